@@ -1,0 +1,47 @@
+# A layer is one folder under src/: a static library kumihimo_<folder> of all its .cpp files, headers beside them.
+# DEPENDS names the layers below it and is the whole rule of who may include whom: a layer sees the headers of no other
+# (each layer's headers are reached as <folder>/file.hpp through a directory of links holding that folder alone).
+# LIBRARIES names outside libraries.
+set(KUMIHIMO_HEADERS ${PROJECT_BINARY_DIR}/headers)
+
+add_library(kumihimo_options INTERFACE)
+target_compile_options(kumihimo_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wno-missing-field-initializers)
+if(KUMIHIMO_SANITIZE)
+  target_compile_options(kumihimo_options INTERFACE -fsanitize=${KUMIHIMO_SANITIZE} -fno-omit-frame-pointer -g)
+  target_link_options(kumihimo_options INTERFACE -fsanitize=${KUMIHIMO_SANITIZE})
+endif()
+
+function(kumihimo_layer name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS;LIBRARIES" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "_main\\.cpp$")
+  set(view ${KUMIHIMO_HEADERS}/${name})
+  file(MAKE_DIRECTORY ${view})
+  file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${view}/${name} SYMBOLIC)
+  if(sources)
+    add_library(kumihimo_${name} STATIC ${sources})
+    set(scope PUBLIC)
+    target_link_libraries(kumihimo_${name} PRIVATE kumihimo_options)
+  else()
+    add_library(kumihimo_${name} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_include_directories(kumihimo_${name} ${scope} ${view})
+  list(TRANSFORM ARG_DEPENDS PREPEND kumihimo_)
+  target_link_libraries(kumihimo_${name} ${scope} ${ARG_DEPENDS} ${ARG_LIBRARIES})
+endfunction()
+
+# One test executable a folder: tests/<folder>/*_test.cpp, with GoogleTest, linked to the layers named.
+function(kumihimo_tests name)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "DEPENDS;LIBRARIES;LABELS" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 300)
+  endif()
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  add_executable(${name}_tests ${sources})
+  list(TRANSFORM ARG_DEPENDS PREPEND kumihimo_)
+  target_link_libraries(${name}_tests PRIVATE kumihimo_options ${ARG_DEPENDS} ${ARG_LIBRARIES} GTest::gtest GTest::gtest_main)
+  target_include_directories(${name}_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  add_test(NAME ${name} COMMAND ${name}_tests)
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "cpp;${ARG_LABELS}")
+endfunction()
