@@ -1,0 +1,62 @@
+#include "base/datatype.hpp"
+
+#include <cctype>
+#include <string>
+#include <utility>
+
+namespace kumihimo {
+namespace {
+
+constexpr std::array<std::string_view, datatype_count> datatype_names = {
+    "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64", "opaque"};
+constexpr std::array<std::string_view, operation_count> operation_names = {"sum",  "prod", "min", "max",  "land", "lor",
+                                                                           "lxor", "band", "bor", "bxor", "user"};
+
+// The sizes of an LP64 system, the only kind on which this library is built.
+constexpr std::array<std::pair<std::string_view, DataType>, 7> aliases = {{{"char", DataType::int8},
+                                                                           {"short", DataType::int16},
+                                                                           {"int", DataType::int32},
+                                                                           {"long", DataType::int64},
+                                                                           {"float", DataType::float32},
+                                                                           {"double", DataType::float64},
+                                                                           {"byte", DataType::uint8}}};
+static_assert(sizeof(long) == 8 && sizeof(int) == 4);
+
+std::string lower(std::string_view text) {
+  std::string s(text);
+  for (char& c : s) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return s;
+}
+
+template <std::size_t N>
+std::string joined(const std::array<std::string_view, N>& names) {
+  std::string s;
+  for (std::string_view name : names) (s += s.empty() ? "" : ", ") += name;
+  return s;
+}
+
+} // namespace
+
+std::string_view name_of(DataType type) { return datatype_names[static_cast<std::size_t>(type)]; }
+std::string_view name_of(Operation op) { return operation_names[static_cast<std::size_t>(op)]; }
+
+Result<DataType> parse_datatype(std::string_view name) {
+  const std::string wanted = lower(name);
+  for (std::size_t i = 0; i < datatype_names.size(); ++i)
+    if (wanted == datatype_names[i]) return static_cast<DataType>(i);
+  for (const auto& [alias, type] : aliases)
+    if (wanted == alias) return type;
+  return bad_input("expected an element type", "'" + std::string(name) + "'",
+                   "use one of " + joined(datatype_names) + " (or char, short, int, long, float, double, byte)");
+}
+
+Result<Operation> parse_operation(std::string_view name) {
+  std::string wanted = lower(name);
+  if (wanted.starts_with("mpi_")) wanted.erase(0, 4);
+  for (std::size_t i = 0; i < operation_names.size(); ++i)
+    if (wanted == operation_names[i]) return static_cast<Operation>(i);
+  return bad_input("expected a reduction operation", "'" + std::string(name) + "'",
+                   "use one of " + joined(operation_names));
+}
+
+} // namespace kumihimo
