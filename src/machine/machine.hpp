@@ -1,0 +1,112 @@
+// A machine: a topology and the numbers that a prediction needs, each with its source. Pure values; nothing here opens
+// a file or looks at the host (see load.hpp and discovery.hpp).
+//
+// What the numbers mean to a simulator. A transfer occupies one engine at each end and every link of its route; each of
+// them is a rate shared by the transfers on it. Before its bytes flow it occupies its lane's queue for `message_cost`;
+// its last byte arrives `hop_latency` per hop later. What waits for an arrival before it is sent on (a relay) starts
+// `relay_latency` after it. A reduction occupies its node's reducing thread for result bytes / `reduction_rate`.
+#pragma once
+
+#include "machine/quantity.hpp"
+#include "topology/rank_space.hpp"
+#include "topology/topology.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kumihimo {
+
+enum class Family : std::uint8_t { torus, single_node };
+std::string_view name_of(Family family);
+
+// All zero on a single node, which has no links.
+struct NetworkNumbers {
+  Quantity<BytesPerSecond> link_bandwidth;      // payload that one link delivers, each direction
+  Quantity<BytesPerSecond> link_peak;           // of the hardware, each direction; for shares of peak only
+  Quantity<Seconds> hop_latency;                // of the first byte, per link crossed
+  Quantity<std::int64_t> engines;               // RDMA engines of a node: transfers it sends (and receives) at once
+  Quantity<BytesPerSecond> engine_bandwidth;    // one engine, each direction
+  Quantity<BytesPerSecond> injection_bandwidth; // all engines of a node together, each direction
+  std::optional<Quantity<BytesPerSecond>> switch_bandwidth; // of a node's router, for information
+};
+
+struct NodeNumbers {
+  Quantity<std::int64_t> ranks_per_node;
+  Quantity<std::int64_t> cores;
+  Quantity<Bytes> memory;
+  std::optional<Quantity<Bytes>> last_level_cache;  // one of them
+  Quantity<BytesPerSecond> memory_bandwidth;        // STREAM triad, all cores
+  Quantity<BytesPerSecond> reduction_rate;          // result bytes of one reducing thread, with SIMD
+  Quantity<BytesPerSecond> reduction_rate_scalar;   // the same without SIMD
+  Quantity<BytesPerSecond> shared_memory_bandwidth; // one rank copying from another rank of its node
+  Quantity<Seconds> shared_memory_latency;          // of a message between ranks of a node
+};
+
+struct SoftwareNumbers {
+  Quantity<Seconds> message_cost;  // per message, during which its lane's queue is busy
+  Quantity<Seconds> relay_latency; // from an arrival to the start of the send (or reduction) that waited for it
+  Quantity<Bytes> segment_bytes;   // one lane's step of a pipelined algorithm, unless a parameter says otherwise
+};
+
+// The network's own engine for barriers and small reductions: a call over P nodes takes
+// base_latency + stage_latency x log2(P).
+struct OffloadNumbers {
+  Quantity<Bytes> max_bytes; // the most data that one call takes
+  Quantity<Seconds> base_latency;
+  Quantity<Seconds> stage_latency;
+};
+
+// Parts that run at `factor` of the machine's rates, 0 < factor <= 1: a node's engines, injection and reduction rates;
+// a directed link's bandwidth. Nodes are numbered in the shape in force, so that they mean a job's nodes once
+// with_shape() has made one.
+struct SlowNode {
+  NodeId node;
+  double factor = 1;
+};
+struct SlowLink {
+  NodeId from, to; // neighbours
+  LinkId link;
+  double factor = 1;
+};
+
+struct Machine {
+  std::string name;    // "k-computer"
+  std::string summary; // one line for lists
+
+  Family family = Family::single_node;
+  Shape shape; // torus: of its nodes; single node: no axes
+  TopologyPtr topology;
+
+  NetworkNumbers network;
+  NodeNumbers node;
+  SoftwareNumbers software;
+  std::optional<OffloadNumbers> offload;
+
+  std::vector<SlowNode> slow_nodes;
+  std::vector<SlowLink> slow_links;
+
+  // The same machine as seen by a job of this shape on a part of it: the shape's own torus, as the job's virtual torus
+  // is. A single node has no shape to give. Errors: more nodes than the machine; a slow part that the job lacks.
+  Result<Machine> with_shape(const Shape& job) const;
+  // The same machine with this many ranks on each node, at most one a core. Errors: fewer than 1, more than cores.
+  Result<Machine> with_ranks_per_node(std::int64_t ranks) const;
+
+  // Ranks on all nodes of the shape, row-major, ranks_per_node consecutive ones on each.
+  RankSpace rank_space() const;
+
+  // Of the machine's rates, 1 unless the part is slow. O(slow parts).
+  double node_factor(NodeId node) const;
+  double link_factor(LinkId link) const;
+};
+
+// From the text of a machine file (TOML, docs/machines.md); `file_name` appears in messages only. Errors: each names
+// file and line, what was expected and found, and what to do.
+Result<Machine> parse_machine(std::string_view toml_text, std::string_view file_name);
+
+// One JSON object; units in the names of keys, a source and provenance beside each number.
+std::string to_json(const Machine& machine);
+// A table for people: number, value, provenance, source.
+std::string to_text(const Machine& machine);
+
+} // namespace kumihimo

@@ -1,0 +1,40 @@
+// A number of a machine and where it comes from. The unit is in the type (Seconds, Bytes, BytesPerSecond, a count), so
+// that a rate is never read as a time; the source travels with the number to every report that uses it.
+#pragma once
+
+#include "base/result.hpp"
+#include "base/units.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace kumihimo {
+
+// published: in the literature or the vendor's documents; measured: by us or by a data set that is named; assumed:
+// nobody's figure was found, and the source says why this one was taken.
+enum class Provenance : std::uint8_t { published, measured, assumed };
+std::string_view name_of(Provenance provenance);
+
+template <class T>
+struct Quantity {
+  T value{};
+  Provenance provenance = Provenance::assumed;
+  std::string source;
+};
+
+// Numbers with units, as machine files write them: "5 GB/s", "100 ns", "1 MiB". Prefixes k M G T are powers of 1000, Ki
+// Mi Gi Ti of 1024; times are ns, us (or µs), ms, s. Errors: anything but one positive finite number and one unit of
+// the right kind; a size that is no whole number of bytes.
+Result<Bytes> parse_bytes(std::string_view text);
+Result<Seconds> parse_seconds(std::string_view text);
+Result<BytesPerSecond> parse_rate(std::string_view text);
+
+// For people, in the largest unit that leaves at least 1: "5 GB/s", "100 ns", "1 MiB"; read back by the parsers to the
+// same value.
+std::string text_of(Bytes bytes);
+std::string text_of(Seconds seconds);
+std::string text_of(BytesPerSecond rate);
+std::string text_of(std::int64_t count);
+
+} // namespace kumihimo
