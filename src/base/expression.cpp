@@ -1,0 +1,213 @@
+#include "base/expression.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+
+namespace kumihimo {
+
+bool Expression::Term::same_atom(const Term& o) const {
+  if (kind != o.kind) return false;
+  switch (kind) {
+  case Kind::variable:
+    return variable == o.variable;
+  case Kind::modulo:
+    return modulus == o.modulus && *argument == *o.argument;
+  case Kind::look_up:
+    return (table == o.table || *table == *o.table) && *argument == *o.argument;
+  }
+  return false;
+}
+
+namespace {
+
+// A total order of atoms that equal atoms share: by kind, then variable, modulus and the hash of what is inside.
+bool before(const Expression::Term& a, const Expression::Term& b) {
+  if (a.kind != b.kind) return a.kind < b.kind;
+  if (a.kind == Expression::Term::Kind::variable) return a.variable < b.variable;
+  if (a.modulus != b.modulus) return a.modulus < b.modulus;
+  return a.argument->hash() < b.argument->hash();
+}
+
+constexpr std::uint64_t mixed(std::uint64_t h, std::uint64_t value) {
+  h ^= value + 0x9e3779b97f4a7c15ULL + (h << 6) + (h >> 2);
+  h *= 0xbf58476d1ce4e5b9ULL;
+  return h ^ (h >> 29);
+}
+
+} // namespace
+
+Expression::Expression(Variable variable) {
+  Term t;
+  t.variable = variable;
+  terms_.push_back(std::move(t));
+}
+
+void Expression::add(const Term& term) {
+  if (term.coefficient == 0) return;
+  for (auto it = terms_.begin(); it != terms_.end(); ++it)
+    if (it->same_atom(term)) {
+      it->coefficient += term.coefficient;
+      if (it->coefficient == 0) terms_.erase(it);
+      return;
+    }
+  terms_.insert(std::upper_bound(terms_.begin(), terms_.end(), term, before), term);
+}
+
+Expression Expression::modulo(Expression argument, std::int64_t modulus) {
+  assert(modulus > 0);
+  Expression reduced(floor_mod(argument.constant_, modulus));
+  for (Term t : argument.terms_) {
+    t.coefficient = floor_mod(t.coefficient, modulus);
+    if (2 * t.coefficient > modulus) t.coefficient -= modulus; // -i rather than (m-1) i
+    if (t.kind == Term::Kind::modulo && t.modulus % modulus == 0) {
+      Expression inner = *t.argument; // (x mod km) mod m = x mod m
+      reduced += inner *= t.coefficient;
+    } else {
+      reduced.add(t);
+    }
+  }
+  reduced.constant_ = floor_mod(reduced.constant_, modulus);
+  if (reduced.is_constant()) return reduced;
+  Expression e;
+  Term t;
+  t.kind = Term::Kind::modulo;
+  t.modulus = modulus;
+  t.argument = std::make_shared<Expression>(std::move(reduced));
+  e.terms_.push_back(std::move(t));
+  return e;
+}
+
+Expression Expression::look_up(std::shared_ptr<const Table> table, Expression index) {
+  if (index.is_constant()) {
+    assert(index.constant_ >= 0 && index.constant_ < static_cast<std::int64_t>(table->size()));
+    return (*table)[index.constant_];
+  }
+  Expression e;
+  Term t;
+  t.kind = Term::Kind::look_up;
+  t.table = std::move(table);
+  t.argument = std::make_shared<Expression>(std::move(index));
+  e.terms_.push_back(std::move(t));
+  return e;
+}
+
+Expression& Expression::operator+=(const Expression& other) {
+  constant_ += other.constant_;
+  for (const Term& t : other.terms_) add(t);
+  return *this;
+}
+
+Expression& Expression::operator-=(const Expression& other) { return *this += Expression(other) *= -1; }
+
+Expression& Expression::operator*=(std::int64_t factor) {
+  constant_ *= factor;
+  if (factor == 0) terms_.clear();
+  for (Term& t : terms_) t.coefficient *= factor;
+  return *this;
+}
+
+bool Expression::operator==(const Expression& o) const {
+  return constant_ == o.constant_ && terms_.size() == o.terms_.size() &&
+         std::equal(terms_.begin(), terms_.end(), o.terms_.begin(),
+                    [](const Term& a, const Term& b) { return a.coefficient == b.coefficient && a.same_atom(b); });
+}
+
+bool Expression::depends_on(Variable variable) const {
+  return std::any_of(terms_.begin(), terms_.end(), [&](const Term& t) {
+    return t.kind == Term::Kind::variable ? t.variable == variable : t.argument->depends_on(variable);
+  });
+}
+
+std::int64_t Expression::evaluate(std::span<const std::int64_t> values) const {
+  std::int64_t sum = constant_;
+  for (const Term& t : terms_) switch (t.kind) {
+    case Term::Kind::variable:
+      sum += t.coefficient * values[t.variable.depth];
+      break;
+    case Term::Kind::modulo:
+      sum += t.coefficient * floor_mod(t.argument->evaluate(values), t.modulus);
+      break;
+    case Term::Kind::look_up: {
+      const std::int64_t at = t.argument->evaluate(values);
+      assert(at >= 0 && at < static_cast<std::int64_t>(t.table->size()));
+      sum += t.coefficient * (*t.table)[at];
+    }
+    }
+  return sum;
+}
+
+Range Expression::range(std::span<const std::int64_t> trips) const {
+  Range sum{constant_, constant_};
+  for (const Term& t : terms_) {
+    Range r;
+    if (t.kind == Term::Kind::variable) {
+      r = {0, std::max<std::int64_t>(0, trips[t.variable.depth] - 1)};
+    } else {
+      const Range inner = t.argument->range(trips);
+      if (t.kind == Term::Kind::modulo) {
+        const bool within = inner.low >= 0 && inner.high < t.modulus;
+        r = within ? inner : Range{0, t.modulus - 1};
+      } else {
+        const auto size = static_cast<std::int64_t>(t.table->size());
+        const auto low = std::clamp<std::int64_t>(inner.low, 0, size - 1),
+                   high = std::clamp<std::int64_t>(inner.high, 0, size - 1);
+        const auto [least, most] = std::minmax_element(t.table->begin() + low, t.table->begin() + high + 1);
+        r = {*least, *most};
+      }
+    }
+    sum.low += t.coefficient * (t.coefficient > 0 ? r.low : r.high);
+    sum.high += t.coefficient * (t.coefficient > 0 ? r.high : r.low);
+  }
+  return sum;
+}
+
+Expression Expression::substitute(Variable variable, const Expression& by) const {
+  if (!depends_on(variable)) return *this;
+  Expression e(constant_);
+  for (const Term& t : terms_) {
+    if (t.kind == Term::Kind::variable && t.variable == variable)
+      e += Expression(by) *= t.coefficient;
+    else if (t.kind == Term::Kind::variable)
+      e.add(t);
+    else if (t.kind == Term::Kind::modulo)
+      e += modulo(t.argument->substitute(variable, by), t.modulus) *= t.coefficient;
+    else
+      e += look_up(t.table, t.argument->substitute(variable, by)) *= t.coefficient;
+  }
+  return e;
+}
+
+std::uint64_t Expression::hash() const {
+  std::uint64_t h = mixed(0x6b756d69, static_cast<std::uint64_t>(constant_));
+  for (const Term& t : terms_) {
+    h = mixed(h, static_cast<std::uint64_t>(t.coefficient));
+    h = mixed(h, static_cast<std::uint64_t>(t.kind) * 1000003 + t.variable.depth);
+    if (t.kind == Term::Kind::variable) continue;
+    h = mixed(mixed(h, static_cast<std::uint64_t>(t.modulus)), t.argument->hash());
+    if (t.table)
+      for (std::int64_t v : *t.table) h = mixed(h, static_cast<std::uint64_t>(v));
+  }
+  return h;
+}
+
+std::string Expression::text() const {
+  static constexpr std::string_view letters = "sijklmnopq";
+  std::string s;
+  if (constant_ != 0 || terms_.empty()) s = fmt::format("{}", constant_);
+  for (const Term& t : terms_) {
+    const std::int64_t k = t.coefficient < 0 ? -t.coefficient : t.coefficient;
+    s += s.empty() ? (t.coefficient < 0 ? "-" : "") : (t.coefficient < 0 ? " - " : " + ");
+    if (k != 1) s += fmt::format("{}*", k);
+    if (t.kind == Term::Kind::variable)
+      s += letters[static_cast<std::size_t>(t.variable.depth) % letters.size()];
+    else if (t.kind == Term::Kind::modulo)
+      s += fmt::format("(({}) mod {})", t.argument->text(), t.modulus);
+    else
+      s += fmt::format("table[{}]", t.argument->text());
+  }
+  return s;
+}
+
+} // namespace kumihimo

@@ -1,0 +1,179 @@
+#include "schedule/binding.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace kumihimo {
+
+Binding::Binding(const Collective& collective, Segments segments, Rank rank)
+    : collective_(collective), segments_(segments), rank_(rank) {
+  const Counts& c = collective_.counts;
+  if (c.known == Counts::Known::uniform) return;
+  const std::int64_t p = collective_.ranks;
+  for (int side = 0; side < 2; ++side) {
+    auto& begins = begins_[side];
+    begins.assign(static_cast<std::size_t>(p) + 1, 0);
+    for (std::int64_t b = 0; b < p; ++b) {
+      std::int64_t n = 0;
+      if (c.known == Counts::Known::local)
+        n = (*c.table)[side == 0 ? rank_.value * p + b : b * p + rank_.value];
+      else
+        n = (*c.table)[b];
+      begins[b + 1] = begins[b] + n;
+    }
+  }
+}
+
+std::int64_t Binding::block_begin(Layout layout, std::int64_t block) const {
+  if (collective_.counts.known == Counts::Known::uniform) return block * collective_.counts.each;
+  return begins_[layout == Layout::output_blocks][block];
+}
+
+std::int64_t Binding::block_count(Layout layout, std::int64_t block) const {
+  if (collective_.counts.known == Counts::Known::uniform) return collective_.counts.each;
+  const auto& begins = begins_[layout == Layout::output_blocks];
+  return begins[block + 1] - begins[block];
+}
+
+std::int64_t Binding::largest_block(Layout layout) const {
+  if (collective_.counts.known == Counts::Known::uniform) return collective_.counts.each;
+  std::int64_t most = 0;
+  for (std::int32_t b = 0; b < collective_.ranks; ++b) most = std::max(most, block_count(layout, b));
+  return most;
+}
+
+namespace {
+
+void append(std::vector<ElementRun>& runs, std::size_t mine, ElementRun run) {
+  if (run.count == 0) return;
+  if (runs.size() > mine && runs.back().first + runs.back().count == run.first)
+    runs.back().count += run.count;
+  else
+    runs.push_back(run);
+}
+
+// fn(first unit, units) for each run of a run list.
+template <class F>
+void for_each_run(const RunList& list, Values values, F&& fn) {
+  const std::int64_t first = list.first.evaluate(values), count = list.count.evaluate(values);
+  for (std::int64_t o = 0; o < list.outer.runs; ++o)
+    for (std::int64_t i = 0; i < list.inner.runs; ++i) fn(first + o * list.outer.stride + i * list.inner.stride, count);
+}
+
+} // namespace
+
+void Binding::append_runs(const Extent& extent, Values values, std::vector<ElementRun>& runs) const {
+  const std::size_t mine = runs.size();
+  const std::int64_t segment = values[0];
+  const std::int64_t m = segments_.count * extent.parts; // parts of the whole
+  for (const RunList& list : extent.runs)
+    for_each_run(list, values, [&](std::int64_t first, std::int64_t count) {
+      if (count <= 0) return;
+      if (extent.layout == Layout::vector) {
+        const std::int64_t n = collective_.counts.each, base = segment * extent.parts;
+        const std::int64_t begin = part_begin(base + first, m, n), end = part_begin(base + first + count, m, n);
+        append(runs, mine, {begin, end - begin});
+        return;
+      }
+      const std::int64_t part = segment * extent.parts + extent.part.evaluate(values);
+      for (std::int64_t block = first; block < first + count; ++block) {
+        const std::int64_t n = block_count(extent.layout, block), base = block_begin(extent.layout, block);
+        const std::int64_t begin = part_begin(part, m, n), end = part_begin(part + 1, m, n);
+        append(runs, mine, {base + begin, end - begin});
+      }
+    });
+}
+
+std::int64_t Binding::length(const Extent& extent, Values values) const {
+  if (extent.layout == Layout::vector && extent.runs.size() == 1 &&
+      extent.runs[0].inner.runs * extent.runs[0].outer.runs == 1) {
+    const RunList& list = extent.runs[0];
+    const std::int64_t first = values[0] * extent.parts + list.first.evaluate(values),
+                       count = list.count.evaluate(values);
+    const std::int64_t m = segments_.count * extent.parts, n = collective_.counts.each;
+    return count <= 0 ? 0 : part_begin(first + count, m, n) - part_begin(first, m, n);
+  }
+  thread_local std::vector<ElementRun> runs;
+  runs.clear();
+  append_runs(extent, values, runs);
+  std::int64_t sum = 0;
+  for (const ElementRun& run : runs) sum += run.count;
+  return sum;
+}
+
+std::int64_t Binding::input_elements() const {
+  const Collective& c = collective_;
+  switch (c.kind) {
+  case CollectiveKind::barrier:
+    return 0;
+  case CollectiveKind::bcast:
+    return rank_ == c.root ? c.counts.each : 0;
+  case CollectiveKind::reduce:
+  case CollectiveKind::allreduce:
+  case CollectiveKind::scan:
+  case CollectiveKind::exscan:
+    return c.counts.each;
+  case CollectiveKind::gather:
+  case CollectiveKind::allgather:
+    return block_count(Layout::input_blocks, rank_.value);
+  case CollectiveKind::scatter:
+    return rank_ == c.root ? block_begin(Layout::input_blocks, c.ranks) : 0;
+  case CollectiveKind::reduce_scatter:
+  case CollectiveKind::alltoall:
+    return block_begin(Layout::input_blocks, c.ranks);
+  }
+  return 0;
+}
+
+std::int64_t Binding::output_elements() const {
+  const Collective& c = collective_;
+  switch (c.kind) {
+  case CollectiveKind::barrier:
+    return 0;
+  case CollectiveKind::reduce:
+    return rank_ == c.root ? c.counts.each : 0;
+  case CollectiveKind::bcast:
+  case CollectiveKind::allreduce:
+  case CollectiveKind::scan:
+  case CollectiveKind::exscan:
+    return c.counts.each;
+  case CollectiveKind::gather:
+    return rank_ == c.root ? block_begin(Layout::output_blocks, c.ranks) : 0;
+  case CollectiveKind::allgather:
+  case CollectiveKind::alltoall:
+    return block_begin(Layout::output_blocks, c.ranks);
+  case CollectiveKind::scatter:
+  case CollectiveKind::reduce_scatter:
+    return block_count(Layout::output_blocks, rank_.value);
+  }
+  return 0;
+}
+
+std::int64_t Binding::cell_elements(const Scratch& scratch) const {
+  // floor(x + y) - floor(x) <= ceil(y): no range of `units` units is longer than this.
+  const std::int64_t m = segments_.count * scratch.parts;
+  const auto ceiling = [&](std::int64_t units, std::int64_t n) {
+    return static_cast<std::int64_t>((static_cast<__int128>(units) * n + m - 1) / m);
+  };
+  if (scratch.layout == Layout::vector) return ceiling(scratch.units, collective_.counts.each);
+  return scratch.units * ceiling(1, largest_block(scratch.layout));
+}
+
+std::int64_t Binding::scratch_elements(const Scratch& scratch, std::int64_t window) const {
+  return cell_elements(scratch) * scratch.cells * window;
+}
+
+std::int64_t Binding::scratch_first(const Scratch& scratch, std::int64_t window, std::int64_t cell,
+                                    std::int64_t segment) const {
+  assert(cell >= 0 && cell < scratch.cells);
+  return (segment % window * scratch.cells + cell) * cell_elements(scratch);
+}
+
+std::int64_t scratch_window(const Program& program, const Scratch& scratch, Segments segments) {
+  std::int64_t window = 1;
+  for (const Lane& lane : program.lanes)
+    if (scratch.shared || lane.id == scratch.lane) window = std::max(window, lane.window);
+  return std::min(window, std::max<std::int64_t>(1, segments.count));
+}
+
+} // namespace kumihimo

@@ -1,0 +1,60 @@
+// From names to elements: what the extents of one rank's program mean for the counts of its collective. Offsets are in
+// elements of the collective's type.
+#pragma once
+
+#include "schedule/schedule.hpp"
+
+#include <span>
+
+namespace kumihimo {
+
+// The first element of part i of m over n elements: floor(i n / m), in 128 bits.
+constexpr std::int64_t part_begin(std::int64_t i, std::int64_t m, std::int64_t n) {
+  return static_cast<std::int64_t>(static_cast<__int128>(i) * n / m);
+}
+
+struct ElementRun {
+  std::int64_t first = 0, count = 0;
+  bool operator==(const ElementRun&) const = default;
+};
+
+// The values of the loop variables that enclose a step; values[0] is the segment.
+using Values = std::span<const std::int64_t>;
+inline constexpr std::int32_t max_depth = 8; // the segment and seven nested loops
+
+class Binding {
+ public:
+  Binding(const Collective& collective, Segments segments, Rank rank);
+
+  // The elements of an extent in the order it names them, empty runs left out, adjacent ones joined. O(runs).
+  void append_runs(const Extent& extent, Values values, std::vector<ElementRun>& runs) const;
+  std::int64_t length(const Extent& extent, Values values) const;
+
+  std::int64_t input_elements() const; // of the whole input buffer of this rank; 0 where it has none
+  std::int64_t output_elements() const;
+
+  // Scratch: elements of one cell, of the whole buffer, and where the data of a chunk lies in it.
+  std::int64_t cell_elements(const Scratch& scratch) const;
+  std::int64_t scratch_elements(const Scratch& scratch, std::int64_t window) const;
+  std::int64_t scratch_first(const Scratch& scratch, std::int64_t window, std::int64_t cell,
+                             std::int64_t segment) const;
+
+  const Collective& collective() const { return collective_; }
+  Segments segments() const { return segments_; }
+  Rank rank() const { return rank_; }
+
+ private:
+  std::int64_t block_begin(Layout layout, std::int64_t block) const;
+  std::int64_t block_count(Layout layout, std::int64_t block) const;
+  std::int64_t largest_block(Layout layout) const;
+
+  Collective collective_;
+  Segments segments_;
+  Rank rank_;
+  std::vector<std::int64_t> begins_[2]; // prefix sums of the block counts, where they are not uniform
+};
+
+// The copies of a scratch buffer: those of its lane's window; a shared one has the largest window of the program.
+std::int64_t scratch_window(const Program& program, const Scratch& scratch, Segments segments);
+
+} // namespace kumihimo

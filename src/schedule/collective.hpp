@@ -1,0 +1,71 @@
+// A collective operation: the question to which a schedule is an answer. It says what every rank holds at first and
+// must hold at the end, never how.
+#pragma once
+
+#include "base/datatype.hpp"
+#include "base/ids.hpp"
+#include "base/result.hpp"
+#include "base/units.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace kumihimo {
+
+enum class CollectiveKind : std::uint8_t {
+  barrier,
+  bcast,
+  reduce,
+  allreduce,
+  scan,
+  exscan,
+  gather,
+  scatter,
+  allgather,
+  reduce_scatter,
+  alltoall
+};
+
+std::string_view name_of(CollectiveKind kind); // "allreduce"
+Result<CollectiveKind> parse_collective(std::string_view name);
+
+// How many elements the blocks of a collective have, and who knows it.
+struct Counts {
+  enum class Known : std::uint8_t {
+    uniform, // every block has `each` elements
+    global,  // block b has table[b]; every rank knows all (allgatherv)
+    local,   // rank a sends table[a * ranks + b] to b; a rank knows its row and its column (alltoallv)
+    rooted   // block b has table[b]; the root knows all, others their own (gatherv)
+  };
+  Known known = Known::uniform;
+  std::int64_t each = 0;
+  std::shared_ptr<const std::vector<std::int64_t>> table;
+};
+
+struct Collective {
+  CollectiveKind kind = CollectiveKind::allreduce;
+  std::int32_t ranks = 1;
+  Counts counts; // vectors (bcast, reduce, allreduce, scan, exscan) have counts.each elements
+  DataType type = DataType::float64;
+  std::int64_t type_bytes = 8; // size of one element, for opaque types too
+  Operation operation = Operation::sum;
+  bool commutative = true; // of `operation`; false asks for schedules that keep rank order
+  Rank root{0};
+  bool in_place = false; // bcast always is
+
+  Bytes bytes() const { return Bytes{counts.each * type_bytes}; }
+  bool has_root() const;
+  bool reduces() const;
+  // Whether rank's input is the same memory as its output (as in MPI: at the root alone for reduce, gather, scatter).
+  bool aliased(Rank rank) const;
+};
+
+// An n-element collective of the built-in types; type_bytes and commutative follow.
+Collective make_collective(CollectiveKind kind, std::int32_t ranks, std::int64_t count,
+                           DataType type = DataType::float64, Operation operation = Operation::sum, Rank root = Rank{0},
+                           bool in_place = false);
+
+} // namespace kumihimo

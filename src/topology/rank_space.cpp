@@ -1,0 +1,122 @@
+#include "topology/rank_space.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+namespace kumihimo {
+namespace {
+
+// The smallest run of consecutive coordinates (round the ring where the axis wraps) that holds all used ones; only a
+// run without gaps makes a box.
+struct Span {
+  std::int32_t first = 0, length = 1;
+};
+
+std::optional<Span> span_of(const std::vector<bool>& used, const Axis& axis) {
+  const std::int32_t n = axis.length;
+  const auto count = static_cast<std::int32_t>(std::count(used.begin(), used.end(), true));
+  if (count == n) return Span{0, n};
+  for (std::int32_t first = 0; first < n; ++first) {
+    if (!used[first] || used[(first + n - 1) % n]) continue; // not where a run begins
+    if (!axis.wraps && first + count > n) continue;
+    for (std::int32_t i = 0; i < count; ++i)
+      if (!used[(first + i) % n]) return std::nullopt;
+    return Span{first, count};
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
+RankSpace RankSpace::row(std::int32_t ranks) {
+  RankSpace s;
+  s.ranks_ = ranks;
+  s.shape_ = Shape({Axis{ranks, false}});
+  return s;
+}
+
+RankSpace RankSpace::node(std::int32_t ranks) {
+  RankSpace s;
+  s.ranks_ = s.ranks_per_node_ = ranks;
+  s.has_shape_ = true;
+  s.shape_ = Shape({Axis{ranks, true}});
+  return s;
+}
+
+RankSpace RankSpace::box(Shape nodes, std::int32_t ranks_per_node) {
+  RankSpace s;
+  std::vector<Axis> axes = nodes.axes();
+  if (ranks_per_node > 1) axes.push_back(Axis{ranks_per_node, true});
+  s.shape_ = Shape(std::move(axes));
+  s.ranks_ = s.shape_.places();
+  s.has_shape_ = true;
+  s.ranks_per_node_ = ranks_per_node;
+  return s;
+}
+
+RankSpace RankSpace::recognise(const Shape& machine, std::span<const NodeId> node_of_rank) {
+  const auto ranks = static_cast<std::int32_t>(node_of_rank.size());
+  std::map<std::int32_t, std::int32_t> ranks_on; // node -> ranks seen there
+  for (NodeId node : node_of_rank) ++ranks_on[node.value];
+  RankSpace fallback = row(ranks);
+  const std::int32_t each = ranks_on.empty() ? 1 : ranks_on.begin()->second;
+  fallback.ranks_per_node_ = each;
+  for (auto [node, n] : ranks_on)
+    if (n != each) fallback.ranks_per_node_ = 0;
+  if (fallback.ranks_per_node_ == 0) {
+    for (auto [node, n] : ranks_on) fallback.node_sizes_.push_back(n);
+    return fallback;
+  }
+  if (ranks_on.size() == 1) return node(ranks);
+
+  std::vector<Span> spans;
+  std::vector<Axis> axes;
+  std::int64_t box = 1;
+  for (std::int32_t a = 0; a < machine.dimensions(); ++a) {
+    std::vector<bool> used(machine.length(a));
+    for (auto [node, n] : ranks_on) used[machine.coordinate(node, a)] = true;
+    const auto span = span_of(used, machine.axes()[a]);
+    if (!span) return fallback;
+    spans.push_back(*span);
+    axes.push_back(Axis{span->length, machine.axes()[a].wraps && span->length == machine.length(a)});
+    box *= span->length;
+  }
+  if (box != static_cast<std::int64_t>(ranks_on.size())) return fallback;
+
+  RankSpace s = RankSpace::box(Shape(axes), each);
+  const Shape nodes(axes);
+  auto order = std::make_shared<Order>();
+  order->place_of_rank.resize(ranks);
+  order->rank_at_place.resize(ranks);
+  std::map<std::int32_t, std::int32_t> seen;
+  bool identity = true;
+  for (std::int32_t r = 0; r < ranks; ++r) {
+    const std::int32_t node = node_of_rank[r].value;
+    Coordinates c(spans.size());
+    for (std::int32_t a = 0; a < machine.dimensions(); ++a) {
+      const std::int32_t n = machine.length(a);
+      c[a] = (machine.coordinate(node, a) - spans[a].first + n) % n;
+    }
+    const std::int32_t place = nodes.place(c) * each + seen[node]++;
+    order->place_of_rank[r] = place;
+    order->rank_at_place[place] = Rank{r};
+    identity &= place == r;
+  }
+  if (!identity) s.order_ = std::move(order);
+  return s;
+}
+
+std::string RankSpace::name() const {
+  if (!has_shape_) return fmt::format("row of {} ranks", ranks_);
+  if (shape_.dimensions() == 1 && ranks_per_node_ == ranks_) return fmt::format("node of {} ranks", ranks_);
+  if (ranks_per_node_ > 1) {
+    std::vector<Axis> nodes(shape_.axes().begin(), shape_.axes().end() - 1);
+    return fmt::format("{}, {} ranks a node", Torus(Shape(nodes)).name(), ranks_per_node_);
+  }
+  return Torus(shape_).name();
+}
+
+} // namespace kumihimo

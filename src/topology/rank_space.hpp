@@ -1,0 +1,62 @@
+// A communicator as its ranks see it: axes with length and wrap-around, and how many ranks share a node. It is what an
+// algorithm may know of the machine; it names no node and no link.
+//
+// Recognition follows the K computer's MPI: the coordinates of the communicator's ranks are analysed; a full box is a
+// torus along each axis of the machine that it spans completely and a mesh along the others; anything else is a row of
+// ranks without a shape.
+#pragma once
+
+#include "base/ids.hpp"
+#include "topology/shape.hpp"
+#include "topology/torus.hpp"
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace kumihimo {
+
+class RankSpace {
+ public:
+  // Ranks without a shape: one row of P, no axis known to be physical.
+  static RankSpace row(std::int32_t ranks);
+
+  // Ranks on one shared-memory node: every rank is every other's neighbour, so that any shape may be laid over them.
+  static RankSpace node(std::int32_t ranks);
+
+  // A box of nodes in row-major order, `ranks_per_node` consecutive ranks on each. With more than one rank a node the
+  // ranks of a node are the last axis, which wraps (shared memory has no ends).
+  static RankSpace box(Shape nodes, std::int32_t ranks_per_node = 1);
+
+  // From the machine's shape and the node of each rank of a communicator, in rank order. O(P log P).
+  static RankSpace recognise(const Shape& machine, std::span<const NodeId> node_of_rank);
+
+  std::int32_t ranks() const { return ranks_; }
+  bool has_shape() const { return has_shape_; } // false for row(): shape() is then one mesh axis in rank order
+  const Shape& shape() const { return shape_; }
+  std::int32_t ranks_per_node() const { return ranks_per_node_; } // 0 where nodes hold unequal numbers of ranks
+  const std::vector<std::int32_t>& node_sizes() const { return node_sizes_; } // only where they are unequal
+
+  // Where a rank stands in the shape, and who stands there. The identity unless the ranks of the box are numbered in
+  // another order than row-major.
+  std::int32_t place(Rank rank) const { return order_ ? order_->place_of_rank[rank.value] : rank.value; }
+  Rank rank_at(std::int32_t place) const { return order_ ? order_->rank_at_place[place] : Rank{place}; }
+  bool row_major() const { return !order_; }
+
+  std::string name() const; // "torus 48x6x32", "box 4x3m", "node of 4 ranks", "row of 7 ranks"
+
+ private:
+  struct Order {
+    std::vector<std::int32_t> place_of_rank;
+    std::vector<Rank> rank_at_place;
+  };
+  std::int32_t ranks_ = 1;
+  bool has_shape_ = false;
+  Shape shape_;
+  std::int32_t ranks_per_node_ = 1;
+  std::vector<std::int32_t> node_sizes_;
+  std::shared_ptr<const Order> order_;
+};
+
+} // namespace kumihimo
