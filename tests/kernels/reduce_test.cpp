@@ -1,0 +1,240 @@
+// Every level against the golden copy, for all types, operations, sizes 0..300, odd offsets and forms of aliasing; and
+// the comparer itself against kernels that are wrong in one way each.
+#include "kernels/reduce.hpp"
+#include "patterns.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace kumihimo::kernels {
+namespace {
+
+enum class Aliasing { distinct, target_is_left, target_is_right, all_same };
+constexpr std::array aliasings = {Aliasing::distinct, Aliasing::target_is_left, Aliasing::target_is_right,
+                                  Aliasing::all_same};
+
+struct Case {
+  DataType type;
+  Operation op;
+  std::int64_t count;
+  Aliasing aliasing;
+  int left_offset, right_offset, target_offset;
+};
+
+std::string words(const Case& c) {
+  return std::string(name_of(c.op)) + " of " + std::to_string(c.count) + " " + std::string(name_of(c.type)) +
+         ", aliasing " + std::to_string(static_cast<int>(c.aliasing)) + ", offsets " + std::to_string(c.left_offset) +
+         " " + std::to_string(c.right_offset) + " " + std::to_string(c.target_offset);
+}
+
+bool payload_is_free(const Case& c) {
+  return is_floating(c.type) && (c.op == Operation::sum || c.op == Operation::prod);
+}
+
+// What is wrong with the kernel in this case; empty if nothing is.
+std::string fault(ReduceKernel kernel, const Case& c, std::mt19937_64& random) {
+  const auto left = operand(c.type, c.count, random);
+  const auto right = c.aliasing == Aliasing::all_same ? left : operand(c.type, c.count, random);
+  std::vector<unsigned char> expected(left.size());
+  reference_reduce_kernel(c.type, c.op)(left.data(), right.data(), expected.data(), c.count);
+
+  Guarded a(c.type, c.count, c.left_offset), b(c.type, c.count, c.right_offset), t(c.type, c.count, c.target_offset);
+  a.fill(left);
+  b.fill(right);
+  Guarded& second = c.aliasing == Aliasing::all_same ? a : b;
+  Guarded& target = c.aliasing == Aliasing::distinct ? t : c.aliasing == Aliasing::target_is_right ? b : a;
+  kernel(a.data(), second.data(), target.data(), c.count);
+
+  const auto at = first_difference(c.type, target.data(), expected.data(), c.count, payload_is_free(c));
+  if (at >= 0) return words(c) + ": element " + std::to_string(at) + " differs from the reference";
+  if (!a.guards_intact() || !b.guards_intact() || !t.guards_intact()) return words(c) + ": wrote outside the target";
+  const auto untouched = [](Guarded& buffer, const std::vector<unsigned char>& values) {
+    return values.empty() || std::memcmp(buffer.data(), values.data(), values.size()) == 0;
+  };
+  if (&target != &a && !untouched(a, left)) return words(c) + ": changed the left operand";
+  if (&target != &b && !untouched(b, right)) return words(c) + ": changed the right operand";
+  return {};
+}
+
+// All sizes and aliasings of one kernel, with offsets drawn at random (0..63 bytes, so mostly odd).
+std::string first_fault(ReduceKernel kernel, DataType type, Operation op, std::int64_t most = 300) {
+  std::mt19937_64 random(static_cast<std::uint64_t>(type) * 100 + static_cast<std::uint64_t>(op));
+  for (std::int64_t count = 0; count <= most; ++count)
+    for (Aliasing aliasing : aliasings) {
+      const auto offset = [&] { return static_cast<int>(random() % 64); };
+      const Case c{type, op, count, aliasing, offset(), offset(), offset()};
+      if (std::string f = fault(kernel, c, random); !f.empty()) return f;
+    }
+  return {};
+}
+
+class ReduceLevels : public testing::TestWithParam<Level> {
+ protected:
+  void SetUp() override {
+    if (!is_supported(GetParam())) GTEST_SKIP() << "this processor lacks " << name_of(GetParam());
+  }
+};
+
+TEST_P(ReduceLevels, agree_with_the_reference_in_bits) {
+  for (DataType type : builtin_datatypes)
+    for (Operation op : builtin_operations) {
+      if (!is_applicable(type, op)) continue;
+      EXPECT_EQ(first_fault(find_reduce_kernel(type, op, GetParam()), type, op), "") << name_of(GetParam());
+    }
+}
+
+TEST_P(ReduceLevels, agree_on_all_pairs_of_special_values) {
+  for (DataType type : builtin_datatypes)
+    for (Operation op : builtin_operations) {
+      if (!is_applicable(type, op)) continue;
+      const auto special = special_bits(type);
+      const auto count = static_cast<std::int64_t>(special.size() * special.size());
+      const auto bytes = static_cast<std::size_t>(count * size_of(type));
+      std::vector<unsigned char> left(bytes), right(bytes), found(bytes), expected(bytes);
+      for (std::int64_t i = 0; i < count; ++i) {
+        const auto at = i * size_of(type), n = static_cast<std::int64_t>(special.size());
+        std::memcpy(left.data() + at, &special[static_cast<std::size_t>(i / n)],
+                    static_cast<std::size_t>(size_of(type)));
+        std::memcpy(right.data() + at, &special[static_cast<std::size_t>(i % n)],
+                    static_cast<std::size_t>(size_of(type)));
+      }
+      find_reduce_kernel(type, op, GetParam())(left.data(), right.data(), found.data(), count);
+      reference_reduce_kernel(type, op)(left.data(), right.data(), expected.data(), count);
+      const bool free = payload_is_free({type, op, count, Aliasing::distinct, 0, 0, 0});
+      EXPECT_EQ(first_difference(type, found.data(), expected.data(), count, free), -1)
+          << name_of(op) << " of " << name_of(type) << " at level " << name_of(GetParam());
+    }
+}
+
+TEST_P(ReduceLevels, have_a_kernel_exactly_where_applicable) {
+  for (int t = 0; t < datatype_count; ++t)
+    for (int o = 0; o < operation_count; ++o) {
+      const auto type = static_cast<DataType>(t);
+      const auto op = static_cast<Operation>(o);
+      const bool expected = op != Operation::user && is_applicable(type, op);
+      EXPECT_EQ(find_reduce_kernel(type, op, GetParam()) != nullptr, expected) << name_of(op) << name_of(type);
+      EXPECT_EQ(reference_reduce_kernel(type, op) != nullptr, expected) << name_of(op) << name_of(type);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(, ReduceLevels, testing::ValuesIn(levels),
+                         [](const auto& suite) { return std::string(name_of(suite.param)); });
+
+// --- sabotage: each of these must be seen by the same check -------------------------------------------------------
+
+template <class T, T (*combine)(T, T)>
+void loop(const void* left, const void* right, void* target, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const T r = combine(element<T>(static_cast<const unsigned char*>(left), i),
+                        element<T>(static_cast<const unsigned char*>(right), i));
+    std::memcpy(static_cast<char*>(target) + i * static_cast<std::int64_t>(sizeof(T)), &r, sizeof(T));
+  }
+}
+std::uint8_t saturating(std::uint8_t a, std::uint8_t b) { return static_cast<std::uint8_t>(std::min(a + b, 255)); }
+double careless_max(double a, double b) { return a > b ? a : b; }
+double sum(double a, double b) { return a + b; }
+double off_by_one_bit(double a, double b) { return (a + b) * (1 + 2.3e-16); }
+
+void forgets_last(const void* left, const void* right, void* target, std::int64_t count) {
+  loop<double, sum>(left, right, target, count - (count > 200));
+}
+void writes_beyond(const void* left, const void* right, void* target, std::int64_t count) {
+  loop<double, sum>(left, right, target, count);
+  if (count == 299) std::memset(static_cast<char*>(target) + count * 8, 0, 1);
+}
+void ignores_aliasing(const void* left, const void* right, void* target, std::int64_t count) {
+  if (count) std::memset(target, 0, static_cast<std::size_t>(count) * 8); // as a kernel that clears and accumulates
+  loop<double, sum>(left, right, target, count);
+}
+
+TEST(ReduceComparer, rejects_wrong_kernels) {
+  const auto rejected = [](ReduceKernel kernel, DataType type, Operation op) {
+    return !first_fault(kernel, type, op).empty();
+  };
+  EXPECT_FALSE(rejected(loop<double, sum>, DataType::float64, Operation::sum)) << "a right kernel must pass";
+  EXPECT_TRUE(rejected(loop<std::uint8_t, saturating>, DataType::uint8, Operation::sum));
+  EXPECT_TRUE(rejected(loop<double, careless_max>, DataType::float64, Operation::max));
+  EXPECT_TRUE(rejected(loop<double, off_by_one_bit>, DataType::float64, Operation::sum));
+  EXPECT_TRUE(rejected(forgets_last, DataType::float64, Operation::sum));
+  EXPECT_TRUE(rejected(writes_beyond, DataType::float64, Operation::sum));
+  EXPECT_TRUE(rejected(ignores_aliasing, DataType::float64, Operation::sum));
+}
+
+// --- the golden copy against values worked by hand ----------------------------------------------------------------
+
+template <class T>
+T reduced(DataType type, Operation op, T left, T right) {
+  T target{};
+  reference_reduce_kernel(type, op)(&left, &right, &target, 1);
+  return target;
+}
+
+TEST(ReduceReference, wraps_integers) {
+  EXPECT_EQ(reduced<std::uint8_t>(DataType::uint8, Operation::sum, 200, 100), 44);
+  EXPECT_EQ(reduced<std::int8_t>(DataType::int8, Operation::sum, 127, 1), -128);
+  EXPECT_EQ(reduced<std::uint16_t>(DataType::uint16, Operation::prod, 65535, 65535), 1);
+  EXPECT_EQ(reduced<std::int32_t>(DataType::int32, Operation::sum, INT32_MIN, -1), INT32_MAX);
+  EXPECT_EQ(reduced<std::int32_t>(DataType::int32, Operation::prod, INT32_MIN, -1), INT32_MIN);
+  EXPECT_EQ(reduced<std::int64_t>(DataType::int64, Operation::sum, INT64_MAX, 1), INT64_MIN);
+}
+
+TEST(ReduceReference, orders_integers_by_their_sign) {
+  EXPECT_EQ(reduced<std::int8_t>(DataType::int8, Operation::min, -128, 127), -128);
+  EXPECT_EQ(reduced<std::uint8_t>(DataType::uint8, Operation::min, 128, 127), 127);
+  EXPECT_EQ(reduced<std::uint64_t>(DataType::uint64, Operation::max, 1ull << 63, 1), 1ull << 63);
+}
+
+TEST(ReduceReference, has_logical_results_of_zero_and_one) {
+  EXPECT_EQ(reduced<std::int32_t>(DataType::int32, Operation::land, 4, 2), 1);
+  EXPECT_EQ(reduced<std::int32_t>(DataType::int32, Operation::lor, 0, -8), 1);
+  EXPECT_EQ(reduced<std::int32_t>(DataType::int32, Operation::lxor, 4, 2), 0);
+  EXPECT_EQ(reduced<std::int32_t>(DataType::int32, Operation::band, 6, 3), 2);
+  EXPECT_EQ(reduced<std::int32_t>(DataType::int32, Operation::bor, 6, 3), 7);
+  EXPECT_EQ(reduced<std::int32_t>(DataType::int32, Operation::bxor, 6, 3), 5);
+}
+
+TEST(ReduceReference, takes_extremes_of_floats_as_ieee_754_2019) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto lower = [](double a, double b) { return reduced(DataType::float64, Operation::min, a, b); };
+  const auto upper = [](double a, double b) { return reduced(DataType::float64, Operation::max, a, b); };
+  EXPECT_TRUE(std::isnan(lower(nan, 1)) && std::isnan(lower(1, nan)) && std::isnan(upper(nan, 1)));
+  EXPECT_TRUE(std::signbit(lower(0.0, -0.0)) && std::signbit(lower(-0.0, 0.0)));
+  EXPECT_FALSE(std::signbit(upper(0.0, -0.0)) || std::signbit(upper(-0.0, 0.0)));
+  EXPECT_EQ(upper(-1, 2), 2);
+  EXPECT_EQ(lower(-1, 2), -1);
+}
+
+TEST(ReduceReference, keeps_the_algebra_that_is_claimed) {
+  std::mt19937_64 random(7);
+  for (DataType type : builtin_datatypes)
+    for (Operation op : builtin_operations) {
+      if (!is_applicable(type, op)) continue;
+      const std::int64_t n = 4000;
+      const auto a = operand(type, n, random), b = operand(type, n, random), c = operand(type, n, random);
+      std::vector<unsigned char> ab(a.size()), ba(a.size()), left(a.size()), right(a.size());
+      const ReduceKernel kernel = reference_reduce_kernel(type, op);
+      kernel(a.data(), b.data(), ab.data(), n);
+      kernel(b.data(), a.data(), ba.data(), n);
+      kernel(ab.data(), c.data(), left.data(), n);
+      kernel(b.data(), c.data(), right.data(), n);
+      kernel(a.data(), right.data(), right.data(), n);
+      const bool commutes = first_difference(type, ab.data(), ba.data(), n, true) < 0;
+      const bool associates = first_difference(type, left.data(), right.data(), n, true) < 0;
+      EXPECT_EQ((Algebra{commutes, associates}), algebra(type, op)) << name_of(op) << " of " << name_of(type);
+    }
+}
+
+TEST(ReduceDispatch, obeys_a_supported_wish_only) {
+  EXPECT_EQ(level_for("baseline"), Level::baseline);
+  EXPECT_TRUE(is_supported(level_for(std::nullopt)));
+  EXPECT_EQ(level_for("quantum"), level_for(std::nullopt));
+  for (Level level : levels)
+    EXPECT_EQ(level_for(name_of(level)) == level, is_supported(level) || level == level_for({}));
+}
+
+} // namespace
+} // namespace kumihimo::kernels
