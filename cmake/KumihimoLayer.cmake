@@ -6,9 +6,9 @@ set(KUMIHIMO_HEADERS ${PROJECT_BINARY_DIR}/headers)
 
 add_library(kumihimo_options INTERFACE)
 target_compile_options(kumihimo_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wno-missing-field-initializers)
-if(KUMIHIMO_SANITIZE)
-  target_compile_options(kumihimo_options INTERFACE -fsanitize=${KUMIHIMO_SANITIZE} -fno-omit-frame-pointer -g)
-  target_link_options(kumihimo_options INTERFACE -fsanitize=${KUMIHIMO_SANITIZE})
+if(KUMIHIMO_SANITIZE) # for every target, programs too: half a sanitized program reports nonsense
+  add_compile_options(-fsanitize=${KUMIHIMO_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${KUMIHIMO_SANITIZE})
 endif()
 
 function(kumihimo_layer name)

@@ -1,0 +1,23 @@
+# Every target does all the set-up it needs (scripts/setup). Works from any directory: make -f path/to/Makefile test
+self := $(strip $(MAKEFILE_LIST))
+root := $(shell dirname -- "$(self)")
+.DEFAULT_GOAL := help
+.PHONY: help build test test-long test-asan test-tsan demo bench lint format clean
+
+help:
+	@echo "make build      release build; afterwards .venv/bin/kumihimo works"
+	@echo "make demo       the main job on this machine, from start to report page"
+	@echo "make test       all tests but the long ones (under 20 minutes on 2 cores)"
+	@echo "make test-long  the long tests"
+	@echo "make test-asan  the C++ tests under the address and undefined-behaviour sanitizers (test-tsan: threads)"
+	@echo "make bench      benchmarks, with their peers"
+	@echo "make lint       formatters and linters, changing nothing"
+	@echo "make format     the formatters, in place"
+	@echo "make clean      remove what was built (.venv too)"
+	@echo "JOBS=n limits the processes of a build; KUMIHIMO_PYTHON=path names the Python to use."
+
+build test test-long demo bench lint format clean:
+	@"$(root)/scripts/$@"
+
+test-asan test-tsan:
+	@"$(root)/scripts/test-sanitized" "$(@:test-%=%)"

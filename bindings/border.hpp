@@ -1,0 +1,56 @@
+// The Python border: the one place where an expected failure (a Result) becomes an exception, kumihimo.errors.BadInput,
+// NotApplicable or Failed, with what was expected, what was found and what to do as its attributes.
+//
+//     m.def("torus", border(&topology::make_torus), "shape"_a);        a function that returns a Result
+//     m.def("bytes", [](const X& x) { return unwrap(x.bytes()); });    any other shape
+//
+// Call with the interpreter's lock held.
+#pragma once
+
+#include "base/result.hpp"
+
+#include <nanobind/nanobind.h>
+
+#include <utility>
+
+namespace kumihimo {
+
+inline const char* exception_name(Error::Kind kind) {
+  switch (kind) {
+  case Error::Kind::bad_input:
+    return "BadInput";
+  case Error::Kind::not_applicable:
+    return "NotApplicable";
+  case Error::Kind::failed:
+    return "Failed";
+  }
+  return "Failed";
+}
+
+[[noreturn]] inline void raise(const Error& error) {
+  namespace nb = nanobind;
+  nb::object type = nb::module_::import_("kumihimo.errors").attr(exception_name(error.kind));
+  nb::object instance =
+      type(nb::str(error.expected.c_str(), error.expected.size()), nb::str(error.found.c_str(), error.found.size()),
+           nb::str(error.advice.c_str(), error.advice.size()));
+  PyErr_SetObject(type.ptr(), instance.ptr());
+  throw nb::python_error();
+}
+
+// The value, or the exception.
+template <class T>
+T unwrap(Result<T> result) {
+  if (!result) raise(result.error());
+  return *std::move(result);
+}
+inline void unwrap(Status status) {
+  if (!status) raise(status.error());
+}
+
+// A function that returns a Result, as one that returns the value or raises.
+template <class T, class... Arguments>
+auto border(Result<T> (*function)(Arguments...)) {
+  return [function](Arguments... arguments) { return unwrap(function(std::forward<Arguments>(arguments)...)); };
+}
+
+} // namespace kumihimo

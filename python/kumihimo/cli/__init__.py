@@ -1,0 +1,57 @@
+"""The command `kumihimo`: a file a verb, and one border where failures become a sentence and an exit code.
+
+Exit codes: 0 done, 1 a check failed, 2 usage or bad input, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import NoReturn
+
+import click
+
+from kumihimo.cli import verbs
+from kumihimo.errors import KumihimoError
+
+INTERRUPTED = 130
+
+
+def main() -> NoReturn:
+    """Entry point of the console script."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command line and return its exit code; whatever the user can cause ends as one line on stderr."""
+    try:
+        code = verbs.app(arguments, prog_name="kumihimo", standalone_mode=False)
+        sys.stdout.flush()
+        if code == INTERRUPTED:  # what typer makes of Ctrl-C
+            return complain("interrupted", INTERRUPTED)
+        return code if isinstance(code, int) else 0
+    except KumihimoError as error:
+        return complain(str(error), error.exit_code)
+    except click.UsageError as error:
+        return complain(usage(error), 2)
+    except click.ClickException as error:
+        return complain(error.format_message(), 2)
+    except click.Abort:
+        return complain("interrupted", INTERRUPTED)
+    except BrokenPipeError:  # the reader of our output went away, as `| head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        return complain(f"{error.strerror or error}" + (f": {error.filename}" if error.filename else ""), 2)
+
+
+def complain(sentence: str, code: int) -> int:
+    """One sentence on stderr."""
+    print(f"kumihimo: {sentence}", file=sys.stderr)
+    return code
+
+
+def usage(error: click.UsageError) -> str:
+    """What is wrong with the command line, and where to read how it is written."""
+    path = error.ctx.command_path if error.ctx else "kumihimo"
+    return f"{error.format_message().rstrip('.')}; see {path} --help"

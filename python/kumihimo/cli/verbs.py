@@ -1,0 +1,77 @@
+"""The verbs of the command. A verb is one row of VERBS and one file `cli/<verb>.py` that defines
+
+    app = typer.Typer(help=...) with sub-commands (`machine list`), or
+    def command(...) -> None    a function typer makes a command of; its docstring is the help.
+
+A command returns nothing, or its exit code. A verb's file is imported only when that verb is called (or `--help` lists
+all of them), so a heavy import in one costs the others nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Annotated, Optional
+
+import click
+import typer
+from typer.core import TyperGroup
+
+from kumihimo._version import __version__
+
+# In the order of use; `--help` shows them so.
+VERBS: tuple[str, ...] = ()
+
+
+class Verbs(TyperGroup):
+    """Finds the commands in the files of VERBS."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in VERBS:
+            return None
+        return load(cmd_name)
+
+
+def load(verb: str) -> click.Command:
+    """The command of one verb."""
+    module = importlib.import_module(f"kumihimo.cli.{verb}")
+    verb_app = getattr(module, "app", None)
+    if verb_app is None:
+        verb_app = typer.Typer()
+        verb_app.command()(module.command)
+    verb_app.rich_markup_mode = None  # plain text, one style of help for all verbs
+    verb_app._add_completion = False
+    command = typer.main.get_command(verb_app)
+    command.name = verb
+    return command
+
+
+app = typer.Typer(
+    cls=Verbs,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"kumihimo {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    ctx: typer.Context,
+    version: Annotated[
+        Optional[bool],
+        typer.Option("--version", callback=show_version, is_eager=True, help="Print the version."),
+    ] = None,
+) -> None:
+    """Makes parallel programs fast on the machine they run on, and predicts them on machines nobody has at hand."""
+    if ctx.invoked_subcommand is None:
+        typer.echo(ctx.get_help())
+        raise typer.Exit(2)

@@ -1,0 +1,24 @@
+# Sourced by every script here: where the repository is, and an environment that holds on a bare machine too
+# (no HOME, no PATH, an unwritable home, developers' Python shims).
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+venv=$root/.venv
+export PATH="${PATH:-/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin}"
+export LC_ALL="${LC_ALL:-C.UTF-8}"
+# Nothing of the caller's Python reaches the private one.
+unset PYTHONPATH PYTHONHOME VIRTUAL_ENV
+export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1
+if [ ! -w "${HOME:-/nonexistent}" ]; then
+  mkdir -p "$root/build/home"
+  export HOME="$root/build/home"
+fi
+jobs=${JOBS:-$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)}
+
+say() { printf '%s\n' "kumihimo: $*" >&2; }
+
+# When the command ends, say how it went and how long it took.
+finish_with() {
+  what=$1
+  trap 'status=$?; [ $status = 0 ] && word=done || word="FAILED (exit $status)"; say "$what: $word after ${SECONDS} s"; exit $status' EXIT
+  trap 'exit 130' INT TERM
+}

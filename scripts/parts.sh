@@ -1,0 +1,38 @@
+# Sourced by scripts that run several parts and say at the end how each went.
+results=() failures=0
+
+part() { # NAME COMMAND...
+  local name=$1 start=$SECONDS
+  shift
+  printf '\n== %s\n' "$name"
+  if "$@"; then
+    results+=("$(printf 'passed  %-24s %5d s' "$name" $((SECONDS - start)))")
+  else
+    results+=("$(printf 'FAILED  %-24s %5d s' "$name" $((SECONDS - start)))")
+    failures=$((failures + 1))
+  fi
+}
+
+summary() {
+  printf '\n'
+  printf '%s\n' "${results[@]}"
+  [ $failures = 0 ] || exit 1
+}
+
+# Configure where that was not done yet (the build tree repeats it when a CMake file changes), then build.
+build_preset() {
+  [ -f "build/$1/build.ninja" ] || quietly "build/configure-$1.log" cmake --preset "$1" || return 1
+  cmake --build --preset "$1" -j "$jobs" -- --quiet
+}
+
+test_preset() { ctest --preset "$1" -j "$jobs"; }
+
+# pytest ends with 5 when no test is marked long.
+run_pytest_long() { "$venv/bin/python" -m pytest -q -m long || [ $? = 5 ]; }
+
+quietly() { # LOG COMMAND...: the output only when it failed
+  local log=$1
+  shift
+  mkdir -p "$(dirname "$log")"
+  "$@" >"$log" 2>&1 || { cat "$log" >&2; return 1; }
+}

@@ -1,0 +1,150 @@
+# Sourced by scripts/setup: which system packages each goal needs, by their Debian names, and whether they are here.
+# A package counts as present when what it brings is found (a command, a header, a version), however it came.
+#
+# `missing` are those without which the goal fails; `wanted` those without which a part is left out (the other MPI
+# library, the compiler cache, the browser of the page tests): they are installed where that is possible.
+
+has() { command -v "$1" >/dev/null 2>&1; }
+
+# cmake 3.24 or newer
+has_cmake() {
+  has cmake && cmake --version | awk 'NR == 1 { split($3, v, "."); exit !(v[1] > 3 || v[1] == 3 && v[2] >= 24) }'
+}
+
+# Python 3.9 or newer that can make virtual environments; $2 = headers: and has the headers for extensions
+usable_python() {
+  "$1" - "${2:-}" >/dev/null 2>&1 <<'PY'
+import ensurepip, os, sys, sysconfig, venv
+assert sys.version_info >= (3, 9)
+assert sys.argv[1] != "headers" or os.path.exists(os.path.join(sysconfig.get_paths()["include"], "Python.h"))
+PY
+}
+
+# The system's Python first: shims of version managers come and go. KUMIHIMO_PYTHON names another.
+find_python() {
+  local candidate
+  for candidate in ${KUMIHIMO_PYTHON:+"$KUMIHIMO_PYTHON"} /usr/bin/python3 python3 python3.13 python3.12 python3.11 python3.10 python3.9; do
+    if usable_python "$candidate" headers; then command -v "$candidate" && return; fi
+  done
+  return 1
+}
+
+mpi_is() { # openmpi|mpich COMMAND: is COMMAND the compiler wrapper of that library?
+  local shown
+  shown=$("$2" -show 2>/dev/null || "$2" --showme 2>/dev/null) || return 1
+  case $1 in
+    openmpi) [[ $shown == *openmpi* || $shown == *open-mpi* || $shown == *open-pal* ]] || "$2" --showme:version >/dev/null 2>&1 ;;
+    mpich) [[ $shown == *mpich* ]] ;;
+  esac
+}
+has_mpi() {
+  local command
+  for command in "mpicc.$1" mpicc; do
+    if has "$command" && mpi_is "$1" "$command"; then return 0; fi
+  done
+  return 1
+}
+
+# Headers are looked for as the compiler will: one preprocessor run prints the packages whose header is absent.
+absent_headers() {
+  has g++ || { printf '%s\n' "$@" | sed 's/=.*//'; return; }
+  local row
+  for row in "$@"; do printf '#if !__has_include(<%s>)\nABSENT %s\n#endif\n' "${row#*=}" "${row%%=*}"; done |
+    g++ -std=c++20 -E -P -x c++ - 2>/dev/null | sed -n 's/^ABSENT //p' | tr -d ' '
+}
+
+need() { missing+=" $1"; }
+want() { wanted+=" $1"; }
+
+packages_of_build() {
+  has g++ || need g++
+  has_cmake || need cmake
+  has ninja || need ninja-build
+  has ccache || want ccache
+  if ! find_python >/dev/null; then need python3-venv; need python3-dev; fi
+  local package
+  for package in $(absent_headers libfmt-dev=fmt/core.h nlohmann-json3-dev=nlohmann/json.hpp libtomlplusplus-dev=toml++/toml.h \
+    libhwloc-dev=hwloc.h); do need "$package"; done
+  # Either MPI library will do; both are wanted.
+  local open=0 mpich=0
+  has_mpi openmpi && has mpirun && open=1
+  has_mpi mpich && mpich=1
+  [ $open = 1 ] || { [ $mpich = 1 ] && want libopenmpi-dev || need libopenmpi-dev; want openmpi-bin; }
+  [ $mpich = 1 ] || { want libmpich-dev; want mpich; }
+}
+
+packages_of_test() {
+  local package
+  for package in $(absent_headers libgtest-dev=gtest/gtest.h); do need "$package"; done
+  has chromium || has chromium-browser || has google-chrome || want chromium
+}
+
+packages_of_bench() {
+  local package
+  for package in $(absent_headers libbenchmark-dev=benchmark/benchmark.h); do need "$package"; done
+  has smpirun || want libsimgrid-dev
+}
+
+packages_of_lint() { :; }
+
+# GOAL... -> missing, wanted
+list_missing() {
+  missing='' wanted=''
+  local goal
+  for goal in "$@"; do "packages_of_$goal"; done
+}
+
+# The packages with what they are, for people whose system names them otherwise.
+names() {
+  local package
+  local -A what=([cmake]="cmake (3.24 or newer)" [g++]="g++ (C++20)" [python3-venv]="python3-venv (Python 3.9 or newer with venv and ensurepip)"
+    [python3-dev]="python3-dev (Python.h of the same Python)" [libopenmpi-dev]="libopenmpi-dev (Open MPI, or MPICH: mpicc)"
+    [libtomlplusplus-dev]="libtomlplusplus-dev (toml++ 3)" [libbenchmark-dev]="libbenchmark-dev (Google Benchmark)" [libgtest-dev]="libgtest-dev (GoogleTest)"
+    [chromium]="chromium (page tests)" [libsimgrid-dev]="libsimgrid-dev (SimGrid, the peer of the simulator benchmarks)"
+    [mpich]="mpich (launcher of MPICH)" [openmpi-bin]="openmpi-bin (launcher of Open MPI)")
+  local joined=''
+  for package in "$@"; do joined+="${joined:+, }${what[$package]:-$package}"; done
+  printf '%s' "$joined"
+}
+
+# Debian and Ubuntu, as root or with passwordless sudo: install what is missing or wanted, then look again.
+install_missing() {
+  has apt-get || return 0
+  local as_root=()
+  if [ "$(id -u)" != 0 ]; then
+    { has sudo && sudo -n true 2>/dev/null; } || return 0
+    as_root=(sudo -n)
+  fi
+  # What an earlier run could not get is not asked for again at each run, as that costs the network each time.
+  local tried=$root/build/packages-tried
+  if [ -z "$missing" ] && [ "$(cat "$tried" 2>/dev/null)" = "$wanted" ]; then return 0; fi
+  say "installing system packages:$missing$wanted"
+  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3)
+  local log=$root/build/apt.log
+  "${apt[@]}" update >"$log" 2>&1 || say "apt-get update failed (see build/apt.log); trying with the lists that are here"
+  if ! "${apt[@]}" install -y --no-install-recommends $missing $wanted >>"$log" 2>&1; then
+    local package
+    for package in $missing $wanted; do # one that this release lacks must not keep the others out
+      "${apt[@]}" install -y --no-install-recommends "$package" >>"$log" 2>&1 || true
+    done
+  fi
+  hash -r
+  list_missing "$@"
+  printf '%s' "$wanted" >"$tried"
+}
+
+report_missing() {
+  {
+    printf 'kumihimo: missing on this system: %s.\n' "$(names $missing)"
+    [ -z "$wanted" ] || printf '  Good to have as well: %s.\n' "$(names $wanted)"
+    if has apt-get; then
+      printf '  Run as root, or have an administrator run:\n    apt-get update && apt-get install --no-install-recommends%s%s\n' "$missing" "$wanted"
+      [ ! -s "$root/build/apt.log" ] || printf '  The last attempt of this script is in build/apt.log.\n'
+    else
+      printf '  The names are those of Debian 12 and Ubuntu 24.04; install the equivalents of this system'
+      printf ' (KUMIHIMO_PYTHON=/path/to/python3 names a Python that is not in PATH).\n'
+    fi
+    printf '  Then run the same command again.\n'
+  } >&2
+  exit 2
+}

@@ -1,0 +1,39 @@
+"""What all Python tests share: the command as a user runs it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+
+@dataclass
+class Ended:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    return Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def kumihimo(tmp_path: Path):
+    """Run the installed command in an empty folder, with a deadline: kumihimo("verify", "--help") -> Ended."""
+    command = Path(sys.executable).parent / "kumihimo"
+
+    def run(*arguments: str, timeout_seconds: float = 120, **options) -> Ended:
+        options.setdefault("cwd", tmp_path)
+        done = subprocess.run(
+            [command, *arguments], capture_output=True, text=True, timeout=timeout_seconds, check=False, **options
+        )
+        return Ended(done.returncode, done.stdout, done.stderr)
+
+    return run

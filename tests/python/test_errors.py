@@ -1,0 +1,35 @@
+"""The native border (bindings/border.hpp) and the exceptions it raises."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import kumihimo
+from kumihimo import _base
+
+
+def test_the_version_is_that_of_the_project(repository):
+    declared = re.search(r"project\(kumihimo VERSION ([0-9.]+)", (repository / "CMakeLists.txt").read_text())
+    assert kumihimo.__version__ == declared[1]
+
+
+@pytest.mark.parametrize("kind", [kumihimo.BadInput, kumihimo.NotApplicable, kumihimo.Failed])
+def test_a_failed_result_is_raised_with_its_three_parts(kind):
+    with pytest.raises(kind) as caught:
+        _base.fail(kind.__name__, "a root below 8", "root 9 · ü", "choose 0..7")
+    error = caught.value
+    assert (error.expected, error.found, error.advice) == ("a root below 8", "root 9 · ü", "choose 0..7")
+    assert str(error) == "a root below 8, found root 9 · ü; choose 0..7"
+    assert isinstance(error, kumihimo.KumihimoError)
+
+
+def test_empty_parts_leave_no_trace_in_the_sentence():
+    with pytest.raises(kumihimo.Failed, match=r"^the ranks agree$"):
+        _base.fail("Failed", "the ranks agree")
+
+
+def test_an_unknown_kind_is_itself_bad_input():
+    with pytest.raises(kumihimo.BadInput, match="found Sadness"):
+        _base.fail("Sadness", "anything")
