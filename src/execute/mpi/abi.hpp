@@ -1,0 +1,113 @@
+// One build for every MPI library. No mpi.h is included and no libmpi linked: the library is opened at run time, its
+// functions are found by name and called with handles as pointer-sized integers, and the values that mpi.h would have
+// given (handles, special pointers, the layout of MPI_Status) come from a table for each family of libraries:
+//  - Open MPI (4 and 5): handles are addresses of objects that libmpi exports;
+//  - MPICH (4 and 5, Intel MPI, Cray MPICH, MVAPICH): handles are 32-bit integers, the same in all of them (the MPICH
+//    ABI compatibility initiative, 2013). In the calling conventions of x86-64 and AArch64 the callee of an int ignores
+//    the upper half of the register, so one prototype serves both.
+// The functions are those of the profiling interface (PMPI_...), so that an interposer never catches its own calls.
+#pragma once
+
+#include "base/datatype.hpp"
+#include "base/result.hpp"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace kumihimo::mpi {
+
+using Handle = std::intptr_t; // MPI_Comm, MPI_Datatype, MPI_Op, MPI_Request, MPI_Win, MPI_Info, MPI_Errhandler
+using Address = std::intptr_t; // MPI_Aint
+
+enum class Family : std::uint8_t { open_mpi, mpich };
+std::string_view name_of(Family family); // "openmpi", "mpich": the words of --mpi
+
+// Large enough for every family's MPI_Status.
+struct alignas(8) StatusWords {
+  std::array<std::int32_t, 8> words{};
+};
+
+struct Constants {
+  Handle comm_world, comm_self, comm_null;
+  Handle info_null, request_null, win_null, op_null, datatype_null;
+  Handle errors_return, errors_are_fatal;
+  Handle byte;
+  std::array<Handle, datatype_count> datatypes;   // by DataType; opaque is datatype_null
+  std::array<Handle, operation_count> operations; // by Operation; user is op_null
+  void* in_place;
+  StatusWords* status_ignore;
+  int tag_ub;           // key of the attribute
+  int comm_type_shared; // split type
+  int any_source, any_tag, proc_null, undefined;
+  int mode_nocheck;
+  int thread_single, thread_funneled, thread_serialized, thread_multiple;
+  int status_source, status_tag, status_error; // words of StatusWords
+};
+
+// Names are MPI's own, without the prefix; all return an MPI error code, 0 for success.
+#define KUMIHIMO_MPI_FUNCTIONS(X)                                                                                      \
+  X(Init_thread, (int*, char***, int, int*))                                                                           \
+  X(Initialized, (int*))                                                                                               \
+  X(Finalized, (int*))                                                                                                 \
+  X(Finalize, ())                                                                                                      \
+  X(Abort, (Handle, int))                                                                                              \
+  X(Get_library_version, (char*, int*))                                                                                \
+  X(Get_processor_name, (char*, int*))                                                                                 \
+  X(Error_string, (int, char*, int*))                                                                                  \
+  X(Comm_rank, (Handle, int*))                                                                                         \
+  X(Comm_size, (Handle, int*))                                                                                         \
+  X(Comm_dup, (Handle, Handle*))                                                                                       \
+  X(Comm_split, (Handle, int, int, Handle*))                                                                           \
+  X(Comm_split_type, (Handle, int, int, Handle, Handle*))                                                              \
+  X(Comm_free, (Handle*))                                                                                              \
+  X(Comm_get_attr, (Handle, int, void*, int*))                                                                         \
+  X(Comm_set_errhandler, (Handle, Handle))                                                                             \
+  X(Send, (const void*, int, Handle, int, int, Handle))                                                                \
+  X(Recv, (void*, int, Handle, int, int, Handle, StatusWords*))                                                        \
+  X(Isend, (const void*, int, Handle, int, int, Handle, Handle*))                                                      \
+  X(Irecv, (void*, int, Handle, int, int, Handle, Handle*))                                                            \
+  X(Test, (Handle*, int*, StatusWords*))                                                                               \
+  X(Wait, (Handle*, StatusWords*))                                                                                     \
+  X(Cancel, (Handle*))                                                                                                 \
+  X(Iprobe, (int, int, Handle, int*, StatusWords*))                                                                    \
+  X(Barrier, (Handle))                                                                                                 \
+  X(Bcast, (void*, int, Handle, int, Handle))                                                                          \
+  X(Gather, (const void*, int, Handle, void*, int, Handle, int, Handle))                                               \
+  X(Allgather, (const void*, int, Handle, void*, int, Handle, Handle))                                                 \
+  X(Reduce, (const void*, void*, int, Handle, Handle, int, Handle))                                                    \
+  X(Allreduce, (const void*, void*, int, Handle, Handle, Handle))                                                      \
+  X(Reduce_local, (const void*, void*, int, Handle, Handle))                                                           \
+  X(Win_allocate_shared, (Address, int, Handle, Handle, void*, Handle*))                                               \
+  X(Win_shared_query, (Handle, int, Address*, int*, void*))                                                            \
+  X(Win_free, (Handle*))
+
+struct Functions {
+#define KUMIHIMO_MPI_DECLARE(name, arguments) int(*name) arguments = nullptr;
+  KUMIHIMO_MPI_FUNCTIONS(KUMIHIMO_MPI_DECLARE)
+#undef KUMIHIMO_MPI_DECLARE
+};
+
+// An MPI library in this process: its family, its functions, its constants. Never unloaded.
+struct Library {
+  Family family = Family::open_mpi;
+  std::string path;    // as opened
+  std::string version; // first line of MPI_Get_library_version
+  Functions call;
+  Constants constants{};
+
+  Handle datatype(DataType type) const { return constants.datatypes[static_cast<std::size_t>(type)]; }
+  Handle operation(Operation op) const { return constants.operations[static_cast<std::size_t>(op)]; }
+  // The sentence of the library for an error code.
+  std::string error_text(int code) const;
+  // Nothing for MPI_SUCCESS, else the failure of `what` ("MPI_Comm_dup").
+  Status check(int code, std::string_view what) const;
+};
+
+// Opens the shared library at `path` (a file, or a name for the system's search).
+Result<Library> open_library(const std::string& path);
+// The one that the process has already loaded, as an interposer finds it.
+Result<Library> loaded_library();
+
+} // namespace kumihimo::mpi

@@ -1,0 +1,107 @@
+// Values as the mpi.h of each family defines them (interface facts): Open MPI 4.1 and 5.0, MPICH 3.1 to 5.
+#include "execute/mpi/families.hpp"
+
+#include <dlfcn.h>
+
+#include <string>
+
+namespace kumihimo::mpi {
+namespace {
+
+// Looks up the objects whose addresses are Open MPI's handles, and remembers the first that is missing.
+class Exports {
+ public:
+  explicit Exports(void* image) : image_(image) {}
+  Handle operator()(const char* name) {
+    void* address = dlsym(image_, name);
+    if (!address && missing_.empty()) missing_ = name;
+    return reinterpret_cast<Handle>(address);
+  }
+  const std::string& missing() const { return missing_; }
+
+ private:
+  void* image_;
+  std::string missing_;
+};
+
+} // namespace
+
+Result<Constants> open_mpi_constants(void* image) {
+  Exports at(image);
+  Constants c{};
+  c.comm_world = at("ompi_mpi_comm_world");
+  c.comm_self = at("ompi_mpi_comm_self");
+  c.comm_null = at("ompi_mpi_comm_null");
+  c.info_null = at("ompi_mpi_info_null");
+  c.request_null = at("ompi_request_null");
+  c.win_null = at("ompi_mpi_win_null");
+  c.op_null = at("ompi_mpi_op_null");
+  c.datatype_null = at("ompi_mpi_datatype_null");
+  c.errors_return = at("ompi_mpi_errors_return");
+  c.errors_are_fatal = at("ompi_mpi_errors_are_fatal");
+  c.byte = at("ompi_mpi_byte");
+  c.datatypes = {at("ompi_mpi_int8_t"),   at("ompi_mpi_uint8_t"),  at("ompi_mpi_int16_t"), at("ompi_mpi_uint16_t"),
+                 at("ompi_mpi_int32_t"),  at("ompi_mpi_uint32_t"), at("ompi_mpi_int64_t"), at("ompi_mpi_uint64_t"),
+                 at("ompi_mpi_float"),    at("ompi_mpi_double"),   c.datatype_null};
+  c.operations = {at("ompi_mpi_op_sum"),  at("ompi_mpi_op_prod"), at("ompi_mpi_op_min"), at("ompi_mpi_op_max"),
+                  at("ompi_mpi_op_land"), at("ompi_mpi_op_lor"),  at("ompi_mpi_op_lxor"), at("ompi_mpi_op_band"),
+                  at("ompi_mpi_op_bor"),  at("ompi_mpi_op_bxor"), c.op_null};
+  c.in_place = reinterpret_cast<void*>(1);
+  c.status_ignore = nullptr;
+  c.tag_ub = 0;
+  c.comm_type_shared = 0;
+  c.any_source = -1;
+  c.any_tag = -1;
+  c.proc_null = -2;
+  c.undefined = -32766;
+  c.mode_nocheck = 1;
+  c.thread_single = 0;
+  c.thread_funneled = 1;
+  c.thread_serialized = 2;
+  c.thread_multiple = 3;
+  c.status_source = 0;
+  c.status_tag = 1;
+  c.status_error = 2;
+  if (!at.missing().empty())
+    return failed("an Open MPI library that exports its predefined handles", "no symbol " + at.missing(),
+                  "use Open MPI 4 or 5");
+  return c;
+}
+
+Constants mpich_constants() {
+  Constants c{};
+  c.comm_world = 0x44000000;
+  c.comm_self = 0x44000001;
+  c.comm_null = 0x04000000;
+  c.info_null = 0x1c000000;
+  c.request_null = 0x2c000000;
+  c.win_null = 0x20000000;
+  c.op_null = 0x18000000;
+  c.datatype_null = 0x0c000000;
+  c.errors_return = 0x54000001;
+  c.errors_are_fatal = 0x54000000;
+  c.byte = 0x4c00010d;
+  c.datatypes = {0x4c000137, 0x4c00013b, 0x4c000238, 0x4c00023c, 0x4c000439, 0x4c00043d,
+                 0x4c00083a, 0x4c00083e, 0x4c00040a, 0x4c00080b, c.datatype_null};
+  c.operations = {0x58000003, 0x58000004, 0x58000002, 0x58000001, 0x58000005, 0x58000007,
+                  0x58000009, 0x58000006, 0x58000008, 0x5800000a, c.op_null};
+  c.in_place = reinterpret_cast<void*>(-1);
+  c.status_ignore = reinterpret_cast<StatusWords*>(1);
+  c.tag_ub = 0x64400001;
+  c.comm_type_shared = 1;
+  c.any_source = -2;
+  c.any_tag = -1;
+  c.proc_null = -1;
+  c.undefined = -32766;
+  c.mode_nocheck = 1024;
+  c.thread_single = 0;
+  c.thread_funneled = 1;
+  c.thread_serialized = 2;
+  c.thread_multiple = 3;
+  c.status_source = 2;
+  c.status_tag = 3;
+  c.status_error = 4;
+  return c;
+}
+
+} // namespace kumihimo::mpi

@@ -1,0 +1,13 @@
+#include "execute/transport.hpp"
+
+#include <fmt/format.h>
+
+namespace kumihimo::execute {
+
+std::string describe(const MessageKey& key, bool sends) {
+  const char* what = key.signal ? (sends ? "signal" : "wait_signal") : (sends ? "send" : "receive");
+  return fmt::format("{} {} of lane {}, segment {} {} rank {}", what, key.ordinal, key.lane.value, key.segment,
+                     sends ? "to" : "from", key.peer.value);
+}
+
+} // namespace kumihimo::execute

@@ -1,0 +1,125 @@
+// What moves bytes between ranks: the narrow interface between the engine, which knows schedules, and the transports
+// (threads, MPI, remote memory), which know none. One thread per rank drives a transport; no call blocks for another
+// rank's sake.
+//
+// The engine starts messages with send() and receive() and then calls progress() until their rounds are closed. A
+// message is identified at both ends by the same key; there are no tags in a schedule. What a transport must keep to:
+//  - exactly the key decides which send meets which receive, whatever the order in which either side starts them;
+//  - a message that cannot move yet never holds up one with another key (segments, lanes and instances overtake each
+//    other), and no buffering is relied upon: a send may stay open until its receive was started;
+//  - the bytes of a message reach Receiving::take() in order, in pieces of whole elements, as early as they arrive, and
+//    straight from where they lie (a staging slot, the sender's own memory): so that large messages are pipelined;
+//  - messages of one (instance, peer, lane, segment, kind) whose ordinals differ by more than Demands::spread are
+//    started in the order of their ordinals, and those of segments further apart than Demands::window in the order of
+//    their segments: a transport may recognise the key by its low bits, as MPI tags do;
+//  - the engine sends no empty data and no message to its own rank; signals carry no data, but match.
+#pragma once
+
+#include "base/ids.hpp"
+#include "base/result.hpp"
+#include "execute/receiving.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace kumihimo::execute {
+
+// The ordinal-th data message, or signal, of this segment on this lane between this pair in this direction, within one
+// instance (call) of a collective. `instance` is what begin() answered and is the same on all ranks.
+struct MessageKey {
+  std::uint64_t instance = 0;
+  Rank peer;
+  LaneId lane;
+  std::int64_t segment = 0;
+  std::int64_t ordinal = 0;
+  bool signal = false;
+};
+
+// "receive 0 of lane 2, segment 17 from rank 3": for error messages.
+std::string describe(const MessageKey& key, bool sends);
+
+struct Piece {
+  std::byte* data = nullptr;
+  std::int64_t bytes = 0;
+};
+
+// What both directions share. Lives, at one address, from its start to its completion; the transport completes it, as
+// its last act on it, by complete().
+struct Message {
+  MessageKey key;
+  std::int64_t bytes = 0; // 0: a signal
+  std::int32_t* open = nullptr;
+  std::uint64_t state[4] = {}; // the transport's own (a request, a slot, progress made)
+
+  void complete() { --*open; }
+};
+
+// The bytes to send, in order. One piece, unless the transport gathers(). They do not change until completion.
+struct Sending : Message {
+  Piece only; // what `pieces` names where there is one
+  const Piece* first_piece = nullptr;
+  std::int32_t piece_count = 0;
+  std::int64_t granule = 1;      // bytes of one element
+  bool repeats_previous = false; // same bytes as the send started just before it: one staged copy may serve both
+
+  std::span<const Piece> pieces() const { return {first_piece, static_cast<std::size_t>(piece_count)}; }
+};
+
+// Where the bytes go: Receiving::take(), in receiving.hpp; or, where direct() is not null, into that memory by the
+// transport itself (as a posted receive does).
+struct Receiving : Message, Sink {};
+
+// A network engine's collective among the ranks that have the lane: each gives its source, and target gets what the
+// engine makes of all: the sources combined in ascending order of rank, or the root's where root is a rank.
+struct Offloading : Message {
+  const std::byte* source = nullptr;
+  Rank root{-1};
+  Reduction reduction;
+  Sink target;
+};
+
+// What the messages of a program ask of a transport.
+struct Demands {
+  std::int32_t lanes = 0;         // lane ids are below this
+  std::int64_t window = 1;        // segments of one lane in flight at once, at most
+  std::int64_t spread = 0;        // see above; 0: always in the order of the ordinals
+  std::int64_t largest_bytes = 0; // of one message
+  std::int64_t granule = 1;
+  bool offloads = false;
+  std::vector<Rank> peers; // ascending, without this rank
+};
+
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  // Whether messages with these demands can be moved; called once a program, before its first instance. A local
+  // answer: all ranks must come to the same, since windows and lanes are the same on all.
+  virtual Status prepare(const Demands& demands) = 0;
+
+  // Starts the next instance: the n-th of one rank is the n-th of all.
+  virtual std::uint64_t begin() = 0;
+
+  // Both return at once. Completion, perhaps already within the call, is by Message::complete().
+  virtual void send(Sending& message) = 0;
+  virtual void receive(Receiving& message) = 0;
+  virtual void offload(Offloading& message); // only after prepare() accepted demands that offload
+
+  // Moves what can be moved, without waiting. `failed`: no message will complete any more, for the reason error()
+  // gives.
+  enum class Progress { nothing, moved, failed };
+  virtual Progress progress() = 0;
+
+  // What to do when nothing moved: spin briefly, then yield, and drive the libraries below (an MPI library's own
+  // progress among them). Waits for a moment at most.
+  virtual void idle() = 0;
+  virtual Error error() const = 0;
+
+  // Whether sends of several pieces are taken; otherwise the engine packs them.
+  virtual bool gathers() const { return false; }
+};
+
+} // namespace kumihimo::execute
