@@ -1,0 +1,135 @@
+// bucket, rotated_rings: allreduce as rings along one axis of the torus after the other.
+//
+// Idea: reduce-scatter along axis 0 (all rows at once), then each row's share along axis 1, and so on; allgather the
+// same
+//   way back. Only neighbours exchange. rotated_rings runs 2n of them at once on 2n shares of the vector: axis orders
+//   rotated, in both directions, so that in every phase all links of the torus carry data.
+// Wins: long messages on a torus: (sum of lengths) steps instead of P, and rotated_rings 2n links at a time.
+// Cost: bucket 2 sum(L - 1) alpha + 2 (1 - 1/P) n beta + n gamma; rotated_rings beta / (2n) of that.
+// Special cases: axes of length 1 are dropped; both directions only if every axis is a ring of 3 or more, n lanes
+//   otherwise; on a mesh axis the last rank's message to the first crosses the axis, so that it is not applicable
+//   there.
+// Reference: Barnett, Littlefield, Payne, van de Geijn, Global combine on mesh architectures with wormhole routing,
+// IPPS
+//   1993; Jain, Sabharwal, Optimal bucket algorithms for large MPI collectives on torus interconnects, ICS 2010.
+#include "collectives/rows.hpp"
+#include "schedule/builder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace kumihimo {
+namespace {
+
+struct Box {
+  RankSpace space;
+  std::vector<std::int32_t> axes; // those longer than 1
+  std::int64_t lanes;
+  Segments segments;
+  std::int64_t window;
+};
+
+// One ring of a lane: what its rank holds before it, as part `prefix` of `cut`, is cut in `length` blocks.
+struct Ring {
+  std::int64_t prefix, cut, length, x; // x: our position along the lane's direction
+  std::int64_t next, previous;         // ranks
+
+  Extent block(Expression b) const { return part(prefix * length + mod(std::move(b), length), cut * length); }
+};
+
+LaneBuilder lane_of(const Box& box, std::int64_t lane_index, Rank rank) {
+  const auto n = static_cast<std::int64_t>(box.axes.size());
+  const bool backwards = lane_index >= n;
+  const Shape& shape = box.space.shape();
+  const std::int32_t place = box.space.place(rank);
+  LaneBuilder lane(LaneId{static_cast<std::int32_t>(lane_index)}, fmt::format("rings, rotation {}", lane_index),
+                   box.window);
+
+  std::vector<Ring> rings;
+  std::int64_t prefix = lane_index, cut = box.lanes;
+  for (std::int64_t j = 0; j < n; ++j) {
+    const std::int32_t axis = box.axes[(lane_index + j) % n], step = backwards ? -1 : 1;
+    const std::int64_t length = shape.length(axis);
+    const std::int64_t x = floor_mod(step * shape.coordinate(place, axis), length);
+    rings.push_back({prefix, cut, length, x, box.space.rank_at(shape.shifted(place, axis, step)).value,
+                     box.space.rank_at(shape.shifted(place, axis, -step)).value});
+    prefix = prefix * length + (x + 1) % length; // the block that this ring leaves here
+    cut *= length;
+  }
+  for (const Ring& g : rings)
+    lane.loop(g.length - 1, [&](Variable i) {
+      return exchange(g.next, acc[g.block(g.x - i)], g.previous, reduce_into(acc[g.block(g.x - 1 - i)]));
+    });
+  for (auto g = rings.rbegin(); g != rings.rend(); ++g)
+    lane.loop(g->length - 1, [&](Variable i) {
+      return exchange(g->next, out[g->block(g->x + 1 - i)], g->previous, into(out[g->block(g->x - i)]));
+    });
+  return lane;
+}
+
+struct Recipe {
+  bool rotated;
+
+  Result<Schedule> operator()(const Collective& c, const RankSpace& space, const Parameters& p) const {
+    if (!space.has_shape())
+      return not_applicable(fmt::format("it needs a torus, and the ranks are a {}", space.name()));
+    std::vector<std::int32_t> axes;
+    bool rings = true;
+    for (std::int32_t a = 0; a < space.shape().dimensions(); ++a) {
+      const Axis& axis = space.shape().axes()[a];
+      if (axis.length == 1) continue;
+      if (!axis.wraps && axis.length > 2)
+        return not_applicable(fmt::format("{} has a mesh axis, on which no ring closes", space.shape().text()));
+      axes.push_back(a);
+      rings &= axis.is_ring();
+    }
+    const auto n = static_cast<std::int64_t>(axes.size());
+    const std::int64_t lanes = rotated ? p.trees.value_or(rings ? 2 * n : n) : 1;
+    if (lanes > (rings ? 2 * n : n))
+      return not_applicable(
+          fmt::format("{} lanes do not fit {}: at most {}", lanes, space.shape().text(), rings ? 2 * n : n));
+    Parameters unsegmented = p;
+    if (!p.segments && !p.segment_bytes) unsegmented.segments = 1;
+    const Result<Segments> segments = choose_segments(c, unsegmented, lanes * c.ranks);
+    if (!segments) return segments.error();
+    const Box box{space, axes, lanes, *segments, p.window.value_or(2)};
+    Schedule s;
+    s.collective = c;
+    s.segments = *segments;
+    s.parameters = fmt::format("lanes={} segments={} window={}", lanes, segments->count, box.window);
+    s.claims.neighbours_only = true;
+    s.program = [box](Rank rank) {
+      ProgramBuilder program(box.segments);
+      for (std::int64_t l = 0; l < box.lanes; ++l) program.add(lane_of(box, l, rank));
+      return program.finish();
+    };
+    return s;
+  }
+};
+
+Variant row(std::string name, std::string summary, std::string cost, bool rotated) {
+  Variant v;
+  v.name = std::move(name);
+  v.summary = std::move(summary);
+  v.cost = std::move(cost);
+  v.reference = "Barnett et al., IPPS 1993; Jain, Sabharwal, ICS 2010";
+  v.parameters = {{"segment_bytes", "one block", "bytes of one step"}, {"window", "2", "segments in flight"}};
+  if (rotated) v.parameters.push_back({"trees", "2 x dimensions", "lanes: rotations of the axes in both directions"});
+  v.apart = true;
+  v.recipe = Recipe{rotated};
+  return v;
+}
+
+} // namespace
+
+Rows bucket_rows() {
+  return {row("bucket", "rings along one axis of the torus after the other", "2Σ(L - 1)α + 2(1 - 1/P)nβ + (1 - 1/P)nγ",
+              false)};
+}
+Rows rotated_rings_rows() {
+  return {row("rotated_rings", "2n buckets at once, axis orders rotated, on all links of a torus",
+              "2Σ(L - 1)α + 2(1 - 1/P)nβ/(2d) + (1 - 1/P)nγ, d dimensions", true)};
+}
+
+} // namespace kumihimo

@@ -1,0 +1,142 @@
+#include "collectives/registry.hpp"
+
+#include "collectives/rows.hpp"
+#include "schedule/builder.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace kumihimo {
+namespace {
+
+Schedule local_copy(const Collective& collective) {
+  Schedule s;
+  s.collective = collective;
+  s.claims.keeps_rank_order = true;
+  s.claims.neighbours_only = s.claims.link_disjoint = true;
+  s.program = [collective](Rank) {
+    ProgramBuilder program;
+    LaneBuilder lane(LaneId{0}, "copy", 1);
+    if (!collective.aliased(Rank{0})) lane.step(copy(out[whole()], in[whole()]));
+    program.add(std::move(lane));
+    return program.finish();
+  };
+  return s;
+}
+
+Status check_positive(std::string_view what, const std::optional<std::int64_t>& value) {
+  if (value && *value < 1)
+    return bad_input(fmt::format("{} must be at least 1", what), fmt::format("{}", *value),
+                     fmt::format("leave {} out for the default", what));
+  return Nothing{};
+}
+
+Status check_question(const Collective& c, const RankSpace& space, const Parameters& p) {
+  if (c.ranks < 1) return bad_input("a collective has at least 1 rank", fmt::format("{}", c.ranks));
+  if (c.ranks != space.ranks())
+    return bad_input(fmt::format("the shape must hold the {} ranks", c.ranks), fmt::format("{}", space.name()),
+                     "give a shape whose lengths multiply to the ranks");
+  if (c.has_root() && (c.root.value < 0 || c.root.value >= c.ranks))
+    return bad_input(fmt::format("the root is a rank from 0 to {}", c.ranks - 1), fmt::format("{}", c.root.value));
+  if (c.counts.each < 0) return bad_input("a count is at least 0", fmt::format("{}", c.counts.each));
+  if (c.type_bytes < 1 || c.counts.each > std::numeric_limits<std::int64_t>::max() / 4 / c.type_bytes / c.ranks)
+    return bad_input("count times size times ranks must fit in 61 bits",
+                     fmt::format("{} elements of {} bytes on {} ranks", c.counts.each, c.type_bytes, c.ranks));
+  if (c.reduces() && !is_applicable(c.type, c.operation))
+    return bad_input(fmt::format("an operation that {} has", name_of(c.type)), std::string(name_of(c.operation)));
+  const std::pair<std::string_view, const std::optional<std::int64_t>*> sizes[] = {
+      {"trees", &p.trees}, {"segment_bytes", &p.segment_bytes}, {"segments", &p.segments}, {"window", &p.window}};
+  for (const auto& [what, value] : sizes)
+    if (Status s = check_positive(what, *value); !s) return s;
+  if (p.segments && p.segment_bytes)
+    return bad_input("either the number of segments or their size", "both", "leave one of them out");
+  return Nothing{};
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t corner = row[0]++;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t next = std::min({row[j] + 1, row[j - 1] + 1, corner + (a[i - 1] != b[j - 1])});
+      corner = std::exchange(row[j], next);
+    }
+  }
+  return row[b.size()];
+}
+
+} // namespace
+
+Result<Schedule> Variant::build(const Collective& collective, const RankSpace& space, const Parameters& p) const {
+  if (Status s = check_question(collective, space, p); !s) return s.error();
+  const auto takes = [&](std::string_view parameter) {
+    return std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& q) { return q.name == parameter; });
+  };
+  for (const auto& [given, parameter] : {std::pair{p.trees.has_value(), "trees"},
+                                         {p.segments.has_value() || p.segment_bytes.has_value(), "segment_bytes"},
+                                         {p.window.has_value(), "window"},
+                                         {p.overlap.has_value(), "overlap"}})
+    if (given && !takes(parameter)) return not_applicable(fmt::format("{} has no parameter {}", name, parameter));
+
+  Result<Schedule> built =
+      collective.ranks == 1 ? Result<Schedule>(local_copy(collective)) : recipe(collective, space, p);
+  if (!built) return built;
+  if (collective.reduces() && !collective.commutative && !built->claims.keeps_rank_order)
+    return not_applicable(fmt::format("{} does not keep the operands in rank order here, which an operation that does "
+                                      "not commute needs",
+                                      name));
+  built->algorithm = name;
+  return built;
+}
+
+std::vector<const Variant*> Registry::variants(CollectiveKind kind) const {
+  std::vector<const Variant*> found;
+  for (const Variant& v : variants_)
+    if (v.kind == kind) found.push_back(&v);
+  return found;
+}
+
+Result<const Variant*> Registry::find(CollectiveKind kind, std::string_view name) const {
+  std::vector<std::string> names;
+  for (const Variant* v : variants(kind)) {
+    if (v->name == name) return v;
+    names.push_back(v->name);
+  }
+  if (names.empty()) return bad_input(fmt::format("{} has no algorithms yet", name_of(kind)));
+  const auto nearest = std::min_element(names.begin(), names.end(), [&](const auto& a, const auto& b) {
+    return edit_distance(a, name) < edit_distance(b, name);
+  });
+  return bad_input(fmt::format("an algorithm for {} is one of {}", name_of(kind), fmt::join(names, ", ")),
+                   fmt::format("'{}'", name), fmt::format("did you mean {}?", *nearest));
+}
+
+Result<Segments> choose_segments(const Collective& c, const Parameters& p, std::int64_t lane_parts) {
+  const std::int64_t most = std::max<std::int64_t>(1, c.counts.each);
+  if (p.segments) {
+    if (*p.segments > most)
+      return bad_input(fmt::format("at most as many segments as the {} elements", c.counts.each),
+                       fmt::format("{}", *p.segments), "ask for fewer segments");
+    return Segments{*p.segments};
+  }
+  const std::int64_t bytes = c.counts.each * c.type_bytes;
+  const __int128 step = static_cast<__int128>(p.segment_bytes.value_or(p.default_segment_bytes)) * lane_parts;
+  const auto count = static_cast<std::int64_t>((bytes + step - 1) / step);
+  return Segments{std::clamp<std::int64_t>(count, 1, std::max<std::int64_t>(1, most / lane_parts))};
+}
+
+const Registry& Registry::standard() {
+  static const Registry registry = [] {
+    Registry r;
+    for (auto rows : {trinaryx3_rows, binomial_rows, binary_rows, double_binary_rows, chain_rows, linear_rows,
+                      recursive_doubling_rows, rabenseifner_rows, ring_rows, bucket_rows, rotated_rings_rows})
+      for (Variant& v : rows()) r.add(std::move(v));
+    return r;
+  }();
+  return registry;
+}
+
+} // namespace kumihimo

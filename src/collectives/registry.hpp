@@ -1,0 +1,68 @@
+// The registry of algorithms (ADR 0004: one typed registry). A row is all that the verifier, the simulator, the
+// executors, the documentation, the command and the conformance tests need to pick an algorithm up; none of them knows
+// a name.
+#pragma once
+
+#include "schedule/schedule.hpp"
+#include "topology/rank_space.hpp"
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace kumihimo {
+
+// What a caller may ask of any algorithm; what is absent takes the algorithm's default.
+struct Parameters {
+  std::optional<std::int64_t> trees;         // spanning trees, or lanes
+  std::optional<std::int64_t> segment_bytes; // bytes of one lane's step
+  std::optional<std::int64_t> segments;      // or their number
+  std::optional<std::int64_t> window;        // segments in flight
+  std::optional<bool> overlap;               // broadcast follows reduce segment by segment
+
+  // The segment size where neither it nor the number of segments is asked for: the machine's, not the caller's wish, so
+  // that an algorithm which does not pipeline by default ignores it.
+  std::int64_t default_segment_bytes = std::int64_t{1} << 20;
+};
+
+struct Variant {
+  struct Parameter {
+    std::string name, initial, meaning; // "trees", "dimensions longer than 1", "spanning trees"
+  };
+  std::string name; // snake_case, the literature's word
+  CollectiveKind kind = CollectiveKind::allreduce;
+  std::string summary;   // one line
+  std::string cost;      // in alpha, beta, gamma for P ranks and n bytes
+  std::string reference; // paper, section
+  std::vector<Parameter> parameters;
+  bool apart = false; // our own extension of a published algorithm: reported beside the comparison, not in it
+
+  // The schedule, or why there is none: `not_applicable` with the reason, or bad input.
+  std::function<Result<Schedule>(const Collective&, const RankSpace&, const Parameters&)> recipe;
+
+  // recipe(), after the checks that every algorithm needs: ranks agree, root in range, parameters known and positive,
+  // bytes that fit, operations applicable to the type, rank order where the operation does not commute. One rank alone
+  // copies.
+  Result<Schedule> build(const Collective& collective, const RankSpace& space, const Parameters& parameters = {}) const;
+};
+
+class Registry {
+ public:
+  static const Registry& standard(); // every algorithm of the library, by collective and then by name
+
+  void add(Variant variant) { variants_.push_back(std::move(variant)); }
+  const std::vector<Variant>& variants() const { return variants_; }
+  std::vector<const Variant*> variants(CollectiveKind kind) const;
+  Result<const Variant*> find(CollectiveKind kind, std::string_view name) const; // the error names the nearest
+
+ private:
+  std::vector<Variant> variants_;
+};
+
+// The number of segments for a vector cut in `lane_parts` equal lanes: asked for, or from the segment size; one where
+// there is no more than an element each.
+Result<Segments> choose_segments(const Collective& collective, const Parameters& parameters, std::int64_t lane_parts);
+
+} // namespace kumihimo

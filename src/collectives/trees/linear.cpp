@@ -1,0 +1,111 @@
+// linear: the root sends to, or receives from, every other rank itself.
+//
+// Idea: no relays at all; the root works through the ranks in order, as a loop whose peer is an expression.
+// Wins: two or three ranks, and as the plain yardstick; its root costs (P - 1) n beta.
+// Cost: (P - 1)(alpha + n beta) a phase, reduce + (P - 1) n gamma.
+// Special cases: any number of ranks. A reduce takes the operands in rank order whatever the root, so that it fits
+// every
+//   operation; a root other than 0 then writes its output before it has read its input, which is not in-place safe.
+// Reference: folklore; Open MPI's coll/basic does the same.
+#include "collectives/rows.hpp"
+#include "schedule/builder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace kumihimo {
+namespace {
+
+constexpr std::int64_t sends_in_flight = 8; // enough to keep the engines of any node busy
+
+struct Shared {
+  std::int32_t ranks;
+  Rank root;
+  Segments segments;
+  std::int64_t window;
+};
+
+LaneBuilder reduce_lane(const Shared& q, Rank rank, LaneId id) {
+  LaneBuilder lane(id, "reduce", q.window);
+  const std::int32_t root = q.root.value, P = q.ranks;
+  if (rank != q.root) {
+    lane.step(send(root, in[whole()]));
+    return lane;
+  }
+  const auto add_rank = [&](Expression peer) { return Round{{receive_reduce(std::move(peer), out[whole()])}, 0}; };
+  if (root == 0) {
+    lane.step(receive_reduce(1, in[whole()], out[whole()]));
+    lane.loop(P - 2, [&](Variable i) { return add_rank(i + 2); });
+    return lane;
+  }
+  lane.step(receive(0, out[whole()]));
+  lane.loop(root - 1, [&](Variable i) { return add_rank(i + 1); });
+  lane.step(reduce(out[whole()], out[whole()], in[whole()]));
+  lane.loop(P - 1 - root, [&](Variable i) { return add_rank(i + (root + 1)); });
+  return lane;
+}
+
+LaneBuilder bcast_lane(const Shared& q, Rank rank, LaneId id) {
+  LaneBuilder lane(id, "broadcast", q.window);
+  if (rank != q.root) {
+    lane.step(receive(q.root.value, out[whole()]));
+    return lane;
+  }
+  lane.loop(
+      q.ranks - 1,
+      [&](Variable i) {
+        return Round{{send(mod(i + (q.root.value + 1), q.ranks), out[whole()])}, 0};
+      },
+      std::min<std::int64_t>(sends_in_flight, q.ranks - 1));
+  return lane;
+}
+
+Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters& p) {
+  Parameters whole_message = p;
+  if (!p.segments && !p.segment_bytes) whole_message.segments = 1;
+  const Result<Segments> segments = choose_segments(c, whole_message, 1);
+  if (!segments) return segments.error();
+  const bool all = c.kind == CollectiveKind::allreduce;
+  const Shared shared{c.ranks, all ? Rank{0} : c.root, *segments, p.window.value_or(4)};
+  Schedule s;
+  s.collective = c;
+  s.segments = *segments;
+  s.parameters = fmt::format("segments={} window={}", segments->count, shared.window);
+  s.claims.keeps_rank_order = true;
+  s.claims.in_place_safe = !c.reduces() || shared.root == Rank{0};
+  s.claims.height = 1;
+  s.program = [shared, kind = c.kind](Rank rank) {
+    ProgramBuilder program(shared.segments);
+    const LaneId reduce_id{0}, bcast_id{kind == CollectiveKind::bcast ? 0 : 1};
+    if (kind != CollectiveKind::bcast) program.add(reduce_lane(shared, rank, reduce_id));
+    if (kind != CollectiveKind::reduce) {
+      LaneBuilder lane = bcast_lane(shared, rank, bcast_id);
+      if (kind == CollectiveKind::allreduce) lane.after({reduce_id}, Scope::segment);
+      program.add(std::move(lane));
+    }
+    return program.finish();
+  };
+  return s;
+}
+
+} // namespace
+
+Rows linear_rows() {
+  Variant v;
+  v.name = "linear";
+  v.summary = "the root exchanges with every other rank itself";
+  v.cost = "(P - 1)(α + nβ) a phase, reduce + (P - 1)nγ";
+  v.reference = "folklore";
+  v.parameters = {{"segment_bytes", "the whole message", "bytes of one message"},
+                  {"window", "4", "segments in flight on each lane"}};
+  v.recipe = recipe;
+  Rows rows;
+  for (CollectiveKind kind : {CollectiveKind::bcast, CollectiveKind::reduce, CollectiveKind::allreduce}) {
+    rows.push_back(v);
+    rows.back().kind = kind;
+  }
+  return rows;
+}
+
+} // namespace kumihimo
