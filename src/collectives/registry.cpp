@@ -1,5 +1,6 @@
 #include "collectives/registry.hpp"
 
+#include "base/wide.hpp"
 #include "collectives/rows.hpp"
 #include "schedule/builder.hpp"
 
@@ -123,7 +124,7 @@ Result<Segments> choose_segments(const Collective& c, const Parameters& p, std::
     return Segments{*p.segments};
   }
   const std::int64_t bytes = c.counts.each * c.type_bytes;
-  const __int128 step = static_cast<__int128>(p.segment_bytes.value_or(p.default_segment_bytes)) * lane_parts;
+  const Wide step = static_cast<Wide>(p.segment_bytes.value_or(p.default_segment_bytes)) * lane_parts;
   const auto count = static_cast<std::int64_t>((bytes + step - 1) / step);
   return Segments{std::clamp<std::int64_t>(count, 1, std::max<std::int64_t>(1, most / lane_parts))};
 }

@@ -101,6 +101,35 @@ std::int64_t Binding::length(const Extent& extent, Values values) const {
   return sum;
 }
 
+void Binding::append_chunk(const Program& program, const Chunk& chunk, Values values,
+                           std::vector<ElementRun>& runs) const {
+  if (chunk.buffer.kind == Buffer::Kind::scratch) {
+    const Scratch& scratch = program.scratch[chunk.buffer.index];
+    const std::int64_t window = scratch_window(program, scratch, segments_), elements = length(chunk.extent, values);
+    if (elements > 0) runs.push_back({scratch_first(scratch, window, chunk.at.evaluate(values), values[0]), elements});
+    return;
+  }
+  const std::size_t mine = runs.size();
+  append_runs(chunk.extent, values, runs);
+  const std::int64_t first = first_named(chunk.buffer.kind);
+  for (std::size_t i = mine; first != 0 && i < runs.size(); ++i) runs[i].first -= first;
+}
+
+std::int64_t Binding::first_named(Buffer::Kind buffer) const {
+  const CollectiveKind k = collective_.kind;
+  const bool own_input = k == CollectiveKind::gather || k == CollectiveKind::allgather;
+  const bool own_output = k == CollectiveKind::scatter || k == CollectiveKind::reduce_scatter;
+  if (buffer == Buffer::Kind::input && own_input) return block_begin(Layout::input_blocks, rank_.value);
+  if (buffer == Buffer::Kind::output && own_output) return block_begin(Layout::output_blocks, rank_.value);
+  return 0;
+}
+
+std::int64_t Binding::input_within_output() const {
+  const CollectiveKind k = collective_.kind;
+  if (k == CollectiveKind::gather || k == CollectiveKind::allgather) return first_named(Buffer::Kind::input);
+  return k == CollectiveKind::scatter ? -first_named(Buffer::Kind::output) : 0;
+}
+
 std::int64_t Binding::input_elements() const {
   const Collective& c = collective_;
   switch (c.kind) {
@@ -153,7 +182,7 @@ std::int64_t Binding::cell_elements(const Scratch& scratch) const {
   // floor(x + y) - floor(x) <= ceil(y): no range of `units` units is longer than this.
   const std::int64_t m = segments_.count * scratch.parts;
   const auto ceiling = [&](std::int64_t units, std::int64_t n) {
-    return static_cast<std::int64_t>((static_cast<__int128>(units) * n + m - 1) / m);
+    return static_cast<std::int64_t>((static_cast<Wide>(units) * n + m - 1) / m);
   };
   if (scratch.layout == Layout::vector) return ceiling(scratch.units, collective_.counts.each);
   return scratch.units * ceiling(1, largest_block(scratch.layout));

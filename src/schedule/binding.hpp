@@ -2,6 +2,7 @@
 // elements of the collective's type.
 #pragma once
 
+#include "base/wide.hpp"
 #include "schedule/schedule.hpp"
 
 #include <span>
@@ -10,7 +11,7 @@ namespace kumihimo {
 
 // The first element of part i of m over n elements: floor(i n / m), in 128 bits.
 constexpr std::int64_t part_begin(std::int64_t i, std::int64_t m, std::int64_t n) {
-  return static_cast<std::int64_t>(static_cast<__int128>(i) * n / m);
+  return static_cast<std::int64_t>(static_cast<Wide>(i) * n / m);
 }
 
 struct ElementRun {
@@ -29,6 +30,15 @@ class Binding {
   // The elements of an extent in the order it names them, empty runs left out, adjacent ones joined. O(runs).
   void append_runs(const Extent& extent, Values values, std::vector<ElementRun>& runs) const;
   std::int64_t length(const Extent& extent, Values values) const;
+
+  // Where a chunk of this rank's program lies, relative to the start of its buffer.
+  void append_chunk(const Program& program, const Chunk& chunk, Values values, std::vector<ElementRun>& runs) const;
+
+  // The place that the extents' names give to a buffer's first element: not 0 where the buffer holds no array of
+  // blocks but this rank's own block alone (input of gather and allgather, output of scatter and reduce_scatter).
+  std::int64_t first_named(Buffer::Kind buffer) const;
+  // Where the input's first element is in the output where the two are one memory; negative for scatter.
+  std::int64_t input_within_output() const;
 
   std::int64_t input_elements() const; // of the whole input buffer of this rank; 0 where it has none
   std::int64_t output_elements() const;

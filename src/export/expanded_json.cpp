@@ -1,0 +1,138 @@
+#include "export/expanded_json.hpp"
+
+#include "schedule/binding.hpp"
+#include "schedule/cursor.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace kumihimo {
+namespace {
+
+using nlohmann::json;
+
+class Expander {
+ public:
+  Expander(const Schedule& schedule, Rank rank)
+      : program_(schedule.program(rank)), binding_(schedule.collective, schedule.segments, rank) {}
+
+  json lanes(std::int64_t& steps_left) const {
+    json lanes = json::array();
+    for (const Lane& lane : program_.lanes) {
+      json after = json::array();
+      for (const After& a : lane.after) {
+        json ids = json::array();
+        for (LaneId id : a.lanes) ids.push_back(id.value);
+        after.push_back({{"lanes", ids}, {"scope", a.scope == Scope::segment ? "segment" : "all"}});
+      }
+      json segments = json::array();
+      for (std::int64_t s = 0; s < binding_.segments().count && steps_left > 0; ++s)
+        segments.push_back(rounds(lane, s, steps_left));
+      lanes.push_back({{"lane", lane.id.value}, {"window", lane.window}, {"after", after}, {"segments", segments}});
+    }
+    return lanes;
+  }
+
+ private:
+  json rounds(const Lane& lane, std::int64_t segment, std::int64_t& steps_left) const {
+    json rounds = json::array();
+    for_each_round(lane, segment, [&](const Round& round, Values values) {
+      if (steps_left <= 0) return;
+      json steps = json::array();
+      for (const Step& step : round.steps) steps.push_back(expand(step, values)), --steps_left;
+      rounds.push_back(std::move(steps));
+    });
+    return rounds;
+  }
+
+  json expand(const Step& step, Values values) const {
+    json j{{"kind", name_of(step.kind)}};
+    if (step.sends() || step.receives()) j["peer"] = step.peer.evaluate(values);
+    const auto put = [&](const char* name, const Chunk& c) {
+      if (c.exists()) j[name] = chunk(c, values);
+    };
+    switch (step.kind) {
+    case StepKind::receive_reduce:
+      put("target", step.target);
+      j[step.arriving_left ? "left" : "right"] = "arriving";
+      put(step.arriving_left ? "right" : "left", step.source);
+      break;
+    case StepKind::reduce:
+      put("target", step.target);
+      put("left", step.source);
+      put("right", step.right);
+      break;
+    default:
+      put("source", step.source);
+      put("target", step.target);
+    }
+    return j;
+  }
+
+  json chunk(const Chunk& c, Values values) const {
+    std::vector<ElementRun> elements;
+    binding_.append_chunk(program_, c, values, elements);
+    const bool scratch = c.buffer.kind == Buffer::Kind::scratch, input = c.buffer.kind == Buffer::Kind::input;
+    // Where input and output are one memory, places in it are those of the larger of the two.
+    const std::int64_t shift = binding_.collective().aliased(binding_.rank()) ? binding_.input_within_output() : 0;
+    const std::int64_t moved = scratch ? 0
+                               : input ? std::max<std::int64_t>(shift, 0)
+                                       : std::max<std::int64_t>(-shift, 0);
+    json runs = json::array();
+    for (const ElementRun& run : elements) runs.push_back({run.first + moved, run.count});
+    return {scratch ? fmt::format("scratch{}", c.buffer.index) : input ? "input" : "output", runs};
+  }
+
+  Program program_;
+  Binding binding_;
+};
+
+json counts_of(const Collective& c) {
+  if (c.counts.known == Counts::Known::local) {
+    json rows = json::array();
+    for (std::int32_t r = 0; r < c.ranks; ++r) {
+      const auto begin = c.counts.table->begin() + std::int64_t{r} * c.ranks;
+      rows.push_back(std::vector<std::int64_t>(begin, begin + c.ranks));
+    }
+    return rows;
+  }
+  if (c.counts.known != Counts::Known::uniform) return *c.counts.table;
+  switch (c.kind) {
+  case CollectiveKind::gather:
+  case CollectiveKind::scatter:
+  case CollectiveKind::allgather:
+  case CollectiveKind::reduce_scatter:
+    return std::vector<std::int64_t>(c.ranks, c.counts.each);
+  case CollectiveKind::alltoall:
+    return std::vector<std::vector<std::int64_t>>(c.ranks, std::vector<std::int64_t>(c.ranks, c.counts.each));
+  default:
+    return c.counts.each;
+  }
+}
+
+} // namespace
+
+Result<std::string> expanded_json(const Schedule& schedule, std::int64_t most_steps) {
+  const Collective& c = schedule.collective;
+  json j{{"form", "kumihimo-expanded-schedule-1"},
+         {"collective", name_of(c.kind)},
+         {"ranks", c.ranks},
+         {"root", c.root.value},
+         {"in_place", c.in_place},
+         {"algorithm", schedule.algorithm},
+         {"count", counts_of(c)}};
+  json programs = json::array();
+  std::int64_t left = most_steps;
+  for (std::int32_t r = 0; r < c.ranks; ++r) {
+    programs.push_back(Expander(schedule, Rank{r}).lanes(left));
+    if (left <= 0)
+      return bad_input(fmt::format("an expanded schedule has at most {} steps", most_steps), "more",
+                       "take fewer ranks or segments, or leave --expand out");
+  }
+  j["programs"] = std::move(programs);
+  return j.dump();
+}
+
+} // namespace kumihimo

@@ -1,0 +1,21 @@
+// The materialised steps of all ranks of a small case, as JSON in the form "kumihimo-expanded-schedule-1": a dump that
+// a checker can execute without knowing the code that made it.
+//
+//   form, collective, ranks, root, in_place, algorithm, count
+//   programs: one list of lanes per rank; a lane: lane, window, after [{lanes, scope}], segments
+//   segments[s]: the rounds in program order, loops expanded; a round: the steps that start together
+//   step: kind, peer, source, target, left, right; chunks are [buffer, [[first, count], ...]] in elements, scratch
+//   offsets absolute; the arriving operand of receive_reduce is the word "arriving"
+#pragma once
+
+#include "base/result.hpp"
+#include "schedule/schedule.hpp"
+
+#include <string>
+
+namespace kumihimo {
+
+// Error: more steps than `most_steps` (the form is for small cases).
+Result<std::string> expanded_json(const Schedule& schedule, std::int64_t most_steps = 4'000'000);
+
+} // namespace kumihimo
