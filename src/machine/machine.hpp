@@ -89,7 +89,8 @@ struct Machine {
   // The same machine as seen by a job of this shape on a part of it: the shape's own torus, as the job's virtual torus
   // is. A single node has no shape to give. Errors: more nodes than the machine; a slow part that the job lacks.
   Result<Machine> with_shape(const Shape& job) const;
-  // The same machine with this many ranks on each node, at most one a core. Errors: fewer than 1, more than cores.
+  // The same machine with this many ranks on each node, which may be more than it has cores. Errors: fewer than 1,
+  // more than 2^31-1 ranks over all nodes.
   Result<Machine> with_ranks_per_node(std::int64_t ranks) const;
 
   // Ranks on all nodes of the shape, row-major, ranks_per_node consecutive ones on each.
@@ -99,6 +100,11 @@ struct Machine {
   double node_factor(NodeId node) const;
   double link_factor(LinkId link) const;
 };
+
+TopologyPtr make_topology(Family family, const Shape& shape);
+
+// The link between two neighbours; none where there is no such link or node.
+std::optional<LinkId> find_link(const Topology& topology, NodeId from, NodeId to);
 
 // From the text of a machine file (TOML, docs/machines.md); `file_name` appears in messages only. Errors: each names
 // file and line, what was expected and found, and what to do.

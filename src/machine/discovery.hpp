@@ -1,0 +1,37 @@
+// This machine: what hwloc says of the host, and what a calibration measured on it, as a Machine of one node.
+#pragma once
+
+#include "machine/machine.hpp"
+
+namespace kumihimo {
+
+struct Host {
+  std::string processor; // "AMD EPYC 7B13", empty where the system does not say
+  std::int64_t cores = 1;
+  std::int64_t hardware_threads = 1;
+  std::int64_t numa_nodes = 1;
+  Bytes memory;
+  std::optional<Bytes> last_level_cache; // one of them; none where the system does not say
+};
+
+// Of the whole machine as far as this process may use it. Errors: hwloc cannot read the system.
+Result<Host> discover_host();
+
+// Figures taken on this host by a calibration run; `method` says how, and becomes the numbers' source.
+struct Calibration {
+  std::string method;
+  std::int64_t ranks = 1; // processes of a job on this node
+  BytesPerSecond memory_bandwidth;
+  BytesPerSecond copy_bandwidth; // one rank copying from another rank's buffer
+  Seconds message_latency;       // between two ranks
+  BytesPerSecond reduction_rate;
+  BytesPerSecond reduction_rate_scalar;
+  Seconds message_cost;
+  Seconds relay_latency;
+  Bytes segment_bytes; // chosen, not measured
+};
+
+// Pure. Errors: a figure that is not positive and finite.
+Result<Machine> this_machine(const Host& host, const Calibration& calibration);
+
+} // namespace kumihimo

@@ -1,0 +1,60 @@
+#include "machine/numbers.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace kumihimo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string with_unit(std::string_view key, Bytes) {
+  return key.ends_with("_bytes") ? std::string(key) : fmt::format("{}_bytes", key);
+}
+std::string with_unit(std::string_view key, Seconds) { return fmt::format("{}_seconds", key); }
+std::string with_unit(std::string_view key, BytesPerSecond) { return fmt::format("{}_bytes_per_second", key); }
+std::string with_unit(std::string_view key, std::int64_t) { return std::string(key); }
+
+template <class T>
+Json bare(T number) {
+  if constexpr (std::is_integral_v<T>)
+    return number;
+  else
+    return number.value;
+}
+
+struct Writer {
+  Json& json;
+  template <class T>
+  void operator()(std::string_view section, std::string_view key, const Quantity<T>& number) {
+    json[section][with_unit(key, number.value)] = {
+        {"value", bare(number.value)}, {"provenance", name_of(number.provenance)}, {"source", number.source}};
+  }
+  template <class T>
+  void operator()(std::string_view section, std::string_view key, const std::optional<Quantity<T>>& number) {
+    if (number) (*this)(section, key, *number);
+  }
+};
+
+} // namespace
+
+std::string to_json(const Machine& machine) {
+  Json json = {{"name", machine.name},
+               {"summary", machine.summary},
+               {"topology",
+                {{"family", name_of(machine.family)},
+                 {"shape", machine.shape.text()},
+                 {"nodes", machine.topology->nodes()},
+                 {"links", machine.topology->links()},
+                 {"diameter_hops", machine.topology->diameter()},
+                 {"bisection_links", machine.topology->bisection_links()}}}};
+  visit_numbers(machine, Writer{json});
+  json["slow_nodes"] = json["slow_links"] = Json::array();
+  for (const SlowNode& slow : machine.slow_nodes)
+    json["slow_nodes"].push_back({{"node", slow.node.value}, {"factor", slow.factor}});
+  for (const SlowLink& slow : machine.slow_links)
+    json["slow_links"].push_back({{"from", slow.from.value}, {"to", slow.to.value}, {"factor", slow.factor}});
+  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+} // namespace kumihimo

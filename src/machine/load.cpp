@@ -1,0 +1,63 @@
+#include "machine/load.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <system_error>
+
+namespace kumihimo {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::uintmax_t largest_file = 1 << 20; // machine files are a few kB; a longer one is something else
+
+Result<std::string> read_text(const fs::path& path) {
+  std::error_code code;
+  const auto fails = [&](std::string found) {
+    return bad_input("expected a readable machine file", std::move(found), "check the path");
+  };
+  if (!fs::is_regular_file(path, code)) return fails(fmt::format("no file '{}'", path.string()));
+  if (fs::file_size(path, code) > largest_file)
+    return fails(fmt::format("'{}', which is longer than 1 MiB", path.string()));
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file.good() && !file.eof()) return fails(fmt::format("'{}', which cannot be read", path.string()));
+  return text;
+}
+
+bool is_path(const std::string& text) { return text.find('/') != std::string::npos || text.ends_with(".toml"); }
+
+Result<fs::path> find_machine(const std::string& name, std::span<const fs::path> search) {
+  std::error_code code;
+  for (const fs::path& folder : search)
+    if (const fs::path path = folder / (name + ".toml"); fs::is_regular_file(path, code)) return path;
+  const auto names = machine_names(search);
+  return bad_input("expected the name of a described machine or the path of its file", fmt::format("'{}'", name),
+                   names.empty() ? std::string("no machine is described here; give a path ending in .toml")
+                                 : fmt::format("use one of {}, or a path ending in .toml", fmt::join(names, ", ")));
+}
+
+} // namespace
+
+Result<Machine> load_machine(const std::string& path_or_name, std::span<const fs::path> search) {
+  const auto path =
+      is_path(path_or_name) ? Result<fs::path>(fs::path(path_or_name)) : find_machine(path_or_name, search);
+  if (!path) return path.error();
+  const auto text = read_text(*path);
+  if (!text) return text.error();
+  return parse_machine(*text, path->string());
+}
+
+std::vector<std::string> machine_names(std::span<const fs::path> search) {
+  std::set<std::string> names;
+  std::error_code code;
+  for (const fs::path& folder : search)
+    for (const auto& entry : fs::directory_iterator(folder, code))
+      if (entry.path().extension() == ".toml") names.insert(entry.path().stem().string());
+  return {names.begin(), names.end()};
+}
+
+} // namespace kumihimo

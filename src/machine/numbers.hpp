@@ -1,0 +1,44 @@
+// The numbers of a machine by section and key, in the order of machine files. The one list that the reader, the JSON
+// and the table share: a number added here is read, written and documented everywhere.
+#pragma once
+
+#include "machine/machine.hpp"
+
+namespace kumihimo {
+
+// Calls visit(section, key, number) for each; a number is a Quantity or an optional Quantity, const where the machine
+// is. Network and offload numbers only where the machine has them.
+template <class SomeMachine, class Visitor>
+void visit_numbers(SomeMachine& machine, Visitor&& visit) {
+  if (machine.family != Family::single_node) {
+    auto& network = machine.network;
+    visit("network", "link_bandwidth", network.link_bandwidth);
+    visit("network", "link_peak", network.link_peak);
+    visit("network", "hop_latency", network.hop_latency);
+    visit("network", "engines", network.engines);
+    visit("network", "engine_bandwidth", network.engine_bandwidth);
+    visit("network", "injection_bandwidth", network.injection_bandwidth);
+    visit("network", "switch_bandwidth", network.switch_bandwidth);
+  }
+  auto& node = machine.node;
+  visit("node", "ranks_per_node", node.ranks_per_node);
+  visit("node", "cores", node.cores);
+  visit("node", "memory", node.memory);
+  visit("node", "last_level_cache", node.last_level_cache);
+  visit("node", "memory_bandwidth", node.memory_bandwidth);
+  visit("node", "reduction_rate", node.reduction_rate);
+  visit("node", "reduction_rate_scalar", node.reduction_rate_scalar);
+  visit("node", "shared_memory_bandwidth", node.shared_memory_bandwidth);
+  visit("node", "shared_memory_latency", node.shared_memory_latency);
+  auto& software = machine.software;
+  visit("software", "message_cost", software.message_cost);
+  visit("software", "relay_latency", software.relay_latency);
+  visit("software", "segment_bytes", software.segment_bytes);
+  if (machine.offload) {
+    visit("offload", "max_bytes", machine.offload->max_bytes);
+    visit("offload", "base_latency", machine.offload->base_latency);
+    visit("offload", "stage_latency", machine.offload->stage_latency);
+  }
+}
+
+} // namespace kumihimo

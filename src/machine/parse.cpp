@@ -1,0 +1,328 @@
+// Reads machine files (docs/machines.md). Strict on purpose: a misspelt key that is passed over is a wrong prediction.
+// The first error found is the one reported.
+
+#include "machine/numbers.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+
+namespace kumihimo {
+namespace {
+
+constexpr std::int64_t largest_count = std::numeric_limits<std::int32_t>::max();
+
+// toml++ throws; nothing else of this project sees that.
+Result<toml::table> parse_toml(std::string_view text, std::string_view file) {
+  try {
+    return toml::parse(text);
+  } catch (const toml::parse_error& e) {
+    return bad_input(fmt::format("{}:{}: expected TOML", file, e.source().begin.line), std::string(e.description()),
+                     "correct this line or the one before it");
+  }
+}
+
+std::string described(const toml::node& node) {
+  if (const auto* text = node.as_string()) return fmt::format("\"{}\"", text->get());
+  if (const auto* number = node.as_integer()) return fmt::format("{}", number->get());
+  if (const auto* number = node.as_floating_point()) return fmt::format("{}", number->get());
+  if (const auto* flag = node.as_boolean()) return flag->get() ? "true" : "false";
+  if (node.is_table()) return "a table";
+  return node.is_array() ? "an array" : "a date or time";
+}
+
+Result<Bytes> parse_as(std::string_view text, Bytes) { return parse_bytes(text); }
+Result<Seconds> parse_as(std::string_view text, Seconds) { return parse_seconds(text); }
+Result<BytesPerSecond> parse_as(std::string_view text, BytesPerSecond) { return parse_rate(text); }
+
+constexpr std::string_view example_of(Bytes) { return "\"1 MiB\""; }
+constexpr std::string_view example_of(Seconds) { return "\"100 ns\""; }
+constexpr std::string_view example_of(BytesPerSecond) { return "\"5 GB/s\""; }
+constexpr std::string_view example_of(std::int64_t) { return "4"; }
+
+class Reader {
+ public:
+  Reader(const toml::table& root, std::string_view file) : root_(root), file_(file) {}
+
+  Result<Machine> machine() {
+    read_head();
+    if (!error_) check_keys();
+    if (!error_) read_numbers();
+    if (!error_) check_numbers();
+    if (!error_) read_slow_nodes();
+    if (!error_) read_slow_links();
+    if (error_) return *error_;
+    return std::move(machine_);
+  }
+
+ private:
+  using Found = std::string;
+
+  // Keeps the first error. `what` starts with the key or section concerned.
+  void fail(std::uint32_t line, std::string_view what, const Error& error) {
+    if (error_) return;
+    error_ = error;
+    error_->expected = fmt::format("{}:{}: {}: {}", file_, std::max<std::uint32_t>(line, 1), what, error.expected);
+  }
+  static std::uint32_t line_of(const toml::node& node) { return node.source().begin.line; }
+
+  std::string text(const toml::table& table, std::string_view key, std::string_view what, std::string_view example) {
+    const toml::node* node = table.get(key);
+    const auto advice = fmt::format("write {} = {}", key, example);
+    if (!node) return fail(line_of(table), what, bad_input("expected a string", "no such key", advice)), "";
+    const auto* value = node->as_string();
+    if (!value || value->get().empty())
+      return fail(line_of(*node), what, bad_input("expected a string that is not empty", described(*node), advice)), "";
+    return value->get();
+  }
+
+  void read_head() {
+    machine_.name = text(root_, "name", "name", "\"my-machine\"");
+    machine_.summary = text(root_, "summary", "summary", "\"one line about the machine\"");
+    const toml::table* topology = section("topology");
+    if (!topology) return;
+    const std::string family = text(*topology, "family", "topology.family", "\"torus\"");
+    if (error_) return;
+    if (family != "torus" && family != "single_node")
+      return fail(line_of(*topology->get("family")), "topology.family",
+                  bad_input("expected a family of topologies", fmt::format("\"{}\"", family),
+                            "write \"torus\" or \"single_node\""));
+    machine_.family = family == "torus" ? Family::torus : Family::single_node;
+    if (machine_.family == Family::torus) read_shape(*topology);
+    if (!error_) machine_.topology = make_topology(machine_.family, machine_.shape);
+    if (root_.contains("offload")) machine_.offload.emplace();
+  }
+
+  void read_shape(const toml::table& topology) {
+    const std::string shape = text(topology, "shape", "topology.shape", "\"48x54x32\"");
+    if (error_) return;
+    const auto parsed = Shape::parse(shape);
+    if (!parsed) return fail(line_of(*topology.get("shape")), "topology.shape", parsed.error());
+    machine_.shape = *parsed;
+  }
+
+  // A section that must be there, as a table.
+  const toml::table* section(std::string_view name) {
+    const toml::node* node = root_.get(name);
+    if (!node)
+      return fail(line_of(root_), name, bad_input("expected this section", "none", fmt::format("write [{}]", name))),
+             nullptr;
+    if (!node->is_table())
+      fail(line_of(*node), name, bad_input("expected a section", described(*node), fmt::format("write [{}]", name)));
+    return node->as_table();
+  }
+
+  // Rejects what nothing would read. Before anything is missed, since a misspelt key is both unknown and missing.
+  void check_keys() {
+    Keys root = {"name", "summary", "topology", "slow_node"};
+    std::map<std::string_view, Keys> sections = {{"topology", {"family"}}};
+    if (machine_.family == Family::torus) {
+      sections["topology"].insert("shape");
+      root.insert("slow_link");
+    }
+    visit_numbers(machine_, [&](std::string_view name, std::string_view key, const auto&) {
+      root.insert(name);
+      sections[name].insert(key);
+    });
+    root.insert("offload");
+    check_known(root_, root, "the file");
+    for (const auto& [name, keys] : sections)
+      if (const toml::node* node = root_.get(name); node && node->is_table())
+        check_known(*node->as_table(), keys, fmt::format("[{}]", name));
+  }
+
+  using Keys = std::set<std::string_view>;
+  void check_known(const toml::table& table, const Keys& known, std::string_view where) {
+    for (const auto& [key, value] : table)
+      if (!known.contains(key.str()))
+        fail(key.source().begin.line, key.str(),
+             bad_input(fmt::format("expected a key that {} of a {} machine has", where, name_of(machine_.family)),
+                       fmt::format("'{}'", key.str()), fmt::format("use one of {}", fmt::join(known, ", "))));
+  }
+
+  void read_numbers() {
+    visit_numbers(machine_, [&](std::string_view name, std::string_view key, auto& number) {
+      if (error_) return;
+      if (const toml::table* table = section(name)) read(*table, name, key, number);
+    });
+    auto& network = machine_.network;
+    if (machine_.family == Family::torus && network.injection_bandwidth.source.empty())
+      network.injection_bandwidth = {
+          {static_cast<double>(network.engines.value) * network.engine_bandwidth.value.value},
+          network.engine_bandwidth.provenance,
+          "all engines together: engines x engine_bandwidth"};
+  }
+
+  template <class T>
+  void read(const toml::table& table, std::string_view name, std::string_view key, std::optional<Quantity<T>>& number) {
+    if (table.contains(key)) read(table, name, key, number.emplace());
+  }
+
+  // key = { value = ..., published | measured | assumed = "source" }
+  template <class T>
+  void read(const toml::table& table, std::string_view name, std::string_view key, Quantity<T>& number) {
+    const std::string what = fmt::format("{}.{}", name, key);
+    const std::string form =
+        fmt::format("write {} = {{ value = {}, published = \"where\" }}, or measured, or assumed = "
+                    "\"why\"",
+                    key, example_of(T{}));
+    const toml::node* node = table.get(key);
+    if (!node) {
+      if (key == "injection_bandwidth") return; // all engines together, unless the file knows better
+      return fail(line_of(table), what, bad_input("expected a number with its source", "no such key", form));
+    }
+    const toml::table* entry = node->as_table();
+    if (!entry)
+      return fail(line_of(*node), what, bad_input("expected a number with its source", described(*node), form));
+    check_known(*entry, {"value", "published", "measured", "assumed"}, what);
+    read_source(*entry, what, form, number.provenance, number.source);
+    if (error_) return;
+    const toml::node* value = entry->get("value");
+    if (!value) return fail(line_of(*node), what, bad_input("expected a value", "none", form));
+    read_value(*value, what, form, number.value);
+  }
+
+  void read_source(const toml::table& entry, std::string_view what, const std::string& form, Provenance& provenance,
+                   std::string& source) {
+    int sources = 0;
+    for (const Provenance p : {Provenance::published, Provenance::measured, Provenance::assumed}) {
+      if (!entry.contains(name_of(p))) continue;
+      ++sources;
+      provenance = p;
+      source = text(entry, name_of(p), what, "\"where the number comes from\"");
+    }
+    if (sources != 1)
+      fail(line_of(entry), what,
+           bad_input("expected exactly one of published, measured and assumed", fmt::format("{} of them", sources),
+                     form));
+  }
+
+  template <class T>
+  void read_value(const toml::node& node, std::string_view what, const std::string& form, T& value) {
+    const auto* written = node.as_string();
+    if (!written) return fail(line_of(node), what, bad_input("expected a string with a unit", described(node), form));
+    const auto parsed = parse_as(written->get(), T{});
+    if (!parsed) return fail(line_of(node), what, parsed.error());
+    value = *parsed;
+  }
+  void read_value(const toml::node& node, std::string_view what, const std::string& form, std::int64_t& value) {
+    const auto* written = node.as_integer();
+    if (!written || written->get() < 1 || written->get() > largest_count)
+      return fail(line_of(node), what, bad_input("expected a whole number from 1 to 2^31-1", described(node), form));
+    value = written->get();
+  }
+
+  // What no unit can tell: numbers that contradict each other.
+  void check_numbers() {
+    const auto& [network, node] = std::tie(machine_.network, machine_.node);
+    if (machine_.family == Family::torus) {
+      at_most("network.link_bandwidth", network.link_bandwidth.value, "link_peak", network.link_peak.value);
+      const double engines = static_cast<double>(network.engines.value) * network.engine_bandwidth.value.value;
+      at_most("network.injection_bandwidth", network.injection_bandwidth.value, "engines x engine_bandwidth",
+              BytesPerSecond{engines});
+    }
+    at_most("node.reduction_rate_scalar", node.reduction_rate_scalar.value, "reduction_rate",
+            node.reduction_rate.value);
+    at_most("node.ranks_per_node", node.ranks_per_node.value, "2^31-1 ranks over all nodes",
+            largest_count / machine_.shape.places());
+  }
+
+  template <class T>
+  void at_most(std::string_view path, T value, std::string_view limit_name, T limit) {
+    if (value <= limit) return;
+    const auto* node = root_.at_path(path).node();
+    fail(node ? line_of(*node) : 1, path,
+         bad_input(fmt::format("expected at most {}, {}", limit_name, text_of(limit)), text_of(value),
+                   "correct one of the two"));
+  }
+
+  // Calls read_one(table) for each entry of an array of tables.
+  template <class ReadOne>
+  void for_each_part(std::string_view name, ReadOne&& read_one) {
+    const toml::node* node = root_.get(name);
+    if (!node) return;
+    const auto wrong = [&](const toml::node& at) {
+      fail(line_of(at), name, bad_input("expected sections", described(at), fmt::format("write [[{}]]", name)));
+    };
+    if (!node->is_array()) return wrong(*node);
+    for (const toml::node& part : *node->as_array()) {
+      if (error_) return;
+      if (!part.is_table()) return wrong(part);
+      read_one(*part.as_table());
+    }
+  }
+
+  NodeId read_node(const toml::table& table, std::string_view what, std::string_view key) {
+    const toml::node* node = table.get(key);
+    const std::int32_t nodes = machine_.topology->nodes();
+    const auto* number = node ? node->as_integer() : nullptr;
+    if (number && number->get() >= 0 && number->get() < nodes) return NodeId{static_cast<std::int32_t>(number->get())};
+    fail(line_of(node ? *node : table), fmt::format("{}.{}", what, key),
+         bad_input(fmt::format("expected a node of {}, 0 to {}", machine_.topology->name(), nodes - 1),
+                   node ? described(*node) : "no such key", fmt::format("write {} = 0", key)));
+    return {};
+  }
+
+  double read_factor(const toml::table& table, std::string_view what) {
+    const toml::node* node = table.get("factor");
+    const auto factor = node && node->is_number() ? node->value<double>() : std::nullopt;
+    if (factor && *factor > 0 && *factor <= 1) return *factor;
+    fail(line_of(node ? *node : table), fmt::format("{}.factor", what),
+         bad_input("expected a part of full speed, above 0 and at most 1", node ? described(*node) : "no such key",
+                   "write factor = 0.5 for half the rate"));
+    return 1;
+  }
+
+  void read_slow_nodes() {
+    for_each_part("slow_node", [&](const toml::table& part) {
+      check_known(part, {"node", "factor"}, "[[slow_node]]");
+      const SlowNode slow{read_node(part, "slow_node", "node"), read_factor(part, "slow_node")};
+      for (const SlowNode& other : machine_.slow_nodes)
+        if (other.node == slow.node) fail(line_of(part), "slow_node", twice(fmt::format("node {}", slow.node.value)));
+      machine_.slow_nodes.push_back(slow);
+    });
+  }
+
+  void read_slow_links() {
+    for_each_part("slow_link", [&](const toml::table& part) {
+      check_known(part, {"from", "to", "factor"}, "[[slow_link]]");
+      SlowLink slow{read_node(part, "slow_link", "from"), read_node(part, "slow_link", "to"), {}, 1};
+      slow.factor = read_factor(part, "slow_link");
+      if (error_) return;
+      const auto link = find_link(*machine_.topology, slow.from, slow.to);
+      const auto ends = fmt::format("node {} to node {}", slow.from.value, slow.to.value);
+      if (!link)
+        return fail(line_of(part), "slow_link",
+                    bad_input(fmt::format("expected two neighbours in {}", machine_.topology->name()), ends,
+                              "name nodes one hop apart"));
+      slow.link = *link;
+      for (const SlowLink& other : machine_.slow_links)
+        if (other.link == slow.link) fail(line_of(part), "slow_link", twice(ends));
+      machine_.slow_links.push_back(slow);
+    });
+  }
+
+  static Error twice(std::string what) {
+    return bad_input("expected each part once", what + " for the second time", "keep one of the two");
+  }
+
+  const toml::table& root_;
+  std::string_view file_;
+  Machine machine_;
+  std::optional<Error> error_;
+};
+
+} // namespace
+
+Result<Machine> parse_machine(std::string_view toml_text, std::string_view file_name) {
+  const auto root = parse_toml(toml_text, file_name);
+  if (!root) return root.error();
+  return Reader(*root, file_name).machine();
+}
+
+} // namespace kumihimo

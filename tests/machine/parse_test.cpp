@@ -1,0 +1,266 @@
+#include "machine/machine.hpp"
+#include "machine/numbers.hpp"
+#include "sample.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace kumihimo {
+namespace {
+
+Machine parsed(const Sample& sample) {
+  auto machine = parse_machine(sample.text(), "small.toml");
+  EXPECT_TRUE(machine.ok()) << (machine.ok() ? "" : machine.error().sentence());
+  return machine.ok() ? *machine : Machine{};
+}
+
+// The sentence names file and line and holds all the words; it is one line.
+void expect_error(const Sample& sample, int line, std::initializer_list<const char*> words) {
+  const auto machine = parse_machine(sample.text(), "dir/small.toml");
+  ASSERT_FALSE(machine.ok()) << sample.text();
+  const std::string sentence = machine.error().sentence();
+  EXPECT_TRUE(sentence.starts_with("dir/small.toml:" + std::to_string(line) + ": ")) << sentence;
+  EXPECT_EQ(sentence.find('\n'), std::string::npos) << sentence;
+  EXPECT_FALSE(machine.error().advice.empty()) << sentence;
+  for (const char* word : words) EXPECT_NE(sentence.find(word), std::string::npos) << word << " in: " << sentence;
+}
+
+TEST(ParseMachine, ReadsEveryNumberWithItsSource) {
+  const Machine machine = parsed(Sample());
+  EXPECT_EQ(machine.name, "small");
+  EXPECT_EQ(machine.summary, "a small torus");
+  EXPECT_EQ(machine.family, Family::torus);
+  EXPECT_EQ(machine.topology->nodes(), 24);
+  EXPECT_EQ(machine.topology->name(), "torus 4x3x2");
+  EXPECT_EQ(machine.network.link_bandwidth.value.value, 4e9);
+  EXPECT_EQ(machine.network.link_bandwidth.provenance, Provenance::published);
+  EXPECT_EQ(machine.network.link_bandwidth.source, "a paper");
+  EXPECT_EQ(machine.network.link_peak.value.value, 5e9);
+  EXPECT_EQ(machine.network.hop_latency.value.value, 100e-9);
+  EXPECT_EQ(machine.network.engines.value, 4);
+  EXPECT_EQ(machine.network.engine_bandwidth.provenance, Provenance::measured);
+  EXPECT_EQ(machine.node.ranks_per_node.value, 2);
+  EXPECT_EQ(machine.node.cores.value, 8);
+  EXPECT_EQ(machine.node.memory.value.value, 16'000'000'000);
+  EXPECT_EQ(machine.node.memory_bandwidth.value.value, 46e9);
+  EXPECT_EQ(machine.node.reduction_rate.value.value, 6e9);
+  EXPECT_EQ(machine.node.reduction_rate_scalar.value.value, 3e9);
+  EXPECT_EQ(machine.node.shared_memory_bandwidth.value.value, 6e9);
+  EXPECT_EQ(machine.node.shared_memory_latency.value.value, 1e-6);
+  EXPECT_EQ(machine.software.message_cost.value.value, 2e-6);
+  EXPECT_EQ(machine.software.relay_latency.value.value, 3e-6);
+  EXPECT_EQ(machine.software.segment_bytes.value.value, 1 << 20);
+  EXPECT_EQ(machine.software.segment_bytes.provenance, Provenance::assumed);
+  EXPECT_FALSE(machine.offload);
+  EXPECT_FALSE(machine.network.switch_bandwidth);
+  EXPECT_FALSE(machine.node.last_level_cache);
+}
+
+TEST(ParseMachine, InjectionIsAllEnginesUnlessTheFileSaysLess) {
+  EXPECT_EQ(parsed(Sample()).network.injection_bandwidth.value.value, 20e9);
+  EXPECT_EQ(parsed(Sample()).network.injection_bandwidth.provenance, Provenance::measured) << "as engine_bandwidth";
+  EXPECT_FALSE(parsed(Sample()).network.injection_bandwidth.source.empty());
+  const std::string line = "injection_bandwidth = { value = \"18 GB/s\", published = \"p\" }";
+  EXPECT_EQ(parsed(Sample().insert_after("engines", line)).network.injection_bandwidth.value.value, 18e9);
+}
+
+TEST(ParseMachine, ReadsOptionalNumbers) {
+  const Machine machine =
+      parsed(Sample()
+                 .insert_after("engines", "switch_bandwidth = { value = \"140 GB/s\", assumed = \"x\" }")
+                 .insert_after("cores", "last_level_cache = { value = \"6 MiB\", assumed = \"x\" }")
+                 .append("[offload]")
+                 .append("max_bytes = { value = \"8 B\", assumed = \"x\" }")
+                 .append("base_latency = { value = \"1.5 us\", assumed = \"x\" }")
+                 .append("stage_latency = { value = \"400 ns\", assumed = \"x\" }"));
+  ASSERT_TRUE(machine.network.switch_bandwidth && machine.node.last_level_cache && machine.offload);
+  EXPECT_EQ(machine.network.switch_bandwidth->value.value, 140e9);
+  EXPECT_EQ(machine.node.last_level_cache->value.value, 6 << 20);
+  EXPECT_EQ(machine.offload->max_bytes.value.value, 8);
+  EXPECT_EQ(machine.offload->base_latency.value.value, 1.5e-6);
+  EXPECT_EQ(machine.offload->stage_latency.value.value, 400e-9);
+}
+
+TEST(ParseMachine, NamesTheLineThatIsNotToml) {
+  expect_error(Sample().replace("engines", "engines = = 4"), Sample().line("engines"), {"expected TOML"});
+  expect_error(Sample().replace("cores", "cores = { value = 8"), Sample().line("cores"), {"expected TOML"});
+  expect_error(Sample().insert_after("cores", "cores = { value = 8, published = \"p\" }"), Sample().line("cores") + 1,
+               {"expected TOML", "cores"});
+  EXPECT_FALSE(parse_machine("", "empty.toml").ok());
+  EXPECT_FALSE(parse_machine(std::string("\0\xff\xfe", 3), "binary.toml").ok());
+}
+
+TEST(ParseMachine, NamesTheLineOfAWrongUnit) {
+  const std::string rate = "link_bandwidth", wrong = "link_bandwidth = { value = ";
+  const int line = Sample().line(rate);
+  for (const char* value : {"\"4 Gb/s\"", "\"4 GB\"", "\"4\"", "\"fast\"", "\"\"", "\"0 GB/s\"", "\"-4 GB/s\""})
+    expect_error(Sample().replace(rate, wrong + value + ", published = \"p\" }"), line,
+                 {"network.link_bandwidth", "expected a rate", value, "GB/s"});
+  expect_error(Sample().replace("hop_latency", "hop_latency = { value = \"5 GB/s\", assumed = \"x\" }"),
+               Sample().line("hop_latency"), {"network.hop_latency", "expected a time", "ns"});
+  expect_error(Sample().replace("memory =", "memory = { value = \"5 GB/s\", assumed = \"x\" }"),
+               Sample().line("memory ="), {"node.memory", "expected a size", "MiB"});
+}
+
+TEST(ParseMachine, NamesTheLineOfAWrongType) {
+  const auto with = [](const char* text) { return Sample().replace("link_bandwidth", text); };
+  const int line = Sample().line("link_bandwidth");
+  expect_error(with("link_bandwidth = \"4 GB/s\""), line, {"with its source", "found \"4 GB/s\"", "published"});
+  expect_error(with("link_bandwidth = 4e9"), line, {"with its source"});
+  expect_error(with("link_bandwidth = { value = 4e9, published = \"p\" }"), line, {"string with a unit", "4000000000"});
+  expect_error(with("link_bandwidth = { value = true, published = \"p\" }"), line, {"string with a unit", "true"});
+  expect_error(with("link_bandwidth = { value = [\"4 GB/s\"], published = \"p\" }"), line, {"an array"});
+  expect_error(with("link_bandwidth = { value = {}, published = \"p\" }"), line, {"a table"});
+  expect_error(with("link_bandwidth = { value = 1979-05-27, published = \"p\" }"), line, {"a date"});
+  for (const char* value : {"0", "-4", "\"4\"", "4.0", "2147483648", "true"})
+    expect_error(Sample().replace("engines", "engines = { value = " + std::string(value) + ", published = \"p\" }"),
+                 Sample().line("engines"), {"network.engines", "whole number", "write engines = { value = 4"});
+}
+
+TEST(ParseMachine, WantsExactlyOneSource) {
+  const auto with = [](const char* rest) {
+    return Sample().replace("cores", "cores = { value = 8" + std::string(rest) + " }");
+  };
+  const int line = Sample().line("cores");
+  expect_error(with(""), line, {"node.cores", "exactly one of published, measured and assumed", "0 of them"});
+  expect_error(with(", published = \"p\", assumed = \"a\""), line, {"exactly one", "2 of them"});
+  expect_error(with(", published = \"\""), line, {"a string that is not empty"});
+  expect_error(with(", published = 2012"), line, {"a string that is not empty", "2012"});
+  expect_error(with(", source = \"p\""), line, {"'source'", "assumed, measured, published, value"});
+  expect_error(Sample().replace("cores", "cores = { published = \"p\" }"), line, {"expected a value"});
+}
+
+TEST(ParseMachine, NamesWhatIsMissing) {
+  for (const char* key : {"link_bandwidth", "link_peak", "hop_latency", "engines", "engine_bandwidth"})
+    expect_error(Sample().remove(key), Sample().line("[network]"), {"network.", key, "no such key"});
+  for (const char* key : {"ranks_per_node", "cores", "memory =", "memory_bandwidth", "reduction_rate =",
+                          "reduction_rate_scalar", "shared_memory_bandwidth", "shared_memory_latency"})
+    expect_error(Sample().remove(key), Sample().line("[node]"), {"node.", "no such key"});
+  for (const char* key : {"message_cost", "relay_latency", "segment_bytes"})
+    expect_error(Sample().remove(key), Sample().line("[software]"), {"software.", key, "no such key"});
+  expect_error(Sample().remove("name"), 1, {"name", "no such key", "my-machine"});
+  expect_error(Sample().remove("summary"), 1, {"summary", "no such key"});
+  expect_error(Sample().remove("shape"), Sample().line("[topology]"), {"topology.shape", "no such key", "48x54x32"});
+  expect_error(Sample().remove("family"), Sample().line("[topology]"), {"topology.family", "no such key"});
+  expect_error(Sample().append("[offload]"), Sample().lines() + 1, {"offload.max_bytes", "no such key"});
+}
+
+TEST(ParseMachine, NamesAMissingSection) {
+  const std::string head = "name = \"x\"\nsummary = \"y\"\n";
+  const auto no_topology = parse_machine(head, "f.toml");
+  ASSERT_FALSE(no_topology.ok());
+  EXPECT_NE(no_topology.error().sentence().find("write [topology]"), std::string::npos);
+  const auto no_network = parse_machine(head + "[topology]\nfamily = \"torus\"\nshape = \"4\"\n", "f.toml");
+  ASSERT_FALSE(no_network.ok());
+  EXPECT_NE(no_network.error().sentence().find("write [network]"), std::string::npos);
+  EXPECT_FALSE(
+      parse_machine("network = 3\n" + head + "[topology]\nfamily = \"torus\"\nshape = \"4\"\n", "f.toml").ok());
+}
+
+TEST(ParseMachine, RefusesUnknownKeys) {
+  expect_error(Sample().replace("hop_latency", "hop_latncy = { value = \"1 ns\", assumed = \"x\" }"),
+               Sample().line("hop_latency"), {"'hop_latncy'", "hop_latency"});
+  expect_error(Sample().insert_after("summary", "nodes = 3"), 3, {"'nodes'", "topology"});
+  expect_error(Sample().insert_after("family", "shapes = \"3\""), 5, {"'shapes'", "shape"});
+  expect_error(Sample().append("[netwrk]"), Sample().lines() + 1, {"'netwrk'", "network"});
+}
+
+TEST(ParseMachine, ChecksTheTopology) {
+  expect_error(Sample().replace("family", "family = \"taurus\""), 4, {"topology.family", "taurus", "single_node"});
+  for (const char* shape : {"", "4x", "0x3", "-1", "4x3.5", "99999x99999x99999", "4 x 3", "torus"})
+    expect_error(Sample().replace("shape", "shape = \"" + std::string(shape) + "\""), 5, {"topology.shape"});
+  expect_error(Sample().replace("shape", "shape = 12"), 5, {"topology.shape", "12"});
+}
+
+TEST(ParseMachine, RefusesNumbersThatContradictEachOther) {
+  expect_error(Sample().replace("link_bandwidth", "link_bandwidth = { value = \"6 GB/s\", published = \"p\" }"),
+               Sample().line("link_bandwidth"), {"link_bandwidth", "at most link_peak, 5 GB/s", "6 GB/s"});
+  expect_error(Sample().insert_after("engines", "injection_bandwidth = { value = \"20.1 GB/s\", published = \"p\" }"),
+               Sample().line("engines") + 1,
+               {"injection_bandwidth", "engines x engine_bandwidth, 20 GB/s", "20.1 GB/s"});
+  expect_error(
+      Sample().replace("reduction_rate_scalar", "reduction_rate_scalar = { value = \"7 GB/s\", assumed = \"x\" }"),
+      Sample().line("reduction_rate_scalar"), {"reduction_rate_scalar", "at most reduction_rate, 6 GB/s"});
+  expect_error(Sample().replace("ranks_per_node", "ranks_per_node = { value = 2147483647, assumed = \"x\" }"),
+               Sample().line("ranks_per_node"), {"ranks_per_node", "2^31-1 ranks"});
+}
+
+TEST(ParseMachine, ReadsSlowParts) {
+  const Machine machine = parsed(Sample()
+                                     .append("[[slow_node]]\nnode = 17\nfactor = 0.5")
+                                     .append("[[slow_node]]\nnode = 0\nfactor = 1")
+                                     .append("[[slow_link]]\nfrom = 0\nto = 1\nfactor = 0.25"));
+  ASSERT_EQ(machine.slow_nodes.size(), 2u);
+  EXPECT_EQ(machine.node_factor(NodeId{17}), 0.5);
+  EXPECT_EQ(machine.node_factor(NodeId{16}), 1);
+  ASSERT_EQ(machine.slow_links.size(), 1u);
+  const LinkId slow = machine.slow_links[0].link;
+  EXPECT_EQ(machine.topology->describe(slow).from, NodeId{0});
+  EXPECT_EQ(machine.topology->describe(slow).to, NodeId{1});
+  int slowed = 0;
+  for (std::int64_t id = 0; id < machine.topology->link_bound(); ++id) slowed += machine.link_factor(LinkId{id}) != 1;
+  EXPECT_EQ(slowed, 1) << "one direction of one cable";
+  EXPECT_EQ(machine.link_factor(slow), 0.25);
+}
+
+TEST(ParseMachine, ChecksSlowParts) {
+  const int last = Sample().lines();
+  const auto part = [](const std::string& text) { return Sample().append(text); };
+  expect_error(part("[[slow_node]]\nnode = 24\nfactor = 0.5"), last + 2, {"slow_node.node", "0 to 23", "24"});
+  expect_error(part("[[slow_node]]\nnode = -1\nfactor = 0.5"), last + 2, {"slow_node.node", "-1"});
+  expect_error(part("[[slow_node]]\nnode = \"3\"\nfactor = 0.5"), last + 2, {"slow_node.node", "\"3\""});
+  expect_error(part("[[slow_node]]\nfactor = 0.5"), last + 1, {"slow_node.node", "no such key"});
+  for (const char* factor : {"0", "-0.5", "1.5", "inf", "nan", "\"half\""})
+    expect_error(part("[[slow_node]]\nnode = 3\nfactor = " + std::string(factor)), last + 3,
+                 {"slow_node.factor", "above 0 and at most 1"});
+  expect_error(part("[[slow_node]]\nnode = 3"), last + 1, {"slow_node.factor", "no such key"});
+  expect_error(part("[[slow_node]]\nnode = 3\nfactor = 0.5\nrate = 3"), last + 4, {"'rate'"});
+  expect_error(part("[[slow_node]]\nnode = 3\nfactor = 0.5\n[[slow_node]]\nnode = 3\nfactor = 0.6"), last + 4,
+               {"node 3 for the second time"});
+  expect_error(part("[slow_node]\nnode = 3\nfactor = 0.5"), last + 1, {"slow_node", "write [[slow_node]]"});
+  expect_error(part("[[slow_link]]\nfrom = 0\nto = 5\nfactor = 0.5"), last + 1, {"neighbours", "node 0 to node 5"});
+  expect_error(part("[[slow_link]]\nfrom = 4\nto = 4\nfactor = 0.5"), last + 1, {"neighbours"});
+  expect_error(part("[[slow_link]]\nfrom = 4\nfactor = 0.5"), last + 1, {"slow_link.to", "no such key"});
+  expect_error(part("[[slow_link]]\nfrom = 0\nto = 1\nfactor = 0.5\n[[slow_link]]\nfrom = 0\nto = 1\nfactor = 0.5"),
+               last + 5, {"second time"});
+}
+
+TEST(ParseMachine, ASingleNodeHasNoNetwork) {
+  Sample sample;
+  sample.replace("family", "family = \"single_node\"").remove("shape");
+  for (const char* key : {"[network]", "link_bandwidth", "link_peak", "hop_latency", "engines", "engine_bandwidth"})
+    sample.remove(key);
+  const Machine machine = parsed(sample);
+  EXPECT_EQ(machine.topology->nodes(), 1);
+  EXPECT_EQ(machine.rank_space().name(), "node of 2 ranks");
+  expect_error(Sample().replace("family", "family = \"single_node\"").remove("shape"), 5, {"'network'", "single_node"});
+  expect_error(Sample(sample).insert_after("family", "shape = \"3\""), 5, {"'shape'", "single_node"});
+  expect_error(Sample(sample).append("[[slow_link]]\nfrom = 0\nto = 0\nfactor = 0.5"), sample.lines() + 1,
+               {"'slow_link'"});
+}
+
+// No file, however broken, ends in anything but a machine or one sentence that names the file.
+TEST(ParseMachine, SurvivesSabotage) {
+  const std::string whole = Sample().append("[[slow_node]]\nnode = 3\nfactor = 0.5").text();
+  std::mt19937 random(7);
+  int refused = 0;
+  for (int i = 0; i < 3000; ++i) {
+    std::string text = whole;
+    for (int edits = 1 + static_cast<int>(random() % 3); edits-- > 0;) {
+      const std::size_t at = random() % text.size();
+      if (random() % 2)
+        text.erase(at, 1 + random() % 8);
+      else
+        text.insert(at, 1, "\"=[]{}.,\n#x0-9\\\x01\xff"[random() % 18]);
+    }
+    const auto machine = parse_machine(text, "sabotage.toml");
+    if (machine.ok()) continue;
+    ++refused;
+    ASSERT_TRUE(machine.error().sentence().starts_with("sabotage.toml:")) << machine.error().sentence();
+  }
+  EXPECT_GT(refused, 1500);
+}
+
+} // namespace
+} // namespace kumihimo
