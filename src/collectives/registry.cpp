@@ -133,7 +133,8 @@ const Registry& Registry::standard() {
   static const Registry registry = [] {
     Registry r;
     for (auto rows : {trinaryx3_rows, binomial_rows, binary_rows, double_binary_rows, chain_rows, linear_rows,
-                      recursive_doubling_rows, rabenseifner_rows, ring_rows, bucket_rows, rotated_rings_rows})
+                      recursive_doubling_rows, rabenseifner_rows, ring_rows, pairwise_rows, one_shot_rows, bucket_rows,
+                      rotated_rings_rows})
       for (Variant& v : rows()) r.add(std::move(v));
     return r;
   }();

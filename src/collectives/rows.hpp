@@ -17,6 +17,8 @@ Rows linear_rows();        // trees/linear.cpp
 Rows recursive_doubling_rows(); // allreduce/recursive_doubling.cpp
 Rows rabenseifner_rows();       // allreduce/rabenseifner.cpp
 Rows ring_rows();               // allreduce/ring.cpp
+Rows pairwise_rows();           // allreduce/pairwise.cpp
+Rows one_shot_rows();           // allreduce/one_shot.cpp
 Rows bucket_rows();             // allreduce/bucket.cpp
 Rows rotated_rings_rows();      // allreduce/bucket.cpp
 
