@@ -16,12 +16,12 @@ struct Span {
 };
 
 std::optional<Span> span_of(const std::vector<bool>& used, const Axis& axis) {
-  const std::int32_t n = axis.length;
+  const std::int64_t n = axis.length; // sums of two coordinates may pass 2^31
   const auto count = static_cast<std::int32_t>(std::count(used.begin(), used.end(), true));
-  if (count == n) return Span{0, n};
+  if (count == n) return Span{0, count};
   for (std::int32_t first = 0; first < n; ++first) {
     if (!used[first] || used[(first + n - 1) % n]) continue; // not where a run begins
-    if (!axis.wraps && first + count > n) continue;
+    if (!axis.wraps && first > n - count) continue;
     for (std::int32_t i = 0; i < count; ++i)
       if (!used[(first + i) % n]) return std::nullopt;
     return Span{first, count};
@@ -97,8 +97,8 @@ RankSpace RankSpace::recognise(const Shape& machine, std::span<const NodeId> nod
     const std::int32_t node = node_of_rank[r].value;
     Coordinates c(spans.size());
     for (std::int32_t a = 0; a < machine.dimensions(); ++a) {
-      const std::int32_t n = machine.length(a);
-      c[a] = (machine.coordinate(node, a) - spans[a].first + n) % n;
+      const std::int32_t from_first = machine.coordinate(node, a) - spans[a].first;
+      c[a] = from_first < 0 ? from_first + machine.length(a) : from_first;
     }
     const std::int32_t place = nodes.place(c) * each + seen[node]++;
     order->place_of_rank[r] = place;

@@ -44,7 +44,7 @@ class RankSpace {
   Rank rank_at(std::int32_t place) const { return order_ ? order_->rank_at_place[place] : Rank{place}; }
   bool row_major() const { return !order_; }
 
-  std::string name() const; // "torus 48x6x32", "box 4x3m", "node of 4 ranks", "row of 7 ranks"
+  std::string name() const; // "torus 48x6x32", "mesh 4mx3m", "node of 4 ranks", "row of 7 ranks"
 
  private:
   struct Order {

@@ -55,8 +55,9 @@ std::int32_t Shape::place(const Coordinates& coordinates) const {
 }
 
 std::int32_t Shape::shifted(std::int32_t place, std::int32_t axis, std::int32_t steps) const {
-  const std::int32_t length = axes_[axis].length, from = coordinate(place, axis);
-  const std::int32_t to = ((from + steps % length) % length + length) % length;
+  const std::int64_t length = axes_[axis].length; // sums of two coordinates may pass 2^31
+  const std::int32_t from = coordinate(place, axis);
+  const auto to = static_cast<std::int32_t>((from + steps % length + length) % length);
   return place + (to - from) * strides_[axis];
 }
 

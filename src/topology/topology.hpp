@@ -27,7 +27,8 @@ class Topology {
   virtual std::int32_t distance(NodeId from, NodeId to) const = 0; // hops: the length of that route
   virtual std::int32_t diameter() const = 0;                       // the longest distance, hops
 
-  // Directed links that leave one half of the nodes for the other, over the narrowest halving that the family knows.
+  // Directed links that leave one half of the nodes for the other, over the narrowest halving that the family knows. On
+  // a torus that is a cut across one axis; where its length is odd the halves differ by one plane of nodes.
   virtual std::int64_t bisection_links() const = 0;
   virtual std::int32_t degree() const = 0; // the most links that leave one node
 

@@ -13,9 +13,10 @@ std::int32_t Torus::hops(std::int32_t axis, std::int32_t from, std::int32_t to) 
   const Axis& a = shape_.axes()[axis];
   const std::int32_t straight = to - from;
   if (!a.wraps) return straight;
-  const std::int32_t plus = (straight + a.length) % a.length;
-  if (2 * plus == a.length) return from % 2 == 0 ? plus : -plus;
-  return 2 * plus < a.length ? plus : plus - a.length;
+  const std::int32_t plus = straight < 0 ? straight + a.length : straight;
+  const std::int32_t minus = a.length - plus; // hops the other way, as twice a coordinate may pass 2^31
+  if (plus == minus) return from % 2 == 0 ? plus : -plus;
+  return plus < minus ? plus : -minus;
 }
 
 bool Torus::is_link(LinkId link) const {
