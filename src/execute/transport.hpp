@@ -75,9 +75,11 @@ struct Receiving : Message, Sink {};
 // A network engine's collective among the ranks that have the lane: each gives its source, and target gets what the
 // engine makes of all: the sources combined in ascending order of rank, or the root's where root is a rank.
 struct Offloading : Message {
-  const std::byte* source = nullptr;
+  const std::byte* source = nullptr; // null: this rank gives nothing
   Rank root{-1};
   Reduction reduction;
+  std::int64_t granule = 1;
+  bool has_target = false;
   Sink target;
 };
 

@@ -1,0 +1,222 @@
+#include "execute/engine.hpp"
+
+#include "execute/engine_slot.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+namespace kumihimo::execute {
+
+Execution::Execution(const CompiledProgram& program, Transport& transport)
+    : program_(program), transport_(transport), gathers_(transport.gathers()) {
+  scratch_.resize(static_cast<std::size_t>(program.scratch_bytes()) + 64);
+  aside_.resize(static_cast<std::size_t>(program.aside_bytes()));
+  lanes_.reserve(program.lanes().size());
+  for (const LaneCode& code : program.lanes()) {
+    LaneState& lane = lanes_.emplace_back();
+    lane.code = &code;
+    lane.slots.resize(static_cast<std::size_t>(code.window));
+  }
+}
+
+Execution::~Execution() = default;
+
+Result<std::unique_ptr<Execution>> Execution::prepare(const CompiledProgram& program, Transport& transport) {
+  if (Status s = transport.prepare(program.demands()); !s) return s.error();
+  try {
+    return std::unique_ptr<Execution>(new Execution(program, transport));
+  } catch (const std::bad_alloc&) {
+    return failed(fmt::format("{} bytes of scratch memory", program.scratch_bytes() + program.aside_bytes()),
+                  "less memory", "choose a smaller window or smaller segments");
+  }
+}
+
+void Execution::bind(const Buffers& buffers) {
+  auto* input = static_cast<std::byte*>(const_cast<void*>(buffers.input)); // never written where not aliased
+  auto* output = static_cast<std::byte*>(buffers.output);
+  if (program_.aliased()) {
+    if (!output) output = input;
+    input = output;
+    if (!aside_.empty()) {
+      std::memcpy(aside_.data(), input, aside_.size());
+      input = aside_.data();
+    }
+  }
+  areas_[static_cast<int>(Area::input)] = input;
+  areas_[static_cast<int>(Area::output)] = output;
+  const auto address = reinterpret_cast<std::uintptr_t>(scratch_.data());
+  areas_[static_cast<int>(Area::scratch)] = scratch_.data() + (64 - address % 64) % 64;
+}
+
+void Execution::start(const Buffers& buffers, const Reduction& reduction) {
+  bind(buffers);
+  reduction_ = reduction;
+  instance_ = transport_.begin();
+  self_sends_.clear();
+  self_receives_.clear();
+  for (LaneState& lane : lanes_) lane.begun = lane.complete = 0;
+}
+
+Status Execution::wait_for_progress() {
+  switch (transport_.progress()) {
+  case Transport::Progress::failed:
+    return transport_.error();
+  case Transport::Progress::nothing:
+    transport_.idle();
+    break;
+  case Transport::Progress::moved:
+    break;
+  }
+  return Nothing{};
+}
+
+Status Execution::run(const Buffers& buffers, const Reduction& reduction) {
+  start(buffers, reduction);
+  if (program_.is_straight()) return run_straight();
+  for (;;) {
+    const Result<bool> done = advance();
+    if (!done) return done.error();
+    if (*done) return Nothing{};
+    if (Status s = wait_for_progress(); !s) return s;
+  }
+}
+
+// One lane, one segment, a chain of rounds: nothing to choose from.
+Status Execution::run_straight() {
+  LaneState& lane = lanes_[0];
+  if (Status s = begin(lane); !s) return s;
+  Slot& slot = lane.slots[0];
+  const auto rounds = static_cast<std::int32_t>(lane.code->rounds.size());
+  for (std::int32_t round = 0; round < rounds; ++round) {
+    if (round > 0) start_round(lane, slot, round); // begin() started the first
+    while (slot.open[static_cast<std::size_t>(round)] > 0)
+      if (Status s = wait_for_progress(); !s) return s;
+    if (trace_) record(TraceEvent::What::round_complete, lane, slot, round);
+  }
+  lane.complete = 1;
+  if (trace_) record(TraceEvent::What::segment_complete, lane, slot, -1);
+  return Nothing{};
+}
+
+// --- segments --------------------------------------------------------------------------------------------------------
+
+bool Execution::is_complete(const LaneState& lane, std::int64_t segment) const {
+  if (segment < lane.complete) return true;
+  return segment < lane.begun && lane.slot(segment).rounds_left == 0;
+}
+
+bool Execution::may_begin(const LaneState& lane) const {
+  const std::int64_t s = lane.begun, count = program_.segments().count;
+  if (s == count || s - lane.complete >= lane.code->window) return false;
+  for (const LaneCode::Wait& wait : lane.code->after) {
+    const LaneState& other = lanes_[static_cast<std::size_t>(wait.lane)];
+    if (wait.scope == Scope::segment ? !is_complete(other, s) : other.complete < count) return false;
+  }
+  // Shared scratch: the copy is free once every reader has finished the segment that it was written for before.
+  const std::int64_t before = s - lane.code->readers_window;
+  if (before >= 0)
+    for (const std::int32_t reader : lane.code->readers)
+      if (!is_complete(lanes_[static_cast<std::size_t>(reader)], before)) return false;
+  return true;
+}
+
+Status Execution::begin(LaneState& lane) {
+  const std::int64_t segment = lane.begun++;
+  Slot& slot = lane.slot(segment);
+  slot.segment = segment;
+  if (!lane.code->segments.empty()) {
+    slot.code = &lane.code->segments[static_cast<std::size_t>(segment)];
+  } else {
+    if (Status s = program_.resolve(*lane.code, segment, slot.own); !s) return s;
+    slot.code = &slot.own;
+  }
+  fit(slot);
+  const std::size_t rounds = lane.code->rounds.size();
+  slot.open.resize(rounds);
+  slot.active.clear();
+  slot.rounds_left = static_cast<std::int32_t>(rounds);
+  if (trace_) record(TraceEvent::What::segment_begun, lane, slot, -1);
+  if (lane.code->in_order) {
+    if (rounds > 0) start_round(lane, slot, 0);
+    return Nothing{};
+  }
+  slot.waits = lane.code->waits;
+  for (std::size_t round = 0; round < rounds; ++round)
+    if (lane.code->waits[round] == 0) start_round(lane, slot, static_cast<std::int32_t>(round));
+  return Nothing{};
+}
+
+// Room for the segment's messages; grows to the largest segment seen.
+void Execution::fit(Slot& slot) const {
+  const auto grow = [](auto& v, std::size_t n) {
+    if (v.size() < n) v.resize(n);
+  };
+  grow(slot.sends, static_cast<std::size_t>(slot.code->sends));
+  grow(slot.receives, static_cast<std::size_t>(slot.code->receives));
+  grow(slot.offloads, static_cast<std::size_t>(slot.code->offloads));
+  if (gathers_) grow(slot.pieces, slot.code->runs.size());
+  grow(slot.packed, static_cast<std::size_t>(slot.code->packed_bytes));
+}
+
+Result<bool> Execution::advance() {
+  bool again = true, done = true;
+  while (again) {
+    again = false;
+    done = true;
+    for (LaneState& lane : lanes_) {
+      for (std::int64_t s = lane.complete; s < lane.begun; ++s) again |= advance(lane, lane.slot(s));
+      while (lane.complete < lane.begun && lane.slot(lane.complete).rounds_left == 0) ++lane.complete;
+      while (may_begin(lane)) {
+        if (Status s = begin(lane); !s) return s.error();
+        again = true;
+      }
+      done &= lane.complete == program_.segments().count;
+    }
+  }
+  return done;
+}
+
+// Completes the rounds that are closed and starts those that waited for them. True if any was.
+bool Execution::advance(LaneState& lane, Slot& slot) {
+  bool any = false;
+  for (std::size_t i = 0; i < slot.active.size();) {
+    const std::int32_t round = slot.active[i];
+    if (slot.open[static_cast<std::size_t>(round)] > 0) {
+      ++i;
+      continue;
+    }
+    slot.active[i] = slot.active.back();
+    slot.active.pop_back();
+    complete_round(lane, slot, round);
+    any = true;
+  }
+  return any;
+}
+
+void Execution::complete_round(LaneState& lane, Slot& slot, std::int32_t round) {
+  const LaneCode& code = *lane.code;
+  --slot.rounds_left;
+  if (trace_) record(TraceEvent::What::round_complete, lane, slot, round);
+  if (slot.rounds_left == 0) {
+    if (trace_) record(TraceEvent::What::segment_complete, lane, slot, -1);
+    return;
+  }
+  if (code.in_order) return start_round(lane, slot, round + 1);
+  for (std::int32_t e = code.next_begin[static_cast<std::size_t>(round)];
+       e < code.next_begin[static_cast<std::size_t>(round) + 1]; ++e) {
+    const std::int32_t next = code.nexts[static_cast<std::size_t>(e)];
+    if (--slot.waits[static_cast<std::size_t>(next)] == 0) start_round(lane, slot, next);
+  }
+}
+
+void Execution::record(TraceEvent::What what, const LaneState& lane, const Slot& slot, std::int32_t round,
+                       const Op* op) {
+  TraceEvent event{what, lane.code->id, slot.segment, round, StepKind::copy, Rank{-1}, 0};
+  if (op) event.kind = op->kind, event.peer = op->peer, event.bytes = op->bytes;
+  trace_->push_back(event);
+}
+
+} // namespace kumihimo::execute

@@ -1,0 +1,104 @@
+// Runs a compiled program over a transport: lanes at the same time, segments in their windows, rounds when those they
+// wait for are complete. One thread, the caller's. An Execution is made once and run any number of times, with any
+// buffers; after its first run it allocates nothing.
+//
+// Freedom from deadlock does not depend on buffering: every round that may start is started before the engine waits.
+#pragma once
+
+#include "execute/compiled_program.hpp"
+#include "execute/transport.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace kumihimo::execute {
+
+// The caller's memory. Where the collective is aliased at this rank (in place; bcast always), both are one memory and
+// either may be null.
+struct Buffers {
+  const void* input = nullptr;
+  void* output = nullptr;
+};
+
+// What was started, since the Execution was made.
+struct Tally {
+  std::int64_t steps = 0, messages = 0;
+  std::int64_t bytes_sent = 0, bytes_received = 0;
+};
+
+// What happened when, for tests: the order of events is that of time at this rank.
+struct TraceEvent {
+  enum class What : std::uint8_t { segment_begun, step_started, round_complete, segment_complete };
+  What what = What::step_started;
+  LaneId lane;
+  std::int64_t segment = 0;
+  std::int32_t round = -1; // expanded, in program order
+  StepKind kind = StepKind::copy;
+  Rank peer{-1};
+  std::int64_t bytes = 0;
+};
+
+class Execution {
+ public:
+  // Error: the transport cannot meet the program's demands, or not enough memory. The program and the transport must
+  // outlive the execution.
+  static Result<std::unique_ptr<Execution>> prepare(const CompiledProgram& program, Transport& transport);
+  ~Execution();
+
+  // One whole run. Errors: those of the transport, and of segments that could not be resolved.
+  Status run(const Buffers& buffers, const Reduction& reduction);
+
+  // The same in parts, for non-blocking collectives: start, then advance() and Transport::progress() by turns until
+  // advance() answers true. A run whose advance() failed cannot be resumed.
+  void start(const Buffers& buffers, const Reduction& reduction);
+  Result<bool> advance();
+
+  const Tally& tally() const { return tally_; }
+  void set_trace(std::vector<TraceEvent>* trace) { trace_ = trace; } // null: none, as at first
+
+ private:
+  struct Slot;
+  struct LaneState;
+  Execution(const CompiledProgram& program, Transport& transport);
+
+  Status run_straight();
+  Status wait_for_progress();
+  void bind(const Buffers& buffers);
+
+  bool may_begin(const LaneState& lane) const;
+  bool is_complete(const LaneState& lane, std::int64_t segment) const;
+  Status begin(LaneState& lane);
+  void fit(Slot& slot) const;
+  bool advance(LaneState& lane, Slot& slot);
+  void complete_round(LaneState& lane, Slot& slot, std::int32_t round);
+
+  void start_round(LaneState& lane, Slot& slot, std::int32_t round);
+  void start_op(Slot& slot, const Op& op, Message& common);
+  void start_send(Slot& slot, const Op& op, Message& common);
+  void start_receive(Slot& slot, const Op& op, Message& common);
+  void start_offload(Slot& slot, const Op& op, Message& common);
+  void do_local(Slot& slot, const Op& op) const;
+  void send_to_self(Sending& message);
+  void receive_from_self(Receiving& message);
+  void bind_sink(Sink& sink, const Slot& slot, const Op& op) const;
+  void feed(Sink& sink, const Slot& slot, const Place& place, std::int64_t bytes) const;
+  const std::byte* pack(Slot& slot, const Op& op) const;
+  Walk walk(const Slot& slot, const Place& place) const;
+  void record(TraceEvent::What what, const LaneState& lane, const Slot& slot, std::int32_t round,
+              const Op* op = nullptr);
+
+  const CompiledProgram& program_;
+  Transport& transport_;
+  bool gathers_;
+  Reduction reduction_;
+  std::byte* areas_[3] = {}; // by Area
+  std::uint64_t instance_ = 0;
+  std::vector<LaneState> lanes_;
+  std::vector<std::byte> scratch_, aside_;
+  std::vector<Sending*> self_sends_; // messages to oneself whose other half has not started
+  std::vector<Receiving*> self_receives_;
+  Tally tally_;
+  std::vector<TraceEvent>* trace_ = nullptr;
+};
+
+} // namespace kumihimo::execute

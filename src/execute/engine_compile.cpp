@@ -1,0 +1,240 @@
+// Loops to a graph of rounds: who waits for whom, at this rank, within one segment.
+#include "execute/compiled_program.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace kumihimo::execute {
+
+Status number_steps(LaneCode& lane, std::int64_t segment, std::int32_t ranks); // engine_resolve.cpp
+
+namespace {
+
+constexpr std::int64_t most_rounds = std::int64_t{1} << 24; // of one lane and segment
+constexpr std::int64_t few_steps = 4096; // so many steps of all segments together are resolved once and kept
+
+// fn(step) for every step as written.
+template <class F>
+void for_each_step(const Body& body, F&& fn) {
+  for (const Node& node : body) {
+    if (const Loop* loop = std::get_if<Loop>(&node)) {
+      for_each_step(loop->body, fn);
+      continue;
+    }
+    for (const Step& step : std::get<Round>(node).steps) fn(step);
+  }
+}
+
+class Expander {
+ public:
+  explicit Expander(LaneCode& lane) : lane_(lane) {}
+
+  Status expand(const Body& body) {
+    walk(body, 1, -1);
+    if (too_many_)
+      return failed(fmt::format("lane {} needs at most {} rounds a segment", lane_.id.value, most_rounds), "more",
+                    "choose an algorithm with fewer rounds");
+    link();
+    return Nothing{};
+  }
+
+ private:
+  // Adds the rounds of a body that starts when round `previous` is complete (-1: at once); answers its last round.
+  std::int32_t walk(const Body& body, std::int32_t depth, std::int32_t previous) {
+    for (const Node& node : body) {
+      if (const Round* round = std::get_if<Round>(&node))
+        previous = add(round, previous);
+      else
+        previous = walk(std::get<Loop>(node), depth, previous);
+      if (too_many_) break;
+    }
+    return previous;
+  }
+
+  std::int32_t walk(const Loop& loop, std::int32_t depth, std::int32_t previous) {
+    if (loop.in_flight > 1 && loop.trip > 1) return walk_in_flight(loop, depth, previous);
+    for (std::int64_t i = 0; i < loop.trip && !too_many_; ++i) {
+      values_[static_cast<std::size_t>(depth)] = i;
+      previous = walk(loop.body, depth + 1, previous);
+    }
+    return previous;
+  }
+
+  // Iteration i follows the end, in order, of iteration i - in_flight.
+  std::int32_t walk_in_flight(const Loop& loop, std::int32_t depth, std::int32_t previous) {
+    lane_.in_order = false;
+    std::vector<std::int32_t> complete; // the round at which all up to iteration i are complete
+    for (std::int64_t i = 0; i < loop.trip && !too_many_; ++i) {
+      values_[static_cast<std::size_t>(depth)] = i;
+      const std::int32_t start = i < loop.in_flight ? previous : complete[static_cast<std::size_t>(i - loop.in_flight)];
+      const std::int32_t last = walk(loop.body, depth + 1, start);
+      if (i == 0) {
+        complete.push_back(last);
+        continue;
+      }
+      const std::int32_t meeting = add(nullptr, last);
+      if (complete.back() >= 0) edges_.emplace_back(complete.back(), meeting);
+      complete.push_back(meeting);
+    }
+    return complete.back();
+  }
+
+  std::int32_t add(const Round* round, std::int32_t previous) {
+    const auto id = static_cast<std::int32_t>(lane_.rounds.size());
+    if (id >= most_rounds) too_many_ = true;
+    lane_.rounds.push_back({round, static_cast<std::int32_t>(lane_.steps.size()), values_});
+    if (round) lane_.steps.resize(lane_.steps.size() + round->steps.size());
+    if (previous >= 0) edges_.emplace_back(previous, id);
+    return id;
+  }
+
+  void link() {
+    const std::size_t n = lane_.rounds.size();
+    std::sort(edges_.begin(), edges_.end());
+    lane_.waits.assign(n, 0);
+    lane_.next_begin.assign(n + 1, 0);
+    for (const auto& [from, to] : edges_) {
+      ++lane_.waits[static_cast<std::size_t>(to)];
+      ++lane_.next_begin[static_cast<std::size_t>(from) + 1];
+      lane_.nexts.push_back(to);
+    }
+    for (std::size_t r = 0; r < n; ++r) lane_.next_begin[r + 1] += lane_.next_begin[r];
+  }
+
+  LaneCode& lane_;
+  std::array<std::int64_t, max_depth> values_{};
+  std::vector<std::pair<std::int32_t, std::int32_t>> edges_;
+  bool too_many_ = false;
+};
+
+std::int64_t round_up(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+} // namespace
+
+class Compiler {
+ public:
+  explicit Compiler(CompiledProgram& program) : p_(program) {}
+
+  Status compile() {
+    lay_out_scratch();
+    for (const Lane& lane : p_.program_->lanes)
+      if (Status s = add(lane); !s) return s;
+    for (std::size_t i = 0; i < p_.lanes_.size(); ++i) {
+      link_lanes(i);
+      if (Status s = state_demands(p_.lanes_[i]); !s) return s;
+    }
+    auto& peers = p_.demands_.peers;
+    std::sort(peers.begin(), peers.end());
+    peers.erase(std::unique(peers.begin(), peers.end()), peers.end());
+    std::erase(peers, p_.rank());
+    p_.demands_.granule = p_.collective().type_bytes;
+    return resolve_if_few();
+  }
+
+ private:
+  void lay_out_scratch() {
+    for (const Scratch& s : p_.program_->scratch) {
+      const std::int64_t window = scratch_window(*p_.program_, s, p_.segments());
+      const std::int64_t elements = p_.binding_.scratch_elements(s, window);
+      p_.scratch_.push_back({p_.scratch_bytes_, window, elements});
+      p_.scratch_bytes_ += round_up(elements * p_.collective().type_bytes);
+    }
+  }
+
+  Status add(const Lane& lane) {
+    if (lane.window < 1)
+      return failed(fmt::format("lane {} needs a window of at least 1", lane.id.value), std::to_string(lane.window));
+    LaneCode& code = p_.lanes_.emplace_back();
+    code.id = lane.id;
+    code.window = std::min(lane.window, std::max<std::int64_t>(1, p_.segments().count));
+    for_each_step(lane.body, [&](const Step& s) { code.peers_vary |= s.peer.depends_on(Variable{0}); });
+    if (Status s = Expander(code).expand(lane.body); !s) return s;
+    return number_steps(code, 0, p_.collective().ranks);
+  }
+
+  std::int32_t index_of(LaneId id) const {
+    for (std::size_t i = 0; i < p_.program_->lanes.size(); ++i)
+      if (p_.program_->lanes[i].id == id) return static_cast<std::int32_t>(i);
+    return -1;
+  }
+
+  // `after` (lanes that this rank lacks are ignored), and who must have read shared scratch before it is written anew.
+  void link_lanes(std::size_t i) {
+    const Lane& lane = p_.program_->lanes[i];
+    LaneCode& code = p_.lanes_[i];
+    for (const After& rule : lane.after)
+      for (LaneId id : rule.lanes)
+        if (const std::int32_t other = index_of(id); other >= 0) code.after.push_back({other, rule.scope});
+    for_each_step(lane.body, [&](const Step& step) {
+      if (step.target.buffer.kind != Buffer::Kind::scratch) return;
+      const auto s = static_cast<std::size_t>(step.target.buffer.index);
+      if (s < p_.scratch_.size() && p_.program_->scratch[s].shared) code.readers_window = p_.scratch_[s].window;
+    });
+    if (code.readers_window == 0) return;
+    for (std::size_t other = 0; other < p_.program_->lanes.size(); ++other)
+      for (const After& rule : p_.program_->lanes[other].after)
+        if (std::find(rule.lanes.begin(), rule.lanes.end(), lane.id) != rule.lanes.end())
+          code.readers.push_back(static_cast<std::int32_t>(other));
+  }
+
+  Status state_demands(const LaneCode& lane) {
+    Demands& d = p_.demands_;
+    d.lanes = std::max(d.lanes, lane.id.value + 1);
+    d.window = std::max(d.window, lane.window);
+    LaneCode numbered = lane;
+    for (std::int64_t segment = 0; segment < (lane.peers_vary ? p_.segments().count : 1); ++segment) {
+      if (Status s = number_steps(numbered, segment, p_.collective().ranks); !s) return s;
+      for (const LaneCode::ExpandedStep& s : numbered.steps) {
+        if (!lane.in_order) d.spread = std::max(d.spread, s.ordinal);
+        if (s.peer.value >= 0) d.peers.push_back(s.peer);
+      }
+    }
+    return Nothing{};
+  }
+
+  // All segments now, if they are few steps; else the first and the last, to find errors early (lengths are those of
+  // one of the two up to one element).
+  Status resolve_if_few() {
+    std::int64_t steps = 0;
+    for (const LaneCode& lane : p_.lanes_) steps += static_cast<std::int64_t>(lane.steps.size());
+    const std::int64_t count = p_.segments().count;
+    const bool all = steps <= few_steps && count <= few_steps && steps * count <= few_steps;
+    for (LaneCode& lane : p_.lanes_) {
+      std::vector<ResolvedSegment> resolved(static_cast<std::size_t>(all ? count : std::min<std::int64_t>(count, 2)));
+      for (std::size_t k = 0; k < resolved.size(); ++k) {
+        const std::int64_t segment = all || k == 0 ? static_cast<std::int64_t>(k) : count - 1;
+        if (Status s = p_.resolve(lane, segment, resolved[k]); !s) return s;
+        for (const Op& op : resolved[k].ops) {
+          // A run of another segment may be longer by an element.
+          const std::int64_t more = std::max(op.source.run_count, op.target.run_count) * p_.collective().type_bytes;
+          p_.demands_.largest_bytes = std::max(p_.demands_.largest_bytes, op.bytes + (all ? 0 : more));
+          p_.demands_.offloads |= op.kind == StepKind::offload;
+        }
+      }
+      if (all) lane.segments = std::move(resolved);
+    }
+    return Nothing{};
+  }
+
+  CompiledProgram& p_;
+};
+
+CompiledProgram::CompiledProgram(const Schedule& schedule, Rank rank)
+    : program_(std::make_shared<const Program>(schedule.program(rank))),
+      binding_(schedule.collective, schedule.segments, rank) {
+  aliased_ = collective().aliased(rank);
+  const std::int64_t in = binding_.input_elements(), out = binding_.output_elements();
+  area_elements_ = aliased_ ? std::array{std::max(in, out), std::max(in, out)} : std::array{in, out};
+  if (aliased_ && !schedule.claims.in_place_safe) aside_bytes_ = area_elements_[0] * collective().type_bytes;
+}
+
+Result<CompiledProgram> compile(const Schedule& schedule, Rank rank) {
+  if (rank.value < 0 || rank.value >= schedule.ranks())
+    return bad_input(fmt::format("a rank in 0..{}", schedule.ranks() - 1), std::to_string(rank.value));
+  CompiledProgram program(schedule, rank);
+  if (Status s = Compiler(program).compile(); !s) return s.error();
+  return program;
+}
+
+} // namespace kumihimo::execute

@@ -1,0 +1,34 @@
+// The engine's bookkeeping of the segments in flight: private to the engine's own files.
+#pragma once
+
+#include "execute/engine.hpp"
+
+namespace kumihimo::execute {
+
+// One segment of a lane in flight: what its rounds wait for, and the memory of its messages.
+struct Execution::Slot {
+  std::int64_t segment = 0;
+  const ResolvedSegment* code = nullptr;
+  ResolvedSegment own;              // where segments are resolved as they begin
+  std::vector<std::int32_t> open;   // by round: steps that are not complete
+  std::vector<std::int32_t> waits;  // by round: rounds that it still waits for; unused in chains
+  std::vector<std::int32_t> active; // rounds started and not yet found complete
+  std::int32_t rounds_left = 0;
+  std::vector<Sending> sends;
+  std::vector<Receiving> receives;
+  std::vector<Offloading> offloads;
+  std::vector<Piece> pieces; // of sends of several runs, as the runs of `code`
+  std::vector<std::byte> packed;
+};
+
+struct Execution::LaneState {
+  const LaneCode* code = nullptr;
+  std::int64_t begun = 0;    // segments begun
+  std::int64_t complete = 0; // all segments below this are complete
+  std::vector<Slot> slots;   // segment s in slot s mod window
+
+  const Slot& slot(std::int64_t s) const { return slots[static_cast<std::size_t>(s % code->window)]; }
+  Slot& slot(std::int64_t s) { return slots[static_cast<std::size_t>(s % code->window)]; }
+};
+
+} // namespace kumihimo::execute

@@ -1,0 +1,174 @@
+// Starting the steps of a round: messages to the transport, local work at once, messages to oneself by hand.
+#include "execute/engine_slot.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace kumihimo::execute {
+
+void Execution::start_round(LaneState& lane, Slot& slot, std::int32_t round) {
+  const auto r = static_cast<std::size_t>(round);
+  const std::int32_t begin = slot.code->round_begin[r], end = slot.code->round_begin[r + 1];
+  slot.open[r] = end - begin;
+  slot.active.push_back(round);
+  Message common;
+  common.key.instance = instance_;
+  common.key.lane = lane.code->id;
+  common.key.segment = slot.segment;
+  common.open = &slot.open[r];
+  for (std::int32_t i = begin; i < end; ++i) {
+    const Op& op = slot.code->ops[static_cast<std::size_t>(i)];
+    if (trace_) record(TraceEvent::What::step_started, lane, slot, round, &op);
+    ++tally_.steps;
+    common.key.peer = op.peer;
+    common.key.ordinal = op.ordinal;
+    common.bytes = op.bytes;
+    start_op(slot, op, common);
+  }
+}
+
+void Execution::start_op(Slot& slot, const Op& op, Message& common) {
+  switch (op.kind) {
+  case StepKind::send:
+  case StepKind::signal:
+    return start_send(slot, op, common);
+  case StepKind::receive:
+  case StepKind::receive_reduce:
+  case StepKind::wait_signal:
+    return start_receive(slot, op, common);
+  case StepKind::offload:
+    return start_offload(slot, op, common);
+  case StepKind::copy:
+  case StepKind::reduce:
+    do_local(slot, op);
+    common.complete();
+  }
+}
+
+void Execution::start_send(Slot& slot, const Op& op, Message& common) {
+  Sending& message = slot.sends[static_cast<std::size_t>(op.index)];
+  static_cast<Message&>(message) = common;
+  message.key.signal = op.kind == StepKind::signal;
+  message.repeats_previous = op.repeats_previous;
+  message.granule = program_.collective().type_bytes;
+  message.first_piece = &message.only;
+  message.piece_count = op.bytes > 0;
+  const bool self = op.peer == program_.rank();
+  if (op.source.run < 0) {
+    message.only = {op.bytes > 0 ? walk(slot, op.source).here() : nullptr, op.bytes};
+  } else if (gathers_ && !self) {
+    const auto area = static_cast<std::size_t>(op.source.area);
+    for (std::int32_t i = op.source.run; i < op.source.run + op.source.run_count; ++i) {
+      const ByteRun& run = slot.code->runs[static_cast<std::size_t>(i)];
+      slot.pieces[static_cast<std::size_t>(i)] = {areas_[area] + run.first, run.bytes};
+    }
+    message.first_piece = &slot.pieces[static_cast<std::size_t>(op.source.run)];
+    message.piece_count = op.source.run_count;
+  } else {
+    message.only = {const_cast<std::byte*>(pack(slot, op)), op.bytes};
+  }
+  ++tally_.messages;
+  tally_.bytes_sent += op.bytes;
+  self ? send_to_self(message) : transport_.send(message);
+}
+
+void Execution::start_receive(Slot& slot, const Op& op, Message& common) {
+  Receiving& message = slot.receives[static_cast<std::size_t>(op.index)];
+  static_cast<Message&>(message) = common;
+  message.key.signal = op.kind == StepKind::wait_signal;
+  if (op.bytes > 0) bind_sink(message, slot, op);
+  ++tally_.messages;
+  tally_.bytes_received += op.bytes;
+  op.peer == program_.rank() ? receive_from_self(message) : transport_.receive(message);
+}
+
+void Execution::start_offload(Slot& slot, const Op& op, Message& common) {
+  Offloading& message = slot.offloads[static_cast<std::size_t>(op.index)];
+  static_cast<Message&>(message) = common;
+  message.source = nullptr;
+  if (op.source.area != Area::none) message.source = op.source.run < 0 ? walk(slot, op.source).here() : pack(slot, op);
+  message.root = program_.collective().reduces() ? Rank{-1} : program_.collective().root;
+  message.reduction = reduction_;
+  message.granule = program_.collective().type_bytes;
+  message.has_target = op.target.area != Area::none;
+  if (message.has_target) message.target.copy_into(walk(slot, op.target), program_.collective().type_bytes);
+  ++tally_.messages;
+  transport_.offload(message);
+}
+
+// --- memory ----------------------------------------------------------------------------------------------------------
+
+Walk Execution::walk(const Slot& slot, const Place& place) const {
+  std::byte* base = areas_[static_cast<std::size_t>(place.area)];
+  if (place.run < 0) return {base + place.first, nullptr, 0};
+  return {base, &slot.code->runs[static_cast<std::size_t>(place.run)], 0};
+}
+
+void Execution::bind_sink(Sink& sink, const Slot& slot, const Op& op) const {
+  const std::int64_t granule = program_.collective().type_bytes;
+  if (op.kind == StepKind::receive || op.kind == StepKind::copy)
+    sink.copy_into(walk(slot, op.target), granule);
+  else
+    sink.reduce_into(walk(slot, op.target), walk(slot, op.source), &reduction_, op.arriving_left, granule);
+}
+
+// The data at `place` as if they arrived.
+void Execution::feed(Sink& sink, const Slot& slot, const Place& place, std::int64_t bytes) const {
+  if (place.run < 0) return sink.take(walk(slot, place).here(), bytes);
+  const std::byte* base = areas_[static_cast<std::size_t>(place.area)];
+  for (std::int32_t i = place.run; i < place.run + place.run_count; ++i) {
+    const ByteRun& run = slot.code->runs[static_cast<std::size_t>(i)];
+    sink.take(base + run.first, run.bytes);
+  }
+}
+
+// copy: target = source. reduce: target = op(source, right), the right operand taken as the arriving one.
+void Execution::do_local(Slot& slot, const Op& op) const {
+  Sink sink;
+  bind_sink(sink, slot, op);
+  feed(sink, slot, op.kind == StepKind::copy ? op.source : op.right, op.bytes);
+}
+
+const std::byte* Execution::pack(Slot& slot, const Op& op) const {
+  std::byte* packed = slot.packed.data() + op.packed;
+  Sink sink;
+  sink.copy_into({packed, nullptr, 0}, program_.collective().type_bytes);
+  feed(sink, slot, op.source, op.bytes);
+  return packed;
+}
+
+// --- messages to oneself ---------------------------------------------------------------------------------------------
+
+namespace {
+
+template <class Other>
+Other* take_partner(std::vector<Other*>& waiting, const MessageKey& key) {
+  const auto found = std::find_if(waiting.begin(), waiting.end(), [&](const Other* m) {
+    return m->key.lane == key.lane && m->key.segment == key.segment && m->key.ordinal == key.ordinal &&
+           m->key.signal == key.signal;
+  });
+  if (found == waiting.end()) return nullptr;
+  Other* partner = *found;
+  waiting.erase(found);
+  return partner;
+}
+
+void move(Sending& from, Receiving& to) {
+  for (const Piece& piece : from.pieces()) to.take(piece.data, piece.bytes);
+  from.complete();
+  to.complete();
+}
+
+} // namespace
+
+void Execution::send_to_self(Sending& message) {
+  if (Receiving* receiving = take_partner(self_receives_, message.key)) return move(message, *receiving);
+  self_sends_.push_back(&message);
+}
+
+void Execution::receive_from_self(Receiving& message) {
+  if (Sending* sending = take_partner(self_sends_, message.key)) return move(*sending, message);
+  self_receives_.push_back(&message);
+}
+
+} // namespace kumihimo::execute
