@@ -18,7 +18,7 @@
 
 namespace kumihimo::mpi {
 
-using Handle = std::intptr_t; // MPI_Comm, MPI_Datatype, MPI_Op, MPI_Request, MPI_Win, MPI_Info, MPI_Errhandler
+using Handle = std::intptr_t;  // MPI_Comm, MPI_Datatype, MPI_Op, MPI_Request, MPI_Win, MPI_Info, MPI_Errhandler
 using Address = std::intptr_t; // MPI_Aint
 
 enum class Family : std::uint8_t { open_mpi, mpich };

@@ -40,12 +40,20 @@ Result<Constants> open_mpi_constants(void* image) {
   c.errors_return = at("ompi_mpi_errors_return");
   c.errors_are_fatal = at("ompi_mpi_errors_are_fatal");
   c.byte = at("ompi_mpi_byte");
-  c.datatypes = {at("ompi_mpi_int8_t"),   at("ompi_mpi_uint8_t"),  at("ompi_mpi_int16_t"), at("ompi_mpi_uint16_t"),
-                 at("ompi_mpi_int32_t"),  at("ompi_mpi_uint32_t"), at("ompi_mpi_int64_t"), at("ompi_mpi_uint64_t"),
-                 at("ompi_mpi_float"),    at("ompi_mpi_double"),   c.datatype_null};
-  c.operations = {at("ompi_mpi_op_sum"),  at("ompi_mpi_op_prod"), at("ompi_mpi_op_min"), at("ompi_mpi_op_max"),
-                  at("ompi_mpi_op_land"), at("ompi_mpi_op_lor"),  at("ompi_mpi_op_lxor"), at("ompi_mpi_op_band"),
-                  at("ompi_mpi_op_bor"),  at("ompi_mpi_op_bxor"), c.op_null};
+  c.datatypes = {at("ompi_mpi_int8_t"),  at("ompi_mpi_uint8_t"),  at("ompi_mpi_int16_t"), at("ompi_mpi_uint16_t"),
+                 at("ompi_mpi_int32_t"), at("ompi_mpi_uint32_t"), at("ompi_mpi_int64_t"), at("ompi_mpi_uint64_t"),
+                 at("ompi_mpi_float"),   at("ompi_mpi_double"),   c.datatype_null};
+  c.operations = {at("ompi_mpi_op_sum"),
+                  at("ompi_mpi_op_prod"),
+                  at("ompi_mpi_op_min"),
+                  at("ompi_mpi_op_max"),
+                  at("ompi_mpi_op_land"),
+                  at("ompi_mpi_op_lor"),
+                  at("ompi_mpi_op_lxor"),
+                  at("ompi_mpi_op_band"),
+                  at("ompi_mpi_op_bor"),
+                  at("ompi_mpi_op_bxor"),
+                  c.op_null};
   c.in_place = reinterpret_cast<void*>(1);
   c.status_ignore = nullptr;
   c.tag_ub = 0;
@@ -81,7 +89,7 @@ Constants mpich_constants() {
   c.errors_return = 0x54000001;
   c.errors_are_fatal = 0x54000000;
   c.byte = 0x4c00010d;
-  c.datatypes = {0x4c000137, 0x4c00013b, 0x4c000238, 0x4c00023c, 0x4c000439, 0x4c00043d,
+  c.datatypes = {0x4c000137, 0x4c00013b, 0x4c000238, 0x4c00023c, 0x4c000439,     0x4c00043d,
                  0x4c00083a, 0x4c00083e, 0x4c00040a, 0x4c00080b, c.datatype_null};
   c.operations = {0x58000003, 0x58000004, 0x58000002, 0x58000001, 0x58000005, 0x58000007,
                   0x58000009, 0x58000006, 0x58000008, 0x5800000a, c.op_null};

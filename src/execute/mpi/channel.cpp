@@ -1,0 +1,196 @@
+#include "execute/mpi/channel.hpp"
+
+#include "kernels/copy.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <new>
+
+namespace kumihimo::mpi {
+namespace {
+
+void copy_in(const std::byte* from, std::byte* to, std::int64_t bytes) {
+  if (bytes >= streaming_bytes)
+    kernels::copy_streaming(from, to, bytes); // with its own fence
+  else
+    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+}
+
+// Chunks hold whole elements, unless one element is larger than a slot.
+std::int64_t largest_chunk(const RingShape& shape, std::int64_t granule) {
+  return granule > shape.slot_bytes ? shape.slot_bytes : shape.slot_bytes / granule * granule;
+}
+
+} // namespace
+
+ChannelKey channel_key(const execute::MessageKey& key) {
+  const auto low = [](auto value) { return static_cast<std::uint64_t>(static_cast<std::uint32_t>(value)); };
+  return {low(key.instance) << 32 | low(key.segment),
+          low(key.lane.value) << 33 | low(key.ordinal) << 1 | (key.signal ? 1u : 0u)};
+}
+
+ChannelMemory channel_at(std::byte* start, RingShape shape) {
+  assert(reinterpret_cast<std::uintptr_t>(start) % cache_line_bytes == 0);
+  ChannelMemory memory;
+  memory.acknowledge = reinterpret_cast<AcknowledgeLine*>(start);
+  memory.headers = reinterpret_cast<SlotHeader*>(start + cache_line_bytes);
+  memory.data = start + cache_line_bytes * (1 + shape.slots);
+  memory.shape = shape;
+  return memory;
+}
+
+void clear(const ChannelMemory& memory) {
+  new (memory.acknowledge) AcknowledgeLine{};
+  for (std::int64_t i = 0; i < memory.shape.slots; ++i) new (&memory.headers[i]) SlotHeader{};
+}
+
+// --- sender
+
+void Outbox::start(execute::Sending& message) {
+  if (waiting_.empty()) {
+    front_ = {};
+    if (write(message, front_)) return;
+  }
+  waiting_.push_back(&message);
+}
+
+bool Outbox::progress() {
+  const std::uint64_t before = filled_;
+  while (!waiting_.empty() && write(*waiting_.front(), front_)) {
+    waiting_.pop_front();
+    front_ = {};
+  }
+  return filled_ != before;
+}
+
+bool Outbox::has_room() {
+  const auto slots = static_cast<std::uint64_t>(memory_.shape.slots);
+  if (filled_ - known_consumed_ < slots) return true;
+  known_consumed_ = memory_.acknowledge->consumed.load(std::memory_order_acquire);
+  return filled_ - known_consumed_ < slots;
+}
+
+bool Outbox::write(execute::Sending& message, Position& position) {
+  do {
+    if (!has_room()) return false;
+    write_chunk(message, position);
+  } while (position.done < message.bytes);
+  message.complete();
+  return true;
+}
+
+void Outbox::write_chunk(execute::Sending& message, Position& position) {
+  SlotHeader& header = memory_.header(filled_);
+  const std::int64_t bytes = std::min(message.bytes - position.done, largest_chunk(memory_.shape, message.granule));
+  std::byte* to = bytes <= inline_bytes ? header.small : memory_.slot(filled_);
+  for (std::int64_t left = bytes; left > 0;) {
+    const execute::Piece& piece = message.pieces()[static_cast<std::size_t>(position.piece)];
+    const std::int64_t now = std::min(left, piece.bytes - position.done_in_piece);
+    copy_in(piece.data + position.done_in_piece, to, now);
+    to += now;
+    left -= now;
+    position.done_in_piece += now;
+    if (position.done_in_piece == piece.bytes) ++position.piece, position.done_in_piece = 0;
+  }
+  position.done += bytes;
+  header.key = channel_key(message.key);
+  header.bytes = static_cast<std::uint32_t>(bytes);
+  header.last = position.done == message.bytes;
+  header.sequence.store(++filled_, std::memory_order_release);
+}
+
+// --- receiver
+
+void Inbox::start(execute::Receiving& message) {
+  if (!aside_.empty() && take_from_aside(message)) return;
+  expected_.push_back(&message);
+  progress();
+}
+
+bool Inbox::progress() {
+  bool moved = false;
+  while (SlotHeader* header = filled_slot()) {
+    if (!current_ && !current_aside_ && choose(*header) == Choice::leave) break;
+    take_chunk(*header);
+    moved = true;
+  }
+  return moved;
+}
+
+SlotHeader* Inbox::filled_slot() const {
+  SlotHeader& header = memory_.header(emptied_);
+  return header.sequence.load(std::memory_order_acquire) == emptied_ + 1 ? &header : nullptr;
+}
+
+// At the first chunk of a message: whose is it?
+Inbox::Choice Inbox::choose(const SlotHeader& header) {
+  for (auto it = expected_.begin(); it != expected_.end(); ++it) {
+    if (channel_key((*it)->key) != header.key) continue;
+    execute::Receiving* receiver = *it;
+    expected_.erase(it);
+    if (receiver->granule() <= memory_.shape.slot_bytes) {
+      current_ = receiver;
+    } else {
+      current_aside_ = &aside_.emplace_back();
+      current_aside_->receiver = receiver;
+    }
+    return Choice::deliver;
+  }
+  if (expected_.empty()) return Choice::leave;
+  current_aside_ = &aside_.emplace_back();
+  current_aside_->key = header.key;
+  return Choice::set_aside;
+}
+
+void Inbox::take_chunk(const SlotHeader& header) {
+  const std::int64_t bytes = header.bytes;
+  const bool last = header.last != 0;
+  const std::byte* data = bytes <= inline_bytes ? header.small : memory_.slot(emptied_);
+  if (current_) {
+    if (bytes > 0) current_->take(data, bytes);
+  } else {
+    current_aside_->data.insert(current_aside_->data.end(), data, data + bytes);
+  }
+  release_slot();
+  if (!last) return;
+  if (current_)
+    current_->complete(), current_ = nullptr;
+  else
+    finish_aside();
+}
+
+void Inbox::finish_aside() {
+  Aside& aside = *current_aside_;
+  current_aside_ = nullptr;
+  aside.whole = true;
+  if (!aside.receiver) return;
+  aside.receiver->take(aside.data.data(), static_cast<std::int64_t>(aside.data.size()));
+  aside.receiver->complete();
+  aside_.remove_if([&](const Aside& other) { return &other == &aside; });
+}
+
+// The message set aside under this key, if there is one: taken at once, or when its last chunk has come.
+bool Inbox::take_from_aside(execute::Receiving& message) {
+  const ChannelKey key = channel_key(message.key);
+  for (auto it = aside_.begin(); it != aside_.end(); ++it) {
+    if (it->receiver || it->key != key) continue;
+    it->receiver = &message;
+    if (!it->whole) return true;
+    if (!it->data.empty()) message.take(it->data.data(), static_cast<std::int64_t>(it->data.size()));
+    message.complete();
+    aside_.erase(it);
+    return true;
+  }
+  return false;
+}
+
+void Inbox::release_slot() {
+  ++emptied_;
+  const auto quarter = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(memory_.shape.slots) / 4);
+  if (emptied_ - acknowledged_ < quarter) return;
+  acknowledged_ = emptied_;
+  memory_.acknowledge->consumed.store(emptied_, std::memory_order_release);
+}
+
+} // namespace kumihimo::mpi

@@ -1,0 +1,163 @@
+#include "execute/mpi/mpi_transport.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace kumihimo::mpi {
+
+Result<std::unique_ptr<MpiTransport>> MpiTransport::create(const Library& library, Handle communicator,
+                                                           TransportOptions options) {
+  Handle own = 0;
+  if (Status status = library.check(library.call.Comm_dup(communicator, &own), "MPI_Comm_dup"); !status)
+    return status.error();
+  library.call.Comm_set_errhandler(own, library.constants.errors_return);
+  std::unique_ptr<MpiTransport> transport(new MpiTransport(library, own, options));
+  if (Status status = transport->set_up(); !status) return status.error();
+  return transport;
+}
+
+MpiTransport::MpiTransport(const Library& library, Handle communicator, TransportOptions options)
+    : library_(library), options_(options), communicator_(communicator) {
+  library.call.Comm_rank(communicator, &rank_);
+  library.call.Comm_size(communicator, &ranks_);
+  neighbours_.resize(static_cast<std::size_t>(ranks_));
+}
+
+MpiTransport::~MpiTransport() {
+  int finalized = 0;
+  if (library_.call.Finalized(&finalized) != 0 || finalized) return;
+  memory_.reset();
+  if (node_ != 0) library_.call.Comm_free(&node_);
+  library_.call.Comm_free(&communicator_);
+}
+
+Status MpiTransport::set_up() {
+  Result<std::int64_t> upper_bound = tag_upper_bound();
+  if (!upper_bound) return upper_bound.error();
+  point_to_point_.emplace(library_, communicator_, *upper_bound);
+  if (Status status = find_node(); !status) return status;
+  std::int32_t node_ranks = 0, node_rank = 0;
+  library_.call.Comm_size(node_, &node_ranks);
+  library_.call.Comm_rank(node_, &node_rank);
+  waiting_ = Waiting(node_ranks > available_processors());
+  if (!options_.shared_memory || node_ranks == 1) return Nothing{};
+
+  const std::int64_t limit =
+      options_.shared_memory_limit_bytes >= 0 ? options_.shared_memory_limit_bytes : shared_memory_limit_bytes();
+  Result<std::unique_ptr<NodeMemory>> memory = NodeMemory::create(library_, node_, limit);
+  if (!memory) return memory.error();
+  memory_ = std::move(*memory);
+  if (!memory_->exists()) return Nothing{};
+  std::vector<std::int32_t> members(static_cast<std::size_t>(node_ranks));
+  const Handle type = library_.datatype(DataType::int32);
+  const int code = library_.call.Allgather(&rank_, 1, type, members.data(), 1, type, node_);
+  open_channels(members, node_rank);
+  return library_.check(code, "MPI_Allgather");
+}
+
+// The ranks that share memory, and of those the ones of this rank's emulated node.
+Status MpiTransport::find_node() {
+  const Functions& call = library_.call;
+  Handle machine = 0;
+  int code = call.Comm_split_type(communicator_, library_.constants.comm_type_shared, rank_,
+                                  library_.constants.info_null, &machine);
+  if (Status status = library_.check(code, "MPI_Comm_split_type"); !status) return status;
+  call.Comm_set_errhandler(machine, library_.constants.errors_return);
+  if (options_.ranks_per_node == 0) {
+    node_ = machine;
+    return Nothing{};
+  }
+  code = call.Comm_split(machine, rank_ / options_.ranks_per_node, rank_, &node_);
+  call.Comm_free(&machine);
+  if (Status status = library_.check(code, "MPI_Comm_split"); !status) return status;
+  call.Comm_set_errhandler(node_, library_.constants.errors_return);
+  return Nothing{};
+}
+
+Result<std::int64_t> MpiTransport::tag_upper_bound() const {
+  if (options_.tag_upper_bound >= 0) return options_.tag_upper_bound;
+  int* value = nullptr;
+  int found = 0;
+  const int code =
+      library_.call.Comm_get_attr(library_.constants.comm_world, library_.constants.tag_ub, &value, &found);
+  if (Status status = library_.check(code, "MPI_Comm_get_attr of MPI_TAG_UB"); !status) return status.error();
+  if (!found || *value < 32767)
+    return failed("MPI_TAG_UB of at least 32767, as MPI demands", found ? std::to_string(*value) : "none",
+                  "use another MPI library");
+  return std::int64_t{*value};
+}
+
+void MpiTransport::open_channels(const std::vector<std::int32_t>& members, std::int32_t node_rank) {
+  for (std::int32_t other = 0; other < static_cast<std::int32_t>(members.size()); ++other) {
+    if (other == node_rank) continue;
+    neighbours_[static_cast<std::size_t>(members[static_cast<std::size_t>(other)])] = std::make_unique<Neighbour>(
+        Neighbour{Outbox(memory_->channel(node_rank, other)), Inbox(memory_->channel(other, node_rank))});
+  }
+}
+
+bool MpiTransport::shares_memory_with(Rank peer) const {
+  return neighbours_[static_cast<std::size_t>(peer.value)] != nullptr;
+}
+
+const std::string& MpiTransport::note() const {
+  static const std::string none;
+  return memory_ ? memory_->note() : none;
+}
+
+Status MpiTransport::prepare(const execute::Demands& demands) {
+  if (demands.offloads)
+    return not_applicable("an MPI library has no engine that computes in the network: offload steps need another "
+                          "transport");
+  const bool all_near =
+      std::all_of(demands.peers.begin(), demands.peers.end(), [&](Rank peer) { return shares_memory_with(peer); });
+  if (all_near) return Nothing{};
+  return point_to_point_->prepare(demands);
+}
+
+void MpiTransport::send(execute::Sending& message) {
+  Neighbour* near = neighbours_[static_cast<std::size_t>(message.key.peer.value)].get();
+  if (!near) return point_to_point_->send(message);
+  near->out.start(message);
+  if (near->out.busy()) activate(message.key.peer);
+}
+
+void MpiTransport::receive(execute::Receiving& message) {
+  Neighbour* near = neighbours_[static_cast<std::size_t>(message.key.peer.value)].get();
+  if (!near) return point_to_point_->receive(message);
+  near->in.start(message);
+  if (near->in.busy()) activate(message.key.peer);
+}
+
+void MpiTransport::activate(Rank peer) {
+  Neighbour* near = neighbours_[static_cast<std::size_t>(peer.value)].get();
+  if (std::find(active_.begin(), active_.end(), near) == active_.end()) active_.push_back(near);
+}
+
+execute::Transport::Progress MpiTransport::progress() {
+  bool moved = false;
+  for (std::size_t i = 0; i < active_.size();) {
+    Neighbour& near = *active_[i];
+    if (near.out.busy()) moved |= near.out.progress();
+    if (near.in.busy()) moved |= near.in.progress();
+    if (near.out.busy() || near.in.busy()) {
+      ++i;
+    } else {
+      active_[i] = active_.back();
+      active_.pop_back();
+    }
+  }
+  if (point_to_point_->busy()) moved |= point_to_point_->progress();
+  if (!point_to_point_->errors().empty()) return Progress::failed;
+  if (!moved) return Progress::nothing;
+  waiting_.reset();
+  return Progress::moved;
+}
+
+void MpiTransport::idle() {
+  if (waiting_.turn()) point_to_point_->drive_library();
+}
+
+Error MpiTransport::error() const { return point_to_point_->errors().front(); }
+
+} // namespace kumihimo::mpi

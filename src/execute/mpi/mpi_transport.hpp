@@ -1,0 +1,75 @@
+// Moves a schedule's messages between the ranks of an MPI communicator: over shared memory between ranks of one node,
+// by MPI's point-to-point messages between nodes. All on a communicator of its own, so that nothing of the program's is
+// ever matched.
+#pragma once
+
+#include "execute/mpi/abi.hpp"
+#include "execute/mpi/channel.hpp"
+#include "execute/mpi/node_memory.hpp"
+#include "execute/mpi/point_to_point.hpp"
+#include "execute/mpi/waiting.hpp"
+#include "execute/transport.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kumihimo::mpi {
+
+struct TransportOptions {
+  // Ranks a, a+1, ... of the same quotient by this number are treated as one node; 0: the machine's real nodes.
+  std::int32_t ranks_per_node = 0;
+  bool shared_memory = true;
+  std::int64_t shared_memory_limit_bytes = -1; // -1: half of what /dev/shm has free
+  std::int64_t tag_upper_bound = -1;           // -1: the library's MPI_TAG_UB
+};
+
+class MpiTransport final : public execute::Transport {
+ public:
+  // Collective over `communicator`. The library outlives the transport.
+  static Result<std::unique_ptr<MpiTransport>> create(const Library& library, Handle communicator,
+                                                      TransportOptions options = {});
+  ~MpiTransport() override; // collective, unless MPI is finalized
+
+  Status prepare(const execute::Demands& demands) override;
+  std::uint64_t begin() override { return waiting_.reset(), ++instance_; }
+  void send(execute::Sending& message) override;
+  void receive(execute::Receiving& message) override;
+  Progress progress() override;
+  void idle() override;
+  Error error() const override;
+  bool gathers() const override { return true; }
+
+  std::int32_t rank() const { return rank_; }
+  std::int32_t ranks() const { return ranks_; }
+  bool shares_memory_with(Rank peer) const;
+  // What the user should be told once, for example that /dev/shm is too small; mostly empty.
+  const std::string& note() const;
+
+ private:
+  struct Neighbour {
+    Outbox out;
+    Inbox in;
+  };
+  MpiTransport(const Library& library, Handle communicator, TransportOptions options);
+  Status set_up();
+  Status find_node();
+  Result<std::int64_t> tag_upper_bound() const;
+  void open_channels(const std::vector<std::int32_t>& world_rank_of_node_rank, std::int32_t node_rank);
+  void activate(Rank peer);
+
+  const Library& library_;
+  TransportOptions options_;
+  Handle communicator_, node_ = 0;
+  std::int32_t rank_ = 0, ranks_ = 0;
+  std::uint64_t instance_ = 0;
+  std::unique_ptr<NodeMemory> memory_;
+  std::vector<std::unique_ptr<Neighbour>> neighbours_; // by rank; null: reached by point-to-point
+  std::vector<Neighbour*> active_;                     // those with something under way
+  std::optional<PointToPoint> point_to_point_;
+  Waiting waiting_;
+};
+
+} // namespace kumihimo::mpi

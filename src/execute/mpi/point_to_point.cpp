@@ -1,0 +1,132 @@
+#include "execute/mpi/point_to_point.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+namespace kumihimo::mpi {
+
+Tags::Tags(std::int64_t upper_bound) : upper_bound_(upper_bound) {
+  const int bits = std::bit_width(static_cast<std::uint64_t>(upper_bound) + 1) - 1 - instance_bits - 1;
+  lane_bits_ = std::min(7, bits / 3);
+  ordinal_bits_ = (bits - lane_bits_) / 2;
+  segment_bits_ = bits - lane_bits_ - ordinal_bits_;
+}
+
+Status Tags::accepts(const execute::Demands& demands) const {
+  const std::int64_t lanes = std::int64_t{1} << lane_bits_, segments = std::int64_t{1} << segment_bits_,
+                     ordinals = std::int64_t{1} << ordinal_bits_;
+  if (demands.lanes <= lanes && demands.window <= segments && demands.spread < ordinals) return Nothing{};
+  return failed(fmt::format("an MPI library whose tags tell apart {} lanes, {} segments in flight and {} messages of "
+                            "each",
+                            demands.lanes, demands.window, demands.spread + 1),
+                fmt::format("MPI_TAG_UB = {}, enough for {} lanes, {} segments and {} messages", upper_bound_, lanes,
+                            segments, ordinals),
+                "use a smaller window or fewer lanes");
+}
+
+int Tags::tag(const execute::MessageKey& key) const {
+  const auto low = [](auto value, int bits) { return static_cast<std::uint32_t>(value) & ((1u << bits) - 1); };
+  std::uint32_t tag = low(key.instance, instance_bits);
+  tag = tag << lane_bits_ | low(key.lane.value, lane_bits_);
+  tag = tag << segment_bits_ | low(key.segment, segment_bits_);
+  tag = tag << ordinal_bits_ | low(key.ordinal, ordinal_bits_);
+  return static_cast<int>(tag << 1 | (key.signal ? 1u : 0u));
+}
+
+PointToPoint::PointToPoint(const Library& library, Handle communicator, std::int64_t tag_upper_bound)
+    : library_(library), communicator_(communicator), tags_(tag_upper_bound) {}
+
+Status PointToPoint::prepare(const execute::Demands& demands) const {
+  if (demands.largest_bytes > std::numeric_limits<int>::max())
+    return failed("messages of at most 2147483647 bytes, MPI's largest count",
+                  fmt::format("one of {} bytes", demands.largest_bytes), "use more segments");
+  return tags_.accepts(demands);
+}
+
+void PointToPoint::send(execute::Sending& message) {
+  UnderWay item;
+  item.message = &message;
+  const std::byte* data = message.only.data;
+  if (message.pieces().size() > 1) {
+    item.buffer = buffer_of(message.bytes);
+    std::byte* to = item.buffer.data();
+    for (const execute::Piece& piece : message.pieces()) {
+      std::memcpy(to, piece.data, static_cast<std::size_t>(piece.bytes));
+      to += piece.bytes;
+    }
+    data = item.buffer.data();
+  }
+  check(library_.call.Isend(data, static_cast<int>(message.bytes), library_.constants.byte, message.key.peer.value,
+                            tags_.tag(message.key), communicator_, &item.request),
+        "MPI_Isend");
+  under_way_.push_back(std::move(item));
+}
+
+void PointToPoint::receive(execute::Receiving& message) {
+  UnderWay item;
+  item.message = &message;
+  std::byte* to = message.bytes == 0 ? nullptr : message.direct();
+  if (!to && message.bytes > 0) {
+    item.through = &message;
+    item.buffer = buffer_of(message.bytes);
+    to = item.buffer.data();
+  }
+  check(library_.call.Irecv(to, static_cast<int>(message.bytes), library_.constants.byte, message.key.peer.value,
+                            tags_.tag(message.key), communicator_, &item.request),
+        "MPI_Irecv");
+  under_way_.push_back(std::move(item));
+}
+
+bool PointToPoint::progress() {
+  bool moved = false;
+  for (std::size_t i = 0; i < under_way_.size();) {
+    int done = 0;
+    check(library_.call.Test(&under_way_[i].request, &done, library_.constants.status_ignore), "MPI_Test");
+    if (!errors_.empty()) return moved;
+    if (!done) {
+      ++i;
+      continue;
+    }
+    UnderWay item = std::move(under_way_[i]);
+    if (i + 1 < under_way_.size()) under_way_[i] = std::move(under_way_.back());
+    under_way_.pop_back();
+    finish(item);
+    moved = true;
+  }
+  return moved;
+}
+
+void PointToPoint::finish(UnderWay& item) {
+  if (item.through) item.through->take(item.buffer.data(), item.message->bytes);
+  if (item.buffer.capacity() > 0) spare_.push_back(std::move(item.buffer));
+  item.message->complete();
+}
+
+void PointToPoint::drive_library() {
+  int found = 0;
+  check(library_.call.Iprobe(library_.constants.any_source, library_.constants.any_tag, communicator_, &found,
+                             library_.constants.status_ignore),
+        "MPI_Iprobe");
+}
+
+PointToPoint::Buffer PointToPoint::buffer_of(std::int64_t bytes) {
+  Buffer buffer;
+  if (!spare_.empty()) {
+    buffer = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  if (static_cast<std::int64_t>(buffer.size()) < bytes) buffer.resize(static_cast<std::size_t>(bytes));
+  return buffer;
+}
+
+void PointToPoint::check(int code, const char* what) {
+  if (code == 0 || !errors_.empty()) return;
+  errors_.push_back(failed(std::string(what) + " to succeed", library_.error_text(code)));
+}
+
+} // namespace kumihimo::mpi

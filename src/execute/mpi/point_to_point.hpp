@@ -1,0 +1,65 @@
+// Messages between ranks that share no memory: non-blocking sends and receives of the MPI library, recognised by tags.
+// What is reduced or scattered on arrival goes through a buffer of its own.
+#pragma once
+
+#include "execute/mpi/abi.hpp"
+#include "execute/transport.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace kumihimo::mpi {
+
+// A tag tells apart what may be under way at once between two ranks: instances, lanes, segments of a window, ordinals
+// within their spread, signals from data. Messages of equal tags are started in the same order at both ends, and MPI
+// keeps that order. The bits of a tag are divided once, by MPI_TAG_UB alone, so that two ranks never need to agree.
+class Tags {
+ public:
+  explicit Tags(std::int64_t upper_bound = 32767);
+
+  // Error: MPI_TAG_UB leaves too few bits for what may be under way.
+  Status accepts(const execute::Demands& demands) const;
+  int tag(const execute::MessageKey& key) const;
+
+ private:
+  static constexpr int instance_bits = 2;
+  std::int64_t upper_bound_;
+  int lane_bits_, segment_bits_, ordinal_bits_;
+};
+
+class PointToPoint {
+ public:
+  // `communicator` is private to this object, with errors returned.
+  PointToPoint(const Library& library, Handle communicator, std::int64_t tag_upper_bound);
+
+  Status prepare(const execute::Demands& demands) const;
+  void send(execute::Sending& message);
+  void receive(execute::Receiving& message);
+  bool progress(); // true: something was completed
+  bool busy() const { return !under_way_.empty(); }
+  // Lets the library make progress on everything else that it has under way in this process.
+  void drive_library();
+  const std::vector<Error>& errors() const { return errors_; } // at most one, the first
+
+ private:
+  using Buffer = std::vector<std::byte>;
+  struct UnderWay {
+    Handle request = 0;
+    execute::Message* message = nullptr;
+    execute::Receiving* through = nullptr; // takes `buffer` when it has arrived
+    Buffer buffer;
+  };
+  Buffer buffer_of(std::int64_t bytes);
+  void finish(UnderWay& item);
+  void check(int code, const char* what);
+
+  const Library& library_;
+  Handle communicator_;
+  Tags tags_;
+  std::vector<UnderWay> under_way_;
+  std::vector<Buffer> spare_;
+  std::vector<Error> errors_;
+};
+
+} // namespace kumihimo::mpi

@@ -1,0 +1,258 @@
+#include "execute/mpi/channel.hpp"
+#include "execute/mpi/node_memory.hpp"
+#include "execute/mpi/point_to_point.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <thread>
+
+namespace kumihimo::mpi {
+namespace {
+
+struct Free {
+  void operator()(std::byte* p) const { std::free(p); }
+};
+
+// A channel in this process's memory.
+struct Ring {
+  explicit Ring(RingShape shape)
+      : memory(static_cast<std::byte*>(std::aligned_alloc(64, static_cast<std::size_t>(shape.channel_bytes())))),
+        channel(channel_at(memory.get(), shape)) {
+    clear(channel);
+  }
+  std::unique_ptr<std::byte, Free> memory;
+  ChannelMemory channel;
+};
+
+// A message with its bytes at both ends.
+struct Letter {
+  Letter(execute::MessageKey key, std::int64_t bytes, std::int64_t granule, std::int32_t seed)
+      : sent(static_cast<std::size_t>(bytes)), received(static_cast<std::size_t>(bytes), std::byte{0xee}) {
+    for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = static_cast<std::byte>(i * 7 + i / 251 + seed);
+    send.key = receive.key = key;
+    send.bytes = receive.bytes = bytes;
+    send.granule = granule;
+    send.open = &send_open;
+    receive.open = &receive_open;
+    send.only = {sent.data(), bytes};
+    send.first_piece = &send.only;
+    send.piece_count = bytes > 0 ? 1 : 0;
+    receive.copy_into({received.data(), nullptr, 0}, granule);
+  }
+  // Cuts what is sent into several pieces.
+  void scatter(std::int64_t piece_bytes) {
+    for (std::int64_t at = 0; at < send.bytes; at += piece_bytes)
+      pieces.push_back({sent.data() + at, std::min(piece_bytes, send.bytes - at)});
+    send.first_piece = pieces.data();
+    send.piece_count = static_cast<std::int32_t>(pieces.size());
+  }
+  bool arrived() const { return receive_open == 0 && received == sent; }
+
+  std::vector<std::byte> sent, received;
+  std::vector<execute::Piece> pieces;
+  execute::Sending send;
+  execute::Receiving receive;
+  std::int32_t send_open = 1, receive_open = 1;
+};
+
+execute::MessageKey key_of(std::int64_t ordinal, std::int32_t lane = 0, std::int64_t segment = 0, bool signal = false) {
+  execute::MessageKey key;
+  key.lane = LaneId{lane};
+  key.segment = segment;
+  key.ordinal = ordinal;
+  key.signal = signal;
+  return key;
+}
+
+constexpr RingShape small{4, 256};
+
+TEST(Channel, A_message_that_fits_is_sent_and_received_without_progress_calls) {
+  for (std::int64_t bytes : {0, 1, 8, 32, 33, 256, 1000}) {
+    Ring ring(small);
+    Outbox out(ring.channel);
+    Inbox in(ring.channel);
+    Letter letter(key_of(0), bytes, 1, 3);
+    out.start(letter.send);
+    EXPECT_EQ(letter.send_open, 0) << bytes;
+    in.start(letter.receive);
+    EXPECT_TRUE(letter.arrived()) << bytes;
+    EXPECT_FALSE(in.busy());
+  }
+}
+
+TEST(Channel, A_message_larger_than_the_ring_streams_through_it) {
+  Ring ring(small);
+  Outbox out(ring.channel);
+  Inbox in(ring.channel);
+  Letter letter(key_of(0), 10'000, 8, 1);
+  in.start(letter.receive);
+  out.start(letter.send);
+  EXPECT_TRUE(out.busy()) << "a ring of 1 KiB cannot hold 10 kB";
+  for (int i = 0; i < 100 && !(letter.arrived() && !out.busy()); ++i) out.progress(), in.progress();
+  EXPECT_TRUE(letter.arrived());
+  EXPECT_EQ(letter.send_open, 0);
+}
+
+TEST(Channel, Pieces_of_any_length_arrive_in_order) {
+  for (std::int64_t piece : {1, 3, 100, 257, 999}) {
+    Ring ring(small);
+    Outbox out(ring.channel);
+    Inbox in(ring.channel);
+    Letter letter(key_of(0), 900, 1, 5);
+    letter.scatter(piece);
+    out.start(letter.send);
+    in.start(letter.receive);
+    EXPECT_TRUE(letter.arrived()) << piece;
+  }
+}
+
+TEST(Channel, An_element_larger_than_a_slot_is_taken_whole) {
+  Ring ring(small);
+  Outbox out(ring.channel);
+  Inbox in(ring.channel);
+  Letter letter(key_of(0), 3 * 700, 700, 9);
+  in.start(letter.receive);
+  out.start(letter.send);
+  for (int i = 0; i < 20; ++i) out.progress(), in.progress();
+  EXPECT_TRUE(letter.arrived());
+}
+
+TEST(Channel, A_message_that_is_not_expected_yet_does_not_hold_up_the_next) {
+  Ring ring(small);
+  Outbox out(ring.channel);
+  Inbox in(ring.channel);
+  Letter first(key_of(0, 1), 5'000, 1, 1), second(key_of(0, 2), 16, 1, 2);
+  out.start(first.send);
+  out.start(second.send);
+  in.start(second.receive);
+  for (int i = 0; i < 100; ++i) out.progress(), in.progress();
+  EXPECT_TRUE(second.arrived());
+  EXPECT_EQ(in.set_aside(), 1);
+  in.start(first.receive);
+  EXPECT_TRUE(first.arrived());
+  EXPECT_EQ(in.set_aside(), 0);
+}
+
+TEST(Channel, A_receive_started_while_its_message_is_being_set_aside_gets_all_of_it) {
+  Ring ring(small);
+  Outbox out(ring.channel);
+  Inbox in(ring.channel);
+  Letter first(key_of(0, 1), 5'000, 1, 1), second(key_of(0, 2), 16, 1, 2);
+  out.start(first.send);
+  out.start(second.send);
+  in.start(second.receive); // takes what the ring holds of `first`
+  EXPECT_FALSE(second.arrived());
+  in.start(first.receive);
+  for (int i = 0; i < 100; ++i) out.progress(), in.progress();
+  EXPECT_TRUE(first.arrived());
+  EXPECT_TRUE(second.arrived());
+  EXPECT_FALSE(in.busy());
+}
+
+TEST(Channel, What_nobody_expects_stays_in_the_ring) {
+  Ring ring(small);
+  Outbox out(ring.channel);
+  Inbox in(ring.channel);
+  Letter letter(key_of(0), 100, 1, 1);
+  out.start(letter.send);
+  EXPECT_FALSE(in.progress());
+  EXPECT_EQ(in.set_aside(), 0);
+}
+
+TEST(Channel, Every_part_of_the_key_tells_messages_apart) {
+  std::vector<execute::MessageKey> keys = {key_of(0), key_of(1), key_of(0, 1), key_of(0, 0, 1), key_of(0, 0, 0, true)};
+  execute::MessageKey later = key_of(0);
+  later.instance = 1;
+  keys.push_back(later);
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    for (std::size_t j = 0; j < keys.size(); ++j) EXPECT_EQ(channel_key(keys[i]) == channel_key(keys[j]), i == j);
+}
+
+// Two threads; each starts the same messages in its own random order.
+TEST(Channel, Random_orders_at_both_ends_always_match) {
+  for (std::uint32_t seed = 0; seed < 20; ++seed) {
+    std::mt19937 random(seed);
+    Ring ring(seed % 2 ? small : RingShape{2, 64});
+    std::vector<std::unique_ptr<Letter>> letters;
+    for (std::int32_t i = 0; i < 60; ++i) {
+      const std::int64_t granule = std::int64_t{1} << random() % 4;
+      const bool signal = random() % 8 == 0;
+      const std::int64_t bytes = signal ? 0 : granule * static_cast<std::int64_t>(1 + random() % 300);
+      letters.push_back(std::make_unique<Letter>(key_of(i / 6, i % 3, i % 2, signal), bytes, granule, i));
+      if (bytes > 0 && random() % 3 == 0) letters.back()->scatter(1 + static_cast<std::int64_t>(random() % 50));
+    }
+    const auto shuffled = [&] {
+      std::vector<Letter*> order;
+      for (const auto& letter : letters) order.push_back(letter.get());
+      std::shuffle(order.begin(), order.end(), random);
+      return order;
+    };
+    const std::vector<Letter*> send_order = shuffled(), receive_order = shuffled();
+    std::thread sender([&] {
+      Outbox out(ring.channel);
+      for (Letter* letter : send_order) out.start(letter->send), out.progress();
+      while (out.busy()) {
+        if (!out.progress()) std::this_thread::yield();
+      }
+    });
+    Inbox in(ring.channel);
+    for (Letter* letter : receive_order) in.start(letter->receive), in.progress();
+    while (in.busy())
+      if (!in.progress()) std::this_thread::yield();
+    sender.join();
+    for (const auto& letter : letters) ASSERT_TRUE(letter->arrived()) << "seed " << seed;
+  }
+}
+
+TEST(RingShape, Shrinks_with_the_memory_and_gives_up_in_the_end) {
+  const RingShape wide = ring_shape_for(4, std::int64_t{1} << 30), narrow = ring_shape_for(4, 1 << 20);
+  EXPECT_GT(wide.slot_bytes, narrow.slot_bytes);
+  for (std::int32_t ranks : {2, 4, 64})
+    for (std::int64_t limit : {1 << 16, 1 << 20, 1 << 26}) {
+      const RingShape shape = ring_shape_for(ranks, limit);
+      EXPECT_LE(shape.slots == 0 ? 0 : shape.channel_bytes() * ranks * (ranks - 1), limit);
+    }
+  EXPECT_EQ(ring_shape_for(4, 1000).slots, 0);
+  EXPECT_EQ(wide.channel_bytes() % cache_line_bytes, 0);
+}
+
+TEST(Tags, Stay_within_the_bound_and_differ_for_all_that_may_be_under_way_at_once) {
+  for (std::int64_t bound : {32767, 1 << 20, (1 << 28) - 1, INT32_MAX}) {
+    const Tags tags(bound);
+    execute::Demands demands;
+    demands.lanes = 6;
+    demands.window = 8;
+    demands.spread = 3;
+    ASSERT_TRUE(tags.accepts(demands).ok()) << bound;
+    std::vector<int> seen;
+    for (std::int32_t lane = 0; lane < 6; ++lane)
+      for (std::int64_t segment = 1000; segment < 1008; ++segment)
+        for (std::int64_t ordinal = 77; ordinal < 81; ++ordinal)
+          for (bool signal : {false, true}) {
+            const int tag = tags.tag(key_of(ordinal, lane, segment, signal));
+            EXPECT_GE(tag, 0);
+            EXPECT_LE(tag, bound);
+            seen.push_back(tag);
+          }
+    std::sort(seen.begin(), seen.end());
+    EXPECT_EQ(std::adjacent_find(seen.begin(), seen.end()), seen.end()) << bound;
+  }
+}
+
+TEST(Tags, A_bound_that_is_too_small_is_refused_in_one_sentence) {
+  execute::Demands demands;
+  demands.lanes = 6;
+  demands.window = 1024;
+  const Status status = Tags(32767).accepts(demands);
+  ASSERT_FALSE(status.ok());
+  EXPECT_NE(status.error().sentence().find("MPI_TAG_UB = 32767"), std::string::npos) << status.error().sentence();
+  EXPECT_TRUE(Tags(INT32_MAX).accepts(execute::Demands{}).ok());
+}
+
+} // namespace
+} // namespace kumihimo::mpi

@@ -1,0 +1,202 @@
+#include "checks.hpp"
+#include "execute/mpi/mpi_transport.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace kumihimo::mpi {
+namespace {
+
+using execute::MessageKey;
+
+constexpr std::int64_t window = 4, spread = 3;
+
+// One message between two ranks, known to all ranks.
+struct Plan {
+  std::int32_t from = 0, to = 0;
+  MessageKey key;
+  std::int64_t bytes = 0, granule = 1;
+  std::uint32_t seed = 0;
+};
+
+// Keys all different, within the window and the spread, so that every order of starting is allowed.
+std::vector<Plan> random_plans(std::mt19937& random, int ranks, std::uint64_t instance) {
+  std::vector<Plan> plans;
+  for (std::int32_t from = 0; from < ranks; ++from)
+    for (std::int32_t to = 0; to < ranks; ++to)
+      for (std::int32_t lane = 0; lane < 3; ++lane)
+        for (std::int64_t ordinal = 0; ordinal <= spread; ++ordinal) {
+          if (from == to || random() % 2) continue;
+          Plan plan{from, to, {}, 0, std::int64_t{1} << random() % 4, static_cast<std::uint32_t>(random())};
+          plan.key = {instance, Rank{},           LaneId{lane}, static_cast<std::int64_t>(random() % window),
+                      ordinal,  random() % 8 == 0};
+          const std::int64_t largest = random() % 4 == 0 ? 300'000 : 200;
+          if (!plan.key.signal)
+            plan.bytes = plan.granule * (1 + static_cast<std::int64_t>(random()) % (largest / plan.granule));
+          plans.push_back(plan);
+        }
+  return plans;
+}
+
+std::vector<std::byte> content(const Plan& plan) {
+  std::vector<std::byte> bytes(static_cast<std::size_t>(plan.bytes));
+  std::minstd_rand random(plan.seed);
+  for (std::byte& b : bytes) b = static_cast<std::byte>(random());
+  return bytes;
+}
+
+// One end of a message.
+struct End {
+  Plan plan;
+  bool sends = false;
+  std::int32_t open = 1;
+  std::vector<std::byte> bytes, own;
+  std::vector<execute::Piece> pieces;
+  execute::Sending send;
+  execute::Receiving receive;
+  execute::Reduction reduction;
+};
+
+void exclusive_or(const void*, const void* left, const void* right, void* target, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i)
+    static_cast<unsigned char*>(target)[i] =
+        static_cast<const unsigned char*>(left)[i] ^ static_cast<const unsigned char*>(right)[i];
+}
+
+void make_sender(End& end) {
+  end.bytes = content(end.plan);
+  end.send.key = end.plan.key;
+  end.send.key.peer = Rank{end.plan.to};
+  end.send.bytes = end.plan.bytes;
+  end.send.granule = end.plan.granule;
+  end.send.open = &end.open;
+  const std::int64_t cut = end.plan.seed % 3 == 0 ? 1 + end.plan.seed % 97 : std::max<std::int64_t>(1, end.plan.bytes);
+  for (std::int64_t at = 0; at < end.plan.bytes; at += cut)
+    end.pieces.push_back({end.bytes.data() + at, std::min(cut, end.plan.bytes - at)});
+  if (!end.pieces.empty()) end.send.only = end.pieces.front();
+  end.send.first_piece = end.pieces.data();
+  end.send.piece_count = static_cast<std::int32_t>(end.pieces.size());
+}
+
+// Every second message of single bytes is combined with bytes of the receiver's own.
+void make_receiver(End& end) {
+  end.bytes.assign(static_cast<std::size_t>(end.plan.bytes), std::byte{0xee});
+  end.receive.key = end.plan.key;
+  end.receive.key.peer = Rank{end.plan.from};
+  end.receive.bytes = end.plan.bytes;
+  end.receive.open = &end.open;
+  end.receive.copy_into({end.bytes.data(), nullptr, 0}, end.plan.granule);
+  if (end.plan.granule != 1 || end.plan.seed % 2) return;
+  end.own.assign(end.bytes.size(), std::byte{0x5a});
+  end.reduction.function = exclusive_or;
+  end.receive.reduce_into({end.bytes.data(), nullptr, 0}, {end.own.data(), nullptr, 0}, &end.reduction,
+                          end.plan.seed % 4 == 0, 1);
+}
+
+bool arrived_right(const End& end) {
+  std::vector<std::byte> expected = content(end.plan);
+  if (!end.own.empty())
+    for (std::byte& b : expected) b ^= std::byte{0x5a};
+  return end.bytes == expected;
+}
+
+bool exchange(MpiTransport& transport, std::mt19937& common, std::mt19937& own) {
+  const int rank = transport.rank();
+  std::vector<std::unique_ptr<End>> ends;
+  for (const Plan& plan : random_plans(common, transport.ranks(), transport.begin()))
+    for (bool sends : {true, false}) {
+      if ((sends ? plan.from : plan.to) != rank) continue;
+      auto end = std::make_unique<End>();
+      end->plan = plan;
+      end->sends = sends;
+      sends ? make_sender(*end) : make_receiver(*end);
+      ends.push_back(std::move(end));
+    }
+  std::shuffle(ends.begin(), ends.end(), own);
+  for (const auto& end : ends) {
+    end->sends ? transport.send(end->send) : transport.receive(end->receive);
+    if (own() % 3 == 0) transport.progress();
+  }
+  const auto all_done = [&] { return std::all_of(ends.begin(), ends.end(), [](auto& e) { return e->open == 0; }); };
+  while (!all_done()) {
+    const auto progress = transport.progress();
+    if (progress == execute::Transport::Progress::failed)
+      return std::fprintf(stderr, "rank %d: %s\n", rank, transport.error().sentence().c_str()), false;
+    if (progress == execute::Transport::Progress::nothing) transport.idle();
+  }
+  for (const auto& end : ends)
+    if (!end->sends && !arrived_right(*end))
+      return std::fprintf(stderr, "rank %d: wrong bytes in %s\n", rank, describe(end->receive.key, false).c_str()),
+             false;
+  return true;
+}
+
+struct Case {
+  const char* name;
+  TransportOptions options;
+  bool expects_note = false;
+};
+
+bool check_case(const Library& library, const Case& test, int rank, int ranks) {
+  Result<std::unique_ptr<MpiTransport>> made =
+      MpiTransport::create(library, library.constants.comm_world, test.options);
+  if (!made) return std::fprintf(stderr, "%s: %s\n", test.name, made.error().sentence().c_str()), false;
+  MpiTransport& transport = **made;
+  if (transport.note().empty() == (test.expects_note && ranks > 1))
+    return std::fprintf(stderr, "%s: note is \"%s\"\n", test.name, transport.note().c_str()), false;
+  execute::Demands demands;
+  demands.lanes = 3;
+  demands.window = window;
+  demands.spread = spread;
+  demands.largest_bytes = 300'000;
+  for (std::int32_t peer = 0; peer < ranks; ++peer)
+    if (peer != rank) demands.peers.push_back(Rank{peer});
+  if (Status status = transport.prepare(demands); !status)
+    return std::fprintf(stderr, "%s: %s\n", test.name, status.error().sentence().c_str()), false;
+  std::mt19937 common(42), own(static_cast<std::uint32_t>(rank));
+  for (int i = 0; i < 12; ++i)
+    if (!exchange(transport, common, own)) return std::fprintf(stderr, "in case %s\n", test.name), false;
+  return true;
+}
+
+} // namespace
+
+bool check_transport(const Library& library, int rank, int ranks) {
+  const Case cases[] = {
+      {"one node", {}},
+      {"emulated nodes of 2", {.ranks_per_node = 2}},
+      {"every rank a node", {.ranks_per_node = 1}},
+      {"small rings", {.shared_memory_limit_bytes = 18'000 * ranks * ranks}},
+      {"no memory", {.shared_memory_limit_bytes = 100}, true},
+      {"few tags", {.ranks_per_node = 1, .tag_upper_bound = 32767}},
+  };
+  bool good = true;
+  for (const Case& test : cases) good = check_case(library, test, rank, ranks) && good;
+  return good;
+}
+
+// Rank 0 sends a large message of the program's own without waiting for it and goes into our exchange; rank 1 receives
+// that message first. If the waits of rank 0 did not drive the library, both would wait for ever.
+bool check_progress_of_the_library(const Library& library, int rank, int ranks) {
+  if (ranks < 2) return true;
+  const Constants& c = library.constants;
+  Result<std::unique_ptr<MpiTransport>> transport = MpiTransport::create(library, c.comm_world);
+  if (!transport) return false;
+  std::vector<std::int32_t> data(1 << 18, 7 + rank);
+  Handle request = c.request_null;
+  const int count = static_cast<int>(data.size());
+  if (rank == 0)
+    library.call.Isend(data.data(), count, library.datatype(DataType::int32), 1, 5, c.comm_world, &request);
+  if (rank == 1)
+    library.call.Recv(data.data(), count, library.datatype(DataType::int32), 0, 5, c.comm_world, c.status_ignore);
+  std::mt19937 common(1), own(static_cast<std::uint32_t>(rank));
+  const bool good = exchange(**transport, common, own);
+  library.call.Wait(&request, c.status_ignore);
+  return good && (rank != 1 || data.back() == 7);
+}
+
+} // namespace kumihimo::mpi
