@@ -7,9 +7,14 @@
 // full vector that ends with the array, and stored last; where it overlaps the previous one it stores the same bits.
 #pragma once
 
+#include "kernels/copy.hpp"
 #include "kernels/reduce_table.hpp"
 
 #include <type_traits>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 namespace kumihimo::kernels {
 namespace {
@@ -143,12 +148,66 @@ template <class T, Operation op, int width>
   __builtin_memcpy(target + last_at, &last, width);
 }
 
+#if defined(__x86_64__)
+// A store of an aligned vector that passes the caches by.
+template <int width, class V>
+[[gnu::always_inline]] inline void stream(char* to, V v) {
+  if constexpr (width == 16) _mm_stream_si128(reinterpret_cast<__m128i*>(to), (__m128i)v);
+#if defined(__AVX2__)
+  else if constexpr (width == 32)
+    _mm256_stream_si256(reinterpret_cast<__m256i*>(to), (__m256i)v);
+#endif
+#if defined(__AVX512F__)
+  else if constexpr (width == 64)
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(to), (__m512i)v);
+#endif
+}
+
+// As reduce_bytes, for large arrays whose target is no operand: whole cache lines of the target are streamed, what is
+// before the first and behind the last of them is stored as usual. The blocked alternative, a reduction into the first
+// level cache and a streamed copy from there, was slower than plain stores.
+template <class T, Operation op, int width>
+[[gnu::noinline]] void stream_bytes(const char* left, const char* right, char* target, std::int64_t bytes) {
+  using V = typename Vector<T, width>::V;
+  const auto head = static_cast<std::int64_t>(-reinterpret_cast<std::uintptr_t>(target) & 63);
+  reduce_bytes<T, op, width>(left, right, target, head);
+  const auto result = [&](std::int64_t at) { return combine<T, op, width>(load<V>(left + at), load<V>(right + at)); };
+  std::int64_t at = head;
+  for (; at + 4 * width <= bytes; at += 4 * width) {
+    const V r0 = result(at), r1 = result(at + width), r2 = result(at + 2 * width), r3 = result(at + 3 * width);
+    stream<width>(target + at, r0);
+    stream<width>(target + at + width, r1);
+    stream<width>(target + at + 2 * width, r2);
+    stream<width>(target + at + 3 * width, r3);
+  }
+  reduce_bytes<T, op, width>(left + at, right + at, target + at, bytes - at);
+  _mm_sfence(); // a flag that tells another process of the result must not overtake it
+}
+
+// The size is looked up only where it can matter. A target between the alignment of its elements has no element that
+// begins with a cache line.
+template <class T>
+[[gnu::always_inline]] inline bool should_stream(const char* left, const char* right, const char* target,
+                                                 std::int64_t bytes) {
+  return bytes >= smallest_streaming_threshold_bytes && target != left && target != right &&
+         reinterpret_cast<std::uintptr_t>(target) % sizeof(T) == 0 && bytes >= streaming_threshold_bytes();
+}
+#endif
+
+template <class T, Operation op, int width>
+[[gnu::always_inline]] inline void reduce_array(const char* left, const char* right, char* target, std::int64_t bytes) {
+#if defined(__x86_64__)
+  if (should_stream<T>(left, right, target, bytes)) return stream_bytes<T, op, width>(left, right, target, bytes);
+#endif
+  reduce_bytes<T, op, width>(left, right, target, bytes);
+}
+
 template <int width>
 struct OfWidth {
   template <class T, Operation op>
   struct Loop {
     static void run(const void* left, const void* right, void* target, std::int64_t count) {
-      reduce_bytes<T, op, width>(static_cast<const char*>(left), static_cast<const char*>(right),
+      reduce_array<T, op, width>(static_cast<const char*>(left), static_cast<const char*>(right),
                                  static_cast<char*>(target), count * static_cast<std::int64_t>(sizeof(T)));
     }
   };
