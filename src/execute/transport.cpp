@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cassert>
+
 namespace kumihimo::execute {
 
 std::string describe(const MessageKey& key, bool sends) {
@@ -9,5 +11,7 @@ std::string describe(const MessageKey& key, bool sends) {
   return fmt::format("{} {} of lane {}, segment {} {} rank {}", what, key.ordinal, key.lane.value, key.segment,
                      sends ? "to" : "from", key.peer.value);
 }
+
+void Transport::offload(Offloading&) { assert(!"a transport that does not override offload() refuses it in prepare()"); }
 
 } // namespace kumihimo::execute
