@@ -1,0 +1,202 @@
+#include "export/text.hpp"
+
+#include "export/chunk_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string_view>
+#include <vector>
+
+namespace kumihimo {
+namespace {
+
+// Lines of words, broken at spaces where they would pass the right edge; continuation lines are indented further.
+class Page {
+ public:
+  explicit Page(std::size_t columns) : columns_(columns) {}
+
+  void line(std::size_t indent, std::string_view words, std::size_t hanging = 4) {
+    std::size_t from = indent;
+    while (from + words.size() > columns_) {
+      const std::size_t room = columns_ > from ? columns_ - from : 0;
+      std::size_t cut = words.rfind(' ', room);
+      if (cut == std::string_view::npos || cut == 0) cut = words.find(' ');
+      if (cut == std::string_view::npos) break;
+      put(from, words.substr(0, cut));
+      words.remove_prefix(cut + 1);
+      from = indent + hanging;
+    }
+    put(from, words);
+  }
+  void blank() { text_ += '\n'; }
+  std::string take() { return std::move(text_); }
+
+ private:
+  void put(std::size_t indent, std::string_view words) { text_ += fmt::format("{:{}}{}\n", "", indent, words); }
+
+  std::size_t columns_;
+  std::string text_;
+};
+
+std::string coordinates(const RankSpace& space, std::int64_t rank) {
+  if (!space.has_shape() || space.shape().dimensions() < 2 || rank < 0 || rank >= space.ranks()) return "";
+  const Coordinates c = space.shape().coordinates(space.place(Rank{static_cast<std::int32_t>(rank)}));
+  return fmt::format(" ({})", fmt::join(c, ","));
+}
+
+std::string peer(const Expression& e, const RankSpace& space) {
+  return e.text() + (e.is_constant() ? coordinates(space, e.constant()) : "");
+}
+
+// What a step does to data, and with whom: the two halves of its line.
+struct Sentence {
+  std::string with, does;
+};
+
+Sentence sentence_of(const Step& step, Operation operation, const RankSpace& space) {
+  const std::string kind(name_of(step.kind));
+  switch (step.kind) {
+  case StepKind::send:
+    return {fmt::format("{} to {}", kind, peer(step.peer, space)), text_of(step.source)};
+  case StepKind::receive:
+    return {fmt::format("{} from {}", kind, peer(step.peer, space)), text_of(step.target)};
+  case StepKind::receive_reduce: {
+    const std::string own = text_of(step.source), arriving = "arriving";
+    const auto& left = step.arriving_left ? arriving : own;
+    const auto& right = step.arriving_left ? own : arriving;
+    return {fmt::format("{} from {}", kind, peer(step.peer, space)),
+            fmt::format("{} = {}", text_of(step.target), text_of(operation, left, right))};
+  }
+  case StepKind::copy:
+    return {kind, fmt::format("{} = {}", text_of(step.target), text_of(step.source))};
+  case StepKind::reduce:
+    return {kind, fmt::format("{} = {}", text_of(step.target),
+                              text_of(operation, text_of(step.source), text_of(step.right)))};
+  case StepKind::signal:
+    return {fmt::format("{} to {}", kind, peer(step.peer, space)), ""};
+  case StepKind::wait_signal:
+    return {fmt::format("{} from {}", kind, peer(step.peer, space)), ""};
+  case StepKind::offload:
+    return {kind, fmt::format("{} = all of {}", text_of(step.target), text_of(step.source))};
+  }
+  return {};
+}
+
+class ProgramText {
+ public:
+  ProgramText(const Schedule& schedule, const RankSpace& space, std::size_t columns)
+      : operation_(schedule.collective.operation), space_(space), columns_(columns), page_(columns) {}
+
+  std::string write(const Program& program) {
+    for (std::size_t i = 0; i < program.scratch.size(); ++i) page_.line(0, scratch(program.scratch[i], i));
+    if (!program.scratch.empty()) page_.blank();
+    for (const Lane& lane : program.lanes) write(lane);
+    if (program.lanes.empty()) page_.line(0, "no lanes: this rank does nothing");
+    return page_.take();
+  }
+
+ private:
+  static std::string scratch(const Scratch& s, std::size_t index) {
+    const std::string_view unit = s.layout == Layout::vector ? "part" : "block";
+    const std::string owner = s.shared ? "all lanes share it" : fmt::format("of lane {}", s.lane.value);
+    return fmt::format("scratch{}: {} cell{} of {} {}{}{}, {}", index, s.cells, s.cells == 1 ? "" : "s", s.units, unit,
+                       s.units == 1 ? "" : "s", s.parts == 1 ? "" : fmt::format(" of {}", s.parts), owner);
+  }
+
+  void write(const Lane& lane) {
+    std::string head = fmt::format("lane {}: {} (window {}", lane.id.value, lane.role, lane.window);
+    for (const After& after : lane.after) {
+      std::vector<std::int32_t> ids;
+      for (LaneId id : after.lanes) ids.push_back(id.value);
+      head += fmt::format(", after {} of lane{} {}", after.scope == Scope::segment ? "the same segment" : "all",
+                          ids.size() == 1 ? "" : "s", fmt::join(ids, ", "));
+    }
+    page_.line(0, head + ")", 6);
+    write(lane.body, 2, 1);
+  }
+
+  void write(const Body& body, std::size_t indent, std::int32_t depth) {
+    for (const Node& node : body) {
+      if (const Round* round = std::get_if<Round>(&node)) {
+        write(*round, indent);
+        continue;
+      }
+      const Loop& loop = std::get<Loop>(node);
+      page_.line(indent, fmt::format("for {} in 0..{}{}:", Expression(Variable{depth}).text(), loop.trip - 1,
+                                     loop.in_flight == 1 ? "" : fmt::format(", {} in flight", loop.in_flight)));
+      write(loop.body, indent + 2, depth + 1);
+    }
+  }
+
+  void write(const Round& round, std::size_t indent) {
+    if (round.gap != Expression(0)) page_.line(indent, fmt::format("gap of {} bytes between sends", round.gap.text()));
+    std::string_view mark = "- ";
+    for (const Step& step : round.steps) {
+      const Sentence s = sentence_of(step, operation_, space_);
+      const std::string head = fmt::format("{}{}", mark, s.with);
+      if (s.does.empty()) {
+        page_.line(indent, head);
+      } else if (indent + head.size() + 2 + s.does.size() <= columns_) {
+        page_.line(indent, fmt::format("{}: {}", head, s.does));
+      } else {
+        page_.line(indent, head + ":");
+        page_.line(indent + 4, s.does);
+      }
+      mark = "  ";
+    }
+  }
+
+  Operation operation_;
+  const RankSpace& space_;
+  std::size_t columns_;
+  Page page_;
+};
+
+std::string question(const Schedule& schedule, const RankSpace& space) {
+  const Collective& c = schedule.collective;
+  std::string text = fmt::format("{} of {} element{} of {}", name_of(c.kind), c.counts.each,
+                                 c.counts.each == 1 ? "" : "s", name_of(c.type));
+  if (c.reduces()) text += fmt::format(" ({})", name_of(c.operation));
+  if (c.has_root()) text += fmt::format(", root {}{}", c.root.value, coordinates(space, c.root.value));
+  if (c.in_place) text += ", in place";
+  return text + fmt::format(", on {} rank{}: {}", c.ranks, c.ranks == 1 ? "" : "s", space.name());
+}
+
+std::string claims_text(const Claims& claims) {
+  std::vector<std::string> said;
+  if (claims.in_place_safe) said.emplace_back("safe in place");
+  if (claims.keeps_rank_order) said.emplace_back("keeps rank order");
+  if (claims.neighbours_only) said.emplace_back("neighbours only");
+  if (claims.link_disjoint) said.emplace_back("link-disjoint");
+  if (claims.height >= 0) said.push_back(fmt::format("height {}", claims.height));
+  return said.empty() ? "none" : fmt::format("{}", fmt::join(said, ", "));
+}
+
+} // namespace
+
+std::string header_text(const Schedule& schedule, const RankSpace& space, std::size_t columns) {
+  Page page(columns);
+  constexpr std::size_t hanging = 12;
+  page.line(0, question(schedule, space), hanging);
+  page.line(0,
+            fmt::format("algorithm   {}{}", schedule.algorithm,
+                        schedule.parameters.empty() ? "" : fmt::format(" ({})", schedule.parameters)),
+            hanging);
+  page.line(0,
+            fmt::format("segments    {}{}", schedule.segments.count,
+                        schedule.segments.count == 1 ? "" : "; parts below are those of the segment s at hand"),
+            hanging);
+  page.line(0, fmt::format("claims      {}", claims_text(schedule.claims)), hanging);
+  return page.take();
+}
+
+std::string program_text(const Schedule& schedule, const RankSpace& space, Rank rank, std::size_t columns) {
+  Page page(columns);
+  page.line(0, fmt::format("program of rank {}{}", rank.value, coordinates(space, rank.value)));
+  page.line(0, "Steps under a dash start together; the next dash follows when all are complete.");
+  page.blank();
+  return page.take() + ProgramText(schedule, space, columns).write(schedule.program(rank));
+}
+
+} // namespace kumihimo
