@@ -1,0 +1,110 @@
+#include "simulate/bound/bound.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace kumihimo::simulation {
+
+namespace {
+
+// How the ranks lie on the machine.
+struct Layout {
+  std::int64_t ranks = 0, nodes = 0, busiest = 0; // busiest: the most ranks on a node
+  bool whole = false;                             // every node of the machine has the same number of ranks
+};
+
+Layout layout_of(const Network& network) {
+  std::vector<std::int32_t> held(static_cast<std::size_t>(network.machine().topology->nodes()));
+  for (const std::int32_t node : network.nodes()) ++held[node];
+  Layout l;
+  l.ranks = static_cast<std::int64_t>(network.nodes().size());
+  for (const std::int32_t h : held) l.nodes += h > 0;
+  l.busiest = *std::max_element(held.begin(), held.end());
+  l.whole = *std::min_element(held.begin(), held.end()) == l.busiest;
+  return l;
+}
+
+// Bytes that a collective moves at least.
+struct Volume {
+  double node = 0;      // into or out of the node that has most, whichever way is more
+  double bisection = 0; // across half of the nodes, one way
+  double reduced = 0;   // result bytes of reductions at the rank that has most
+};
+
+double mean_count(const Collective& c) {
+  if (!c.counts.table) return static_cast<double>(c.counts.each);
+  const auto& table = *c.counts.table;
+  return static_cast<double>(std::accumulate(table.begin(), table.end(), std::int64_t{0})) /
+         static_cast<double>(table.size());
+}
+
+Volume volume_of(const Collective& c, const Layout& l) {
+  const double n = mean_count(c) * static_cast<double>(c.type_bytes), ranks = static_cast<double>(l.ranks),
+               nodes = static_cast<double>(l.nodes), inside = ranks / nodes;
+  const bool even = !c.counts.table;
+  const double outside = even ? ranks - static_cast<double>(l.busiest) : 0; // ranks elsewhere
+  switch (c.kind) {
+  case CollectiveKind::barrier:
+    return {};
+  case CollectiveKind::bcast:
+    return {n, n, 0};
+  case CollectiveKind::reduce:
+    return {n, n, n * (ranks - 1) / ranks};
+  case CollectiveKind::allreduce: // every contribution leaves its node, every result enters (Chan et al. 2007)
+    return {2 * n * (nodes - 1) / nodes, n, n * (ranks - 1) / ranks};
+  case CollectiveKind::scan:
+  case CollectiveKind::exscan:
+    return {n, n, n * (ranks - 1) / ranks};
+  case CollectiveKind::gather:
+  case CollectiveKind::scatter:
+    return {n * outside, n * ranks / 2, 0};
+  case CollectiveKind::allgather:
+    return {n * outside, n * ranks / 2, 0};
+  case CollectiveKind::reduce_scatter:
+    return {n * outside, n * ranks / 2, n * (ranks - 1)};
+  case CollectiveKind::alltoall:
+    return {n * outside * inside, n * ranks * ranks / 4, 0};
+  }
+  return {};
+}
+
+double fastest(const Network& network, std::int32_t first, std::int32_t count) {
+  const auto begin = network.capacities().begin() + first;
+  return count == 0 ? 0 : *std::max_element(begin, begin + count);
+}
+
+// From the root, or from anywhere where all depend on all, to the farthest rank.
+double latency(const Collective& c, const Network& network, const Layout& l) {
+  const Machine& m = network.machine();
+  if (l.ranks < 2) return 0;
+  if (l.nodes < 2) return m.node.shared_memory_latency.value.value;
+  const NodeId root{network.nodes()[c.root.value]};
+  std::int32_t farthest = 0;
+  for (const std::int32_t node : network.nodes())
+    farthest = std::max(farthest, m.topology->distance(root, NodeId{node}));
+  return m.software.message_cost.value.value + m.software.relay_latency.value.value +
+         farthest * m.network.hop_latency.value.value;
+}
+
+} // namespace
+
+std::vector<LowerBound> lower_bounds(const Collective& collective, const Network& network) {
+  const Layout l = layout_of(network);
+  const Volume v = volume_of(collective, l);
+  const Machine& m = network.machine();
+  const std::int32_t nodes = m.topology->nodes();
+  const auto over = [](double bytes, double rate) { return Seconds{rate > 0 ? bytes / rate : 0}; };
+  std::vector<LowerBound> bounds{{"latency", {latency(collective, network, l)}}};
+  const double reducing = fastest(network, network.reducer(0), static_cast<std::int32_t>(l.ranks));
+  if (l.nodes > 1) {
+    const double link = fastest(network, 0, network.link_bound());
+    bounds.push_back({"bandwidth", over(v.node, m.topology->degree() * link)});
+    bounds.push_back({"injection", over(v.node, fastest(network, network.link_bound(), nodes))});
+    if (l.whole) bounds.push_back({"bisection", over(v.bisection, m.topology->bisection_links() * link)});
+  }
+  bounds.push_back({"reduction", over(v.reduced, reducing)});
+  return bounds;
+}
+
+} // namespace kumihimo::simulation

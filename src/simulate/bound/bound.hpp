@@ -1,0 +1,13 @@
+// Times below which no schedule of a collective can be on a machine. Reductions combine data on the way, nothing else
+// does: a message is not multiplied by the network.
+#pragma once
+
+#include "schedule/collective.hpp"
+#include "simulate/network.hpp"
+#include "simulate/prediction.hpp"
+
+namespace kumihimo::simulation {
+
+std::vector<LowerBound> lower_bounds(const Collective& collective, const Network& network);
+
+} // namespace kumihimo::simulation

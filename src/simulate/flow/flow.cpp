@@ -1,0 +1,124 @@
+#include "simulate/flow/flow.hpp"
+
+#include "simulate/flow/steady.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace kumihimo::simulation {
+
+namespace {
+
+struct Course {         // of the phases so far
+  std::size_t last = 0; // the instance that ends last
+  double seconds = 0;
+  std::vector<double> reduced; // seconds by rank
+};
+
+// Ends of all segments of a phase, from those of the first.
+std::vector<Period> end_phase(const Compiled& compiled, const Network& network, Sweep& sweep, std::int32_t phase) {
+  std::vector<Period> period;
+  if (compiled.segments > 1) period = periods(compiled, network, sweep, phase);
+  for (std::size_t i = 0; i < compiled.instances.size(); ++i) {
+    const std::int32_t lane = compiled.instances[i].lane;
+    if (compiled.lanes[lane].phase != phase) continue;
+    Outcome& o = sweep.outcomes()[i];
+    o.total = o.first;
+    if (!period.empty())
+      o.total = o.first.plus_steady(static_cast<double>(compiled.segments - 1) * period[sweep.pipeline(lane)].seconds);
+  }
+  return period;
+}
+
+Phase describe_phase(const Compiled& compiled, const Network& network, Sweep& sweep, std::int32_t phase,
+                     const std::vector<Period>& period, Course& course) {
+  Phase result;
+  double end = course.seconds;
+  std::int32_t slowest = -1;
+  for (std::size_t i = 0; i < compiled.instances.size(); ++i) {
+    const std::int32_t lane = compiled.instances[i].lane;
+    if (compiled.lanes[lane].phase != phase) continue;
+    if (result.name.empty()) result.name = phase_name(compiled.lanes[lane].role);
+    if (slowest >= 0 && sweep.outcomes()[i].total.seconds <= end) continue;
+    end = std::max(end, sweep.outcomes()[i].total.seconds);
+    slowest = lane;
+    course.last = i;
+  }
+  result.seconds = {end - course.seconds};
+  course.seconds = end;
+  for (std::size_t rank = 0; rank < course.reduced.size(); ++rank) {
+    const double t = sweep.traffic().reduced[rank] / network.reduction_rate(static_cast<std::int32_t>(rank));
+    course.reduced[rank] += t;
+    result.compute = {std::max(result.compute.value, t)};
+  }
+  if (!period.empty() && slowest >= 0) {
+    result.period = {period[sweep.pipeline(slowest)].seconds};
+    result.limiting = period[sweep.pipeline(slowest)].limiting;
+  }
+  return result;
+}
+
+void describe_links(const Network& network, Sweep& sweep, Prediction& p) {
+  const Traffic& traffic = sweep.traffic();
+  p.links = network.machine().topology->links();
+  std::int64_t waiting = 0;
+  for (std::size_t l = 0; l < traffic.link_bytes.size(); ++l) {
+    p.link_bytes_sum += traffic.link_bytes[l];
+    p.link_bytes_max = std::max(p.link_bytes_max, traffic.link_bytes[l]);
+    waiting += traffic.waiting[l];
+  }
+  p.links_waiting_share = p.links == 0 ? 0 : static_cast<double>(waiting) / static_cast<double>(p.links);
+  p.link_bytes = traffic.link_bytes;
+}
+
+// What most of the time is spent on.
+std::string limiting(const Network& network, const Prediction& p) {
+  const double half = p.seconds.value / 2;
+  if (p.steady.value > half) {
+    const auto longest = std::max_element(p.phases.begin(), p.phases.end(), [](const Phase& a, const Phase& b) {
+      return a.seconds.value < b.seconds.value;
+    });
+    return longest->limiting;
+  }
+  if (p.latency.value > half) return "latency: message costs, hops and relays";
+  if (p.reduction.value > half) return "reductions, one after another";
+  std::size_t fullest = 0;
+  double load = 0;
+  for (std::size_t l = 0; l < p.link_bytes.size(); ++l)
+    if (const double t = p.link_bytes[l] / network.capacities()[l]; t > load) fullest = l, load = t;
+  if (load > half) return network.name_of(static_cast<Resource>(fullest));
+  return p.transfer.value > half ? "transfers, one after another" : "transfers and latency";
+}
+
+} // namespace
+
+std::string phase_name(const std::string& role) { return role.substr(0, role.find(',')); }
+
+Result<Prediction> predict_flow(const Schedule& schedule, const Network& network) {
+  auto compiled = compile(schedule);
+  if (!compiled) return compiled.error();
+  Sweep sweep(*compiled, network);
+  Prediction p;
+  p.model = Model::flow;
+  Course course;
+  course.reduced.assign(static_cast<std::size_t>(schedule.ranks()), 0);
+  for (std::int32_t phase = 0; phase < compiled->phases; ++phase) {
+    if (Status done = sweep.run(phase); !done) return done.error();
+    const auto period = end_phase(*compiled, network, sweep, phase);
+    p.phases.push_back(describe_phase(*compiled, network, sweep, phase, period, course));
+  }
+  if (!compiled->instances.empty()) {
+    const Moment& end = sweep.outcomes()[course.last].total;
+    p.seconds = {course.seconds};
+    p.latency = {end.latency()}, p.transfer = {end.transfer}, p.reduction = {end.reduction}, p.steady = {end.steady};
+  }
+  p.compute = {course.reduced.empty() ? 0 : *std::max_element(course.reduced.begin(), course.reduced.end())};
+  const Traffic& traffic = sweep.traffic();
+  p.unequal_shares = traffic.weight > 0 ? traffic.unequal / traffic.weight : 0;
+  describe_links(network, sweep, p);
+  p.limiting = limiting(network, p);
+  return p;
+}
+
+} // namespace kumihimo::simulation

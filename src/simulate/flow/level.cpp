@@ -1,0 +1,111 @@
+// What a level costs: the messages whose two ends have started, their shares of the network, and their times.
+#include "simulate/flow/sweep.hpp"
+
+#include <algorithm>
+
+namespace kumihimo::simulation {
+
+void Sweep::take_messages() {
+  messages_.clear();
+  flows_.clear();
+  for (Matching::Entry* entry : matching_.ready()) {
+    Message m;
+    m.send = matching_.head(*entry, Matching::sends);
+    m.receive = matching_.head(*entry, Matching::receives);
+    m.times = std::min(m.send.times, m.receive.times);
+    m.entry = entry;
+    m.channel = entry->first;
+    m.path = network_.append_path(entry->first.from, entry->first.to, flows_.resources);
+    m.start = later(m.send.since, m.receive.since);
+    if (entry->second.free > m.start.seconds) m.start = m.start.plus_latency(entry->second.free - m.start.seconds);
+    flows_.end.push_back(static_cast<std::uint32_t>(flows_.resources.size()));
+    flows_.limit.push_back(m.path.limit);
+    messages_.push_back(m);
+  }
+  matching_.ready().clear();
+}
+
+void Sweep::share() {
+  shares_.solve(flows_);
+  double slowest = 0, sum = 0, longest = 0;
+  for (std::size_t i = 0; i < messages_.size(); ++i) {
+    sum += flows_.rate[i];
+    slowest = i == 0 ? flows_.rate[i] : std::min(slowest, flows_.rate[i]);
+    longest = std::max(longest, messages_[i].send.bytes * messages_[i].times / flows_.rate[i]);
+  }
+  if (sum <= 0) return;
+  traffic_.unequal += longest * (1 - slowest * static_cast<double>(messages_.size()) / sum);
+  traffic_.weight += longest;
+}
+
+// Bytes on links and resources, and links where messages meet: in this level or, in a pipeline, in any.
+void Sweep::account() {
+  const auto segments = static_cast<double>(compiled_.segments);
+  const std::int32_t links = network_.link_bound();
+  for (std::size_t i = 0; i < messages_.size(); ++i) {
+    const Message& m = messages_[i];
+    const Channel& channel = m.channel;
+    const double bytes = m.send.bytes * m.times;
+    auto& load = loads_.bytes[pipeline_[channel.lane]];
+    const auto flow = static_cast<std::uint32_t>(ChannelHash{}(channel) | 1U);
+    for (const Resource r : flows_.of(i)) {
+      if (!load.empty()) load[r] += bytes;
+      if (r >= links) continue;
+      traffic_.link_bytes[r] += bytes * segments;
+      if (shares_.users(r) > 1) traffic_.waiting[r] = 1;
+      if (last_flow_.empty()) continue;
+      if (last_flow_[r] != 0 && last_flow_[r] != flow) traffic_.waiting[r] = 1;
+      last_flow_[r] = flow;
+    }
+    auto& queue = loads_.queue[pipeline_[channel.lane]];
+    queue = std::max(queue, m.times * (m.path.cost + m.send.bytes / m.path.limit));
+  }
+}
+
+void Sweep::count_reductions() {
+  for (const Message& m : messages_)
+    if (m.receive.kind == StepKind::receive_reduce) ++reductions_[m.channel.to];
+}
+
+void Sweep::deliver() {
+  count_reductions();
+  for (std::size_t i = 0; i < messages_.size(); ++i) deliver_one(i);
+  for (const Message& m : messages_)
+    if (m.receive.kind == StepKind::receive_reduce) reductions_[m.channel.to] = 0;
+}
+
+void Sweep::connect_loops(std::int32_t a, std::int32_t b) {
+  while (a >= 0 && b >= 0) {
+    while (a >= 0 && frames_[a].loop_set < 0) a = frames_[a].parent;
+    while (b >= 0 && frames_[b].loop_set < 0) b = frames_[b].parent;
+    if (a < 0 || b < 0) return;
+    loops_.connect(frames_[a].loop_set, frames_[b].loop_set);
+    a = frames_[a].parent, b = frames_[b].parent;
+  }
+}
+
+void Sweep::deliver_one(std::size_t at) {
+  const Message& m = messages_[at];
+  const Channel& channel = m.channel;
+  double wait = 0;
+  if (m.path.cost > 0) { // its lane issues one message after another
+    double& free = issue_free_[m.send.instance];
+    wait = std::max(0.0, free - m.start.seconds);
+    free = m.start.seconds + wait + m.path.cost;
+  }
+  const Moment left = m.start.plus_latency(wait + m.path.cost).plus_transfer(m.send.bytes / flows_.rate[at]);
+  Moment arrived = left.plus_latency(m.path.latency);
+  if (m.receive.kind == StepKind::receive_reduce) {
+    const auto sharing = static_cast<double>(reductions_[channel.to]);
+    arrived = arrived.plus_reduction(m.send.bytes * sharing / network_.reduction_rate(channel.to));
+    traffic_.reduced[channel.to] += m.send.bytes * m.times * static_cast<double>(compiled_.segments);
+    auto& load = loads_.bytes[pipeline_[channel.lane]];
+    if (!load.empty()) load[network_.reducer(channel.to)] += m.send.bytes * m.times;
+  }
+  if (m.send.frame >= 0 && m.receive.frame >= 0) connect_loops(m.send.frame, m.receive.frame);
+  matching_.consume(*m.entry, m.times, left.seconds);
+  if (m.send.frame >= 0) complete(m.send.frame, left, left.seconds - m.start.seconds);
+  if (m.receive.frame >= 0) complete(m.receive.frame, arrived, arrived.seconds - m.start.seconds);
+}
+
+} // namespace kumihimo::simulation

@@ -1,0 +1,65 @@
+// Collapsed loops: after one iteration the rest follows at the pace of the slowest rank that the loop connects, since
+// each iteration waits for the messages of the one before.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace kumihimo::simulation {
+
+class LoopSets {
+ public:
+  // One rank enters a collapsed loop.
+  std::int32_t enter() {
+    sets_.push_back({static_cast<std::int32_t>(sets_.size()), static_cast<std::int32_t>(sets_.size())});
+    return static_cast<std::int32_t>(sets_.size()) - 1;
+  }
+  // Two ranks exchanged a message inside.
+  void connect(std::int32_t a, std::int32_t b) {
+    a = root(a), b = root(b);
+    if (a == b) return;
+    if (sets_[a].size < sets_[b].size) std::swap(a, b);
+    sets_[b].up = a;
+    sets_[a].size += sets_[b].size;
+    sets_[a].waiting += sets_[b].waiting;
+    sets_[a].pace = std::max(sets_[a].pace, sets_[b].pace);
+    std::swap(sets_[a].next, sets_[b].next); // joins two rings into one
+  }
+  // A member has done its first iteration, which occupied it for `pace` seconds. True when all have.
+  bool arrive(std::int32_t member, double pace, std::int32_t frame) {
+    sets_[member].frame = frame;
+    Set& s = sets_[root(member)];
+    s.pace = std::max(s.pace, pace);
+    return ++s.waiting == s.size;
+  }
+  double pace(std::int32_t member) { return sets_[root(member)].pace; }
+
+  // fn(frame) for all members that have arrived and were not released.
+  template <class F>
+  void release(std::int32_t member, F&& fn) {
+    std::int32_t at = member;
+    do {
+      const std::int32_t next = sets_[at].next, frame = sets_[at].frame;
+      sets_[at].frame = -1;
+      if (frame >= 0) fn(frame);
+      at = next;
+    } while (at != member);
+  }
+  std::int32_t count() const { return static_cast<std::int32_t>(sets_.size()); }
+  void clear() { sets_.clear(); }
+
+ private:
+  struct Set {
+    std::int32_t up = 0, next = 0;
+    std::int32_t size = 1, waiting = 0, frame = -1;
+    double pace = 0;
+  };
+  std::int32_t root(std::int32_t a) {
+    while (sets_[a].up != a) a = sets_[a].up = sets_[sets_[a].up].up;
+    return a;
+  }
+  std::vector<Set> sets_;
+};
+
+} // namespace kumihimo::simulation

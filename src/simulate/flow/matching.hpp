@@ -1,0 +1,109 @@
+// Steps that have started and wait for their other half. The k-th send of a lane from a to b meets the k-th receive of
+// that lane at b from a, and they are served in order: one queue for each lane and pair of ranks.
+#pragma once
+
+#include "schedule/schedule.hpp"
+#include "simulate/flow/moment.hpp"
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace kumihimo::simulation {
+
+struct Channel {
+  std::int32_t lane = 0, from = 0, to = 0;
+  bool operator==(const Channel&) const = default;
+};
+
+struct ChannelHash {
+  std::size_t operator()(const Channel& c) const noexcept {
+    std::uint64_t h = (static_cast<std::uint64_t>(static_cast<std::uint32_t>(c.from)) << 32) ^
+                      static_cast<std::uint32_t>(c.to) ^ (static_cast<std::uint64_t>(c.lane) << 21);
+    h *= 0x9e3779b97f4a7c15ULL;
+    h ^= h >> 29;
+    h *= 0xbf58476d1ce4e5b9ULL;
+    return h ^ (h >> 32);
+  }
+};
+
+// A step that has started. Of a collapsed loop it stands for `times` messages, which may meet as many single ones.
+struct Posted {
+  Moment since;
+  double bytes = 0;
+  double times = 1;
+  std::int32_t frame = -1; // who is told when the first is complete; -1 once told
+  std::int32_t instance = -1;
+  StepKind kind = StepKind::send;
+  std::int32_t next = -1;
+};
+
+struct Queue {
+  std::int32_t first[2] = {-1, -1}, last[2] = {-1, -1}; // sends, receives
+  double free = 0;                                      // when its last message had left
+  bool listed = false;                                  // among the ready ones
+  bool ready() const { return first[0] >= 0 && first[1] >= 0; }
+  bool empty() const { return first[0] < 0 && first[1] < 0; }
+};
+
+class Matching {
+ public:
+  using Entry = std::pair<const Channel, Queue>;
+  enum Side { sends = 0, receives = 1 };
+
+  void post(const Channel& channel, Side side, const Posted& posted) {
+    Entry& entry = *queues_.try_emplace(channel).first;
+    Queue& q = entry.second;
+    const std::int32_t at = allocate(posted);
+    (q.first[side] < 0 ? q.first[side] : pool_[q.last[side]].next) = at;
+    q.last[side] = at;
+    list_if_ready(entry);
+  }
+
+  Posted& head(Entry& entry, Side side) { return pool_[entry.second.first[side]]; }
+
+  // The heads of this queue have met `times` times; exhausted ones leave. Afterwards `entry` may be gone.
+  void consume(Entry& entry, double times, double free) {
+    Queue& q = entry.second;
+    q.listed = false;
+    q.free = free;
+    for (const Side side : {sends, receives}) {
+      Posted& p = head(entry, side);
+      p.times -= times;
+      p.frame = -1;
+      if (p.times > 0.5) continue;
+      const std::int32_t gone = q.first[side];
+      q.first[side] = p.next;
+      unused_.push_back(gone);
+    }
+    if (q.empty())
+      queues_.erase(entry.first);
+    else
+      list_if_ready(entry);
+  }
+
+  std::vector<Entry*>& ready() { return ready_; }
+  bool empty() const { return queues_.empty(); }
+  const Entry& any() const { return *queues_.begin(); }
+
+ private:
+  void list_if_ready(Entry& entry) {
+    if (entry.second.listed || !entry.second.ready()) return;
+    entry.second.listed = true;
+    ready_.push_back(&entry);
+  }
+  std::int32_t allocate(const Posted& posted) {
+    if (unused_.empty()) return pool_.push_back(posted), static_cast<std::int32_t>(pool_.size()) - 1;
+    const std::int32_t at = unused_.back();
+    unused_.pop_back();
+    pool_[at] = posted;
+    return at;
+  }
+
+  std::unordered_map<Channel, Queue, ChannelHash> queues_;
+  std::vector<Entry*> ready_;
+  std::vector<Posted> pool_;
+  std::vector<std::int32_t> unused_;
+};
+
+} // namespace kumihimo::simulation

@@ -1,0 +1,19 @@
+// A point in simulated time that remembers how the path to it was spent.
+#pragma once
+
+namespace kumihimo::simulation {
+
+struct Moment {
+  double seconds = 0;
+  double transfer = 0, reduction = 0, steady = 0; // parts of it; the rest is latency: costs, hops, relays
+
+  double latency() const { return seconds - transfer - reduction - steady; }
+  Moment plus_latency(double t) const { return {seconds + t, transfer, reduction, steady}; }
+  Moment plus_transfer(double t) const { return {seconds + t, transfer + t, reduction, steady}; }
+  Moment plus_reduction(double t) const { return {seconds + t, transfer, reduction + t, steady}; }
+  Moment plus_steady(double t) const { return {seconds + t, transfer, reduction, steady + t}; }
+};
+
+inline const Moment& later(const Moment& a, const Moment& b) { return b.seconds > a.seconds ? b : a; }
+
+} // namespace kumihimo::simulation

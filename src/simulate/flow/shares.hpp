@@ -1,0 +1,55 @@
+// Max-min fair rates for flows that run at the same time (Bertsekas and Gallager, Data Networks, 6.5.2). Instead of
+// filling one bottleneck at a time, each pass fills every resource that is the tightest one for all of its flows; these
+// do not depend on each other, so that a few passes do where there are thousands of bottlenecks.
+#pragma once
+
+#include "simulate/network.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace kumihimo::simulation {
+
+// The flows of one round, each with its resources and its own limit; rates are the answer.
+struct FlowSet {
+  std::vector<Resource> resources; // of all flows, one after the other
+  std::vector<std::uint32_t> end;  // of each flow in `resources`
+  std::vector<double> limit, rate;
+
+  std::size_t size() const { return end.size(); }
+  std::span<const Resource> of(std::size_t flow) const {
+    const std::uint32_t begin = flow == 0 ? 0 : end[flow - 1];
+    return {resources.data() + begin, end[flow] - begin};
+  }
+  void clear() { resources.clear(), end.clear(), limit.clear(), rate.clear(); }
+};
+
+class FairShares {
+ public:
+  explicit FairShares(const std::vector<double>& capacities) : capacities_(capacities), cells_(capacities.size()) {}
+
+  // O(resources of the flows) for each pass; nothing is touched that no flow uses.
+  void solve(FlowSet& flows);
+
+  // Of the last solve: resources with two flows or more.
+  std::int32_t users(Resource r) const { return cells_[r].users; }
+  const std::vector<Resource>& touched() const { return touched_; }
+
+ private:
+  struct Cell {
+    double left = 0, share = 0, lowest = 0;
+    std::int32_t count = 0, users = 0;
+  };
+  void count(const FlowSet& flows);
+  bool uniform(FlowSet& flows) const; // one rate fits all: done
+  void bid(FlowSet& flows);
+  void settle(FlowSet& flows);
+
+  const std::vector<double>& capacities_;
+  std::vector<Cell> cells_;
+  std::vector<Resource> touched_;
+  std::vector<std::uint32_t> active_;
+};
+
+} // namespace kumihimo::simulation

@@ -1,0 +1,65 @@
+#include "simulate/flow/steady.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace kumihimo::simulation {
+
+namespace {
+
+// What a pipeline cannot beat even alone: its queues, and the windows of its lanes.
+std::vector<Period> alone(const Compiled& compiled, Sweep& sweep, std::int32_t phase) {
+  std::vector<Period> result(sweep.loads().queue.size());
+  for (std::size_t p = 0; p < result.size(); ++p) result[p] = {sweep.loads().queue[p], "one engine's rate"};
+  for (std::size_t i = 0; i < compiled.instances.size(); ++i) {
+    const Instance& instance = compiled.instances[i];
+    if (compiled.lanes[instance.lane].phase != phase) continue;
+    const double least = sweep.outcomes()[i].busy / static_cast<double>(instance.window);
+    Period& mine = result[sweep.pipeline(instance.lane)];
+    if (least > mine.seconds * (1 + 1e-9))
+      mine = {least,
+              fmt::format("window of lane {} at rank {}", compiled.lanes[instance.lane].id.value, instance.rank)};
+  }
+  return result;
+}
+
+struct Tightest {
+  Resource resource = -1;
+  double seconds = 0;
+};
+
+} // namespace
+
+// Progressive filling over pipelines: all speed up together until a resource is full or one has reached its own limit;
+// those concerned keep that period, the others go on.
+std::vector<Period> periods(const Compiled& compiled, const Network& network, Sweep& sweep, std::int32_t phase) {
+  std::vector<Period> result = alone(compiled, sweep, phase);
+  const auto& load = sweep.loads().bytes;
+  std::vector<double> left = network.capacities(), together(left.size());
+  std::vector<char> active(result.size());
+  for (std::size_t p = 0; p < active.size(); ++p) active[p] = !load[p].empty();
+  while (std::find(active.begin(), active.end(), 1) != active.end()) {
+    std::fill(together.begin(), together.end(), 0.0);
+    std::size_t slowest = active.size();
+    for (std::size_t p = 0; p < active.size(); ++p) {
+      if (!active[p]) continue;
+      if (slowest == active.size() || result[p].seconds > result[slowest].seconds) slowest = p;
+      for (std::size_t r = 0; r < together.size(); ++r) together[r] += load[p][r];
+    }
+    Tightest t;
+    for (std::size_t r = 0; r < together.size(); ++r)
+      if (together[r] > t.seconds * std::max(left[r], 1e-300))
+        t = {static_cast<Resource>(r), together[r] / std::max(left[r], 1e-300)};
+    const bool resource = t.seconds > result[slowest].seconds * (1 + 1e-9);
+    for (std::size_t p = 0; p < active.size(); ++p) {
+      if (!active[p] || (resource ? load[p][t.resource] <= 0 : p != slowest)) continue;
+      if (resource) result[p] = {t.seconds, network.name_of(t.resource)};
+      active[p] = 0;
+      for (std::size_t r = 0; r < left.size(); ++r) left[r] = std::max(0.0, left[r] - load[p][r] / result[p].seconds);
+    }
+  }
+  return result;
+}
+
+} // namespace kumihimo::simulation

@@ -1,0 +1,304 @@
+// The walk: rounds, loops and lanes. What a level costs is in level.cpp.
+#include "simulate/flow/sweep.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace kumihimo::simulation {
+
+namespace {
+constexpr std::int32_t most_pipelines = 16; // beyond, all lanes of a phase keep one pace
+}
+
+Sweep::Sweep(const Compiled& compiled, const Network& network)
+    : compiled_(compiled), network_(network), outcomes_(compiled.instances.size()), blocked_(compiled.instances.size()),
+      done_(compiled.instances.size()), issue_free_(compiled.instances.size()), offloads_(compiled.lanes.size()),
+      offloads_of_(compiled.instances.size()), shares_(network.capacities()),
+      reductions_(static_cast<std::size_t>(compiled.schedule->ranks())) {
+  for (const FlatLane& lane : compiled.lanes) pipeline_.push_back(compiled.groups <= most_pipelines ? lane.group : 0);
+  traffic_.link_bytes.assign(static_cast<std::size_t>(network.link_bound()), 0);
+  traffic_.waiting.assign(static_cast<std::size_t>(network.link_bound()), 0);
+}
+
+void Sweep::begin_phase(std::int32_t phase) {
+  const std::size_t pipelines = compiled_.groups <= most_pipelines ? compiled_.groups : 1;
+  loads_.queue.assign(pipelines, 0);
+  loads_.bytes.assign(pipelines, {});
+  if (compiled_.segments > 1)
+    for (const FlatLane& lane : compiled_.lanes)
+      if (lane.phase == phase)
+        loads_.bytes[pipeline_[&lane - compiled_.lanes.data()]].resize(network_.capacities().size());
+  traffic_.reduced.assign(reductions_.size(), 0);
+  last_flow_.assign(compiled_.segments > 1 ? static_cast<std::size_t>(network_.link_bound()) : 0, 0);
+  frames_.clear(), unused_.clear(), loops_.clear();
+}
+
+// Lanes whose predecessors are all of earlier phases start; the others wait for lanes of this one.
+void Sweep::start_lanes(std::int32_t phase) {
+  for (std::size_t i = 0; i < compiled_.instances.size(); ++i) {
+    const Instance& instance = compiled_.instances[i];
+    if (compiled_.lanes[instance.lane].phase != phase) continue;
+    for (const FlatAfter& after : compiled_.after(instance)) {
+      const std::uint32_t begin = compiled_.first_instance[instance.rank],
+                          end = compiled_.first_instance[instance.rank + 1];
+      for (std::uint32_t other = begin; other < end; ++other) {
+        if (compiled_.instances[other].lane != after.lane) continue;
+        if (compiled_.lanes[after.lane].phase == phase)
+          ++blocked_[i];
+        else
+          outcomes_[i].start = later(outcomes_[i].start, outcomes_[other].total);
+      }
+    }
+    if (blocked_[i] == 0) {
+      Frame f;
+      f.instance = static_cast<std::int32_t>(i);
+      f.node = f.begin = instance.first_node, f.end = instance.first_node + instance.nodes;
+      f.now = outcomes_[i].start;
+      frontier_.push_back(make_frame(f));
+    }
+  }
+}
+
+Status Sweep::run(std::int32_t phase) {
+  begin_phase(phase);
+  start_lanes(phase);
+  do {
+    while (!frontier_.empty() || !matching_.ready().empty()) {
+      current_.swap(frontier_);
+      for (const std::int32_t f : current_) advance(f);
+      current_.clear();
+      take_messages();
+      share();
+      account();
+      deliver();
+    }
+  } while (release_stuck());
+  return finished(phase);
+}
+
+std::int32_t Sweep::make_frame(const Frame& frame) {
+  if (unused_.empty()) return frames_.push_back(frame), static_cast<std::int32_t>(frames_.size()) - 1;
+  const std::int32_t at = unused_.back();
+  unused_.pop_back();
+  frames_[at] = frame;
+  return at;
+}
+
+void Sweep::advance(std::int32_t f) {
+  if (frames_[f].node == frames_[f].end) return finish(f);
+  const FlatNode& node = compiled_.nodes[frames_[f].node];
+  frames_[f].next = frames_[f].now;
+  frames_[f].round_busy = 0;
+  if (node.loop)
+    start_loop(f, node);
+  else
+    start_round(f, node);
+}
+
+void Sweep::start_round(std::int32_t f, const FlatNode& node) {
+  frames_[f].pending = node.count;
+  for (std::uint32_t s = node.first; s < node.first + node.count; ++s) post(f, compiled_.steps[s]);
+}
+
+std::array<std::int64_t, 8> Sweep::values_of(std::int32_t f) const {
+  std::array<std::int64_t, 8> values{};
+  for (; f >= 0; f = frames_[f].parent) values[frames_[f].depth] = frames_[f].iteration;
+  return values;
+}
+
+void Sweep::post(std::int32_t f, const FlatStep& step) {
+  const Frame& frame = frames_[f];
+  const Instance& instance = compiled_.instances[frame.instance];
+  std::int32_t peer = step.peer;
+  double bytes = step.bytes;
+  if (step.dynamic >= 0) {
+    const DynamicStep& dynamic = compiled_.dynamic[step.dynamic];
+    const auto values = values_of(f);
+    peer = static_cast<std::int32_t>(dynamic.peer.evaluate(values));
+    bytes = mean_bytes(dynamic.extent, compiled_.schedule->collective, compiled_.segments, instance.rank, values);
+    const bool data = step.kind != StepKind::signal && step.kind != StepKind::wait_signal;
+    if (data && bytes <= 0) return complete(f, frame.now, 0);
+  }
+  switch (step.kind) {
+  case StepKind::copy:
+  case StepKind::reduce:
+    return local_step(f, step.kind, bytes);
+  case StepKind::offload:
+    return offload_step(f, bytes);
+  default:
+    break;
+  }
+  const Posted posted{frame.now, bytes, frame.times, f, frame.instance, step.kind};
+  if (step.kind == StepKind::send || step.kind == StepKind::signal)
+    matching_.post({instance.lane, instance.rank, peer}, Matching::sends, posted);
+  else
+    matching_.post({instance.lane, peer, instance.rank}, Matching::receives, posted);
+}
+
+void Sweep::local_step(std::int32_t f, StepKind kind, double bytes) {
+  const Frame& frame = frames_[f];
+  const std::int32_t rank = compiled_.instances[frame.instance].rank;
+  if (kind == StepKind::copy) {
+    const double t = bytes / network_.copy_rate(rank);
+    return complete(f, frame.now.plus_transfer(t), t);
+  }
+  const double t = bytes / network_.reduction_rate(rank);
+  traffic_.reduced[rank] += bytes * frame.times * static_cast<double>(compiled_.segments);
+  auto& load = loads_.bytes[pipeline_[compiled_.instances[frame.instance].lane]];
+  if (!load.empty()) load[network_.reducer(rank)] += bytes * frame.times;
+  complete(f, frame.now.plus_reduction(t), t);
+}
+
+// The network's own engine: all ranks that have the lane take part, the k-th call of each.
+void Sweep::offload_step(std::int32_t f, double) {
+  const Frame& frame = frames_[f];
+  const std::int32_t lane = compiled_.instances[frame.instance].lane, k = offloads_of_[frame.instance]++;
+  if (static_cast<std::int32_t>(offloads_[lane].size()) <= k) offloads_[lane].resize(static_cast<std::size_t>(k) + 1);
+  Offload& call = offloads_[lane][k];
+  call.start = call.frames.empty() ? frame.now : later(call.start, frame.now);
+  call.frames.push_back(f);
+  if (static_cast<std::int32_t>(call.frames.size()) < compiled_.lanes[lane].instances) return;
+  const auto& numbers = *network_.machine().offload; // its presence was checked beforehand
+  const double t = numbers.base_latency.value.value +
+                   numbers.stage_latency.value.value * std::log2(static_cast<double>(call.frames.size()));
+  const Moment end = call.start.plus_latency(t);
+  const auto frames = std::move(call.frames);
+  for (const std::int32_t member : frames) complete(member, end, t);
+}
+
+void Sweep::start_loop(std::int32_t f, const FlatNode& node) {
+  Frame child;
+  child.instance = frames_[f].instance;
+  child.parent = f;
+  child.depth = frames_[f].depth + 1;
+  child.node = child.begin = node.first, child.end = node.first + node.count;
+  child.times = frames_[f].times;
+  child.now = frames_[f].now;
+  if (node.collapsed) {
+    child.times *= static_cast<double>(node.trip);
+    child.loop_set = loops_.enter();
+    frames_[f].pending = 1;
+    return advance(make_frame(child));
+  }
+  frames_[f].pending = node.trip;
+  frames_[f].next_iteration = node.in_flight;
+  for (std::int64_t i = 0; i < node.in_flight; ++i) {
+    child.iteration = i;
+    advance(make_frame(child));
+  }
+}
+
+// One step of the frame's round is done.
+void Sweep::complete(std::int32_t f, const Moment& end, double busy) {
+  Frame& frame = frames_[f];
+  frame.next = later(frame.next, end);
+  frame.round_busy = std::max(frame.round_busy, busy);
+  if (--frame.pending > 0) return;
+  frame.busy += frame.round_busy;
+  frame.now = frame.next;
+  ++frame.node;
+  frontier_.push_back(f);
+}
+
+void Sweep::finish(std::int32_t f) {
+  Frame& frame = frames_[f];
+  if (frame.parent < 0) {
+    Outcome& o = outcomes_[frame.instance];
+    o.first = frame.now, o.busy = frame.busy;
+    const std::int32_t instance = frame.instance;
+    unused_.push_back(f);
+    return finish_lane(instance);
+  }
+  if (frame.loop_set < 0) return finish_iteration(f);
+  const FlatNode& loop = compiled_.nodes[frames_[frame.parent].node];
+  if (loops_.arrive(frame.loop_set, frame.busy / static_cast<double>(loop.in_flight), f)) release_loop(frame.loop_set);
+}
+
+void Sweep::finish_iteration(std::int32_t f) {
+  const std::int32_t parent = frames_[f].parent;
+  const FlatNode& loop = compiled_.nodes[frames_[parent].node];
+  const Moment end = frames_[f].now;
+  const double busy = frames_[f].busy;
+  frames_[parent].busy += busy / static_cast<double>(loop.in_flight);
+  if (frames_[parent].next_iteration < loop.trip) {
+    Frame& again = frames_[f];
+    again.iteration = frames_[parent].next_iteration++;
+    again.node = again.begin;
+    again.busy = 0;
+    frontier_.push_back(f);
+  } else {
+    unused_.push_back(f);
+  }
+  complete(parent, end, 0);
+}
+
+// All ranks that a collapsed loop connects have done one iteration: the others follow at the pace of the slowest.
+void Sweep::release_loop(std::int32_t member) {
+  const double pace = loops_.pace(member);
+  loops_.release(member, [&](std::int32_t f) {
+    const std::int32_t parent = frames_[f].parent;
+    const FlatNode& loop = compiled_.nodes[frames_[parent].node];
+    const double rest = static_cast<double>(loop.trip - 1) * pace, busy = frames_[f].busy;
+    const Moment& now = frames_[f].now;
+    // The rest is spent as the first iteration was.
+    const Moment& before = frames_[parent].now;
+    const double spent = now.seconds - before.seconds;
+    Moment end = now.plus_latency(rest);
+    if (spent > 0) {
+      end.transfer += rest * (now.transfer - before.transfer) / spent;
+      end.reduction += rest * (now.reduction - before.reduction) / spent;
+    }
+    frames_[parent].busy += busy * static_cast<double>(loop.trip) / static_cast<double>(loop.in_flight);
+    unused_.push_back(f);
+    complete(parent, end, 0);
+  });
+}
+
+// Loops that wait for ranks which will not come: released as they are.
+bool Sweep::release_stuck() {
+  for (std::int32_t member = 0; member < loops_.count(); ++member) release_loop(member);
+  return !frontier_.empty();
+}
+
+void Sweep::finish_lane(std::int32_t i) {
+  done_[i] = 1;
+  const Instance& mine = compiled_.instances[i];
+  for (std::uint32_t other = compiled_.first_instance[mine.rank]; other < compiled_.first_instance[mine.rank + 1];
+       ++other) {
+    const Instance& instance = compiled_.instances[other];
+    for (const FlatAfter& after : compiled_.after(instance)) {
+      if (after.lane != mine.lane || blocked_[other] == 0) continue;
+      outcomes_[other].start = later(outcomes_[other].start, outcomes_[i].first);
+      if (--blocked_[other] > 0) continue;
+      Frame f;
+      f.instance = static_cast<std::int32_t>(other);
+      f.node = f.begin = instance.first_node, f.end = instance.first_node + instance.nodes;
+      f.now = outcomes_[other].start;
+      frontier_.push_back(make_frame(f));
+    }
+  }
+}
+
+Status Sweep::finished(std::int32_t phase) const {
+  const std::string advice = "check the schedule with `verify`";
+  if (!matching_.empty()) {
+    const auto& [channel, queue] = matching_.any();
+    const bool sent = queue.first[Matching::sends] >= 0;
+    return failed("expected every message to have two ends",
+                  fmt::format("a {} on lane {} from rank {} to rank {} without its {}", sent ? "send" : "receive",
+                              compiled_.lanes[channel.lane].id.value, channel.from, channel.to,
+                              sent ? "receive" : "send"),
+                  advice);
+  }
+  for (std::size_t i = 0; i < compiled_.instances.size(); ++i)
+    if (compiled_.lanes[compiled_.instances[i].lane].phase == phase && !done_[i])
+      return failed("expected every lane to end",
+                    fmt::format("lane {} of rank {} waiting for ever",
+                                compiled_.lanes[compiled_.instances[i].lane].id.value, compiled_.instances[i].rank),
+                    advice);
+  return Nothing{};
+}
+
+} // namespace kumihimo::simulation

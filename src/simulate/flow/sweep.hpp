@@ -1,0 +1,118 @@
+// Walks one segment of all ranks' programs together, level by level: a level is the set of messages whose two ends have
+// both started, and its shares of the network are solved once. Memory is proportional to the steps in progress.
+#pragma once
+
+#include "simulate/flow/compiled.hpp"
+#include "simulate/flow/loops.hpp"
+#include "simulate/flow/matching.hpp"
+#include "simulate/flow/shares.hpp"
+
+#include <array>
+
+namespace kumihimo::simulation {
+
+// What the first segment of one lane at one rank came to.
+struct Outcome {
+  Moment start, first; // of the first segment
+  Moment total;        // of all segments; set once the phase's periods are known
+  double busy = 0;     // seconds of one segment without waiting for others
+};
+
+// What a phase put on the resources, in bytes of one segment, by pipeline.
+struct Loads {
+  std::vector<std::vector<double>> bytes; // [pipeline][resource]; empty where there is one segment
+  std::vector<double> queue;              // [pipeline] the longest occupation of one queue, seconds
+};
+
+struct Traffic {
+  std::vector<double> link_bytes; // all segments
+  std::vector<char> waiting;      // links where messages met
+  std::vector<double> reduced;    // bytes reduced by each rank, all segments of this phase
+  double unequal = 0, weight = 0; // see Prediction::unequal_shares
+};
+
+class Sweep {
+ public:
+  Sweep(const Compiled& compiled, const Network& network);
+
+  // One segment of the lanes of a phase. Errors: messages that do not match.
+  Status run(std::int32_t phase);
+
+  std::vector<Outcome>& outcomes() { return outcomes_; } // by instance
+  const Loads& loads() const { return loads_; }          // of the last phase
+  Traffic& traffic() { return traffic_; }
+  std::int32_t pipeline(std::int32_t lane) const { return pipeline_[lane]; }
+
+ private:
+  // A position in a body: of a lane, or of one iteration of a loop.
+  struct Frame {
+    std::int32_t instance = 0, parent = -1, loop_set = -1, depth = 0;
+    std::uint32_t node = 0, begin = 0, end = 0;
+    std::int64_t pending = 0, iteration = 0, next_iteration = 0;
+    double times = 1, busy = 0, round_busy = 0;
+    Moment now, next; // when the current node can start; the latest completion in it
+  };
+  struct Message {
+    Posted send, receive;
+    Channel channel;
+    Matching::Entry* entry = nullptr; // its queue, until it is consumed
+    double times = 1;
+    Path path;
+    Moment start;
+  };
+
+  void begin_phase(std::int32_t phase);
+  void start_lanes(std::int32_t phase);
+  std::int32_t make_frame(const Frame& frame);
+  void advance(std::int32_t frame);
+  void start_round(std::int32_t frame, const FlatNode& node);
+  void start_loop(std::int32_t frame, const FlatNode& node);
+  void post(std::int32_t frame, const FlatStep& step);
+  void local_step(std::int32_t frame, StepKind kind, double bytes);
+  void offload_step(std::int32_t frame, double bytes);
+  void complete(std::int32_t frame, const Moment& end, double busy);
+  void finish(std::int32_t frame);
+  void finish_iteration(std::int32_t frame);
+  void release_loop(std::int32_t member);
+  bool release_stuck();
+  void finish_lane(std::int32_t instance);
+  std::array<std::int64_t, 8> values_of(std::int32_t frame) const;
+
+  void take_messages();
+  void share();
+  void account();
+  void count_reductions();
+  void deliver();
+  void deliver_one(std::size_t at);
+  void connect_loops(std::int32_t a, std::int32_t b);
+  Status finished(std::int32_t phase) const;
+
+  const Compiled& compiled_;
+  const Network& network_;
+  std::vector<std::int32_t> pipeline_; // of each lane
+  std::vector<Outcome> outcomes_;
+  std::vector<std::int32_t> blocked_; // by instance: lanes of this rank that it still waits for
+  std::vector<char> done_;
+  std::vector<double> issue_free_; // by instance: when its lane can issue the next message
+  Loads loads_;
+  Traffic traffic_;
+
+  std::vector<Frame> frames_;
+  std::vector<std::int32_t> unused_, frontier_, current_;
+  Matching matching_;
+  LoopSets loops_;
+  struct Offload {
+    Moment start;
+    std::vector<std::int32_t> frames;
+  };
+  std::vector<std::vector<Offload>> offloads_; // [lane][k]
+  std::vector<std::int32_t> offloads_of_;      // by instance: how many it has posted
+
+  std::vector<Message> messages_;
+  FlowSet flows_;
+  FairShares shares_;
+  std::vector<std::int32_t> reductions_; // by rank, in this level
+  std::vector<std::uint32_t> last_flow_; // by link, in this phase
+};
+
+} // namespace kumihimo::simulation

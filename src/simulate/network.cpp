@@ -1,0 +1,104 @@
+#include "simulate/network.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace kumihimo::simulation {
+
+namespace {
+
+Result<std::vector<std::int32_t>> place(const Machine& machine, std::int32_t ranks, std::span<const NodeId> given) {
+  const std::int64_t nodes = machine.topology->nodes();
+  const std::int64_t each = std::max<std::int64_t>(1, machine.node.ranks_per_node.value);
+  std::vector<std::int32_t> node(static_cast<std::size_t>(ranks));
+  if (given.empty()) {
+    if (ranks > nodes * each)
+      return bad_input(fmt::format("expected at most {} ranks on {} nodes of {}", nodes * each, nodes, machine.name),
+                       fmt::format("{}", ranks), "give the machine a larger shape or more ranks a node");
+    for (std::int32_t r = 0; r < ranks; ++r) node[r] = static_cast<std::int32_t>(r / each);
+    return node;
+  }
+  if (given.size() != node.size())
+    return bad_input(fmt::format("expected a node for each of {} ranks", ranks), fmt::format("{}", given.size()));
+  for (std::int32_t r = 0; r < ranks; ++r) {
+    if (given[r].value < 0 || given[r].value >= nodes)
+      return bad_input(fmt::format("expected nodes 0 to {}", nodes - 1),
+                       fmt::format("node {} for rank {}", given[r].value, r));
+    node[r] = given[r].value;
+  }
+  return node;
+}
+
+} // namespace
+
+Result<Network> Network::make(const Machine& machine, std::int32_t ranks, std::span<const NodeId> node_of_rank,
+                              bool scalar_reduction) {
+  auto placed = place(machine, ranks, node_of_rank);
+  if (!placed) return placed.error();
+  Network n;
+  n.machine_ = &machine;
+  n.node_ = std::move(*placed);
+  const std::int64_t links = machine.topology->link_bound(), nodes = machine.topology->nodes();
+  if (links + 3 * nodes + ranks > std::numeric_limits<Resource>::max())
+    return bad_input("expected at most 2^31 links, nodes and ranks together", fmt::format("{} links", links));
+  n.nodes_ = static_cast<std::int32_t>(nodes);
+  n.link_bound_ = static_cast<std::int32_t>(links);
+  n.first_sender_ = n.link_bound_;
+  n.first_receiver_ = n.first_sender_ + n.nodes_;
+  n.first_memory_ = n.first_receiver_ + n.nodes_;
+  n.first_reducer_ = n.first_memory_ + n.nodes_;
+
+  const NetworkNumbers& net = machine.network;
+  n.engine_ = net.engine_bandwidth.value.value;
+  n.copy_rate_ = machine.node.shared_memory_bandwidth.value.value;
+  n.message_cost_ = machine.software.message_cost.value.value;
+  n.relay_latency_ = machine.software.relay_latency.value.value;
+  n.hop_latency_ = net.hop_latency.value.value;
+  n.memory_latency_ = machine.node.shared_memory_latency.value.value;
+
+  const double pool = std::min(static_cast<double>(net.engines.value) * n.engine_, net.injection_bandwidth.value.value);
+  const double memory = machine.node.memory_bandwidth.value.value / 2; // a copy reads and writes
+  const double reduce =
+      (scalar_reduction ? machine.node.reduction_rate_scalar : machine.node.reduction_rate).value.value;
+  n.factor_.assign(static_cast<std::size_t>(nodes), 1.0);
+  for (const SlowNode& slow : machine.slow_nodes) n.factor_[slow.node.value] *= slow.factor;
+  n.capacity_.assign(static_cast<std::size_t>(n.first_reducer_ + ranks), net.link_bandwidth.value.value);
+  for (const SlowLink& slow : machine.slow_links) n.capacity_[slow.link.value] *= slow.factor;
+  for (std::int32_t v = 0; v < n.nodes_; ++v) {
+    n.capacity_[n.first_sender_ + v] = n.capacity_[n.first_receiver_ + v] = pool * n.factor_[v];
+    n.capacity_[n.first_memory_ + v] = memory;
+  }
+  for (std::int32_t r = 0; r < ranks; ++r) n.capacity_[n.reducer(r)] = reduce * n.factor_[n.node_[r]];
+  return n;
+}
+
+Path Network::append_path(std::int32_t from, std::int32_t to, std::vector<Resource>& resources) const {
+  const std::int32_t a = node_[from], b = node_[to];
+  if (a == b) {
+    resources.push_back(first_memory_ + a);
+    return {copy_rate_ * factor_[a], 0, memory_latency_};
+  }
+  route_.clear();
+  machine_->topology->append_route(NodeId{a}, NodeId{b}, route_);
+  double limit = engine_ * std::min(factor_[a], factor_[b]);
+  for (const LinkId link : route_) {
+    const auto r = static_cast<Resource>(link.value);
+    limit = std::min(limit, capacity_[r]);
+    resources.push_back(r);
+  }
+  resources.push_back(first_sender_ + a);
+  resources.push_back(first_receiver_ + b);
+  return {limit, message_cost_, static_cast<double>(route_.size()) * hop_latency_ + relay_latency_};
+}
+
+std::string Network::name_of(Resource r) const {
+  if (r < link_bound_) return "link " + machine_->topology->describe(LinkId{r}).name;
+  if (r < first_receiver_) return fmt::format("sending engines of node {}", r - first_sender_);
+  if (r < first_memory_) return fmt::format("receiving engines of node {}", r - first_receiver_);
+  if (r < first_reducer_) return fmt::format("memory of node {}", r - first_memory_);
+  return fmt::format("reductions at rank {}", r - first_reducer_);
+}
+
+} // namespace kumihimo::simulation

@@ -1,0 +1,56 @@
+// A machine as the flow models see it: numbered resources with capacities, and for each message the resources that it
+// occupies together with its fixed costs. Resources are the directed links, the engines of a node (sending and
+// receiving apart), the memory of a node (messages that stay on it) and the reducing thread of a rank.
+#pragma once
+
+#include "base/result.hpp"
+#include "machine/machine.hpp"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace kumihimo::simulation {
+
+using Resource = std::int32_t;
+
+// What a message costs beside its share of the resources.
+struct Path {
+  double limit = 0;   // bytes per second: one engine, and the slowest link of the route alone
+  double cost = 0;    // seconds during which its lane's queue is busy before bytes flow
+  double latency = 0; // seconds from the last byte's departure to the start of what waited for it
+};
+
+class Network {
+ public:
+  static Result<Network> make(const Machine& machine, std::int32_t ranks, std::span<const NodeId> node_of_rank,
+                              bool scalar_reduction);
+
+  // The resources of a message from one rank to another, appended.
+  Path append_path(std::int32_t from, std::int32_t to, std::vector<Resource>& resources) const;
+
+  const std::vector<double>& capacities() const { return capacity_; } // bytes per second, by Resource
+  Resource reducer(std::int32_t rank) const { return first_reducer_ + rank; }
+  double reduction_rate(std::int32_t rank) const { return capacity_[reducer(rank)]; }
+  double copy_rate(std::int32_t rank) const { return copy_rate_ * factor_[node_[rank]]; }
+
+  bool is_link(Resource r) const { return r < link_bound_; }
+  std::int32_t link_bound() const { return link_bound_; }
+  std::string name_of(Resource resource) const;
+
+  double message_cost() const { return message_cost_; }
+  const Machine& machine() const { return *machine_; }
+  const std::vector<std::int32_t>& nodes() const { return node_; } // by rank
+
+ private:
+  const Machine* machine_ = nullptr;
+  std::vector<std::int32_t> node_;
+  std::vector<double> factor_; // by node
+  std::vector<double> capacity_;
+  std::int32_t link_bound_ = 0, nodes_ = 0;
+  Resource first_sender_ = 0, first_receiver_ = 0, first_memory_ = 0, first_reducer_ = 0;
+  double engine_ = 0, copy_rate_ = 0, message_cost_ = 0, relay_latency_ = 0, hop_latency_ = 0, memory_latency_ = 0;
+  mutable std::vector<LinkId> route_;
+};
+
+} // namespace kumihimo::simulation

@@ -1,0 +1,66 @@
+// What a simulation tells: the time of a collective on a machine, where it goes, what limits it, and how far the model
+// that said so may be trusted.
+#pragma once
+
+#include "base/units.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kumihimo {
+
+// bound: no schedule is faster. flow: max-min fair shares per round, segments by their steady period; seconds of work
+// at 80,000 nodes. exact: the fluid solution of the same machine, event by event; to 512 nodes, the golden copy of
+// flow.
+enum class Model : std::uint8_t { bound, flow, exact };
+std::string_view name_of(Model model);
+
+// A time below which no schedule of this collective can be, and why.
+struct LowerBound {
+  std::string name; // "latency", "bandwidth", "injection", "bisection", "reduction"
+  Seconds seconds;
+};
+
+// Lanes that run at the same time; phases follow one another (`after` all).
+struct Phase {
+  std::string name; // from the lanes' roles: "reduce"
+  Seconds seconds;  // from the end of the phase before to its own
+  Seconds compute;  // reductions of the busiest rank; they may overlap with communication
+  Seconds period;   // between segments once the pipeline is full; 0 with one segment
+  std::string limiting;
+  double compute_share() const { return seconds.value > 0 ? compute.value / seconds.value : 0; }
+  Seconds communication() const { return {seconds.value - compute.value}; } // not hidden behind computing
+};
+
+struct Prediction {
+  Model model = Model::flow;
+  Seconds seconds;
+  std::vector<Phase> phases;
+
+  Seconds compute; // reductions of the busiest rank in all phases
+  double compute_share() const { return seconds.value > 0 ? compute.value / seconds.value : 0; }
+  Seconds communication() const { return {seconds.value - compute.value}; }
+
+  // The critical path: its first segment in three parts, and the rest of the segments at their period. (flow)
+  Seconds latency, transfer, reduction, steady;
+
+  double link_bytes_sum = 0, link_bytes_max = 0;
+  std::vector<double> link_bytes; // by LinkId, on demand
+  std::int64_t links = 0;
+  double links_waiting_share = 0; // links where messages of different flows were ready at the same time
+
+  std::vector<LowerBound> bounds;
+  Seconds bound() const; // the highest of them
+  std::string limiting;  // what the time is spent on, by name: "link +x at (3,0,1)", "reductions at rank 7"
+  std::string accuracy;  // empty, or why the figure may be far from the exact one
+
+  // How unequal the shares of concurrent messages are: 1 - slowest / mean rate of a round, mean over time (flow).
+  double unequal_shares = 0;
+};
+
+// One JSON object, units in the names of keys.
+std::string to_json(const Prediction& prediction);
+
+} // namespace kumihimo

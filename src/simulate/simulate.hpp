@@ -1,0 +1,28 @@
+// One question, several fidelities: how long does this schedule take on that machine?
+#pragma once
+
+#include "base/result.hpp"
+#include "machine/machine.hpp"
+#include "schedule/schedule.hpp"
+#include "simulate/prediction.hpp"
+
+#include <span>
+
+namespace kumihimo {
+
+struct SimulateOptions {
+  Model model = Model::flow;
+  bool scalar_reduction = false; // reduce at the rate without SIMD
+  bool keep_link_bytes = false;  // fill Prediction::link_bytes
+};
+
+// node_of_rank places the ranks; empty: consecutive ranks on consecutive nodes, ranks_per_node on each. Errors: more
+// ranks than places; a node that the machine lacks; a schedule whose messages do not match; one too large for `exact`.
+Result<Prediction> simulate(const Schedule& schedule, const Machine& machine, std::span<const NodeId> node_of_rank = {},
+                            const SimulateOptions& options = {});
+
+// The bounds alone, for a question without a schedule.
+Result<Prediction> simulate_bound(const Collective& collective, const Machine& machine,
+                                  std::span<const NodeId> node_of_rank = {}, const SimulateOptions& options = {});
+
+} // namespace kumihimo
