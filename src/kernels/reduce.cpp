@@ -17,8 +17,17 @@ const ReduceTable& table_of(Level level) {
   return baseline_reduce_table();
 }
 
+// Zen 3 and 4 execute 64-byte vectors in two halves: nothing gained, and from the third-level cache up to a fifth lost.
+bool halves_wide_vectors() {
+#if defined(__x86_64__)
+  return __builtin_cpu_is("amdfam19h");
+#else
+  return false;
+#endif
+}
+
 Level best_level() {
-  if (is_supported(Level::avx512)) return Level::avx512;
+  if (is_supported(Level::avx512) && !halves_wide_vectors()) return Level::avx512;
   return is_supported(Level::avx2) ? Level::avx2 : Level::baseline;
 }
 

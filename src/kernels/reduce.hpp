@@ -30,8 +30,8 @@ inline constexpr std::array levels = {Level::baseline, Level::avx2, Level::avx51
 std::string_view name_of(Level level);
 // Was the level built, and does this processor (and its operating system) run it?
 bool is_supported(Level level);
-// The best supported level, or the one that the environment variable KUMIHIMO_KERNEL_LEVEL (baseline, avx2, avx512)
-// names if it is supported. Read once.
+// The supported level that is fastest on this processor, or the one that the environment variable KUMIHIMO_KERNEL_LEVEL
+// (baseline, avx2, avx512) names if it is supported. Read once.
 Level active_level();
 // What active_level() answers for this value of the variable; an unknown or unsupported name is ignored.
 Level level_for(std::optional<std::string_view> wish);
