@@ -1,0 +1,133 @@
+// Wrong schedules end with an error that names who and where; nothing hangs and nothing is written out of bounds.
+#include "execute/run.hpp"
+#include "execute/schedules.hpp"
+
+namespace kumihimo {
+namespace {
+
+using namespace kumihimo::testing;
+
+void expect_error(const Schedule& s, std::vector<std::string> words) {
+  const Result<Ran> ran = run_vectors(s);
+  ASSERT_FALSE(ran.ok());
+  for (const std::string& word : words)
+    EXPECT_NE(ran.error().sentence().find(word), std::string::npos) << ran.error().sentence();
+}
+
+Collective pair() { return make_collective(CollectiveKind::allreduce, 2, 12); }
+
+Schedule each(const Collective& c, std::int64_t segments, std::function<void(LaneBuilder&, std::int64_t)> write) {
+  return schedule_of(c, segments, [write](ProgramBuilder& program, Rank rank) {
+    LaneBuilder lane(LaneId{0}, "", 1);
+    write(lane, rank.value);
+    program.add(std::move(lane));
+  });
+}
+
+TEST(Failure, SendsThatNeedBufferingAreADeadlock) {
+  expect_error(each(pair(), 1,
+                    [](LaneBuilder& lane, std::int64_t r) {
+                      lane.step(send(1 - r, in[whole()]));
+                      lane.step(receive(1 - r, out[whole()]));
+                    }),
+               {"deadlock", "rank 0 waits in send 0 of lane 0, segment 0 to rank 1", "rank 1 waits in send 0"});
+}
+
+TEST(Failure, ALastSegmentThatNobodySendsNamesTheSegment) {
+  const Collective c = make_collective(CollectiveKind::allreduce, 3, 12);
+  const auto last_missing = std::make_shared<const Table>(Table{1, 1, 1, 2});
+  expect_error(each(c, 4,
+                    [&](LaneBuilder& lane, std::int64_t r) {
+                      if (r == 0) lane.step(send(Expression::look_up(last_missing, Variable{0}), in[whole()]));
+                      if (r == 1) lane.step(receive(0, out[whole()]));
+                    }),
+               {"deadlock", "rank 1 waits in receive 0 of lane 0, segment 3 from rank 0", "segment 3 to rank 2"});
+}
+
+TEST(Failure, LengthsThatDiffer) {
+  expect_error(each(pair(), 1,
+                    [](LaneBuilder& lane, std::int64_t r) {
+                      if (r == 0) lane.step(send(1, in[part(0, 2)]));
+                      if (r == 1) lane.step(receive(0, out[whole()]));
+                    }),
+               {"rank 1", "48 bytes", "96 bytes"});
+}
+
+TEST(Failure, PeersThatAreNoRanks) {
+  expect_error(each(pair(), 1, [](LaneBuilder& lane, std::int64_t r) { lane.step(send(r + 1, in[whole()])); }),
+               {"0..1", "found 2"});
+}
+
+TEST(Failure, ChunksOutsideTheirBuffer) {
+  expect_error(
+      each(pair(), 1, [](LaneBuilder& lane, std::int64_t) { lane.step(copy(out[part(2, 2)], in[part(1, 2)])); }),
+      {"lane 0", "output", "elements 12 to 18 of 12"});
+  expect_error(each(pair(), 1, [](LaneBuilder& lane, std::int64_t) { lane.step(copy(out[whole()], in[part(1, 2)])); }),
+               {"48 bytes where 96"});
+}
+
+TEST(Failure, LanesThatWaitForEachOther) {
+  expect_error(schedule_of(pair(), 1,
+                           [](ProgramBuilder& program, Rank) {
+                             for (const std::int32_t id : {0, 1}) {
+                               LaneBuilder lane(LaneId{id}, "", 1);
+                               lane.after({LaneId{1 - id}}, Scope::segment);
+                               lane.step(copy(out[part(id, 2)], in[part(id, 2)]));
+                               program.add(std::move(lane));
+                             }
+                           }),
+               {"deadlock", "lanes wait for each other"});
+}
+
+// Rank 0 gives segment 0 to rank 1 and segment 1 to rank 2; rank 1 takes its own only after rank 2 has got its.
+TEST(Failure, AWindowTooSmall) {
+  const Collective c = make_collective(CollectiveKind::bcast, 3, 8);
+  const auto only_in = [](std::int64_t segment) {
+    return parts(0, Expression::look_up(std::make_shared<const Table>(Table{segment == 0, segment == 1}), Variable{0}),
+                 1);
+  };
+  const auto with_window = [&](std::int64_t window) {
+    return schedule_of(c, 2, [=](ProgramBuilder& program, Rank rank) {
+      LaneBuilder data(LaneId{0}, "", window), leave(LaneId{1}, "", 2);
+      if (rank.value == 0) data.round({send(1, out[only_in(0)]), send(2, out[only_in(1)])});
+      if (rank.value == 1) {
+        data.after({LaneId{1}}, Scope::all).step(receive(0, out[only_in(0)]));
+        leave.step(wait_signal(2));
+      }
+      if (rank.value == 2) {
+        data.step(receive(0, out[only_in(1)]));
+        leave.after({LaneId{0}}, Scope::all).step(signal(1));
+      }
+      program.add(std::move(data));
+      if (rank.value > 0) program.add(std::move(leave));
+    });
+  };
+  EXPECT_TRUE(run_vectors(with_window(2)).ok());
+  expect_error(with_window(1), {"deadlock", "rank 0 waits in send 0 of lane 0, segment 0 to rank 1"});
+}
+
+TEST(Failure, ARankThatFailsEndsTheOthers) {
+  const Schedule s = ring(pair(), 1, 1);
+  execute::Loopback loopback(2, {});
+  const Status status = execute::run_ranks(loopback, 2, [&](Rank rank, execute::Transport& transport) -> Status {
+    if (rank.value == 1) return failed("a rank that lives", "one that does not");
+    const auto program = execute::compile(s, rank);
+    auto execution = execute::Execution::prepare(*program, transport);
+    const std::vector<double> input(12);
+    std::vector<double> output(12);
+    return (*execution)->run({input.data(), output.data()}, *execute::find_reduction(pair()));
+  });
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().found, "one that does not");
+}
+
+TEST(Failure, AUserOperationNeedsItsFunction) {
+  Collective c = pair();
+  c.operation = Operation::user;
+  const auto ran = execute::run_loopback(ring(c, 1, 1), std::vector<execute::Buffers>(2));
+  ASSERT_FALSE(ran.ok());
+  EXPECT_NE(ran.error().sentence().find("function"), std::string::npos);
+}
+
+} // namespace
+} // namespace kumihimo
