@@ -1,0 +1,192 @@
+"""Starts a native worker on several MPI processes and reads what it says, and leaves nothing running, however it ends.
+
+A worker prints one JSON object a line on stdout. A failure that it expects is an object with `error`, whose members are
+those of `kumihimo.errors`. Everything else that goes wrong (a rank that dies, a time limit, Ctrl-C) becomes one
+sentence here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import re
+import signal
+import subprocess
+import threading
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from kumihimo import errors
+from kumihimo.errors import BadInput, Failed
+from kumihimo.mpi import Installation
+
+# In the environment of every process of a job, so that all of them are found wherever the launcher put them.
+JOB = "KUMIHIMO_JOB"
+
+
+def run(
+    installation: Installation,
+    ranks: int,
+    program: Sequence[str | Path],
+    *,
+    seconds: float,
+    on_object: Callable[[dict], None] | None = None,
+) -> list[dict]:
+    """Run `program` on `ranks` processes, at most `seconds` long; the objects that it printed, in order.
+
+    on_object is called with each of them as it arrives. Raises what the worker's `error` object says, or Failed.
+    """
+    if ranks < 1:
+        raise BadInput("at least 1 process", str(ranks))
+    job = uuid.uuid4().hex
+    environment = {**os.environ, **installation.environment(ranks), JOB: job}
+    try:
+        process = subprocess.Popen(
+            [*installation.arguments(ranks), *map(str, program)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            env=environment,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise Failed(f"the launcher {installation.launcher} to start", str(error)) from None
+    try:
+        output = Output(process)
+        objects = output.read(time.monotonic() + seconds, on_object)
+        code = process.wait(timeout=10)
+    except TimedOut:
+        raise Failed(
+            f"{Path(program[0]).name} on {ranks} processes to end within {seconds:g} s",
+            "it still ran",
+            "give it longer",
+        ) from None
+    finally:
+        end(process, job)
+    if code != 0:
+        raise Failed(f"all {ranks} processes of {Path(program[0]).name} to end well", what_happened(output, code))
+    return objects
+
+
+class TimedOut(Exception):
+    """The deadline has passed."""
+
+
+class Output:
+    """Reads both streams of a process, each in a thread of its own."""
+
+    def __init__(self, process: subprocess.Popen) -> None:
+        self.errors: list[str] = []
+        self.other: list[str] = []  # of stdout, what is no object
+        self._lines: queue.Queue[str | None] = queue.Queue()
+        threads = (
+            threading.Thread(target=self._read, args=(process.stdout, self._lines.put), daemon=True),
+            threading.Thread(target=self._read, args=(process.stderr, self.errors.append), daemon=True),
+        )
+        for thread in threads:
+            thread.start()
+        threading.Thread(target=self._end, args=(threads,), daemon=True).start()
+
+    @staticmethod
+    def _read(stream, take) -> None:
+        with contextlib.suppress(ValueError):  # closed under us, after the time limit
+            for line in stream:
+                take(line.rstrip("\n"))
+
+    def _end(self, threads) -> None:
+        for thread in threads:
+            thread.join()
+        self._lines.put(None)
+
+    def read(self, deadline: float, on_object: Callable[[dict], None] | None) -> list[dict]:
+        """All objects, up to the end of the streams."""
+        objects = []
+        while True:
+            try:
+                line = self._lines.get(timeout=max(0.0, deadline - time.monotonic()))
+            except queue.Empty:
+                raise TimedOut from None
+            if line is None:
+                return objects
+            found = parse(line)
+            if found is None:
+                self.other.append(line)
+                continue
+            raise_error_of(found)
+            objects.append(found)
+            if on_object:
+                on_object(found)
+
+
+def parse(line: str) -> dict | None:
+    """The object of a line, or None if it holds none."""
+    if not line.startswith("{"):
+        return None
+    with contextlib.suppress(ValueError):
+        return json.loads(line)
+    return None
+
+
+def raise_error_of(found: dict) -> None:
+    """Raise the failure that a worker reported."""
+    said = found.get("error")
+    if not isinstance(said, dict):
+        return
+    kinds = {"bad_input": errors.BadInput, "not_applicable": errors.NotApplicable}
+    kind = kinds.get(said.get("kind", ""), Failed)
+    raise kind(said.get("expected", "the worker to succeed"), said.get("found", ""), said.get("advice", ""))
+
+
+def what_happened(output: Output, code: int) -> str:
+    """A phrase for a job that ended badly: the rank and the signal where the launcher tells them."""
+    text = "\n".join([*output.errors, *output.other])
+    died = re.search(r"process rank (\d+) .*?exited on\s+signal (\d+)", text, re.DOTALL)  # Open MPI
+    if died:
+        return f"rank {died.group(1)} died of {signal_name(int(died.group(2)))}"
+    died = re.search(r"EXIT CODE: (\d+)|exit(?:ed with|ing) (?:status|code):? (\d+)", text)  # MPICH
+    if died:
+        number = int(died.group(1) or died.group(2))
+        return f"a rank died of {signal_name(number)}" if 0 < number < 32 else f"a rank ended with {number}"
+    if code < 0:
+        return f"the launcher died of {signal_name(-code)}"
+    last = next((line.strip() for line in reversed(output.errors) if re.search(r"\w", line)), "")
+    return f"exit code {code}" + (f" ({last})" if last else "")
+
+
+def signal_name(number: int) -> str:
+    with contextlib.suppress(ValueError):
+        return signal.Signals(number).name
+    return f"signal {number}"
+
+
+def end(process: subprocess.Popen, job: str) -> None:
+    """End the launcher and every process of the job that is still there."""
+    if process.poll() is None:
+        process.terminate()  # the launcher ends its processes, if it can
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=3)
+    while pids := members(job):
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.01)
+    process.wait()
+    for stream in (process.stdout, process.stderr):
+        stream.close()
+
+
+def members(job: str) -> list[int]:
+    """The processes that carry the job's mark."""
+    mark = f"{JOB}={job}".encode()
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if mark in (folder / "environ").read_bytes():
+                found.append(int(folder.name))
+    return found

@@ -1,0 +1,91 @@
+"""Jobs over a launcher of our own, in place of mpirun: what is read, what is said of failures, what is left running."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from kumihimo import launch
+from kumihimo.errors import BadInput, Failed, NotApplicable
+from kumihimo.mpi import Installation
+
+
+@pytest.fixture
+def installation(tmp_path):
+    """A launcher that runs its program once, ignoring `-n`."""
+    launcher = tmp_path / "bin" / "mpiexec"
+    launcher.parent.mkdir()
+    launcher.write_text('#!/bin/sh\nshift 2\n"$@"\n')
+    launcher.chmod(0o755)
+    return Installation("mpich", launcher, tmp_path / "lib" / "libmpi.so.12")
+
+
+def worker(tmp_path, text: str):
+    path = tmp_path / "worker"
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return [path]
+
+
+def test_objects_arrive_in_order_and_other_lines_do_not_disturb(installation, tmp_path):
+    seen = []
+    program = worker(tmp_path, """echo '{"a": 1}'; echo noise; echo '{broken'; echo '{"a": 2}'""")
+    objects = launch.run(installation, 2, program, seconds=20, on_object=seen.append)
+    assert objects == [{"a": 1}, {"a": 2}] == seen
+
+
+@pytest.mark.parametrize(
+    ("kind", "raised"), [("bad_input", BadInput), ("not_applicable", NotApplicable), ("failed", Failed)]
+)
+def test_an_error_object_is_raised_as_what_it_is(installation, tmp_path, kind, raised):
+    said = f'{{"error": {{"kind": "{kind}", "expected": "e", "found": "f", "advice": "a"}}}}'
+    with pytest.raises(raised) as caught:
+        launch.run(installation, 2, worker(tmp_path, f"echo '{said}'; exit 1"), seconds=20)
+    assert str(caught.value) == "e, found f; a"
+
+
+def test_a_rank_that_dies_is_named_as_the_launcher_names_it(installation, tmp_path):
+    told = "mpirun noticed that process rank 3 with PID 0 on node vm exited on signal 11 (Segmentation fault)."
+    with pytest.raises(Failed, match="rank 3 died of SIGSEGV"):
+        launch.run(installation, 4, worker(tmp_path, f"echo '{told}' >&2; exit 139"), seconds=20)
+    told = "=   EXIT CODE: 9"
+    with pytest.raises(Failed, match="a rank died of SIGKILL"):
+        launch.run(installation, 4, worker(tmp_path, f"echo '{told}'; exit 9"), seconds=20)
+
+
+def test_a_launcher_that_is_not_there(installation, tmp_path):
+    absent = Installation("mpich", tmp_path / "no" / "mpiexec", installation.library)
+    with pytest.raises(Failed, match="to start"):
+        launch.run(absent, 2, ["true"], seconds=20)
+    with pytest.raises(BadInput, match="at least 1 process"):
+        launch.run(installation, 0, ["true"], seconds=20)
+
+
+def left_running(tmp_path) -> bool:
+    """Whether the stubborn process still runs; a zombie that nobody has waited for does not."""
+    stat = Path("/proc", (tmp_path / "pid").read_text().strip(), "stat")
+    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+# A process that has left the launcher's group and session, and ignores SIGTERM.
+STUBBORN = """setsid sh -c 'trap "" TERM; echo $$ > {folder}/pid; while :; do sleep 0.1; done' & sleep 60"""
+
+
+def test_after_the_time_limit_nothing_is_left_running(installation, tmp_path):
+    started = time.monotonic()
+    with pytest.raises(Failed, match="within 1 s, found it still ran"):
+        launch.run(installation, 2, worker(tmp_path, STUBBORN.format(folder=tmp_path)), seconds=1)
+    assert time.monotonic() - started < 10
+    assert not left_running(tmp_path)
+
+
+def test_after_ctrl_c_nothing_is_left_running(installation, tmp_path):
+    threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        launch.run(installation, 2, worker(tmp_path, STUBBORN.format(folder=tmp_path)), seconds=50)
+    assert not left_running(tmp_path)
