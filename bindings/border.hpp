@@ -53,4 +53,11 @@ auto border(Result<T> (*function)(Arguments...)) {
   return [function](Arguments... arguments) { return unwrap(function(std::forward<Arguments>(arguments)...)); };
 }
 
+// The value of a long function, during which other Python threads run: unwrap(unlocked([&] { return simulate(...); })).
+template <class F>
+auto unlocked(F&& function) {
+  nanobind::gil_scoped_release release;
+  return function();
+}
+
 } // namespace kumihimo

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from typing import NoReturn
 
 import click
@@ -15,6 +16,7 @@ from kumihimo.cli import verbs
 from kumihimo.errors import KumihimoError
 
 INTERRUPTED = 130
+STARTED = time.perf_counter()  # of the command
 
 
 def main() -> NoReturn:

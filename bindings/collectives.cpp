@@ -1,0 +1,79 @@
+// kumihimo._collectives: the registry of algorithms.
+#include "border.hpp"
+#include "collectives/registry.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace kumihimo {
+namespace {
+
+void bind_parameters(nb::module_& m) {
+  using Optional = std::optional<std::int64_t>;
+  nb::class_<Parameters>(m, "Parameters", "What is None takes the algorithm's default.")
+      .def(
+          "__init__",
+          [](Parameters* self, Optional trees, Optional segment_bytes, Optional segments, Optional window,
+             std::optional<bool> overlap, Optional default_segment_bytes) {
+            new (self) Parameters{trees, segment_bytes, segments, window, overlap};
+            if (default_segment_bytes) self->default_segment_bytes = *default_segment_bytes;
+          },
+          "trees"_a = nb::none(), "segment_bytes"_a = nb::none(), "segments"_a = nb::none(), "window"_a = nb::none(),
+          "overlap"_a = nb::none(), "default_segment_bytes"_a = nb::none());
+}
+
+void bind_variant(nb::module_& m) {
+  nb::class_<Variant::Parameter>(m, "Parameter")
+      .def_ro("name", &Variant::Parameter::name)
+      .def_ro("initial", &Variant::Parameter::initial)
+      .def_ro("meaning", &Variant::Parameter::meaning);
+  nb::class_<Variant>(m, "Variant", "One row of the registry: a recipe for a collective.")
+      .def_ro("name", &Variant::name)
+      .def_prop_ro("kind", [](const Variant& v) { return name_of(v.kind); })
+      .def_ro("summary", &Variant::summary)
+      .def_ro("cost", &Variant::cost)
+      .def_ro("reference", &Variant::reference)
+      .def_ro("parameters", &Variant::parameters)
+      .def_ro("apart", &Variant::apart)
+      .def(
+          "build",
+          [](const Variant& v, const Collective& collective, const RankSpace& space, const Parameters& parameters) {
+            return unwrap(v.build(collective, space, parameters));
+          },
+          "collective"_a, "space"_a, "parameters"_a = Parameters{});
+}
+
+} // namespace
+} // namespace kumihimo
+
+NB_MODULE(_collectives, m) {
+  using namespace kumihimo;
+  m.doc() = "The registry of algorithms.";
+  nb::module_::import_("kumihimo._topology");
+  nb::module_::import_("kumihimo._schedule");
+  bind_parameters(m);
+  bind_variant(m);
+  m.def(
+      "variants", [](std::string_view kind) { return Registry::standard().variants(unwrap(parse_collective(kind))); },
+      "kind"_a, nb::rv_policy::reference, "The algorithms of a collective.");
+  m.def(
+      "all_variants",
+      [] {
+        std::vector<const Variant*> all;
+        for (const Variant& v : Registry::standard().variants()) all.push_back(&v);
+        return all;
+      },
+      nb::rv_policy::reference, "All algorithms.");
+  m.def(
+      "find",
+      [](std::string_view kind, std::string_view name) {
+        return unwrap(Registry::standard().find(unwrap(parse_collective(kind)), name));
+      },
+      "kind"_a, "name"_a, nb::rv_policy::reference, "One algorithm; the error names the nearest.");
+}

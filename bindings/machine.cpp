@@ -1,0 +1,88 @@
+// kumihimo._machine: described machines, and this host.
+#include "border.hpp"
+#include "machine/discovery.hpp"
+#include "machine/load.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace kumihimo {
+namespace {
+
+using Paths = std::vector<std::filesystem::path>;
+
+void bind_machine(nb::module_& m) {
+  nb::class_<Machine>(m, "Machine", "A topology and the numbers that a prediction needs, each with its source.")
+      .def_ro("name", &Machine::name)
+      .def_ro("summary", &Machine::summary)
+      .def_prop_ro("family", [](const Machine& machine) { return name_of(machine.family); })
+      .def_ro("shape", &Machine::shape)
+      .def_prop_ro("nodes", [](const Machine& machine) { return machine.topology->nodes(); })
+      .def_prop_ro("ranks_per_node", [](const Machine& machine) { return machine.node.ranks_per_node.value; })
+      .def_prop_ro("segment_bytes", [](const Machine& machine) { return machine.software.segment_bytes.value.value; })
+      .def_prop_ro("rank_space", &Machine::rank_space)
+      .def(
+          "link_name",
+          [](const Machine& machine, std::int64_t link) { return machine.topology->describe(LinkId{link}).name; },
+          "link"_a)
+      .def(
+          "with_shape", [](const Machine& machine, const Shape& job) { return unwrap(machine.with_shape(job)); },
+          "job"_a, "The same machine as a job of this shape sees it.")
+      .def(
+          "with_ranks_per_node",
+          [](const Machine& machine, std::int64_t ranks) { return unwrap(machine.with_ranks_per_node(ranks)); },
+          "ranks"_a)
+      .def("to_json", [](const Machine& machine) { return to_json(machine); })
+      .def("to_text", [](const Machine& machine) { return to_text(machine); });
+  m.def(
+      "load", [](const std::string& name, const Paths& search) { return unwrap(load_machine(name, search)); },
+      "path_or_name"_a, "search"_a);
+  m.def(
+      "names", [](const Paths& search) { return machine_names(search); }, "search"_a);
+}
+
+void bind_host(nb::module_& m) {
+  nb::class_<Host>(m, "Host", "What hwloc says of this host.")
+      .def_ro("processor", &Host::processor)
+      .def_ro("cores", &Host::cores)
+      .def_ro("hardware_threads", &Host::hardware_threads)
+      .def_ro("numa_nodes", &Host::numa_nodes)
+      .def_prop_ro("memory_bytes", [](const Host& host) { return host.memory.value; });
+  m.def("discover_host", border(&discover_host));
+
+  nb::class_<Calibration>(m, "Calibration", "Figures taken on this host; rates in bytes per second, times in seconds.")
+      .def(
+          "__init__",
+          [](Calibration* self, std::string method, std::int64_t ranks, double memory_bandwidth, double copy_bandwidth,
+             double message_latency, double reduction_rate, double reduction_rate_scalar, double message_cost,
+             double relay_latency, std::int64_t segment_bytes) {
+            new (self) Calibration{std::move(method),       ranks,
+                                   {memory_bandwidth},      {copy_bandwidth},
+                                   {message_latency},       {reduction_rate},
+                                   {reduction_rate_scalar}, {message_cost},
+                                   {relay_latency},         {segment_bytes}};
+          },
+          "method"_a, "ranks"_a, "memory_bandwidth"_a, "copy_bandwidth"_a, "message_latency"_a, "reduction_rate"_a,
+          "reduction_rate_scalar"_a, "message_cost"_a, "relay_latency"_a, "segment_bytes"_a);
+  m.def(
+      "this_machine",
+      [](const Host& host, const Calibration& calibration) { return unwrap(this_machine(host, calibration)); },
+      "host"_a, "calibration"_a);
+}
+
+} // namespace
+} // namespace kumihimo
+
+NB_MODULE(_machine, m) {
+  m.doc() = "Described machines, and this host.";
+  nb::module_::import_("kumihimo._topology");
+  kumihimo::bind_machine(m);
+  kumihimo::bind_host(m);
+}

@@ -1,0 +1,53 @@
+"""`kumihimo machine`: the machines that are described, and what is known of each."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kumihimo import _machine
+from kumihimo.cli import options, output
+from kumihimo.installed import folder
+
+app = typer.Typer(help="Machines described in files (docs/machines.md): list them, show one.", no_args_is_help=True)
+
+
+def search() -> list[Path]:
+    """Where machines are looked for by name."""
+    return [folder("machines")]
+
+
+def load(name: str) -> _machine.Machine:
+    """A described machine by name, or from the path of its file."""
+    return _machine.load(name, search())
+
+
+@app.command("list")
+def list_(as_json: options.Json = False) -> None:
+    """List the machines that are described."""
+    machines = [(name, load(name)) for name in _machine.names(search())]
+    if as_json:
+        results = [
+            {"machine": name, "summary": m.summary, "family": m.family, "shape": str(m.shape), "nodes": m.nodes}
+            for name, m in machines
+        ]
+        output.print_json({"results": results, **output.own_cost()})
+        return
+    rows = [(name, str(m.shape) or m.family, m.nodes, m.summary) for name, m in machines]
+    output.print_table("", ("machine", "shape", "nodes>", "summary"), rows)
+
+
+@app.command()
+def show(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A name that `list` prints, or the path of a file.")],
+    as_json: options.Json = False,
+) -> None:
+    """Show a machine's numbers, each with its source."""
+    machine = load(name)
+    if as_json:
+        output.print_json({**json.loads(machine.to_json()), **output.own_cost()})
+    else:
+        print(machine.to_text(), end="")

@@ -1,0 +1,33 @@
+"""The options that several verbs share, each with one name and one sentence of help."""
+
+from __future__ import annotations
+
+from typing import Annotated, Optional
+
+import typer
+
+Collective = Annotated[str, typer.Argument(metavar="COLLECTIVE", help="allreduce, bcast, reduce ...")]
+Algorithm = Annotated[
+    str, typer.Option("--algorithm", "-a", metavar="NAME", help="Its algorithm, as docs/algorithms.md names it.")
+]
+Shape = Annotated[
+    Optional[str],
+    typer.Option("--shape", "-s", metavar="SHAPE", help="Nodes as 4x3x2 (4x3mx2: a mesh axis), none, or node:4."),
+]
+Ranks = Annotated[
+    Optional[int], typer.Option("--ranks", "-p", metavar="P", help="Number of ranks; without a shape, a row of them.")
+]
+RanksPerNode = Annotated[int, typer.Option("--ranks-per-node", metavar="G", help="Ranks on each node of the shape.")]
+Count = Annotated[Optional[int], typer.Option("--count", "-n", metavar="N", help="Elements.")]
+Type = Annotated[str, typer.Option("--type", metavar="TYPE", help="Element type: float64, int32 ...")]
+Operation = Annotated[str, typer.Option("--op", metavar="OP", help="Reduction: sum, prod, min, max, land, bor ...")]
+Root = Annotated[int, typer.Option("--root", metavar="R", help="Root of bcast and reduce.")]
+InPlace = Annotated[bool, typer.Option("--in-place", help="Input and output are the same memory.")]
+Trees = Annotated[Optional[int], typer.Option("--trees", metavar="K", help="Spanning trees.")]
+SegmentBytes = Annotated[
+    Optional[str], typer.Option("--segment-bytes", metavar="SIZE", help="Bytes of one lane's step.")
+]
+Segments = Annotated[Optional[int], typer.Option("--segments", metavar="N", help="Number of segments.")]
+Window = Annotated[Optional[int], typer.Option("--window", metavar="W", help="Segments in flight.")]
+Overlap = Annotated[bool, typer.Option("--overlap", help="Broadcast follows reduce segment by segment.")]
+Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")]

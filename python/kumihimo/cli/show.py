@@ -1,0 +1,72 @@
+"""`kumihimo show`: one schedule, as text that people read or as JSON that programs do."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Optional
+
+import typer
+
+from kumihimo import _collectives, _export, questions
+from kumihimo.cli import options
+from kumihimo.errors import BadInput
+from kumihimo.sizes import parse_size
+
+DEFAULT_BYTES = "16MiB"
+
+
+def command(
+    collective: options.Collective,
+    algorithm: options.Algorithm,
+    shape: options.Shape = None,
+    ranks: options.Ranks = None,
+    ranks_per_node: options.RanksPerNode = 1,
+    rank: Annotated[int, typer.Option("--rank", "-r", metavar="R", help="Whose program to show.")] = 0,
+    count: options.Count = None,
+    bytes_: Annotated[
+        Optional[str],
+        typer.Option("--bytes", "-b", metavar="SIZE", help=f"Length of the data, {DEFAULT_BYTES} by default."),
+    ] = None,
+    type_: options.Type = "float64",
+    operation: options.Operation = "sum",
+    root: options.Root = 0,
+    in_place: options.InPlace = False,
+    trees: options.Trees = None,
+    segment_bytes: options.SegmentBytes = None,
+    segments: options.Segments = None,
+    window: options.Window = None,
+    overlap: options.Overlap = False,
+    expand: Annotated[
+        bool, typer.Option("--expand", help="All steps of all ranks, loops expanded (needs --count and --json).")
+    ] = False,
+    as_json: options.Json = False,
+) -> None:
+    """Show what one rank does: its lanes, rounds and steps, as the algorithm wrote them.
+
+    Example: kumihimo show allreduce --shape 4x3x2 --algorithm trinaryx3 --rank 7
+    """
+    if expand and not (as_json and count is not None):
+        raise BadInput("--expand together with --count N and --json", "--expand alone", "add them")
+    size = None if count is not None and bytes_ is None else parse_size(bytes_ or DEFAULT_BYTES)
+    space = questions.rank_space(questions.Ranks(shape, ranks, ranks_per_node))
+    variant = _collectives.find(collective, algorithm)
+    schedule = variant.build(
+        questions.collective(
+            questions.Question(collective, count, size, type_, operation, root, in_place), space.ranks
+        ),
+        space,
+        questions.parameters(
+            trees=trees,
+            segment_bytes=None if segment_bytes is None else parse_size(segment_bytes),
+            segments=segments,
+            window=window,
+            overlap=overlap,
+        ),
+    )
+    rank = questions.rank_of(rank, space.ranks)
+    if expand:
+        print(_export.expanded_json(schedule))
+    elif as_json:
+        print(_export.program_json(schedule, rank))
+    else:
+        sys.stdout.write(_export.header_text(schedule, space) + "\n" + _export.program_text(schedule, space, rank))

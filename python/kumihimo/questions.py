@@ -1,0 +1,143 @@
+"""From what a user asks to native values: ranks with their shape, a collective, and the parameters of an algorithm."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kumihimo import _collectives, _schedule, _topology
+from kumihimo.errors import BadInput
+
+MOST_RANKS = 2**31 - 1
+
+
+@dataclass
+class Ranks:
+    """Which ranks there are. `shape` is that of the nodes (`48x6x32`, `4x3mx2`), or `none`, `node`, `node:4`."""
+
+    shape: str | None = None
+    ranks: int | None = None
+    ranks_per_node: int = 1
+
+
+@dataclass
+class Question:
+    """A collective as the user asks for it: `count` elements, or `bytes` of them."""
+
+    collective: str
+    count: int | None = None
+    bytes: int | None = None
+    type: str = "float64"
+    operation: str = "sum"
+    root: int = 0
+    in_place: bool = False
+
+
+def rank_space(asked: Ranks) -> _topology.RankSpace:
+    """The ranks as algorithms see them."""
+    if asked.ranks is not None and not 1 <= asked.ranks <= MOST_RANKS:
+        raise BadInput(f"the number of ranks is from 1 to {MOST_RANKS}", str(asked.ranks))
+    if asked.ranks_per_node < 1:
+        raise BadInput("a node has at least 1 rank", str(asked.ranks_per_node), "leave --ranks-per-node out for 1")
+    if asked.shape is None or asked.shape == "none":
+        return _row(asked)
+    if asked.shape.partition(":")[0] == "node":
+        return _node(asked)
+    return _box(asked, _topology.Shape.parse(asked.shape))
+
+
+def _row(asked: Ranks) -> _topology.RankSpace:
+    if asked.ranks is None:
+        raise BadInput(
+            "a shape or a number of ranks", "neither", "add --shape 4x3x2, or --ranks 24 for ranks without a shape"
+        )
+    if asked.ranks_per_node > 1:
+        raise BadInput("ranks on nodes need the shape of the nodes", "none", "add --shape, for one axis --shape 4")
+    return _topology.RankSpace.row(asked.ranks)
+
+
+def _node(asked: Ranks) -> _topology.RankSpace:
+    number = asked.shape.partition(":")[2]
+    if number and not number.isdecimal():
+        raise BadInput("a node is written node:4, with its number of ranks", f"'{asked.shape}'")
+    ranks = int(number) if number else asked.ranks or (asked.ranks_per_node if asked.ranks_per_node > 1 else None)
+    if ranks is None:
+        raise BadInput("a node with its number of ranks", "'node'", "write node:4")
+    if not 1 <= ranks <= MOST_RANKS or (asked.ranks or ranks) != ranks or asked.ranks_per_node not in (1, ranks):
+        raise BadInput(
+            f"one number of ranks on the node, from 1 to {MOST_RANKS}", f"{asked.shape} beside other numbers"
+        )
+    return _topology.RankSpace.node(ranks)
+
+
+def _box(asked: Ranks, shape: _topology.Shape) -> _topology.RankSpace:
+    ranks = shape.places * asked.ranks_per_node
+    if asked.ranks is not None and asked.ranks != ranks:
+        each = f" / {asked.ranks_per_node} a node" if asked.ranks_per_node > 1 else ""
+        raise BadInput(
+            f"the shape must hold {asked.ranks} ranks{each}",
+            f"{shape} with {shape.places} nodes",
+            "give a shape whose lengths multiply to ranks / ranks per node",
+        )
+    if ranks > MOST_RANKS:
+        raise BadInput(f"at most {MOST_RANKS} ranks", f"{shape.places} nodes x {asked.ranks_per_node} ranks")
+    return _topology.RankSpace.box(shape, asked.ranks_per_node)
+
+
+def collective(asked: Question, ranks: int) -> _schedule.Collective:
+    """The collective on this many ranks. Numbers beyond 64 bits are caught here, all others by the native side."""
+    return _schedule.Collective(
+        asked.collective,
+        ranks,
+        _count(asked),
+        asked.type,
+        asked.operation,
+        _within("the root", asked.root, 31),
+        asked.in_place,
+    )
+
+
+def _count(asked: Question) -> int:
+    if asked.count is not None and asked.bytes is not None:
+        raise BadInput("either a count of elements or their bytes", "both", "leave one of them out")
+    if asked.count is not None:
+        return _within("the count", asked.count, 63)
+    if asked.bytes is None:
+        raise BadInput("the length of the data", "none", "add --bytes 1MiB or --count 1000")
+    each = _schedule.type_bytes(asked.type)
+    if asked.bytes % each:
+        raise BadInput(
+            f"bytes that are a multiple of the {each} of one {asked.type}",
+            str(asked.bytes),
+            "choose another size, or --type uint8",
+        )
+    return asked.bytes // each
+
+
+def parameters(
+    *,
+    trees: int | None = None,
+    segment_bytes: int | None = None,
+    segments: int | None = None,
+    window: int | None = None,
+    overlap: bool = False,
+    default_segment_bytes: int | None = None,
+) -> _collectives.Parameters:
+    """The parameters of an algorithm; what is None takes its default."""
+    numbers = {"trees": trees, "segment_bytes": segment_bytes, "segments": segments, "window": window}
+    for what, number in numbers.items():
+        if number is not None:
+            _within(what, number, 63)
+    return _collectives.Parameters(**numbers, overlap=overlap or None, default_segment_bytes=default_segment_bytes)
+
+
+def rank_of(number: int, ranks: int) -> int:
+    """A rank of this many."""
+    if not 0 <= number < ranks:
+        raise BadInput(f"a rank is from 0 to {ranks - 1}", str(number))
+    return number
+
+
+def _within(what: str, number: int, bits: int) -> int:
+    if not -(2**bits) <= number < 2**bits:
+        raise BadInput(f"{what} must fit in {bits + 1} bits", str(number))
+    return number

@@ -1,0 +1,58 @@
+"""Sizes as people write them: `8`, `64KiB`, `1GiB`, `16MB`, ranges `8..16MiB` and lists `8,64KiB,1MiB..1GiB`."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+from kumihimo.errors import BadInput
+
+LARGEST = 2**63 - 1
+_BINARY = {"": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+_UNITS = {
+    **{unit.lower(): factor for unit, factor in _BINARY.items()},
+    **{"b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12},
+}
+_SIZE = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?) *([a-zA-Z]*)")
+_EXPECTED = "a size is a whole number of bytes such as 8, 64KiB, 1.5GiB or 16MB"
+
+
+def parse_size(text: str, least: int = 1) -> int:
+    """Bytes. Ki, Mi, Gi, Ti are powers of 1024; k, M, G, T of 1000."""
+    match = _SIZE.fullmatch(text.strip())
+    factor = _UNITS.get(match[2].lower()) if match else None
+    if match is None or factor is None:
+        raise BadInput(_EXPECTED, f"'{text}'")
+    size = Fraction(match[1]) * factor
+    if size.denominator != 1:
+        raise BadInput(_EXPECTED, f"'{text}', which is no whole number of bytes")
+    if size < least:
+        raise BadInput(f"a size is at least {least} byte{'s' if least != 1 else ''}", f"'{text}'")
+    if size > LARGEST:
+        raise BadInput("a size is less than 8 EiB", f"'{text}'")
+    return int(size)
+
+
+def parse_sizes(text: str, least: int = 1) -> list[int]:
+    """A list of sizes and ranges; `A..B` is A doubled as long as it is at most B. In the order written."""
+    sizes: list[int] = []
+    for item in text.split(","):
+        low, dots, high = item.partition("..")
+        if not dots:
+            sizes.append(parse_size(item, least))
+            continue
+        size, last = parse_size(low, max(1, least)), parse_size(high, least)
+        if size > last:
+            raise BadInput("a range of sizes runs from the smaller to the larger", f"'{item}'", f"write {high}..{low}")
+        while size <= last:
+            sizes.append(size)
+            size *= 2
+    return sizes
+
+
+def text_of(size: int) -> str:
+    """In the largest binary unit that divides it: parse_size reads the same size back."""
+    unit, factor = max(
+        ((u, f) for u, f in _BINARY.items() if size % f == 0 and size >= f), key=lambda u: u[1], default=("", 1)
+    )
+    return f"{size // factor}{unit}"
