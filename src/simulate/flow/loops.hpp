@@ -46,6 +46,7 @@ class LoopSets {
       at = next;
     } while (at != member);
   }
+  bool waits(std::int32_t member) const { return sets_[member].frame >= 0; } // has arrived, is not released
   std::int32_t count() const { return static_cast<std::int32_t>(sets_.size()); }
   void clear() { sets_.clear(); }
 

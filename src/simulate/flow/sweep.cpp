@@ -258,7 +258,8 @@ void Sweep::release_loop(std::int32_t member) {
 
 // Loops that wait for ranks which will not come: released as they are.
 bool Sweep::release_stuck() {
-  for (std::int32_t member = 0; member < loops_.count(); ++member) release_loop(member);
+  for (std::int32_t member = 0; member < loops_.count(); ++member)
+    if (loops_.waits(member)) release_loop(member);
   return !frontier_.empty();
 }
 

@@ -1,0 +1,309 @@
+#include "simulate/exact/events.hpp"
+
+#include "simulate/flow/flow.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace kumihimo::simulation {
+
+Events::Events(const Schedule& schedule, const Network& network)
+    : schedule_(schedule), network_(network), segments_(schedule.segments.count), fluid_(network.capacities()),
+      link_bytes_(static_cast<std::size_t>(network.link_bound())), reduced_(static_cast<std::size_t>(schedule.ranks())),
+      waiting_(static_cast<std::size_t>(network.link_bound())) {
+  programs_.reserve(static_cast<std::size_t>(schedule.ranks())); // lanes point into it
+  for (std::int32_t rank = 0; rank < schedule.ranks(); ++rank) add_rank(rank);
+  first_lane_.push_back(static_cast<std::int32_t>(lanes_.size()));
+  unfinished_ = static_cast<std::int64_t>(lanes_.size());
+}
+
+void Events::add_rank(std::int32_t rank) {
+  first_lane_.push_back(static_cast<std::int32_t>(lanes_.size()));
+  programs_.push_back(schedule_.program(Rank{rank}));
+  bindings_.emplace_back(schedule_.collective, schedule_.segments, Rank{rank});
+  for (const Lane& lane : programs_.back().lanes) {
+    LaneState state;
+    state.rank = rank;
+    state.lane = &lane;
+    state.rounds = expand(lane);
+    state.window = std::clamp<std::int64_t>(lane.window, 1, segments_);
+    state.slots.resize(static_cast<std::size_t>(state.window));
+    lanes_.push_back(std::move(state));
+    ++lane_ranks_[lane.id.value];
+  }
+}
+
+bool Events::may_start(const LaneState& state, std::int64_t segment) const {
+  for (const After& after : state.lane->after)
+    for (const LaneId id : after.lanes)
+      for (std::int32_t other = first_lane_[state.rank]; other < first_lane_[state.rank + 1]; ++other) {
+        if (lanes_[other].lane->id != id) continue;
+        if (lanes_[other].done < (after.scope == Scope::all ? segments_ : segment + 1)) return false;
+      }
+  return true;
+}
+
+// Starts all segments of this rank's lanes that may start.
+void Events::wake(std::int32_t rank) {
+  for (bool again = true; again;) {
+    again = false;
+    for (std::int32_t l = first_lane_[rank]; l < first_lane_[rank + 1]; ++l)
+      while (lanes_[l].started < segments_ && lanes_[l].started < lanes_[l].done + lanes_[l].window &&
+             may_start(lanes_[l], lanes_[l].started)) {
+        start_segment(l);
+        again = true;
+      }
+  }
+}
+
+void Events::start_segment(std::int32_t l) {
+  LaneState& lane = lanes_[l];
+  const std::int64_t segment = lane.started++;
+  Slot& s = slot(l, segment);
+  s.complete = false;
+  s.rounds_left = static_cast<std::int64_t>(lane.rounds.size());
+  s.waits_for.resize(lane.rounds.size()), s.steps_left.resize(lane.rounds.size());
+  for (std::size_t r = 0; r < lane.rounds.size(); ++r) {
+    s.waits_for[r] = lane.rounds[r].waits_for;
+    s.steps_left[r] = static_cast<std::int32_t>(lane.rounds[r].steps.size());
+  }
+  if (s.rounds_left == 0) {
+    ++s.rounds_left; // an empty lane is complete at once
+    return round_done(l, segment, -1);
+  }
+  for (std::size_t r = 0; r < lane.rounds.size(); ++r)
+    if (lane.rounds[r].waits_for == 0) start_round(l, segment, static_cast<std::int32_t>(r));
+}
+
+void Events::start_round(std::int32_t l, std::int64_t segment, std::int32_t round) {
+  const auto& steps = lanes_[l].rounds[round].steps;
+  if (steps.empty()) return round_done(l, segment, round);
+  for (const ExpandedStep& step : steps) start_step(step, {l, round, segment, step.step->kind});
+}
+
+void Events::start_step(const ExpandedStep& expanded, const Place& place) {
+  const Step& step = *expanded.step;
+  const std::int32_t rank = lanes_[place.lane].rank;
+  auto values = expanded.values;
+  values[0] = place.segment;
+  std::int64_t bytes = 0;
+  if (!step.is_signal()) {
+    bytes = bindings_[rank].length(step.extent(), values) * schedule_.collective.type_bytes;
+    if (bytes == 0 && step.kind != StepKind::offload) return step_at(now_, place);
+  }
+  switch (step.kind) {
+  case StepKind::copy:
+    return step_at(now_ + static_cast<double>(bytes) / network_.copy_rate(rank), place);
+  case StepKind::reduce:
+    return reduce({-1, Stage::reduction, place}, rank, bytes);
+  case StepKind::offload:
+    return offload(place, expanded.offload);
+  default:
+    return post(expanded, place, step.peer.evaluate(values), bytes);
+  }
+}
+
+void Events::offload(const Place& place, std::int32_t k) {
+  const std::int32_t id = lanes_[place.lane].lane->id.value;
+  auto& all = offloads_[{id, place.segment, k}];
+  all.push_back(place);
+  if (static_cast<std::int32_t>(all.size()) < lane_ranks_[id]) return;
+  const auto& numbers = *network_.machine().offload;
+  const double t =
+      numbers.base_latency.value.value + numbers.stage_latency.value.value * std::log2(static_cast<double>(all.size()));
+  for (const Place& p : all) step_at(now_ + t, p);
+}
+
+void Events::post(const ExpandedStep& step, const Place& place, std::int64_t peer, std::int64_t bytes) {
+  const std::int32_t rank = lanes_[place.lane].rank, id = lanes_[place.lane].lane->id.value,
+                     other = static_cast<std::int32_t>(peer);
+  const bool sending = step.step->sends();
+  const Channel channel = sending ? Channel{id, rank, other} : Channel{id, other, rank};
+  const MessageKey key{channel, place.segment};
+  auto& theirs = sending ? receives_ : sends_;
+  const auto found = theirs.find(key);
+  if (found == theirs.end()) {
+    (sending ? sends_ : receives_)[key].push_back({place, bytes});
+    return;
+  }
+  const Half half = found->second.front();
+  found->second.pop_front();
+  if (found->second.empty()) theirs.erase(found);
+  Message m{channel, sending ? place : half.place, sending ? half.place : place, bytes, {}};
+  servers_[channel].waiting.push_back(m);
+  serve(channel);
+}
+
+// One message of a lane between two ranks at a time; the lane issues its messages one after another.
+void Events::serve(const Channel& channel) {
+  Server& server = servers_[channel];
+  if (server.busy || server.waiting.empty()) return;
+  server.busy = true;
+  std::int32_t at = static_cast<std::int32_t>(messages_.size());
+  if (free_messages_.empty())
+    messages_.emplace_back();
+  else
+    at = free_messages_.back(), free_messages_.pop_back();
+  Message& m = messages_[at] = server.waiting.front();
+  server.waiting.pop_front();
+  route_.clear();
+  m.path = network_.append_path(channel.from, channel.to, route_);
+  LaneState& sender = lanes_[m.send.lane];
+  double issued = now_;
+  if (m.path.cost > 0) issued = sender.issue_free = std::max(now_, sender.issue_free) + m.path.cost;
+  push(issued, Kind::issued, at);
+}
+
+void Events::begin_flow(std::int32_t at) {
+  Message& m = messages_[at];
+  route_.clear();
+  network_.append_path(m.channel.from, m.channel.to, route_);
+  if (m.bytes == 0) route_.clear(); // a signal
+  for (const Resource r : route_) {
+    if (!network_.is_link(r)) continue;
+    link_bytes_[r] += static_cast<double>(m.bytes);
+    if (fluid_.users(r) > 0) waiting_[r] = 1;
+  }
+  start_fluid({at, Stage::transfer, {}}, route_, m.path.limit, static_cast<double>(m.bytes));
+}
+
+void Events::start_fluid(const Running& running, std::span<const Resource> resources, double limit, double bytes) {
+  const auto flow = fluid_.start(now_, resources, limit, bytes);
+  if (static_cast<std::size_t>(flow) >= running_.size()) running_.resize(static_cast<std::size_t>(flow) + 1);
+  running_[flow] = running;
+}
+
+void Events::reduce(const Running& running, std::int32_t rank, std::int64_t bytes) {
+  reduced_[rank] += static_cast<double>(bytes);
+  const Resource reducer = network_.reducer(rank);
+  start_fluid(running, {&reducer, 1}, network_.reduction_rate(rank), static_cast<double>(bytes));
+}
+
+void Events::flow_ended(std::int32_t flow) {
+  fluid_.end(flow);
+  const Running running = running_[flow];
+  if (running.message < 0) return step_done(running.local);
+  const Message m = messages_[running.message];
+  if (running.stage == Stage::reduction) {
+    free_messages_.push_back(running.message);
+    return step_done(m.receive);
+  }
+  push(now_ + m.path.latency, Kind::arrived, running.message);
+  servers_[m.channel].busy = false;
+  serve(m.channel);
+  step_done(m.send);
+}
+
+void Events::arrive(std::int32_t at) {
+  const Message m = messages_[at];
+  if (m.receive.kind == StepKind::receive_reduce) return reduce({at, Stage::reduction, {}}, m.channel.to, m.bytes);
+  free_messages_.push_back(at);
+  step_done(m.receive);
+}
+
+void Events::step_at(double time, const Place& place) {
+  std::int32_t at = static_cast<std::int32_t>(pending_places_.size());
+  if (free_places_.empty())
+    pending_places_.push_back(place);
+  else
+    at = free_places_.back(), free_places_.pop_back(), pending_places_[at] = place;
+  push(time, Kind::step_end, at);
+}
+
+void Events::step_done(const Place& place) {
+  if (--slot(place.lane, place.segment).steps_left[place.round] == 0)
+    round_done(place.lane, place.segment, place.round);
+}
+
+void Events::round_done(std::int32_t l, std::int64_t segment, std::int32_t round) {
+  Slot& s = slot(l, segment);
+  if (--s.rounds_left > 0) {
+    for (const std::int32_t next : lanes_[l].rounds[round].next)
+      if (--s.waits_for[next] == 0) start_round(l, segment, next);
+    return;
+  }
+  s.complete = true;
+  LaneState& lane = lanes_[l];
+  while (lane.done < lane.started && slot(l, lane.done).complete) {
+    slot(l, lane.done).complete = false;
+    ++lane.done;
+  }
+  if (lane.done == segments_) lane.end = now_, --unfinished_;
+  wake(lane.rank);
+}
+
+void Events::push(double time, Kind kind, std::int32_t index, std::uint32_t version) {
+  queue_.push({time, order_++, kind, index, version});
+}
+
+void Events::handle(const Event& event) {
+  switch (event.kind) {
+  case Kind::issued:
+    return begin_flow(event.index);
+  case Kind::flow_end:
+    if (fluid_.version(event.index) == event.version) flow_ended(event.index);
+    return;
+  case Kind::arrived:
+    return arrive(event.index);
+  case Kind::step_end: {
+    const Place place = pending_places_[event.index];
+    free_places_.push_back(event.index);
+    return step_done(place);
+  }
+  }
+}
+
+Result<Prediction> Events::run() {
+  for (std::int32_t rank = 0; rank < schedule_.ranks(); ++rank) wake(rank);
+  const auto reschedule = [&] {
+    fluid_.update(now_, [&](Fluid::FlowId flow, double rest, std::uint32_t version) {
+      push(now_ + rest, Kind::flow_end, flow, version);
+    });
+  };
+  reschedule();
+  while (!queue_.empty()) {
+    now_ = std::max(now_, queue_.top().time);
+    const double instant = now_ * (1 + 1e-12) + 1e-18; // one instant but for rounding
+    while (!queue_.empty() && queue_.top().time <= instant) {
+      const Event event = queue_.top();
+      queue_.pop();
+      handle(event);
+    }
+    reschedule();
+  }
+  if (unfinished_ > 0)
+    return failed("expected a schedule that ends", fmt::format("{} lanes waiting for ever", unfinished_),
+                  "check it with `verify`");
+  return describe();
+}
+
+Prediction Events::describe() const {
+  Prediction p;
+  p.model = Model::exact;
+  std::map<std::int32_t, double> ends; // lanes by id
+  for (const LaneState& lane : lanes_) {
+    const auto same = [&](const Phase& phase) { return phase.name == phase_name(lane.lane->role); };
+    auto phase = std::find_if(p.phases.begin(), p.phases.end(), same);
+    if (phase == p.phases.end()) phase = p.phases.insert(phase, Phase{phase_name(lane.lane->role)});
+    phase->seconds = {std::max(phase->seconds.value, lane.end)};
+    p.seconds = {std::max(p.seconds.value, lane.end)};
+  }
+  std::sort(p.phases.begin(), p.phases.end(), [](const Phase& a, const Phase& b) { return a.seconds < b.seconds; });
+  for (std::size_t i = p.phases.size(); i-- > 1;) p.phases[i].seconds.value -= p.phases[i - 1].seconds.value;
+  for (std::int32_t r = 0; r < schedule_.ranks(); ++r)
+    p.compute = {std::max(p.compute.value, reduced_[r] / network_.reduction_rate(r))};
+  p.links = network_.machine().topology->links();
+  std::int64_t waiting = 0;
+  for (std::size_t l = 0; l < link_bytes_.size(); ++l) {
+    p.link_bytes_sum += link_bytes_[l];
+    p.link_bytes_max = std::max(p.link_bytes_max, link_bytes_[l]);
+    waiting += waiting_[l];
+  }
+  p.links_waiting_share = p.links == 0 ? 0 : static_cast<double>(waiting) / static_cast<double>(p.links);
+  p.link_bytes = link_bytes_;
+  return p;
+}
+
+} // namespace kumihimo::simulation

@@ -1,0 +1,130 @@
+// The state of the exact simulation: lanes with segments in flight, channels that serve in order, and a clock.
+#pragma once
+
+#include "base/result.hpp"
+#include "simulate/exact/fluid.hpp"
+#include "simulate/exact/materialised.hpp"
+#include "simulate/flow/matching.hpp"
+#include "simulate/prediction.hpp"
+
+#include <deque>
+#include <map>
+#include <queue>
+
+namespace kumihimo::simulation {
+
+class Events {
+ public:
+  Events(const Schedule& schedule, const Network& network);
+  Result<Prediction> run();
+
+ private:
+  struct Place { // a step in progress
+    std::int32_t lane = -1, round = 0;
+    std::int64_t segment = 0;
+    StepKind kind = StepKind::copy;
+  };
+  struct Slot { // a segment in flight
+    std::vector<std::int32_t> waits_for, steps_left;
+    std::int64_t rounds_left = 0;
+    bool complete = false;
+  };
+  struct LaneState {
+    std::int32_t rank = 0;
+    const Lane* lane = nullptr;
+    std::vector<ExpandedRound> rounds;
+    std::vector<Slot> slots;
+    std::int64_t window = 1, started = 0, done = 0; // segments; all below `done` are complete
+    double issue_free = 0, end = 0;
+  };
+  struct Message {
+    Channel channel;
+    Place send, receive;
+    std::int64_t bytes = 0;
+    Path path;
+  };
+  struct MessageKey {
+    Channel channel;
+    std::int64_t segment = 0;
+    bool operator==(const MessageKey&) const = default;
+  };
+  struct MessageKeyHash {
+    std::size_t operator()(const MessageKey& k) const noexcept {
+      return ChannelHash{}(k.channel) * 31 + static_cast<std::size_t>(k.segment);
+    }
+  };
+  struct Half {
+    Place place;
+    std::int64_t bytes = 0;
+  };
+  struct Server { // of a channel, in order
+    std::deque<Message> waiting;
+    bool busy = false;
+  };
+  enum class Kind : std::uint8_t { issued, flow_end, arrived, step_end };
+  struct Event {
+    double time = 0;
+    std::int64_t order = 0;
+    Kind kind = Kind::issued;
+    std::int32_t index = 0; // of a message, or of a flow
+    std::uint32_t version = 0;
+    bool operator>(const Event& o) const { return time != o.time ? time > o.time : order > o.order; }
+  };
+  enum class Stage : std::uint8_t { transfer, reduction };
+  struct Running {
+    std::int32_t message = -1;
+    Stage stage = Stage::transfer;
+    Place local; // a reduction without a message
+  };
+
+  void add_rank(std::int32_t rank);
+  void wake(std::int32_t rank);
+  bool may_start(const LaneState& lane, std::int64_t segment) const;
+  void start_segment(std::int32_t lane);
+  void start_round(std::int32_t lane, std::int64_t segment, std::int32_t round);
+  void start_step(const ExpandedStep& step, const Place& place);
+  void post(const ExpandedStep& step, const Place& place, std::int64_t peer, std::int64_t bytes);
+  void offload(const Place& place, std::int32_t k);
+  void step_done(const Place& place);
+  void round_done(std::int32_t lane, std::int64_t segment, std::int32_t round);
+  void serve(const Channel& channel);
+  void begin_flow(std::int32_t message);
+  void start_fluid(const Running& running, std::span<const Resource> resources, double limit, double bytes);
+  void flow_ended(std::int32_t flow);
+  void arrive(std::int32_t message);
+  void reduce(const Running& running, std::int32_t rank, std::int64_t bytes);
+  void step_at(double time, const Place& place);
+  void push(double time, Kind kind, std::int32_t index, std::uint32_t version = 0);
+  void handle(const Event& event);
+  Slot& slot(std::int32_t lane, std::int64_t segment) { return lanes_[lane].slots[segment % lanes_[lane].window]; }
+  Prediction describe() const;
+
+  const Schedule& schedule_;
+  const Network& network_;
+  std::int64_t segments_ = 1;
+  std::vector<Program> programs_;
+  std::vector<Binding> bindings_;
+  std::vector<LaneState> lanes_;
+  std::vector<std::int32_t> first_lane_; // of each rank; one more at the end
+  std::int64_t unfinished_ = 0;          // lanes
+
+  double now_ = 0;
+  std::int64_t order_ = 0;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> queue_;
+  Fluid fluid_;
+  std::vector<Running> running_; // by flow
+  std::vector<Message> messages_;
+  std::vector<std::int32_t> free_messages_;
+  std::vector<Place> pending_places_; // of step_end events
+  std::vector<std::int32_t> free_places_;
+  std::unordered_map<MessageKey, std::deque<Half>, MessageKeyHash> sends_, receives_;
+  std::unordered_map<Channel, Server, ChannelHash> servers_;
+  std::map<std::array<std::int64_t, 3>, std::vector<Place>> offloads_; // lane, segment, k
+  std::map<std::int32_t, std::int32_t> lane_ranks_;                    // ranks that have a lane, by id
+  std::vector<Resource> route_;
+
+  std::vector<double> link_bytes_, reduced_;
+  std::vector<char> waiting_;
+};
+
+} // namespace kumihimo::simulation

@@ -1,0 +1,68 @@
+// Flows that share resources max-min fairly, solved anew at every start and end, by textbook progressive filling. Only
+// flows that a change can reach are solved again: those connected through resources that could be full.
+#pragma once
+
+#include "simulate/network.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace kumihimo::simulation {
+
+class Fluid {
+ public:
+  explicit Fluid(const std::vector<double>& capacities)
+      : capacities_(capacities), users_(capacities.size()), demand_(capacities.size()), mark_(capacities.size()) {}
+
+  using FlowId = std::int32_t;
+
+  FlowId start(double now, std::span<const Resource> resources, double limit, double bytes);
+  void end(FlowId flow);
+
+  // Solves what changed since the last call; fn(flow, seconds until it ends, version) for each flow whose rate changed.
+  template <class F>
+  void update(double now, F&& fn) {
+    collect();
+    fill();
+    for (const FlowId f : component_) {
+      Flow& flow = flows_[f];
+      if (flow.rate == flow.new_rate) continue;
+      flow.remaining = flow.remaining - flow.rate * (now - flow.since);
+      flow.since = now;
+      flow.rate = flow.new_rate;
+      fn(f, (flow.remaining > 0 ? flow.remaining : 0) / flow.rate, ++flow.version);
+    }
+  }
+
+  std::uint32_t version(FlowId flow) const { return flows_[flow].version; }
+  std::size_t users(Resource r) const { return users_[r].size(); }
+
+ private:
+  struct Flow {
+    std::vector<Resource> resources;
+    double limit = 0, remaining = 0, rate = 0, new_rate = 0, since = 0;
+    std::uint32_t version = 0;
+    bool listed = false, alive = false;
+  };
+  bool may_be_full(Resource r) const { return demand_[r] > capacities_[r] * (1 + 1e-12); }
+  void list(FlowId f);
+  void collect();
+  void fill();
+  void freeze(FlowId f, double rate);
+
+  struct Mark {
+    double left = 0;
+    std::int32_t count = 0;
+    bool listed = false;
+  };
+  const std::vector<double>& capacities_;
+  std::vector<std::vector<FlowId>> users_;
+  std::vector<double> demand_; // sum of the limits of its flows
+  std::vector<Mark> mark_;
+  std::vector<Flow> flows_;
+  std::vector<FlowId> unused_, component_, changed_;
+  std::vector<Resource> full_, freed_;
+};
+
+} // namespace kumihimo::simulation

@@ -1,0 +1,28 @@
+// One lane of one rank with its loops expanded: rounds, and which rounds each waits for. The same for every segment but
+// for the lengths.
+#pragma once
+
+#include "schedule/binding.hpp"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace kumihimo::simulation {
+
+struct ExpandedStep {
+  const Step* step = nullptr;
+  std::array<std::int64_t, max_depth> values{};
+  std::int32_t offload = -1; // its number among the offloads of its lane
+};
+
+struct ExpandedRound { // without steps: a mere meeting point
+  std::vector<ExpandedStep> steps;
+  std::vector<std::int32_t> next; // rounds that wait for this one
+  std::int32_t waits_for = 0;
+};
+
+// The program must outlive the result.
+std::vector<ExpandedRound> expand(const Lane& lane);
+
+} // namespace kumihimo::simulation
