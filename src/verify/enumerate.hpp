@@ -1,0 +1,38 @@
+// Walks over the values of loop variables, when symbols do not decide: all of them up to a budget, else corners and a
+// spread of others.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace kumihimo::verify {
+
+// fn(values) until it returns false. Returns whether all combinations were visited (or fn stopped the walk).
+template <class F>
+bool for_values(std::span<const std::int64_t> trips, std::int64_t budget, F&& fn) {
+  std::int64_t all = 1;
+  for (const std::int64_t t : trips) {
+    if (t <= 0) return true;
+    all = t > budget / all ? budget + 1 : all * t;
+  }
+  std::vector<std::int64_t> values(trips.size(), 0);
+  if (all > budget) {
+    // The first and last values of all, and the diagonal between.
+    for (std::int64_t k = 0; k <= budget; ++k) {
+      for (std::size_t d = 0; d < trips.size(); ++d)
+        values[d] = static_cast<std::int64_t>(static_cast<double>(trips[d] - 1) * static_cast<double>(k) /
+                                              static_cast<double>(budget));
+      if (!fn(std::span<const std::int64_t>(values))) return false;
+    }
+    return false;
+  }
+  for (;;) {
+    if (!fn(std::span<const std::int64_t>(values))) return true;
+    std::size_t d = trips.size();
+    while (d > 0 && ++values[d - 1] == trips[d - 1]) values[--d] = 0;
+    if (d == 0) return true;
+  }
+}
+
+} // namespace kumihimo::verify

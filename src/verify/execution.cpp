@@ -1,0 +1,474 @@
+#include "verify/execution.hpp"
+
+#include "verify/expectation.hpp"
+#include "verify/knowledge.hpp"
+#include "verify/local_order.hpp"
+#include "verify/memory.hpp"
+#include "verify/rank_state.hpp"
+#include "verify/waiting.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <unordered_map>
+
+namespace kumihimo::verify {
+namespace {
+
+class Execution {
+ public:
+  Execution(const Schedule& schedule, const Scene& scene, std::size_t most)
+      : schedule_(schedule), scene_(scene), most_(most), knowledge_(schedule.collective) {}
+
+  Outcome run() {
+    prepare();
+    for (std::size_t r = 0; r < ranks_.size(); ++r) pump(static_cast<std::int32_t>(r));
+    while (!full() && (finish_one() || complete_one())) {
+    }
+    if (!full() && !all_over()) report_stuck();
+    if (out_.findings.empty()) check_result();
+    return std::move(out_);
+  }
+
+ private:
+  bool full() const { return out_.findings.size() >= most_; }
+  void find(Check check, Place place, std::string what) {
+    out_.findings.push_back({check, std::move(place), std::move(what)});
+  }
+
+  // --- set-up
+
+  void prepare() {
+    OrderCache orders;
+    ranks_.reserve(schedule_.ranks());
+    for (std::int32_t r = 0; r < schedule_.ranks(); ++r) {
+      ranks_.push_back(std::make_unique<RankState>(schedule_, Rank{r}, scene_, orders));
+      RankState& state = *ranks_.back();
+      for (const LaneState& lane : state.lanes) participants_[lane.id].push_back(r);
+      if (scene_.memory) fill(state);
+      if (scene_.focus) state.expand_focused(*scene_.focus, out_.findings);
+    }
+  }
+
+  void fill(RankState& state) {
+    const Collective& c = schedule_.collective;
+    const bool aliased = c.aliased(state.rank);
+    const bool together = aliased && (schedule_.claims.in_place_safe || c.kind == CollectiveKind::bcast);
+    if (together) state.memory.alias(state.binding.input_within_output());
+    const std::int64_t n = contributed(state.binding), shift = state.binding.input_within_output();
+    if (scene_.focus) {
+      if (n == 0) return;
+      const ValueId one = store_.leaf(state.rank.value, scene_.focus->element, 1);
+      state.memory.put(0, scene_.focus->element, one, store_);
+      if (aliased && !together) state.memory.put(1, scene_.focus->element + shift, one, store_);
+      return;
+    }
+    if (n == 0) return;
+    const ValueId all = store_.leaf(state.rank.value, 0, n);
+    state.memory.put(0, 0, all, store_);
+    // One that is not safe in place gets a copy of its input; the output still holds what it held.
+    if (aliased && !together && shift >= 0) state.memory.put(1, shift, all, store_);
+  }
+
+  // --- control
+
+  void pump(std::int32_t rank) {
+    RankState& state = *ranks_[rank];
+    for (bool moved = true; moved && !full();) {
+      moved = false;
+      for (std::size_t l = 0; l < state.lanes.size(); ++l) {
+        if (!state.may_begin(static_cast<std::int32_t>(l))) continue;
+        moved = true;
+        begin(state, static_cast<std::int32_t>(l));
+      }
+    }
+  }
+
+  void begin(RankState& state, std::int32_t lane) {
+    Activation& a = state.begin(lane);
+    a.nodes[0].start = knowledge_.begin(state, lane);
+    start_node(a, 0);
+  }
+
+  void start_node(Activation& a, std::int32_t node) {
+    TreeNode& n = a.nodes[node];
+    if (n.round >= 0) return start_round(a, node);
+    n.next = n.oldest = n.first_child;
+    knowledge_.enter(a, node);
+    if (n.next < 0) return complete_node(a, node);
+    start_children(a, node);
+  }
+
+  void start_children(Activation& a, std::int32_t node) {
+    // References into the nodes stay good: nothing is added while running. Completions within are handled by loops.
+    while (a.nodes[node].next >= 0) {
+      const TreeNode& n = a.nodes[node];
+      const std::int32_t child = n.next;
+      if (a.nodes[n.oldest].iteration + n.in_flight <= a.nodes[child].iteration) return;
+      a.nodes[node].next = a.nodes[child].next_sibling;
+      knowledge_.start_child(a, node, child);
+      start_node(a, child);
+    }
+  }
+
+  void complete_node(Activation& a, std::int32_t node) {
+    a.nodes[node].complete = true;
+    const std::int32_t parent = a.nodes[node].parent;
+    if (parent < 0) {
+      RankState& state = *ranks_[a.rank];
+      knowledge_.complete(state, a);
+      finished_.push_back({&state, a.lane, a.segment});
+      return;
+    }
+    TreeNode& p = a.nodes[parent];
+    knowledge_.leave(a, node);
+    while (p.oldest >= 0 && a.nodes[p.oldest].complete) p.oldest = a.nodes[p.oldest].next_sibling;
+    if (p.oldest < 0) return complete_node(a, parent);
+    start_children(a, parent);
+  }
+
+  void start_round(Activation& a, std::int32_t node) {
+    TreeNode& n = a.nodes[node];
+    n.pending = n.steps;
+    knowledge_.enter(a, node);
+    if (n.steps == 0) return complete_node(a, node);
+    for (std::int32_t s = n.first_step; s < n.first_step + n.steps; ++s) start_step(a, node, s);
+  }
+
+  void start_step(Activation& a, std::int32_t node, std::int32_t index) {
+    const StepInstance& s = a.steps[index];
+    const End end{&a, node, index};
+    if (!s.is_signal() && s.length == 0) return completed_.push_back(end);
+    if (scene_.memory && !s.is_signal()) use_memory(end);
+    if (s.kind == StepKind::copy || s.kind == StepKind::reduce) {
+      if (scene_.memory) compute(end);
+      return completed_.push_back(end);
+    }
+    if (s.kind == StepKind::offload) return offload(end);
+    post(end);
+  }
+
+  bool complete_one() {
+    if (completed_.empty()) return false;
+    const End end = completed_.back();
+    completed_.pop_back();
+    ++out_.executed;
+    Activation& a = *end.activation;
+    if (--a.nodes[end.node].pending == 0) complete_node(a, end.node);
+    return true;
+  }
+
+  // Activations are freed here alone, never under a function that still looks at them.
+  bool finish_one() {
+    if (finished_.empty()) return false;
+    const Finished f = finished_.back();
+    finished_.pop_back();
+    f.state->finish(f.lane, f.segment);
+    pump(f.state->rank.value);
+    return true;
+  }
+
+  // --- messages
+
+  void post(const End& end) {
+    const StepInstance& s = end.instance();
+    const MessageKey key = message_key(end);
+    auto [it, alone] = posted_.try_emplace(key);
+    End& other = s.sends() ? it->second.receive : it->second.send;
+    End& mine = s.sends() ? it->second.send : it->second.receive;
+    if (mine.activation) return find(Check::matching, end.place(), "starts twice under one key");
+    mine = end;
+    if (!other.activation) return;
+    const End send = it->second.send, receive = it->second.receive;
+    posted_.erase(it);
+    transfer(send, receive);
+  }
+
+  void transfer(const End& send, const End& receive) {
+    const StepInstance &s = send.instance(), &r = receive.instance();
+    if (!s.is_signal() && s.length != r.length)
+      return find(Check::matching, receive.place(),
+                  fmt::format("expects {} elements where {} sends {}", r.length, send.place().text(), s.length));
+    if (scene_.memory && !s.is_signal()) {
+      Sequence data;
+      if (read(send, s.source, data)) deliver(receive, std::move(data));
+    }
+    knowledge_.transfer(*send.activation, send.node, *receive.activation, receive.node);
+    out_.height = std::max<std::int64_t>(out_.height, receive.activation->nodes[receive.node].done.hops);
+    completed_.push_back(send);
+    completed_.push_back(receive);
+  }
+
+  void deliver(const End& end, Sequence data) {
+    const StepInstance& s = end.instance();
+    if (s.kind == StepKind::receive_reduce) {
+      Sequence own;
+      if (!read(end, s.source, own)) return;
+      data = s.arriving_left ? combined(std::move(data), std::move(own)) : combined(std::move(own), std::move(data));
+    }
+    write(end, s.target, std::move(data));
+  }
+
+  void offload(const End& end) {
+    auto& ends = offloads_[offload_key(end)];
+    ends.push_back(end);
+    if (ends.size() < participants_[end.activation->lane_id].size()) return;
+    std::sort(ends.begin(), ends.end(),
+              [](const End& a, const End& b) { return a.activation->rank < b.activation->rank; });
+    if (scene_.memory) offload_data(ends);
+    for (const End& a : ends) knowledge_.transfer(*a.activation, a.node, *ends[0].activation, ends[0].node);
+    for (const End& a : ends) knowledge_.share(*ends[0].activation, ends[0].node, *a.activation, a.node);
+    for (const End& a : ends) completed_.push_back(a);
+    ends.clear();
+  }
+
+  // The engine combines in ascending order of rank, or hands out the root's data.
+  void offload_data(const std::vector<End>& ends) {
+    Sequence result;
+    for (const End& end : ends) {
+      if (!schedule_.collective.reduces() && end.activation->rank != schedule_.collective.root.value) continue;
+      Sequence data;
+      if (end.instance().length != ends[0].instance().length)
+        return find(Check::matching, end.place(), "offloads another number of elements than the other ranks");
+      if (!read(end, end.instance().source, data)) return;
+      result = result.empty() ? std::move(data) : combined(std::move(result), std::move(data));
+    }
+    for (const End& end : ends) write(end, end.instance().target, result);
+  }
+
+  // --- data
+
+  void compute(const End& end) {
+    const StepInstance& s = end.instance();
+    Sequence left, right;
+    if (!read(end, s.source, left)) return;
+    if (s.kind == StepKind::reduce) {
+      if (!read(end, s.right, right)) return;
+      left = combined(std::move(left), std::move(right));
+    }
+    write(end, s.target, std::move(left));
+  }
+
+  Sequence combined(Sequence left, Sequence right) {
+    align(left, right, store_);
+    for (std::size_t i = 0; i < left.size(); ++i) left[i] = store_.combine(left[i], right[i]);
+    return left;
+  }
+
+  bool read(const End& end, const Located& place, Sequence& out) {
+    const Activation& a = *end.activation;
+    std::int64_t total = 0;
+    for (std::int32_t i = 0; i < place.runs; ++i) {
+      const ElementRun run = a.runs[place.first_run + i];
+      total += run.count;
+      if (const auto bad = ranks_[a.rank]->memory.read(place.buffer, run, out, store_)) {
+        find(Check::dataflow, end.place(),
+             fmt::format("reads {}, which nobody wrote", element_text(place.buffer, *bad)));
+        return false;
+      }
+    }
+    if (total == end.instance().length) return true;
+    find(Check::structure, end.place(),
+         fmt::format("its operands have different lengths, {} and {} elements", total, end.instance().length));
+    return false;
+  }
+
+  void write(const End& end, const Located& place, Sequence data) {
+    const Activation& a = *end.activation;
+    std::size_t at = 0;
+    for (std::int32_t i = 0; i < place.runs; ++i)
+      ranks_[a.rank]->memory.write(place.buffer, a.runs[place.first_run + i], data, at, store_);
+  }
+
+  // --- who touches what
+
+  void use_memory(const End& end) {
+    const Activation& a = *end.activation;
+    const StepInstance& s = end.instance();
+    RankState& state = *ranks_[a.rank];
+    const User user{a.lane, a.segment, end.node, a.nodes[end.node].round, end.step};
+    const Memory::Ordered ordered = [&](const User& x, const User& y) {
+      if (x.lane == y.lane && x.segment == y.segment) return a.ordered(x.node, y.node);
+      return x.segment < state.order->complete(y.lane, y.segment, x.lane);
+    };
+    for (const Located* place : {&s.source, &s.right, &s.target}) {
+      if (!place->exists()) continue;
+      const bool writes = place == &s.target;
+      for (std::int32_t i = 0; i < place->runs; ++i) {
+        const ElementRun run = a.runs[place->first_run + i];
+        if (place->buffer == 0 && schedule_.collective.kind != CollectiveKind::bcast)
+          if (const auto lost = state.memory.overwritten_input(run)) {
+            find(Check::claim, end.place(),
+                 fmt::format("claimed to be safe in place, but reads {} after {} wrote the output there",
+                             element_text(0, lost->element), user_text(state, lost->other)));
+            return;
+          }
+        if (const auto clash = state.memory.use(place->buffer, run, writes, user, ordered, store_)) {
+          find(Check::overlap, end.place(),
+               fmt::format("{} {}, which {} {}, with no order between the two", writes ? "writes" : "reads",
+                           element_text(place->buffer, clash->element), user_text(state, clash->other),
+                           clash->wrote ? "writes" : "reads"));
+          return;
+        }
+      }
+    }
+    for (const Located* place : {&s.source, &s.right})
+      if (place->exists() && state.shifted_overlap(a, *place, s.target))
+        find(Check::overlap, end.place(), "reads and writes overlapping runs at different places");
+  }
+
+  std::string user_text(const RankState& state, const User& u) const {
+    return fmt::format("lane {}, segment {}, round {}", state.lanes[u.lane].id, u.segment, u.round);
+  }
+
+  // --- the end
+
+  bool all_over() const {
+    return std::all_of(ranks_.begin(), ranks_.end(), [](const auto& r) { return r->over(); });
+  }
+
+  void report_stuck() {
+    // Focused executions may be stuck only where a full one is, or where matching is wrong.
+    for (Finding& f : stuck_findings(ranks_, posted_)) find(f.check, std::move(f.place), std::move(f.what));
+  }
+
+  void check_result() {
+    if (const auto late = knowledge_.unaware()) {
+      Place p;
+      p.rank = late->rank;
+      find(Check::dataflow, p, fmt::format("may leave the barrier before rank {} has entered it", late->missing));
+      return;
+    }
+    if (!scene_.memory) return;
+    std::vector<std::uint64_t> signatures(static_cast<std::size_t>(schedule_.ranks()) + 1, 0);
+    for (std::int32_t r = 0; r < schedule_.ranks(); ++r) signatures[r + 1] = signatures[r] + ValueStore::signature(r);
+    for (auto& state : ranks_) {
+      for (const Wanted& w : wanted(state->binding)) {
+        if (full()) return;
+        check_wanted(*state, focused(w), signatures);
+      }
+    }
+  }
+
+  Wanted focused(Wanted w) const {
+    if (!scene_.focus) return w;
+    const std::int64_t e = scene_.focus->element;
+    if (e < w.first || e >= w.first + w.count) return Wanted{};
+    w.position += e - w.first;
+    w.first = e;
+    w.count = 1;
+    return w;
+  }
+
+  void check_wanted(RankState& state, const Wanted& w, const std::vector<std::uint64_t>& signatures) {
+    if (w.count == 0) return;
+    Place place;
+    place.rank = state.rank.value;
+    Sequence have;
+    if (const auto missing = state.memory.read(1, {w.first, w.count}, have, store_)) {
+      name_segment(state, *missing, place);
+      return find(Check::dataflow, place, fmt::format("{} of the result was never written", element_text(1, *missing)));
+    }
+    std::int64_t at = 0;
+    for (ValueId v : have) {
+      const Facts& f = store_.facts(v);
+      const std::string_view wrong = difference(f, w, at, signatures);
+      if (!wrong.empty()) {
+        name_writer(state, w.first + at, place);
+        return find(Check::dataflow, place,
+                    fmt::format("{} of the result is {}: {} where the contributions of ranks {} to {} at element {} "
+                                "belong",
+                                element_text(1, w.first + at), wrong, store_.text(v), w.low, w.high - 1,
+                                w.position + at));
+      }
+      at += store_.count(v);
+    }
+    if (schedule_.collective.kind == CollectiveKind::allreduce) compare_with_first(state, w, std::move(have), place);
+  }
+
+  std::string_view difference(const Facts& f, const Wanted& w, std::int64_t at,
+                              const std::vector<std::uint64_t>& signatures) const {
+    if (f.contributions < w.high - w.low) return "incomplete";
+    if (f.contributions > w.high - w.low) return "counted twice";
+    if (f.ranks != signatures[w.high] - signatures[w.low]) return "made of the wrong ranks";
+    if (f.position != w.position + at) return "made of the wrong elements";
+    if (schedule_.claims.keeps_rank_order && (!f.in_order || f.low != w.low || f.high != w.high))
+      return "not in rank order, as claimed";
+    return {};
+  }
+
+  // All ranks must hold the same tree of operations, so the same bits.
+  void compare_with_first(RankState& state, const Wanted& w, Sequence have, Place place) {
+    if (reference_.empty()) {
+      reference_ = std::move(have);
+      return;
+    }
+    align(have, reference_, store_);
+    std::int64_t at = 0;
+    for (std::size_t i = 0; i < have.size(); ++i) {
+      if (have[i] != reference_[i]) {
+        name_writer(state, w.first + at, place);
+        return find(Check::dataflow, place,
+                    fmt::format("{} is combined as {}, at rank 0 as {}: other bits", element_text(1, w.first + at),
+                                store_.text(have[i]), store_.text(reference_[i])));
+      }
+      at += store_.count(have[i]);
+    }
+  }
+
+  // The step that wrote an element of the result, where one did.
+  void name_writer(RankState& state, std::int64_t element, Place& place) const {
+    const auto user = state.memory.writer(1, element);
+    if (!user) return name_segment(state, element, place);
+    place.lane = state.lanes[user->lane].id;
+    place.segment = user->segment;
+    place.round = user->round;
+    place.step = user->step;
+    state.name_step(*user, scene_.focus, place);
+  }
+
+  // The segment that an element of a vector belongs to.
+  void name_segment(const RankState& state, std::int64_t element, Place& place) const {
+    const CollectiveKind k = schedule_.collective.kind;
+    const bool vector = k == CollectiveKind::bcast || k == CollectiveKind::reduce || k == CollectiveKind::allreduce ||
+                        k == CollectiveKind::scan || k == CollectiveKind::exscan;
+    if (!vector) return;
+    const std::int64_t n = schedule_.collective.counts.each, count = schedule_.segments.count;
+    place.segment = static_cast<std::int64_t>(((static_cast<Wide>(element) + 1) * count - 1) / n);
+    if (state.lanes.size() == 1) place.lane = state.lanes[0].id;
+  }
+
+  static std::string element_text(std::int32_t buffer, std::int64_t element) {
+    if (buffer < 2) return fmt::format("{} element {}", buffer == 0 ? "input" : "output", element);
+    return fmt::format("scratch {} element {}", buffer - 2, element);
+  }
+
+  struct Finished {
+    RankState* state;
+    std::int32_t lane;
+    std::int64_t segment;
+  };
+
+  const Schedule& schedule_;
+  const Scene& scene_;
+  std::size_t most_;
+  Outcome out_;
+  ValueStore store_;
+  Knowledge knowledge_;
+  std::vector<std::unique_ptr<RankState>> ranks_;
+  std::unordered_map<std::int32_t, std::vector<std::int32_t>> participants_; // of each lane id
+  Posted posted_;
+  std::unordered_map<MessageKey, std::vector<End>, MessageKeyHash> offloads_;
+  std::vector<End> completed_;
+  std::vector<Finished> finished_;
+  Sequence reference_; // rank 0's result
+};
+
+} // namespace
+
+Outcome execute(const Schedule& schedule, const Scene& scene, std::size_t most_findings) {
+  return Execution(schedule, scene, most_findings).run();
+}
+
+} // namespace kumihimo::verify

@@ -1,0 +1,28 @@
+// Abstract execution with synchronous sends: nothing is buffered, windows, loops in flight and `after` as declared.
+// The matching of sends and receives is fixed, so the schedule is an event graph: if one execution gets stuck all do,
+// and if all goes through no interleaving is stuck. Likewise the result: where no two steps collide in memory
+// (memory.hpp), every interleaving computes the same values.
+#pragma once
+
+#include "verify/activation.hpp"
+#include "verify/report.hpp"
+
+#include <optional>
+
+namespace kumihimo::verify {
+
+struct Scene {
+  std::optional<Focus> focus; // one element alone, in its segment
+  std::int64_t segments = 0;  // executed, from the first; all if no focus is set and memory is followed
+  bool memory = true;         // follow the data, not only who waits for whom
+};
+
+struct Outcome {
+  std::vector<Finding> findings;
+  std::int64_t executed = 0;
+  std::int64_t height = 0; // relays on the longest path within a lane and segment
+};
+
+Outcome execute(const Schedule& schedule, const Scene& scene, std::size_t most_findings);
+
+} // namespace kumihimo::verify

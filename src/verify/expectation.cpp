@@ -1,0 +1,67 @@
+#include "verify/expectation.hpp"
+
+namespace kumihimo::verify {
+namespace {
+
+// Elements that rank `from` sends to block `to` (alltoall), or of block `to`.
+std::int64_t block_elements(const Collective& c, std::int32_t from, std::int32_t to) {
+  if (c.counts.known == Counts::Known::uniform) return c.counts.each;
+  if (c.counts.known == Counts::Known::local) return (*c.counts.table)[std::int64_t{from} * c.ranks + to];
+  return (*c.counts.table)[to];
+}
+
+// Where block `to` begins in the input of rank `from`.
+std::int64_t block_begin(const Collective& c, std::int32_t from, std::int32_t to) {
+  if (c.counts.known == Counts::Known::uniform) return c.counts.each * to;
+  std::int64_t sum = 0;
+  for (std::int32_t b = 0; b < to; ++b) sum += block_elements(c, from, b);
+  return sum;
+}
+
+std::vector<Wanted> every_block(const Collective& c, std::int32_t rank) {
+  const bool all_to_all = c.kind == CollectiveKind::alltoall;
+  std::vector<Wanted> list;
+  std::int64_t first = 0;
+  for (std::int32_t q = 0; q < c.ranks; ++q) {
+    const std::int64_t n = all_to_all ? block_elements(c, q, rank) : block_elements(c, q, q);
+    list.push_back({first, n, q, q + 1, all_to_all ? block_begin(c, q, rank) : 0});
+    first += n;
+  }
+  return list;
+}
+
+} // namespace
+
+std::int64_t contributed(const Binding& binding) { return binding.input_elements(); }
+
+std::vector<Wanted> wanted(const Binding& binding) {
+  const Collective& c = binding.collective();
+  const std::int32_t r = binding.rank().value, root = c.root.value;
+  const std::int64_t n = c.counts.each;
+  switch (c.kind) {
+  case CollectiveKind::barrier:
+    return {};
+  case CollectiveKind::bcast:
+    return {{0, n, root, root + 1, 0}};
+  case CollectiveKind::allreduce:
+    return {{0, n, 0, c.ranks, 0}};
+  case CollectiveKind::reduce:
+    return r == root ? std::vector<Wanted>{{0, n, 0, c.ranks, 0}} : std::vector<Wanted>{};
+  case CollectiveKind::scan:
+    return {{0, n, 0, r + 1, 0}};
+  case CollectiveKind::exscan:
+    return r > 0 ? std::vector<Wanted>{{0, n, 0, r, 0}} : std::vector<Wanted>{};
+  case CollectiveKind::gather:
+    return r == root ? every_block(c, r) : std::vector<Wanted>{};
+  case CollectiveKind::allgather:
+  case CollectiveKind::alltoall:
+    return every_block(c, r);
+  case CollectiveKind::scatter:
+    return {{0, block_elements(c, r, r), root, root + 1, block_begin(c, r, r)}};
+  case CollectiveKind::reduce_scatter:
+    return {{0, block_elements(c, r, r), 0, c.ranks, block_begin(c, r, r)}};
+  }
+  return {};
+}
+
+} // namespace kumihimo::verify

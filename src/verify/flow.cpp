@@ -1,0 +1,184 @@
+#include "verify/flow.hpp"
+
+#include "verify/solve.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace kumihimo::verify {
+namespace {
+
+constexpr std::uint64_t mixed(std::uint64_t h, std::uint64_t v) {
+  h ^= v + 0x9e3779b97f4a7c15ULL + (h << 6) + (h >> 2);
+  h *= 0xbf58476d1ce4e5b9ULL;
+  return h ^ (h >> 29);
+}
+
+Side side_of(const Step& step) { return step.sends() ? Side::sends : Side::receives; }
+
+bool varies_peer(const Body& body, std::int32_t depth) {
+  return std::any_of(body.begin(), body.end(), [&](const Node& node) {
+    if (const Loop* loop = std::get_if<Loop>(&node)) return varies_peer(loop->body, depth);
+    const auto& steps = std::get<Round>(node).steps;
+    return std::any_of(steps.begin(), steps.end(), [&](const Step& s) {
+      return (s.sends() || s.receives()) && s.peer.depends_on(Variable{depth});
+    });
+  });
+}
+
+std::int32_t rounds_in(const Body& body) {
+  std::int32_t n = 0;
+  for (const Node& node : body) n += std::holds_alternative<Round>(node) ? 1 : rounds_in(std::get<Loop>(node).body);
+  return n;
+}
+
+// Flows of all channels met so far, in program order.
+using Flows = std::map<Channel, Flow>;
+
+class Collector {
+ public:
+  Collector(const Binding& binding, std::optional<Channel> only, std::int64_t most)
+      : binding_(binding), only_(only), left_(most) {}
+
+  bool collect(const Body& body, Flows& flows) {
+    // The segment is a loop round the whole lane.
+    Loop all;
+    all.trip = binding_.segments().count;
+    loop(all.trip, body, flows);
+    return left_ >= 0;
+  }
+
+ private:
+  void walk(const Body& body, Flows& flows) {
+    for (const Node& node : body) {
+      if (left_ < 0) return;
+      if (const Round* r = std::get_if<Round>(&node))
+        round(*r, flows);
+      else
+        loop(std::get<Loop>(node).trip, std::get<Loop>(node).body, flows);
+    }
+  }
+
+  // values_[d] is the program's variable d, as an expression in the flow's variables; fixed_[d] its value where it has
+  // one.
+  void loop(std::int64_t trip, const Body& body, Flows& flows) {
+    const auto depth = static_cast<std::int32_t>(values_.size());
+    const std::int32_t first_round = round_;
+    trips_.push_back(trip);
+    if (trip > 0 && (trip == 1 || varies_peer(body, depth)))
+      each_iteration(depth, trip, body, flows, first_round);
+    else if (trip > 0)
+      symbolic(trip, body, flows);
+    trips_.pop_back();
+    round_ = first_round + rounds_in(body);
+  }
+
+  void each_iteration(std::int32_t depth, std::int64_t trip, const Body& body, Flows& flows, std::int32_t first_round) {
+    std::vector<Range> wanted;
+    if (only_)
+      append_meetings(body, depth, depth, wanted), unite(wanted);
+    else
+      wanted = {{0, trip - 1}};
+    fixed_.push_back(0);
+    values_.emplace_back();
+    for (const Range& r : wanted)
+      for (std::int64_t i = r.low; i <= r.high; ++i) {
+        if (trip > 1 && --left_ < 0) break;
+        fixed_.back() = i;
+        values_.back() = i;
+        round_ = first_round;
+        walk(body, flows);
+      }
+    fixed_.pop_back();
+    values_.pop_back();
+  }
+
+  // Iterations in which a step of this side meets the peer.
+  void append_meetings(const Body& body, std::int32_t depth, std::int32_t at, std::vector<Range>& out) {
+    for (const Node& node : body) {
+      if (const Loop* inner = std::get_if<Loop>(&node)) {
+        trips_.push_back(inner->trip);
+        append_meetings(inner->body, depth, at + 1, out);
+        trips_.pop_back();
+        continue;
+      }
+      for (const Step& step : std::get<Round>(node).steps) {
+        if (!(step.sends() || step.receives()) || side_of(step) != only_->side || step.is_signal() != only_->signal)
+          continue;
+        append_solutions(step.peer, depth, {only_->peer, only_->peer}, fixed_, trips_, out);
+      }
+    }
+  }
+
+  void symbolic(std::int64_t trip, const Body& body, Flows& flows) {
+    Flows inside;
+    values_.emplace_back(Variable{flow_depth_++});
+    fixed_.push_back(0); // no peer inside depends on it
+    walk(body, inside);
+    fixed_.pop_back();
+    values_.pop_back();
+    --flow_depth_;
+    for (auto& [channel, flow] : inside) {
+      Item item;
+      item.trip = trip;
+      item.body = std::move(flow);
+      flows[channel].push_back(std::move(item));
+    }
+  }
+
+  void round(const Round& r, Flows& flows) {
+    const std::int32_t written = round_++;
+    for (std::size_t j = 0; j < r.steps.size(); ++j) {
+      const Step& step = r.steps[j];
+      if (!step.sends() && !step.receives()) continue;
+      const Channel channel{static_cast<std::int32_t>(step.peer.evaluate(fixed_)), side_of(step), step.is_signal()};
+      if (only_ && channel != *only_) continue;
+      Item item;
+      Message& m = item.message;
+      if (!step.is_signal()) m.form = replaced(form_of(step.extent(), binding_), values_);
+      m.segment = values_[0];
+      m.round = written, m.step = static_cast<std::int32_t>(j), m.kind = step.kind;
+      if (only_) m.loops.assign(values_.begin() + 1, values_.end());
+      flows[channel].push_back(std::move(item));
+    }
+  }
+
+  const Binding& binding_;
+  std::optional<Channel> only_;
+  std::int64_t left_;
+  std::vector<Expression> values_;
+  std::vector<std::int64_t> fixed_, trips_;
+  std::int32_t flow_depth_ = 0, round_ = 0;
+};
+
+std::uint64_t hash_of(const Item& item) {
+  if (!item.is_loop())
+    return mixed(mixed(item.message.form.hash(), item.message.segment.hash()),
+                 item.message.kind == StepKind::signal || item.message.kind == StepKind::wait_signal);
+  return mixed(static_cast<std::uint64_t>(item.trip) + 0x100000001ULL, hash_of(item.body));
+}
+
+} // namespace
+
+std::uint64_t hash_of(const Flow& flow) {
+  std::uint64_t h = flow.size();
+  for (const Item& item : flow) h = mixed(h, hash_of(item));
+  return h;
+}
+
+Flow flow_of(const Lane& lane, const Binding& binding, const Channel& channel) {
+  Flows flows;
+  Collector(binding, channel, std::int64_t{1} << 40).collect(lane.body, flows);
+  const auto it = flows.find(channel);
+  return it == flows.end() ? Flow{} : std::move(it->second);
+}
+
+std::optional<std::vector<Summary>> summaries(const Lane& lane, const Binding& binding, std::int64_t most) {
+  Flows flows;
+  if (!Collector(binding, std::nullopt, most).collect(lane.body, flows)) return std::nullopt;
+  std::vector<Summary> list;
+  for (const auto& [channel, flow] : flows) list.push_back({channel, hash_of(flow)});
+  return list;
+}
+
+} // namespace kumihimo::verify

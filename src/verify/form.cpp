@@ -1,0 +1,151 @@
+#include "verify/form.hpp"
+
+#include <array>
+#include <numeric>
+
+namespace kumihimo::verify {
+namespace {
+
+// Greatest divisor of m and of everything in an expression that is a sum of plain terms; 1 for others.
+std::int64_t divisor(const Expression& e, std::int64_t m) {
+  std::int64_t g = std::gcd(m, e.constant());
+  for (const Expression::Term& t : e.terms()) g = std::gcd(g, t.coefficient);
+  return g;
+}
+
+Expression divided(const Expression& e, std::int64_t g) {
+  Expression out(e.constant() / g);
+  for (const Expression::Term& t : e.terms()) {
+    Expression atom;
+    switch (t.kind) {
+    case Expression::Term::Kind::variable:
+      atom = t.variable;
+      break;
+    case Expression::Term::Kind::modulo:
+      atom = Expression::modulo(*t.argument, t.modulus);
+      break;
+    case Expression::Term::Kind::look_up:
+      atom = Expression::look_up(t.table, *t.argument);
+      break;
+    }
+    out += atom *= t.coefficient / g;
+  }
+  return out;
+}
+
+// One run is one run however it was repeated, and runs that touch are one.
+void simplify(RunList& list) {
+  if (list.inner.runs == 1) list.inner = list.outer, list.outer = {};
+  if (list.inner.runs == 1) list.inner = {};
+  if (list.outer.runs == 1) list.outer = {};
+  if (list.inner.runs > 1 && list.count == Expression(list.inner.stride)) {
+    list.count *= list.inner.runs;
+    list.inner = list.outer, list.outer = {};
+  }
+}
+
+Extent reduced_vector(Extent e) {
+  std::int64_t g = e.parts;
+  for (RunList& list : e.runs) {
+    simplify(list);
+    g = std::gcd(g, divisor(list.first, e.parts));
+    g = std::gcd(g, divisor(list.count, e.parts));
+    g = std::gcd(g, std::gcd(list.inner.stride, list.outer.stride));
+  }
+  if (g > 1) {
+    e.parts /= g;
+    for (RunList& list : e.runs) {
+      list.first = divided(list.first, g);
+      list.count = divided(list.count, g);
+      list.inner.stride /= g;
+      list.outer.stride /= g;
+    }
+  }
+  return e;
+}
+
+Extent block_number(const Extent& e) {
+  Extent out{Layout::input_blocks, e.parts, e.part, {}};
+  Expression total = 0;
+  for (const RunList& list : e.runs) total += list.count * (list.inner.runs * list.outer.runs);
+  out.runs.push_back({0, total, {}, {}});
+  return out;
+}
+
+constexpr std::uint64_t mixed(std::uint64_t h, std::uint64_t v) {
+  h ^= v + 0x9e3779b97f4a7c15ULL + (h << 6) + (h >> 2);
+  h *= 0xbf58476d1ce4e5b9ULL;
+  return h ^ (h >> 29);
+}
+
+} // namespace
+
+Form form_of(const Extent& extent, const Binding& binding) {
+  if (extent.layout == Layout::vector) return {reduced_vector(extent), -1};
+  const Counts::Known known = binding.collective().counts.known;
+  if (known == Counts::Known::uniform) return {block_number(extent), -1};
+  Form form{extent, -1};
+  for (RunList& list : form.extent.runs) simplify(list);
+  if (known != Counts::Known::local) {
+    form.extent.layout = Layout::input_blocks;
+    return form;
+  }
+  const bool single =
+      form.extent.runs.size() == 1 && form.extent.runs[0].count == Expression(1) && form.extent.runs[0].inner.runs == 1;
+  if (!single) {
+    form.owner = binding.rank().value;
+    return form;
+  }
+  const Expression own = binding.rank().value, other = form.extent.runs[0].first;
+  const bool sending = form.extent.layout == Layout::input_blocks;
+  form.extent.layout = Layout::input_blocks;
+  form.extent.runs = {{sending ? own : other, 1, {}, {}}, {sending ? other : own, 1, {}, {}}};
+  return form;
+}
+
+std::int64_t form_length(const Form& form, const Binding& binding, std::int64_t segment, Values values) {
+  Extent e = form.extent;
+  e.part = e.part.evaluate(values);
+  for (RunList& list : e.runs) list.first = list.first.evaluate(values), list.count = list.count.evaluate(values);
+  const Collective& c = binding.collective();
+  const bool pair = c.counts.known == Counts::Known::local && form.owner < 0 && e.layout != Layout::vector;
+  if (!pair) return binding.length(e, std::array{segment});
+  const std::int64_t from = e.runs[0].first.constant(), to = e.runs[1].first.constant();
+  const std::int64_t n = (*c.counts.table)[from * c.ranks + to], m = binding.segments().count * e.parts;
+  const std::int64_t i = segment * e.parts + e.part.constant();
+  return part_begin(i + 1, m, n) - part_begin(i, m, n);
+}
+
+std::uint64_t Form::hash() const {
+  std::uint64_t h = mixed(static_cast<std::uint64_t>(extent.layout), static_cast<std::uint64_t>(owner));
+  h = mixed(mixed(h, static_cast<std::uint64_t>(extent.parts)), extent.part.hash());
+  for (const RunList& list : extent.runs) {
+    h = mixed(mixed(h, list.first.hash()), list.count.hash());
+    for (const Repeat& r : {list.inner, list.outer})
+      h = mixed(mixed(h, static_cast<std::uint64_t>(r.stride)), static_cast<std::uint64_t>(r.runs));
+  }
+  return h;
+}
+
+Expression replaced(const Expression& e, std::span<const Expression> by) {
+  if (e.is_constant()) return e;
+  Expression out = e;
+  for (std::size_t d = 0; d < by.size(); ++d) {
+    const Variable v{static_cast<std::int32_t>(d)};
+    if (by[d] == Expression(v) || !out.depends_on(v)) continue;
+    out = out.substitute(v, by[d]);
+  }
+  return out;
+}
+
+Form replaced(const Form& form, std::span<const Expression> by) {
+  Form out = form;
+  out.extent.part = replaced(form.extent.part, by);
+  for (RunList& list : out.extent.runs) {
+    list.first = replaced(list.first, by);
+    list.count = replaced(list.count, by);
+  }
+  return out;
+}
+
+} // namespace kumihimo::verify

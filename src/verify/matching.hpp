@@ -1,0 +1,53 @@
+// For every ordered pair of ranks and every lane: what a sends to b is what b receives from a, message by message, as
+// symbols. Loops match when trip counts and forms are equal; an iteration that one side has written apart is split off
+// the other side's loop. No loop is iterated to compare it.
+#pragma once
+
+#include "verify/flow.hpp"
+
+#include <functional>
+
+namespace kumihimo::verify {
+
+// Where two flows differ: the first message that has no partner, or one of another length.
+struct Difference {
+  bool on_sending_side = true; // whose message `at` is
+  Place at;                    // without rank and lane
+  std::string what;
+};
+
+// Lengths of forms at both ends, for forms that differ as symbols.
+struct Ends {
+  const Binding& sender;
+  const Binding& receiver;
+};
+std::optional<Difference> compare(const Flow& sends, const Flow& receives, const Ends& ends);
+
+// Collects the channels of all ranks, then compares.
+class Matching {
+ public:
+  Matching(const Schedule& schedule, const Options& options);
+
+  void add(const Program& program, const Binding& binding); // every rank once
+  void check(std::vector<Finding>& findings);
+
+  std::int64_t pairs() const { return static_cast<std::int64_t>(sends_.size()); }
+  bool sampled() const { return !sampled_lanes_.empty(); }
+
+ private:
+  struct Entry {
+    std::int32_t from, to, lane;
+    bool signal;
+    std::uint64_t hash;
+  };
+  void compare_pair(const Entry& e, std::vector<Finding>& findings);
+  void check_sampled(std::int32_t lane, std::vector<Finding>& findings);
+
+  const Schedule& schedule_;
+  const Options& options_;
+  std::vector<Entry> sends_, receives_;
+  std::int64_t left_; // pairs that may still be listed
+  std::vector<std::int32_t> sampled_lanes_;
+};
+
+} // namespace kumihimo::verify

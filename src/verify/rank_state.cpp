@@ -1,0 +1,110 @@
+#include "verify/rank_state.hpp"
+
+#include <algorithm>
+
+namespace kumihimo::verify {
+
+std::shared_ptr<const LocalOrder> OrderCache::of(const Program& program, const std::vector<std::vector<Wait>>& waits,
+                                                 std::int64_t segments) {
+  std::vector<std::int64_t> windows;
+  for (const Lane& lane : program.lanes) windows.push_back(lane.window);
+  for (const Entry& e : entries_)
+    if (e.windows == windows && e.waits == waits) return e.order;
+  auto order = std::make_shared<const LocalOrder>(windows, waits, segments);
+  entries_.push_back({std::move(windows), waits, order});
+  return order;
+}
+
+RankState::RankState(const Schedule& of, Rank r, const Scene& scene, OrderCache& orders)
+    : schedule(of), rank(r), program(of.program(r)), binding(of.collective, of.segments, r),
+      segments(scene.focus ? 1 : scene.segments), focused_(scene.focus.has_value()) {
+  auto waits = waits_of(program, of.segments);
+  if (scene.memory || of.collective.kind == CollectiveKind::barrier)
+    order = orders.of(program, waits, of.segments.count);
+  for (std::size_t l = 0; l < program.lanes.size(); ++l) {
+    LaneState lane;
+    lane.id = program.lanes[l].id.value;
+    lane.window = program.lanes[l].window;
+    lane.waits = std::move(waits[l]);
+    lane.complete.assign(segments, false);
+    if (of.collective.kind == CollectiveKind::barrier) lane.left_with.assign(segments, -1);
+    lanes.push_back(std::move(lane));
+  }
+}
+
+bool RankState::may_begin(std::int32_t l) const {
+  const LaneState& lane = lanes[l];
+  const std::int64_t s = lane.begun;
+  if (s == segments || lane.first_incomplete < s - lane.window + 1) return false;
+  for (const Wait& w : lane.waits) {
+    const LaneState& other = lanes[w.lane];
+    if (w.all ? other.first_incomplete < segments : s >= w.behind && !other.complete[s - w.behind]) return false;
+  }
+  return true;
+}
+
+Activation& RankState::begin(std::int32_t l) {
+  LaneState& lane = lanes[l];
+  const std::int64_t s = lane.begun++;
+  auto& active = focused_ ? lane.active.begin()->second : lane.active[s];
+  if (!active) active = std::make_unique<Activation>(Expander(program, binding).full(l, s));
+  return *active;
+}
+
+void RankState::finish(std::int32_t l, std::int64_t segment) {
+  LaneState& lane = lanes[l];
+  lane.complete[slot(segment)] = true;
+  while (lane.first_incomplete < segments && lane.complete[lane.first_incomplete]) ++lane.first_incomplete;
+  lane.active.erase(segment);
+}
+
+bool RankState::over() const {
+  return std::all_of(lanes.begin(), lanes.end(), [&](const LaneState& l) { return l.first_incomplete == segments; });
+}
+
+std::int64_t RankState::surely_complete(std::int32_t lane, std::int32_t other) const {
+  return std::min(segments, order->complete(lane, lanes[lane].begun - 1, other));
+}
+
+void RankState::expand_focused(const Focus& focus, std::vector<Finding>& findings) {
+  for (std::size_t l = 0; l < lanes.size(); ++l)
+    lanes[l].active[focus.segment] =
+        std::make_unique<Activation>(Expander(program, binding).focused(static_cast<std::int32_t>(l), focus, findings));
+  program = {};
+}
+
+void RankState::name_step(const User& user, const std::optional<Focus>& focus, Place& place) const {
+  const Program again = schedule.program(rank);
+  std::vector<Finding> ignored;
+  const Expander expander(again, binding);
+  const Activation a = focus ? expander.focused(user.lane, *focus, ignored) : expander.full(user.lane, user.segment);
+  place = a.place(user.node, user.step);
+}
+
+bool RankState::shifted_overlap(const Activation& a, const Located& x, const Located& y) const {
+  const auto moved = [&](const Located& l, std::int64_t first) { return memory.address(l.buffer, first); };
+  if (!y.exists()) return false;
+  const auto runs = [&](const Located& l) { return std::span(a.runs).subspan(l.first_run, l.runs); };
+  const auto same = [&] {
+    if (x.runs != y.runs) return false;
+    for (std::int32_t i = 0; i < x.runs; ++i)
+      if (moved(x, runs(x)[i].first) != moved(y, runs(y)[i].first) || runs(x)[i].count != runs(y)[i].count)
+        return false;
+    return true;
+  };
+  if (moved(x, 0).buffer != moved(y, 0).buffer || same()) return false;
+  for (const ElementRun& p : runs(x))
+    for (const ElementRun& q : runs(y)) {
+      const std::int64_t a0 = moved(x, p.first).first, b0 = moved(y, q.first).first;
+      if (a0 < b0 + q.count && b0 < a0 + p.count) return true;
+    }
+  return false;
+}
+
+std::int32_t RankState::lane_index(std::int32_t id) const {
+  for (std::size_t l = 0; l < lanes.size(); ++l)
+    if (lanes[l].id == id) return static_cast<std::int32_t>(l);
+  return -1;
+}
+
+} // namespace kumihimo::verify

@@ -1,0 +1,76 @@
+// Where one rank stands in the abstract execution: which segments of its lanes have begun and are complete, and its
+// memory.
+#pragma once
+
+#include "verify/activation.hpp"
+#include "verify/execution.hpp"
+#include "verify/local_order.hpp"
+#include "verify/memory.hpp"
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+namespace kumihimo::verify {
+
+// Ranks with the same windows and waits share one order.
+class OrderCache {
+ public:
+  std::shared_ptr<const LocalOrder> of(const Program& program, const std::vector<std::vector<Wait>>& waits,
+                                       std::int64_t segments);
+
+ private:
+  struct Entry {
+    std::vector<std::int64_t> windows;
+    std::vector<std::vector<Wait>> waits;
+    std::shared_ptr<const LocalOrder> order;
+  };
+  std::vector<Entry> entries_;
+};
+
+struct LaneState {
+  std::int32_t id = 0;
+  std::int64_t window = 1;
+  std::vector<Wait> waits;
+  std::int64_t begun = 0;            // segments
+  std::int64_t first_incomplete = 0; // segments below it are complete
+  std::vector<bool> complete;
+  std::vector<std::int32_t> left_with; // what is known when each segment is complete (barrier)
+  std::unordered_map<std::int64_t, std::unique_ptr<Activation>> active;
+};
+
+struct RankState {
+  RankState(const Schedule& schedule, Rank r, const Scene& scene, OrderCache& orders);
+
+  // With a focus there is one segment, the focus'; otherwise all that the scene has.
+  bool may_begin(std::int32_t lane) const;
+  Activation& begin(std::int32_t lane);
+  void finish(std::int32_t lane, std::int64_t segment);
+  bool over() const;
+  // Segments of `other` that are surely complete when the segment last begun by `lane` begins.
+  std::int64_t surely_complete(std::int32_t lane, std::int32_t other) const;
+
+  void expand_focused(const Focus& focus, std::vector<Finding>& findings);
+  // Fills in loops, kind and peer of a step used earlier, whose activation may be gone.
+  void name_step(const User& user, const std::optional<Focus>& focus, Place& place) const;
+
+  // Whether two places share bytes without being the same runs.
+  bool shifted_overlap(const Activation& a, const Located& x, const Located& y) const;
+
+  std::int32_t lane_index(std::int32_t id) const; // -1: the rank lacks it
+
+  const Schedule& schedule;
+  Rank rank;
+  Program program;
+  Binding binding;
+  std::int64_t segments; // to execute
+  std::vector<LaneState> lanes;
+  std::shared_ptr<const LocalOrder> order;
+  Memory memory;
+
+ private:
+  std::int64_t slot(std::int64_t segment) const { return focused_ ? 0 : segment; }
+  bool focused_ = false;
+};
+
+} // namespace kumihimo::verify

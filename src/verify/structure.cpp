@@ -1,0 +1,319 @@
+#include "verify/structure.hpp"
+
+#include "schedule/binding.hpp"
+#include "verify/enumerate.hpp"
+#include "verify/form.hpp"
+#include "verify/local_order.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace kumihimo::verify {
+namespace {
+
+constexpr std::int64_t budget = 20'000; // values tried where bounds do not decide
+
+class Structure {
+ public:
+  Structure(const Schedule& schedule, const Program& program, Rank rank, std::size_t most, std::vector<Finding>& out)
+      : schedule_(schedule), program_(program), binding_(schedule.collective, schedule.segments, rank), most_(most),
+        out_(out) {
+    place_.rank = rank.value;
+  }
+
+  void run() {
+    check_lanes();
+    for (const Scratch& s : program_.scratch)
+      if (s.parts < 1 || s.units < 0 || s.cells < 0) find("declares scratch of fewer than no cells, units or parts");
+    for (const Lane& lane : program_.lanes) {
+      place_.lane = lane.id.value;
+      round_ = 0;
+      trips_ = {schedule_.segments.count};
+      check_body(lane.body);
+      place_.lane = -1;
+    }
+  }
+
+ private:
+  void find(std::string what) {
+    if (out_.size() < most_) out_.push_back({Check::structure, place_, std::move(what)});
+  }
+
+  // --- lanes
+
+  void check_lanes() {
+    for (std::size_t l = 0; l < program_.lanes.size(); ++l) {
+      const Lane& lane = program_.lanes[l];
+      place_.lane = lane.id.value;
+      if (lane.id.value < 0) find("a lane's id is below 0");
+      if (l > 0 && lane.id <= program_.lanes[l - 1].id) find("lanes are not in ascending order, each id once");
+      if (lane.window < 1) find(fmt::format("a window of {} segments lets none begin", lane.window));
+    }
+    place_.lane = -1;
+    check_after();
+  }
+
+  void check_after() {
+    std::vector<std::vector<std::size_t>> before(program_.lanes.size());
+    for (std::size_t l = 0; l < program_.lanes.size(); ++l)
+      for (const After& after : program_.lanes[l].after)
+        for (LaneId id : after.lanes)
+          for (std::size_t other = 0; other < program_.lanes.size(); ++other)
+            if (program_.lanes[other].id == id) before[l].push_back(other);
+    // Peels lanes off whose predecessors are gone; what stays waits in a circle.
+    std::vector<bool> gone(before.size(), false);
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (std::size_t l = 0; l < before.size(); ++l)
+        if (!gone[l] && std::all_of(before[l].begin(), before[l].end(), [&](std::size_t o) { return gone[o]; }))
+          gone[l] = moved = true;
+    }
+    for (std::size_t l = 0; l < gone.size(); ++l) {
+      if (gone[l]) continue;
+      place_.lane = program_.lanes[l].id.value;
+      find("is after itself, through the lanes that it is after");
+      place_.lane = -1;
+      return;
+    }
+  }
+
+  // --- bodies
+
+  void check_body(const Body& body) {
+    for (const Node& node : body) {
+      if (const Round* round = std::get_if<Round>(&node)) {
+        place_.round = round_++;
+        for (std::size_t j = 0; j < round->steps.size(); ++j) {
+          place_.step = static_cast<std::int32_t>(j);
+          place_.kind = round->steps[j].kind;
+          check_step(round->steps[j]);
+        }
+        place_.step = -1;
+        if (round->gap.range(trips_).low < 0) find("a gap is below 0");
+        place_.round = -1;
+        continue;
+      }
+      const Loop& loop = std::get<Loop>(node);
+      if (loop.in_flight < 1) find("a loop has less than one iteration in flight");
+      if (loop.trip < 0) find("a loop has fewer than no iterations");
+      if (trips_.size() >= static_cast<std::size_t>(max_depth)) {
+        find(fmt::format("loops nest deeper than {}", max_depth - 1));
+        continue;
+      }
+      trips_.push_back(std::max<std::int64_t>(loop.trip, 0));
+      if (loop.trip > 0)
+        check_body(loop.body);
+      else
+        round_ += count_rounds(loop.body);
+      trips_.pop_back();
+    }
+  }
+
+  static std::int32_t count_rounds(const Body& body) {
+    std::int32_t n = 0;
+    for (const Node& node : body)
+      n += std::holds_alternative<Round>(node) ? 1 : count_rounds(std::get<Loop>(node).body);
+    return n;
+  }
+
+  // --- steps
+
+  // Whether low <= e <= high always; the values at which it is not.
+  bool within(const Expression& e, std::int64_t low, std::int64_t high) {
+    const Range r = e.range(trips_);
+    if (r.low >= low && r.high <= high) return true;
+    std::vector<std::int64_t> trips = trips_;
+    for (std::size_t d = 0; d < trips.size(); ++d)
+      if (!e.depends_on(Variable{static_cast<std::int32_t>(d)})) trips[d] = std::min<std::int64_t>(trips[d], 1);
+    bool good = true;
+    for_values(trips, budget, [&](Values values) {
+      const std::int64_t v = e.evaluate(values);
+      good = v >= low && v <= high;
+      if (!good) failed_at(values);
+      return good;
+    });
+    return good;
+  }
+
+  void failed_at(Values values) {
+    place_.segment = values[0];
+    place_.loops.assign(values.begin() + 1, values.end());
+  }
+  void find_here(std::string what) {
+    find(std::move(what));
+    place_.segment = -1;
+    place_.loops.clear();
+  }
+
+  void check_step(const Step& step) {
+    if (step.sends() || step.receives()) {
+      const Range r = step.peer.range(trips_);
+      if (!within(step.peer, 0, schedule_.ranks() - 1))
+        return find_here(fmt::format("its peer, {} ({} to {}), is no rank below {}", step.peer.text(), r.low, r.high,
+                                     schedule_.ranks()));
+      if (step.peer.is_constant()) place_.peer = static_cast<std::int32_t>(step.peer.constant());
+    }
+    check_operands(step);
+    for (const Chunk* chunk : {&step.source, &step.right, &step.target})
+      if (chunk->exists()) check_chunk(*chunk, chunk == &step.target);
+    check_lengths(step);
+    place_.peer = -1;
+  }
+
+  void check_operands(const Step& step) {
+    const bool source = step.kind != StepKind::receive && !step.is_signal();
+    const bool right = step.kind == StepKind::reduce;
+    const bool target = step.kind != StepKind::send && !step.is_signal();
+    if (step.source.exists() != source || step.right.exists() != right || step.target.exists() != target)
+      find(fmt::format("a {} has {}", name_of(step.kind), "operands missing or too many"));
+    if (step.target.buffer.kind == Buffer::Kind::input && schedule_.collective.kind != CollectiveKind::bcast)
+      find("writes the input");
+    if (step.reduces() && !schedule_.collective.reduces())
+      find(fmt::format("reduces in a {}", name_of(schedule_.collective.kind)));
+  }
+
+  void check_lengths(const Step& step) {
+    for (const Chunk* chunk : {&step.source, &step.right}) {
+      if (!chunk->exists() || !step.target.exists() || chunk->extent == step.target.extent) continue;
+      const Form a = form_of(chunk->extent, binding_), b = form_of(step.target.extent, binding_);
+      if (a == b) continue;
+      bool same = true;
+      const bool all = for_values(trips_, budget, [&](Values values) {
+        same = binding_.length(chunk->extent, values) == binding_.length(step.target.extent, values);
+        if (!same) failed_at(values);
+        return same;
+      });
+      if (!same)
+        find_here("its operands have different lengths");
+      else if (!all)
+        find("its operands cannot be shown to have the same length");
+    }
+  }
+
+  void check_chunk(const Chunk& chunk, bool target) {
+    const Buffer::Kind kind = chunk.buffer.kind;
+    if (kind == Buffer::Kind::accumulator) return find("an accumulator was left unresolved");
+    if (!check_extent(chunk.extent)) return;
+    if (kind == Buffer::Kind::scratch) return check_scratch(chunk);
+    check_buffer(chunk, target);
+  }
+
+  static constexpr std::int64_t far = std::int64_t{1} << 60;
+
+  bool check_extent(const Extent& e) {
+    if (e.parts < 1) return find("an extent is cut in fewer than one part"), false;
+    if (e.runs.empty() || e.runs.size() > 2) return find("an extent has one or two run lists"), false;
+    const CollectiveKind k = schedule_.collective.kind;
+    const bool vector = k == CollectiveKind::bcast || k == CollectiveKind::reduce || k == CollectiveKind::allreduce ||
+                        k == CollectiveKind::scan || k == CollectiveKind::exscan;
+    if ((e.layout == Layout::vector) != vector)
+      return find(fmt::format("names {} in a {}", vector ? "blocks" : "parts of a vector", name_of(k))), false;
+    for (const RunList& list : e.runs)
+      if (list.inner.runs < 0 || list.outer.runs < 0) return find("a run list repeats less than 0 times"), false;
+    const std::int64_t units = vector ? e.parts : schedule_.ranks();
+    for (const RunList& list : e.runs)
+      if (!check_runs(list, 0, units, vector ? "parts" : "blocks")) return false;
+    if (!vector && !within(e.part, 0, e.parts - 1)) return find_here("names a part that its blocks do not have"), false;
+    return true;
+  }
+
+  // Every run that is not empty lies in [low, high).
+  bool check_runs(const RunList& list, std::int64_t low, std::int64_t high, std::string_view unit) {
+    if (list.count.range(trips_).high <= 0 || list.inner.runs == 0 || list.outer.runs == 0) return true;
+    const std::int64_t inner = (list.inner.runs - 1) * list.inner.stride,
+                       outer = (list.outer.runs - 1) * list.outer.stride;
+    const std::int64_t down = std::min<std::int64_t>(inner, 0) + std::min<std::int64_t>(outer, 0),
+                       up = std::max<std::int64_t>(inner, 0) + std::max<std::int64_t>(outer, 0);
+    if (within(list.first, low - down, far) && within(list.first + list.count, -far, high - up)) return true;
+    // Runs that may be empty may lie anywhere.
+    place_.segment = -1, place_.loops.clear();
+    bool good = true;
+    for_values(trips_, budget, [&](Values values) {
+      const std::int64_t first = list.first.evaluate(values), count = list.count.evaluate(values);
+      good = count <= 0 || (first + down >= low && first + count + up <= high);
+      if (!good) failed_at(values);
+      return good;
+    });
+    if (!good) find_here(fmt::format("names {} outside of {} to {}", unit, low, high - 1));
+    return good;
+  }
+
+  void check_buffer(const Chunk& chunk, bool target) {
+    const Collective& c = schedule_.collective;
+    const bool input = chunk.buffer.kind == Buffer::Kind::input;
+    const Extent& e = chunk.extent;
+    std::int64_t elements = input ? binding_.input_elements() : binding_.output_elements();
+    if (c.kind == CollectiveKind::bcast) elements = c.counts.each;
+    const std::int64_t named = e.layout == Layout::vector ? c.counts.each : elements;
+    const std::string name = input ? "input" : "output";
+    if (elements < named || (elements == 0 && longest(e) > 0))
+      return find(fmt::format("{} the {}, which this rank has not", target ? "writes" : "reads", name));
+    if (e.layout == Layout::vector) return;
+    if (c.counts.known == Counts::Known::local && (e.layout == Layout::input_blocks) != input)
+      return find(fmt::format("names the {}'s blocks by the other buffer's layout", name));
+    const bool single = input ? c.kind == CollectiveKind::gather || c.kind == CollectiveKind::allgather
+                              : c.kind == CollectiveKind::scatter || c.kind == CollectiveKind::reduce_scatter;
+    if (!single) return;
+    for (const RunList& list : e.runs)
+      check_runs(list, place_.rank, place_.rank + 1, fmt::format("blocks of the {}", name));
+  }
+
+  // The most elements that an extent may have; exact enough to tell none from some.
+  std::int64_t longest(const Extent& e) const {
+    std::int64_t most = 0;
+    for_values(trips_, 16, [&](Values values) {
+      most = std::max(most, binding_.length(e, values));
+      return most == 0;
+    });
+    return most;
+  }
+
+  void check_scratch(const Chunk& chunk) {
+    const auto count = static_cast<std::int32_t>(program_.scratch.size());
+    if (chunk.buffer.index < 0 || chunk.buffer.index >= count)
+      return find(fmt::format("scratch {} is not declared", chunk.buffer.index));
+    const Scratch& scratch = program_.scratch[chunk.buffer.index];
+    if (!scratch.shared && scratch.lane.value != place_.lane)
+      return find(fmt::format("uses scratch {}, which belongs to lane {}", chunk.buffer.index, scratch.lane.value));
+    if (!within(chunk.at, 0, scratch.cells - 1))
+      return find_here(fmt::format("uses a cell outside of the {} of scratch {}", scratch.cells, chunk.buffer.index));
+    if (surely_fits(chunk.extent, scratch)) return;
+    const std::int64_t cell = binding_.cell_elements(scratch);
+    bool good = true;
+    for_values(trips_, budget, [&](Values values) {
+      good = binding_.length(chunk.extent, values) <= cell;
+      if (!good) failed_at(values);
+      return good;
+    });
+    if (!good)
+      find_here(fmt::format("its data are longer than a cell of scratch {}, {} elements", chunk.buffer.index, cell));
+  }
+
+  bool surely_fits(const Extent& e, const Scratch& scratch) const {
+    if (e.layout != scratch.layout || e.runs.size() != 1) return false;
+    const RunList& list = e.runs[0];
+    const std::int64_t units = list.count.range(trips_).high * list.inner.runs * list.outer.runs;
+    if (e.layout == Layout::vector && list.inner.runs * list.outer.runs != 1) return false;
+    return e.layout == Layout::vector ? units * scratch.parts <= scratch.units * e.parts : units <= scratch.units;
+  }
+
+  const Schedule& schedule_;
+  const Program& program_;
+  Binding binding_;
+  std::size_t most_;
+  std::vector<Finding>& out_;
+  Place place_;
+  std::int32_t round_ = 0;
+  std::vector<std::int64_t> trips_;
+};
+
+} // namespace
+
+void check_structure(const Schedule& schedule, const Program& program, Rank rank, std::size_t most_findings,
+                     std::vector<Finding>& findings) {
+  Structure(schedule, program, rank, most_findings, findings).run();
+}
+
+} // namespace kumihimo::verify

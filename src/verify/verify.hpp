@@ -1,0 +1,23 @@
+// Proves a schedule, without knowing what made it. Pure: no MPI, clock, thread or file.
+//
+//   structure   programs are well formed (structure.hpp)
+//   matching    every send meets its receive, as symbols (matching.hpp)
+//   deadlock    none, with synchronous sends and the windows as given (execution.hpp)
+//   overlap     no two steps of a rank in flight together touch the same bytes, one writing (memory.hpp)
+//   dataflow    every contribution exactly once, in the same tree on all ranks; the collective's result, everywhere
+//   claims      what the schedule asserts of itself (claims.hpp)
+//
+// Small schedules are executed whole: every segment, step and element. Large ones are matched whole, and sampled
+// (segment, unit) pairs are followed through all ranks, the first and last of each among them.
+#pragma once
+
+#include "topology/rank_space.hpp"
+#include "verify/report.hpp"
+
+namespace kumihimo::verify {
+
+// Without a space, claims about neighbours and links are not tested.
+Report check(const Schedule& schedule, const RankSpace& space, const Options& options = {});
+Report check(const Schedule& schedule, const Options& options = {});
+
+} // namespace kumihimo::verify

@@ -1,0 +1,153 @@
+#include "verify/waiting.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <tuple>
+
+namespace kumihimo::verify {
+
+std::size_t MessageKeyHash::operator()(const MessageKey& k) const noexcept {
+  std::uint64_t h = static_cast<std::uint64_t>(k.from) << 32 | static_cast<std::uint32_t>(k.to);
+  for (const std::uint64_t v : {static_cast<std::uint64_t>(k.lane) << 33 | static_cast<std::uint64_t>(k.ordinal) << 1 |
+                                    static_cast<std::uint64_t>(k.signal),
+                                static_cast<std::uint64_t>(k.segment)}) {
+    h ^= v + 0x9e3779b97f4a7c15ULL + (h << 6) + (h >> 2);
+    h *= 0xbf58476d1ce4e5b9ULL;
+    h ^= h >> 31;
+  }
+  return h;
+}
+
+MessageKey message_key(const End& end) {
+  const Activation& a = *end.activation;
+  const StepInstance& s = end.instance();
+  const std::int32_t from = s.sends() ? a.rank : s.peer, to = s.sends() ? s.peer : a.rank;
+  return {from, to, a.lane_id, s.ordinal, a.segment, s.is_signal()};
+}
+MessageKey offload_key(const End& end) {
+  const Activation& a = *end.activation;
+  return {-1, -1, a.lane_id, end.instance().ordinal, a.segment, false};
+}
+
+namespace {
+
+// One segment of one lane of one rank.
+struct Spot {
+  std::int32_t rank = 0, lane = 0; // lane: index in the rank's program
+  std::int64_t segment = 0;
+  auto operator<=>(const Spot&) const = default;
+};
+
+struct Link {
+  Place place;
+  std::string why;
+  std::optional<Spot> next; // what it waits for; nothing: it never comes
+};
+
+class Chain {
+ public:
+  Chain(const std::vector<std::unique_ptr<RankState>>& ranks, const Posted& posted) : ranks_(ranks) {
+    for (const auto& [key, meeting] : posted)
+      for (const End* end : {&meeting.send, &meeting.receive})
+        if (end->activation) waiting_.emplace(end->activation, *end);
+  }
+
+  Finding from(Spot spot) const {
+    std::map<Spot, std::size_t> seen;
+    std::vector<Link> links;
+    for (;;) {
+      const auto [it, fresh] = seen.emplace(spot, links.size());
+      if (!fresh) return cycle(links, it->second);
+      links.push_back(link(spot));
+      if (!links.back().next) return lonely(links);
+      spot = *links.back().next;
+    }
+  }
+
+ private:
+  Link link(const Spot& spot) const {
+    const RankState& state = *ranks_[spot.rank];
+    const LaneState& lane = state.lanes[spot.lane];
+    const auto active = lane.active.find(spot.segment);
+    if (active != lane.active.end() && (active->second->nodes[0].next != -1 || active->second->nodes[0].oldest != -1))
+      return at_step(spot, *active->second);
+    Place place;
+    place.rank = spot.rank, place.lane = lane.id, place.segment = spot.segment;
+    const auto held_by = [&](std::int32_t other, std::int64_t segment, std::string why) {
+      return Link{place, std::move(why), Spot{spot.rank, other, segment}};
+    };
+    if (lane.first_incomplete < lane.begun && lane.begun - lane.first_incomplete >= lane.window)
+      return held_by(spot.lane, incomplete(lane), fmt::format("not begun, its window of {} is full", lane.window));
+    for (const Wait& w : lane.waits) {
+      const LaneState& other = state.lanes[w.lane];
+      const std::int64_t s = lane.begun - w.behind;
+      if (w.all && other.first_incomplete < state.segments)
+        return held_by(w.lane, incomplete(other), fmt::format("not begun, it is after all of lane {}", other.id));
+      if (!w.all && s >= 0 && !other.complete[s])
+        return held_by(w.lane, segment_of(other, s), fmt::format("not begun, it waits for lane {}", other.id));
+    }
+    return Link{place, "over, without a partner for it", std::nullopt};
+  }
+
+  // With a focus the only segment is not the 0th.
+  static std::int64_t incomplete(const LaneState& lane) { return segment_of(lane, lane.first_incomplete); }
+  static std::int64_t segment_of(const LaneState& lane, std::int64_t s) {
+    return lane.complete.size() == 1 && !lane.active.empty() ? lane.active.begin()->first : s;
+  }
+
+  Link at_step(const Spot& spot, const Activation& a) const {
+    const auto it = waiting_.find(&a);
+    if (it == waiting_.end()) return Link{a.place(0, -1), "waits for the other ranks' offload", std::nullopt};
+    const End& end = it->second;
+    const StepInstance& s = end.instance();
+    if (s.peer < 0 || s.peer >= static_cast<std::int32_t>(ranks_.size()))
+      return Link{end.place(), "no such rank", std::nullopt};
+    const std::int32_t lane = ranks_[s.peer]->lane_index(a.lane_id);
+    if (lane < 0) return Link{end.place(), fmt::format("rank {} has no lane {}", s.peer, a.lane_id), std::nullopt};
+    const LaneState& partner = ranks_[s.peer]->lanes[lane];
+    const bool over = partner.complete[partner.complete.size() == 1 ? 0 : spot.segment];
+    if (over)
+      return Link{end.place(), fmt::format("rank {} has no {} for it", s.peer, s.sends() ? "receive" : "send"),
+                  std::nullopt};
+    return Link{end.place(), "waits", Spot{s.peer, lane, spot.segment}};
+  }
+
+  static std::string text(const Link& l) { return fmt::format("{} {}", l.place.text(), l.why); }
+
+  Finding cycle(const std::vector<Link>& links, std::size_t first) const {
+    std::string s = fmt::format("a cycle of {} waits", links.size() - first);
+    for (std::size_t i = first; i < links.size() && i < first + 6; ++i) s += "; " + text(links[i]);
+    if (links.size() - first > 6) s += "; ...";
+    // Name a step where there is one.
+    for (std::size_t i = first; i < links.size(); ++i)
+      if (links[i].place.step >= 0) return {Check::deadlock, links[i].place, s};
+    return {Check::deadlock, links[first].place, s};
+  }
+
+  Finding lonely(const std::vector<Link>& links) const {
+    const Link& last = links.back();
+    return {Check::matching, last.place, "its partner never comes: " + last.why};
+  }
+
+  const std::vector<std::unique_ptr<RankState>>& ranks_;
+  std::multimap<const Activation*, End> waiting_;
+};
+
+} // namespace
+
+std::vector<Finding> stuck_findings(const std::vector<std::unique_ptr<RankState>>& ranks, const Posted& posted) {
+  const Chain chain(ranks, posted);
+  for (const auto& state : ranks)
+    for (std::size_t l = 0; l < state->lanes.size(); ++l) {
+      const LaneState& lane = state->lanes[l];
+      if (lane.first_incomplete == state->segments) continue;
+      const std::int64_t s = lane.active.empty() ? lane.first_incomplete : lane.active.begin()->first;
+      return {chain.from({state->rank.value, static_cast<std::int32_t>(l), s})};
+    }
+  return {};
+}
+
+} // namespace kumihimo::verify
