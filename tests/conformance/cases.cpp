@@ -1,0 +1,110 @@
+#include "cases.hpp"
+
+#include <fmt/format.h>
+
+namespace conformance {
+
+using namespace kumihimo;
+
+namespace {
+
+// Ranks 0 .. 6 of three nodes that hold 3, 1 and 3 of them.
+RankSpace unequal_nodes() {
+  const std::vector<NodeId> node_of_rank = {NodeId{0}, NodeId{0}, NodeId{0}, NodeId{1},
+                                            NodeId{2}, NodeId{2}, NodeId{2}};
+  return RankSpace::recognise(*Shape::parse("3"), node_of_rank);
+}
+
+// The same in every run and on every machine.
+std::uint64_t hash_of(const std::string& text) {
+  std::uint64_t h = 0xcbf29ce484222325ULL;
+  for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  return h;
+}
+
+class Sampler {
+ public:
+  Sampler(const Variant& variant, const Place& place)
+      : variant_(variant), place_(place),
+        random_(hash_of(std::string(name_of(variant.kind)) + variant.name + place.name)) {}
+
+  Case draw(std::int64_t count) {
+    Case c;
+    Collective& collective = c.question.collective;
+    collective = make_collective(variant_.kind, place_.space.ranks(), count);
+    collective.root = Rank{static_cast<std::int32_t>(below(static_cast<std::uint64_t>(collective.ranks)))};
+    collective.in_place |= below(3) == 0;
+    const auto& all = all_arithmetic();
+    c.question.arithmetic = all[below(4) == 0 ? 2 : below(all.size())];
+    c.question.arithmetic.apply_to(collective);
+    c.question.seed = below(1'000'000);
+    for (const Variant::Parameter& p : variant_.parameters) choose(p.name, count, c.parameters);
+    return c;
+  }
+
+ private:
+  std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
+
+  // Two times out of three the default.
+  void choose(const std::string& parameter, std::int64_t count, Parameters& p) {
+    const std::uint64_t dice = below(6);
+    if (parameter == "trees" && dice < 2) p.trees = 1 + static_cast<std::int64_t>(below(6));
+    if (parameter == "window" && dice < 4) p.window = 1 + static_cast<std::int64_t>(below(4));
+    if (parameter == "overlap" && dice < 2) p.overlap = dice == 0;
+    if (parameter != "segment_bytes" && parameter != "segments") return;
+    if (p.segments || p.segment_bytes) return;
+    if (dice < 2)
+      p.segments = 1 + static_cast<std::int64_t>(below(
+                           static_cast<std::uint64_t>(std::min<std::int64_t>(std::max<std::int64_t>(count, 1), 40))));
+    if (dice == 2) p.segment_bytes = std::int64_t{8} << below(6);
+    if (dice == 3) p.default_segment_bytes = 64;
+  }
+
+  const Variant& variant_;
+  const Place& place_;
+  std::mt19937_64 random_;
+};
+
+} // namespace
+
+const std::vector<Place>& all_places() {
+  static const std::vector<Place> places = [] {
+    std::vector<Place> all;
+    for (const char* shape :
+         {"1",     "2",     "3",     "4",       "5",       "8",       "2x2", "3x2",   "4x3",  "1x5",    "5x5",  "2x2x2",
+          "3x1x4", "4x3x2", "3x3x3", "2x2x2x2", "3x2x1x2", "3x2x3x2", "4m",  "2mx3m", "3mx4", "3x4mx2", "5mx3m"})
+      all.push_back({shape, RankSpace::box(*Shape::parse(shape))});
+    for (const std::int32_t ranks : {2, 3, 6, 7, 12, 17})
+      all.push_back({fmt::format("row {}", ranks), RankSpace::row(ranks)});
+    for (const std::int32_t ranks : {4, 7}) all.push_back({fmt::format("node {}", ranks), RankSpace::node(ranks)});
+    all.push_back({"2x2 x 2 ranks", RankSpace::box(*Shape::parse("2x2"), 2)});
+    all.push_back({"3x2m x 3 ranks", RankSpace::box(*Shape::parse("3x2m"), 3)});
+    all.push_back({"nodes of 3, 1 and 3 ranks", unequal_nodes()});
+    return all;
+  }();
+  return places;
+}
+
+std::string Case::name() const {
+  const Collective& c = question.collective;
+  const auto given = [](const char* what, const auto& value) {
+    return value ? fmt::format(" {}={}", what, *value) : std::string();
+  };
+  return fmt::format("{} elements, {}, root {}{}{}{}{}{}{} default_segment_bytes={} seed={}", c.counts.each,
+                     question.arithmetic.name(), c.root.value, c.in_place ? ", in place" : "",
+                     given("trees", parameters.trees), given("segments", parameters.segments),
+                     given("segment_bytes", parameters.segment_bytes), given("window", parameters.window),
+                     given("overlap", parameters.overlap), parameters.default_segment_bytes, question.seed);
+}
+
+std::vector<Case> cases(const Variant& variant, const Place& place) {
+  Sampler sampler(variant, place);
+  const std::int64_t ranks = place.space.ranks();
+  std::vector<Case> all;
+  for (const std::int64_t count :
+       {std::int64_t{0}, std::int64_t{1}, ranks - 1, ranks, std::int64_t{61}, std::int64_t{1009}})
+    all.push_back(sampler.draw(count));
+  return all;
+}
+
+} // namespace conformance

@@ -1,0 +1,94 @@
+#include "check.hpp"
+
+#include <fmt/format.h>
+
+namespace conformance {
+
+using namespace kumihimo;
+using execute::LoopbackOptions;
+
+namespace {
+
+constexpr std::size_t guard_bytes = 64;
+constexpr std::byte guard{0xa5};
+
+// A buffer between guards.
+class Guarded {
+ public:
+  explicit Guarded(std::int64_t bytes) : store_(static_cast<std::size_t>(bytes) + 2 * guard_bytes, guard) {}
+  std::byte* data() { return store_.data() + guard_bytes; }
+  Buffer content() const { return {store_.begin() + guard_bytes, store_.end() - guard_bytes}; }
+  void fill(const Buffer& content, std::int64_t at) { std::copy(content.begin(), content.end(), data() + at); }
+  bool intact() const {
+    const auto is_guard = [](std::byte b) { return b == guard; };
+    return std::all_of(store_.begin(), store_.begin() + guard_bytes, is_guard) &&
+           std::all_of(store_.end() - guard_bytes, store_.end(), is_guard);
+  }
+
+ private:
+  Buffer store_;
+};
+
+struct RankMemory {
+  Guarded input, output;
+  bool aliased;
+};
+
+RankMemory lay_out(const PostCondition& wanted, const Question& q, std::int32_t rank, const Buffer& input) {
+  const std::int64_t size = q.collective.type_bytes, in = wanted.input_elements(rank),
+                     out = wanted.output_elements(rank);
+  const bool aliased = q.collective.aliased(Rank{rank});
+  RankMemory m{Guarded(aliased ? 0 : in * size), Guarded((aliased ? std::max(in, out) : out) * size), aliased};
+  if (!aliased)
+    m.input.fill(input, 0);
+  else if (q.collective.kind != CollectiveKind::bcast || rank == q.collective.root.value)
+    m.output.fill(input, wanted.input_begin(rank) * size);
+  return m;
+}
+
+} // namespace
+
+Result<Answer> run_once(const Schedule& schedule, const Question& q, const LoopbackOptions& options) {
+  const PostCondition wanted(q.collective);
+  Answer answer;
+  std::vector<RankMemory> memory;
+  std::vector<execute::Buffers> buffers;
+  for (std::int32_t r = 0; r < q.collective.ranks; ++r) {
+    answer.inputs.push_back(q.arithmetic.draw(wanted.input_elements(r), q.seed * 1000 + static_cast<std::uint64_t>(r)));
+    memory.push_back(lay_out(wanted, q, r, answer.inputs.back()));
+  }
+  for (RankMemory& m : memory) buffers.push_back({m.aliased ? nullptr : m.input.data(), m.output.data()});
+  const auto report = execute::run_loopback(schedule, buffers, options, q.arithmetic.reduction());
+  if (!report) return report.error();
+  for (std::int32_t r = 0; r < q.collective.ranks; ++r) {
+    const RankMemory& m = memory[static_cast<std::size_t>(r)];
+    answer.outputs.push_back(m.output.content());
+    if (!m.input.intact() || !m.output.intact()) return failed(fmt::format("rank {} writes inside its buffers", r));
+    if (!m.aliased && m.input.content() != answer.inputs[static_cast<std::size_t>(r)])
+      return failed(fmt::format("rank {} leaves its input alone", r));
+    if (const auto wrong = wanted.wrong(q.arithmetic, answer.inputs, r, answer.outputs.back()))
+      return failed(fmt::format("rank {} gets what {} means", r, name_of(q.collective.kind)), *wrong);
+    if (q.collective.kind == CollectiveKind::allreduce && answer.outputs.back() != answer.outputs[0])
+      return failed("all ranks get the same bits", fmt::format("others at rank {}", r));
+  }
+  return answer;
+}
+
+Result<Answer> check(const Schedule& schedule, const Question& q) {
+  const Result<Answer> plain = run_once(schedule, q, {});
+  if (!plain) return plain;
+  LoopbackOptions disturbed;
+  disturbed.delays = true;
+  disturbed.seed = q.seed;
+  disturbed.gathers = q.seed % 2;
+  const Result<Answer> other = run_once(schedule, q, disturbed);
+  if (!other) return other;
+  for (std::int32_t r = 0; r < q.collective.ranks; ++r) {
+    const auto i = static_cast<std::size_t>(r);
+    if (PostCondition(q.collective).output_elements(r) > 0 && plain->outputs[i] != other->outputs[i])
+      return failed("the same bits in every interleaving", fmt::format("others at rank {}", r));
+  }
+  return plain;
+}
+
+} // namespace conformance

@@ -1,0 +1,29 @@
+// Runs a schedule in the loopback and judges it: post-condition, equal bits on all ranks and in every interleaving,
+// inputs left alone, nothing written outside the buffers.
+#pragma once
+
+#include "execute/loopback/loopback.hpp"
+#include "post_condition.hpp"
+#include "schedule/schedule.hpp"
+
+namespace conformance {
+
+struct Question {
+  kumihimo::Collective collective;
+  Arithmetic arithmetic;
+  std::uint64_t seed = 1;
+};
+
+// A case that has run: the outputs of all ranks.
+struct Answer {
+  std::vector<Buffer> inputs, outputs;
+};
+
+// Once. Error: what went wrong, in words.
+kumihimo::Result<Answer> run_once(const kumihimo::Schedule& schedule, const Question& question,
+                                  const kumihimo::execute::LoopbackOptions& options);
+
+// Several times, plain and with random delays.
+kumihimo::Result<Answer> check(const kumihimo::Schedule& schedule, const Question& question);
+
+} // namespace conformance

@@ -1,0 +1,47 @@
+// Every row of the registry, run for real by threads and judged by the definition of its collective.
+#include "cases.hpp"
+
+#include <gtest/gtest.h>
+
+namespace conformance {
+namespace {
+
+using namespace kumihimo;
+
+class EveryRow : public ::testing::TestWithParam<const Variant*> {};
+
+std::vector<const Variant*> rows() {
+  std::vector<const Variant*> all;
+  for (const Variant& v : Registry::standard().variants()) all.push_back(&v);
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, EveryRow, ::testing::ValuesIn(rows()),
+                         [](const auto& row) { return std::string(name_of(row.param->kind)) + "_" + row.param->name; });
+
+TEST_P(EveryRow, GivesWhatItsCollectiveMeans) {
+  const Variant& variant = *GetParam();
+  int ran = 0, larger = 0;
+  for (const Place& place : all_places())
+    for (const Case& c : cases(variant, place)) {
+      SCOPED_TRACE(place.name + ": " + c.name());
+      const Result<Schedule> schedule = variant.build(c.question.collective, place.space, c.parameters);
+      if (!schedule) {
+        EXPECT_EQ(schedule.error().kind, Error::Kind::not_applicable) << schedule.error().sentence();
+        continue;
+      }
+      if (c.question.collective.reduces() && !c.question.collective.commutative) {
+        EXPECT_TRUE(schedule->claims.keeps_rank_order);
+      }
+      const Result<Answer> answer = check(*schedule, c.question);
+      EXPECT_TRUE(answer.ok()) << answer.error().sentence();
+      ++ran;
+      larger += place.space.ranks() > 2;
+      if (HasFailure()) return; // one is enough to read
+    }
+  EXPECT_GT(larger, 0) << "no case of more than two ranks is applicable";
+  RecordProperty("cases", ran);
+}
+
+} // namespace
+} // namespace conformance

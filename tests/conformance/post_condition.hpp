@@ -1,0 +1,43 @@
+// What each collective gives, from its definition in the MPI standard: who contributes to which elements of whose
+// output. Shares nothing with schedules.
+#pragma once
+
+#include "arithmetic.hpp"
+
+namespace conformance {
+
+class PostCondition {
+ public:
+  explicit PostCondition(kumihimo::Collective collective) : c_(std::move(collective)) {}
+
+  // Elements of the rank's buffers; where both are one memory (in place), of that memory.
+  std::int64_t input_elements(std::int32_t rank) const;
+  std::int64_t output_elements(std::int32_t rank) const;
+  // Where the rank's input begins in that memory, in elements.
+  std::int64_t input_begin(std::int32_t rank) const;
+
+  // Why `output` (the whole memory of the rank's output) is wrong, given the inputs of all; nothing if it is right or
+  // undefined.
+  std::optional<std::string> wrong(const Arithmetic& arithmetic, const std::vector<Buffer>& inputs, std::int32_t rank,
+                                   const Buffer& output) const;
+
+ private:
+  std::int64_t block(std::int32_t b) const;                    // elements of block b
+  std::int64_t pair(std::int32_t from, std::int32_t to) const; // of an alltoall
+  std::int64_t blocks_before(std::int32_t b) const;
+  bool at_root(std::int32_t rank) const { return rank == c_.root.value; }
+  Buffer slice(const Buffer& b, std::int64_t first, std::int64_t count) const;
+
+  std::optional<std::string> wrong_reduction(const Arithmetic& arithmetic, const std::vector<Buffer>& inputs,
+                                             std::int32_t rank, const Buffer& output) const;
+  // Where each element of the output comes from, one piece after the other from `begin`.
+  struct Origin {
+    std::int32_t rank;
+    std::int64_t first, count;
+  };
+  std::vector<Origin> origins(std::int32_t rank, std::int64_t& begin) const;
+
+  kumihimo::Collective c_;
+};
+
+} // namespace conformance
