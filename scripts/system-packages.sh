@@ -119,10 +119,11 @@ install_missing() {
   local tried=$root/build/packages-tried
   if [ -z "$missing" ] && [ "$(cat "$tried" 2>/dev/null)" = "$wanted" ]; then return 0; fi
   say "installing system packages:$missing$wanted"
-  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3)
+  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 -o Acquire::Retries=1)
   local log=$root/build/apt.log
   "${apt[@]}" update >"$log" 2>&1 || say "apt-get update failed (see build/apt.log); trying with the lists that are here"
-  if ! "${apt[@]}" install -y --no-install-recommends $missing $wanted >>"$log" 2>&1; then
+  if ! "${apt[@]}" install -y --no-install-recommends $missing $wanted >>"$log" 2>&1 &&
+    grep -qE 'Unable to locate package|no installation candidate|unmet dependencies' "$log"; then
     local package
     for package in $missing $wanted; do # one that this release lacks must not keep the others out
       "${apt[@]}" install -y --no-install-recommends "$package" >>"$log" 2>&1 || true
