@@ -3,6 +3,7 @@
 #include "kernels/copy.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <cstring>
 #include <new>
@@ -17,8 +18,9 @@ void copy_in(const std::byte* from, std::byte* to, std::int64_t bytes) {
     std::memcpy(to, from, static_cast<std::size_t>(bytes));
 }
 
-// Chunks hold whole elements, unless one element is larger than a slot.
-std::int64_t largest_chunk(const RingShape& shape, std::int64_t granule) {
+// The next chunk of a message that has `left` bytes to go: of whole elements, unless one element is larger than a slot.
+std::int64_t chunk_bytes(const RingShape& shape, std::int64_t left, std::int64_t granule) {
+  if (left <= shape.slot_bytes) return left;
   return granule > shape.slot_bytes ? shape.slot_bytes : shape.slot_bytes / granule * granule;
 }
 
@@ -32,6 +34,7 @@ ChannelKey channel_key(const execute::MessageKey& key) {
 
 ChannelMemory channel_at(std::byte* start, RingShape shape) {
   assert(reinterpret_cast<std::uintptr_t>(start) % cache_line_bytes == 0);
+  assert(std::has_single_bit(static_cast<std::uint64_t>(shape.slots)));
   ChannelMemory memory;
   memory.acknowledge = reinterpret_cast<AcknowledgeLine*>(start);
   memory.headers = reinterpret_cast<SlotHeader*>(start + cache_line_bytes);
@@ -82,7 +85,7 @@ bool Outbox::write(execute::Sending& message, Position& position) {
 
 void Outbox::write_chunk(execute::Sending& message, Position& position) {
   SlotHeader& header = memory_.header(filled_);
-  const std::int64_t bytes = std::min(message.bytes - position.done, largest_chunk(memory_.shape, message.granule));
+  const std::int64_t bytes = chunk_bytes(memory_.shape, message.bytes - position.done, message.granule);
   std::byte* to = bytes <= inline_bytes ? header.small : memory_.slot(filled_);
   for (std::int64_t left = bytes; left > 0;) {
     const execute::Piece& piece = message.pieces()[static_cast<std::size_t>(position.piece)];

@@ -53,7 +53,7 @@ struct alignas(cache_line_bytes) AcknowledgeLine {
 static_assert(sizeof(AcknowledgeLine) == cache_line_bytes);
 
 struct RingShape {
-  std::int64_t slots = 16;
+  std::int64_t slots = 16; // a power of two
   std::int64_t slot_bytes = 65536;
 
   // Slots begin at different cache sets.
@@ -69,10 +69,9 @@ struct ChannelMemory {
   std::byte* data = nullptr;
   RingShape shape;
 
-  SlotHeader& header(std::uint64_t n) const { return headers[n % static_cast<std::uint64_t>(shape.slots)]; }
-  std::byte* slot(std::uint64_t n) const {
-    return data + static_cast<std::int64_t>(n % static_cast<std::uint64_t>(shape.slots)) * shape.slot_stride();
-  }
+  std::uint64_t turn(std::uint64_t n) const { return n & static_cast<std::uint64_t>(shape.slots - 1); }
+  SlotHeader& header(std::uint64_t n) const { return headers[turn(n)]; }
+  std::byte* slot(std::uint64_t n) const { return data + static_cast<std::int64_t>(turn(n)) * shape.slot_stride(); }
 };
 // `start` is aligned to a cache line.
 ChannelMemory channel_at(std::byte* start, RingShape shape);
