@@ -16,7 +16,7 @@ class Ranks:
 
     shape: str | None = None
     ranks: int | None = None
-    ranks_per_node: int = 1
+    ranks_per_node: int | None = 1
 
 
 @dataclass
@@ -104,6 +104,8 @@ def _count(asked: Question) -> int:
     if asked.bytes is None:
         raise BadInput("the length of the data", "none", "add --bytes 1MiB or --count 1000")
     each = _schedule.type_bytes(asked.type)
+    if each == 0:
+        raise BadInput("an element type of known size", asked.type, "choose one, or give --count")
     if asked.bytes % each:
         raise BadInput(
             f"bytes that are a multiple of the {each} of one {asked.type}",

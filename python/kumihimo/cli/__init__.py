@@ -43,6 +43,8 @@ def run(arguments: list[str]) -> int:
     except BrokenPipeError:  # the reader of our output went away, as `| head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except MemoryError:
+        return complain("this case needs more memory than there is; ask for fewer ranks or a smaller case", 1)
     except OSError as error:
         return complain(f"{error.strerror or error}" + (f": {error.filename}" if error.filename else ""), 2)
 

@@ -18,6 +18,10 @@ Ranks = Annotated[
     Optional[int], typer.Option("--ranks", "-p", metavar="P", help="Number of ranks; without a shape, a row of them.")
 ]
 RanksPerNode = Annotated[int, typer.Option("--ranks-per-node", metavar="G", help="Ranks on each node of the shape.")]
+RanksPerNodeOrMachine = Annotated[
+    Optional[int], typer.Option("--ranks-per-node", metavar="G", help="Ranks on each node; by default the machine's.")
+]
+AlgorithmOrAll = Annotated[str, typer.Option("--algorithm", "-a", metavar="NAME", help="One algorithm, or all.")]
 Count = Annotated[Optional[int], typer.Option("--count", "-n", metavar="N", help="Elements.")]
 Type = Annotated[str, typer.Option("--type", metavar="TYPE", help="Element type: float64, int32 ...")]
 Operation = Annotated[str, typer.Option("--op", metavar="OP", help="Reduction: sum, prod, min, max, land, bor ...")]

@@ -1,0 +1,65 @@
+// kumihimo._simulate: how long a schedule takes on a machine.
+#include "simulate/simulate.hpp"
+
+#include "border.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace kumihimo {
+namespace {
+
+constexpr std::array models = {Model::bound, Model::flow, Model::exact};
+
+Result<Model> parse_model(std::string_view name) {
+  for (Model model : models)
+    if (name_of(model) == name) return model;
+  return bad_input("a model is bound, flow or exact", std::string(name));
+}
+
+SimulateOptions options_of(std::string_view model, bool scalar_reduction, bool keep_link_bytes) {
+  return {unwrap(parse_model(model)), scalar_reduction, keep_link_bytes};
+}
+
+void bind_prediction(nb::module_& m) {
+  nb::class_<Prediction>(m, "Prediction", "The time of a collective on a machine, and where it goes.")
+      .def_prop_ro("seconds", [](const Prediction& p) { return p.seconds.value; })
+      .def_prop_ro("bound_seconds", [](const Prediction& p) { return p.bound().value; })
+      .def_ro("limiting", &Prediction::limiting)
+      .def_ro("accuracy", &Prediction::accuracy)
+      .def_ro("link_bytes", &Prediction::link_bytes)
+      .def("to_json", [](const Prediction& p) { return to_json(p); });
+}
+
+} // namespace
+} // namespace kumihimo
+
+NB_MODULE(_simulate, m) {
+  using namespace kumihimo;
+  m.doc() = "How long a schedule takes on a machine.";
+  nb::module_::import_("kumihimo._schedule");
+  nb::module_::import_("kumihimo._machine");
+  bind_prediction(m);
+  m.def(
+      "simulate",
+      [](const Schedule& schedule, const Machine& machine, std::string_view model, bool scalar_reduction,
+         bool keep_link_bytes) {
+        const SimulateOptions options = options_of(model, scalar_reduction, keep_link_bytes);
+        return unwrap(unlocked([&] { return simulate(schedule, machine, {}, options); }));
+      },
+      "schedule"_a, "machine"_a, "model"_a = "flow", "scalar_reduction"_a = false, "keep_link_bytes"_a = false);
+  m.def(
+      "simulate_bound",
+      [](const Collective& collective, const Machine& machine, bool scalar_reduction) {
+        const SimulateOptions options = options_of("bound", scalar_reduction, false);
+        return unwrap(unlocked([&] { return simulate_bound(collective, machine, {}, options); }));
+      },
+      "collective"_a, "machine"_a, "scalar_reduction"_a = false, "No schedule of this collective is faster.");
+}

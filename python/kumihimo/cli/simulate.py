@@ -1,0 +1,128 @@
+"""`kumihimo simulate`: how long a collective would take on a described machine, by each algorithm."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kumihimo import simulation
+from kumihimo.cli import machine as machines
+from kumihimo.cli import options, output, waiting
+from kumihimo.errors import BadInput, NotApplicable
+from kumihimo.questions import Question, Ranks
+from kumihimo.sizes import parse_size, parse_sizes, text_of
+
+
+def command(
+    collective: options.Collective,
+    machine: Annotated[str, typer.Option("--machine", "-m", metavar="M", help="A machine's name, or its file.")],
+    sizes: Annotated[str, typer.Option("--bytes", "-b", metavar="SIZES", help="64KiB, 8..16MiB (doubling), 8,1GiB.")],
+    shape: options.Shape = None,
+    algorithm: options.AlgorithmOrAll = simulation.ALL,
+    ranks: options.Ranks = None,
+    ranks_per_node: options.RanksPerNodeOrMachine = None,
+    model: Annotated[str, typer.Option(metavar="MODEL", help="flow, bound (no schedule is faster) or exact.")] = "flow",
+    no_simd: Annotated[bool, typer.Option("--no-simd", help="Reduce at the machine's rate without SIMD.")] = False,
+    type_: options.Type = "float64",
+    operation: options.Operation = "sum",
+    root: options.Root = 0,
+    trees: options.Trees = None,
+    segment_bytes: options.SegmentBytes = None,
+    segments: options.Segments = None,
+    window: options.Window = None,
+    overlap: options.Overlap = False,
+    links: Annotated[bool, typer.Option("--links", help="The bytes of every link (JSON), or the busiest.")] = False,
+    as_json: options.Json = False,
+) -> None:
+    """Predict the time of a collective on a described machine.
+
+    Example: kumihimo simulate allreduce --machine k-computer --shape 48x6x32 --bytes 1GiB
+    """
+    if model not in simulation.MODELS:
+        raise BadInput(f"a model is one of {', '.join(simulation.MODELS)}", f"'{model}'")
+    asked = simulation.Asked(
+        simulation.on(machines.load(machine), Ranks(shape, ranks, ranks_per_node)),
+        Question(collective, type=type_, operation=operation, root=root),
+        algorithm,
+        {
+            "trees": trees,
+            "segment_bytes": None if segment_bytes is None else parse_size(segment_bytes),
+            "segments": segments,
+            "window": window,
+            "overlap": overlap,
+        },
+        model,
+        not no_simd,
+        links,
+    )
+    results, passed_over = waiting.interruptibly(lambda: work(asked, parse_sizes(sizes)))
+    if not results:
+        raise NotApplicable("an algorithm that fits the ranks", "none: " + "; ".join(reasons(passed_over)))
+    if as_json:
+        output.print_json({"results": results, "not_applicable": passed_over, **output.own_cost()})
+    else:
+        print_results(asked, results, passed_over)
+
+
+def work(asked: simulation.Asked, sizes: list[int]) -> tuple[list[dict], list[dict]]:
+    """All results, and what was passed over."""
+    if asked.model == "bound" and asked.algorithm == simulation.ALL:
+        return [simulation.bound(asked, size) for size in sizes], []
+    results: list[dict] = []
+    passed_over: list[dict] = []
+    total = len(sizes) * len(simulation.variants(asked.question.collective, asked.algorithm))
+    with waiting.progress("simulating", total) as advance:
+        for case, outcome in simulation.predict_all(asked, sizes):
+            if isinstance(outcome, NotApplicable):
+                passed_over.append({"algorithm": case.variant.name, "bytes": case.bytes, "reason": str(outcome)})
+            else:
+                results.append(outcome)
+            advance(case.variant.name)
+    return results, passed_over
+
+
+def reasons(passed_over: list[dict]) -> list[str]:
+    """One line an algorithm and reason."""
+    return list(dict.fromkeys(f"{p['algorithm']}: {p['reason']}" for p in passed_over))
+
+
+COLUMNS = ("bytes>", "algorithm", "parameters", "time>", "rate>", "of bound>", "computing>", "limited by")
+
+
+def print_results(asked: simulation.Asked, results: list[dict], passed_over: list[dict]) -> None:
+    """Tables for people: the published algorithms, ours, what did not fit, what to doubt."""
+    place = f"{asked.machine.name} {asked.machine.shape}".strip()
+    first = results[0]
+    print(f"{first['collective']} on {place}, {first['ranks']} ranks, model {asked.model}")
+    for title, apart in (("", False), ("Apart: our own extensions of published algorithms", True)):
+        rows = [row(r) for r in results if r.get("apart", False) == apart]
+        if rows:
+            print()
+            output.print_table(title, COLUMNS, rows)
+    if asked.links:
+        print_links(asked, results)
+    notes = [f"{r['algorithm']} at {text_of(r['bytes'])}: {r['accuracy']}" for r in results if r.get("accuracy")]
+    output.print_list("To be doubted:", notes)
+    output.print_list("Not applicable:", reasons(passed_over))
+
+
+def row(r: dict) -> tuple[str, ...]:
+    share = output.share_text(r["bound_seconds"] / r["seconds"]) if r["seconds"] > 0 else ""
+    parameters = " ".join(n if value is True else f"{n}={value}" for n, value in r["parameters"].items())
+    rate = output.rate_text(r.get("bytes_per_second"))
+    computing = output.share_text(r["compute_share"])
+    time = output.seconds_text(r["seconds"])
+    return (text_of(r["bytes"]), r["algorithm"], parameters, time, rate, share, computing, r["limiting"])
+
+
+def print_links(asked: simulation.Asked, results: list[dict], most: int = 5) -> None:
+    """The busiest links of each result."""
+    rows = []
+    for r in results:
+        loads = sorted(enumerate(r.get("link_bytes", [])), key=lambda item: -item[1])[:most]
+        size = text_of(r["bytes"])
+        rows += [(size, r["algorithm"], asked.machine.link_name(i), text_of(int(load))) for i, load in loads]
+    if rows:
+        print()
+        output.print_table("Busiest links", ("bytes>", "algorithm", "link", "carries>"), rows)

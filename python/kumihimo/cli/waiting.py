@@ -1,0 +1,58 @@
+"""Long native work that Ctrl-C ends at once, and a bar that says how far it is."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+Value = TypeVar("Value")
+LOOK_SECONDS = 0.1
+
+
+def interruptibly(work: Callable[[], Value]) -> Value:
+    """The value of `work`, done on another thread, since a signal reaches Python only between two native calls. After
+    Ctrl-C the work is abandoned: it holds no lock and writes no file, and the process ends without waiting for it."""
+    ended: dict = {}
+
+    def run() -> None:
+        try:
+            ended["value"] = work()
+        except BaseException as error:
+            ended["error"] = error
+
+    worker = threading.Thread(target=run, daemon=True)
+    worker.start()
+    try:
+        while worker.is_alive():
+            worker.join(LOOK_SECONDS)
+    except KeyboardInterrupt:
+        atexit.register(os._exit, 130)
+        raise
+    if "error" in ended:
+        raise ended["error"]
+    return ended["value"]
+
+
+@contextmanager
+def progress(title: str, total: int) -> Iterator[Callable[[str], None]]:
+    """advance(what is next) for each of `total` steps; a bar on stderr where that is a terminal and there is more than
+    one step."""
+    if not sys.stderr.isatty() or total < 2:
+        yield lambda what: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=total)
+
+        def advance(what: str) -> None:
+            bar.update(task, advance=1, description=f"{title} {what}")
+
+        yield advance

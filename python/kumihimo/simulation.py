@@ -1,0 +1,165 @@
+"""Predictions: one collective, several algorithms and sizes, on one machine."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from kumihimo import _collectives, _machine, _schedule, _simulate, _topology, questions
+from kumihimo.errors import BadInput, NotApplicable
+from kumihimo.questions import Question, Ranks
+
+ALL = "all"
+MODELS = ("flow", "bound", "exact")
+MOST_RANKS = 2**20  # a prediction holds about 10 kB a rank
+
+
+@dataclass
+class Asked:
+    """What to predict. `parameters` are those of questions.parameters."""
+
+    machine: _machine.Machine
+    question: Question
+    algorithm: str
+    parameters: dict
+    model: str = "flow"
+    simd: bool = True
+    links: bool = False
+
+
+@dataclass
+class Case:
+    """One schedule to predict, or why there is none."""
+
+    variant: _collectives.Variant
+    bytes: int
+
+
+def on(machine: _machine.Machine, asked: Ranks) -> _machine.Machine:
+    """The machine as a job of these ranks sees it; what is not asked for stays the machine's."""
+    machine = _on(machine, asked)
+    if machine.rank_space.ranks > MOST_RANKS:
+        raise BadInput(
+            f"at most {MOST_RANKS} ranks in a prediction",
+            f"{machine.nodes} nodes with {machine.ranks_per_node} ranks each",
+            "take a smaller shape or fewer ranks per node",
+        )
+    return machine
+
+
+def _on(machine: _machine.Machine, asked: Ranks) -> _machine.Machine:
+    if asked.shape == "none":
+        raise BadInput("the shape of the nodes on the machine", "none", "leave --shape out for the whole machine")
+    if machine.family == "single_node":
+        return _on_node(machine, asked)
+    if asked.shape is not None:
+        machine = machine.with_shape(_topology.Shape.parse(asked.shape))
+    if asked.ranks_per_node is not None:
+        machine = machine.with_ranks_per_node(asked.ranks_per_node)
+    if asked.ranks is not None:
+        questions.rank_space(Ranks(str(machine.shape), asked.ranks, machine.ranks_per_node))
+    return machine
+
+
+def _on_node(machine: _machine.Machine, asked: Ranks) -> _machine.Machine:
+    if asked.shape is not None and asked.shape.partition(":")[0] != "node":
+        return machine.with_shape(_topology.Shape.parse(asked.shape))  # which says why not
+    given = [n for n in (asked.ranks, asked.ranks_per_node) if n is not None] or [machine.ranks_per_node]
+    each = 1 if asked.ranks_per_node is None else asked.ranks_per_node
+    space = questions.rank_space(Ranks(asked.shape or "node", given[0], each))
+    return machine.with_ranks_per_node(space.ranks)
+
+
+def variants(collective: str, algorithm: str) -> list[_collectives.Variant]:
+    """The algorithms asked for: one by name, or all."""
+    return _collectives.variants(collective) if algorithm == ALL else [_collectives.find(collective, algorithm)]
+
+
+def predict(asked: Asked, case: Case) -> dict:
+    """The result of one case. Raises NotApplicable where the algorithm does not fit."""
+    machine, question = asked.machine, replace(asked.question, bytes=case.bytes)
+    space = machine.rank_space
+    collective = questions.collective(question, space.ranks)
+    parameters = questions.parameters(**_parameters(asked))
+    schedule = case.variant.build(collective, space, parameters)
+    started = time.perf_counter()
+    prediction = _simulate.simulate(schedule, machine, asked.model, not asked.simd, asked.links)
+    wall = time.perf_counter() - started
+    result = json.loads(prediction.to_json())
+    return {
+        **_about(asked, collective, schedule.algorithm, schedule.parameters),
+        "apart": case.variant.apart,
+        "segments": schedule.segments,
+        **result,
+        "bytes_per_second": bandwidth(collective, result["seconds"]),
+        "wall_seconds": wall,
+    }
+
+
+def bound(asked: Asked, size: int) -> dict:
+    """The result of no algorithm at all: what none can beat."""
+    collective = questions.collective(replace(asked.question, bytes=size), asked.machine.rank_space.ranks)
+    result = json.loads(_simulate.simulate_bound(collective, asked.machine, not asked.simd).to_json())
+    rate = bandwidth(collective, result["seconds"])
+    return {**_about(asked, collective, "any", ""), **result, "bytes_per_second": rate}
+
+
+def predict_all(asked: Asked, sizes: list[int]) -> Iterator[tuple[Case, dict | NotApplicable]]:
+    """Every case with its result, or with the reason why there is none."""
+    for size in sizes:
+        for variant in variants(asked.question.collective, asked.algorithm):
+            case = Case(variant, size)
+            try:
+                yield case, predict(asked, case)
+            except NotApplicable as reason:
+                if asked.algorithm != ALL:
+                    raise
+                yield case, reason
+
+
+def bandwidth(collective: _schedule.Collective, seconds: float) -> float | None:
+    """As the literature counts it: the bytes twice for an allreduce, which is a reduce and a broadcast."""
+    times = 2 if collective.kind == "allreduce" else 1
+    return times * collective.bytes / seconds if seconds > 0 else None
+
+
+def parameters_of(text: str) -> dict:
+    """A schedule's parameters, written "trees=3 overlap", by name."""
+    named = {}
+    for word in text.split():
+        name, equals, value = word.partition("=")
+        named[name] = (int(value) if value.isdecimal() else value) if equals else True
+    return named
+
+
+def _parameters(asked: Asked) -> dict:
+    """The machine declares the segment size. Asked for beside `all`, another size is declared to all alike: algorithms
+    that do not pipeline ignore it."""
+    wished = dict(asked.parameters)
+    declared = asked.machine.segment_bytes
+    if asked.algorithm == ALL and wished.get("segment_bytes") is not None:
+        declared = wished.pop("segment_bytes")
+    return {**wished, "default_segment_bytes": declared}
+
+
+def _about(asked: Asked, collective: _schedule.Collective, algorithm: str, parameters: str) -> dict:
+    machine = asked.machine
+    about = {
+        "collective": collective.kind,
+        "algorithm": algorithm,
+        "parameters": parameters_of(parameters),
+        "machine": machine.name,
+        "shape": str(machine.shape),
+        "ranks": collective.ranks,
+        "ranks_per_node": machine.ranks_per_node,
+        "bytes": collective.bytes,
+        "type": collective.type,
+        "simd": asked.simd,
+    }
+    if collective.reduces:
+        about["operation"] = collective.operation
+    if collective.has_root:
+        about["root"] = collective.root
+    return about
