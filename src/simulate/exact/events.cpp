@@ -97,7 +97,7 @@ void Events::start_step(const ExpandedStep& expanded, const Place& place) {
   case StepKind::copy:
     return step_at(now_ + static_cast<double>(bytes) / network_.copy_rate(rank), place);
   case StepKind::reduce:
-    return reduce({-1, Stage::reduction, place}, rank, bytes);
+    return reduce(place.lane, {place, bytes});
   case StepKind::offload:
     return offload(place, expanded.offload);
   default:
@@ -166,7 +166,7 @@ void Events::begin_flow(std::int32_t at) {
     link_bytes_[r] += static_cast<double>(m.bytes);
     if (fluid_.users(r) > 0) waiting_[r] = 1;
   }
-  start_fluid({at, Stage::transfer, {}}, route_, m.path.limit, static_cast<double>(m.bytes));
+  start_fluid({at, -1}, route_, m.path.limit, static_cast<double>(m.bytes));
 }
 
 void Events::start_fluid(const Running& running, std::span<const Resource> resources, double limit, double bytes) {
@@ -175,21 +175,32 @@ void Events::start_fluid(const Running& running, std::span<const Resource> resou
   running_[flow] = running;
 }
 
-void Events::reduce(const Running& running, std::int32_t rank, std::int64_t bytes) {
-  reduced_[rank] += static_cast<double>(bytes);
-  const Resource reducer = network_.reducer(rank);
-  start_fluid(running, {&reducer, 1}, network_.reduction_rate(rank), static_cast<double>(bytes));
+// A lane's reductions at a rank are done one after another, as they become possible; lanes share the thread.
+void Events::reduce(std::int32_t l, const Reduction& reduction) {
+  LaneState& lane = lanes_[l];
+  reduced_[lane.rank] += static_cast<double>(reduction.bytes);
+  lane.reductions.push_back(reduction);
+  if (lane.reductions.size() == 1) begin_reduction(l);
+}
+
+void Events::begin_reduction(std::int32_t l) {
+  const LaneState& lane = lanes_[l];
+  const Resource reducer = network_.reducer(lane.rank);
+  start_fluid({-1, l}, {&reducer, 1}, network_.reduction_rate(lane.rank),
+              static_cast<double>(lane.reductions.front().bytes));
 }
 
 void Events::flow_ended(std::int32_t flow) {
   fluid_.end(flow);
   const Running running = running_[flow];
-  if (running.message < 0) return step_done(running.local);
-  const Message m = messages_[running.message];
-  if (running.stage == Stage::reduction) {
-    free_messages_.push_back(running.message);
-    return step_done(m.receive);
+  if (running.reducing >= 0) {
+    auto& queue = lanes_[running.reducing].reductions;
+    const Reduction done = queue.front();
+    queue.pop_front();
+    if (!queue.empty()) begin_reduction(running.reducing);
+    return step_done(done.place);
   }
+  const Message m = messages_[running.message];
   push(now_ + m.path.latency, Kind::arrived, running.message);
   servers_[m.channel].busy = false;
   serve(m.channel);
@@ -198,8 +209,8 @@ void Events::flow_ended(std::int32_t flow) {
 
 void Events::arrive(std::int32_t at) {
   const Message m = messages_[at];
-  if (m.receive.kind == StepKind::receive_reduce) return reduce({at, Stage::reduction, {}}, m.channel.to, m.bytes);
   free_messages_.push_back(at);
+  if (m.receive.kind == StepKind::receive_reduce) return reduce(m.receive.lane, {m.receive, m.bytes});
   step_done(m.receive);
 }
 

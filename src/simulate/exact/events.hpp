@@ -29,6 +29,10 @@ class Events {
     std::int64_t rounds_left = 0;
     bool complete = false;
   };
+  struct Reduction {
+    Place place;
+    std::int64_t bytes = 0;
+  };
   struct LaneState {
     std::int32_t rank = 0;
     const Lane* lane = nullptr;
@@ -36,6 +40,7 @@ class Events {
     std::vector<Slot> slots;
     std::int64_t window = 1, started = 0, done = 0; // segments; all below `done` are complete
     double issue_free = 0, end = 0;
+    std::deque<Reduction> reductions; // the first is under way
   };
   struct Message {
     Channel channel;
@@ -70,11 +75,9 @@ class Events {
     std::uint32_t version = 0;
     bool operator>(const Event& o) const { return time != o.time ? time > o.time : order > o.order; }
   };
-  enum class Stage : std::uint8_t { transfer, reduction };
   struct Running {
     std::int32_t message = -1;
-    Stage stage = Stage::transfer;
-    Place local; // a reduction without a message
+    std::int32_t reducing = -1; // the lane whose first reduction it is
   };
 
   void add_rank(std::int32_t rank);
@@ -92,7 +95,8 @@ class Events {
   void start_fluid(const Running& running, std::span<const Resource> resources, double limit, double bytes);
   void flow_ended(std::int32_t flow);
   void arrive(std::int32_t message);
-  void reduce(const Running& running, std::int32_t rank, std::int64_t bytes);
+  void reduce(std::int32_t lane, const Reduction& reduction);
+  void begin_reduction(std::int32_t lane);
   void step_at(double time, const Place& place);
   void push(double time, Kind kind, std::int32_t index, std::uint32_t version = 0);
   void handle(const Event& event);

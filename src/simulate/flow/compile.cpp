@@ -112,6 +112,8 @@ class Compiler {
   std::unordered_map<std::int32_t, std::int32_t> lane_of_id_;
   std::vector<bool> iterated_{false}; // by depth: a loop whose iterations are walked one by one
   std::int32_t rank_ = 0;
+  std::int64_t times_ = 1; // trips of the enclosing loops, multiplied
+  double reduced_ = 0;     // bytes reduced by the current lane
   std::string wrong_;
 };
 
@@ -170,6 +172,7 @@ void Compiler::add_round(const Round& round, FlatNode& node) {
   node.first = static_cast<std::uint32_t>(out_.steps.size());
   for (const Step& step : round.steps) {
     const FlatStep f = flat(step);
+    if (step.reduces()) reduced_ += f.bytes * static_cast<double>(times_);
     if (f.dynamic >= 0 || step.is_signal() || step.kind == StepKind::offload || f.bytes > 0) out_.steps.push_back(f);
   }
   node.count = static_cast<std::uint32_t>(out_.steps.size()) - node.first;
@@ -188,7 +191,9 @@ void Compiler::add_body(const Body& body, FlatNode& parent) {
       node.in_flight = std::clamp<std::int64_t>(loop->in_flight, 1, loop->trip);
       node.collapsed = constant_in(loop->body, depth);
       iterated_.push_back(!node.collapsed);
+      times_ *= loop->trip;
       add_body(loop->body, node);
+      times_ /= loop->trip;
       iterated_.pop_back();
     } else {
       add_round(std::get<Round>(item), node);
@@ -216,7 +221,9 @@ void Compiler::add(std::int32_t rank, const Program& program) {
     instance.window = std::clamp<std::int64_t>(lane.window, 1, out_.segments);
     ++out_.lanes[instance.lane].instances;
     FlatNode top;
+    reduced_ = 0;
     add_body(lane.body, top);
+    instance.reduced = reduced_;
     instance.first_node = top.first, instance.nodes = top.count;
     instance.first_after = static_cast<std::uint32_t>(out_.afters.size());
     for (const After& after : lane.after)

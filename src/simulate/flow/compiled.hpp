@@ -44,6 +44,7 @@ struct Instance {
   std::int64_t window = 1;
   std::uint32_t first_node = 0, nodes = 0;
   std::uint32_t first_after = 0, afters = 0;
+  double reduced = 0; // bytes that one segment reduces here
 };
 
 struct FlatLane {

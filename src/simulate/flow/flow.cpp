@@ -16,6 +16,15 @@ struct Course {         // of the phases so far
   std::vector<double> reduced; // seconds by rank
 };
 
+// The first segment finds the reducing threads idle, later ones find those of other lanes at work: the path through the
+// pipeline grows longer by its crowding. It is so in full once a pipeline is twice as long as its first segment takes
+// (found by comparison with the exact solution), and only where the threads are busy.
+Moment all_segments(const Outcome& o, std::int64_t segments, const Period& period) {
+  const double steady = static_cast<double>(segments - 1) * period.seconds, fill = o.first.seconds - o.start.seconds;
+  const double full = fill > 0 ? std::min(1.0, steady / (2 * fill)) : 0;
+  return o.first.plus_steady(steady).plus_reduction(o.first.crowding * period.reducing * full);
+}
+
 // Ends of all segments of a phase, from those of the first.
 std::vector<Period> end_phase(const Compiled& compiled, const Network& network, Sweep& sweep, std::int32_t phase) {
   std::vector<Period> period;
@@ -25,8 +34,8 @@ std::vector<Period> end_phase(const Compiled& compiled, const Network& network, 
     if (compiled.lanes[lane].phase != phase) continue;
     Outcome& o = sweep.outcomes()[i];
     o.total = o.first;
-    if (!period.empty())
-      o.total = o.first.plus_steady(static_cast<double>(compiled.segments - 1) * period[sweep.pipeline(lane)].seconds);
+    if (!period.empty()) o.total = all_segments(o, compiled.segments, period[sweep.pipeline(lane)]);
+    o.total.crowding = 0;
   }
   return period;
 }

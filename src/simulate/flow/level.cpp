@@ -84,20 +84,32 @@ void Sweep::connect_loops(std::int32_t a, std::int32_t b) {
   }
 }
 
+// A lane issues one message after another; returns how long this one waits for those that started before it.
+double Sweep::issue(const Message& m) {
+  if (m.path.cost <= 0) return 0;
+  Issuing& busy = issuing_[m.send.instance];
+  const double start = m.start.seconds, cost = m.path.cost;
+  if (start + cost <= busy.begin) return 0; // a level is no instant: this one was first
+  if (start >= busy.end) return busy = {start, start + cost}, 0;
+  const double wait = busy.end - start;
+  busy.end += cost;
+  return wait;
+}
+
 void Sweep::deliver_one(std::size_t at) {
   const Message& m = messages_[at];
   const Channel& channel = m.channel;
-  double wait = 0;
-  if (m.path.cost > 0) { // its lane issues one message after another
-    double& free = issue_free_[m.send.instance];
-    wait = std::max(0.0, free - m.start.seconds);
-    free = m.start.seconds + wait + m.path.cost;
-  }
+  const double wait = issue(m);
   const Moment left = m.start.plus_latency(wait + m.path.cost).plus_transfer(m.send.bytes / flows_.rate[at]);
   Moment arrived = left.plus_latency(m.path.latency);
   if (m.receive.kind == StepKind::receive_reduce) {
     const auto sharing = static_cast<double>(reductions_[channel.to]);
-    arrived = arrived.plus_reduction(m.send.bytes * sharing / network_.reduction_rate(channel.to));
+    const double rate = network_.reduction_rate(channel.to);
+    arrived = arrived.plus_reduction(m.send.bytes * sharing / rate);
+    if (!crowd_.empty()) {
+      const double all = crowd_[channel.to];
+      arrived.crowding += std::max(0.0, all - m.send.bytes * sharing) / rate * all * crowding_scale_;
+    }
     traffic_.reduced[channel.to] += m.send.bytes * m.times * static_cast<double>(compiled_.segments);
     auto& load = loads_.bytes[pipeline_[channel.lane]];
     if (!load.empty()) load[network_.reducer(channel.to)] += m.send.bytes * m.times;

@@ -11,14 +11,14 @@ namespace {
 // What a pipeline cannot beat even alone: its queues, and the windows of its lanes.
 std::vector<Period> alone(const Compiled& compiled, Sweep& sweep, std::int32_t phase) {
   std::vector<Period> result(sweep.loads().queue.size());
-  for (std::size_t p = 0; p < result.size(); ++p) result[p] = {sweep.loads().queue[p], "one engine's rate"};
+  for (std::size_t p = 0; p < result.size(); ++p) result[p] = {sweep.loads().queue[p], 0, "one engine's rate"};
   for (std::size_t i = 0; i < compiled.instances.size(); ++i) {
     const Instance& instance = compiled.instances[i];
     if (compiled.lanes[instance.lane].phase != phase) continue;
     const double least = sweep.outcomes()[i].busy / static_cast<double>(instance.window);
     Period& mine = result[sweep.pipeline(instance.lane)];
     if (least > mine.seconds * (1 + 1e-9))
-      mine = {least,
+      mine = {least, 0,
               fmt::format("window of lane {} at rank {}", compiled.lanes[instance.lane].id.value, instance.rank)};
   }
   return result;
@@ -28,6 +28,18 @@ struct Tightest {
   Resource resource = -1;
   double seconds = 0;
 };
+
+// The share of a period that the busiest rank spends reducing.
+double reducing_share(const Compiled& compiled, const Network& network, const Loads& loads, double period) {
+  double most = 0;
+  for (std::int32_t rank = 0; rank < compiled.schedule->ranks(); ++rank) {
+    double bytes = 0;
+    for (const auto& load : loads.bytes)
+      if (!load.empty()) bytes += load[network.reducer(rank)];
+    most = std::max(most, bytes / network.reduction_rate(rank));
+  }
+  return period > 0 ? std::min(1.0, most / period) : 0;
+}
 
 } // namespace
 
@@ -54,11 +66,12 @@ std::vector<Period> periods(const Compiled& compiled, const Network& network, Sw
     const bool resource = t.seconds > result[slowest].seconds * (1 + 1e-9);
     for (std::size_t p = 0; p < active.size(); ++p) {
       if (!active[p] || (resource ? load[p][t.resource] <= 0 : p != slowest)) continue;
-      if (resource) result[p] = {t.seconds, network.name_of(t.resource)};
+      if (resource) result[p] = {t.seconds, 0, network.name_of(t.resource)};
       active[p] = 0;
       for (std::size_t r = 0; r < left.size(); ++r) left[r] = std::max(0.0, left[r] - load[p][r] / result[p].seconds);
     }
   }
+  for (Period& period : result) period.reducing = reducing_share(compiled, network, sweep.loads(), period.seconds);
   return result;
 }
 

@@ -10,6 +10,7 @@ namespace kumihimo::simulation {
 
 struct Period {
   double seconds = 0;
+  double reducing = 0;  // part of it during which the busiest rank reduces
   std::string limiting; // the resource or the window that sets it
 };
 

@@ -14,7 +14,7 @@ constexpr std::int32_t most_pipelines = 16; // beyond, all lanes of a phase keep
 
 Sweep::Sweep(const Compiled& compiled, const Network& network)
     : compiled_(compiled), network_(network), outcomes_(compiled.instances.size()), blocked_(compiled.instances.size()),
-      done_(compiled.instances.size()), issue_free_(compiled.instances.size()), offloads_(compiled.lanes.size()),
+      done_(compiled.instances.size()), issuing_(compiled.instances.size()), offloads_(compiled.lanes.size()),
       offloads_of_(compiled.instances.size()), shares_(network.capacities()),
       reductions_(static_cast<std::size_t>(compiled.schedule->ranks())) {
   for (const FlatLane& lane : compiled.lanes) pipeline_.push_back(compiled.groups <= most_pipelines ? lane.group : 0);
@@ -33,6 +33,16 @@ void Sweep::begin_phase(std::int32_t phase) {
   traffic_.reduced.assign(reductions_.size(), 0);
   last_flow_.assign(compiled_.segments > 1 ? static_cast<std::size_t>(network_.link_bound()) : 0, 0);
   frames_.clear(), unused_.clear(), loops_.clear();
+}
+
+// How much longer a reduction takes, as a part of its own time, in a full pipeline: behind everything else that its
+// rank reduces for one segment. Ranks with less to do than the busiest are that much less likely to be at it.
+void Sweep::find_crowds(std::int32_t phase) {
+  crowd_.assign(reductions_.size(), 0);
+  for (const Instance& i : compiled_.instances)
+    if (compiled_.lanes[i.lane].phase == phase) crowd_[i.rank] += i.reduced;
+  const double busiest = crowd_.empty() ? 0 : *std::max_element(crowd_.begin(), crowd_.end());
+  crowding_scale_ = busiest > 0 ? 1 / busiest : 0;
 }
 
 // Lanes whose predecessors are all of earlier phases start; the others wait for lanes of this one.
@@ -63,6 +73,7 @@ void Sweep::start_lanes(std::int32_t phase) {
 
 Status Sweep::run(std::int32_t phase) {
   begin_phase(phase);
+  if (compiled_.segments > 1) find_crowds(phase);
   start_lanes(phase);
   do {
     while (!frontier_.empty() || !matching_.ready().empty()) {

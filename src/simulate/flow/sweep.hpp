@@ -63,6 +63,7 @@ class Sweep {
 
   void begin_phase(std::int32_t phase);
   void start_lanes(std::int32_t phase);
+  void find_crowds(std::int32_t phase);
   std::int32_t make_frame(const Frame& frame);
   void advance(std::int32_t frame);
   void start_round(std::int32_t frame, const FlatNode& node);
@@ -84,6 +85,7 @@ class Sweep {
   void count_reductions();
   void deliver();
   void deliver_one(std::size_t at);
+  double issue(const Message& message);
   void connect_loops(std::int32_t a, std::int32_t b);
   Status finished(std::int32_t phase) const;
 
@@ -93,7 +95,12 @@ class Sweep {
   std::vector<Outcome> outcomes_;
   std::vector<std::int32_t> blocked_; // by instance: lanes of this rank that it still waits for
   std::vector<char> done_;
-  std::vector<double> issue_free_; // by instance: when its lane can issue the next message
+  std::vector<double> crowd_; // by rank: bytes that it reduces for one segment of the phase
+  double crowding_scale_ = 0; // one over the most of them
+  struct Issuing {            // a time without a break during which a lane issues messages
+    double begin = 0, end = 0;
+  };
+  std::vector<Issuing> issuing_; // by instance, the latest
   Loads loads_;
   Traffic traffic_;
 
