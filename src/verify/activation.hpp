@@ -76,6 +76,7 @@ struct Activation {
 // One element of the vector layout in one segment.
 struct Focus {
   std::int64_t segment = 0, element = 0;
+  auto operator<=>(const Focus&) const = default;
 };
 
 class Expander {

@@ -139,7 +139,10 @@ class Execution {
   void start_step(Activation& a, std::int32_t node, std::int32_t index) {
     const StepInstance& s = a.steps[index];
     const End end{&a, node, index};
-    if (!s.is_signal() && s.length == 0) return completed_.push_back(end);
+    if (!s.is_signal() && s.length == 0) {
+      out_.some_empty = true;
+      return completed_.push_back(end);
+    }
     if (scene_.memory && !s.is_signal()) use_memory(end);
     if (s.kind == StepKind::copy || s.kind == StepKind::reduce) {
       if (scene_.memory) compute(end);
@@ -430,10 +433,7 @@ class Execution {
 
   // The segment that an element of a vector belongs to.
   void name_segment(const RankState& state, std::int64_t element, Place& place) const {
-    const CollectiveKind k = schedule_.collective.kind;
-    const bool vector = k == CollectiveKind::bcast || k == CollectiveKind::reduce || k == CollectiveKind::allreduce ||
-                        k == CollectiveKind::scan || k == CollectiveKind::exscan;
-    if (!vector) return;
+    if (!is_vector_kind(schedule_.collective.kind)) return;
     const std::int64_t n = schedule_.collective.counts.each, count = schedule_.segments.count;
     place.segment = static_cast<std::int64_t>(((static_cast<Wide>(element) + 1) * count - 1) / n);
     if (state.lanes.size() == 1) place.lane = state.lanes[0].id;

@@ -20,6 +20,7 @@ struct Scene {
 struct Outcome {
   std::vector<Finding> findings;
   std::int64_t executed = 0;
+  bool some_empty = false; // steps without data, which relay nothing
   std::int64_t height = 0; // relays on the longest path within a lane and segment
 };
 

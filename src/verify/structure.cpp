@@ -2,6 +2,7 @@
 
 #include "schedule/binding.hpp"
 #include "verify/enumerate.hpp"
+#include "verify/expectation.hpp"
 #include "verify/form.hpp"
 #include "verify/local_order.hpp"
 
@@ -206,8 +207,7 @@ class Structure {
     if (e.parts < 1) return find("an extent is cut in fewer than one part"), false;
     if (e.runs.empty() || e.runs.size() > 2) return find("an extent has one or two run lists"), false;
     const CollectiveKind k = schedule_.collective.kind;
-    const bool vector = k == CollectiveKind::bcast || k == CollectiveKind::reduce || k == CollectiveKind::allreduce ||
-                        k == CollectiveKind::scan || k == CollectiveKind::exscan;
+    const bool vector = is_vector_kind(k);
     if ((e.layout == Layout::vector) != vector)
       return find(fmt::format("names {} in a {}", vector ? "blocks" : "parts of a vector", name_of(k))), false;
     for (const RunList& list : e.runs)

@@ -1,0 +1,195 @@
+#include "verify/claims.hpp"
+
+#include "schedule/cursor.hpp"
+#include "verify/enumerate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace kumihimo::verify {
+namespace {
+
+// The link from one place to a neighbouring one, or -1. On an axis of length 2, + and - are one cable.
+std::int64_t link_between(const Shape& shape, std::int32_t from, std::int32_t to) {
+  std::int64_t link = -1;
+  for (std::int32_t a = 0; a < shape.dimensions(); ++a) {
+    const std::int32_t n = shape.length(a), x = shape.coordinate(from, a), y = shape.coordinate(to, a);
+    if (x == y) continue;
+    if (link >= 0) return -1;
+    const bool wraps = shape.axes()[a].wraps;
+    const bool plus = y == x + 1 || (wraps && (x + 1) % n == y), minus = y == x - 1 || (wraps && (y + 1) % n == x);
+    if (!plus && !minus) return -1;
+    link = a * 2 + (plus ? 0 : 1);
+  }
+  return link;
+}
+
+// Peers of the sends of a lane that loops vary: all of them; else the one.
+std::vector<std::int32_t> peers_of(const Expression& peer, Values trips) {
+  std::vector<std::int64_t> shortened(trips.begin(), trips.end());
+  for (std::size_t d = 0; d < shortened.size(); ++d)
+    if (!peer.depends_on(Variable{static_cast<std::int32_t>(d)}))
+      shortened[d] = std::min<std::int64_t>(shortened[d], 1);
+  std::set<std::int32_t> peers;
+  for_values(shortened, 100'000, [&](Values values) {
+    peers.insert(static_cast<std::int32_t>(peer.evaluate(values)));
+    return true;
+  });
+  return {peers.begin(), peers.end()};
+}
+
+bool is_empty(const Step& step, const Binding& binding, Values trips) {
+  if (step.is_signal()) return false;
+  bool some = false;
+  for_values(trips, 64, [&](Values values) {
+    some = binding.length(step.extent(), values) > 0;
+    return !some;
+  });
+  return !some;
+}
+
+// The phase of a lane: 0 if it is after none, else one more than the last of those it is after.
+std::int32_t phase_of(const Program& program, LaneId id) {
+  std::int32_t phase = 0;
+  for (const Lane& lane : program.lanes) {
+    if (lane.id != id) continue;
+    for (const After& after : lane.after)
+      for (LaneId earlier : after.lanes) phase = std::max(phase, 1 + phase_of(program, earlier));
+  }
+  return phase;
+}
+
+} // namespace
+
+LinkClaims::LinkClaims(const Schedule& schedule, const RankSpace& space, std::size_t most_findings)
+    : schedule_(schedule), space_(space), most_(most_findings) {}
+
+void LinkClaims::add(const Program& program, Rank rank, std::vector<Finding>& findings) {
+  const Claims& claims = schedule_.claims;
+  if (!claims.neighbours_only && !claims.link_disjoint) return;
+  const Binding binding(schedule_.collective, schedule_.segments, rank);
+  const std::int32_t from = space_.place(rank);
+  std::map<std::int64_t, std::map<LaneId, Place>> used; // of each outgoing link
+  for (const Lane& lane : program.lanes) {
+    std::int32_t written = 0;
+    for_each_round_as_written(lane, schedule_.segments, [&](const Round& round, Values trips) {
+      const std::int32_t number = written++;
+      for (std::size_t j = 0; j < round.steps.size(); ++j) {
+        const Step& step = round.steps[j];
+        if (!step.sends()) continue;
+        for (const std::int32_t peer : peers_of(step.peer, trips)) {
+          if (peer == rank.value || findings.size() >= most_) continue;
+          Place place{rank.value, lane.id.value, -1, number, static_cast<std::int32_t>(j), {}, step.kind, peer};
+          const std::int64_t link = link_between(space_.shape(), from, space_.place(Rank{peer}));
+          if (link < 0 && is_empty(step, binding, trips)) continue;
+          if (link < 0 && (claims.neighbours_only || claims.link_disjoint)) {
+            findings.push_back({Check::claim, place,
+                                fmt::format("claimed to go between neighbours only, but the two are none on {}",
+                                            space_.shape().text())});
+            continue;
+          }
+          used[link].emplace(lane.id, place);
+        }
+      }
+    });
+  }
+  if (!claims.link_disjoint) return;
+  for (const auto& [link, lanes] : used)
+    for (auto a = lanes.begin(); a != lanes.end(); ++a)
+      for (auto b = std::next(a); b != lanes.end(); ++b) {
+        if (findings.size() >= most_) return;
+        if (phase_of(program, a->first) != phase_of(program, b->first)) continue;
+        findings.push_back(
+            {Check::claim, b->second,
+             fmt::format("claimed to share no link, but lane {} uses the same one in the same phase", a->first.value)});
+      }
+}
+
+namespace {
+
+// Rank 0's program as it would be at `place`, by translation; compared with what is there.
+class Translated {
+ public:
+  Translated(const RankSpace& space, std::int32_t place, Segments segments, Symmetry wanted)
+      : space_(space), place_(place), segments_(segments), wanted_(wanted) {}
+
+  bool same(const Program& first, const Program& here) const {
+    if (first.lanes.size() != here.lanes.size()) return false;
+    for (std::size_t l = 0; l < first.lanes.size(); ++l) {
+      const Lane &a = first.lanes[l], &b = here.lanes[l];
+      std::vector<std::int64_t> trips{segments_.count};
+      if (a.id != b.id || a.window != b.window || a.after != b.after || !same(a.body, b.body, trips)) return false;
+    }
+    return true;
+  }
+
+ private:
+  bool same(const Body& a, const Body& b, std::vector<std::int64_t>& trips) const {
+    if (a.size() != b.size()) return false;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      if (a[i].index() != b[i].index()) return false;
+      if (const Round* round = std::get_if<Round>(&a[i])) {
+        if (!same(*round, std::get<Round>(b[i]), trips)) return false;
+        continue;
+      }
+      const Loop &x = std::get<Loop>(a[i]), &y = std::get<Loop>(b[i]);
+      if (x.trip != y.trip || x.in_flight != y.in_flight) return false;
+      trips.push_back(x.trip);
+      const bool equal = same(x.body, y.body, trips);
+      trips.pop_back();
+      if (!equal) return false;
+    }
+    return true;
+  }
+
+  bool same(const Round& a, const Round& b, Values trips) const {
+    if (a.steps.size() != b.steps.size() || !(a.gap == b.gap)) return false;
+    for (std::size_t j = 0; j < a.steps.size(); ++j) {
+      const Step &s = a.steps[j], &t = b.steps[j];
+      if (s.kind != t.kind || s.arriving_left != t.arriving_left) return false;
+      if ((s.sends() || s.receives()) && !same_peers(s.peer, t.peer, trips)) return false;
+      for (const auto& [x, y] : {std::pair(&s.source, &t.source), {&s.right, &t.right}, {&s.target, &t.target}})
+        if (!(x->buffer == y->buffer) || (wanted_.extents && !(*x == *y))) return false;
+    }
+    return true;
+  }
+
+  bool same_peers(const Expression& first, const Expression& here, Values trips) const {
+    bool same = true;
+    for_values(trips, 4096, [&](Values values) {
+      const auto peer = Rank{static_cast<std::int32_t>(first.evaluate(values))};
+      same = moved(space_.place(peer)) == space_.place(Rank{static_cast<std::int32_t>(here.evaluate(values))});
+      return same;
+    });
+    return same;
+  }
+
+  // Place p of rank 0's program, translated.
+  std::int32_t moved(std::int32_t p) const {
+    const Shape& shape = space_.shape();
+    const std::int32_t origin = space_.place(Rank{0});
+    for (std::int32_t a = 0; a < shape.dimensions(); ++a)
+      p = shape.shifted(p, a, shape.coordinate(place_, a) - shape.coordinate(origin, a));
+    return p;
+  }
+
+  const RankSpace& space_;
+  std::int32_t place_;
+  Segments segments_;
+  Symmetry wanted_;
+};
+
+} // namespace
+
+std::int32_t first_asymmetric_rank(const Schedule& schedule, const RankSpace& space, Symmetry wanted) {
+  const Program first = schedule.program(Rank{0});
+  for (std::int32_t r = 1; r < schedule.ranks(); ++r)
+    if (!Translated(space, space.place(Rank{r}), schedule.segments, wanted).same(first, schedule.program(Rank{r})))
+      return r;
+  return -1;
+}
+
+} // namespace kumihimo::verify
