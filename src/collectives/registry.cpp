@@ -115,7 +115,8 @@ Result<const Variant*> Registry::find(CollectiveKind kind, std::string_view name
                    fmt::format("'{}'", name), fmt::format("did you mean {}?", *nearest));
 }
 
-Result<Segments> choose_segments(const Collective& c, const Parameters& p, std::int64_t lane_parts) {
+Result<Segments> choose_segments(const Collective& c, const Parameters& p, std::int64_t lane_parts,
+                                 Pipelining unasked) {
   const std::int64_t most = std::max<std::int64_t>(1, c.counts.each);
   if (p.segments) {
     if (*p.segments > most)
@@ -123,6 +124,7 @@ Result<Segments> choose_segments(const Collective& c, const Parameters& p, std::
                        fmt::format("{}", *p.segments), "ask for fewer segments");
     return Segments{*p.segments};
   }
+  if (unasked == Pipelining::whole_message && !p.segment_bytes) return Segments{1};
   const std::int64_t bytes = c.counts.each * c.type_bytes;
   const Wide step = static_cast<Wide>(p.segment_bytes.value_or(p.default_segment_bytes)) * lane_parts;
   const auto count = static_cast<std::int64_t>((bytes + step - 1) / step);

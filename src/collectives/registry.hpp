@@ -61,8 +61,12 @@ class Registry {
   std::vector<Variant> variants_;
 };
 
+// What an algorithm does where the caller asked for no segments.
+enum class Pipelining : std::uint8_t { machine_segments, whole_message };
+
 // The number of segments for a vector cut in `lane_parts` equal lanes: asked for, or from the segment size; one where
 // there is no more than an element each.
-Result<Segments> choose_segments(const Collective& collective, const Parameters& parameters, std::int64_t lane_parts);
+Result<Segments> choose_segments(const Collective& collective, const Parameters& parameters, std::int64_t lane_parts,
+                                 Pipelining unasked = Pipelining::machine_segments);
 
 } // namespace kumihimo

@@ -89,9 +89,7 @@ struct Recipe {
     if (lanes > (rings ? 2 * n : n))
       return not_applicable(
           fmt::format("{} lanes do not fit {}: at most {}", lanes, space.shape().text(), rings ? 2 * n : n));
-    Parameters unsegmented = p;
-    if (!p.segments && !p.segment_bytes) unsegmented.segments = 1;
-    const Result<Segments> segments = choose_segments(c, unsegmented, lanes * c.ranks);
+    const Result<Segments> segments = choose_segments(c, p, lanes * c.ranks, Pipelining::whole_message);
     if (!segments) return segments.error();
     const Box box{space, axes, lanes, *segments, p.window.value_or(2)};
     Schedule s;

@@ -28,9 +28,7 @@ Program program_of(Rank rank, std::int32_t P, Segments segments, std::int64_t wi
 }
 
 Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters& p) {
-  Parameters unsegmented = p;
-  if (!p.segments && !p.segment_bytes) unsegmented.segments = 1;
-  const Result<Segments> segments = choose_segments(c, unsegmented, c.ranks);
+  const Result<Segments> segments = choose_segments(c, p, c.ranks, Pipelining::whole_message);
   if (!segments) return segments.error();
   const std::int64_t window = p.window.value_or(2);
   Schedule s;

@@ -30,9 +30,7 @@ TreePlace binomial_place(std::int32_t ranks, Rank root, Rank rank) {
 
 Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters& p) {
   const Rank root = c.kind == CollectiveKind::allreduce ? Rank{0} : c.root;
-  Parameters whole_message = p;
-  if (!p.segments && !p.segment_bytes) whole_message.segments = 1;
-  const Result<Segments> segments = choose_segments(c, whole_message, 1);
+  const Result<Segments> segments = choose_segments(c, p, 1, Pipelining::whole_message);
   if (!segments) return segments.error();
   TreeOptions o{p.overlap.value_or(false), window_of(p), *segments, {}};
   o.claims.keeps_rank_order = root == Rank{0};

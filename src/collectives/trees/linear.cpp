@@ -62,9 +62,7 @@ LaneBuilder bcast_lane(const Shared& q, Rank rank, LaneId id) {
 }
 
 Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters& p) {
-  Parameters whole_message = p;
-  if (!p.segments && !p.segment_bytes) whole_message.segments = 1;
-  const Result<Segments> segments = choose_segments(c, whole_message, 1);
+  const Result<Segments> segments = choose_segments(c, p, 1, Pipelining::whole_message);
   if (!segments) return segments.error();
   const bool all = c.kind == CollectiveKind::allreduce;
   const Shared shared{c.ranks, all ? Rank{0} : c.root, *segments, p.window.value_or(4)};
