@@ -88,7 +88,7 @@ def collective(asked: Question, ranks: int) -> _schedule.Collective:
     return _schedule.Collective(
         asked.collective,
         ranks,
-        _count(asked),
+        elements(asked),
         asked.type,
         asked.operation,
         _within("the root", asked.root, 31),
@@ -96,7 +96,8 @@ def collective(asked: Question, ranks: int) -> _schedule.Collective:
     )
 
 
-def _count(asked: Question) -> int:
+def elements(asked: Question) -> int:
+    """The length of the data, in elements of its type."""
     if asked.count is not None and asked.bytes is not None:
         raise BadInput("either a count of elements or their bytes", "both", "leave one of them out")
     if asked.count is not None:
@@ -130,6 +131,15 @@ def parameters(
         if number is not None:
             _within(what, number, 63)
     return _collectives.Parameters(**numbers, overlap=overlap or None, default_segment_bytes=default_segment_bytes)
+
+
+def parameters_of(text: str) -> dict:
+    """A schedule's parameters, written "trees=3 overlap", by name."""
+    named = {}
+    for word in text.split():
+        name, equals, value = word.partition("=")
+        named[name] = (int(value) if value.isdecimal() else value) if equals else True
+    return named
 
 
 def rank_of(number: int, ranks: int) -> int:

@@ -125,15 +125,6 @@ def bandwidth(collective: _schedule.Collective, seconds: float) -> float | None:
     return times * collective.bytes / seconds if seconds > 0 else None
 
 
-def parameters_of(text: str) -> dict:
-    """A schedule's parameters, written "trees=3 overlap", by name."""
-    named = {}
-    for word in text.split():
-        name, equals, value = word.partition("=")
-        named[name] = (int(value) if value.isdecimal() else value) if equals else True
-    return named
-
-
 def _parameters(asked: Asked) -> dict:
     """The machine declares the segment size. Asked for beside `all`, another size is declared to all alike: algorithms
     that do not pipeline ignore it."""
@@ -149,7 +140,7 @@ def _about(asked: Asked, collective: _schedule.Collective, algorithm: str, param
     about = {
         "collective": collective.kind,
         "algorithm": algorithm,
-        "parameters": parameters_of(parameters),
+        "parameters": questions.parameters_of(parameters),
         "machine": machine.name,
         "shape": str(machine.shape),
         "ranks": collective.ranks,

@@ -73,6 +73,11 @@ def print_list(title: str, lines: Sequence[str]) -> None:
         print(f"  {line}")
 
 
+def reasons(passed_over: list[dict]) -> list[str]:
+    """One line an algorithm and reason."""
+    return list(dict.fromkeys(f"{p['algorithm']}: {p['reason']}" for p in passed_over))
+
+
 def seconds_text(seconds: float) -> str:
     """Three digits in the unit that suits: "152 ms"."""
     for unit, factor in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):

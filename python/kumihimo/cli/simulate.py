@@ -58,7 +58,7 @@ def command(
     )
     results, passed_over = waiting.interruptibly(lambda: work(asked, parse_sizes(sizes)))
     if not results:
-        raise NotApplicable("an algorithm that fits the ranks", "none: " + "; ".join(reasons(passed_over)))
+        raise NotApplicable("an algorithm that fits the ranks", "none: " + "; ".join(output.reasons(passed_over)))
     if as_json:
         output.print_json({"results": results, "not_applicable": passed_over, **output.own_cost()})
     else:
@@ -82,11 +82,6 @@ def work(asked: simulation.Asked, sizes: list[int]) -> tuple[list[dict], list[di
     return results, passed_over
 
 
-def reasons(passed_over: list[dict]) -> list[str]:
-    """One line an algorithm and reason."""
-    return list(dict.fromkeys(f"{p['algorithm']}: {p['reason']}" for p in passed_over))
-
-
 COLUMNS = ("bytes>", "algorithm", "parameters", "time>", "rate>", "of bound>", "computing>", "limited by")
 
 
@@ -104,7 +99,7 @@ def print_results(asked: simulation.Asked, results: list[dict], passed_over: lis
         print_links(asked, results)
     notes = [f"{r['algorithm']} at {text_of(r['bytes'])}: {r['accuracy']}" for r in results if r.get("accuracy")]
     output.print_list("To be doubted:", notes)
-    output.print_list("Not applicable:", reasons(passed_over))
+    output.print_list("Not applicable:", output.reasons(passed_over))
 
 
 def row(r: dict) -> tuple[str, ...]:

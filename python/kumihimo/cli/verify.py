@@ -1,0 +1,150 @@
+"""`kumihimo verify`: prove that schedules do what they say."""
+
+from __future__ import annotations
+
+from typing import Annotated, Optional
+
+import typer
+
+from kumihimo import questions, verification
+from kumihimo.cli import options, output, waiting
+from kumihimo.errors import NotApplicable
+from kumihimo.questions import Question, Ranks
+from kumihimo.sizes import parse_size
+
+DEFAULT_BYTES = "16MiB"
+
+
+def command(
+    collective: Annotated[
+        Optional[str], typer.Argument(metavar="[COLLECTIVE]", help="One of them; without it all that have algorithms.")
+    ] = None,
+    algorithm: options.AlgorithmOrAll = verification.ALL,
+    shape: options.Shape = None,
+    ranks: options.Ranks = None,
+    ranks_per_node: options.RanksPerNode = 1,
+    count: options.Count = None,
+    bytes_: Annotated[
+        Optional[str],
+        typer.Option("--bytes", "-b", metavar="SIZE", help=f"Length of the data; with a shape {DEFAULT_BYTES}."),
+    ] = None,
+    type_: options.Type = "float64",
+    operation: options.Operation = "sum",
+    root: options.Root = 0,
+    in_place: options.InPlace = False,
+    trees: options.Trees = None,
+    segment_bytes: options.SegmentBytes = None,
+    segments: options.Segments = None,
+    window: options.Window = None,
+    overlap: options.Overlap = False,
+    samples: Annotated[int, typer.Option(min=0, metavar="N", help="Samples of schedules too large to execute.")] = 6,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Of the samples.")] = 1,
+    as_json: options.Json = False,
+) -> int:
+    """Prove schedules: every message meets its receive, no deadlock, each contribution exactly once, the same bits on
+    all ranks, what the schedule claims of itself. Without a shape: on a set of small ones.
+
+    Example: kumihimo verify allreduce --shape 48x54x32 --algorithm trinaryx3
+    """
+    placed = shape is not None or ranks is not None or ranks_per_node != 1
+    asked = verification.Asked(
+        verification.collectives() if collective is None else [collective],
+        algorithm,
+        (Ranks(shape, ranks, ranks_per_node),) if placed else verification.SMALL,
+        counts(placed, Question(collective or "bcast", count, None if bytes_ is None else parse_size(bytes_), type_)),
+        type_,
+        operation,
+        root,
+        in_place,
+        {
+            "trees": trees,
+            "segment_bytes": None if segment_bytes is None else parse_size(segment_bytes),
+            "segments": segments,
+            "window": window,
+            "overlap": overlap,
+        },
+        samples,
+        seed,
+    )
+    results, passed_over = waiting.interruptibly(lambda: work(asked))
+    if not results:
+        raise NotApplicable("an algorithm that fits", "none: " + "; ".join(output.reasons(passed_over)))
+    if as_json:
+        output.print_json({"results": results, "not_applicable": passed_over, **output.own_cost()})
+    else:
+        print_results(results, passed_over, one_by_one=placed)
+    return 0 if all(result["ok"] for result in results) else 1
+
+
+def counts(placed: bool, question: Question) -> tuple[int, ...]:
+    """The lengths to prove, in elements."""
+    if question.count is None and question.bytes is None:
+        if not placed:
+            return verification.SMALL_COUNTS
+        question.bytes = parse_size(DEFAULT_BYTES)
+    return (questions.elements(question),)
+
+
+def work(asked: verification.Asked) -> tuple[list[dict], list[dict]]:
+    """All results, and what was passed over."""
+    results: list[dict] = []
+    passed_over: list[dict] = []
+    with waiting.progress("proving", len(verification.cases(asked))) as advance:
+        for case, outcome in verification.prove_all(asked):
+            if isinstance(outcome, NotApplicable):
+                passed_over.append(
+                    {
+                        "collective": case.variant.kind,
+                        "algorithm": case.variant.name,
+                        "shape": case.ranks.shape or "none",
+                        "count": case.count,
+                        "reason": str(outcome),
+                    }
+                )
+            else:
+                results.append(outcome)
+            advance(case.variant.name)
+    return results, passed_over
+
+
+def print_results(results: list[dict], passed_over: list[dict], one_by_one: bool) -> None:
+    """A line a case or a line an algorithm; then what is wrong."""
+    if one_by_one:
+        columns = ("collective", "algorithm", "ranks", "count>", "segments>", "steps>", "checked", "time>", "verdict")
+        output.print_table("", columns, map(case_row, results))
+    else:
+        output.print_table(
+            "", ("collective", "algorithm", "cases>", "steps>", "time>", "verdict"), algorithm_rows(results)
+        )
+    wrong = [r for r in results if not r["ok"]]
+    for result in wrong:
+        title = f"{result['collective']} {result['algorithm']} of {result['count']} elements on {result['space']}:"
+        output.print_list(title, [f"{f['check']}: {f['sentence']}" for f in result["findings"]])
+    if one_by_one:
+        output.print_list("Not applicable:", output.reasons(passed_over))
+    print(f"\n{len(results) - len(wrong)} of {len(results)} proven")
+
+
+def verdict(ok: bool) -> str:
+    return "proven" if ok else "WRONG"
+
+
+def case_row(r: dict) -> tuple[str, ...]:
+    covered = r["coverage"]
+    checked = "every step" if covered["exact"] else f"matching, {covered['samples']} samples"
+    took = output.seconds_text(r["wall_seconds"])
+    names = (r["collective"], r["algorithm"], r["space"])
+    return (*names, r["count"], r["segments"], covered["steps"], checked, took, verdict(r["ok"]))
+
+
+def algorithm_rows(results: list[dict]) -> list[tuple[str, ...]]:
+    """All cases of one algorithm as one row."""
+    groups: dict[tuple[str, str], list[dict]] = {}
+    for result in results:
+        groups.setdefault((result["collective"], result["algorithm"]), []).append(result)
+    rows = []
+    for names, group in groups.items():
+        steps = sum(r["coverage"]["steps"] for r in group)
+        took = output.seconds_text(sum(r["wall_seconds"] for r in group))
+        rows.append((*names, str(len(group)), str(steps), took, verdict(all(r["ok"] for r in group))))
+    return rows

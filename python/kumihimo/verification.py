@@ -1,0 +1,132 @@
+"""Proofs of the registry's schedules: which cases to check, and what came of each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from kumihimo import _collectives, _schedule, _verify, questions
+from kumihimo.errors import BadInput, NotApplicable
+from kumihimo.questions import Question, Ranks
+
+ALL = "all"
+MOST_RANKS = 2**20  # a check visits every rank
+
+# Where no ranks are given: tori, meshes, rings of 2, a node, nodes of several ranks, ranks without a shape.
+SMALL = (
+    Ranks("4x3x2"),
+    Ranks("3x3x3"),
+    Ranks("4x3m"),
+    Ranks("2x2", ranks_per_node=2),
+    Ranks("node:4"),
+    Ranks(ranks=1),
+    Ranks(ranks=7),
+)
+SMALL_COUNTS = (0, 1, 29, 1000)
+
+
+@dataclass
+class Asked:
+    """What to prove: `algorithms` of `collectives` on each of `places` for each of `counts` elements."""
+
+    collectives: list[str]
+    algorithm: str = ALL
+    places: tuple[Ranks, ...] = SMALL
+    counts: tuple[int, ...] = SMALL_COUNTS
+    type: str = "float64"
+    operation: str = "sum"
+    root: int = 0
+    in_place: bool = False
+    parameters: dict = field(default_factory=dict)
+    samples: int = 6
+    seed: int = 1
+
+
+@dataclass
+class Case:
+    """One schedule to prove."""
+
+    variant: _collectives.Variant
+    ranks: Ranks
+    count: int
+
+
+def collectives() -> list[str]:
+    """Those that have algorithms."""
+    return list(dict.fromkeys(variant.kind for variant in _collectives.all_variants()))
+
+
+def cases(asked: Asked) -> list[Case]:
+    """Every case, applicable or not."""
+    chosen = [
+        variant
+        for kind in asked.collectives
+        for variant in (
+            _collectives.variants(kind) if asked.algorithm == ALL else [_collectives.find(kind, asked.algorithm)]
+        )
+    ]
+    return [Case(v, ranks, count) for v in chosen for ranks in asked.places for count in asked.counts]
+
+
+def prove(asked: Asked, case: Case) -> dict:
+    """The result of one case. Raises NotApplicable where the algorithm does not fit."""
+    space = questions.rank_space(case.ranks)
+    if space.ranks > MOST_RANKS:
+        raise BadInput(f"at most {MOST_RANKS} ranks in a proof", str(space), "take a smaller shape")
+    question = Question(case.variant.kind, case.count, None, asked.type, asked.operation, asked.root, asked.in_place)
+    collective = questions.collective(question, space.ranks)
+    schedule = case.variant.build(collective, space, questions.parameters(**asked.parameters))
+    started = time.perf_counter()
+    report = _verify.check(schedule, space, asked.samples, asked.seed)
+    wall = time.perf_counter() - started
+    return {
+        **_about(schedule, space, case),
+        "ok": report.ok,
+        "findings": [_finding(finding) for finding in report.findings],
+        "coverage": _coverage(report.coverage),
+        "wall_seconds": wall,
+    }
+
+
+def prove_all(asked: Asked) -> Iterator[tuple[Case, dict | NotApplicable]]:
+    """Every case with its result, or with the reason why there is none."""
+    for case in cases(asked):
+        try:
+            yield case, prove(asked, case)
+        except NotApplicable as reason:
+            yield case, reason
+
+
+def _about(schedule: _schedule.Schedule, space, case: Case) -> dict:
+    collective = schedule.collective
+    about = {
+        "collective": collective.kind,
+        "algorithm": schedule.algorithm,
+        "parameters": questions.parameters_of(schedule.parameters),
+        "shape": str(case.ranks.shape or "none"),
+        "ranks": collective.ranks,
+        "ranks_per_node": case.ranks.ranks_per_node,
+        "space": str(space),
+        "count": collective.count,
+        "bytes": collective.bytes,
+        "type": collective.type,
+        "in_place": collective.in_place,
+        "segments": schedule.segments,
+    }
+    if collective.reduces:
+        about["operation"] = collective.operation
+    if collective.has_root:
+        about["root"] = collective.root
+    return about
+
+
+def _finding(finding: _verify.Finding) -> dict:
+    place = {name: getattr(finding, name) for name in ("rank", "lane", "segment", "round", "step")}
+    known = {name: number for name, number in place.items() if number >= 0}
+    return {"check": finding.check, **known, "what": finding.what, "sentence": finding.sentence}
+
+
+def _coverage(coverage: _verify.Coverage) -> dict:
+    names = ("exact", "steps", "pairs", "pairs_sampled", "samples", "executed", "deadlock_segments", "height")
+    return {name: getattr(coverage, name) for name in names}
