@@ -1,7 +1,7 @@
 # Sourced by scripts/setup: which system packages each goal needs, by their Debian names, and whether they are here.
 # A package counts as present when what it brings is found (a command, a header, a version), however it came.
 #
-# `missing` are those without which the goal fails; `wanted` those without which a part is left out (the other MPI
+# `missing` are those without which the goal fails; `wanted` those without which a part is left out (an MPI
 # library, the compiler cache, the browser of the page tests): they are installed where that is possible.
 
 has() { command -v "$1" >/dev/null 2>&1; }
@@ -11,12 +11,12 @@ has_cmake() {
   has cmake && cmake --version | awk 'NR == 1 { split($3, v, "."); exit !(v[1] > 3 || v[1] == 3 && v[2] >= 24) }'
 }
 
-# Python 3.9 or newer that can make virtual environments; $2 = headers: and has the headers for extensions
+# Python 3.9 or newer that can make virtual environments and has the headers for extensions
 usable_python() {
-  "$1" - "${2:-}" >/dev/null 2>&1 <<'PY'
+  "$1" - >/dev/null 2>&1 <<'PY'
 import ensurepip, os, sys, sysconfig, venv
 assert sys.version_info >= (3, 9)
-assert sys.argv[1] != "headers" or os.path.exists(os.path.join(sysconfig.get_paths()["include"], "Python.h"))
+assert os.path.exists(os.path.join(sysconfig.get_paths()["include"], "Python.h"))
 PY
 }
 
@@ -24,23 +24,7 @@ PY
 find_python() {
   local candidate
   for candidate in ${KUMIHIMO_PYTHON:+"$KUMIHIMO_PYTHON"} /usr/bin/python3 python3 python3.13 python3.12 python3.11 python3.10 python3.9; do
-    if usable_python "$candidate" headers; then command -v "$candidate" && return; fi
-  done
-  return 1
-}
-
-mpi_is() { # openmpi|mpich COMMAND: is COMMAND the compiler wrapper of that library?
-  local shown
-  shown=$("$2" -show 2>/dev/null || "$2" --showme 2>/dev/null) || return 1
-  case $1 in
-    openmpi) [[ $shown == *openmpi* || $shown == *open-mpi* || $shown == *open-pal* ]] || "$2" --showme:version >/dev/null 2>&1 ;;
-    mpich) [[ $shown == *mpich* ]] ;;
-  esac
-}
-has_mpi() {
-  local command
-  for command in "mpicc.$1" mpicc; do
-    if has "$command" && mpi_is "$1" "$command"; then return 0; fi
+    if usable_python "$candidate"; then command -v "$candidate" && return; fi
   done
   return 1
 }
@@ -65,13 +49,12 @@ packages_of_build() {
   local package
   for package in $(absent_headers libfmt-dev=fmt/core.h nlohmann-json3-dev=nlohmann/json.hpp libtomlplusplus-dev=toml++/toml.h \
     libhwloc-dev=hwloc.h); do need "$package"; done
-  # Either MPI library will do; both are wanted.
-  local open=0 mpich=0
-  has_mpi openmpi && has mpirun && open=1
-  has_mpi mpich && mpich=1
-  [ $open = 1 ] || { [ $mpich = 1 ] && want libopenmpi-dev || need libopenmpi-dev; want openmpi-bin; }
-  [ $mpich = 1 ] || { want libmpich-dev; want mpich; }
+  # MPI libraries are opened at run time: a build needs none, and what runs on MPI needs one of them.
+  has mpirun.openmpi || is_openmpi mpirun || want openmpi-bin
+  has mpiexec.hydra || want mpich
 }
+
+is_openmpi() { has "$1" && "$1" --version 2>/dev/null | grep -qE 'Open MPI|OpenRTE'; }
 
 packages_of_test() {
   local package
@@ -98,10 +81,10 @@ list_missing() {
 names() {
   local package
   local -A what=([cmake]="cmake (3.24 or newer)" [g++]="g++ (C++20)" [python3-venv]="python3-venv (Python 3.9 or newer with venv and ensurepip)"
-    [python3-dev]="python3-dev (Python.h of the same Python)" [libopenmpi-dev]="libopenmpi-dev (Open MPI, or MPICH: mpicc)"
+    [python3-dev]="python3-dev (Python.h of the same Python)"
     [libtomlplusplus-dev]="libtomlplusplus-dev (toml++ 3)" [libbenchmark-dev]="libbenchmark-dev (Google Benchmark)" [libgtest-dev]="libgtest-dev (GoogleTest)"
     [chromium]="chromium (page tests)" [libsimgrid-dev]="libsimgrid-dev (SimGrid, the peer of the simulator benchmarks)"
-    [mpich]="mpich (launcher of MPICH)" [openmpi-bin]="openmpi-bin (launcher of Open MPI)")
+    [mpich]="mpich (an MPI library)" [openmpi-bin]="openmpi-bin (an MPI library)")
   local joined=''
   for package in "$@"; do joined+="${joined:+, }${what[$package]:-$package}"; done
   printf '%s' "$joined"
