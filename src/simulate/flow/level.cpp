@@ -22,7 +22,7 @@ void Sweep::take_messages() {
     flows_.limit.push_back(m.path.limit);
     messages_.push_back(m);
   }
-  matching_.ready().clear();
+  matching_.clear_ready();
 }
 
 void Sweep::share() {

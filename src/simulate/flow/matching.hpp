@@ -5,6 +5,7 @@
 #include "schedule/schedule.hpp"
 #include "simulate/flow/moment.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -36,6 +37,7 @@ struct Posted {
   std::int32_t instance = -1;
   StepKind kind = StepKind::send;
   std::int32_t next = -1;
+  std::uint32_t order = 0; // of posting
 };
 
 struct Queue {
@@ -55,6 +57,7 @@ class Matching {
     Entry& entry = *queues_.try_emplace(channel).first;
     Queue& q = entry.second;
     const std::int32_t at = allocate(posted);
+    pool_[at].order = posted_++;
     (q.first[side] < 0 ? q.first[side] : pool_[q.last[side]].next) = at;
     q.last[side] = at;
     list_if_ready(entry);
@@ -82,7 +85,14 @@ class Matching {
       list_if_ready(entry);
   }
 
-  std::vector<Entry*>& ready() { return ready_; }
+  // The queues that can be served, in the order of their sends.
+  std::vector<Entry*>& ready() {
+    const auto earlier = [&](Entry* a, Entry* b) { return head(*a, sends).order < head(*b, sends).order; };
+    if (!std::is_sorted(ready_.begin(), ready_.end(), earlier)) std::sort(ready_.begin(), ready_.end(), earlier);
+    return ready_;
+  }
+  bool any_ready() const { return !ready_.empty(); }
+  void clear_ready() { ready_.clear(); }
   bool empty() const { return queues_.empty(); }
   const Entry& any() const { return *queues_.begin(); }
 
@@ -104,6 +114,7 @@ class Matching {
   std::vector<Entry*> ready_;
   std::vector<Posted> pool_;
   std::vector<std::int32_t> unused_;
+  std::uint32_t posted_ = 0;
 };
 
 } // namespace kumihimo::simulation

@@ -76,7 +76,7 @@ Status Sweep::run(std::int32_t phase) {
   if (compiled_.segments > 1) find_crowds(phase);
   start_lanes(phase);
   do {
-    while (!frontier_.empty() || !matching_.ready().empty()) {
+    while (!frontier_.empty() || matching_.any_ready()) {
       current_.swap(frontier_);
       for (const std::int32_t f : current_) advance(f);
       current_.clear();
