@@ -370,7 +370,7 @@ class Execution {
     place.rank = state.rank.value;
     Sequence have;
     if (const auto missing = state.memory.read(1, {w.first, w.count}, have, store_)) {
-      name_segment(state, *missing, place);
+      name_missing(state, *missing, w, place);
       return find(Check::dataflow, place, fmt::format("{} of the result was never written", element_text(1, *missing)));
     }
     std::int64_t at = 0;
@@ -423,7 +423,7 @@ class Execution {
   // The step that wrote an element of the result, where one did.
   void name_writer(RankState& state, std::int64_t element, Place& place) const {
     const auto user = state.memory.writer(1, element);
-    if (!user) return name_segment(state, element, place);
+    if (!user) return;
     place.lane = state.lanes[user->lane].id;
     place.segment = user->segment;
     place.round = user->round;
@@ -431,12 +431,22 @@ class Execution {
     state.name_step(*user, scene_.focus, place);
   }
 
-  // The segment that an element of a vector belongs to.
-  void name_segment(const RankState& state, std::int64_t element, Place& place) const {
-    if (!is_vector_kind(schedule_.collective.kind)) return;
-    const std::int64_t n = schedule_.collective.counts.each, count = schedule_.segments.count;
-    place.segment = static_cast<std::int64_t>(((static_cast<Wide>(element) + 1) * count - 1) / n);
-    if (state.lanes.size() == 1) place.lane = state.lanes[0].id;
+  // Where an element that was never written had its last chance: the lane that brought it to another rank, or else the
+  // last one, and there the last step of its segment that writes anything.
+  void name_missing(RankState& state, std::int64_t element, const Wanted& w, Place& place) const {
+    const std::int64_t count = schedule_.segments.count;
+    place.segment = scene_.focus
+                        ? scene_.focus->segment
+                        : static_cast<std::int64_t>(((static_cast<Wide>(element - w.first) + 1) * count - 1) / w.count);
+    if (state.lanes.empty()) return;
+    std::int32_t lane = static_cast<std::int32_t>(state.lanes.size()) - 1;
+    for (const auto& other : ranks_)
+      if (const auto user = other->memory.writer(1, element); user && is_vector_kind(schedule_.collective.kind)) {
+        const std::int32_t same = state.lane_index(other->lanes[user->lane].id);
+        if (same >= 0) lane = same;
+        break;
+      }
+    state.name_last_chance(lane, place);
   }
 
   static std::string element_text(std::int32_t buffer, std::int64_t element) {

@@ -81,6 +81,19 @@ void RankState::name_step(const User& user, const std::optional<Focus>& focus, P
   place = a.place(user.node, user.step);
 }
 
+void RankState::name_last_chance(std::int32_t lane, Place& place) const {
+  const Program again = schedule.program(rank);
+  place.lane = lanes[lane].id;
+  for (auto l = lane; l < static_cast<std::int32_t>(lanes.size()) && place.step < 0; ++l) {
+    if (expanded_steps(again.lanes[l].body) > 1'000'000) return;
+    const Activation a = Expander(again, binding).full(l, place.segment);
+    for (std::size_t n = 0; n < a.nodes.size(); ++n)
+      for (std::int32_t s = 0; s < a.nodes[n].steps; ++s)
+        if (a.steps[a.nodes[n].first_step + s].target.exists())
+          place = a.place(static_cast<std::int32_t>(n), a.nodes[n].first_step + s);
+  }
+}
+
 bool RankState::shifted_overlap(const Activation& a, const Located& x, const Located& y) const {
   const auto moved = [&](const Located& l, std::int64_t first) { return memory.address(l.buffer, first); };
   if (!y.exists()) return false;

@@ -54,6 +54,9 @@ struct RankState {
   // Fills in loops, kind and peer of a step used earlier, whose activation may be gone.
   void name_step(const User& user, const std::optional<Focus>& focus, Place& place) const;
 
+  // Names the last step of the lane's segment (place.segment) that writes anything; of a later lane if it has none.
+  void name_last_chance(std::int32_t lane, Place& place) const;
+
   // Whether two places share bytes without being the same runs.
   bool shifted_overlap(const Activation& a, const Located& x, const Located& y) const;
 

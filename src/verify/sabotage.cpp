@@ -1,0 +1,311 @@
+#include "verify/sabotage.hpp"
+
+#include "verify/sabotage_spots.hpp"
+
+#include <array>
+
+namespace kumihimo::verify {
+namespace {
+
+using Wrong = std::optional<Schedule>;
+
+bool is_data_send(const Step& s) { return s.kind == StepKind::send; }
+bool is_data_receive(const Step& s) { return s.kind == StepKind::receive || s.kind == StepKind::receive_reduce; }
+
+template <bool (*kind)(const Step&)>
+std::optional<StepSpot> find_kind(const Schedule& schedule) {
+  return find_step(schedule, [](const Program&, const Lane&, const Round&, const Step& s) { return kind(s); });
+}
+
+// A table over the segments: `usual`, but `other` in the last one.
+Expression in_last_segment(const Schedule& s, std::int64_t usual, std::int64_t other) {
+  auto table = std::make_shared<Table>(s.segments.count, usual);
+  table->back() = other;
+  return Expression::look_up(std::move(table), Variable{0});
+}
+
+Wrong wrong_peer(const Schedule& s) {
+  const auto spot = find_kind<is_data_send>(s);
+  if (!spot || s.ranks() < 3) return std::nullopt;
+  return with_step(s, *spot,
+                   [p = s.ranks()](Program&, const RoundContext&, Step& step) { step.peer = mod(step.peer + 1, p); });
+}
+
+Wrong last_segment(const Schedule& s) {
+  const auto spot = find_kind<is_data_send>(s);
+  if (!spot || s.segments.count < 2) return std::nullopt;
+  return with_step(s, *spot,
+                   [p = s.ranks(), shift = in_last_segment(s, 0, 1)](Program&, const RoundContext&, Step& step) {
+                     step.peer = mod(step.peer + shift, p);
+                   });
+}
+
+// Other elements, as many: the neighbouring part or block, or the halves of the whole exchanged.
+Extent moved(Extent e, std::int32_t ranks) {
+  RunList& list = e.runs.front();
+  const std::int64_t units = e.layout == Layout::vector ? e.parts : ranks;
+  if (list.count.is_constant() && list.count.constant() < units) {
+    list.first = mod(list.first + 1, units - list.count.constant() + 1);
+    return e;
+  }
+  e.parts = 2;
+  e.runs = {{1, 1, {}, {}}, {0, 1, {}, {}}};
+  return e;
+}
+
+// Not from scratch, where data are packed and only their length has a meaning.
+Wrong wrong_chunk(const Schedule& s) {
+  const auto spot = find_step(s, [](const Program&, const Lane&, const Round&, const Step& step) {
+    return is_data_send(step) && step.source.buffer.kind != Buffer::Kind::scratch;
+  });
+  if (!spot) return std::nullopt;
+  return with_step(s, *spot, [p = s.ranks()](Program&, const RoundContext&, Step& step) {
+    step.source.extent = moved(step.source.extent, p);
+  });
+}
+
+Wrong wrong_length(const Schedule& s) {
+  const auto spot = find_kind<is_data_send>(s);
+  if (!spot) return std::nullopt;
+  return with_step(s, *spot, [](Program&, const RoundContext&, Step& step) { step.source.extent.parts *= 2; });
+}
+
+Wrong swapped_operands(const Schedule& s) {
+  if (!s.claims.keeps_rank_order) return std::nullopt;
+  const auto spot = find_step(s, [](const Program&, const Lane&, const Round&, const Step& step) {
+    return step.kind == StepKind::receive_reduce;
+  });
+  if (!spot) return std::nullopt;
+  return with_step(s, *spot, [](Program&, const RoundContext&, Step& step) { step.arriving_left ^= true; });
+}
+
+// Two rounds that receive one after the other take each other's sender.
+bool swap_neighbours(const RoundContext& context) {
+  if (context.index + 1 >= context.body.size()) return false;
+  Round* next = std::get_if<Round>(&context.body[context.index + 1]);
+  Round& here = context.round();
+  if (!next || here.steps.size() != 1 || next->steps.size() != 1) return false;
+  Step &a = here.steps[0], &b = next->steps[0];
+  if (a.kind != StepKind::receive_reduce || b.kind != StepKind::receive_reduce || a.peer == b.peer) return false;
+  std::swap(a.peer, b.peer);
+  return true;
+}
+
+Wrong swapped_children(const Schedule& s) {
+  if (!s.claims.keeps_rank_order) return std::nullopt;
+  for (std::int32_t r = 0; r < s.ranks(); ++r) {
+    Program program = s.program(Rank{r});
+    const auto swap = [](Program& p) {
+      return visit_rounds(p, [](Lane&, std::int32_t, const RoundContext& c) { return swap_neighbours(c); });
+    };
+    if (swap(program)) return with_program(s, Rank{r}, [swap](Program& p) { swap(p); });
+  }
+  return std::nullopt;
+}
+
+bool between(const Step& step, bool sends, std::int32_t peer) {
+  return (sends ? is_data_send(step) : is_data_receive(step)) && step.peer == Expression(peer);
+}
+
+// Nothing of the last segment travels between two ranks, and both agree on it.
+Wrong missing_segment(const Schedule& s) {
+  const auto spot = find_step(s, [](const Program&, const Lane&, const Round&, const Step& step) {
+    return is_data_send(step) && step.peer.is_constant() && step.source.extent.runs.size() == 1 &&
+           step.source.extent.runs[0].count.is_constant();
+  });
+  if (!spot) return std::nullopt;
+  Program program = s.program(spot->rank);
+  std::int32_t peer = -1;
+  visit_rounds(program, [&](Lane& lane, std::int32_t number, const RoundContext& c) {
+    if (lane.id == spot->lane && number == spot->round)
+      peer = static_cast<std::int32_t>(c.round().steps[spot->step].peer.constant());
+    return peer >= 0;
+  });
+  return with_programs(s, [s, spot, peer](Program& p, Rank r) {
+    if (r != spot->rank && r.value != peer) return;
+    const bool sends = r == spot->rank;
+    visit_rounds(p, [&](Lane& lane, std::int32_t, const RoundContext& c) {
+      for (Step& step : c.round().steps) {
+        if (lane.id != spot->lane || !between(step, sends, sends ? peer : spot->rank.value)) continue;
+        for (Chunk* chunk : {&step.source, &step.target})
+          for (RunList& list : chunk->extent.runs)
+            if (list.count.is_constant()) list.count = in_last_segment(s, list.count.constant(), 0);
+      }
+      return false;
+    });
+  });
+}
+
+Wrong doubled_contribution(const Schedule& s) {
+  const auto spot = find_step(s, [](const Program&, const Lane&, const Round& round, const Step& step) {
+    return step.kind == StepKind::receive_reduce && round.steps.size() == 1;
+  });
+  if (!spot) return std::nullopt;
+  return with_step(s, *spot, [](Program&, const RoundContext& c, Step& step) {
+    Step again;
+    again.kind = StepKind::reduce;
+    again.target = again.source = again.right = step.target;
+    again.right.buffer = {Buffer::Kind::input, 0};
+    again.right.at = 0;
+    c.body.insert(c.body.begin() + static_cast<std::ptrdiff_t>(c.index) + 1, Round{{again}, 0});
+  });
+}
+
+// Every rank first sends and then receives, where it did both at once.
+Wrong sequential_exchange(const Schedule& s) {
+  const auto spot = find_step(s, [](const Program&, const Lane&, const Round& round, const Step& step) {
+    return is_data_send(step) && round.steps.size() == 2 && is_data_receive(round.steps[1]);
+  });
+  if (!spot) return std::nullopt;
+  return with_programs(s, [](Program& p, Rank) {
+    const auto split = [](Lane&, std::int32_t, const RoundContext& c) {
+      Round& round = c.round();
+      if (round.steps.size() != 2 || !is_data_send(round.steps[0]) || !is_data_receive(round.steps[1])) return false;
+      Round second{{round.steps[1]}, 0};
+      round.steps.pop_back();
+      c.body.insert(c.body.begin() + static_cast<std::ptrdiff_t>(c.index) + 1, std::move(second));
+      return true;
+    };
+    while (visit_rounds(p, split)) {
+    }
+  });
+}
+
+// At one rank the earlier lane waits for the later one, instead of the other way round.
+Wrong cyclic_wait(const Schedule& s) {
+  const auto turned = [](Program& p) {
+    for (Lane& later : p.lanes)
+      for (After& after : later.after)
+        for (Lane& earlier : p.lanes)
+          if (!earlier.body.empty() && !later.body.empty() && !after.lanes.empty() && after.lanes[0] == earlier.id) {
+            earlier.after = {After{{later.id}, after.scope}};
+            later.after.clear();
+            return true;
+          }
+    return false;
+  };
+  for (std::int32_t r = s.ranks() - 1; r >= 0; --r) {
+    Program program = s.program(Rank{r});
+    if (turned(program)) return with_program(s, Rank{r}, [turned](Program& p) { turned(p); });
+  }
+  return std::nullopt;
+}
+
+bool has_lane(const Program& p, LaneId id) {
+  for (const Lane& lane : p.lanes)
+    if (lane.id == id) return true;
+  return false;
+}
+
+Wrong after_left_out(const Schedule& s) {
+  for (std::int32_t r = 0; r < s.ranks(); ++r)
+    for (const Lane& lane : s.program(Rank{r}).lanes)
+      for (const After& after : lane.after)
+        for (const LaneId id : after.lanes)
+          if (has_lane(s.program(Rank{r}), id))
+            return with_program(s, Rank{r}, [later = lane.id](Program& p) {
+              for (Lane& l : p.lanes)
+                if (l.id == later) l.after.clear();
+            });
+  return std::nullopt;
+}
+
+bool writes(const Body& body) {
+  for (const Node& node : body) {
+    if (const Loop* loop = std::get_if<Loop>(&node)) {
+      if (writes(loop->body)) return true;
+      continue;
+    }
+    for (const Step& step : std::get<Round>(node).steps)
+      if (step.target.exists()) return true;
+  }
+  return false;
+}
+
+// All iterations of the loops at once, whatever the number that their scratch and blocks allow.
+Wrong window_ignored(const Schedule& s) {
+  const auto widen = [](Program& p) {
+    bool some = false;
+    for (Lane& lane : p.lanes)
+      for (Node& node : lane.body)
+        if (Loop* loop = std::get_if<Loop>(&node); loop && loop->in_flight < loop->trip && writes(loop->body))
+          loop->in_flight = loop->trip, some = true;
+    return some;
+  };
+  for (std::int32_t r = s.ranks() - 1; r >= 0; --r) {
+    Program program = s.program(Rank{r});
+    if (widen(program)) return with_program(s, Rank{r}, [widen](Program& p) { widen(p); });
+  }
+  return std::nullopt;
+}
+
+Wrong lost_message(const Schedule& s) {
+  const auto spot = find_kind<is_data_send>(s);
+  if (!spot) return std::nullopt;
+  return with_step(s, *spot, [step = spot->step](Program&, const RoundContext& c, Step&) {
+    auto& steps = c.round().steps;
+    steps.erase(steps.begin() + step);
+  });
+}
+
+Wrong extra_receive(const Schedule& s) {
+  const auto spot = find_kind<is_data_receive>(s);
+  if (!spot) return std::nullopt;
+  return with_step(s, *spot, [](Program&, const RoundContext& c, Step& step) {
+    Round again{{step}, 0};
+    c.body.insert(c.body.begin() + static_cast<std::ptrdiff_t>(c.index) + 1, std::move(again));
+  });
+}
+
+// What should reach the output at one rank goes to scratch.
+Wrong unwritten_output(const Schedule& s) {
+  const auto spot = find_step(s, [](const Program&, const Lane&, const Round&, const Step& step) {
+    return step.kind == StepKind::receive && step.target.buffer.kind == Buffer::Kind::output;
+  });
+  if (!spot) return std::nullopt;
+  return with_step(s, *spot, [](Program& p, const RoundContext&, Step& step) {
+    const Extent& e = step.target.extent;
+    std::int64_t units = 0;
+    for (const RunList& list : e.runs) units += list.count.constant() * list.inner.runs * list.outer.runs;
+    Scratch aside;
+    aside.shared = true;
+    aside.layout = e.layout;
+    aside.parts = e.parts;
+    aside.units = std::max<std::int64_t>(units, e.parts);
+    p.scratch.push_back(aside);
+    step.target.buffer = {Buffer::Kind::scratch, static_cast<std::int32_t>(p.scratch.size()) - 1};
+    step.target.at = 0;
+  });
+}
+
+Wrong wrong_height(const Schedule& s) {
+  if (s.claims.height < 1) return std::nullopt;
+  Schedule wrong = s;
+  --wrong.claims.height;
+  return wrong;
+}
+
+constexpr std::array<Sabotage, 16> list = {{
+    {"wrong_peer", "a message goes to the next rank", wrong_peer},
+    {"wrong_chunk", "as many elements, but others", wrong_chunk},
+    {"wrong_length", "half of the data", wrong_length},
+    {"swapped_operands", "the arriving operand on the other side", swapped_operands},
+    {"swapped_children", "two children reduced in the other order", swapped_children},
+    {"missing_segment", "the last segment does not travel between two ranks", missing_segment},
+    {"doubled_contribution", "a rank adds its input once more", doubled_contribution},
+    {"sequential_exchange", "ranks send first, and then receive", sequential_exchange},
+    {"cyclic_wait", "a lane waits for the one that waits for it through other ranks", cyclic_wait},
+    {"last_segment", "a message of the last segment alone goes to another rank", last_segment},
+    {"after_left_out", "a lane does not wait for the one whose results it reads", after_left_out},
+    {"window_ignored", "iterations overlap that use the same memory", window_ignored},
+    {"lost_message", "a message is never sent", lost_message},
+    {"extra_receive", "a message is awaited twice", extra_receive},
+    {"unwritten_output", "a part of the result never reaches the output", unwritten_output},
+    {"wrong_height", "a claim of fewer relays than there are", wrong_height},
+}};
+
+} // namespace
+
+std::span<const Sabotage> sabotages() { return list; }
+
+} // namespace kumihimo::verify

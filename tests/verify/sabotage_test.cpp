@@ -1,0 +1,56 @@
+// Every sabotage of every registered algorithm must be found, and the finding must say where.
+#include "collectives/registry.hpp"
+#include "verify/sabotage.hpp"
+#include "verify/verify.hpp"
+
+#include <gtest/gtest.h>
+
+namespace kumihimo::verify {
+namespace {
+
+struct Subject {
+  std::string name;
+  Schedule schedule;
+};
+
+// The algorithms on a shape, segmented where they can be.
+std::vector<Subject> subjects(const RankSpace& space, std::int64_t count) {
+  std::vector<Subject> list;
+  for (const Variant& v : Registry::standard().variants()) {
+    const Collective c = make_collective(v.kind, space.ranks(), count);
+    Parameters p;
+    p.segments = 3;
+    Result<Schedule> s = v.build(c, space, p);
+    if (!s) s = v.build(c, space, {});
+    if (s) list.push_back({std::string(name_of(v.kind)) + " " + v.name, *s});
+  }
+  return list;
+}
+
+class EverySabotage : public testing::TestWithParam<Sabotage> {};
+
+TEST_P(EverySabotage, IsFoundAndNamed) {
+  const RankSpace space = RankSpace::box(*Shape::parse("4x3x2"));
+  int tried = 0;
+  for (const Subject& subject : subjects(space, 1009)) {
+    const std::optional<Schedule> wrong = GetParam().apply(subject.schedule);
+    if (!wrong) continue;
+    ++tried;
+    ASSERT_TRUE(check(subject.schedule, space).ok()) << subject.name;
+    const Report report = check(*wrong, space);
+    EXPECT_FALSE(report.ok()) << subject.name;
+    if (report.ok() || GetParam().name == "wrong_height") continue;
+    const Place& place = report.findings.front().place;
+    EXPECT_GE(place.rank, 0) << subject.name << ": " << report.text();
+    EXPECT_GE(place.lane, 0) << subject.name << ": " << report.text();
+    EXPECT_GE(place.segment, 0) << subject.name << ": " << report.text();
+    EXPECT_GE(place.step, 0) << subject.name << ": " << report.text();
+  }
+  EXPECT_GT(tried, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, EverySabotage, testing::ValuesIn(sabotages().begin(), sabotages().end()),
+                         [](const auto& sabotage) { return std::string(sabotage.param.name); });
+
+} // namespace
+} // namespace kumihimo::verify
