@@ -1,0 +1,54 @@
+"""`kumihimo report`: one page with pictures from the results in a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kumihimo import report
+from kumihimo.cli import options, output
+from kumihimo.report import numbers
+from kumihimo.report.folder import PAGE, Material
+
+
+def command(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder with measured.json or simulated.json.")],
+    as_json: options.Json = False,
+) -> None:
+    """Make DIR/index.html from what `kumihimo demo` measured and simulated there.
+
+    Example: kumihimo report report
+    """
+    tell(make(folder), as_json)
+
+
+def make(folder: Path) -> tuple[Path, Material]:
+    """Write the page of a folder; where it is, and what it shows."""
+    material = report.read(folder)
+    return report.write(folder / PAGE, report.render(material)), material
+
+
+def tell(made: tuple[Path, Material], as_json: bool) -> None:
+    """Where the page is, and the five most important numbers."""
+    page, material = made
+    found = numbers.numbers(material)
+    if as_json:
+        output.print_json(
+            {
+                "page": str(page.resolve()),
+                "page_bytes": page.stat().st_size,
+                "numbers": numbers.as_dicts(found),
+                "missing": [name for name, part in vars(material).items() if part is None],
+                **output.own_cost(),
+            }
+        )
+        return
+    for number in found:
+        print(f"{number.value:>12}  {number.meaning}")
+        print(f"{'':>12}  ({number.how})")
+    for name, part in vars(material).items():
+        if part is None:
+            print(f"The {name} part is missing: {name}.json is not there; kumihimo demo makes it.")
+    print(f"\nThe page: {page.resolve()}")

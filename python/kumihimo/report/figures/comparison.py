@@ -1,0 +1,73 @@
+"""The simulated algorithms at 1 GiB side by side, and how far the paper's is ahead of each."""
+
+from __future__ import annotations
+
+from kumihimo.report import wording
+from kumihimo.report.figures.simulated_curves import results_on
+from kumihimo.report.style import Styles
+
+
+def at_largest(simulated: dict) -> list[dict]:
+    """All algorithms on the paper's shape at the largest length, fastest first."""
+    results = results_on(simulated, simulated["paper_shape"])
+    largest = max(r["bytes"] for r in results)
+    return sorted((r for r in results if r["bytes"] == largest), key=lambda r: r["seconds"])
+
+
+def subject_of(simulated: dict) -> dict:
+    """The paper's algorithm at the largest length."""
+    return next(r for r in at_largest(simulated) if r["algorithm"] == simulated["subject"])
+
+
+def blind(simulated: dict) -> list[dict]:
+    """The algorithms that the paper's is compared with, fastest first: all but itself and our own extensions."""
+    return [r for r in at_largest(simulated) if not r["apart"] and r["algorithm"] != simulated["subject"]]
+
+
+def speedup(simulated: dict, styles: Styles) -> dict:
+    """Bars: the time of each as a multiple of the paper's algorithm, up to a readable multiple."""
+    subject = subject_of(simulated)
+    rows = []
+    for r in blind(simulated):
+        times = r["seconds"] / subject["seconds"]
+        if times <= 30:
+            rows.append({**styles.of(r["algorithm"]), "parts": [times], "note": wording.ratio(times)})
+    left_out = [
+        f"{wording.label(r['algorithm'])} ({wording.ratio(r['seconds'] / subject['seconds'])})"
+        for r in blind(simulated)
+        if r["seconds"] / subject["seconds"] > 30
+    ]
+    published = simulated["published"]["ratio_to_blind"]["value"]
+    beyond = f" Beyond the picture: {', '.join(left_out)}." if left_out else ""
+    return {
+        "id": "speedup",
+        "kind": "bars",
+        "title": f"How much longer the others take, {wording.bytes_(subject['bytes'])}",
+        "unit": f"time as a multiple of {wording.label(subject['algorithm'])}, {wording.shape(subject['shape'])}",
+        "x": {"quantity": "ratio"},
+        "rows": rows,
+        "marks": [{"x": published, "label": f"published: about {published:g}×"}],
+        "caption": "The published factor is against the best algorithm of the library that K then had." + beyond,
+    }
+
+
+def left_on_table(simulated: dict, styles: Styles) -> dict:
+    """Bars of bandwidth: the paper's algorithm, our extensions of it, and other algorithms that use all links."""
+    rows = []
+    for r in at_largest(simulated):
+        if r["apart"] or r["algorithm"] == simulated["subject"]:
+            bandwidth = 2 * r["bytes"] / r["seconds"]
+            rows.append({**styles.of(r["algorithm"]), "parts": [bandwidth], "note": wording.rate(bandwidth)})
+    subject = subject_of(simulated)
+    return {
+        "id": "left-on-table",
+        "kind": "bars",
+        "title": f"What K left on the table, {wording.bytes_(subject['bytes'])}",
+        "unit": f"2 × bytes / time at the declared segment size, {wording.shape(subject['shape'])}",
+        "x": {"quantity": "rate"},
+        "rows": rows,
+        "marks": [],
+        "caption": "Reported apart: these are ours, or use all links where the library of the paper used one engine. "
+        "More trees and overlap want more engines and more sums at once than a node of K has, so they gain less than "
+        "their link count promises.",
+    }

@@ -1,0 +1,30 @@
+"""Where the time of the paper's algorithm goes: computing, and communication that computing does not hide."""
+
+from __future__ import annotations
+
+from kumihimo.report import wording
+from kumihimo.report.style import Styles
+
+
+def chart(simulated: dict, styles: Styles) -> dict:
+    """Stacked bars: bcast, reduce and allreduce, with SIMD and without."""
+    rows = []
+    cases = [r for r in simulated["parts"] if r["simd"] or r["collective"] != "bcast"]  # bcast has no sums
+    for r in sorted(cases, key=lambda r: (not r["simd"], r["seconds"])):
+        computing = min(r["compute_seconds"], r["seconds"])
+        note = f"{wording.seconds(r['seconds'])}, {wording.percent(r['compute_share'])} computing"
+        name = f"{r['collective']}{'' if r['simd'] else ', no SIMD'}"
+        bars = [computing, r["seconds"] - computing]
+        rows.append({**styles.of(r["algorithm"]), "label": name, "parts": bars, "note": note})
+    some = simulated["parts"][0]
+    return {
+        "id": "parts",
+        "kind": "bars",
+        "title": f"Where the time of {wording.label(some['algorithm'])} goes, {wording.bytes_(some['bytes'])}",
+        "unit": f"full: sums on the busiest node; pale: communication beside them; {wording.shape(some['shape'])}",
+        "x": {"quantity": "seconds"},
+        "rows": rows,
+        "marks": [],
+        "caption": "The sums run at the published rate of one thread. They overlap with communication of other "
+        "segments, so only what they do not hide is counted as communication.",
+    }

@@ -1,0 +1,86 @@
+"""A report's folder: measured.json and simulated.json go in, index.html comes out."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from kumihimo.errors import BadInput
+
+MEASURED, SIMULATED, PAGE = "measured.json", "simulated.json", "index.html"
+
+
+@dataclass(frozen=True)
+class Material:
+    """What a page is made of; None is a part that the folder lacks."""
+
+    measured: dict | None = None
+    simulated: dict | None = None
+
+
+def read(folder: Path) -> Material:
+    """The parts that are there. Errors: no such folder, neither part in it, a part that is no report data."""
+    if not folder.is_dir():
+        found = "a file" if folder.exists() else "nothing"
+        raise BadInput(f"the folder of a report at {folder}", found, "kumihimo demo --output DIR makes one")
+    material = Material(_part(folder / MEASURED), _part(folder / SIMULATED))
+    if material == Material():
+        raise BadInput(
+            f"{MEASURED} or {SIMULATED} in {folder}", "neither", f"kumihimo demo --output {folder} makes both"
+        )
+    return material
+
+
+def _part(path: Path) -> dict | None:
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise BadInput(f"{path} to be readable", error.strerror or str(error)) from None
+    except ValueError as error:
+        raise BadInput(f"{path} to hold JSON", str(error), "make it again with kumihimo demo") from None
+    results = value.get("results") if isinstance(value, dict) else None
+    if not isinstance(results, list) or not all(_is_result(result) for result in results):
+        raise BadInput(
+            f"{path} to hold a list 'results' of cases with collective, algorithm, bytes and seconds",
+            "something else",
+            "make it again with kumihimo demo",
+        )
+    return value
+
+
+def _is_result(result: object) -> bool:
+    return isinstance(result, dict) and all(key in result for key in ("collective", "algorithm", "bytes", "seconds"))
+
+
+def prepare(folder: Path) -> None:
+    """Make the folder, and find out now, not after minutes of work, whether files can be written into it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".writable"
+        probe.write_bytes(b"")
+        probe.unlink()
+    except OSError as error:
+        raise BadInput(
+            f"a folder that can be written at {folder}", error.strerror or str(error), "name another with --output"
+        ) from None
+
+
+def save(folder: Path, name: str, value: dict) -> Path:
+    """Write one part."""
+    return write(folder / name, json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n")
+
+
+def write(path: Path, text: str) -> Path:
+    """Write a whole file or, if that fails, none: an old page is never left half overwritten."""
+    new = path.with_name(path.name + ".new")
+    try:
+        new.write_text(text, encoding="utf-8")
+        new.replace(path)
+    except OSError as error:
+        raise BadInput(
+            f"{path} to be writable", error.strerror or str(error), "name a folder that you can write to"
+        ) from None
+    return path

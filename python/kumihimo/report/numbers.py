@@ -1,0 +1,131 @@
+"""The five most important numbers of a report, each with what it means and how it was found."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+
+from kumihimo.report import wording
+from kumihimo.report.figures.comparison import blind, subject_of
+from kumihimo.report.figures.measured_curves import library_name
+from kumihimo.report.figures.simulated_curves import results_on
+from kumihimo.report.folder import Material
+from kumihimo.report.style import BOUND, LIBRARY
+
+MOST = 5
+LONG_BYTES = 64 * 1024  # from here on bandwidth counts
+
+
+@dataclass(frozen=True)
+class Number:
+    """One figure: `value` as it is shown, `meaning` in a few words, `how` it was found."""
+
+    value: str
+    meaning: str
+    how: str
+
+
+def numbers(material: Material) -> list[Number]:
+    """At most five, fewer where a part of the report is missing."""
+    found: list[Number] = []
+    if material.simulated:
+        found += [_bandwidth(material.simulated), _ahead(material.simulated)]
+    if material.measured:
+        found += [*_ratio(material.measured), *_bitwise(material.measured)]
+    if material.simulated:
+        found += _full_machine(material.simulated) + _crossing(material.simulated)
+    return found[:MOST]
+
+
+def as_dicts(found: Iterable[Number]) -> list[dict]:
+    """For JSON."""
+    return [asdict(number) for number in found]
+
+
+def _bandwidth(simulated: dict) -> Number:
+    subject = subject_of(simulated)
+    bandwidth = 2 * subject["bytes"] / subject["seconds"]
+    published = simulated["published"]["bytes_per_second"]["value"]
+    off = 100 * (bandwidth / published - 1)
+    return Number(
+        wording.rate(bandwidth),
+        f"{wording.label(subject['algorithm'])}, {wording.bytes_(subject['bytes'])} on {subject['ranks']:,} nodes of K",
+        f"simulated from hardware figures; published {published / 1e9:g} GB/s ({off:+.0f} %)",
+    )
+
+
+def _ahead(simulated: dict) -> Number:
+    subject, best = subject_of(simulated), blind(simulated)[0]
+    published = simulated["published"]["ratio_to_blind"]["value"]
+    return Number(
+        wording.ratio(best["seconds"] / subject["seconds"]),
+        f"ahead of the best topology-blind one, {wording.label(best['algorithm'])}",
+        f"simulated, same length and nodes; published about {published:g}× against that library's, see below",
+    )
+
+
+def _ratio(measured: dict) -> list[Number]:
+    best: dict[tuple[str, int], float] = {}
+    for r in measured["results"]:
+        own = (r.get("library") or {}).get("seconds")
+        if own and r["algorithm"] not in (LIBRARY, BOUND) and r["bytes"] >= LONG_BYTES:
+            key = (str(r.get("space")), r["bytes"])
+            best[key] = min(best.get(key, math.inf), r["seconds"] / own)
+    if not best:
+        return []
+    mean = math.exp(sum(map(math.log, best.values())) / len(best))
+    largest = max(size for _, size in best)
+    return [
+        Number(
+            wording.ratio(mean),
+            f"the time of {library_name(measured)}'s own allreduce, from 64 KiB to {wording.bytes_(largest)}",
+            "measured here, geometric mean; the fastest algorithm of each size, picked from these same runs",
+        )
+    ]
+
+
+def _bitwise(measured: dict) -> list[Number]:
+    checks = [r["bitwise"] for r in measured["results"] if r.get("bitwise") is not None]
+    if not checks:
+        return []
+    ranks = max((r.get("ranks") or 0) for r in measured["results"])
+    return [
+        Number(
+            f"{sum(map(bool, checks))} of {len(checks)}",
+            "real runs equal to the golden copy bit for bit, and when repeated",
+            f"measured here on {ranks} MPI processes, values whose sum depends on order",
+        )
+    ]
+
+
+def _full_machine(simulated: dict) -> list[Number]:
+    results = results_on(simulated, simulated["full_shape"])
+    mine = [r for r in results if r["algorithm"] == simulated["subject"]]
+    if not mine:
+        return []
+    r = max(mine, key=lambda r: r["bytes"])
+    return [
+        Number(
+            wording.seconds(r["seconds"]),
+            f"for {wording.bytes_(r['bytes'])} on the whole K, {r['ranks']:,} nodes",
+            f"simulated in {wording.seconds(r['wall_seconds'])}; {wording.rate(2 * r['bytes'] / r['seconds'])}",
+        )
+    ]
+
+
+def _crossing(simulated: dict) -> list[Number]:
+    """The length from which on the paper's algorithm is the fastest of the comparison."""
+    results = [r for r in results_on(simulated, simulated["paper_shape"]) if not r["apart"]]
+    winners = {}
+    for r in results:
+        if r["bytes"] not in winners or r["seconds"] < winners[r["bytes"]]["seconds"]:
+            winners[r["bytes"]] = r
+    lost = [size for size, r in winners.items() if r["algorithm"] != simulated["subject"]]
+    won = [size for size in winners if size > max(lost, default=0)]
+    if not won:
+        return []
+    how = f"simulated on {wording.shape(simulated['paper_shape'])}"
+    if lost:
+        how += f"; below, {wording.label(winners[max(lost)]['algorithm'])} is ahead"
+    return [Number(wording.bytes_(min(won)), f"is where {wording.label(simulated['subject'])} begins to win", how)]

@@ -1,0 +1,108 @@
+"""Puts the page together: figures, tables and words into one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import jinja2
+
+from kumihimo.report import agreement, golden, machine_words, numbers, tables, wording
+from kumihimo.report.figures import (
+    comparison,
+    link_load,
+    measured_curves,
+    parts,
+    segment_size,
+    simulated_curves,
+    trees,
+)
+from kumihimo.report.folder import Material
+from kumihimo.report.style import Styles
+
+SOURCES = Path(__file__).parent / "page"
+SCRIPTS = ("charts.js", "torus.js", "page.js")
+
+
+def render(material: Material, command: str = "") -> str:
+    """The page. `command` is what makes the whole report again."""
+    styles = Styles(material)
+    groups = _groups(material, styles)
+    raw = tables.tables(material)
+    data = {"groups": groups, "tables": {t.name: {"columns": t.columns, "rows": t.rows} for t in raw}}
+    simulated = material.simulated
+    if simulated:
+        data["link-load"] = link_load.scene(simulated, styles)
+        data["trees"] = trees.scene(simulated)
+    return _template().render(
+        material=material,
+        measured=material.measured,
+        simulated=simulated,
+        full_nodes=_full_nodes(simulated) if simulated else 0,
+        numbers=numbers.numbers(material),
+        groups=groups,
+        golden=golden.rows(material.measured, styles) if material.measured else None,
+        agreement=agreement.rows(simulated) if simulated else [],
+        model=agreement.predictions(simulated) if simulated else {},
+        subject=comparison.subject_of(simulated) if simulated else None,
+        blind=comparison.blind(simulated) if simulated else [],
+        tuned=segment_size.tuned_rows(simulated) if simulated else [],
+        here=machine_words.here(material),
+        described=machine_words.described(material),
+        tables=raw,
+        command=command or (material.measured or simulated or {}).get("command") or "kumihimo demo",
+        data=_json(data),
+        style=_stylesheet(),
+        script="\n".join((SOURCES / name).read_text(encoding="utf-8") for name in SCRIPTS),
+    )
+
+
+def _groups(material: Material, styles: Styles) -> dict[str, dict]:
+    groups = {}
+    if material.measured:
+        groups["measured"] = measured_curves.charts(material.measured, styles)
+    if material.simulated:
+        simulated = material.simulated
+        groups["simulated"] = simulated_curves.charts(simulated, styles)
+        groups["agreement"] = {
+            "charts": [comparison.speedup(simulated, styles), parts.chart(simulated, styles)],
+            "legend": [],
+        }
+        by_segment = segment_size.chart(simulated, styles)
+        looks = [{k: v for k, v in s.items() if k != "points"} for s in by_segment["series"]]
+        groups["beyond"] = {"charts": [by_segment, comparison.left_on_table(simulated, styles)], "legend": looks}
+    return groups
+
+
+def _full_nodes(simulated: dict) -> int:
+    return max(r["ranks"] for r in simulated["results"])
+
+
+def _template() -> jinja2.Template:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(SOURCES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        bytes=wording.bytes_,
+        seconds=wording.seconds,
+        rate=wording.rate,
+        ratio=wording.ratio,
+        percent=wording.percent,
+        shape=wording.shape,
+        label=wording.label,
+    )
+    return environment.get_template("page.html.j2")
+
+
+def _json(data: dict) -> str:
+    """JSON that cannot end the script element it stands in."""
+    return json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _stylesheet() -> str:
+    return re.sub(r"\n\s*", "\n", (SOURCES / "style.css").read_text(encoding="utf-8"))

@@ -1,0 +1,285 @@
+// Line charts and bars as SVG, drawn again when their width changes. A chart is a value made by the Python side
+// (report/figures): {kind, title, unit, x, y, series, levels, marks, caption}; an axis is {quantity, scale}.
+"use strict";
+
+const SVG = "http://www.w3.org/2000/svg";
+const MARKERS = [
+  (s) => `M${-s} 0A${s} ${s} 0 1 0 ${s} 0A${s} ${s} 0 1 0 ${-s} 0Z`,
+  (s) => `M${-s} ${-s}H${s}V${s}H${-s}Z`,
+  (s) => `M0 ${-1.25 * s}L${1.2 * s} ${s}H${-1.2 * s}Z`,
+  (s) => `M0 ${-1.4 * s}L${1.4 * s} 0L0 ${1.4 * s}L${-1.4 * s} 0Z`,
+  (s) => `M0 ${1.25 * s}L${1.2 * s} ${-s}H${-1.2 * s}Z`,
+];
+
+function make(tag, attributes = {}, parent = null, text = null) {
+  const node = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  if (text !== null) node.textContent = text;
+  if (parent) parent.appendChild(node);
+  return node;
+}
+
+function html(tag, attributes = {}, parent = null, text = null) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  if (text !== null) node.textContent = text;
+  if (parent) parent.appendChild(node);
+  return node;
+}
+
+function scaled(value, steps, digits) {
+  const [factor, unit] = steps.find(([f]) => Math.abs(value) >= f * 0.9995) || steps[steps.length - 1];
+  return `${significant(value / factor, digits)} ${unit}`;
+}
+function significant(value, digits = 3) {
+  if (value === 0) return "0";
+  return String(Number(value.toPrecision(digits)));
+}
+const text_of = {
+  bytes: (v) => scaled(v, [[2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"], [1, "B"]], 3),
+  seconds: (v, digits = 3) => scaled(v, [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]], digits),
+  rate: (v) => scaled(v, [[1e12, "TB/s"], [1e9, "GB/s"], [1e6, "MB/s"], [1e3, "kB/s"], [1, "B/s"]], 3),
+  ratio: (v) => `${significant(v, 3)}×`,
+};
+
+// Positions on an axis: {at(value) -> 0..1, ticks: [value]}.
+function axis_of(definition, low, high, room) {
+  if (definition.scale === "linear") {
+    const step = nice_step((high * 1.04) / Math.max(2, Math.min(6, room / 45)));
+    const top = Math.ceil((high * 1.02) / step) * step;
+    const ticks = [];
+    for (let v = 0; v <= top * 1.0001; v += step) ticks.push(v);
+    return { at: (v) => v / top, ticks };
+  }
+  const margin = definition.quantity === "bytes" ? 1 : 1.12;
+  const a = Math.log(low / margin), b = Math.log(high * margin);
+  const at = (v) => (Math.log(v) - a) / (b - a || 1);
+  return { at, ticks: log_ticks(definition.quantity, low / margin, high * margin, room) };
+}
+function nice_step(raw) {
+  const power = 10 ** Math.floor(Math.log10(raw));
+  return [1, 2, 5, 10].map((m) => m * power).find((s) => s >= raw * 0.999);
+}
+function log_ticks(quantity, low, high, room) {
+  const most = Math.max(3, Math.floor(room / (quantity === "bytes" ? 62 : 26)));
+  if (quantity === "bytes") return powers(2, low, high, most, [1, 2, 3, 4, 5, 6, 10]);
+  const decades = Math.log10(high / low);
+  if (decades > 1.6) return powers(10, low, high, most, [1, 2, 3, 4]);
+  const fine = [];
+  for (let e = Math.floor(Math.log10(low)); e <= Math.log10(high); e++)
+    for (const m of decades < 0.5 ? [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8] : decades < 1.2 ? [1, 1.5, 2, 3, 5, 7] : [1, 2, 5]) {
+      const v = m * 10 ** e;
+      if (v >= low && v <= high) fine.push(v);
+    }
+  return fine;
+}
+function powers(base, low, high, most, strides) {
+  const log = (v) => Math.log(v) / Math.log(base);
+  const first = Math.ceil(log(low) - 1e-9), last = Math.floor(log(high) + 1e-9);
+  const stride = strides.find((s) => (last - first) / s + 1 <= most) || 10;
+  const ticks = [];
+  for (let e = last; e >= first; e -= stride) ticks.push(base ** e);
+  return ticks.reverse();
+}
+
+// Draws now and whenever the width changes, in a frame of its own: drawing changes the height.
+function redrawn_at_new_width(chart, figure) {
+  let width = 0;
+  new ResizeObserver(() => {
+    if (figure.clientWidth === width) return;
+    width = figure.clientWidth;
+    requestAnimationFrame(() => chart.draw());
+  }).observe(figure);
+}
+
+class LineChart {
+  constructor(figure, chart, hidden) {
+    Object.assign(this, { figure, chart, hidden });
+    this.svg = make("svg", { class: "chart", role: "img", "aria-label": chart.title }, figure.querySelector(".plot"));
+    this.svg.addEventListener("pointermove", (e) => this.point(e));
+    this.svg.addEventListener("pointerdown", (e) => this.point(e));
+    this.svg.addEventListener("pointerleave", () => this.leave());
+    redrawn_at_new_width(this, figure);
+  }
+  visible() { return this.chart.series.filter((s) => !this.hidden.has(s.name)); }
+
+  draw() {
+    const outer = this.svg.parentElement.clientWidth;
+    if (!outer) return;
+    const { chart, svg } = this;
+    const narrow = outer < 430;
+    const height = Math.round(Math.max(250, Math.min(chart.tall ? 430 : 340, outer * 0.66)));
+    svg.replaceChildren();
+    svg.setAttribute("viewBox", `0 0 ${outer} ${height}`);
+    svg.setAttribute("height", height);
+    const shown = this.visible();
+    const xs = chart.series.flatMap((s) => s.points.map((p) => p.x));
+    const ys = shown.flatMap((s) => s.points.flatMap((p) => [p.y, p.low ?? p.y, p.high ?? p.y]))
+      .concat((chart.levels || []).map((l) => l.y)).concat((chart.marks || []).map((m) => m.y)).filter((y) => y > 0);
+    if (!xs.length || !ys.length) return;
+    const ends = narrow ? [] : shown.filter((s) => s.strong);
+    this.box = { left: chart.y.quantity === "ratio" ? 42 : 58, top: 10, right: ends.length ? 12 + 7 * Math.max(...ends.map((s) => s.label.length)) : 14, bottom: 26 };
+    const { left, top, right, bottom } = this.box;
+    const width = outer - left - right, depth = height - top - bottom;
+    const y_high = chart.y.most ? Math.min(chart.y.most, Math.max(...ys)) : Math.max(...ys);
+    const x = axis_of(chart.x, Math.min(...xs), Math.max(...xs), width);
+    const y = axis_of(chart.y, chart.y.least ? Math.max(chart.y.least, Math.min(...ys)) : Math.min(...ys), y_high, depth);
+    this.x = (v) => left + width * x.at(v);
+    this.y = (v) => top + depth * (1 - y.at(v));
+    const clip = `clip-${Math.random().toString(36).slice(2)}`;
+    make("rect", { x: left - 4, y: top - 4, width: width + 8, height: depth + 8 }, make("clipPath", { id: clip }, make("defs", {}, svg)));
+    for (const v of y.ticks) {
+      make("line", { class: "grid-line", x1: left, x2: left + width, y1: this.y(v), y2: this.y(v) }, svg);
+      make("text", { x: left - 7, y: this.y(v) + 4, "text-anchor": "end" }, svg, text_of[chart.y.quantity](v));
+    }
+    for (const v of x.ticks) {
+      make("line", { class: "grid-line", x1: this.x(v), x2: this.x(v), y1: top, y2: top + depth }, svg);
+      make("text", { x: this.x(v), y: height - 8, "text-anchor": this.x(v) > outer - 24 ? "end" : "middle" }, svg, text_of[chart.x.quantity](v));
+    }
+    make("line", { class: "axis-line", x1: left, x2: left + width, y1: top + depth, y2: top + depth }, svg);
+    this.levels(svg, left, width);
+    const layer = make("g", { "clip-path": `url(#${clip})` }, svg);
+    for (const s of [...shown].sort((a, b) => (a.strong ? 1 : 0) - (b.strong ? 1 : 0))) this.series(layer, s);
+    for (const m of chart.marks || []) this.mark(svg, m);
+    this.end_labels(svg, ends);
+    this.overlay = make("g", {}, svg);
+  }
+  levels(svg, left, width) {
+    for (const l of this.chart.levels || []) {
+      make("line", { class: "level", x1: left, x2: left + width, y1: this.y(l.y), y2: this.y(l.y) }, svg);
+      if (l.label) make("text", { class: "end", x: left + 6, y: this.y(l.y) - 5 }, svg, l.label);
+    }
+  }
+  series(layer, s) {
+    const g = make("g", { class: "series", "data-name": s.name, style: `--c: var(--${s.colour})` }, layer);
+    const path = s.points.map((p, i) => `${i ? "L" : "M"}${this.x(p.x).toFixed(1)} ${this.y(p.y).toFixed(1)}`).join("");
+    make("path", { class: "curve", d: path, "stroke-width": s.strong ? 2.4 : 1.5, ...(s.dash ? { "stroke-dasharray": s.dash } : {}) }, g);
+    if (s.bare) return;
+    const size = s.points.length > 18 ? 2.1 : 2.7;
+    for (const p of s.points) {
+      const [px, py] = [this.x(p.x), this.y(p.y)];
+      if (p.low && p.high) make("line", { class: "whisker", x1: px, x2: px, y1: this.y(p.low), y2: this.y(p.high) }, g);
+      make("path", { class: "dot", d: MARKERS[s.marker % MARKERS.length](size), transform: `translate(${px.toFixed(1)} ${py.toFixed(1)})` }, g);
+    }
+  }
+  mark(svg, m) {
+    const [px, py] = [this.x(m.x), this.y(m.y)];
+    make("circle", { class: "mark", cx: px, cy: py, r: 6.5 }, svg);
+  }
+  end_labels(svg, ends) {
+    const placed = [];
+    for (const s of ends) {
+      const last = s.points[s.points.length - 1];
+      if (!last) continue;
+      placed.push({ s, x: this.x(last.x) + 8, y: this.y(last.y) + 4 });
+    }
+    placed.sort((a, b) => a.y - b.y);
+    for (let i = 1; i < placed.length; i++) placed[i].y = Math.max(placed[i].y, placed[i - 1].y + 14);
+    for (const p of placed) make("text", { class: "end", x: p.x, y: p.y, style: `fill: var(--${p.s.colour})` }, svg, p.s.label);
+  }
+  fade(name) {
+    for (const g of this.svg.querySelectorAll(".series")) g.classList.toggle("faded", name !== null && g.dataset.name !== name);
+  }
+  point(event) {
+    if (!this.box) return;
+    const frame = this.svg.getBoundingClientRect();
+    const px = event.clientX - frame.left, py = event.clientY - frame.top;
+    const xs = [...new Set(this.visible().flatMap((s) => s.points.map((p) => p.x)))];
+    if (!xs.length) return;
+    const at = xs.reduce((a, b) => (Math.abs(this.x(a) - px) <= Math.abs(this.x(b) - px) ? a : b));
+    const rows = this.visible().map((s) => ({ s, p: s.points.find((p) => p.x === at) })).filter((r) => r.p);
+    if (!rows.length) return;
+    const near = rows.reduce((a, b) => (Math.abs(this.y(a.p.y) - py) <= Math.abs(this.y(b.p.y) - py) ? a : b));
+    this.overlay.replaceChildren();
+    make("line", { class: "cross", x1: this.x(at), x2: this.x(at), y1: this.box.top, y2: this.svg.clientHeight - this.box.bottom }, this.overlay);
+    make("circle", { cx: this.x(at), cy: this.y(near.p.y), r: 5, fill: "none", "stroke-width": 2, style: `stroke: var(--${near.s.colour})` }, this.overlay);
+    this.tip(at, rows, near, px, py);
+  }
+  tip(at, rows, near, px, py) {
+    this.box_of_tip ??= html("div", { class: "tip" }, this.svg.parentElement);
+    const tip = this.box_of_tip;
+    tip.replaceChildren(html("b", {}, null, text_of[this.chart.x.quantity](at)));
+    const table = html("table", {}, tip);
+    const show = text_of[this.chart.y.quantity];
+    for (const r of rows.sort((a, b) => b.p.y - a.p.y)) {
+      const line = html("tr", r === near ? { class: "near" } : {}, table);
+      html("i", { style: `--c: var(--${r.s.colour})` }, html("td", {}, line));
+      html("td", {}, line, r.s.label);
+      html("td", {}, line, show(r.p.y));
+      html("td", {}, line, [r.p.low && r.p.high ? `${show(r.p.low)} – ${show(r.p.high)}` : "", r.p.note || ""].filter(Boolean).join(" · "));
+    }
+    tip.hidden = false;
+    this.svg.parentElement.style.position = "relative";
+    const room = this.svg.clientWidth;
+    tip.style.left = `${px + 18 + tip.offsetWidth < room ? px + 18 : Math.max(0, px - 18 - tip.offsetWidth)}px`;
+    tip.style.top = `${Math.max(0, Math.min(py - 20, this.svg.clientHeight - tip.offsetHeight))}px`;
+  }
+  leave() {
+    if (this.overlay) this.overlay.replaceChildren();
+    if (this.box_of_tip) this.box_of_tip.hidden = true;
+  }
+}
+
+// Horizontal bars: rows {label, name, colour, parts: [value, ...], note}; a mark is a value with a word.
+class BarChart {
+  constructor(figure, chart) {
+    Object.assign(this, { figure, chart });
+    this.svg = make("svg", { class: "chart", role: "img", "aria-label": chart.title }, figure.querySelector(".plot"));
+    redrawn_at_new_width(this, figure);
+  }
+  fade() {}
+  draw() {
+    const outer = this.svg.parentElement.clientWidth;
+    if (!outer) return;
+    const { chart, svg } = this;
+    const show = text_of[chart.x.quantity];
+    const totals = chart.rows.map((r) => r.parts.reduce((a, b) => a + b, 0));
+    const most = Math.max(...totals, ...(chart.marks || []).map((m) => m.x)) * 1.01;
+    const left = Math.min(outer * 0.36, 14 + 6.6 * Math.max(...chart.rows.map((r) => r.label.length)));
+    const notes = chart.rows.map((r, i) => (outer < 430 ? show(totals[i]) : r.note ?? show(totals[i])));
+    const right = Math.min(outer * 0.32, 14 + 6.3 * Math.max(...notes.map((n) => n.length)));
+    const step = 27, top = (chart.marks || []).length ? 22 : 4;
+    const height = top + step * chart.rows.length + 4;
+    svg.replaceChildren();
+    svg.setAttribute("viewBox", `0 0 ${outer} ${height}`);
+    svg.setAttribute("height", height);
+    const x = (v) => left + ((outer - left - right) * v) / most;
+    chart.rows.forEach((row, i) => {
+      const y = top + step * i;
+      const g = make("g", { class: "series", style: `--c: var(--${row.colour})` }, svg);
+      make("text", { class: "name", x: left - 9, y: y + 17, "text-anchor": "end" }, g, row.label);
+      let from = 0;
+      row.parts.forEach((part, k) => {
+        make("rect", { class: k ? "bar second" : "bar", x: x(from), y: y + 5, width: Math.max(0, x(from + part) - x(from)), height: step - 10, rx: 2 }, g);
+        from += part;
+      });
+      make("text", { class: "name", x: x(totals[i]) + 7, y: y + 17 }, g, notes[i]);
+    });
+    for (const m of chart.marks || []) {
+      make("line", { class: "level", x1: x(m.x), x2: x(m.x), y1: top - 4, y2: height }, svg);
+      make("text", { x: x(m.x), y: 12, "text-anchor": x(m.x) > outer * 0.7 ? "end" : "middle" }, svg, m.label);
+    }
+  }
+}
+
+// One legend for all charts of a section: hover or focus lets one series stand out, a click hides or shows it.
+function legend_of(place, entries, charts, hidden) {
+  for (const s of entries) {
+    const button = html("button", { type: "button", "aria-pressed": String(!hidden.has(s.name)), style: `--c: var(--${s.colour})`, title: s.title || "" }, place);
+    const icon = make("svg", { viewBox: "0 0 26 12" }, button);
+    const g = make("g", { class: "series" }, icon);
+    make("path", { class: "curve", d: "M0 6H26", "stroke-width": s.strong ? 2.6 : 1.7, ...(s.dash ? { "stroke-dasharray": s.dash } : {}) }, g);
+    if (!s.bare) make("path", { class: "dot", d: MARKERS[s.marker % MARKERS.length](3.4), transform: "translate(13 6)" }, g);
+    html("span", {}, button, s.label);
+    if (s.checked === true) html("span", { class: "ok", title: "bit for bit equal to the golden copy, and repeated" }, button, "✓");
+    if (s.checked === false) html("span", { class: "wrong" }, button, "✗ differs");
+    const show = (name) => charts.forEach((c) => c.fade(name));
+    button.addEventListener("pointerenter", () => show(s.name));
+    button.addEventListener("pointerleave", () => show(null));
+    button.addEventListener("click", () => {
+      hidden.has(s.name) ? hidden.delete(s.name) : hidden.add(s.name);
+      button.setAttribute("aria-pressed", String(!hidden.has(s.name)));
+      charts.forEach((c) => c.draw());
+    });
+  }
+}

@@ -1,0 +1,64 @@
+"""One look for each algorithm on the whole page: colour, marker, dashes.
+
+Colours are the variables of page/style.css. No algorithm is special: the subject of the experiment comes first,
+the rest in the order in which they appear, so that two pages of the same material look the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kumihimo.report import wording
+from kumihimo.report.folder import Material
+
+COLOURS = 14
+LIBRARY, BOUND = "library", "bound"
+APART_DASH, BOUND_DASH = "7 4", "2 4"
+
+
+class Styles:
+    """The looks of all algorithms of a page."""
+
+    def __init__(self, material: Material) -> None:
+        self.subject: str | None = (material.simulated or {}).get("subject")
+        self.apart: set[str] = set()
+        names: dict[str, None] = {self.subject: None} if self.subject else {}
+        for result in _results(material):
+            names.setdefault(result["algorithm"])
+            if result.get("apart"):
+                self.apart.add(result["algorithm"])
+        names.pop(LIBRARY, None)
+        self._place = {name: i for i, name in enumerate(names)}
+
+    def order(self, names: Iterable[str]) -> list[str]:
+        """In the order of the page."""
+        return sorted(set(names), key=lambda name: (self._place.get(name, len(self._place)), name))
+
+    def of(self, name: str) -> dict:
+        """The look of an algorithm."""
+        place = self._place.get(name, len(self._place))
+        look = {
+            "name": name,
+            "label": wording.label(name),
+            "colour": f"s{place % COLOURS}",
+            "marker": place % 5,
+            "strong": name == self.subject,
+        }
+        if name in self.apart:
+            look["dash"] = APART_DASH
+        return look
+
+    @staticmethod
+    def library(name: str) -> dict:
+        """The MPI library's own call."""
+        return {"name": LIBRARY, "label": name, "colour": LIBRARY, "marker": 0, "strong": True}
+
+    @staticmethod
+    def bound() -> dict:
+        """What nothing can beat."""
+        return {"name": BOUND, "label": "bound", "colour": BOUND, "marker": 0, "bare": True, "dash": BOUND_DASH}
+
+
+def _results(material: Material) -> Iterable[dict]:
+    for part in (material.simulated, material.measured):
+        yield from (part or {}).get("results", ())
