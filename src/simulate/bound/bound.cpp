@@ -77,7 +77,7 @@ double fastest(const Network& network, std::int32_t first, std::int32_t count) {
 // From the root, or from anywhere where all depend on all, to the farthest rank.
 double latency(const Collective& c, const Network& network, const Layout& l) {
   const Machine& m = network.machine();
-  if (l.ranks < 2) return 0;
+  if (l.ranks < 2 || (c.kind != CollectiveKind::barrier && mean_count(c) == 0)) return 0;
   if (l.nodes < 2) return m.node.shared_memory_latency.value.value;
   const NodeId root{network.nodes()[c.root.value]};
   std::int32_t farthest = 0;

@@ -125,21 +125,31 @@ void Events::post(const ExpandedStep& step, const Place& place, std::int64_t pee
   auto& theirs = sending ? receives_ : sends_;
   const auto found = theirs.find(key);
   if (found == theirs.end()) {
-    (sending ? sends_ : receives_)[key].push_back({place, bytes});
+    (sending ? sends_ : receives_)[key].push_back({place, bytes, posted_++});
     return;
   }
   const Half half = found->second.front();
   found->second.pop_front();
   if (found->second.empty()) theirs.erase(found);
-  Message m{channel, sending ? place : half.place, sending ? half.place : place, bytes, {}};
-  servers_[channel].waiting.push_back(m);
-  serve(channel);
+  Message m{channel, sending ? place : half.place,     sending ? half.place : place,
+            bytes,   sending ? posted_++ : half.order, {}};
+  Server& server = servers_[channel];
+  server.waiting.push_back(m);
+  requested_.push_back(&server);
+}
+
+// All that starts at one instant is issued in the order of its sends, whichever end was handled first.
+void Events::serve_requested() {
+  std::erase_if(requested_, [](const Server* s) { return s->busy || s->waiting.empty(); });
+  std::sort(requested_.begin(), requested_.end(),
+            [](const Server* a, const Server* b) { return a->waiting.front().order < b->waiting.front().order; });
+  for (Server* server : requested_) serve(*server);
+  requested_.clear();
 }
 
 // One message of a lane between two ranks at a time; the lane issues its messages one after another.
-void Events::serve(const Channel& channel) {
-  Server& server = servers_[channel];
-  if (server.busy || server.waiting.empty()) return;
+void Events::serve(Server& server) {
+  if (server.busy || server.waiting.empty()) return; // asked for twice
   server.busy = true;
   std::int32_t at = static_cast<std::int32_t>(messages_.size());
   if (free_messages_.empty())
@@ -149,7 +159,7 @@ void Events::serve(const Channel& channel) {
   Message& m = messages_[at] = server.waiting.front();
   server.waiting.pop_front();
   route_.clear();
-  m.path = network_.append_path(channel.from, channel.to, route_);
+  m.path = network_.append_path(m.channel.from, m.channel.to, route_);
   LaneState& sender = lanes_[m.send.lane];
   double issued = now_;
   if (m.path.cost > 0) issued = sender.issue_free = std::max(now_, sender.issue_free) + m.path.cost;
@@ -202,8 +212,9 @@ void Events::flow_ended(std::int32_t flow) {
   }
   const Message m = messages_[running.message];
   push(now_ + m.path.latency, Kind::arrived, running.message);
-  servers_[m.channel].busy = false;
-  serve(m.channel);
+  Server& server = servers_[m.channel];
+  server.busy = false;
+  requested_.push_back(&server);
   step_done(m.send);
 }
 
@@ -269,6 +280,7 @@ void Events::handle(const Event& event) {
 Result<Prediction> Events::run() {
   for (std::int32_t rank = 0; rank < schedule_.ranks(); ++rank) wake(rank);
   const auto reschedule = [&] {
+    serve_requested();
     fluid_.update(now_, [&](Fluid::FlowId flow, double rest, std::uint32_t version) {
       push(now_ + rest, Kind::flow_end, flow, version);
     });

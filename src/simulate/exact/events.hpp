@@ -46,6 +46,7 @@ class Events {
     Channel channel;
     Place send, receive;
     std::int64_t bytes = 0;
+    std::int64_t order = 0; // of its send among all
     Path path;
   };
   struct MessageKey {
@@ -61,6 +62,7 @@ class Events {
   struct Half {
     Place place;
     std::int64_t bytes = 0;
+    std::int64_t order = 0;
   };
   struct Server { // of a channel, in order
     std::deque<Message> waiting;
@@ -90,7 +92,8 @@ class Events {
   void offload(const Place& place, std::int32_t k);
   void step_done(const Place& place);
   void round_done(std::int32_t lane, std::int64_t segment, std::int32_t round);
-  void serve(const Channel& channel);
+  void serve_requested();
+  void serve(Server& server);
   void begin_flow(std::int32_t message);
   void start_fluid(const Running& running, std::span<const Resource> resources, double limit, double bytes);
   void flow_ended(std::int32_t flow);
@@ -113,7 +116,7 @@ class Events {
   std::int64_t unfinished_ = 0;          // lanes
 
   double now_ = 0;
-  std::int64_t order_ = 0;
+  std::int64_t order_ = 0, posted_ = 0;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> queue_;
   Fluid fluid_;
   std::vector<Running> running_; // by flow
@@ -123,6 +126,7 @@ class Events {
   std::vector<std::int32_t> free_places_;
   std::unordered_map<MessageKey, std::deque<Half>, MessageKeyHash> sends_, receives_;
   std::unordered_map<Channel, Server, ChannelHash> servers_;
+  std::vector<Server*> requested_;                                     // may have something to serve at this instant
   std::map<std::array<std::int64_t, 3>, std::vector<Place>> offloads_; // lane, segment, k
   std::map<std::int32_t, std::int32_t> lane_ranks_;                    // ranks that have a lane, by id
   std::vector<Resource> route_;

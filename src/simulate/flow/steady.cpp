@@ -14,7 +14,7 @@ std::vector<Period> alone(const Compiled& compiled, Sweep& sweep, std::int32_t p
   for (std::size_t p = 0; p < result.size(); ++p) result[p] = {sweep.loads().queue[p], 0, "one engine's rate"};
   for (std::size_t i = 0; i < compiled.instances.size(); ++i) {
     const Instance& instance = compiled.instances[i];
-    if (compiled.lanes[instance.lane].phase != phase) continue;
+    if (compiled.lanes[instance.lane].phase != phase || instance.window >= compiled.segments) continue;
     const double least = sweep.outcomes()[i].busy / static_cast<double>(instance.window);
     Period& mine = result[sweep.pipeline(instance.lane)];
     if (least > mine.seconds * (1 + 1e-9))

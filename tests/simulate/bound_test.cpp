@@ -1,0 +1,52 @@
+// The bounds, by hand, and as JSON.
+#include "support.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <map>
+
+namespace kumihimo::simulate_test {
+namespace {
+
+std::map<std::string, double> bounds(CollectiveKind kind, const Machine& m, std::int64_t count) {
+  const auto p = simulate_bound(make_collective(kind, m.topology->nodes(), count), m);
+  std::map<std::string, double> result;
+  for (const LowerBound& b : p->bounds) result[b.name] = b.seconds.value;
+  return result;
+}
+
+TEST(Bound, AllreduceOnATorus) {
+  const Machine m = plain("4x4x4");
+  const double bytes = 8e6, most = 63.0 / 64;
+  const auto b = bounds(CollectiveKind::allreduce, m, 1'000'000);
+  EXPECT_NEAR(b.at("latency"), 10e-6 + 3e-6 + 6 * 1e-6, 1e-15);
+  EXPECT_NEAR(b.at("bandwidth"), 2 * bytes * most / 6e9, 1e-12);
+  EXPECT_NEAR(b.at("injection"), 2 * bytes * most / 4e9, 1e-12);
+  EXPECT_NEAR(b.at("bisection"), bytes / (2 * 16 * 1e9), 1e-12);
+  EXPECT_NEAR(b.at("reduction"), bytes * most / 4e9, 1e-12);
+}
+
+TEST(Bound, AlltoallIsBoundByTheBisection) {
+  const Machine m = plain("8");
+  const auto b = bounds(CollectiveKind::alltoall, m, 1000);
+  EXPECT_NEAR(b.at("bisection"), 8000.0 * 4 * 4 / 2e9, 1e-12);
+  EXPECT_NEAR(b.at("injection"), 8000.0 * 7 / 4e9, 1e-12);
+}
+
+TEST(Bound, NothingToDoTakesNoTime) {
+  for (const auto& [name, seconds] : bounds(CollectiveKind::allreduce, plain("4x4"), 0)) EXPECT_EQ(seconds, 0) << name;
+}
+
+TEST(Json, HasUnitsInItsKeys) {
+  const Machine m = plain("4x4x4");
+  const auto j = nlohmann::json::parse(to_json(predicted(built(algorithm("trinaryx3"), m, 1 << 20), m)));
+  for (const char* key : {"seconds", "compute_seconds", "communication_seconds", "latency_seconds", "steady_seconds",
+                          "link_bytes_sum", "link_bytes_max", "links_waiting_share", "bound_seconds"})
+    EXPECT_TRUE(j.at(key).is_number()) << key;
+  EXPECT_EQ(j.at("model"), "flow");
+  EXPECT_EQ(j.at("phases").size(), 2U);
+  EXPECT_EQ(j.at("link_bytes").size(), 64U * 6);
+}
+
+} // namespace
+} // namespace kumihimo::simulate_test

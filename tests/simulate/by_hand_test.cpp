@@ -1,0 +1,165 @@
+// Small schedules whose times are found with pencil and paper; both models must agree with it. 1 MB at 1 GB/s is 1 ms.
+#include "support.hpp"
+
+namespace kumihimo::simulate_test {
+namespace {
+
+constexpr std::int64_t million = 125'000; // doubles in 1 MB
+constexpr double cost = 10e-6, hop = 1e-6, relay = 3e-6;
+
+class ByHand : public testing::TestWithParam<Model> {
+ protected:
+  double time(const Schedule& s, const Machine& m) { return predicted(s, m, GetParam()).seconds.value; }
+};
+INSTANTIATE_TEST_SUITE_P(Models, ByHand, testing::Values(Model::flow, Model::exact),
+                         [](const auto& named) { return std::string(name_of(named.param)); });
+
+Schedule one_message(std::int32_t from, std::int32_t to, std::int32_t ranks) {
+  return by_hand(ranks, million, 1, [=](std::int32_t r, ProgramBuilder& p) {
+    LaneBuilder lane(LaneId{0}, "one", 1);
+    if (r == from) lane.step(send(to, out[whole()]));
+    if (r == to) lane.step(receive(from, out[whole()]));
+    p.add(std::move(lane));
+  });
+}
+
+TEST_P(ByHand, AMessageCostsItsIssueItsBytesItsHopsAndARelay) {
+  const Machine m = plain("8");
+  EXPECT_NEAR(time(one_message(0, 1, 8), m), cost + 1e-3 + hop + relay, 1e-12);
+  EXPECT_NEAR(time(one_message(0, 3, 8), m), cost + 1e-3 + 3 * hop + relay, 1e-12);
+  EXPECT_NEAR(time(one_message(0, 7, 8), m), cost + 1e-3 + hop + relay, 1e-12) << "round the ring";
+}
+
+TEST_P(ByHand, OneTransferNeverExceedsOneEngine) {
+  Machine m = plain("8");
+  m.network.link_bandwidth.value = {100e9};
+  EXPECT_NEAR(time(one_message(0, 1, 8), m), cost + 0.5e-3 + hop + relay, 1e-12);
+}
+
+// 0 -> 2 and 1 -> 2 of a row: both cross the link 1 -> 2, each at half its rate.
+TEST_P(ByHand, TwoMessagesOnALinkHaveHalfOfItEach) {
+  const Schedule s = by_hand(8, million, 1, [](std::int32_t r, ProgramBuilder& p) {
+    LaneBuilder lane(LaneId{0}, "two", 1);
+    if (r < 2) lane.step(send(2, out[part(r, 2)]));
+    if (r == 2) lane.round({receive(0, out[part(0, 2)]), receive(1, out[part(1, 2)])});
+    p.add(std::move(lane));
+  });
+  EXPECT_NEAR(time(s, plain("8")), cost + 1e-3 + 2 * hop + relay, 2e-6);
+}
+
+// A node sends 1 MB each to its six neighbours: 6 GB/s of links, 4 GB/s of engines.
+TEST_P(ByHand, TheEnginesOfANodeAreShared) {
+  const Machine m = plain("3x3x3");
+  const std::vector<std::int32_t> peers{1, 2, 3, 6, 9, 18};
+  const Schedule s = by_hand(27, 6 * million, 1, [=](std::int32_t r, ProgramBuilder& p) {
+    for (std::int32_t l = 0; l < 6; ++l) {
+      LaneBuilder lane(LaneId{l}, "star", 1);
+      if (r == 0) lane.step(send(peers[l], out[part(l, 6)]));
+      if (r == peers[l]) lane.step(receive(0, out[part(l, 6)]));
+      p.add(std::move(lane));
+    }
+  });
+  EXPECT_NEAR(time(s, m), cost + 1.5e-3 + hop + relay, 1e-12);
+}
+
+// As fair shares the two would end together, and the second's work could only start then.
+TEST_P(ByHand, MessagesOfALaneBetweenTwoRanksAreServedInOrder) {
+  const Schedule s = by_hand(4, 2 * million, 2, [](std::int32_t r, ProgramBuilder& p) {
+    LaneBuilder lane(LaneId{0}, "chain", 2);
+    if (r > 0) lane.step(receive(r - 1, out[whole()]));
+    if (r < 3) lane.step(send(r + 1, out[whole()]));
+    p.add(std::move(lane));
+  });
+  EXPECT_NEAR(time(s, plain("4m")), 3 * (cost + 1e-3 + hop + relay) + 1 * (cost + 1e-3), 1e-12);
+}
+
+TEST_P(ByHand, ALaneIssuesItsMessagesOneAfterAnother) {
+  const Schedule s = by_hand(27, 3 * million, 1, [](std::int32_t r, ProgramBuilder& p) {
+    LaneBuilder lane(LaneId{0}, "star", 1);
+    if (r == 0) lane.round({send(1, out[part(0, 3)]), send(3, out[part(1, 3)]), send(9, out[part(2, 3)])});
+    if (r == 1) lane.step(receive(0, out[part(0, 3)]));
+    if (r == 3) lane.step(receive(0, out[part(1, 3)]));
+    if (r == 9) lane.step(receive(0, out[part(2, 3)]));
+    p.add(std::move(lane));
+  });
+  EXPECT_NEAR(time(s, plain("3x3x3")), 3 * cost + 1e-3 + hop + relay, 1e-12);
+}
+
+TEST_P(ByHand, ReductionsOfTwoLanesShareTheThread) {
+  Machine m = plain("3x3");
+  m.node.reduction_rate.value = {1e9};
+  const Schedule s = by_hand(9, 2 * million, 1, [](std::int32_t r, ProgramBuilder& p) {
+    for (std::int32_t l = 0; l < 2; ++l) {
+      LaneBuilder lane(LaneId{l}, "reduce", 1);
+      if (r == 1 + 2 * l) lane.step(send(0, out[part(l, 2)]));
+      if (r == 0) lane.step(receive_reduce(1 + 2 * l, in[part(l, 2)], out[part(l, 2)]));
+      p.add(std::move(lane));
+    }
+  });
+  EXPECT_NEAR(time(s, m), cost + 1e-3 + hop + relay + 2e-3, 1e-12);
+}
+
+// A ring of 8 turns 7 times: the loop is one iteration and a pace to the flow model, seven to the exact one.
+TEST_P(ByHand, ALoopTakesItsTripsTimesItsIteration) {
+  const Schedule s = by_hand(8, 8 * million, 1, [](std::int32_t r, ProgramBuilder& p) {
+    LaneBuilder lane(LaneId{0}, "ring", 1);
+    const auto block = [](Expression i) { return part(mod(std::move(i), 8), 8); };
+    lane.loop(7, [&](Variable i) {
+      return exchange((r + 1) % 8, out[block(r - i)], (r + 7) % 8, into(out[block(r - i - 1)]));
+    });
+    p.add(std::move(lane));
+  });
+  EXPECT_NEAR(time(s, plain("8")), 7 * (cost + 1e-3 + hop + relay), 1e-12);
+}
+
+// The root's peers change from iteration to iteration.
+TEST_P(ByHand, ALoopOfChangingPeersIsWalked) {
+  const Schedule s = by_hand(8, million, 1, [](std::int32_t r, ProgramBuilder& p) {
+    LaneBuilder lane(LaneId{0}, "linear", 1);
+    if (r == 0)
+      lane.loop(7, [&](Variable i) { return Round{{send(i + 1, out[whole()])}, 0}; });
+    else
+      lane.step(receive(0, out[whole()]));
+    p.add(std::move(lane));
+  });
+  EXPECT_NEAR(time(s, plain("8")), 7 * (cost + 1e-3) + hop + relay, 1e-12);
+}
+
+TEST_P(ByHand, LanesAfterAllOfOthersAddTheirTimes) {
+  const Schedule s = by_hand(8, million, 4, [](std::int32_t r, ProgramBuilder& p) {
+    for (std::int32_t l = 0; l < 2; ++l) {
+      LaneBuilder lane(LaneId{l}, l == 0 ? "there" : "back", 4);
+      if (l == 1) lane.after({LaneId{0}}, Scope::all);
+      if (r == l) lane.step(send(1 - l, out[whole()]));
+      if (r == 1 - l) lane.step(receive(l, out[whole()]));
+      p.add(std::move(lane));
+    }
+  });
+  const Prediction p = predicted(s, plain("8"), GetParam());
+  EXPECT_NEAR(p.seconds.value, 2 * (4 * (cost + 0.25e-3) + hop + relay), 1e-12);
+  ASSERT_EQ(p.phases.size(), 2U);
+  EXPECT_EQ(p.phases[0].name, "there");
+  EXPECT_EQ(p.phases[1].name, "back");
+}
+
+TEST_P(ByHand, MessagesWithoutAnotherEndAreAnError) {
+  const Schedule s = by_hand(2, million, 1, [](std::int32_t r, ProgramBuilder& p) {
+    LaneBuilder lane(LaneId{0}, "alone", 1);
+    if (r == 0) lane.step(send(1, out[whole()]));
+    p.add(std::move(lane));
+  });
+  SimulateOptions options;
+  options.model = GetParam();
+  EXPECT_FALSE(simulate(s, plain("2"), {}, options).ok());
+}
+
+TEST_P(ByHand, LinkBytesAreCountedOnEveryLinkOfTheRoute) {
+  const Prediction p = predicted(one_message(0, 3, 8), plain("8"), GetParam());
+  EXPECT_DOUBLE_EQ(p.link_bytes_sum, 3e6);
+  EXPECT_DOUBLE_EQ(p.link_bytes_max, 1e6);
+  EXPECT_EQ(p.links, 16);
+  EXPECT_EQ(p.links_waiting_share, 0);
+}
+
+} // namespace
+} // namespace kumihimo::simulate_test

@@ -1,0 +1,59 @@
+// The experiment of the MPI_Allreduce paper (Matsumoto et al., SACSIS 2012) from the machine file alone: 9,216 nodes of
+// K as 48x6x32, sums of doubles.
+#include "support.hpp"
+
+namespace kumihimo::simulate_test {
+namespace {
+
+constexpr std::int64_t gib = std::int64_t{1} << 30;
+
+const Machine& k() {
+  static const Machine machine = described("k-computer", "48x6x32");
+  return machine;
+}
+
+TEST(Reproduction, BandwidthAndSharesOfTrinaryx3) {
+  const Prediction p = predicted(built(algorithm("trinaryx3"), k(), gib), k());
+  EXPECT_NEAR(2.0 * gib / p.seconds.value, 7.1e9, 0.1 * 7.1e9);
+  ASSERT_EQ(p.phases.size(), 2U);
+  EXPECT_EQ(p.phases[0].name, "reduce");
+  EXPECT_NEAR(p.phases[0].seconds.value, 0.204, 0.1 * 0.204);
+  EXPECT_NEAR(p.phases[1].seconds.value, 0.098, 0.1 * 0.098);
+  EXPECT_NEAR(p.phases[0].compute_share(), 0.80, 0.10);
+  EXPECT_NEAR(p.compute_share(), 0.54, 0.10);
+}
+
+TEST(Reproduction, WithoutSimd) {
+  const Schedule s = built(algorithm("trinaryx3"), k(), gib);
+  SimulateOptions scalar;
+  scalar.scalar_reduction = true;
+  const double ratio = simulate(s, k(), {}, scalar)->seconds.value / predicted(s, k()).seconds.value;
+  EXPECT_NEAR(ratio, 1.54, 0.15);
+}
+
+TEST(Reproduction, LongMessagesAgainstTheTopologyBlind) {
+  const double trinary = seconds("trinaryx3", k(), gib);
+  for (const char* name : {"recursive_doubling", "rabenseifner", "binomial", "linear"})
+    EXPECT_GE(seconds(name, k(), gib), 4 * trinary) << name;
+  for (const char* name : {"binary", "double_binary", "chain", "ring"})
+    EXPECT_GE(seconds(name, k(), gib), 2 * trinary) << name;
+}
+
+TEST(Reproduction, ShortMessagesBelongToRecursiveDoubling) {
+  EXPECT_LT(seconds("recursive_doubling", k(), 1024), seconds("trinaryx3", k(), 1024));
+}
+
+TEST(Reproduction, LinksThatWait) {
+  EXPECT_LT(predicted(built(algorithm("trinaryx3"), k(), 1 << 20), k()).links_waiting_share, 0.01);
+  EXPECT_GT(predicted(built(algorithm("recursive_doubling"), k(), 1 << 20), k()).links_waiting_share, 0.10);
+}
+
+TEST(Reproduction, TheWholeMachine) {
+  const Machine whole = described("k-computer", "48x54x32");
+  const Prediction p = predicted(built(algorithm("trinaryx3"), whole, gib), whole);
+  EXPECT_GT(p.seconds.value, seconds("trinaryx3", k(), gib)) << "taller trees";
+  EXPECT_LT(p.seconds.value, 1.2 * seconds("trinaryx3", k(), gib)) << "scales without trouble";
+}
+
+} // namespace
+} // namespace kumihimo::simulate_test

@@ -1,0 +1,76 @@
+// Machines and schedules for the simulator's tests.
+#pragma once
+
+#include "collectives/registry.hpp"
+#include "machine/load.hpp"
+#include "schedule/builder.hpp"
+#include "simulate/simulate.hpp"
+
+#include <gtest/gtest.h>
+
+namespace kumihimo::simulate_test {
+
+inline Machine described(std::string_view name, std::string_view shape) {
+  const std::filesystem::path folder = KUMIHIMO_MACHINES;
+  return *load_machine(std::string(name), std::span(&folder, 1))->with_shape(*Shape::parse(shape));
+}
+
+// Round numbers, so that times are found by hand: links of 1 GB/s, two engines of 2 GB/s, reductions at 4 GB/s, 10 us a
+// message, 1 us a hop, 3 us a relay.
+inline Machine plain(std::string_view shape) {
+  Machine m = described("k-computer", shape);
+  m.network.link_bandwidth.value = {1e9};
+  m.network.engines.value = 2;
+  m.network.engine_bandwidth.value = {2e9};
+  m.network.injection_bandwidth.value = {4e9};
+  m.network.hop_latency.value = {1e-6};
+  m.node.reduction_rate.value = {4e9};
+  m.node.reduction_rate_scalar.value = {1e9};
+  m.node.shared_memory_bandwidth.value = {8e9};
+  m.software.message_cost.value = {10e-6};
+  m.software.relay_latency.value = {3e-6};
+  return m;
+}
+
+inline const Variant& algorithm(std::string_view name, CollectiveKind kind = CollectiveKind::allreduce) {
+  return **Registry::standard().find(kind, name);
+}
+
+inline Schedule built(const Variant& variant, const Machine& machine, std::int64_t bytes, const Parameters& p = {},
+                      Rank root = Rank{0}) {
+  const RankSpace space = machine.rank_space();
+  auto s = variant.build(
+      make_collective(variant.kind, space.ranks(), bytes / 8, DataType::float64, Operation::sum, root), space, p);
+  EXPECT_TRUE(s.ok()) << (s ? "" : s.error().sentence());
+  return *s;
+}
+
+inline Prediction predicted(const Schedule& schedule, const Machine& machine, Model model = Model::flow) {
+  SimulateOptions options;
+  options.model = model;
+  options.keep_link_bytes = true;
+  const auto p = simulate(schedule, machine, {}, options);
+  EXPECT_TRUE(p.ok()) << (p ? "" : p.error().sentence());
+  return p ? *p : Prediction{};
+}
+
+inline double seconds(std::string_view name, const Machine& machine, std::int64_t bytes, Model model = Model::flow) {
+  return predicted(built(algorithm(name), machine, bytes), machine, model).seconds.value;
+}
+
+// A schedule from a rank's lanes, over a vector of so many doubles.
+inline Schedule by_hand(std::int32_t ranks, std::int64_t count, std::int64_t segments,
+                        std::function<void(std::int32_t, ProgramBuilder&)> fill) {
+  Schedule s;
+  s.algorithm = "by hand";
+  s.collective = make_collective(CollectiveKind::bcast, ranks, count);
+  s.segments = {segments};
+  s.program = [=](Rank rank) {
+    ProgramBuilder program(Segments{segments});
+    fill(rank.value, program);
+    return program.finish();
+  };
+  return s;
+}
+
+} // namespace kumihimo::simulate_test
