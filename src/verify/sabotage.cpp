@@ -153,6 +153,7 @@ Wrong doubled_contribution(const Schedule& s) {
 
 // Every rank first sends and then receives, where it did both at once.
 Wrong sequential_exchange(const Schedule& s) {
+  if (s.collective.counts.known != Counts::Known::uniform) return std::nullopt; // an empty block breaks the circle
   const auto spot = find_step(s, [](const Program&, const Lane&, const Round& round, const Step& step) {
     return is_data_send(step) && round.steps.size() == 2 && is_data_receive(round.steps[1]);
   });
@@ -210,15 +211,31 @@ Wrong after_left_out(const Schedule& s) {
   return std::nullopt;
 }
 
-bool writes(const Body& body) {
-  for (const Node& node : body) {
-    if (const Loop* loop = std::get_if<Loop>(&node)) {
-      if (writes(loop->body)) return true;
-      continue;
-    }
-    for (const Step& step : std::get<Round>(node).steps)
-      if (step.target.exists()) return true;
+// What the chunk is one iteration later.
+Chunk one_later(Chunk chunk, Variable i) {
+  for (RunList& list : chunk.extent.runs) {
+    list.first = list.first.substitute(i, i + 1);
+    list.count = list.count.substitute(i, i + 1);
   }
+  return chunk;
+}
+
+// Whether an iteration surely writes what the next one uses: the same extent, or the only cells of a scratch buffer.
+bool writes_for_the_next(const Loop& loop, Variable i) {
+  std::vector<const Chunk*> written, used;
+  for (const Node& node : loop.body)
+    if (const Round* round = std::get_if<Round>(&node))
+      for (const Step& step : round->steps) {
+        if (step.target.exists()) written.push_back(&step.target);
+        for (const Chunk* chunk : {&step.source, &step.right, &step.target})
+          if (chunk->exists()) used.push_back(chunk);
+      }
+  for (const Chunk* w : written)
+    for (const Chunk* u : used) {
+      if (!(w->buffer == u->buffer)) continue;
+      if (w->buffer.kind == Buffer::Kind::scratch && loop.in_flight > 1 && loop.trip > 2 * loop.in_flight) return true;
+      if (w->buffer.kind != Buffer::Kind::scratch && w->extent == one_later(*u, i).extent && loop.trip > 1) return true;
+    }
   return false;
 }
 
@@ -228,7 +245,8 @@ Wrong window_ignored(const Schedule& s) {
     bool some = false;
     for (Lane& lane : p.lanes)
       for (Node& node : lane.body)
-        if (Loop* loop = std::get_if<Loop>(&node); loop && loop->in_flight < loop->trip && writes(loop->body))
+        if (Loop* loop = std::get_if<Loop>(&node);
+            loop && loop->in_flight < loop->trip && writes_for_the_next(*loop, Variable{1}))
           loop->in_flight = loop->trip, some = true;
     return some;
   };
