@@ -1,0 +1,40 @@
+#include "plan/plan_cache.hpp"
+
+#include <utility>
+
+namespace kumihimo::plan {
+
+CallKey key_of(const Collective& c) {
+  return {c.counts.each, c.has_root() ? c.root.value : 0, c.kind, c.type, c.operation, c.in_place};
+}
+
+Result<std::unique_ptr<Plan>> Plan::make(const Schedule& schedule, Rank rank, execute::Transport& transport,
+                                         const execute::Reduction& reduction) {
+  Result<execute::CompiledProgram> program = execute::compile(schedule, rank);
+  if (!program) return program.error();
+  std::unique_ptr<Plan> plan(new Plan(std::move(*program)));
+  Result<std::unique_ptr<execute::Execution>> execution = execute::Execution::prepare(plan->program_, transport);
+  if (!execution) return execution.error();
+  plan->execution_ = std::move(*execution);
+  plan->reduction_ = reduction;
+  return plan;
+}
+
+Plan& PlanCache::keep(const CallKey& key, std::unique_ptr<Plan> plan) {
+  if (2 * (size_ + 1) > static_cast<std::int64_t>(entries_.size())) grow();
+  std::size_t i = home_of(key);
+  while (entries_[i].plan && entries_[i].key != key) i = (i + 1) & mask_;
+  size_ += !entries_[i].plan;
+  entries_[i] = {key, std::move(plan)};
+  return *entries_[i].plan;
+}
+
+void PlanCache::grow() {
+  std::vector<Entry> old = std::exchange(entries_, std::vector<Entry>(entries_.size() * 2));
+  mask_ = entries_.size() - 1;
+  size_ = 0;
+  for (Entry& entry : old)
+    if (entry.plan) keep(entry.key, std::move(entry.plan));
+}
+
+} // namespace kumihimo::plan

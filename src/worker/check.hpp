@@ -1,0 +1,39 @@
+// Does a collective give, bit for bit, what its schedule says it must, on every rank and each time?
+#pragma once
+
+#include "worker/job.hpp"
+#include "worker/task.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace kumihimo::worker {
+
+// How one collective was asked to compute, where that is not by a built-in loop on built-in types.
+struct Arithmetic {
+  execute::Reduction reduction;                                        // what runs
+  Combine plain;                                                       // what the golden copy does
+  std::function<Vector(std::int32_t rank, std::uint64_t seed)> values; // a rank's input
+};
+// The built-in one of a collective.
+Arithmetic builtin_arithmetic(const Collective& collective);
+
+struct CheckOutcome {
+  bool right = false;
+  std::string found; // what is wrong, empty where all is right
+};
+
+// Collective. Runs the schedule `repeats` times over the transport and compares with the golden copy: results, inputs
+// that must stay as they are, and the bytes beyond the end. Errors: the schedule cannot be run here, or MPI failed.
+Result<CheckOutcome> check_schedule(Job& job, const Schedule& schedule, mpi::MpiTransport& transport,
+                                    const Arithmetic& arithmetic, std::int32_t repeats);
+
+// The task: prints a result for every case.
+Status run_check(Job& job, const Task& task);
+
+// The schedule of a case; an error of kind not_applicable where the algorithm does not fit.
+Result<Schedule> build(const Case& c);
+
+} // namespace kumihimo::worker

@@ -1,0 +1,34 @@
+// One implementation of a collective that takes part in a measurement: one of ours, or the library's own.
+#pragma once
+
+#include "plan/plan_cache.hpp"
+#include "worker/job.hpp"
+#include "worker/task.hpp"
+#include "worker/vectors.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace kumihimo::worker {
+
+class Contestant {
+ public:
+  virtual ~Contestant() = default;
+  // Everything before the first call that the first call must pay for.
+  virtual Status make_ready() { return Nothing{}; }
+  virtual Status call(const Vectors::Set& set) = 0;
+
+  double first_seconds = 0;    // make_ready() and the first call, the slowest rank's
+  std::vector<double> seconds; // this rank's, one for each turn
+  // Results by contents: the hash of the first, and whether all later ones had the same.
+  std::vector<std::uint64_t> results;
+  bool repeats_itself = true;
+};
+
+// Looks its plan up in a cache at each call.
+std::unique_ptr<Contestant> our_contestant(const Case& c, Schedule schedule, Rank rank, mpi::MpiTransport& transport,
+                                           plan::PlanCache& cache);
+std::unique_ptr<Contestant> library_contestant(const mpi::Library& library, const Collective& collective, Rank rank);
+
+} // namespace kumihimo::worker

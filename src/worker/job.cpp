@@ -1,0 +1,136 @@
+#include "worker/job.hpp"
+
+#include "worker/pinning.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+
+namespace kumihimo::worker {
+namespace {
+
+using mpi::Handle;
+
+// Text of rank `from` on all ranks.
+std::string shared_text(const mpi::Library& library, std::string text, std::int32_t from) {
+  auto length = static_cast<std::int64_t>(text.size());
+  library.call.Bcast(&length, 1, library.datatype(DataType::int64), from, library.constants.comm_world);
+  text.resize(static_cast<std::size_t>(length));
+  library.call.Bcast(text.data(), static_cast<int>(length), library.constants.byte, from, library.constants.comm_world);
+  return text;
+}
+
+} // namespace
+
+Result<std::unique_ptr<Job>> Job::start(const std::string& library_path) {
+  Result<mpi::Library> library = mpi::open_library(library_path);
+  if (!library) return library.error();
+  std::unique_ptr<Job> job(new Job(std::move(*library)));
+  const mpi::Functions& call = job->library_.call;
+  int provided = 0;
+  if (Status s = job->library_.check(
+          call.Init_thread(nullptr, nullptr, job->library_.constants.thread_funneled, &provided), "MPI_Init_thread");
+      !s)
+    return s.error();
+  call.Comm_rank(job->world(), &job->rank_);
+  call.Comm_size(job->world(), &job->ranks_);
+  job->processors_ = mpi::available_processors();
+  return job;
+}
+
+Job::~Job() {
+  transports_.clear();
+  library_.call.Finalize();
+}
+
+void Job::pin() {
+  Handle node = 0;
+  library_.call.Comm_split_type(world(), library_.constants.comm_type_shared, rank_, library_.constants.info_null,
+                                &node);
+  LocalRank local;
+  library_.call.Comm_rank(node, &local.rank);
+  library_.call.Comm_size(node, &local.ranks);
+  const auto mine = static_cast<std::int64_t>(allowed_processors_hash());
+  std::int64_t low = mine, high = mine;
+  const Handle type = library_.datatype(DataType::int64);
+  library_.call.Allreduce(&mine, &low, 1, type, library_.operation(Operation::min), node);
+  library_.call.Allreduce(&mine, &high, 1, type, library_.operation(Operation::max), node);
+  library_.call.Comm_free(&node);
+  local.bound_already = low != high;
+  pinning_ = worker::pin(local);
+}
+
+Result<mpi::MpiTransport*> Job::transport(const mpi::TransportOptions& options) {
+  auto& kept = transports_[options.ranks_per_node];
+  if (kept) return kept.get();
+  Result<std::unique_ptr<mpi::MpiTransport>> made = mpi::MpiTransport::create(library_, world(), options);
+  if (Status s = agree(made ? Status(Nothing{}) : Status(made.error())); !s) return s.error();
+  kept = std::move(*made);
+  const std::string& note = kept->note();
+  if (!note.empty() && std::find(notes_.begin(), notes_.end(), note) == notes_.end()) notes_.push_back(note);
+  return kept.get();
+}
+
+void Job::print(const nlohmann::json& object) const {
+  if (!speaks()) return;
+  std::puts(object.dump().c_str());
+  std::fflush(stdout);
+}
+
+void Job::print(const Error& error) const { print(to_json(error)); }
+
+nlohmann::json to_json(const Error& error) {
+  const char* kinds[] = {"bad_input", "not_applicable", "failed"};
+  return {{"error",
+           {{"kind", kinds[static_cast<int>(error.kind)]},
+            {"expected", error.expected},
+            {"found", error.found},
+            {"advice", error.advice}}}};
+}
+
+void Job::barrier() const { library_.call.Barrier(world()); }
+
+bool Job::all(bool mine) const {
+  std::int32_t so = mine, everywhere = 0;
+  library_.call.Allreduce(&so, &everywhere, 1, library_.datatype(DataType::int32), library_.operation(Operation::min),
+                          world());
+  return everywhere != 0;
+}
+
+Status Job::agree(const Status& mine) const {
+  std::int32_t first = mine ? ranks_ : rank_, lowest = 0;
+  library_.call.Allreduce(&first, &lowest, 1, library_.datatype(DataType::int32), library_.operation(Operation::min),
+                          world());
+  if (lowest == ranks_) return Nothing{};
+  Error error = rank_ == lowest ? mine.error() : Error{};
+  auto kind = static_cast<std::int32_t>(error.kind);
+  library_.call.Bcast(&kind, 1, library_.datatype(DataType::int32), lowest, world());
+  error.kind = static_cast<Error::Kind>(kind);
+  for (std::string* part : {&error.expected, &error.found, &error.advice}) *part = shared_text(library_, *part, lowest);
+  return error;
+}
+
+void Job::share(Vector& of_rank_0) const {
+  constexpr std::size_t most = std::size_t{1} << 30;
+  for (std::size_t at = 0; at < of_rank_0.size(); at += most)
+    library_.call.Bcast(of_rank_0.data() + at, static_cast<int>(std::min(most, of_rank_0.size() - at)),
+                        library_.constants.byte, 0, world());
+}
+
+std::vector<std::int64_t> Job::gather(std::int64_t mine) const {
+  std::vector<std::int64_t> all(static_cast<std::size_t>(ranks_));
+  const Handle type = library_.datatype(DataType::int64);
+  library_.call.Allgather(&mine, 1, type, all.data(), 1, type, world());
+  return all;
+}
+
+std::vector<double> Job::largest(const std::vector<double>& mine) const {
+  std::vector<double> all(mine.size());
+  library_.call.Allreduce(mine.data(), all.data(), static_cast<int>(mine.size()), library_.datatype(DataType::float64),
+                          library_.operation(Operation::max), world());
+  return all;
+}
+
+} // namespace kumihimo::worker

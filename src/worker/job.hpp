@@ -1,0 +1,64 @@
+// The processes of one launch: the MPI library, this process's place among them, the transports, and the few
+// agreements that they need beside what they measure.
+#pragma once
+
+#include "execute/mpi/mpi_transport.hpp"
+#include "worker/golden.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace kumihimo::worker {
+
+class Job {
+ public:
+  // Opens the library and starts MPI.
+  static Result<std::unique_ptr<Job>> start(const std::string& library_path);
+  ~Job(); // ends MPI, collectively
+
+  const mpi::Library& library() const { return library_; }
+  std::int32_t rank() const { return rank_; }
+  std::int32_t ranks() const { return ranks_; }
+  bool speaks() const { return rank_ == 0; }
+  mpi::Handle world() const { return library_.constants.comm_world; }
+
+  // Binds the ranks to processors, each node's on its own.
+  void pin();
+  const std::string& pinning() const { return pinning_; }
+  std::int32_t processors() const { return processors_; } // that the ranks of this node may use together
+
+  // The transport for an emulated node size, made at its first use. Collective.
+  Result<mpi::MpiTransport*> transport(const mpi::TransportOptions& options);
+  // What the transports have to say, each sentence once.
+  const std::vector<std::string>& notes() const { return notes_; }
+
+  // One line on stdout, by rank 0 alone.
+  void print(const nlohmann::json& object) const;
+  void print(const Error& error) const;
+
+  // --- agreements: collective
+  void barrier() const;
+  bool all(bool mine) const; // whether it is so on all ranks
+  // The error of the lowest rank that has one; success if none has.
+  Status agree(const Status& mine) const;
+  void share(Vector& of_rank_0) const; // its length is known on all ranks
+  std::vector<std::int64_t> gather(std::int64_t mine) const;
+  std::vector<double> largest(const std::vector<double>& mine) const; // element by element, over the ranks
+
+ private:
+  explicit Job(mpi::Library library) : library_(std::move(library)) {}
+  mpi::Library library_;
+  std::int32_t rank_ = 0, ranks_ = 1, processors_ = 1;
+  std::string pinning_ = "none";
+  std::map<std::int32_t, std::unique_ptr<mpi::MpiTransport>> transports_; // by ranks per node
+  std::vector<std::string> notes_;
+};
+
+// {"error": {"kind", "expected", "found", "advice"}}
+nlohmann::json to_json(const Error& error);
+
+} // namespace kumihimo::worker

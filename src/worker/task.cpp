@@ -1,0 +1,151 @@
+#include "worker/task.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace kumihimo::worker {
+namespace {
+
+using nlohmann::json;
+
+template <class T>
+void read(const json& from, const char* name, T& value) {
+  if (const auto it = from.find(name); it != from.end() && !it->is_null()) value = it->get<T>();
+}
+template <class T>
+void read(const json& from, const char* name, std::optional<T>& value) {
+  if (const auto it = from.find(name); it != from.end() && !it->is_null()) value = it->get<T>();
+}
+
+Parameters parameters_of(const json& given) {
+  Parameters p;
+  p.default_segment_bytes = std::int64_t{64} << 10; // of one node's channels
+  read(given, "trees", p.trees);
+  read(given, "segment_bytes", p.segment_bytes);
+  read(given, "segments", p.segments);
+  read(given, "window", p.window);
+  read(given, "overlap", p.overlap);
+  read(given, "default_segment_bytes", p.default_segment_bytes);
+  return p;
+}
+
+// The ranks as the algorithms see them.
+Result<RankSpace> space_of(const std::string& shape, std::int32_t ranks_per_node, std::int32_t ranks) {
+  if (shape == "none") return RankSpace::row(ranks);
+  if (shape == "node") return RankSpace::node(ranks);
+  const Result<Shape> nodes = Shape::parse(shape);
+  if (!nodes) return nodes.error();
+  const std::int32_t each = std::max(1, ranks_per_node);
+  if (static_cast<std::int64_t>(nodes->places()) * each != ranks)
+    return bad_input(ranks_per_node > 0 ? fmt::format("a shape of {} ranks / {} ranks per node", ranks, ranks_per_node)
+                                        : fmt::format("a shape of {} ranks", ranks),
+                     fmt::format("{} with {} places", shape, nodes->places()),
+                     "give a shape whose lengths multiply to ranks / ranks per node");
+  return RankSpace::box(*nodes, each);
+}
+
+// Ranks on emulated nodes without a shape: nodes in a row, the last one perhaps smaller.
+RankSpace row_of_nodes(std::int32_t ranks, std::int32_t ranks_per_node) {
+  std::vector<NodeId> nodes;
+  for (std::int32_t r = 0; r < ranks; ++r) nodes.push_back(NodeId{r / ranks_per_node});
+  return RankSpace::recognise(Shape({Axis{(ranks + ranks_per_node - 1) / ranks_per_node, false}}), nodes);
+}
+
+Result<Collective> collective_of(const json& given, std::int32_t ranks) {
+  const Result<CollectiveKind> kind = parse_collective(given.value("collective", "allreduce"));
+  if (!kind) return kind.error();
+  const Result<DataType> type = parse_datatype(given.value("type", "float64"));
+  if (!type) return type.error();
+  const Result<Operation> operation = parse_operation(given.value("operation", "sum"));
+  if (!operation) return operation.error();
+  std::int64_t count = 0;
+  std::int32_t root = 0;
+  bool in_place = false;
+  read(given, "count", count);
+  read(given, "root", root);
+  read(given, "in_place", in_place);
+  return make_collective(*kind, ranks, count, *type, *operation, Rank{root}, in_place);
+}
+
+Result<Case> case_of(const json& given, std::int32_t ranks) {
+  Case c;
+  Result<Collective> collective = collective_of(given, ranks);
+  if (!collective) return collective.error();
+  c.collective = std::move(*collective);
+  c.algorithm = given.value("algorithm", "");
+  c.parameters = parameters_of(given.value("parameters", json::object()));
+  read(given, "ranks_per_node", c.ranks_per_node);
+  if (c.ranks_per_node < 0) return bad_input("a node has at least 1 rank", std::to_string(c.ranks_per_node));
+  c.shape = given.value("shape", "node");
+  if (c.shape == "node" && c.ranks_per_node > 0 && c.ranks_per_node < ranks) {
+    c.space = row_of_nodes(ranks, c.ranks_per_node);
+    return c;
+  }
+  Result<RankSpace> space = space_of(c.shape, c.ranks_per_node, ranks);
+  if (!space) return space.error();
+  c.space = std::move(*space);
+  return c;
+}
+
+Result<Task> task_of(const json& given, std::int32_t ranks) {
+  Task task;
+  const std::string kind = given.value("task", "");
+  if (kind != "check" && kind != "measure" && kind != "calibrate")
+    return bad_input("a task is check, measure or calibrate", "'" + kind + "'");
+  task.kind = kind == "check" ? Task::Kind::check : kind == "measure" ? Task::Kind::measure : Task::Kind::calibrate;
+  task.pins = given.value("pinning", "auto") != "none";
+  read(given, "tag_upper_bound", task.transport.tag_upper_bound);
+  read(given, "shared_memory_limit_bytes", task.transport.shared_memory_limit_bytes);
+  read(given, "repeats", task.repeats);
+  read(given, "case_seconds", task.case_seconds);
+  read(given, "turns_at_least", task.turns_at_least);
+  read(given, "turns_at_most", task.turns_at_most);
+  read(given, "compare", task.compares);
+  read(given, "bound", task.wants_bound);
+  for (const json& each : given.value("cases", json::array())) {
+    Result<Case> c = case_of(each, ranks);
+    if (!c) return c.error();
+    task.cases.push_back(std::move(*c));
+  }
+  return task;
+}
+
+Error not_readable(const json::exception& e) { return bad_input("a task that can be read", e.what()); }
+
+} // namespace
+
+Result<std::string> library_of_task(const std::string& text) {
+  try {
+    return json::parse(text).at("library").get<std::string>();
+  } catch (const json::exception& e) {
+    return not_readable(e);
+  }
+}
+
+Result<Task> parse_task(const std::string& text, std::int32_t ranks) {
+  try {
+    return task_of(json::parse(text), ranks);
+  } catch (const json::exception& e) {
+    return not_readable(e);
+  }
+}
+
+json to_json(const Case& c, const Schedule& schedule) {
+  const Collective& q = c.collective;
+  json result = {{"collective", name_of(q.kind)},
+                 {"algorithm", schedule.algorithm},
+                 {"parameters_text", schedule.parameters},
+                 {"shape", c.shape},
+                 {"space", c.space.name()},
+                 {"ranks", q.ranks},
+                 {"ranks_per_node", c.ranks_per_node > 0 ? c.ranks_per_node : q.ranks},
+                 {"count", q.counts.each},
+                 {"bytes", q.bytes().value},
+                 {"type", name_of(q.type)},
+                 {"in_place", q.in_place}};
+  if (q.reduces()) result["operation"] = name_of(q.operation);
+  if (q.has_root()) result["root"] = q.root.value;
+  return result;
+}
+
+} // namespace kumihimo::worker

@@ -1,0 +1,52 @@
+// What a worker is asked to do: a task as JSON, the same text on every rank.
+//
+//   {"task": "check" | "measure", "library": "/usr/lib/.../libmpi.so.40", "pinning": "auto" | "none",
+//    "cases": [{"collective": "allreduce", "algorithm": "ring", "parameters": {"window": 2}, "shape": "2x2",
+//               "ranks_per_node": 2, "count": 100, "type": "float64", "operation": "sum", "root": 0,
+//               "in_place": false}, ...],
+//    "repeats": 3,                                                   (check)
+//    "case_seconds": 0.05, "turns_at_least": 6, "turns_at_most": 1000, "compare": true, "bound": true,   (measure)
+//    "tag_upper_bound": 100, "shared_memory_limit_bytes": 0}         (what the library and the system have, if absent)
+#pragma once
+
+#include "collectives/registry.hpp"
+#include "execute/mpi/mpi_transport.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <string>
+#include <vector>
+
+namespace kumihimo::worker {
+
+struct Case {
+  Collective collective;
+  std::string algorithm;
+  Parameters parameters;
+  std::string shape; // "node", "none" or as Shape::parse reads it
+  RankSpace space = RankSpace::node(1);
+  std::int32_t ranks_per_node = 0; // emulated; 0: the machine's real nodes
+};
+
+struct Task {
+  enum class Kind { check, measure, calibrate };
+  Kind kind = Kind::check;
+  std::vector<Case> cases;
+  bool pins = true;
+  mpi::TransportOptions transport;
+  std::int32_t repeats = 3;
+  double case_seconds = 0.05; // for one case, the library's calls included
+  std::int32_t turns_at_least = 6, turns_at_most = 1000;
+  bool compares = true; // with the library's own collective
+  bool wants_bound = true;
+};
+
+// The path of the MPI library, which is needed before the number of ranks is known. Error: no JSON, no such member.
+Result<std::string> library_of_task(const std::string& text);
+// Errors: what is misspelt, unknown or does not fit the ranks.
+Result<Task> parse_task(const std::string& text, std::int32_t ranks);
+
+// The case as results repeat it.
+nlohmann::json to_json(const Case& c, const Schedule& schedule);
+
+} // namespace kumihimo::worker

@@ -1,0 +1,42 @@
+// The application's side of a measurement: ordinary memory of the heap, several sets of it used in turn, each written
+// anew before every call, as programs do.
+#pragma once
+
+#include "schedule/collective.hpp"
+#include "worker/golden.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+namespace kumihimo::worker {
+
+class Vectors {
+ public:
+  // `values`: the contents that take turns, at least one, of equal lengths.
+  Vectors(const Collective& collective, Rank rank, std::vector<Vector> values);
+
+  struct Set {
+    void* input = nullptr; // the same memory as the output where the two are one
+    void* output = nullptr;
+  };
+  // The set for the n-th call, its input written with contents n mod (number of values).
+  Set prepare(std::int64_t n);
+  std::int64_t contents() const { return static_cast<std::int64_t>(values_.size()); }
+
+ private:
+  using Memory = std::unique_ptr<std::byte, decltype(&std::free)>;
+  struct Owned {
+    Memory input, output;
+  };
+  std::vector<Vector> values_;
+  std::vector<Owned> sets_;
+  bool writes_input_;
+};
+
+// Of the first bytes of memory; equal for equal contents.
+std::uint64_t hash_of(const void* data, std::int64_t bytes);
+
+} // namespace kumihimo::worker
