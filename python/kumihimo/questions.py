@@ -8,6 +8,7 @@ from kumihimo import _collectives, _schedule, _topology
 from kumihimo.errors import BadInput
 
 MOST_RANKS = 2**31 - 1
+ALL = "all"
 
 
 @dataclass
@@ -114,6 +115,12 @@ def elements(asked: Question) -> int:
             "choose another size, or --type uint8",
         )
     return asked.bytes // each
+
+
+def variants(kind: str, algorithm: str = ALL) -> list[_collectives.Variant]:
+    """The algorithms of a collective that are asked for: one by name, or all. There is at least one."""
+    found = _collectives.variants(kind) if algorithm == ALL else []
+    return found or [_collectives.find(kind, algorithm)]
 
 
 def parameters(

@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 
 from kumihimo import _collectives, _machine, _schedule, _simulate, _topology, questions
 from kumihimo.errors import BadInput, NotApplicable
-from kumihimo.questions import Question, Ranks
+from kumihimo.questions import ALL, Question, Ranks, variants
 
-ALL = "all"
 MODELS = ("flow", "bound", "exact")
 MOST_RANKS = 2**20  # a prediction holds about 10 kB a rank
 
@@ -70,11 +69,6 @@ def _on_node(machine: _machine.Machine, asked: Ranks) -> _machine.Machine:
     each = 1 if asked.ranks_per_node is None else asked.ranks_per_node
     space = questions.rank_space(Ranks(asked.shape or "node", given[0], each))
     return machine.with_ranks_per_node(space.ranks)
-
-
-def variants(collective: str, algorithm: str) -> list[_collectives.Variant]:
-    """The algorithms asked for: one by name, or all."""
-    return _collectives.variants(collective) if algorithm == ALL else [_collectives.find(collective, algorithm)]
 
 
 def predict(asked: Asked, case: Case) -> dict:

@@ -10,7 +10,6 @@ from kumihimo import _collectives, _schedule, _verify, questions
 from kumihimo.errors import BadInput, NotApplicable
 from kumihimo.questions import Question, Ranks
 
-ALL = "all"
 MOST_RANKS = 2**20  # a check visits every rank
 
 # Where no ranks are given: tori, meshes, rings of 2, a node, nodes of several ranks, ranks without a shape.
@@ -31,7 +30,7 @@ class Asked:
     """What to prove: `algorithms` of `collectives` on each of `places` for each of `counts` elements."""
 
     collectives: list[str]
-    algorithm: str = ALL
+    algorithm: str = questions.ALL
     places: tuple[Ranks, ...] = SMALL
     counts: tuple[int, ...] = SMALL_COUNTS
     type: str = "float64"
@@ -59,13 +58,7 @@ def collectives() -> list[str]:
 
 def cases(asked: Asked) -> list[Case]:
     """Every case, applicable or not."""
-    chosen = [
-        variant
-        for kind in asked.collectives
-        for variant in (
-            _collectives.variants(kind) if asked.algorithm == ALL else [_collectives.find(kind, asked.algorithm)]
-        )
-    ]
+    chosen = [v for kind in asked.collectives for v in questions.variants(kind, asked.algorithm)]
     return [Case(v, ranks, count) for v in chosen for ranks in asked.places for count in asked.counts]
 
 

@@ -1,5 +1,6 @@
 #include "export/expanded_json.hpp"
 
+#include "base/wide.hpp"
 #include "schedule/binding.hpp"
 #include "schedule/cursor.hpp"
 
@@ -18,7 +19,7 @@ class Expander {
   Expander(const Schedule& schedule, Rank rank)
       : program_(schedule.program(rank)), binding_(schedule.collective, schedule.segments, rank) {}
 
-  json lanes(std::int64_t& steps_left) const {
+  json lanes() const {
     json lanes = json::array();
     for (const Lane& lane : program_.lanes) {
       json after = json::array();
@@ -28,20 +29,18 @@ class Expander {
         after.push_back({{"lanes", ids}, {"scope", a.scope == Scope::segment ? "segment" : "all"}});
       }
       json segments = json::array();
-      for (std::int64_t s = 0; s < binding_.segments().count && steps_left > 0; ++s)
-        segments.push_back(rounds(lane, s, steps_left));
+      for (std::int64_t s = 0; s < binding_.segments().count; ++s) segments.push_back(rounds(lane, s));
       lanes.push_back({{"lane", lane.id.value}, {"window", lane.window}, {"after", after}, {"segments", segments}});
     }
     return lanes;
   }
 
  private:
-  json rounds(const Lane& lane, std::int64_t segment, std::int64_t& steps_left) const {
+  json rounds(const Lane& lane, std::int64_t segment) const {
     json rounds = json::array();
     for_each_round(lane, segment, [&](const Round& round, Values values) {
-      if (steps_left <= 0) return;
       json steps = json::array();
-      for (const Step& step : round.steps) steps.push_back(expand(step, values)), --steps_left;
+      for (const Step& step : round.steps) steps.push_back(expand(step, values));
       rounds.push_back(std::move(steps));
     });
     return rounds;
@@ -89,6 +88,29 @@ class Expander {
   Binding binding_;
 };
 
+// Steps of a program, loops and segments expanded; `most` and more are one.
+std::int64_t expanded_steps(const Program& program, Segments segments, std::int64_t most) {
+  Wide sum = 0;
+  for (const Lane& lane : program.lanes)
+    for_each_round_as_written(lane, segments, [&](const Round& round, Values trips) {
+      Wide steps = static_cast<std::int64_t>(round.steps.size());
+      for (const std::int64_t trip : trips) steps = std::min<Wide>(steps * trip, most);
+      sum = std::min<Wide>(sum + steps, most);
+    });
+  return static_cast<std::int64_t>(sum);
+}
+
+Status check_size(const Schedule& schedule, std::int64_t most_steps) {
+  std::int64_t steps = 0;
+  for (std::int32_t r = 0; r < schedule.ranks(); ++r) {
+    steps += expanded_steps(schedule.program(Rank{r}), schedule.segments, most_steps + 1);
+    if (steps > most_steps)
+      return bad_input(fmt::format("an expanded schedule has at most {} steps", most_steps), "more",
+                       "take fewer ranks or segments, or leave --expand out");
+  }
+  return Nothing{};
+}
+
 json counts_of(const Collective& c) {
   if (c.counts.known == Counts::Known::local) {
     json rows = json::array();
@@ -115,6 +137,7 @@ json counts_of(const Collective& c) {
 } // namespace
 
 Result<std::string> expanded_json(const Schedule& schedule, std::int64_t most_steps) {
+  if (Status fits = check_size(schedule, most_steps); !fits) return fits.error();
   const Collective& c = schedule.collective;
   json j{{"form", "kumihimo-expanded-schedule-1"},
          {"collective", name_of(c.kind)},
@@ -124,13 +147,7 @@ Result<std::string> expanded_json(const Schedule& schedule, std::int64_t most_st
          {"algorithm", schedule.algorithm},
          {"count", counts_of(c)}};
   json programs = json::array();
-  std::int64_t left = most_steps;
-  for (std::int32_t r = 0; r < c.ranks; ++r) {
-    programs.push_back(Expander(schedule, Rank{r}).lanes(left));
-    if (left <= 0)
-      return bad_input(fmt::format("an expanded schedule has at most {} steps", most_steps), "more",
-                       "take fewer ranks or segments, or leave --expand out");
-  }
+  for (std::int32_t r = 0; r < c.ranks; ++r) programs.push_back(Expander(schedule, Rank{r}).lanes());
   j["programs"] = std::move(programs);
   return j.dump();
 }

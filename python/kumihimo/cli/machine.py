@@ -12,7 +12,7 @@ from kumihimo import _machine
 from kumihimo.cli import options, output
 from kumihimo.installed import folder
 
-app = typer.Typer(help="Machines described in files (docs/machines.md): list them, show one.", no_args_is_help=True)
+app = typer.Typer(help="Machines described in files (docs/machines.md): list them, show one.")
 
 
 def search() -> list[Path]:

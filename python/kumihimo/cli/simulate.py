@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kumihimo import simulation
+from kumihimo import questions, simulation
 from kumihimo.cli import machine as machines
 from kumihimo.cli import options, output, waiting
 from kumihimo.errors import BadInput, NotApplicable
@@ -19,7 +19,7 @@ def command(
     machine: Annotated[str, typer.Option("--machine", "-m", metavar="M", help="A machine's name, or its file.")],
     sizes: Annotated[str, typer.Option("--bytes", "-b", metavar="SIZES", help="64KiB, 8..16MiB (doubling), 8,1GiB.")],
     shape: options.Shape = None,
-    algorithm: options.AlgorithmOrAll = simulation.ALL,
+    algorithm: options.AlgorithmOrAll = questions.ALL,
     ranks: options.Ranks = None,
     ranks_per_node: options.RanksPerNodeOrMachine = None,
     model: Annotated[str, typer.Option(metavar="MODEL", help="flow, bound (no schedule is faster) or exact.")] = "flow",
@@ -67,11 +67,11 @@ def command(
 
 def work(asked: simulation.Asked, sizes: list[int]) -> tuple[list[dict], list[dict]]:
     """All results, and what was passed over."""
-    if asked.model == "bound" and asked.algorithm == simulation.ALL:
+    if asked.model == "bound" and asked.algorithm == questions.ALL:
         return [simulation.bound(asked, size) for size in sizes], []
     results: list[dict] = []
     passed_over: list[dict] = []
-    total = len(sizes) * len(simulation.variants(asked.question.collective, asked.algorithm))
+    total = len(sizes) * len(questions.variants(asked.question.collective, asked.algorithm))
     with waiting.progress("simulating", total) as advance:
         for case, outcome in simulation.predict_all(asked, sizes):
             if isinstance(outcome, NotApplicable):

@@ -19,7 +19,7 @@ def command(
     collective: Annotated[
         Optional[str], typer.Argument(metavar="[COLLECTIVE]", help="One of them; without it all that have algorithms.")
     ] = None,
-    algorithm: options.AlgorithmOrAll = verification.ALL,
+    algorithm: options.AlgorithmOrAll = questions.ALL,
     shape: options.Shape = None,
     ranks: options.Ranks = None,
     ranks_per_node: options.RanksPerNode = 1,

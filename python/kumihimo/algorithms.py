@@ -1,0 +1,36 @@
+"""The table of algorithms, made from the registry alone: docs/algorithms.md."""
+
+from __future__ import annotations
+
+from kumihimo import _collectives
+
+HEAD = """# Algorithms
+
+Every algorithm of the registry, by collective. Made by `scripts/document-algorithms`; edit the rows in
+`src/collectives/`, not this page. `kumihimo show` prints what one does, `kumihimo verify` proves it and
+`kumihimo simulate` says how long it takes.
+
+In the costs P is the number of ranks, n the bytes, S the number of segments, α the time of a message without its bytes,
+β the time of a byte on a link, γ the time to reduce a byte. Algorithms marked *apart* are extensions of our own: they
+are reported beside a comparison of published ones, not in it.
+"""
+
+
+def page() -> str:
+    """The page as Markdown."""
+    kinds = list(dict.fromkeys(variant.kind for variant in _collectives.all_variants()))
+    return HEAD + "".join(section(kind) for kind in kinds)
+
+
+def section(kind: str) -> str:
+    """One collective: a table to choose from, then each algorithm's parameters."""
+    variants = _collectives.variants(kind)
+    lines = ["", f"## {kind}", "", "| Algorithm | What it does | Cost | Reference |", "|---|---|---|---|"]
+    lines += [row(f"`{v.name}`" + (" *apart*" if v.apart else ""), v.summary, v.cost, v.reference) for v in variants]
+    lines += ["", "| Algorithm | Parameter | Default | Meaning |", "|---|---|---|---|"]
+    lines += [row(f"`{v.name}`", f"`{p.name}`", p.initial, p.meaning) for v in variants for p in v.parameters]
+    return "\n".join(lines) + "\n"
+
+
+def row(*cells: str) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

@@ -1,0 +1,120 @@
+"""`kumihimo demo`: the main job from start to report: real runs on this machine, the experiment on K, one page.
+
+Without an MPI library the simulated half and its page are made all the same; the command says what to install and ends
+with 1, as its job is not whole.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from kumihimo import experiment, mpi, report
+from kumihimo.bench import demo as bench
+from kumihimo.cli import options, waiting
+from kumihimo.cli import report as report_verb
+from kumihimo.errors import Failed, KumihimoError
+from kumihimo.experiment.cases import Progress, silent
+from kumihimo.experiment.published import FULL_SHAPE, PAPER_SHAPE
+from kumihimo.report.folder import MEASURED, PAGE, SIMULATED, Material, prepare, save
+
+QUICK_SHAPES = ("12x6x8", "16x18x8")
+
+
+def command(
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder of the report.")] = Path(
+        "report"
+    ),
+    library: Annotated[
+        Optional[str], typer.Option("--mpi", metavar="MPI", help="openmpi, mpich, or the prefix of an MPI library.")
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Few lengths here, and small tori of K: a look in seconds.")
+    ] = False,
+    as_json: options.Json = False,
+) -> int:
+    """Run every allreduce here on 4 MPI processes, check it, predict it on the K computer, and make one page of it all.
+
+    Example: kumihimo demo --output report
+    """
+    prepare(output)
+    words = command_line(output, library, quick)
+    with stages() as progress:
+        measured, lacking = measure(library, quick, words, progress)
+        keep(output, MEASURED, measured)
+        shapes = QUICK_SHAPES if quick else (PAPER_SHAPE, FULL_SHAPE)
+        simulated = waiting.interruptibly(lambda: experiment.run(progress, *shapes, command=words))
+        keep(output, SIMULATED, simulated)
+    material = Material(measured, simulated)
+    page = report.write(output / PAGE, report.render(material, words))
+    report_verb.tell((page, material), as_json)
+    return verdict(measured, lacking)
+
+
+def command_line(output: Path, library: str | None, quick: bool) -> str:
+    """What makes this report again."""
+    words = ["kumihimo", "demo", "--output", str(output)]
+    if library:
+        words += ["--mpi", library]
+    return shlex.join(words + ["--quick"] * quick)
+
+
+def measure(
+    library: str | None, quick: bool, words: str, progress: Progress
+) -> tuple[dict | None, KumihimoError | None]:
+    """The real runs; or, where there is no MPI library, why there are none. One asked for by name must be there."""
+    try:
+        installation = mpi.choose(library)
+    except Failed as lacking:
+        if library:
+            raise
+        return None, lacking
+    return {**bench.measure(installation, progress, quick=quick), "command": words}, None
+
+
+def keep(folder: Path, name: str, part: dict | None) -> None:
+    """Write a part of the report, or remove what an earlier demo left of it: a page shows one run."""
+    if part is None:
+        (folder / name).unlink(missing_ok=True)
+    else:
+        save(folder, name, part)
+
+
+def verdict(measured: dict | None, lacking: KumihimoError | None) -> int:
+    """0 if the main job is whole and every check passed."""
+    if lacking is not None:
+        print(f"kumihimo: the measured half is left out: {lacking}", file=sys.stderr)
+        return 1
+    checks = [bool(r["bitwise"]) for r in measured["results"] if r.get("bitwise") is not None]
+    if not all(checks):
+        wrong = checks.count(False)
+        print(f"kumihimo: {wrong} of {len(checks)} real runs differ from the golden copy", file=sys.stderr)
+        return 1
+    return 0
+
+
+@contextmanager
+def stages() -> Iterator[Progress]:
+    """A bar a stage on stderr, where that is a terminal."""
+    if not sys.stderr.isatty():
+        yield silent
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description:<40}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bars:
+        tasks: dict[str, int] = {}
+
+        def show(what: str, done: int, of: int) -> None:
+            if what not in tasks:
+                tasks[what] = bars.add_task(what, total=of)
+            bars.update(tasks[what], completed=done, total=of)
+
+        yield show

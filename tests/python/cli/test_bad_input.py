@@ -1,0 +1,118 @@
+"""Whatever is wrong with a command line is one clear sentence on stderr, exit code 2, and nothing on stdout."""
+
+from __future__ import annotations
+
+import pytest
+
+from kumihimo import cli
+
+SHOW = "show allreduce --algorithm trinaryx3 "
+SIMULATE = "simulate allreduce --machine k-computer --bytes 1KiB "
+VERIFY = "verify allreduce "
+
+CASES = [
+    # algorithms and collectives
+    ("show allreduce --shape 4x3 --algorithm trinary3", "did you mean trinaryx3?"),
+    (SIMULATE + "--shape 4x3 --algorithm rign", "did you mean ring?"),
+    (VERIFY + "--shape 4x3 --algorithm binomal", "did you mean binomial?"),
+    ("show allredude --shape 4x3 --algorithm ring", "'allredude'"),
+    ("verify allredude", "'allredude'"),
+    ("simulate scan --machine k-computer --bytes 8", "no algorithms yet"),
+    ("verify scan", "no algorithms yet"),
+    (SHOW + "--ranks 12", "needs a torus"),
+    (SHOW + "--shape 4x3mx2", "mesh axis"),
+    (VERIFY + "--ranks 6 --algorithm trinaryx3", "needs a torus"),
+    # shapes and ranks
+    (SHOW + "--shape 4x3x", "'4x3x'"),
+    (SHOW + "--shape 0x3", "at least 1"),
+    (SHOW + "--shape -4", "'-4'"),
+    (SHOW + "--shape 99999x99999x99999", "more than 2^31-1"),
+    (SHOW + "--shape 99999999999999999999x2", "more than 2^31-1"),
+    (SHOW + "--shape 40000x40000 --ranks-per-node 64", "at most 2147483647 ranks"),
+    (VERIFY + "--shape 40000x40000", "at most 1048576 ranks"),
+    (SIMULATE + "--shape 40000x40000", "at most 82944 nodes"),
+    (SIMULATE + "--ranks-per-node 1000", "at most 1048576 ranks"),
+    (SHOW + "--shape 4x3 --ranks 13", "must hold 13 ranks"),
+    (SHOW + "--shape 4x3 --ranks 12 --ranks-per-node 2", "12 ranks / 2 a node"),
+    (SIMULATE + "--shape 4x3 --ranks 12 --ranks-per-node 2", "12 ranks / 2 a node"),
+    (SHOW + "--shape 4x3 --ranks-per-node 0", "at least 1 rank"),
+    (SIMULATE + "--shape 4x3 --ranks-per-node -1", "found -1"),
+    (SHOW, "a shape or a number of ranks"),
+    (SHOW + "--ranks 0", "from 1 to"),
+    (SHOW + "--shape 4x3 --rank 12", "from 0 to 11"),
+    (SHOW + "--shape 4x3 --rank -1", "from 0 to 11"),
+    # roots
+    ("show bcast --shape 4x3 --algorithm chain --root 12", "from 0 to 11"),
+    ("show bcast --shape 4x3 --algorithm chain --root -1", "from 0 to 11"),
+    ("simulate reduce --machine k-computer --shape 4x3 --bytes 8 --root 12", "from 0 to 11"),
+    ("verify bcast --shape 4x3 --root 12", "from 0 to 11"),
+    # sizes
+    (SHOW + "--shape 4x3 --bytes 0", "at least 1 byte"),
+    (SHOW + "--shape 4x3 --bytes -8", "at least 1 byte"),
+    (SHOW + "--shape 4x3 --bytes 12", "multiple of the 8"),
+    (SHOW + "--shape 4x3 --bytes many", "'many'"),
+    (SHOW + "--shape 4x3 --count -1", "at least 0"),
+    (SHOW + "--shape 4x3 --count 4611686018427387904", "must fit in 61 bits"),
+    (SHOW + "--shape 4x3 --count 99999999999999999999", "64 bits"),
+    (SHOW + "--shape 4x3 --count 8 --bytes 64", "either a count"),
+    (VERIFY + "--shape 4x3 --bytes 0", "at least 1 byte"),
+    (VERIFY + "--shape 4x3 --bytes 4EiB", "'4EiB'"),
+    (VERIFY + "--shape 4x3 --bytes 7000000TiB", "must fit in 61 bits"),
+    ("simulate allreduce --machine k-computer --shape 4x3 --bytes 0", "at least 1 byte"),
+    ("simulate allreduce --machine k-computer --shape 4x3 --bytes 64..8", "smaller to the larger"),
+    ("simulate allreduce --machine k-computer --shape 4x3 --bytes 7000000TiB", "must fit in 61 bits"),
+    # parameters
+    (SHOW + "--shape 4x3 --trees 0", "trees must be at least 1"),
+    (SHOW + "--shape 4x3 --trees 5", "do not exist on 4x3"),
+    (SHOW + "--shape 4x3 --segments 0", "segments must be at least 1"),
+    (SHOW + "--shape 4x3 --window 0", "window must be at least 1"),
+    (SHOW + "--shape 4x3 --segment-bytes 0", "at least 1 byte"),
+    (SHOW + "--shape 4x3 --segments 9 --count 8", "at most as many segments as the 8 elements"),
+    (SHOW + "--shape 4x3 --segments 9 --segment-bytes 8", "either the number of segments or their size"),
+    (SHOW + "--shape 4x3 --trees 99999999999999999999", "64 bits"),
+    ("show allreduce --algorithm recursive_doubling --shape 4x3 --trees 2", "no parameter trees"),
+    (SIMULATE + "--shape 4x3 --algorithm trinaryx3 --window 0", "window must be at least 1"),
+    (VERIFY + "--shape 4x3 --algorithm trinaryx3 --trees 0", "trees must be at least 1"),
+    # types and operations
+    (SHOW + "--shape 4x3 --type float65", "'float65'"),
+    (SHOW + "--shape 4x3 --op summ", "'summ'"),
+    (SHOW + "--shape 4x3 --op band", "an operation that float64 has"),
+    # machines
+    ("simulate allreduce --machine k-komputer --bytes 8", "k-computer"),
+    ("simulate allreduce --machine ./none.toml --bytes 8", "none.toml"),
+    ("simulate allreduce --machine / --bytes 8", "/"),
+    (SIMULATE + "--model perfect", "'perfect'"),
+    (SIMULATE + "--shape none", "--shape"),
+    # the command line itself
+    (SHOW + "--shape 4x3 --expand", "--count N and --json"),
+    (SHOW + "--shape 100x100x100 --count 8 --expand --json", "at most 4000000 steps"),
+    ("show allreduce --shape 4x3", "--algorithm"),
+    ("simulate allreduce --bytes 8", "--machine"),
+    ("simulate allreduce --machine k-computer", "--bytes"),
+    (SHOW + "--shape 4x3 --trees three", "'three'"),
+    ("machine", ""),
+    ("machine show", "NAME"),
+    ("verify allreduce bcast", "bcast"),
+]
+
+
+IDS = [line for line, _ in CASES]
+
+
+def check(code: int, out: str, err: str, said: str) -> None:
+    assert (code, err.count("\n")) == (2, 1), err
+    assert out == ""
+    assert err.startswith("kumihimo: ")
+    assert said in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(("line", "said"), CASES, ids=IDS)
+def test_one_sentence_and_2(capfd, line, said):
+    check(cli.run(line.split()), *capfd.readouterr(), said)
+
+
+@pytest.mark.parametrize(("line", "said"), CASES[::8], ids=IDS[::8])
+def test_the_installed_command_says_the_same(kumihimo, line, said):
+    ended = kumihimo(*line.split())
+    check(ended.code, ended.out, ended.err, said)

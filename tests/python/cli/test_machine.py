@@ -1,0 +1,75 @@
+"""`kumihimo machine`: what is described, and where the numbers come from."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+def test_list(kumihimo):
+    ended = kumihimo("machine", "list")
+    assert (ended.code, ended.err) == (0, "")
+    assert "k-computer  48x54x32" in ended.out
+
+
+def test_list_as_json(kumihimo):
+    listed = json.loads(kumihimo("machine", "list", "--json").out)
+    machines = {m["machine"]: m for m in listed["results"]}
+    assert machines["k-computer"]["nodes"] == 82_944
+    assert machines["fugaku"]["nodes"] == 158_976
+    assert 0 < listed["wall_seconds"] < 60
+    assert listed["peak_rss_bytes"] > 1_000_000
+
+
+def test_show(kumihimo):
+    ended = kumihimo("machine", "show", "k-computer")
+    assert (ended.code, ended.err) == (0, "")
+    for text in ("link_bandwidth", "4.75 GB/s", "published", "assumed"):
+        assert text in ended.out
+
+
+def test_show_as_json_has_a_source_for_every_number(kumihimo):
+    machine = json.loads(kumihimo("machine", "show", "k-computer", "--json").out)
+    assert machine["network"]["link_bandwidth_bytes_per_second"]["value"] == 4.75e9
+    for section in ("network", "node", "software"):
+        for name, number in machine[section].items():
+            assert number["source"] and number["provenance"] in ("published", "measured", "assumed"), name
+
+
+@pytest.fixture
+def machine_file(repository, tmp_path):
+    """A copy of K's file with one text replaced."""
+
+    def write(old: str = "", new: str = "") -> str:
+        text = (repository / "machines" / "k-computer.toml").read_text(encoding="utf-8")
+        assert old in text
+        path = tmp_path / "mine.toml"
+        path.write_text(text.replace(old, new, 1), encoding="utf-8")
+        return str(path)
+
+    return write
+
+
+def test_a_file_of_ones_own(kumihimo, machine_file):
+    ended = kumihimo("machine", "show", machine_file("4.75 GB/s", "2 GB/s"), "--json")
+    assert json.loads(ended.out)["network"]["link_bandwidth_bytes_per_second"]["value"] == 2e9
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("4.75 GB/s", "4.75 apples"), ("[network]", "[netwerk]"), ("hop_latency", "hop_lateness"), ('"48x54x32"', "48")],
+)
+def test_a_wrong_file_is_named_with_its_line(kumihimo, machine_file, old, new):
+    path = machine_file(old, new)
+    ended = kumihimo("machine", "show", path)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith(f"kumihimo: {path}:") and ended.err.count("\n") == 1
+    assert ended.err.removeprefix(f"kumihimo: {path}:").split(":")[0].isdecimal()
+
+
+@pytest.mark.parametrize("name", ["k-komputer", "./none.toml", "/", ""])
+def test_an_unknown_machine(kumihimo, name):
+    ended = kumihimo("machine", "show", name)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.count("\n") == 1

@@ -1,0 +1,97 @@
+"""`kumihimo show`: programs as people and programs read them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pytest
+from cli_dump import run
+
+from kumihimo import _collectives, verification
+
+CASE = ("show", "allreduce", "--shape", "4x3x2", "--algorithm", "trinaryx3")
+
+
+def test_a_program_as_text(kumihimo):
+    ended = kumihimo(*CASE, "--rank", "7")
+    assert (ended.code, ended.err) == (0, "")
+    assert "allreduce of 2097152 elements of float64 (sum), on 24 ranks: torus 4x3x2\n" in ended.out
+    assert "algorithm   trinaryx3 (trees=3 segments=6 window=4)\n" in ended.out
+    assert "program of rank 7 (1,0,1)\n" in ended.out
+    assert "  - receive_reduce from 6 (1,0,0): output[part 2/3] = input[part 2/3] + arriving\n" in ended.out
+    assert max(map(len, ended.out.splitlines())) <= 80
+
+
+def test_options_reach_the_schedule(kumihimo):
+    options = ("--trees", "2", "--segments", "4", "--window", "2", "--count", "100", "--op", "max", "--type", "int32")
+    ended = kumihimo("show", "reduce", "-s", "4x4", "-a", "trinaryx3", "--root", "5", "--in-place", *options)
+    assert "100 elements of int32 (max), root 5 (1,1), in place" in ended.out
+    assert "trees=2 segments=4 window=2" in ended.out
+    assert "max(" in ended.out
+
+
+def test_a_program_as_json(kumihimo):
+    ended = kumihimo(*CASE, "--rank", "7", "--json")
+    assert (ended.code, ended.err) == (0, "")
+    program = json.loads(ended.out)
+    assert (program["algorithm"], program["rank"], program["ranks"], program["segments"]) == ("trinaryx3", 7, 24, 6)
+    assert [lane["lane"] for lane in program["lanes"]] == list(range(6))
+    assert program["lanes"][3]["after"] == [{"lanes": [0, 1, 2], "scope": "all"}]
+
+
+@pytest.mark.parametrize("space", [("--shape", "none", "--ranks", "5"), ("--ranks", "5"), ("--shape", "node:5")])
+def test_ranks_without_a_torus(kumihimo, space):
+    ended = kumihimo("show", "allreduce", *space, "--algorithm", "ring", "--rank", "4")
+    assert ended.code == 0
+    assert "on 5 ranks" in ended.out
+
+
+def expanded(kumihimo, kind: str, name: str, *options: str) -> dict:
+    ended = kumihimo("show", kind, "--algorithm", name, "--expand", "--json", *options)
+    assert (ended.code, ended.err) == (0, ""), ended.err
+    dump = json.loads(ended.out)
+    assert dump["form"] == "kumihimo-expanded-schedule-1"
+    return dump
+
+
+def check(dump: dict) -> None:
+    """Every rank that has a result holds each contribution once."""
+    everyone = Counter(range(dump["ranks"]))
+    for rank, output in run(dump).items():
+        if dump["collective"] == "allreduce" or (dump["collective"] == "reduce" and rank == dump["root"]):
+            assert all(value == everyone for value in output)
+        if dump["collective"] == "bcast":
+            assert all(value == Counter([dump["root"]]) for value in output)
+
+
+ROWS = [(kind, v.name) for kind in verification.collectives() for v in _collectives.variants(kind)]
+
+
+@pytest.mark.parametrize(("kind", "name"), ROWS)
+def test_every_algorithm_expanded_gives_its_collectives_result(kumihimo, kind, name):
+    shape = "3x4mx2" if name == "trinary_mesh" else "3x3x3"
+    dump = expanded(kumihimo, kind, name, "--shape", shape, "--count", "29")
+    assert (dump["collective"], dump["algorithm"], dump["count"]) == (kind, name, 29)
+    check(dump)
+
+
+@pytest.mark.parametrize("kind", ["bcast", "reduce", "allreduce"])
+def test_parameters_of_an_expanded_schedule(kumihimo, kind):
+    options = ("--trees", "2", "--segments", "5", "--window", "2", "--in-place")
+    root = () if kind == "allreduce" else ("--root", "7")
+    dump = expanded(kumihimo, kind, "trinaryx3", "--shape", "4x3x2", "--count", "31", *options, *root)
+    assert dump["root"] == (7 if root else 0)
+    lanes = dump["programs"][1]
+    assert all(lane["window"] == 2 and len(lane["segments"]) == 5 for lane in lanes)
+    check(dump)
+
+
+def test_this_executor_sees_what_is_wrong(kumihimo):
+    dump = expanded(kumihimo, "allreduce", "trinaryx3", "--shape", "3x2", "--count", "4")
+    broken = json.loads(json.dumps(dump))
+    broken["programs"][1][0]["segments"][0][-1][-1]["peer"] ^= 1
+    with pytest.raises(AssertionError):
+        check(broken)
+    with pytest.raises(AssertionError):
+        check({**dump, "programs": [*dump["programs"][:-1], []]})

@@ -1,0 +1,141 @@
+"""`kumihimo simulate`: predictions on described machines."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+SMALL = ("simulate", "allreduce", "--machine", "k-computer", "--shape", "4x3x4")
+
+
+def results(ended) -> list[dict]:
+    assert (ended.code, ended.err) == (0, ""), ended.err
+    return json.loads(ended.out)["results"]
+
+
+def test_a_table(kumihimo):
+    ended = kumihimo(*SMALL, "--bytes", "1MiB")
+    assert (ended.code, ended.err) == (0, "")
+    assert "allreduce on k-computer 4x3x4, 48 ranks, model flow" in ended.out
+    published, apart = ended.out.split("\nApart:")
+    assert "trinaryx3 " in published and "trinaryx3_overlap" not in published
+    assert "trinaryx3_overlap" in apart
+    assert "trinary_mesh: every axis wraps" in apart
+
+
+def test_one_object_with_a_result_for_each_case(kumihimo):
+    ended = kumihimo(*SMALL, "--bytes", "8..64,1MiB", "--algorithm", "trinaryx3", "--json")
+    told = json.loads(ended.out)
+    assert [r["bytes"] for r in told["results"]] == [8, 16, 32, 64, 2**20]
+    first = told["results"][-1]
+    assert first["collective"] == "allreduce" and first["algorithm"] == "trinaryx3"
+    assert first["parameters"]["trees"] == 3
+    assert (first["machine"], first["shape"], first["ranks"]) == ("k-computer", "4x3x4", 48)
+    assert first["bytes_per_second"] == pytest.approx(2 * first["bytes"] / first["seconds"])
+    assert first["seconds"] >= first["bound_seconds"] > 0
+    assert [phase["name"] for phase in first["phases"]] == ["reduce", "broadcast"]
+    assert told["wall_seconds"] > 0 and told["peak_rss_bytes"] > 1_000_000
+
+
+def test_all_lists_each_algorithm_once_and_says_what_does_not_fit(kumihimo):
+    told = json.loads(kumihimo(*SMALL, "--bytes", "1MiB", "--json").out)
+    names = [r["algorithm"] for r in told["results"]]
+    assert len(names) == len(set(names)) >= 10
+    assert {r["algorithm"] for r in told["results"] if r["apart"]} >= {"trinaryx6", "trinaryx3_overlap", "bucket"}
+    assert [n["algorithm"] for n in told["not_applicable"]] == ["trinary_mesh"]
+    assert told["not_applicable"][0]["reason"]
+
+
+def test_the_segment_size_is_the_machines_or_the_one_declared_to_all(kumihimo, repository, tmp_path):
+    def segments(*options: str) -> dict[str, int]:
+        return {
+            r["algorithm"]: r["segments"] for r in results(kumihimo(*SMALL, "--bytes", "12MiB", "--json", *options))
+        }
+
+    declared, finer = segments(), segments("--segment-bytes", "256KiB")
+    assert (declared["trinaryx3"], finer["trinaryx3"]) == (4, 16)
+    assert declared["recursive_doubling"] == finer["recursive_doubling"] == 1
+    text = (repository / "machines" / "k-computer.toml").read_text(encoding="utf-8")
+    other = tmp_path / "other.toml"
+    other.write_text(
+        text.replace('value = "1 MiB", assumed = "not published', 'value = "2 MiB", assumed = "not published')
+    )
+    asked = (
+        "simulate",
+        "allreduce",
+        "--machine",
+        str(other),
+        "--shape",
+        "4x3x4",
+        "--bytes",
+        "12MiB",
+        "-a",
+        "trinaryx3",
+    )
+    assert results(kumihimo(*asked, "--json"))[0]["segments"] == 2
+
+
+def test_without_simd_reductions_take_longer(kumihimo):
+    case = (*SMALL, "--bytes", "64MiB", "--algorithm", "trinaryx3", "--json")
+    fast, slow = results(kumihimo(*case))[0], results(kumihimo(*case, "--no-simd"))[0]
+    assert fast["simd"] and not slow["simd"]
+    assert slow["compute_seconds"] > 1.5 * fast["compute_seconds"]
+    assert slow["seconds"] > 1.2 * fast["seconds"]
+
+
+def test_models(kumihimo):
+    case = (*SMALL, "--bytes", "1MiB", "--json")
+    bound = results(kumihimo(*case, "--model", "bound"))
+    assert [r["algorithm"] for r in bound] == ["any"]
+    for model in ("flow", "exact"):
+        got = results(kumihimo(*case, "--algorithm", "ring", "--model", model))[0]
+        assert got["model"] == model
+        assert got["seconds"] >= bound[0]["seconds"]
+
+
+def test_links(kumihimo):
+    case = (*SMALL, "--bytes", "1MiB", "--algorithm", "trinaryx3")
+    got = results(kumihimo(*case, "--links", "--json"))[0]
+    assert max(got["link_bytes"]) == got["link_bytes_max"]
+    assert sum(got["link_bytes"]) == pytest.approx(got["link_bytes_sum"])
+    assert "link_bytes" not in results(kumihimo(*case, "--json"))[0]
+    assert "Busiest links" in kumihimo(*case, "--links").out
+
+
+def test_several_ranks_a_node(kumihimo):
+    got = results(kumihimo(*SMALL, "--ranks-per-node", "2", "--ranks", "96", "--bytes", "1MiB", "-a", "ring", "--json"))
+    assert (got[0]["ranks"], got[0]["ranks_per_node"]) == (96, 2)
+
+
+def test_bcast_from_another_root(kumihimo):
+    got = results(
+        kumihimo("simulate", "bcast", *SMALL[2:], "--root", "5", "--bytes", "1MiB", "-a", "binomial", "--json")
+    )
+    assert got[0]["root"] == 5
+
+
+def test_a_slow_node_in_the_machine_file_changes_the_time(kumihimo, repository, tmp_path):
+    text = (repository / "machines" / "k-computer.toml").read_text(encoding="utf-8")
+    slow = tmp_path / "slow.toml"
+    slow.write_text(text + "\n[[slow_node]]\nnode = 5\nfactor = 0.25\n")
+    case = ("--shape", "4x3x4", "--bytes", "64MiB", "--algorithm", "trinaryx3", "--json")
+    healthy = results(kumihimo("simulate", "allreduce", "--machine", "k-computer", *case))[0]
+    ill = results(kumihimo("simulate", "allreduce", "--machine", str(slow), *case))[0]
+    assert ill["seconds"] > 1.2 * healthy["seconds"]
+
+
+def test_ctrl_c_ends_a_long_prediction_at_once():
+    command = [Path(sys.executable).parent / "kumihimo", "simulate", "allreduce", "--machine", "k-computer"]
+    command += ["--bytes", "8..1GiB"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        time.sleep(1.5)
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=10)
+    assert (process.returncode, out, err) == (130, "", "kumihimo: interrupted\n")

@@ -1,0 +1,80 @@
+"""`kumihimo verify`: proofs, and what is said where there is none."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from kumihimo import _collectives, cli, verification
+
+
+def test_by_default_every_algorithm_on_small_shapes(kumihimo):
+    ended = kumihimo("verify")
+    assert (ended.code, ended.err) == (0, "")
+    for variant in _collectives.all_variants():
+        assert any(line.split()[:2] == [variant.kind, variant.name] for line in ended.out.splitlines()), variant.name
+    assert "WRONG" not in ended.out
+    proven, of, cases, word = ended.out.splitlines()[-1].split()
+    assert (of, word) == ("of", "proven") and proven == cases
+    assert int(cases) > 300
+
+
+def test_one_case_as_json(kumihimo):
+    ended = kumihimo(
+        "verify", "reduce", "--shape", "4x3x2", "-a", "trinaryx3", "--root", "5", "--count", "31", "--json"
+    )
+    assert (ended.code, ended.err) == (0, "")
+    told = json.loads(ended.out)
+    (case,) = told["results"]
+    assert (case["collective"], case["algorithm"], case["ranks"], case["root"]) == ("reduce", "trinaryx3", 24, 5)
+    assert case["ok"] and case["findings"] == []
+    assert case["coverage"]["exact"] and case["coverage"]["height"] == 7
+    assert told["wall_seconds"] > 0 and told["peak_rss_bytes"] > 1_000_000
+
+
+def test_all_says_what_does_not_fit(kumihimo):
+    ended = kumihimo("verify", "allreduce", "--ranks", "6", "--bytes", "64KiB")
+    assert ended.code == 0
+    assert "trinaryx3: it needs a torus or mesh" in ended.out
+    assert "ring" in ended.out
+
+
+def test_a_large_case_is_sampled(kumihimo):
+    ended = kumihimo(
+        "verify", "bcast", "--shape", "24x6x16", "-a", "trinaryx3", "--bytes", "1GiB", "--json", "--samples", "1"
+    )
+    (case,) = json.loads(ended.out)["results"]
+    assert case["ok"] and case["ranks"] == 2304
+    assert not case["coverage"]["exact"] and case["coverage"]["samples"] > 0
+
+
+@pytest.fixture
+def disproof(monkeypatch):
+    """The checker finds every schedule wrong, so that the way it is told is tested."""
+    finding = type("Finding", (), {"check": "matching", "rank": 3, "lane": 1, "segment": 2, "round": 0, "step": -1})
+    finding.what, finding.sentence = "meets no receive", "rank 3, lane 1, segment 2, round 0: meets no receive"
+    names = ("exact", "steps", "pairs", "pairs_sampled", "samples", "executed", "deadlock_segments", "height")
+    coverage = type("Coverage", (), dict.fromkeys(names, 0))
+    report = type("Report", (), {"ok": False, "findings": [finding], "coverage": coverage})
+    monkeypatch.setattr(verification._verify, "check", lambda *rest: report)
+
+
+CASE = ["verify", "allreduce", "--shape", "4x3", "-a", "ring"]
+
+
+def test_a_disproof_is_told_and_ends_with_1(disproof, capsys):
+    assert cli.run(CASE) == 1
+    out = capsys.readouterr().out
+    assert "WRONG" in out
+    assert "matching: rank 3, lane 1, segment 2, round 0: meets no receive" in out
+    assert "0 of 1 proven" in out
+
+
+def test_a_disproof_as_json(disproof, capsys):
+    assert cli.run([*CASE, "--json"]) == 1
+    (case,) = json.loads(capsys.readouterr().out)["results"]
+    assert not case["ok"]
+    (finding,) = case["findings"]
+    assert (finding["check"], finding["rank"], finding["lane"], finding["segment"]) == ("matching", 3, 1, 2)
+    assert "step" not in finding

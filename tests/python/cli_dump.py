@@ -1,0 +1,115 @@
+"""Executes an expanded schedule as the head of src/export/expanded_json.hpp describes it, sharing no code with the
+native side: values are the sets of contributions that an element holds, so that a missing or doubled one shows."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+
+
+def run(dump: dict) -> dict[int, list[Counter]]:
+    """The output of every rank: one multiset of contributing ranks an element. Raises AssertionError where a message
+    finds no receive, or lanes wait for each other."""
+    machine = _Machine(dump)
+    while machine.advance():
+        pass
+    assert all(lane.done for lanes in machine.lanes for lane in lanes), "lanes wait for each other"
+    assert not any(machine.mail.values()), "a message was not received"
+    return {rank: machine.memory[rank]["output"] for rank in range(dump["ranks"])}
+
+
+class _Lane:
+    def __init__(self, rank: int, lane: dict) -> None:
+        self.rank, self.id, self.after = rank, lane["lane"], lane["after"]
+        self.rounds = [(s, r) for s, rounds in enumerate(lane["segments"]) for r in rounds]
+        self.segments = len(lane["segments"])
+        self.at = 0
+        self.received: set[int] = set()  # steps of the round at hand that are complete
+
+    @property
+    def done(self) -> bool:
+        return self.at == len(self.rounds)
+
+    def passed(self, segment: int) -> bool:
+        return all(s > segment for s, _ in self.rounds[self.at :])
+
+
+class _Machine:
+    def __init__(self, dump: dict) -> None:
+        self.count = dump["count"]
+        self.lanes = [[_Lane(rank, lane) for lane in lanes] for rank, lanes in enumerate(dump["programs"])]
+        self.mail: dict[tuple, deque] = defaultdict(deque)
+        self.memory = [self._buffers(dump, rank) for rank in range(dump["ranks"])]
+
+    def _buffers(self, dump: dict, rank: int) -> dict[str, list]:
+        """Input and output, which are one list where they are one memory; scratch grows as it is written."""
+        bcast = dump["collective"] == "bcast"
+        holds = not bcast or rank == dump["root"]
+        data = [Counter([rank]) if holds else None for _ in range(self.count)]
+        at_root_alone = dump["collective"] == "reduce" and rank != dump["root"]
+        same = bcast or (dump["in_place"] and not at_root_alone)
+        return {"input": data, "output": data if same else [None] * self.count}
+
+    def advance(self) -> bool:
+        """One pass over all lanes; whether any step was made."""
+        steps = [self._step(lane) for lanes in self.lanes for lane in lanes]
+        return any(steps)
+
+    def _step(self, lane: _Lane) -> bool:
+        if lane.done:
+            return False
+        segment, steps = lane.rounds[lane.at]
+        if not lane.received and not self._may_start(lane, segment):
+            return False
+        moved = [i for i, step in enumerate(steps) if i not in lane.received and self._perform(lane, segment, step)]
+        lane.received.update(moved)
+        if len(lane.received) == len(steps):
+            lane.at, lane.received = lane.at + 1, set()
+            return True
+        return bool(moved)
+
+    def _may_start(self, lane: _Lane, segment: int) -> bool:
+        others = {other.id: other for other in self.lanes[lane.rank]}
+        return all(
+            others[i].passed(segment) if after["scope"] == "segment" else others[i].done
+            for after in lane.after
+            for i in after["lanes"]
+            if i in others
+        )
+
+    def _perform(self, lane: _Lane, segment: int, step: dict) -> bool:
+        kind, peer = step["kind"], step.get("peer")
+        if kind in ("send", "signal"):
+            data = self._read(lane.rank, step["source"]) if kind == "send" else []
+            if data or kind == "signal":
+                self.mail[lane.rank, peer, lane.id, segment].append(data)
+            return True
+        arriving = None
+        if kind in ("receive", "receive_reduce", "wait_signal"):
+            length = sum(count for _, count in step["target"][1]) if "target" in step else None
+            if length == 0:
+                return True
+            if not self.mail[peer, lane.rank, lane.id, segment]:
+                return False
+            arriving = self.mail[peer, lane.rank, lane.id, segment].popleft()
+            assert length is None or len(arriving) == length, "lengths differ"
+        if "target" in step:
+            self._write(lane.rank, step["target"], self._result(lane.rank, step, arriving))
+        return True
+
+    def _result(self, rank: int, step: dict, arriving: list | None) -> list:
+        if "left" not in step:
+            return arriving if arriving is not None else self._read(rank, step["source"])
+        sides = [arriving if step[s] == "arriving" else self._read(rank, step[s]) for s in ("left", "right")]
+        return [a + b for a, b in zip(*sides)]
+
+    def _read(self, rank: int, chunk: list) -> list:
+        buffer = self.memory[rank].get(chunk[0], {})
+        data = [buffer[i] for first, count in chunk[1] for i in range(first, first + count)]
+        assert None not in data, "read before it was written"
+        return data
+
+    def _write(self, rank: int, chunk: list, data: list) -> None:
+        buffer = self.memory[rank].setdefault(chunk[0], {})
+        places = [i for first, count in chunk[1] for i in range(first, first + count)]
+        for place, value in zip(places, data):
+            buffer[place] = value

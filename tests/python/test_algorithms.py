@@ -1,0 +1,17 @@
+"""The page of algorithms is made from the registry."""
+
+from __future__ import annotations
+
+from kumihimo import _collectives, algorithms
+
+
+def test_the_page_is_up_to_date(repository):
+    page = (repository / "docs" / "algorithms.md").read_text(encoding="utf-8")
+    assert page == algorithms.page(), "docs/algorithms.md is out of date; run scripts/document-algorithms"
+
+
+def test_every_row_is_complete():
+    for variant in _collectives.all_variants():
+        for text in (variant.summary, variant.cost, variant.reference):
+            assert text and "\n" not in text, variant.name
+        assert f"`{variant.name}`" in algorithms.section(variant.kind)

@@ -1,0 +1,101 @@
+"""From what a user asks to ranks and collectives."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kumihimo import questions
+from kumihimo.errors import BadInput
+from kumihimo.questions import Question, Ranks
+
+
+@pytest.mark.parametrize(
+    ("asked", "name", "ranks"),
+    [
+        (Ranks("4x3x2"), "torus 4x3x2", 24),
+        (Ranks("4x3mx2"), "mesh 4x3mx2", 24),
+        (Ranks("4x3", ranks_per_node=2), "torus 4x3, 2 ranks a node", 24),
+        (Ranks("4x3", ranks=24, ranks_per_node=2), "torus 4x3, 2 ranks a node", 24),
+        (Ranks("node:4"), "node of 4 ranks", 4),
+        (Ranks("node", ranks=4), "node of 4 ranks", 4),
+        (Ranks("none", ranks=7), "row of 7 ranks", 7),
+        (Ranks(ranks=7), "row of 7 ranks", 7),
+    ],
+)
+def test_ranks_and_their_shape(asked, name, ranks):
+    space = questions.rank_space(asked)
+    assert space.ranks == ranks
+    assert str(space) == name
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (Ranks(), "--ranks 24"),
+        (Ranks("none"), "--ranks 24"),
+        (Ranks(ranks=0), "from 1 to 2147483647"),
+        (Ranks(ranks=2**31), "from 1 to 2147483647"),
+        (Ranks("4x3", ranks_per_node=0), "at least 1 rank"),
+        (Ranks("4x3", ranks=13), "must hold 13 ranks"),
+        (Ranks("4x3", ranks=12, ranks_per_node=2), "must hold 12 ranks / 2 a node"),
+        (Ranks("60000x30000", ranks_per_node=2), "at most 2147483647 ranks"),
+        (Ranks("60000x60000"), "more than 2^31-1 places"),
+        (Ranks("4x"), "'4x'"),
+        (Ranks("4x-3"), "'4x-3'"),
+        (Ranks("0x3"), "'0x3'"),
+        (Ranks("node"), "node:4"),
+        (Ranks("node:0"), "from 1 to"),
+        (Ranks("node:four"), "node:4"),
+        (Ranks("node:4", ranks=5), "one number of ranks"),
+        (Ranks(ranks=4, ranks_per_node=2), "--shape 4"),
+    ],
+)
+def test_wrong_ranks_are_one_sentence(asked, said):
+    with pytest.raises(BadInput) as caught:
+        questions.rank_space(asked)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@given(st.lists(st.tuples(st.integers(1, 9), st.booleans()), min_size=1, max_size=5), st.integers(1, 4))
+def test_a_box_holds_its_ranks(axes, ranks_per_node):
+    text = "x".join(f"{length}{'' if wraps else 'm'}" for length, wraps in axes)
+    space = questions.rank_space(Ranks(text, ranks_per_node=ranks_per_node))
+    product = ranks_per_node
+    for length, _ in axes:
+        product *= length
+    assert space.ranks == product
+    assert [(a.length, a.wraps) for a in space.shape.axes][: len(axes)] == axes
+
+
+def test_a_collective_of_bytes_or_elements():
+    assert questions.collective(Question("bcast", bytes=1024), 4).count == 128
+    assert questions.collective(Question("bcast", bytes=1024, type="int32"), 4).count == 256
+    assert questions.collective(Question("bcast", count=0), 4).bytes == 0
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (Question("bcast"), "--bytes 1MiB"),
+        (Question("bcast", count=1, bytes=8), "either"),
+        (Question("bcast", bytes=12), "multiple of the 8"),
+        (Question("bcast", bytes=8, type="opaque"), "known size"),
+        (Question("bcast", count=2**63), "64 bits"),
+        (Question("bcast", count=1, root=2**31), "32 bits"),
+        (Question("cast", count=1), "'cast'"),
+        (Question("bcast", count=1, type="float65"), "'float65'"),
+        (Question("reduce", count=1, operation="summ"), "'summ'"),
+    ],
+)
+def test_wrong_collectives_are_one_sentence(asked, said):
+    with pytest.raises(BadInput) as caught:
+        questions.collective(asked, 4)
+    assert said in str(caught.value)
+
+
+def test_parameters_are_read_as_they_are_written():
+    assert questions.parameters_of("trees=3 segments=6 overlap") == {"trees": 3, "segments": 6, "overlap": True}
+    assert questions.parameters_of("") == {}
