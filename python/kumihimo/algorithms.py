@@ -6,7 +6,7 @@ from kumihimo import _collectives
 
 HEAD = """# Algorithms
 
-Every algorithm of the registry, by collective. Made by `scripts/document-algorithms`; edit the rows in
+Every algorithm of the registry, by collective. Made by `scripts/document`; edit the rows in
 `src/collectives/`, not this page. `kumihimo show` prints what one does, `kumihimo verify` proves it and
 `kumihimo simulate` says how long it takes.
 

@@ -7,7 +7,7 @@ from kumihimo import _collectives, algorithms
 
 def test_the_page_is_up_to_date(repository):
     page = (repository / "docs" / "algorithms.md").read_text(encoding="utf-8")
-    assert page == algorithms.page(), "docs/algorithms.md is out of date; run scripts/document-algorithms"
+    assert page == algorithms.page(), "docs/algorithms.md is out of date; run scripts/document"
 
 
 def test_every_row_is_complete():

@@ -15,7 +15,7 @@ from kumihimo.questions import Question, Ranks
     ("asked", "name", "ranks"),
     [
         (Ranks("4x3x2"), "torus 4x3x2", 24),
-        (Ranks("4x3mx2"), "mesh 4x3mx2", 24),
+        (Ranks("4x3mx2"), "torus 4x3mx2", 24),
         (Ranks("4x3", ranks_per_node=2), "torus 4x3, 2 ranks a node", 24),
         (Ranks("4x3", ranks=24, ranks_per_node=2), "torus 4x3, 2 ranks a node", 24),
         (Ranks("node:4"), "node of 4 ranks", 4),

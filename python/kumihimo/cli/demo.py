@@ -16,10 +16,10 @@ from typing import Annotated, Optional
 import typer
 
 from kumihimo import experiment, mpi, report
-from kumihimo.bench import demo as bench
 from kumihimo.cli import options, waiting
 from kumihimo.cli import report as report_verb
 from kumihimo.errors import Failed, KumihimoError
+from kumihimo.experiment import real_runs
 from kumihimo.experiment.cases import Progress, silent
 from kumihimo.experiment.published import FULL_SHAPE, PAPER_SHAPE
 from kumihimo.report.folder import MEASURED, PAGE, SIMULATED, Material, prepare, save
@@ -75,7 +75,8 @@ def measure(
         if library:
             raise
         return None, lacking
-    return {**bench.measure(installation, progress, quick=quick), "command": words}, None
+    effort = real_runs.QUICK if quick else real_runs.FULL
+    return {**real_runs.measure(installation, progress, effort=effort), "command": words}, None
 
 
 def keep(folder: Path, name: str, part: dict | None) -> None:
