@@ -33,7 +33,9 @@ std::string to_json(const Prediction& p) {
                  {"bound_seconds", p.bound().value},
                  {"bounds", bounds},
                  {"limiting", p.limiting},
-                 {"accuracy", p.accuracy}};
+                 {"accuracy", p.accuracy},
+                 {"staggered_starts", p.staggered_starts},
+                 {"uneven_loops", p.uneven_loops}};
   if (!p.link_bytes.empty()) j["link_bytes"] = p.link_bytes;
   return j.dump();
 }

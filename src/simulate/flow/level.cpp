@@ -2,6 +2,7 @@
 #include "simulate/flow/sweep.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace kumihimo::simulation {
 
@@ -70,8 +71,22 @@ void Sweep::count_reductions() {
 void Sweep::deliver() {
   count_reductions();
   for (std::size_t i = 0; i < messages_.size(); ++i) deliver_one(i);
+  note_stagger();
   for (const Message& m : messages_)
     if (m.receive.kind == StepKind::receive_reduce) reductions_[m.channel.to] = 0;
+}
+
+// Messages that share something are taken to start together; how far that is from true.
+void Sweep::note_stagger() {
+  double first = std::numeric_limits<double>::infinity(), last = 0, longest = 0;
+  for (std::size_t i = 0; i < messages_.size(); ++i) {
+    const Message& m = messages_[i];
+    if (flows_.rate[i] >= m.path.limit * (1 - 1e-6)) continue;
+    first = std::min(first, m.start.seconds + m.wait);
+    last = std::max(last, m.start.seconds + m.wait);
+    longest = std::max(longest, m.send.bytes * m.times / flows_.rate[i]);
+  }
+  if (last > first) traffic_.staggered += std::min(last - first, longest);
 }
 
 void Sweep::connect_loops(std::int32_t a, std::int32_t b) {
@@ -97,10 +112,10 @@ double Sweep::issue(const Message& m) {
 }
 
 void Sweep::deliver_one(std::size_t at) {
-  const Message& m = messages_[at];
+  Message& m = messages_[at];
   const Channel& channel = m.channel;
-  const double wait = issue(m);
-  const Moment left = m.start.plus_latency(wait + m.path.cost).plus_transfer(m.send.bytes / flows_.rate[at]);
+  m.wait = issue(m);
+  const Moment left = m.start.plus_latency(m.wait + m.path.cost).plus_transfer(m.send.bytes / flows_.rate[at]);
   Moment arrived = left.plus_latency(m.path.latency);
   if (m.receive.kind == StepKind::receive_reduce) {
     const auto sharing = static_cast<double>(reductions_[channel.to]);

@@ -84,6 +84,7 @@ Status Sweep::run(std::int32_t phase) {
       share();
       account();
       deliver();
+      note_loops();
     }
   } while (release_stuck());
   return finished(phase);
@@ -253,6 +254,8 @@ void Sweep::release_loop(std::int32_t member) {
     const FlatNode& loop = compiled_.nodes[frames_[parent].node];
     const double rest = static_cast<double>(loop.trip - 1) * pace, busy = frames_[f].busy;
     const Moment& now = frames_[f].now;
+    shortest_loop_ = longest_loop_ > 0 ? std::min(shortest_loop_, rest) : rest;
+    longest_loop_ = std::max(longest_loop_, rest);
     // The rest is spent as the first iteration was.
     const Moment& before = frames_[parent].now;
     const double spent = now.seconds - before.seconds;
@@ -265,6 +268,12 @@ void Sweep::release_loop(std::int32_t member) {
     unused_.push_back(f);
     complete(parent, end, 0);
   });
+}
+
+// Loops that begin together share the network as if they also ended together.
+void Sweep::note_loops() {
+  traffic_.uneven_loops += longest_loop_ - shortest_loop_;
+  shortest_loop_ = longest_loop_ = 0;
 }
 
 // Loops that wait for ranks which will not come: released as they are.

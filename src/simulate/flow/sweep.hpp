@@ -25,10 +25,11 @@ struct Loads {
 };
 
 struct Traffic {
-  std::vector<double> link_bytes; // all segments
-  std::vector<char> waiting;      // links where messages met
-  std::vector<double> reduced;    // bytes reduced by each rank, all segments of this phase
-  double unequal = 0, weight = 0; // see Prediction::unequal_shares
+  std::vector<double> link_bytes;                // all segments
+  std::vector<char> waiting;                     // links where messages met
+  std::vector<double> reduced;                   // bytes reduced by each rank, all segments of this phase
+  double unequal = 0, staggered = 0, weight = 0; // see Prediction::unequal_shares, staggered_starts
+  double uneven_loops = 0;                       // see Prediction::uneven_loops, seconds
 };
 
 class Sweep {
@@ -59,6 +60,7 @@ class Sweep {
     double times = 1;
     Path path;
     Moment start;
+    double wait = 0; // until its lane can issue it
   };
 
   void begin_phase(std::int32_t phase);
@@ -75,6 +77,7 @@ class Sweep {
   void finish(std::int32_t frame);
   void finish_iteration(std::int32_t frame);
   void release_loop(std::int32_t member);
+  void note_loops();
   bool release_stuck();
   void finish_lane(std::int32_t instance);
   std::array<std::int64_t, 8> values_of(std::int32_t frame) const;
@@ -85,6 +88,7 @@ class Sweep {
   void count_reductions();
   void deliver();
   void deliver_one(std::size_t at);
+  void note_stagger();
   double issue(const Message& message);
   void connect_loops(std::int32_t a, std::int32_t b);
   Status finished(std::int32_t phase) const;
@@ -108,6 +112,7 @@ class Sweep {
   std::vector<std::int32_t> unused_, frontier_, current_;
   Matching matching_;
   LoopSets loops_;
+  double shortest_loop_ = 0, longest_loop_ = 0; // seconds, of those that ended in this level
   struct Offload {
     Moment start;
     std::vector<std::int32_t> frames;
