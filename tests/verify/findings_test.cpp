@@ -1,0 +1,391 @@
+// What each check finds, on schedules written for it.
+#include "collectives/registry.hpp"
+#include "schedule/builder.hpp"
+#include "verify/claims.hpp"
+#include "verify/sabotage.hpp"
+#include "verify/verify.hpp"
+
+#include <gtest/gtest.h>
+
+namespace kumihimo::verify {
+namespace {
+
+Schedule schedule_of(const Collective& c, std::function<void(LaneBuilder&, std::int64_t)> body, Segments segments = {1},
+                     std::int64_t window = 1) {
+  Schedule s;
+  s.collective = c;
+  s.segments = segments;
+  s.program = [=](Rank r) {
+    ProgramBuilder program(segments);
+    LaneBuilder lane(LaneId{0}, "", window);
+    body(lane, r.value);
+    program.add(std::move(lane));
+    return program.finish();
+  };
+  return s;
+}
+
+Collective bcast(std::int32_t ranks, std::int64_t count = 12) {
+  return make_collective(CollectiveKind::bcast, ranks, count);
+}
+Collective allreduce(std::int32_t ranks, std::int64_t count = 12, bool in_place = false) {
+  return make_collective(CollectiveKind::allreduce, ranks, count, DataType::float64, Operation::sum, Rank{0}, in_place);
+}
+
+Schedule registered(std::string_view name, const RankSpace& space, std::int64_t count, std::int64_t segments = 1) {
+  Parameters p;
+  p.segments = segments;
+  const auto row = Registry::standard().find(CollectiveKind::allreduce, name);
+  auto s = (*row)->build(allreduce(space.ranks(), count), space, p);
+  if (!s) s = (*row)->build(allreduce(space.ranks(), count), space, {});
+  return *s;
+}
+
+const Finding& first(const Report& report) {
+  static const Finding none;
+  EXPECT_FALSE(report.ok());
+  return report.ok() ? none : report.findings.front();
+}
+
+// --- structure
+
+TEST(Structure, PeerOutOfRange) {
+  const Report r = check(schedule_of(bcast(2), [](LaneBuilder& lane, std::int64_t rank) {
+    if (rank == 0) lane.step(send(2, in[whole()]));
+  }));
+  EXPECT_EQ(first(r).check, Check::structure);
+  EXPECT_EQ(first(r).place.rank, 0);
+  EXPECT_EQ(first(r).place.step, 0);
+}
+
+TEST(Structure, PartOutOfRangeNamesTheIteration) {
+  const Report r = check(schedule_of(bcast(2), [](LaneBuilder& lane, std::int64_t rank) {
+    lane.loop(4, [&](Variable i) {
+      return Round{{rank == 0 ? send(1, in[part(i, 3)]) : receive(0, out[part(i, 3)])}, 0};
+    });
+  }));
+  EXPECT_EQ(first(r).check, Check::structure);
+  EXPECT_EQ(first(r).place.loops, std::vector<std::int64_t>{3});
+}
+
+TEST(Structure, OperandsOfUnequalLength) {
+  const Report r = check(
+      schedule_of(bcast(1), [](LaneBuilder& lane, std::int64_t) { lane.step(copy(out[part(0, 2)], in[part(0, 3)])); }));
+  EXPECT_EQ(first(r).check, Check::structure);
+}
+
+TEST(Structure, LanesAfterEachOther) {
+  Schedule s = schedule_of(bcast(1), [](LaneBuilder&, std::int64_t) {});
+  s.program = [](Rank) {
+    Program p;
+    p.lanes.push_back(Lane{LaneId{0}, 1, {After{{LaneId{1}}, Scope::segment}}, "", {}});
+    p.lanes.push_back(Lane{LaneId{1}, 1, {After{{LaneId{0}}, Scope::segment}}, "", {}});
+    return p;
+  };
+  EXPECT_EQ(first(check(s)).check, Check::structure);
+}
+
+TEST(Structure, MoreDataThanACellHolds) {
+  Schedule s = schedule_of(bcast(1), [](LaneBuilder&, std::int64_t) {});
+  s.program = [](Rank) {
+    ProgramBuilder program;
+    const Array half = program.scratch(LaneId{0}, 1, 2);
+    LaneBuilder lane(LaneId{0}, "", 1);
+    lane.step(copy(half[whole()], in[whole()]));
+    program.add(std::move(lane));
+    return program.finish();
+  };
+  EXPECT_EQ(first(check(s)).check, Check::structure);
+}
+
+// --- matching
+
+TEST(Matching, AnIterationWrittenApartMatchesTheLoop) {
+  const Report r = check(schedule_of(bcast(2, 97), [](LaneBuilder& lane, std::int64_t rank) {
+    if (rank == 0) {
+      lane.loop(5, [&](Variable i) { return Round{{send(1, in[part(i, 5)])}, 0}; });
+      return;
+    }
+    lane.step(receive(0, out[part(0, 5)]));
+    lane.loop(2, [&](Variable i) { return Round{{receive(0, out[part(i + 1, 5)])}, 0}; });
+    lane.loop(2, [&](Variable i) { return Round{{receive(0, out[part(i + 3, 5)])}, 0}; });
+  }));
+  EXPECT_TRUE(r.ok()) << r.text();
+}
+
+TEST(Matching, PartsOfOtherNamesAndTheSameLengthMatch) {
+  const Report r = check(schedule_of(bcast(2, 97), [](LaneBuilder& lane, std::int64_t rank) {
+    lane.step(rank == 0 ? send(1, in[parts(2, 2, 4)]) : receive(0, out[part(1, 2)]));
+    lane.step(rank == 0 ? send(1, in[part(0, 2)]) : receive(0, out[parts(0, 3, 6)]));
+  }));
+  EXPECT_TRUE(r.ok()) << r.text();
+}
+
+TEST(Matching, ALongLoopWithOneWrongIterationNamesIt) {
+  const std::int64_t trip = 50'000, wrong = 31'415;
+  Table table(trip, 0);
+  table[wrong] = 1;
+  const auto shared = std::make_shared<const Table>(table);
+  const Report r = check(schedule_of(bcast(2, 10 * trip + 3), [&, shared](LaneBuilder& lane, std::int64_t rank) {
+    lane.loop(trip, [&](Variable i) {
+      if (rank == 0) return Round{{send(1, in[part(i, trip)])}, 0};
+      return Round{{receive(0, out[parts(i, 1 + Expression::look_up(shared, i), trip)])}, 0};
+    });
+  }));
+  EXPECT_EQ(first(r).check, Check::matching);
+}
+
+TEST(Matching, RanksThatMeetInALoopOfVaryingPeers) {
+  const std::int32_t ranks = 40;
+  const auto schedule = [&](std::int64_t missing) {
+    return schedule_of(bcast(ranks), [=](LaneBuilder& lane, std::int64_t rank) {
+      if (rank == 0)
+        lane.loop(ranks - 1, [&](Variable i) { return Round{{send(mod(1 + Expression(i), ranks), in[whole()])}, 0}; });
+      else if (rank != missing)
+        lane.step(receive(0, out[whole()]));
+    });
+  };
+  EXPECT_TRUE(check(schedule(-1)).ok());
+  const Report r = check(schedule(17));
+  EXPECT_EQ(first(r).check, Check::matching);
+  EXPECT_EQ(first(r).place.rank, 0);
+  EXPECT_EQ(first(r).place.peer, 17);
+  EXPECT_EQ(first(r).place.loops, std::vector<std::int64_t>{16});
+}
+
+TEST(Matching, SignalsAreNoData) {
+  const Report r =
+      check(schedule_of(make_collective(CollectiveKind::barrier, 2, 0), [](LaneBuilder& lane, std::int64_t rank) {
+        lane.round({signal(1 - rank), wait_signal(1 - rank)});
+        if (rank == 0) lane.step(signal(1));
+      }));
+  EXPECT_EQ(first(r).check, Check::matching);
+}
+
+// --- deadlock
+
+TEST(Deadlock, NamesTheCycle) {
+  const std::int32_t ranks = 3;
+  const Report r = check(schedule_of(allreduce(ranks, 9), [](LaneBuilder& lane, std::int64_t rank) {
+    lane.step(send((rank + 1) % ranks, in[whole()]));
+    lane.step(receive_reduce((rank + 2) % ranks, in[whole()], out[whole()]));
+  }));
+  EXPECT_EQ(first(r).check, Check::deadlock);
+  EXPECT_NE(first(r).what.find("a cycle of 3 waits"), std::string::npos) << r.text();
+  EXPECT_NE(first(r).what.find("rank 2, lane 0, segment 0, round 0, step 0 (send to 0)"), std::string::npos)
+      << r.text();
+}
+
+// Rank 0 answers after all of its lane 0; rank 1's lane 0 must not wait for the answers.
+TEST(Deadlock, ThroughAfterAtTwoRanks) {
+  const auto schedule = [](std::int64_t window) {
+    Schedule s = schedule_of(bcast(2), [](LaneBuilder&, std::int64_t) {}, {2});
+    s.program = [window](Rank r) {
+      ProgramBuilder program({2});
+      LaneBuilder data(LaneId{0}, "", window), answer(LaneId{1}, "", 2);
+      if (r.value == 0) {
+        data.round({send(1, in[whole()]), wait_signal(1)});
+        answer.after({LaneId{0}}, Scope::all);
+      } else {
+        data.step(receive(0, out[whole()]));
+        data.step(signal(0));
+      }
+      answer.step(r.value == 0 ? signal(1) : wait_signal(0));
+      program.add(std::move(data));
+      program.add(std::move(answer));
+      return program.finish();
+    };
+    return s;
+  };
+  EXPECT_TRUE(check(schedule(1)).ok()) << check(schedule(1)).text();
+  Schedule stuck = schedule(1);
+  const auto build = stuck.program;
+  stuck.program = [build](Rank r) { // now rank 1's lane 0 waits for the answers
+    Program p = build(r);
+    if (r.value == 1) p.lanes[0].after = {After{{LaneId{1}}, Scope::segment}};
+    return p;
+  };
+  EXPECT_EQ(first(check(stuck)).check, Check::deadlock);
+}
+
+TEST(Deadlock, SharedScratchNeedsItsReadersSegmentBySegment) {
+  // The reader begins after all of the writer, which waits for the reader to free a slot.
+  Schedule s = schedule_of(bcast(1, 12), [](LaneBuilder&, std::int64_t) {}, {4});
+  s.program = [](Rank) {
+    ProgramBuilder program({4});
+    Scratch shared;
+    shared.lane = LaneId{0};
+    shared.shared = true;
+    const Array cell = program.scratch(shared);
+    LaneBuilder writer(LaneId{0}, "", 2), reader(LaneId{1}, "", 2);
+    reader.after({LaneId{0}}, Scope::all);
+    writer.step(copy(cell[whole()], in[whole()]));
+    reader.step(copy(out[whole()], cell[whole()]));
+    program.add(std::move(writer));
+    program.add(std::move(reader));
+    return program.finish();
+  };
+  EXPECT_EQ(first(check(s)).check, Check::deadlock);
+}
+
+// --- overlap and data
+
+TEST(Overlap, WithinARound) {
+  const Report r = check(schedule_of(bcast(2), [](LaneBuilder& lane, std::int64_t rank) {
+    if (rank == 0) return lane.round({send(1, in[part(0, 2)]), send(1, in[part(0, 2)])});
+    lane.round({receive(0, out[part(0, 2)]), receive(0, out[part(0, 2)])});
+  }));
+  EXPECT_EQ(first(r).check, Check::overlap);
+  EXPECT_EQ(first(r).place.rank, 1);
+}
+
+TEST(Overlap, IterationsInFlight) {
+  const auto schedule = [](std::int64_t in_flight) {
+    return schedule_of(bcast(2), [in_flight](LaneBuilder& lane, std::int64_t rank) {
+      lane.loop(
+          3,
+          [&](Variable) {
+            return Round{{rank == 0 ? send(1, in[whole()]) : receive(0, out[whole()])}, 0};
+          },
+          in_flight);
+    });
+  };
+  EXPECT_TRUE(check(schedule(1)).ok());
+  EXPECT_EQ(first(check(schedule(2))).check, Check::overlap);
+}
+
+TEST(Dataflow, ReadsWhatNobodyWrote) {
+  const Report r = check(schedule_of(allreduce(2), [](LaneBuilder& lane, std::int64_t rank) {
+    lane.step(rank == 0 ? send(1, out[whole()]) : receive_reduce(0, in[whole()], out[whole()]));
+  }));
+  EXPECT_EQ(first(r).check, Check::dataflow);
+  EXPECT_EQ(first(r).place.rank, 0);
+  EXPECT_EQ(first(r).place.step, 0);
+}
+
+TEST(Dataflow, TwoTreesOverTheSameTermsAreOtherBits) {
+  const Report r = check(schedule_of(allreduce(2), [](LaneBuilder& lane, std::int64_t rank) {
+    lane.round({send(1 - rank, in[whole()]), receive_reduce(1 - rank, in[whole()], out[whole()])});
+  }));
+  EXPECT_EQ(first(r).check, Check::dataflow);
+  EXPECT_NE(first(r).what.find("other bits"), std::string::npos) << r.text();
+}
+
+TEST(Dataflow, ABarrierThatLetsSomebodyOutEarly) {
+  const Report r =
+      check(schedule_of(make_collective(CollectiveKind::barrier, 4, 0), [](LaneBuilder& lane, std::int64_t rank) {
+        lane.round({signal((rank + 1) % 4), wait_signal((rank + 3) % 4)});
+      }));
+  EXPECT_EQ(first(r).check, Check::dataflow);
+}
+
+// --- claims
+
+TEST(Claims, ReadingTheInputAfterTheOutputWasWritten) {
+  const auto schedule = [](bool in_place) {
+    return schedule_of(allreduce(2, 8, in_place), [](LaneBuilder& lane, std::int64_t rank) {
+      const auto side = rank == 0 ? Arriving::right : Arriving::left;
+      lane.step(copy(out[whole()], in[whole()]));
+      lane.round({send(1 - rank, in[whole()]), receive_reduce(1 - rank, in[whole()], out[whole()], side)});
+    });
+  };
+  EXPECT_TRUE(check(schedule(false)).ok()) << check(schedule(false)).text();
+  const Report r = check(schedule(true));
+  EXPECT_EQ(first(r).check, Check::claim);
+  EXPECT_EQ(first(r).place.round, 1);
+  Schedule honest = schedule(true); // one that does not claim it gets a copy of its input
+  honest.claims.in_place_safe = false;
+  EXPECT_TRUE(check(honest).ok()) << check(honest).text();
+}
+
+TEST(Claims, RankOrder) {
+  const RankSpace space = RankSpace::row(5);
+  Schedule ring = registered("ring", space, 40);
+  ASSERT_TRUE(check(ring, space).ok());
+  ring.claims.keeps_rank_order = true;
+  EXPECT_NE(first(check(ring, space)).what.find("not in rank order"), std::string::npos);
+}
+
+TEST(Claims, AnUnorderedScheduleForAnOperationThatDoesNotCommute) {
+  const RankSpace space = RankSpace::row(5);
+  Schedule ring = registered("ring", space, 40);
+  ring.collective.commutative = false;
+  EXPECT_EQ(first(check(ring, space)).check, Check::claim);
+}
+
+TEST(Claims, Neighbours) {
+  const RankSpace space = RankSpace::box(*Shape::parse("4x4"));
+  Schedule s = registered("recursive_doubling", space, 40);
+  s.claims.neighbours_only = true;
+  EXPECT_EQ(first(check(s, space)).check, Check::claim);
+  EXPECT_EQ(first(check(s, space)).place.step, 0);
+}
+
+TEST(Claims, TwoLanesOnOneLink) {
+  const RankSpace space = RankSpace::box(*Shape::parse("4x4"));
+  Schedule s = registered("trinaryx3", space, 40, 2);
+  ASSERT_TRUE(s.claims.link_disjoint);
+  // Lane 1 does what lane 0 does: the same tree twice.
+  const auto build = s.program;
+  s.claims.height = -1;
+  s.program = [build](Rank r) {
+    Program p = build(r);
+    for (Lane& lane : p.lanes)
+      for (const Lane& other : p.lanes)
+        if (lane.id == LaneId{1} && other.id == LaneId{0}) lane.body = other.body;
+    return p;
+  };
+  bool named = false;
+  for (const Finding& f : check(s, space).findings) named |= f.place.lane == 1;
+  EXPECT_TRUE(named);
+}
+
+TEST(Claims, SymmetryOfARingAndOfATree) {
+  const RankSpace torus = RankSpace::box(*Shape::parse("4x3"));
+  EXPECT_EQ(first_asymmetric_rank(registered("bucket", torus, 48), torus), -1);
+  EXPECT_NE(first_asymmetric_rank(registered("binomial", torus, 48), torus), -1);
+  // A shift of the row-major number is no translation of the torus.
+  EXPECT_NE(first_asymmetric_rank(registered("ring", torus, 48), torus), -1);
+}
+
+// --- large schedules
+
+Options sampled() {
+  Options o;
+  o.most_exact_steps = 0;
+  return o;
+}
+
+TEST(Sampled, FindsWhatMatchingAndEverySampleShow) {
+  const RankSpace space = RankSpace::box(*Shape::parse("12x10x8"));
+  for (const std::string_view name : {"ring", "recursive_doubling", "binomial", "trinaryx3"}) {
+    const Schedule s = registered(name, space, 1'000'003, 5);
+    const Report right = check(s, space, sampled());
+    EXPECT_TRUE(right.ok()) << name << ": " << right.text();
+    EXPECT_FALSE(right.coverage.exact);
+    EXPECT_GE(right.coverage.samples, 2);
+    for (const Sabotage& sabotage : sabotages()) {
+      for (const std::string_view found_by_matching : {"wrong_peer", "wrong_length", "lost_message", "extra_receive",
+                                                       "last_segment", "doubled_contribution", "swapped_operands"}) {
+        if (sabotage.name != found_by_matching) continue;
+        const auto wrong = sabotage.apply(s);
+        if (!wrong || (name == "trinaryx3" && sabotage.name == "doubled_contribution")) continue; // of one tree
+        EXPECT_FALSE(check(*wrong, space, sampled()).ok()) << name << " " << sabotage.name;
+      }
+    }
+  }
+}
+
+TEST(Sampled, AgreesWithTheWholeOnEveryAlgorithm) {
+  const RankSpace space = RankSpace::box(*Shape::parse("5x4"));
+  for (const Variant& v : Registry::standard().variants()) {
+    const auto s = v.build(make_collective(v.kind, 20, 997), space, {});
+    if (!s) continue;
+    const Report report = check(*s, space, sampled());
+    EXPECT_TRUE(report.ok()) << v.name << ": " << report.text();
+    EXPECT_GT(report.coverage.executed, 0);
+  }
+}
+
+} // namespace
+} // namespace kumihimo::verify
