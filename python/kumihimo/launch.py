@@ -17,8 +17,9 @@ import subprocess
 import threading
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from kumihimo import errors
 from kumihimo.errors import BadInput, Failed
@@ -58,9 +59,10 @@ def run(
     except OSError as error:
         raise Failed(f"the launcher {installation.launcher} to start", str(error)) from None
     try:
-        output = Output(process)
-        objects = output.read(time.monotonic() + seconds, on_object)
-        code = process.wait(timeout=10)
+        with ending_by_signal():
+            output = Output(process)
+            objects = output.read(time.monotonic() + seconds, on_object)
+            code = process.wait(timeout=10)
     except TimedOut:
         raise Failed(
             f"{Path(program[0]).name} on {ranks} processes to end within {seconds:g} s",
@@ -72,6 +74,24 @@ def run(
     if code != 0:
         raise Failed(f"all {ranks} processes of {Path(program[0]).name} to end well", what_happened(output, code))
     return objects
+
+
+@contextlib.contextmanager
+def ending_by_signal() -> Iterator[None]:
+    """Turns SIGTERM and SIGHUP, which would end this process at once and leave its job behind, into SystemExit."""
+
+    def leave(number: int, frame: object) -> NoReturn:
+        raise SystemExit(128 + number)
+
+    if threading.current_thread() is not threading.main_thread():  # signals are the main thread's affair
+        yield
+        return
+    before = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 class TimedOut(Exception):

@@ -1,0 +1,44 @@
+// kumihimo._measure: statistics of measured times.
+#include "measure/launches.hpp"
+#include "measure/summary.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
+
+#include <utility>
+#include <vector>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace kumihimo::measure {
+namespace {
+
+Comparison compare_pairs(const std::vector<std::pair<double, double>>& medians) {
+  std::vector<LaunchMedians> launches;
+  for (const auto& [ours, theirs] : medians) launches.push_back({ours, theirs});
+  if (launches.empty()) throw nb::value_error("a comparison needs at least one launch");
+  return compare(launches);
+}
+
+double geometric_mean_of(const std::vector<double>& values) {
+  if (values.empty()) throw nb::value_error("a mean needs at least one value");
+  return geometric_mean(values);
+}
+
+} // namespace
+} // namespace kumihimo::measure
+
+NB_MODULE(_measure, m) {
+  using namespace kumihimo::measure;
+  m.doc() = "Statistics of measured times.";
+  nb::class_<Comparison>(m, "Comparison", "Of two implementations over several launches.")
+      .def_ro("launches", &Comparison::launches)
+      .def_ro("ratio", &Comparison::ratio)
+      .def_prop_ro("ratio_low", [](const Comparison& c) { return c.interval.low; })
+      .def_prop_ro("ratio_high", [](const Comparison& c) { return c.interval.high; })
+      .def_ro("coverage", &Comparison::coverage);
+  m.def("compare", &compare_pairs, "medians"_a, "From (our median, theirs) of each launch.");
+  m.def("geometric_mean", &geometric_mean_of, "values"_a);
+}

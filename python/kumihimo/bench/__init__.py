@@ -1,0 +1,8 @@
+"""Real runs: collectives on the MPI processes of this machine, checked against the golden copy, measured beside the
+MPI library's own, and chosen by measurement."""
+
+from kumihimo.bench.cases import Case, cases_of_all
+from kumihimo.bench.job import Run, run_check, run_measure
+from kumihimo.bench.tuned import run_tuned
+
+__all__ = ["Case", "Run", "cases_of_all", "run_check", "run_measure", "run_tuned"]

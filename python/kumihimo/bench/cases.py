@@ -1,0 +1,100 @@
+"""What is checked or measured: one collective by one algorithm on ranks of one shape."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+
+from kumihimo import _collectives, _schedule, _topology, questions
+from kumihimo.errors import BadInput, NotApplicable
+from kumihimo.questions import Question, Ranks
+
+NODE = "node"  # ranks that share memory: any shape may be laid over them
+NONE = "none"  # ranks without a shape
+MOST_RANKS = 4096  # that one launch on one machine is asked for
+MOST_BYTES = 2**31 - 8  # of a vector: the library's own call counts in int
+
+
+@dataclass(frozen=True)
+class Case:
+    """`shape` is that of the nodes (2x2), `node` or `none`; `ranks_per_node` emulates nodes: ranks of different ones
+    talk by point-to-point messages alone. `parameters` are those of questions.parameters."""
+
+    collective: str
+    algorithm: str
+    bytes: int | None = None
+    count: int | None = None
+    type: str = "float64"
+    operation: str = "sum"
+    root: int = 0
+    in_place: bool = False
+    shape: str | None = None
+    ranks_per_node: int | None = None
+    parameters: dict = field(default_factory=dict)
+
+    @property
+    def question(self) -> Question:
+        return Question(self.collective, self.count, self.bytes, self.type, self.operation, self.root, self.in_place)
+
+
+def rank_space(case: Case, ranks: int) -> _topology.RankSpace:
+    """The ranks as algorithms see them. Raises BadInput where the shape is not ranks / ranks per node."""
+    if not 1 <= ranks <= MOST_RANKS:
+        raise BadInput(f"the number of ranks is from 1 to {MOST_RANKS}", str(ranks))
+    each = case.ranks_per_node
+    if each is not None and not 1 <= each <= ranks:
+        raise BadInput(f"ranks per node are from 1 to the {ranks} ranks", str(each))
+    shape = case.shape or NODE
+    if shape == NODE:
+        return _topology.RankSpace.node(ranks)
+    if shape == NONE:
+        return _topology.RankSpace.row(ranks)
+    return questions.rank_space(Ranks(shape, ranks, each or 1))
+
+
+def as_task(case: Case, ranks: int) -> dict:
+    """The case as the worker reads it. All that can be wrong with it is found here, before anything is started."""
+    space = rank_space(case, ranks)
+    collective = questions.collective(case.question, ranks)
+    if collective.bytes > MOST_BYTES:
+        raise BadInput(f"at most {MOST_BYTES} bytes, as MPI's own call counts in int", str(collective.bytes))
+    variant = _collectives.find(case.collective, case.algorithm)
+    with contextlib.suppress(NotApplicable):  # the worker says so in the result
+        variant.build(collective, space, questions.parameters(**case.parameters))
+    task = asdict(case)
+    task.pop("bytes")
+    return {**task, "count": collective.count, "shape": case.shape or NODE}
+
+
+def applies(case: Case, ranks: int) -> bool:
+    """Whether the algorithm fits the question."""
+    collective = questions.collective(case.question, ranks)
+    try:
+        _collectives.find(case.collective, case.algorithm).build(
+            collective, rank_space(case, ranks), questions.parameters(**case.parameters)
+        )
+    except NotApplicable:
+        return False
+    return True
+
+
+def cases_of_all(collective: str, *, ranks: int, sizes: Sequence[int], **rest) -> list[Case]:
+    """Every algorithm that applies at every size in bytes, grouped by size. `rest` are other members of Case."""
+    return list(_cases_of_all(collective, ranks, sizes, rest))
+
+
+def _cases_of_all(collective: str, ranks: int, sizes: Sequence[int], rest: dict) -> Iterator[Case]:
+    known = _schedule.collectives()
+    if collective not in known:
+        raise BadInput(f"a collective is one of {', '.join(known)}", f"'{collective}'")
+    for size in sizes:
+        for variant in _collectives.variants(collective):
+            case = Case(collective, variant.name, bytes=size, **rest)
+            if applies(case, ranks):
+                yield case
+
+
+def with_choice(case: Case, algorithm: str, parameters: dict) -> Case:
+    """The same question, answered in another way."""
+    return replace(case, algorithm=algorithm, parameters=parameters)

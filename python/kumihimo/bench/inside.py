@@ -1,0 +1,65 @@
+"""When the command itself was started by mpirun or srun, on every rank: the workers are these processes.
+
+Rank 0 runs its worker as a child and reads what it says; on the others the worker takes this process's place. A worker
+finds its launcher by what it inherits: variables of the environment, and with MPICH an open file.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from kumihimo import launch
+from kumihimo.errors import Failed
+
+# Variables of rank and size, by who sets them, and the family of MPI libraries that goes with it.
+LAUNCHED = (
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "openmpi"),
+    ("PMI_RANK", "PMI_SIZE", "mpich"),
+    ("SLURM_PROCID", "SLURM_NTASKS", None),
+)
+
+
+@dataclass(frozen=True)
+class Place:
+    """This process among those of its launch."""
+
+    rank: int
+    ranks: int
+    family: str | None
+
+
+def place() -> Place | None:
+    """Where this process stands, or None if it was started alone."""
+    for rank, size, family in LAUNCHED:
+        if rank in os.environ and size in os.environ and (family or "SLURM_STEP_ID" in os.environ):
+            return Place(int(os.environ[rank]), int(os.environ[size]), family)
+    return None
+
+
+def run(place: Place, worker: Path, task: str, seconds: float, on_object: Callable[[dict], None]) -> None:
+    """The worker on this rank. Does not return on ranks other than 0."""
+    memory = os.memfd_create("task", 0)  # a file that goes with the last process that has it open
+    os.write(memory, task.encode())
+    command = [str(worker), f"/proc/self/fd/{memory}"]
+    if place.rank != 0:
+        os.execv(command[0], command)
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", close_fds=False
+    )
+    try:
+        output = launch.Output(process)
+        output.read(time.monotonic() + seconds, on_object)
+        code = process.wait(timeout=10)
+    except launch.TimedOut:
+        raise Failed(f"the worker to end within {seconds:g} s", "it still ran") from None
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+    if code != 0:
+        raise Failed("the worker of rank 0 to end well", launch.what_happened(output, code))

@@ -1,0 +1,111 @@
+"""One launch of the worker: a task file in, a dict for every case out."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kumihimo import launch, mpi, questions
+from kumihimo.bench import inside
+from kumihimo.bench.cases import Case, as_task
+from kumihimo.errors import Failed
+from kumihimo.installed import program
+
+WORKER = "kumihimo-worker"
+OnResult = Callable[[dict], None]
+
+
+@dataclass
+class Run:
+    """What one launch found: `about` says on what and how, `notes` what the user should know, `results` are by case."""
+
+    about: dict = field(default_factory=dict)
+    results: list[dict] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    calibration: dict = field(default_factory=dict)
+
+
+@dataclass
+class Launcher:
+    """Where the processes come from: `installation` starts `ranks` of them, unless this process is one already."""
+
+    ranks: int
+    installation: mpi.Installation | None = None
+    seconds: float = 120
+
+
+def run_check(
+    cases: Sequence[Case],
+    *,
+    ranks: int,
+    installation: mpi.Installation | None = None,
+    repeats: int = 3,
+    on_result: OnResult | None = None,
+    seconds: float = 120,
+    **options,
+) -> list[dict]:
+    """Run each case `repeats` times and compare bit for bit with the golden copy: results with `right` and `found`."""
+    task = {"task": "check", "repeats": repeats, **options}
+    return run_task(task, cases, Launcher(ranks, installation, seconds), on_result).results
+
+
+def run_measure(
+    cases: Sequence[Case],
+    *,
+    ranks: int,
+    installation: mpi.Installation | None = None,
+    case_seconds: float = 0.05,
+    library: bool = True,
+    on_result: OnResult | None = None,
+    seconds: float = 150,
+    **options,
+) -> Run:
+    """Measure each case, and the library's own call beside it. Consecutive cases of one question share its calls."""
+    task = {"task": "measure", "case_seconds": case_seconds, "compare": library, **options}
+    return run_task(task, cases, Launcher(ranks, installation, seconds), on_result)
+
+
+def run_task(task: dict, cases: Sequence[Case], launcher: Launcher, on_result: OnResult | None = None) -> Run:
+    """One launch. Raises Failed or BadInput with one sentence, and leaves nothing running."""
+    described = [as_task(case, launcher.ranks) for case in cases]
+    installation = launcher.installation or mpi.choose()
+    run = Run(about={"launcher": str(installation.launcher)})
+
+    def take(found: dict) -> None:
+        if "about" in found:
+            run.about.update(found["about"])
+        elif "notes" in found:
+            run.notes += found["notes"]
+        elif "calibration" in found:
+            run.calibration = found["calibration"]
+        else:
+            run.results.append(finish(found, run.about))
+            if on_result:
+                on_result(run.results[-1])
+
+    text = json.dumps({**task, "library": str(installation.library), "cases": described})
+    start(text, installation, launcher, take)
+    if len(run.results) != len(cases):
+        raise Failed(f"{len(cases)} results of the worker", str(len(run.results)))
+    return run
+
+
+def start(text: str, installation: mpi.Installation, launcher: Launcher, take: OnResult) -> None:
+    """The worker on all ranks, with this task."""
+    place = inside.place()
+    if place is not None:
+        return inside.run(place, program(WORKER), text, launcher.seconds, take)
+    with tempfile.TemporaryDirectory(prefix="kumihimo-") as folder:
+        path = Path(folder, "task.json")
+        path.write_text(text)
+        launch.run(installation, launcher.ranks, [program(WORKER), path], seconds=launcher.seconds, on_object=take)
+    return None
+
+
+def finish(result: dict, about: dict) -> dict:
+    """A worker's result with the keys that all of the command's results have."""
+    text = result.pop("parameters_text")
+    return {**result, "parameters": questions.parameters_of(text), "mpi": about.get("mpi", "")}

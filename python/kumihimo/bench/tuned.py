@@ -1,0 +1,209 @@
+"""The algorithm and its parameters for every size, chosen on launches of their own, then measured on fresh ones.
+
+Training narrows in three launches: every algorithm at every fourth size; the best of those with segment sizes and
+windows around the caches' sizes; and the finalists for longer. The choice is then measured beside the library on
+launches that had no part in it. Launches are the independent samples: the interval is that of the median of their
+ratios, from the 2nd to the 8th of 9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from kumihimo import _collectives, _measure, mpi
+from kumihimo.bench.cases import Case, applies, cases_of_all, with_choice
+from kumihimo.bench.job import Run, run_measure
+from kumihimo.errors import NotApplicable
+
+SEGMENTS = (65536, 131072, 262144)
+WINDOWS = (2, 4)
+SMALLEST_SEGMENTED = 131072  # bytes of a vector: below it one segment is best
+LARGEST_SURVEYED = 4 * 2**20  # larger sizes take the candidates of this one
+BEST_OF_SURVEY = 3
+FINALISTS = 3
+
+Step = Callable[[str], None]
+Choice = tuple[str, tuple]  # algorithm, parameters in order
+
+
+@dataclass
+class Effort:
+    """How long the parts take, for one case in one launch."""
+
+    survey_seconds: float = 0.01
+    refine_seconds: float = 0.02
+    final_seconds: float = 0.06
+    case_seconds: float = 0.2
+    launches: int = 9
+
+
+@dataclass
+class Tuning:
+    """What is chosen for, and how it is run."""
+
+    case: Case  # its algorithm and bytes are replaced
+    ranks: int
+    sizes: Sequence[int]
+    installation: mpi.Installation | None = None
+    effort: Effort = field(default_factory=Effort)
+    step: Step = lambda what: None  # told what is done next
+    options: dict = field(default_factory=dict)
+
+
+def run_tuned(
+    collective: str,
+    *,
+    ranks: int,
+    sizes: Sequence[int],
+    installation: mpi.Installation | None = None,
+    effort: Effort | None = None,
+    step: Step | None = None,
+    options: dict | None = None,
+    **rest,
+) -> dict:
+    """Choose for every size, then measure the choices: {results, geometric_mean, launches, about, notes}."""
+    tuning = Tuning(Case(collective, "", **rest), ranks, sizes, installation)
+    tuning.effort = effort or tuning.effort
+    tuning.step = step or tuning.step
+    tuning.options = options or {}
+    chosen = choose(tuning)
+    runs = []
+    for number in range(tuning.effort.launches):
+        tuning.step(f"launch {number + 1} of {tuning.effort.launches}")
+        runs.append(measure(tuning, chosen, tuning.effort.case_seconds))
+    return joined(runs)
+
+
+# --- training
+
+
+def choose(tuning: Tuning) -> list[Case]:
+    """The best case for every size, by three training launches."""
+    tuning.step("training: all algorithms")
+    surveyed = best(survey(tuning), BEST_OF_SURVEY)
+    tuning.step("training: segments and windows")
+    refined = best(measured_candidates(tuning, candidates(tuning, surveyed), tuning.effort.refine_seconds), FINALISTS)
+    tuning.step("training: finalists")
+    finalists = [case_of(tuning, size, choice) for size in tuning.sizes for choice in refined[size]]
+    final = best(measured_candidates(tuning, finalists, tuning.effort.final_seconds), 1)
+    return [case_of(tuning, size, final[size][0]) for size in tuning.sizes]
+
+
+def survey(tuning: Tuning) -> list[dict]:
+    rest = {k: getattr(tuning.case, k) for k in ("type", "operation", "root", "in_place", "shape", "ranks_per_node")}
+    cases = cases_of_all(tuning.case.collective, ranks=tuning.ranks, sizes=surveyed_sizes(tuning.sizes), **rest)
+    if not cases:
+        raise NotApplicable("an algorithm that fits the ranks", "none")
+    return measured_candidates(tuning, cases, tuning.effort.survey_seconds)
+
+
+def surveyed_sizes(sizes: Sequence[int]) -> list[int]:
+    """Every second of them in ascending order, up to a limit; at least one."""
+    ascending = sorted(set(sizes))
+    small = [size for size in ascending if size <= LARGEST_SURVEYED] or ascending[:1]
+    return sorted({*small[::2], small[-1]})
+
+
+def candidates(tuning: Tuning, surveyed: dict[int, list[Choice]]) -> list[Case]:
+    """For every size, the best of the surveyed sizes beside it; with segments and windows where they may matter."""
+    cases = []
+    for size in tuning.sizes:
+        below = max((s for s in surveyed if s <= size), default=min(surveyed))
+        above = min((s for s in surveyed if s >= size), default=max(surveyed))
+        names = dict.fromkeys(name for s in (below, above) for name, _ in surveyed[s])
+        for name in names:
+            for parameters in variations(tuning, name, size):
+                case = with_choice(replace(tuning.case, bytes=size), name, parameters)
+                if applies(case, tuning.ranks):
+                    cases.append(case)
+    return cases
+
+
+def variations(tuning: Tuning, name: str, size: int) -> Iterable[dict]:
+    """The parameters to be tried: the defaults, and what the algorithm takes of segments and windows."""
+    yield {}
+    if size < SMALLEST_SEGMENTED:
+        return
+    takes = {p.name for p in _collectives.find(tuning.case.collective, name).parameters}
+    for segment in SEGMENTS if "segment_bytes" in takes else ():
+        if segment * 2 <= size:
+            for window in WINDOWS if "window" in takes else (None,):
+                yield {"segment_bytes": segment} | ({"window": window} if window else {})
+
+
+def measured_candidates(tuning: Tuning, cases: list[Case], seconds: float) -> list[dict]:
+    """Their results, each with what was asked for: a schedule tells its segments, not how they were asked for."""
+    results = measure(tuning, cases, seconds, turns_at_least=3).results
+    return [
+        {**result, "choice": (case.algorithm, tuple(case.parameters.items()))} for case, result in zip(cases, results)
+    ]
+
+
+def best(results: list[dict], number: int) -> dict[int, list[Choice]]:
+    """The fastest choices by size."""
+    by_size: dict[int, list[dict]] = {}
+    for result in results:
+        by_size.setdefault(result["bytes"], []).append(result)
+    return {
+        size: [r["choice"] for r in sorted(found, key=lambda r: r["seconds"])[:number]]
+        for size, found in by_size.items()
+    }
+
+
+def case_of(tuning: Tuning, size: int, choice: Choice) -> Case:
+    return with_choice(replace(tuning.case, bytes=size), choice[0], dict(choice[1]))
+
+
+# --- measuring
+
+
+def measure(tuning: Tuning, cases: list[Case], seconds: float, **options) -> Run:
+    return run_measure(
+        cases,
+        ranks=tuning.ranks,
+        installation=tuning.installation,
+        case_seconds=seconds,
+        seconds=600,
+        **{**tuning.options, **options},
+    )
+
+
+def joined(runs: list[Run]) -> dict:
+    """One result for each case of several launches."""
+    results = [joined_results(launches) for launches in zip(*(run.results for run in runs))]
+    return {
+        "results": results,
+        "geometric_mean": _measure.geometric_mean([r["ratio"] for r in results]),
+        "launches": len(runs),
+        "about": runs[0].about,
+        "notes": list(dict.fromkeys(note for run in runs for note in run.notes)),
+    }
+
+
+def joined_results(launches: Sequence[dict]) -> dict:
+    """The same case in each launch: times are medians of the launches' medians, the interval is of their ratios."""
+    ours = [r["seconds"] for r in launches]
+    theirs = [r["library"]["seconds"] for r in launches]
+    comparison = _measure.compare(list(zip(ours, theirs)))
+    first = launches[0]
+    dropped = ("interval_low", "interval_high", "p10", "p90", "outliers", "library")
+    return {
+        **{name: value for name, value in first.items() if name not in dropped},
+        "seconds": median(ours),
+        "library_seconds": median(theirs),
+        "ratio": comparison.ratio,
+        "ratio_low": comparison.ratio_low,
+        "ratio_high": comparison.ratio_high,
+        "ratios": [a / b for a, b in zip(ours, theirs)],
+        "first_seconds": median([r["first_seconds"] for r in launches]),
+        "samples": sum(r["samples"] for r in launches),
+        "bitwise": all(r["bitwise"] for r in launches),
+        "bound_seconds": first["bound_seconds"] and median([r["bound_seconds"] for r in launches]),
+    }
+
+
+def median(values: Sequence[float]) -> float:
+    from statistics import median as of
+
+    return of(values)

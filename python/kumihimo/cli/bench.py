@@ -1,0 +1,261 @@
+"""`kumihimo bench`: how long a collective takes on this machine's MPI processes, beside the MPI library's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Annotated, Optional
+
+import typer
+
+from kumihimo import bench, mpi
+from kumihimo.bench import formats, inside, tuned
+from kumihimo.bench.cases import NODE
+from kumihimo.cli import options, output, waiting
+from kumihimo.errors import BadInput, NotApplicable
+from kumihimo.sizes import parse_size, parse_sizes, text_of
+
+ALL, AUTO = "all", "auto"
+SECONDS = 40.0  # what a run with the defaults may take
+LAUNCH_SECONDS = 4.0  # of starting processes and of the bound
+MOST_CASE_SECONDS = 0.1
+
+
+def command(
+    collective: options.Collective,
+    sizes: Annotated[str, typer.Option("--bytes", "-b", metavar="SIZES", help="64KiB, 8..16MiB.")] = "8..16MiB",
+    algorithm: Annotated[
+        str, typer.Option("--algorithm", "-a", metavar="NAME", help="One, all, or auto: the best for each size.")
+    ] = ALL,
+    ranks: Annotated[
+        Optional[int], typer.Option("--ranks", "-p", metavar="P", help="MPI processes (4 unless told).")
+    ] = None,
+    shape: Annotated[
+        str, typer.Option("--shape", "-s", metavar="SHAPE", help="Shape given to the nodes: 2x2, node or none.")
+    ] = NODE,
+    ranks_per_node: Annotated[
+        Optional[int], typer.Option("--ranks-per-node", metavar="G", help="Emulate nodes of so many ranks.")
+    ] = None,
+    library: Annotated[
+        Optional[str], typer.Option("--mpi", metavar="MPI", help="openmpi, mpich, or the prefix of an MPI library.")
+    ] = None,
+    launches: Annotated[
+        Optional[int], typer.Option("--launches", metavar="N", help="Launches to measure in (1; auto: 9).")
+    ] = None,
+    type_: options.Type = "float64",
+    operation: options.Operation = "sum",
+    root: options.Root = 0,
+    in_place: options.InPlace = False,
+    trees: options.Trees = None,
+    segment_bytes: options.SegmentBytes = None,
+    segments: options.Segments = None,
+    window: options.Window = None,
+    overlap: options.Overlap = False,
+    check: Annotated[bool, typer.Option("--check", help="Check bit for bit instead of measuring.")] = False,
+    pinning: Annotated[str, typer.Option(metavar="HOW", help="auto: a rank a processor; none.")] = "auto",
+    tag_upper_bound: Annotated[
+        Optional[int], typer.Option(metavar="N", help="Use no MPI tag above N, as if that were MPI_TAG_UB.")
+    ] = None,
+    shared_memory: Annotated[
+        Optional[str], typer.Option(metavar="SIZE", help="Shared memory that may be used; 0 for none.")
+    ] = None,
+    format_: Annotated[str, typer.Option("--format", metavar="FORMAT", help="table, csv, json, osu or imb.")] = "table",
+    as_json: options.Json = False,
+) -> int:
+    """Measure a collective on the MPI processes of this machine, by turns with the MPI library's own.
+
+    Example: kumihimo bench allreduce --ranks 4 --bytes 8..1MiB --shape 2x2
+    """
+    if format_ not in formats.FORMATS:
+        raise BadInput(f"a format is one of {', '.join(formats.FORMATS)}", f"'{format_}'")
+    if pinning not in ("auto", "none"):
+        raise BadInput("--pinning takes auto or none", f"'{pinning}'")
+    if launches is not None and launches < 1:
+        raise BadInput("at least 1 launch", str(launches))
+    place = inside.place()
+    asked = Asked(
+        case=bench.Case(
+            collective,
+            algorithm,
+            type=type_,
+            operation=operation,
+            root=root,
+            in_place=in_place,
+            shape=shape,
+            ranks_per_node=ranks_per_node,
+            parameters=given_parameters(trees, segment_bytes, segments, window, overlap),
+        ),
+        sizes=parse_sizes(sizes),
+        ranks=ranks_of(ranks, place),
+        installation=mpi.choose(library or (place.family if place else None)),
+        launches=launches,
+        options={
+            "pinning": pinning,
+            "tag_upper_bound": -1 if tag_upper_bound is None else tag_upper_bound,
+            "shared_memory_limit_bytes": -1 if shared_memory is None else parse_size(shared_memory, 0),
+        },
+    )
+    if check:
+        found = {"results": checked(asked)}
+    elif algorithm == AUTO:
+        found = chosen_and_measured(asked)
+    else:
+        found = measured(asked)
+    show(found, "json" if as_json else format_)
+    return 0 if all(r.get("right", r.get("bitwise", True)) for r in found["results"]) else 1
+
+
+@dataclass
+class Asked:
+    """The command line, understood. `case` is what all cases have in common."""
+
+    case: bench.Case
+    sizes: list[int]
+    ranks: int
+    installation: mpi.Installation
+    launches: int | None
+    options: dict
+
+    @property
+    def rest(self) -> dict:
+        """What all cases share beside the collective."""
+        names = ("type", "operation", "root", "in_place", "shape", "ranks_per_node")
+        return {name: getattr(self.case, name) for name in names}
+
+
+def given_parameters(
+    trees: int | None, segment_bytes: str | None, segments: int | None, window: int | None, overlap: bool
+) -> dict:
+    """Those that were given."""
+    size = None if segment_bytes is None else parse_size(segment_bytes)
+    named = {"trees": trees, "segment_bytes": size, "segments": segments, "window": window, "overlap": overlap or None}
+    return {name: value for name, value in named.items() if value is not None}
+
+
+def ranks_of(asked: int | None, place: inside.Place | None) -> int:
+    """Those of the launcher that started us, or those asked for."""
+    if place and asked not in (None, place.ranks):
+        raise BadInput(f"the {place.ranks} ranks that this was started on", str(asked), "leave --ranks out")
+    return place.ranks if place else 4 if asked is None else asked
+
+
+def cases(asked: Asked) -> list[bench.Case]:
+    """One algorithm, or all that apply, at every size."""
+    if asked.case.algorithm != ALL:
+        return [replace(asked.case, bytes=size) for size in asked.sizes]
+    found = bench.cases_of_all(
+        asked.case.collective,
+        ranks=asked.ranks,
+        sizes=asked.sizes,
+        parameters=asked.case.parameters,
+        **asked.rest,
+    )
+    if not found:
+        raise NotApplicable("an algorithm that fits the question", "none", "leave parameters out")
+    return found
+
+
+def checked(asked: Asked) -> list[dict]:
+    wanted = cases(asked)
+    with waiting.progress("checking", len(wanted)) as advance:
+        return bench.run_check(
+            wanted,
+            ranks=asked.ranks,
+            installation=asked.installation,
+            on_result=lambda r: advance(r["algorithm"]),
+            seconds=600,
+            **asked.options,
+        )
+
+
+def measured(asked: Asked) -> dict:
+    """In one launch, or joined over several."""
+    wanted = cases(asked)
+    launches = asked.launches or 1
+    if launches > 1 and inside.place():
+        raise BadInput("one launch, as mpirun started this", f"--launches {launches}", "run it without mpirun")
+    runs = []
+    each = min(MOST_CASE_SECONDS, (SECONDS - LAUNCH_SECONDS) / 3 / len(wanted))
+    with waiting.progress("measuring", len(wanted) * launches) as advance:
+        for _ in range(launches):
+            run = bench.run_measure(
+                wanted,
+                ranks=asked.ranks,
+                installation=asked.installation,
+                case_seconds=each,
+                on_result=lambda r: advance(f"{r['algorithm']}, {text_of(r['bytes'])}"),
+                seconds=1200,
+                turns_at_least=3,
+                **asked.options,
+            )
+            for result in run.results:
+                if "not_applicable" in result:
+                    raise NotApplicable(result["not_applicable"])
+            runs.append(run)
+    if launches > 1:
+        return tuned.joined(runs)
+    return {"results": runs[0].results, "about": runs[0].about, "notes": runs[0].notes}
+
+
+def chosen_and_measured(asked: Asked) -> dict:
+    if inside.place():
+        raise BadInput("--algorithm all or a name, as mpirun started this", AUTO, "run it without mpirun")
+    effort = tuned.Effort(launches=asked.launches or 9)
+    with waiting.progress("measuring", 3 + effort.launches) as advance:
+        return bench.run_tuned(
+            asked.case.collective,
+            ranks=asked.ranks,
+            sizes=asked.sizes,
+            installation=asked.installation,
+            effort=effort,
+            step=advance,
+            options=asked.options,
+            **asked.rest,
+        )
+
+
+# --- output
+
+
+def show(found: dict, format_: str) -> None:
+    results = found["results"]
+    if format_ == "json":
+        output.print_json({**found, **output.own_cost()})
+    elif "right" in results[0] or "not_applicable" in results[0]:
+        show_checked(results)
+    elif format_ == "csv":
+        print(formats.as_csv(results), end="")
+    elif format_ == "osu":
+        print(formats.as_osu(results), end="")
+    elif format_ == "imb":
+        print(formats.as_imb(results), end="")
+    else:
+        show_measured(found)
+
+
+def show_checked(results: list[dict]) -> None:
+    rows = []
+    for r in results:
+        said = r.get("not_applicable") or ("right" if r["right"] else f"wrong: {r['found']}")
+        rows.append((text_of(r["bytes"]) if r["bytes"] else "0", r["algorithm"], r["space"], said))
+    output.print_table("Against the golden copy, bit for bit", ("bytes>", "algorithm", "ranks", "result"), rows)
+
+
+def show_measured(found: dict) -> None:
+    results, about = found["results"], found["about"]
+    first = results[0]
+    print(f"{first['collective']} of {first['type']} on {first['space']}, {about['mpi'].split(',')[0]}")
+    print(f"pinning: {about['pinning']}; times are medians of the largest over ranks")
+    print()
+    several = "ratio_low" in first
+    columns = ("bytes>", "algorithm", "parameters", "time>", "library>", "ratio>", *(("interval>",) if several else ()))
+    rows = []
+    for r in results:
+        times = [output.seconds_text(seconds) for seconds in (r["seconds"], formats.library_seconds(r))]
+        row = [text_of(r["bytes"]), r["algorithm"], formats.parameters_text(r), *times, f"{r['ratio']:.2f}"]
+        rows.append([*row, f"{r['ratio_low']:.2f}..{r['ratio_high']:.2f}"] if several else row)
+    output.print_table("", columns, rows)
+    if "geometric_mean" in found:
+        print(f"\ngeometric mean of the ratios {found['geometric_mean']:.2f}, {found['launches']} launches")
+    output.print_list("Notes:", found.get("notes", []))
+    unlike = [f"{r['algorithm']} at {text_of(r['bytes'])}" for r in results if not r["bitwise"]]
+    output.print_list("Results that differ between ranks or calls:", unlike)
