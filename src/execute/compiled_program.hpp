@@ -90,7 +90,9 @@ class CompiledProgram {
   // One lane whose rounds follow one another, one segment: run without any bookkeeping.
   bool is_straight() const { return lanes_.size() == 1 && lanes_[0].in_order && segments().count == 1; }
 
-  bool aliased() const { return aliased_; }                 // input and output are one memory
+  // Input and output are one memory; and where each of them begins in it.
+  bool aliased() const { return aliased_; }
+  std::int64_t shared_begin_bytes(Area area) const { return shared_begin_bytes_[static_cast<std::size_t>(area)]; }
   std::int64_t aside_bytes() const { return aside_bytes_; } // of input to be copied aside first; 0: none
   std::int64_t scratch_bytes() const { return scratch_bytes_; }
 
@@ -110,7 +112,8 @@ class CompiledProgram {
   Demands demands_;
   bool aliased_ = false;
   std::int64_t aside_bytes_ = 0, scratch_bytes_ = 0;
-  std::array<std::int64_t, 2> area_elements_{}; // of input and output
+  std::array<std::int64_t, 2> area_elements_{};      // of input and output
+  std::array<std::int64_t, 2> shared_begin_bytes_{}; // of input and output
   struct ScratchArea {
     std::int64_t first_byte = 0, window = 1, elements = 0;
   };

@@ -38,8 +38,9 @@ void Execution::bind(const Buffers& buffers) {
   auto* input = static_cast<std::byte*>(const_cast<void*>(buffers.input)); // never written where not aliased
   auto* output = static_cast<std::byte*>(buffers.output);
   if (program_.aliased()) {
-    if (!output) output = input;
-    input = output;
+    std::byte* shared = output ? output : input;
+    input = shared + program_.shared_begin_bytes(Area::input);
+    output = shared + program_.shared_begin_bytes(Area::output);
     if (!aside_.empty()) {
       std::memcpy(aside_.data(), input, aside_.size());
       input = aside_.data();

@@ -13,8 +13,8 @@
 
 namespace kumihimo::execute {
 
-// The caller's memory. Where the collective is aliased at this rank (in place; bcast always), both are one memory and
-// either may be null.
+// The caller's memory. Where the collective is aliased at this rank (in place; bcast always), both are one memory: the
+// start of its output (of scatter at the root: of its input), as either of the two.
 struct Buffers {
   const void* input = nullptr;
   void* output = nullptr;

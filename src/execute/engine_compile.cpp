@@ -223,10 +223,14 @@ class Compiler {
 CompiledProgram::CompiledProgram(const Schedule& schedule, Rank rank)
     : program_(std::make_shared<const Program>(schedule.program(rank))),
       binding_(schedule.collective, schedule.segments, rank) {
+  area_elements_ = {binding_.input_elements(), binding_.output_elements()};
   aliased_ = collective().aliased(rank);
-  const std::int64_t in = binding_.input_elements(), out = binding_.output_elements();
-  area_elements_ = aliased_ ? std::array{std::max(in, out), std::max(in, out)} : std::array{in, out};
-  if (aliased_ && !schedule.claims.in_place_safe) aside_bytes_ = area_elements_[0] * collective().type_bytes;
+  if (!aliased_) return;
+  const std::int64_t shift = binding_.input_within_output(), type_bytes = collective().type_bytes;
+  // One memory, which the larger of the two fills; as one name the other may be used for what both have.
+  if (shift == 0) area_elements_.fill(std::max(area_elements_[0], area_elements_[1]));
+  shared_begin_bytes_ = {std::max<std::int64_t>(shift, 0) * type_bytes, std::max<std::int64_t>(-shift, 0) * type_bytes};
+  if (!schedule.claims.in_place_safe) aside_bytes_ = area_elements_[0] * type_bytes;
 }
 
 Result<CompiledProgram> compile(const Schedule& schedule, Rank rank) {

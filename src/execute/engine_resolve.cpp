@@ -132,6 +132,8 @@ Status Resolver::place(const Chunk& chunk, Values values, std::int64_t& bytes, P
   place.area = chunk.buffer.kind == Buffer::Kind::input ? Area::input : Area::output;
   runs_.clear();
   program_.binding_.append_runs(chunk.extent, values, runs_);
+  const std::int64_t named = program_.binding_.first_named(chunk.buffer.kind);
+  for (ElementRun& run : runs_) run.first -= named;
   const std::int64_t elements = program_.area_elements_[static_cast<std::size_t>(place.area)];
   std::int64_t sum = 0;
   for (const ElementRun& run : runs_) {

@@ -1,5 +1,6 @@
-// Every row of the registry, run for real by threads and judged by the definition of its collective.
+// Every row of the registry, proved, and run for real by threads and judged by the definition of its collective.
 #include "cases.hpp"
+#include "verify/verify.hpp"
 
 #include <gtest/gtest.h>
 
@@ -33,6 +34,8 @@ TEST_P(EveryRow, GivesWhatItsCollectiveMeans) {
       if (c.question.collective.reduces() && !c.question.collective.commutative) {
         EXPECT_TRUE(schedule->claims.keeps_rank_order);
       }
+      const verify::Report proof = verify::check(*schedule, place.space);
+      EXPECT_TRUE(proof.ok()) << proof.text();
       const Result<Answer> answer = check(*schedule, c.question);
       EXPECT_TRUE(answer.ok()) << answer.error().sentence();
       ++ran;
