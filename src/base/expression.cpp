@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <compare>
 
 namespace kumihimo {
 
@@ -22,13 +23,29 @@ bool Expression::Term::same_atom(const Term& o) const {
 
 namespace {
 
-// A total order of atoms that equal atoms share: by kind, then variable, modulus and the hash of what is inside.
-bool before(const Expression::Term& a, const Expression::Term& b) {
-  if (a.kind != b.kind) return a.kind < b.kind;
-  if (a.kind == Expression::Term::Kind::variable) return a.variable < b.variable;
-  if (a.modulus != b.modulus) return a.modulus < b.modulus;
-  return a.argument->hash() < b.argument->hash();
+std::strong_ordering compare(const Expression& a, const Expression& b);
+
+// A total order of atoms, in which equal atoms are equal: two sums of the same atoms list them in the same order.
+std::strong_ordering compare(const Expression::Term& a, const Expression::Term& b) {
+  if (const auto c = a.kind <=> b.kind; c != 0) return c;
+  if (a.kind == Expression::Term::Kind::variable) return a.variable <=> b.variable;
+  if (const auto c = a.modulus <=> b.modulus; c != 0) return c;
+  if (const auto c = compare(*a.argument, *b.argument); c != 0) return c;
+  if (a.table == b.table) return std::strong_ordering::equal;
+  return *a.table <=> *b.table;
 }
+
+std::strong_ordering compare(const Expression& a, const Expression& b) {
+  if (const auto c = a.constant() <=> b.constant(); c != 0) return c;
+  if (const auto c = a.terms().size() <=> b.terms().size(); c != 0) return c;
+  for (std::size_t i = 0; i < a.terms().size(); ++i) {
+    if (const auto c = a.terms()[i].coefficient <=> b.terms()[i].coefficient; c != 0) return c;
+    if (const auto c = compare(a.terms()[i], b.terms()[i]); c != 0) return c;
+  }
+  return std::strong_ordering::equal;
+}
+
+bool before(const Expression::Term& a, const Expression::Term& b) { return compare(a, b) < 0; }
 
 constexpr std::uint64_t mixed(std::uint64_t h, std::uint64_t value) {
   h ^= value + 0x9e3779b97f4a7c15ULL + (h << 6) + (h >> 2);

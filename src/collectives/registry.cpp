@@ -83,6 +83,9 @@ Result<Schedule> Variant::build(const Collective& collective, const RankSpace& s
                                          {p.overlap.has_value(), "overlap"}})
     if (given && !takes(parameter)) return not_applicable(fmt::format("{} has no parameter {}", name, parameter));
 
+  // One rank alone has no algorithm, but what is asked for must be sound all the same.
+  if (collective.ranks == 1)
+    if (const Result<Segments> s = choose_segments(collective, p, 1); !s) return s.error();
   Result<Schedule> built =
       collective.ranks == 1 ? Result<Schedule>(local_copy(collective)) : recipe(collective, space, p);
   if (!built) return built;
@@ -120,7 +123,7 @@ Result<Segments> choose_segments(const Collective& c, const Parameters& p, std::
   const std::int64_t most = std::max<std::int64_t>(1, c.counts.each);
   if (p.segments) {
     if (*p.segments > most)
-      return bad_input(fmt::format("at most as many segments as the {} elements", c.counts.each),
+      return bad_input(fmt::format("at most {} segments for {} elements", most, c.counts.each),
                        fmt::format("{}", *p.segments), "ask for fewer segments");
     return Segments{*p.segments};
   }

@@ -57,7 +57,8 @@ std::int32_t phase_of(const Program& program, LaneId id) {
   for (const Lane& lane : program.lanes) {
     if (lane.id != id) continue;
     for (const After& after : lane.after)
-      for (LaneId earlier : after.lanes) phase = std::max(phase, 1 + phase_of(program, earlier));
+      for (LaneId earlier : after.lanes)
+        phase = std::max(phase, (after.scope == Scope::all) + phase_of(program, earlier));
   }
   return phase;
 }

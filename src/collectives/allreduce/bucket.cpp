@@ -18,6 +18,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace kumihimo {
 namespace {
@@ -76,6 +77,7 @@ struct Recipe {
       return not_applicable(fmt::format("it needs a torus, and the ranks are a {}", space.name()));
     std::vector<std::int32_t> axes;
     bool rings = true;
+    std::int64_t shortest = std::numeric_limits<std::int64_t>::max(); // its first ring has the largest blocks
     for (std::int32_t a = 0; a < space.shape().dimensions(); ++a) {
       const Axis& axis = space.shape().axes()[a];
       if (axis.length == 1) continue;
@@ -83,13 +85,14 @@ struct Recipe {
         return not_applicable(fmt::format("{} has a mesh axis, on which no ring closes", space.shape().text()));
       axes.push_back(a);
       rings &= axis.is_ring();
+      if (rotated || axes.size() == 1) shortest = std::min<std::int64_t>(shortest, axis.length);
     }
     const auto n = static_cast<std::int64_t>(axes.size());
     const std::int64_t lanes = rotated ? p.trees.value_or(rings ? 2 * n : n) : 1;
     if (lanes > (rings ? 2 * n : n))
       return not_applicable(
           fmt::format("{} lanes do not fit {}: at most {}", lanes, space.shape().text(), rings ? 2 * n : n));
-    const Result<Segments> segments = choose_segments(c, p, lanes * c.ranks, Pipelining::whole_message);
+    const Result<Segments> segments = choose_segments(c, p, lanes * shortest, Pipelining::whole_message);
     if (!segments) return segments.error();
     const Box box{space, axes, lanes, *segments, p.window.value_or(2)};
     Schedule s;
@@ -112,7 +115,8 @@ Variant row(std::string name, std::string summary, std::string cost, bool rotate
   v.summary = std::move(summary);
   v.cost = std::move(cost);
   v.reference = "Barnett et al., IPPS 1993; Jain, Sabharwal, ICS 2010";
-  v.parameters = {{"segment_bytes", "one block", "bytes of one step"}, {"window", "2", "segments in flight"}};
+  v.parameters = {{"segment_bytes", "one block", "bytes of the largest step, of a lane's first ring"},
+                  {"window", "2", "segments in flight"}};
   if (rotated) v.parameters.push_back({"trees", "2 x dimensions", "lanes: rotations of the axes in both directions"});
   v.apart = true;
   v.recipe = Recipe{rotated};

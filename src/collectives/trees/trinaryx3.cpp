@@ -56,7 +56,10 @@ struct Recipe {
     o.segments = *segments;
     o.window = window_of(p);
     o.overlap = p.overlap.value_or(overlap);
-    o.claims.neighbours_only = o.claims.link_disjoint = true;
+    o.claims.neighbours_only = true;
+    // Reduce runs against the direction of broadcast. At the same time they share no link only where each direction has
+    // links of its own and the trees use one of them.
+    o.claims.link_disjoint = !o.overlap || collective.kind != CollectiveKind::allreduce || (torus && rings && k <= n);
     for (std::int64_t t = 0; t < std::min(k, n); ++t) o.claims.height = std::max(o.claims.height, one_way.height(t));
     return tree_schedule(
         collective,
