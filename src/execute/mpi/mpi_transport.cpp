@@ -40,7 +40,9 @@ Status MpiTransport::set_up() {
   std::int32_t node_ranks = 0, node_rank = 0;
   library_.call.Comm_size(node_, &node_ranks);
   library_.call.Comm_rank(node_, &node_rank);
-  waiting_ = Waiting(node_ranks > available_processors());
+  const Result<bool> crowded = is_crowded(node_ranks);
+  if (!crowded) return crowded.error();
+  waiting_ = Waiting(*crowded);
   if (!options_.shared_memory || node_ranks == 1) return Nothing{};
 
   const std::int64_t limit =
@@ -54,6 +56,17 @@ Status MpiTransport::set_up() {
   const int code = library_.call.Allgather(&rank_, 1, type, members.data(), 1, type, node_);
   open_channels(members, node_rank);
   return library_.check(code, "MPI_Allgather");
+}
+
+// Whether the ranks of this node outnumber the processors that they may run on together.
+Result<bool> MpiTransport::is_crowded(std::int32_t node_ranks) const {
+  const ProcessorMask mine = processor_mask();
+  std::vector<ProcessorMask> all(static_cast<std::size_t>(node_ranks));
+  const Handle type = library_.datatype(DataType::int64);
+  const auto words = static_cast<int>(mine.size());
+  const int code = library_.call.Allgather(mine.data(), words, type, all.data(), words, type, node_);
+  if (Status status = library_.check(code, "MPI_Allgather"); !status) return status.error();
+  return node_ranks > processors_in(all);
 }
 
 // The ranks that share memory, and of those the ones of this rank's emulated node.

@@ -56,6 +56,7 @@ class MpiTransport final : public execute::Transport {
   MpiTransport(const Library& library, Handle communicator, TransportOptions options);
   Status set_up();
   Status find_node();
+  Result<bool> is_crowded(std::int32_t node_ranks) const;
   Result<std::int64_t> tag_upper_bound() const;
   void open_channels(const std::vector<std::int32_t>& world_rank_of_node_rank, std::int32_t node_rank);
   void activate(Rank peer);

@@ -2,6 +2,9 @@
 
 #include <sched.h>
 
+#include <algorithm>
+#include <bit>
+
 namespace kumihimo::mpi {
 namespace {
 
@@ -25,11 +28,24 @@ bool Waiting::turn() {
   return turns_ % turns_between_drives == 0;
 }
 
-std::int32_t available_processors() {
+ProcessorMask processor_mask() {
   cpu_set_t set;
   CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return CPU_COUNT(&set);
+  ProcessorMask mask{};
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return mask;
+  for (std::size_t i = 0; i < 64 * mask.size(); ++i)
+    if (CPU_ISSET(i, &set)) mask[i / 64] |= std::uint64_t{1} << i % 64;
+  return mask;
+}
+
+std::int32_t processors_in(std::span<const ProcessorMask> masks) {
+  std::int32_t count = 0;
+  for (std::size_t word = 0; word < ProcessorMask{}.size(); ++word) {
+    std::uint64_t any = 0;
+    for (const ProcessorMask& mask : masks) any |= mask[word];
+    count += std::popcount(any);
+  }
+  return std::max(count, 1);
 }
 
 } // namespace kumihimo::mpi

@@ -3,7 +3,9 @@
 // are what makes MPI libraries a thousand times slower when ranks outnumber cores.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <span>
 
 namespace kumihimo::mpi {
 
@@ -22,7 +24,10 @@ class Waiting {
   std::int32_t turns_ = 0;
 };
 
-// Processors that this process may run on.
-std::int32_t available_processors();
+// The processors that this process may run on, a bit each. Launchers bind processes, so that how many processors the
+// ranks of a node have is known only from the masks of all of them.
+using ProcessorMask = std::array<std::uint64_t, 16>;
+ProcessorMask processor_mask();
+std::int32_t processors_in(std::span<const ProcessorMask> masks); // in any of them; at least 1
 
 } // namespace kumihimo::mpi
