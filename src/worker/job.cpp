@@ -36,7 +36,8 @@ Result<std::unique_ptr<Job>> Job::start(const std::string& library_path) {
     return s.error();
   call.Comm_rank(job->world(), &job->rank_);
   call.Comm_size(job->world(), &job->ranks_);
-  job->processors_ = mpi::available_processors();
+  const mpi::ProcessorMask mine[] = {mpi::processor_mask()};
+  job->processors_ = mpi::processors_in(mine);
   return job;
 }
 
