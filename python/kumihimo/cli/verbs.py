@@ -19,7 +19,7 @@ from typer.core import TyperGroup
 from kumihimo._version import __version__
 
 # In the order of use; `--help` shows them so.
-VERBS: tuple[str, ...] = ("show", "verify", "simulate", "bench", "machine", "report")
+VERBS: tuple[str, ...] = ("demo", "show", "verify", "simulate", "bench", "machine", "report")
 
 
 class Verbs(TyperGroup):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kumihimo.report import wording
 from kumihimo.report.figures.measured_curves import space_of, spaces, words_of
-from kumihimo.report.style import LIBRARY, Styles
+from kumihimo.report.style import Styles
 
 
 @dataclass(frozen=True)
@@ -26,14 +26,20 @@ class Checks:
 
 
 def rows(measured: dict, styles: Styles) -> Checks:
-    """By algorithm and space."""
-    results = [r for r in measured["results"] if r.get("bitwise") is not None and r["algorithm"] != LIBRARY]
+    """By algorithm and space: how many comparisons there were, by length and type, and how many found the same bits."""
+    checks = measured.get("checks", [])
     places = spaces(measured)
     table = []
-    for name in styles.order(r["algorithm"] for r in results):
+    for name in styles.order(check["algorithm"] for check in checks if "right" in check):
         cells: list[tuple[int, int] | None] = []
         for place in places:
-            mine = [bool(r["bitwise"]) for r in results if r["algorithm"] == name and space_of(r) == place]
+            mine = [c["right"] for c in checks if c["algorithm"] == name and space_of(c) == place and "right" in c]
             cells.append((sum(mine), len(mine)) if mine else None)
         table.append(Row(wording.label(name), cells))
     return Checks([words_of(place, measured["results"]) for place in places], table)
+
+
+def totals(measured: dict) -> tuple[int, int]:
+    """How many comparisons found the same bits, and of how many."""
+    found = [check["right"] for check in measured.get("checks", []) if "right" in check]
+    return sum(found), len(found)

@@ -6,15 +6,13 @@ import math
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
-from kumihimo.report import wording
+from kumihimo.report import chosen, golden, wording
 from kumihimo.report.figures.comparison import blind, subject_of
 from kumihimo.report.figures.measured_curves import library_name
 from kumihimo.report.figures.simulated_curves import results_on
 from kumihimo.report.folder import Material
-from kumihimo.report.style import BOUND, LIBRARY
 
 MOST = 5
-LONG_BYTES = 64 * 1024  # from here on bandwidth counts
 
 
 @dataclass(frozen=True)
@@ -66,35 +64,32 @@ def _ahead(simulated: dict) -> Number:
 
 
 def _ratio(measured: dict) -> list[Number]:
-    best: dict[tuple[str, int], float] = {}
-    for r in measured["results"]:
-        own = (r.get("library") or {}).get("seconds")
-        if own and r["algorithm"] not in (LIBRARY, BOUND) and r["bytes"] >= LONG_BYTES:
-            key = (str(r.get("space")), r["bytes"])
-            best[key] = min(best.get(key, math.inf), r["seconds"] / own)
-    if not best:
+    results = chosen.long_results(measured)
+    if not results:
         return []
-    mean = math.exp(sum(map(math.log, best.values())) / len(best))
-    largest = max(size for _, size in best)
+    mean = math.exp(sum(math.log(r["ratio"]) for r in results) / len(results))
+    sizes = [r["bytes"] for r in results]
+    launches = measured["chosen"]["launches"]
     return [
         Number(
             wording.ratio(mean),
-            f"the time of {library_name(measured)}'s own allreduce, from 64 KiB to {wording.bytes_(largest)}",
-            "measured here, geometric mean; the fastest algorithm of each size, picked from these same runs",
+            f"the time of {library_name(measured)}'s own allreduce, {wording.bytes_(min(sizes))} to "
+            f"{wording.bytes_(max(sizes))}",
+            f"measured here, geometric mean over {launches} launches; the algorithm of each length chosen on others",
         )
     ]
 
 
 def _bitwise(measured: dict) -> list[Number]:
-    checks = [r["bitwise"] for r in measured["results"] if r.get("bitwise") is not None]
-    if not checks:
+    right, of = golden.totals(measured)
+    if not of:
         return []
     ranks = max((r.get("ranks") or 0) for r in measured["results"])
     return [
         Number(
-            f"{sum(map(bool, checks))} of {len(checks)}",
+            f"{right} of {of}",
             "real runs equal to the golden copy bit for bit, and when repeated",
-            f"measured here on {ranks} MPI processes, values whose sum depends on order",
+            f"measured here on {ranks} MPI processes, in double and float, values whose sum depends on order",
         )
     ]
 

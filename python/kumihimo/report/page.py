@@ -8,7 +8,7 @@ from pathlib import Path
 
 import jinja2
 
-from kumihimo.report import agreement, golden, machine_words, numbers, tables, wording
+from kumihimo.report import agreement, chosen, golden, machine_words, numbers, tables, wording
 from kumihimo.report.figures import (
     comparison,
     link_load,
@@ -43,6 +43,7 @@ def render(material: Material, command: str = "") -> str:
         numbers=numbers.numbers(material),
         groups=groups,
         golden=golden.rows(material.measured, styles) if material.measured else None,
+        chosen=chosen.rows(material.measured) if material.measured else [],
         agreement=agreement.rows(simulated) if simulated else [],
         model=agreement.predictions(simulated) if simulated else {},
         subject=comparison.subject_of(simulated) if simulated else None,

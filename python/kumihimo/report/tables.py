@@ -16,6 +16,10 @@ MEASURED = [
     *("library.seconds", "library.interval_low", "library.interval_high", "library.p10", "library.p90"),
     *("library.samples", "ratio", "ratio_low", "ratio_high", "bound_seconds", "bitwise"),
 ]
+CHOSEN = [
+    *("collective", "algorithm", "parameters", "ranks", "shape", "bytes", "seconds", "library_seconds"),
+    *("ratio", "ratio_low", "ratio_high", "first_seconds", "samples", "bound_seconds", "bitwise"),
+]
 SIMULATED = [
     *("machine", "shape", "ranks", "collective", "algorithm", "apart", "parameters", "simd", "bytes"),
     *("declared_segment_bytes", "segments", "seconds", "bytes_per_second", "compute_seconds"),
@@ -48,6 +52,9 @@ def tables(material: Material) -> list[Table]:
     found = []
     if material.measured:
         found.append(_table("measured", "Measured on this machine", MEASURED, material.measured["results"]))
+        if material.measured.get("chosen"):
+            results = material.measured["chosen"]["results"]
+            found.append(_table("chosen", "The choice for each length against the library", CHOSEN, results))
     if material.simulated:
         simulated = material.simulated
         found.append(_table("simulated", "Simulated curves", SIMULATED, simulated["results"]))

@@ -14,8 +14,9 @@ def significant(value: float, digits: int = 3) -> str:
     """1234.5 -> '1,230'; 0.01234 -> '0.0123'."""
     if value == 0 or not math.isfinite(value):
         return f"{value:g}"
+    value = float(f"{value:.{digits - 1}e}")
     decimals = digits - 1 - math.floor(math.log10(abs(value)))
-    return f"{round(value, decimals):,.{max(0, decimals)}f}"
+    return f"{value:,.{max(0, decimals)}f}"
 
 
 def seconds(value: float) -> str:

@@ -1,0 +1,60 @@
+"""Opens a page in headless Chromium and tells what a reader meets: the finished page, and what the console says."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+PROBE = """<script>addEventListener("load", () => setTimeout(() => {
+  const painted = [...document.querySelectorAll("canvas")].map((c) => {
+    const d = c.width && c.height ? c.getContext("2d").getImageData(0, 0, c.width, c.height).data : [];
+    let n = 0; for (let i = 3; i < d.length; i += 4) n += d[i] > 0; return n; });
+  const wide = document.documentElement.scrollWidth - innerWidth;
+  const charts = [...document.querySelectorAll("svg.chart")].map((s) => s.querySelectorAll(".dot, .bar").length);
+  document.body.append(Object.assign(document.createElement("pre"), { id: "probe",
+    textContent: JSON.stringify({ painted, wide, charts, ready: document.documentElement.dataset.ready }) }));
+}, 1500));</script>"""
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A page after its scripts ran: pixels of each canvas, marks of each chart, how far it is wider than the window."""
+
+    dom: str
+    console: list[str]
+    painted: list[int]
+    charts: list[int]
+    wide: int
+    ready: str | None
+
+
+def open_page(page: Path, folder: Path, width: int = 1280, dark: bool = False) -> Opened:
+    """Open a copy of the page that looks at itself when it is ready."""
+    command = next(filter(None, map(shutil.which, NAMES)), None)
+    if command is None:
+        pytest.skip("no Chromium here (apt-get install chromium)")
+    copy = folder / f"{page.stem}-{width}{'-dark' if dark else ''}.html"
+    copy.write_text(page.read_text(encoding="utf-8").replace("</body>", PROBE + "</body>"), encoding="utf-8")
+    done = subprocess.run(
+        [
+            *(command, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),
+            *("--enable-logging=stderr", f"--user-data-dir={folder / 'profile'}", f"--window-size={width},2000"),
+            *(["--force-dark-mode", "--blink-settings=preferredColorScheme=0"] if dark else []),
+            *("--virtual-time-budget=6000", "--dump-dom", copy.as_uri()),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=True,
+    )
+    console = [line for line in done.stderr.splitlines() if ":CONSOLE" in line]
+    found = re.search(r'<pre id="probe">(.*?)</pre>', done.stdout)
+    seen = json.loads(found.group(1)) if found else {"painted": [], "charts": [], "wide": 0, "ready": None}
+    return Opened(done.stdout, console, seen["painted"], seen["charts"], seen["wide"], seen.get("ready"))

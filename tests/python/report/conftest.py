@@ -1,0 +1,52 @@
+"""Material for pages, made by the code itself: a small simulated experiment, and a few real runs."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+from kumihimo import experiment, mpi
+from kumihimo.bench import tuned
+from kumihimo.errors import KumihimoError
+from kumihimo.experiment import real_runs
+from kumihimo.report import Material
+
+# The least that has every part: a short and two longer lengths.
+SHORT = tuned.Effort(0.001, 0.001, 0.001, 0.002, launches=9)
+EFFORT = real_runs.Effort([8, 1 << 16, 1 << 18], [1 << 16], 0.003, SHORT)
+
+
+@pytest.fixture(scope="session")
+def simulated() -> dict:
+    return experiment.run(paper_shape="4x3x2", full_shape="4x4x3", command="kumihimo demo --quick")
+
+
+@pytest.fixture(scope="session")
+def measured() -> dict:
+    try:
+        installation = mpi.choose()
+    except KumihimoError as lacking:
+        pytest.skip(str(lacking))
+    return real_runs.measure(installation, effort=EFFORT)
+
+
+@pytest.fixture
+def half(simulated: dict) -> Material:
+    return Material(simulated=simulated)
+
+
+@pytest.fixture
+def whole(simulated: dict, measured: dict) -> Material:
+    return Material(measured, simulated)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    spec = importlib.util.spec_from_file_location("browser", Path(__file__).with_name("browser.py"))
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # where dataclasses look for their module
+    spec.loader.exec_module(module)
+    return module
