@@ -29,7 +29,7 @@ class Job {
   // Binds the ranks to processors, each node's on its own.
   void pin();
   const std::string& pinning() const { return pinning_; }
-  std::int32_t processors() const { return processors_; } // that the ranks of this node may use together
+  std::int32_t processors() const { return processors_; } // that this process may run on, before it is bound
 
   // The transport for an emulated node size, made at its first use. Collective.
   Result<mpi::MpiTransport*> transport(const mpi::TransportOptions& options);

@@ -33,6 +33,8 @@ std::string pin(const LocalRank& local) {
   return fmt::format("{} ranks on {} processors in turn, bound by the worker", local.ranks, allowed.size());
 }
 
+std::int32_t allowed_processor_count() { return static_cast<std::int32_t>(allowed_processors().size()); }
+
 std::uint64_t allowed_processors_hash() {
   std::uint64_t hash = 0xcbf29ce484222325ULL; // FNV-1a
   for (const int cpu : allowed_processors()) hash = (hash ^ static_cast<std::uint64_t>(cpu)) * 0x100000001b3ULL;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "execute/mpi/abi.hpp"
+#include "worker/job.hpp"
 
 namespace kumihimo::mpi {
 
@@ -11,5 +12,9 @@ bool check_abi(const Library& library, int rank, int ranks);
 bool check_transport(const Library& library, int rank, int ranks);
 // A wait must drive the library: a message of the program's own is under way meanwhile.
 bool check_progress_of_the_library(const Library& library, int rank, int ranks);
+// Every algorithm on several shapes, `draws` questions each, against the golden copy; 0: one question on one shape.
+bool check_collectives(worker::Job& job, int draws);
+bool check_three_trees(worker::Job& job);
+bool check_that_wrong_results_are_found(worker::Job& job);
 
 } // namespace kumihimo::mpi

@@ -1,4 +1,6 @@
-// mpi_check LIBMPI: under mpirun, checks the MPI back end over that library. Exit code 0: all ranks found all right.
+// mpi_check LIBMPI [brief]: under mpirun, checks the MPI back end and every algorithm over that library; brief: one
+// question for each algorithm alone, for libraries that take milliseconds a call where ranks outnumber processors.
+// Exit code 0: all ranks found all right.
 #include "checks.hpp"
 
 #include <cstdio>
@@ -6,18 +8,29 @@
 using namespace kumihimo;
 using namespace kumihimo::mpi;
 
+namespace {
+
+constexpr int draws = 3;
+
+bool check_all(worker::Job& job) {
+  const Library& library = job.library();
+  bool good = check_abi(library, job.rank(), job.ranks());
+  good = check_transport(library, job.rank(), job.ranks()) && good;
+  good = check_progress_of_the_library(library, job.rank(), job.ranks()) && good;
+  good = check_collectives(job, draws) && good;
+  good = check_three_trees(job) && good;
+  return check_that_wrong_results_are_found(job) && good;
+}
+
+} // namespace
+
 int main(int argc, char** argv) {
-  if (argc != 2) return std::fputs("usage: mpi_check LIBMPI\n", stderr), 2;
-  Result<Library> library = open_library(argv[1]);
-  if (!library) return std::fprintf(stderr, "%s\n", library.error().sentence().c_str()), 2;
-  int provided = 0, rank = 0, ranks = 0;
-  library->call.Init_thread(&argc, &argv, library->constants.thread_funneled, &provided);
-  library->call.Comm_rank(library->constants.comm_world, &rank);
-  library->call.Comm_size(library->constants.comm_world, &ranks);
-  bool good = check_abi(*library, rank, ranks);
-  good = check_transport(*library, rank, ranks) && good;
-  good = check_progress_of_the_library(*library, rank, ranks) && good;
-  if (rank == 0) std::printf("%s, %d ranks: %s\n", library->version.c_str(), ranks, good ? "good" : "bad");
-  library->call.Finalize();
+  if (argc != 2 && argc != 3) return std::fputs("usage: mpi_check LIBMPI [brief]\n", stderr), 2;
+  const Result<std::unique_ptr<worker::Job>> started = worker::Job::start(argv[1]);
+  if (!started) return std::fprintf(stderr, "%s\n", started.error().sentence().c_str()), 2;
+  worker::Job& job = **started;
+  const bool good = job.all(argc == 3 ? check_collectives(job, 0) : check_all(job));
+  if (job.speaks())
+    std::printf("%s, %d ranks: %s\n", job.library().version.c_str(), job.ranks(), good ? "good" : "bad");
   return good ? 0 : 1;
 }

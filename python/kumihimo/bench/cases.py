@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
-from kumihimo import _collectives, _schedule, _topology, questions
+from kumihimo import _collectives, _topology, questions
 from kumihimo.errors import BadInput, NotApplicable
 from kumihimo.questions import Question, Ranks
 
@@ -85,11 +85,9 @@ def cases_of_all(collective: str, *, ranks: int, sizes: Sequence[int], **rest) -
 
 
 def _cases_of_all(collective: str, ranks: int, sizes: Sequence[int], rest: dict) -> Iterator[Case]:
-    known = _schedule.collectives()
-    if collective not in known:
-        raise BadInput(f"a collective is one of {', '.join(known)}", f"'{collective}'")
+    variants = questions.variants(collective)
     for size in sizes:
-        for variant in _collectives.variants(collective):
+        for variant in variants:
             case = Case(collective, variant.name, bytes=size, **rest)
             if applies(case, ranks):
                 yield case

@@ -79,6 +79,11 @@ struct Constants {
   X(Reduce, (const void*, void*, int, Handle, Handle, int, Handle))                                                    \
   X(Allreduce, (const void*, void*, int, Handle, Handle, Handle))                                                      \
   X(Reduce_local, (const void*, void*, int, Handle, Handle))                                                           \
+  X(Type_contiguous, (int, Handle, Handle*))                                                                           \
+  X(Type_commit, (Handle*))                                                                                            \
+  X(Type_free, (Handle*))                                                                                              \
+  X(Op_create, (void (*)(void*, void*, int*, Handle*), int, Handle*))                                                  \
+  X(Op_free, (Handle*))                                                                                                \
   X(Win_allocate_shared, (Address, int, Handle, Handle, void*, Handle*))                                               \
   X(Win_shared_query, (Handle, int, Address*, int*, void*))                                                            \
   X(Win_free, (Handle*))

@@ -1,0 +1,244 @@
+// Every registered algorithm over the MPI transport, bit for bit against the golden copy: on one node, on emulated
+// nodes (so that messages go over shared memory, point-to-point, and both), on shapes, with short, odd and long
+// vectors.
+#include "checks.hpp"
+#include "collectives/registry.hpp"
+#include "execute/mpi/library_reduction.hpp"
+#include "worker/check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace kumihimo::mpi {
+namespace {
+
+using worker::Arithmetic;
+using worker::Job;
+using worker::Vector;
+
+struct Place {
+  RankSpace space;
+  std::int32_t ranks_per_node = 0; // emulated; 0: the machine's
+};
+
+// The shapes of 2 and more axes, a mesh among them, that hold this many ranks.
+std::vector<std::string> shapes_of(std::int32_t ranks) {
+  if (ranks == 4) return {"2x2", "2mx2"};
+  if (ranks == 8) return {"2x2x2", "4x2", "4mx2m"};
+  return {};
+}
+
+std::vector<Place> places_of(std::int32_t ranks) {
+  std::vector<Place> places = {{RankSpace::node(ranks)}, {RankSpace::row(ranks), 1}};
+  places.push_back({RankSpace::box(Shape({Axis{ranks, true}})), 1});
+  for (const std::string& shape : shapes_of(ranks)) {
+    places.push_back({RankSpace::box(*Shape::parse(shape))});
+    places.push_back({RankSpace::box(*Shape::parse(shape)), 1});
+  }
+  if (ranks > 2 && ranks % 2 == 0) places.push_back({RankSpace::box(Shape({Axis{ranks / 2, true}}), 2), 2});
+  if (ranks > 3) {
+    std::vector<NodeId> nodes; // the last node is smaller where 3 does not divide the ranks
+    for (std::int32_t r = 0; r < ranks; ++r) nodes.push_back(NodeId{r / 3});
+    places.push_back({RankSpace::recognise(Shape({Axis{(ranks + 2) / 3, false}}), nodes), 3});
+  }
+  return places;
+}
+
+// Types and operations, each loop of interest at least once; the last row is not among the built-in ones.
+struct TypeAndOperation {
+  DataType type;
+  Operation operation;
+};
+constexpr TypeAndOperation arithmetic_table[] = {
+    {DataType::float64, Operation::sum},  {DataType::float32, Operation::sum}, {DataType::int32, Operation::sum},
+    {DataType::float64, Operation::prod}, {DataType::float32, Operation::min}, {DataType::int32, Operation::max},
+    {DataType::int32, Operation::band},   {DataType::uint8, Operation::sum},   {DataType::opaque, Operation::user},
+};
+
+// --- a user's operation: products of 2x2 matrices modulo 2^64, which associate to the last bit and do not commute
+
+using Matrix = std::array<std::uint64_t, 4>;
+
+Matrix product(const Matrix& a, const Matrix& b) {
+  return {a[0] * b[0] + a[1] * b[2], a[0] * b[1] + a[1] * b[3], a[2] * b[0] + a[3] * b[2], a[2] * b[1] + a[3] * b[3]};
+}
+
+void multiply(const void* left, const void* right, void* target, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    Matrix a, b;
+    std::memcpy(&a, static_cast<const Matrix*>(left) + i, sizeof a);
+    std::memcpy(&b, static_cast<const Matrix*>(right) + i, sizeof b);
+    const Matrix c = product(a, b);
+    std::memcpy(static_cast<Matrix*>(target) + i, &c, sizeof c);
+  }
+}
+
+void multiply_for_mpi(void* in, void* in_out, int* count, Handle*) { multiply(in, in_out, in_out, *count); }
+
+// The type and operation as a program would make them, and the engine's reduction by MPI_Reduce_local.
+class Matrices {
+ public:
+  explicit Matrices(const Library& library) : library_(library) {
+    library.call.Type_contiguous(4, library.datatype(DataType::uint64), &type_);
+    library.call.Type_commit(&type_);
+    library.call.Op_create(&multiply_for_mpi, 0, &operation_);
+  }
+  ~Matrices() {
+    library_.call.Op_free(&operation_);
+    library_.call.Type_free(&type_);
+  }
+  LibraryReduction reduction() const { return {library_, type_, operation_, sizeof(Matrix)}; }
+
+ private:
+  const Library& library_;
+  Handle type_ = 0, operation_ = 0;
+};
+
+Arithmetic arithmetic_of_matrices(const Collective& c, const LibraryReduction& reduction) {
+  Arithmetic a;
+  a.reduction = reduction.reduction();
+  a.plain = multiply;
+  a.values = [count = c.counts.each](std::int32_t rank, std::uint64_t seed) {
+    std::mt19937_64 random(seed * 1000 + static_cast<std::uint64_t>(rank));
+    Vector vector(static_cast<std::size_t>(count) * sizeof(Matrix));
+    for (std::size_t at = 0; at < vector.size(); at += sizeof(std::uint64_t)) {
+      const std::uint64_t word = random() | 1;
+      std::memcpy(vector.data() + at, &word, sizeof word);
+    }
+    return vector;
+  };
+  return a;
+}
+
+// --- cases
+
+class Sampler {
+ public:
+  Sampler(const Variant& variant, std::int32_t ranks) : variant_(variant), ranks_(ranks) {
+    std::seed_seq seed(variant.name.begin(), variant.name.end());
+    random_.seed(seed);
+  }
+
+  Collective question() {
+    const std::int64_t counts[] = {0, 1, ranks_ - 1, ranks_, 17, 1000, 4097, 40'003};
+    const TypeAndOperation& pick = arithmetic_table[below(std::size(arithmetic_table))];
+    Collective c = make_collective(variant_.kind, ranks_, counts[below(std::size(counts))], pick.type, pick.operation,
+                                   Rank{static_cast<std::int32_t>(below(static_cast<std::uint64_t>(ranks_)))},
+                                   variant_.kind != CollectiveKind::bcast && below(3) == 0);
+    if (pick.type == DataType::opaque) {
+      c.type_bytes = sizeof(Matrix);
+      c.commutative = false;
+    }
+    return c;
+  }
+
+  Parameters parameters() {
+    Parameters p;
+    p.default_segment_bytes = below(2) == 0 ? 1 << 16 : 1 << 12;
+    for (const Variant::Parameter& parameter : variant_.parameters) {
+      if (parameter.name == "window" && below(2) == 0) p.window = 1 + static_cast<std::int64_t>(below(4));
+      if (parameter.name == "segment_bytes" && below(2) == 0) p.segment_bytes = std::int64_t{64} << below(9);
+      if (parameter.name == "overlap" && below(2) == 0) p.overlap = true;
+    }
+    return p;
+  }
+
+ private:
+  std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
+  const Variant& variant_;
+  std::int32_t ranks_;
+  std::mt19937_64 random_;
+};
+
+struct Tried {
+  const Variant& variant;
+  const Place& place;
+  Collective question;
+  Parameters parameters;
+
+  std::string name() const {
+    return fmt::format("{} {} on {}, nodes of {}, {} x {} {}, root {}{}", name_of(variant.kind), variant.name,
+                       place.space.name(), place.ranks_per_node, question.counts.each, name_of(question.type),
+                       name_of(question.operation), question.root.value, question.in_place ? ", in place" : "");
+  }
+};
+
+// True if it is right or does not apply.
+bool check_one(Job& job, const Matrices& matrices, const Tried& tried, int& done) {
+  const Result<Schedule> schedule = tried.variant.build(tried.question, tried.place.space, tried.parameters);
+  if (!schedule && schedule.error().kind == Error::Kind::not_applicable) return true;
+  const auto complain = [&](const std::string& what) {
+    if (job.speaks()) std::fprintf(stderr, "%s: %s\n", tried.name().c_str(), what.c_str());
+    return false;
+  };
+  if (!schedule) return complain(schedule.error().sentence());
+  const Result<MpiTransport*> transport = job.transport({.ranks_per_node = tried.place.ranks_per_node});
+  if (!transport) return complain(transport.error().sentence());
+  const LibraryReduction reduction = matrices.reduction();
+  const Arithmetic arithmetic = tried.question.type == DataType::opaque
+                                    ? arithmetic_of_matrices(tried.question, reduction)
+                                    : worker::builtin_arithmetic(tried.question);
+  const Result<worker::CheckOutcome> outcome = worker::check_schedule(job, *schedule, **transport, arithmetic, 2);
+  if (!outcome) return complain(outcome.error().sentence());
+  if (!reduction.status()) return complain(reduction.status().error().sentence());
+  ++done;
+  return outcome->right || complain(outcome->found);
+}
+
+} // namespace
+
+bool check_collectives(Job& job, int draws) {
+  const Matrices matrices(job.library());
+  const std::vector<Place> places = places_of(job.ranks());
+  bool good = true;
+  int done = 0;
+  for (const Variant& variant : Registry::standard().variants()) {
+    Sampler sampler(variant, job.ranks());
+    for (const Place& place : draws == 0 ? std::span(places).first(1) : std::span(places))
+      for (int i = 0; i < std::max(draws, 1); ++i)
+        good = check_one(job, matrices, {variant, place, sampler.question(), sampler.parameters()}, done) && good;
+  }
+  if (job.speaks()) std::printf("%d collectives checked against the golden copy\n", done);
+  return good && done > 0;
+}
+
+// The case of the papers: an allreduce over the three trees of a 2x2x2 torus, every rank a node.
+bool check_three_trees(Job& job) {
+  if (job.ranks() != 8) return true;
+  const Matrices matrices(job.library());
+  const Place nodes{RankSpace::box(*Shape::parse("2x2x2")), 1};
+  const Variant& trinary = **Registry::standard().find(CollectiveKind::allreduce, "trinaryx3");
+  int done = 0;
+  for (const std::int64_t count : {3, 5000})
+    for (const DataType type : {DataType::float64, DataType::float32}) {
+      const Tried tried{trinary, nodes, make_collective(CollectiveKind::allreduce, 8, count, type), {}};
+      if (!check_one(job, matrices, tried, done)) return false;
+    }
+  return done == 4;
+}
+
+// The golden copy must not accept everything: a schedule that leaves out one rank's contribution, as its claim to sum
+// all of them is checked, and one that sums in another order than it says.
+bool check_that_wrong_results_are_found(Job& job) {
+  if (job.ranks() < 2) return true;
+  const Collective c = make_collective(CollectiveKind::allreduce, job.ranks(), 1000);
+  const Result<Schedule> schedule =
+      (*Registry::standard().find(c.kind, "recursive_doubling"))->build(c, RankSpace::row(job.ranks()));
+  const Result<MpiTransport*> transport = job.transport({});
+  if (!schedule || !transport) return false;
+  Arithmetic wrong = worker::builtin_arithmetic(c);
+  wrong.reduction.kernel = kernels::find_reduce_kernel(DataType::float64, Operation::max);
+  const Result<worker::CheckOutcome> outcome = worker::check_schedule(job, *schedule, **transport, wrong, 1);
+  return outcome && !outcome->right;
+}
+
+} // namespace kumihimo::mpi

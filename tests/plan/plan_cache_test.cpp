@@ -1,0 +1,86 @@
+// The cache of plans: what was kept is found, nothing else is, and plans run.
+#include "collectives/registry.hpp"
+#include "plan/plan_cache.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+namespace kumihimo::plan {
+namespace {
+
+class OneRank : public testing::Test {
+ protected:
+  std::unique_ptr<Plan> make(const Collective& c) {
+    const Result<Schedule> schedule = (*Registry::standard().find(c.kind, "ring"))->build(c, RankSpace::row(1));
+    Result<std::unique_ptr<Plan>> plan = Plan::make(*schedule, Rank{0}, silent_, *execute::find_reduction(c));
+    EXPECT_TRUE(plan.ok());
+    return std::move(*plan);
+  }
+
+  // One rank alone moves no message.
+  struct Silent final : execute::Transport {
+    Status prepare(const execute::Demands&) override { return Nothing{}; }
+    std::uint64_t begin() override { return ++instances; }
+    void send(execute::Sending&) override { FAIL(); }
+    void receive(execute::Receiving&) override { FAIL(); }
+    Progress progress() override { return Progress::nothing; }
+    void idle() override {}
+    Error error() const override { return {}; }
+    std::uint64_t instances = 0;
+  };
+  Silent silent_;
+  PlanCache cache_;
+};
+
+Collective question(std::int64_t count, Operation operation = Operation::sum, bool in_place = false) {
+  return make_collective(CollectiveKind::allreduce, 1, count, DataType::float64, operation, Rank{0}, in_place);
+}
+
+TEST_F(OneRank, FindsWhatWasKeptAndNothingElse) {
+  EXPECT_EQ(cache_.find(key_of(question(1))), nullptr);
+  std::mt19937_64 random(5);
+  std::map<std::int64_t, Plan*> kept;
+  for (int i = 0; i < 500; ++i) { // as many as force it to grow several times, powers of two among them
+    const std::int64_t count = i < 60 ? std::int64_t{1} << i : static_cast<std::int64_t>(random() % 100'000);
+    if (kept.count(count)) continue;
+    kept[count] = &cache_.keep(key_of(question(count)), make(question(8)));
+  }
+  EXPECT_EQ(cache_.size(), static_cast<std::int64_t>(kept.size()));
+  for (const auto& [count, plan] : kept) {
+    EXPECT_EQ(cache_.find(key_of(question(count))), plan);
+    EXPECT_EQ(cache_.find(key_of(question(count, Operation::max))), nullptr);
+    EXPECT_EQ(cache_.find(key_of(question(count, Operation::sum, true))), nullptr);
+  }
+  EXPECT_EQ(cache_.find(key_of(question(100'001))), nullptr);
+}
+
+TEST_F(OneRank, AnotherPlanUnderTheSameKeyTakesItsPlace) {
+  cache_.keep(key_of(question(8)), make(question(8)));
+  Plan& second = cache_.keep(key_of(question(8)), make(question(8)));
+  EXPECT_EQ(cache_.find(key_of(question(8))), &second);
+  EXPECT_EQ(cache_.size(), 1);
+}
+
+TEST_F(OneRank, APlanThatWasFoundRuns) {
+  cache_.keep(key_of(question(3)), make(question(3)));
+  const std::vector<double> input = {1.5, -2, 4};
+  std::vector<double> output(3);
+  ASSERT_TRUE(cache_.find(key_of(question(3)))->run({input.data(), output.data()}).ok());
+  EXPECT_EQ(output, input);
+}
+
+TEST(CallKey, TheRootMattersOnlyWhereThereIsOne) {
+  Collective bcast = make_collective(CollectiveKind::bcast, 4, 10), reduce = question(10);
+  bcast.root = Rank{2};
+  Collective other = bcast;
+  other.root = Rank{3};
+  EXPECT_NE(key_of(bcast), key_of(other));
+  Collective same = reduce;
+  same.root = Rank{3};
+  EXPECT_EQ(key_of(reduce), key_of(same));
+}
+
+} // namespace
+} // namespace kumihimo::plan

@@ -1,0 +1,219 @@
+"""`kumihimo bench` as a user runs it, on real MPI processes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from kumihimo import _collectives, mpi
+
+FAMILIES = [installation.family for installation in mpi.discover()]
+pytestmark = [pytest.mark.mpi, pytest.mark.skipif(not FAMILIES, reason="no MPI library on this machine")]
+SMALL = ("--bytes", "8,4KiB")
+
+
+def results(ended) -> list[dict]:
+    assert ended.code == 0, ended.err
+    return json.loads(ended.out)["results"]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_algorithm_is_measured_beside_the_library(kumihimo, family):
+    found = results(kumihimo("bench", "allreduce", "--ranks", "2", "--mpi", family, *SMALL, "--json"))
+    algorithms = {r["algorithm"] for r in found}
+    assert {"ring", "recursive_doubling", "trinaryx3"} <= algorithms
+    assert len(found) == 2 * len(algorithms)
+    for r in found:
+        assert 0 < r["p10"] <= r["interval_low"] <= r["seconds"] <= r["interval_high"]
+        assert 0 < r["library"]["seconds"] < 1
+        assert r["first_seconds"] > 0
+        assert r["ratio"] == pytest.approx(r["seconds"] / r["library"]["seconds"])
+        assert r["bitwise"] is True
+        assert r["ranks"] == 2
+    assert {r["bytes"] for r in found} == {8, 4096}
+
+
+@pytest.mark.parametrize("type_", ["float64", "float32"])
+@pytest.mark.parametrize("collective", ["allreduce", "reduce", "bcast"])
+def test_all_are_right_bit_for_bit_as_a_torus(kumihimo, collective, type_):
+    asked = ("--shape", "2x2", "--type", type_, "--bytes", "8,40KiB", "--check", "--json")
+    found = results(kumihimo("bench", collective, *asked))
+    expected = {v.name for v in _collectives.variants(collective)} - {"trinaryx6", "trinary_mesh"}
+    assert {r["algorithm"] for r in found} == expected
+    assert all(r["right"] and r["space"] == "torus 2x2" for r in found)
+
+
+def test_nodes_are_emulated(kumihimo):
+    asked = ("--shape", "2", "--ranks-per-node", "2", "-a", "ring", "--bytes", "80000", "--check", "--json")
+    (found,) = results(kumihimo("bench", "allreduce", *asked))
+    assert found["right"]
+    assert found["ranks_per_node"] == 2
+
+
+def test_too_little_shared_memory_is_said_once_and_does_not_stop_it(kumihimo):
+    ended = kumihimo("bench", "allreduce", "-p", "2", "-a", "ring", *SMALL, "--shared-memory", "100")
+    assert ended.code == 0
+    assert ended.out.count("/dev/shm") == 1
+
+
+def test_formats(kumihimo):
+    asked = ("bench", "allreduce", "--ranks", "2", "-a", "ring", *SMALL, "--format")
+    rows = list(csv.DictReader(io.StringIO(kumihimo(*asked, "csv").out)))
+    assert [row["bytes"] for row in rows] == ["8", "4096"]
+    assert all(float(row["seconds"]) > 0 and float(row["library_seconds"]) > 0 for row in rows)
+    osu = kumihimo(*asked, "osu").out
+    assert re.search(r"^# Size +Avg Latency\(us\)$", osu, re.MULTILINE)
+    assert len(re.findall(r"^4096 +\d+\.\d\d$", osu, re.MULTILINE)) == 2  # ours and the library's
+    imb = kumihimo(*asked, "imb").out
+    assert re.search(r"^# #processes = 2$", imb, re.MULTILINE)
+    assert len(re.findall(r"^ +4096 +\d+( +\d+\.\d\d){3}$", imb, re.MULTILINE)) == 2
+    table = kumihimo(*asked, "table").out
+    assert "ring" in table
+    assert "pinning:" in table
+
+
+def test_the_best_is_chosen_and_measured_on_launches_of_its_own(kumihimo):
+    asked = ("bench", "allreduce", "--ranks", "2", "-a", "auto", "--launches", "3", "--bytes", "8,64KiB", "--json")
+    ended = kumihimo(*asked)
+    found = results(ended)
+    assert [r["bytes"] for r in found] == [8, 65536]
+    for r in found:
+        assert len(r["ratios"]) == 3
+        assert r["ratio_low"] <= r["ratio"] <= r["ratio_high"]
+    assert json.loads(ended.out)["launches"] == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("allreduce", "-a", "rign"), 2, "did you mean ring?"),
+        (("allreduce", "--shape", "3x2"), 2, "must hold 4 ranks"),
+        (("allreduce", "--shape", "2x2", "--ranks-per-node", "2"), 2, "4 ranks / 2 a node"),
+        (("allreduce", "--ranks", "0"), 2, "number of ranks"),
+        (("bcast", "--root", "4"), 2, "root"),
+        (("allreduce", "--bytes", "0"), 2, "at least 1"),
+        (("allreduce", "--bytes", "-8"), 2, "at least 1"),
+        (("allreduce", "--bytes", "4GiB"), 2, "at most"),
+        (("allreduce", "--window", "0", "-a", "ring"), 2, "window must be at least 1"),
+        (("allreduce", "--launches", "0"), 2, "at least 1 launch"),
+        (("allreduce", "--format", "xml"), 2, "a format is one of"),
+        (("allreduce", "--mpi", "/nowhere"), 2, "--mpi takes"),
+        (("alltoall",), 2, "no algorithms yet"),
+        (("allreduce", "--tag-upper-bound", "100", "--ranks-per-node", "1", "--bytes", "8"), 1, "MPI_TAG_UB = 100"),
+    ],
+)
+def test_bad_input_is_one_sentence(kumihimo, arguments, code, said):
+    ended = kumihimo("bench", *arguments)
+    assert ended.code == code
+    assert said in ended.err
+    assert len(ended.err.splitlines()) == 1
+    assert ended.out == ""
+
+
+def test_without_an_mpi_library(kumihimo, tmp_path):
+    ended = kumihimo("bench", "allreduce", env={**os.environ, "PATH": str(tmp_path)})
+    if not any((Path(sys.prefix) / "bin" / name).exists() for name in ("mpirun", "mpiexec")):
+        assert ended.code == 1
+        assert "an MPI library (Open MPI or MPICH) on this machine, found none" in ended.err
+
+
+# --- whatever ends it, nothing is left running
+
+
+@pytest.fixture
+def running(tmp_path):
+    """A bench that takes long, once its workers run."""
+    command = [Path(sys.executable).parent / "kumihimo", "bench", "allreduce", "--bytes", "16MiB", "--launches", "500"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    deadline = time.monotonic() + 60
+    while len(workers_of(process.pid)) < 4:
+        assert process.poll() is None, process.stderr.read()
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    yield process
+    if process.poll() is None:
+        process.kill()
+    process.communicate()
+
+
+def workers_of(pid: int) -> list[int]:
+    """The workers below a process, and those that lost their parents."""
+    parents, names = {}, {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            head, _, rest = stat.read_text().rpartition(") ")
+        except OSError:
+            continue
+        number = int(stat.parent.name)
+        names[number], parents[number] = head.partition("(")[2], int(rest.split()[1])
+        if rest.startswith("Z"):
+            names[number] = ""
+    found = []
+    for number, name in names.items():
+        above = number
+        while above > 1 and above != pid:
+            above = parents.get(above, 0)
+        if name.startswith("kumihimo-work") and above == pid:
+            found.append(number)
+    return found
+
+
+def gone(pids: list[int]) -> bool:
+    def runs(pid: int) -> bool:
+        try:
+            return not Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].startswith("Z")
+        except OSError:
+            return False
+
+    return not any(runs(pid) for pid in pids)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_after_a_signal_nothing_is_left_running(running, number, code):
+    pids = workers_of(running.pid)
+    running.send_signal(number)
+    _, err = running.communicate(timeout=20)
+    assert running.returncode == code
+    assert len(err.splitlines()) <= 1
+    assert "Traceback" not in err
+    assert gone(pids)
+
+
+def test_a_rank_that_dies_ends_it_with_a_sentence(running):
+    pids = workers_of(running.pid)
+    os.kill(pids[-1], signal.SIGKILL)
+    out, err = running.communicate(timeout=30)
+    assert running.returncode == 1
+    assert "died of SIGKILL" in err
+    assert len(err.splitlines()) == 1
+    assert out == ""
+    assert gone(pids)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_under_mpirun_the_workers_are_its_processes(tmp_path, family):
+    installation = mpi.choose(family)
+    command = [Path(sys.executable).parent / "kumihimo", "bench", "allreduce", "-a", "ring", *SMALL, "--json"]
+    environment = {**os.environ, **installation.environment(2)}
+    done = subprocess.run(
+        [*installation.arguments(2), *map(str, command)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env=environment,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)["results"]
+    assert [r["ranks"] for r in found] == [2, 2]

@@ -1,0 +1,55 @@
+// Tasks as JSON: what is understood, and that each mistake is one sentence.
+#include "worker/task.hpp"
+
+#include <gtest/gtest.h>
+
+namespace kumihimo::worker {
+namespace {
+
+std::string sentence(const std::string& text, std::int32_t ranks = 4) {
+  const Result<Task> task = parse_task(text, ranks);
+  return task ? "" : task.error().sentence();
+}
+
+std::string task_with(const std::string& members) {
+  return R"({"task": "check", "library": "/lib/libmpi.so", "cases": [{)" + members + "}]}";
+}
+
+TEST(Task, IsReadWithItsDefaults) {
+  const Result<Task> task = parse_task(
+      task_with(R"("algorithm": "ring", "count": 10, "parameters": {"window": 3, "trees": null}, "root": 2)"), 4);
+  ASSERT_TRUE(task.ok());
+  ASSERT_EQ(task->cases.size(), 1u);
+  const Case& c = task->cases[0];
+  EXPECT_EQ(c.algorithm, "ring");
+  EXPECT_EQ(c.collective.counts.each, 10);
+  EXPECT_EQ(c.collective.ranks, 4);
+  EXPECT_EQ(c.collective.type, DataType::float64);
+  EXPECT_EQ(c.parameters.window, 3);
+  EXPECT_FALSE(c.parameters.trees.has_value());
+  EXPECT_EQ(c.space.name(), RankSpace::node(4).name());
+  EXPECT_EQ(*library_of_task(task_with("")), "/lib/libmpi.so");
+}
+
+TEST(Task, ShapesAndEmulatedNodesAgreeWithTheRanks) {
+  EXPECT_EQ(parse_task(task_with(R"("shape": "2x2")"), 4)->cases[0].space.shape().text(), "2x2");
+  EXPECT_EQ(parse_task(task_with(R"("shape": "2", "ranks_per_node": 2)"), 4)->cases[0].space.ranks_per_node(), 2);
+  EXPECT_EQ(parse_task(task_with(R"("ranks_per_node": 3)"), 4)->cases[0].space.node_sizes().size(), 2u);
+  EXPECT_EQ(parse_task(task_with(R"("shape": "none")"), 4)->cases[0].space.has_shape(), false);
+  EXPECT_NE(sentence(task_with(R"("shape": "2x2", "ranks_per_node": 2)")).find("4 ranks / 2 ranks per node"),
+            std::string::npos);
+  EXPECT_NE(sentence(task_with(R"("shape": "3x2")")).find("6 places"), std::string::npos);
+}
+
+TEST(Task, MistakesAreSentences) {
+  for (const char* text : {"", "[]", "{", R"({"task": "dance"})", R"({"task": "check", "cases": 3})",
+                           R"({"task": "check", "cases": [3]})"})
+    EXPECT_NE(sentence(text), "") << text;
+  for (const char* members : {R"("type": "quad")", R"("operation": "avg")", R"("collective": "dance")",
+                              R"("shape": "x")", R"("count": "many")", R"("ranks_per_node": -1)"})
+    EXPECT_NE(sentence(task_with(members)), "") << members;
+  EXPECT_FALSE(library_of_task(R"({"task": "check"})").ok());
+}
+
+} // namespace
+} // namespace kumihimo::worker
