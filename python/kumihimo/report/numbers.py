@@ -49,7 +49,7 @@ def _bandwidth(simulated: dict) -> Number:
     return Number(
         wording.rate(bandwidth),
         f"{wording.label(subject['algorithm'])}, {wording.bytes_(subject['bytes'])} on {subject['ranks']:,} nodes of K",
-        f"simulated from hardware figures; published {published / 1e9:g} GB/s ({off:+.0f} %)",
+        f"simulated from hardware figures; published {published / 1e9:g} GB/s ({off:+.0f}%)",
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from kumihimo.report import wording
 from kumihimo.report.folder import Material
 
-COLOURS = 14
+COLOURS = 16
 LIBRARY, BOUND = "library", "bound"
 APART_DASH, BOUND_DASH = "7 4", "2 4"
 
@@ -40,7 +40,7 @@ class Styles:
         look = {
             "name": name,
             "label": wording.label(name),
-            "colour": f"s{place % COLOURS}",
+            "colour": f"s{place if place < COLOURS else 1 + place % (COLOURS - 1)}",
             "marker": place % 5,
             "strong": name == self.subject,
         }

@@ -114,7 +114,9 @@ class LineChart {
     svg.setAttribute("height", height);
     const shown = this.visible();
     const xs = chart.series.flatMap((s) => s.points.map((p) => p.x));
-    const ys = shown.flatMap((s) => s.points.flatMap((p) => [p.y, p.low ?? p.y, p.high ?? p.y]))
+    // Room for whiskers up to a factor; a longer one is cut, so that one disturbed point does not flatten all curves.
+    const room = (p) => [p.y, Math.max(p.low ?? p.y, p.y / 1.4), Math.min(p.high ?? p.y, p.y * 1.4)];
+    const ys = shown.flatMap((s) => s.points.flatMap(room))
       .concat((chart.levels || []).map((l) => l.y)).concat((chart.marks || []).map((m) => m.y)).filter((y) => y > 0);
     if (!xs.length || !ys.length) return;
     const ends = narrow ? [] : shown.filter((s) => s.strong);
