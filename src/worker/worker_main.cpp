@@ -1,5 +1,6 @@
 // kumihimo-worker TASK: started on every rank by mpirun; TASK is the path of a task file (worker/task.hpp). Rank 0
 // prints one JSON object a line: first what the job is, then a result for each case, or an error.
+#include "worker/calibrate.hpp"
 #include "worker/check.hpp"
 #include "worker/measure_task.hpp"
 
@@ -36,7 +37,7 @@ Status work(Job& job, const Task& task) {
   case Task::Kind::measure:
     return run_measure(job, task);
   case Task::Kind::calibrate:
-    break;
+    return run_calibration(job, task);
   }
   return Nothing{};
 }

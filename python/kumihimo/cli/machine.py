@@ -14,6 +14,8 @@ from kumihimo.installed import folder
 
 app = typer.Typer(help="Machines described in files (docs/machines.md): list them, show one.")
 
+THIS_MACHINE = "this-machine"
+
 
 def search() -> list[Path]:
     """Where machines are looked for by name."""
@@ -21,7 +23,11 @@ def search() -> list[Path]:
 
 
 def load(name: str) -> _machine.Machine:
-    """A described machine by name, or from the path of its file."""
+    """A described machine by name, or from the path of its file; this machine, measured now."""
+    if name == THIS_MACHINE:
+        from kumihimo.bench.calibration import this_machine
+
+        return this_machine()
     return _machine.load(name, search())
 
 
@@ -42,7 +48,9 @@ def list_(as_json: options.Json = False) -> None:
 
 @app.command()
 def show(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A name that `list` prints, or the path of a file.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="As `list` prints it, a file, or this-machine (measured now).")
+    ],
     as_json: options.Json = False,
 ) -> None:
     """Show a machine's numbers, each with its source."""
