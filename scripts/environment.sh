@@ -22,3 +22,11 @@ finish_with() {
   trap 'status=$?; [ $status = 0 ] && word=done || word="FAILED (exit $status)"; say "$what: $word after ${SECONDS} s"; exit $status' EXIT
   trap 'exit 130' INT TERM
 }
+
+# One at a time: a second make that came meanwhile waits here. FD NAME; the lock goes when the script ends.
+lock() {
+  mkdir -p "$root/build"
+  command -v flock >/dev/null || return 0
+  eval "exec $1>\"\$root/build/$2.lock\""
+  flock "$1"
+}
