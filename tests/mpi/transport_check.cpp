@@ -163,6 +163,38 @@ bool check_case(const Library& library, const Case& test, int rank, int ranks) {
   return true;
 }
 
+// Rank 0 sends another number of bytes than rank 1 expects: rank 1 alone is told, writes nothing outside its vector,
+// and leaves behind a receive that nothing will ever meet.
+bool check_unequal_lengths(const Library& library, TransportOptions options, std::int64_t sent, std::int64_t expected) {
+  Result<std::unique_ptr<MpiTransport>> made = MpiTransport::create(library, library.constants.comm_world, options);
+  if (!made) return std::fprintf(stderr, "%s\n", made.error().sentence().c_str()), false;
+  MpiTransport& transport = **made;
+  if (transport.rank() > 1) return true;
+  const bool sends = transport.rank() == 0;
+  End end, never;
+  end.plan = {0, 1, {transport.begin(), Rank{}, LaneId{1}, 0, 0, false}, sends ? sent : expected, 1, 1};
+  never.plan = end.plan;
+  never.plan.key.ordinal = 1;
+  if (sends) {
+    make_sender(end);
+    transport.send(end.send);
+    while (end.open > 0 && transport.progress() != execute::Transport::Progress::failed) transport.idle();
+    return end.open == 0;
+  }
+  make_receiver(end);
+  end.bytes.assign(static_cast<std::size_t>(expected), std::byte{0xee});
+  make_receiver(never);
+  transport.receive(never.receive);
+  transport.receive(end.receive);
+  while (transport.progress() != execute::Transport::Progress::failed) transport.idle();
+  const std::string sentence = transport.error().sentence();
+  const bool named = sentence.find(std::to_string(expected) + " bytes in receive 0 of lane 1") != std::string::npos &&
+                     sentence.find("rank 0") != std::string::npos && sentence.find("same count") != std::string::npos;
+  const bool stays = transport.progress() == execute::Transport::Progress::failed && !transport.prepare({}).ok();
+  if (!named || !stays || end.open == 0) std::fprintf(stderr, "unequal lengths: %s\n", sentence.c_str());
+  return named && stays && end.open == 1;
+}
+
 } // namespace
 
 bool check_transport(const Library& library, int rank, int ranks) {
@@ -176,6 +208,13 @@ bool check_transport(const Library& library, int rank, int ranks) {
   };
   bool good = true;
   for (const Case& test : cases) good = check_case(library, test, rank, ranks) && good;
+  if (ranks == 1) return good;
+  for (const std::int32_t ranks_per_node : {0, 1})
+    for (const std::int64_t sent : {100, 1'000}) {
+      // MPICH hands a truncated receive to the error handler of MPI_COMM_WORLD, by default the end of the program.
+      if (library.family == Family::mpich && ranks_per_node == 1 && sent > 400) continue;
+      good = check_unequal_lengths(library, {.ranks_per_node = ranks_per_node}, sent, 400) && good;
+    }
   return good;
 }
 

@@ -71,6 +71,7 @@ struct Constants {
   X(Test, (Handle*, int*, StatusWords*))                                                                               \
   X(Wait, (Handle*, StatusWords*))                                                                                     \
   X(Cancel, (Handle*))                                                                                                 \
+  X(Get_count, (const StatusWords*, Handle, int*))                                                                     \
   X(Iprobe, (int, int, Handle, int*, StatusWords*))                                                                    \
   X(Barrier, (Handle))                                                                                                 \
   X(Bcast, (void*, int, Handle, int, Handle))                                                                          \

@@ -1,5 +1,6 @@
 #include "execute/mpi/channel.hpp"
 
+#include "execute/mpi/mismatch.hpp"
 #include "kernels/copy.hpp"
 
 #include <algorithm>
@@ -35,6 +36,7 @@ ChannelKey channel_key(const execute::MessageKey& key) {
 ChannelMemory channel_at(std::byte* start, RingShape shape) {
   assert(reinterpret_cast<std::uintptr_t>(start) % cache_line_bytes == 0);
   assert(std::has_single_bit(static_cast<std::uint64_t>(shape.slots)));
+  assert(shape.slot_bytes < 1 << 20);
   ChannelMemory memory;
   memory.acknowledge = reinterpret_cast<AcknowledgeLine*>(start);
   memory.headers = reinterpret_cast<SlotHeader*>(start + cache_line_bytes);
@@ -96,10 +98,10 @@ void Outbox::write_chunk(execute::Sending& message, Position& position) {
     position.done_in_piece += now;
     if (position.done_in_piece == piece.bytes) ++position.piece, position.done_in_piece = 0;
   }
-  position.done += bytes;
   header.key = channel_key(message.key);
-  header.bytes = static_cast<std::uint32_t>(bytes);
-  header.last = position.done == message.bytes;
+  header.left = static_cast<std::uint64_t>(message.bytes - position.done);
+  header.bytes = static_cast<std::uint64_t>(bytes);
+  position.done += bytes;
   header.sequence.store(++filled_, std::memory_order_release);
 }
 
@@ -131,24 +133,42 @@ Inbox::Choice Inbox::choose(const SlotHeader& header) {
   for (auto it = expected_.begin(); it != expected_.end(); ++it) {
     if (channel_key((*it)->key) != header.key) continue;
     execute::Receiving* receiver = *it;
+    if (!fits(*receiver, header)) return Choice::leave; // and expected for ever
     expected_.erase(it);
-    if (receiver->granule() <= memory_.shape.slot_bytes) {
+    if (receiver->granule() <= memory_.shape.slot_bytes)
       current_ = receiver;
-    } else {
-      current_aside_ = &aside_.emplace_back();
-      current_aside_->receiver = receiver;
-    }
+    else
+      begin_aside(header).receiver = receiver;
     return Choice::deliver;
   }
   if (expected_.empty()) return Choice::leave;
-  current_aside_ = &aside_.emplace_back();
-  current_aside_->key = header.key;
+  begin_aside(header);
   return Choice::set_aside;
 }
 
+// Whether this is the message that the receiver describes.
+bool Inbox::fits(const execute::Receiving& receiver, const SlotHeader& first_chunk) {
+  const auto left = static_cast<std::int64_t>(first_chunk.left), bytes = static_cast<std::int64_t>(first_chunk.bytes);
+  if (left != receiver.bytes) [[unlikely]]
+    error_ = wrong_length(receiver, left);
+  else if (bytes != left && receiver.granule() <= memory_.shape.slot_bytes && bytes % receiver.granule() != 0)
+    error_ = wrong_elements(receiver, bytes);
+  else
+    return true;
+  return false;
+}
+
+Inbox::Aside& Inbox::begin_aside(const SlotHeader& first_chunk) {
+  current_aside_ = &aside_.emplace_back();
+  current_aside_->key = first_chunk.key;
+  current_aside_->bytes = static_cast<std::int64_t>(first_chunk.left);
+  current_aside_->data.reserve(first_chunk.left);
+  return *current_aside_;
+}
+
 void Inbox::take_chunk(const SlotHeader& header) {
-  const std::int64_t bytes = header.bytes;
-  const bool last = header.last != 0;
+  const auto bytes = static_cast<std::int64_t>(header.bytes);
+  const bool last = header.left == header.bytes;
   const std::byte* data = bytes <= inline_bytes ? header.small : memory_.slot(emptied_);
   if (current_) {
     if (bytes > 0) current_->take(data, bytes);
@@ -178,6 +198,11 @@ bool Inbox::take_from_aside(execute::Receiving& message) {
   const ChannelKey key = channel_key(message.key);
   for (auto it = aside_.begin(); it != aside_.end(); ++it) {
     if (it->receiver || it->key != key) continue;
+    if (it->bytes != message.bytes) {
+      error_ = wrong_length(message, it->bytes);
+      expected_.push_back(&message);
+      return true;
+    }
     it->receiver = &message;
     if (!it->whole) return true;
     if (!it->data.empty()) message.take(it->data.data(), static_cast<std::int64_t>(it->data.size()));
@@ -186,6 +211,12 @@ bool Inbox::take_from_aside(execute::Receiving& message) {
     return true;
   }
   return false;
+}
+
+std::int64_t Inbox::set_aside_room_bytes() const {
+  std::int64_t bytes = 0;
+  for (const Aside& aside : aside_) bytes += static_cast<std::int64_t>(aside.data.capacity());
+  return bytes;
 }
 
 void Inbox::release_slot() {

@@ -11,7 +11,8 @@
 //
 // Messages of one channel travel in the order in which they were started, each with its key. One that arrives before
 // its receive was started stays in its slots as long as nothing else is expected; otherwise it is set aside on the
-// heap, so that no message ever holds up another.
+// heap, so that no message ever holds up another. One that has not the length its receiver expects is an error, found
+// at its first chunk, before a byte of it is delivered.
 #pragma once
 
 #include "execute/transport.hpp"
@@ -21,6 +22,7 @@
 #include <cstdint>
 #include <deque>
 #include <list>
+#include <optional>
 #include <vector>
 
 namespace kumihimo::mpi {
@@ -40,8 +42,8 @@ ChannelKey channel_key(const execute::MessageKey& key);
 struct alignas(cache_line_bytes) SlotHeader {
   std::atomic<std::uint64_t> sequence; // n + 1 once the n-th slot of the channel's life is filled
   ChannelKey key;
-  std::uint32_t bytes; // of this chunk
-  std::uint32_t last;  // the message ends here
+  std::uint64_t left : 44;  // bytes of the message from this chunk on: in its first chunk, all
+  std::uint64_t bytes : 20; // of this chunk
   std::byte small[inline_bytes];
 };
 static_assert(sizeof(SlotHeader) == cache_line_bytes);
@@ -53,8 +55,8 @@ struct alignas(cache_line_bytes) AcknowledgeLine {
 static_assert(sizeof(AcknowledgeLine) == cache_line_bytes);
 
 struct RingShape {
-  std::int64_t slots = 16; // a power of two
-  std::int64_t slot_bytes = 65536;
+  std::int64_t slots = 16;         // a power of two
+  std::int64_t slot_bytes = 65536; // below 2^20, see SlotHeader
 
   // Slots begin at different cache sets.
   std::int64_t slot_stride() const { return slot_bytes + 2 * cache_line_bytes; }
@@ -108,13 +110,17 @@ class Inbox {
   void start(execute::Receiving& message);
   bool progress(); // true: something moved
   bool busy() const { return current_ || current_aside_ || !expected_.empty(); }
+  // A message that was not the one expected. It stays undelivered, and the inbox busy.
+  const std::optional<Error>& error() const { return error_; }
   std::int64_t set_aside() const { return static_cast<std::int64_t>(aside_.size()); }
+  std::int64_t set_aside_room_bytes() const; // allocated for them
 
  private:
   // A message that came before its receive, or whose elements are larger than a slot.
   struct Aside {
     ChannelKey key;
-    std::vector<std::byte> data;
+    std::int64_t bytes = 0;      // of the whole message
+    std::vector<std::byte> data; // those that have come
     bool whole = false;
     execute::Receiving* receiver = nullptr; // attached while it was still arriving
   };
@@ -122,6 +128,8 @@ class Inbox {
 
   SlotHeader* filled_slot() const;
   Choice choose(const SlotHeader& header);
+  bool fits(const execute::Receiving& receiver, const SlotHeader& first_chunk);
+  Aside& begin_aside(const SlotHeader& first_chunk);
   void take_chunk(const SlotHeader& header);
   void finish_aside();
   bool take_from_aside(execute::Receiving& message);
@@ -133,6 +141,7 @@ class Inbox {
   execute::Receiving* current_ = nullptr; // of the message that is arriving now, in its middle
   Aside* current_aside_ = nullptr;        // or this
   std::list<Aside> aside_;
+  std::optional<Error> error_;
 };
 
 } // namespace kumihimo::mpi

@@ -119,6 +119,7 @@ const std::string& MpiTransport::note() const {
 }
 
 Status MpiTransport::prepare(const execute::Demands& demands) {
+  if (point_to_point_->error()) return *point_to_point_->error();
   if (demands.offloads)
     return not_applicable("an MPI library has no engine that computes in the network: offload steps need another "
                           "transport");
@@ -153,6 +154,7 @@ execute::Transport::Progress MpiTransport::progress() {
     Neighbour& near = *active_[i];
     if (near.out.busy()) moved |= near.out.progress();
     if (near.in.busy()) moved |= near.in.progress();
+    if (near.in.error()) return fail(*near.in.error());
     if (near.out.busy() || near.in.busy()) {
       ++i;
     } else {
@@ -161,7 +163,7 @@ execute::Transport::Progress MpiTransport::progress() {
     }
   }
   if (point_to_point_->busy()) moved |= point_to_point_->progress();
-  if (!point_to_point_->errors().empty()) return Progress::failed;
+  if (point_to_point_->error()) return fail(*point_to_point_->error());
   if (!moved) return Progress::nothing;
   waiting_.reset();
   return Progress::moved;
@@ -171,6 +173,15 @@ void MpiTransport::idle() {
   if (waiting_.turn()) point_to_point_->drive_library();
 }
 
-Error MpiTransport::error() const { return point_to_point_->errors().front(); }
+Error MpiTransport::error() const { return *point_to_point_->error(); }
+
+// The messages under way may soon be gone, so nothing keeps an address of theirs. Without neighbours every later
+// message goes to the point-to-point side, which takes none after an error: the usual path pays nothing for this.
+execute::Transport::Progress MpiTransport::fail(Error reason) {
+  active_.clear();
+  for (std::unique_ptr<Neighbour>& near : neighbours_) near.reset();
+  point_to_point_->abandon(reason);
+  return Progress::failed;
+}
 
 } // namespace kumihimo::mpi

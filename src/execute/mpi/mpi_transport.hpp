@@ -1,6 +1,6 @@
 // Moves a schedule's messages between the ranks of an MPI communicator: over shared memory between ranks of one node,
 // by MPI's point-to-point messages between nodes. All on a communicator of its own, so that nothing of the program's is
-// ever matched.
+// ever matched. The first error ends it: prepare() and progress() answer with that error ever after.
 #pragma once
 
 #include "execute/mpi/abi.hpp"
@@ -60,6 +60,7 @@ class MpiTransport final : public execute::Transport {
   Result<std::int64_t> tag_upper_bound() const;
   void open_channels(const std::vector<std::int32_t>& world_rank_of_node_rank, std::int32_t node_rank);
   void activate(Rank peer);
+  Progress fail(Error reason);
 
   const Library& library_;
   TransportOptions options_;

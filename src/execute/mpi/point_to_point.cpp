@@ -1,5 +1,7 @@
 #include "execute/mpi/point_to_point.hpp"
 
+#include "execute/mpi/mismatch.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +11,11 @@
 #include <utility>
 
 namespace kumihimo::mpi {
+namespace {
+
+constexpr int turns_for_cancelling = 100;
+
+}
 
 Tags::Tags(std::int64_t upper_bound) : upper_bound_(upper_bound) {
   const int bits = std::bit_width(static_cast<std::uint64_t>(upper_bound) + 1) - 1 - instance_bits - 1;
@@ -49,6 +56,7 @@ Status PointToPoint::prepare(const execute::Demands& demands) const {
 }
 
 void PointToPoint::send(execute::Sending& message) {
+  if (error_) return;
   UnderWay item;
   item.message = &message;
   const std::byte* data = message.only.data;
@@ -64,47 +72,90 @@ void PointToPoint::send(execute::Sending& message) {
   check(library_.call.Isend(data, static_cast<int>(message.bytes), library_.constants.byte, message.key.peer.value,
                             tags_.tag(message.key), communicator_, &item.request),
         "MPI_Isend");
-  under_way_.push_back(std::move(item));
+  if (!error_) under_way_.push_back(std::move(item));
 }
 
 void PointToPoint::receive(execute::Receiving& message) {
+  if (error_) return;
   UnderWay item;
-  item.message = &message;
+  item.message = item.receiving = &message;
   std::byte* to = message.bytes == 0 ? nullptr : message.direct();
   if (!to && message.bytes > 0) {
-    item.through = &message;
     item.buffer = buffer_of(message.bytes);
     to = item.buffer.data();
   }
   check(library_.call.Irecv(to, static_cast<int>(message.bytes), library_.constants.byte, message.key.peer.value,
                             tags_.tag(message.key), communicator_, &item.request),
         "MPI_Irecv");
-  under_way_.push_back(std::move(item));
+  if (!error_) under_way_.push_back(std::move(item));
 }
 
 bool PointToPoint::progress() {
   bool moved = false;
   for (std::size_t i = 0; i < under_way_.size();) {
     int done = 0;
-    check(library_.call.Test(&under_way_[i].request, &done, library_.constants.status_ignore), "MPI_Test");
-    if (!errors_.empty()) return moved;
+    StatusWords status;
+    UnderWay& tested = under_way_[i];
+    const int code = library_.call.Test(&tested.request, &done, &status);
+    if (code != 0) {
+      error_ = tested.receiving ? receive_failed(*tested.receiving, library_.error_text(code))
+                                : library_.check(code, "MPI_Test of a send").error();
+      tested.receiving = nullptr; // not to be cancelled: whether the request still exists depends on the library
+      return moved;
+    }
     if (!done) {
       ++i;
       continue;
     }
-    UnderWay item = std::move(under_way_[i]);
+    UnderWay item = std::move(tested);
     if (i + 1 < under_way_.size()) under_way_[i] = std::move(under_way_.back());
     under_way_.pop_back();
-    finish(item);
+    finish(item, status);
+    if (error_) return moved;
     moved = true;
   }
   return moved;
 }
 
-void PointToPoint::finish(UnderWay& item) {
-  if (item.through) item.through->take(item.buffer.data(), item.message->bytes);
+void PointToPoint::finish(UnderWay& item, const StatusWords& status) {
+  if (item.receiving) {
+    if (!is_whole(item, status)) return;
+    if (!item.buffer.empty()) item.receiving->take(item.buffer.data(), item.message->bytes);
+  }
   if (item.buffer.capacity() > 0) spare_.push_back(std::move(item.buffer));
   item.message->complete();
+}
+
+// A longer message is the library's to refuse (by an error of MPI_Test; MPICH gives it to the error handler of
+// MPI_COMM_WORLD, which is the program's).
+bool PointToPoint::is_whole(const UnderWay& item, const StatusWords& status) {
+  int bytes = 0;
+  check(library_.call.Get_count(&status, library_.constants.byte, &bytes), "MPI_Get_count");
+  if (!error_ && bytes != item.message->bytes) error_ = wrong_length(*item.receiving, bytes);
+  return !error_;
+}
+
+// A receive that no message has met is taken back. What remains is left to the library for the life of the process,
+// with its buffer: MPI takes no send back, nor a receive whose message is on its way, and to wait for the peer, which
+// may have failed as well, could be to wait for ever. (Memory of the user's that such a request names may therefore
+// still be read or written; the process is to end soon.)
+void PointToPoint::abandon(const Error& reason) {
+  if (!error_) error_ = reason;
+  cancel_receives();
+  static std::vector<Buffer>& left_to_the_library = *new std::vector<Buffer>; // never destroyed, as said
+  for (UnderWay& item : under_way_)
+    if (!item.buffer.empty()) left_to_the_library.push_back(std::move(item.buffer));
+  under_way_.clear();
+}
+
+void PointToPoint::cancel_receives() {
+  for (UnderWay& item : under_way_)
+    if (item.receiving) library_.call.Cancel(&item.request);
+  for (int turn = 0; turn < turns_for_cancelling && !under_way_.empty(); ++turn)
+    std::erase_if(under_way_, [&](UnderWay& item) {
+      int done = 0;
+      return item.receiving && library_.call.Test(&item.request, &done, library_.constants.status_ignore) == 0 && done;
+    });
 }
 
 void PointToPoint::drive_library() {
@@ -125,8 +176,8 @@ PointToPoint::Buffer PointToPoint::buffer_of(std::int64_t bytes) {
 }
 
 void PointToPoint::check(int code, const char* what) {
-  if (code == 0 || !errors_.empty()) return;
-  errors_.push_back(failed(std::string(what) + " to succeed", library_.error_text(code)));
+  if (code == 0 || error_) return;
+  error_ = failed(std::string(what) + " to succeed", library_.error_text(code));
 }
 
 } // namespace kumihimo::mpi

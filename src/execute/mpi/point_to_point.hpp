@@ -1,12 +1,14 @@
 // Messages between ranks that share no memory: non-blocking sends and receives of the MPI library, recognised by tags.
-// What is reduced or scattered on arrival goes through a buffer of its own.
+// What is reduced or scattered on arrival goes through a buffer of its own. After the first error nothing is started
+// and nothing is completed any more.
 #pragma once
 
 #include "execute/mpi/abi.hpp"
 #include "execute/transport.hpp"
 
 #include <cstdint>
-#include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace kumihimo::mpi {
@@ -40,18 +42,22 @@ class PointToPoint {
   bool busy() const { return !under_way_.empty(); }
   // Lets the library make progress on everything else that it has under way in this process.
   void drive_library();
-  const std::vector<Error>& errors() const { return errors_; } // at most one, the first
+  // Gives up everything that is under way; `reason` is the error() from now on, unless there is one already.
+  void abandon(const Error& reason);
+  const std::optional<Error>& error() const { return error_; } // the first
 
  private:
   using Buffer = std::vector<std::byte>;
   struct UnderWay {
     Handle request = 0;
     execute::Message* message = nullptr;
-    execute::Receiving* through = nullptr; // takes `buffer` when it has arrived
-    Buffer buffer;
+    execute::Receiving* receiving = nullptr; // the same, where it is a receive
+    Buffer buffer;                           // not empty: through which it is sent or received
   };
   Buffer buffer_of(std::int64_t bytes);
-  void finish(UnderWay& item);
+  void finish(UnderWay& item, const StatusWords& status);
+  bool is_whole(const UnderWay& item, const StatusWords& status);
+  void cancel_receives();
   void check(int code, const char* what);
 
   const Library& library_;
@@ -59,7 +65,7 @@ class PointToPoint {
   Tags tags_;
   std::vector<UnderWay> under_way_;
   std::vector<Buffer> spare_;
-  std::vector<Error> errors_;
+  std::optional<Error> error_;
 };
 
 } // namespace kumihimo::mpi

@@ -2,6 +2,7 @@
 #include "execute/mpi/node_memory.hpp"
 #include "execute/mpi/point_to_point.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,7 +10,9 @@
 #include <memory>
 #include <numeric>
 #include <random>
+#include <string>
 #include <thread>
+#include <utility>
 
 namespace kumihimo::mpi {
 namespace {
@@ -162,6 +165,59 @@ TEST(Channel, What_nobody_expects_stays_in_the_ring) {
   out.start(letter.send);
   EXPECT_FALSE(in.progress());
   EXPECT_EQ(in.set_aside(), 0);
+}
+
+// The receiver describes `expected` bytes where `sent` bytes come; the rest of its memory must not be written.
+void expect_wrong_length(std::int64_t sent, std::int64_t expected, bool set_aside, bool starts_first) {
+  Ring ring(small);
+  Outbox out(ring.channel);
+  Inbox in(ring.channel);
+  execute::MessageKey key = key_of(3, 1);
+  key.peer = Rank{5};
+  Letter long_one(key, sent, 1, 1), short_one(key, expected, 1, 1), other(key_of(0, 2), 8, 1, 2);
+  execute::Receiving& receive = short_one.receive;
+  if (starts_first) in.start(receive);
+  out.start(long_one.send);
+  if (set_aside) in.start(other.receive);
+  for (int i = 0; i < 30; ++i) out.progress(), in.progress();
+  if (!starts_first) in.start(receive);
+  for (int i = 0; i < 30; ++i) out.progress(), in.progress();
+  ASSERT_TRUE(in.error()) << sent << " for " << expected;
+  const std::string sentence = in.error()->sentence();
+  for (const std::string& words : {fmt::format("{} bytes", expected), fmt::format("found {}", sent),
+                                   std::string("lane 1"), std::string("rank 5"), std::string("same count")})
+    EXPECT_NE(sentence.find(words), std::string::npos) << sentence;
+  EXPECT_TRUE(in.busy());
+  EXPECT_EQ(short_one.receive_open, 1);
+  EXPECT_EQ(short_one.received, std::vector<std::byte>(short_one.received.size(), std::byte{0xee}));
+}
+
+TEST(Channel, A_message_of_another_length_is_an_error_and_writes_nothing) {
+  for (const auto& [sent, expected] : {std::pair{16, 8}, {8, 16}, {5'000, 40}, {40, 5'000}, {5'000, 4'000}, {8, 0}})
+    for (bool set_aside : {false, true})
+      for (bool starts_first : {false, true}) expect_wrong_length(sent, expected, set_aside, starts_first);
+}
+
+TEST(Channel, A_message_of_other_elements_is_an_error) {
+  Ring ring(small);
+  Outbox out(ring.channel);
+  Inbox in(ring.channel);
+  Letter sent(key_of(0), 2'400, 4, 1), expected(key_of(0), 2'400, 24, 1); // 256 bytes at a time
+  out.start(sent.send);
+  in.start(expected.receive);
+  ASSERT_TRUE(in.error());
+  EXPECT_NE(in.error()->sentence().find("whole elements of 24 bytes"), std::string::npos) << in.error()->sentence();
+}
+
+TEST(Channel, A_message_set_aside_finds_its_room_at_its_first_chunk) {
+  Ring ring(small);
+  Outbox out(ring.channel);
+  Inbox in(ring.channel);
+  Letter early(key_of(0, 1), 100'000, 1, 1), other(key_of(0, 2), 16, 1, 2);
+  out.start(early.send);
+  in.start(other.receive); // the ring's 1 KiB of it are set aside
+  EXPECT_EQ(in.set_aside(), 1);
+  EXPECT_GE(in.set_aside_room_bytes(), 100'000);
 }
 
 TEST(Channel, Every_part_of_the_key_tells_messages_apart) {

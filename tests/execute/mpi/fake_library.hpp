@@ -1,0 +1,145 @@
+// An MPI library of this process alone, for what real ones cannot be made to do: fail on one rank, deliver another
+// length, never complete. It plays rank 0 of `ranks`; of the others it knows what they say in agreements.
+#pragma once
+
+#include "execute/mpi/abi.hpp"
+
+#include <cstring>
+#include <vector>
+
+namespace kumihimo::mpi::testing {
+
+struct FakeRequest {
+  bool receives = false, complete = false, cancelled = false;
+  int bytes = 0; // that have come
+};
+
+// The state behind the functions; one at a time.
+struct FakeWorld {
+  std::int32_t ranks = 2, node_ranks = 1;
+  std::vector<FakeRequest> requests;
+  int test_code = 0, split_type_code = 0, query_code = 0;
+  bool cancels = true;         // whether a cancelled receive is given back
+  std::int64_t others_say = 0; // in every agreement on a largest value
+  std::int64_t smallest_say = INT64_MAX;
+  int windows_freed = 0, communicators_freed = 0, allreduces = 0;
+  std::vector<std::byte> window;
+
+  static FakeWorld& now() {
+    static FakeWorld world;
+    return world;
+  }
+};
+
+constexpr Handle world_handle = 1, own_handle = 2, node_handle = 3;
+
+inline int add_request(bool receives, Handle* request) {
+  FakeWorld::now().requests.push_back({receives});
+  *request = static_cast<Handle>(FakeWorld::now().requests.size());
+  return 0;
+}
+
+inline FakeRequest& request_of(Handle handle) {
+  return FakeWorld::now().requests[static_cast<std::size_t>(handle - 1)];
+}
+
+inline int test(Handle* request, int* done, StatusWords* status) {
+  FakeWorld& w = FakeWorld::now();
+  const FakeRequest& r = request_of(*request);
+  if (w.test_code != 0) return w.test_code;
+  *done = r.complete || (r.cancelled && w.cancels);
+  if (*done && status) status->words[0] = r.bytes;
+  return 0;
+}
+
+// Integers alone; min and max.
+inline int allreduce(const void* mine, void* all, int count, Handle type, Handle op, Handle) {
+  FakeWorld& w = FakeWorld::now();
+  ++w.allreduces;
+  for (int i = 0; i < count; ++i) {
+    const bool wide = type == 64;
+    std::int64_t value = 0;
+    std::int32_t narrow = 0;
+    if (wide)
+      std::memcpy(&value, static_cast<const std::int64_t*>(mine) + i, sizeof value);
+    else
+      std::memcpy(&narrow, static_cast<const std::int32_t*>(mine) + i, sizeof narrow), value = narrow;
+    if (op == static_cast<Handle>(Operation::max)) value = std::max(value, w.others_say);
+    if (op == static_cast<Handle>(Operation::min)) value = std::min(value, w.smallest_say);
+    if (wide)
+      static_cast<std::int64_t*>(all)[i] = value;
+    else
+      static_cast<std::int32_t*>(all)[i] = static_cast<std::int32_t>(value);
+  }
+  return 0;
+}
+
+inline int allgather(const void* mine, int count, Handle type, void* all, int, Handle, Handle) {
+  const std::size_t bytes = static_cast<std::size_t>(count) * (type == 64 ? 8 : 4);
+  for (std::int32_t r = 0; r < FakeWorld::now().node_ranks; ++r)
+    std::memcpy(static_cast<std::byte*>(all) + bytes * static_cast<std::size_t>(r), mine, bytes);
+  return 0;
+}
+
+inline Library fake_library() {
+  FakeWorld::now() = {};
+  Library library;
+  Functions& f = library.call;
+  library.constants.comm_world = world_handle;
+  library.constants.datatypes[static_cast<std::size_t>(DataType::int64)] = 64;
+  library.constants.datatypes[static_cast<std::size_t>(DataType::int32)] = 32;
+  for (std::size_t i = 0; i < library.constants.operations.size(); ++i)
+    library.constants.operations[i] = static_cast<Handle>(i);
+  f.Finalized = [](int* finalized) { return *finalized = 0; };
+  f.Error_string = [](int, char* text, int* length) {
+    std::strcpy(text, "so it is");
+    *length = 8;
+    return 0;
+  };
+  f.Comm_rank = [](Handle, int* rank) { return *rank = 0; };
+  f.Comm_size = [](Handle c, int* size) {
+    *size = c == node_handle ? FakeWorld::now().node_ranks : FakeWorld::now().ranks;
+    return 0;
+  };
+  f.Comm_dup = [](Handle, Handle* own) { return *own = own_handle, 0; };
+  f.Comm_split = [](Handle, int, int, Handle* node) { return *node = node_handle, 0; };
+  f.Comm_split_type = [](Handle, int, int, Handle, Handle* node) {
+    *node = node_handle;
+    return FakeWorld::now().split_type_code;
+  };
+  f.Comm_free = [](Handle* c) { return ++FakeWorld::now().communicators_freed, *c = 0, 0; };
+  f.Comm_set_errhandler = [](Handle, Handle) { return 0; };
+  f.Comm_get_attr = [](Handle, int, void* value, int* found) {
+    static int bound = 32767;
+    *static_cast<int**>(value) = &bound;
+    *found = 1;
+    return 0;
+  };
+  f.Isend = [](const void*, int, Handle, int, int, Handle, Handle* r) { return add_request(false, r); };
+  f.Irecv = [](void*, int, Handle, int, int, Handle, Handle* r) { return add_request(true, r); };
+  f.Test = test;
+  f.Cancel = [](Handle* r) { return request_of(*r).cancelled = true, 0; };
+  f.Get_count = [](const StatusWords* status, Handle, int* bytes) { return *bytes = status->words[0], 0; };
+  f.Iprobe = [](int, int, Handle, int* found, StatusWords*) { return *found = 0; };
+  f.Barrier = [](Handle) { return 0; };
+  f.Allreduce = allreduce;
+  f.Allgather = allgather;
+  f.Win_allocate_shared = [](Address bytes, int, Handle, Handle, void* base, Handle* window) {
+    FakeWorld& w = FakeWorld::now();
+    w.window.assign(static_cast<std::size_t>(bytes * w.node_ranks), std::byte{});
+    *static_cast<std::byte**>(base) = w.window.data();
+    *window = 9;
+    return 0;
+  };
+  f.Win_shared_query = [](Handle, int rank, Address* size, int* unit, void* base) {
+    FakeWorld& w = FakeWorld::now();
+    *size = static_cast<Address>(w.window.size()) / w.node_ranks;
+    *unit = 1;
+    *static_cast<std::byte**>(base) = w.window.data() + rank * *size;
+    return rank > 0 ? w.query_code : 0;
+  };
+  f.Win_free = [](Handle* window) { return ++FakeWorld::now().windows_freed, *window = 0, 0; };
+  return library;
+}
+
+} // namespace kumihimo::mpi::testing

@@ -1,0 +1,136 @@
+#include "execute/mpi/fake_library.hpp"
+#include "execute/mpi/mpi_transport.hpp"
+#include "execute/mpi/point_to_point.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+namespace kumihimo::mpi {
+namespace {
+
+using testing::FakeWorld;
+using Progress = execute::Transport::Progress;
+
+// A message of 16 bytes to or from rank 1.
+template <class Message>
+struct Parcel : Message {
+  Parcel() {
+    this->key.peer = Rank{1};
+    this->key.lane = LaneId{2};
+    this->bytes = 16;
+    this->open = &left;
+  }
+  std::int32_t left = 1;
+  std::byte data[16] = {};
+};
+
+struct Sent : Parcel<execute::Sending> {
+  Sent() {
+    only = {data, bytes};
+    first_piece = &only;
+    piece_count = 1;
+  }
+};
+
+struct Expected : Parcel<execute::Receiving> {
+  Expected() { copy_into({data, nullptr, 0}, 4); }
+};
+
+class PointToPointTest : public ::testing::Test {
+ protected:
+  void expect_words(const Error& error, std::initializer_list<const char*> words) {
+    for (const char* word : words) EXPECT_NE(error.sentence().find(word), std::string::npos) << error.sentence();
+  }
+  Library library_ = testing::fake_library();
+  FakeWorld& world_ = FakeWorld::now();
+};
+
+TEST_F(PointToPointTest, A_shorter_message_is_an_error_that_names_it) {
+  PointToPoint side(library_, testing::own_handle, 32767);
+  Expected expected;
+  side.receive(expected);
+  world_.requests[0].complete = true;
+  world_.requests[0].bytes = 12;
+  side.progress();
+  ASSERT_TRUE(side.error());
+  expect_words(*side.error(), {"16 bytes", "found 12", "rank 1", "lane 2", "same count"});
+  EXPECT_EQ(expected.left, 1);
+}
+
+TEST_F(PointToPointTest, A_longer_message_is_the_librarys_error_and_names_the_receive) {
+  PointToPoint side(library_, testing::own_handle, 32767);
+  Expected expected;
+  side.receive(expected);
+  world_.test_code = 15;
+  side.progress();
+  ASSERT_TRUE(side.error());
+  expect_words(*side.error(), {"16 bytes", "so it is", "rank 1", "same count"});
+}
+
+TEST_F(PointToPointTest, A_message_of_the_right_length_completes) {
+  PointToPoint side(library_, testing::own_handle, 32767);
+  Expected expected;
+  side.receive(expected);
+  world_.requests[0] = {true, true, false, 16};
+  EXPECT_TRUE(side.progress());
+  EXPECT_FALSE(side.error());
+  EXPECT_EQ(expected.left, 0);
+}
+
+TEST_F(PointToPointTest, Abandoning_cancels_receives_forgets_sends_and_takes_nothing_more) {
+  PointToPoint side(library_, testing::own_handle, 32767);
+  {
+    Expected expected;
+    Sent sent;
+    side.receive(expected);
+    side.send(sent);
+    side.abandon(failed("peace", "an error"));
+  } // the messages are gone
+  EXPECT_TRUE(world_.requests[0].cancelled);
+  EXPECT_FALSE(world_.requests[1].cancelled);
+  EXPECT_FALSE(side.busy());
+  world_.requests[1].complete = true;
+  EXPECT_FALSE(side.progress());
+  Sent later;
+  side.send(later);
+  EXPECT_EQ(world_.requests.size(), 2u);
+  EXPECT_EQ(side.error()->found, "an error");
+}
+
+TEST_F(PointToPointTest, A_receive_that_is_not_given_back_is_not_waited_for) {
+  PointToPoint side(library_, testing::own_handle, 32767);
+  world_.cancels = false;
+  Expected expected;
+  side.receive(expected);
+  side.abandon(failed("peace", "an error"));
+  EXPECT_FALSE(side.busy());
+}
+
+TEST_F(PointToPointTest, A_failed_transport_stays_failed_and_refuses_programs) {
+  Result<std::unique_ptr<MpiTransport>> made = MpiTransport::create(library_, testing::world_handle);
+  ASSERT_TRUE(made.ok()) << made.error().sentence();
+  MpiTransport& transport = **made;
+  EXPECT_TRUE(transport.prepare({}).ok());
+  {
+    Expected expected, other;
+    transport.receive(expected);
+    transport.receive(other);
+    world_.requests[0] = {true, true, false, 4};
+    EXPECT_EQ(transport.progress(), Progress::failed);
+  }
+  EXPECT_TRUE(world_.requests[1].cancelled);
+  world_.requests[1] = {true, true, false, 16};
+  EXPECT_EQ(transport.progress(), Progress::failed);
+  const Status status = transport.prepare({});
+  ASSERT_FALSE(status.ok());
+  expect_words(status.error(), {"16 bytes", "found 4"});
+  Expected later;
+  transport.receive(later);
+  EXPECT_EQ(world_.requests.size(), 2u);
+  EXPECT_EQ(transport.progress(), Progress::failed);
+}
+
+} // namespace
+} // namespace kumihimo::mpi
