@@ -1,7 +1,7 @@
 """The algorithm and its parameters for every size, chosen on launches of their own, then measured on fresh ones.
 
-Training narrows in three launches: every algorithm at every fourth size; the best of those with segment sizes and
-windows around the caches' sizes; and the finalists for longer. The choice is then measured beside the library on
+Training narrows in three launches: every algorithm at every fourth size; the best of those with segments of several
+sizes; and the finalists for longer. The choice is then measured beside the library on
 launches that had no part in it. Launches are the independent samples: the interval is that of the median of their
 ratios, from the 2nd to the 8th of 9.
 """
@@ -17,10 +17,10 @@ from kumihimo.bench.job import Run, run_measure
 from kumihimo.errors import NotApplicable
 
 SEGMENTS = (65536, 131072, 262144)
-WINDOWS = (2, 4)
 SMALLEST_SEGMENTED = 131072  # bytes of a vector: below it one segment is best
 LARGEST_SURVEYED = 4 * 2**20  # larger sizes take the candidates of this one
 BEST_OF_SURVEY = 3
+MOST_REFINED = 4  # algorithms at one size
 FINALISTS = 3
 
 Step = Callable[[str], None]
@@ -82,7 +82,7 @@ def choose(tuning: Tuning) -> list[Case]:
     """The best case for every size, by three training launches."""
     tuning.step("training: all algorithms")
     surveyed = best(survey(tuning), BEST_OF_SURVEY)
-    tuning.step("training: segments and windows")
+    tuning.step("training: segments")
     refined = best(measured_candidates(tuning, candidates(tuning, surveyed), tuning.effort.refine_seconds), FINALISTS)
     tuning.step("training: finalists")
     finalists = [case_of(tuning, size, choice) for size in tuning.sizes for choice in refined[size]]
@@ -106,13 +106,13 @@ def surveyed_sizes(sizes: Sequence[int]) -> list[int]:
 
 
 def candidates(tuning: Tuning, surveyed: dict[int, list[Choice]]) -> list[Case]:
-    """For every size, the best of the surveyed sizes beside it; with segments and windows where they may matter."""
+    """For every size, the best of the surveyed sizes beside it; with segments where they may matter."""
     cases = []
     for size in tuning.sizes:
         below = max((s for s in surveyed if s <= size), default=min(surveyed))
         above = min((s for s in surveyed if s >= size), default=max(surveyed))
-        names = dict.fromkeys(name for s in (below, above) for name, _ in surveyed[s])
-        for name in names:
+        names = dict.fromkeys(name for pair in zip(surveyed[below], surveyed[above]) for name, _ in pair)
+        for name in list(names)[:MOST_REFINED]:
             for parameters in variations(tuning, name, size):
                 case = with_choice(replace(tuning.case, bytes=size), name, parameters)
                 if applies(case, tuning.ranks):
@@ -121,15 +121,14 @@ def candidates(tuning: Tuning, surveyed: dict[int, list[Choice]]) -> list[Case]:
 
 
 def variations(tuning: Tuning, name: str, size: int) -> Iterable[dict]:
-    """The parameters to be tried: the defaults, and what the algorithm takes of segments and windows."""
+    """The parameters to be tried: the defaults, and segments where the algorithm takes them."""
     yield {}
     if size < SMALLEST_SEGMENTED:
         return
     takes = {p.name for p in _collectives.find(tuning.case.collective, name).parameters}
     for segment in SEGMENTS if "segment_bytes" in takes else ():
         if segment * 2 <= size:
-            for window in WINDOWS if "window" in takes else (None,):
-                yield {"segment_bytes": segment} | ({"window": window} if window else {})
+            yield {"segment_bytes": segment}
 
 
 def measured_candidates(tuning: Tuning, cases: list[Case], seconds: float) -> list[dict]:
