@@ -2,9 +2,9 @@
 
     .venv/bin/python bench/simgrid/compare.py [--launches 3] [--output FILE.md]
 
-Both simulate one allreduce on a torus with 5 GB/s links and 100 ns a hop: SMPI runs the program allreduce.c with the algorithm named
-(every rank computes and its bytes move), Kumihimo the flow model on the schedule. Launches alternate; medians of whole
-processes, their start-up included. SMPI checks the sums; Kumihimo's schedules are proved by `verify`, which is timed too.
+Both simulate one allreduce on a torus with 5 GB/s links and 100 ns a hop: SMPI runs the program allreduce.c with the
+algorithm named (every rank computes and its bytes move), Kumihimo the flow model on the schedule. Launches alternate;
+medians of whole processes, their start-up included. SMPI checks the sums; Kumihimo's schedules are proved by `verify`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ PLATFORM = """<?xml version='1.0'?>
            speed="128Gf" bw="5GBps" lat="100ns" loopback_bw="50GBps" loopback_lat="0"/>
 </platform>
 """
-
 
 
 @dataclass(frozen=True)
@@ -171,14 +170,16 @@ def main() -> int:
         "Kumihimo takes less. The two models charge messages differently (SMPI has its own latency and bandwidth factors,",
         "eager and rendezvous protocols), so that simulated times need not agree.",
         "",
-        "| shape | bytes | algorithm | SMPI s | Kumihimo s | ratio | SMPI MiB | Kumihimo MiB | ratio | SMPI simulated ms | Kumihimo simulated ms |",
+        "| shape | bytes | algorithm | SMPI s | Kumihimo s | ratio | SMPI MiB | Kumihimo MiB | ratio "
+        "| SMPI simulated ms | Kumihimo simulated ms |",
         "|---|---|---|---|---|---|---|---|---|---|---|",
         *[markdown_row(row) for row in compare(options.launches)],
     ]
     text = "\n".join(table) + "\n"
     if options.output:
         options.output.write_text(text)
-    print(text)
+    else:
+        print(text)
     return 0
 
 
