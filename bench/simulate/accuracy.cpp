@@ -1,4 +1,5 @@
 // The flow model against the exact fluid solution: every registered algorithm, shapes to 512 nodes, 1 KiB to 256 MiB.
+//   simulate_accuracy [machine [shape [algorithm [segment_bytes]]]]
 #include "collectives/registry.hpp"
 #include "machine/load.hpp"
 #include "simulate/simulate.hpp"
@@ -7,6 +8,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 
 namespace kumihimo {
 namespace {
@@ -24,9 +26,16 @@ Timed timed(const Schedule& schedule, const Machine& machine, Model model) {
   return {std::move(prediction), std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};
 }
 
-void compare(const Variant& variant, const Machine& machine, std::int64_t bytes) {
+struct Question { // an empty text or 0: all of them, or the default
+  std::string machine = "k-computer", shape, algorithm;
+  std::int64_t segment_bytes = 0;
+};
+
+void compare(const Variant& variant, const Machine& machine, std::int64_t bytes, const Question& question) {
   const RankSpace space = machine.rank_space();
-  const auto schedule = variant.build(make_collective(variant.kind, space.ranks(), bytes / 8), space);
+  Parameters parameters;
+  if (question.segment_bytes > 0) parameters.segment_bytes = question.segment_bytes;
+  const auto schedule = variant.build(make_collective(variant.kind, space.ranks(), bytes / 8), space, parameters);
   if (!schedule) return;
   const Timed flow = timed(*schedule, machine, Model::flow), exact = timed(*schedule, machine, Model::exact);
   if (!flow.prediction || !exact.prediction) {
@@ -39,20 +48,27 @@ void compare(const Variant& variant, const Machine& machine, std::int64_t bytes)
              flow.prediction->accuracy);
 }
 
-int run(const char* machine_name) {
+int run(const Question& question) {
   const std::filesystem::path folder = KUMIHIMO_MACHINES;
-  const auto machine = load_machine(machine_name, std::span(&folder, 1));
+  const auto machine = load_machine(question.machine, std::span(&folder, 1));
   if (!machine) return fmt::print(stderr, "{}\n", machine.error().sentence()), 2;
-  fmt::print("{:10} {:18} {:8} {:>10} {:>12} {:>12} {:>9} {:>9} {:>9}\n", "", machine_name, "", "bytes", "flow ms",
+  fmt::print("{:10} {:18} {:8} {:>10} {:>12} {:>12} {:>9} {:>9} {:>9}\n", "", question.machine, "", "bytes", "flow ms",
              "exact ms", "error", "flow s", "exact s");
-  for (const char* shape : {"7x3", "4x4x4", "6x5x4", "16x2x4", "8x8x8"}) {
-    std::fflush(stdout);
-    const auto job = machine->with_shape(*Shape::parse(shape));
+  std::vector<std::string> shapes{"7x3", "4x4x4", "6x5x4", "16x2x4", "8x8x8"};
+  if (!question.shape.empty()) shapes = {question.shape};
+  for (const std::string& text : shapes) {
+    const auto shape = Shape::parse(text);
+    if (!shape) return fmt::print(stderr, "{}\n", shape.error().sentence()), 2;
+    const auto job = machine->with_shape(*shape);
     if (!job) continue;
-    for (const Variant& variant : Registry::standard().variants())
-      for (int exponent : {10, 14, 20, 24, 28})
-        if (variant.kind == CollectiveKind::allreduce || exponent == 24)
-          compare(variant, *job, std::int64_t{1} << exponent);
+    for (const Variant& variant : Registry::standard().variants()) {
+      if (!question.algorithm.empty() && question.algorithm != variant.name) continue;
+      for (int exponent : {10, 14, 16, 20, 24, 28})
+        if (variant.kind == CollectiveKind::allreduce || exponent == 24) {
+          compare(variant, *job, std::int64_t{1} << exponent, question);
+          std::fflush(stdout);
+        }
+    }
   }
   return 0;
 }
@@ -60,4 +76,11 @@ int run(const char* machine_name) {
 } // namespace
 } // namespace kumihimo
 
-int main(int argc, char** argv) { return kumihimo::run(argc > 1 ? argv[1] : "k-computer"); }
+int main(int argc, char** argv) {
+  kumihimo::Question question;
+  if (argc > 1) question.machine = argv[1];
+  if (argc > 2) question.shape = argv[2];
+  if (argc > 3) question.algorithm = argv[3];
+  if (argc > 4) question.segment_bytes = std::strtoll(argv[4], nullptr, 10);
+  return kumihimo::run(question);
+}

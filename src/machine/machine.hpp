@@ -57,8 +57,8 @@ struct OffloadNumbers {
   Quantity<Seconds> stage_latency;
 };
 
-// Parts that run at `factor` of the machine's rates, 0 < factor <= 1: a node's engines, injection and reduction rates;
-// a directed link's bandwidth. Nodes are numbered in the shape in force, so that they mean a job's nodes once
+// Parts that run at `factor` of the machine's rates, 0 < factor <= 1: a node's engines, injection, memory and reduction
+// rates; a directed link's bandwidth. Nodes are numbered in the shape in force, so that they mean a job's nodes once
 // with_shape() has made one.
 struct SlowNode {
   NodeId node;

@@ -34,8 +34,7 @@ std::string to_json(const Prediction& p) {
                  {"bounds", bounds},
                  {"limiting", p.limiting},
                  {"accuracy", p.accuracy},
-                 {"staggered_starts", p.staggered_starts},
-                 {"uneven_loops", p.uneven_loops}};
+                 {"doubtful_sharing", p.doubtful_sharing}};
   if (!p.link_bytes.empty()) j["link_bytes"] = p.link_bytes;
   return j.dump();
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace kumihimo::simulation {
@@ -68,7 +69,7 @@ Result<Network> Network::make(const Machine& machine, std::int32_t ranks, std::s
   for (const SlowLink& slow : machine.slow_links) n.capacity_[slow.link.value] *= slow.factor;
   for (std::int32_t v = 0; v < n.nodes_; ++v) {
     n.capacity_[n.first_sender_ + v] = n.capacity_[n.first_receiver_ + v] = pool * n.factor_[v];
-    n.capacity_[n.first_memory_ + v] = memory;
+    n.capacity_[n.first_memory_ + v] = memory * n.factor_[v];
   }
   for (std::int32_t r = 0; r < ranks; ++r) n.capacity_[n.reducer(r)] = reduce * n.factor_[n.node_[r]];
   return n;
@@ -91,6 +92,18 @@ Path Network::append_path(std::int32_t from, std::int32_t to, std::vector<Resour
   resources.push_back(first_sender_ + a);
   resources.push_back(first_receiver_ + b);
   return {limit, message_cost_, static_cast<double>(route_.size()) * hop_latency_ + relay_latency_};
+}
+
+Status Network::can_offload() const {
+  if (machine_->offload) return Nothing{};
+  return not_applicable(
+      fmt::format("the schedule offloads to the network's engine, and {} has no [offload] section that describes one",
+                  machine_->name));
+}
+
+double Network::offload_seconds(std::int64_t ranks) const {
+  const OffloadNumbers& numbers = *machine_->offload;
+  return numbers.base_latency.value.value + numbers.stage_latency.value.value * std::log2(static_cast<double>(ranks));
 }
 
 std::string Network::name_of(Resource r) const {

@@ -34,6 +34,11 @@ class Network {
   double reduction_rate(std::int32_t rank) const { return capacity_[reducer(rank)]; }
   double copy_rate(std::int32_t rank) const { return copy_rate_ * factor_[node_[rank]]; }
 
+  // Of one call of the network's own engine by so many ranks; asked only after can_offload, which is not_applicable on
+  // machines without one.
+  Status can_offload() const;
+  double offload_seconds(std::int64_t ranks) const;
+
   bool is_link(Resource r) const { return r < link_bound_; }
   std::int32_t link_bound() const { return link_bound_; }
   std::string name_of(Resource resource) const;

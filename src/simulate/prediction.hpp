@@ -58,10 +58,8 @@ struct Prediction {
 
   // How unequal the shares of concurrent messages are: 1 - slowest / mean rate of a round, mean over time (flow).
   double unequal_shares = 0;
-  // How far apart messages of one round start that share a link or an engine, as a part of the whole time (flow).
-  double staggered_starts = 0;
-  // How far apart loops end that began together, as a part of the whole time (flow).
-  double uneven_loops = 0;
+  // What sharing adds to the critical path with messages that begin or end at other times, as a part of it (flow).
+  double doubtful_sharing = 0;
 };
 
 // One JSON object, units in the names of keys.

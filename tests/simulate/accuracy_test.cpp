@@ -65,16 +65,66 @@ TEST(Golden, WhatIsFarOffIsLabelled) {
   }
 }
 
+// The longest errors of the survey (bench/simulate): bcast linear -32 % on 5x4, bcast binomial +24 % on 7x3,
+// rotated_rings +43 % on 5x3x2, +36 % on 16x2x4. And what is close does not cry wolf.
+TEST(Golden, LabelsAreRight) {
+  struct Surveyed {
+    const char* algorithm;
+    CollectiveKind kind;
+    const char* shape;
+    int exponent;
+    bool far;
+  };
+  constexpr auto all = CollectiveKind::allreduce, bcast = CollectiveKind::bcast;
+  for (const Surveyed& c :
+       {Surveyed{"linear", bcast, "5x4", 24, true}, Surveyed{"linear", bcast, "3x3x3", 16, true},
+        Surveyed{"binomial", bcast, "7x3", 16, true}, Surveyed{"rotated_rings", all, "5x3x2", 24, true},
+        Surveyed{"rotated_rings", all, "16x2x4", 20, true}, Surveyed{"rotated_rings", all, "16x2x4", 24, true},
+        Surveyed{"rotated_rings", all, "4x4x4", 10, false}, Surveyed{"recursive_doubling", all, "6x5x4", 20, false},
+        Surveyed{"recursive_doubling", all, "6x5x4", 24, false},
+        Surveyed{"recursive_doubling", all, "16x2x4", 24, false}, Surveyed{"binomial", all, "16x2x4", 24, false},
+        Surveyed{"binomial", all, "6x5x4", 20, false}, Surveyed{"binomial", bcast, "16x2x4", 24, false},
+        Surveyed{"linear", all, "4x4x4", 20, false}, Surveyed{"linear", all, "16x2x4", 24, false},
+        Surveyed{"linear", bcast, "6x5x4", 24, false}}) {
+    const Machine m = described("k-computer", c.shape);
+    const Schedule s = built(algorithm(c.algorithm, c.kind), m, std::int64_t{1} << c.exponent);
+    const Prediction flow = predicted(s, m);
+    const double error = std::abs(flow.seconds.value / predicted(s, m, Model::exact).seconds.value - 1);
+    const auto what = std::string(c.algorithm) + " on " + c.shape + ", 2^" + std::to_string(c.exponent) + " bytes";
+    EXPECT_EQ(!flow.accuracy.empty(), c.far) << what << ": " << flow.doubtful_sharing;
+    EXPECT_EQ(error > (c.far ? 0.2 : 0.1), c.far) << what << ": " << error;
+  }
+}
+
+// Few and many segments, K's numbers: six trees crowd the reducing thread, overlap shares the links.
+TEST(Golden, SixTreesAndOverlapToo) {
+  for (const char* shape : {"4x4x4", "3x3x3"})
+    for (const char* name : {"trinaryx3", "trinaryx6", "trinaryx3_overlap"})
+      for (const std::int64_t segment_bytes : {1 << 17, 1 << 20})
+        for (const int exponent : {22, 24, 26}) {
+          const Machine m = described("k-computer", shape);
+          Parameters p;
+          p.segment_bytes = segment_bytes;
+          const Schedule s = built(algorithm(name), m, std::int64_t{1} << exponent, p);
+          const double flow = predicted(s, m).seconds.value, exact = predicted(s, m, Model::exact).seconds.value;
+          EXPECT_NEAR(flow / exact, 1, 0.1)
+              << name << " on " << shape << ", 2^" << exponent << " bytes in segments of " << segment_bytes;
+        }
+}
+
 TEST(Golden, BothCountTheSameBytesOnEveryLink) {
   const Machine m = described("k-computer", "4x3x2");
-  for (const char* name : {"trinaryx3", "recursive_doubling", "binary", "rabenseifner"}) {
+  for (const char* name : {"trinaryx3", "recursive_doubling", "binary", "rabenseifner", "ring", "bucket",
+                           "rotated_rings", "pairwise", "linear"}) {
     Parameters p;
-    p.segment_bytes = 999;
-    const Schedule s = built(algorithm(name), m, 123'456, name[0] == 'r' ? Parameters{} : p);
+    const auto& known = algorithm(name).parameters;
+    if (std::any_of(known.begin(), known.end(), [](const auto& q) { return q.name == "segment_bytes"; }))
+      p.segment_bytes = 999;
+    const Schedule s = built(algorithm(name), m, 123'456, p);
     const Prediction flow = predicted(s, m), exact = predicted(s, m, Model::exact);
     ASSERT_EQ(flow.link_bytes.size(), exact.link_bytes.size());
     for (std::size_t l = 0; l < flow.link_bytes.size(); ++l)
-      EXPECT_NEAR(flow.link_bytes[l], exact.link_bytes[l], 1e-6 * 123'456) << name << ", link " << l;
+      EXPECT_NEAR(flow.link_bytes[l], exact.link_bytes[l], 1e-3) << name << ", link " << l;
   }
 }
 

@@ -142,6 +142,80 @@ TEST_P(ByHand, LanesAfterAllOfOthersAddTheirTimes) {
   EXPECT_EQ(p.phases[1].name, "back");
 }
 
+// Even ranks call the engine once the odd ones have handed them their parts; rank 7 does so late.
+TEST_P(ByHand, AnOffloadEndsForAllAfterTheLastCall) {
+  Machine m = plain("8");
+  m.offload.emplace();
+  m.offload->base_latency.value = {5e-6};
+  m.offload->stage_latency.value = {2e-6};
+  const Schedule s = by_hand(8, 1, 1, [](std::int32_t r, ProgramBuilder& p) {
+    LaneBuilder fold(LaneId{0}, "fold", 1), engine(LaneId{1}, "engine", 1);
+    engine.after({LaneId{0}}, Scope::segment);
+    if (r == 1) fold.step(send(0, in[whole()]));
+    if (r == 0) fold.step(receive_reduce(1, in[whole()], out[whole()]));
+    if (r % 2 == 0) engine.step(offload(out[whole()], r == 0 ? out[whole()] : in[whole()]));
+    p.add(std::move(fold));
+    if (r % 2 == 0) p.add(std::move(engine));
+  });
+  const double folded = cost + 8 / 1e9 + hop + relay + 8 / 4e9;
+  EXPECT_NEAR(time(s, m), folded + 5e-6 + 2 * 2e-6, 1e-12) << "four ranks are two stages";
+  m.offload->base_latency.value = {50e-6};
+  EXPECT_NEAR(time(s, m), folded + 50e-6 + 2 * 2e-6, 1e-12);
+}
+
+TEST_P(ByHand, AnOffloadNeedsAMachineThatDescribesIts) {
+  Machine m = plain("4");
+  m.offload.reset();
+  const Schedule s = by_hand(4, 1, 1, [](std::int32_t, ProgramBuilder& p) {
+    LaneBuilder engine(LaneId{0}, "engine", 1);
+    engine.step(offload(out[whole()], in[whole()]));
+    p.add(std::move(engine));
+  });
+  SimulateOptions options;
+  options.model = GetParam();
+  const auto p = simulate(s, m, {}, options);
+  ASSERT_FALSE(p.ok());
+  EXPECT_EQ(p.error().kind, Error::Kind::not_applicable);
+  EXPECT_NE(p.error().sentence().find("[offload]"), std::string::npos) << p.error().sentence();
+}
+
+// Four pairs copy at 8 GB/s each through a memory that carries 16; on a slow node both are slower.
+TEST_P(ByHand, ASlowNodeSlowsTheMemoryBetweenItsRanks) {
+  Machine m = plain("2");
+  m.node.ranks_per_node.value = 8;
+  m.node.memory_bandwidth.value = {32e9};
+  m.node.shared_memory_latency.value = {2e-6};
+  const Schedule s = by_hand(16, 4 * million, 1, [](std::int32_t r, ProgramBuilder& p) {
+    LaneBuilder lane(LaneId{0}, "pairs", 1);
+    if (r < 4) lane.step(send(r + 4, out[whole()]));
+    if (r >= 4 && r < 8) lane.step(receive(r - 4, out[whole()]));
+    p.add(std::move(lane));
+  });
+  EXPECT_NEAR(time(s, m), 1e-3 + 2e-6, 1e-12);
+  m.slow_nodes.push_back({NodeId{0}, 0.5});
+  EXPECT_NEAR(time(s, m), 2e-3 + 2e-6, 1e-12);
+}
+
+// The second lane follows segment by segment: one phase, whatever the lanes are called.
+TEST_P(ByHand, LanesThatOverlapAreOnePhase) {
+  const auto named = [](const char* first, const char* second) {
+    return by_hand(8, million, 4, [=](std::int32_t r, ProgramBuilder& p) {
+      for (std::int32_t l = 0; l < 2; ++l) {
+        LaneBuilder lane(LaneId{l}, l == 0 ? first : second, 4);
+        if (l == 1) lane.after({LaneId{0}}, Scope::segment);
+        if (r == l) lane.step(send(1 - l, out[whole()]));
+        if (r == 1 - l) lane.step(receive(l, out[whole()]));
+        p.add(std::move(lane));
+      }
+    });
+  };
+  const Prediction p = predicted(named("there, 1", "back, 1"), plain("8"), GetParam());
+  ASSERT_EQ(p.phases.size(), 1U);
+  EXPECT_EQ(p.phases[0].name, "there and back");
+  EXPECT_EQ(p.phases[0].seconds.value, p.seconds.value);
+  EXPECT_EQ(predicted(named("x", "x"), plain("8"), GetParam()).seconds.value, p.seconds.value);
+}
+
 TEST_P(ByHand, MessagesWithoutAnotherEndAreAnError) {
   const Schedule s = by_hand(2, million, 1, [](std::int32_t r, ProgramBuilder& p) {
     LaneBuilder lane(LaneId{0}, "alone", 1);

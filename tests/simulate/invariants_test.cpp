@@ -104,6 +104,26 @@ TEST(Invariants, NamesDoNotMatter) {
   }
 }
 
+// Roles are words for people: other words, or one word for all, give the same figures.
+TEST(Invariants, RolesDoNotMatter) {
+  const Machine m = described("k-computer", "3x3x2");
+  for_each_schedule(m, 1 << 22, [&](const Variant& v, const Schedule& s) {
+    Schedule renamed = s;
+    renamed.program = [program = s.program](Rank r) {
+      Program p = program(r);
+      for (Lane& lane : p.lanes) lane.role = "same";
+      return p;
+    };
+    for (const Model model : {Model::flow, Model::exact}) {
+      const Prediction a = predicted(s, m, model);
+      Prediction b = predicted(renamed, m, model);
+      ASSERT_EQ(a.phases.size(), b.phases.size()) << v.name;
+      for (std::size_t i = 0; i < a.phases.size(); ++i) b.phases[i].name = a.phases[i].name;
+      EXPECT_EQ(to_json(a), to_json(b)) << v.name;
+    }
+  });
+}
+
 TEST(Invariants, ASlowNodeOrLinkShows) {
   const Machine m = described("k-computer", "4x4x4");
   for_each_schedule(m, 1 << 24, [&](const Variant& v, const Schedule& s) {

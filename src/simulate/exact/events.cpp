@@ -1,11 +1,8 @@
 #include "simulate/exact/events.hpp"
 
-#include "simulate/flow/flow.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace kumihimo::simulation {
 
@@ -16,18 +13,22 @@ Events::Events(const Schedule& schedule, const Network& network)
   programs_.reserve(static_cast<std::size_t>(schedule.ranks())); // lanes point into it
   for (std::int32_t rank = 0; rank < schedule.ranks(); ++rank) add_rank(rank);
   first_lane_.push_back(static_cast<std::int32_t>(lanes_.size()));
+  phases_.find();
   unfinished_ = static_cast<std::int64_t>(lanes_.size());
 }
 
 void Events::add_rank(std::int32_t rank) {
   first_lane_.push_back(static_cast<std::int32_t>(lanes_.size()));
   programs_.push_back(schedule_.program(Rank{rank}));
+  phases_.add(programs_.back());
   bindings_.emplace_back(schedule_.collective, schedule_.segments, Rank{rank});
   for (const Lane& lane : programs_.back().lanes) {
     LaneState state;
     state.rank = rank;
     state.lane = &lane;
     state.rounds = expand(lane);
+    for (const ExpandedRound& round : state.rounds)
+      for (const ExpandedStep& step : round.steps) offloads_any_ |= step.offload >= 0;
     state.window = std::clamp<std::int64_t>(lane.window, 1, segments_);
     state.slots.resize(static_cast<std::size_t>(state.window));
     lanes_.push_back(std::move(state));
@@ -110,9 +111,7 @@ void Events::offload(const Place& place, std::int32_t k) {
   auto& all = offloads_[{id, place.segment, k}];
   all.push_back(place);
   if (static_cast<std::int32_t>(all.size()) < lane_ranks_[id]) return;
-  const auto& numbers = *network_.machine().offload;
-  const double t =
-      numbers.base_latency.value.value + numbers.stage_latency.value.value * std::log2(static_cast<double>(all.size()));
+  const double t = network_.offload_seconds(static_cast<std::int64_t>(all.size()));
   for (const Place& p : all) step_at(now_ + t, p);
 }
 
@@ -278,6 +277,8 @@ void Events::handle(const Event& event) {
 }
 
 Result<Prediction> Events::run() {
+  if (offloads_any_)
+    if (Status can = network_.can_offload(); !can) return can.error();
   for (std::int32_t rank = 0; rank < schedule_.ranks(); ++rank) wake(rank);
   const auto reschedule = [&] {
     serve_requested();
@@ -305,16 +306,16 @@ Result<Prediction> Events::run() {
 Prediction Events::describe() const {
   Prediction p;
   p.model = Model::exact;
-  std::map<std::int32_t, double> ends; // lanes by id
+  for (std::int32_t i = 0; i < phases_.count(); ++i) p.phases.emplace_back().name = phases_.name(i);
+  std::vector<double> ends(p.phases.size());
   for (const LaneState& lane : lanes_) {
-    const auto same = [&](const Phase& phase) { return phase.name == phase_name(lane.lane->role); };
-    auto phase = std::find_if(p.phases.begin(), p.phases.end(), same);
-    if (phase == p.phases.end()) phase = p.phases.insert(phase, Phase{phase_name(lane.lane->role)});
-    phase->seconds = {std::max(phase->seconds.value, lane.end)};
-    p.seconds = {std::max(p.seconds.value, lane.end)};
+    double& end = ends[phases_.phase(phases_.index_of(lane.lane->id))];
+    end = std::max(end, lane.end);
   }
-  std::sort(p.phases.begin(), p.phases.end(), [](const Phase& a, const Phase& b) { return a.seconds < b.seconds; });
-  for (std::size_t i = p.phases.size(); i-- > 1;) p.phases[i].seconds.value -= p.phases[i - 1].seconds.value;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    p.phases[i].seconds = {std::max(0.0, ends[i] - p.seconds.value)};
+    p.seconds = {std::max(p.seconds.value, ends[i])};
+  }
   for (std::int32_t r = 0; r < schedule_.ranks(); ++r)
     p.compute = {std::max(p.compute.value, reduced_[r] / network_.reduction_rate(r))};
   p.links = network_.machine().topology->links();

@@ -5,6 +5,7 @@
 #include "simulate/exact/fluid.hpp"
 #include "simulate/exact/materialised.hpp"
 #include "simulate/flow/matching.hpp"
+#include "simulate/phases.hpp"
 #include "simulate/prediction.hpp"
 
 #include <deque>
@@ -114,6 +115,8 @@ class Events {
   std::vector<LaneState> lanes_;
   std::vector<std::int32_t> first_lane_; // of each rank; one more at the end
   std::int64_t unfinished_ = 0;          // lanes
+  Phases phases_;
+  bool offloads_any_ = false;
 
   double now_ = 0;
   std::int64_t order_ = 0, posted_ = 0;

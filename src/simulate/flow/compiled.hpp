@@ -5,10 +5,11 @@
 
 #include "base/result.hpp"
 #include "schedule/schedule.hpp"
+#include "simulate/flow/lengths.hpp"
+#include "simulate/phases.hpp"
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace kumihimo::simulation {
@@ -23,6 +24,7 @@ struct FlatStep {
 struct DynamicStep {
   Expression peer;
   Extent extent;
+  std::vector<LoopRange> collapsed; // the collapsed loops around it
 };
 
 // A round (items are steps) or a loop (items are nodes).
@@ -49,7 +51,6 @@ struct Instance {
 
 struct FlatLane {
   LaneId id;
-  std::string role;
   std::int32_t instances = 0; // ranks that have it
   std::int32_t phase = 0;     // lanes after all of others run in a later phase
   std::int32_t group = 0;     // lanes coupled by `after` segment are one pipeline; numbered from 0
@@ -58,24 +59,19 @@ struct FlatLane {
 struct Compiled {
   const Schedule* schedule = nullptr;
   std::int64_t segments = 1;
-  std::vector<FlatLane> lanes;               // by ascending id
+  std::vector<FlatLane> lanes;               // as numbered by `phases`
   std::vector<Instance> instances;           // by rank, then lane
   std::vector<std::uint32_t> first_instance; // of each rank; one more at the end
   std::vector<FlatNode> nodes;
   std::vector<FlatStep> steps;
   std::vector<DynamicStep> dynamic;
   std::vector<FlatAfter> afters;
-  std::int32_t phases = 1, groups = 1;
+  Phases phases;
 
   std::span<const FlatAfter> after(const Instance& i) const { return {afters.data() + i.first_after, i.afters}; }
 };
 
 // Errors: a peer that changes from segment to segment or is no rank.
 Result<Compiled> compile(const Schedule& schedule);
-
-// The bytes of an extent in one segment, mean over the segments; loop variables as given. `rank` tells whose blocks,
-// where counts are local.
-double mean_bytes(const Extent& extent, const Collective& collective, std::int64_t segments, std::int32_t rank,
-                  std::span<const std::int64_t> values);
 
 } // namespace kumihimo::simulation

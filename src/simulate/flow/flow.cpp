@@ -11,7 +11,7 @@ namespace kumihimo::simulation {
 namespace {
 
 // Found by comparison with the exact solution: beyond it errors above 20 % were seen, below it none.
-constexpr double far_apart = 0.15;
+constexpr double far_apart = 0.135;
 
 struct Course {         // of the phases so far
   std::size_t last = 0; // the instance that ends last
@@ -46,12 +46,12 @@ std::vector<Period> end_phase(const Compiled& compiled, const Network& network, 
 Phase describe_phase(const Compiled& compiled, const Network& network, Sweep& sweep, std::int32_t phase,
                      const std::vector<Period>& period, Course& course) {
   Phase result;
+  result.name = compiled.phases.name(phase);
   double end = course.seconds;
   std::int32_t slowest = -1;
   for (std::size_t i = 0; i < compiled.instances.size(); ++i) {
     const std::int32_t lane = compiled.instances[i].lane;
     if (compiled.lanes[lane].phase != phase) continue;
-    if (result.name.empty()) result.name = phase_name(compiled.lanes[lane].role);
     if (slowest >= 0 && sweep.outcomes()[i].total.seconds <= end) continue;
     end = std::max(end, sweep.outcomes()[i].total.seconds);
     slowest = lane;
@@ -85,18 +85,11 @@ void describe_links(const Network& network, Sweep& sweep, Prediction& p) {
 }
 
 std::string doubts(const Prediction& p) {
-  const auto percent = [](double share) { return 100 * std::min(1.0, share); };
-  if (p.staggered_starts > far_apart)
-    return fmt::format(
-        "messages that share links or engines start apart for {:.0f} % of the time, which the flow model "
-        "takes to start together: it may be off by more than 20 %",
-        percent(p.staggered_starts));
-  if (p.uneven_loops > far_apart)
-    return fmt::format(
-        "loops that share links, engines or reductions end apart by {:.0f} % of the time, which the flow "
-        "model takes to end together: it may be off by more than 20 %",
-        percent(p.uneven_loops));
-  return {};
+  if (p.doubtful_sharing <= far_apart) return {};
+  return fmt::format(
+      "{:.0f} % of the time is shared by messages that begin or end apart, which the flow model takes to "
+      "run together: it may be off by more than 20 %",
+      100 * std::min(1.0, p.doubtful_sharing));
 }
 
 // What most of the time is spent on.
@@ -120,17 +113,18 @@ std::string limiting(const Network& network, const Prediction& p) {
 
 } // namespace
 
-std::string phase_name(const std::string& role) { return role.substr(0, role.find(',')); }
-
 Result<Prediction> predict_flow(const Schedule& schedule, const Network& network) {
   auto compiled = compile(schedule);
   if (!compiled) return compiled.error();
+  const auto offloads = [](const FlatStep& step) { return step.kind == StepKind::offload; };
+  if (std::any_of(compiled->steps.begin(), compiled->steps.end(), offloads))
+    if (Status can = network.can_offload(); !can) return can.error();
   Sweep sweep(*compiled, network);
   Prediction p;
   p.model = Model::flow;
   Course course;
   course.reduced.assign(static_cast<std::size_t>(schedule.ranks()), 0);
-  for (std::int32_t phase = 0; phase < compiled->phases; ++phase) {
+  for (std::int32_t phase = 0; phase < compiled->phases.count(); ++phase) {
     if (Status done = sweep.run(phase); !done) return done.error();
     const auto period = end_phase(*compiled, network, sweep, phase);
     p.phases.push_back(describe_phase(*compiled, network, sweep, phase, period, course));
@@ -139,12 +133,11 @@ Result<Prediction> predict_flow(const Schedule& schedule, const Network& network
     const Moment& end = sweep.outcomes()[course.last].total;
     p.seconds = {course.seconds};
     p.latency = {end.latency()}, p.transfer = {end.transfer}, p.reduction = {end.reduction}, p.steady = {end.steady};
+    if (course.seconds > 0) p.doubtful_sharing = end.doubt / course.seconds;
   }
   p.compute = {course.reduced.empty() ? 0 : *std::max_element(course.reduced.begin(), course.reduced.end())};
   const Traffic& traffic = sweep.traffic();
   if (traffic.weight > 0) p.unequal_shares = traffic.unequal / traffic.weight;
-  if (course.seconds > 0) p.staggered_starts = traffic.staggered / course.seconds;
-  if (course.seconds > 0) p.uneven_loops = traffic.uneven_loops / course.seconds;
   p.accuracy = doubts(p);
   describe_links(network, sweep, p);
   p.limiting = limiting(network, p);

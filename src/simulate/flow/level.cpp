@@ -2,7 +2,6 @@
 #include "simulate/flow/sweep.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace kumihimo::simulation {
 
@@ -70,23 +69,35 @@ void Sweep::count_reductions() {
 
 void Sweep::deliver() {
   count_reductions();
+  for (Message& m : messages_) m.wait = issue(m);
+  find_doubts();
   for (std::size_t i = 0; i < messages_.size(); ++i) deliver_one(i);
-  note_stagger();
   for (const Message& m : messages_)
     if (m.receive.kind == StepKind::receive_reduce) reductions_[m.channel.to] = 0;
 }
 
-// Messages that share something are taken to start together; how far that is from true.
-void Sweep::note_stagger() {
-  double first = std::numeric_limits<double>::infinity(), last = 0, longest = 0;
+// Messages that share something are taken to share it from first to last. Where they begin or end apart, a message may
+// have it more to itself: by at most what sharing costs it, and no longer than they are apart.
+void Sweep::find_doubts() {
+  slowed_.clear();
   for (std::size_t i = 0; i < messages_.size(); ++i) {
-    const Message& m = messages_[i];
-    if (flows_.rate[i] >= m.path.limit * (1 - 1e-6)) continue;
-    first = std::min(first, m.start.seconds + m.wait);
-    last = std::max(last, m.start.seconds + m.wait);
-    longest = std::max(longest, m.send.bytes * m.times / flows_.rate[i]);
+    Message& m = messages_[i];
+    const double sharing = m.receive.kind == StepKind::receive_reduce ? reductions_[m.channel.to] : 1;
+    m.slowed = m.times * m.send.bytes *
+               (1 / flows_.rate[i] - 1 / m.path.limit + (sharing - 1) / network_.reduction_rate(m.channel.to));
+    if (m.slowed <= 1e-6 * m.times * m.send.bytes / m.path.limit) continue;
+    slowed_.push_back(static_cast<std::uint32_t>(i));
+    const double start = m.start.seconds + m.wait,
+                 end = start + m.times * (m.path.cost + m.send.bytes / flows_.rate[i]);
+    for_each_shared(i, [&](Presence& p) { p.add(start, end, m.times > 1); });
   }
-  if (last > first) traffic_.staggered += std::min(last - first, longest);
+  for (const std::uint32_t i : slowed_) {
+    Message& m = messages_[i];
+    double apart = 0;
+    for_each_shared(i, [&](const Presence& p) { apart = std::max(apart, p.apart()); });
+    m.doubt = std::min(m.slowed, apart);
+  }
+  for (const std::uint32_t i : slowed_) for_each_shared(i, [](Presence& p) { p = {}; });
 }
 
 void Sweep::connect_loops(std::int32_t a, std::int32_t b) {
@@ -114,9 +125,9 @@ double Sweep::issue(const Message& m) {
 void Sweep::deliver_one(std::size_t at) {
   Message& m = messages_[at];
   const Channel& channel = m.channel;
-  m.wait = issue(m);
   const Moment left = m.start.plus_latency(m.wait + m.path.cost).plus_transfer(m.send.bytes / flows_.rate[at]);
   Moment arrived = left.plus_latency(m.path.latency);
+  arrived.doubt += m.doubt;
   if (m.receive.kind == StepKind::receive_reduce) {
     const auto sharing = static_cast<double>(reductions_[channel.to]);
     const double rate = network_.reduction_rate(channel.to);

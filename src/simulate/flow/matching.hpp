@@ -53,6 +53,9 @@ class Matching {
   using Entry = std::pair<const Channel, Queue>;
   enum Side { sends = 0, receives = 1 };
 
+  // Room for so many queues at once.
+  void reserve(std::size_t queues) { queues_.reserve(queues), pool_.reserve(queues); }
+
   void post(const Channel& channel, Side side, const Posted& posted) {
     Entry& entry = *queues_.try_emplace(channel).first;
     Queue& q = entry.second;

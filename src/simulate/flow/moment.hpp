@@ -6,13 +6,21 @@ namespace kumihimo::simulation {
 struct Moment {
   double seconds = 0;
   double transfer = 0, reduction = 0, steady = 0; // parts of it; the rest is latency: costs, hops, relays
+  double doubt = 0;    // of it: shared with messages that begin or end at other times, which the model takes to be one
   double crowding = 0; // not in it: what reductions on the way would take longer beside those of other lanes
 
   double latency() const { return seconds - transfer - reduction - steady; }
-  Moment plus_latency(double t) const { return {seconds + t, transfer, reduction, steady, crowding}; }
-  Moment plus_transfer(double t) const { return {seconds + t, transfer + t, reduction, steady, crowding}; }
-  Moment plus_reduction(double t) const { return {seconds + t, transfer, reduction + t, steady, crowding}; }
-  Moment plus_steady(double t) const { return {seconds + t, transfer, reduction, steady + t, crowding}; }
+  Moment plus_latency(double t) const { return plus(t, 0, 0, 0); }
+  Moment plus_transfer(double t) const { return plus(t, t, 0, 0); }
+  Moment plus_reduction(double t) const { return plus(t, 0, t, 0); }
+  Moment plus_steady(double t) const { return plus(t, 0, 0, t); }
+
+ private:
+  Moment plus(double t, double moved, double reduced, double steadily) const {
+    Moment m = *this;
+    m.seconds += t, m.transfer += moved, m.reduction += reduced, m.steady += steadily;
+    return m;
+  }
 };
 
 inline const Moment& later(const Moment& a, const Moment& b) { return b.seconds > a.seconds ? b : a; }

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace kumihimo::simulation {
 
@@ -15,15 +14,18 @@ constexpr std::int32_t most_pipelines = 16; // beyond, all lanes of a phase keep
 Sweep::Sweep(const Compiled& compiled, const Network& network)
     : compiled_(compiled), network_(network), outcomes_(compiled.instances.size()), blocked_(compiled.instances.size()),
       done_(compiled.instances.size()), issuing_(compiled.instances.size()), offloads_(compiled.lanes.size()),
-      offloads_of_(compiled.instances.size()), shares_(network.capacities()),
+      offloads_of_(compiled.instances.size()), lengths_(compiled.schedule->collective, compiled.segments),
+      shares_(network.capacities()), presence_(network.capacities().size()),
       reductions_(static_cast<std::size_t>(compiled.schedule->ranks())) {
-  for (const FlatLane& lane : compiled.lanes) pipeline_.push_back(compiled.groups <= most_pipelines ? lane.group : 0);
+  matching_.reserve(compiled.instances.size());
+  for (const FlatLane& lane : compiled.lanes)
+    pipeline_.push_back(compiled.phases.groups() <= most_pipelines ? lane.group : 0);
   traffic_.link_bytes.assign(static_cast<std::size_t>(network.link_bound()), 0);
   traffic_.waiting.assign(static_cast<std::size_t>(network.link_bound()), 0);
 }
 
 void Sweep::begin_phase(std::int32_t phase) {
-  const std::size_t pipelines = compiled_.groups <= most_pipelines ? compiled_.groups : 1;
+  const std::size_t pipelines = compiled_.phases.groups() <= most_pipelines ? compiled_.phases.groups() : 1;
   loads_.queue.assign(pipelines, 0);
   loads_.bytes.assign(pipelines, {});
   if (compiled_.segments > 1)
@@ -84,7 +86,6 @@ Status Sweep::run(std::int32_t phase) {
       share();
       account();
       deliver();
-      note_loops();
     }
   } while (release_stuck());
   return finished(phase);
@@ -129,7 +130,7 @@ void Sweep::post(std::int32_t f, const FlatStep& step) {
     const DynamicStep& dynamic = compiled_.dynamic[step.dynamic];
     const auto values = values_of(f);
     peer = static_cast<std::int32_t>(dynamic.peer.evaluate(values));
-    bytes = mean_bytes(dynamic.extent, compiled_.schedule->collective, compiled_.segments, instance.rank, values);
+    bytes = lengths_.mean_bytes(dynamic.extent, instance.rank, values, dynamic.collapsed);
     const bool data = step.kind != StepKind::signal && step.kind != StepKind::wait_signal;
     if (data && bytes <= 0) return complete(f, frame.now, 0);
   }
@@ -172,9 +173,7 @@ void Sweep::offload_step(std::int32_t f, double) {
   call.start = call.frames.empty() ? frame.now : later(call.start, frame.now);
   call.frames.push_back(f);
   if (static_cast<std::int32_t>(call.frames.size()) < compiled_.lanes[lane].instances) return;
-  const auto& numbers = *network_.machine().offload; // its presence was checked beforehand
-  const double t = numbers.base_latency.value.value +
-                   numbers.stage_latency.value.value * std::log2(static_cast<double>(call.frames.size()));
+  const double t = network_.offload_seconds(static_cast<std::int64_t>(call.frames.size()));
   const Moment end = call.start.plus_latency(t);
   const auto frames = std::move(call.frames);
   for (const std::int32_t member : frames) complete(member, end, t);
@@ -254,8 +253,6 @@ void Sweep::release_loop(std::int32_t member) {
     const FlatNode& loop = compiled_.nodes[frames_[parent].node];
     const double rest = static_cast<double>(loop.trip - 1) * pace, busy = frames_[f].busy;
     const Moment& now = frames_[f].now;
-    shortest_loop_ = longest_loop_ > 0 ? std::min(shortest_loop_, rest) : rest;
-    longest_loop_ = std::max(longest_loop_, rest);
     // The rest is spent as the first iteration was.
     const Moment& before = frames_[parent].now;
     const double spent = now.seconds - before.seconds;
@@ -268,12 +265,6 @@ void Sweep::release_loop(std::int32_t member) {
     unused_.push_back(f);
     complete(parent, end, 0);
   });
-}
-
-// Loops that begin together share the network as if they also ended together.
-void Sweep::note_loops() {
-  traffic_.uneven_loops += longest_loop_ - shortest_loop_;
-  shortest_loop_ = longest_loop_ = 0;
 }
 
 // Loops that wait for ranks which will not come: released as they are.

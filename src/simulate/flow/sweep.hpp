@@ -7,6 +7,7 @@
 #include "simulate/flow/matching.hpp"
 #include "simulate/flow/shares.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace kumihimo::simulation {
@@ -25,11 +26,10 @@ struct Loads {
 };
 
 struct Traffic {
-  std::vector<double> link_bytes;                // all segments
-  std::vector<char> waiting;                     // links where messages met
-  std::vector<double> reduced;                   // bytes reduced by each rank, all segments of this phase
-  double unequal = 0, staggered = 0, weight = 0; // see Prediction::unequal_shares, staggered_starts
-  double uneven_loops = 0;                       // see Prediction::uneven_loops, seconds
+  std::vector<double> link_bytes; // all segments
+  std::vector<char> waiting;      // links where messages met
+  std::vector<double> reduced;    // bytes reduced by each rank, all segments of this phase
+  double unequal = 0, weight = 0; // see Prediction::unequal_shares
 };
 
 class Sweep {
@@ -60,8 +60,31 @@ class Sweep {
     double times = 1;
     Path path;
     Moment start;
-    double wait = 0; // until its lane can issue it
+    double wait = 0;   // until its lane can issue it
+    double slowed = 0; // seconds by which sharing lengthens it
+    double doubt = 0;  // seconds of these that it might not be
   };
+
+  // When the slowed messages that use a resource begin and end.
+  struct Presence {
+    double first = 0, last = 0, first_end = 0, last_end = 0;
+    bool any = false, loops = false;
+    void add(double start, double end, bool loop) {
+      first = any ? std::min(first, start) : start, last = any ? std::max(last, start) : start;
+      first_end = any ? std::min(first_end, end) : end, last_end = any ? std::max(last_end, end) : end;
+      any = true, loops |= loop;
+    }
+    // Single messages that begin apart end apart; of loops the ends tell more.
+    double apart() const { return loops ? std::max(last - first, last_end - first_end) : last - first; }
+  };
+  template <class F>
+  void for_each_shared(std::size_t message, F&& fn) {
+    for (const Resource r : flows_.of(message))
+      if (shares_.users(r) > 1) fn(presence_[r]);
+    const Message& m = messages_[message];
+    if (m.receive.kind == StepKind::receive_reduce && reductions_[m.channel.to] > 1)
+      fn(presence_[network_.reducer(m.channel.to)]);
+  }
 
   void begin_phase(std::int32_t phase);
   void start_lanes(std::int32_t phase);
@@ -77,7 +100,6 @@ class Sweep {
   void finish(std::int32_t frame);
   void finish_iteration(std::int32_t frame);
   void release_loop(std::int32_t member);
-  void note_loops();
   bool release_stuck();
   void finish_lane(std::int32_t instance);
   std::array<std::int64_t, 8> values_of(std::int32_t frame) const;
@@ -88,7 +110,7 @@ class Sweep {
   void count_reductions();
   void deliver();
   void deliver_one(std::size_t at);
-  void note_stagger();
+  void find_doubts();
   double issue(const Message& message);
   void connect_loops(std::int32_t a, std::int32_t b);
   Status finished(std::int32_t phase) const;
@@ -112,7 +134,6 @@ class Sweep {
   std::vector<std::int32_t> unused_, frontier_, current_;
   Matching matching_;
   LoopSets loops_;
-  double shortest_loop_ = 0, longest_loop_ = 0; // seconds, of those that ended in this level
   struct Offload {
     Moment start;
     std::vector<std::int32_t> frames;
@@ -120,9 +141,12 @@ class Sweep {
   std::vector<std::vector<Offload>> offloads_; // [lane][k]
   std::vector<std::int32_t> offloads_of_;      // by instance: how many it has posted
 
+  Lengths lengths_; // of steps that depend on iterated loops
   std::vector<Message> messages_;
   FlowSet flows_;
   FairShares shares_;
+  std::vector<std::uint32_t> slowed_;    // messages that share something full
+  std::vector<Presence> presence_;       // by resource
   std::vector<std::int32_t> reductions_; // by rank, in this level
   std::vector<std::uint32_t> last_flow_; // by link, in this phase
 };

@@ -1,0 +1,71 @@
+#include "simulate/phases.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace kumihimo::simulation {
+
+std::int32_t Phases::enter(const Lane& lane) {
+  const auto [at, fresh] = index_.try_emplace(lane.id.value, static_cast<std::int32_t>(roles_.size()));
+  if (fresh) roles_.push_back(lane.role.substr(0, lane.role.find(',')));
+  return at->second;
+}
+
+void Phases::note(const Wait& wait, std::size_t nth) {
+  if (nth < recent_.size() && recent_[nth] == wait) return; // as at the rank before
+  recent_.resize(nth);
+  recent_.push_back(wait);
+  waits_.insert(wait);
+}
+
+void Phases::add(const Program& program) {
+  std::size_t waits = 0;
+  for (const Lane& lane : program.lanes) {
+    const std::int32_t mine = enter(lane);
+    for (const After& after : lane.after)
+      for (const LaneId id : after.lanes)
+        for (const Lane& other : program.lanes)
+          if (other.id == id) note({mine, enter(other), after.scope}, waits++);
+  }
+}
+
+std::int32_t Phases::root(std::int32_t lane) {
+  while (group_[lane] != lane) lane = group_[lane] = group_[group_[lane]];
+  return lane;
+}
+
+void Phases::find() {
+  phase_.assign(roles_.size(), 0);
+  group_.resize(roles_.size());
+  std::iota(group_.begin(), group_.end(), 0);
+  for (const Wait& w : waits_)
+    if (w.scope == Scope::segment) group_[root(w.lane)] = root(w.on);
+  bool changed = true;
+  for (std::size_t turn = 0; changed && turn <= roles_.size(); ++turn) {
+    changed = false;
+    for (const Wait& w : waits_) {
+      const std::int32_t least = phase_[w.on] + (w.scope == Scope::all);
+      if (phase_[w.lane] < least) phase_[w.lane] = least, changed = true;
+    }
+  }
+  std::unordered_map<std::int32_t, std::int32_t> number;
+  std::vector<std::int32_t> numbered;
+  for (std::int32_t lane = 0; lane < lanes(); ++lane)
+    numbered.push_back(number.try_emplace(root(lane), static_cast<std::int32_t>(number.size())).first->second);
+  group_ = std::move(numbered);
+  groups_ = static_cast<std::int32_t>(number.size());
+
+  std::vector<std::vector<std::string>> words;
+  for (std::int32_t lane = 0; lane < lanes(); ++lane) {
+    if (phase_[lane] >= static_cast<std::int32_t>(words.size()))
+      words.resize(static_cast<std::size_t>(phase_[lane]) + 1);
+    auto& mine = words[phase_[lane]];
+    if (std::find(mine.begin(), mine.end(), roles_[lane]) == mine.end()) mine.push_back(roles_[lane]);
+  }
+  for (const auto& of_phase : words) names_.push_back(fmt::format("{}", fmt::join(of_phase, " and ")));
+}
+
+} // namespace kumihimo::simulation
