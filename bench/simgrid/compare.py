@@ -166,9 +166,9 @@ def main() -> int:
     table = [
         f"# Against {version}",
         "",
-        f"Medians of {options.launches} alternating launches of whole processes. Ratios are SMPI's over Kumihimo's: above 1,",
-        "Kumihimo takes less. The two models charge messages differently (SMPI has its own latency and bandwidth factors,",
-        "eager and rendezvous protocols), so that simulated times need not agree.",
+        f"Medians of {options.launches} alternating launches of whole processes. Ratios are SMPI's over Kumihimo's:",
+        "above 1, Kumihimo takes less. The two models charge messages differently (SMPI has latency and bandwidth",
+        "factors of its own, eager and rendezvous protocols), so that simulated times need not agree.",
         "",
         "| shape | bytes | algorithm | SMPI s | Kumihimo s | ratio | SMPI MiB | Kumihimo MiB | ratio "
         "| SMPI simulated ms | Kumihimo simulated ms |",
