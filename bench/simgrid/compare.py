@@ -148,7 +148,8 @@ def markdown_row(row: dict) -> str:
     return (
         f"| {row['shape']} | {row['bytes']} | {row['algorithm']} "
         f"| {row['smpi_wall_seconds']:.2f} | {row['kumihimo_wall_seconds']:.2f} | {row['wall_ratio']:.1f} "
-        f"| {row['smpi_peak_rss_bytes'] / mib:.0f} | {row['kumihimo_peak_rss_bytes'] / mib:.0f} | {row['memory_ratio']:.1f} "
+        f"| {row['smpi_peak_rss_bytes'] / mib:.0f} | {row['kumihimo_peak_rss_bytes'] / mib:.0f} "
+        f"| {row['memory_ratio']:.1f} "
         f"| {row['smpi_simulated_seconds'] * 1e3:.4f} | {row['kumihimo_simulated_seconds'] * 1e3:.4f} |"
     )
 
