@@ -98,8 +98,8 @@ class Transport {
  public:
   virtual ~Transport() = default;
 
-  // Whether messages with these demands can be moved; called once a program, before its first instance. A local
-  // answer: all ranks must come to the same, since windows and lanes are the same on all.
+  // Whether messages with these demands can be moved; called once a program, before its first instance, on all ranks:
+  // it may be collective, since all must come to the same answer though their demands differ.
   virtual Status prepare(const Demands& demands) = 0;
 
   // Starts the next instance: the n-th of one rank is the n-th of all.

@@ -163,6 +163,20 @@ bool check_case(const Library& library, const Case& test, int rank, int ranks) {
   return true;
 }
 
+// One rank's program asks for more than tags can tell apart: all ranks refuse it where any two need tags, and none does
+// where all share memory.
+bool check_demands_of_one_rank(const Library& library, int rank, int ranks) {
+  Result<std::unique_ptr<MpiTransport>> transport =
+      MpiTransport::create(library, library.constants.comm_world, {.ranks_per_node = 2, .tag_upper_bound = 32767});
+  if (!transport) return std::fprintf(stderr, "%s\n", transport.error().sentence().c_str()), false;
+  execute::Demands demands;
+  if (rank == 0) demands.window = 1 << 20;
+  const bool refused = !(*transport)->prepare(demands).ok();
+  if (refused != (ranks > 2))
+    std::fprintf(stderr, "rank %d: a wide window is %srefused\n", rank, refused ? "" : "not ");
+  return refused == (ranks > 2);
+}
+
 // Rank 0 sends another number of bytes than rank 1 expects: rank 1 alone is told, writes nothing outside its vector,
 // and leaves behind a receive that nothing will ever meet.
 bool check_unequal_lengths(const Library& library, TransportOptions options, std::int64_t sent, std::int64_t expected) {
@@ -208,6 +222,7 @@ bool check_transport(const Library& library, int rank, int ranks) {
   };
   bool good = true;
   for (const Case& test : cases) good = check_case(library, test, rank, ranks) && good;
+  good = check_demands_of_one_rank(library, rank, ranks) && good;
   if (ranks == 1) return good;
   for (const std::int32_t ranks_per_node : {0, 1})
     for (const std::int64_t sent : {100, 1'000}) {

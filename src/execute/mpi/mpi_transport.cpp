@@ -3,17 +3,34 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace kumihimo::mpi {
+namespace {
+
+// Success if all ranks of the communicator bring success: otherwise an error on each. Collective.
+Status agree(const Library& library, Handle communicator, const Status& mine) {
+  const std::int32_t failures = !mine.ok();
+  std::int32_t any = failures;
+  const int code = library.call.Allreduce(&failures, &any, 1, library.datatype(DataType::int32),
+                                          library.operation(Operation::max), communicator);
+  if (!mine) return mine;
+  if (Status status = library.check(code, "agreement on the transport"); !status) return status;
+  if (any) return failed("a transport on every rank", "another rank that could not make its part", "see its error");
+  return Nothing{};
+}
+
+} // namespace
 
 Result<std::unique_ptr<MpiTransport>> MpiTransport::create(const Library& library, Handle communicator,
                                                            TransportOptions options) {
   Handle own = 0;
-  if (Status status = library.check(library.call.Comm_dup(communicator, &own), "MPI_Comm_dup"); !status)
-    return status.error();
+  const Status copied = library.check(library.call.Comm_dup(communicator, &own), "MPI_Comm_dup");
+  if (Status status = agree(library, communicator, copied); !status) return status.error();
   library.call.Comm_set_errhandler(own, library.constants.errors_return);
   std::unique_ptr<MpiTransport> transport(new MpiTransport(library, own, options));
   if (Status status = transport->set_up(); !status) return status.error();
+  transport->complete_ = true;
   return transport;
 }
 
@@ -24,7 +41,13 @@ MpiTransport::MpiTransport(const Library& library, Handle communicator, Transpor
   neighbours_.resize(static_cast<std::size_t>(ranks_));
 }
 
+// What only some ranks have made is left to the library: MPI frees collectively, and would wait for the others for
+// ever.
 MpiTransport::~MpiTransport() {
+  if (!complete_) {
+    static_cast<void>(memory_.release());
+    return;
+  }
   int finalized = 0;
   if (library_.call.Finalized(&finalized) != 0 || finalized) return;
   memory_.reset();
@@ -33,29 +56,41 @@ MpiTransport::~MpiTransport() {
 }
 
 Status MpiTransport::set_up() {
-  Result<std::int64_t> upper_bound = tag_upper_bound();
-  if (!upper_bound) return upper_bound.error();
+  const Result<std::int64_t> upper_bound = tag_upper_bound();
+  const Status has_tags = upper_bound ? Status(Nothing{}) : Status(upper_bound.error());
+  if (Status status = agree(library_, communicator_, has_tags); !status) return status;
   point_to_point_.emplace(library_, communicator_, *upper_bound);
   if (Status status = find_node(); !status) return status;
+  return agree(library_, communicator_, join_node());
+}
+
+// Every rank of the node goes through the same collectives, whatever of its own has failed.
+Status MpiTransport::join_node() {
   std::int32_t node_ranks = 0, node_rank = 0;
   library_.call.Comm_size(node_, &node_ranks);
   library_.call.Comm_rank(node_, &node_rank);
   const Result<bool> crowded = is_crowded(node_ranks);
+  const Result<std::vector<std::int32_t>> members = members_of_node(node_ranks);
+  if (options_.shared_memory && node_ranks > 1) {
+    const std::int64_t asked = options_.shared_memory_limit_bytes;
+    Result<std::unique_ptr<NodeMemory>> memory =
+        NodeMemory::create(library_, node_, asked >= 0 ? asked : shared_memory_share_bytes_);
+    if (!memory) return memory.error();
+    memory_ = std::move(*memory);
+  }
   if (!crowded) return crowded.error();
+  if (!members) return members.error();
   waiting_ = Waiting(*crowded);
-  if (!options_.shared_memory || node_ranks == 1) return Nothing{};
+  if (memory_ && memory_->exists()) open_channels(*members, node_rank);
+  return Nothing{};
+}
 
-  const std::int64_t limit =
-      options_.shared_memory_limit_bytes >= 0 ? options_.shared_memory_limit_bytes : shared_memory_limit_bytes();
-  Result<std::unique_ptr<NodeMemory>> memory = NodeMemory::create(library_, node_, limit);
-  if (!memory) return memory.error();
-  memory_ = std::move(*memory);
-  if (!memory_->exists()) return Nothing{};
+Result<std::vector<std::int32_t>> MpiTransport::members_of_node(std::int32_t node_ranks) const {
   std::vector<std::int32_t> members(static_cast<std::size_t>(node_ranks));
   const Handle type = library_.datatype(DataType::int32);
   const int code = library_.call.Allgather(&rank_, 1, type, members.data(), 1, type, node_);
-  open_channels(members, node_rank);
-  return library_.check(code, "MPI_Allgather");
+  if (Status status = library_.check(code, "MPI_Allgather"); !status) return status.error();
+  return members;
 }
 
 // Whether the ranks of this node outnumber the processors that they may run on together.
@@ -72,20 +107,36 @@ Result<bool> MpiTransport::is_crowded(std::int32_t node_ranks) const {
 // The ranks that share memory, and of those the ones of this rank's emulated node.
 Status MpiTransport::find_node() {
   const Functions& call = library_.call;
-  Handle machine = 0;
+  Handle machine = 0, node = 0;
   int code = call.Comm_split_type(communicator_, library_.constants.comm_type_shared, rank_,
                                   library_.constants.info_null, &machine);
-  if (Status status = library_.check(code, "MPI_Comm_split_type"); !status) return status;
+  if (Status status = agree(library_, communicator_, library_.check(code, "MPI_Comm_split_type")); !status)
+    return status;
   call.Comm_set_errhandler(machine, library_.constants.errors_return);
-  if (options_.ranks_per_node == 0) {
-    node_ = machine;
-    return Nothing{};
+  node = machine;
+  if (options_.ranks_per_node > 0) {
+    code = call.Comm_split(machine, rank_ / options_.ranks_per_node, rank_, &node);
+    if (Status status = agree(library_, communicator_, library_.check(code, "MPI_Comm_split")); !status) return status;
+    call.Comm_set_errhandler(node, library_.constants.errors_return);
   }
-  code = call.Comm_split(machine, rank_ / options_.ranks_per_node, rank_, &node_);
-  call.Comm_free(&machine);
-  if (Status status = library_.check(code, "MPI_Comm_split"); !status) return status;
-  call.Comm_set_errhandler(node_, library_.constants.errors_return);
-  return Nothing{};
+  node_ = node;
+  const Result<std::int64_t> share = share_of_shared_memory(machine);
+  if (node != machine) call.Comm_free(&machine);
+  if (share) shared_memory_share_bytes_ = *share;
+  return agree(library_, communicator_, share ? Status(Nothing{}) : Status(share.error()));
+}
+
+// What each of the nodes emulated on this machine may take, found before any of them takes its own.
+Result<std::int64_t> MpiTransport::share_of_shared_memory(Handle machine) const {
+  std::int32_t node_rank = 0;
+  library_.call.Comm_rank(node_, &node_rank);
+  const std::int64_t free = shared_memory_limit_bytes(), leads = node_rank == 0;
+  std::int64_t smallest = free, nodes = 1;
+  const Handle type = library_.datatype(DataType::int64);
+  const int counted = library_.call.Allreduce(&leads, &nodes, 1, type, library_.operation(Operation::sum), machine);
+  const int code = library_.call.Allreduce(&free, &smallest, 1, type, library_.operation(Operation::min), machine);
+  if (Status status = library_.check(counted != 0 ? counted : code, "MPI_Allreduce"); !status) return status.error();
+  return smallest / std::max<std::int64_t>(nodes, 1);
 }
 
 Result<std::int64_t> MpiTransport::tag_upper_bound() const {
@@ -118,15 +169,40 @@ const std::string& MpiTransport::note() const {
   return memory_ ? memory_->note() : none;
 }
 
+// All ranks must refuse or none: a rank's program says only what that rank asks, so the largest of each demand counts.
+// An agreement costs a few microseconds once for each plan.
 Status MpiTransport::prepare(const execute::Demands& demands) {
   if (point_to_point_->error()) return *point_to_point_->error();
-  if (demands.offloads)
+  const Result<execute::Demands> all = demands_of_all(demands);
+  if (!all) return all.error();
+  if (all->offloads)
     return not_applicable("an MPI library has no engine that computes in the network: offload steps need another "
                           "transport");
-  const bool all_near =
-      std::all_of(demands.peers.begin(), demands.peers.end(), [&](Rank peer) { return shares_memory_with(peer); });
-  if (all_near) return Nothing{};
-  return point_to_point_->prepare(demands);
+  return any_rank_is_far() ? point_to_point_->prepare(*all) : Status(Nothing{});
+}
+
+Result<execute::Demands> MpiTransport::demands_of_all(const execute::Demands& mine) const {
+  const std::int64_t asked[] = {mine.lanes, mine.window, mine.spread, mine.largest_bytes, mine.offloads};
+  std::int64_t most[std::size(asked)] = {};
+  const int code =
+      library_.call.Allreduce(asked, most, static_cast<int>(std::size(asked)), library_.datatype(DataType::int64),
+                              library_.operation(Operation::max), communicator_);
+  if (Status status = library_.check(code, "agreement on a program's demands"); !status) return status.error();
+  execute::Demands all = mine;
+  all.lanes = static_cast<std::int32_t>(most[0]);
+  all.window = most[1];
+  all.spread = most[2];
+  all.largest_bytes = most[3];
+  all.offloads = most[4] != 0;
+  return all;
+}
+
+// The same answer on all ranks: the ranks of one node share memory all or not at all, so nobody is far from this rank
+// only where its node holds all ranks.
+bool MpiTransport::any_rank_is_far() const {
+  for (std::int32_t r = 0; r < ranks_; ++r)
+    if (r != rank_ && !shares_memory_with(Rank{r})) return true;
+  return false;
 }
 
 void MpiTransport::send(execute::Sending& message) {

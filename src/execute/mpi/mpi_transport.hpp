@@ -22,17 +22,19 @@ struct TransportOptions {
   // Ranks a, a+1, ... of the same quotient by this number are treated as one node; 0: the machine's real nodes.
   std::int32_t ranks_per_node = 0;
   bool shared_memory = true;
-  std::int64_t shared_memory_limit_bytes = -1; // -1: half of what /dev/shm has free
-  std::int64_t tag_upper_bound = -1;           // -1: the library's MPI_TAG_UB
+  std::int64_t shared_memory_limit_bytes =
+      -1;                            // of a node; -1: half of what /dev/shm has free, shared by the nodes on it
+  std::int64_t tag_upper_bound = -1; // -1: the library's MPI_TAG_UB
 };
 
 class MpiTransport final : public execute::Transport {
  public:
-  // Collective over `communicator`. The library outlives the transport.
+  // Collective over `communicator`: all ranks get one or none does. The library outlives the transport.
   static Result<std::unique_ptr<MpiTransport>> create(const Library& library, Handle communicator,
                                                       TransportOptions options = {});
   ~MpiTransport() override; // collective, unless MPI is finalized
 
+  // Collective: what is decided is what the most demanding rank asks, so that all answer alike.
   Status prepare(const execute::Demands& demands) override;
   std::uint64_t begin() override { return waiting_.reset(), ++instance_; }
   void send(execute::Sending& message) override;
@@ -56,15 +58,22 @@ class MpiTransport final : public execute::Transport {
   MpiTransport(const Library& library, Handle communicator, TransportOptions options);
   Status set_up();
   Status find_node();
+  Status join_node();
+  Result<std::int64_t> share_of_shared_memory(Handle machine) const;
+  Result<std::vector<std::int32_t>> members_of_node(std::int32_t node_ranks) const;
+  Result<execute::Demands> demands_of_all(const execute::Demands& mine) const;
+  bool any_rank_is_far() const;
   Result<bool> is_crowded(std::int32_t node_ranks) const;
   Result<std::int64_t> tag_upper_bound() const;
-  void open_channels(const std::vector<std::int32_t>& world_rank_of_node_rank, std::int32_t node_rank);
+  void open_channels(const std::vector<std::int32_t>& members, std::int32_t node_rank);
   void activate(Rank peer);
   Progress fail(Error reason);
 
   const Library& library_;
   TransportOptions options_;
   Handle communicator_, node_ = 0;
+  bool complete_ = false; // all ranks have their part
+  std::int64_t shared_memory_share_bytes_ = 0;
   std::int32_t rank_ = 0, ranks_ = 0;
   std::uint64_t instance_ = 0;
   std::unique_ptr<NodeMemory> memory_;

@@ -1,9 +1,13 @@
 #include "execute/mpi/node_memory.hpp"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 
 namespace kumihimo::mpi {
 namespace {
@@ -16,12 +20,33 @@ std::byte* align_to_line(std::byte* p) {
   return p + (-address & (cache_line_bytes - 1));
 }
 
+// Makes the system give the pages that hold these bytes, now, as zeros not written yet.
+Status take_pages(std::byte* first, std::int64_t bytes) {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+#ifdef MADV_POPULATE_WRITE // Linux 5.14: says so where touching would end in a SIGBUS
+  const auto begin = reinterpret_cast<std::uintptr_t>(first) / page * page;
+  const std::size_t length = reinterpret_cast<std::uintptr_t>(first) + static_cast<std::size_t>(bytes) - begin;
+  int code = 0;
+  do code = madvise(reinterpret_cast<void*>(begin), length, MADV_POPULATE_WRITE);
+  while (code != 0 && (errno == EINTR || errno == EAGAIN));
+  if (code == 0) return Nothing{};
+  if (errno != EINVAL)
+    return failed(fmt::format("{} bytes of shared memory", bytes), std::strerror(errno), "enlarge /dev/shm");
+#endif
+  // Older systems: the limit has shown that there is twice as much.
+  for (std::int64_t at = 0; at < bytes; at += static_cast<std::int64_t>(page))
+    *static_cast<volatile std::byte*>(first + at) = std::byte{};
+  return Nothing{};
+}
+
 } // namespace
 
 RingShape ring_shape_for(std::int32_t ranks, std::int64_t limit_bytes) {
-  const std::int64_t pairs = static_cast<std::int64_t>(ranks) * (ranks - 1);
-  for (const RingShape& shape : ring_shapes)
-    if (shape.channel_bytes() <= limit_bytes / std::max<std::int64_t>(pairs, 1)) return shape;
+  const std::int64_t others = std::max(ranks - 1, 1), room = limit_bytes / std::max(ranks, 1) / others;
+  for (const RingShape& shape : ring_shapes) {
+    const bool ample = shape.channel_bytes() > ample_bytes_per_rank / others && &shape != std::end(ring_shapes) - 1;
+    if (shape.channel_bytes() <= room && !ample) return shape;
+  }
   return {0, 0};
 }
 
@@ -54,30 +79,48 @@ Result<std::unique_ptr<NodeMemory>> NodeMemory::create(const Library& library, H
 
 Status NodeMemory::allocate(Handle node, std::int32_t rank, std::int32_t ranks) {
   std::byte* mine = nullptr;
-  const Functions& call = library_.call;
-  const int code = call.Win_allocate_shared(bytes_per_rank(ranks) + cache_line_bytes, 1, library_.constants.info_null,
-                                            node, &mine, &window_);
-  // Agree on the outcome, so that a failure on one rank is a failure of all and not a rank waiting for ever.
-  std::int32_t failures = code != 0, any = 0;
-  call.Allreduce(&failures, &any, 1, library_.datatype(DataType::int32), library_.operation(Operation::max), node);
-  if (any) {
-    if (code != 0) window_ = 0;
-    note_ = fmt::format("no shared memory between the ranks of a node ({}); they talk by point-to-point messages "
-                        "instead",
-                        code != 0 ? library_.error_text(code) : "another rank has none");
-    return Nothing{};
-  }
+  Handle window = 0;
+  const int code = library_.call.Win_allocate_shared(bytes_per_rank(ranks) + cache_line_bytes, 1,
+                                                     library_.constants.info_null, node, &mine, &window);
+  const Result<bool> none = any_failed(node, library_.check(code, "MPI_Win_allocate_shared"));
+  if (!none) return none.error();
+  if (*none) return Nothing{}; // a window that only some ranks have is left: freeing it is collective
+  window_ = window;
+  const Result<bool> unmapped = any_failed(node, map(rank, ranks)); // and nobody goes on before all have cleared
+  if (unmapped && !*unmapped) return Nothing{};
+  bases_.clear();
+  if (unmapped) library_.call.Win_free(&window_); // on all ranks
+  window_ = 0;
+  return unmapped ? Status(Nothing{}) : Status(unmapped.error());
+}
+
+// The addresses of all parts; this rank's own with its pages and its channels empty.
+Status NodeMemory::map(std::int32_t rank, std::int32_t ranks) {
   for (std::int32_t r = 0; r < ranks; ++r) {
     Address size = 0;
     int unit = 0;
     std::byte* base = nullptr;
-    const int asked = call.Win_shared_query(window_, r, &size, &unit, &base);
-    if (Status status = library_.check(asked, "MPI_Win_shared_query"); !status) return status;
+    const int code = library_.call.Win_shared_query(window_, r, &size, &unit, &base);
+    if (Status status = library_.check(code, "MPI_Win_shared_query"); !status) return status;
     bases_.push_back(align_to_line(base)); // windows are mapped at pages, so all ranks align alike
   }
+  if (Status status = take_pages(bases_[static_cast<std::size_t>(rank)], bytes_per_rank(ranks)); !status) return status;
   for (std::int32_t to = 0; to < ranks; ++to)
     if (to != rank) clear(channel(rank, to));
-  return library_.check(call.Barrier(node), "MPI_Barrier");
+  return Nothing{};
+}
+
+Result<bool> NodeMemory::any_failed(Handle node, const Status& mine) {
+  const std::int32_t failures = !mine.ok();
+  std::int32_t any = failures;
+  const int code = library_.call.Allreduce(&failures, &any, 1, library_.datatype(DataType::int32),
+                                           library_.operation(Operation::max), node);
+  if (Status status = library_.check(code, "agreement on shared memory"); !status) return status.error();
+  if (any)
+    note_ = fmt::format("no shared memory between the ranks of a node ({}); they talk by point-to-point messages "
+                        "instead",
+                        mine ? "another rank has none" : mine.error().sentence());
+  return any != 0;
 }
 
 NodeMemory::~NodeMemory() {

@@ -1,5 +1,6 @@
-// The shared memory of one node: an MPI shared-memory window with a channel for each ordered pair of its ranks. Pages
-// are touched when a channel is first used (only headers are cleared), so pairs that never talk cost address space.
+// The shared memory of one node: an MPI shared-memory window with a channel for each ordered pair of its ranks. Its
+// pages are all taken when it is made: tmpfs gives them at the first touch alone, and one that it cannot give then is a
+// SIGBUS in the middle of a program, not an error.
 #pragma once
 
 #include "base/result.hpp"
@@ -14,16 +15,18 @@
 namespace kumihimo::mpi {
 
 // Slots and their size for a node of `ranks` ranks, so that all channels together fit in `limit_bytes`; no slots if
-// even the smallest ring does not fit.
+// even the smallest ring does not fit. Rings shrink as well where one rank's would be more than `ample_bytes_per_rank`.
+inline constexpr std::int64_t ample_bytes_per_rank = 16 << 20;
 RingShape ring_shape_for(std::int32_t ranks, std::int64_t limit_bytes);
 
-// What shared memory may take on this machine: half of what is free in /dev/shm, where MPI libraries put it.
+// What shared memory may take on this machine, now: half of what is free in /dev/shm, where MPI libraries put it.
 std::int64_t shared_memory_limit_bytes();
 
 class NodeMemory {
  public:
-  // Collective over `node`, a communicator of ranks that share memory. Success without memory (see exists()) means
-  // that there is too little, with the sentence in note().
+  // Collective over `node`, a communicator of ranks that share memory, of which its channels may take `limit_bytes`.
+  // Success without memory, on all ranks alike (see exists()), means that there is too little or that a rank could not
+  // map it, with the sentence in note().
   static Result<std::unique_ptr<NodeMemory>> create(const Library& library, Handle node, std::int64_t limit_bytes);
   ~NodeMemory(); // frees the window, collectively, unless MPI is finalized
   NodeMemory(const NodeMemory&) = delete;
@@ -38,6 +41,9 @@ class NodeMemory {
  private:
   explicit NodeMemory(const Library& library) : library_(library) {}
   Status allocate(Handle node, std::int32_t rank, std::int32_t ranks);
+  Status map(std::int32_t rank, std::int32_t ranks);
+  // Whether any rank failed; the sentence of this one's failure, or that of another, becomes the note.
+  Result<bool> any_failed(Handle node, const Status& mine);
   std::int64_t bytes_per_rank(std::int32_t ranks) const { return shape_.channel_bytes() * (ranks - 1); }
 
   const Library& library_;

@@ -4,6 +4,7 @@
 
 #include "execute/mpi/abi.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -20,8 +21,11 @@ struct FakeWorld {
   std::vector<FakeRequest> requests;
   int test_code = 0, split_type_code = 0, query_code = 0;
   bool cancels = true;         // whether a cancelled receive is given back
-  std::int64_t others_say = 0; // in every agreement on a largest value
-  std::int64_t smallest_say = INT64_MAX;
+  std::int64_t others_say = 0; // in agreements on a largest value
+  int others_say_from = 1;     // the how-manieth such agreement
+  std::int64_t sum_says = 0;   // all others together
+  int largest_asked = 0;
+  std::byte* base = nullptr; // of the window, instead of `window`
   int windows_freed = 0, communicators_freed = 0, allreduces = 0;
   std::vector<std::byte> window;
 
@@ -52,10 +56,11 @@ inline int test(Handle* request, int* done, StatusWords* status) {
   return 0;
 }
 
-// Integers alone; min and max.
+// Integers alone.
 inline int allreduce(const void* mine, void* all, int count, Handle type, Handle op, Handle) {
   FakeWorld& w = FakeWorld::now();
   ++w.allreduces;
+  if (op == static_cast<Handle>(Operation::max)) ++w.largest_asked;
   for (int i = 0; i < count; ++i) {
     const bool wide = type == 64;
     std::int64_t value = 0;
@@ -64,8 +69,9 @@ inline int allreduce(const void* mine, void* all, int count, Handle type, Handle
       std::memcpy(&value, static_cast<const std::int64_t*>(mine) + i, sizeof value);
     else
       std::memcpy(&narrow, static_cast<const std::int32_t*>(mine) + i, sizeof narrow), value = narrow;
-    if (op == static_cast<Handle>(Operation::max)) value = std::max(value, w.others_say);
-    if (op == static_cast<Handle>(Operation::min)) value = std::min(value, w.smallest_say);
+    if (op == static_cast<Handle>(Operation::max) && w.largest_asked >= w.others_say_from)
+      value = std::max(value, w.others_say);
+    if (op == static_cast<Handle>(Operation::sum)) value += w.sum_says;
     if (wide)
       static_cast<std::int64_t*>(all)[i] = value;
     else
@@ -135,7 +141,7 @@ inline Library fake_library() {
     FakeWorld& w = FakeWorld::now();
     *size = static_cast<Address>(w.window.size()) / w.node_ranks;
     *unit = 1;
-    *static_cast<std::byte**>(base) = w.window.data() + rank * *size;
+    *static_cast<std::byte**>(base) = (w.base ? w.base : w.window.data()) + rank * *size;
     return rank > 0 ? w.query_code : 0;
   };
   f.Win_free = [](Handle* window) { return ++FakeWorld::now().windows_freed, *window = 0, 0; };
