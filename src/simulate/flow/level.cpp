@@ -97,7 +97,8 @@ void Sweep::find_doubts() {
     for_each_shared(i, [&](const Presence& p) { apart = std::max(apart, p.apart()); });
     m.doubt = std::min(m.slowed, apart);
   }
-  for (const std::uint32_t i : slowed_) for_each_shared(i, [](Presence& p) { p = {}; });
+  for (const Presence& p : presence_) presence_at_[p.resource] = -1;
+  presence_.clear();
 }
 
 void Sweep::connect_loops(std::int32_t a, std::int32_t b) {

@@ -28,6 +28,14 @@ struct ChannelHash {
   }
 };
 
+// For a table that is walked rank by rank: neighbours in rank are neighbours in memory.
+struct NearHash {
+  std::size_t operator()(const Channel& c) const noexcept {
+    return static_cast<std::size_t>(c.to) * 64 + static_cast<std::size_t>(c.from) * 3 +
+           static_cast<std::size_t>(c.lane) * 40'503;
+  }
+};
+
 // A step that has started. Of a collapsed loop it stands for `times` messages, which may meet as many single ones.
 struct Posted {
   Moment since;
@@ -113,7 +121,7 @@ class Matching {
     return at;
   }
 
-  std::unordered_map<Channel, Queue, ChannelHash> queues_;
+  std::unordered_map<Channel, Queue, NearHash> queues_;
   std::vector<Entry*> ready_;
   std::vector<Posted> pool_;
   std::vector<std::int32_t> unused_;

@@ -15,7 +15,7 @@ Sweep::Sweep(const Compiled& compiled, const Network& network)
     : compiled_(compiled), network_(network), outcomes_(compiled.instances.size()), blocked_(compiled.instances.size()),
       done_(compiled.instances.size()), issuing_(compiled.instances.size()), offloads_(compiled.lanes.size()),
       offloads_of_(compiled.instances.size()), lengths_(compiled.schedule->collective, compiled.segments),
-      shares_(network.capacities()), presence_(network.capacities().size()),
+      shares_(network.capacities()), presence_at_(network.capacities().size(), -1),
       reductions_(static_cast<std::size_t>(compiled.schedule->ranks())) {
   matching_.reserve(compiled.instances.size());
   for (const FlatLane& lane : compiled.lanes)

@@ -67,6 +67,7 @@ class Sweep {
 
   // When the slowed messages that use a resource begin and end.
   struct Presence {
+    Resource resource = 0;
     double first = 0, last = 0, first_end = 0, last_end = 0;
     bool any = false, loops = false;
     void add(double start, double end, bool loop) {
@@ -80,10 +81,17 @@ class Sweep {
   template <class F>
   void for_each_shared(std::size_t message, F&& fn) {
     for (const Resource r : flows_.of(message))
-      if (shares_.users(r) > 1) fn(presence_[r]);
+      if (shares_.users(r) > 1) fn(presence(r));
     const Message& m = messages_[message];
     if (m.receive.kind == StepKind::receive_reduce && reductions_[m.channel.to] > 1)
-      fn(presence_[network_.reducer(m.channel.to)]);
+      fn(presence(network_.reducer(m.channel.to)));
+  }
+  Presence& presence(Resource r) {
+    if (presence_at_[r] < 0) {
+      presence_at_[r] = static_cast<std::int32_t>(presence_.size());
+      presence_.push_back({r});
+    }
+    return presence_[presence_at_[r]];
   }
 
   void begin_phase(std::int32_t phase);
@@ -145,10 +153,11 @@ class Sweep {
   std::vector<Message> messages_;
   FlowSet flows_;
   FairShares shares_;
-  std::vector<std::uint32_t> slowed_;    // messages that share something full
-  std::vector<Presence> presence_;       // by resource
-  std::vector<std::int32_t> reductions_; // by rank, in this level
-  std::vector<std::uint32_t> last_flow_; // by link, in this phase
+  std::vector<std::uint32_t> slowed_;     // messages that share something full
+  std::vector<Presence> presence_;        // of this level
+  std::vector<std::int32_t> presence_at_; // by resource; -1: none
+  std::vector<std::int32_t> reductions_;  // by rank, in this level
+  std::vector<std::uint32_t> last_flow_;  // by link, in this phase
 };
 
 } // namespace kumihimo::simulation
