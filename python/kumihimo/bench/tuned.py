@@ -1,7 +1,7 @@
 """The algorithm and its parameters for every size, chosen on launches of their own, then measured on fresh ones.
 
-Training narrows in three launches: every algorithm at every fourth size; the best of those with segments of several
-sizes; and the finalists for longer. The choice is then measured beside the library on
+Training narrows: every algorithm at every fourth size; the best of those with segments of several sizes; and the
+finalists for longer, in several launches. The choice is then measured beside the library on
 launches that had no part in it. Launches are the independent samples: the interval is that of the median of their
 ratios, from the 2nd to the 8th of 9.
 """
@@ -22,6 +22,8 @@ LARGEST_SURVEYED = 4 * 2**20  # larger sizes take the candidates of this one
 BEST_OF_SURVEY = 3
 MOST_REFINED = 4  # algorithms at one size
 FINALISTS = 3
+FINALS = 3  # launches: what is fast in one may have been lucky with it
+TRAINING = 2 + FINALS  # launches in all
 
 Step = Callable[[str], None]
 Choice = tuple[str, tuple]  # algorithm, parameters in order
@@ -79,14 +81,17 @@ def run_tuned(
 
 
 def choose(tuning: Tuning) -> list[Case]:
-    """The best case for every size, by three training launches."""
+    """The best case for every size, by launches that serve nothing else."""
     tuning.step("training: all algorithms")
     surveyed = best(survey(tuning), BEST_OF_SURVEY)
     tuning.step("training: segments")
     refined = best(measured_candidates(tuning, candidates(tuning, surveyed), tuning.effort.refine_seconds), FINALISTS)
-    tuning.step("training: finalists")
     finalists = [case_of(tuning, size, choice) for size in tuning.sizes for choice in refined[size]]
-    final = best(measured_candidates(tuning, finalists, tuning.effort.final_seconds), 1)
+    launches = []
+    for number in range(FINALS):
+        tuning.step(f"training: finalists, {number + 1} of {FINALS}")
+        launches.append(measured_candidates(tuning, finalists, tuning.effort.final_seconds))
+    final = best(together(launches), 1)
     return [case_of(tuning, size, final[size][0]) for size in tuning.sizes]
 
 
@@ -139,6 +144,12 @@ def measured_candidates(tuning: Tuning, cases: list[Case], seconds: float) -> li
     ]
 
 
+def together(launches: list[list[dict]]) -> list[dict]:
+    """The same cases in several launches as one: by the median of their ratios to the library, which a launch that was
+    slow as a whole does not change."""
+    return [{**same[0], "seconds": median([r["ratio"] for r in same])} for same in zip(*launches)]
+
+
 def best(results: list[dict], number: int) -> dict[int, list[Choice]]:
     """The fastest choices by size."""
     by_size: dict[int, list[dict]] = {}
@@ -163,8 +174,7 @@ def measure(tuning: Tuning, cases: list[Case], seconds: float, **options) -> Run
         ranks=tuning.ranks,
         installation=tuning.installation,
         case_seconds=seconds,
-        seconds=600,
-        **{**tuning.options, **options},
+        **{"seconds": 600, **tuning.options, **options},
     )
 
 

@@ -200,7 +200,7 @@ def chosen_and_measured(asked: Asked) -> dict:
     if inside.place():
         raise BadInput("--algorithm all or a name, as mpirun started this", AUTO, "run it without mpirun")
     effort = tuned.Effort(launches=asked.launches or 9)
-    with waiting.progress("measuring", 3 + effort.launches) as advance:
+    with waiting.progress("measuring", tuned.TRAINING + effort.launches) as advance:
         return bench.run_tuned(
             asked.case.collective,
             ranks=asked.ranks,
