@@ -79,7 +79,7 @@ Status Execution::run(const Buffers& buffers, const Reduction& reduction) {
   if (program_.is_straight()) return run_straight();
   for (;;) {
     const Result<bool> done = advance();
-    if (!done) return done.error();
+    if (!done) return transport_.abandon(done.error()), done.error();
     if (*done) return Nothing{};
     if (Status s = wait_for_progress(); !s) return s;
   }

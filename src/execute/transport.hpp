@@ -120,6 +120,10 @@ class Transport {
   virtual void idle() = 0;
   virtual Error error() const = 0;
 
+  // This rank ends a run for a reason of its own: the messages under way are touched no more, and the transport has
+  // failed for that reason. (By itself it does the same before it answers `failed`.)
+  virtual void abandon(const Error&) {}
+
   // Whether sends of several pieces are taken; otherwise the engine packs them.
   virtual bool gathers() const { return false; }
 };

@@ -121,6 +121,40 @@ TEST(Failure, ARankThatFailsEndsTheOthers) {
   EXPECT_EQ(status.error().found, "one that does not");
 }
 
+// Takes everything at once and remembers why the engine gave up.
+struct Remembering : execute::Transport {
+  Status prepare(const execute::Demands&) override { return Nothing{}; }
+  std::uint64_t begin() override { return 1; }
+  void send(execute::Sending& message) override { message.complete(); }
+  void receive(execute::Receiving& message) override { message.complete(); }
+  Progress progress() override { return Progress::moved; }
+  void idle() override {}
+  Error error() const override { return failed("no error of its own"); }
+  void abandon(const Error& reason) override { why = reason.sentence(); }
+  std::string why;
+};
+
+// A chunk of a middle segment, resolved only when its turn comes, lies outside its buffer.
+TEST(Failure, ARunThatEndsInItsMiddleIsGivenUpAtTheTransportToo) {
+  const std::int64_t segments = 5000;
+  Table parts_of(static_cast<std::size_t>(segments), 0);
+  parts_of[2500] = 20'000;
+  const auto table = std::make_shared<const Table>(parts_of);
+  const Schedule s = each(make_collective(CollectiveKind::allreduce, 2, 2 * segments), segments,
+                          [&](LaneBuilder& lane, std::int64_t r) {
+                            lane.step(send(1 - r, in[part(Expression::look_up(table, Variable{0}), 2)]));
+                          });
+  Remembering transport;
+  const auto program = execute::compile(s, Rank{0});
+  ASSERT_TRUE(program.ok()) << program.error().sentence();
+  auto execution = execute::Execution::prepare(*program, transport);
+  std::vector<double> data(static_cast<std::size_t>(2 * segments));
+  const Status status = (*execution)->run({data.data(), data.data()}, *execute::find_reduction(pair()));
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(transport.why, status.error().sentence());
+  EXPECT_NE(transport.why.find("segment 2500"), std::string::npos) << transport.why;
+}
+
 TEST(Failure, AUserOperationNeedsItsFunction) {
   Collective c = pair();
   c.operation = Operation::user;

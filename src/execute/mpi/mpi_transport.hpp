@@ -42,6 +42,7 @@ class MpiTransport final : public execute::Transport {
   Progress progress() override;
   void idle() override;
   Error error() const override;
+  void abandon(const Error& reason) override { fail(reason); }
   bool gathers() const override { return true; }
 
   std::int32_t rank() const { return rank_; }

@@ -108,6 +108,19 @@ TEST_F(PointToPointTest, A_receive_that_is_not_given_back_is_not_waited_for) {
   EXPECT_FALSE(side.busy());
 }
 
+TEST_F(PointToPointTest, A_run_that_the_engine_ends_leaves_nothing_under_way) {
+  Result<std::unique_ptr<MpiTransport>> made = MpiTransport::create(library_, testing::world_handle);
+  ASSERT_TRUE(made.ok()) << made.error().sentence();
+  {
+    Expected expected;
+    (*made)->receive(expected);
+    (*made)->abandon(failed("a segment", "none"));
+  }
+  EXPECT_TRUE(world_.requests[0].cancelled);
+  EXPECT_EQ((*made)->progress(), Progress::failed);
+  EXPECT_EQ((*made)->error().found, "none");
+}
+
 TEST_F(PointToPointTest, A_failed_transport_stays_failed_and_refuses_programs) {
   Result<std::unique_ptr<MpiTransport>> made = MpiTransport::create(library_, testing::world_handle);
   ASSERT_TRUE(made.ok()) << made.error().sentence();
