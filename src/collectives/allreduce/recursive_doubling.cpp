@@ -59,7 +59,8 @@ Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters&
   Schedule s;
   s.collective = c;
   s.claims.keeps_rank_order = true;
-  s.claims.in_place_safe = c.in_place || c.ranks != 2; // one step alone writes the output while the input is being sent
+  // One step alone, of 2 or 3 ranks, writes the output while the input is being sent.
+  s.claims.in_place_safe = c.in_place || Fold(c.ranks).steps() != 1;
   s.program = [fold = Fold(c.ranks), in_place = c.in_place](Rank r) { return program_of(r, fold, in_place); };
   return s;
 }
