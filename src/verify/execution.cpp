@@ -5,6 +5,7 @@
 #include "verify/local_order.hpp"
 #include "verify/memory.hpp"
 #include "verify/rank_state.hpp"
+#include "verify/uses.hpp"
 #include "verify/waiting.hpp"
 
 #include <fmt/format.h>
@@ -54,7 +55,7 @@ class Execution {
   void fill(RankState& state) {
     const Collective& c = schedule_.collective;
     const bool aliased = c.aliased(state.rank);
-    const bool together = aliased && (schedule_.claims.in_place_safe || c.kind == CollectiveKind::bcast);
+    const bool together = state.one_memory();
     if (together) state.memory.alias(state.binding.input_within_output());
     const std::int64_t n = contributed(state.binding), shift = state.binding.input_within_output();
     if (scene_.focus) {
@@ -139,11 +140,11 @@ class Execution {
   void start_step(Activation& a, std::int32_t node, std::int32_t index) {
     const StepInstance& s = a.steps[index];
     const End end{&a, node, index};
-    if (!s.is_signal() && s.length == 0) {
+    if (!s.is_signal() && s.length == 0 && !scene_.none_empty) {
       out_.some_empty = true;
       return completed_.push_back(end);
     }
-    if (scene_.memory && !s.is_signal()) use_memory(end);
+    if (scene_.memory && !s.is_signal()) use(end);
     if (s.kind == StepKind::copy || s.kind == StepKind::reduce) {
       if (scene_.memory) compute(end);
       return completed_.push_back(end);
@@ -284,45 +285,10 @@ class Execution {
       ranks_[a.rank]->memory.write(place.buffer, a.runs[place.first_run + i], data, at, store_);
   }
 
-  // --- who touches what
-
-  void use_memory(const End& end) {
-    const Activation& a = *end.activation;
-    const StepInstance& s = end.instance();
-    RankState& state = *ranks_[a.rank];
-    const User user{a.lane, a.segment, end.node, a.nodes[end.node].round, end.step};
-    const Memory::Ordered ordered = [&](const User& x, const User& y) {
-      if (x.lane == y.lane && x.segment == y.segment) return a.ordered(x.node, y.node);
-      return x.segment < state.order->complete(y.lane, y.segment, x.lane);
-    };
-    for (const Located* place : {&s.source, &s.right, &s.target}) {
-      if (!place->exists()) continue;
-      const bool writes = place == &s.target;
-      for (std::int32_t i = 0; i < place->runs; ++i) {
-        const ElementRun run = a.runs[place->first_run + i];
-        if (place->buffer == 0 && schedule_.collective.kind != CollectiveKind::bcast)
-          if (const auto lost = state.memory.overwritten_input(run)) {
-            find(Check::claim, end.place(),
-                 fmt::format("claimed to be safe in place, but reads {} after {} wrote the output there",
-                             element_text(0, lost->element), user_text(state, lost->other)));
-            return;
-          }
-        if (const auto clash = state.memory.use(place->buffer, run, writes, user, ordered, store_)) {
-          find(Check::overlap, end.place(),
-               fmt::format("{} {}, which {} {}, with no order between the two", writes ? "writes" : "reads",
-                           element_text(place->buffer, clash->element), user_text(state, clash->other),
-                           clash->wrote ? "writes" : "reads"));
-          return;
-        }
-      }
-    }
-    for (const Located* place : {&s.source, &s.right})
-      if (place->exists() && state.shifted_overlap(a, *place, s.target))
-        find(Check::overlap, end.place(), "reads and writes overlapping runs at different places");
-  }
-
-  std::string user_text(const RankState& state, const User& u) const {
-    return fmt::format("lane {}, segment {}, round {}", state.lanes[u.lane].id, u.segment, u.round);
+  void use(const End& end) {
+    RankState& state = *ranks_[end.activation->rank];
+    if (auto wrong = use_memory(state, *end.activation, end.node, end.step, store_))
+      out_.findings.push_back(std::move(*wrong));
   }
 
   // --- the end
@@ -447,11 +413,6 @@ class Execution {
         break;
       }
     state.name_last_chance(lane, place);
-  }
-
-  static std::string element_text(std::int32_t buffer, std::int64_t element) {
-    if (buffer < 2) return fmt::format("{} element {}", buffer == 0 ? "input" : "output", element);
-    return fmt::format("scratch {} element {}", buffer - 2, element);
   }
 
   struct Finished {

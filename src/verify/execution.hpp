@@ -14,6 +14,7 @@ namespace kumihimo::verify {
 struct Scene {
   std::optional<Focus> focus; // one element alone, in its segment
   std::int64_t segments = 0;  // executed, from the first; all if no focus is set and memory is followed
+  bool none_empty = false;    // steps without data synchronise too (progress.hpp)
   bool memory = true;         // follow the data, not only who waits for whom
 };
 

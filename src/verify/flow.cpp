@@ -50,13 +50,16 @@ class Collector {
 
  private:
   void walk(const Body& body, Flows& flows) {
+    path_.push_back(0);
     for (const Node& node : body) {
-      if (left_ < 0) return;
+      if (left_ < 0) break;
       if (const Round* r = std::get_if<Round>(&node))
         round(*r, flows);
       else
         loop(std::get<Loop>(node).trip, std::get<Loop>(node).body, flows);
+      ++path_.back();
     }
+    path_.pop_back();
   }
 
   // values_[d] is the program's variable d, as an expression in the flow's variables; fixed_[d] its value where it has
@@ -137,10 +140,18 @@ class Collector {
       Message& m = item.message;
       if (!step.is_signal()) m.form = replaced(form_of(step.extent(), binding_), values_);
       m.segment = values_[0];
+      m.position = position();
       m.round = written, m.step = static_cast<std::int32_t>(j), m.kind = step.kind;
       if (only_) m.loops.assign(values_.begin() + 1, values_.end());
       flows[channel].push_back(std::move(item));
     }
+  }
+
+  std::uint64_t position() const {
+    std::uint64_t h = path_.size();
+    for (const std::uint64_t node : path_) h = mixed(h, node);
+    for (std::size_t d = 1; d < values_.size(); ++d) h = mixed(h, values_[d].hash());
+    return h;
   }
 
   const Binding& binding_;
@@ -148,6 +159,7 @@ class Collector {
   std::int64_t left_;
   std::vector<Expression> values_;
   std::vector<std::int64_t> fixed_, trips_;
+  std::vector<std::uint64_t> path_; // the node of each enclosing body
   std::int32_t flow_depth_ = 0, round_ = 0;
 };
 
@@ -156,6 +168,12 @@ std::uint64_t hash_of(const Item& item) {
     return mixed(mixed(item.message.form.hash(), item.message.segment.hash()),
                  item.message.kind == StepKind::signal || item.message.kind == StepKind::wait_signal);
   return mixed(static_cast<std::uint64_t>(item.trip) + 0x100000001ULL, hash_of(item.body));
+}
+
+std::uint64_t positions_of(const Flow& flow) {
+  std::uint64_t h = flow.size();
+  for (const Item& item : flow) h = mixed(h, item.is_loop() ? positions_of(item.body) : item.message.position);
+  return h;
 }
 
 } // namespace
@@ -177,7 +195,7 @@ std::optional<std::vector<Summary>> summaries(const Lane& lane, const Binding& b
   Flows flows;
   if (!Collector(binding, std::nullopt, most).collect(lane.body, flows)) return std::nullopt;
   std::vector<Summary> list;
-  for (const auto& [channel, flow] : flows) list.push_back({channel, hash_of(flow)});
+  for (const auto& [channel, flow] : flows) list.push_back({channel, hash_of(flow), positions_of(flow)});
   return list;
 }
 

@@ -14,6 +14,7 @@ namespace kumihimo::verify {
 struct Message {
   Form form;
   Expression segment;            // in the flow's variables
+  std::uint64_t position = 0;    // hash of where it is in the program
   std::vector<Expression> loops; // the values of the program's loop variables, for messages to people
   std::int32_t round = 0, step = 0;
   StepKind kind = StepKind::send;
@@ -48,6 +49,7 @@ Flow flow_of(const Lane& lane, const Binding& binding, const Channel& channel);
 struct Summary {
   Channel channel;
   std::uint64_t hash = 0;
+  std::uint64_t positions = 0; // hash of where the messages are: nodes of the bodies, values of the loops' variables
 };
 std::optional<std::vector<Summary>> summaries(const Lane& lane, const Binding& binding, std::int64_t most);
 

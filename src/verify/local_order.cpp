@@ -7,6 +7,8 @@
 namespace kumihimo::verify {
 namespace {
 
+constexpr std::int64_t most_entries = 1 << 24;
+
 std::int32_t index_of(const Program& program, LaneId id) {
   for (std::size_t l = 0; l < program.lanes.size(); ++l)
     if (program.lanes[l].id == id) return static_cast<std::int32_t>(l);
@@ -51,14 +53,15 @@ std::vector<std::vector<Wait>> waits_of(const Program& program, Segments segment
 LocalOrder::LocalOrder(const std::vector<std::int64_t>& windows, const std::vector<std::vector<Wait>>& waits,
                        std::int64_t segments)
     : lanes_(static_cast<std::int64_t>(windows.size())), segments_(segments),
-      complete_(static_cast<std::size_t>(lanes_ * lanes_ * segments), 0) {
+      kept_(std::min(segments, std::max<std::int64_t>(most_entries / std::max<std::int64_t>(lanes_ * lanes_, 1), 64))),
+      complete_(static_cast<std::size_t>(lanes_ * lanes_ * kept_), 0) {
   // What holds when segment s begins holds when a later one begins, and what holds when a segment begins holds when it
   // is complete. Lanes are begun in any order that the waits allow.
   std::vector<std::int64_t> begun(windows.size(), 0);
-  const auto row = [&](std::int64_t lane, std::int64_t s) { return &complete_[(lane * segments_ + s) * lanes_]; };
+  const auto row = [&](std::int64_t lane, std::int64_t s) { return &complete_[(lane * kept_ + s) * lanes_]; };
   const auto ready = [&](std::int64_t l) {
     for (const Wait& w : waits[l])
-      if (begun[w.lane] < (w.all ? segments_ : std::min(begun[l] - w.behind + 1, segments_))) return false;
+      if (begun[w.lane] < (w.all ? kept_ : std::min(begun[l] - w.behind + 1, kept_))) return false;
     return true;
   };
   const auto learn = [&](std::int32_t* mine, std::int64_t other, std::int64_t s) { // segment s of `other` is complete
@@ -77,13 +80,13 @@ LocalOrder::LocalOrder(const std::vector<std::int64_t>& windows, const std::vect
         learn(mine, w.lane, s - w.behind);
         continue;
       }
-      learn(mine, w.lane, segments_ - 1);
+      learn(mine, w.lane, kept_ - 1);
     }
   };
   for (bool moved = true; moved;) {
     moved = false;
     for (std::int64_t l = 0; l < lanes_; ++l)
-      while (begun[l] < segments_ && ready(l)) begin(l), moved = true;
+      while (begun[l] < kept_ && ready(l)) begin(l), moved = true;
   }
 }
 

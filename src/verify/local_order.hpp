@@ -7,6 +7,7 @@
 
 #include "schedule/binding.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -30,11 +31,21 @@ class LocalOrder {
              std::int64_t segments);
 
   std::int64_t complete(std::int32_t lane, std::int64_t segment, std::int32_t other) const {
-    return complete_[(lane * segments_ + segment) * lanes_ + other];
+    return complete_[(lane * kept_ + at(segment)) * lanes_ + other];
+  }
+  // Whether segment `x_segment` of lane x is complete when segment `y_segment` of lane y begins.
+  bool is_complete(std::int32_t x, std::int64_t x_segment, std::int32_t y, std::int64_t y_segment) const {
+    return at(x_segment) < complete(y, y_segment, x);
   }
 
  private:
-  std::int64_t lanes_, segments_;
+  // Of very many segments some are left out in the middle, where each is like the one before: waits are for segments at
+  // a distance, or for all.
+  std::int64_t at(std::int64_t segment) const {
+    return segment < kept_ / 2 ? segment : std::max(kept_ / 2, segment - (segments_ - kept_));
+  }
+
+  std::int64_t lanes_, segments_, kept_;
   std::vector<std::int32_t> complete_;
 };
 

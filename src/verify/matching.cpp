@@ -34,9 +34,9 @@ void Matching::add(const Program& program, const Binding& binding) {
     for (const Summary& s : *list) {
       const Channel& c = s.channel;
       if (c.side == Side::sends)
-        sends_.push_back({rank, c.peer, lane.id.value, c.signal, s.hash});
+        sends_.push_back({rank, c.peer, lane.id.value, c.signal, s.hash, s.positions});
       else
-        receives_.push_back({c.peer, rank, lane.id.value, c.signal, s.hash});
+        receives_.push_back({c.peer, rank, lane.id.value, c.signal, s.hash, s.positions});
     }
   }
 }
@@ -55,8 +55,12 @@ void Matching::check(std::vector<Finding>& findings) {
     if (findings.size() >= options_.most_findings) return;
     const bool send = j == receives_.size() || (i < sends_.size() && !before(receives_[j], sends_[i]));
     const bool receive = i == sends_.size() || (j < receives_.size() && !before(sends_[i], receives_[j]));
-    if (!send || !receive || sends_[i].hash != receives_[j].hash)
+    if (!send || !receive || sends_[i].hash != receives_[j].hash) {
+      aligned_ = false;
       compare_pair(send ? sends_[i] : receives_[j], findings);
+    } else {
+      aligned_ &= sends_[i].positions == receives_[j].positions;
+    }
     i += send;
     j += receive;
   }
@@ -90,7 +94,7 @@ void Matching::check_sampled(std::int32_t lane, std::vector<Finding>& findings) 
     for (const std::int32_t to : ranks)
       for (const bool signal : {false, true}) {
         if (findings.size() >= options_.most_findings) return;
-        sends_.push_back({from, to, lane, signal, 0});
+        sends_.push_back({from, to, lane, signal, 0, 0});
         compare_pair(sends_.back(), findings);
       }
 }

@@ -32,13 +32,15 @@ class Matching {
   void check(std::vector<Finding>& findings);
 
   std::int64_t pairs() const { return static_cast<std::int64_t>(sends_.size()); }
+  // Whether every message is at one position in both programs; known after check().
+  bool aligned() const { return !sampled() && aligned_; }
   bool sampled() const { return !sampled_lanes_.empty(); }
 
  private:
   struct Entry {
     std::int32_t from, to, lane;
     bool signal;
-    std::uint64_t hash;
+    std::uint64_t hash, positions;
   };
   void compare_pair(const Entry& e, std::vector<Finding>& findings);
   void check_sampled(std::int32_t lane, std::vector<Finding>& findings);
@@ -48,6 +50,7 @@ class Matching {
   std::vector<Entry> sends_, receives_;
   std::int64_t left_; // pairs that may still be listed
   std::vector<std::int32_t> sampled_lanes_;
+  bool aligned_ = true;
 };
 
 } // namespace kumihimo::verify

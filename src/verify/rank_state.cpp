@@ -7,7 +7,7 @@ namespace kumihimo::verify {
 std::shared_ptr<const LocalOrder> OrderCache::of(const Program& program, const std::vector<std::vector<Wait>>& waits,
                                                  std::int64_t segments) {
   std::vector<std::int64_t> windows;
-  for (const Lane& lane : program.lanes) windows.push_back(lane.window);
+  for (const Lane& lane : program.lanes) windows.push_back(std::min(lane.window, segments));
   for (const Entry& e : entries_)
     if (e.windows == windows && e.waits == waits) return e.order;
   auto order = std::make_shared<const LocalOrder>(windows, waits, segments);
@@ -21,6 +21,12 @@ RankState::RankState(const Schedule& of, Rank r, const Scene& scene, OrderCache&
   auto waits = waits_of(program, of.segments);
   if (scene.memory || of.collective.kind == CollectiveKind::barrier)
     order = orders.of(program, waits, of.segments.count);
+  if (scene.memory) {
+    const bool bcast = of.collective.kind == CollectiveKind::bcast; // its input is the output
+    elements = {bcast ? of.collective.counts.each : binding.input_elements(), binding.output_elements()};
+    for (const Scratch& s : program.scratch)
+      elements.push_back(binding.scratch_elements(s, scratch_window(program, s, of.segments)));
+  }
   for (std::size_t l = 0; l < program.lanes.size(); ++l) {
     LaneState lane;
     lane.id = program.lanes[l].id.value;
@@ -35,7 +41,7 @@ RankState::RankState(const Schedule& of, Rank r, const Scene& scene, OrderCache&
 bool RankState::may_begin(std::int32_t l) const {
   const LaneState& lane = lanes[l];
   const std::int64_t s = lane.begun;
-  if (s == segments || lane.first_incomplete < s - lane.window + 1) return false;
+  if (s == segments || s - lane.first_incomplete >= lane.window) return false;
   for (const Wait& w : lane.waits) {
     const LaneState& other = lanes[w.lane];
     if (w.all ? other.first_incomplete < segments : s >= w.behind && !other.complete[s - w.behind]) return false;
@@ -112,6 +118,11 @@ bool RankState::shifted_overlap(const Activation& a, const Located& x, const Loc
       if (a0 < b0 + q.count && b0 < a0 + p.count) return true;
     }
   return false;
+}
+
+bool RankState::one_memory() const {
+  const Collective& c = schedule.collective;
+  return c.aliased(rank) && (schedule.claims.in_place_safe || c.kind == CollectiveKind::bcast);
 }
 
 std::int32_t RankState::lane_index(std::int32_t id) const {

@@ -61,12 +61,14 @@ struct RankState {
   bool shifted_overlap(const Activation& a, const Located& x, const Located& y) const;
 
   std::int32_t lane_index(std::int32_t id) const; // -1: the rank lacks it
+  bool one_memory() const;                        // input and output are, and the schedule is to bear it
 
   const Schedule& schedule;
   Rank rank;
   Program program;
   Binding binding;
-  std::int64_t segments; // to execute
+  std::int64_t segments;              // to execute
+  std::vector<std::int64_t> elements; // of each buffer: input, output, scratch 0, ...
   std::vector<LaneState> lanes;
   std::shared_ptr<const LocalOrder> order;
   Memory memory;

@@ -44,12 +44,13 @@ std::string Report::text() const {
     return s;
   }
   if (coverage.exact)
-    return fmt::format("ok: {} pairs matched, all {} steps executed, height {}", coverage.pairs, coverage.steps,
-                       coverage.height);
-  return fmt::format("ok: {} pairs matched{}, {} (segment, unit) pairs followed through {} of {} steps, {} segments "
-                     "executed with synchronous sends",
-                     coverage.pairs, coverage.pairs_sampled ? " (a sample)" : "", coverage.samples, coverage.executed,
-                     coverage.steps, coverage.deadlock_segments);
+    return fmt::format("ok: {} pairs matched{}, all {} steps executed, height {}", coverage.pairs,
+                       coverage.pairs_sampled ? " (a sample)" : "", coverage.steps, coverage.height);
+  return fmt::format("ok: {} pairs matched{}; {}: {}; {} (segment, unit) pairs followed through {} of {} steps, all "
+                     "elements at {} ranks",
+                     coverage.pairs, coverage.pairs_sampled ? " (a sample)" : "",
+                     coverage.deadlock_shown ? "no deadlock" : "deadlock not shown", coverage.deadlock,
+                     coverage.samples, coverage.executed, coverage.steps, coverage.footprints);
 }
 
 } // namespace kumihimo::verify

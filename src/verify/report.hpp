@@ -44,6 +44,9 @@ struct Coverage {
   std::int64_t samples = 0;           // (segment, unit) pairs followed through all ranks where not exact
   std::int64_t executed = 0;          // steps executed
   std::int64_t deadlock_segments = 0; // segments executed with synchronous sends, from the first
+  bool deadlock_shown = false;        // there is none, in all segments and iterations
+  std::string deadlock;               // by what it is shown, or for what it is not
+  std::int64_t footprints = 0;        // ranks whose memory was followed for all elements where not exact
   std::int64_t height = -1;           // relays on the longest path within a lane, as found
 };
 
@@ -56,10 +59,11 @@ struct Report {
 };
 
 struct Options {
-  std::int64_t most_exact_steps = 2'000'000;   // up to which every step is executed
-  std::int64_t most_control_steps = 2'000'000; // beyond: steps executed without their data
-  std::int64_t most_pairs = 8'000'000;         // up to which every ordered pair is matched
-  std::int32_t samples = 4;                    // random (segment, unit) pairs beside the first and last ones
+  std::int64_t most_exact_steps = 2'000'000;     // up to which every step is executed
+  std::int64_t most_control_steps = 6'000'000;   // beyond: steps executed without their data
+  std::int64_t most_footprint_steps = 1'000'000; // and those of ranks followed by themselves
+  std::int64_t most_pairs = 8'000'000;           // up to which every ordered pair is matched
+  std::int32_t samples = 4;                      // random (segment, unit) pairs beside the first and last ones
   std::uint64_t seed = 1;
   std::size_t most_findings = 10;
 };

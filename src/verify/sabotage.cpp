@@ -2,6 +2,7 @@
 
 #include "verify/sabotage_spots.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace kumihimo::verify {
@@ -257,6 +258,45 @@ Wrong window_ignored(const Schedule& s) {
   return std::nullopt;
 }
 
+// Scratch of a lane belongs to another one, whose window and so whose slots are its own.
+Wrong foreign_scratch(const Schedule& s) {
+  const auto give_away = [](Program& p) {
+    for (Scratch& scratch : p.scratch)
+      for (const Lane& other : p.lanes)
+        if (!scratch.shared && other.id != scratch.lane) {
+          scratch.lane = other.id;
+          return true;
+        }
+    return false;
+  };
+  for (std::int32_t r = s.ranks() - 1; r >= 0; --r) {
+    Program program = s.program(Rank{r});
+    if (give_away(program)) return with_program(s, Rank{r}, [give_away](Program& p) { give_away(p); });
+  }
+  return std::nullopt;
+}
+
+// Readers of shared scratch begin after all of its writer, which waits for them to free a slot.
+Wrong late_readers(const Schedule& s) {
+  const auto delay = [count = s.segments.count](Program& p) {
+    std::int64_t window = 1; // shared scratch has as many slots as the widest window
+    for (const Lane& lane : p.lanes) window = std::max(window, lane.window);
+    if (count <= window) return false;
+    bool some = false;
+    for (Lane& lane : p.lanes)
+      for (After& after : lane.after)
+        for (const Scratch& scratch : p.scratch)
+          if (scratch.shared && std::count(after.lanes.begin(), after.lanes.end(), scratch.lane))
+            after.scope = Scope::all, some = true;
+    return some;
+  };
+  for (std::int32_t r = s.ranks() - 1; r >= 0; --r) {
+    Program program = s.program(Rank{r});
+    if (delay(program)) return with_program(s, Rank{r}, [delay](Program& p) { delay(p); });
+  }
+  return std::nullopt;
+}
+
 Wrong lost_message(const Schedule& s) {
   const auto spot = find_kind<is_data_send>(s);
   if (!spot) return std::nullopt;
@@ -303,7 +343,7 @@ Wrong wrong_height(const Schedule& s) {
   return wrong;
 }
 
-constexpr std::array<Sabotage, 16> list = {{
+constexpr std::array<Sabotage, 18> list = {{
     {"wrong_peer", "a message goes to the next rank", wrong_peer},
     {"wrong_chunk", "as many elements, but others", wrong_chunk},
     {"wrong_length", "half of the data", wrong_length},
@@ -316,6 +356,8 @@ constexpr std::array<Sabotage, 16> list = {{
     {"last_segment", "a message of the last segment alone goes to another rank", last_segment},
     {"after_left_out", "a lane does not wait for the one whose results it reads", after_left_out},
     {"window_ignored", "iterations overlap that use the same memory", window_ignored},
+    {"foreign_scratch", "a lane uses the slots of another lane's window", foreign_scratch},
+    {"late_readers", "shared slots are read after all were to be written", late_readers},
     {"lost_message", "a message is never sent", lost_message},
     {"extra_receive", "a message is awaited twice", extra_receive},
     {"unwritten_output", "a part of the result never reaches the output", unwritten_output},

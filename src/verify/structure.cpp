@@ -121,21 +121,23 @@ class Structure {
 
   // --- steps
 
+  enum class Answer : std::uint8_t { yes, no, unknown }; // unknown: right where tried, and not tried everywhere
+
   // Whether low <= e <= high always; the values at which it is not.
-  bool within(const Expression& e, std::int64_t low, std::int64_t high) {
+  Answer within(const Expression& e, std::int64_t low, std::int64_t high) {
     const Range r = e.range(trips_);
-    if (r.low >= low && r.high <= high) return true;
+    if (r.low >= low && r.high <= high) return Answer::yes;
     std::vector<std::int64_t> trips = trips_;
     for (std::size_t d = 0; d < trips.size(); ++d)
       if (!e.depends_on(Variable{static_cast<std::int32_t>(d)})) trips[d] = std::min<std::int64_t>(trips[d], 1);
     bool good = true;
-    for_values(trips, budget, [&](Values values) {
+    const bool all = for_values(trips, budget, [&](Values values) {
       const std::int64_t v = e.evaluate(values);
       good = v >= low && v <= high;
       if (!good) failed_at(values);
       return good;
     });
-    return good;
+    return !good ? Answer::no : all ? Answer::yes : Answer::unknown;
   }
 
   void failed_at(Values values) {
@@ -151,7 +153,11 @@ class Structure {
   void check_step(const Step& step) {
     if (step.sends() || step.receives()) {
       const Range r = step.peer.range(trips_);
-      if (!within(step.peer, 0, schedule_.ranks() - 1))
+      const Answer answer = within(step.peer, 0, schedule_.ranks() - 1);
+      if (answer == Answer::unknown)
+        return find(
+            fmt::format("its peer, {}, cannot be shown to be a rank below {}", step.peer.text(), schedule_.ranks()));
+      if (answer == Answer::no)
         return find_here(fmt::format("its peer, {} ({} to {}), is no rank below {}", step.peer.text(), r.low, r.high,
                                      schedule_.ranks()));
       if (step.peer.is_constant()) place_.peer = static_cast<std::int32_t>(step.peer.constant());
@@ -215,7 +221,10 @@ class Structure {
     const std::int64_t units = vector ? e.parts : schedule_.ranks();
     for (const RunList& list : e.runs)
       if (!check_runs(list, 0, units, vector ? "parts" : "blocks")) return false;
-    if (!vector && !within(e.part, 0, e.parts - 1)) return find_here("names a part that its blocks do not have"), false;
+    if (vector) return true;
+    const Answer answer = within(e.part, 0, e.parts - 1);
+    if (answer == Answer::no) return find_here("names a part that its blocks do not have"), false;
+    if (answer == Answer::unknown) return find("names parts that its blocks cannot be shown to have"), false;
     return true;
   }
 
@@ -226,18 +235,21 @@ class Structure {
                        outer = (list.outer.runs - 1) * list.outer.stride;
     const std::int64_t down = std::min<std::int64_t>(inner, 0) + std::min<std::int64_t>(outer, 0),
                        up = std::max<std::int64_t>(inner, 0) + std::max<std::int64_t>(outer, 0);
-    if (within(list.first, low - down, far) && within(list.first + list.count, -far, high - up)) return true;
+    if (within(list.first, low - down, far) == Answer::yes &&
+        within(list.first + list.count, -far, high - up) == Answer::yes)
+      return true;
     // Runs that may be empty may lie anywhere.
     place_.segment = -1, place_.loops.clear();
     bool good = true;
-    for_values(trips_, budget, [&](Values values) {
+    const bool all = for_values(trips_, budget, [&](Values values) {
       const std::int64_t first = list.first.evaluate(values), count = list.count.evaluate(values);
       good = count <= 0 || (first + down >= low && first + count + up <= high);
       if (!good) failed_at(values);
       return good;
     });
     if (!good) find_here(fmt::format("names {} outside of {} to {}", unit, low, high - 1));
-    return good;
+    if (good && !all) find(fmt::format("cannot be shown to name {} of {} to {} alone", unit, low, high - 1));
+    return good && all;
   }
 
   void check_buffer(const Chunk& chunk, bool target) {
@@ -275,20 +287,29 @@ class Structure {
     if (chunk.buffer.index < 0 || chunk.buffer.index >= count)
       return find(fmt::format("scratch {} is not declared", chunk.buffer.index));
     const Scratch& scratch = program_.scratch[chunk.buffer.index];
+    place_.segment = 0;
     if (!scratch.shared && scratch.lane.value != place_.lane)
-      return find(fmt::format("uses scratch {}, which belongs to lane {}", chunk.buffer.index, scratch.lane.value));
-    if (!within(chunk.at, 0, scratch.cells - 1))
+      return find_here(
+          fmt::format("uses scratch {}, which belongs to lane {}", chunk.buffer.index, scratch.lane.value));
+    place_.segment = -1;
+    const Answer answer = within(chunk.at, 0, scratch.cells - 1);
+    if (answer == Answer::unknown)
+      return find(
+          fmt::format("cannot be shown to use one of the {} cells of scratch {}", scratch.cells, chunk.buffer.index));
+    if (answer == Answer::no)
       return find_here(fmt::format("uses a cell outside of the {} of scratch {}", scratch.cells, chunk.buffer.index));
     if (surely_fits(chunk.extent, scratch)) return;
     const std::int64_t cell = binding_.cell_elements(scratch);
     bool good = true;
-    for_values(trips_, budget, [&](Values values) {
+    const bool all = for_values(trips_, budget, [&](Values values) {
       good = binding_.length(chunk.extent, values) <= cell;
       if (!good) failed_at(values);
       return good;
     });
     if (!good)
       find_here(fmt::format("its data are longer than a cell of scratch {}, {} elements", chunk.buffer.index, cell));
+    else if (!all)
+      find(fmt::format("its data cannot be shown to fit a cell of scratch {}, {} elements", chunk.buffer.index, cell));
   }
 
   bool surely_fits(const Extent& e, const Scratch& scratch) const {

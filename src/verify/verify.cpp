@@ -4,7 +4,9 @@
 #include "verify/execution.hpp"
 #include "verify/expectation.hpp"
 #include "verify/matching.hpp"
+#include "verify/progress.hpp"
 #include "verify/structure.hpp"
+#include "verify/uses.hpp"
 
 #include <fmt/format.h>
 
@@ -18,7 +20,7 @@ namespace {
 class Checker {
  public:
   Checker(const Schedule& schedule, const RankSpace* space, const Options& options)
-      : schedule_(schedule), space_(space), options_(options), matching_(schedule, options) {}
+      : schedule_(schedule), space_(space), options_(options), matching_(schedule, options), progress_(schedule) {}
 
   Report run() {
     if (report_.findings.empty()) visit_programs();
@@ -47,7 +49,9 @@ class Checker {
       if (!report_.findings.empty()) continue; // other ranks' findings of the same kind are still worth having
       if (links) links->add(program, Rank{r}, link_findings_);
       matching_.add(program, Binding(schedule_.collective, schedule_.segments, Rank{r}));
-      for (const Lane& lane : program.lanes) widest_window_ = std::max(widest_window_, lane.window);
+      progress_.add(program);
+      for (const Lane& lane : program.lanes)
+        widest_window_ = std::max(widest_window_, std::min(lane.window, schedule_.segments.count));
       for (const Lane& lane : program.lanes)
         report_.coverage.steps += expanded_steps(lane.body) * schedule_.segments.count;
     }
@@ -58,21 +62,35 @@ class Checker {
     scene.segments = schedule_.segments.count;
     report_.coverage.exact = report_.coverage.steps <= options_.most_exact_steps;
     if (report_.coverage.exact) {
-      run(scene);
+      run(schedule_, scene);
       report_.coverage.deadlock_segments = scene.segments;
+      report_.coverage.deadlock_shown = true;
+      report_.coverage.deadlock = "every step executed";
+      const auto together = in_place();
+      if (together && report_.findings.empty()) run(*together, scene);
       return;
     }
-    execute_first_segments();
+    show_no_deadlock();
+    if (report_.findings.empty()) follow_ranks();
     for (const Focus& focus : foci()) {
       if (!report_.findings.empty()) return;
       scene.focus = focus;
-      run(scene);
+      run(schedule_, scene);
       ++report_.coverage.samples;
     }
   }
 
-  void run(const Scene& scene) {
-    Outcome outcome = execute(schedule_, scene, options_.most_findings);
+  // The same programs where input and output are one memory, if they claim to bear it and have not been tried so.
+  std::optional<Schedule> in_place() const {
+    const Collective& c = schedule_.collective;
+    if (!schedule_.claims.in_place_safe || c.in_place || c.kind == CollectiveKind::bcast) return std::nullopt;
+    Schedule together = schedule_;
+    together.collective.in_place = true;
+    return together;
+  }
+
+  void run(const Schedule& schedule, const Scene& scene) {
+    Outcome outcome = execute(schedule, scene, options_.most_findings);
     report_.findings = std::move(outcome.findings);
     some_empty_ |= outcome.some_empty;
     report_.coverage.executed += outcome.executed;
@@ -89,16 +107,66 @@ class Checker {
       find(fmt::format("claimed to relay over {} messages at most, found {}", claimed, found));
   }
 
-  // Who waits for whom, without the data: as many segments as the budget allows, up to where windows have wrapped
-  // twice and the pattern repeats.
-  void execute_first_segments() {
-    const std::int64_t each = std::max<std::int64_t>(1, report_.coverage.steps / schedule_.segments.count);
+  // Who waits for whom, without the data: progress.hpp. What is stuck when no step is empty need not be with the empty
+  // ones, so that is no finding; then as many segments as the budget allows are executed as they are.
+  void show_no_deadlock() {
+    Coverage& covered = report_.coverage;
+    const std::int64_t count = schedule_.segments.count, each = std::max<std::int64_t>(1, covered.steps / count);
     Scene scene;
     scene.memory = false;
-    scene.segments = std::min({schedule_.segments.count, 2 * widest_window_ + 2, options_.most_control_steps / each});
-    if (scene.segments == 0) return;
-    run(scene);
-    report_.coverage.deadlock_segments = scene.segments;
+    scene.segments = 1;
+    const bool affordable = each <= options_.most_control_steps;
+    if (affordable && progress_.one_segment_stands_for_all()) {
+      scene.none_empty = count > 1;
+      if (shown_by(scene, count == 1 ? "every step executed" : "one segment executed, which stands for all")) return;
+      scene.none_empty = false;
+    }
+    if (matching_.aligned() && progress_.lanes_in_turn()) {
+      covered.deadlock_shown = true;
+      covered.deadlock = "every message at the same place of both programs";
+      if (schedule_.collective.kind != CollectiveKind::barrier) return;
+    }
+    // Up to where windows have wrapped twice.
+    scene.segments = std::min(count, options_.most_control_steps / each);
+    if (widest_window_ < scene.segments / 2) scene.segments = std::min(scene.segments, 2 * widest_window_ + 2);
+    if (scene.segments > 0) run(schedule_, scene);
+    covered.deadlock_segments = scene.segments;
+    if (covered.deadlock_shown) return;
+    covered.deadlock_shown = scene.segments == count;
+    covered.deadlock = covered.deadlock_shown ? "every step executed"
+                       : scene.segments == 0  ? fmt::format("any segment, of {} steps each", each)
+                                              : fmt::format("segments from {} on", scene.segments);
+  }
+
+  bool shown_by(const Scene& scene, std::string how) {
+    Outcome outcome = execute(schedule_, scene, options_.most_findings);
+    if (!outcome.findings.empty()) return false;
+    report_.coverage.executed += outcome.executed;
+    report_.coverage.height = std::max(report_.coverage.height, outcome.height);
+    report_.coverage.deadlock_segments = 1;
+    report_.coverage.deadlock_shown = true;
+    report_.coverage.deadlock = std::move(how);
+    return true;
+  }
+
+  // Ranks by themselves, spread over all, the first and last among them: all elements of the first segments, as many as
+  // make the windows wrap. As it is, and where input and output are one memory.
+  void follow_ranks() {
+    const std::int64_t ranks = schedule_.ranks(), count = schedule_.segments.count;
+    const std::int64_t each = std::max<std::int64_t>(1, report_.coverage.steps / count / ranks);
+    std::int64_t segments = std::max<std::int64_t>(1, std::min(count, options_.most_footprint_steps / each / 2));
+    if (widest_window_ < segments) segments = std::min(segments, widest_window_ + 1);
+    const std::int64_t some = std::clamp<std::int64_t>(options_.most_footprint_steps / (each * segments),
+                                                       std::min<std::int64_t>(2, ranks), ranks);
+    const auto together = in_place();
+    OrderCache orders;
+    for (std::int64_t i = 0; i < some; ++i) {
+      const auto rank = static_cast<std::int32_t>(some == 1 ? 0 : i * (ranks - 1) / (some - 1));
+      auto wrong = check_footprint(schedule_, Rank{rank}, segments, orders);
+      if (!wrong && together) wrong = check_footprint(*together, Rank{rank}, segments, orders);
+      if (wrong) return report_.findings.push_back(std::move(*wrong));
+      ++report_.coverage.footprints;
+    }
   }
 
   // The first and last elements of the first and last segments, and some at random.
@@ -126,6 +194,7 @@ class Checker {
   const RankSpace* space_;
   const Options& options_;
   Matching matching_;
+  Progress progress_;
   Report report_;
   std::vector<Finding> link_findings_;
   std::int64_t widest_window_ = 1;

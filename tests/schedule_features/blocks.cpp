@@ -97,6 +97,12 @@ Feature scatter_rooted_counts() {
               }));
 }
 
+// One that reads input after it has written output.
+Feature apart(Feature f) {
+  f.schedule.claims.in_place_safe = false;
+  return f;
+}
+
 Feature reduce_scatter_global_counts() {
   return make("reduce_scatter_global_counts",
               blocks_of(CollectiveKind::reduce_scatter, listed(Counts::Known::global, uneven())), {2},
@@ -178,17 +184,18 @@ Feature message_to_oneself() {
 } // namespace
 
 std::vector<Feature> of_blocks() {
-  return {make("alltoall_local_counts", blocks_of(CollectiveKind::alltoall, local_counts()), {2}, pairwise({2}, 0)),
-          make("gap", blocks_of(CollectiveKind::alltoall, uniform(4)), {1}, pairwise({1}, 64)),
-          allgather_global_counts(),
-          gather_rooted_counts(),
-          scatter_rooted_counts(),
-          reduce_scatter_global_counts(),
-          strided_allgather("strided_runs", false),
-          strided_allgather("negative_stride", true),
-          cyclic_allgather(),
-          table_ring(),
-          message_to_oneself()};
+  return {
+      apart(make("alltoall_local_counts", blocks_of(CollectiveKind::alltoall, local_counts()), {2}, pairwise({2}, 0))),
+      apart(make("gap", blocks_of(CollectiveKind::alltoall, uniform(4)), {1}, pairwise({1}, 64))),
+      allgather_global_counts(),
+      gather_rooted_counts(),
+      scatter_rooted_counts(),
+      apart(reduce_scatter_global_counts()),
+      strided_allgather("strided_runs", false),
+      strided_allgather("negative_stride", true),
+      cyclic_allgather(),
+      table_ring(),
+      apart(message_to_oneself())};
 }
 
 } // namespace kumihimo::features

@@ -79,6 +79,12 @@ Feature loop_in_flight() {
 }
 
 // Odd ranks hand their input to the even ones below, which have lane 1 and combine in the network.
+// One that reads input while output is being written.
+Feature apart(Feature f) {
+  f.schedule.claims.in_place_safe = false;
+  return f;
+}
+
 Feature offload_among_some() {
   return make("offload_among_some", vector_of(CollectiveKind::allreduce), {2}, [](Rank rank) {
     ProgramBuilder program({2});
@@ -127,6 +133,7 @@ Feature scan_chain(CollectiveKind kind) {
         return program.finish();
       });
   f.schedule.claims.keeps_rank_order = true;
+  f.schedule.claims.in_place_safe = kind == CollectiveKind::scan; // exscan receives into the output before it adds
   return f;
 }
 
@@ -137,7 +144,7 @@ std::vector<Feature> of_vectors() {
           shared_scratch("shared_scratch_reused", 7, 2),
           nested_loops(),
           loop_in_flight(),
-          offload_among_some(),
+          apart(offload_among_some()),
           scan_chain(CollectiveKind::scan),
           scan_chain(CollectiveKind::exscan)};
 }

@@ -28,6 +28,29 @@ TEST_P(EveryFeature, SabotagesAreFound) {
   }
 }
 
+TEST(SharedScratch, LateReadersOfReusedSlotsAreADeadlock) {
+  int tried = 0;
+  for (const features::Feature& feature : features::all())
+    for (const Sabotage& s : sabotages()) {
+      if (s.name != "late_readers") continue;
+      const auto wrong = s.apply(feature.schedule);
+      if (!wrong) continue;
+      ++tried;
+      Options sampled;
+      sampled.most_exact_steps = 0;
+      for (const Options& options : {Options{}, sampled}) {
+        const Report report = check(*wrong, options);
+        ASSERT_FALSE(report.ok()) << feature.name;
+        const Finding& finding = report.findings.front();
+        EXPECT_EQ(finding.check, Check::deadlock) << report.text();
+        EXPECT_GE(finding.place.rank, 0);
+        EXPECT_GE(finding.place.lane, 0);
+        EXPECT_GE(finding.place.segment, 0);
+      }
+    }
+  EXPECT_GT(tried, 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(Features, EveryFeature, testing::ValuesIn(features::all()),
                          [](const auto& feature) { return feature.param.name; });
 

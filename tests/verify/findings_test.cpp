@@ -7,8 +7,16 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace kumihimo::verify {
 namespace {
+
+Options sampled() {
+  Options o;
+  o.most_exact_steps = 0;
+  return o;
+}
 
 Schedule schedule_of(const Collective& c, std::function<void(LaneBuilder&, std::int64_t)> body, Segments segments = {1},
                      std::int64_t window = 1) {
@@ -128,8 +136,8 @@ TEST(Matching, ALongLoopWithOneWrongIterationNamesIt) {
   const auto shared = std::make_shared<const Table>(table);
   const Report r = check(schedule_of(bcast(2, 10 * trip + 3), [&, shared](LaneBuilder& lane, std::int64_t rank) {
     lane.loop(trip, [&](Variable i) {
-      if (rank == 0) return Round{{send(1, in[part(i, trip)])}, 0};
-      return Round{{receive(0, out[parts(i, 1 + Expression::look_up(shared, i), trip)])}, 0};
+      if (rank == 0) return Round{{send(1, in[part(i, trip + 1)])}, 0};
+      return Round{{receive(0, out[parts(i, 1 + Expression::look_up(shared, i), trip + 1)])}, 0};
     });
   }));
   EXPECT_EQ(first(r).check, Check::matching);
@@ -289,13 +297,15 @@ TEST(Claims, ReadingTheInputAfterTheOutputWasWritten) {
       lane.round({send(1 - rank, in[whole()]), receive_reduce(1 - rank, in[whole()], out[whole()], side)});
     });
   };
-  EXPECT_TRUE(check(schedule(false)).ok()) << check(schedule(false)).text();
-  const Report r = check(schedule(true));
-  EXPECT_EQ(first(r).check, Check::claim);
-  EXPECT_EQ(first(r).place.round, 1);
-  Schedule honest = schedule(true); // one that does not claim it gets a copy of its input
-  honest.claims.in_place_safe = false;
-  EXPECT_TRUE(check(honest).ok()) << check(honest).text();
+  for (const bool in_place : {false, true}) { // the claim is tried whether the collective is in place or not
+    const Report r = check(schedule(in_place));
+    EXPECT_EQ(first(r).check, Check::claim);
+    EXPECT_EQ(first(r).place.round, 1);
+    EXPECT_EQ(first(check(schedule(in_place), sampled())).check, Check::claim);
+    Schedule honest = schedule(in_place); // one that does not claim it gets a copy of its input
+    honest.claims.in_place_safe = false;
+    EXPECT_TRUE(check(honest).ok()) << check(honest).text();
+  }
 }
 
 TEST(Claims, RankOrder) {
@@ -348,12 +358,140 @@ TEST(Claims, SymmetryOfARingAndOfATree) {
   EXPECT_NE(first_asymmetric_rank(registered("ring", torus, 48), torus), -1);
 }
 
+TEST(Claims, TreesInBothDirectionsShareLinksWhereBroadcastOverlapsReduce) {
+  const RankSpace space = RankSpace::box(*Shape::parse("3x3x3"));
+  const auto overlapped = [&](std::int64_t trees) {
+    Parameters p;
+    p.trees = trees, p.overlap = true, p.segments = 3;
+    const auto row = Registry::standard().find(CollectiveKind::allreduce, "trinaryx3");
+    return *(*row)->build(allreduce(27, 1000), space, p);
+  };
+  EXPECT_TRUE(overlapped(3).claims.link_disjoint);
+  EXPECT_TRUE(check(overlapped(3), space).ok()) << check(overlapped(3), space).text();
+  Schedule six = overlapped(6);
+  EXPECT_FALSE(six.claims.link_disjoint);
+  EXPECT_TRUE(check(six, space).ok()) << check(six, space).text();
+  six.claims.link_disjoint = true;
+  EXPECT_EQ(first(check(six, space)).check, Check::claim);
+}
+
 // --- large schedules
 
-Options sampled() {
-  Options o;
-  o.most_exact_steps = 0;
-  return o;
+TEST(Sampled, DeadlockIsShownOfLoopsAndSegmentsThatAreNotExecuted) {
+  const RankSpace space = RankSpace::box(*Shape::parse("12x10x8"));
+  Options few = sampled();
+  few.most_control_steps = 3 * 2 * 2 * 960; // one segment of trinaryx3, a few rounds of the ring
+  for (const std::string_view name : {"ring", "bucket", "trinaryx3"}) {
+    const Report report = check(registered(name, space, 1'000'003, 50), space, few);
+    EXPECT_TRUE(report.ok()) << name << ": " << report.text();
+    EXPECT_TRUE(report.coverage.deadlock_shown) << name << ": " << report.text();
+    EXPECT_LE(report.coverage.deadlock_segments, 1);
+  }
+}
+
+TEST(Sampled, DeadlockThatIsNotShownIsNotPassedOver) {
+  const RankSpace space = RankSpace::box(*Shape::parse("12x10x8"));
+  const Schedule ring = registered("ring", space, 1'000'003);
+  for (const Sabotage& s : sabotages()) {
+    if (s.name != "sequential_exchange") continue;
+    const auto wrong = s.apply(ring);
+    ASSERT_TRUE(wrong);
+    Options few = sampled();
+    few.most_control_steps = 10;
+    const Report unknown = check(*wrong, space, few);
+    EXPECT_FALSE(unknown.coverage.deadlock_shown);
+    if (unknown.ok()) {
+      EXPECT_NE(unknown.text().find("deadlock not shown"), std::string::npos) << unknown.text();
+    }
+    EXPECT_EQ(first(check(*wrong, space, sampled())).check, Check::deadlock);
+  }
+}
+
+// The reader begins after all of the writer, which waits for it to free a slot: no single segment shows that.
+TEST(Sampled, OneSegmentStandsForAllOnlyWhereWaitsAreWithinSegments) {
+  Schedule s = schedule_of(bcast(1, 1200), [](LaneBuilder&, std::int64_t) {}, {40});
+  s.program = [](Rank) {
+    ProgramBuilder program({40});
+    Scratch shared;
+    shared.lane = LaneId{0};
+    shared.shared = true;
+    const Array cell = program.scratch(shared);
+    LaneBuilder writer(LaneId{0}, "", 2), reader(LaneId{1}, "", 2);
+    reader.after({LaneId{0}}, Scope::all);
+    writer.step(copy(cell[whole()], in[whole()]));
+    reader.step(copy(out[whole()], cell[whole()]));
+    program.add(std::move(writer));
+    program.add(std::move(reader));
+    return program.finish();
+  };
+  EXPECT_EQ(first(check(s, sampled())).check, Check::deadlock);
+}
+
+// Each element meets others alone in the cell, never itself.
+TEST(Sampled, IterationsInFlightThatShareACell) {
+  const auto schedule = [](std::int64_t cells) {
+    Schedule s = schedule_of(bcast(1, 1200), [](LaneBuilder&, std::int64_t) {});
+    s.program = [cells](Rank) {
+      ProgramBuilder program;
+      const Array scratch = program.scratch(LaneId{0}, 1, 8, cells);
+      LaneBuilder lane(LaneId{0}, "", 1);
+      lane.loop(
+          8,
+          [&](Variable i) {
+            return Round{{copy(scratch.at(mod(i, cells), part(i, 8)), in[part(i, 8)])}, 0};
+          },
+          2);
+      lane.step(copy(out[whole()], in[whole()]));
+      program.add(std::move(lane));
+      return program.finish();
+    };
+    s.claims.in_place_safe = false;
+    return s;
+  };
+  EXPECT_EQ(first(check(schedule(1), sampled())).check, Check::overlap);
+  EXPECT_TRUE(check(schedule(2), sampled()).ok()) << check(schedule(2), sampled()).text();
+}
+
+TEST(Sampled, PairsBeyondTheBudgetAreMarkedAsASample) {
+  const std::int32_t ranks = 40;
+  Options few;
+  few.most_pairs = 10;
+  const Report report = check(schedule_of(bcast(ranks),
+                                          [=](LaneBuilder& lane, std::int64_t rank) {
+                                            if (rank > 0) return lane.step(receive(0, out[whole()]));
+                                            lane.loop(ranks - 1, [&](Variable i) {
+                                              return Round{{send(mod(1 + Expression(i), ranks), in[whole()])}, 0};
+                                            });
+                                          }),
+                              few);
+  EXPECT_TRUE(report.ok()) << report.text();
+  EXPECT_TRUE(report.coverage.pairs_sampled);
+  EXPECT_NE(report.text().find("a sample"), std::string::npos) << report.text();
+}
+
+TEST(Sampled, AWindowLargerThanAnyNumberOfSegments) {
+  const RankSpace space = RankSpace::box(*Shape::parse("4x3x3"));
+  Parameters p;
+  p.segments = 7;
+  p.window = std::numeric_limits<std::int64_t>::max();
+  const auto row = Registry::standard().find(CollectiveKind::allreduce, "trinaryx3");
+  const auto s = (*row)->build(allreduce(36, 1000), space, p);
+  ASSERT_TRUE(s);
+  for (const Options& o : {Options{}, sampled()}) EXPECT_TRUE(check(*s, space, o).ok()) << check(*s, space, o).text();
+}
+
+TEST(Structure, WhatIsNotTriedEverywhereIsNotTakenAsRight) {
+  const std::int64_t trip = 50'000;
+  Table table(trip, 0);
+  table[31'415] = 7;
+  const auto shared = std::make_shared<const Table>(table);
+  Schedule s = schedule_of(bcast(2), [shared](LaneBuilder& lane, std::int64_t rank) {
+    lane.loop(trip, [&](Variable i) {
+      const Expression other = 1 - rank + Expression::look_up(shared, i);
+      return Round{{rank == 0 ? send(other, in[whole()]) : receive(other, out[whole()])}, 0};
+    });
+  });
+  EXPECT_EQ(first(check(s)).check, Check::structure);
 }
 
 TEST(Sampled, FindsWhatMatchingAndEverySampleShow) {
