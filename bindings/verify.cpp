@@ -2,6 +2,7 @@
 #include "verify/verify.hpp"
 
 #include "border.hpp"
+#include "verify/claims.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
@@ -36,6 +37,9 @@ void bind_report(nb::module_& m) {
       .def_ro("samples", &Coverage::samples)
       .def_ro("executed", &Coverage::executed)
       .def_ro("deadlock_segments", &Coverage::deadlock_segments)
+      .def_ro("deadlock_shown", &Coverage::deadlock_shown)
+      .def_ro("deadlock", &Coverage::deadlock)
+      .def_ro("footprints", &Coverage::footprints)
       .def_ro("height", &Coverage::height);
   nb::class_<Report>(m, "Report", "What a check of a schedule has to say.")
       .def_prop_ro("ok", &Report::ok)
@@ -63,4 +67,10 @@ NB_MODULE(_verify, m) {
         return unlocked([&] { return verify::check(schedule, space, options); });
       },
       "schedule"_a, "space"_a, "samples"_a = verify::Options{}.samples, "seed"_a = verify::Options{}.seed);
+  m.def(
+      "is_symmetric",
+      [](const Schedule& schedule, const RankSpace& space) {
+        return unlocked([&] { return verify::first_asymmetric_rank(schedule, space) < 0; });
+      },
+      "schedule"_a, "space"_a, "Every rank's peers are rank 0's, moved by a translation of the torus.");
 }

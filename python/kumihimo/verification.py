@@ -10,6 +10,21 @@ from kumihimo import _collectives, _schedule, _verify, questions
 from kumihimo.errors import BadInput, NotApplicable
 from kumihimo.questions import Question, Ranks
 
+# How much was looked at, as the report says it.
+COVERAGE = (
+    "exact",
+    "steps",
+    "pairs",
+    "pairs_sampled",
+    "deadlock_shown",
+    "deadlock",
+    "deadlock_segments",
+    "samples",
+    "footprints",
+    "executed",
+    "height",
+)
+
 MOST_RANKS = 2**20  # a check visits every rank
 
 # Where no ranks are given: tori, meshes, rings of 2, a node, nodes of several ranks, ranks without a shape.
@@ -78,6 +93,7 @@ def prove(asked: Asked, case: Case) -> dict:
         "ok": report.ok,
         "findings": [_finding(finding) for finding in report.findings],
         "coverage": _coverage(report.coverage),
+        "symmetric": _symmetric(schedule, space, report),
         "wall_seconds": wall,
     }
 
@@ -114,6 +130,14 @@ def _about(schedule: _schedule.Schedule, space, case: Case) -> dict:
     return about
 
 
+def _symmetric(schedule: _schedule.Schedule, space, report: _verify.Report) -> bool | None:
+    """Whether each rank's peers are rank 0's moved over the torus; None where there is no shape, the schedule is wrong,
+    or to look at every rank's whole program would take long."""
+    if not (space.has_shape and report.ok and report.coverage.exact):
+        return None
+    return _verify.is_symmetric(schedule, space)
+
+
 def _finding(finding: _verify.Finding) -> dict:
     place = {name: getattr(finding, name) for name in ("rank", "lane", "segment", "round", "step")}
     known = {name: number for name, number in place.items() if number >= 0}
@@ -121,5 +145,4 @@ def _finding(finding: _verify.Finding) -> dict:
 
 
 def _coverage(coverage: _verify.Coverage) -> dict:
-    names = ("exact", "steps", "pairs", "pairs_sampled", "samples", "executed", "deadlock_segments", "height")
-    return {name: getattr(coverage, name) for name in names}
+    return {name: getattr(coverage, name) for name in COVERAGE}

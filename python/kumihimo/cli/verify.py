@@ -14,6 +14,8 @@ from kumihimo.sizes import parse_size
 
 DEFAULT_BYTES = "16MiB"
 
+PROVEN, SAMPLED, WRONG = "proven", "no fault found", "WRONG"
+
 
 def command(
     collective: Annotated[
@@ -110,31 +112,66 @@ def work(asked: verification.Asked) -> tuple[list[dict], list[dict]]:
 def print_results(results: list[dict], passed_over: list[dict], one_by_one: bool) -> None:
     """A line a case or a line an algorithm; then what is wrong."""
     if one_by_one:
-        columns = ("collective", "algorithm", "ranks", "count>", "segments>", "steps>", "checked", "time>", "verdict")
-        output.print_table("", columns, map(case_row, results))
+        print_cases(results)
     else:
-        output.print_table(
-            "", ("collective", "algorithm", "cases>", "steps>", "time>", "verdict"), algorithm_rows(results)
-        )
+        columns = ("collective", "algorithm", "cases>", "steps>", "time>", "verdict")
+        output.print_table("", columns, algorithm_rows(results))
     wrong = [r for r in results if not r["ok"]]
     for result in wrong:
         title = f"{result['collective']} {result['algorithm']} of {result['count']} elements on {result['space']}:"
         output.print_list(title, [f"{f['check']}: {f['sentence']}" for f in result["findings"]])
     if one_by_one:
         output.print_list("Not applicable:", output.reasons(passed_over))
-    print(f"\n{len(results) - len(wrong)} of {len(results)} proven")
+    print(f"\n{summary(results)}")
 
 
-def verdict(ok: bool) -> str:
-    return "proven" if ok else "WRONG"
+def summary(results: list[dict]) -> str:
+    """How many are proven, and how many not wrong as far as was looked."""
+    verdicts = [verdict(result) for result in results]
+    text = f"{verdicts.count(PROVEN)} of {len(results)} proven"
+    sampled = verdicts.count(SAMPLED)
+    return f"{text}; {sampled} without a fault in what was proven and sampled" if sampled else text
+
+
+def verdict(result: dict) -> str:
+    """Proven is only what was executed whole, every pair matched."""
+    covered = result["coverage"]
+    if not result["ok"]:
+        return WRONG
+    return PROVEN if covered["exact"] and not covered["pairs_sampled"] else SAMPLED
+
+
+def of_all(verdicts: list[str]) -> str:
+    """The worst of them."""
+    return next(v for v in (WRONG, SAMPLED, PROVEN) if v in verdicts)
+
+
+def looked_at(covered: dict) -> str:
+    """What was proven and what was sampled."""
+    matching = "a sample of the pairs matched" if covered["pairs_sampled"] else "all pairs matched"
+    if covered["exact"]:
+        return f"every step, {matching}" if covered["pairs_sampled"] else "every step"
+    deadlock = "no deadlock" if covered["deadlock_shown"] else f"deadlock not shown for {covered['deadlock']}"
+    return f"{matching}; {deadlock}; sampled: {covered['samples']} elements, {covered['footprints']} ranks"
+
+
+def print_cases(results: list[dict]) -> None:
+    """A table a question; all its cases differ in the algorithm alone."""
+    asked: dict[str, list[dict]] = {}
+    for r in results:
+        elements = "1 element" if r["count"] == 1 else f"{r['count']} elements"
+        asked.setdefault(f"{r['collective']} of {elements} on {r['space']}", []).append(r)
+    columns = ("algorithm", "segments>", "steps>", "checked", "time>", "verdict")
+    for number, (title, group) in enumerate(asked.items()):
+        if number:
+            print()
+        output.print_table(title, columns, map(case_row, group))
 
 
 def case_row(r: dict) -> tuple[str, ...]:
     covered = r["coverage"]
-    checked = "every step" if covered["exact"] else f"matching, {covered['samples']} samples"
     took = output.seconds_text(r["wall_seconds"])
-    names = (r["collective"], r["algorithm"], r["space"])
-    return (*names, r["count"], r["segments"], covered["steps"], checked, took, verdict(r["ok"]))
+    return (r["algorithm"], r["segments"], covered["steps"], looked_at(covered), took, verdict(r))
 
 
 def algorithm_rows(results: list[dict]) -> list[tuple[str, ...]]:
@@ -146,5 +183,5 @@ def algorithm_rows(results: list[dict]) -> list[tuple[str, ...]]:
     for names, group in groups.items():
         steps = sum(r["coverage"]["steps"] for r in group)
         took = output.seconds_text(sum(r["wall_seconds"] for r in group))
-        rows.append((*names, str(len(group)), str(steps), took, verdict(all(r["ok"] for r in group))))
+        rows.append((*names, str(len(group)), str(steps), took, of_all(list(map(verdict, group)))))
     return rows

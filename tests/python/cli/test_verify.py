@@ -7,6 +7,7 @@ import json
 import pytest
 
 from kumihimo import _collectives, cli, verification
+from kumihimo.cli import verify as command
 
 
 def test_by_default_every_algorithm_on_small_shapes(kumihimo):
@@ -47,6 +48,20 @@ def test_a_large_case_is_sampled(kumihimo):
     (case,) = json.loads(ended.out)["results"]
     assert case["ok"] and case["ranks"] == 2304
     assert not case["coverage"]["exact"] and case["coverage"]["samples"] > 0
+    assert case["symmetric"] is None, "not looked at where it would take long"
+    assert case["coverage"]["deadlock_shown"] and case["coverage"]["footprints"] > 1
+
+
+def test_a_large_case_is_not_called_proven(kumihimo):
+    out = kumihimo("verify", "bcast", "--shape", "24x6x16", "-a", "trinaryx3", "--bytes", "1GiB", "--samples", "1").out
+    assert "all pairs matched; no deadlock; sampled:" in out and "no fault found" in out
+    assert out.splitlines()[-1] == "0 of 1 proven; 1 without a fault in what was proven and sampled"
+
+
+def test_what_is_not_shown_is_said():
+    covered = {"exact": False, "pairs_sampled": True, "deadlock_shown": False, "deadlock": "segments from 2 on"}
+    said = command.looked_at({**covered, "samples": 3, "footprints": 4})
+    assert said.startswith("a sample of the pairs matched; deadlock not shown for segments from 2 on;")
 
 
 @pytest.fixture
@@ -54,8 +69,7 @@ def disproof(monkeypatch):
     """The checker finds every schedule wrong, so that the way it is told is tested."""
     finding = type("Finding", (), {"check": "matching", "rank": 3, "lane": 1, "segment": 2, "round": 0, "step": -1})
     finding.what, finding.sentence = "meets no receive", "rank 3, lane 1, segment 2, round 0: meets no receive"
-    names = ("exact", "steps", "pairs", "pairs_sampled", "samples", "executed", "deadlock_segments", "height")
-    coverage = type("Coverage", (), dict.fromkeys(names, 0))
+    coverage = type("Coverage", (), dict.fromkeys(verification.COVERAGE, 0))
     report = type("Report", (), {"ok": False, "findings": [finding], "coverage": coverage})
     monkeypatch.setattr(verification._verify, "check", lambda *rest: report)
 
@@ -78,3 +92,15 @@ def test_a_disproof_as_json(disproof, capsys):
     (finding,) = case["findings"]
     assert (finding["check"], finding["rank"], finding["lane"], finding["segment"]) == ("matching", 3, 1, 2)
     assert "step" not in finding
+
+
+def symmetric(kumihimo, *arguments: str) -> dict[str, bool | None]:
+    told = json.loads(kumihimo("verify", "allreduce", *arguments, "--json").out)
+    return {r["algorithm"]: r["symmetric"] for r in told["results"]}
+
+
+def test_symmetry_over_the_torus_is_told_where_it_is_cheap(kumihimo):
+    torus = symmetric(kumihimo, "--shape", "4x3x2")
+    assert torus["bucket"] is True and torus["rotated_rings"] is True
+    assert torus["binomial"] is False and torus["trinaryx3"] is False
+    assert set(symmetric(kumihimo, "--ranks", "7").values()) == {None}, "no shape to move over"
