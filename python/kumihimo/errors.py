@@ -44,3 +44,7 @@ class NotApplicable(KumihimoError):
 
 class Failed(KumihimoError):
     """A check failed, or the machine did."""
+
+
+class OutOfTime(Failed):
+    """What ran was ended by its time limit."""

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from kumihimo import errors
-from kumihimo.errors import BadInput, Failed
+from kumihimo.errors import BadInput, Failed, OutOfTime
 from kumihimo.mpi import Installation
 
 # In the environment of every process of a job, so that all of them are found wherever the launcher put them.
@@ -64,8 +64,8 @@ def run(
             objects = output.read(time.monotonic() + seconds, on_object)
             code = process.wait(timeout=10)
     except TimedOut:
-        raise Failed(
-            f"{Path(program[0]).name} on {ranks} processes to end within {seconds:g} s",
+        raise OutOfTime(
+            f"{Path(program[0]).name} on {ranks} processes to end within {seconds:.3g} s",
             "it still ran",
             "give it longer",
         ) from None

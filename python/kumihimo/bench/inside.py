@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kumihimo import launch
-from kumihimo.errors import Failed
+from kumihimo.errors import Failed, OutOfTime
 
 # Variables of rank and size, by who sets them, and the family of MPI libraries that goes with it.
 LAUNCHED = (
@@ -56,7 +56,7 @@ def run(place: Place, worker: Path, task: str, seconds: float, on_object: Callab
         output.read(time.monotonic() + seconds, on_object)
         code = process.wait(timeout=10)
     except launch.TimedOut:
-        raise Failed(f"the worker to end within {seconds:g} s", "it still ran") from None
+        raise OutOfTime(f"the worker to end within {seconds:.3g} s", "it still ran") from None
     finally:
         if process.poll() is None:
             process.kill()

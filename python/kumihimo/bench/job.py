@@ -11,7 +11,7 @@ from pathlib import Path
 from kumihimo import launch, mpi, questions
 from kumihimo.bench import inside
 from kumihimo.bench.cases import Case, as_task
-from kumihimo.errors import Failed
+from kumihimo.errors import Failed, OutOfTime
 from kumihimo.installed import program
 
 WORKER = "kumihimo-worker"
@@ -30,11 +30,13 @@ class Run:
 
 @dataclass
 class Launcher:
-    """Where the processes come from: `installation` starts `ranks` of them, unless this process is one already."""
+    """Where the processes come from: `installation` starts `ranks` of them, unless this process is one already. After
+    `seconds` they are ended; then `partial` asks for what they had found until then rather than for an error."""
 
     ranks: int
     installation: mpi.Installation | None = None
     seconds: float = 120
+    partial: bool = False
 
 
 def run_check(
@@ -61,11 +63,12 @@ def run_measure(
     library: bool = True,
     on_result: OnResult | None = None,
     seconds: float = 150,
+    partial: bool = False,
     **options,
 ) -> Run:
     """Measure each case, and the library's own call beside it. Consecutive cases of one question share its calls."""
     task = {"task": "measure", "case_seconds": case_seconds, "compare": library, **options}
-    return run_task(task, cases, Launcher(ranks, installation, seconds), on_result)
+    return run_task(task, cases, Launcher(ranks, installation, seconds, partial), on_result)
 
 
 def run_task(task: dict, cases: Sequence[Case], launcher: Launcher, on_result: OnResult | None = None) -> Run:
@@ -87,7 +90,13 @@ def run_task(task: dict, cases: Sequence[Case], launcher: Launcher, on_result: O
                 on_result(run.results[-1])
 
     text = json.dumps({**task, "library": str(installation.library), "cases": described})
-    start(text, installation, launcher, take)
+    try:
+        start(text, installation, launcher, take)
+    except OutOfTime:
+        if not launcher.partial or not run.results:
+            raise
+        run.notes.append(f"{len(run.results)} of {len(cases)} cases in the {launcher.seconds:.0f} s that there were")
+        return run
     if len(run.results) != len(cases):
         raise Failed(f"{len(cases)} results of the worker", str(len(run.results)))
     return run

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 
 from kumihimo import _collectives, _measure, mpi
 from kumihimo.bench.cases import Case, applies, cases_of_all, with_choice
@@ -86,7 +87,9 @@ def choose(tuning: Tuning) -> list[Case]:
     surveyed = best(survey(tuning), BEST_OF_SURVEY)
     tuning.step("training: segments")
     refined = best(measured_candidates(tuning, candidates(tuning, surveyed), tuning.effort.refine_seconds), FINALISTS)
-    finalists = [case_of(tuning, size, choice) for size in tuning.sizes for choice in refined[size]]
+    # Cases of one size that follow one another would share their turns; here each meets the library alone, as it will.
+    ranked = zip_longest(*([case_of(tuning, size, choice) for choice in refined[size]] for size in tuning.sizes))
+    finalists = [case for place in ranked for case in place if case is not None]
     launches = []
     for number in range(FINALS):
         tuning.step(f"training: finalists, {number + 1} of {FINALS}")
