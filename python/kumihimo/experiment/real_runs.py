@@ -4,6 +4,9 @@ Every algorithm is first compared bit for bit with the golden copy and repeated,
 beside the MPI library's own call in the same processes. The processes are looked at twice: as one node, whose ranks
 share memory, and as a 2x2 torus of nodes with one rank each, which exchange messages. Then one algorithm is chosen for
 each length, and the choice is measured against the library on launches that had no part in it.
+
+All this has a deadline. The lengths come in an order of which every beginning spans the whole range: a stage that is
+cut short, on a machine that is busy with other things, lacks lengths in between, and says so.
 """
 
 from __future__ import annotations
@@ -17,7 +20,8 @@ from datetime import datetime, timezone
 
 import kumihimo
 from kumihimo import _machine, bench
-from kumihimo.bench import tuned
+from kumihimo.bench import job, tuned
+from kumihimo.errors import OutOfTime
 from kumihimo.experiment.cases import Progress, silent
 from kumihimo.mpi import Installation
 
@@ -26,24 +30,28 @@ RANKS = 4
 SPACES = {"node": {"shape": "node"}, "2x2": {"shape": "2x2", "ranks_per_node": 1}}
 TIMED_TYPE = "float64"
 TYPES = (TIMED_TYPE, "float32")
+REPEATS = 2
 LONGEST_IN_ALL_TYPES = 2**20
-LONGEST_SECONDS = 600.0  # for a launch, on a machine that does other things; it takes a twentieth of it
+FEWEST_LAUNCHES = 6  # of which an interval of 95 % can be made
+LEAST_SECONDS = 5.0  # for a stage, however late it is
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is done: the lengths, the seconds for the turns of one case, and the launches that judge the choice."""
+    """How much is done: the lengths, the seconds for the turns of one case, the launches that judge the choice, and the
+    seconds of the clock after which the checks, the timing and all of it end at the latest."""
 
     sizes: Sequence[int]
     chosen_sizes: Sequence[int]
     case_seconds: float
     chosen: tuned.Effort
+    ends: tuple[float, float, float] = (30.0, 65.0, 95.0)
 
 
 FULL = Effort(
     [2**exponent for exponent in range(3, 25)],
     [2**exponent for exponent in range(4, 25, 2)],
-    0.03,
+    0.015,
     tuned.Effort(survey_seconds=0.005, refine_seconds=0.01, final_seconds=0.02, case_seconds=0.04),
 )
 QUICK = Effort(
@@ -56,70 +64,102 @@ QUICK = Effort(
 
 def measure(installation: Installation, progress: Progress = silent, *, effort: Effort = FULL) -> dict:
     """The content of measured.json."""
-    started = time.perf_counter()
-    checks = check(installation, progress, effort)
-    timed = timings(installation, progress, effort)
-    choice = chosen(installation, progress, effort)
+    started = time.monotonic()
+    ends = [started + seconds for seconds in effort.ends]
+    checked = check(installation, progress, effort, ends[0])
+    timed = timings(installation, progress, effort, ends[1])
+    choice = chosen(installation, progress, effort, ends[2])
+    checks = checked.results
     return {
         "form": "kumihimo-measured-1",
         "version": kumihimo.__version__,
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "machine": host(timed.about),
         "mpi": {"name": name_of(installation), "version": installation.version, "library": timed.about["library"]},
-        "notes": timed.notes,
+        "notes": [*(f"checks: {note}" for note in checked.notes), *(f"timing: {note}" for note in timed.notes)],
         "checks": [{**found, "space": space_of(found)} for found in checks],
-        "results": [with_check(result, checks) for result in timed.results],
+        "results": [with_check(result, checks) for result in sorted(timed.results, key=place_of)],
         "chosen": choice,
-        "wall_seconds": time.perf_counter() - started,
+        "wall_seconds": time.monotonic() - started,
     }
 
 
+def spanning(sizes: Sequence[int]) -> list[int]:
+    """The sizes in an order of which every beginning spans them all: the ends, then what halves the gaps."""
+    last = len(sizes) - 1
+    places = [0, last]
+    step = 1 << max(last - 1, 0).bit_length()
+    while step > 1:
+        step //= 2
+        places += range(step, last, step)
+    return [sizes[place] for place in dict.fromkeys(places)]
+
+
 def cases(sizes: Sequence[int], type_: str) -> list[bench.Case]:
-    """Every algorithm that fits, at every length in every space; those of one question stand together, as they are
-    timed by turns."""
+    """Every algorithm that fits, in every space, a length after the other; those of one question stand together, as
+    they are timed by turns."""
     return [
         case
+        for size in sizes
         for space in SPACES.values()
-        for case in bench.cases_of_all(COLLECTIVE, ranks=RANKS, sizes=sizes, type=type_, **space)
+        for case in bench.cases_of_all(COLLECTIVE, ranks=RANKS, sizes=[size], type=type_, **space)
     ]
 
 
-def check(installation: Installation, progress: Progress, effort: Effort) -> list[dict]:
-    """Against the golden copy: results with `right`. Each type at the lengths up to 1 MiB, and one of them at the
-    longest, since the golden copy adds element by element and takes its time."""
-    short = [size for size in effort.sizes if size <= LONGEST_IN_ALL_TYPES]
-    wanted = [case for type_ in TYPES for case in cases(short, type_)]
-    if effort.sizes[-1] > LONGEST_IN_ALL_TYPES:
-        wanted += cases(effort.sizes[-1:], TIMED_TYPE)
-    count = Counter("comparing with the golden copy", len(wanted), progress)
-    return bench.run_check(
-        wanted, ranks=RANKS, installation=installation, repeats=2, on_result=count, seconds=LONGEST_SECONDS
+def left(end: float) -> float:
+    return max(LEAST_SECONDS, end - time.monotonic())
+
+
+def check(installation: Installation, progress: Progress, effort: Effort, end: float) -> bench.Run:
+    """Against the golden copy: results with `right`. One type at every length, the other at those up to 1 MiB, since
+    the golden copy adds element by element and takes its time."""
+    sizes = spanning(effort.sizes)
+    wanted = cases(sizes, TIMED_TYPE)
+    for type_ in TYPES[1:]:
+        wanted += cases([size for size in sizes if size <= LONGEST_IN_ALL_TYPES], type_)
+    # Short ones first, as they are quick; the order among them stays.
+    wanted.sort(key=lambda case: case.bytes > LONGEST_IN_ALL_TYPES)
+    return job.run_task(
+        {"task": "check", "repeats": REPEATS},
+        wanted,
+        job.Launcher(RANKS, installation, left(end), partial=True),
+        Counter("comparing with the golden copy", len(wanted), progress),
     )
 
 
-def timings(installation: Installation, progress: Progress, effort: Effort) -> bench.Run:
+def timings(installation: Installation, progress: Progress, effort: Effort, end: float) -> bench.Run:
     """Every case beside the library's own call."""
-    wanted = cases(effort.sizes, TIMED_TYPE)
+    wanted = cases(spanning(effort.sizes), TIMED_TYPE)
     return bench.run_measure(
         wanted,
         ranks=RANKS,
         installation=installation,
-        case_seconds=effort.case_seconds,
+        case_seconds=min(effort.case_seconds, left(end) / 2 / len(wanted)),
         on_result=Counter("timing beside the library", len(wanted), progress),
-        seconds=LONGEST_SECONDS,
+        seconds=left(end),
+        partial=True,
     )
 
 
-def chosen(installation: Installation, progress: Progress, effort: Effort) -> dict:
-    """An algorithm for each length, chosen on launches of their own, and how it does on nine fresh ones."""
-    return bench.run_tuned(
-        COLLECTIVE,
-        ranks=RANKS,
-        sizes=effort.chosen_sizes,
-        installation=installation,
-        effort=effort.chosen,
-        step=Counter("choosing, and judging the choice", 3 + effort.chosen.launches, progress),
-    )
+def chosen(installation: Installation, progress: Progress, effort: Effort, end: float) -> dict | None:
+    """An algorithm for each length, chosen on launches of their own, and how it does on up to nine fresh ones; None
+    where the time is not enough for a choice and a judgement."""
+    step = Counter("choosing, and judging the choice", 3 + effort.chosen.launches, progress)
+    case = bench.Case(COLLECTIVE, "")
+    tuning = tuned.Tuning(case, RANKS, effort.chosen_sizes, installation, effort.chosen, step)
+    runs: list[bench.Run] = []
+    try:
+        tuning.options = {"seconds": left(end)}
+        choice = tuned.choose(tuning)
+        while len(runs) < effort.chosen.launches:
+            tuning.options = {"seconds": left(end)}
+            step(f"launch {len(runs) + 1}")
+            runs.append(tuned.measure(tuning, choice, effort.chosen.case_seconds))
+            if time.monotonic() > end:
+                break
+    except OutOfTime:
+        pass
+    return tuned.joined(runs) if len(runs) >= FEWEST_LAUNCHES else None
 
 
 class Counter:
@@ -140,6 +180,11 @@ def with_check(timed: dict, checks: list[dict]) -> dict:
     same = ("shape", "algorithm", "bytes")
     right = [found["right"] for found in checks if all(found[key] == timed[key] for key in same)]
     return {**timed, "space": space, "bitwise": timed["bitwise"] and all(right)}
+
+
+def place_of(result: dict) -> tuple[int, int]:
+    """Where a result stands among the others: those of a length together, of one algorithm in its usual place."""
+    return list(SPACES).index(space_of(result)), result["bytes"]
 
 
 def space_of(result: dict) -> str:

@@ -30,8 +30,9 @@ def run(
     started = time.perf_counter()
     whole = load_machine()
     paper, full = (whole.with_shape(_topology.Shape.parse(shape)) for shape in (paper_shape, full_shape))
-    results = sweep.on_paper_shape(paper, progress) + sweep.on_full_machine(full, progress)
-    by_segment = segments.sensitivity(paper, progress)
+    whole_machine = sweep.on_full_machine(full, progress)
+    curves = sweep.on_paper_shape(paper, progress)
+    by_segment = segments.sensitivity(paper, curves, progress)
     return {
         "form": "kumihimo-simulated-1",
         "version": kumihimo.__version__,
@@ -40,12 +41,15 @@ def run(
         "subject": published.SUBJECT,
         "paper_shape": paper_shape,
         "full_shape": full_shape,
+        # Whether the publication's figures may stand beside these.
+        "as_published": paper_shape == published.PAPER_SHAPE,
+        "whole_machine": full_shape == str(whole.shape),
         "machine": json.loads(whole.to_json()),
         "published": published.FIGURES,
-        "results": results,
+        "results": curves + whole_machine,
         "parts": parts.parts(paper, progress),
         "segments": by_segment,
-        "tuned": segments.tuned(paper, by_segment, progress),
+        "tuned": segments.tuned(paper, curves, by_segment, progress),
         "links": links.loads(whole, progress),
         "trees": trees.trees(),
         "wall_seconds": time.perf_counter() - started,

@@ -1,34 +1,38 @@
 """How much hangs on the one declared segment size: 1 GiB with segments from 16 KiB to 4 MiB.
 
 The size is declared to all algorithms alike, at the same cost a message; those that do not pipeline ignore it and are
-left out. Apart from that, `tuned` gives every algorithm the best of several sizes at every length.
+left out. Apart from that, `tuned` gives every algorithm the best of several sizes at every length. Both take from the
+curves what was predicted there already, at the machine's own size.
 """
 
 from __future__ import annotations
 
 from kumihimo import _machine
-from kumihimo.experiment.cases import Progress, Wanted, algorithms, predict_all
+from kumihimo.experiment.cases import Progress, Wanted, predict_all
 
 BYTES = 2**30
 SEGMENTS = [2**exponent for exponent in range(14, 23)]
 TUNED_SEGMENTS = SEGMENTS[::2]
-TUNED_BYTES = [2**16, 2**20, 2**25]
+TUNED_BYTES = [2**18, 2**24]  # of the curves
 
 
-def sensitivity(machine: _machine.Machine, progress: Progress) -> list[dict]:
-    """Every algorithm that pipelines, at every segment size."""
-    smallest = _predict("who pipelines", machine, algorithms(), BYTES, SEGMENTS[:1], progress)
-    pipelining = [result for result in smallest if result["segments"] > 1]
-    names = [result["algorithm"] for result in pipelining]
-    return pipelining + _predict("segment sizes", machine, names, BYTES, SEGMENTS[1:], progress)
+def sensitivity(machine: _machine.Machine, curves: list[dict], progress: Progress) -> list[dict]:
+    """Every algorithm that pipelines, at every segment size; `curves` are the results at the machine's own."""
+    own = [r for r in curves if r["bytes"] == BYTES and r["segments"] > 1]
+    others = [segment for segment in SEGMENTS if segment != machine.segment_bytes]
+    names = [result["algorithm"] for result in own]
+    return own + _predict("segment sizes", machine, names, BYTES, others, progress)
 
 
-def tuned(machine: _machine.Machine, at_largest: list[dict], progress: Progress) -> list[dict]:
-    """The best segment size by algorithm and length; `at_largest` is what `sensitivity` found at 1 GiB."""
-    names = sorted({result["algorithm"] for result in at_largest})
-    results = list(at_largest)
+def tuned(machine: _machine.Machine, curves: list[dict], by_segment: list[dict], progress: Progress) -> list[dict]:
+    """The best segment size by algorithm and length; `by_segment` is what `sensitivity` found at 1 GiB."""
+    names = sorted({result["algorithm"] for result in by_segment})
+    results = list(by_segment)
     for length in TUNED_BYTES:
-        results += _predict("tuned segment sizes", machine, names, length, TUNED_SEGMENTS, progress)
+        results += [r for r in curves if r["algorithm"] in names and r["bytes"] == length]
+        # A segment as long as the data is the same as one of twice that.
+        others = [s for s in TUNED_SEGMENTS if s != machine.segment_bytes and s <= max(length, TUNED_SEGMENTS[0])]
+        results += _predict("tuned segment sizes", machine, names, length, others, progress)
     best: dict[tuple[str, int], dict] = {}
     for result in results:
         key = (result["algorithm"], result["bytes"])

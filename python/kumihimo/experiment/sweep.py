@@ -7,7 +7,7 @@ from kumihimo.experiment.cases import Progress, Wanted, predict_all
 
 SMALLEST, LARGEST = 16, 2**30
 # Between neighbouring sizes. Our own extensions (`apart`) have more lanes, cost more to simulate, and get fewer sizes.
-FACTOR, FACTOR_APART, FACTOR_FULL = 4, 16, 64
+FACTOR, FACTOR_APART, FACTOR_FULL = 4, 64, 256
 
 
 def sizes(factor: int) -> list[int]:
