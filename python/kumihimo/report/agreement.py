@@ -20,7 +20,9 @@ class Compared:
 
 
 def rows(simulated: dict) -> list[Compared]:
-    """Every published figure for which there is a prediction."""
+    """Every published figure for which there is a prediction; none where another shape was simulated."""
+    if not simulated["as_published"]:
+        return []
     published, model = simulated["published"], predictions(simulated)
     return [_row(key, published[key], model[key]) for key in published if key in model]
 

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import jinja2
 
+from kumihimo.experiment.published import PAPER_SHAPE
 from kumihimo.report import agreement, chosen, golden, machine_words, numbers, tables, wording
 from kumihimo.report.figures import (
     comparison,
+    extensions,
     link_load,
     measured_curves,
     parts,
@@ -44,9 +46,14 @@ def render(material: Material, command: str = "") -> str:
         groups=groups,
         golden=golden.rows(material.measured, styles) if material.measured else None,
         chosen=chosen.rows(material.measured) if material.measured else [],
+        coverage=golden.coverage(material.measured) if material.measured else [],
         agreement=agreement.rows(simulated) if simulated else [],
         model=agreement.predictions(simulated) if simulated else {},
+        software=simulated["machine"]["software"] if simulated else {},
+        published_shape=PAPER_SHAPE,
         subject=comparison.subject_of(simulated) if simulated else None,
+        doubtful=comparison.doubtful(simulated) if simulated else [],
+        extensions=extensions.sentences(simulated) if simulated else [],
         blind=comparison.blind(simulated) if simulated else [],
         tuned=segment_size.tuned_rows(simulated) if simulated else [],
         here=machine_words.here(material),

@@ -9,8 +9,8 @@ import math
 
 import pytest
 
-from kumihimo.report import agreement, numbers, tables, wording
-from kumihimo.report.figures import comparison, link_load, segment_size, simulated_curves, trees
+from kumihimo.report import Material, agreement, numbers, render, tables, wording
+from kumihimo.report.figures import comparison, extensions, link_load, segment_size, simulated_curves, trees
 from kumihimo.report.style import Styles
 
 
@@ -79,10 +79,60 @@ def test_segment_sizes_are_declared_to_all_alike(half, styles):
 
 
 def test_agreement_compares_every_published_figure(half):
-    rows = agreement.rows(half.simulated)
+    rows = agreement.rows({**half.simulated, "as_published": True})
 
     assert len(rows) == len(half.simulated["published"])
     assert all(row.model and row.published and row.source for row in rows)
+
+
+def test_another_shape_is_not_compared_with_the_publication(half):
+    assert not half.simulated["as_published"] and not half.simulated["whole_machine"]
+    assert agreement.rows(half.simulated) == []
+    for number in numbers.numbers(half):
+        assert "published" not in number.how
+        assert "whole K" not in number.meaning
+    text = render(half)
+    assert "nothing is compared with it here" in text
+    assert "published at" not in text
+
+
+def test_the_page_says_what_is_assumed(half):
+    published = Material(simulated={**half.simulated, "as_published": True})
+
+    text = render(published)
+
+    assert "no independent evidence" in text
+    assert "same for every algorithm" in text
+
+
+def test_a_doubtful_prediction_states_its_margin(half):
+    subject = comparison.subject_of(half.simulated)
+    slow = {
+        **subject,
+        "algorithm": "slow",
+        "seconds": 4 * subject["seconds"],
+        "accuracy": "It is shared",
+        "apart": False,
+    }
+    near = {**slow, "algorithm": "near", "seconds": 0.9 * subject["seconds"]}
+    firm = [{**r, "accuracy": ""} for r in half.simulated["results"]]
+
+    found = comparison.doubtful({**half.simulated, "results": [*firm, slow, near]})
+
+    assert len(found) == 2
+    assert "75 % shorter" in found[1] and "stands" in found[1]
+    assert "11 % longer" in found[0] and "not sure" in found[0]
+
+
+def test_the_words_on_extensions_follow_the_figures(half):
+    by_segment = half.simulated["segments"]
+    name = next(r["algorithm"] for r in by_segment if r["apart"])
+    slower = [{**r, "seconds": r["seconds"] * (1e3 if r["algorithm"] == name else 1)} for r in by_segment]
+
+    found = extensions.sentences({**half.simulated, "segments": slower})
+
+    assert len(found) == len({r["algorithm"] for r in by_segment if r["apart"]})
+    assert "faster at none" in next(sentence for sentence in found if sentence.startswith(wording.label(name) + ":"))
 
 
 def test_the_comparison_leaves_our_extensions_out(half):

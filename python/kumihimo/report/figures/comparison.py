@@ -7,9 +7,9 @@ from kumihimo.report.figures.simulated_curves import results_on
 from kumihimo.report.style import Styles
 
 
-def at_largest(simulated: dict) -> list[dict]:
-    """All algorithms on the paper's shape at the largest length, fastest first."""
-    results = results_on(simulated, simulated["paper_shape"])
+def at_largest(simulated: dict, shape: str | None = None) -> list[dict]:
+    """All algorithms on a shape, the paper's if none is named, at the largest length, fastest first."""
+    results = results_on(simulated, shape or simulated["paper_shape"])
     largest = max(r["bytes"] for r in results)
     return sorted((r for r in results if r["bytes"] == largest), key=lambda r: r["seconds"])
 
@@ -38,7 +38,11 @@ def speedup(simulated: dict, styles: Styles) -> dict:
         if r["seconds"] / subject["seconds"] > 30
     ]
     published = simulated["published"]["ratio_to_blind"]["value"]
-    beyond = f" Beyond the picture: {', '.join(left_out)}." if left_out else ""
+    caption = []
+    if simulated["as_published"]:
+        caption.append("The published factor is against the best algorithm of the library that K then had.")
+    if left_out:
+        caption.append(f"Beyond the picture: {', '.join(left_out)}.")
     return {
         "id": "speedup",
         "kind": "bars",
@@ -46,9 +50,34 @@ def speedup(simulated: dict, styles: Styles) -> dict:
         "unit": f"time as a multiple of {wording.label(subject['algorithm'])}, {wording.shape(subject['shape'])}",
         "x": {"quantity": "ratio"},
         "rows": rows,
-        "marks": [{"x": published, "label": f"published: about {published:g}×"}],
-        "caption": "The published factor is against the best algorithm of the library that K then had." + beyond,
+        "marks": [{"x": published, "label": f"published: about {published:g}×"}] if simulated["as_published"] else [],
+        "caption": " ".join(caption),
     }
+
+
+def doubtful(simulated: dict) -> list[str]:
+    """A sentence for each algorithm at the largest length whose prediction says that it may be far off: what that
+    leaves of its place beside the paper's."""
+    found = []
+    for shape in dict.fromkeys((simulated["paper_shape"], simulated["full_shape"])):
+        results = at_largest(simulated, shape)
+        subject = next(r for r in results if r["algorithm"] == simulated["subject"])
+        found += [_margin(r, subject) for r in results if r["accuracy"] and r is not subject]
+    return found
+
+
+def _margin(r: dict, subject: dict) -> str:
+    ahead = r["seconds"] < subject["seconds"]
+    times = subject["seconds"] / r["seconds"] if ahead else r["seconds"] / subject["seconds"]
+    needed = times - 1 if ahead else 1 - 1 / times
+    name, other = wording.label(r["algorithm"]), wording.label(subject["algorithm"])
+    place = f"{wording.ratio(times)} as fast as {other}" if ahead else f"{wording.ratio(times)} the time of {other}"
+    margin = f"{100 * needed:.{1 if needed > 0.95 else 0}f} % {'longer' if ahead else 'shorter'}"
+    order = "Their order is not sure." if needed <= 0.2 else "Their order stands unless it is off by so much."
+    return (
+        f"{name} on {r['ranks']:,} nodes: {wording.seconds(r['seconds'])}, {place}. The two would be level if "
+        f"its time were {margin}. {order} Why it may be off: {r['accuracy']}."
+    )
 
 
 def left_on_table(simulated: dict, styles: Styles) -> dict:
@@ -67,7 +96,5 @@ def left_on_table(simulated: dict, styles: Styles) -> dict:
         "x": {"quantity": "rate"},
         "rows": rows,
         "marks": [],
-        "caption": "Reported apart: these are ours, or use all links where the library of the paper used one engine. "
-        "More trees and overlap want more engines and more sums at once than a node of K has, so they gain less than "
-        "their link count promises.",
+        "caption": "Reported apart: these are ours, or use all links where the library of the paper used one engine.",
     }

@@ -24,7 +24,7 @@ def results_on(simulated: dict, shape: str) -> list[dict]:
 
 
 def bandwidth(simulated: dict, shape: str, styles: Styles) -> dict:
-    """2 x bytes / time; the published figure is marked on the paper's shape."""
+    """2 x bytes / time; the published figure is marked where its shape was simulated."""
     chart = _chart(simulated, shape, styles, lambda r, seconds: 2 * r["bytes"] / seconds)
     chart.update(
         id=f"bandwidth-{shape}",
@@ -34,7 +34,8 @@ def bandwidth(simulated: dict, shape: str, styles: Styles) -> dict:
         tall=True,
     )
     published = simulated["published"]["bytes_per_second"]
-    if shape == simulated["paper_shape"]:
+    marked = simulated["as_published"] and shape == simulated["paper_shape"]
+    if marked:
         largest = max(r["bytes"] for r in results_on(simulated, shape))
         chart["marks"] = [{"x": largest, "y": published["value"]}]
         words = f"published at {wording.bytes_(largest)}: {published['value'] / 1e9:g} GB/s"
@@ -42,7 +43,7 @@ def bandwidth(simulated: dict, shape: str, styles: Styles) -> dict:
     # Nothing sent by a node of which every byte is bounded by latency says anything on a linear scale.
     bound = chart["series"][-1]["points"]
     reached = max(p["y"] for s in chart["series"][:-1] for p in s["points"])
-    chart["y"]["most"] = max(reached * 1.25, published["value"] * 1.1)
+    chart["y"]["most"] = max(reached * 1.25, published["value"] * 1.1 if marked else 0)
     if bound:
         chart["caption"] = (
             f"The bound reaches {wording.rate(bound[-1]['y'])}: what links, engines and sums allow at best, with no "

@@ -273,7 +273,7 @@ function legend_of(place, entries, charts, hidden) {
     make("path", { class: "curve", d: "M0 6H26", "stroke-width": s.strong ? 2.6 : 1.7, ...(s.dash ? { "stroke-dasharray": s.dash } : {}) }, g);
     if (!s.bare) make("path", { class: "dot", d: MARKERS[s.marker % MARKERS.length](3.4), transform: "translate(13 6)" }, g);
     html("span", {}, button, s.label);
-    if (s.checked === true) html("span", { class: "ok", title: "bit for bit equal to the golden copy, and repeated" }, button, "✓");
+    if (s.checked === true) html("span", { class: "ok", title: "every comparison with the golden copy found the same bits, every repeated call too" }, button, "✓");
     if (s.checked === false) html("span", { class: "wrong" }, button, "✗ differs");
     const show = (name) => charts.forEach((c) => c.fade(name));
     button.addEventListener("pointerenter", () => show(s.name));
