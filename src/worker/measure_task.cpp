@@ -10,6 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <numeric>
+#include <random>
 
 namespace kumihimo::worker {
 namespace {
@@ -87,10 +89,15 @@ class Group {
     return job_.agree(status);
   }
 
+  // What a call finds in caches and branch predictors is what the one before it left there, so nobody may always follow
+  // the same one. Two swap places; more are shuffled, on all ranks alike.
   Status take_turn(std::int64_t turn) {
-    const std::size_t count = contestants_.size();
-    for (std::size_t i = 0; i < count; ++i)
-      if (Status s = sample(*contestants_[(i + static_cast<std::size_t>(turn)) % count], turn); !s) return s;
+    order_.resize(contestants_.size());
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+    if (order_.size() == 2 && turn % 2 == 1) std::swap(order_[0], order_[1]);
+    if (order_.size() > 2) std::shuffle(order_.begin(), order_.end(), random_);
+    for (const std::size_t i : order_)
+      if (Status s = sample(*contestants_[i], turn); !s) return s;
     return Nothing{};
   }
 
@@ -128,6 +135,8 @@ class Group {
   Collective question_;
   Vectors vectors_;
   std::vector<std::unique_ptr<Contestant>> contestants_;
+  std::vector<std::size_t> order_;
+  std::mt19937 random_{1};
   std::int64_t next_call_ = 0;
 };
 
