@@ -66,8 +66,7 @@ class Checker {
       report_.coverage.deadlock_segments = scene.segments;
       report_.coverage.deadlock_shown = true;
       report_.coverage.deadlock = "every step executed";
-      const auto together = in_place();
-      if (together && report_.findings.empty()) run(*together, scene);
+      if (report_.findings.empty()) follow_in_place();
       return;
     }
     show_no_deadlock();
@@ -77,6 +76,17 @@ class Checker {
       scene.focus = focus;
       run(schedule_, scene);
       ++report_.coverage.samples;
+    }
+  }
+
+  // Where the data are right apart, and in place no input is read after it was overwritten, they are right in place.
+  void follow_in_place() {
+    const auto together = in_place();
+    OrderCache orders;
+    for (std::int32_t r = 0; together && r < schedule_.ranks(); ++r) {
+      if (report_.findings.size() >= options_.most_findings) return;
+      if (auto wrong = check_footprint(*together, Rank{r}, schedule_.segments.count, orders))
+        report_.findings.push_back(std::move(*wrong));
     }
   }
 
