@@ -126,6 +126,9 @@ def _parameters(asked: Asked) -> dict:
     declared = asked.machine.segment_bytes
     if asked.algorithm == ALL and wished.get("segment_bytes") is not None:
         declared = wished.pop("segment_bytes")
+        each = _schedule.type_bytes(asked.question.type)
+        if declared < each:
+            raise BadInput(f"a segment holds at least one element, {each} bytes", str(declared), "declare a larger one")
     return {**wished, "default_segment_bytes": declared}
 
 

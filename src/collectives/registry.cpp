@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 
 namespace kumihimo {
 namespace {
@@ -52,6 +53,9 @@ Status check_question(const Collective& c, const RankSpace& space, const Paramet
       {"trees", &p.trees}, {"segment_bytes", &p.segment_bytes}, {"segments", &p.segments}, {"window", &p.window}};
   for (const auto& [what, value] : sizes)
     if (Status s = check_positive(what, *value); !s) return s;
+  if (p.segment_bytes && *p.segment_bytes < c.type_bytes)
+    return bad_input(fmt::format("a segment holds at least one element, {} bytes", c.type_bytes),
+                     fmt::format("{}", *p.segment_bytes), "leave segment_bytes out for the default");
   if (p.segments && p.segment_bytes)
     return bad_input("either the number of segments or their size", "both", "leave one of them out");
   return Nothing{};
@@ -77,11 +81,13 @@ Result<Schedule> Variant::build(const Collective& collective, const RankSpace& s
   const auto takes = [&](std::string_view parameter) {
     return std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& q) { return q.name == parameter; });
   };
-  for (const auto& [given, parameter] : {std::pair{p.trees.has_value(), "trees"},
-                                         {p.segments.has_value() || p.segment_bytes.has_value(), "segment_bytes"},
-                                         {p.window.has_value(), "window"},
-                                         {p.overlap.has_value(), "overlap"}})
-    if (given && !takes(parameter)) return not_applicable(fmt::format("{} has no parameter {}", name, parameter));
+  // Whoever takes the size of a segment takes their number too.
+  for (const auto& [given, parameter, row] : {std::tuple{p.trees.has_value(), "trees", "trees"},
+                                              {p.segment_bytes.has_value(), "segment_bytes", "segment_bytes"},
+                                              {p.segments.has_value(), "segments", "segment_bytes"},
+                                              {p.window.has_value(), "window", "window"},
+                                              {p.overlap.has_value(), "overlap", "overlap"}})
+    if (given && !takes(row)) return not_applicable(fmt::format("{} has no parameter {}", name, parameter));
 
   // One rank alone has no algorithm, but what is asked for must be sound all the same.
   if (collective.ranks == 1)
@@ -114,8 +120,9 @@ Result<const Variant*> Registry::find(CollectiveKind kind, std::string_view name
   const auto nearest = std::min_element(names.begin(), names.end(), [&](const auto& a, const auto& b) {
     return edit_distance(a, name) < edit_distance(b, name);
   });
-  return bad_input(fmt::format("an algorithm for {} is one of {}", name_of(kind), fmt::join(names, ", ")),
-                   fmt::format("'{}'", name), fmt::format("did you mean {}?", *nearest));
+  return bad_input(
+      fmt::format("an algorithm for {} is one of {}", name_of(kind), fmt::join(names, ", ")), fmt::format("'{}'", name),
+      edit_distance(*nearest, name) * 2 <= nearest->size() ? fmt::format("did you mean {}?", *nearest) : "");
 }
 
 Result<Segments> choose_segments(const Collective& c, const Parameters& p, std::int64_t lane_parts,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <string_view>
 
 namespace kumihimo {
 namespace {
@@ -110,8 +111,9 @@ RankSpace RankSpace::recognise(const Shape& machine, std::span<const NodeId> nod
 }
 
 std::string RankSpace::name() const {
-  if (!has_shape_) return fmt::format("row of {} ranks", ranks_);
-  if (shape_.dimensions() == 1 && ranks_per_node_ == ranks_) return fmt::format("node of {} ranks", ranks_);
+  const std::string_view s = ranks_ == 1 ? "" : "s";
+  if (!has_shape_) return fmt::format("row of {} rank{}", ranks_, s);
+  if (shape_.dimensions() == 1 && ranks_per_node_ == ranks_) return fmt::format("node of {} rank{}", ranks_, s);
   if (ranks_per_node_ > 1) {
     std::vector<Axis> nodes(shape_.axes().begin(), shape_.axes().end() - 1);
     return fmt::format("{}, {} ranks a node", Torus(Shape(nodes)).name(), ranks_per_node_);

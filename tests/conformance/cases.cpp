@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace conformance {
 
 using namespace kumihimo;
@@ -38,7 +40,7 @@ class Sampler {
     c.question.arithmetic = all[below(4) == 0 ? 2 : below(all.size())];
     c.question.arithmetic.apply_to(collective);
     c.question.seed = below(1'000'000);
-    for (const Variant::Parameter& p : variant_.parameters) choose(p.name, count, c.parameters);
+    for (const Variant::Parameter& p : variant_.parameters) choose(p.name, collective, c.parameters);
     return c;
   }
 
@@ -46,7 +48,7 @@ class Sampler {
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
 
   // Two times out of three the default.
-  void choose(const std::string& parameter, std::int64_t count, Parameters& p) {
+  void choose(const std::string& parameter, const Collective& collective, Parameters& p) {
     const std::uint64_t dice = below(6);
     if (parameter == "trees" && dice < 2) p.trees = 1 + static_cast<std::int64_t>(below(6));
     if (parameter == "window" && dice < 4) p.window = 1 + static_cast<std::int64_t>(below(4));
@@ -54,9 +56,9 @@ class Sampler {
     if (parameter != "segment_bytes" && parameter != "segments") return;
     if (p.segments || p.segment_bytes) return;
     if (dice < 2)
-      p.segments = 1 + static_cast<std::int64_t>(below(
-                           static_cast<std::uint64_t>(std::min<std::int64_t>(std::max<std::int64_t>(count, 1), 40))));
-    if (dice == 2) p.segment_bytes = std::int64_t{8} << below(6);
+      p.segments = 1 + static_cast<std::int64_t>(
+                           below(static_cast<std::uint64_t>(std::clamp<std::int64_t>(collective.counts.each, 1, 40))));
+    if (dice == 2) p.segment_bytes = collective.type_bytes << below(6);
     if (dice == 3) p.default_segment_bytes = 64;
   }
 

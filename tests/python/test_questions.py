@@ -20,6 +20,7 @@ from kumihimo.questions import Question, Ranks
         (Ranks("4x3", ranks=24, ranks_per_node=2), "torus 4x3, 2 ranks a node", 24),
         (Ranks("node:4"), "node of 4 ranks", 4),
         (Ranks("node", ranks=4), "node of 4 ranks", 4),
+        (Ranks("node:1"), "node of 1 rank", 1),
         (Ranks("none", ranks=7), "row of 7 ranks", 7),
         (Ranks(ranks=7), "row of 7 ranks", 7),
     ],

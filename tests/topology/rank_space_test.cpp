@@ -35,6 +35,7 @@ TEST(RankSpace, ARowHasNoShape) {
   EXPECT_FALSE(row.has_shape());
   EXPECT_EQ(row.shape().text(), "7m");
   EXPECT_EQ(row.name(), "row of 7 ranks");
+  EXPECT_EQ(RankSpace::row(1).name(), "row of 1 rank");
   expect_bijection(row);
 }
 
@@ -44,6 +45,7 @@ TEST(RankSpace, ANodeIsARingOfNeighbours) {
   EXPECT_EQ(node.ranks_per_node(), 4);
   EXPECT_EQ(node.shape().text(), "4");
   EXPECT_EQ(node.name(), "node of 4 ranks");
+  EXPECT_EQ(RankSpace::node(1).name(), "node of 1 rank");
 }
 
 TEST(RankSpace, ABoxAddsItsRanksPerNodeAsLastAxis) {
@@ -123,7 +125,7 @@ TEST(RankSpace, UnequalNodesAreARowWithTheirSizes) {
 }
 
 TEST(RankSpace, OneRankOrOneNode) {
-  EXPECT_EQ(recognise("4x4", {9}).name(), "node of 1 ranks");
+  EXPECT_EQ(recognise("4x4", {9}).name(), "node of 1 rank");
   EXPECT_EQ(RankSpace::recognise(Shape(), nodes({0, 0})).name(), "node of 2 ranks") << "a single node has no axes";
 }
 

@@ -67,10 +67,16 @@ CASES = [
     (SHOW + "--shape 4x3 --segments 0", "segments must be at least 1"),
     (SHOW + "--shape 4x3 --window 0", "window must be at least 1"),
     (SHOW + "--shape 4x3 --segment-bytes 0", "at least 1 byte"),
-    (SHOW + "--shape 4x3 --segments 9 --count 8", "at most as many segments as the 8 elements"),
+    (SHOW + "--shape 4x3 --segment-bytes 3", "at least one element, 8 bytes, found 3"),
+    (VERIFY + "--shape 4x3 --algorithm ring --segment-bytes 7", "at least one element, 8 bytes, found 7"),
+    (SIMULATE + "--shape 4x3 --segment-bytes 3", "at least one element, 8 bytes, found 3"),
+    (SIMULATE + "--shape 4x3 --algorithm ring --type int16 --segment-bytes 1", "at least one element, 2 bytes"),
+    (SHOW + "--shape 4x3 --segments 9 --count 8", "at most 8 segments for 8 elements"),
     (SHOW + "--shape 4x3 --segments 9 --segment-bytes 8", "either the number of segments or their size"),
     (SHOW + "--shape 4x3 --trees 99999999999999999999", "64 bits"),
     ("show allreduce --algorithm recursive_doubling --shape 4x3 --trees 2", "no parameter trees"),
+    ("show allreduce --algorithm recursive_doubling --shape 4x3 --segments 14", "no parameter segments\n"),
+    ("show allreduce --algorithm recursive_doubling --shape 4x3 --segment-bytes 64", "no parameter segment_bytes\n"),
     (SIMULATE + "--shape 4x3 --algorithm trinaryx3 --window 0", "window must be at least 1"),
     (VERIFY + "--shape 4x3 --algorithm trinaryx3 --trees 0", "trees must be at least 1"),
     # types and operations
@@ -94,6 +100,12 @@ CASES = [
     ("machine show", "NAME"),
     ("verify allreduce bcast", "bcast"),
 ]
+
+
+def test_only_a_near_name_is_suggested(capfd):
+    for given, near in (("rnig", True), ("chian", True), ("quantum", False), ("r", False)):
+        assert cli.run(["show", "allreduce", "--shape", "4x3", "--algorithm", given]) == 2
+        assert ("did you mean" in capfd.readouterr().err) == near, given
 
 
 IDS = [line for line, _ in CASES]
