@@ -1,5 +1,6 @@
 #include "export/text.hpp"
 
+#include "base/page.hpp"
 #include "export/chunk_text.hpp"
 
 #include <fmt/format.h>
@@ -10,34 +11,6 @@
 
 namespace kumihimo {
 namespace {
-
-// Lines of words, broken at spaces where they would pass the right edge; continuation lines are indented further.
-class Page {
- public:
-  explicit Page(std::size_t columns) : columns_(columns) {}
-
-  void line(std::size_t indent, std::string_view words, std::size_t hanging = 4) {
-    std::size_t from = indent;
-    while (from + words.size() > columns_) {
-      const std::size_t room = columns_ > from ? columns_ - from : 0;
-      std::size_t cut = words.rfind(' ', room);
-      if (cut == std::string_view::npos || cut == 0) cut = words.find(' ');
-      if (cut == std::string_view::npos) break;
-      put(from, words.substr(0, cut));
-      words.remove_prefix(cut + 1);
-      from = indent + hanging;
-    }
-    put(from, words);
-  }
-  void blank() { text_ += '\n'; }
-  std::string take() { return std::move(text_); }
-
- private:
-  void put(std::size_t indent, std::string_view words) { text_ += fmt::format("{:{}}{}\n", "", indent, words); }
-
-  std::size_t columns_;
-  std::string text_;
-};
 
 std::string coordinates(const RankSpace& space, std::int64_t rank) {
   if (!space.has_shape() || space.shape().dimensions() < 2 || rank < 0 || rank >= space.ranks()) return "";

@@ -1,3 +1,4 @@
+#include "base/page.hpp"
 #include "machine/numbers.hpp"
 
 #include <fmt/format.h>
@@ -5,12 +6,15 @@
 namespace kumihimo {
 namespace {
 
+constexpr std::size_t columns = 80;
+
+// A number and how it is known; its source below it.
 struct Writer {
-  std::string& table;
+  Page& page;
   template <class T>
   void operator()(std::string_view, std::string_view key, const Quantity<T>& number) {
-    table += fmt::format("  {:<24} {:>14}  {:<9}  {}\n", key, text_of(number.value), name_of(number.provenance),
-                         number.source);
+    page.line(2, fmt::format("{:<24} {:>14}  {}", key, text_of(number.value), name_of(number.provenance)));
+    page.line(6, number.source, 0);
   }
   template <class T>
   void operator()(std::string_view section, std::string_view key, const std::optional<Quantity<T>>& number) {
@@ -21,16 +25,17 @@ struct Writer {
 } // namespace
 
 std::string to_text(const Machine& machine) {
-  std::string table = fmt::format("{}: {}\n", machine.name, machine.summary);
-  table += fmt::format("  {:<24} {}, {} nodes, {} links\n", "topology", machine.topology->name(),
-                       machine.topology->nodes(), machine.topology->links());
-  visit_numbers(machine, Writer{table});
+  Page page(columns);
+  page.line(0, fmt::format("{}: {}", machine.name, machine.summary));
+  page.line(2, fmt::format("{:<24} {}, {} nodes, {} links", "topology", machine.topology->name(),
+                           machine.topology->nodes(), machine.topology->links()));
+  visit_numbers(machine, Writer{page});
   for (const SlowNode& slow : machine.slow_nodes)
-    table += fmt::format("  slow node {}: {} of full speed\n", slow.node.value, slow.factor);
+    page.line(2, fmt::format("slow node {}: {} of full speed", slow.node.value, slow.factor));
   for (const SlowLink& slow : machine.slow_links)
-    table += fmt::format("  slow link from {} to {} ({}): {} of full speed\n", slow.from.value, slow.to.value,
-                         machine.topology->describe(slow.link).name, slow.factor);
-  return table;
+    page.line(2, fmt::format("slow link from {} to {} ({}): {} of full speed", slow.from.value, slow.to.value,
+                             machine.topology->describe(slow.link).name, slow.factor));
+  return page.take();
 }
 
 } // namespace kumihimo
