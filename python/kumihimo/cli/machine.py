@@ -33,17 +33,26 @@ def load(name: str) -> _machine.Machine:
 
 @app.command("list")
 def list_(as_json: options.Json = False) -> None:
-    """List the machines that are described."""
-    machines = [(name, load(name)) for name in _machine.names(search())]
+    """List the machines that are described, and this one."""
+    machines = [*map(described, _machine.names(search())), here()]
     if as_json:
-        results = [
-            {"machine": name, "summary": m.summary, "family": m.family, "shape": str(m.shape), "nodes": m.nodes}
-            for name, m in machines
-        ]
-        output.print_json({"results": results, **output.own_cost()})
+        output.print_json({"results": machines, **output.own_cost()})
         return
-    rows = [(name, str(m.shape) or m.family, m.nodes, m.summary) for name, m in machines]
+    rows = [(m["machine"], m["shape"] or m["family"], m["nodes"], m["summary"]) for m in machines]
     output.print_table("", ("machine", "shape", "nodes>", "summary"), rows)
+
+
+def described(name: str) -> dict:
+    """A machine with a file."""
+    m = load(name)
+    return {"machine": name, "summary": m.summary, "family": m.family, "shape": str(m.shape), "nodes": m.nodes}
+
+
+def here() -> dict:
+    """This one, as far as it is known without measuring."""
+    host = _machine.discover_host()
+    summary = f"{host.processor}, {host.cores} core{'s' if host.cores != 1 else ''}, measured whenever it is asked for"
+    return {"machine": THIS_MACHINE, "summary": summary, "family": "single_node", "shape": "", "nodes": 1}
 
 
 @app.command()

@@ -6,12 +6,13 @@ import json
 import resource
 import shutil
 import sys
+import textwrap
 import time
 from collections.abc import Iterable, Sequence
 
 from kumihimo import cli
 
-NARROWEST = 80  # columns of a terminal on which a table is drawn with lines
+NARROWEST = 80  # columns of a terminal on which a table has a line below its head
 
 
 def own_cost() -> dict[str, float]:
@@ -28,40 +29,65 @@ def print_json(value: dict) -> None:
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """A table; columns whose name ends in '>' are aligned right."""
-    rows = [[str(cell) for cell in row] for row in rows]
-    if sys.stdout.isatty() and shutil.get_terminal_size().columns >= NARROWEST:
-        _draw(title, columns, rows)
-    else:
-        _print_plain(title, columns, rows)
-
-
-def _draw(title: str, columns: Sequence[str], rows: list[list[str]]) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title=title or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in columns:
-        table.add_column(name.rstrip(">"), justify="right" if name.endswith(">") else "left")
-    for row in rows:
-        table.add_row(*row)
-    Console(highlight=False, markup=False).print(table)
-
-
-def _print_plain(title: str, columns: Sequence[str], rows: list[list[str]]) -> None:
-    names = [name.rstrip(">") for name in columns]
-    widths = [max(map(len, column)) for column in zip(names, *rows)]
-    right = [name.endswith(">") for name in columns]
-
-    def line(cells: Sequence[str]) -> str:
-        padded = (c.rjust(w) if r else c.ljust(w) for c, w, r in zip(cells, widths, right))
-        return "  ".join(padded).rstrip()
-
+    """A table; columns whose name ends in '>' are aligned right. On a terminal too narrow for all of them, the last
+    ones follow below each row with their names, so that nothing is ever cut."""
+    table = Table(columns, rows)
+    terminal = sys.stdout.isatty()
+    width = shutil.get_terminal_size().columns if terminal else None
+    beside = table.columns_within(width)
     if title:
         print(title)
-    for cells in (names, *rows):
-        print(line(cells))
+    print(table.line(table.names, beside))
+    if terminal and width >= NARROWEST:
+        print("─" * table.width(beside))
+    for row in table.rows:
+        print(table.line(row, beside))
+        for line in table.below(row, beside, width):
+            print(line)
+
+
+class Table:
+    """Cells, and how wide they are."""
+
+    GAP = "  "
+    INDENT = 4 * " "
+
+    def __init__(self, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+        self.names = [name.rstrip(">") for name in columns]
+        self.right = [name.endswith(">") for name in columns]
+        self.rows = [[str(cell) for cell in row] for row in rows]
+        self.widths = [max(map(len, column)) for column in zip(self.names, *self.rows)]
+
+    def width(self, columns: int) -> int:
+        """Of the first columns."""
+        return sum(self.widths[:columns]) + len(self.GAP) * (columns - 1)
+
+    def columns_within(self, width: int | None) -> int:
+        """How many columns fit side by side; one at least."""
+        every = len(self.names)
+        return every if width is None else max((n for n in range(1, every + 1) if self.width(n) <= width), default=1)
+
+    def line(self, cells: Sequence[str], columns: int) -> str:
+        """The first columns of a row."""
+        padded = [c.rjust(w) if r else c.ljust(w) for c, w, r in zip(cells, self.widths, self.right)]
+        return self.GAP.join(padded[:columns]).rstrip()
+
+    def below(self, cells: Sequence[str], columns: int, width: int | None) -> list[str]:
+        """The other columns of a row, each with its name."""
+        text = "; ".join(f"{name}: {cell}" for name, cell in zip(self.names[columns:], cells[columns:]) if cell)
+        return [] if width is None else wrapped(text, width, self.INDENT)
+
+
+def wrapped(text: str, width: int, indent: str = "") -> list[str]:
+    """Lines of whole words."""
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def print_list(title: str, lines: Sequence[str]) -> None:
@@ -70,7 +96,9 @@ def print_list(title: str, lines: Sequence[str]) -> None:
         return
     print(f"\n{title}")
     for line in lines:
-        print(f"  {line}")
+        print(
+            "\n".join(wrapped(line, shutil.get_terminal_size().columns, "  ") if sys.stdout.isatty() else ["  " + line])
+        )
 
 
 def reasons(passed_over: list[dict]) -> list[str]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import Annotated, Optional
 
 import typer
 
 from kumihimo import _collectives, _export, questions
-from kumihimo.cli import options
+from kumihimo.cli import options, output
 from kumihimo.errors import BadInput
 from kumihimo.sizes import parse_size
 
@@ -67,6 +68,7 @@ def command(
     if expand:
         print(_export.expanded_json(schedule))
     elif as_json:
-        print(_export.program_json(schedule, rank))
+        named = {"parameters": questions.parameters_of(schedule.parameters)}
+        output.print_json({**json.loads(_export.program_json(schedule, rank)), **named})
     else:
         sys.stdout.write(_export.header_text(schedule, space) + "\n" + _export.program_text(schedule, space, rank))

@@ -82,7 +82,7 @@ def work(asked: simulation.Asked, sizes: list[int]) -> tuple[list[dict], list[di
     return results, passed_over
 
 
-COLUMNS = ("bytes>", "algorithm", "parameters", "time>", "rate>", "of bound>", "computing>", "limited by")
+COLUMNS = ("bytes>", "algorithm", "time>", "rate>", "of bound>", "computing>", "parameters", "limited by")
 
 
 def print_results(asked: simulation.Asked, results: list[dict], passed_over: list[dict]) -> None:
@@ -108,7 +108,7 @@ def row(r: dict) -> tuple[str, ...]:
     rate = output.rate_text(r.get("bytes_per_second"))
     computing = output.share_text(r["compute_share"])
     time = output.seconds_text(r["seconds"])
-    return (text_of(r["bytes"]), r["algorithm"], parameters, time, rate, share, computing, r["limiting"])
+    return (text_of(r["bytes"]), r["algorithm"], time, rate, share, computing, parameters, r["limiting"])
 
 
 def print_links(asked: simulation.Asked, results: list[dict], most: int = 5) -> None:

@@ -161,7 +161,7 @@ def print_cases(results: list[dict]) -> None:
     for r in results:
         elements = "1 element" if r["count"] == 1 else f"{r['count']} elements"
         asked.setdefault(f"{r['collective']} of {elements} on {r['space']}", []).append(r)
-    columns = ("algorithm", "segments>", "steps>", "checked", "time>", "verdict")
+    columns = ("algorithm", "segments>", "steps>", "time>", "verdict", "checked")
     for number, (title, group) in enumerate(asked.items()):
         if number:
             print()
@@ -171,7 +171,7 @@ def print_cases(results: list[dict]) -> None:
 def case_row(r: dict) -> tuple[str, ...]:
     covered = r["coverage"]
     took = output.seconds_text(r["wall_seconds"])
-    return (r["algorithm"], r["segments"], covered["steps"], looked_at(covered), took, verdict(r))
+    return (r["algorithm"], r["segments"], covered["steps"], took, verdict(r), looked_at(covered))
 
 
 def algorithm_rows(results: list[dict]) -> list[tuple[str, ...]]:

@@ -6,11 +6,13 @@ import json
 
 import pytest
 
+from kumihimo import cli, mpi
+
 
 def test_list(kumihimo):
     ended = kumihimo("machine", "list")
     assert (ended.code, ended.err) == (0, "")
-    assert "k-computer  48x54x32" in ended.out
+    assert ["k-computer", "48x54x32", "82944"] in [line.split()[:3] for line in ended.out.splitlines()]
 
 
 def test_list_as_json(kumihimo):
@@ -18,6 +20,8 @@ def test_list_as_json(kumihimo):
     machines = {m["machine"]: m for m in listed["results"]}
     assert machines["k-computer"]["nodes"] == 82_944
     assert machines["fugaku"]["nodes"] == 158_976
+    assert (machines["this-machine"]["family"], machines["this-machine"]["nodes"]) == ("single_node", 1)
+    assert "measured whenever it is asked for" in machines["this-machine"]["summary"]
     assert 0 < listed["wall_seconds"] < 60
     assert listed["peak_rss_bytes"] > 1_000_000
 
@@ -73,3 +77,25 @@ def test_an_unknown_machine(kumihimo, name):
     ended = kumihimo("machine", "show", name)
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.count("\n") == 1
+
+
+THIS_MACHINE = ("simulate", "allreduce", "--machine", "this-machine", "--ranks", "4", "--bytes", "64KiB", "-a", "ring")
+
+
+@pytest.mark.mpi
+@pytest.mark.skipif(not mpi.discover(), reason="no MPI library on this machine")
+def test_this_machine_is_measured_and_predicts(kumihimo):
+    ended = kumihimo(*THIS_MACHINE, "--json")
+    assert (ended.code, ended.err) == (0, "")
+    (result,) = json.loads(ended.out)["results"]
+    assert (result["ranks"], result["algorithm"]) == (4, "ring")
+    assert result["seconds"] > 0
+
+
+def test_this_machine_without_mpi_is_one_sentence(monkeypatch, capfd):
+    monkeypatch.setattr(mpi, "discover", lambda: iter([]))
+    for line in (THIS_MACHINE, ("machine", "show", "this-machine")):
+        assert cli.run([*line]) == 1
+        out, err = capfd.readouterr()
+        assert (out, err.count("\n")) == ("", 1)
+        assert "an MPI library (Open MPI or MPICH) on this machine, found none" in err

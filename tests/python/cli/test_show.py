@@ -95,3 +95,12 @@ def test_this_executor_sees_what_is_wrong(kumihimo):
         check(broken)
     with pytest.raises(AssertionError):
         check({**dump, "programs": [*dump["programs"][:-1], []]})
+
+
+def test_parameters_have_the_same_form_everywhere(kumihimo):
+    asked = ("allreduce", "--shape", "4x3x2", "-a", "trinaryx3", "--window", "2", "--json")
+    shown = json.loads(kumihimo("show", *asked).out)["parameters"]
+    proven = json.loads(kumihimo("verify", *asked).out)["results"][0]["parameters"]
+    machine = ("--machine", "k-computer", "--bytes", "16MiB")
+    predicted = json.loads(kumihimo("simulate", *asked, *machine).out)["results"][0]["parameters"]
+    assert shown == proven == predicted == {"trees": 3, "segments": 6, "window": 2}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -45,10 +46,49 @@ def on_terminal(columns: int, *arguments: str) -> str:
     return seen.decode()
 
 
+def lines_on_terminal(columns: int, *arguments: str) -> list[str]:
+    """The lines that stay on the screen, without the progress above them."""
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", on_terminal(columns, *arguments).rpartition("\x1b[2K")[2]).splitlines()
+
+
 def test_a_wide_terminal_has_lines_and_a_bar():
     seen = on_terminal(120, *CASE)
     assert "───" in seen
     assert "simulating" in seen
+
+
+NOTHING_IS_CUT = (
+    "verify allreduce --shape 4x3x2 --bytes 16MiB",
+    "verify reduce",
+    "simulate allreduce --machine k-computer --shape 4x3x4 --bytes 1MiB,1GiB",
+    "simulate allreduce --machine k-computer --shape 4x3x4 --bytes 1MiB --links -a ring",
+    "machine list",
+    "machine show k-computer",
+    "machine show fugaku",
+    "show allreduce --shape 4x3x2 -a rotated_rings",
+)
+
+
+@pytest.mark.parametrize("command", NOTHING_IS_CUT)
+@pytest.mark.parametrize("columns", [80, 100])
+def test_nothing_is_cut_or_passes_the_edge(kumihimo, columns, command):
+    lines = lines_on_terminal(columns, *command.split())
+    assert max(map(len, lines)) <= columns
+    assert not any("…" in line for line in lines)
+    seen = set(words("\n".join(lines)))
+    for word in words(kumihimo(*command.split()).out):
+        assert word in seen, word
+
+
+def words(text: str) -> list[str]:
+    """Names and numbers, but for times that the command measured, as no two runs have the same."""
+    return re.findall(r"[\w.+-]+", re.sub(r"[\d.]+ [mun]?s +(?=proven)", "", text))
+
+
+def test_the_last_columns_follow_below_with_their_names():
+    lines = lines_on_terminal(80, *CASE, "--window", "3")
+    row = next(i for i, line in enumerate(lines) if line.split()[:2] == ["16MiB", "trinaryx3"])
+    assert re.fullmatch(r"    parameters: trees=3 segments=\d+ window=3; limited by: .+", lines[row + 1])
 
 
 def test_a_narrow_terminal_has_plain_columns():
