@@ -1,6 +1,14 @@
 """Kumihimo: fast collectives on the machine at hand, predicted on machines nobody has at hand."""
 
-from kumihimo._version import __version__
 from kumihimo.errors import BadInput, Failed, KumihimoError, NotApplicable
 
 __all__ = ["BadInput", "Failed", "KumihimoError", "NotApplicable", "__version__"]
+
+
+def __getattr__(name: str) -> str:
+    """The version, read from the native libraries only when asked for: without them the command can still say so."""
+    if name == "__version__":
+        from kumihimo._version import __version__
+
+        return __version__
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

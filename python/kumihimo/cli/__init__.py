@@ -6,6 +6,7 @@ Exit codes: 0 done, 1 a check failed, 2 usage or bad input, 130 interrupted.
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 from typing import NoReturn
@@ -43,10 +44,21 @@ def run(arguments: list[str]) -> int:
     except BrokenPipeError:  # the reader of our output went away, as `| head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except ImportError as error:  # a native module or a dependency that is not there
+        return complain(f"the package is not built completely (no {missing(error)}); run make build", 1)
     except MemoryError:
         return complain("this case needs more memory than there is; ask for fewer ranks or a smaller case", 1)
     except OSError as error:
         return complain(f"{error.strerror or error}" + (f": {error.filename}" if error.filename else ""), 2)
+
+
+def missing(error: ImportError) -> str:
+    """The module that cannot be imported. `from kumihimo import _verify` names only the package, and a native module
+    that imports another says only that it failed, with the reason as its cause."""
+    while isinstance(error.__cause__, ImportError):
+        error = error.__cause__
+    inner = re.match(r"cannot import name '(\w+)' from", str(error))
+    return f"{error.name}.{inner[1]}" if inner else error.name or "module"
 
 
 def complain(sentence: str, code: int) -> int:

@@ -16,8 +16,6 @@ import click
 import typer
 from typer.core import TyperGroup
 
-from kumihimo._version import __version__
-
 # In the order of use; `--help` shows them so.
 VERBS: tuple[str, ...] = ("demo", "show", "verify", "simulate", "bench", "machine", "report")
 
@@ -59,6 +57,8 @@ app = typer.Typer(
 
 def show_version(wanted: bool) -> None:
     if wanted:
+        from kumihimo import __version__
+
         typer.echo(f"kumihimo {__version__}")
         raise typer.Exit
 
