@@ -247,12 +247,14 @@ def show_measured(found: dict) -> None:
     print(f"pinning: {about['pinning']}; times are medians of the largest over ranks")
     print()
     several = "ratio_low" in first
-    columns = ("bytes>", "algorithm", "parameters", "time>", "library>", "ratio>", *(("interval>",) if several else ()))
+    interval = ("interval>",) if several else ()
+    columns = ("bytes>", "algorithm", "time>", "library>", "ratio>", *interval, "parameters")
     rows = []
     for r in results:
         times = [output.seconds_text(seconds) for seconds in (r["seconds"], formats.library_seconds(r))]
-        row = [text_of(r["bytes"]), r["algorithm"], formats.parameters_text(r), *times, f"{r['ratio']:.2f}"]
-        rows.append([*row, f"{r['ratio_low']:.2f}..{r['ratio_high']:.2f}"] if several else row)
+        between = [f"{r['ratio_low']:.2f}..{r['ratio_high']:.2f}"] if several else []
+        row = [text_of(r["bytes"]), r["algorithm"], *times, f"{r['ratio']:.2f}", *between]
+        rows.append([*row, formats.parameters_text(r)])
     output.print_table("", columns, rows)
     if "geometric_mean" in found:
         print(f"\ngeometric mean of the ratios {found['geometric_mean']:.2f}, {found['launches']} launches")
