@@ -5,12 +5,13 @@ beside the MPI library's own call in the same processes. The processes are looke
 share memory, and as a 2x2 torus of nodes with one rank each, which exchange messages. Then one algorithm is chosen for
 each length, and the choice is measured against the library on launches that had no part in it.
 
-All this has a deadline. The lengths come in an order of which every beginning spans the whole range: a stage that is
-cut short, on a machine that is busy with other things, lacks lengths in between, and says so.
+All this has a deadline. A stage that is cut short, on a machine that is busy with other things, lacks lengths and says
+so: the longest, which take most of the time, or else some in between, as those that are done first span the range.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import time
@@ -49,7 +50,7 @@ class Effort:
 
 
 FULL = Effort(
-    [2**exponent for exponent in range(3, 25)],
+    [2**exponent for exponent in (*range(3, 21), 22, 24)],
     [2**exponent for exponent in range(4, 25, 2)],
     0.015,
     tuned.Effort(survey_seconds=0.005, refine_seconds=0.01, final_seconds=0.02, case_seconds=0.04),
@@ -76,7 +77,15 @@ def measure(installation: Installation, progress: Progress = silent, *, effort: 
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "machine": host(timed.about),
         "mpi": {"name": name_of(installation), "version": installation.version, "library": timed.about["library"]},
-        "notes": [*(f"checks: {note}" for note in checked.notes), *(f"timing: {note}" for note in timed.notes)],
+        "notes": [
+            *(f"checks: {note}" for note in checked.notes),
+            *(f"timing: {note}" for note in timed.notes),
+            *(
+                []
+                if choice
+                else ["there was no time left to choose an algorithm for each length and to judge the choice"]
+            ),
+        ],
         "checks": [{**found, "space": space_of(found)} for found in checks],
         "results": [with_check(result, checks) for result in sorted(timed.results, key=place_of)],
         "chosen": choice,
@@ -93,6 +102,11 @@ def spanning(sizes: Sequence[int]) -> list[int]:
         step //= 2
         places += range(step, last, step)
     return [sizes[place] for place in dict.fromkeys(places)]
+
+
+def in_order(sizes: Sequence[int]) -> list[int]:
+    """The lengths as they are done: those up to 1 MiB are many and quick, and come first."""
+    return sorted(spanning(sizes), key=lambda size: size > LONGEST_IN_ALL_TYPES)
 
 
 def cases(sizes: Sequence[int], type_: str) -> list[bench.Case]:
@@ -113,12 +127,10 @@ def left(end: float) -> float:
 def check(installation: Installation, progress: Progress, effort: Effort, end: float) -> bench.Run:
     """Against the golden copy: results with `right`. One type at every length, the other at those up to 1 MiB, since
     the golden copy adds element by element and takes its time."""
-    sizes = spanning(effort.sizes)
-    wanted = cases(sizes, TIMED_TYPE)
-    for type_ in TYPES[1:]:
-        wanted += cases([size for size in sizes if size <= LONGEST_IN_ALL_TYPES], type_)
-    # Short ones first, as they are quick; the order among them stays.
-    wanted.sort(key=lambda case: case.bytes > LONGEST_IN_ALL_TYPES)
+    sizes = in_order(effort.sizes)
+    short = [size for size in sizes if size <= LONGEST_IN_ALL_TYPES]
+    long = [size for size in sizes if size > LONGEST_IN_ALL_TYPES]
+    wanted = [case for type_ in TYPES for case in cases(short, type_)] + cases(long, TIMED_TYPE)
     return job.run_task(
         {"task": "check", "repeats": REPEATS},
         wanted,
@@ -129,7 +141,7 @@ def check(installation: Installation, progress: Progress, effort: Effort, end: f
 
 def timings(installation: Installation, progress: Progress, effort: Effort, end: float) -> bench.Run:
     """Every case beside the library's own call."""
-    wanted = cases(spanning(effort.sizes), TIMED_TYPE)
+    wanted = cases(in_order(effort.sizes), TIMED_TYPE)
     return bench.run_measure(
         wanted,
         ranks=RANKS,
@@ -144,21 +156,22 @@ def timings(installation: Installation, progress: Progress, effort: Effort, end:
 def chosen(installation: Installation, progress: Progress, effort: Effort, end: float) -> dict | None:
     """An algorithm for each length, chosen on launches of their own, and how it does on up to nine fresh ones; None
     where the time is not enough for a choice and a judgement."""
-    step = Counter("choosing, and judging the choice", 3 + effort.chosen.launches, progress)
-    case = bench.Case(COLLECTIVE, "")
-    tuning = tuned.Tuning(case, RANKS, effort.chosen_sizes, installation, effort.chosen, step)
+    count = Counter("choosing, and judging the choice", 3 + effort.chosen.launches, progress)
+    tuning = tuned.Tuning(bench.Case(COLLECTIVE, ""), RANKS, effort.chosen_sizes, installation, effort.chosen)
+
+    def step(what: str) -> None:
+        if time.monotonic() > end:
+            raise OutOfTime(f"{what} to begin in time")
+        count(what)
+        tuning.options["seconds"] = left(end)
+
+    tuning.step = step
     runs: list[bench.Run] = []
-    try:
-        tuning.options = {"seconds": left(end)}
+    with contextlib.suppress(OutOfTime):
         choice = tuned.choose(tuning)
         while len(runs) < effort.chosen.launches:
-            tuning.options = {"seconds": left(end)}
-            step(f"launch {len(runs) + 1}")
+            step("a launch")
             runs.append(tuned.measure(tuning, choice, effort.chosen.case_seconds))
-            if time.monotonic() > end:
-                break
-    except OutOfTime:
-        pass
     return tuned.joined(runs) if len(runs) >= FEWEST_LAUNCHES else None
 
 
