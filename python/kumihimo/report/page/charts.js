@@ -82,9 +82,10 @@ function powers(base, low, high, most, strides) {
   return ticks.reverse();
 }
 
-// Draws now and whenever the width changes, in a frame of its own: drawing changes the height.
+// Draws now, and whenever the width changes in a frame of its own: drawing changes the height.
 function redrawn_at_new_width(chart, figure) {
-  let width = 0;
+  let width = figure.clientWidth;
+  chart.draw();
   new ResizeObserver(() => {
     if (figure.clientWidth === width) return;
     width = figure.clientWidth;
