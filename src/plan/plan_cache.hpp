@@ -1,6 +1,6 @@
 // Plans that were made before, found again by the question that a call asks. A call pays for the look-up each time, and
 // small collectives take a third of a microsecond in all, so a look-up is one hash of three words and, nearly always,
-// one comparison: about 10 ns.
+// one comparison.
 #pragma once
 
 #include "execute/engine.hpp"
