@@ -94,6 +94,9 @@ def ending_by_signal() -> Iterator[None]:
             signal.signal(number, handler)
 
 
+PATIENCE = 2.0  # seconds without a word, after which the launcher is looked after
+
+
 class TimedOut(Exception):
     """The deadline has passed."""
 
@@ -102,6 +105,7 @@ class Output:
     """Reads both streams of a process, each in a thread of its own."""
 
     def __init__(self, process: subprocess.Popen) -> None:
+        self._process = process
         self.errors: list[str] = []
         self.other: list[str] = []  # of stdout, what is no object
         self._lines: queue.Queue[str | None] = queue.Queue()
@@ -128,10 +132,15 @@ class Output:
         """All objects, up to the end of the streams."""
         objects = []
         while True:
+            left = deadline - time.monotonic()
             try:
-                line = self._lines.get(timeout=max(0.0, deadline - time.monotonic()))
+                line = self._lines.get(timeout=max(0.0, min(left, PATIENCE)))
             except queue.Empty:
-                raise TimedOut from None
+                if left <= PATIENCE:
+                    raise TimedOut from None
+                if self._process.poll() is not None:
+                    return objects  # the launcher is gone and a process that it left behind holds the streams
+                continue
             if line is None:
                 return objects
             found = parse(line)
@@ -186,19 +195,33 @@ def signal_name(number: int) -> str:
 
 
 def end(process: subprocess.Popen, job: str) -> None:
-    """End the launcher and every process of the job that is still there."""
+    """End the launcher and every process of the job that is still there, and wait until they are gone."""
+    seen = set(members(job))
     if process.poll() is None:
         process.terminate()  # the launcher ends its processes, if it can
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(timeout=3)
     while pids := members(job):
+        seen.update(pids)
         for pid in pids:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
         time.sleep(0.01)
     process.wait()
+    deadline = time.monotonic() + 5  # a process that is ending has lost its mark already
+    while any(map(is_running, seen)) and time.monotonic() < deadline:
+        time.sleep(0.01)
     for stream in (process.stdout, process.stderr):
         stream.close()
+
+
+def is_running(pid: int) -> bool:
+    """Whether the process exists and is more than an entry that nobody has collected."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(") ")[2]
+    except OSError:
+        return False
+    return not state.startswith(("Z", "X"))
 
 
 def members(job: str) -> list[int]:
