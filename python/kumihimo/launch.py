@@ -60,8 +60,14 @@ def run(
         raise Failed(f"the launcher {installation.launcher} to start", str(error)) from None
     try:
         with ending_by_signal():
-            output = Output(process)
+            watch = Watch(job, Path(program[0]).name)
+            output = Output(process, watch)
             objects = output.read(time.monotonic() + seconds, on_object)
+            if watch.lost:
+                raise Failed(
+                    f"all {ranks} processes of {Path(program[0]).name} to end well",
+                    "one that died, and a launcher that waits for it",
+                )
             code = process.wait(timeout=10)
     except TimedOut:
         raise OutOfTime(
@@ -101,11 +107,37 @@ class TimedOut(Exception):
     """The deadline has passed."""
 
 
+class Watch:
+    """Notices that a process of the job is gone and the launcher does not: a rank that dies inside MPI_Init leaves
+    Open MPI 4.1 waiting. Asked every PATIENCE seconds of silence; the second answer counts, since ranks that end well
+    may end one after another."""
+
+    def __init__(self, job: str, name: str) -> None:
+        self.lost = False
+        self._job, self._name, self._most, self._missing = job, name[:15], 0, 0
+
+    def lost_one(self) -> bool:
+        """Whether fewer processes than once were there have been there for a while."""
+        now = sum(command_of(pid) == self._name and is_running(pid) for pid in members(self._job))
+        self._most = max(self._most, now)
+        self._missing = self._missing + 1 if now < self._most else 0
+        self.lost = self._missing >= 2
+        return self.lost
+
+
+def command_of(pid: int) -> str:
+    """The name of the program, as far as the system keeps it."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""
+
+
 class Output:
     """Reads both streams of a process, each in a thread of its own."""
 
-    def __init__(self, process: subprocess.Popen) -> None:
-        self._process = process
+    def __init__(self, process: subprocess.Popen, watch: Watch) -> None:
+        self._process, self._watch = process, watch
         self.errors: list[str] = []
         self.other: list[str] = []  # of stdout, what is no object
         self._lines: queue.Queue[str | None] = queue.Queue()
@@ -138,8 +170,8 @@ class Output:
             except queue.Empty:
                 if left <= PATIENCE:
                     raise TimedOut from None
-                if self._process.poll() is not None:
-                    return objects  # the launcher is gone and a process that it left behind holds the streams
+                if self._process.poll() is not None or self._watch.lost_one():
+                    return objects  # what ended is told by the launcher's exit code, once it is made to end
                 continue
             if line is None:
                 return objects

@@ -190,12 +190,23 @@ def test_after_a_signal_nothing_is_left_running(running, number, code):
 
 
 def test_a_rank_that_dies_ends_it_with_a_sentence(running):
-    time.sleep(3)  # past MPI_Init: a rank that dies inside it can leave Open MPI 4.1 waiting until our time limit
+    time.sleep(3)  # past MPI_Init, where the launcher sees the signal; earlier: the next test
     pids = workers_of(running.pid)
     os.kill(pids[-1], signal.SIGKILL)
-    out, err = running.communicate(timeout=90)
+    out, err = running.communicate(timeout=30)
     assert running.returncode == 1
     assert "died of SIGKILL" in err
+    assert len(err.splitlines()) == 1
+    assert out == ""
+    assert gone(pids)
+
+
+def test_a_rank_that_dies_at_once_is_noticed_too(running):
+    pids = workers_of(running.pid)
+    os.kill(pids[-1], signal.SIGKILL)
+    out, err = running.communicate(timeout=30)
+    assert running.returncode == 1
+    assert "died" in err
     assert len(err.splitlines()) == 1
     assert out == ""
     assert gone(pids)
