@@ -134,9 +134,9 @@ def command_of(pid: int) -> str:
 
 
 class Output:
-    """Reads both streams of a process, each in a thread of its own."""
+    """Reads both streams of a process, each in a thread of its own. `watch` looks after the others of its job."""
 
-    def __init__(self, process: subprocess.Popen, watch: Watch) -> None:
+    def __init__(self, process: subprocess.Popen, watch: Watch | None = None) -> None:
         self._process, self._watch = process, watch
         self.errors: list[str] = []
         self.other: list[str] = []  # of stdout, what is no object
@@ -170,7 +170,7 @@ class Output:
             except queue.Empty:
                 if left <= PATIENCE:
                     raise TimedOut from None
-                if self._process.poll() is not None or self._watch.lost_one():
+                if self._process.poll() is not None or (self._watch and self._watch.lost_one()):
                     return objects  # what ended is told by the launcher's exit code, once it is made to end
                 continue
             if line is None:
