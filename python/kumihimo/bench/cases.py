@@ -47,10 +47,18 @@ def rank_space(case: Case, ranks: int) -> _topology.RankSpace:
         raise BadInput(f"ranks per node are from 1 to the {ranks} ranks", str(each))
     shape = case.shape or NODE
     if shape == NODE:
-        return _topology.RankSpace.node(ranks)
+        return _topology.RankSpace.node(ranks) if each in (None, ranks) else _row_of_nodes(ranks, each)
     if shape == NONE:
         return _topology.RankSpace.row(ranks)
     return questions.rank_space(Ranks(shape, ranks, each or 1))
+
+
+def _row_of_nodes(ranks: int, each: int) -> _topology.RankSpace:
+    """Emulated nodes without a shape stand in a row, as the worker sees them (worker/task.cpp); where the last one is
+    smaller than the others they have no shape."""
+    if ranks % each:
+        return _topology.RankSpace.row(ranks)
+    return _topology.RankSpace.box(_topology.Shape.parse(f"{ranks // each}m"), each)
 
 
 def as_task(case: Case, ranks: int) -> dict:

@@ -85,6 +85,8 @@ def choose(tuning: Tuning) -> list[Case]:
     """The best case for every size, by launches that serve nothing else."""
     tuning.step("training: all algorithms")
     surveyed = best(survey(tuning), BEST_OF_SURVEY)
+    if not surveyed:
+        raise NotApplicable("an algorithm that fits the ranks", "none")
     tuning.step("training: segments")
     refined = best(measured_candidates(tuning, candidates(tuning, surveyed), tuning.effort.refine_seconds), FINALISTS)
     # Cases of one size that follow one another would share their turns; here each meets the library alone, as it will.
@@ -101,9 +103,7 @@ def choose(tuning: Tuning) -> list[Case]:
 def survey(tuning: Tuning) -> list[dict]:
     rest = {k: getattr(tuning.case, k) for k in ("type", "operation", "root", "in_place", "shape", "ranks_per_node")}
     cases = cases_of_all(tuning.case.collective, ranks=tuning.ranks, sizes=surveyed_sizes(tuning.sizes), **rest)
-    if not cases:
-        raise NotApplicable("an algorithm that fits the ranks", "none")
-    return measured_candidates(tuning, cases, tuning.effort.survey_seconds)
+    return measured_candidates(tuning, cases, tuning.effort.survey_seconds) if cases else []
 
 
 def surveyed_sizes(sizes: Sequence[int]) -> list[int]:
@@ -154,10 +154,11 @@ def together(launches: list[list[dict]]) -> list[dict]:
 
 
 def best(results: list[dict], number: int) -> dict[int, list[Choice]]:
-    """The fastest choices by size."""
+    """The fastest choices by size, of those that could be measured."""
     by_size: dict[int, list[dict]] = {}
     for result in results:
-        by_size.setdefault(result["bytes"], []).append(result)
+        if "not_applicable" not in result:
+            by_size.setdefault(result["bytes"], []).append(result)
     return {
         size: [r["choice"] for r in sorted(found, key=lambda r: r["seconds"])[:number]]
         for size, found in by_size.items()

@@ -67,10 +67,20 @@ def command(
     """
     if format_ not in formats.FORMATS:
         raise BadInput(f"a format is one of {', '.join(formats.FORMATS)}", f"'{format_}'")
+    if as_json and format_ not in ("table", "json"):
+        raise BadInput("--json or another --format", "both", "leave one of them out")
     if pinning not in ("auto", "none"):
         raise BadInput("--pinning takes auto or none", f"'{pinning}'")
     if launches is not None and launches < 1:
         raise BadInput("at least 1 launch", str(launches))
+    if tag_upper_bound is not None and tag_upper_bound < 0:
+        raise BadInput("--tag-upper-bound of 0 or more", str(tag_upper_bound))
+    parameters = given_parameters(trees, segment_bytes, segments, window, overlap)
+    if check:
+        refuse_beside_check(launches, format_)
+    elif algorithm == AUTO and parameters:
+        given = f"--{next(iter(parameters)).replace('_', '-')}"
+        raise BadInput("no parameters beside --algorithm auto, which chooses them", given, "name an algorithm")
     place = inside.place()
     asked = Asked(
         case=bench.Case(
@@ -82,7 +92,7 @@ def command(
             in_place=in_place,
             shape=shape,
             ranks_per_node=ranks_per_node,
-            parameters=given_parameters(trees, segment_bytes, segments, window, overlap),
+            parameters=parameters,
         ),
         sizes=parse_sizes(sizes),
         ranks=ranks_of(ranks, place),
@@ -102,6 +112,14 @@ def command(
         found = measured(asked)
     show(found, "json" if as_json else format_)
     return 0 if all(r.get("right", r.get("bitwise", True)) for r in found["results"]) else 1
+
+
+def refuse_beside_check(launches: int | None, format_: str) -> None:
+    """What says how times are taken and shown means nothing where nothing is timed."""
+    if launches is not None:
+        raise BadInput("no --launches beside --check, which runs in one", str(launches))
+    if format_ not in ("table", "json"):
+        raise BadInput("--format table or json beside --check, which times nothing", f"'{format_}'")
 
 
 @dataclass
@@ -187,13 +205,19 @@ def measured(asked: Asked) -> dict:
                 turns_at_least=3,
                 **asked.options,
             )
-            for result in run.results:
-                if "not_applicable" in result:
-                    raise NotApplicable(result["not_applicable"])
+            run.results = applicable(run.results, asked.case.algorithm)
             runs.append(run)
     if launches > 1:
         return tuned.joined(runs)
     return {"results": runs[0].results, "about": runs[0].about, "notes": runs[0].notes}
+
+
+def applicable(results: list[dict], algorithm: str) -> list[dict]:
+    """Those that were measured: of all algorithms some may not fit, but one that was named must."""
+    found = [result for result in results if "not_applicable" not in result]
+    if len(found) < len(results) and (algorithm != ALL or not found):
+        raise NotApplicable(next(result["not_applicable"] for result in results if "not_applicable" in result))
+    return found
 
 
 def chosen_and_measured(asked: Asked) -> dict:

@@ -16,6 +16,9 @@ from pathlib import Path
 import pytest
 
 from kumihimo import _collectives, mpi
+from kumihimo.bench import Case, cases, tuned
+from kumihimo.cli import bench as cli
+from kumihimo.errors import NotApplicable
 
 FAMILIES = [installation.family for installation in mpi.discover()]
 pytestmark = [pytest.mark.mpi, pytest.mark.skipif(not FAMILIES, reason="no MPI library on this machine")]
@@ -58,6 +61,35 @@ def test_nodes_are_emulated(kumihimo):
     (found,) = results(kumihimo("bench", "allreduce", *asked))
     assert found["right"]
     assert found["ranks_per_node"] == 2
+
+
+@pytest.mark.parametrize(("ranks", "each"), [(3, 2), (4, 2), (4, 1), (4, 4)])
+def test_all_that_fit_emulated_nodes_without_a_shape_are_measured(kumihimo, ranks, each):
+    asked = ("bench", "allreduce", "-p", str(ranks), "--ranks-per-node", str(each), "-b", "8", "--json")
+    found = results(kumihimo(*asked))
+    space = cases.rank_space(Case("allreduce", "", ranks_per_node=each), ranks)
+    assert {"ring", "recursive_doubling"} <= {r["algorithm"] for r in found}
+    assert all(r["seconds"] > 0 for r in found)
+    assert {r["space"] for r in found} == {str(space)}, "the worker sees the ranks otherwise"
+
+
+def test_the_best_is_chosen_on_emulated_nodes(kumihimo):
+    asked = ("-p", "4", "--ranks-per-node", "2", "-a", "auto", "--launches", "1", "-b", "8", "--json")
+    (found,) = results(kumihimo("bench", "allreduce", *asked))
+    assert found["seconds"] > 0
+
+
+def test_one_named_algorithm_must_fit_and_of_all_some_may_not():
+    good, bad = {"seconds": 1.0}, {"not_applicable": "it needs a torus"}
+    assert cli.applicable([good, bad], "all") == [good]
+    for found, named in (([bad], "all"), ([bad, bad], "bucket"), ([good, bad], "ring")):
+        with pytest.raises(NotApplicable, match="it needs a torus"):
+            cli.applicable(found, named)
+
+
+def test_what_does_not_fit_is_never_the_best():
+    slow, fast = ({"bytes": 8, "seconds": s, "choice": (str(s), ())} for s in (2.0, 1.0))
+    assert tuned.best([slow, {"bytes": 8, "not_applicable": "no"}, fast], 1) == {8: [("1.0", ())]}
 
 
 def test_too_little_shared_memory_is_said_once_and_does_not_stop_it(kumihimo):
@@ -107,6 +139,15 @@ def test_the_best_is_chosen_and_measured_on_launches_of_its_own(kumihimo):
         (("allreduce", "--window", "0", "-a", "ring"), 2, "window must be at least 1"),
         (("allreduce", "--launches", "0"), 2, "at least 1 launch"),
         (("allreduce", "--format", "xml"), 2, "a format is one of"),
+        (("allreduce", "--format", "csv", "--json"), 2, "--json or another --format"),
+        (("allreduce", "--check", "--format", "osu"), 2, "--format table or json beside --check"),
+        (("allreduce", "--check", "--launches", "2"), 2, "no --launches beside --check"),
+        (("allreduce", "-a", "auto", "--segments", "2"), 2, "no parameters beside --algorithm auto"),
+        (("allreduce", "-a", "auto", "--window", "2"), 2, "found --window"),
+        (("allreduce", "-a", "auto", "--segment-bytes", "64KiB"), 2, "found --segment-bytes"),
+        (("allreduce", "-a", "auto", "--trees", "2"), 2, "found --trees"),
+        (("allreduce", "-a", "auto", "--overlap"), 2, "found --overlap"),
+        (("allreduce", "--tag-upper-bound", "-1"), 2, "0 or more, found -1"),
         (("allreduce", "--mpi", "/nowhere"), 2, "--mpi takes"),
         (("alltoall",), 2, "no algorithms yet"),
         (("allreduce", "--tag-upper-bound", "100", "--ranks-per-node", "1", "--bytes", "8"), 1, "MPI_TAG_UB = 100"),
