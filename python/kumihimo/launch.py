@@ -58,28 +58,31 @@ def run(
         )
     except OSError as error:
         raise Failed(f"the launcher {installation.launcher} to start", str(error)) from None
+    name = Path(program[0]).name
     try:
         with ending_by_signal():
-            watch = Watch(job, Path(program[0]).name)
+            watch = Watch(job, name)
             output = Output(process, watch)
             objects = output.read(time.monotonic() + seconds, on_object)
-            if watch.lost:
-                raise Failed(
-                    f"all {ranks} processes of {Path(program[0]).name} to end well",
-                    "one that died, and a launcher that waits for it",
-                )
-            code = process.wait(timeout=10)
+            if watch.lost or not ended(process, 10):
+                raise Failed(f"all {ranks} processes of {name} to end well", "a launcher that waits for one that died")
     except TimedOut:
         raise OutOfTime(
-            f"{Path(program[0]).name} on {ranks} processes to end within {seconds:.3g} s",
-            "it still ran",
-            "give it longer",
+            f"{name} on {ranks} processes to end within {seconds:.3g} s", "it still ran", "give it longer"
         ) from None
     finally:
-        end(process, job)
-    if code != 0:
-        raise Failed(f"all {ranks} processes of {Path(program[0]).name} to end well", what_happened(output, code))
+        with deaf():
+            end(process, job, name)
+    if process.returncode != 0:
+        raise Failed(f"all {ranks} processes of {name} to end well", what_happened(output, process.returncode))
     return objects
+
+
+def ended(process: subprocess.Popen, seconds: float) -> bool:
+    """Whether the process ends within this time."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(timeout=seconds)
+    return process.returncode is not None
 
 
 @contextlib.contextmanager
@@ -100,7 +103,23 @@ def ending_by_signal() -> Iterator[None]:
             signal.signal(number, handler)
 
 
+@contextlib.contextmanager
+def deaf() -> Iterator[None]:
+    """Ends what it began whatever signal comes: a second Ctrl-C must not leave processes behind."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 PATIENCE = 2.0  # seconds without a word, after which the launcher is looked after
+ALL_DEAD, SOME_DEAD = 2, 15  # looks in a row that must find it so; ranks that end well may end one after another
 
 
 class TimedOut(Exception):
@@ -108,21 +127,26 @@ class TimedOut(Exception):
 
 
 class Watch:
-    """Notices that a process of the job is gone and the launcher does not: a rank that dies inside MPI_Init leaves
-    Open MPI 4.1 waiting. Asked every PATIENCE seconds of silence; the second answer counts, since ranks that end well
-    may end one after another."""
+    """Notices that processes of the job have died and that the launcher waits for ever: Open MPI 4.1 does when one
+    dies inside MPI_Init. It is asked every PATIENCE seconds of silence."""
 
     def __init__(self, job: str, name: str) -> None:
         self.lost = False
-        self._job, self._name, self._most, self._missing = job, name[:15], 0, 0
+        self._job, self._name, self._most, self._looks = job, name[:15], 0, 0
 
     def lost_one(self) -> bool:
-        """Whether fewer processes than once were there have been there for a while."""
-        now = sum(command_of(pid) == self._name and is_running(pid) for pid in members(self._job))
-        self._most = max(self._most, now)
-        self._missing = self._missing + 1 if now < self._most else 0
-        self.lost = self._missing >= 2
+        """Whether some have been dead, and the launcher there, for as long as it takes to be sure."""
+        there = members(self._job)
+        alive = sum(command_of(pid) == self._name and is_running(pid) for pid in there)
+        self._most = max(self._most, alive)
+        dead = alive < self._most or bool(uncollected(set(there)))
+        self._looks = self._looks + 1 if dead else 0
+        self.lost = self._looks >= (SOME_DEAD if alive else ALL_DEAD)
         return self.lost
+
+    def heard(self) -> None:
+        """The job has said something: it lives."""
+        self._looks = 0
 
 
 def command_of(pid: int) -> str:
@@ -175,6 +199,8 @@ class Output:
                 continue
             if line is None:
                 return objects
+            if self._watch:
+                self._watch.heard()
             found = parse(line)
             if found is None:
                 self.other.append(line)
@@ -204,8 +230,8 @@ def raise_error_of(found: dict) -> None:
     raise kind(said.get("expected", "the worker to succeed"), said.get("found", ""), said.get("advice", ""))
 
 
-def what_happened(output: Output, code: int) -> str:
-    """A phrase for a job that ended badly: the rank and the signal where the launcher tells them."""
+def what_happened(output: Output, code: int, who: str = "the launcher") -> str:
+    """A phrase for what ended badly: the rank and the signal where the launcher tells them. `who` ended with `code`."""
     text = "\n".join([*output.errors, *output.other])
     died = re.search(r"process rank (\d+) .*?exited on\s+signal (\d+)", text, re.DOTALL)  # Open MPI
     if died:
@@ -215,7 +241,7 @@ def what_happened(output: Output, code: int) -> str:
         number = int(died.group(1) or died.group(2))
         return f"a rank died of {signal_name(number)}" if 0 < number < 32 else f"a rank ended with {number}"
     if code < 0:
-        return f"the launcher died of {signal_name(-code)}"
+        return f"{who} died of {signal_name(-code)}"
     last = next((line.strip() for line in reversed(output.errors) if re.search(r"\w", line)), "")
     return f"exit code {code}" + (f" ({last})" if last else "")
 
@@ -226,42 +252,65 @@ def signal_name(number: int) -> str:
     return f"signal {number}"
 
 
-def end(process: subprocess.Popen, job: str) -> None:
-    """End the launcher and every process of the job that is still there, and wait until they are gone."""
-    seen = set(members(job))
+def end(process: subprocess.Popen, job: str, name: str) -> None:
+    """End the launcher and every process of the job that is still there, and wait until they are gone; what the system
+    does not let go of in 15 s is left."""
     if process.poll() is None:
         process.terminate()  # the launcher ends its processes, if it can
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=3)
-    while pids := members(job):
-        seen.update(pids)
+        ended(process, 3)
+    deadline = time.monotonic() + 15
+    while (pids := members(job) + ending(name)) and time.monotonic() < deadline:
         for pid in pids:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
         time.sleep(0.01)
-    process.wait()
-    deadline = time.monotonic() + 5  # a process that is ending has lost its mark already
-    while any(map(is_running, seen)) and time.monotonic() < deadline:
-        time.sleep(0.01)
+    ended(process, 1)
     for stream in (process.stdout, process.stderr):
         stream.close()
 
 
+def ending(name: str) -> list[int]:
+    """The processes of this program that are on their way out: their mark is gone with their memory, they are not."""
+    found = []
+    for pid in processes():
+        with contextlib.suppress(OSError):
+            if command_of(pid) == name[:15] and is_running(pid) and not Path(f"/proc/{pid}/environ").read_bytes():
+                found.append(pid)
+    return found
+
+
 def is_running(pid: int) -> bool:
     """Whether the process exists and is more than an entry that nobody has collected."""
+    state, _ = state_of(pid)
+    return state not in ("", "Z", "X")
+
+
+def state_of(pid: int) -> tuple[str, int]:
+    """The letter by which the system tells a process's state, empty where there is none, and its parent."""
     try:
-        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(") ")[2]
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(") ")[2].split()
     except OSError:
-        return False
-    return not state.startswith(("Z", "X"))
+        return "", 0
+    return fields[0], int(fields[1])
+
+
+def processes() -> Iterator[int]:
+    """All that this user can see."""
+    return (int(folder.name) for folder in Path("/proc").glob("[0-9]*"))
+
+
+def uncollected(parents: set[int]) -> set[int]:
+    """Those that are dead and that one of these processes has not asked about."""
+    states = ((pid, *state_of(pid)) for pid in processes())
+    return {pid for pid, state, parent in states if state == "Z" and parent in parents}
 
 
 def members(job: str) -> list[int]:
     """The processes that carry the job's mark."""
     mark = f"{JOB}={job}".encode()
     found = []
-    for folder in Path("/proc").glob("[0-9]*"):
+    for pid in processes():
         with contextlib.suppress(OSError):
-            if mark in (folder / "environ").read_bytes():
-                found.append(int(folder.name))
+            if mark in Path(f"/proc/{pid}/environ").read_bytes():
+                found.append(pid)
     return found

@@ -89,3 +89,42 @@ def test_after_ctrl_c_nothing_is_left_running(installation, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         launch.run(installation, 2, worker(tmp_path, STUBBORN.format(folder=tmp_path)), seconds=50)
     assert not left_running(tmp_path)
+
+
+def test_a_second_ctrl_c_does_not_stop_the_clean_up(installation, tmp_path):
+    installation.launcher.write_text('#!/bin/sh\ntrap "" TERM\nshift 2\n"$@"\n')  # so that it takes 3 seconds
+    for seconds in (1.0, 1.2):
+        threading.Timer(seconds, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        launch.run(installation, 2, worker(tmp_path, STUBBORN.format(folder=tmp_path)), seconds=50)
+    assert not left_running(tmp_path)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def forgetful(tmp_path, monkeypatch, stays: str) -> Installation:
+    """A launcher that starts as many as `-n` says and never asks after most of them."""
+    monkeypatch.setattr(launch, "PATIENCE", 0.2)
+    launcher = tmp_path / "bin" / "mpiexec"
+    launcher.parent.mkdir()
+    launcher.write_text(f"""#!/usr/bin/env python3
+import os, subprocess, sys, time
+ranks = [subprocess.Popen(sys.argv[3:], env={{**os.environ, "RANK": str(r)}}) for r in range(int(sys.argv[2]))]
+{stays}
+""")
+    launcher.chmod(0o755)
+    return Installation("mpich", launcher, tmp_path / "lib" / "libmpi.so.12")
+
+
+@pytest.mark.parametrize("lifetime", [0, 0.5])
+def test_a_launcher_that_waits_for_the_dead_is_noticed(tmp_path, monkeypatch, lifetime):
+    started = time.monotonic()
+    with pytest.raises(Failed, match="to end well, found a launcher that waits for one that died"):
+        program = worker(tmp_path, f"sleep {lifetime}; kill -9 $$")
+        launch.run(forgetful(tmp_path, monkeypatch, "time.sleep(20)"), 2, program, seconds=60)
+    assert time.monotonic() - started < 10
+
+
+def test_ranks_may_end_one_after_another(tmp_path, monkeypatch):
+    program = worker(tmp_path, """sleep $((RANK + RANK)); echo "{\\"rank\\": $RANK}\"""")
+    launcher = forgetful(tmp_path, monkeypatch, "ranks[-1].wait()")
+    assert launch.run(launcher, 2, program, seconds=60) == [{"rank": 0}, {"rank": 1}]

@@ -54,12 +54,12 @@ def run(place: Place, worker: Path, task: str, seconds: float, on_object: Callab
     try:
         output = launch.Output(process)
         output.read(time.monotonic() + seconds, on_object)
-        code = process.wait(timeout=10)
+        launch.ended(process, 10)
     except launch.TimedOut:
         raise OutOfTime(f"the worker to end within {seconds:.3g} s", "it still ran") from None
     finally:
         if process.poll() is None:
             process.kill()
         process.wait()
-    if code != 0:
-        raise Failed("the worker of rank 0 to end well", launch.what_happened(output, code))
+    if process.returncode != 0:
+        raise Failed("the worker of rank 0 to end well", launch.what_happened(output, process.returncode, "it"))

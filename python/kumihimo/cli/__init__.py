@@ -13,6 +13,7 @@ from typing import NoReturn
 
 import click
 
+from kumihimo.bench import inside
 from kumihimo.cli import verbs
 from kumihimo.errors import KumihimoError
 
@@ -62,8 +63,10 @@ def missing(error: ImportError) -> str:
 
 
 def complain(sentence: str, code: int) -> int:
-    """One sentence on stderr."""
-    print(f"kumihimo: {sentence}", file=sys.stderr)
+    """One sentence on stderr; of the ranks of one launch, which all refuse the same command line, the first says it."""
+    place = inside.place()
+    if code != 2 or place is None or place.rank == 0:
+        print(f"kumihimo: {sentence}", file=sys.stderr)
     return code
 
 
