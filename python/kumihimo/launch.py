@@ -271,12 +271,7 @@ def end(process: subprocess.Popen, job: str, name: str) -> None:
 
 def ending(name: str) -> list[int]:
     """The processes of this program that are on their way out: their mark is gone with their memory, they are not."""
-    found = []
-    for pid in processes():
-        with contextlib.suppress(OSError):
-            if command_of(pid) == name[:15] and is_running(pid) and not Path(f"/proc/{pid}/environ").read_bytes():
-                found.append(pid)
-    return found
+    return [pid for pid in processes() if command_of(pid) == name[:15] and is_running(pid) and not environment_of(pid)]
 
 
 def is_running(pid: int) -> bool:
@@ -308,9 +303,14 @@ def uncollected(parents: set[int]) -> set[int]:
 def members(job: str) -> list[int]:
     """The processes that carry the job's mark."""
     mark = f"{JOB}={job}".encode()
-    found = []
-    for pid in processes():
-        with contextlib.suppress(OSError):
-            if mark in Path(f"/proc/{pid}/environ").read_bytes():
-                found.append(pid)
-    return found
+    return [pid for pid in processes() if mark in environment_of(pid)]
+
+
+def environment_of(pid: int) -> bytes:
+    """As the process was given it; empty where it has no memory any more, or is not there."""
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes()
+    except PermissionError:
+        return b"not ours"
+    except OSError:
+        return b""
