@@ -100,8 +100,9 @@ TEST(Golden, LabelsAreRight) {
 TEST(Golden, SixTreesAndOverlapToo) {
   for (const char* shape : {"4x4x4", "3x3x3"})
     for (const char* name : {"trinaryx3", "trinaryx6", "trinaryx3_overlap"})
-      for (const std::int64_t segment_bytes : {1 << 17, 1 << 20})
+      for (const std::int64_t segment_bytes : {1 << 12, 1 << 14, 1 << 17, 1 << 20})
         for (const int exponent : {22, 24, 26}) {
+          if (segment_bytes < 1 << 17 && exponent == 26) continue; // thousands of segments: minutes of exact solution
           const Machine m = described("k-computer", shape);
           Parameters p;
           p.segment_bytes = segment_bytes;
@@ -110,6 +111,21 @@ TEST(Golden, SixTreesAndOverlapToo) {
           EXPECT_NEAR(flow / exact, 1, 0.1)
               << name << " on " << shape << ", 2^" << exponent << " bytes in segments of " << segment_bytes;
         }
+}
+
+// Many messages of a segment through one queue, and a lane's issuing that goes round between several.
+TEST(Golden, SegmentsOfRingsAndBuckets) {
+  for (const char* shape : {"4x4", "4x4x4", "7x3", "8x4"})
+    for (const char* name : {"ring", "bucket"})
+      for (const std::int64_t segment_bytes : {1 << 12, 1 << 14}) {
+        const Machine m = described("k-computer", shape);
+        Parameters p;
+        p.segment_bytes = segment_bytes;
+        p.window = 16;
+        const Schedule s = built(algorithm(name), m, 1 << 22, p);
+        const double flow = predicted(s, m).seconds.value, exact = predicted(s, m, Model::exact).seconds.value;
+        EXPECT_NEAR(flow / exact, 1, 0.1) << name << " on " << shape << " in segments of " << segment_bytes;
+      }
 }
 
 TEST(Golden, BothCountTheSameBytesOnEveryLink) {

@@ -85,6 +85,32 @@ TEST_P(ByHand, ALaneIssuesItsMessagesOneAfterAnother) {
   EXPECT_NEAR(time(s, plain("3x3x3")), 3 * cost + 1e-3 + hop + relay, 1e-12);
 }
 
+// Segments too short to fill the wire: what the sender can issue is the pace.
+TEST_P(ByHand, ALaneIssuesTheMessagesOfAllItsSegmentsOneAfterAnother) {
+  constexpr std::int64_t segments = 50;
+  const Schedule s = by_hand(27, segments * 125, segments, [](std::int32_t r, ProgramBuilder& p) { // 1 kB in 1 us
+    LaneBuilder lane(LaneId{0}, "star", segments);
+    if (r == 0) lane.round({send(1, out[whole()]), send(3, out[whole()]), send(9, out[whole()])});
+    if (r == 1 || r == 3 || r == 9) lane.step(receive(0, out[whole()]));
+    p.add(std::move(lane));
+  });
+  EXPECT_NEAR(time(s, plain("3x3x3")), segments * 3 * cost + 1e-6 + hop + relay, 1e-12);
+}
+
+TEST_P(ByHand, AllMessagesOfASegmentPassTheQueueBetweenTwoRanks) {
+  constexpr std::int64_t segments = 50;
+  const Schedule s = by_hand(4, segments * 250, segments, [](std::int32_t r, ProgramBuilder& p) {
+    LaneBuilder lane(LaneId{0}, "twice", segments);
+    for (std::int64_t half = 0; half < 2; ++half) {
+      if (r == 0) lane.step(send(1, out[part(half, 2)]));
+      if (r == 1) lane.step(receive(0, out[part(half, 2)]));
+    }
+    p.add(std::move(lane));
+  });
+  // The flow model has the first segment's second message wait for the first's arrival.
+  EXPECT_NEAR(time(s, plain("4")), segments * 2 * (cost + 1e-6) + hop + relay, hop + relay + 1e-12);
+}
+
 TEST_P(ByHand, ReductionsOfTwoLanesShareTheThread) {
   Machine m = plain("3x3");
   m.node.reduction_rate.value = {1e9};

@@ -43,6 +43,17 @@ TEST(Reproduction, ShortMessagesBelongToRecursiveDoubling) {
   EXPECT_LT(seconds("recursive_doubling", k(), 1024), seconds("trinaryx3", k(), 1024));
 }
 
+// Three children, a message each: a rank cannot issue them faster, however short they are.
+TEST(Reproduction, ShortSegmentsAreNotFree) {
+  Parameters p;
+  p.segment_bytes = 1 << 14;
+  const Schedule s = built(algorithm("trinaryx3", CollectiveKind::bcast), k(), gib, p);
+  const double floor = 3 * k().software.message_cost.value.value * static_cast<double>(s.segments.count);
+  const double seconds = predicted(s, k()).seconds.value;
+  EXPECT_GE(seconds, floor);
+  EXPECT_LE(seconds, 1.05 * floor);
+}
+
 TEST(Reproduction, LinksThatWait) {
   EXPECT_LT(predicted(built(algorithm("trinaryx3"), k(), 1 << 20), k()).links_waiting_share, 0.01);
   EXPECT_GT(predicted(built(algorithm("recursive_doubling"), k(), 1 << 20), k()).links_waiting_share, 0.10);

@@ -57,8 +57,16 @@ void Sweep::account() {
       if (last_flow_[r] != 0 && last_flow_[r] != flow) traffic_.waiting[r] = 1;
       last_flow_[r] = flow;
     }
-    auto& queue = loads_.queue[pipeline_[channel.lane]];
-    queue = std::max(queue, m.times * (m.path.cost + m.send.bytes / m.path.limit));
+    if (!load.empty()) account_queues(m);
+  }
+}
+
+void Sweep::account_queues(const Message& m) {
+  for (Served* served : {&loads_.between[m.channel], &loads_.issued[m.send.instance]}) {
+    served->instance = m.send.instance;
+    served->messages += m.times;
+    served->cost += m.times * m.path.cost;
+    served->transfer += m.times * m.send.bytes / m.path.limit;
   }
 }
 

@@ -8,18 +8,38 @@ namespace kumihimo::simulation {
 
 namespace {
 
+std::string lane_of(const Compiled& compiled, const Instance& instance) {
+  return fmt::format("lane {} at rank {}", compiled.lanes[instance.lane].id.value, instance.rank);
+}
+
+// How long a segment keeps a lane's messages between two ranks busy. They are issued and leave one after another; while
+// one of them leaves, the lane issues one of its others, which the next waits for where it takes longer.
+double seconds_between(const Served& mine, const Served& all) {
+  const double others = all.messages - mine.messages, met = std::min(1.0, others / mine.messages);
+  return mine.cost + (1 - met) * mine.transfer + std::max(met * mine.transfer, all.cost - mine.cost);
+}
+
 // What a pipeline cannot beat even alone: its queues, and the windows of its lanes.
-std::vector<Period> alone(const Compiled& compiled, Sweep& sweep, std::int32_t phase) {
-  std::vector<Period> result(sweep.loads().queue.size());
-  for (std::size_t p = 0; p < result.size(); ++p) result[p] = {sweep.loads().queue[p], 0, "one engine's rate"};
+std::vector<Period> alone(const Compiled& compiled, const Sweep& sweep, std::int32_t phase) {
+  const Loads& loads = sweep.loads();
+  std::vector<Period> result(loads.bytes.size());
+  std::vector<std::int32_t> longest(result.size(), -1); // instance; of equal ones the first
+  for (const auto& [channel, mine] : loads.between) {
+    const double least = seconds_between(mine, loads.issued[mine.instance]);
+    const std::int32_t p = sweep.pipeline(channel.lane);
+    const double known = result[p].seconds, same = 1e-9 * known;
+    if (least < known - same || (least <= known + same && longest[p] >= 0 && mine.instance >= longest[p])) continue;
+    longest[p] = mine.instance;
+    result[p] = {least, 0, "one engine's rate"};
+    if (least > (mine.cost + mine.transfer) * (1 + 1e-9))
+      result[p].limiting = "message costs of " + lane_of(compiled, compiled.instances[mine.instance]);
+  }
   for (std::size_t i = 0; i < compiled.instances.size(); ++i) {
     const Instance& instance = compiled.instances[i];
     if (compiled.lanes[instance.lane].phase != phase || instance.window >= compiled.segments) continue;
     const double least = sweep.outcomes()[i].busy / static_cast<double>(instance.window);
     Period& mine = result[sweep.pipeline(instance.lane)];
-    if (least > mine.seconds * (1 + 1e-9))
-      mine = {least, 0,
-              fmt::format("window of lane {} at rank {}", compiled.lanes[instance.lane].id.value, instance.rank)};
+    if (least > mine.seconds * (1 + 1e-9)) mine = {least, 0, "window of " + lane_of(compiled, instance)};
   }
   return result;
 }

@@ -26,7 +26,11 @@ Sweep::Sweep(const Compiled& compiled, const Network& network)
 
 void Sweep::begin_phase(std::int32_t phase) {
   const std::size_t pipelines = compiled_.phases.groups() <= most_pipelines ? compiled_.phases.groups() : 1;
-  loads_.queue.assign(pipelines, 0);
+  loads_.between.clear(), loads_.issued.clear();
+  if (compiled_.segments > 1) {
+    loads_.issued.resize(compiled_.instances.size());
+    loads_.between.reserve(compiled_.instances.size());
+  }
   loads_.bytes.assign(pipelines, {});
   if (compiled_.segments > 1)
     for (const FlatLane& lane : compiled_.lanes)

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_map>
 
 namespace kumihimo::simulation {
 
@@ -19,10 +20,17 @@ struct Outcome {
   double busy = 0;     // seconds of one segment without waiting for others
 };
 
-// What a phase put on the resources, in bytes of one segment, by pipeline.
+// Messages of one segment that are worked off one after another, and the seconds that they take of that.
+struct Served {
+  std::int32_t instance = -1; // that sends
+  double messages = 0, cost = 0, transfer = 0;
+};
+
+// What a phase put on the resources for one segment; nothing where there is no other segment.
 struct Loads {
-  std::vector<std::vector<double>> bytes; // [pipeline][resource]; empty where there is one segment
-  std::vector<double> queue;              // [pipeline] the longest occupation of one queue, seconds
+  std::vector<std::vector<double>> bytes;                // [pipeline][resource]
+  std::unordered_map<Channel, Served, NearHash> between; // of a lane between two ranks
+  std::vector<Served> issued;                            // by instance: all that it sends
 };
 
 struct Traffic {
@@ -40,7 +48,8 @@ class Sweep {
   Status run(std::int32_t phase);
 
   std::vector<Outcome>& outcomes() { return outcomes_; } // by instance
-  const Loads& loads() const { return loads_; }          // of the last phase
+  const std::vector<Outcome>& outcomes() const { return outcomes_; }
+  const Loads& loads() const { return loads_; } // of the last phase
   Traffic& traffic() { return traffic_; }
   std::int32_t pipeline(std::int32_t lane) const { return pipeline_[lane]; }
 
@@ -115,6 +124,7 @@ class Sweep {
   void take_messages();
   void share();
   void account();
+  void account_queues(const Message& message);
   void count_reductions();
   void deliver();
   void deliver_one(std::size_t at);
