@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from kumihimo.errors import BadInput
+from kumihimo.report import form
 
 MEASURED, SIMULATED, PAGE = "measured.json", "simulated.json", "index.html"
 
@@ -24,7 +27,9 @@ def read(folder: Path) -> Material:
     if not folder.is_dir():
         found = "a file" if folder.exists() else "nothing"
         raise BadInput(f"the folder of a report at {folder}", found, "kumihimo demo --output DIR makes one")
-    material = Material(_part(folder / MEASURED), _part(folder / SIMULATED))
+    material = Material(
+        _part(folder / MEASURED, form.wrong_in_measured), _part(folder / SIMULATED, form.wrong_in_simulated)
+    )
     if material == Material():
         raise BadInput(
             f"{MEASURED} or {SIMULATED} in {folder}", "neither", f"kumihimo demo --output {folder} makes both"
@@ -32,27 +37,31 @@ def read(folder: Path) -> Material:
     return material
 
 
-def _part(path: Path) -> dict | None:
+def _part(path: Path, wrong_in: Callable[[object], form.Finding | None]) -> dict | None:
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(path.read_text(encoding="utf-8"), parse_constant=_not_finite, parse_float=_finite)
     except FileNotFoundError:
         return None
     except OSError as error:
         raise BadInput(f"{path} to be readable", error.strerror or str(error)) from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadInput(f"{path} to hold JSON", str(error), "make it again with kumihimo demo") from None
-    results = value.get("results") if isinstance(value, dict) else None
-    if not isinstance(results, list) or not all(_is_result(result) for result in results):
+    wrong = wrong_in(value)
+    if wrong:
+        place, expected, found = wrong
         raise BadInput(
-            f"{path} to hold a list 'results' of cases with collective, algorithm, bytes and seconds",
-            "something else",
-            "make it again with kumihimo demo",
+            f"{path} to hold {expected}{f' as {place!r}' if place else ''}", found, "make it again with kumihimo demo"
         )
     return value
 
 
-def _is_result(result: object) -> bool:
-    return isinstance(result, dict) and all(key in result for key in ("collective", "algorithm", "bytes", "seconds"))
+def _finite(text: str) -> float:
+    value = float(text)
+    return value if math.isfinite(value) else _not_finite(text)
+
+
+def _not_finite(text: str) -> float:
+    raise ValueError(f"{text}, which is no finite number")
 
 
 def prepare(folder: Path) -> None:

@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from random import Random
 
 import pytest
 
 from kumihimo import report
 from kumihimo.errors import BadInput
-from kumihimo.report import folder
+from kumihimo.report import folder, form
+
+FORM = '"form": "kumihimo-measured-1", "notes": []'
+CASE = '"collective": "allreduce", "algorithm": "ring", "bytes": 8'
 
 
 @pytest.mark.parametrize(
     ("content", "says"),
     [
         ("{", "to hold JSON"),
-        ("[]", "'results'"),
-        ('{"results": 3}', "'results'"),
-        ('{"results": [{"algorithm": "ring"}]}', "'results'"),
+        ("[]", "to hold an object"),
+        ('{"results": []}', "'kumihimo-measured-1' as 'form', found nothing"),
+        ('{"form": "kumihimo-measured-2", "results": []}', "found 'kumihimo-measured-2'"),
+        (f'{{{FORM}, "results": 3}}', "a list of at least 1 as 'results', found 3"),
+        (f'{{{FORM}, "results": []}}', "as 'results', found a list without anything"),
+        (f'{{{FORM}, "results": [{{"algorithm": "ring"}}]}}', r"text as 'results\[0\].collective', found nothing"),
+        (f'{{{FORM}, "results": [{{{CASE}, "seconds": NaN}}]}}', "NaN, which is no finite number"),
+        (f'{{{FORM}, "results": [{{{CASE}, "seconds": 1e999}}]}}', "1e999, which is no finite number"),
+        (f'{{{FORM}, "results": [{{{CASE}, "seconds": 0}}]}}', "a number above 0 as"),
+        (f'{{{FORM}, "results": [{{{CASE}, "seconds": "fast"}}]}}', "found 'fast'"),
     ],
 )
 def test_a_broken_part_is_named(tmp_path, content, says):
@@ -27,6 +39,91 @@ def test_a_broken_part_is_named(tmp_path, content, says):
         report.read(tmp_path)
 
     assert "measured.json" in str(failure.value)
+
+
+def test_a_broken_part_is_one_sentence_of_the_command(tmp_path, kumihimo):
+    (tmp_path / "simulated.json").write_text('{"results": []}')
+
+    ended = kumihimo("report", ".")
+
+    assert ended.code == 2
+    assert ended.out == ""
+    assert ended.err.count("\n") == 1
+    assert "simulated.json to hold 'kumihimo-simulated-1' as 'form'" in ended.err
+
+
+def test_what_the_page_compares_must_be_there(simulated):
+    subject, shape = simulated["subject"], simulated["paper_shape"]
+    others = [r for r in simulated["results"] if r["algorithm"] != subject or r["shape"] != shape]
+    alone = [r for r in simulated["results"] if r["algorithm"] == subject]
+    parts = [r for r in simulated["parts"] if r["collective"] != "bcast"]
+    segments = [r for r in simulated["segments"] if r["algorithm"] != subject]
+
+    assert form.wrong_in_simulated(simulated) is None
+    for key, left, says in (
+        ("results", others, f"{subject} at the largest length on {shape}"),
+        ("results", alone, f"an algorithm beside {subject}"),
+        ("parts", parts, "bcast with SIMD"),
+        ("segments", segments, f"{subject} with segments of"),
+    ):
+        place, expected, _ = form.wrong_in_simulated({**simulated, key: left})
+        assert (place, says in expected) == (key, True), expected
+
+
+# Any one value of a part may be gone or other than it was: either the page can be made all the same, or one sentence
+# says what is wrong and where.
+
+
+def places(value: object, path: tuple = ()):
+    """Where values stand; of a list the first and the last."""
+    found = value.items() if isinstance(value, dict) else []
+    if isinstance(value, list) and value:
+        found = [(i, value[i]) for i in {0, len(value) - 1}]
+    for key, inner in found:
+        yield (*path, key)
+        yield from places(inner, (*path, key))
+
+
+def changed(value: dict, path: tuple, new: object) -> dict:
+    """A copy with another value in one place; GONE takes it away."""
+    key, *rest = path
+    copy = value.copy()
+    if rest:
+        copy[key] = changed(value[key], rest, new)
+    elif new is GONE:
+        del copy[key]
+    else:
+        copy[key] = new
+    return copy
+
+
+GONE = object()
+NEW = (GONE, None, "x", -1, 1e23, {}, [])
+
+
+def withstands(name: str, part: dict, folder_: Path) -> None:
+    random = Random(1)
+    for path in random.sample(sorted(places(part), key=str), 40):
+        new = random.choice(NEW)
+        broken = changed(part, path, new)
+        (folder_ / f"{name}.json").write_text(json.dumps(broken))
+        try:
+            report.render(report.read(folder_))
+        except BadInput as told:
+            assert f"{name}.json" in str(told)
+        except Exception as error:
+            raise AssertionError(f"{path} as {new!r}") from error
+
+
+def test_no_change_of_one_value_breaks_the_page_of_a_simulation(tmp_path, simulated):
+    largest = max(r["bytes"] for r in simulated["results"])
+    few = {**simulated, "results": [r for r in simulated["results"] if r["bytes"] == largest]}
+    withstands("simulated", few, tmp_path)
+
+
+@pytest.mark.mpi
+def test_no_change_of_one_value_breaks_the_page_of_real_runs(tmp_path, measured):
+    withstands("measured", {**measured, "checks": measured["checks"][::9]}, tmp_path)
 
 
 def test_no_folder_an_empty_one_and_a_file(tmp_path, kumihimo):
