@@ -80,7 +80,8 @@ def _ratio(measured: dict) -> list[Number]:
             wording.ratio(mean),
             f"the time of {library_name(measured)}'s own allreduce, {wording.bytes_(min(sizes))} to "
             f"{wording.bytes_(max(sizes))}",
-            f"measured here, geometric mean over {launches} launches; the algorithm of each length chosen on others",
+            f"measured here, geometric mean over {wording.count(len(sizes), 'length')}, "
+            f"{wording.count(launches, 'launch')} each; the algorithm of each length chosen on others",
         )
     ]
 
@@ -94,7 +95,8 @@ def _bitwise(measured: dict) -> list[Number]:
         Number(
             f"{right} of {of}",
             "real runs equal to the golden copy bit for bit, and when repeated",
-            f"measured here on {ranks} MPI processes, in double and float, values whose sum depends on order",
+            f"measured here on {ranks} MPI processes, in {' and '.join(golden.types(measured))}, values whose sum "
+            "depends on order",
         )
     ]
 

@@ -7,7 +7,7 @@ import pytest
 from kumihimo import mpi
 from kumihimo.errors import KumihimoError, OutOfTime
 from kumihimo.experiment import real_runs
-from kumihimo.report import Material, chosen, golden, numbers, wording
+from kumihimo.report import Material, chosen, golden, numbers, render, wording
 from kumihimo.report.figures import measured_curves
 from kumihimo.report.style import Styles
 
@@ -85,6 +85,48 @@ def test_one_wrong_bit_is_shown(measured):
     assert any(number.value == f"{total - 1} of {total}" for number in numbers.numbers(Material(wrong)))
 
 
+def test_what_has_no_comparison_gets_no_mark(measured):
+    name = measured["results"][0]["algorithm"]
+    fewer = [check for check in measured["checks"] if check["algorithm"] != name]
+    results = [real_runs.with_check({**r, "bitwise": True}, fewer) for r in measured["results"]]
+    without = {**measured, "checks": fewer, "results": results}
+    styles = Styles(Material(without))
+
+    legend = {entry["name"]: entry for entry in measured_curves.charts(without, styles)["legend"]}
+    table = {row.algorithm: row.cells for row in golden.rows(without, styles).rows}
+
+    assert "checked" not in legend[name]
+    assert sum(entry.get("checked") is True for entry in legend.values()) == len(table) - 1
+    assert all(cell in (None, (0, 0)) for cell in table[wording.label(name)])
+    assert golden.coverage(without)[:2] == ["double: none", "float: none"]
+    page = render(Material(without))
+    assert "not compared" in page
+    assert page.count("✓ 0 of 0") == 0
+
+
+def test_repeated_calls_alone_make_nothing_right_but_may_make_it_wrong():
+    timed = {"shape": "node", "algorithm": "ring", "bytes": 8}
+
+    for bitwise, checks, expected in (
+        (True, [], None),
+        (True, [{**timed, "not_applicable": "no"}], None),
+        (False, [], False),
+        (True, [{**timed, "right": True}], True),
+        (True, [{**timed, "right": False}], False),
+        (False, [{**timed, "right": True}], False),
+    ):
+        assert real_runs.with_check({**timed, "bitwise": bitwise}, checks)["bitwise"] is expected
+
+
+def test_the_numbers_say_of_what_they_are(measured):
+    doubles = {**measured, "checks": [c for c in measured["checks"] if c["type"] == "float64"]}
+    both, one = ({number.meaning: number.how for number in numbers.numbers(Material(m))} for m in (measured, doubles))
+
+    assert any("MPI processes, in double and float, values" in how for how in both.values())
+    assert any("MPI processes, in double, values" in how for how in one.values())
+    assert any("geometric mean over 1 length, 9 launches each" in how for how in both.values())
+
+
 def test_calls_that_differ_are_marked_in_the_legend(measured):
     first, *rest = measured["results"]
     wrong = {**measured, "results": [{**first, "bitwise": False}, *rest]}
@@ -92,3 +134,15 @@ def test_calls_that_differ_are_marked_in_the_legend(measured):
     legend = measured_curves.charts(wrong, Styles(Material(wrong)))["legend"]
 
     assert [entry["name"] for entry in legend if entry.get("checked") is False] == [first["algorithm"]]
+
+
+def test_the_page_says_what_the_worker_does(whole):
+    page = render(whole)
+
+    for said in (
+        "the order of more is drawn anew for each turn",  # worker/measure_task.cpp, take_turn
+        "the schedule itself is built before, untimed",  # first_call and enter there
+        "read every input once and write every output once",  # worker/bound.cpp
+    ):
+        assert said in page
+    assert "The same algorithms were simulated" in page  # each by the schedule of other nodes
