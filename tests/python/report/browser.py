@@ -18,8 +18,8 @@ PROBE = """<script>addEventListener("load", () => setTimeout(() => {
     let n = 0; for (let i = 3; i < d.length; i += 4) n += d[i] > 0; return n; });
   const wide = document.documentElement.scrollWidth - innerWidth;
   const charts = [...document.querySelectorAll("svg.chart")].map((s) => s.querySelectorAll(".dot, .bar").length);
-  document.body.append(Object.assign(document.createElement("pre"), { id: "probe",
-    textContent: JSON.stringify({ painted, wide, charts, ready: document.documentElement.dataset.ready }) }));
+  const seen = { painted, wide, charts, ready: document.documentElement.dataset.ready, acted: (ACT)() };
+  document.body.append(Object.assign(document.createElement("pre"), { id: "probe", textContent: JSON.stringify(seen) }));
 }, 1500));</script>"""
 
 
@@ -33,15 +33,18 @@ class Opened:
     charts: list[int]
     wide: int
     ready: str | None
+    acted: object = None
 
 
-def open_page(page: Path, folder: Path, width: int = 1280, dark: bool = False) -> Opened:
-    """Open a copy of the page that looks at itself when it is ready."""
+def open_page(page: Path, folder: Path, width: int = 1280, dark: bool = False, act: str = "() => null") -> Opened:
+    """Open a copy of the page that looks at itself when it is ready; `acted` is what the function `act` gave then."""
     command = next(filter(None, map(shutil.which, NAMES)), None)
     if command is None:
         pytest.skip("no Chromium here (apt-get install chromium)")
     copy = folder / f"{page.stem}-{width}{'-dark' if dark else ''}.html"
-    copy.write_text(page.read_text(encoding="utf-8").replace("</body>", PROBE + "</body>"), encoding="utf-8")
+    copy.write_text(
+        page.read_text(encoding="utf-8").replace("</body>", PROBE.replace("ACT", act) + "</body>"), encoding="utf-8"
+    )
     done = subprocess.run(
         [
             *(command, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),
@@ -57,4 +60,6 @@ def open_page(page: Path, folder: Path, width: int = 1280, dark: bool = False) -
     console = [line for line in done.stderr.splitlines() if ":CONSOLE" in line]
     found = re.search(r'<pre id="probe">(.*?)</pre>', done.stdout)
     seen = json.loads(found.group(1)) if found else {"painted": [], "charts": [], "wide": 0, "ready": None}
-    return Opened(done.stdout, console, seen["painted"], seen["charts"], seen["wide"], seen.get("ready"))
+    return Opened(
+        done.stdout, console, seen["painted"], seen["charts"], seen["wide"], seen.get("ready"), seen.get("acted")
+    )

@@ -96,10 +96,14 @@ function redrawn_at_new_width(chart, figure) {
 class LineChart {
   constructor(figure, chart, hidden) {
     Object.assign(this, { figure, chart, hidden });
-    this.svg = make("svg", { class: "chart", role: "img", "aria-label": chart.title }, figure.querySelector(".plot"));
+    const words = `${chart.title}: ${chart.unit}. Arrow keys show its values.`;
+    this.svg = make("svg", { class: "chart", role: "application", tabindex: 0, "aria-label": words }, figure.querySelector(".plot"));
     this.svg.addEventListener("pointermove", (e) => this.point(e));
     this.svg.addEventListener("pointerdown", (e) => this.point(e));
     this.svg.addEventListener("pointerleave", () => this.leave());
+    this.svg.addEventListener("focus", () => { if (this.svg.matches(":focus-visible")) this.step(0, 0); });
+    this.svg.addEventListener("blur", () => this.leave());
+    this.svg.addEventListener("keydown", (e) => this.key(e));
     redrawn_at_new_width(this, figure);
   }
   visible() { return this.chart.series.filter((s) => !this.hidden.has(s.name)); }
@@ -183,28 +187,50 @@ class LineChart {
   fade(name) {
     for (const g of this.svg.querySelectorAll(".series")) g.classList.toggle("faded", name !== null && g.dataset.name !== name);
   }
+  xs() { return [...new Set(this.visible().flatMap((s) => s.points.map((p) => p.x)))].sort((a, b) => a - b); }
+  rows_at(x) { return this.visible().map((s) => ({ s, p: s.points.find((p) => p.x === x) })).filter((r) => r.p).sort((a, b) => b.p.y - a.p.y); }
+
   point(event) {
-    if (!this.box) return;
+    const xs = this.xs();
+    if (!this.box || !xs.length) return;
     const frame = this.svg.getBoundingClientRect();
     const px = event.clientX - frame.left, py = event.clientY - frame.top;
-    const xs = [...new Set(this.visible().flatMap((s) => s.points.map((p) => p.x)))];
-    if (!xs.length) return;
     const at = xs.reduce((a, b) => (Math.abs(this.x(a) - px) <= Math.abs(this.x(b) - px) ? a : b));
-    const rows = this.visible().map((s) => ({ s, p: s.points.find((p) => p.x === at) })).filter((r) => r.p);
-    if (!rows.length) return;
-    const near = rows.reduce((a, b) => (Math.abs(this.y(a.p.y) - py) <= Math.abs(this.y(b.p.y) - py) ? a : b));
+    const rows = this.rows_at(at);
+    this.show(at, rows, rows.reduce((a, b) => (Math.abs(this.y(a.p.y) - py) <= Math.abs(this.y(b.p.y) - py) ? a : b)), px, py);
+  }
+  key(event) {
+    const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1], Home: [-Infinity, 0], End: [Infinity, 0] };
+    if (event.key === "Escape") this.leave();
+    if (!steps[event.key]) return;
+    event.preventDefault();
+    this.step(...steps[event.key]);
+  }
+  // From the point that is shown to another: along the axis, or to the next curve above or below.
+  step(along, down) {
+    const xs = this.xs();
+    if (!this.box || !xs.length) return;
+    const clamp = (v, last) => Math.max(0, Math.min(last, v));
+    const from = xs.indexOf(this.shown?.at), last = xs.length - 1;
+    const at = xs[from < 0 ? last : clamp(from + along, last)], rows = this.rows_at(at);
+    const row = rows.findIndex((r) => r.s.name === this.shown?.name);
+    const near = rows[clamp(row < 0 ? rows.findIndex((r) => r.s.strong) : row + down, rows.length - 1)];
+    this.show(at, rows, near, this.x(at), this.y(near.p.y));
+  }
+  show(at, rows, near, px, py) {
+    this.shown = { at, name: near.s.name };
     this.overlay.replaceChildren();
     make("line", { class: "cross", x1: this.x(at), x2: this.x(at), y1: this.box.top, y2: this.svg.clientHeight - this.box.bottom }, this.overlay);
     make("circle", { cx: this.x(at), cy: this.y(near.p.y), r: 5, fill: "none", "stroke-width": 2, style: `stroke: var(--${near.s.colour})` }, this.overlay);
     this.tip(at, rows, near, px, py);
   }
   tip(at, rows, near, px, py) {
-    this.box_of_tip ??= html("div", { class: "tip" }, this.svg.parentElement);
+    this.box_of_tip ??= html("div", { class: "tip", "aria-live": "polite" }, this.svg.parentElement);
     const tip = this.box_of_tip;
     tip.replaceChildren(html("b", {}, null, text_of[this.chart.x.quantity](at)));
     const table = html("table", {}, tip);
     const show = text_of[this.chart.y.quantity];
-    for (const r of rows.sort((a, b) => b.p.y - a.p.y)) {
+    for (const r of rows) {
       const line = html("tr", r === near ? { class: "near" } : {}, table);
       html("i", { style: `--c: var(--${r.s.colour})` }, html("td", {}, line));
       html("td", {}, line, r.s.label);
@@ -277,8 +303,8 @@ function legend_of(place, entries, charts, hidden) {
     if (s.checked === true) html("span", { class: "ok", title: "every comparison with the golden copy found the same bits, every repeated call too" }, button, "✓");
     if (s.checked === false) html("span", { class: "wrong" }, button, "✗ differs");
     const show = (name) => charts.forEach((c) => c.fade(name));
-    button.addEventListener("pointerenter", () => show(s.name));
-    button.addEventListener("pointerleave", () => show(null));
+    for (const come of ["pointerenter", "focus"]) button.addEventListener(come, () => show(s.name));
+    for (const go of ["pointerleave", "blur"]) button.addEventListener(go, () => show(null));
     button.addEventListener("click", () => {
       hidden.has(s.name) ? hidden.delete(s.name) : hidden.add(s.name);
       button.setAttribute("aria-pressed", String(!hidden.has(s.name)));

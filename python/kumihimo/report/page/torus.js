@@ -32,6 +32,9 @@ class Scene {
     view.scenes.push(this);
     this.extent = 0.5 * Math.hypot(...axes.map((n) => n));
     canvas.addEventListener("pointerdown", (e) => this.grab(e));
+    canvas.tabIndex = 0;
+    canvas.setAttribute("aria-label", `${canvas.getAttribute("aria-label")}; arrow keys turn it`);
+    canvas.addEventListener("keydown", (e) => this.key(e));
     new ResizeObserver(() => requestAnimationFrame(() => this.fit())).observe(canvas.parentElement);
     new IntersectionObserver((entries) => { this.seen = entries[0].isIntersecting; this.dirty = true; }).observe(canvas);
     this.fit();
@@ -62,6 +65,13 @@ class Scene {
     const drop = () => { this.canvas.removeEventListener("pointermove", move); };
     this.canvas.addEventListener("pointermove", move);
     for (const end of ["pointerup", "pointercancel"]) this.canvas.addEventListener(end, drop, { once: true });
+  }
+  key(event) {
+    const turns = { ArrowLeft: [-0.12, 0], ArrowRight: [0.12, 0], ArrowUp: [0, -0.12], ArrowDown: [0, 0.12] };
+    if (!turns[event.key]) return;
+    event.preventDefault();
+    this.view.turning = false;
+    this.view.turn(...turns[event.key]);
   }
   coordinates(node) {
     const c = [];
@@ -154,7 +164,7 @@ class LinkLoad {
     const place = html("div", {}, duo), controls = html("div", { class: "controls" }, place);
     const select = html("select", { "aria-label": "algorithm" }, controls);
     for (const a of this.data.algorithms) html("option", a.name === name ? { value: a.name, selected: "" } : { value: a.name }, select, a.label);
-    const canvas = html("canvas", { role: "img", "aria-label": "torus with links coloured by load" }, html("div", { class: "scene" }, place));
+    const canvas = html("canvas", { role: "application", "aria-label": "torus with links coloured by load" }, html("div", { class: "scene" }, place));
     const panel = { select, facts: html("p", { class: "facts" }, place), scene: new Scene(canvas, this.data.axes, view, 0.74) };
     select.addEventListener("change", () => this.paint(panel));
     return panel;
@@ -209,7 +219,7 @@ class Trees {
     this.scenes = shape.parents.map((_, t) => {
       const place = html("div", { class: "scene" }, trio);
       html("div", { class: "unit" }, place, `tree ${t + 1}`);
-      return new Scene(html("canvas", { role: "img", "aria-label": `tree ${t + 1}` }, place), shape.axes, this.view, 0.86);
+      return new Scene(html("canvas", { role: "application", "aria-label": `tree ${t + 1}` }, place), shape.axes, this.view, 0.86);
     });
     this.colour();
   }
