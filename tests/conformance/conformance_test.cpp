@@ -34,6 +34,9 @@ TEST_P(EveryRow, GivesWhatItsCollectiveMeans) {
       if (c.question.collective.reduces() && !c.question.collective.commutative) {
         EXPECT_TRUE(schedule->claims.keeps_rank_order);
       }
+      if (c.question.collective.in_place) { // no user should pay for a copy of the input that the steps do not show
+        EXPECT_TRUE(schedule->claims.in_place_safe);
+      }
       const verify::Report proof = verify::check(*schedule, place.space);
       EXPECT_TRUE(proof.ok()) << proof.text();
       const Result<Answer> answer = check(*schedule, c.question);

@@ -4,8 +4,8 @@
 // Wins: two or three ranks, and as the plain yardstick; its root costs (P - 1) n beta.
 // Cost: (P - 1)(alpha + n beta) a phase, reduce + (P - 1) n gamma.
 // Special cases: any number of ranks. A reduce takes the operands in rank order whatever the root, so that it fits
-// every
-//   operation; a root other than 0 then writes its output before it has read its input, which is not in-place safe.
+//   every operation; a root other than 0 keeps the sum of those before it in scratch until its own input joins, since
+//   input and output may be one memory.
 // Reference: folklore; Open MPI's coll/basic does the same.
 #include "collectives/rows.hpp"
 #include "schedule/builder.hpp"
@@ -26,23 +26,26 @@ struct Shared {
   std::int64_t window;
 };
 
-LaneBuilder reduce_lane(const Shared& q, Rank rank, LaneId id) {
+LaneBuilder reduce_lane(const Shared& q, Rank rank, LaneId id, ProgramBuilder& program) {
   LaneBuilder lane(id, "reduce", q.window);
   const std::int32_t root = q.root.value, P = q.ranks;
   if (rank != q.root) {
     lane.step(send(root, in[whole()]));
     return lane;
   }
-  const auto add_rank = [&](Expression peer) { return Round{{receive_reduce(std::move(peer), out[whole()])}, 0}; };
+  const auto ranks_from = [&](std::int64_t first, std::int64_t count, Chunk sum) {
+    lane.loop(count, [&](Variable i) { return Round{{receive_reduce(i + first, sum)}, 0}; });
+  };
   if (root == 0) {
     lane.step(receive_reduce(1, in[whole()], out[whole()]));
-    lane.loop(P - 2, [&](Variable i) { return add_rank(i + 2); });
+    ranks_from(2, P - 2, out[whole()]);
     return lane;
   }
-  lane.step(receive(0, out[whole()]));
-  lane.loop(root - 1, [&](Variable i) { return add_rank(i + 1); });
-  lane.step(reduce(out[whole()], out[whole()], in[whole()]));
-  lane.loop(P - 1 - root, [&](Variable i) { return add_rank(i + (root + 1)); });
+  const Chunk before = program.scratch(id, 1, 1)[whole()];
+  lane.step(receive(0, before));
+  ranks_from(1, root - 1, before);
+  lane.step(reduce(out[whole()], before, in[whole()]));
+  ranks_from(root + 1, P - 1 - root, out[whole()]);
   return lane;
 }
 
@@ -71,12 +74,11 @@ Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters&
   s.segments = *segments;
   s.parameters = fmt::format("segments={} window={}", segments->count, shared.window);
   s.claims.keeps_rank_order = true;
-  s.claims.in_place_safe = !c.reduces() || shared.root == Rank{0};
   s.claims.height = 1;
   s.program = [shared, kind = c.kind](Rank rank) {
     ProgramBuilder program(shared.segments);
     const LaneId reduce_id{0}, bcast_id{kind == CollectiveKind::bcast ? 0 : 1};
-    if (kind != CollectiveKind::bcast) program.add(reduce_lane(shared, rank, reduce_id));
+    if (kind != CollectiveKind::bcast) program.add(reduce_lane(shared, rank, reduce_id, program));
     if (kind != CollectiveKind::reduce) {
       LaneBuilder lane = bcast_lane(shared, rank, bcast_id);
       if (kind == CollectiveKind::allreduce) lane.after({reduce_id}, Scope::segment);
