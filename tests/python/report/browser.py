@@ -19,7 +19,8 @@ PROBE = """<script>addEventListener("load", () => setTimeout(() => {
   const wide = document.documentElement.scrollWidth - innerWidth;
   const charts = [...document.querySelectorAll("svg.chart")].map((s) => s.querySelectorAll(".dot, .bar").length);
   const seen = { painted, wide, charts, ready: document.documentElement.dataset.ready, acted: (ACT)() };
-  document.body.append(Object.assign(document.createElement("pre"), { id: "probe", textContent: JSON.stringify(seen) }));
+  const told = { id: "probe", textContent: JSON.stringify(seen) };
+  document.body.append(Object.assign(document.createElement("pre"), told));
 }, 1500));</script>"""
 
 
