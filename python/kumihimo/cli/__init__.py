@@ -1,6 +1,6 @@
 """The command `kumihimo`: a file a verb, and one border where failures become a sentence and an exit code.
 
-Exit codes: 0 done, 1 a check failed, 2 usage or bad input, 130 interrupted.
+Exit codes: 0 done, 1 a check failed or interrupted, 2 usage or bad input.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from kumihimo.bench import inside
 from kumihimo.cli import verbs
 from kumihimo.errors import KumihimoError
 
-INTERRUPTED = 130
+INTERRUPTED = 1
+TYPERS_INTERRUPTED = 130  # what typer makes of Ctrl-C
 STARTED = time.perf_counter()  # of the command
 
 
@@ -31,7 +32,7 @@ def run(arguments: list[str]) -> int:
     try:
         code = verbs.app(arguments, prog_name="kumihimo", standalone_mode=False)
         sys.stdout.flush()
-        if code == INTERRUPTED:  # what typer makes of Ctrl-C
+        if code == TYPERS_INTERRUPTED:
             return complain("interrupted", INTERRUPTED)
         return code if isinstance(code, int) else 0
     except KumihimoError as error:

@@ -31,7 +31,7 @@ def interruptibly(work: Callable[[], Value]) -> Value:
         while worker.is_alive():
             worker.join(LOOK_SECONDS)
     except KeyboardInterrupt:
-        atexit.register(os._exit, 130)
+        atexit.register(os._exit, 1)
         raise
     if "error" in ended:
         raise ended["error"]

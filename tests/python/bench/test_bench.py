@@ -219,7 +219,7 @@ def gone(pids: list[int]) -> bool:
     return not any(runs(pid) for pid in pids)
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 1), (signal.SIGTERM, 143)])
 def test_after_a_signal_nothing_is_left_running(running, number, code):
     pids = workers_of(running.pid)
     running.send_signal(number)

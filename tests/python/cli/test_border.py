@@ -41,7 +41,7 @@ def test_a_native_failure_is_one_sentence_and_its_exit_code(verb, capsys, kind, 
 @pytest.mark.parametrize(
     ("raised", "code", "told"),
     [
-        (KeyboardInterrupt(), 130, "interrupted"),
+        (KeyboardInterrupt(), 1, "interrupted"),
         (PermissionError(13, "Permission denied", "/report"), 2, "Permission denied: /report"),
         (typer.Exit(1), 1, ""),
         (typer.BadParameter("must be positive"), 2, "must be positive"),
