@@ -43,17 +43,17 @@ void compare(const Variant& variant, const Machine& machine, std::int64_t bytes,
     return;
   }
   const double a = flow.prediction->seconds.value, b = exact.prediction->seconds.value;
-  fmt::print("{:10} {:18} {:8} {:10} {:12.6f} {:12.6f} {:+7.1f} % {:9.3f} {:9.3f}  {}\n", name_of(variant.kind),
-             variant.name, machine.shape.text(), bytes, a * 1e3, b * 1e3, (a / b - 1) * 100, flow.wall, exact.wall,
-             flow.prediction->accuracy);
+  fmt::print("{:10} {:18} {:8} {:10} {:12.6f} {:12.6f} {:+7.1f} % {:8.3f} {:9.3f} {:9.3f}  {}\n", name_of(variant.kind),
+             variant.name, machine.shape.text(), bytes, a * 1e3, b * 1e3, (a / b - 1) * 100,
+             flow.prediction->doubtful_sharing, flow.wall, exact.wall, flow.prediction->accuracy);
 }
 
 int run(const Question& question) {
   const std::filesystem::path folder = KUMIHIMO_MACHINES;
   const auto machine = load_machine(question.machine, std::span(&folder, 1));
   if (!machine) return fmt::print(stderr, "{}\n", machine.error().sentence()), 2;
-  fmt::print("{:10} {:18} {:8} {:>10} {:>12} {:>12} {:>9} {:>9} {:>9}\n", "", question.machine, "", "bytes", "flow ms",
-             "exact ms", "error", "flow s", "exact s");
+  fmt::print("{:10} {:18} {:8} {:>10} {:>12} {:>12} {:>9} {:>8} {:>9} {:>9}\n", "", question.machine, "", "bytes",
+             "flow ms", "exact ms", "error", "doubtful", "flow s", "exact s");
   std::vector<std::string> shapes{"7x3", "4x4x4", "6x5x4", "16x2x4", "8x8x8"};
   if (!question.shape.empty()) shapes = {question.shape};
   for (const std::string& text : shapes) {
