@@ -24,14 +24,12 @@ struct Place {
   std::int32_t run = -1; // into ResolvedSegment::runs; -1: contiguous
   std::int32_t run_count = 1;
   std::int64_t first = 0;
-  bool operator==(const Place&) const = default;
 };
 
 struct Op {
   StepKind kind = StepKind::copy;
   bool arriving_left = false;
-  bool repeats_previous = false; // a send of the same bytes as the op before it
-  std::int32_t index = 0;        // among the segment's ops that send, or receive, or offload
+  std::int32_t index = 0; // among the segment's ops that send, or receive, or offload
   Rank peer{-1};
   std::int64_t ordinal = 0;
   std::int64_t bytes = 0;

@@ -93,11 +93,7 @@ Status Resolver::round(const LaneCode::ExpandedRound& expanded, std::int64_t seg
   const auto first = code_.ops.begin() + static_cast<std::ptrdiff_t>(begin);
   std::stable_partition(first, code_.ops.end(),
                         [](const Op& op) { return op.kind != StepKind::copy && op.kind != StepKind::reduce; });
-  for (auto op = first; op != code_.ops.end(); ++op) {
-    count(*op);
-    op->repeats_previous = op != first && op->kind == StepKind::send && op[-1].kind == StepKind::send &&
-                           op->source == op[-1].source && op->bytes == op[-1].bytes;
-  }
+  for (auto op = first; op != code_.ops.end(); ++op) count(*op);
   return Nothing{};
 }
 

@@ -49,7 +49,6 @@ void Execution::start_send(Slot& slot, const Op& op, Message& common) {
   Sending& message = slot.sends[static_cast<std::size_t>(op.index)];
   static_cast<Message&>(message) = common;
   message.key.signal = op.kind == StepKind::signal;
-  message.repeats_previous = op.repeats_previous;
   message.granule = program_.collective().type_bytes;
   message.first_piece = &message.only;
   message.piece_count = op.bytes > 0;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cassert>
+#include <utility>
 
 namespace kumihimo::execute {
 
@@ -12,6 +13,15 @@ std::string describe(const MessageKey& key, bool sends) {
                      sends ? "to" : "from", key.peer.value);
 }
 
-void Transport::offload(Offloading&) { assert(!"a transport that does not override offload() refuses it in prepare()"); }
+namespace {
+constexpr const char* elsewhere = "another rank that failed";
+}
+
+Error failed_elsewhere(std::string expected) { return failed(std::move(expected), elsewhere, "see its error"); }
+bool is_failed_elsewhere(const Error& error) { return error.found == elsewhere; }
+
+void Transport::offload(Offloading&) {
+  assert(!"a transport that does not override offload() refuses it in prepare()");
+}
 
 } // namespace kumihimo::execute

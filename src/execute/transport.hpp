@@ -52,7 +52,6 @@ struct Message {
   MessageKey key;
   std::int64_t bytes = 0; // 0: a signal
   std::int32_t* open = nullptr;
-  std::uint64_t state[4] = {}; // the transport's own (a request, a slot, progress made)
 
   void complete() { --*open; }
 };
@@ -62,8 +61,7 @@ struct Sending : Message {
   Piece only; // what `pieces` names where there is one
   const Piece* first_piece = nullptr;
   std::int32_t piece_count = 0;
-  std::int64_t granule = 1;      // bytes of one element
-  bool repeats_previous = false; // same bytes as the send started just before it: one staged copy may serve both
+  std::int64_t granule = 1; // bytes of one element
 
   std::span<const Piece> pieces() const { return {first_piece, static_cast<std::size_t>(piece_count)}; }
 };
@@ -91,8 +89,13 @@ struct Demands {
   std::int64_t largest_bytes = 0; // of one message
   std::int64_t granule = 1;
   bool offloads = false;
+  bool impossible = false; // this rank has no program: all are to refuse
   std::vector<Rank> peers; // ascending, without this rank
 };
+
+// The error of a rank that knows only that another one failed; the other's says why.
+Error failed_elsewhere(std::string expected);
+bool is_failed_elsewhere(const Error& error);
 
 class Transport {
  public:

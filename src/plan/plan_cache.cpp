@@ -11,7 +11,12 @@ CallKey key_of(const Collective& c) {
 Result<std::unique_ptr<Plan>> Plan::make(const Schedule& schedule, Rank rank, execute::Transport& transport,
                                          const execute::Reduction& reduction) {
   Result<execute::CompiledProgram> program = execute::compile(schedule, rank);
-  if (!program) return program.error();
+  if (!program) {
+    execute::Demands none;
+    none.impossible = true;
+    static_cast<void>(transport.prepare(none)); // where the other ranks wait for this one's demands
+    return program.error();
+  }
   std::unique_ptr<Plan> plan(new Plan(std::move(*program)));
   Result<std::unique_ptr<execute::Execution>> execution = execute::Execution::prepare(plan->program_, transport);
   if (!execution) return execution.error();

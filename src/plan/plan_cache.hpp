@@ -26,7 +26,8 @@ CallKey key_of(const Collective& collective);
 // A schedule made ready to be run on this rank, as often as wanted.
 class Plan {
  public:
-  // Errors: those of execute::compile and Execution::prepare. The transport must outlive the plan.
+  // Errors: those of execute::compile and Execution::prepare. As collective as the transport's prepare(), which a rank
+  // that finds no program calls too. The transport must outlive the plan.
   static Result<std::unique_ptr<Plan>> make(const Schedule& schedule, Rank rank, execute::Transport& transport,
                                             const execute::Reduction& reduction);
 

@@ -16,8 +16,6 @@ struct LocalRank {
 };
 std::string pin(const LocalRank& local);
 
-// How many processors this process may run on.
-std::int32_t allowed_processor_count();
 // A number that is equal for equal sets of allowed processors.
 std::uint64_t allowed_processors_hash();
 

@@ -21,7 +21,11 @@ class OneRank : public testing::Test {
 
   // One rank alone moves no message.
   struct Silent final : execute::Transport {
-    Status prepare(const execute::Demands&) override { return Nothing{}; }
+    Status prepare(const execute::Demands& demands) override {
+      ++prepared;
+      impossible = demands.impossible;
+      return Nothing{};
+    }
     std::uint64_t begin() override { return ++instances; }
     void send(execute::Sending&) override { FAIL(); }
     void receive(execute::Receiving&) override { FAIL(); }
@@ -29,6 +33,8 @@ class OneRank : public testing::Test {
     void idle() override {}
     Error error() const override { return {}; }
     std::uint64_t instances = 0;
+    int prepared = 0;
+    bool impossible = false;
   };
   Silent silent_;
   PlanCache cache_;
@@ -69,6 +75,18 @@ TEST_F(OneRank, APlanThatWasFoundRuns) {
   std::vector<double> output(3);
   ASSERT_TRUE(cache_.find(key_of(question(3)))->run({input.data(), output.data()}).ok());
   EXPECT_EQ(output, input);
+}
+
+TEST_F(OneRank, ARankThatFindsNoProgramTellsTheOthersThatWaitForItsDemands) {
+  Result<Schedule> schedule =
+      (*Registry::standard().find(CollectiveKind::allreduce, "ring"))->build(question(3), RankSpace::row(1));
+  ASSERT_TRUE(schedule.ok());
+  EXPECT_TRUE(Plan::make(*schedule, Rank{0}, silent_, {}).ok());
+  EXPECT_EQ(silent_.prepared, 1);
+  EXPECT_FALSE(silent_.impossible);
+  EXPECT_FALSE(Plan::make(*schedule, Rank{7}, silent_, {}).ok()) << "there is no such rank";
+  EXPECT_EQ(silent_.prepared, 2);
+  EXPECT_TRUE(silent_.impossible);
 }
 
 TEST(CallKey, TheRootMattersOnlyWhereThereIsOne) {

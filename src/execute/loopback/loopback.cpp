@@ -20,6 +20,7 @@ class LoopbackTransport final : public Transport {
         random_(options.seed * 1'000'003 + static_cast<std::uint64_t>(rank.value)) {}
 
   Status prepare(const Demands& demands) override {
+    if (demands.impossible) return failed_elsewhere("a program on every rank");
     if (demands.offloads && !options_.offloads)
       return not_applicable("the transport has no engine that a collective could be offloaded to");
     return Nothing{};

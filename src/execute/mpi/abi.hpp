@@ -41,7 +41,6 @@ struct Constants {
   int tag_ub;           // key of the attribute
   int comm_type_shared; // split type
   int any_source, any_tag, proc_null, undefined;
-  int mode_nocheck;
   int thread_single, thread_funneled, thread_serialized, thread_multiple;
   int status_source, status_tag, status_error; // words of StatusWords
 };

@@ -62,7 +62,6 @@ Result<Constants> open_mpi_constants(void* image) {
   c.any_tag = -1;
   c.proc_null = -2;
   c.undefined = -32766;
-  c.mode_nocheck = 1;
   c.thread_single = 0;
   c.thread_funneled = 1;
   c.thread_serialized = 2;
@@ -101,7 +100,6 @@ Constants mpich_constants() {
   c.any_tag = -1;
   c.proc_null = -1;
   c.undefined = -32766;
-  c.mode_nocheck = 1024;
   c.thread_single = 0;
   c.thread_funneled = 1;
   c.thread_serialized = 2;

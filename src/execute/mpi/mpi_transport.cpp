@@ -1,5 +1,7 @@
 #include "execute/mpi/mpi_transport.hpp"
 
+#include "execute/mpi/processors.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +18,7 @@ Status agree(const Library& library, Handle communicator, const Status& mine) {
                                           library.operation(Operation::max), communicator);
   if (!mine) return mine;
   if (Status status = library.check(code, "agreement on the transport"); !status) return status;
-  if (any) return failed("a transport on every rank", "another rank that could not make its part", "see its error");
+  if (any) return execute::failed_elsewhere("a transport on every rank");
   return Nothing{};
 }
 
@@ -95,13 +97,18 @@ Result<std::vector<std::int32_t>> MpiTransport::members_of_node(std::int32_t nod
 
 // Whether the ranks of this node outnumber the processors that they may run on together.
 Result<bool> MpiTransport::is_crowded(std::int32_t node_ranks) const {
-  const ProcessorMask mine = processor_mask();
-  std::vector<ProcessorMask> all(static_cast<std::size_t>(node_ranks));
+  ProcessorMask mine = mask_of(allowed_processors());
+  const auto own_words = static_cast<std::int32_t>(mine.size());
+  std::int32_t words = own_words; // the longest mask's
+  const int agreed = library_.call.Allreduce(&own_words, &words, 1, library_.datatype(DataType::int32),
+                                             library_.operation(Operation::max), node_);
+  if (Status status = library_.check(agreed, "MPI_Allreduce"); !status) return status.error();
+  mine.resize(static_cast<std::size_t>(words));
+  ProcessorMask all(mine.size() * static_cast<std::size_t>(node_ranks));
   const Handle type = library_.datatype(DataType::int64);
-  const auto words = static_cast<int>(mine.size());
   const int code = library_.call.Allgather(mine.data(), words, type, all.data(), words, type, node_);
   if (Status status = library_.check(code, "MPI_Allgather"); !status) return status.error();
-  return node_ranks > processors_in(all);
+  return node_ranks > processors_in(all, mine.size());
 }
 
 // The ranks that share memory, and of those the ones of this rank's emulated node.
@@ -140,7 +147,6 @@ Result<std::int64_t> MpiTransport::share_of_shared_memory(Handle machine) const 
 }
 
 Result<std::int64_t> MpiTransport::tag_upper_bound() const {
-  if (options_.tag_upper_bound >= 0) return options_.tag_upper_bound;
   int* value = nullptr;
   int found = 0;
   const int code =
@@ -149,7 +155,13 @@ Result<std::int64_t> MpiTransport::tag_upper_bound() const {
   if (!found || *value < 32767)
     return failed("MPI_TAG_UB of at least 32767, as MPI demands", found ? std::to_string(*value) : "none",
                   "use another MPI library");
-  return std::int64_t{*value};
+  const std::int64_t asked = options_.tag_upper_bound;
+  if (asked < 0) return std::int64_t{*value};
+  if (asked < Tags::smallest_upper_bound || asked > *value)
+    return bad_input(fmt::format("a tag upper bound of {} (below it a tag holds no message's key) to {} (MPI_TAG_UB)",
+                                 Tags::smallest_upper_bound, *value),
+                     std::to_string(asked), "give one between, or none for the library's own");
+  return asked;
 }
 
 void MpiTransport::open_channels(const std::vector<std::int32_t>& members, std::int32_t node_rank) {
@@ -175,6 +187,7 @@ Status MpiTransport::prepare(const execute::Demands& demands) {
   if (point_to_point_->error()) return *point_to_point_->error();
   const Result<execute::Demands> all = demands_of_all(demands);
   if (!all) return all.error();
+  if (all->impossible) return execute::failed_elsewhere("a program on every rank");
   if (all->offloads)
     return not_applicable("an MPI library has no engine that computes in the network: offload steps need another "
                           "transport");
@@ -182,7 +195,8 @@ Status MpiTransport::prepare(const execute::Demands& demands) {
 }
 
 Result<execute::Demands> MpiTransport::demands_of_all(const execute::Demands& mine) const {
-  const std::int64_t asked[] = {mine.lanes, mine.window, mine.spread, mine.largest_bytes, mine.offloads};
+  const std::int64_t asked[] = {mine.lanes,         mine.window,   mine.spread,
+                                mine.largest_bytes, mine.offloads, mine.impossible};
   std::int64_t most[std::size(asked)] = {};
   const int code =
       library_.call.Allreduce(asked, most, static_cast<int>(std::size(asked)), library_.datatype(DataType::int64),
@@ -194,6 +208,7 @@ Result<execute::Demands> MpiTransport::demands_of_all(const execute::Demands& mi
   all.spread = most[2];
   all.largest_bytes = most[3];
   all.offloads = most[4] != 0;
+  all.impossible = most[5] != 0;
   return all;
 }
 

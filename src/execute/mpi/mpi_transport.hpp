@@ -24,7 +24,7 @@ struct TransportOptions {
   bool shared_memory = true;
   std::int64_t shared_memory_limit_bytes =
       -1;                            // of a node; -1: half of what /dev/shm has free, shared by the nodes on it
-  std::int64_t tag_upper_bound = -1; // -1: the library's MPI_TAG_UB
+  std::int64_t tag_upper_bound = -1; // of at most the library's MPI_TAG_UB; -1: that
 };
 
 class MpiTransport final : public execute::Transport {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -18,6 +19,8 @@ constexpr int turns_for_cancelling = 100;
 }
 
 Tags::Tags(std::int64_t upper_bound) : upper_bound_(upper_bound) {
+  static_assert(smallest_upper_bound == (1 << (instance_bits + 1)) - 1);
+  assert(upper_bound >= smallest_upper_bound && upper_bound <= std::numeric_limits<int>::max());
   const int bits = std::bit_width(static_cast<std::uint64_t>(upper_bound) + 1) - 1 - instance_bits - 1;
   lane_bits_ = std::min(7, bits / 3);
   ordinal_bits_ = (bits - lane_bits_) / 2;

@@ -18,6 +18,10 @@ namespace kumihimo::mpi {
 // keeps that order. The bits of a tag are divided once, by MPI_TAG_UB alone, so that two ranks never need to agree.
 class Tags {
  public:
+  // From here on a tag has a bit for signals and those of an instance, and tells one lane, segment and message apart.
+  static constexpr std::int64_t smallest_upper_bound = 7;
+
+  // `upper_bound` is no smaller, and is an int.
   explicit Tags(std::int64_t upper_bound = 32767);
 
   // Error: MPI_TAG_UB leaves too few bits for what may be under way.

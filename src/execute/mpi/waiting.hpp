@@ -3,9 +3,7 @@
 // are what makes MPI libraries a thousand times slower when ranks outnumber cores.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <span>
 
 namespace kumihimo::mpi {
 
@@ -14,20 +12,19 @@ class Waiting {
   // `crowded`: more ranks than processors, so that a spin mostly keeps the one waited for from running.
   explicit Waiting(bool crowded = false) : spins_(crowded ? 4 : 50) {}
 
-  // One turn. True every so many turns: drive the libraries below now.
+  // One turn. True every so many turns: drive the libraries below now. A wait may last for hours.
   bool turn();
   // Something moved: the next wait begins anew.
-  void reset() { turns_ = 0; }
+  void reset() { spun_ = turns_since_drive_ = 0; }
+
+  bool spins() const { return spun_ < spins_; } // whether the next turn does, rather than yield
 
  private:
   std::int32_t spins_;
-  std::int32_t turns_ = 0;
+  std::int32_t spun_ = 0;              // at most spins_
+  std::int32_t turns_since_drive_ = 0; // below turns_between_drives
 };
 
-// The processors that this process may run on, a bit each. Launchers bind processes, so that how many processors the
-// ranks of a node have is known only from the masks of all of them.
-using ProcessorMask = std::array<std::uint64_t, 16>;
-ProcessorMask processor_mask();
-std::int32_t processors_in(std::span<const ProcessorMask> masks); // in any of them; at least 1
+inline constexpr std::int32_t turns_between_drives = 16;
 
 } // namespace kumihimo::mpi

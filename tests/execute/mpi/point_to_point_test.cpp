@@ -121,6 +121,29 @@ TEST_F(PointToPointTest, A_run_that_the_engine_ends_leaves_nothing_under_way) {
   EXPECT_EQ((*made)->error().found, "none");
 }
 
+TEST_F(PointToPointTest, Tag_bounds_that_hold_no_key_or_exceed_the_librarys_are_refused) {
+  const auto make = [&](std::int64_t bound) {
+    return MpiTransport::create(library_, testing::world_handle, {.tag_upper_bound = bound});
+  };
+  for (const std::int64_t bound : {std::int64_t{0}, std::int64_t{3}, std::int64_t{6}, std::int64_t{1} << 40}) {
+    const Result<std::unique_ptr<MpiTransport>> made = make(bound);
+    ASSERT_FALSE(made.ok()) << bound;
+    EXPECT_EQ(made.error().kind, Error::Kind::bad_input);
+    expect_words(made.error(), {"7", "32767", ("found " + std::to_string(bound)).c_str()});
+  }
+  for (const std::int64_t bound : {-1, 7, 100, 32767}) EXPECT_TRUE(make(bound).ok()) << bound;
+}
+
+TEST_F(PointToPointTest, The_smallest_tag_bound_tells_one_message_apart_and_no_two) {
+  const Tags tags(Tags::smallest_upper_bound);
+  execute::Demands demands;
+  demands.lanes = 1;
+  EXPECT_TRUE(tags.accepts(demands).ok());
+  demands.window = 2;
+  expect_words(tags.accepts(demands).error(), {"MPI_TAG_UB = 7", "1 lanes, 1 segments and 1 messages"});
+  EXPECT_LE(tags.tag({.instance = 99, .peer = Rank{1}, .lane = LaneId{0}, .signal = true}), 7);
+}
+
 TEST_F(PointToPointTest, A_failed_transport_stays_failed_and_refuses_programs) {
   Result<std::unique_ptr<MpiTransport>> made = MpiTransport::create(library_, testing::world_handle);
   ASSERT_TRUE(made.ok()) << made.error().sentence();
