@@ -2,6 +2,7 @@
 
 #include "kernels/copy.hpp"
 #include "measure/clock.hpp"
+#include "worker/memory.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -21,11 +22,29 @@ double copy_once(const Job& job, std::vector<std::byte>& from, std::vector<std::
   return static_cast<double>(measure::now_ns() - start) * 1e-9 / static_cast<double>(times);
 }
 
+// Inputs read and outputs written, in vectors.
+double vectors_moved(const Collective& c) {
+  switch (c.kind) {
+  case CollectiveKind::reduce:
+    return c.ranks + 1;
+  case CollectiveKind::bcast:
+    return c.ranks;
+  default:
+    return 2.0 * c.ranks;
+  }
+}
+
 } // namespace
 
-std::vector<CopyRate> measure_copy_rates(const Job& job) {
-  std::vector<std::byte> from(static_cast<std::size_t>(largest_bytes), std::byte{1});
-  std::vector<std::byte> to(from.size(), std::byte{2});
+Result<std::vector<CopyRate>> measure_copy_rates(const Job& job) {
+  std::vector<std::byte> from, to;
+  const Status has_memory =
+      with_memory({2 * largest_bytes, "the arrays that the rate of copying is measured with"}, [&] {
+        from.assign(static_cast<std::size_t>(largest_bytes), std::byte{1});
+        to.assign(from.size(), std::byte{2});
+        return Nothing{};
+      });
+  if (Status s = job.agree(has_memory); !s) return s.error();
   std::vector<CopyRate> rates;
   for (std::int64_t bytes = smallest_bytes; bytes <= largest_bytes; bytes *= 4) {
     double best = 0;
@@ -40,15 +59,11 @@ std::vector<CopyRate> measure_copy_rates(const Job& job) {
 
 std::optional<double> bound_seconds(const Collective& c, const std::vector<CopyRate>& rates) {
   const std::int64_t n = c.bytes().value;
-  if (rates.empty() || n < rates.front().bytes) return std::nullopt;
-  const double P = c.ranks;
-  double moved = 0;
-  if (c.kind == CollectiveKind::allreduce || c.kind == CollectiveKind::reduce) moved += P + 1;
-  if (c.kind == CollectiveKind::allreduce || c.kind == CollectiveKind::bcast) moved += 2 * (P - 1);
+  if (c.ranks < 2 || rates.empty() || n < rates.front().bytes) return std::nullopt;
   double rate = rates.front().bytes_per_second;
   for (const CopyRate& r : rates)
     if (r.bytes <= n) rate = r.bytes_per_second;
-  return moved * static_cast<double>(n) / rate;
+  return vectors_moved(c) * static_cast<double>(n) / rate;
 }
 
 } // namespace kumihimo::worker

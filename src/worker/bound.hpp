@@ -1,9 +1,10 @@
 // What no algorithm over the memory of this machine can beat, for long vectors: the bytes that a collective must read
 // and write, at the rate at which all ranks together copy data of that size.
 //
-// With P ranks and vectors of n bytes: a reduction reads P vectors and writes one, (P + 1) n; handing the sum to the
-// other P - 1 reads and writes n for each, 2 (P - 1) n; an allreduce is both, a bcast the second. Staging in shared
-// memory, as all implementations without one address space do, comes on top.
+// Every input is read once and every output written once, whatever the algorithm; ranks that reach into each other's
+// memory can do with that. With P ranks and vectors of n bytes: an allreduce reads P of them and writes P, 2 P n; a
+// reduce reads P and writes one, (P + 1) n; a bcast reads one and writes P - 1, P n. Copies in between, such as those
+// of staging in shared memory, come on top.
 #pragma once
 
 #include "worker/job.hpp"
@@ -19,9 +20,10 @@ struct CopyRate {
   std::int64_t bytes = 0;
   double bytes_per_second = 0;
 };
-std::vector<CopyRate> measure_copy_rates(const Job& job);
+// Collective. Error: not enough memory on some rank.
+Result<std::vector<CopyRate>> measure_copy_rates(const Job& job);
 
-// None below the smallest size measured, where latency rules.
+// None below the smallest size measured, where latency rules, nor for one rank alone.
 std::optional<double> bound_seconds(const Collective& collective, const std::vector<CopyRate>& rates);
 
 } // namespace kumihimo::worker

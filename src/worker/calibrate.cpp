@@ -5,6 +5,7 @@
 #include "plan/plan_cache.hpp"
 #include "schedule/builder.hpp"
 #include "worker/bound.hpp"
+#include "worker/memory.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -57,15 +58,21 @@ class Calibration {
   // The slowest rank's time, in seconds; the best of the repeats, as what else runs here is no figure of the machine.
   Result<double> seconds_of(const Schedule& schedule) {
     Result<std::unique_ptr<plan::Plan>> plan = plan::Plan::make(schedule, Rank{job_.rank()}, transport_, {});
-    if (Status s = job_.agree(plan ? Status(Nothing{}) : Status(plan.error())); !s) return s.error();
+    if (Status s = job_.agree(plan); !s) return s.error();
     const auto bytes = static_cast<std::size_t>(schedule.collective.bytes().value);
-    std::vector<std::byte> input(bytes, std::byte{1}), output(bytes);
+    std::vector<std::byte> input, output;
+    const Status has_memory = with_memory({schedule.collective.bytes().value * 2, "a long message"}, [&] {
+      input.assign(bytes, std::byte{1});
+      output.assign(bytes, std::byte{0});
+      return Nothing{};
+    });
+    if (Status s = job_.agree(has_memory); !s) return s.error();
     const int times = bytes > (1 << 20) ? 11 : repeats;
     std::vector<double> mine;
     for (int i = 0; i < times; ++i) {
       job_.barrier();
       const std::int64_t start = measure::now_ns();
-      if (Status s = (*plan)->run({input.data(), output.data()}); !s) return s.error();
+      if (Status s = (*plan)->run({input.data(), output.data()}); !s) job_.give_up(s.error());
       mine.push_back(static_cast<double>(measure::now_ns() - start) * 1e-9);
     }
     const std::vector<double> slowest = job_.largest(mine);
@@ -128,8 +135,10 @@ Status run_calibration(Job& job, const Task& task) {
   const double relay = std::max(least, seconds[4] / rounds);
   const double rate = reduction_rate(kernels::find_reduce_kernel(DataType::float64, Operation::sum));
   const double scalar = reduction_rate(&sum_one_by_one);
+  const Result<std::vector<CopyRate>> rates = measure_copy_rates(job);
+  if (!rates) return rates.error();
   job.print(nlohmann::json{{"calibration",
-                            {{"memory_bandwidth", measure_copy_rates(job).back().bytes_per_second},
+                            {{"memory_bandwidth", rates->back().bytes_per_second},
                              {"copy_bandwidth", 8.0 * large_count / seconds[3]},
                              {"message_latency", std::max(least, leg - cost - relay)},
                              {"message_cost", cost},

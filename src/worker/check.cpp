@@ -1,16 +1,16 @@
 #include "worker/check.hpp"
 
 #include "plan/plan_cache.hpp"
+#include "worker/memory.hpp"
 #include "worker/values.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <optional>
+#include <utility>
 
 namespace kumihimo::worker {
 namespace {
@@ -22,7 +22,7 @@ constexpr std::byte guard{0xa5};
 class Buffer {
  public:
   explicit Buffer(std::size_t bytes)
-      : bytes_(bytes), memory_(static_cast<std::byte*>(std::malloc(bytes + guard_bytes)), std::free) {
+      : bytes_(bytes), memory_(allocate(static_cast<std::int64_t>(bytes + guard_bytes))) {
     std::fill_n(data(), bytes + guard_bytes, guard);
   }
   std::byte* data() const { return memory_.get(); }
@@ -32,34 +32,42 @@ class Buffer {
 
  private:
   std::size_t bytes_;
-  std::unique_ptr<std::byte, decltype(&std::free)> memory_;
+  HeapMemory memory_;
+};
+
+struct Buffers {
+  Buffer input, output;
 };
 
 // Which ranks have a result, and so something to compare.
 bool has_result(const Collective& c, Rank rank) { return c.kind != CollectiveKind::reduce || rank == c.root; }
 
-// The one result of the collective, made on rank 0 and given to all. Error: ranks would not all get the same.
-Result<Vector> expected(Job& job, const Schedule& schedule, const Arithmetic& arithmetic, std::uint64_t seed) {
+// The one result of the collective. Error: ranks would not all get the same.
+Result<Vector> golden_result(const Schedule& schedule, const Arithmetic& arithmetic, std::uint64_t seed) {
   const Collective& c = schedule.collective;
-  const auto owner = static_cast<std::size_t>(c.kind == CollectiveKind::reduce ? c.root.value : 0);
-  Vector result(static_cast<std::size_t>(c.bytes().value));
-  Status status = Nothing{};
-  if (job.speaks()) {
-    std::vector<Vector> inputs;
-    for (std::int32_t r = 0; r < c.ranks; ++r) inputs.push_back(arithmetic.values(r, seed));
-    Result<std::vector<Vector>> outputs = golden_outputs(schedule, inputs, arithmetic.plain);
-    if (!outputs) {
-      status = outputs.error();
-    } else {
-      result = (*outputs)[owner];
-      for (std::int32_t r = 0; r < c.ranks; ++r)
-        if (has_result(c, Rank{r}) && (*outputs)[static_cast<std::size_t>(r)] != result)
-          status = failed("a schedule that gives the same bits on all ranks", fmt::format("others on rank {}", r));
-    }
-  }
-  if (Status s = job.agree(status); !s) return s.error();
-  job.share(result);
-  return result;
+  std::vector<Vector> inputs;
+  for (std::int32_t r = 0; r < c.ranks; ++r) inputs.push_back(arithmetic.values(r, seed));
+  Result<std::vector<Vector>> outputs = golden_outputs(schedule, inputs, arithmetic.plain);
+  if (!outputs) return outputs.error();
+  Vector& result = (*outputs)[static_cast<std::size_t>(c.kind == CollectiveKind::reduce ? c.root.value : 0)];
+  for (std::int32_t r = 0; r < c.ranks; ++r)
+    if (has_result(c, Rank{r}) && (*outputs)[static_cast<std::size_t>(r)] != result)
+      return failed("a schedule that gives the same bits on all ranks", fmt::format("others on rank {}", r));
+  return std::move(result);
+}
+
+// It, made on rank 0 and given to all. Errors: not enough memory; and, within, a schedule that is wrong by itself.
+Result<Result<Vector>> expected(Job& job, const Schedule& schedule, const Arithmetic& arithmetic, std::uint64_t seed) {
+  const std::int64_t bytes = schedule.collective.bytes().value;
+  const std::int64_t vectors = job.speaks() ? 2 * job.ranks() : 1; // inputs and outputs of all
+  Result<Result<Vector>> made = with_memory({vectors * bytes, "the golden copy"}, [&]() -> Result<Vector> {
+    if (job.speaks()) return golden_result(schedule, arithmetic, seed);
+    return Vector(static_cast<std::size_t>(bytes));
+  });
+  if (Status s = job.agree(made); !s) return s.error();
+  if (Status s = job.agree(*made); !s) return Result<Vector>(s.error());
+  job.share(**made);
+  return made;
 }
 
 // The first byte of `found` that differs, in elements; -1: none.
@@ -80,22 +88,31 @@ std::string say(std::int64_t code, std::int32_t rank, std::int32_t repeat) {
 
 class Checker {
  public:
-  Checker(Job& job, const Schedule& schedule, const Arithmetic& arithmetic)
-      : job_(job), c_(schedule.collective), arithmetic_(arithmetic), me_{job.rank()},
-        mine_(arithmetic.values(job.rank(), seed)) {}
-
   static constexpr std::uint64_t seed = 7;
 
-  // Fresh buffers each time, so that no result can be left over from the run before.
-  Result<std::int64_t> run(plan::Plan& plan, const Vector& expected) const {
+  // Error: not enough memory.
+  static Result<Checker> make(const Job& job, const Collective& c, const Arithmetic& arithmetic) {
+    return with_memory({c.bytes().value, "a rank's input"},
+                       [&] { return Checker(job, c, arithmetic.values(job.rank(), seed)); });
+  }
+
+  // Fresh ones for each run, so that no result can be left over from the one before. Error: not enough memory.
+  Result<Buffers> buffers() const {
+    return with_memory({2 * static_cast<std::int64_t>(mine_.size()), "the vectors of a rank"}, [&] {
+      return Buffers{Buffer(mine_.size()), Buffer(mine_.size())};
+    });
+  }
+
+  // What is wrong, as a number. A run that fails leaves the others waiting, so it ends the job.
+  std::int64_t run(plan::Plan& plan, const Buffers& buffers, const Vector& expected) const {
     const bool aliased = c_.aliased(me_);
-    const Buffer input(mine_.size()), output(mine_.size());
+    const auto& [input, output] = buffers;
     std::byte* first = aliased ? output.data() : input.data();
     if (!mine_.empty() && (c_.kind != CollectiveKind::bcast || me_ == c_.root))
       std::memcpy(first, mine_.data(), mine_.size());
     const bool has_output = has_result(c_, me_);
     const Status status = plan.run({first, has_output || aliased ? output.data() : nullptr});
-    if (!status) return status.error();
+    if (!status) job_.give_up(status.error());
     if (!input.guard_holds() || !output.guard_holds()) return wrote_beyond;
     if (has_output)
       if (const std::int64_t at = first_difference(expected, output.data(), c_.type_bytes); at >= 0) return at;
@@ -104,9 +121,10 @@ class Checker {
   }
 
  private:
-  Job& job_;
+  Checker(const Job& job, const Collective& c, Vector mine)
+      : job_(job), c_(c), me_{job.rank()}, mine_(std::move(mine)) {}
+  const Job& job_;
   const Collective& c_;
-  const Arithmetic& arithmetic_;
   Rank me_;
   Vector mine_;
 };
@@ -133,14 +151,17 @@ Result<CheckOutcome> check_schedule(Job& job, const Schedule& schedule, mpi::Mpi
                                     const Arithmetic& arithmetic, std::int32_t repeats) {
   Result<std::unique_ptr<plan::Plan>> plan =
       plan::Plan::make(schedule, Rank{job.rank()}, transport, arithmetic.reduction);
-  if (Status s = job.agree(plan ? Status(Nothing{}) : Status(plan.error())); !s) return s.error();
-  const Result<Vector> golden = expected(job, schedule, arithmetic, Checker::seed);
-  if (!golden) return CheckOutcome{false, golden.error().sentence()};
-  const Checker checker(job, schedule, arithmetic);
+  if (Status s = job.agree(plan); !s) return s.error();
+  const Result<Result<Vector>> golden = expected(job, schedule, arithmetic, Checker::seed);
+  if (!golden) return golden.error();
+  const Result<Vector>& result = *golden;
+  if (!result) return CheckOutcome{false, result.error().sentence()};
+  const Result<Checker> checker = Checker::make(job, schedule.collective, arithmetic);
+  if (Status s = job.agree(checker); !s) return s.error();
   for (std::int32_t repeat = 0; repeat < repeats; ++repeat) {
-    const Result<std::int64_t> mine = checker.run(**plan, *golden);
-    if (Status s = job.agree(mine ? Status(Nothing{}) : Status(mine.error())); !s) return s.error();
-    const std::vector<std::int64_t> codes = job.gather(*mine);
+    const Result<Buffers> buffers = checker->buffers();
+    if (Status s = job.agree(buffers); !s) return s.error();
+    const std::vector<std::int64_t> codes = job.gather(checker->run(**plan, *buffers, *result));
     for (std::int32_t r = 0; r < job.ranks(); ++r)
       if (const std::int64_t code = codes[static_cast<std::size_t>(r)]; code != all_right)
         return CheckOutcome{false, say(code, r, repeat)};

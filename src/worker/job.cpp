@@ -1,17 +1,24 @@
 #include "worker/job.hpp"
 
+#include "execute/mpi/processors.hpp"
 #include "worker/pinning.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <limits>
 
 namespace kumihimo::worker {
 namespace {
 
 using mpi::Handle;
+
+void write_line(const nlohmann::json& object) {
+  std::puts(object.dump().c_str());
+  std::fflush(stdout);
+}
 
 // Text of rank `from` on all ranks.
 std::string shared_text(const mpi::Library& library, std::string text, std::int32_t from) {
@@ -36,8 +43,7 @@ Result<std::unique_ptr<Job>> Job::start(const std::string& library_path) {
     return s.error();
   call.Comm_rank(job->world(), &job->rank_);
   call.Comm_size(job->world(), &job->ranks_);
-  const mpi::ProcessorMask mine[] = {mpi::processor_mask()};
-  job->processors_ = mpi::processors_in(mine);
+  job->processors_ = std::max(1, static_cast<std::int32_t>(mpi::allowed_processors().size()));
   return job;
 }
 
@@ -67,7 +73,7 @@ Result<mpi::MpiTransport*> Job::transport(const mpi::TransportOptions& options) 
   auto& kept = transports_[options.ranks_per_node];
   if (kept) return kept.get();
   Result<std::unique_ptr<mpi::MpiTransport>> made = mpi::MpiTransport::create(library_, world(), options);
-  if (Status s = agree(made ? Status(Nothing{}) : Status(made.error())); !s) return s.error();
+  if (Status s = agree(made); !s) return s.error();
   kept = std::move(*made);
   const std::string& note = kept->note();
   if (!note.empty() && std::find(notes_.begin(), notes_.end(), note) == notes_.end()) notes_.push_back(note);
@@ -75,12 +81,16 @@ Result<mpi::MpiTransport*> Job::transport(const mpi::TransportOptions& options) 
 }
 
 void Job::print(const nlohmann::json& object) const {
-  if (!speaks()) return;
-  std::puts(object.dump().c_str());
-  std::fflush(stdout);
+  if (speaks()) write_line(object);
 }
 
 void Job::print(const Error& error) const { print(to_json(error)); }
+
+void Job::give_up(const Error& error) const {
+  write_line(to_json(error));
+  library_.call.Abort(world(), 1);
+  std::_Exit(1); // where the library returns
+}
 
 nlohmann::json to_json(const Error& error) {
   const char* kinds[] = {"bad_input", "not_applicable", "failed"};
@@ -101,10 +111,13 @@ bool Job::all(bool mine) const {
 }
 
 Status Job::agree(const Status& mine) const {
-  std::int32_t first = mine ? ranks_ : rank_, lowest = 0;
-  library_.call.Allreduce(&first, &lowest, 1, library_.datatype(DataType::int32), library_.operation(Operation::min),
+  // Those that know no more than that another rank failed come last.
+  const std::int32_t none = 2 * ranks_;
+  std::int32_t place = mine ? none : execute::is_failed_elsewhere(mine.error()) ? ranks_ + rank_ : rank_, first = 0;
+  library_.call.Allreduce(&place, &first, 1, library_.datatype(DataType::int32), library_.operation(Operation::min),
                           world());
-  if (lowest == ranks_) return Nothing{};
+  if (first == none) return Nothing{};
+  const std::int32_t lowest = first % ranks_;
   Error error = rank_ == lowest ? mine.error() : Error{};
   auto kind = static_cast<std::int32_t>(error.kind);
   library_.call.Bcast(&kind, 1, library_.datatype(DataType::int32), lowest, world());

@@ -39,12 +39,19 @@ class Job {
   // One line on stdout, by rank 0 alone.
   void print(const nlohmann::json& object) const;
   void print(const Error& error) const;
+  // What befalls this rank alone, while the others wait for it in a collective that it will not join: told by this
+  // rank, and the end of all. Never for what is agreed.
+  [[noreturn]] void give_up(const Error& error) const;
 
   // --- agreements: collective
   void barrier() const;
   bool all(bool mine) const; // whether it is so on all ranks
-  // The error of the lowest rank that has one; success if none has.
+  // The error of the lowest rank that has one of its own; success if none has.
   Status agree(const Status& mine) const;
+  template <class T>
+  Status agree(const Result<T>& mine) const {
+    return agree(mine ? Status(Nothing{}) : Status(mine.error()));
+  }
   void share(Vector& of_rank_0) const; // its length is known on all ranks
   std::vector<std::int64_t> gather(std::int64_t mine) const;
   std::vector<double> largest(const std::vector<double>& mine) const; // element by element, over the ranks

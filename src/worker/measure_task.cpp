@@ -5,7 +5,6 @@
 #include "worker/bound.hpp"
 #include "worker/check.hpp"
 #include "worker/contestant.hpp"
-#include "worker/values.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -41,9 +40,8 @@ json to_json(const measure::Summary& s) {
 // The cases that are measured together.
 class Group {
  public:
-  Group(Job& job, const Task& task, const Collective& question)
-      : job_(job), task_(task), question_(question),
-        vectors_(question, Rank{job.rank()}, {values(question, job.rank(), 1), values(question, job.rank(), 2)}) {}
+  Group(Job& job, const Task& task, const Collective& question, Vectors vectors)
+      : job_(job), task_(task), question_(question), vectors_(std::move(vectors)) {}
 
   void add(std::unique_ptr<Contestant> contestant) { contestants_.push_back(std::move(contestant)); }
   const std::vector<std::unique_ptr<Contestant>>& contestants() const { return contestants_; }
@@ -53,15 +51,13 @@ class Group {
       if (Status s = first_call(*c); !s) return s;
     std::int64_t turn = 0;
     const std::int64_t start = measure::now_ns();
-    for (; turn < warm_up_turns; ++turn)
-      if (Status s = take_turn(turn); !s) return s;
+    for (; turn < warm_up_turns; ++turn) take_turn(turn);
     const double each = job_.largest({seconds_since(start) / warm_up_turns})[0];
     for (auto& c : contestants_) c->seconds.clear();
     const double budget = task_.case_seconds * static_cast<double>(contestants_.size());
     const auto turns = std::clamp(static_cast<std::int64_t>(budget / std::max(each, 1e-9)),
                                   std::int64_t{task_.turns_at_least}, std::int64_t{task_.turns_at_most});
-    for (const std::int64_t end = turn + turns; turn < end; ++turn)
-      if (Status s = take_turn(turn); !s) return s;
+    for (const std::int64_t end = turn + turns; turn < end; ++turn) take_turn(turn);
     return Nothing{};
   }
 
@@ -74,42 +70,43 @@ class Group {
   }
 
  private:
-  static Vector values(const Collective& c, std::int32_t rank, std::uint64_t seed) {
-    return values_of(c.type, c.reduces() ? c.operation : Operation::sum, c.counts.each, rank, seed);
-  }
-
+  // Nobody calls before all are ready; the agreement is not timed.
   Status first_call(Contestant& c) {
     const Vectors::Set set = vectors_.prepare(0);
+    c.results.assign(static_cast<std::size_t>(vectors_.contents()), 0);
     job_.barrier();
     const std::int64_t start = measure::now_ns();
-    Status status = c.make_ready();
-    if (status) status = c.call(set);
-    c.first_seconds = job_.largest({seconds_since(start)})[0];
-    c.results.assign(static_cast<std::size_t>(vectors_.contents()), 0);
-    return job_.agree(status);
+    const Status ready = c.make_ready();
+    const double preparation = seconds_since(start);
+    if (Status s = job_.agree(ready); !s) return s;
+    c.first_seconds = job_.largest({preparation + timed_call(c, set)})[0];
+    return Nothing{};
+  }
+
+  double timed_call(Contestant& c, const Vectors::Set& set) const {
+    const std::int64_t start = measure::now_ns();
+    const Status status = c.call(set);
+    const double seconds = seconds_since(start);
+    if (!status) job_.give_up(status.error());
+    return seconds;
   }
 
   // What a call finds in caches and branch predictors is what the one before it left there, so nobody may always follow
   // the same one. Two swap places; more are shuffled, on all ranks alike.
-  Status take_turn(std::int64_t turn) {
+  void take_turn(std::int64_t turn) {
     order_.resize(contestants_.size());
     std::iota(order_.begin(), order_.end(), std::size_t{0});
     if (order_.size() == 2 && turn % 2 == 1) std::swap(order_[0], order_[1]);
     if (order_.size() > 2) std::shuffle(order_.begin(), order_.end(), random_);
-    for (const std::size_t i : order_)
-      if (Status s = sample(*contestants_[i], turn); !s) return s;
-    return Nothing{};
+    for (const std::size_t i : order_) sample(*contestants_[i], turn);
   }
 
-  Status sample(Contestant& c, std::int64_t turn) {
+  void sample(Contestant& c, std::int64_t turn) {
     const Vectors::Set set = vectors_.prepare(next_call_++);
     const auto contents = static_cast<std::size_t>((next_call_ - 1) % vectors_.contents());
     job_.barrier();
-    const std::int64_t start = measure::now_ns();
-    Status status = c.call(set);
-    c.seconds.push_back(seconds_since(start));
+    c.seconds.push_back(timed_call(c, set));
     if (turn < hashed_turns && has_result()) note_result(c, contents, set.output);
-    return status;
   }
 
   bool has_result() const { return question_.kind != CollectiveKind::reduce || question_.root.value == job_.rank(); }
@@ -142,14 +139,15 @@ class Group {
 
 class Measuring {
  public:
-  Measuring(Job& job, const Task& task) : job_(job), task_(task) {
-    if (task.wants_bound) rates_ = measure_copy_rates(job);
-  }
+  Measuring(Job& job, const Task& task, std::vector<CopyRate> rates)
+      : job_(job), task_(task), rates_(std::move(rates)) {}
 
   // Cases [begin, end) have one question.
   Status group(std::size_t begin, std::size_t end) {
     const Collective& question = task_.cases[begin].collective;
-    Group group(job_, task_, question);
+    Result<Vectors> vectors = Vectors::make(question, Rank{job_.rank()});
+    if (Status s = job_.agree(vectors); !s) return s;
+    Group group(job_, task_, question, std::move(*vectors));
     std::vector<std::pair<const Case*, Schedule>> entered;
     for (std::size_t i = begin; i < end; ++i)
       if (Status s = enter(group, task_.cases[i], i - begin, entered); !s) return s;
@@ -203,7 +201,9 @@ class Measuring {
 } // namespace
 
 Status run_measure(Job& job, const Task& task) {
-  Measuring measuring(job, task);
+  Result<std::vector<CopyRate>> rates = task.wants_bound ? measure_copy_rates(job) : std::vector<CopyRate>();
+  if (!rates) return rates.error();
+  Measuring measuring(job, task, std::move(*rates));
   for (std::size_t begin = 0; begin < task.cases.size();) {
     std::size_t end = begin + 1;
     while (end < task.cases.size() && same_question(task.cases[begin], task.cases[end])) ++end;

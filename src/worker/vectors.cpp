@@ -1,5 +1,7 @@
 #include "worker/vectors.hpp"
 
+#include "worker/values.hpp"
+
 #include <algorithm>
 #include <cstring>
 
@@ -12,21 +14,33 @@ std::int64_t sets_for(std::int64_t bytes) {
   return std::clamp<std::int64_t>(most_bytes / std::max<std::int64_t>(1, 2 * bytes), 2, 8);
 }
 
-std::byte* allocate(std::int64_t bytes) {
-  const auto size = static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1));
-  auto* memory = static_cast<std::byte*>(std::malloc(size));
-  if (memory) std::memset(memory, 0, size); // pages are there before anything is timed
+constexpr std::int64_t contents_that_take_turns = 2;
+
+HeapMemory zeros(std::int64_t bytes) {
+  HeapMemory memory = allocate(bytes);
+  std::memset(memory.get(), 0, static_cast<std::size_t>(bytes)); // pages are there before anything is timed
   return memory;
 }
 
 } // namespace
+
+Result<Vectors> Vectors::make(const Collective& c, Rank rank) {
+  const std::int64_t each_set = c.aliased(rank) ? 1 : 2, bytes = c.bytes().value;
+  const Need need{bytes * (contents_that_take_turns + each_set * sets_for(bytes)), "the vectors of a rank"};
+  return with_memory(need, [&] {
+    std::vector<Vector> values;
+    for (std::uint64_t seed = 1; seed <= contents_that_take_turns; ++seed)
+      values.push_back(values_of(c.type, c.reduces() ? c.operation : Operation::sum, c.counts.each, rank.value, seed));
+    return Vectors(c, rank, std::move(values));
+  });
+}
 
 Vectors::Vectors(const Collective& c, Rank rank, std::vector<Vector> values) : values_(std::move(values)) {
   const std::int64_t bytes = c.bytes().value;
   const bool aliased = c.aliased(rank);
   writes_input_ = c.kind != CollectiveKind::bcast || rank == c.root;
   for (std::int64_t i = 0; i < sets_for(bytes); ++i)
-    sets_.push_back({Memory(aliased ? nullptr : allocate(bytes), std::free), Memory(allocate(bytes), std::free)});
+    sets_.push_back({aliased ? HeapMemory(nullptr, std::free) : zeros(bytes), zeros(bytes)});
 }
 
 Vectors::Set Vectors::prepare(std::int64_t n) {

@@ -4,19 +4,18 @@
 
 #include "schedule/collective.hpp"
 #include "worker/golden.hpp"
+#include "worker/memory.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <vector>
 
 namespace kumihimo::worker {
 
 class Vectors {
  public:
-  // `values`: the contents that take turns, at least one, of equal lengths.
-  Vectors(const Collective& collective, Rank rank, std::vector<Vector> values);
+  // With some values that take turns. Error: not enough memory.
+  static Result<Vectors> make(const Collective& collective, Rank rank);
 
   struct Set {
     void* input = nullptr; // the same memory as the output where the two are one
@@ -27,9 +26,10 @@ class Vectors {
   std::int64_t contents() const { return static_cast<std::int64_t>(values_.size()); }
 
  private:
-  using Memory = std::unique_ptr<std::byte, decltype(&std::free)>;
+  // `values`: at least one, of equal lengths.
+  Vectors(const Collective& collective, Rank rank, std::vector<Vector> values);
   struct Owned {
-    Memory input, output;
+    HeapMemory input, output;
   };
   std::vector<Vector> values_;
   std::vector<Owned> sets_;

@@ -1,14 +1,18 @@
 // kumihimo-worker TASK: started on every rank by mpirun; TASK is the path of a task file (worker/task.hpp). Rank 0
-// prints one JSON object a line: first what the job is, then a result for each case, or an error.
+// prints one JSON object a line: first what the job is, then a result for each case, or an error. A rank whose failure
+// the others cannot learn of prints it itself, and ends the job.
 #include "worker/calibrate.hpp"
 #include "worker/check.hpp"
 #include "worker/measure_task.hpp"
+#include "worker/memory.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <memory>
+#include <new>
 
 using namespace kumihimo;
 using namespace kumihimo::worker;
@@ -30,7 +34,7 @@ nlohmann::json describe(const Job& job) {
             {"processors", job.processors()}}}};
 }
 
-Status work(Job& job, const Task& task) {
+Status do_task(Job& job, const Task& task) {
   switch (task.kind) {
   case Task::Kind::check:
     return run_check(job, task);
@@ -42,22 +46,40 @@ Status work(Job& job, const Task& task) {
   return Nothing{};
 }
 
+// An error here is known to all ranks.
+Status work(Job& job, const std::string& text) {
+  const Result<Task> task = parse_task(text, job.ranks());
+  if (Status s = job.agree(task); !s) return s;
+  if (task->pins) job.pin();
+  job.print(describe(job));
+  const Status status = do_task(job, *task);
+  if (!job.notes().empty()) job.print(nlohmann::json{{"notes", job.notes()}});
+  return status;
+}
+
+int run(const char* path, std::unique_ptr<Job>& job) {
+  std::ifstream file(path);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const Result<std::string> library = library_of_task(text);
+  if (!library) return complain(library.error());
+  Result<std::unique_ptr<Job>> started = Job::start(*library);
+  if (!started) return complain(started.error());
+  job = std::move(*started);
+  const Status status = work(*job, text);
+  if (!status) job->print(status.error());
+  return 0;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
   if (argc != 2) return std::fputs("usage: kumihimo-worker TASK, under mpirun\n", stderr), 2;
-  std::ifstream file(argv[1]);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const Result<std::string> library = library_of_task(text);
-  if (!library) return complain(library.error());
-  const Result<std::unique_ptr<Job>> job = Job::start(*library);
-  if (!job) return complain(job.error());
-  const Result<Task> task = parse_task(text, (*job)->ranks());
-  if (!task) return (*job)->print(task.error()), 0;
-  if (task->pins) (*job)->pin();
-  (*job)->print(describe(**job));
-  const Status status = work(**job, *task);
-  if (!(*job)->notes().empty()) (*job)->print(nlohmann::json{{"notes", (*job)->notes()}});
-  if (!status) (*job)->print(status.error());
-  return 0;
+  std::unique_ptr<Job> job;
+  try {
+    return run(argv[1], job);
+  } catch (const std::bad_alloc&) { // where nobody has foreseen it
+    const Error error = out_of_memory("memory for the task");
+    if (job) job->give_up(error);
+    return complain(error);
+  }
 }

@@ -1,0 +1,37 @@
+// Memory that the system may refuse: an error in place of a crash.
+#pragma once
+
+#include "base/result.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <string_view>
+
+namespace kumihimo::worker {
+
+// `wanted`: "... memory for ...".
+Error out_of_memory(std::string wanted);
+Error out_of_memory(std::int64_t bytes, std::string_view purpose);
+
+// Ordinary memory of the heap, at least a byte. Throws std::bad_alloc as vectors do: see with_memory().
+using HeapMemory = std::unique_ptr<std::byte, decltype(&std::free)>;
+HeapMemory allocate(std::int64_t bytes);
+
+struct Need {
+  std::int64_t bytes = 0;   // in all
+  std::string_view purpose; // "the vectors of a rank"
+};
+// What make() answers; an error where it finds too little memory.
+template <class Make>
+auto with_memory(const Need& need, Make make) -> Result<decltype(make())> {
+  try {
+    return make();
+  } catch (const std::bad_alloc&) {
+    return out_of_memory(need.bytes, need.purpose);
+  }
+}
+
+} // namespace kumihimo::worker

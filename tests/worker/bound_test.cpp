@@ -1,0 +1,35 @@
+// The bound that measurements are drawn against: every input read once, every output written once.
+#include "worker/bound.hpp"
+
+#include <gtest/gtest.h>
+
+namespace kumihimo::worker {
+namespace {
+
+// In vectors, at one vector a second.
+std::optional<double> vectors(CollectiveKind kind, std::int32_t ranks, std::int64_t count = 1024) {
+  const Collective c = make_collective(kind, ranks, count);
+  return bound_seconds(c, {{4096, static_cast<double>(c.bytes().value)}});
+}
+
+TEST(Bound, CountsInputsReadAndOutputsWrittenOnce) {
+  for (const std::int32_t P : {2, 4, 7}) {
+    EXPECT_EQ(vectors(CollectiveKind::allreduce, P), 2.0 * P);
+    EXPECT_EQ(vectors(CollectiveKind::reduce, P), P + 1.0);
+    EXPECT_EQ(vectors(CollectiveKind::bcast, P), P);
+  }
+}
+
+TEST(Bound, IsNoneForOneRankAndBelowTheSmallestSizeMeasured) {
+  EXPECT_EQ(vectors(CollectiveKind::allreduce, 1), std::nullopt);
+  EXPECT_EQ(vectors(CollectiveKind::allreduce, 4, 511), std::nullopt);
+  EXPECT_EQ(bound_seconds(make_collective(CollectiveKind::allreduce, 4, 1024), {}), std::nullopt);
+}
+
+TEST(Bound, TakesTheRateOfTheLargestSizeThatIsNotLonger) {
+  const std::vector<CopyRate> rates = {{4096, 1e9}, {16384, 2e9}, {65536, 4e9}};
+  EXPECT_DOUBLE_EQ(*bound_seconds(make_collective(CollectiveKind::allreduce, 2, 4096), rates), 4 * 32768 / 2e9);
+}
+
+} // namespace
+} // namespace kumihimo::worker
