@@ -137,6 +137,13 @@ bool Expression::depends_on(Variable variable) const {
   });
 }
 
+std::int32_t Expression::deepest() const {
+  std::int32_t depth = -1;
+  for (const Term& t : terms_)
+    depth = std::max(depth, t.kind == Term::Kind::variable ? t.variable.depth : t.argument->deepest());
+  return depth;
+}
+
 std::int64_t Expression::evaluate(std::span<const std::int64_t> values) const {
   std::int64_t sum = constant_;
   for (const Term& t : terms_) switch (t.kind) {

@@ -51,6 +51,7 @@ class Expression {
   std::int64_t constant() const { return constant_; } // the constant part
   const std::vector<Term>& terms() const { return terms_; }
   bool depends_on(Variable variable) const;
+  std::int32_t deepest() const; // depth of the deepest variable; -1 without any
 
   // The value with variable d at values[d].
   std::int64_t evaluate(std::span<const std::int64_t> values) const;

@@ -34,7 +34,9 @@ void for_each_expression(Body& body, F&& fn) {
 }
 
 Extent substituted(Extent extent, Variable variable, const Expression& by) {
-  for_each_expression(extent, [&](Expression& e) { e = e.substitute(variable, by); });
+  for_each_expression(extent, [&](Expression& e) {
+    if (e.depends_on(variable)) e = e.substitute(variable, by);
+  });
   return extent;
 }
 
@@ -109,7 +111,9 @@ class Resolver {
     }
     for (Node& node : instantiate(first, depth, 0)) resolved.push_back(std::move(node));
     if (loop.trip == 1) return;
-    for_each_expression(later, [&](Expression& e) { e = e.substitute(variable, variable + 1); });
+    for_each_expression(later, [&](Expression& e) {
+      if (e.depends_on(variable)) e = e.substitute(variable, variable + 1);
+    });
     resolved.push_back(Loop{loop.trip - 1, loop.in_flight, std::move(later)});
   }
 
@@ -149,9 +153,10 @@ bool covers(const Extent& outer, const Extent& inner, std::span<const std::int64
 Body instantiate(const Body& body, std::int32_t depth, std::int64_t value) {
   Body copy = body;
   for_each_expression(copy, [&](Expression& e) {
-    if (e.is_constant()) return;
+    const std::int32_t deepest = e.deepest();
+    if (deepest < depth) return;
     e = e.substitute(Variable{depth}, value);
-    for (std::int32_t d = depth + 1; d < 16; ++d) e = e.substitute(Variable{d}, Variable{d - 1});
+    for (std::int32_t d = depth + 1; d <= deepest; ++d) e = e.substitute(Variable{d}, Variable{d - 1});
   });
   return copy;
 }

@@ -294,6 +294,30 @@ Activation Expander::focused(std::int32_t lane, const Focus& focus, std::vector<
   return Walker(program_, binding_, lane, focus.segment).walk(&focus, &findings);
 }
 
+ElementRun Expander::reach(std::int32_t lane, std::int64_t segment) const {
+  const std::int64_t n = binding_.collective().counts.each, all = binding_.segments().count;
+  const std::int64_t begin = part_begin(segment, all, n), end = part_begin(segment + 1, all, n);
+  std::int64_t low = end, high = begin;
+  for_each_round_as_written(program_.lanes[lane], binding_.segments(), [&](const Round& round, Values trips) {
+    for (const Step& step : round.steps) {
+      if (step.is_signal()) continue;
+      const Extent& e = step.extent();
+      for (const RunList& list : e.runs) {
+        const std::int64_t inner = (list.inner.runs - 1) * list.inner.stride,
+                           outer = (list.outer.runs - 1) * list.outer.stride;
+        const std::int64_t first = list.first.range(trips).low + std::min<std::int64_t>(0, inner) +
+                                   std::min<std::int64_t>(0, outer),
+                           last = (list.first + list.count).range(trips).high + std::max<std::int64_t>(0, inner) +
+                                  std::max<std::int64_t>(0, outer);
+        const std::int64_t m = all * e.parts, base = segment * e.parts;
+        low = std::min(low, part_begin(base + std::clamp<std::int64_t>(first, 0, e.parts), m, n));
+        high = std::max(high, part_begin(base + std::clamp<std::int64_t>(last, 0, e.parts), m, n));
+      }
+    }
+  });
+  return {low, std::max<std::int64_t>(0, high - low)};
+}
+
 std::int64_t expanded_steps(const Body& body) {
   std::int64_t n = 0;
   for (const Node& node : body) {

@@ -87,6 +87,8 @@ class Expander {
   // Steps that touch the element; each run is that element alone. A step whose chunks disagree about where the element
   // stands is an error, appended to `findings`.
   Activation focused(std::int32_t lane, const Focus& focus, std::vector<Finding>& findings) const;
+  // Elements of a segment outside of which the lane surely touches none. In the vector layout.
+  ElementRun reach(std::int32_t lane, std::int64_t segment) const;
 
  private:
   const Program& program_;

@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <span>
 #include <unordered_map>
 
 namespace kumihimo::verify {
@@ -23,12 +25,18 @@ class Execution {
       : schedule_(schedule), scene_(scene), most_(most), knowledge_(schedule.collective) {}
 
   Outcome run() {
-    prepare();
-    for (std::size_t r = 0; r < ranks_.size(); ++r) pump(static_cast<std::int32_t>(r));
-    while (!full() && (finish_one() || complete_one())) {
+    if (scene_.foci.empty()) {
+      prepare({});
+      go();
+      return std::move(out_);
     }
-    if (!full() && !all_over()) report_stuck();
-    if (out_.findings.empty()) check_result();
+    const std::size_t most = foci_at_once();
+    for (std::span<const Focus> left = scene_.foci; !left.empty() && out_.findings.empty();) {
+      const auto some = left.first(std::min(most, left.size()));
+      left = left.subspan(some.size());
+      prepare(some);
+      for (std::size_t f = 0; f < some.size() && out_.findings.empty(); ++f) follow(f, some[f]);
+    }
     return std::move(out_);
   }
 
@@ -40,16 +48,58 @@ class Execution {
 
   // --- set-up
 
-  void prepare() {
+  void prepare(std::span<const Focus> foci) {
     OrderCache orders;
+    ranks_.clear();
+    participants_.clear();
     ranks_.reserve(schedule_.ranks());
     for (std::int32_t r = 0; r < schedule_.ranks(); ++r) {
       ranks_.push_back(std::make_unique<RankState>(schedule_, Rank{r}, scene_, orders));
       RankState& state = *ranks_.back();
       for (const LaneState& lane : state.lanes) participants_[lane.id].push_back(r);
-      if (scene_.memory) fill(state);
-      if (scene_.focus) state.expand_focused(*scene_.focus, out_.findings);
+      if (!foci.empty())
+        state.expand(foci, out_.findings);
+      else if (scene_.memory)
+        fill(state);
+      else if (scene_.segments == 1)
+        state.expand_only_segment();
     }
+  }
+
+  // As many as fit in memory together, going by some ranks.
+  std::size_t foci_at_once() const {
+    constexpr std::size_t most_bytes = std::size_t{1} << 30;
+    constexpr std::int32_t some_ranks = 32;
+    OrderCache orders;
+    std::vector<Finding> ignored;
+    std::size_t bytes = 0, tried = 0;
+    for (std::int32_t r = 0; r < schedule_.ranks(); r += std::max(1, schedule_.ranks() / some_ranks), ++tried) {
+      RankState state(schedule_, Rank{r}, scene_, orders);
+      state.expand(scene_.foci, ignored);
+      bytes += state.expanded_bytes();
+    }
+    const std::size_t each = bytes / tried * static_cast<std::size_t>(schedule_.ranks()) / scene_.foci.size();
+    return std::max<std::size_t>(1, most_bytes / std::max<std::size_t>(1, each));
+  }
+
+  void follow(std::size_t f, const Focus& focus) {
+    focus_ = focus;
+    store_ = {};
+    knowledge_ = Knowledge(schedule_.collective);
+    reference_.clear();
+    for (auto& state : ranks_) {
+      state->follow(f);
+      fill(*state);
+    }
+    go();
+  }
+
+  void go() {
+    for (std::size_t r = 0; r < ranks_.size(); ++r) pump(static_cast<std::int32_t>(r));
+    while (!full() && (finish_one() || complete_one())) {
+    }
+    if (!full() && !all_over()) report_stuck();
+    if (out_.findings.empty()) check_result();
   }
 
   void fill(RankState& state) {
@@ -58,11 +108,11 @@ class Execution {
     const bool together = state.one_memory();
     if (together) state.memory.alias(state.binding.input_within_output());
     const std::int64_t n = contributed(state.binding), shift = state.binding.input_within_output();
-    if (scene_.focus) {
+    if (focus_) {
       if (n == 0) return;
-      const ValueId one = store_.leaf(state.rank.value, scene_.focus->element, 1);
-      state.memory.put(0, scene_.focus->element, one, store_);
-      if (aliased && !together) state.memory.put(1, scene_.focus->element + shift, one, store_);
+      const ValueId one = store_.leaf(state.rank.value, focus_->element, 1);
+      state.memory.put(0, focus_->element, one, store_);
+      if (aliased && !together) state.memory.put(1, focus_->element + shift, one, store_);
       return;
     }
     if (n == 0) return;
@@ -87,9 +137,10 @@ class Execution {
   }
 
   void begin(RankState& state, std::int32_t lane) {
-    Activation& a = state.begin(lane);
-    a.nodes[0].start = knowledge_.begin(state, lane);
-    start_node(a, 0);
+    Activation* a = state.begin(lane);
+    if (!a) return;
+    a->nodes[0].start = knowledge_.begin(state, lane);
+    start_node(*a, 0);
   }
 
   void start_node(Activation& a, std::int32_t node) {
@@ -321,8 +372,8 @@ class Execution {
   }
 
   Wanted focused(Wanted w) const {
-    if (!scene_.focus) return w;
-    const std::int64_t e = scene_.focus->element;
+    if (!focus_) return w;
+    const std::int64_t e = focus_->element;
     if (e < w.first || e >= w.first + w.count) return Wanted{};
     w.position += e - w.first;
     w.first = e;
@@ -394,15 +445,15 @@ class Execution {
     place.segment = user->segment;
     place.round = user->round;
     place.step = user->step;
-    state.name_step(*user, scene_.focus, place);
+    state.name_step(*user, place);
   }
 
   // Where an element that was never written had its last chance: the lane that brought it to another rank, or else the
   // last one, and there the last step of its segment that writes anything.
   void name_missing(RankState& state, std::int64_t element, const Wanted& w, Place& place) const {
     const std::int64_t count = schedule_.segments.count;
-    place.segment = scene_.focus
-                        ? scene_.focus->segment
+    place.segment = focus_
+                        ? focus_->segment
                         : static_cast<std::int64_t>(((static_cast<Wide>(element - w.first) + 1) * count - 1) / w.count);
     if (state.lanes.empty()) return;
     std::int32_t lane = static_cast<std::int32_t>(state.lanes.size()) - 1;
@@ -425,6 +476,7 @@ class Execution {
   const Scene& scene_;
   std::size_t most_;
   Outcome out_;
+  std::optional<Focus> focus_; // followed now
   ValueStore store_;
   Knowledge knowledge_;
   std::vector<std::unique_ptr<RankState>> ranks_;

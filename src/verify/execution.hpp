@@ -7,15 +7,15 @@
 #include "verify/activation.hpp"
 #include "verify/report.hpp"
 
-#include <optional>
+#include <vector>
 
 namespace kumihimo::verify {
 
 struct Scene {
-  std::optional<Focus> focus; // one element alone, in its segment
-  std::int64_t segments = 0;  // executed, from the first; all if no focus is set and memory is followed
-  bool none_empty = false;    // steps without data synchronise too (progress.hpp)
-  bool memory = true;         // follow the data, not only who waits for whom
+  std::vector<Focus> foci;   // single elements, each in its segment and by itself; else all elements of ...
+  std::int64_t segments = 0; // ... that many segments, from the first
+  bool none_empty = false;   // steps without data synchronise too (progress.hpp)
+  bool memory = true;        // follow the data, not only who waits for whom
 };
 
 struct Outcome {

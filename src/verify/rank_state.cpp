@@ -1,6 +1,7 @@
 #include "verify/rank_state.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace kumihimo::verify {
 
@@ -17,7 +18,7 @@ std::shared_ptr<const LocalOrder> OrderCache::of(const Program& program, const s
 
 RankState::RankState(const Schedule& of, Rank r, const Scene& scene, OrderCache& orders)
     : schedule(of), rank(r), program(of.program(r)), binding(of.collective, of.segments, r),
-      segments(scene.focus ? 1 : scene.segments), focused_(scene.focus.has_value()) {
+      segments(scene.foci.empty() ? scene.segments : 1) {
   auto waits = waits_of(program, of.segments);
   if (scene.memory || of.collective.kind == CollectiveKind::barrier)
     order = orders.of(program, waits, of.segments.count);
@@ -49,12 +50,17 @@ bool RankState::may_begin(std::int32_t l) const {
   return true;
 }
 
-Activation& RankState::begin(std::int32_t l) {
+Activation* RankState::begin(std::int32_t l) {
   LaneState& lane = lanes[l];
-  const std::int64_t s = lane.begun++;
-  auto& active = focused_ ? lane.active.begin()->second : lane.active[s];
-  if (!active) active = std::make_unique<Activation>(Expander(program, binding).full(l, s));
-  return *active;
+  const std::int64_t s = segment_number(lane.begun++);
+  if (const auto known = lane.active.find(s); known != lane.active.end()) return known->second.get();
+  if (focus_) {
+    finish(l, s);
+    return nullptr;
+  }
+  auto& active = lane.active[s];
+  active = std::make_unique<Activation>(Expander(program, binding).full(l, s));
+  return active.get();
 }
 
 void RankState::finish(std::int32_t l, std::int64_t segment) {
@@ -72,18 +78,57 @@ std::int64_t RankState::surely_complete(std::int32_t lane, std::int32_t other) c
   return std::min(segments, order->complete(lane, lanes[lane].begun - 1, other));
 }
 
-void RankState::expand_focused(const Focus& focus, std::vector<Finding>& findings) {
-  for (std::size_t l = 0; l < lanes.size(); ++l)
-    lanes[l].active[focus.segment] =
-        std::make_unique<Activation>(Expander(program, binding).focused(static_cast<std::int32_t>(l), focus, findings));
+void RankState::expand(std::span<const Focus> foci, std::vector<Finding>& findings) {
+  foci_.assign(foci.begin(), foci.end());
+  const Expander expander(program, binding);
+  for (std::int32_t l = 0; l < static_cast<std::int32_t>(lanes.size()); ++l) {
+    std::map<std::int64_t, ElementRun> reach; // by segment
+    for (std::size_t f = 0; f < foci.size(); ++f) {
+      const auto [it, fresh] = reach.try_emplace(foci[f].segment);
+      if (fresh) it->second = expander.reach(l, foci[f].segment);
+      const std::int64_t within = foci[f].element - it->second.first;
+      if (within < 0 || within >= it->second.count) continue;
+      Activation a = expander.focused(l, foci[f], findings);
+      if (a.steps.empty()) continue;
+      a.nodes.shrink_to_fit(), a.steps.shrink_to_fit(), a.runs.shrink_to_fit();
+      touched_.push_back({f, l, std::move(a)});
+    }
+  }
+  touched_.shrink_to_fit();
   program = {};
 }
 
-void RankState::name_step(const User& user, const std::optional<Focus>& focus, Place& place) const {
+void RankState::follow(std::size_t f) {
+  focus_ = foci_[f];
+  memory = {};
+  for (LaneState& lane : lanes) {
+    lane.begun = lane.first_incomplete = 0;
+    lane.complete.assign(1, false);
+    lane.active.clear();
+  }
+  for (Touched& t : touched_)
+    if (t.focus == f) lanes[t.lane].active[focus_->segment] = std::make_unique<Activation>(std::move(t.activation));
+}
+
+void RankState::expand_only_segment() {
+  for (std::int32_t l = 0; l < static_cast<std::int32_t>(lanes.size()); ++l)
+    lanes[l].active[0] = std::make_unique<Activation>(Expander(program, binding).full(l, 0));
+  program = {};
+}
+
+std::size_t RankState::expanded_bytes() const {
+  std::size_t bytes = 0;
+  for (const Touched& t : touched_)
+    bytes += sizeof(Touched) + t.activation.nodes.size() * sizeof(TreeNode) +
+             t.activation.steps.size() * sizeof(StepInstance) + t.activation.runs.size() * sizeof(ElementRun);
+  return bytes;
+}
+
+void RankState::name_step(const User& user, Place& place) const {
   const Program again = schedule.program(rank);
   std::vector<Finding> ignored;
   const Expander expander(again, binding);
-  const Activation a = focus ? expander.focused(user.lane, *focus, ignored) : expander.full(user.lane, user.segment);
+  const Activation a = focus_ ? expander.focused(user.lane, *focus_, ignored) : expander.full(user.lane, user.segment);
   place = a.place(user.node, user.step);
 }
 

@@ -8,6 +8,8 @@
 #include "verify/memory.hpp"
 
 #include <memory>
+#include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -42,17 +44,23 @@ struct LaneState {
 struct RankState {
   RankState(const Schedule& schedule, Rank r, const Scene& scene, OrderCache& orders);
 
-  // With a focus there is one segment, the focus'; otherwise all that the scene has.
+  // With a focus there is one segment, the focus'; otherwise as many as the scene has.
   bool may_begin(std::int32_t lane) const;
-  Activation& begin(std::int32_t lane);
+  Activation* begin(std::int32_t lane); // nothing where the focus touches nothing: then the segment is over, too
   void finish(std::int32_t lane, std::int64_t segment);
   bool over() const;
   // Segments of `other` that are surely complete when the segment last begun by `lane` begins.
   std::int64_t surely_complete(std::int32_t lane, std::int32_t other) const;
 
-  void expand_focused(const Focus& focus, std::vector<Finding>& findings);
+  // The program is made once: what each focus touches is kept, and the program is not. Then one after the other is
+  // followed, in fresh memory.
+  void expand(std::span<const Focus> foci, std::vector<Finding>& findings);
+  void follow(std::size_t focus); // an index in the foci expanded
+  void expand_only_segment();     // where there is but one: its program is not needed any more
+  std::size_t expanded_bytes() const;
+
   // Fills in loops, kind and peer of a step used earlier, whose activation may be gone.
-  void name_step(const User& user, const std::optional<Focus>& focus, Place& place) const;
+  void name_step(const User& user, Place& place) const;
 
   // Names the last step of the lane's segment (place.segment) that writes anything; of a later lane if it has none.
   void name_last_chance(std::int32_t lane, Place& place) const;
@@ -62,6 +70,7 @@ struct RankState {
 
   std::int32_t lane_index(std::int32_t id) const; // -1: the rank lacks it
   bool one_memory() const;                        // input and output are, and the schedule is to bear it
+  std::int64_t segment_number(std::int64_t s) const { return focus_ ? focus_->segment : s; } // of the s-th executed
 
   const Schedule& schedule;
   Rank rank;
@@ -74,8 +83,15 @@ struct RankState {
   Memory memory;
 
  private:
-  std::int64_t slot(std::int64_t segment) const { return focused_ ? 0 : segment; }
-  bool focused_ = false;
+  struct Touched {
+    std::size_t focus;
+    std::int32_t lane;
+    Activation activation;
+  };
+  std::int64_t slot(std::int64_t segment) const { return focus_ ? 0 : segment; }
+  std::vector<Focus> foci_;
+  std::vector<Touched> touched_; // by focus; lanes that a focus does not touch are left out
+  std::optional<Focus> focus_;   // followed now
 };
 
 } // namespace kumihimo::verify

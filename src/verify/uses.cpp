@@ -69,7 +69,7 @@ std::optional<Finding> check_footprint(const Schedule& schedule, Rank rank, std:
     for (std::size_t l = 0; l < state.lanes.size(); ++l) {
       if (!state.may_begin(static_cast<std::int32_t>(l))) continue;
       moved = true;
-      const Activation& a = state.begin(static_cast<std::int32_t>(l));
+      const Activation& a = *state.begin(static_cast<std::int32_t>(l));
       for (std::size_t n = 0; n < a.nodes.size(); ++n)
         for (std::int32_t i = 0; i < a.nodes[n].steps; ++i) {
           const std::int32_t step = a.nodes[n].first_step + i;

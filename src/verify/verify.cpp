@@ -2,7 +2,7 @@
 
 #include "verify/claims.hpp"
 #include "verify/execution.hpp"
-#include "verify/expectation.hpp"
+#include "verify/foci.hpp"
 #include "verify/matching.hpp"
 #include "verify/progress.hpp"
 #include "verify/structure.hpp"
@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <random>
 
 namespace kumihimo::verify {
 namespace {
@@ -20,7 +19,8 @@ namespace {
 class Checker {
  public:
   Checker(const Schedule& schedule, const RankSpace* space, const Options& options)
-      : schedule_(schedule), space_(space), options_(options), matching_(schedule, options), progress_(schedule) {}
+      : schedule_(schedule), space_(space), options_(options), matching_(schedule, options), progress_(schedule),
+        foci_(schedule, options) {}
 
   Report run() {
     if (report_.findings.empty()) visit_programs();
@@ -48,8 +48,10 @@ class Checker {
       if (report_.findings.size() >= options_.most_findings) return;
       if (!report_.findings.empty()) continue; // other ranks' findings of the same kind are still worth having
       if (links) links->add(program, Rank{r}, link_findings_);
-      matching_.add(program, Binding(schedule_.collective, schedule_.segments, Rank{r}));
+      const Binding binding(schedule_.collective, schedule_.segments, Rank{r});
+      matching_.add(program, binding);
       progress_.add(program);
+      foci_.add(program, binding);
       for (const Lane& lane : program.lanes)
         widest_window_ = std::max(widest_window_, std::min(lane.window, schedule_.segments.count));
       for (const Lane& lane : program.lanes)
@@ -71,12 +73,11 @@ class Checker {
     }
     show_no_deadlock();
     if (report_.findings.empty()) follow_ranks();
-    for (const Focus& focus : foci()) {
-      if (!report_.findings.empty()) return;
-      scene.focus = focus;
-      run(schedule_, scene);
-      ++report_.coverage.samples;
-    }
+    if (!report_.findings.empty()) return;
+    scene.foci = foci_.list();
+    if (scene.foci.empty()) return;
+    run(schedule_, scene);
+    report_.coverage.samples = static_cast<std::int64_t>(scene.foci.size());
   }
 
   // Where the data are right apart, and in place no input is read after it was overwritten, they are right in place.
@@ -125,16 +126,16 @@ class Checker {
     Scene scene;
     scene.memory = false;
     scene.segments = 1;
+    if (matching_.aligned() && progress_.lanes_in_turn()) {
+      covered.deadlock_shown = true;
+      covered.deadlock = "every message at the same place of both programs";
+      if (schedule_.collective.kind != CollectiveKind::barrier) return;
+    }
     const bool affordable = each <= options_.most_control_steps;
     if (affordable && progress_.one_segment_stands_for_all()) {
       scene.none_empty = count > 1;
       if (shown_by(scene, count == 1 ? "every step executed" : "one segment executed, which stands for all")) return;
       scene.none_empty = false;
-    }
-    if (matching_.aligned() && progress_.lanes_in_turn()) {
-      covered.deadlock_shown = true;
-      covered.deadlock = "every message at the same place of both programs";
-      if (schedule_.collective.kind != CollectiveKind::barrier) return;
     }
     // Up to where windows have wrapped twice.
     scene.segments = std::min(count, options_.most_control_steps / each);
@@ -179,32 +180,12 @@ class Checker {
     }
   }
 
-  // The first and last elements of the first and last segments, and some at random.
-  std::vector<Focus> foci() const {
-    const std::int64_t n = schedule_.collective.counts.each, count = schedule_.segments.count;
-    std::vector<Focus> list;
-    if (!is_vector_kind(schedule_.collective.kind) || n == 0) return list;
-    const auto add = [&](std::int64_t segment, bool last) {
-      const std::int64_t begin = part_begin(segment, count, n), end = part_begin(segment + 1, count, n);
-      if (begin < end) list.push_back({segment, last ? end - 1 : begin});
-    };
-    add(0, false), add(0, true), add(count - 1, false), add(count - 1, true);
-    std::mt19937_64 random(options_.seed);
-    for (std::int32_t i = 0; i < options_.samples; ++i) {
-      const std::int64_t element = std::uniform_int_distribution<std::int64_t>(0, n - 1)(random);
-      const auto segment = static_cast<std::int64_t>(((static_cast<Wide>(element) + 1) * count - 1) / n);
-      list.push_back({segment, element});
-    }
-    std::sort(list.begin(), list.end());
-    list.erase(std::unique(list.begin(), list.end()), list.end());
-    return list;
-  }
-
   const Schedule& schedule_;
   const RankSpace* space_;
   const Options& options_;
   Matching matching_;
   Progress progress_;
+  Foci foci_;
   Report report_;
   std::vector<Finding> link_findings_;
   std::int64_t widest_window_ = 1;

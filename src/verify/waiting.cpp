@@ -80,22 +80,18 @@ class Chain {
       return Link{place, std::move(why), Spot{spot.rank, other, segment}};
     };
     if (lane.first_incomplete < lane.begun && lane.begun - lane.first_incomplete >= lane.window)
-      return held_by(spot.lane, incomplete(lane), fmt::format("not begun, its window of {} is full", lane.window));
+      return held_by(spot.lane, state.segment_number(lane.first_incomplete),
+                     fmt::format("not begun, its window of {} is full", lane.window));
     for (const Wait& w : lane.waits) {
       const LaneState& other = state.lanes[w.lane];
       const std::int64_t s = lane.begun - w.behind;
       if (w.all && other.first_incomplete < state.segments)
-        return held_by(w.lane, incomplete(other), fmt::format("not begun, it is after all of lane {}", other.id));
+        return held_by(w.lane, state.segment_number(other.first_incomplete),
+                       fmt::format("not begun, it is after all of lane {}", other.id));
       if (!w.all && s >= 0 && !other.complete[s])
-        return held_by(w.lane, segment_of(other, s), fmt::format("not begun, it waits for lane {}", other.id));
+        return held_by(w.lane, state.segment_number(s), fmt::format("not begun, it waits for lane {}", other.id));
     }
     return Link{place, "over, without a partner for it", std::nullopt};
-  }
-
-  // With a focus the only segment is not the 0th.
-  static std::int64_t incomplete(const LaneState& lane) { return segment_of(lane, lane.first_incomplete); }
-  static std::int64_t segment_of(const LaneState& lane, std::int64_t s) {
-    return lane.complete.size() == 1 && !lane.active.empty() ? lane.active.begin()->first : s;
   }
 
   Link at_step(const Spot& spot, const Activation& a) const {
@@ -144,7 +140,7 @@ std::vector<Finding> stuck_findings(const std::vector<std::unique_ptr<RankState>
     for (std::size_t l = 0; l < state->lanes.size(); ++l) {
       const LaneState& lane = state->lanes[l];
       if (lane.first_incomplete == state->segments) continue;
-      const std::int64_t s = lane.active.empty() ? lane.first_incomplete : lane.active.begin()->first;
+      const std::int64_t s = state->segment_number(lane.first_incomplete);
       return {chain.from({state->rank.value, static_cast<std::int32_t>(l), s})};
     }
   return {};
