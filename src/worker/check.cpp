@@ -64,8 +64,10 @@ Result<Result<Vector>> expected(Job& job, const Schedule& schedule, const Arithm
     if (job.speaks()) return golden_result(schedule, arithmetic, seed);
     return Vector(static_cast<std::size_t>(bytes));
   });
-  if (Status s = job.agree(made); !s) return s.error();
-  if (Status s = job.agree(*made); !s) return Result<Vector>(s.error());
+  if (Status s = made ? job.agree(*made) : job.agree(made); !s) {
+    if (job.all(made.ok())) return Result<Vector>(s.error());
+    return s.error();
+  }
   job.share(**made);
   return made;
 }
@@ -151,13 +153,12 @@ Result<CheckOutcome> check_schedule(Job& job, const Schedule& schedule, mpi::Mpi
                                     const Arithmetic& arithmetic, std::int32_t repeats) {
   Result<std::unique_ptr<plan::Plan>> plan =
       plan::Plan::make(schedule, Rank{job.rank()}, transport, arithmetic.reduction);
-  if (Status s = job.agree(plan); !s) return s.error();
+  const Result<Checker> checker = Checker::make(job, schedule.collective, arithmetic);
+  if (Status s = checker ? job.agree(plan) : job.agree(checker); !s) return s.error();
   const Result<Result<Vector>> golden = expected(job, schedule, arithmetic, Checker::seed);
   if (!golden) return golden.error();
   const Result<Vector>& result = *golden;
   if (!result) return CheckOutcome{false, result.error().sentence()};
-  const Result<Checker> checker = Checker::make(job, schedule.collective, arithmetic);
-  if (Status s = job.agree(checker); !s) return s.error();
   for (std::int32_t repeat = 0; repeat < repeats; ++repeat) {
     const Result<Buffers> buffers = checker->buffers();
     if (Status s = job.agree(buffers); !s) return s.error();

@@ -10,11 +10,17 @@ namespace kumihimo::mpi {
 bool check_abi(const Library& library, int rank, int ranks);
 // Messages in random orders, over shared memory, point-to-point and both.
 bool check_transport(const Library& library, int rank, int ranks);
+// Briefly, over both at once.
+bool check_mixed_transport(const Library& library, int rank, int ranks);
 // A wait must drive the library: a message of the program's own is under way meanwhile.
 bool check_progress_of_the_library(const Library& library, int rank, int ranks);
-// Every algorithm on several shapes, `draws` questions each, against the golden copy; 0: one question on one shape.
+// Every algorithm on several shapes, `draws` questions each, against the golden copy; 0: one question on one shape, of
+// nodes of several ranks where the algorithm takes them.
 bool check_collectives(worker::Job& job, int draws);
 bool check_three_trees(worker::Job& job);
 bool check_that_wrong_results_are_found(worker::Job& job);
+
+// One rank's vectors are longer than the others': does not return, since the rank that finds it tells it and ends all.
+void measure_unequal_counts(worker::Job& job);
 
 } // namespace kumihimo::mpi

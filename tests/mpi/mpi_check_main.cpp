@@ -1,9 +1,11 @@
-// mpi_check LIBMPI [brief]: under mpirun, checks the MPI back end and every algorithm over that library; brief: one
-// question for each algorithm alone, for libraries that take milliseconds a call where ranks outnumber processors.
+// mpi_check LIBMPI [brief | unequal]: under mpirun, checks the MPI back end and every algorithm over that library.
+// brief: one question for each algorithm and a few messages, for libraries that take milliseconds a call where ranks
+// outnumber processors. unequal: how a job ends whose ranks call with different counts.
 // Exit code 0: all ranks found all right.
 #include "checks.hpp"
 
 #include <cstdio>
+#include <string>
 
 using namespace kumihimo;
 using namespace kumihimo::mpi;
@@ -22,14 +24,22 @@ bool check_all(worker::Job& job) {
   return check_that_wrong_results_are_found(job) && good;
 }
 
+bool check_briefly(worker::Job& job) {
+  const bool good = check_mixed_transport(job.library(), job.rank(), job.ranks());
+  return check_collectives(job, 0) && good;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2 && argc != 3) return std::fputs("usage: mpi_check LIBMPI [brief]\n", stderr), 2;
+  const std::string extent = argc == 3 ? argv[2] : "";
+  if (argc != 2 && extent != "brief" && extent != "unequal")
+    return std::fputs("usage: mpi_check LIBMPI [brief | unequal]\n", stderr), 2;
   const Result<std::unique_ptr<worker::Job>> started = worker::Job::start(argv[1]);
   if (!started) return std::fprintf(stderr, "%s\n", started.error().sentence().c_str()), 2;
   worker::Job& job = **started;
-  const bool good = job.all(argc == 3 ? check_collectives(job, 0) : check_all(job));
+  if (extent == "unequal") return measure_unequal_counts(job), 1;
+  const bool good = job.all(extent == "brief" ? check_briefly(job) : check_all(job));
   if (job.speaks())
     std::printf("%s, %d ranks: %s\n", job.library().version.c_str(), job.ranks(), good ? "good" : "bad");
   return good ? 0 : 1;

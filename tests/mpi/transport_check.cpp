@@ -141,7 +141,7 @@ struct Case {
   bool expects_note = false;
 };
 
-bool check_case(const Library& library, const Case& test, int rank, int ranks) {
+bool check_case(const Library& library, const Case& test, int rank, int ranks, int exchanges) {
   Result<std::unique_ptr<MpiTransport>> made =
       MpiTransport::create(library, library.constants.comm_world, test.options);
   if (!made) return std::fprintf(stderr, "%s: %s\n", test.name, made.error().sentence().c_str()), false;
@@ -158,7 +158,7 @@ bool check_case(const Library& library, const Case& test, int rank, int ranks) {
   if (Status status = transport.prepare(demands); !status)
     return std::fprintf(stderr, "%s: %s\n", test.name, status.error().sentence().c_str()), false;
   std::mt19937 common(42), own(static_cast<std::uint32_t>(rank));
-  for (int i = 0; i < 12; ++i)
+  for (int i = 0; i < exchanges; ++i)
     if (!exchange(transport, common, own)) return std::fprintf(stderr, "in case %s\n", test.name), false;
   return true;
 }
@@ -221,7 +221,7 @@ bool check_transport(const Library& library, int rank, int ranks) {
       {"few tags", {.ranks_per_node = 1, .tag_upper_bound = 32767}},
   };
   bool good = true;
-  for (const Case& test : cases) good = check_case(library, test, rank, ranks) && good;
+  for (const Case& test : cases) good = check_case(library, test, rank, ranks, 12) && good;
   good = check_demands_of_one_rank(library, rank, ranks) && good;
   if (ranks == 1) return good;
   for (const std::int32_t ranks_per_node : {0, 1})
@@ -231,6 +231,10 @@ bool check_transport(const Library& library, int rank, int ranks) {
       good = check_unequal_lengths(library, {.ranks_per_node = ranks_per_node}, sent, 400) && good;
     }
   return good;
+}
+
+bool check_mixed_transport(const Library& library, int rank, int ranks) {
+  return check_case(library, {"emulated nodes of 2", {.ranks_per_node = 2}}, rank, ranks, 1);
 }
 
 // Rank 0 sends a message of the program's own without waiting for it and goes into our exchange; rank 1 receives that
