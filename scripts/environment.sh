@@ -23,10 +23,11 @@ finish_with() {
   trap 'exit 130' INT TERM
 }
 
-# One at a time: a second make that came meanwhile waits here. FD NAME; the lock goes when the script ends.
+# One at a time: a second make that came meanwhile waits here. FD NAME; the lock goes when the script and all that it
+# started and gave FD to have ended.
 lock() {
   mkdir -p "$root/build"
   command -v flock >/dev/null || return 0
   eval "exec $1>\"\$root/build/$2.lock\""
-  flock "$1"
+  flock -n "$1" || { say "waiting for another make in this folder"; flock "$1"; }
 }

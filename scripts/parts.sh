@@ -13,6 +13,18 @@ part() { # NAME COMMAND...
   fi
 }
 
+# LIMIT COMMAND...: at the limit all that the command started is ended, as timeout gives it a process group of its own.
+# Ctrl-C at a terminal does not reach that group; so it runs beside this script, which passes the signal on.
+limited() {
+  trap 'kill -TERM $limited 2>/dev/null; wait $limited || true; exit 130' INT TERM
+  timeout -k 30 "$@" &
+  limited=$!
+  local status=0
+  wait $limited || status=$?
+  trap 'exit 130' INT TERM
+  return $status
+}
+
 summary() {
   printf '\n'
   printf '%s\n' "${results[@]}"

@@ -102,14 +102,18 @@ install_missing() {
   local tried=$root/build/packages-tried
   if [ -z "$missing" ] && [ "$(cat "$tried" 2>/dev/null)" = "$wanted" ]; then return 0; fi
   say "installing system packages:$missing$wanted"
-  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 -o Acquire::Retries=1)
   local log=$root/build/apt.log
-  "${apt[@]}" update >"$log" 2>&1 || say "apt-get update failed (see build/apt.log); trying with the lists that are here"
-  if ! "${apt[@]}" install -y --no-install-recommends $missing $wanted >>"$log" 2>&1 &&
+  # What a package starts (a service) may outlive this script, and must not keep its lock, fd 9.
+  system() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive "$@" >>"$log" 2>&1 9>&-; }
+  local apt=(system apt-get -qq -o DPkg::Lock::Timeout=300 -o Acquire::Retries=1)
+  : >"$log"
+  system dpkg --configure -a || say "dpkg --configure -a failed (see build/apt.log)" # half-done by an interrupted install
+  "${apt[@]}" update || say "apt-get update failed (see build/apt.log); trying with the lists that are here"
+  if ! "${apt[@]}" install -y --no-install-recommends $missing $wanted &&
     grep -qE 'Unable to locate package|no installation candidate|unmet dependencies' "$log"; then
     local package
     for package in $missing $wanted; do # one that this release lacks must not keep the others out
-      "${apt[@]}" install -y --no-install-recommends "$package" >>"$log" 2>&1 || true
+      "${apt[@]}" install -y --no-install-recommends "$package" || true
     done
   fi
   hash -r

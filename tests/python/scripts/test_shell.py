@@ -1,0 +1,140 @@
+"""The shell scripts: limits and signals end all that a part started, locks say that they wait, packages are installed
+over what an interrupted install left."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+MAKEFILE = "test:\n\t@bash -c 'echo $$$$ >$@.pid; exec sleep 1000'\ntest-asan test-tsan:\n"
+
+
+@pytest.fixture
+def place(repository, tmp_path) -> Path:
+    """A repository with scripts, and a `make test` that hangs in a child."""
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / ".ci").mkdir()
+    for name in ("scripts/environment.sh", "scripts/parts.sh", "scripts/system-packages.sh", ".ci/run"):
+        (tmp_path / name).write_text((repository / name).read_text())
+    (tmp_path / "Makefile").write_text(MAKEFILE)
+    return tmp_path
+
+
+def start(place: Path, *command: str, **options) -> subprocess.Popen:
+    return subprocess.Popen(
+        command,
+        cwd=place,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # a terminal's foreground group
+        **options,
+    )
+
+
+def sourced(place: Path, script: str, **options) -> subprocess.Popen:
+    return start(place, "bash", "-c", f". scripts/environment.sh; . scripts/parts.sh\n{script}", **options)
+
+
+def pid_in(path: Path) -> int:
+    deadline = time.monotonic() + 30
+    while not path.exists() or not path.read_text().strip():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return int(path.read_text())
+
+
+def is_gone(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].startswith("Z")
+    except OSError:
+        return True
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_to_ci_ends_what_it_started(place, number):
+    run = start(place, "bash", ".ci/run")
+    sleeper = pid_in(place / "test.pid")
+
+    os.killpg(run.pid, number)  # as Ctrl-C does: to the group of the terminal
+    _, err = run.communicate(timeout=20)
+
+    assert run.returncode == 130
+    assert "CI: FAILED (exit 130)" in err
+    assert is_gone(sleeper)
+
+
+def test_the_limit_ends_the_children_too(place):
+    run = sourced(place, "limited 1 bash -c 'sleep 1000 & echo $! >child.pid; wait' || echo ended with $?")
+    sleeper = pid_in(place / "child.pid")
+
+    out, _ = run.communicate(timeout=20)
+
+    assert out == "ended with 124\n"
+    assert is_gone(sleeper)
+
+
+def test_a_limited_command_keeps_its_status_and_can_be_interrupted(place):
+    """An asynchronous command of a script ignores SIGINT; tests of Ctrl-C below it need the default."""
+    script = "limited 9 bash -c 'exit 3' || echo $?; limited 9 grep SigIgn /proc/self/status"
+
+    out, _ = sourced(place, script).communicate(timeout=20)
+
+    status, ignored = out.splitlines()
+    assert status == "3"
+    assert not int(ignored.split()[1], 16) & 1 << (signal.SIGINT - 1)
+
+
+def test_a_lock_that_is_held_is_waited_for_with_a_word(place):
+    first = sourced(place, "lock 9 setup; echo held; read -r line", stdin=subprocess.PIPE)
+    assert first.stdout.readline() == "held\n"
+    second = sourced(place, "lock 9 setup; echo mine")
+    assert second.stderr.readline() == "kumihimo: waiting for another make in this folder\n"
+    assert second.poll() is None
+
+    first.communicate("go on\n", timeout=20)
+    out, err = second.communicate(timeout=20)
+
+    assert (out, err) == ("mine\n", "")
+
+
+def test_a_free_lock_is_taken_without_a_word(place):
+    assert sourced(place, "lock 9 setup").communicate(timeout=20) == ("", "")
+
+
+def test_packages_are_installed_over_an_interrupted_install(place):
+    """With an apt-get that refuses until dpkg was put right, and that leaves a service running."""
+    tools = place / "tools"
+    tools.mkdir()
+    for name, lines in {
+        "id": "echo 0",
+        "dpkg": 'echo "dpkg $*" >>calls; touch healed',
+        "apt-get": """[ -e healed ] || { echo "dpkg was interrupted, you must run 'dpkg --configure -a'"; exit 100; }
+echo "apt-get ${!#}" >>calls
+sleep 1000 >/dev/null 2>&1 &
+echo $! >service.pid""",
+    }.items():
+        (tools / name).write_text(f"#!/bin/bash\n{lines}\n")
+        (tools / name).chmod(0o755)
+    script = """. scripts/system-packages.sh
+list_missing() { missing=''; wanted=''; }
+lock 9 setup
+missing=' new-package' wanted=''
+install_missing build"""
+
+    run = sourced(place, script, env={**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"})
+    _, err = run.communicate(timeout=20)
+    pid_in(place / "service.pid")
+    try:
+        assert run.returncode == 0, err
+        calls = (place / "calls").read_text().splitlines()
+        assert calls == ["dpkg --configure -a", "apt-get update", "apt-get new-package"]
+        again = sourced(place, "lock 9 setup; echo free")
+        assert again.communicate(timeout=5) == ("free\n", ""), "the service holds the lock"
+    finally:
+        os.killpg(run.pid, signal.SIGKILL)
