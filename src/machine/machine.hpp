@@ -4,7 +4,9 @@
 // What the numbers mean to a simulator. A transfer occupies one engine at each end and every link of its route; each of
 // them is a rate shared by the transfers on it. Before its bytes flow it occupies its lane's queue for `message_cost`;
 // its last byte arrives `hop_latency` per hop later. What waits for an arrival before it is sent on (a relay) starts
-// `relay_latency` after it. A reduction occupies its node's reducing thread for result bytes / `reduction_rate`.
+// `relay_latency` after it. A reduction occupies its rank's reducing thread (each rank has one) for result bytes /
+// `reduction_rate`. Copies on a node, messages between its ranks among them, and reductions share its
+// `memory_bandwidth`: a copied byte passes it twice, a reduced one three times.
 #pragma once
 
 #include "machine/quantity.hpp"

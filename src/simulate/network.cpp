@@ -10,6 +10,9 @@ namespace kumihimo::simulation {
 
 namespace {
 
+// Bytes through the memory for each byte of the result.
+constexpr std::int32_t copy_traffic = 2, sum_traffic = 3;
+
 Result<std::vector<std::int32_t>> place(const Machine& machine, std::int32_t ranks, std::span<const NodeId> given) {
   const std::int64_t nodes = machine.topology->nodes();
   const std::int64_t each = std::max<std::int64_t>(1, machine.node.ranks_per_node.value);
@@ -60,7 +63,7 @@ Result<Network> Network::make(const Machine& machine, std::int32_t ranks, std::s
   n.memory_latency_ = machine.node.shared_memory_latency.value.value;
 
   const double pool = std::min(static_cast<double>(net.engines.value) * n.engine_, net.injection_bandwidth.value.value);
-  const double memory = machine.node.memory_bandwidth.value.value / 2; // a copy reads and writes
+  const double memory = machine.node.memory_bandwidth.value.value;
   const double reduce =
       (scalar_reduction ? machine.node.reduction_rate_scalar : machine.node.reduction_rate).value.value;
   n.factor_.assign(static_cast<std::size_t>(nodes), 1.0);
@@ -78,7 +81,7 @@ Result<Network> Network::make(const Machine& machine, std::int32_t ranks, std::s
 Path Network::append_path(std::int32_t from, std::int32_t to, std::vector<Resource>& resources) const {
   const std::int32_t a = node_[from], b = node_[to];
   if (a == b) {
-    resources.push_back(first_memory_ + a);
+    append_copy(from, resources);
     return {copy_rate_ * factor_[a], 0, memory_latency_};
   }
   route_.clear();
@@ -92,6 +95,19 @@ Path Network::append_path(std::int32_t from, std::int32_t to, std::vector<Resour
   resources.push_back(first_sender_ + a);
   resources.push_back(first_receiver_ + b);
   return {limit, message_cost_, static_cast<double>(route_.size()) * hop_latency_ + relay_latency_};
+}
+
+void Network::append_copy(std::int32_t rank, std::vector<Resource>& resources) const {
+  resources.insert(resources.end(), copy_traffic, memory(rank));
+}
+
+void Network::append_sum(std::int32_t rank, std::vector<Resource>& resources) const {
+  resources.push_back(reducer(rank));
+  resources.insert(resources.end(), sum_traffic, memory(rank));
+}
+
+double Network::sum_rate(std::int32_t rank, std::int32_t here, std::int32_t on_node) const {
+  return std::min(reduction_rate(rank) / here, capacity_[memory(rank)] / (sum_traffic * on_node));
 }
 
 Status Network::can_offload() const {

@@ -1,6 +1,6 @@
 // A machine as the flow models see it: numbered resources with capacities, and for each message the resources that it
 // occupies together with its fixed costs. Resources are the directed links, the engines of a node (sending and
-// receiving apart), the memory of a node (messages that stay on it) and the reducing thread of a rank.
+// receiving apart), the memory of a node (what its ranks copy and sum up) and the reducing thread of a rank.
 #pragma once
 
 #include "base/result.hpp"
@@ -26,13 +26,19 @@ class Network {
   static Result<Network> make(const Machine& machine, std::int32_t ranks, std::span<const NodeId> node_of_rank,
                               bool scalar_reduction);
 
-  // The resources of a message from one rank to another, appended.
+  // The resources of a message from one rank to another, appended. One that each byte uses twice is there twice, and
+  // has half its capacity for it: a copy reads and writes the node's memory, a sum reads twice and writes.
   Path append_path(std::int32_t from, std::int32_t to, std::vector<Resource>& resources) const;
+  void append_copy(std::int32_t rank, std::vector<Resource>& resources) const;
+  void append_sum(std::int32_t rank, std::vector<Resource>& resources) const;
 
   const std::vector<double>& capacities() const { return capacity_; } // bytes per second, by Resource
   Resource reducer(std::int32_t rank) const { return first_reducer_ + rank; }
+  Resource memory(std::int32_t rank) const { return first_memory_ + node_[rank]; }
   double reduction_rate(std::int32_t rank) const { return capacity_[reducer(rank)]; }
   double copy_rate(std::int32_t rank) const { return copy_rate_ * factor_[node_[rank]]; }
+  // Of one of so many sums at this rank, and so many on its node, at once.
+  double sum_rate(std::int32_t rank, std::int32_t here, std::int32_t on_node) const;
 
   // Of one call of the network's own engine by so many ranks; asked only after can_offload, which is not_applicable on
   // machines without one.

@@ -222,6 +222,64 @@ TEST_P(ByHand, ASlowNodeSlowsTheMemoryBetweenItsRanks) {
   EXPECT_NEAR(time(s, m), 2e-3 + 2e-6, 1e-12);
 }
 
+// A step on 1 MB at each of the first so many ranks of the first node.
+Schedule local(std::int32_t ranks, std::int32_t lanes, bool sums) {
+  return by_hand(16, lanes * million, 1, [=](std::int32_t r, ProgramBuilder& p) {
+    for (std::int32_t l = 0; l < lanes && r < ranks; ++l) {
+      LaneBuilder lane(LaneId{l}, "local", 1);
+      const Extent mine = part(l, lanes);
+      lane.step(sums ? reduce(out[mine], in[mine], out[mine]) : copy(out[mine], in[mine]));
+      p.add(std::move(lane));
+    }
+  });
+}
+
+// Eight copies at 8 GB/s each read and write 128 GB/s, eight sums at 4 GB/s read and write 96.
+TEST_P(ByHand, CopiesAndSumsOfANodeShareItsMemory) {
+  Machine m = plain("2");
+  m.node.ranks_per_node.value = 8;
+  m.node.memory_bandwidth.value = {128e9};
+  EXPECT_NEAR(time(local(8, 1, false), m), 1e-3 / 8, 1e-12);
+  EXPECT_NEAR(time(local(8, 1, true), m), 1e-3 / 4, 1e-12);
+  m.node.memory_bandwidth.value = {48e9};
+  EXPECT_NEAR(time(local(3, 1, false), m), 1e-3 / 8, 1e-12) << "three just fit";
+  EXPECT_NEAR(time(local(8, 1, false), m), 1e-3 / 3, 1e-12);
+  EXPECT_NEAR(time(local(8, 1, true), m), 1e-3 / 2, 1e-12);
+}
+
+TEST_P(ByHand, LocalSumsOfTwoLanesShareTheThread) {
+  Machine m = plain("16");
+  m.node.reduction_rate.value = {1e9};
+  EXPECT_NEAR(time(local(1, 1, true), m), 1e-3, 1e-12);
+  EXPECT_NEAR(time(local(1, 2, true), m), 2e-3, 1e-12);
+}
+
+TEST_P(ByHand, SumsOfWhatArrivesShareTheMemoryToo) {
+  Machine m = plain("2");
+  m.node.ranks_per_node.value = 8;
+  m.node.memory_bandwidth.value = {12e9}; // four copies at 1.5 GB/s, four sums at 1
+  const Schedule s = by_hand(16, million, 1, [](std::int32_t r, ProgramBuilder& p) {
+    LaneBuilder lane(LaneId{0}, "pairs", 1);
+    if (r < 4) lane.step(send(r + 4, in[whole()]));
+    if (r >= 4 && r < 8) lane.step(receive_reduce(r - 4, in[whole()], out[whole()]));
+    p.add(std::move(lane));
+  });
+  EXPECT_NEAR(time(s, m), 1e-3 / 1.5 + 1e-6 + 1e-3, 1e-12);
+}
+
+// A signal has no bytes, and takes nothing from whoever has some.
+TEST_P(ByHand, ASignalLeavesTheLinkAlone) {
+  const Schedule s = by_hand(8, million, 1, [](std::int32_t r, ProgramBuilder& p) {
+    for (std::int32_t l = 0; l < 2; ++l) {
+      LaneBuilder lane(LaneId{l}, "beside", 1);
+      if (r == 0) lane.step(l == 0 ? send(1, out[whole()]) : signal(1));
+      if (r == 1) lane.step(l == 0 ? receive(0, out[whole()]) : wait_signal(0));
+      p.add(std::move(lane));
+    }
+  });
+  EXPECT_NEAR(time(s, plain("8")), cost + 1e-3 + hop + relay, 1e-12);
+}
+
 // The second lane follows segment by segment: one phase, whatever the lanes are called.
 TEST_P(ByHand, LanesThatOverlapAreOnePhase) {
   const auto named = [](const char* first, const char* second) {

@@ -96,7 +96,7 @@ void Events::start_step(const ExpandedStep& expanded, const Place& place) {
   }
   switch (step.kind) {
   case StepKind::copy:
-    return step_at(now_ + static_cast<double>(bytes) / network_.copy_rate(rank), place);
+    return copy(rank, place, bytes);
   case StepKind::reduce:
     return reduce(place.lane, {place, bytes});
   case StepKind::offload:
@@ -104,6 +104,12 @@ void Events::start_step(const ExpandedStep& expanded, const Place& place) {
   default:
     return post(expanded, place, step.peer.evaluate(values), bytes);
   }
+}
+
+void Events::copy(std::int32_t rank, const Place& place, std::int64_t bytes) {
+  route_.clear();
+  network_.append_copy(rank, route_);
+  start_fluid({-1, -1, place}, route_, network_.copy_rate(rank), static_cast<double>(bytes));
 }
 
 void Events::offload(const Place& place, std::int32_t k) {
@@ -175,7 +181,7 @@ void Events::begin_flow(std::int32_t at) {
     link_bytes_[r] += static_cast<double>(m.bytes);
     if (fluid_.users(r) > 0) waiting_[r] = 1;
   }
-  start_fluid({at, -1}, route_, m.path.limit, static_cast<double>(m.bytes));
+  start_fluid({at, -1, {}}, route_, m.path.limit, static_cast<double>(m.bytes));
 }
 
 void Events::start_fluid(const Running& running, std::span<const Resource> resources, double limit, double bytes) {
@@ -194,8 +200,9 @@ void Events::reduce(std::int32_t l, const Reduction& reduction) {
 
 void Events::begin_reduction(std::int32_t l) {
   const LaneState& lane = lanes_[l];
-  const Resource reducer = network_.reducer(lane.rank);
-  start_fluid({-1, l}, {&reducer, 1}, network_.reduction_rate(lane.rank),
+  route_.clear();
+  network_.append_sum(lane.rank, route_);
+  start_fluid({-1, l, {}}, route_, network_.reduction_rate(lane.rank),
               static_cast<double>(lane.reductions.front().bytes));
 }
 
@@ -209,6 +216,7 @@ void Events::flow_ended(std::int32_t flow) {
     if (!queue.empty()) begin_reduction(running.reducing);
     return step_done(done.place);
   }
+  if (running.message < 0) return step_done(running.copying);
   const Message m = messages_[running.message];
   push(now_ + m.path.latency, Kind::arrived, running.message);
   Server& server = servers_[m.channel];

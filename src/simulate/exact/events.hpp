@@ -81,6 +81,7 @@ class Events {
   struct Running {
     std::int32_t message = -1;
     std::int32_t reducing = -1; // the lane whose first reduction it is
+    Place copying;              // if it is neither
   };
 
   void add_rank(std::int32_t rank);
@@ -90,6 +91,7 @@ class Events {
   void start_round(std::int32_t lane, std::int64_t segment, std::int32_t round);
   void start_step(const ExpandedStep& step, const Place& place);
   void post(const ExpandedStep& step, const Place& place, std::int64_t peer, std::int64_t bytes);
+  void copy(std::int32_t rank, const Place& place, std::int64_t bytes);
   void offload(const Place& place, std::int32_t k);
   void step_done(const Place& place);
   void round_done(std::int32_t lane, std::int64_t segment, std::int32_t round);

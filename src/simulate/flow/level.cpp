@@ -15,26 +15,40 @@ void Sweep::take_messages() {
     m.times = std::min(m.send.times, m.receive.times);
     m.entry = entry;
     m.channel = entry->first;
+    m.moved = m.send.bytes;
+    if (m.receive.kind == StepKind::receive_reduce) m.reduced = m.send.bytes;
+    const std::size_t before = flows_.resources.size();
     m.path = network_.append_path(entry->first.from, entry->first.to, flows_.resources);
+    if (m.moved <= 0) flows_.resources.resize(before); // a signal
     m.start = later(m.send.since, m.receive.since);
     if (entry->second.free > m.start.seconds) m.start = m.start.plus_latency(entry->second.free - m.start.seconds);
-    flows_.end.push_back(static_cast<std::uint32_t>(flows_.resources.size()));
-    flows_.limit.push_back(m.path.limit);
-    messages_.push_back(m);
+    add_flow(m);
   }
   matching_.clear_ready();
+  for (const Message& m : local_) {
+    if (m.moved > 0) network_.append_copy(m.channel.from, flows_.resources);
+    add_flow(m);
+  }
+  local_.clear();
+}
+
+void Sweep::add_flow(const Message& m) {
+  flows_.end.push_back(static_cast<std::uint32_t>(flows_.resources.size()));
+  flows_.limit.push_back(m.path.limit);
+  messages_.push_back(m);
 }
 
 void Sweep::share() {
   shares_.solve(flows_);
-  double slowest = 0, sum = 0, longest = 0;
+  double slowest = 0, sum = 0, longest = 0, moving = 0;
   for (std::size_t i = 0; i < messages_.size(); ++i) {
+    if (messages_[i].moved <= 0) continue;
     sum += flows_.rate[i];
-    slowest = i == 0 ? flows_.rate[i] : std::min(slowest, flows_.rate[i]);
-    longest = std::max(longest, messages_[i].send.bytes * messages_[i].times / flows_.rate[i]);
+    slowest = moving++ == 0 ? flows_.rate[i] : std::min(slowest, flows_.rate[i]);
+    longest = std::max(longest, messages_[i].moved * messages_[i].times / flows_.rate[i]);
   }
   if (sum <= 0) return;
-  traffic_.unequal += longest * (1 - slowest * static_cast<double>(messages_.size()) / sum);
+  traffic_.unequal += longest * (1 - slowest * moving / sum);
   traffic_.weight += longest;
 }
 
@@ -45,7 +59,7 @@ void Sweep::account() {
   for (std::size_t i = 0; i < messages_.size(); ++i) {
     const Message& m = messages_[i];
     const Channel& channel = m.channel;
-    const double bytes = m.send.bytes * m.times;
+    const double bytes = m.moved * m.times;
     auto& load = loads_.bytes[pipeline_[channel.lane]];
     const auto flow = static_cast<std::uint32_t>(ChannelHash{}(channel) | 1U);
     for (const Resource r : flows_.of(i)) {
@@ -57,10 +71,21 @@ void Sweep::account() {
       if (last_flow_[r] != 0 && last_flow_[r] != flow) traffic_.waiting[r] = 1;
       last_flow_[r] = flow;
     }
-    if (!load.empty()) account_queues(m);
+    if (m.reduced > 0) account_sum(m);
+    if (!load.empty() && m.entry != nullptr) account_queues(m);
   }
 }
 
+void Sweep::account_sum(const Message& m) {
+  traffic_.reduced[m.channel.to] += m.reduced * m.times * static_cast<double>(compiled_.segments);
+  auto& load = loads_.bytes[pipeline_[m.channel.lane]];
+  if (load.empty()) return;
+  sum_resources_.clear();
+  network_.append_sum(m.channel.to, sum_resources_);
+  for (const Resource r : sum_resources_) load[r] += m.reduced * m.times;
+}
+
+// All messages of a segment count, whichever level they are in.
 void Sweep::account_queues(const Message& m) {
   for (Served* served : {&loads_.between[m.channel], &loads_.issued[m.send.instance]}) {
     served->instance = m.send.instance;
@@ -72,7 +97,7 @@ void Sweep::account_queues(const Message& m) {
 
 void Sweep::count_reductions() {
   for (const Message& m : messages_)
-    if (m.receive.kind == StepKind::receive_reduce) ++reductions_[m.channel.to];
+    if (m.reduced > 0) ++reductions_[m.channel.to], ++sums_on(m.channel.to);
 }
 
 void Sweep::deliver() {
@@ -81,7 +106,7 @@ void Sweep::deliver() {
   find_doubts();
   for (std::size_t i = 0; i < messages_.size(); ++i) deliver_one(i);
   for (const Message& m : messages_)
-    if (m.receive.kind == StepKind::receive_reduce) reductions_[m.channel.to] = 0;
+    if (m.reduced > 0) reductions_[m.channel.to] = sums_on(m.channel.to) = 0;
 }
 
 // Messages that share something are taken to share it from first to last. Where they begin or end apart, a message may
@@ -90,13 +115,15 @@ void Sweep::find_doubts() {
   slowed_.clear();
   for (std::size_t i = 0; i < messages_.size(); ++i) {
     Message& m = messages_[i];
-    const double sharing = m.receive.kind == StepKind::receive_reduce ? reductions_[m.channel.to] : 1;
-    m.slowed = m.times * m.send.bytes *
-               (1 / flows_.rate[i] - 1 / m.path.limit + (sharing - 1) / network_.reduction_rate(m.channel.to));
+    const std::int32_t rank = m.channel.to;
+    m.slowed = m.moved * (1 / flows_.rate[i] - 1 / m.path.limit);
+    if (m.reduced > 0)
+      m.slowed += m.reduced *
+                  (1 / network_.sum_rate(rank, reductions_[rank], sums_on(rank)) - 1 / network_.sum_rate(rank, 1, 1));
+    m.slowed *= m.times;
     if (m.slowed <= 1e-6 * m.times * m.send.bytes / m.path.limit) continue;
     slowed_.push_back(static_cast<std::uint32_t>(i));
-    const double start = m.start.seconds + m.wait,
-                 end = start + m.times * (m.path.cost + m.send.bytes / flows_.rate[i]);
+    const double start = m.start.seconds + m.wait, end = start + m.times * (m.path.cost + m.moved / flows_.rate[i]);
     for_each_shared(i, [&](Presence& p) { p.add(start, end, m.times > 1); });
   }
   for (const std::uint32_t i : slowed_) {
@@ -133,26 +160,23 @@ double Sweep::issue(const Message& m) {
 
 void Sweep::deliver_one(std::size_t at) {
   Message& m = messages_[at];
-  const Channel& channel = m.channel;
-  const Moment left = m.start.plus_latency(m.wait + m.path.cost).plus_transfer(m.send.bytes / flows_.rate[at]);
+  const Moment left = m.start.plus_latency(m.wait + m.path.cost).plus_transfer(m.moved / flows_.rate[at]);
   Moment arrived = left.plus_latency(m.path.latency);
   arrived.doubt += m.doubt;
-  if (m.receive.kind == StepKind::receive_reduce) {
-    const auto sharing = static_cast<double>(reductions_[channel.to]);
-    const double rate = network_.reduction_rate(channel.to);
-    arrived = arrived.plus_reduction(m.send.bytes * sharing / rate);
-    if (!crowd_.empty()) {
-      const double all = crowd_[channel.to];
-      arrived.crowding += std::max(0.0, all - m.send.bytes * sharing) / rate * all * crowding_scale_;
-    }
-    traffic_.reduced[channel.to] += m.send.bytes * m.times * static_cast<double>(compiled_.segments);
-    auto& load = loads_.bytes[pipeline_[channel.lane]];
-    if (!load.empty()) load[network_.reducer(channel.to)] += m.send.bytes * m.times;
-  }
+  if (m.reduced > 0) add_sum(m, arrived);
+  if (m.entry == nullptr) return complete(m.send.frame, arrived, arrived.seconds - m.start.seconds);
   if (m.send.frame >= 0 && m.receive.frame >= 0) connect_loops(m.send.frame, m.receive.frame);
   matching_.consume(*m.entry, m.times, left.seconds);
   if (m.send.frame >= 0) complete(m.send.frame, left, left.seconds - m.start.seconds);
   if (m.receive.frame >= 0) complete(m.receive.frame, arrived, arrived.seconds - m.start.seconds);
+}
+
+void Sweep::add_sum(const Message& m, Moment& arrived) {
+  const std::int32_t rank = m.channel.to;
+  arrived = arrived.plus_reduction(m.reduced / network_.sum_rate(rank, reductions_[rank], sums_on(rank)));
+  if (crowd_.empty()) return;
+  const double all = crowd_[rank], others = std::max(0.0, all - m.reduced * reductions_[rank]);
+  arrived.crowding += others / network_.reduction_rate(rank) * all * crowding_scale_;
 }
 
 } // namespace kumihimo::simulation

@@ -16,7 +16,8 @@ Sweep::Sweep(const Compiled& compiled, const Network& network)
       done_(compiled.instances.size()), issuing_(compiled.instances.size()), offloads_(compiled.lanes.size()),
       offloads_of_(compiled.instances.size()), lengths_(compiled.schedule->collective, compiled.segments),
       shares_(network.capacities()), presence_at_(network.capacities().size(), -1),
-      reductions_(static_cast<std::size_t>(compiled.schedule->ranks())) {
+      reductions_(static_cast<std::size_t>(compiled.schedule->ranks())),
+      sums_on_node_(static_cast<std::size_t>(network.machine().topology->nodes())) {
   matching_.reserve(compiled.instances.size());
   for (const FlatLane& lane : compiled.lanes)
     pipeline_.push_back(compiled.phases.groups() <= most_pipelines ? lane.group : 0);
@@ -154,18 +155,18 @@ void Sweep::post(std::int32_t f, const FlatStep& step) {
     matching_.post({instance.lane, peer, instance.rank}, Matching::receives, posted);
 }
 
+// Runs beside the messages of its level: see take_messages.
 void Sweep::local_step(std::int32_t f, StepKind kind, double bytes) {
   const Frame& frame = frames_[f];
-  const std::int32_t rank = compiled_.instances[frame.instance].rank;
-  if (kind == StepKind::copy) {
-    const double t = bytes / network_.copy_rate(rank);
-    return complete(f, frame.now.plus_transfer(t), t);
-  }
-  const double t = bytes / network_.reduction_rate(rank);
-  traffic_.reduced[rank] += bytes * frame.times * static_cast<double>(compiled_.segments);
-  auto& load = loads_.bytes[pipeline_[compiled_.instances[frame.instance].lane]];
-  if (!load.empty()) load[network_.reducer(rank)] += bytes * frame.times;
-  complete(f, frame.now.plus_reduction(t), t);
+  const Instance& instance = compiled_.instances[frame.instance];
+  Message m;
+  m.send = {frame.now, bytes, frame.times, f, frame.instance, kind};
+  m.channel = {instance.lane, instance.rank, instance.rank};
+  m.times = frame.times;
+  m.start = frame.now;
+  (kind == StepKind::copy ? m.moved : m.reduced) = bytes;
+  m.path.limit = network_.copy_rate(instance.rank);
+  local_.push_back(m);
 }
 
 // The network's own engine: all ranks that have the lane take part, the k-th call of each.

@@ -62,11 +62,12 @@ class Sweep {
     double times = 1, busy = 0, round_busy = 0;
     Moment now, next; // when the current node can start; the latest completion in it
   };
-  struct Message {
+  struct Message { // or a local step, which is one to oneself
     Posted send, receive;
     Channel channel;
-    Matching::Entry* entry = nullptr; // its queue, until it is consumed
+    Matching::Entry* entry = nullptr; // its queue, until it is consumed; none of a step that has no other end
     double times = 1;
+    double moved = 0, reduced = 0; // bytes that flow, and those that are summed up then
     Path path;
     Moment start;
     double wait = 0;   // until its lane can issue it
@@ -92,8 +93,10 @@ class Sweep {
     for (const Resource r : flows_.of(message))
       if (shares_.users(r) > 1) fn(presence(r));
     const Message& m = messages_[message];
-    if (m.receive.kind == StepKind::receive_reduce && reductions_[m.channel.to] > 1)
-      fn(presence(network_.reducer(m.channel.to)));
+    if (m.reduced <= 0) return;
+    const std::int32_t rank = m.channel.to, here = reductions_[rank], on_node = sums_on(rank);
+    if (here > 1) fn(presence(network_.reducer(rank)));
+    if (network_.sum_rate(rank, here, on_node) < network_.sum_rate(rank, here, 1)) fn(presence(network_.memory(rank)));
   }
   Presence& presence(Resource r) {
     if (presence_at_[r] < 0) {
@@ -122,12 +125,16 @@ class Sweep {
   std::array<std::int64_t, 8> values_of(std::int32_t frame) const;
 
   void take_messages();
+  void add_flow(const Message& message);
   void share();
   void account();
+  void account_sum(const Message& message);
   void account_queues(const Message& message);
+  std::int32_t& sums_on(std::int32_t rank) { return sums_on_node_[network_.nodes()[rank]]; }
   void count_reductions();
   void deliver();
   void deliver_one(std::size_t at);
+  void add_sum(const Message& message, Moment& arrived);
   void find_doubts();
   double issue(const Message& message);
   void connect_loops(std::int32_t a, std::int32_t b);
@@ -160,14 +167,16 @@ class Sweep {
   std::vector<std::int32_t> offloads_of_;      // by instance: how many it has posted
 
   Lengths lengths_; // of steps that depend on iterated loops
-  std::vector<Message> messages_;
+  std::vector<Message> messages_, local_;
   FlowSet flows_;
+  std::vector<Resource> sum_resources_;
   FairShares shares_;
   std::vector<std::uint32_t> slowed_;     // messages that share something full
   std::vector<Presence> presence_;        // of this level
   std::vector<std::int32_t> presence_at_; // by resource; -1: none
   std::vector<std::int32_t> reductions_;  // by rank, in this level
-  std::vector<std::uint32_t> last_flow_;  // by link, in this phase
+  std::vector<std::int32_t> sums_on_node_;
+  std::vector<std::uint32_t> last_flow_; // by link, in this phase
 };
 
 } // namespace kumihimo::simulation
