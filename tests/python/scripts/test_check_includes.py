@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -25,8 +27,10 @@ def check(repository):
 
 @pytest.fixture
 def tree(tmp_path):
-    """Four layers: base <- schedule <- verify, and machine beside them."""
-    for layer, depends in {"base": "", "schedule": "DEPENDS base", "verify": "DEPENDS schedule", "machine": ""}.items():
+    """base <- schedule <- verify, and beside them two pure layers and one that is not."""
+    above = {"schedule": "DEPENDS base", "verify": "DEPENDS schedule"}
+    for layer in ("base", "schedule", "verify", "machine", "simulate", "measure"):
+        depends = above.get(layer, "")
         folder = tmp_path / layer
         folder.mkdir()
         (folder / "CMakeLists.txt").write_text(f"kumihimo_layer({layer} {depends} LIBRARIES fmt::fmt)\n")
@@ -63,6 +67,8 @@ def test_a_sound_tree_passes(check, tree):
         ("verify/gpu.cu", "#include <cuda_runtime.h>", "knows no GPUs"),
         ("base/CMakeLists.txt", "kumihimo_layer(base DEPENDS verify)", "base depends on itself"),
         ("base/CMakeLists.txt", "kumihimo_layer(base DEPENDS ghost)", "which is no layer"),
+        ("simulate/CMakeLists.txt", "kumihimo_layer(simulate DEPENDS measure)", "is pure and depends on measure"),
+        ("simulate/clock.cpp", "#include <chrono>", "knows no clocks"),
     ],
 )
 def test_sabotage_is_rejected_by_file_and_line(check, tree, path, line, told):
@@ -72,6 +78,25 @@ def test_sabotage_is_rejected_by_file_and_line(check, tree, path, line, told):
     assert told in out
     if path.endswith((".hpp", ".cpp", ".cu")):
         assert f"{tree / path}:1: " in out
+
+
+def test_the_map_names_the_pure_folders_and_what_each_may_use(repository):
+    script = runpy.run_path(str(repository / "scripts" / "check-includes"))
+    lists = script["link_lists"](repository / "src")
+    text = (repository / "ARCHITECTURE.md").read_text()
+    named = re.search(r"^Pure folders [^:]*:([^.]*)\.$", text, re.MULTILINE).group(1)
+    assert set(re.findall(r"`(\w+)`", named)) == script["PURE"]
+    assert script["PURE"] <= set(lists)
+
+    rows = dict(re.findall(r"^\| `(\w+)` \|.*\| ([^|]*) \|$", text, re.MULTILINE))
+    assert set(rows) == set(lists)
+    below = {name: script["reachable"](name, lists) for name in lists}
+    for name, uses in rows.items():
+        mentioned = {layer for layer in lists if re.search(rf"\b{layer}\b", uses)}
+        if uses.startswith("all but"):
+            mentioned = set(lists) - mentioned - {name}
+        # Written down are the layers that bring the others with them.
+        assert mentioned.union(*(below[layer] for layer in mentioned)) == below[name], name
 
 
 def test_an_empty_folder_is_no_success(check, tmp_path):
