@@ -111,6 +111,42 @@ TEST_P(ByHand, AllMessagesOfASegmentPassTheQueueBetweenTwoRanks) {
   EXPECT_NEAR(time(s, plain("4")), segments * 2 * (cost + 1e-6) + hop + relay, hop + relay + 1e-12);
 }
 
+// 1 MB, then 3 MB of silence before the next may follow: paced to a quarter of the link.
+TEST_P(ByHand, AGapKeepsTheQueueIdle) {
+  const auto paced = [](std::int64_t segments, std::int64_t gap) {
+    return by_hand(4, segments * million, segments, [=](std::int32_t r, ProgramBuilder& p) {
+      LaneBuilder lane(LaneId{0}, "paced", segments);
+      if (r == 0) lane.round({send(1, out[whole()])}, gap);
+      if (r == 1) lane.step(receive(0, out[whole()]));
+      p.add(std::move(lane));
+    });
+  };
+  const Machine m = plain("4");
+  EXPECT_NEAR(time(paced(1, 3'000'000), m), cost + 1e-3 + hop + relay, 1e-12) << "nothing follows";
+  EXPECT_NEAR(time(paced(5, 3'000'000), m), 5 * (cost + 1e-3) + 4 * 3e-3 + hop + relay, 1e-12);
+  EXPECT_NEAR(time(paced(5, 0), m), 5 * (cost + 1e-3) + hop + relay, 1e-12);
+}
+
+// The same in loops, whose iterations are walked only where the gap changes.
+TEST_P(ByHand, AGapInALoopToo) {
+  const auto looped = [](const std::function<Expression(Variable)>& gap) {
+    return by_hand(4, million, 1, [=](std::int32_t r, ProgramBuilder& p) {
+      LaneBuilder lane(LaneId{0}, "paced", 1);
+      lane.loop(4, [&](Variable i) {
+        return r == 0   ? Round{{send(1, out[part(i, 4)])}, gap(i)}
+               : r == 1 ? Round{{receive(0, out[part(i, 4)])}, 0}
+                        : Round{};
+      });
+      p.add(std::move(lane));
+    });
+  };
+  const Machine m = plain("4");
+  const double even = time(looped([](Variable) { return Expression(1'000'000); }), m);
+  EXPECT_NEAR(even, 4 * (cost + 0.25e-3) + 3 * 1e-3 + hop + relay, 1e-12);
+  const double growing = time(looped([](Variable i) { return 1'000'000 * (i + 1); }), m);
+  EXPECT_NEAR(growing, 4 * (cost + 0.25e-3) + (1 + 2 + 3) * 1e-3 + hop + relay, 1e-12);
+}
+
 TEST_P(ByHand, ReductionsOfTwoLanesShareTheThread) {
   Machine m = plain("3x3");
   m.node.reduction_rate.value = {1e9};

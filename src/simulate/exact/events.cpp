@@ -102,7 +102,7 @@ void Events::start_step(const ExpandedStep& expanded, const Place& place) {
   case StepKind::offload:
     return offload(place, expanded.offload);
   default:
-    return post(expanded, place, step.peer.evaluate(values), bytes);
+    return post(expanded, place, {step.peer.evaluate(values), bytes, expanded.gap->evaluate(values)});
   }
 }
 
@@ -121,23 +121,28 @@ void Events::offload(const Place& place, std::int32_t k) {
   for (const Place& p : all) step_at(now_ + t, p);
 }
 
-void Events::post(const ExpandedStep& step, const Place& place, std::int64_t peer, std::int64_t bytes) {
+void Events::post(const ExpandedStep& step, const Place& place, const Wanted& wanted) {
   const std::int32_t rank = lanes_[place.lane].rank, id = lanes_[place.lane].lane->id.value,
-                     other = static_cast<std::int32_t>(peer);
+                     other = static_cast<std::int32_t>(wanted.peer);
   const bool sending = step.step->sends();
   const Channel channel = sending ? Channel{id, rank, other} : Channel{id, other, rank};
   const MessageKey key{channel, place.segment};
   auto& theirs = sending ? receives_ : sends_;
   const auto found = theirs.find(key);
   if (found == theirs.end()) {
-    (sending ? sends_ : receives_)[key].push_back({place, bytes, posted_++});
+    (sending ? sends_ : receives_)[key].push_back({place, wanted.bytes, wanted.gap, posted_++});
     return;
   }
   const Half half = found->second.front();
   found->second.pop_front();
   if (found->second.empty()) theirs.erase(found);
-  Message m{channel, sending ? place : half.place,     sending ? half.place : place,
-            bytes,   sending ? posted_++ : half.order, {}};
+  Message m;
+  m.channel = channel;
+  m.send = sending ? place : half.place;
+  m.receive = sending ? half.place : place;
+  m.bytes = wanted.bytes;
+  m.gap = sending ? wanted.gap : half.gap;
+  m.order = sending ? posted_++ : half.order;
   Server& server = servers_[channel];
   server.waiting.push_back(m);
   requested_.push_back(&server);
@@ -220,9 +225,18 @@ void Events::flow_ended(std::int32_t flow) {
   const Message m = messages_[running.message];
   push(now_ + m.path.latency, Kind::arrived, running.message);
   Server& server = servers_[m.channel];
+  if (m.gap == 0) {
+    release(server);
+  } else {
+    push(now_ + static_cast<double>(m.gap) / m.path.limit, Kind::gap_end, static_cast<std::int32_t>(paced_.size()));
+    paced_.push_back(&server);
+  }
+  step_done(m.send);
+}
+
+void Events::release(Server& server) {
   server.busy = false;
   requested_.push_back(&server);
-  step_done(m.send);
 }
 
 void Events::arrive(std::int32_t at) {
@@ -274,6 +288,8 @@ void Events::handle(const Event& event) {
   case Kind::flow_end:
     if (fluid_.version(event.index) == event.version) flow_ended(event.index);
     return;
+  case Kind::gap_end:
+    return release(*paced_[event.index]);
   case Kind::arrived:
     return arrive(event.index);
   case Kind::step_end: {

@@ -46,7 +46,7 @@ class Events {
   struct Message {
     Channel channel;
     Place send, receive;
-    std::int64_t bytes = 0;
+    std::int64_t bytes = 0, gap = 0;
     std::int64_t order = 0; // of its send among all
     Path path;
   };
@@ -62,19 +62,19 @@ class Events {
   };
   struct Half {
     Place place;
-    std::int64_t bytes = 0;
+    std::int64_t bytes = 0, gap = 0;
     std::int64_t order = 0;
   };
   struct Server { // of a channel, in order
     std::deque<Message> waiting;
     bool busy = false;
   };
-  enum class Kind : std::uint8_t { issued, flow_end, arrived, step_end };
+  enum class Kind : std::uint8_t { issued, flow_end, gap_end, arrived, step_end };
   struct Event {
     double time = 0;
     std::int64_t order = 0;
     Kind kind = Kind::issued;
-    std::int32_t index = 0; // of a message, or of a flow
+    std::int32_t index = 0; // of a message, a flow, ...
     std::uint32_t version = 0;
     bool operator>(const Event& o) const { return time != o.time ? time > o.time : order > o.order; }
   };
@@ -90,7 +90,10 @@ class Events {
   void start_segment(std::int32_t lane);
   void start_round(std::int32_t lane, std::int64_t segment, std::int32_t round);
   void start_step(const ExpandedStep& step, const Place& place);
-  void post(const ExpandedStep& step, const Place& place, std::int64_t peer, std::int64_t bytes);
+  struct Wanted { // of a message
+    std::int64_t peer = 0, bytes = 0, gap = 0;
+  };
+  void post(const ExpandedStep& step, const Place& place, const Wanted& wanted);
   void copy(std::int32_t rank, const Place& place, std::int64_t bytes);
   void offload(const Place& place, std::int32_t k);
   void step_done(const Place& place);
@@ -100,6 +103,7 @@ class Events {
   void begin_flow(std::int32_t message);
   void start_fluid(const Running& running, std::span<const Resource> resources, double limit, double bytes);
   void flow_ended(std::int32_t flow);
+  void release(Server& server);
   void arrive(std::int32_t message);
   void reduce(std::int32_t lane, const Reduction& reduction);
   void begin_reduction(std::int32_t lane);
@@ -127,6 +131,7 @@ class Events {
   std::vector<Running> running_; // by flow
   std::vector<Message> messages_;
   std::vector<std::int32_t> free_messages_;
+  std::vector<Server*> paced_;        // of gap_end events, one each
   std::vector<Place> pending_places_; // of step_end events
   std::vector<std::int32_t> free_places_;
   std::unordered_map<MessageKey, std::deque<Half>, MessageKeyHash> sends_, receives_;

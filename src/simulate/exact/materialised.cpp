@@ -38,7 +38,7 @@ class Expander {
   std::int32_t one_round(const Round& round, std::int32_t after) {
     const std::int32_t mine = add(after);
     for (const Step& step : round.steps)
-      rounds_[mine].steps.push_back({&step, values_, step.kind == StepKind::offload ? offloads_++ : -1});
+      rounds_[mine].steps.push_back({&step, &round.gap, values_, step.kind == StepKind::offload ? offloads_++ : -1});
     return mine;
   }
 

@@ -12,6 +12,7 @@ namespace kumihimo::simulation {
 
 struct ExpandedStep {
   const Step* step = nullptr;
+  const Expression* gap = nullptr; // of its round
   std::array<std::int64_t, max_depth> values{};
   std::int32_t offload = -1; // its number among the offloads of its lane
 };

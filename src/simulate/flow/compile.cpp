@@ -19,8 +19,8 @@ bool lengths_vary(const Extent& extent, std::int32_t depth) {
 bool constant_in(const Body& body, std::int32_t depth) {
   return std::all_of(body.begin(), body.end(), [&](const Node& node) {
     if (const Loop* loop = std::get_if<Loop>(&node)) return constant_in(loop->body, depth);
-    const auto& steps = std::get<Round>(node).steps;
-    return std::none_of(steps.begin(), steps.end(), [&](const Step& s) {
+    const auto& [steps, gap] = std::get<Round>(node);
+    return !varies(gap, depth) && std::none_of(steps.begin(), steps.end(), [&](const Step& s) {
       return varies(s.peer, depth) || (!s.is_signal() && lengths_vary(s.extent(), depth));
     });
   });
@@ -38,7 +38,7 @@ class Compiler {
   void add(std::int32_t rank, const Program& program);
   void add_body(const Body& body, FlatNode& parent);
   void add_round(const Round& round, FlatNode& node);
-  FlatStep flat(const Step& step);
+  FlatStep flat(const Step& step, const Expression& gap);
   bool iterated(const Expression& e) const; // depends on a loop that is iterated
 
   Compiled out_;
@@ -57,21 +57,23 @@ bool Compiler::iterated(const Expression& e) const {
   return false;
 }
 
-FlatStep Compiler::flat(const Step& step) {
+FlatStep Compiler::flat(const Step& step, const Expression& gap) {
   FlatStep f;
   f.kind = step.kind;
   const bool has_peer = step.sends() || step.receives();
-  bool dynamic = has_peer && iterated(step.peer);
+  bool dynamic = has_peer && (iterated(step.peer) || iterated(gap));
   if (!step.is_signal())
     for (const RunList& list : step.extent().runs) dynamic = dynamic || iterated(list.count);
   if (dynamic) {
     f.dynamic = static_cast<std::int32_t>(out_.dynamic.size());
-    out_.dynamic.push_back({step.peer, step.is_signal() ? Extent{} : step.extent(), collapsed_});
+    out_.dynamic.push_back({step.peer, gap, step.is_signal() ? Extent{} : step.extent(), collapsed_});
     return f;
   }
   const std::array<std::int64_t, 8> zeros{};
   if (has_peer) {
     if (varies(step.peer, 0)) wrong_ = "a peer that changes from segment to segment";
+    if (varies(gap, 0)) wrong_ = "a gap that changes from segment to segment";
+    f.gap = static_cast<double>(gap.evaluate(zeros));
     f.peer = static_cast<std::int32_t>(step.peer.evaluate(zeros));
     if (f.peer < 0 || f.peer >= out_.schedule->ranks()) wrong_ = fmt::format("peer {}", f.peer);
   }
@@ -82,7 +84,7 @@ FlatStep Compiler::flat(const Step& step) {
 void Compiler::add_round(const Round& round, FlatNode& node) {
   node.first = static_cast<std::uint32_t>(out_.steps.size());
   for (const Step& step : round.steps) {
-    const FlatStep f = flat(step);
+    const FlatStep f = flat(step, round.gap);
     if (step.reduces()) reduced_ += f.bytes * static_cast<double>(times_);
     if (f.dynamic >= 0 || step.is_signal() || step.kind == StepKind::offload || f.bytes > 0) out_.steps.push_back(f);
   }
@@ -151,7 +153,7 @@ Result<Compiled> Compiler::run() {
     add(rank, schedule.program(Rank{rank}));
   out_.first_instance.push_back(static_cast<std::uint32_t>(out_.instances.size()));
   if (!wrong_.empty())
-    return failed("expected a schedule whose peers are ranks, the same in all segments",
+    return failed("expected a schedule whose peers are ranks and whose gaps are the same in all segments",
                   fmt::format("{} at rank {}", wrong_, rank_), "check it with `verify`");
   out_.phases.find();
   for (std::size_t l = 0; l < out_.lanes.size(); ++l) {

@@ -18,11 +18,12 @@ struct FlatStep {
   StepKind kind = StepKind::copy;
   std::int32_t peer = -1;
   std::int32_t dynamic = -1; // index into Compiled::dynamic where peer or length depend on a loop's variable
+  double gap = 0;            // bytes that its queue is idle for afterwards
   double bytes = 0;          // of one segment, mean over the segments (and over the iterations of collapsed loops)
 };
 
 struct DynamicStep {
-  Expression peer;
+  Expression peer, gap;
   Extent extent;
   std::vector<LoopRange> collapsed; // the collapsed loops around it
 };
@@ -71,7 +72,7 @@ struct Compiled {
   std::span<const FlatAfter> after(const Instance& i) const { return {afters.data() + i.first_after, i.afters}; }
 };
 
-// Errors: a peer that changes from segment to segment or is no rank.
+// Errors: a peer or gap that changes from segment to segment; a peer that is no rank.
 Result<Compiled> compile(const Schedule& schedule);
 
 } // namespace kumihimo::simulation

@@ -91,7 +91,7 @@ void Sweep::account_queues(const Message& m) {
     served->instance = m.send.instance;
     served->messages += m.times;
     served->cost += m.times * m.path.cost;
-    served->transfer += m.times * m.send.bytes / m.path.limit;
+    served->transfer += m.times * (m.send.bytes + m.send.gap) / m.path.limit;
   }
 }
 
@@ -166,8 +166,9 @@ void Sweep::deliver_one(std::size_t at) {
   if (m.reduced > 0) add_sum(m, arrived);
   if (m.entry == nullptr) return complete(m.send.frame, arrived, arrived.seconds - m.start.seconds);
   if (m.send.frame >= 0 && m.receive.frame >= 0) connect_loops(m.send.frame, m.receive.frame);
-  matching_.consume(*m.entry, m.times, left.seconds);
-  if (m.send.frame >= 0) complete(m.send.frame, left, left.seconds - m.start.seconds);
+  const double idle = m.send.gap / m.path.limit, free = left.seconds + idle;
+  matching_.consume(*m.entry, m.times, free);
+  if (m.send.frame >= 0) complete(m.send.frame, left, free - m.start.seconds);
   if (m.receive.frame >= 0) complete(m.receive.frame, arrived, arrived.seconds - m.start.seconds);
 }
 

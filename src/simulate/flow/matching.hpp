@@ -39,7 +39,7 @@ struct NearHash {
 // A step that has started. Of a collapsed loop it stands for `times` messages, which may meet as many single ones.
 struct Posted {
   Moment since;
-  double bytes = 0;
+  double bytes = 0, gap = 0; // gap: idle bytes behind it
   double times = 1;
   std::int32_t frame = -1; // who is told when the first is complete; -1 once told
   std::int32_t instance = -1;

@@ -130,11 +130,12 @@ void Sweep::post(std::int32_t f, const FlatStep& step) {
   const Frame& frame = frames_[f];
   const Instance& instance = compiled_.instances[frame.instance];
   std::int32_t peer = step.peer;
-  double bytes = step.bytes;
+  double bytes = step.bytes, gap = step.gap;
   if (step.dynamic >= 0) {
     const DynamicStep& dynamic = compiled_.dynamic[step.dynamic];
     const auto values = values_of(f);
     peer = static_cast<std::int32_t>(dynamic.peer.evaluate(values));
+    gap = static_cast<double>(dynamic.gap.evaluate(values));
     bytes = lengths_.mean_bytes(dynamic.extent, instance.rank, values, dynamic.collapsed);
     const bool data = step.kind != StepKind::signal && step.kind != StepKind::wait_signal;
     if (data && bytes <= 0) return complete(f, frame.now, 0);
@@ -148,7 +149,7 @@ void Sweep::post(std::int32_t f, const FlatStep& step) {
   default:
     break;
   }
-  const Posted posted{frame.now, bytes, frame.times, f, frame.instance, step.kind};
+  const Posted posted{frame.now, bytes, gap, frame.times, f, frame.instance, step.kind};
   if (step.kind == StepKind::send || step.kind == StepKind::signal)
     matching_.post({instance.lane, instance.rank, peer}, Matching::sends, posted);
   else
@@ -160,7 +161,7 @@ void Sweep::local_step(std::int32_t f, StepKind kind, double bytes) {
   const Frame& frame = frames_[f];
   const Instance& instance = compiled_.instances[frame.instance];
   Message m;
-  m.send = {frame.now, bytes, frame.times, f, frame.instance, kind};
+  m.send = {frame.now, bytes, 0, frame.times, f, frame.instance, kind};
   m.channel = {instance.lane, instance.rank, instance.rank};
   m.times = frame.times;
   m.start = frame.now;
