@@ -6,14 +6,19 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
+#include <thread>
 
 namespace kumihimo::worker {
 namespace {
 
 using mpi::Handle;
+
+// MPICH's launcher, when told to end a job, drops what it has not yet read from the processes.
+constexpr std::chrono::milliseconds time_to_forward{500};
 
 void write_line(const nlohmann::json& object) {
   std::puts(object.dump().c_str());
@@ -88,6 +93,7 @@ void Job::print(const Error& error) const { print(to_json(error)); }
 
 void Job::give_up(const Error& error) const {
   write_line(to_json(error));
+  std::this_thread::sleep_for(time_to_forward);
   library_.call.Abort(world(), 1);
   std::_Exit(1); // where the library returns
 }
