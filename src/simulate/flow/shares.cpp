@@ -8,7 +8,6 @@ namespace kumihimo::simulation {
 
 namespace {
 constexpr double tolerance = 1e-9;
-constexpr int most_passes = 32; // then the bids stand: they are below the fair rates, by little
 } // namespace
 
 void FairShares::count(const FlowSet& flows) {
@@ -77,7 +76,7 @@ void FairShares::solve(FlowSet& flows) {
   if (flows.size() == 0) return;
   active_.resize(flows.size());
   std::iota(active_.begin(), active_.end(), 0U);
-  for (int pass = 0; pass < most_passes && !active_.empty(); ++pass) {
+  for (int pass = 0; !active_.empty(); ++pass) { // the lowest bid of all settles, so that each pass ends some
     bid(flows);
     if (pass == 0 && uniform(flows)) break;
     settle(flows);
