@@ -110,11 +110,16 @@ double Network::sum_rate(std::int32_t rank, std::int32_t here, std::int32_t on_n
   return std::min(reduction_rate(rank) / here, capacity_[memory(rank)] / (sum_traffic * on_node));
 }
 
-Status Network::can_offload() const {
-  if (machine_->offload) return Nothing{};
-  return not_applicable(
-      fmt::format("the schedule offloads to the network's engine, and {} has no [offload] section that describes one",
-                  machine_->name));
+Status Network::can_offload(std::optional<std::int64_t> bytes) const {
+  if (!bytes) return Nothing{};
+  if (!machine_->offload)
+    return not_applicable(
+        fmt::format("the schedule offloads to the network's engine, and {} has no [offload] section that describes one",
+                    machine_->name));
+  const Bytes most = machine_->offload->max_bytes.value;
+  if (*bytes <= most.value) return Nothing{};
+  return not_applicable(fmt::format("the schedule offloads {} at once, and the engine of {} takes {} (max_bytes)",
+                                    text_of(Bytes{*bytes}), machine_->name, text_of(most)));
 }
 
 double Network::offload_seconds(std::int64_t ranks) const {

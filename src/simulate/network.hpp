@@ -6,6 +6,7 @@
 #include "base/result.hpp"
 #include "machine/machine.hpp"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -41,8 +42,8 @@ class Network {
   double sum_rate(std::int32_t rank, std::int32_t here, std::int32_t on_node) const;
 
   // Of one call of the network's own engine by so many ranks; asked only after can_offload, which is not_applicable on
-  // machines without one.
-  Status can_offload() const;
+  // machines without one, and for more bytes than it takes. None: the schedule has no offload.
+  Status can_offload(std::optional<std::int64_t> bytes) const;
   double offload_seconds(std::int64_t ranks) const;
 
   bool is_link(Resource r) const { return r < link_bound_; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 namespace kumihimo::simulation {
 
@@ -87,6 +88,23 @@ double latency(const Collective& c, const Network& network, const Layout& l) {
          farthest * m.network.hop_latency.value.value;
 }
 
+double bytes_of(const Collective& c) {
+  const std::int64_t most = c.counts.table && !c.counts.table->empty()
+                                ? *std::max_element(c.counts.table->begin(), c.counts.table->end())
+                                : c.counts.each;
+  return c.kind == CollectiveKind::barrier ? 0 : static_cast<double>(most) * static_cast<double>(c.type_bytes);
+}
+
+// Where the network's own engine takes the data, no bound holds for it but its own: all nodes call it, or one of them
+// sends its part to another that does.
+std::optional<double> offloaded(const Collective& c, const Network& network, const Layout& l) {
+  const Machine& m = network.machine();
+  if (l.nodes < 2 || !m.offload || bytes_of(c) > static_cast<double>(m.offload->max_bytes.value.value)) return {};
+  const double message =
+      m.software.message_cost.value.value + m.software.relay_latency.value.value + m.network.hop_latency.value.value;
+  return std::min(network.offload_seconds(l.nodes), network.offload_seconds(1) + message);
+}
+
 } // namespace
 
 std::vector<LowerBound> lower_bounds(const Collective& collective, const Network& network) {
@@ -104,6 +122,8 @@ std::vector<LowerBound> lower_bounds(const Collective& collective, const Network
     if (l.whole) bounds.push_back({"bisection", over(v.bisection, m.topology->bisection_links() * link)});
   }
   bounds.push_back({"reduction", over(v.reduced, reducing)});
+  if (const auto most = offloaded(collective, network, l))
+    for (LowerBound& bound : bounds) bound.seconds = std::min(bound.seconds, Seconds{*most});
   return bounds;
 }
 

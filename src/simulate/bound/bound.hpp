@@ -1,5 +1,5 @@
 // Times below which no schedule of a collective can be on a machine. Reductions combine data on the way, nothing else
-// does: a message is not multiplied by the network.
+// does: a message is not multiplied by the network. Its own engine, where it has one, is another way for what it takes.
 #pragma once
 
 #include "schedule/collective.hpp"

@@ -1,5 +1,7 @@
 #include "simulate/exact/events.hpp"
 
+#include "simulate/offload.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,14 +23,13 @@ void Events::add_rank(std::int32_t rank) {
   first_lane_.push_back(static_cast<std::int32_t>(lanes_.size()));
   programs_.push_back(schedule_.program(Rank{rank}));
   phases_.add(programs_.back());
+  offloaded_ = std::max(offloaded_, largest_offload(schedule_, Rank{rank}, programs_.back())); // none is least
   bindings_.emplace_back(schedule_.collective, schedule_.segments, Rank{rank});
   for (const Lane& lane : programs_.back().lanes) {
     LaneState state;
     state.rank = rank;
     state.lane = &lane;
     state.rounds = expand(lane);
-    for (const ExpandedRound& round : state.rounds)
-      for (const ExpandedStep& step : round.steps) offloads_any_ |= step.offload >= 0;
     state.window = std::clamp<std::int64_t>(lane.window, 1, segments_);
     state.slots.resize(static_cast<std::size_t>(state.window));
     lanes_.push_back(std::move(state));
@@ -301,8 +302,7 @@ void Events::handle(const Event& event) {
 }
 
 Result<Prediction> Events::run() {
-  if (offloads_any_)
-    if (Status can = network_.can_offload(); !can) return can.error();
+  if (Status can = network_.can_offload(offloaded_); !can) return can.error();
   for (std::int32_t rank = 0; rank < schedule_.ranks(); ++rank) wake(rank);
   const auto reschedule = [&] {
     serve_requested();

@@ -122,7 +122,7 @@ class Events {
   std::vector<std::int32_t> first_lane_; // of each rank; one more at the end
   std::int64_t unfinished_ = 0;          // lanes
   Phases phases_;
-  bool offloads_any_ = false;
+  std::optional<std::int64_t> offloaded_; // bytes of the largest
 
   double now_ = 0;
   std::int64_t order_ = 0, posted_ = 0;

@@ -1,4 +1,5 @@
 #include "simulate/flow/compiled.hpp"
+#include "simulate/offload.hpp"
 
 #include <fmt/format.h>
 
@@ -124,6 +125,7 @@ void Compiler::add(std::int32_t rank, const Program& program) {
   rank_ = rank;
   out_.first_instance.push_back(static_cast<std::uint32_t>(out_.instances.size()));
   out_.phases.add(program);
+  out_.offloaded = std::max(out_.offloaded, largest_offload(*out_.schedule, Rank{rank}, program)); // none is least
   out_.lanes.resize(static_cast<std::size_t>(out_.phases.lanes()));
   for (const Lane& lane : program.lanes) {
     Instance instance;

@@ -9,6 +9,7 @@
 #include "simulate/phases.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -60,6 +61,7 @@ struct FlatLane {
 struct Compiled {
   const Schedule* schedule = nullptr;
   std::int64_t segments = 1;
+  std::optional<std::int64_t> offloaded;     // bytes of the largest offload, if there is any
   std::vector<FlatLane> lanes;               // as numbered by `phases`
   std::vector<Instance> instances;           // by rank, then lane
   std::vector<std::uint32_t> first_instance; // of each rank; one more at the end

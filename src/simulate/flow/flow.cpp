@@ -123,9 +123,7 @@ std::string limiting(const Network& network, const Prediction& p) {
 Result<Prediction> predict_flow(const Schedule& schedule, const Network& network) {
   auto compiled = compile(schedule);
   if (!compiled) return compiled.error();
-  const auto offloads = [](const FlatStep& step) { return step.kind == StepKind::offload; };
-  if (std::any_of(compiled->steps.begin(), compiled->steps.end(), offloads))
-    if (Status can = network.can_offload(); !can) return can.error();
+  if (Status can = network.can_offload(compiled->offloaded); !can) return can.error();
   Sweep sweep(*compiled, network);
   Prediction p;
   p.model = Model::flow;
