@@ -58,6 +58,7 @@ std::vector<Place> places_of(std::int32_t ranks) {
     places.push_back({RankSpace::box(*Shape::parse(shape)), 1});
   }
   if (ranks > 2 && ranks % 2 == 0) places.push_back({RankSpace::box(Shape({Axis{ranks / 2, true}}), 2), 2});
+  if (ranks > 2 && ranks % 2 == 1) places.push_back(row_of_nodes(ranks, 2));
   if (ranks > 3) places.push_back(row_of_nodes(ranks, 3));
   return places;
 }
@@ -65,7 +66,6 @@ std::vector<Place> places_of(std::int32_t ranks) {
 // The mixed ones first, so that an algorithm which is tried once is tried where its messages take both ways.
 std::vector<Place> places_for_one_try(std::int32_t ranks) {
   std::vector<Place> places = places_of(ranks);
-  if (ranks > 2) places.push_back(row_of_nodes(ranks, 2));
   std::stable_partition(places.begin(), places.end(), [](const Place& place) { return place.is_mixed(); });
   return places;
 }
