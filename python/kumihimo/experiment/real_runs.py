@@ -86,6 +86,7 @@ def measure(installation: Installation, progress: Progress = silent, *, effort: 
                 else ["there was no time left to choose an algorithm for each length and to judge the choice"]
             ),
         ],
+        "checks_planned": len(checks_of(effort)),
         "checks": [{**found, "space": space_of(found)} for found in checks],
         "results": [with_check(result, checks) for result in sorted(timed.results, key=place_of)],
         "chosen": choice,
@@ -124,13 +125,18 @@ def left(end: float) -> float:
     return max(LEAST_SECONDS, end - time.monotonic())
 
 
-def check(installation: Installation, progress: Progress, effort: Effort, end: float) -> bench.Run:
-    """Against the golden copy: results with `right`. One type at every length, the other at those up to 1 MiB, since
-    the golden copy adds element by element and takes its time."""
+def checks_of(effort: Effort) -> list[bench.Case]:
+    """What is compared with the golden copy, in this order: one type at every length, the other at those up to 1 MiB,
+    since the golden copy adds element by element and takes its time."""
     sizes = in_order(effort.sizes)
     short = [size for size in sizes if size <= LONGEST_IN_ALL_TYPES]
     long = [size for size in sizes if size > LONGEST_IN_ALL_TYPES]
-    wanted = [case for type_ in TYPES for case in cases(short, type_)] + cases(long, TIMED_TYPE)
+    return [case for type_ in TYPES for case in cases(short, type_)] + cases(long, TIMED_TYPE)
+
+
+def check(installation: Installation, progress: Progress, effort: Effort, end: float) -> bench.Run:
+    """Against the golden copy: results with `right`."""
+    wanted = checks_of(effort)
     return job.run_task(
         {"task": "check", "repeats": REPEATS},
         wanted,

@@ -155,6 +155,7 @@ MEASURED = {
         least=1,
     ),
     "notes": Each(TEXT),
+    "checks_planned": MayLack(COUNT),
     "checks": MayLack(Each({"algorithm": TEXT, "bytes": COUNT, "type": TEXT, "right": MayLack(FLAG), **PLACE})),
     "chosen": MayLack(
         {

@@ -94,11 +94,17 @@ def _bitwise(measured: dict) -> list[Number]:
     return [
         Number(
             f"{right} of {of}",
-            "real runs equal to the golden copy bit for bit, and when repeated",
+            "real runs equal to the golden copy bit for bit, and when repeated" + _undone(measured),
             f"measured here on {ranks} MPI processes, in {' and '.join(golden.types(measured))}, values whose sum "
             "depends on order",
         )
     ]
+
+
+def _undone(measured: dict) -> str:
+    """What the deadline left out, if it did."""
+    undone = measured.get("checks_planned", 0) - len(measured.get("checks", []))
+    return f"; {undone} more were planned, and the machine was too busy for them" if undone > 0 else ""
 
 
 def _place(result: dict, simulated: dict) -> str:

@@ -127,6 +127,14 @@ def test_the_numbers_say_of_what_they_are(measured):
     assert any("geometric mean over 1 length, 9 launches each" in how for how in both.values())
 
 
+def test_comparisons_that_the_deadline_left_out_are_told(measured):
+    cut = {**measured, "checks": measured["checks"][:-3]}
+    said = [[number.meaning for number in numbers.numbers(Material(m))] for m in (measured, cut)]
+
+    assert not any("were planned" in meaning for meaning in said[0])
+    assert any("; 3 more were planned, and the machine was too busy" in meaning for meaning in said[1])
+
+
 def test_calls_that_differ_are_marked_in_the_legend(measured):
     first, *rest = measured["results"]
     wrong = {**measured, "results": [{**first, "bitwise": False}, *rest]}
