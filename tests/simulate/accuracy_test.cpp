@@ -128,6 +128,21 @@ TEST(Golden, SegmentsOfRingsAndBuckets) {
       }
 }
 
+// With few segments in flight it is chance whether they meet; the flow model says so, and only there.
+TEST(Golden, FewSegmentsInFlightAreLabelled) {
+  const Machine m = described("k-computer", "4x4x4");
+  for (const std::int64_t window : {1, 2, 16}) {
+    Parameters p;
+    p.segment_bytes = 1 << 16;
+    p.window = window;
+    const Schedule s = built(algorithm("bucket"), m, 1 << 24, p);
+    const Prediction flow = predicted(s, m);
+    const double error = std::abs(flow.seconds.value / predicted(s, m, Model::exact).seconds.value - 1);
+    EXPECT_EQ(error > 0.2, window == 2) << error;
+    EXPECT_EQ(!flow.accuracy.empty(), window == 2) << flow.accuracy;
+  }
+}
+
 TEST(Golden, BothCountTheSameBytesOnEveryLink) {
   const Machine m = described("k-computer", "4x3x2");
   for (const char* name : {"trinaryx3", "recursive_doubling", "binary", "rabenseifner", "ring", "bucket",

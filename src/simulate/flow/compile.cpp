@@ -49,6 +49,7 @@ class Compiler {
   std::int32_t rank_ = 0;
   std::int64_t times_ = 1; // trips of the enclosing loops, multiplied
   double reduced_ = 0;     // bytes reduced by the current lane
+  std::int64_t sends_ = 0; // its rounds that send
   std::string wrong_;
 };
 
@@ -83,6 +84,7 @@ FlatStep Compiler::flat(const Step& step, const Expression& gap) {
 }
 
 void Compiler::add_round(const Round& round, FlatNode& node) {
+  if (std::any_of(round.steps.begin(), round.steps.end(), [](const Step& s) { return s.sends(); })) sends_ += times_;
   node.first = static_cast<std::uint32_t>(out_.steps.size());
   for (const Step& step : round.steps) {
     const FlatStep f = flat(step, round.gap);
@@ -135,9 +137,9 @@ void Compiler::add(std::int32_t rank, const Program& program) {
     instance.window = std::clamp<std::int64_t>(lane.window, 1, out_.segments);
     ++out_.lanes[instance.lane].instances;
     FlatNode top;
-    reduced_ = 0;
+    reduced_ = 0, sends_ = 0;
     add_body(lane.body, top);
-    instance.reduced = reduced_;
+    instance.reduced = reduced_, instance.sends = sends_;
     instance.first_node = top.first, instance.nodes = top.count;
     instance.first_after = static_cast<std::uint32_t>(out_.afters.size());
     for (const After& after : lane.after)

@@ -48,7 +48,8 @@ struct Instance {
   std::int64_t window = 1;
   std::uint32_t first_node = 0, nodes = 0;
   std::uint32_t first_after = 0, afters = 0;
-  double reduced = 0; // bytes that one segment reduces here
+  double reduced = 0;     // bytes that one segment reduces here
+  std::int64_t sends = 0; // rounds of one segment that send
 };
 
 struct FlatLane {

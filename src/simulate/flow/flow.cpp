@@ -19,6 +19,7 @@ struct Course {         // of the phases so far
   std::size_t last = 0; // the instance that ends last
   double seconds = 0;
   std::vector<double> reduced; // seconds by rank
+  double meetings = 0;         // seconds that it may be longer: see Period::longest
 };
 
 // Fitted to the exact solution of trinaryx3, trinaryx6 and trinaryx3_overlap on 4x4x4, 3x3x3, 5x4x3 and 6x2x3 of K, 1
@@ -72,8 +73,10 @@ Phase describe_phase(const Compiled& compiled, const Network& network, Sweep& sw
     result.compute = {std::max(result.compute.value, t)};
   }
   if (!period.empty() && slowest >= 0) {
-    result.period = {period[sweep.pipeline(slowest)].seconds};
-    result.limiting = period[sweep.pipeline(slowest)].limiting;
+    const Period& p = period[sweep.pipeline(slowest)];
+    result.period = {p.seconds};
+    result.limiting = p.limiting;
+    course.meetings += std::max(0.0, p.longest - p.seconds) * static_cast<double>(compiled.segments - 1);
   }
   return result;
 }
@@ -91,7 +94,12 @@ void describe_links(const Network& network, Sweep& sweep, Prediction& p) {
   p.link_bytes = traffic.link_bytes;
 }
 
-std::string doubts(const Prediction& p) {
+std::string doubts(const Prediction& p, const Course& course) {
+  if (course.meetings > 0.2 * course.seconds)
+    return fmt::format(
+        "segments in flight may wait for one another in a lane's queue, which the flow model leaves out: "
+        "up to {:.0f} % longer",
+        100 * course.meetings / course.seconds);
   if (p.doubtful_sharing <= far_apart) return {};
   return fmt::format(
       "{:.0f} % of the time is shared by messages that begin or end apart, which the flow model takes to "
@@ -143,7 +151,7 @@ Result<Prediction> predict_flow(const Schedule& schedule, const Network& network
   p.compute = {course.reduced.empty() ? 0 : *std::max_element(course.reduced.begin(), course.reduced.end())};
   const Traffic& traffic = sweep.traffic();
   if (traffic.weight > 0) p.unequal_shares = traffic.unequal / traffic.weight;
-  p.accuracy = doubts(p);
+  p.accuracy = doubts(p, course);
   describe_links(network, sweep, p);
   p.limiting = limiting(network, p);
   return p;

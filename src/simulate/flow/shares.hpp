@@ -29,8 +29,8 @@ class FairShares {
  public:
   explicit FairShares(const std::vector<double>& capacities) : capacities_(capacities), cells_(capacities.size()) {}
 
-  // O(resources of the flows that are left) for each pass, of which there are as many as bottlenecks are nested; nothing
-  // is touched that no flow uses.
+  // O(resources of the flows that are left) for each pass, of which there are as many as bottlenecks are nested;
+  // nothing is touched that no flow uses.
   void solve(FlowSet& flows);
 
   // Of the last solve: resources with two flows or more.
