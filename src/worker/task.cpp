@@ -58,6 +58,8 @@ Result<Collective> collective_of(const json& given, std::int32_t ranks) {
   if (!type) return type.error();
   const Result<Operation> operation = parse_operation(given.value("operation", "sum"));
   if (!operation) return operation.error();
+  if (*operation == Operation::user)
+    return bad_input("one of MPI's own operations, which the worker has", "the user's, of which it has no function");
   std::int64_t count = 0;
   std::int32_t root = 0;
   bool in_place = false;

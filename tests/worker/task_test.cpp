@@ -45,8 +45,9 @@ TEST(Task, MistakesAreSentences) {
   for (const char* text : {"", "[]", "{", R"({"task": "dance"})", R"({"task": "check", "cases": 3})",
                            R"({"task": "check", "cases": [3]})"})
     EXPECT_NE(sentence(text), "") << text;
-  for (const char* members : {R"("type": "quad")", R"("operation": "avg")", R"("collective": "dance")",
-                              R"("shape": "x")", R"("count": "many")", R"("ranks_per_node": -1)"})
+  for (const char* members :
+       {R"("type": "quad")", R"("operation": "avg")", R"("collective": "dance")", R"("shape": "x")",
+        R"("count": "many")", R"("ranks_per_node": -1)", R"("operation": "user")"})
     EXPECT_NE(sentence(task_with(members)), "") << members;
   EXPECT_FALSE(library_of_task(R"({"task": "check"})").ok());
 }
