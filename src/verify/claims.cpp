@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace kumihimo::verify {
@@ -27,28 +28,29 @@ std::int64_t link_between(const Shape& shape, std::int32_t from, std::int32_t to
   return link;
 }
 
-// Peers of the sends of a lane that loops vary: all of them; else the one.
-std::vector<std::int32_t> peers_of(const Expression& peer, Values trips) {
-  std::vector<std::int64_t> shortened(trips.begin(), trips.end());
-  for (std::size_t d = 0; d < shortened.size(); ++d)
-    if (!peer.depends_on(Variable{static_cast<std::int32_t>(d)}))
-      shortened[d] = std::min<std::int64_t>(shortened[d], 1);
+constexpr std::int64_t most_peers = 100'000; // iterations listed for a step's peers
+constexpr std::int64_t most_values = 20'000; // values tried where bounds do not decide
+
+// Peers of a send that loops vary: all of them; nothing where they are too many to list.
+std::optional<std::set<std::int32_t>> peers_of(const Expression& peer, Values trips) {
   std::set<std::int32_t> peers;
-  for_values(shortened, 100'000, [&](Values values) {
+  const bool all = for_values(shortened(trips, peer), most_peers, [&](Values values) {
     peers.insert(static_cast<std::int32_t>(peer.evaluate(values)));
     return true;
   });
-  return {peers.begin(), peers.end()};
+  if (!all) return std::nullopt;
+  return peers;
 }
 
+// Whether it never has data; only what was tried everywhere counts.
 bool is_empty(const Step& step, const Binding& binding, Values trips) {
   if (step.is_signal()) return false;
   bool some = false;
-  for_values(trips, 64, [&](Values values) {
+  const bool all = for_values(trips, most_values, [&](Values values) {
     some = binding.length(step.extent(), values) > 0;
     return !some;
   });
-  return !some;
+  return all && !some;
 }
 
 // The phase of a lane: 0 if it is after none, else one more than the last of those it is after.
@@ -81,9 +83,16 @@ void LinkClaims::add(const Program& program, Rank rank, std::vector<Finding>& fi
       for (std::size_t j = 0; j < round.steps.size(); ++j) {
         const Step& step = round.steps[j];
         if (!step.sends()) continue;
-        for (const std::int32_t peer : peers_of(step.peer, trips)) {
+        Place place{rank.value, lane.id.value, -1, number, static_cast<std::int32_t>(j), {}, step.kind, -1};
+        const auto peers = peers_of(step.peer, trips);
+        if (!peers) {
+          if (findings.size() < most_)
+            findings.push_back({Check::claim, place, "cannot be shown to go between neighbours: too many iterations"});
+          continue;
+        }
+        for (const std::int32_t peer : *peers) {
           if (peer == rank.value || findings.size() >= most_) continue;
-          Place place{rank.value, lane.id.value, -1, number, static_cast<std::int32_t>(j), {}, step.kind, peer};
+          place.peer = peer;
           const std::int64_t link = link_between(space_.shape(), from, space_.place(Rank{peer}));
           if (link < 0 && is_empty(step, binding, trips)) continue;
           if (link < 0 && (claims.neighbours_only || claims.link_disjoint)) {
@@ -160,12 +169,12 @@ class Translated {
 
   bool same_peers(const Expression& first, const Expression& here, Values trips) const {
     bool same = true;
-    for_values(trips, 4096, [&](Values values) {
+    const bool all = for_values(shortened(trips, first, here), most_peers, [&](Values values) {
       const auto peer = Rank{static_cast<std::int32_t>(first.evaluate(values))};
       same = moved(space_.place(peer)) == space_.place(Rank{static_cast<std::int32_t>(here.evaluate(values))});
       return same;
     });
-    return same;
+    return same && all;
   }
 
   // Place p of rank 0's program, translated.

@@ -2,6 +2,9 @@
 // spread of others.
 #pragma once
 
+#include "base/expression.hpp"
+
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -33,6 +36,17 @@ bool for_values(std::span<const std::int64_t> trips, std::int64_t budget, F&& fn
     while (d > 0 && ++values[d - 1] == trips[d - 1]) values[--d] = 0;
     if (d == 0) return true;
   }
+}
+
+// Trips of 1 for the loops that none of the expressions depends on: their iterations are all alike.
+template <class... E>
+std::vector<std::int64_t> shortened(std::span<const std::int64_t> trips, const E&... expressions) {
+  std::vector<std::int64_t> out(trips.begin(), trips.end());
+  for (std::size_t d = 0; d < out.size(); ++d) {
+    const Variable v{static_cast<std::int32_t>(d)};
+    if (!(expressions.depends_on(v) || ...)) out[d] = std::min<std::int64_t>(out[d], 1);
+  }
+  return out;
 }
 
 } // namespace kumihimo::verify
