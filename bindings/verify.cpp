@@ -40,6 +40,7 @@ void bind_report(nb::module_& m) {
       .def_ro("deadlock_shown", &Coverage::deadlock_shown)
       .def_ro("deadlock", &Coverage::deadlock)
       .def_ro("footprints", &Coverage::footprints)
+      .def_ro("footprint_segments", &Coverage::footprint_segments)
       .def_ro("height", &Coverage::height);
   nb::class_<Report>(m, "Report", "What a check of a schedule has to say.")
       .def_prop_ro("ok", &Report::ok)

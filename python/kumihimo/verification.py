@@ -21,6 +21,7 @@ COVERAGE = (
     "deadlock_segments",
     "samples",
     "footprints",
+    "footprint_segments",
     "executed",
     "height",
 )

@@ -67,6 +67,10 @@ class Walker {
 
   void loop(const Loop& l, std::int32_t parent, std::int64_t position, std::int32_t depth) {
     const std::int32_t first_round = round_;
+    if (l.trip <= 0) {
+      round_ += rounds_in(l.body);
+      return;
+    }
     std::int32_t node = -1;
     trips_.push_back(l.trip);
     const auto iterate = [&](std::int64_t i) {
@@ -201,6 +205,7 @@ class Walker {
   void append_iterations(const Body& nodes, std::int32_t depth, std::int32_t at, std::vector<Range>& out) {
     for (const Node& node : nodes) {
       if (const Loop* inner = std::get_if<Loop>(&node)) {
+        if (inner->trip <= 0) continue;
         trips_.push_back(inner->trip);
         append_iterations(inner->body, depth, at + 1, out);
         trips_.pop_back();
@@ -299,6 +304,7 @@ ElementRun Expander::reach(std::int32_t lane, std::int64_t segment) const {
   const std::int64_t begin = part_begin(segment, all, n), end = part_begin(segment + 1, all, n);
   std::int64_t low = end, high = begin;
   for_each_round_as_written(program_.lanes[lane], binding_.segments(), [&](const Round& round, Values trips) {
+    if (std::count(trips.begin(), trips.end(), 0) > 0) return;
     for (const Step& step : round.steps) {
       if (step.is_signal()) continue;
       const Extent& e = step.extent();
@@ -319,14 +325,15 @@ ElementRun Expander::reach(std::int32_t lane, std::int64_t segment) const {
 }
 
 std::int64_t expanded_steps(const Body& body) {
-  std::int64_t n = 0;
+  Wide n = 0;
   for (const Node& node : body) {
     if (const Round* round = std::get_if<Round>(&node))
-      n += static_cast<std::int64_t>(round->steps.size());
+      n += static_cast<Wide>(round->steps.size());
     else
-      n += std::get<Loop>(node).trip * expanded_steps(std::get<Loop>(node).body);
+      n += static_cast<Wide>(std::get<Loop>(node).trip) * expanded_steps(std::get<Loop>(node).body);
+    n = saturated(n);
   }
-  return n;
+  return saturated(n);
 }
 
 } // namespace kumihimo::verify

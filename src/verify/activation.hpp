@@ -95,7 +95,7 @@ class Expander {
   const Binding& binding_;
 };
 
-// Steps of one segment of a lane, loops expanded.
+// Steps of one segment of a lane, loops expanded; at most the largest number there is.
 std::int64_t expanded_steps(const Body& body);
 
 } // namespace kumihimo::verify

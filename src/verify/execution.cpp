@@ -22,7 +22,7 @@ namespace {
 class Execution {
  public:
   Execution(const Schedule& schedule, const Scene& scene, std::size_t most)
-      : schedule_(schedule), scene_(scene), most_(most), knowledge_(schedule.collective) {}
+      : schedule_(schedule), scene_(scene), most_(most), knowledge_(schedule.collective, scene.entries_from) {}
 
   Outcome run() {
     if (scene_.foci.empty()) {
@@ -85,7 +85,8 @@ class Execution {
   void follow(std::size_t f, const Focus& focus) {
     focus_ = focus;
     store_ = {};
-    knowledge_ = Knowledge(schedule_.collective);
+    knowledge_ = Knowledge(schedule_.collective, scene_.entries_from);
+    store_.reserve(2 * ranks_.size());
     reference_.clear();
     for (auto& state : ranks_) {
       state->follow(f);

@@ -12,10 +12,11 @@
 namespace kumihimo::verify {
 
 struct Scene {
-  std::vector<Focus> foci;   // single elements, each in its segment and by itself; else all elements of ...
-  std::int64_t segments = 0; // ... that many segments, from the first
-  bool none_empty = false;   // steps without data synchronise too (progress.hpp)
-  bool memory = true;        // follow the data, not only who waits for whom
+  std::vector<Focus> foci;        // single elements, each in its segment and by itself; else all elements of ...
+  std::int64_t segments = 0;      // ... that many segments, from the first
+  bool none_empty = false;        // steps without data synchronise too (progress.hpp)
+  std::int32_t entries_from = -1; // barrier: whose entries are followed (knowledge.hpp)
+  bool memory = true;             // follow the data, not only who waits for whom
 };
 
 struct Outcome {

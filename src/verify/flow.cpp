@@ -100,6 +100,7 @@ class Collector {
   void append_meetings(const Body& body, std::int32_t depth, std::int32_t at, std::vector<Range>& out) {
     for (const Node& node : body) {
       if (const Loop* inner = std::get_if<Loop>(&node)) {
+        if (inner->trip <= 0) continue;
         trips_.push_back(inner->trip);
         append_meetings(inner->body, depth, at + 1, out);
         trips_.pop_back();

@@ -3,17 +3,13 @@
 #include <algorithm>
 
 namespace kumihimo::verify {
-namespace {
-constexpr std::int32_t most_tracked = 512;
-}
-
-Knowledge::Knowledge(const Collective& collective)
+Knowledge::Knowledge(const Collective& collective, std::int32_t from)
     : barrier_(collective.kind == CollectiveKind::barrier), ranks_(collective.ranks) {
   if (!barrier_) return;
-  const std::int32_t tracked = std::min(ranks_, most_tracked);
+  const std::int32_t tracked = std::min(ranks_ - std::max(from, 0), most_entries);
   bit_.assign(ranks_, -1);
   for (std::int32_t i = 0; i < tracked; ++i) {
-    const auto rank = static_cast<std::int32_t>(std::int64_t{i} * ranks_ / tracked);
+    const auto rank = from >= 0 ? from + i : static_cast<std::int32_t>(std::int64_t{i} * ranks_ / tracked);
     bit_[rank] = i;
     tracked_.push_back(rank);
   }

@@ -11,9 +11,12 @@
 
 namespace kumihimo::verify {
 
+inline constexpr std::int32_t most_entries = 512; // ranks whose entry into a barrier is followed at once
+
 class Knowledge {
  public:
-  explicit Knowledge(const Collective& collective);
+  // Follows the entries of ranks from `from` on; below 0: of some spread over all, if they are many.
+  Knowledge(const Collective& collective, std::int32_t from);
 
   Token begin(const RankState& state, std::int32_t lane); // of the segment that the lane has just begun
   void enter(Activation& a, std::int32_t node);
@@ -37,7 +40,7 @@ class Knowledge {
 
   bool barrier_;
   std::int32_t ranks_;
-  std::vector<std::int32_t> tracked_; // ranks with a bit; all of them up to a few hundred, else a sample
+  std::vector<std::int32_t> tracked_; // ranks with a bit
   std::vector<std::int32_t> bit_;     // of each rank, or -1
   std::vector<Set> sets_;
   std::vector<std::int32_t> own_;  // the set of each rank alone

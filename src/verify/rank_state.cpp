@@ -16,6 +16,28 @@ std::shared_ptr<const LocalOrder> OrderCache::of(const Program& program, const s
   return order;
 }
 
+namespace {
+auto at(auto& active, std::int64_t segment) {
+  return std::lower_bound(active.begin(), active.end(), segment,
+                          [](const auto& a, std::int64_t s) { return a->segment < s; });
+}
+} // namespace
+
+Activation* LaneState::find(std::int64_t segment) const {
+  const auto it = at(active, segment);
+  return it != active.end() && (*it)->segment == segment ? it->get() : nullptr;
+}
+
+Activation* LaneState::keep(Activation activation) {
+  const auto it = at(active, activation.segment);
+  return active.insert(it, std::make_unique<Activation>(std::move(activation)))->get();
+}
+
+void LaneState::drop(std::int64_t segment) {
+  const auto it = at(active, segment);
+  if (it != active.end() && (*it)->segment == segment) active.erase(it);
+}
+
 RankState::RankState(const Schedule& of, Rank r, const Scene& scene, OrderCache& orders)
     : schedule(of), rank(r), program(of.program(r)), binding(of.collective, of.segments, r),
       segments(scene.foci.empty() ? scene.segments : 1) {
@@ -53,21 +75,19 @@ bool RankState::may_begin(std::int32_t l) const {
 Activation* RankState::begin(std::int32_t l) {
   LaneState& lane = lanes[l];
   const std::int64_t s = segment_number(lane.begun++);
-  if (const auto known = lane.active.find(s); known != lane.active.end()) return known->second.get();
+  if (Activation* const known = lane.find(s)) return known;
   if (focus_) {
     finish(l, s);
     return nullptr;
   }
-  auto& active = lane.active[s];
-  active = std::make_unique<Activation>(Expander(program, binding).full(l, s));
-  return active.get();
+  return lane.keep(Expander(program, binding).full(l, s));
 }
 
 void RankState::finish(std::int32_t l, std::int64_t segment) {
   LaneState& lane = lanes[l];
   lane.complete[slot(segment)] = true;
   while (lane.first_incomplete < segments && lane.complete[lane.first_incomplete]) ++lane.first_incomplete;
-  lane.active.erase(segment);
+  lane.drop(segment);
 }
 
 bool RankState::over() const {
@@ -107,12 +127,12 @@ void RankState::follow(std::size_t f) {
     lane.active.clear();
   }
   for (Touched& t : touched_)
-    if (t.focus == f) lanes[t.lane].active[focus_->segment] = std::make_unique<Activation>(std::move(t.activation));
+    if (t.focus == f) lanes[t.lane].keep(std::move(t.activation));
 }
 
 void RankState::expand_only_segment() {
   for (std::int32_t l = 0; l < static_cast<std::int32_t>(lanes.size()); ++l)
-    lanes[l].active[0] = std::make_unique<Activation>(Expander(program, binding).full(l, 0));
+    lanes[l].keep(Expander(program, binding).full(l, 0));
   program = {};
 }
 

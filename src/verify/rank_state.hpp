@@ -10,7 +10,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 namespace kumihimo::verify {
@@ -37,8 +36,12 @@ struct LaneState {
   std::int64_t begun = 0;            // segments
   std::int64_t first_incomplete = 0; // segments below it are complete
   std::vector<bool> complete;
-  std::vector<std::int32_t> left_with; // what is known when each segment is complete (barrier)
-  std::unordered_map<std::int64_t, std::unique_ptr<Activation>> active;
+  std::vector<std::int32_t> left_with;             // what is known when each segment is complete (barrier)
+  std::vector<std::unique_ptr<Activation>> active; // by ascending segment: a few, and those of 80,000 ranks at once
+
+  Activation* find(std::int64_t segment) const; // or nothing
+  Activation* keep(Activation activation);
+  void drop(std::int64_t segment);
 };
 
 struct RankState {

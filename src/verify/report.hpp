@@ -37,17 +37,18 @@ struct Finding {
 // How much was looked at. Matching is always complete unless pairs were sampled; the rest is exact (every segment and
 // element) or sampled.
 struct Coverage {
-  bool exact = false;                 // every step of every segment was executed
-  std::int64_t steps = 0;             // of all ranks, loops and segments expanded
-  std::int64_t pairs = 0;             // ordered pairs and lanes whose messages were matched
-  bool pairs_sampled = false;         // some loops meet too many peers to list them all
-  std::int64_t samples = 0;           // (segment, unit) pairs followed through all ranks where not exact
-  std::int64_t executed = 0;          // steps executed
-  std::int64_t deadlock_segments = 0; // segments executed with synchronous sends, from the first
-  bool deadlock_shown = false;        // there is none, in all segments and iterations
-  std::string deadlock;               // by what it is shown, or for what it is not
-  std::int64_t footprints = 0;        // ranks whose memory was followed for all elements where not exact
-  std::int64_t height = -1;           // relays on the longest path within a lane, as found
+  bool exact = false;                  // every step of every segment was executed
+  std::int64_t steps = 0;              // of all ranks, loops and segments expanded
+  std::int64_t pairs = 0;              // ordered pairs and lanes whose messages were matched
+  bool pairs_sampled = false;          // some loops meet too many peers to list them all
+  std::int64_t samples = 0;            // (segment, unit) pairs followed through all ranks where not exact
+  std::int64_t executed = 0;           // steps executed
+  std::int64_t deadlock_segments = 0;  // segments executed with synchronous sends, from the first
+  bool deadlock_shown = false;         // there is none, in all segments and iterations
+  std::string deadlock;                // by what it is shown, or for what it is not
+  std::int64_t footprints = 0;         // ranks whose memory was followed for all elements where not exact
+  std::int64_t footprint_segments = 0; // of how many segments, from the first
+  std::int64_t height = -1;            // relays on the longest path within a lane, as found
 };
 
 struct Report {
@@ -60,6 +61,7 @@ struct Report {
 
 struct Options {
   std::int64_t most_exact_steps = 2'000'000;     // up to which every step is executed
+  std::int64_t most_exact_pieces = 2'000'000;    // of data, as all ranks cut them: and up to how many of those
   std::int64_t most_control_steps = 6'000'000;   // beyond: steps executed without their data
   std::int64_t most_footprint_steps = 1'000'000; // and those of ranks followed by themselves
   std::int64_t most_pairs = 8'000'000;           // up to which every ordered pair is matched

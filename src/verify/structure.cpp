@@ -92,7 +92,7 @@ class Structure {
           check_step(round->steps[j]);
         }
         place_.step = -1;
-        if (round->gap.range(trips_).low < 0) find("a gap is below 0");
+        if (well_formed(round->gap) && round->gap.range(trips_).low < 0) find("a gap is below 0");
         place_.round = -1;
         continue;
       }
@@ -127,11 +127,8 @@ class Structure {
   Answer within(const Expression& e, std::int64_t low, std::int64_t high) {
     const Range r = e.range(trips_);
     if (r.low >= low && r.high <= high) return Answer::yes;
-    std::vector<std::int64_t> trips = trips_;
-    for (std::size_t d = 0; d < trips.size(); ++d)
-      if (!e.depends_on(Variable{static_cast<std::int32_t>(d)})) trips[d] = std::min<std::int64_t>(trips[d], 1);
     bool good = true;
-    const bool all = for_values(trips, budget, [&](Values values) {
+    const bool all = for_values(shortened(trips_, e), budget, [&](Values values) {
       const std::int64_t v = e.evaluate(values);
       good = v >= low && v <= high;
       if (!good) failed_at(values);
@@ -150,7 +147,37 @@ class Structure {
     place_.loops.clear();
   }
 
+  // Before anything asks for its values: variables are those of enclosing loops, tables have what is looked up.
+  bool well_formed(const Expression& e) {
+    for (const Expression::Term& t : e.terms()) {
+      if (t.kind == Expression::Term::Kind::variable) {
+        if (t.variable.depth >= 0 && t.variable.depth < static_cast<std::int32_t>(trips_.size())) continue;
+        return find(fmt::format("{} has a variable of no enclosing loop", e.text())), false;
+      }
+      if (!well_formed(*t.argument)) return false;
+      if (t.kind != Expression::Term::Kind::look_up) continue;
+      const auto size = static_cast<std::int64_t>(t.table->size());
+      const Answer answer = size == 0 ? Answer::unknown : within(*t.argument, 0, size - 1);
+      if (answer == Answer::yes) continue;
+      find_here(fmt::format("looks up {} in a table of {}{}", t.argument->text(), size,
+                            answer == Answer::no ? "" : ", which cannot be shown to have it"));
+      return false;
+    }
+    return true;
+  }
+
+  bool well_formed(const Step& step) {
+    if (!well_formed(step.peer)) return false;
+    for (const Chunk* chunk : {&step.source, &step.right, &step.target}) {
+      if (!well_formed(chunk->at) || !well_formed(chunk->extent.part)) return false;
+      for (const RunList& list : chunk->extent.runs)
+        if (!well_formed(list.first) || !well_formed(list.count)) return false;
+    }
+    return true;
+  }
+
   void check_step(const Step& step) {
+    if (!well_formed(step)) return;
     if (step.sends() || step.receives()) {
       const Range r = step.peer.range(trips_);
       const Answer answer = within(step.peer, 0, schedule_.ranks() - 1);
@@ -211,6 +238,9 @@ class Structure {
 
   bool check_extent(const Extent& e) {
     if (e.parts < 1) return find("an extent is cut in fewer than one part"), false;
+    if (static_cast<Wide>(e.parts) * schedule_.segments.count > far)
+      return find(fmt::format("{} segments of {} parts are too many to number", schedule_.segments.count, e.parts)),
+             false;
     if (e.runs.empty() || e.runs.size() > 2) return find("an extent has one or two run lists"), false;
     const CollectiveKind k = schedule_.collective.kind;
     const bool vector = is_vector_kind(k);
@@ -260,8 +290,8 @@ class Structure {
     if (c.kind == CollectiveKind::bcast) elements = c.counts.each;
     const std::int64_t named = e.layout == Layout::vector ? c.counts.each : elements;
     const std::string name = input ? "input" : "output";
-    if (elements < named || (elements == 0 && longest(e) > 0))
-      return find(fmt::format("{} the {}, which this rank has not", target ? "writes" : "reads", name));
+    const bool lacks = e.layout == Layout::vector ? elements < named : elements == 0 && may_hold_some(e);
+    if (lacks) return find(fmt::format("{} the {}, which this rank has not", target ? "writes" : "reads", name));
     if (e.layout == Layout::vector) return;
     if (c.counts.known == Counts::Known::local && (e.layout == Layout::input_blocks) != input)
       return find(fmt::format("names the {}'s blocks by the other buffer's layout", name));
@@ -272,14 +302,14 @@ class Structure {
       check_runs(list, place_.rank, place_.rank + 1, fmt::format("blocks of the {}", name));
   }
 
-  // The most elements that an extent may have; exact enough to tell none from some.
-  std::int64_t longest(const Extent& e) const {
-    std::int64_t most = 0;
-    for_values(trips_, 16, [&](Values values) {
-      most = std::max(most, binding_.length(e, values));
-      return most == 0;
+  // Whether the extent has elements in some iteration; where not all can be tried, it may.
+  bool may_hold_some(const Extent& e) const {
+    bool some = false;
+    const bool all = for_values(trips_, budget, [&](Values values) {
+      some = binding_.length(e, values) > 0;
+      return !some;
     });
-    return most;
+    return some || !all;
   }
 
   void check_scratch(const Chunk& chunk) {

@@ -24,6 +24,7 @@ struct Facts {
 
 class ValueStore {
  public:
+  void reserve(std::size_t values) { nodes_.reserve(values), facts_.reserve(values), index_.reserve(values); }
   ValueId leaf(std::int32_t rank, std::int64_t position, std::int64_t count);
   ValueId combine(ValueId left, ValueId right); // of equal counts
   // Elements [first, first + count) of the value.

@@ -1,8 +1,10 @@
 #include "verify/verify.hpp"
 
+#include "schedule/cursor.hpp"
 #include "verify/claims.hpp"
 #include "verify/execution.hpp"
 #include "verify/foci.hpp"
+#include "verify/knowledge.hpp"
 #include "verify/matching.hpp"
 #include "verify/progress.hpp"
 #include "verify/structure.hpp"
@@ -25,6 +27,7 @@ class Checker {
   Report run() {
     if (report_.findings.empty()) visit_programs();
     if (report_.findings.empty()) matching_.check(report_.findings);
+    report_.coverage.steps = saturated(static_cast<Wide>(steps_of_segment_) * schedule_.segments.count);
     report_.coverage.pairs = matching_.pairs();
     report_.coverage.pairs_sampled = matching_.sampled();
     if (report_.findings.empty()) execute_all();
@@ -54,17 +57,46 @@ class Checker {
       foci_.add(program, binding);
       for (const Lane& lane : program.lanes)
         widest_window_ = std::max(widest_window_, std::min(lane.window, schedule_.segments.count));
-      for (const Lane& lane : program.lanes)
-        report_.coverage.steps += expanded_steps(lane.body) * schedule_.segments.count;
+      for (const Lane& lane : program.lanes) {
+        steps_of_segment_ = saturated(static_cast<Wide>(steps_of_segment_) + expanded_steps(lane.body));
+        finest_cut_ = std::max(finest_cut_, finest_cut(lane));
+      }
     }
+  }
+
+  // Into how many pieces a lane cuts a vector or an array of blocks.
+  std::int64_t finest_cut(const Lane& lane) const {
+    std::int64_t finest = 1;
+    for_each_round_as_written(lane, schedule_.segments, [&](const Round& round, Values) {
+      for (const Step& step : round.steps)
+        for (const Chunk* chunk : {&step.source, &step.target}) {
+          const std::int64_t blocks = chunk->extent.layout == Layout::vector ? 1 : schedule_.ranks();
+          if (chunk->exists()) finest = std::max(finest, saturated(static_cast<Wide>(chunk->extent.parts) * blocks));
+        }
+    });
+    return finest;
+  }
+
+  // Time goes with the steps, and memory with the pieces that every rank's data are cut in.
+  bool few_enough() const {
+    const Wide pieces = static_cast<Wide>(schedule_.ranks()) * finest_cut_;
+    const bool barrier = schedule_.collective.kind == CollectiveKind::barrier;
+    const Wide times = barrier ? (schedule_.ranks() + most_entries - 1) / most_entries : 1; // executed
+    return report_.coverage.steps * times <= options_.most_exact_steps &&
+           pieces * schedule_.segments.count <= options_.most_exact_pieces;
   }
 
   void execute_all() {
     Scene scene;
     scene.segments = schedule_.segments.count;
-    report_.coverage.exact = report_.coverage.steps <= options_.most_exact_steps;
+    const bool barrier = schedule_.collective.kind == CollectiveKind::barrier;
+    report_.coverage.exact = few_enough();
+    scene.entries_from = report_.coverage.exact ? 0 : -1;
     if (report_.coverage.exact) {
-      run(schedule_, scene);
+      do {
+        run(schedule_, scene);
+        scene.entries_from += most_entries;
+      } while (report_.findings.empty() && barrier && scene.entries_from < schedule_.ranks());
       report_.coverage.deadlock_segments = scene.segments;
       report_.coverage.deadlock_shown = true;
       report_.coverage.deadlock = "every step executed";
@@ -122,7 +154,7 @@ class Checker {
   // ones, so that is no finding; then as many segments as the budget allows are executed as they are.
   void show_no_deadlock() {
     Coverage& covered = report_.coverage;
-    const std::int64_t count = schedule_.segments.count, each = std::max<std::int64_t>(1, covered.steps / count);
+    const std::int64_t count = schedule_.segments.count, each = std::max<std::int64_t>(1, steps_of_segment_);
     Scene scene;
     scene.memory = false;
     scene.segments = 1;
@@ -164,11 +196,12 @@ class Checker {
   // make the windows wrap. As it is, and where input and output are one memory.
   void follow_ranks() {
     const std::int64_t ranks = schedule_.ranks(), count = schedule_.segments.count;
-    const std::int64_t each = std::max<std::int64_t>(1, report_.coverage.steps / count / ranks);
+    const std::int64_t each = std::max<std::int64_t>(1, steps_of_segment_ / ranks);
     std::int64_t segments = std::max<std::int64_t>(1, std::min(count, options_.most_footprint_steps / each / 2));
     if (widest_window_ < segments) segments = std::min(segments, widest_window_ + 1);
     const std::int64_t some = std::clamp<std::int64_t>(options_.most_footprint_steps / (each * segments),
                                                        std::min<std::int64_t>(2, ranks), ranks);
+    report_.coverage.footprint_segments = segments;
     const auto together = in_place();
     OrderCache orders;
     for (std::int64_t i = 0; i < some; ++i) {
@@ -189,6 +222,7 @@ class Checker {
   Report report_;
   std::vector<Finding> link_findings_;
   std::int64_t widest_window_ = 1;
+  std::int64_t steps_of_segment_ = 0, finest_cut_ = 1;
   bool some_empty_ = false;
 };
 

@@ -71,9 +71,8 @@ class Chain {
   Link link(const Spot& spot) const {
     const RankState& state = *ranks_[spot.rank];
     const LaneState& lane = state.lanes[spot.lane];
-    const auto active = lane.active.find(spot.segment);
-    if (active != lane.active.end() && (active->second->nodes[0].next != -1 || active->second->nodes[0].oldest != -1))
-      return at_step(spot, *active->second);
+    const Activation* active = lane.find(spot.segment);
+    if (active && (active->nodes[0].next != -1 || active->nodes[0].oldest != -1)) return at_step(spot, *active);
     Place place;
     place.rank = spot.rank, place.lane = lane.id, place.segment = spot.segment;
     const auto held_by = [&](std::int32_t other, std::int64_t segment, std::string why) {

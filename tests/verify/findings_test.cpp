@@ -106,6 +106,40 @@ TEST(Structure, MoreDataThanACellHolds) {
   EXPECT_EQ(first(check(s)).check, Check::structure);
 }
 
+TEST(Structure, AVariableOfNoEnclosingLoop) {
+  for (const std::int32_t depth : {2, 40}) {
+    const Report r = check(schedule_of(bcast(2), [depth](LaneBuilder& lane, std::int64_t rank) {
+      lane.loop(2, [&](Variable) {
+        const Extent e = part(mod(Variable{depth}, 2), 2);
+        return Round{{rank == 0 ? send(1, in[e]) : receive(0, out[e])}, 0};
+      });
+    }));
+    EXPECT_EQ(first(r).check, Check::structure);
+    EXPECT_NE(first(r).what.find("no enclosing loop"), std::string::npos) << r.text();
+    EXPECT_EQ(first(r).place.step, 0);
+  }
+}
+
+// A table's values are all right; one iteration reads past its end.
+TEST(Structure, PastTheEndOfATable) {
+  const auto table = std::make_shared<const Table>(Table{1, 1, 1});
+  const auto schedule = [&](std::int64_t trip) {
+    return schedule_of(bcast(2), [=](LaneBuilder& lane, std::int64_t rank) {
+      lane.loop(trip, [&](Variable i) {
+        const Expression peer = Expression::look_up(table, i) - rank;
+        return Round{{rank == 0 ? send(peer, in[part(i, 5)]) : receive(peer, out[part(i, 5)])}, 0};
+      });
+      if (rank == 0) return lane.step(send(1, in[parts(trip, 5 - trip, 5)]));
+      lane.step(receive(0, out[parts(trip, 5 - trip, 5)]));
+    });
+  };
+  EXPECT_TRUE(check(schedule(3)).ok()) << check(schedule(3)).text();
+  const Report r = check(schedule(4));
+  EXPECT_EQ(first(r).check, Check::structure);
+  EXPECT_NE(first(r).what.find("table of 3"), std::string::npos) << r.text();
+  EXPECT_EQ(first(r).place.loops, std::vector<std::int64_t>{3});
+}
+
 // --- matching
 
 TEST(Matching, AnIterationWrittenApartMatchesTheLoop) {
@@ -331,6 +365,64 @@ TEST(Claims, Neighbours) {
   EXPECT_EQ(first(check(s, space)).place.step, 0);
 }
 
+// Rank 0 has something for rank 5 in one iteration of very many.
+TEST(Claims, NeighboursThatMeetOthersOnce) {
+  const RankSpace space = RankSpace::box(*Shape::parse("4x4"));
+  for (const std::int64_t trip : {1'000, 50'000}) {
+    Table table(trip, 0);
+    table[trip / 2] = 1;
+    const auto shared = std::make_shared<const Table>(table);
+    Schedule s = schedule_of(bcast(16, 1'000'000), [=](LaneBuilder& lane, std::int64_t rank) {
+      lane.loop(trip, [&](Variable i) {
+        const Extent e = parts(i, Expression::look_up(shared, i), trip);
+        if (rank == 0) return Round{{send(5, in[e])}, 0};
+        return rank == 5 ? Round{{receive(0, out[e])}, 0} : Round{};
+      });
+    });
+    s.claims.neighbours_only = true;
+    std::vector<Finding> findings;
+    LinkClaims(s, space, 10).add(s.program(Rank{0}), Rank{0}, findings);
+    ASSERT_EQ(findings.size(), 1u) << trip;
+    EXPECT_EQ(findings[0].place.peer, 5);
+  }
+}
+
+TEST(Claims, PeersTooManyToListAreNotShownToBeNeighbours) {
+  const std::int64_t trip = 150'000;
+  Table table(trip, 1);
+  table[trip / 2 + 1] = 2;
+  const auto shared = std::make_shared<const Table>(table);
+  const RankSpace space = RankSpace::row(8);
+  Schedule s = schedule_of(bcast(8, 0), [=](LaneBuilder& lane, std::int64_t rank) {
+    if (rank == 0)
+      return lane.loop(trip, [&](Variable i) {
+        return Round{{send(Expression::look_up(shared, i), in[part(i, trip)])}, 0};
+      });
+    if (rank == 1) lane.loop(trip - 1, [&](Variable) { return Round{{receive(0, out[part(0, trip)])}, 0}; });
+    if (rank == 2) lane.step(receive(0, out[part(0, trip)]));
+  });
+  s.claims.neighbours_only = true;
+  std::vector<Finding> findings;
+  LinkClaims(s, space, 10).add(s.program(Rank{0}), Rank{0}, findings);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_NE(findings[0].what.find("cannot be shown"), std::string::npos) << findings[0].what;
+}
+
+TEST(Claims, SymmetryOfALongLoopIsShownOrDenied) {
+  const RankSpace torus = RankSpace::box(*Shape::parse("4"));
+  const std::int64_t trip = 10'000;
+  Table table(trip, 0);
+  table[trip / 2 + 1] = 1;
+  const auto shared = std::make_shared<const Table>(table);
+  const Schedule s = schedule_of(bcast(4), [=](LaneBuilder& lane, std::int64_t rank) {
+    lane.loop(trip, [&](Variable i) {
+      const Expression more = rank == 1 ? Expression::look_up(shared, i) : Expression(0) * 1;
+      return Round{{send(mod(rank + 1 + more + mod(i, 2) * 0, 4), in[whole()])}, 0};
+    });
+  });
+  EXPECT_EQ(first_asymmetric_rank(s, torus), 1);
+}
+
 TEST(Claims, TwoLanesOnOneLink) {
   const RankSpace space = RankSpace::box(*Shape::parse("4x4"));
   Schedule s = registered("trinaryx3", space, 40, 2);
@@ -405,6 +497,68 @@ TEST(Sampled, DeadlockThatIsNotShownIsNotPassedOver) {
     }
     EXPECT_EQ(first(check(*wrong, space, sampled())).check, Check::deadlock);
   }
+}
+
+TEST(Budget, MoreStepsThanThereAreNumbers) {
+  const RankSpace space = RankSpace::box(*Shape::parse("4x3"));
+  const Schedule s = registered("ring", space, 280'000'000'000'000, 3'000'000'000'000);
+  ASSERT_EQ(s.segments.count, 3'000'000'000'000);
+  Schedule longer = s;
+  longer.segments.count *= 10'000; // its programs are the same
+  Schedule too_long = longer;
+  too_long.segments.count *= 100;
+  EXPECT_EQ(first(check(too_long, space)).check, Check::structure);
+  for (const Schedule& large : {s, longer}) {
+    const Report report = check(large, space);
+    EXPECT_TRUE(report.ok()) << report.text();
+    EXPECT_FALSE(report.coverage.exact);
+    EXPECT_GE(report.coverage.steps, 3'000'000'000'000 * 12 * 44);
+  }
+}
+
+// Few steps that cut the data in very many pieces.
+TEST(Budget, ManyPiecesAreNotExecutedWhole) {
+  const RankSpace space = RankSpace::row(2304);
+  const Report report = check(registered("rabenseifner", space, 1'000'003), space);
+  EXPECT_TRUE(report.ok()) << report.text();
+  EXPECT_FALSE(report.coverage.exact);
+  EXPECT_LT(report.coverage.steps, Options{}.most_exact_steps);
+}
+
+TEST(Sampled, SaysHowManySegmentsOfARankWereFollowed) {
+  const RankSpace space = RankSpace::box(*Shape::parse("4x3"));
+  const Report report = check(registered("trinaryx3", space, 1'000'003, 100), space, sampled());
+  ASSERT_TRUE(report.ok()) << report.text();
+  EXPECT_EQ(report.coverage.footprint_segments, 5); // a window of 4, and one more
+  EXPECT_NE(report.text().find("all elements of the first 5 segments at 12 ranks"), std::string::npos) << report.text();
+}
+
+// The last rank's entry reaches all but one.
+TEST(Dataflow, ABarrierOfManyRanksThatLetsOneOutEarly) {
+  const std::int32_t ranks = 1030;
+  const auto schedule = [=](bool wrong) {
+    return schedule_of(make_collective(CollectiveKind::barrier, ranks, 0), [=](LaneBuilder& lane, std::int64_t rank) {
+      if (rank > 0) {
+        lane.step(signal(0));
+        lane.step(wait_signal(0));
+        return;
+      }
+      const std::int64_t early = wrong ? ranks - 2 : ranks - 1; // of 1029 wait all, or all but one
+      lane.loop(early, [&](Variable i) { return Round{{wait_signal(i + 1)}, 0}; });
+      lane.step(signal(1));
+      if (wrong) lane.step(wait_signal(ranks - 1));
+      lane.loop(ranks - 2, [&](Variable i) { return Round{{signal(i + 2)}, 0}; });
+    });
+  };
+  const Report right = check(schedule(false));
+  EXPECT_TRUE(right.ok()) << right.text();
+  EXPECT_TRUE(right.coverage.exact);
+  const Report wrong = check(schedule(true));
+  EXPECT_EQ(first(wrong).place.rank, 1);
+  EXPECT_NE(first(wrong).what.find("before rank 1029"), std::string::npos) << wrong.text();
+  Options few;
+  few.most_exact_steps = 5'000; // one execution, and not the three that follow every entry
+  EXPECT_FALSE(check(schedule(false), few).coverage.exact);
 }
 
 // The reader begins after all of the writer, which waits for it to free a slot: no single segment shows that.

@@ -60,8 +60,9 @@ def test_a_large_case_is_not_called_proven(kumihimo):
 
 def test_what_is_not_shown_is_said():
     covered = {"exact": False, "pairs_sampled": True, "deadlock_shown": False, "deadlock": "segments from 2 on"}
-    said = command.looked_at({**covered, "samples": 3, "footprints": 4})
+    said = command.looked_at({**covered, "samples": 3, "footprints": 4, "footprint_segments": 5})
     assert said.startswith("a sample of the pairs matched; deadlock not shown for segments from 2 on;")
+    assert said.endswith("sampled: 3 elements, the first 5 segments of 4 ranks")
 
 
 @pytest.fixture
