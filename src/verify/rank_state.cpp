@@ -152,6 +152,14 @@ void RankState::name_step(const User& user, Place& place) const {
   place = a.place(user.node, user.step);
 }
 
+void RankState::name_first_step(std::int32_t lane, Place& place) const {
+  const Program again = schedule.program(rank);
+  if (expanded_steps(again.lanes[lane].body) > 1'000'000) return;
+  const Activation a = Expander(again, binding).full(lane, place.segment);
+  const auto first = std::find_if(a.nodes.begin(), a.nodes.end(), [](const TreeNode& n) { return n.steps > 0; });
+  if (first != a.nodes.end()) place = a.place(static_cast<std::int32_t>(first - a.nodes.begin()), first->first_step);
+}
+
 void RankState::name_last_chance(std::int32_t lane, Place& place) const {
   const Program again = schedule.program(rank);
   place.lane = lanes[lane].id;

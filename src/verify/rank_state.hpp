@@ -65,6 +65,7 @@ struct RankState {
   // Fills in loops, kind and peer of a step used earlier, whose activation may be gone.
   void name_step(const User& user, Place& place) const;
 
+  void name_first_step(std::int32_t lane, Place& place) const; // of the lane's segment (place.segment)
   // Names the last step of the lane's segment (place.segment) that writes anything; of a later lane if it has none.
   void name_last_chance(std::int32_t lane, Place& place) const;
 

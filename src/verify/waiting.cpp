@@ -116,10 +116,13 @@ class Chain {
     std::string s = fmt::format("a cycle of {} waits", links.size() - first);
     for (std::size_t i = first; i < links.size() && i < first + 6; ++i) s += "; " + text(links[i]);
     if (links.size() - first > 6) s += "; ...";
-    // Name a step where there is one.
+    // Name a step that waits where there is one; else the first of those that cannot start.
     for (std::size_t i = first; i < links.size(); ++i)
       if (links[i].place.step >= 0) return {Check::deadlock, links[i].place, s};
-    return {Check::deadlock, links[first].place, s};
+    Place place = links[first].place;
+    const RankState& state = *ranks_[place.rank];
+    state.name_first_step(state.lane_index(place.lane), place);
+    return {Check::deadlock, std::move(place), s};
   }
 
   Finding lonely(const std::vector<Link>& links) const {

@@ -46,6 +46,7 @@ TEST(SharedScratch, LateReadersOfReusedSlotsAreADeadlock) {
         EXPECT_GE(finding.place.rank, 0);
         EXPECT_GE(finding.place.lane, 0);
         EXPECT_GE(finding.place.segment, 0);
+        EXPECT_GE(finding.place.step, 0) << report.text();
       }
     }
   EXPECT_GT(tried, 0);

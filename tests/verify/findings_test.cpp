@@ -106,6 +106,23 @@ TEST(Structure, MoreDataThanACellHolds) {
   EXPECT_EQ(first(check(s)).check, Check::structure);
 }
 
+// A reduce's result is the root's alone; elsewhere there is no output to write.
+TEST(Structure, AStrayWriteWhereNobodysResultIs) {
+  const auto schedule = [](bool stray) {
+    const Collective c = make_collective(CollectiveKind::reduce, 3, 12, DataType::float64, Operation::sum, Rank{0});
+    return schedule_of(c, [stray](LaneBuilder& lane, std::int64_t rank) {
+      if (rank == 0) return lane.step(receive_reduce(1, in[whole()], out[whole()]));
+      if (rank == 1) return lane.step(send(0, in[whole()]));
+      if (stray) lane.step(copy(out[whole()], in[whole()]));
+    });
+  };
+  const Report wrong = check(schedule(true));
+  EXPECT_EQ(first(wrong).check, Check::structure);
+  EXPECT_EQ(first(wrong).place.rank, 2);
+  EXPECT_EQ(first(wrong).place.step, 0);
+  EXPECT_EQ(first(check(schedule(false))).check, Check::dataflow) << "without it only rank 2's share is missing";
+}
+
 TEST(Structure, AVariableOfNoEnclosingLoop) {
   for (const std::int32_t depth : {2, 40}) {
     const Report r = check(schedule_of(bcast(2), [depth](LaneBuilder& lane, std::int64_t rank) {
