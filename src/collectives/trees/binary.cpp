@@ -96,6 +96,7 @@ struct Recipe {
     if (!segments) return segments.error();
     TreeOptions o{p.overlap.value_or(false), window_of(p), *segments, {}};
     o.claims.keeps_rank_order = root == Rank{0} && (trees == 1 || other == Numbering::Order::mirrored || c.ranks == 2);
+    o.claims.height = std::bit_width(static_cast<std::uint32_t>(c.ranks) - 1); // of P - 1 numbers below the root
     return tree_schedule(c,
                          {trees,
                           [=, ranks = c.ranks](std::int64_t t, Rank r) {

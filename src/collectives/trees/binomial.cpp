@@ -34,6 +34,8 @@ Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters&
   if (!segments) return segments.error();
   TreeOptions o{p.overlap.value_or(false), window_of(p), *segments, {}};
   o.claims.keeps_rank_order = root == Rank{0};
+  // As many relays as a rank's number has ones: at most floor(log2 P).
+  o.claims.height = std::bit_width(static_cast<std::uint32_t>(c.ranks)) - 1;
   return tree_schedule(c, {1, [=, ranks = c.ranks](std::int64_t, Rank r) { return binomial_place(ranks, root, r); }},
                        o);
 }
