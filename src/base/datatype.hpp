@@ -1,7 +1,8 @@
 // Element types and reduction operations, and the facts of their algebra that decide which schedules may be used.
 // Integers wrap, so their sums and products are associative to the last bit; floating sums and products commute but do
 // not associate. Floating min and max are those of IEEE 754-2019 (`minimum`, `maximum`: a NaN wins, -0 < +0), which
-// commute and associate in bits, so that any tree gives the same answer.
+// commute and associate in bits, so that any tree gives the same answer. The bits of a NaN that a sum or product makes,
+// its sign and payload, are the processor's choice and promised by nobody.
 #pragma once
 
 #include "base/result.hpp"
