@@ -1,5 +1,7 @@
 #include "schedule/accumulators.hpp"
 
+#include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace kumihimo {
@@ -42,6 +44,8 @@ Extent substituted(Extent extent, Variable variable, const Expression& by) {
 
 using Written = std::vector<Extent>;
 
+constexpr std::int32_t first_free = 16; // variables of iterations that are over, beyond those of loops
+
 class Resolver {
  public:
   explicit Resolver(Segments segments) : trips_{segments.count} {}
@@ -76,8 +80,22 @@ class Resolver {
         chunk.buffer = accumulated(chunk.buffer);
         return;
       }
+    std::vector<std::int64_t> trips = trips_;
+    trips.resize(first_free, 1);
+    trips.insert(trips.end(), over_.begin(), over_.end());
+    const auto apart = [&](const Extent& extent) { return disjoint(extent, chunk.extent, trips); };
+    if (!std::all_of(written_.begin(), written_.end(), apart) || !std::all_of(maybe_.begin(), maybe_.end(), apart))
+      return; // input or accumulator: it stays unresolved, and no schedule with it is accepted
     chunk.buffer = {Buffer::Kind::input, 0};
     chunk.at = 0;
+  }
+
+  // Of an extent written in each iteration: those of any of `trips` others, the k-th being `iteration` less k.
+  void remember(const Written& extents, Variable variable, const Expression& iteration, std::int64_t trips) {
+    if (trips <= 0) return;
+    const Variable other{first_free + static_cast<std::int32_t>(over_.size())};
+    over_.push_back(trips);
+    for (const Extent& e : extents) maybe_.push_back(substituted(e, variable, iteration - Expression(other)));
   }
 
   static Buffer accumulated(Buffer accumulator) {
@@ -89,19 +107,23 @@ class Resolver {
   void resolve_loop(Loop loop, Body& resolved) {
     const auto depth = static_cast<std::int32_t>(trips_.size());
     const Variable variable{depth};
-    const Written before = written_;
+    const Written before = written_, maybe_before = maybe_;
     trips_.push_back(loop.trip);
 
     Body first = loop.body;
     resolve(first); // as if nothing had been written by earlier iterations
     const Written of_first(written_.begin() + static_cast<std::ptrdiff_t>(before.size()), written_.end());
-    written_ = before;
+    Written by_each = of_first; // and what inner loops may have written
+    by_each.insert(by_each.end(), maybe_.begin() + static_cast<std::ptrdiff_t>(maybe_before.size()), maybe_.end());
+    written_ = before, maybe_ = maybe_before;
     Body later = loop.body;
+    remember(by_each, variable, variable - 1, loop.trip - 1);
     for (const Extent& e : of_first) written_.push_back(substituted(e, variable, variable - 1));
     resolve(later);
 
-    written_ = before;
+    written_ = before, maybe_ = maybe_before;
     for (const Extent& e : of_first) written_.push_back(substituted(e, variable, loop.trip - 1));
+    remember(by_each, variable, loop.trip - 1, loop.trip);
     trips_.pop_back();
 
     if (first == later) {
@@ -117,8 +139,8 @@ class Resolver {
     resolved.push_back(Loop{loop.trip - 1, loop.in_flight, std::move(later)});
   }
 
-  std::vector<std::int64_t> trips_;
-  Written written_;
+  std::vector<std::int64_t> trips_, over_; // of the loops around; of the variables of iterations that are over
+  Written written_, maybe_;                // for sure, and in some iteration
 };
 
 bool plain(const Extent& e) {
@@ -148,6 +170,50 @@ bool covers(const Extent& outer, const Extent& inner, std::span<const std::int64
   if ((inner_first - outer_first).range(trips).low < 0) return false;
   const Expression room = outer_first + outer.runs[0].count * ko - inner_first - inner.runs[0].count * ki;
   return room.range(trips).low >= 0;
+}
+
+namespace {
+
+// Whether two cyclic positions k (e mod m) + c never meet: their difference is never a multiple of m.
+bool apart_in_turn(const Expression& a, const Expression& b, std::span<const std::int64_t> trips) {
+  if (a.terms().size() != 1 || b.terms().size() != 1 || a.constant() != b.constant()) return false;
+  const Expression::Term &x = a.terms()[0], &y = b.terms()[0];
+  if (x.kind != Expression::Term::Kind::modulo || y.kind != x.kind || x.modulus != y.modulus) return false;
+  if (x.coefficient != y.coefficient) return false;
+  const Range r = (*x.argument - *y.argument).range(trips);
+  const std::int64_t below = r.low - 1 - floor_mod(r.low - 1, x.modulus); // the last multiple below
+  return below + x.modulus > r.high;
+}
+
+// The units that an extent's run lists may name.
+Range hull(const Extent& e, std::span<const std::int64_t> trips) {
+  Range all{std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()};
+  for (const RunList& list : e.runs) {
+    const std::int64_t inner = (list.inner.runs - 1) * list.inner.stride,
+                       outer = (list.outer.runs - 1) * list.outer.stride;
+    const std::int64_t down = std::min<std::int64_t>(inner, 0) + std::min<std::int64_t>(outer, 0),
+                       up = std::max<std::int64_t>(inner, 0) + std::max<std::int64_t>(outer, 0);
+    all.low = std::min(all.low, list.first.range(trips).low + down);
+    all.high = std::max(all.high, (list.first + list.count).range(trips).high + up);
+  }
+  return all;
+}
+
+} // namespace
+
+bool disjoint(const Extent& a, const Extent& b, std::span<const std::int64_t> trips) {
+  if (a.layout != b.layout) return false;
+  const bool vector = a.layout == Layout::vector;
+  const std::int64_t m = vector ? std::lcm(a.parts, b.parts) : 1, ka = vector ? m / a.parts : 1,
+                     kb = vector ? m / b.parts : 1;
+  const Range x = hull(a, trips), y = hull(b, trips);
+  if (x.high * ka <= y.low * kb || y.high * kb <= x.low * ka) return true;
+  if (!plain(a) || !plain(b)) return false;
+  const Expression first_a = a.runs[0].first * ka, first_b = b.runs[0].first * kb;
+  const Expression end_a = first_a + a.runs[0].count * ka, end_b = first_b + b.runs[0].count * kb;
+  if ((first_b - end_a).range(trips).low >= 0 || (first_a - end_b).range(trips).low >= 0) return true;
+  return a.parts == b.parts && a.runs[0].count == Expression(1) && b.runs[0].count == Expression(1) &&
+         apart_in_turn(a.runs[0].first, b.runs[0].first, trips);
 }
 
 Body instantiate(const Body& body, std::int32_t depth, std::int64_t value) {

@@ -77,6 +77,55 @@ TEST(Accumulators, InScratchTheyStayInTheirCell) {
   EXPECT_EQ(step(2).source.buffer.kind, Buffer::Kind::scratch);
 }
 
+bool stays_unresolved(const std::function<void(LaneBuilder&)>& body) {
+  ProgramBuilder program;
+  LaneBuilder lane(LaneId{0}, "", 1);
+  body(lane);
+  program.add(std::move(lane));
+  return has(program.finish().lanes[0].body, Buffer::Kind::accumulator);
+}
+
+// Half of what is read was summed before: neither the input nor the output holds it all.
+TEST(Accumulators, WhatIsPartlyWrittenIsNotGuessed) {
+  EXPECT_TRUE(stays_unresolved([](LaneBuilder& lane) {
+    lane.step(receive_reduce(1, acc[part(0, 2)]));
+    lane.step(send(1, acc[whole()]));
+  }));
+  EXPECT_FALSE(stays_unresolved([](LaneBuilder& lane) {
+    lane.step(receive_reduce(1, acc[part(0, 2)]));
+    lane.step(send(1, acc[part(1, 2)]));
+  }));
+}
+
+// The first iteration's part, not the last one's.
+TEST(Accumulators, WhatAnEarlierIterationWroteIsNotTakenAsInput) {
+  const auto after = [](Extent read) {
+    return [read](LaneBuilder& lane) {
+      lane.loop(3, [](Variable i) { return Round{{receive_reduce(1, acc[part(i, 4)])}, 0}; });
+      lane.step(send(1, acc[read]));
+    };
+  };
+  EXPECT_TRUE(stays_unresolved(after(part(0, 4))));
+  EXPECT_FALSE(stays_unresolved(after(part(2, 4))));
+  EXPECT_FALSE(stays_unresolved(after(part(3, 4))));
+  EXPECT_TRUE(stays_unresolved([](LaneBuilder& lane) { // two iterations ago
+    lane.loop(3, [](Variable i) {
+      return Round{{receive_reduce(1, acc[part(i, 4)]), send(1, acc[part(mod(Expression(i) + 2, 4), 4)])}, 0};
+    });
+  }));
+}
+
+TEST(Accumulators, DisjointIsSound) {
+  const std::vector<std::int64_t> trips{1, 3};
+  const Variable i{1};
+  EXPECT_TRUE(disjoint(part(0, 4), part(1, 2), trips));
+  EXPECT_FALSE(disjoint(part(1, 4), part(0, 2), trips));
+  EXPECT_TRUE(disjoint(part(i, 4), part(3, 4), trips));
+  EXPECT_FALSE(disjoint(part(i, 4), part(2, 4), trips));
+  EXPECT_TRUE(disjoint(part(mod(i + 1, 4), 4), part(mod(2 * i + 2, 4), 4), std::vector<std::int64_t>{1, 3}));
+  EXPECT_FALSE(disjoint(part(mod(i + 1, 4), 4), part(mod(2 * i + 2, 4), 4), std::vector<std::int64_t>{1, 4}));
+}
+
 TEST(Accumulators, CoversIsSound) {
   const std::vector<std::int64_t> trips{1, 4};
   EXPECT_TRUE(covers(parts(0, 2, 4), part(0, 2), trips));
