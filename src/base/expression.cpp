@@ -1,5 +1,7 @@
 #include "base/expression.hpp"
 
+#include "base/hash.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -46,12 +48,6 @@ std::strong_ordering compare(const Expression& a, const Expression& b) {
 }
 
 bool before(const Expression::Term& a, const Expression::Term& b) { return compare(a, b) < 0; }
-
-constexpr std::uint64_t mixed(std::uint64_t h, std::uint64_t value) {
-  h ^= value + 0x9e3779b97f4a7c15ULL + (h << 6) + (h >> 2);
-  h *= 0xbf58476d1ce4e5b9ULL;
-  return h ^ (h >> 29);
-}
 
 } // namespace
 

@@ -1,5 +1,6 @@
 #include "verify/flow.hpp"
 
+#include "base/hash.hpp"
 #include "verify/solve.hpp"
 
 #include <algorithm>
@@ -7,12 +8,6 @@
 
 namespace kumihimo::verify {
 namespace {
-
-constexpr std::uint64_t mixed(std::uint64_t h, std::uint64_t v) {
-  h ^= v + 0x9e3779b97f4a7c15ULL + (h << 6) + (h >> 2);
-  h *= 0xbf58476d1ce4e5b9ULL;
-  return h ^ (h >> 29);
-}
 
 Side side_of(const Step& step) { return step.sends() ? Side::sends : Side::receives; }
 

@@ -1,5 +1,7 @@
 #include "verify/form.hpp"
 
+#include "base/hash.hpp"
+
 #include <array>
 #include <numeric>
 
@@ -70,12 +72,6 @@ Extent block_number(const Extent& e) {
   for (const RunList& list : e.runs) total += list.count * (list.inner.runs * list.outer.runs);
   out.runs.push_back({0, total, {}, {}});
   return out;
-}
-
-constexpr std::uint64_t mixed(std::uint64_t h, std::uint64_t v) {
-  h ^= v + 0x9e3779b97f4a7c15ULL + (h << 6) + (h >> 2);
-  h *= 0xbf58476d1ce4e5b9ULL;
-  return h ^ (h >> 29);
 }
 
 } // namespace

@@ -1,32 +1,23 @@
 #include "verify/values.hpp"
 
+#include "base/hash.hpp"
+
 #include <fmt/format.h>
 
 #include <cassert>
 
 namespace kumihimo::verify {
-namespace {
-
-constexpr std::uint64_t mixed(std::uint64_t h) {
-  h += 0x9e3779b97f4a7c15ULL;
-  h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  h = (h ^ (h >> 27)) * 0x94d049bb133111ebULL;
-  return h ^ (h >> 31);
-}
-
-} // namespace
-
 std::size_t ValueStore::NodeHash::operator()(const Node& n) const noexcept {
   const auto pair =
       static_cast<std::uint64_t>(static_cast<std::uint32_t>(n.left)) << 32 | static_cast<std::uint32_t>(n.right);
-  return mixed(mixed(mixed(pair) ^ static_cast<std::uint64_t>(n.position)) ^ static_cast<std::uint64_t>(n.count));
+  return mixed(mixed(mixed(0, pair), static_cast<std::uint64_t>(n.position)), static_cast<std::uint64_t>(n.count));
 }
 std::size_t ValueStore::PartHash::operator()(const PartKey& k) const noexcept {
-  return mixed(mixed(mixed(static_cast<std::uint64_t>(k.value)) ^ static_cast<std::uint64_t>(k.first)) ^
+  return mixed(mixed(mixed(0, static_cast<std::uint64_t>(k.value)), static_cast<std::uint64_t>(k.first)),
                static_cast<std::uint64_t>(k.count));
 }
 
-std::uint64_t ValueStore::signature(std::int32_t rank) { return mixed(static_cast<std::uint64_t>(rank) + 1); }
+std::uint64_t ValueStore::signature(std::int32_t rank) { return mixed(0, static_cast<std::uint64_t>(rank) + 1); }
 std::uint64_t ValueStore::signature(std::int32_t low, std::int32_t high) {
   std::uint64_t sum = 0;
   for (std::int32_t r = low; r < high; ++r) sum += signature(r);

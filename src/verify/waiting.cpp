@@ -1,5 +1,7 @@
 #include "verify/waiting.hpp"
 
+#include "base/hash.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,15 +12,10 @@
 namespace kumihimo::verify {
 
 std::size_t MessageKeyHash::operator()(const MessageKey& k) const noexcept {
-  std::uint64_t h = static_cast<std::uint64_t>(k.from) << 32 | static_cast<std::uint32_t>(k.to);
-  for (const std::uint64_t v : {static_cast<std::uint64_t>(k.lane) << 33 | static_cast<std::uint64_t>(k.ordinal) << 1 |
-                                    static_cast<std::uint64_t>(k.signal),
-                                static_cast<std::uint64_t>(k.segment)}) {
-    h ^= v + 0x9e3779b97f4a7c15ULL + (h << 6) + (h >> 2);
-    h *= 0xbf58476d1ce4e5b9ULL;
-    h ^= h >> 31;
-  }
-  return h;
+  const auto ends = static_cast<std::uint64_t>(k.from) << 32 | static_cast<std::uint32_t>(k.to);
+  const auto which = static_cast<std::uint64_t>(k.lane) << 33 | static_cast<std::uint64_t>(k.ordinal) << 1 |
+                     static_cast<std::uint64_t>(k.signal);
+  return mixed(mixed(ends, which), static_cast<std::uint64_t>(k.segment));
 }
 
 MessageKey message_key(const End& end) {
