@@ -14,7 +14,7 @@ std::int32_t Phases::enter(const Lane& lane) {
   return at->second;
 }
 
-void Phases::note(const Wait& wait, std::size_t nth) {
+void Phases::note(const LaneWait& wait, std::size_t nth) {
   if (nth < recent_.size() && recent_[nth] == wait) return; // as at the rank before
   recent_.resize(nth);
   recent_.push_back(wait);
@@ -23,13 +23,9 @@ void Phases::note(const Wait& wait, std::size_t nth) {
 
 void Phases::add(const Program& program) {
   std::size_t waits = 0;
-  for (const Lane& lane : program.lanes) {
-    const std::int32_t mine = enter(lane);
-    for (const After& after : lane.after)
-      for (const LaneId id : after.lanes)
-        for (const Lane& other : program.lanes)
-          if (other.id == id) note({mine, enter(other), after.scope}, waits++);
-  }
+  for (const Lane& lane : program.lanes) enter(lane);
+  for (const LaneWait& w : lane_waits(program))
+    note({index_of(program.lanes[w.lane].id), index_of(program.lanes[w.on].id), w.scope}, waits++);
 }
 
 std::int32_t Phases::root(std::int32_t lane) {
@@ -38,19 +34,11 @@ std::int32_t Phases::root(std::int32_t lane) {
 }
 
 void Phases::find() {
-  phase_.assign(roles_.size(), 0);
+  phase_ = phases(roles_.size(), std::vector(waits_.begin(), waits_.end()));
   group_.resize(roles_.size());
   std::iota(group_.begin(), group_.end(), 0);
-  for (const Wait& w : waits_)
+  for (const LaneWait& w : waits_)
     if (w.scope == Scope::segment) group_[root(w.lane)] = root(w.on);
-  bool changed = true;
-  for (std::size_t turn = 0; changed && turn <= roles_.size(); ++turn) {
-    changed = false;
-    for (const Wait& w : waits_) {
-      const std::int32_t least = phase_[w.on] + (w.scope == Scope::all);
-      if (phase_[w.lane] < least) phase_[w.lane] = least, changed = true;
-    }
-  }
   std::unordered_map<std::int32_t, std::int32_t> number;
   std::vector<std::int32_t> numbered;
   for (std::int32_t lane = 0; lane < lanes(); ++lane)

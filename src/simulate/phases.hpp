@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/ids.hpp"
-#include "schedule/schedule.hpp"
+#include "schedule/phases.hpp"
 
 #include <cstdint>
 #include <set>
@@ -32,19 +32,14 @@ class Phases {
   const std::string& name(std::int32_t phase) const { return names_[phase]; }
 
  private:
-  struct Wait {
-    std::int32_t lane, on;
-    Scope scope;
-    auto operator<=>(const Wait&) const = default;
-  };
   std::int32_t enter(const Lane& lane);
-  void note(const Wait& wait, std::size_t nth);
+  void note(const LaneWait& wait, std::size_t nth);
   std::int32_t root(std::int32_t lane);
 
   std::unordered_map<std::int32_t, std::int32_t> index_; // by lane id
   std::vector<std::string> roles_;
-  std::set<Wait> waits_;     // of all ranks; as few as there are kinds of lanes
-  std::vector<Wait> recent_; // of the last rank, in the order written
+  std::set<LaneWait> waits_;     // of all ranks; as few as there are kinds of lanes
+  std::vector<LaneWait> recent_; // of the last rank, in the order written
   std::vector<std::int32_t> phase_, group_;
   std::int32_t groups_ = 0;
   std::vector<std::string> names_;

@@ -1,6 +1,7 @@
 #include "verify/claims.hpp"
 
 #include "schedule/cursor.hpp"
+#include "schedule/phases.hpp"
 #include "verify/enumerate.hpp"
 
 #include <fmt/format.h>
@@ -53,18 +54,6 @@ bool is_empty(const Step& step, const Binding& binding, Values trips) {
   return all && !some;
 }
 
-// The phase of a lane: 0 if it is after none, else one more than the last of those it is after.
-std::int32_t phase_of(const Program& program, LaneId id) {
-  std::int32_t phase = 0;
-  for (const Lane& lane : program.lanes) {
-    if (lane.id != id) continue;
-    for (const After& after : lane.after)
-      for (LaneId earlier : after.lanes)
-        phase = std::max(phase, (after.scope == Scope::all) + phase_of(program, earlier));
-  }
-  return phase;
-}
-
 } // namespace
 
 LinkClaims::LinkClaims(const Schedule& schedule, const RankSpace& space, std::size_t most_findings)
@@ -107,11 +96,16 @@ void LinkClaims::add(const Program& program, Rank rank, std::vector<Finding>& fi
     });
   }
   if (!claims.link_disjoint) return;
+  const std::vector<std::int32_t> phase = phases(program.lanes.size(), lane_waits(program));
+  const auto phase_of = [&](LaneId id) {
+    const auto at = std::find_if(program.lanes.begin(), program.lanes.end(), [&](const Lane& l) { return l.id == id; });
+    return phase[at - program.lanes.begin()];
+  };
   for (const auto& [link, lanes] : used)
     for (auto a = lanes.begin(); a != lanes.end(); ++a)
       for (auto b = std::next(a); b != lanes.end(); ++b) {
         if (findings.size() >= most_) return;
-        if (phase_of(program, a->first) != phase_of(program, b->first)) continue;
+        if (phase_of(a->first) != phase_of(b->first)) continue;
         findings.push_back(
             {Check::claim, b->second,
              fmt::format("claimed to share no link, but lane {} uses the same one in the same phase", a->first.value)});
