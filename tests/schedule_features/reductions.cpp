@@ -78,13 +78,13 @@ Feature loop_in_flight() {
   });
 }
 
-// Odd ranks hand their input to the even ones below, which have lane 1 and combine in the network.
 // One that reads input while output is being written.
 Feature apart(Feature f) {
   f.schedule.claims.in_place_safe = false;
   return f;
 }
 
+// Odd ranks hand their input to the even ones below, which have lane 1 and combine in the network.
 Feature offload_among_some() {
   return make("offload_among_some", vector_of(CollectiveKind::allreduce), {2}, [](Rank rank) {
     ProgramBuilder program({2});

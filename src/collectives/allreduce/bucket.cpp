@@ -1,17 +1,18 @@
 // bucket, rotated_rings: allreduce as rings along one axis of the torus after the other.
 //
-// Idea: reduce-scatter along axis 0 (all rows at once), then each row's share along axis 1, and so on; allgather the
-// same
-//   way back. Only neighbours exchange. rotated_rings runs 2n of them at once on 2n shares of the vector: axis orders
-//   rotated, in both directions, so that in every phase all links of the torus carry data.
-// Wins: long messages on a torus: (sum of lengths) steps instead of P, and rotated_rings 2n links at a time.
+// Idea: reduce-scatter along axis 0 (all rows at once), then each row's share along axis 1, and so on;
+//   allgather the same way back. Only neighbours exchange. rotated_rings runs 2n of them at once on 2n
+//   shares of the vector: axis orders rotated, in both directions, so that in every phase all links of the
+//   torus carry data.
+// Wins: long messages on a torus: (sum of lengths) steps instead of P, and rotated_rings 2n links at a
+//   time.
 // Cost: bucket 2 sum(L - 1) alpha + 2 (1 - 1/P) n beta + n gamma; rotated_rings beta / (2n) of that.
-// Special cases: axes of length 1 are dropped; both directions only if every axis is a ring of 3 or more, n lanes
-//   otherwise; on a mesh axis the last rank's message to the first crosses the axis, so that it is not applicable
-//   there.
-// Reference: Barnett, Littlefield, Payne, van de Geijn, Global combine on mesh architectures with wormhole routing,
-// IPPS
-//   1993; Jain, Sabharwal, Optimal bucket algorithms for large MPI collectives on torus interconnects, ICS 2010.
+// Special cases: axes of length 1 are dropped; both directions only if every axis is a ring of 3 or more,
+//   n lanes otherwise; on a mesh axis the last rank's message to the first crosses the axis, so that it is
+//   not applicable there.
+// Reference: Barnett, Littlefield, Payne, van de Geijn, Global combine on mesh architectures with wormhole
+//   routing, IPPS 1993; Jain, Sabharwal, Optimal bucket algorithms for large MPI collectives on torus
+//   interconnects, ICS 2010.
 #include "collectives/rows.hpp"
 #include "schedule/builder.hpp"
 

@@ -1,7 +1,9 @@
 // one_shot: allreduce in a single exchange; every rank sends its vector to all others and sums what arrives itself.
 //
-// Idea: one round of messages instead of log2 P; all ranks add the same operands in the same order, rank 0's first.
-// Wins: the shortest messages on a few ranks of one node, above all when ranks share cores: one wait a call.
+// Idea: one round of messages instead of log2 P; all ranks add the same operands in the same order, rank
+//   0's first.
+// Wins: the shortest messages on a few ranks of one node, above all when ranks share cores: one wait a
+//   call.
 // Cost: alpha + (P - 1) n beta + (P - 1) n gamma.
 // Special cases: up to 64 ranks; rank order is kept; P - 1 vectors of scratch.
 // Reference: the flat exchange of shared-memory collectives; known as one-shot allreduce on GPUs.

@@ -1,14 +1,15 @@
 // pairwise: allreduce by direct exchange, a reduce-scatter and an allgather in which every pair of ranks meets once.
 //
-// Idea: rank r sums part r. In step i it sends part r + i to its owner and takes its own part's operand from rank r -
-// i;
-//   afterwards everyone sends its finished part to everyone. Each byte crosses once each way, with no relays.
-// Wins: a few ranks on one node or behind one switch, where all pairs are equally near: every step is a direct copy
-// between
-//   two ranks, and the second half needs no waiting at all. Loses on a torus and on many ranks: P (P - 1) messages.
+// Idea: rank r sums part r. In step i it sends part r + i to its owner and takes its own part's operand
+//   from rank r - i; afterwards everyone sends its finished part to everyone. Each byte crosses once each
+//   way, with no relays.
+// Wins: a few ranks on one node or behind one switch, where all pairs are equally near: every step is a
+//   direct copy between two ranks, and the second half needs no waiting at all. Loses on a torus and on
+//   many ranks: P (P - 1) messages.
 // Cost: 2 (P - 1) alpha + 2 (1 - 1/P) n beta + (1 - 1/P) n gamma.
-// Special cases: any number of ranks up to 512; a part's operands are summed from its owner backwards, not in rank
-// order. Reference: Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, section 4.2 (pairwise exchange).
+// Special cases: any number of ranks up to 512; a part's operands are summed from its owner backwards, not
+//   in rank order.
+// Reference: Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, section 4.2 (pairwise exchange).
 #include "collectives/rows.hpp"
 #include "schedule/builder.hpp"
 

@@ -1,14 +1,16 @@
 // rabenseifner: allreduce by recursive halving, then recursive doubling.
 //
-// Idea: in step k a rank exchanges half of what it still holds with the rank whose number differs in bit k and keeps
-// the
-//   reduced other half; after log2 P steps each holds one finished part, and the same exchanges backwards gather them.
-// Wins: long messages on networks with full bisection: 2 n beta in 2 log2 P steps. On a torus far partners share links.
-// Cost: 2 log2 P alpha + 2 (1 - 1/P) n beta + (1 - 1/P) n gamma; P no power of two: + 2 alpha + 2 n beta + n gamma.
-// Special cases: any number of ranks by folding; fewer elements than ranks leave empty parts, which send nothing; the
-// near
-//   partner takes the large half first, and rank order is kept.
-// Reference: Rabenseifner, Optimization of collective reduction operations, ICCS 2004, doi:10.1007/978-3-540-24685-5_1.
+// Idea: in step k a rank exchanges half of what it still holds with the rank whose number differs in bit k
+//   and keeps the reduced other half; after log2 P steps each holds one finished part, and the same
+//   exchanges backwards gather them.
+// Wins: long messages on networks with full bisection: 2 n beta in 2 log2 P steps. On a torus far partners
+//   share links.
+// Cost: 2 log2 P alpha + 2 (1 - 1/P) n beta + (1 - 1/P) n gamma; P no power of two: + 2 alpha + 2 n beta +
+//   n gamma.
+// Special cases: any number of ranks by folding; fewer elements than ranks leave empty parts, which send
+//   nothing; the near partner takes the large half first, and rank order is kept.
+// Reference: Rabenseifner, Optimization of collective reduction operations, ICCS 2004,
+//   doi:10.1007/978-3-540-24685-5_1.
 #include "collectives/allreduce/fold.hpp"
 #include "collectives/rows.hpp"
 #include "schedule/builder.hpp"

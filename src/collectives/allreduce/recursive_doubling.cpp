@@ -1,13 +1,12 @@
 // recursive_doubling: allreduce for short messages.
 //
-// Idea: in step k every rank exchanges its whole partial sum with the rank whose number differs in bit k; after log2 P
-// steps
-//   all hold the sum of all. The lower rank's operand is always the left one, so that both compute the same bits.
+// Idea: in step k every rank exchanges its whole partial sum with the rank whose number differs in bit k;
+//   after log2 P steps all hold the sum of all. The lower rank's operand is always the left one, so that
+//   both compute the same bits.
 // Wins: short messages, where the number of steps decides: log2 P against 2h of a tree.
 // Cost: ceil(log2 P) (alpha + n beta + n gamma), two steps more where P is no power of two.
-// Special cases: any number of ranks by folding; rank order is kept. The sum moves between scratch cells and reaches
-// the
-//   output in the last step, since a step sends what it must not yet overwrite.
+// Special cases: any number of ranks by folding; rank order is kept. The sum moves between scratch cells
+//   and reaches the output in the last step, since a step sends what it must not yet overwrite.
 // Reference: Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, section 4.3.
 #include "collectives/allreduce/fold.hpp"
 #include "collectives/rows.hpp"

@@ -1,13 +1,14 @@
 // ring: allreduce as a reduce-scatter and an allgather round a ring of all ranks.
 //
-// Idea: the vector is cut in P parts; each travels once round the ring collecting every rank's operand, and once more
-// as the
-//   result. Every rank sends to its right and receives from its left in all steps.
-// Wins: long messages where neighbours in rank order are near each other: 2 n beta whatever P; P - 1 steps cost
-// latency. Cost: 2 (P - 1) alpha + 2 (1 - 1/P) n beta + (1 - 1/P) n gamma. Special cases: any number of ranks; each
-// part is summed along the ring from its own starting rank, so that operands do
-//   not stay in rank order. Unsegmented unless segments are asked for.
-// Reference: Patarasuk, Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, JPDC 69(2), 2009.
+// Idea: the vector is cut in P parts; each travels once round the ring collecting every rank's operand,
+//   and once more as the result. Every rank sends to its right and receives from its left in all steps.
+// Wins: long messages where neighbours in rank order are near each other: 2 n beta whatever P; P - 1 steps
+//   cost latency.
+// Cost: 2 (P - 1) alpha + 2 (1 - 1/P) n beta + (1 - 1/P) n gamma.
+// Special cases: any number of ranks; each part is summed along the ring from its own starting rank, so
+//   that operands do not stay in rank order. Unsegmented unless segments are asked for.
+// Reference: Patarasuk, Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, JPDC
+//   69(2), 2009.
 #include "collectives/rows.hpp"
 #include "schedule/builder.hpp"
 

@@ -1,17 +1,17 @@
 // binary, double_binary: broadcast, reduce and allreduce over one or two pipelined binary trees.
 //
-// Idea: the ranks other than the root, numbered 1 .. P-1 from it, form a binary tree in symmetric order (1-based number
-// i
-//   stands at the height of its trailing zeros); the root stands above it. With two trees, the second one mirrored (or
-//   shifted by one where P is even), every rank is an inner node of at most one tree, so that each half of the message
-//   flows at full bandwidth through each.
-// Wins: long messages where the network has no shape worth using; binary: half of the bandwidth, double_binary all of
-// it. Cost: 2 ceil(log2 P) + S stages of (alpha + m beta), m the segment; binary sends each segment twice per inner
-// node. Special cases: any number of ranks; symmetric order keeps the operands in rank order when the root is rank 0
-// (always in
-//   an allreduce), for two trees only if the second is the mirror image (P odd).
-// Reference: Sanders, Speck, Träff, Two-tree algorithms for full bandwidth broadcast, reduction and scan, Parallel
-//   Computing 35(12), 2009, doi:10.1016/j.parco.2009.09.001.
+// Idea: the ranks other than the root, numbered 1 .. P-1 from it, form a binary tree in symmetric order
+//   (1-based number i stands at the height of its trailing zeros); the root stands above it. With two
+//   trees, the second one mirrored (or shifted by one where P is even), every rank is an inner node of at
+//   most one tree, so that each half of the message flows at full bandwidth through each.
+// Wins: long messages where the network has no shape worth using; binary: half of the bandwidth,
+//   double_binary all of it.
+// Cost: 2 ceil(log2 P) + S stages of (alpha + m beta), m the segment; binary sends each segment twice per
+//   inner node.
+// Special cases: any number of ranks; symmetric order keeps the operands in rank order when the root is
+//   rank 0 (always in an allreduce), for two trees only if the second is the mirror image (P odd).
+// Reference: Sanders, Speck, Träff, Two-tree algorithms for full bandwidth broadcast, reduction and scan,
+//   Parallel Computing 35(12), 2009, doi:10.1016/j.parco.2009.09.001.
 #include "collectives/trees/tree.hpp"
 
 #include <bit>

@@ -1,11 +1,13 @@
 // binomial: broadcast, reduce and allreduce over a binomial tree.
 //
-// Idea: relative to the root, rank v has the children v + 2^k for every k below the number of trailing zeros of v; each
-//   round doubles the ranks that hold the message.
-// Wins: short messages of broadcast and reduce: ceil(log2 P) rounds. Long ones are sent log2 P times by the root.
+// Idea: relative to the root, rank v has the children v + 2^k for every k below the number of trailing
+//   zeros of v; each round doubles the ranks that hold the message.
+// Wins: short messages of broadcast and reduce: ceil(log2 P) rounds. Long ones are sent log2 P times by
+//   the root.
 // Cost: ceil(log2 P) (alpha + n beta), reduce + n gamma each; allreduce both.
-// Special cases: any number of ranks. The subtree of v holds v .. v + 2^k - 1, so that with root 0 (and always in an
-//   allreduce) the operands stay in rank order. Whole message at once unless segments are asked for.
+// Special cases: any number of ranks. The subtree of v holds v .. v + 2^k - 1, so that with root 0 (and
+//   always in an allreduce) the operands stay in rank order. Whole message at once unless segments are
+//   asked for.
 // Reference: folklore; Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, section 3.
 #include "collectives/trees/tree.hpp"
 

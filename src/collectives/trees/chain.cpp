@@ -1,10 +1,13 @@
 // chain: broadcast, reduce and allreduce along a pipeline of all ranks.
 //
-// Idea: rank i of the row that starts at the root hands every segment on to i + 1 (reduce: from i + 1 to i).
+// Idea: rank i of the row that starts at the root hands every segment on to i + 1 (reduce: from i + 1 to
+//   i).
 // Wins: very long messages on few ranks: every rank sends and receives each byte once, at full bandwidth.
 // Cost: (P - 2 + S)(alpha + m beta) a phase, m = n / S.
-// Special cases: any number of ranks; own value first keeps rank order with root 0 (always in an allreduce).
-// Reference: folklore; Träff, Ripke, Optimal broadcast for fully connected processor-node networks, JPDC 68(7), 2008.
+// Special cases: any number of ranks; own value first keeps rank order with root 0 (always in an
+//   allreduce).
+// Reference: folklore; Träff, Ripke, Optimal broadcast for fully connected processor-node networks, JPDC
+//   68(7), 2008.
 #include "collectives/trees/tree.hpp"
 
 namespace kumihimo {

@@ -1,13 +1,14 @@
 // linear: the root sends to, or receives from, every other rank itself.
 //
-// Idea: no relays at all; the root works through the ranks in order, as a loop whose peer is an expression.
+// Idea: no relays at all; the root works through the ranks in order, as a loop whose peer is an
+//   expression.
 // Wins: two or three ranks, and as the plain yardstick; its root costs (P - 1) n beta.
 // Cost: (P - 1)(alpha + n beta) a phase, reduce + (P - 1) n gamma.
-// Special cases: any number of ranks. A reduce takes the operands in rank order whatever the root, so that it fits
-//   every operation; a root other than 0 keeps the sum of those before it in scratch until its own input joins, since
-//   input and output may be one memory.
+// Special cases: any number of ranks. A reduce takes the operands in rank order whatever the root, so that
+//   it fits every operation; a root other than 0 keeps the sum of those before it in scratch until its own
+//   input joins, since input and output may be one memory.
 // Reference: folklore; Open MPI's coll/basic does the same.
-#include "collectives/rows.hpp"
+#include "collectives/trees/tree.hpp"
 #include "schedule/builder.hpp"
 
 #include <fmt/format.h>
@@ -100,12 +101,7 @@ Rows linear_rows() {
   v.parameters = {{"segment_bytes", "the whole message", "bytes of one message"},
                   {"window", "4", "segments in flight on each lane"}};
   v.recipe = recipe;
-  Rows rows;
-  for (CollectiveKind kind : {CollectiveKind::bcast, CollectiveKind::reduce, CollectiveKind::allreduce}) {
-    rows.push_back(v);
-    rows.back().kind = kind;
-  }
-  return rows;
+  return tree_rows(v);
 }
 
 } // namespace kumihimo

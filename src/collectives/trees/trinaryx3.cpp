@@ -1,25 +1,26 @@
 // trinaryx3: broadcast, reduce and allreduce for long messages on a torus of n dimensions.
 //
-// Idea: n spanning trees that share no directed link; the message is cut in n parts, one a tree, each pipelined in
-// segments
-//   between neighbours, so that nothing collides. Mirrored to the other direction they are 2n trees (trinaryx6 in three
-//   dimensions). Reduce is broadcast backwards: own value first, then the children in ascending order of height, ties
-//   by axis, then direction; so all ranks and all runs give the same bits.
-// Wins: long messages on a torus, where topology-blind algorithms collide; loses short ones to log P algorithms.
-// Cost, k trees of height h = sum of lengths - n + 1, S segments: broadcast (h + S - 1)(alpha + n beta / (k S));
-// allreduce
-//   twice that, its first half plus n gamma (up to n children over the n trees of a node).
-// Special cases: axes of length 1 are dropped. A mesh has no wrap-around link: trinary_mesh. 2n trees need rings of 3
-// or
-//   more, since + and - are one cable on an axis of length 2. The two phases follow each other as on the K computer;
-//   trinaryx3_overlap (ours) broadcasts each segment as soon as it is reduced.
-// Reference: Matsumoto et al., Implementation and evaluation of MPI_Allreduce on the K computer, SACSIS 2012; Adachi et
-//   al., CSRD 28(2-3), 2013, doi:10.1007/s00450-012-0211-7.
+// Idea: n spanning trees that share no directed link; the message is cut in n parts, one a tree, each
+//   pipelined in segments between neighbours, so that nothing collides. Mirrored to the other direction
+//   they are 2n trees (trinaryx6 in three dimensions). Reduce is broadcast backwards: own value first,
+//   then the children in ascending order of height, ties by axis, then direction; so all ranks and all
+//   runs give the same bits.
+// Wins: long messages on a torus, where topology-blind algorithms collide; loses short ones to log P
+//   algorithms.
+// Cost, k trees of height h = sum of lengths - n + 1, S segments: broadcast (h + S - 1)(alpha + n beta /
+//   (k S)); allreduce twice that, its first half plus n gamma (up to n children over the n trees of a
+//   node).
+// Special cases: axes of length 1 are dropped. A mesh has no wrap-around link: trinary_mesh. 2n trees need
+//   rings of 3 or more, since + and - are one cable on an axis of length 2. The two phases follow each
+//   other as on the K computer; trinaryx3_overlap (ours) broadcasts each segment as soon as it is reduced.
+// Reference: Matsumoto et al., Implementation and evaluation of MPI_Allreduce on the K computer, SACSIS
+//   2012; Adachi et al., CSRD 28(2-3), 2013, doi:10.1007/s00450-012-0211-7.
 #include "collectives/trees/trinary.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace kumihimo {
 namespace {
@@ -67,7 +68,7 @@ struct Recipe {
   }
 };
 
-Rows rows_of(std::string name, std::string summary, Recipe recipe, bool apart) {
+Variant row_of(std::string name, std::string summary, Recipe recipe, bool apart) {
   Variant v;
   v.name = std::move(name);
   v.summary = std::move(summary);
@@ -78,23 +79,23 @@ Rows rows_of(std::string name, std::string summary, Recipe recipe, bool apart) {
                                              "link-disjoint spanning trees"});
   v.apart = apart;
   v.recipe = recipe;
-  return tree_rows(v);
+  return v;
 }
 
 } // namespace
 
 Rows trinaryx3_rows() {
-  Rows rows;
-  for (Rows more : {rows_of("trinaryx3", "link-disjoint spanning trees of a torus, one a dimension, pipelined",
-                            {Kind::torus, false, false}, false),
-                    rows_of("trinaryx6", "trinaryx3 in both directions of every ring: two trees a dimension",
-                            {Kind::torus, true, false}, true),
-                    rows_of("trinaryx3_overlap", "trinaryx3 whose broadcast follows its reduce segment by segment",
-                            {Kind::torus, false, true}, true),
-                    rows_of("trinary_mesh", "trinaryx3 with two-sided chains on axes without wrap-around",
-                            {Kind::mesh, false, false}, true)})
-    for (Variant& v : more)
-      if (!(v.kind != CollectiveKind::allreduce && v.name == "trinaryx3_overlap")) rows.push_back(std::move(v));
+  Rows rows = tree_rows(row_of("trinaryx3", "link-disjoint spanning trees of a torus, one a dimension, pipelined",
+                               {Kind::torus, false, false}, false));
+  const auto add = [&](Rows more) { std::move(more.begin(), more.end(), std::back_inserter(rows)); };
+  add(tree_rows(row_of("trinaryx6", "trinaryx3 in both directions of every ring: two trees a dimension",
+                       {Kind::torus, true, false}, true)));
+  // Of an allreduce alone: the others have one phase, and nothing to overlap.
+  rows.push_back(row_of("trinaryx3_overlap", "trinaryx3 whose broadcast follows its reduce segment by segment",
+                        {Kind::torus, false, true}, true));
+  rows.back().kind = CollectiveKind::allreduce;
+  add(tree_rows(row_of("trinary_mesh", "trinaryx3 with two-sided chains on axes without wrap-around",
+                       {Kind::mesh, false, false}, true)));
   return rows;
 }
 
