@@ -44,7 +44,7 @@ def run(
     if ranks < 1:
         raise BadInput("at least 1 process", str(ranks))
     job = uuid.uuid4().hex
-    environment = {**os.environ, **installation.environment(ranks), JOB: job}
+    environment = {**installation.environment(ranks), **os.environ, JOB: job}
     try:
         process = subprocess.Popen(
             [*installation.arguments(ranks), *map(str, program)],

@@ -66,10 +66,11 @@ class Installation:
         return [*command, "-n", str(ranks)]
 
     def environment(self, ranks: int) -> dict[str, str]:
-        """What to add to the environment of the launcher."""
+        """What to add to the environment of the launcher, where the user has not set it: the library that we compare
+        with runs as it does by itself."""
         if self.family == "openmpi":
             added = {"OMPI_MCA_osc": "^ucx"}  # 5.0's complains on stderr where there is no such network
-            if ranks >= available_processors():
+            if ranks > available_processors():  # as its launcher does where it counts the processors alike
                 added["OMPI_MCA_mpi_yield_when_idle"] = "1"
             return added
         if "Intel" in self._version_text:
