@@ -42,6 +42,19 @@ Extent substituted(Extent extent, Variable variable, const Expression& by) {
   return extent;
 }
 
+bool has_accumulators(const Body& body) {
+  for (const Node& node : body) {
+    if (const Loop* loop = std::get_if<Loop>(&node)) {
+      if (has_accumulators(loop->body)) return true;
+      continue;
+    }
+    for (const Step& s : std::get<Round>(node).steps)
+      for (const Chunk* c : {&s.source, &s.right, &s.target})
+        if (c->buffer.kind == Buffer::Kind::accumulator) return true;
+  }
+  return false;
+}
+
 using Written = std::vector<Extent>;
 
 constexpr std::int32_t first_free = 16; // variables of iterations that are over, beyond those of loops
@@ -105,6 +118,7 @@ class Resolver {
 
   // What an iteration writes is known to the next one as last iteration's targets.
   void resolve_loop(Loop loop, Body& resolved) {
+    if (!has_accumulators(loop.body)) return resolved.push_back(std::move(loop));
     const auto depth = static_cast<std::int32_t>(trips_.size());
     const Variable variable{depth};
     const Written before = written_, maybe_before = maybe_;
@@ -116,7 +130,7 @@ class Resolver {
     Written by_each = of_first; // and what inner loops may have written
     by_each.insert(by_each.end(), maybe_.begin() + static_cast<std::ptrdiff_t>(maybe_before.size()), maybe_.end());
     written_ = before, maybe_ = maybe_before;
-    Body later = loop.body;
+    Body later = std::move(loop.body);
     remember(by_each, variable, variable - 1, loop.trip - 1);
     for (const Extent& e : of_first) written_.push_back(substituted(e, variable, variable - 1));
     resolve(later);
@@ -145,19 +159,6 @@ class Resolver {
 
 bool plain(const Extent& e) {
   return e.layout == Layout::vector && e.runs.size() == 1 && e.runs[0].inner.runs == 1 && e.runs[0].outer.runs == 1;
-}
-
-bool has_accumulators(const Body& body) {
-  for (const Node& node : body) {
-    if (const Loop* loop = std::get_if<Loop>(&node)) {
-      if (has_accumulators(loop->body)) return true;
-      continue;
-    }
-    for (const Step& s : std::get<Round>(node).steps)
-      for (const Chunk* c : {&s.source, &s.right, &s.target})
-        if (c->buffer.kind == Buffer::Kind::accumulator) return true;
-  }
-  return false;
 }
 
 } // namespace
