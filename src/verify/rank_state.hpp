@@ -94,7 +94,7 @@ struct RankState {
   };
   std::int64_t slot(std::int64_t segment) const { return focus_ ? 0 : segment; }
   std::vector<Focus> foci_;
-  std::vector<Touched> touched_; // by focus; lanes that a focus does not touch are left out
+  std::vector<Touched> touched_; // lane by lane, within one by focus; where a focus touches nothing is left out
   std::optional<Focus> focus_;   // followed now
 };
 

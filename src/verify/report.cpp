@@ -47,10 +47,12 @@ std::string Report::text() const {
     return fmt::format("ok: {} pairs matched{}, all {} steps executed, height {}", coverage.pairs,
                        coverage.pairs_sampled ? " (a sample)" : "", coverage.steps, coverage.height);
   return fmt::format("ok: {} pairs matched{}; {}: {}; {} (segment, unit) pairs followed through {} of {} steps, all "
-                     "elements of the first {} segments at {} ranks",
+                     "elements of the first {} at {} ranks",
                      coverage.pairs, coverage.pairs_sampled ? " (a sample)" : "",
                      coverage.deadlock_shown ? "no deadlock" : "deadlock not shown", coverage.deadlock,
-                     coverage.samples, coverage.executed, coverage.steps, coverage.footprint_segments,
+                     coverage.samples, coverage.executed, coverage.steps,
+                     coverage.footprint_segments == 1 ? "segment"
+                                                      : fmt::format("{} segments", coverage.footprint_segments),
                      coverage.footprints);
 }
 

@@ -60,12 +60,12 @@ struct Report {
 };
 
 struct Options {
-  std::int64_t most_exact_steps = 2'000'000;     // up to which every step is executed
-  std::int64_t most_exact_pieces = 400'000;      // of data, as all ranks cut them: and up to how many of those
-  std::int64_t most_control_steps = 6'000'000;   // beyond: steps executed without their data
+  std::int64_t most_exact_steps = 2'000'000;   // up to which every step is executed
+  std::int64_t most_exact_pieces = 400'000;    // of data, as all ranks cut them: and up to how many of those
+  std::int64_t most_control_steps = 6'000'000; // beyond: steps executed without their data
   std::int64_t most_footprint_steps = 500'000; // and those of ranks followed by themselves
-  std::int64_t most_pairs = 8'000'000;           // up to which every ordered pair is matched
-  std::int32_t samples = 4;                      // random (segment, unit) pairs beside the first and last ones
+  std::int64_t most_pairs = 8'000'000;         // up to which every ordered pair is matched
+  std::int32_t samples = 4; // random (segment, unit) pairs beside the lanes' own and the first and last ones
   std::uint64_t seed = 1;
   std::size_t most_findings = 10;
 };

@@ -8,7 +8,9 @@
 //   claims      what the schedule asserts of itself (claims.hpp)
 //
 // Small schedules are executed whole: every segment, step and element. Large ones are matched whole, and sampled
-// (segment, unit) pairs are followed through all ranks, the first and last of each among them.
+// (segment, unit) pairs are followed through all ranks: the first and last of the first and of the last segment, a
+// few of the lanes' own, and some at random; foci.hpp says which, and what they miss. Where ranks have blocks of their
+// own (gather, alltoall, ...) there are no such samples.
 #pragma once
 
 #include "topology/rank_space.hpp"

@@ -550,6 +550,13 @@ TEST(Sampled, SaysHowManySegmentsOfARankWereFollowed) {
   EXPECT_NE(report.text().find("all elements of the first 5 segments at 12 ranks"), std::string::npos) << report.text();
 }
 
+TEST(Sampled, OneSegmentIsNotCalledSegments) {
+  Report report;
+  report.coverage.footprint_segments = 1;
+  report.coverage.footprints = 12;
+  EXPECT_NE(report.text().find("all elements of the first segment at 12 ranks"), std::string::npos) << report.text();
+}
+
 // The last rank's entry reaches all but one.
 TEST(Dataflow, ABarrierOfManyRanksThatLetsOneOutEarly) {
   const std::int32_t ranks = 1030;

@@ -152,7 +152,8 @@ def looked_at(covered: dict) -> str:
     if covered["exact"]:
         return f"every step, {matching}" if covered["pairs_sampled"] else "every step"
     deadlock = "no deadlock" if covered["deadlock_shown"] else f"deadlock not shown for {covered['deadlock']}"
-    ranks = f"the first {covered['footprint_segments']} segments of {covered['footprints']} ranks"
+    segments = "segment" if covered["footprint_segments"] == 1 else f"{covered['footprint_segments']} segments"
+    ranks = f"the first {segments} of {covered['footprints']} ranks"
     return f"{matching}; {deadlock}; sampled: {covered['samples']} elements, {ranks}"
 
 

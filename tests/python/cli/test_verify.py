@@ -63,6 +63,8 @@ def test_what_is_not_shown_is_said():
     said = command.looked_at({**covered, "samples": 3, "footprints": 4, "footprint_segments": 5})
     assert said.startswith("a sample of the pairs matched; deadlock not shown for segments from 2 on;")
     assert said.endswith("sampled: 3 elements, the first 5 segments of 4 ranks")
+    said = command.looked_at({**covered, "samples": 3, "footprints": 4, "footprint_segments": 1})
+    assert said.endswith("sampled: 3 elements, the first segment of 4 ranks")
 
 
 @pytest.fixture
