@@ -1,6 +1,15 @@
 // Which elements to follow through all ranks where a schedule is too large to execute whole. An element meets only the
-// lanes that carry its part of the vector, so every lane gets some of its own: of each part that its programs name, in
-// the first, a middle and the last segment. Beside them the vector's ends, and some at random.
+// lanes that carry its part of the vector, so every lane gets some of its own, in the first, a middle and the last
+// segment. Beside them the first and last element of the first and of the last segment, and some at random.
+//
+// A lane's own are a sample, too, so that their number does not grow with the ranks. They are taken from the extents
+// that its steps name
+//   - at the first rank that has data in the lane, at every (ranks / 16)-th and at the last one, not at others;
+//   - in the first iteration of each loop, not in later ones;
+//   - up to 4 in a segment: the first extent's, whatever its length, then those of extents of at least a 16th of the
+//     segment that hold none chosen yet.
+// A fault in the data of a part that only other ranks or later iterations name, or that is smaller, is met by chance
+// alone (Options::samples); matching and deadlock do not depend on the choice.
 #pragma once
 
 #include "verify/activation.hpp"

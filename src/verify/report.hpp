@@ -41,7 +41,7 @@ struct Coverage {
   std::int64_t steps = 0;              // of all ranks, loops and segments expanded
   std::int64_t pairs = 0;              // ordered pairs and lanes whose messages were matched
   bool pairs_sampled = false;          // some loops meet too many peers to list them all
-  std::int64_t samples = 0;            // (segment, unit) pairs followed through all ranks where not exact
+  std::int64_t samples = 0;            // (segment, unit) pairs followed through all ranks where not exact: see Foci
   std::int64_t executed = 0;           // steps executed
   std::int64_t deadlock_segments = 0;  // segments executed with synchronous sends, from the first
   bool deadlock_shown = false;         // there is none, in all segments and iterations
