@@ -44,7 +44,7 @@ def run(
     if ranks < 1:
         raise BadInput("at least 1 process", str(ranks))
     job = uuid.uuid4().hex
-    environment = {**installation.environment(ranks), **os.environ, JOB: job}
+    environment = {**os.environ, **installation.environment(ranks), JOB: job}
     try:
         process = subprocess.Popen(
             [*installation.arguments(ranks), *map(str, program)],
@@ -175,7 +175,7 @@ class Output:
 
     @staticmethod
     def _read(stream, take) -> None:
-        with contextlib.suppress(ValueError):  # closed under us, after the time limit
+        with stream:  # here, since closing waits for a read that is under way, perhaps for ever
             for line in stream:
                 take(line.rstrip("\n"))
 
@@ -253,25 +253,26 @@ def signal_name(number: int) -> str:
 
 
 def end(process: subprocess.Popen, job: str, name: str) -> None:
-    """End the launcher and every process of the job that is still there, and wait until they are gone; what the system
-    does not let go of in 15 s is left."""
+    """End the launcher and every process of the job that is still there, and wait until they are gone: at most 15 s,
+    and then 5 for those that are on their way out."""
     if process.poll() is None:
         process.terminate()  # the launcher ends its processes, if it can
         ended(process, 3)
     deadline = time.monotonic() + 15
-    while (pids := members(job) + ending(name)) and time.monotonic() < deadline:
+    while (pids := members(job)) and time.monotonic() < deadline:
         for pid in pids:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
         time.sleep(0.01)
     ended(process, 1)
-    for stream in (process.stdout, process.stderr):
-        stream.close()
+    deadline = time.monotonic() + 5
+    while any_ending(name) and time.monotonic() < deadline:
+        time.sleep(0.01)
 
 
-def ending(name: str) -> list[int]:
-    """The processes of this program that are on their way out: their mark is gone with their memory, they are not."""
-    return [pid for pid in processes() if command_of(pid) == name[:15] and is_running(pid) and not environment_of(pid)]
+def any_ending(name: str) -> bool:
+    """Whether processes of this program are on their way out: their mark is gone with their memory, they are not."""
+    return any(command_of(pid) == name[:15] and is_running(pid) and not environment_of(pid) for pid in processes())
 
 
 def is_running(pid: int) -> bool:

@@ -72,7 +72,7 @@ class Installation:
             added = {"OMPI_MCA_osc": "^ucx"}  # 5.0's complains on stderr where there is no such network
             if ranks > available_processors():  # as its launcher does where it counts the processors alike
                 added["OMPI_MCA_mpi_yield_when_idle"] = "1"
-            return added
+            return {name: os.environ.get(name, value) for name, value in added.items()}
         if "Intel" in self._version_text:
             return {"I_MPI_ROOT": str(self.prefix)}
         return {}

@@ -58,11 +58,13 @@ def test_a_rank_that_dies_is_named_as_the_launcher_names_it(installation, tmp_pa
         launch.run(installation, 4, worker(tmp_path, f"echo '{told}'; exit 9"), seconds=20)
 
 
-def test_what_the_user_sets_stands(installation, tmp_path, monkeypatch):
-    monkeypatch.setattr(Installation, "environment", lambda self, ranks: {"OURS": "1", "USERS": "1"})
-    monkeypatch.setenv("USERS", "0")
-    program = worker(tmp_path, """echo "{\\"found\\": [$OURS, $USERS]}\"""")
-    assert launch.run(installation, 1, program, seconds=20) == [{"found": [1, 0]}]
+def test_an_output_that_stays_open_does_not_hold_us(installation, tmp_path):
+    """One without the job's mark holds the stream for longer than it takes to end the job."""
+    started = time.monotonic()
+    holder = "env -i setsid sleep 25 &"
+    with pytest.raises(Failed, match="within 1 s"):
+        launch.run(installation, 1, worker(tmp_path, f"{holder} sleep 30"), seconds=1)
+    assert time.monotonic() - started < 15
 
 
 def test_a_launcher_that_is_not_there(installation, tmp_path):

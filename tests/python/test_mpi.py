@@ -81,6 +81,9 @@ def test_command_lines(tmp_path, monkeypatch):
     assert many[-2:] == ["-n", "4"]
     assert openmpi.environment(5)["OMPI_MCA_mpi_yield_when_idle"] == "1"
     assert "OMPI_MCA_mpi_yield_when_idle" not in openmpi.environment(4)
+    monkeypatch.setenv("OMPI_MCA_mpi_yield_when_idle", "0")  # what the user sets stands ...
+    assert openmpi.environment(5)["OMPI_MCA_mpi_yield_when_idle"] == "0"
+    monkeypatch.setenv("I_MPI_ROOT", "/of/another")  # ... but not what would mix two libraries
     intel = mpi.choose(str(make_prefix(tmp_path / "i", "mpiexec.hydra", "intel", "lib/libmpi.so.12")))
     assert intel.arguments(2) == [str(tmp_path / "i" / "bin" / "mpiexec.hydra"), "-n", "2"]
     assert intel.environment(2) == {"I_MPI_ROOT": str(tmp_path / "i")}

@@ -10,35 +10,11 @@ import os
 import subprocess
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from kumihimo import launch
 from kumihimo.errors import Failed, OutOfTime
-
-# Variables of rank and size, by who sets them, and the family of MPI libraries that goes with it.
-LAUNCHED = (
-    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "openmpi"),
-    ("PMI_RANK", "PMI_SIZE", "mpich"),
-    ("SLURM_PROCID", "SLURM_NTASKS", None),
-)
-
-
-@dataclass(frozen=True)
-class Place:
-    """This process among those of its launch."""
-
-    rank: int
-    ranks: int
-    family: str | None
-
-
-def place() -> Place | None:
-    """Where this process stands, or None if it was started alone."""
-    for rank, size, family in LAUNCHED:
-        if rank in os.environ and size in os.environ and (family or "SLURM_STEP_ID" in os.environ):
-            return Place(int(os.environ[rank]), int(os.environ[size]), family)
-    return None
+from kumihimo.launched import Place
 
 
 def run(place: Place, worker: Path, task: str, seconds: float, on_object: Callable[[dict], None]) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kumihimo import launch, mpi, questions
+from kumihimo import launch, launched, mpi, questions
 from kumihimo.bench import inside
 from kumihimo.bench.cases import Case, as_task
 from kumihimo.errors import Failed, OutOfTime
@@ -104,7 +104,7 @@ def run_task(task: dict, cases: Sequence[Case], launcher: Launcher, on_result: O
 
 def start(text: str, installation: mpi.Installation, launcher: Launcher, take: OnResult) -> None:
     """The worker on all ranks, with this task."""
-    place = inside.place()
+    place = launched.place()
     if place is not None:
         return inside.run(place, program(WORKER), text, launcher.seconds, take)
     with tempfile.TemporaryDirectory(prefix="kumihimo-") as folder:

@@ -90,13 +90,18 @@ def choose(tuning: Tuning) -> list[Case]:
     tuning.step("training: segments")
     refined = best(measured_candidates(tuning, candidates(tuning, surveyed), tuning.effort.refine_seconds), FINALISTS)
     # Cases of one size that follow one another would share their turns; here each meets the library alone, as it will.
-    ranked = zip_longest(*([case_of(tuning, size, choice) for choice in refined[size]] for size in tuning.sizes))
+    ranked = zip_longest(
+        *([case_of(tuning, size, choice) for choice in refined.get(size, [])] for size in tuning.sizes)
+    )
     finalists = [case for place in ranked for case in place if case is not None]
     launches = []
     for number in range(FINALS):
         tuning.step(f"training: finalists, {number + 1} of {FINALS}")
         launches.append(measured_candidates(tuning, finalists, tuning.effort.final_seconds))
     final = best(together(launches), 1)
+    lost = next((size for size in tuning.sizes if size not in final), None)
+    if lost is not None:
+        raise NotApplicable(f"an algorithm for {lost} bytes that runs each time", "none")
     return [case_of(tuning, size, final[size][0]) for size in tuning.sizes]
 
 
@@ -150,7 +155,11 @@ def measured_candidates(tuning: Tuning, cases: list[Case], seconds: float) -> li
 def together(launches: list[list[dict]]) -> list[dict]:
     """The same cases in several launches as one: by the median of their ratios to the library, which a launch that was
     slow as a whole does not change."""
-    return [{**same[0], "seconds": median([r["ratio"] for r in same])} for same in zip(*launches)]
+    return [
+        {**same[0], "seconds": median([r["ratio"] for r in same])}
+        for same in zip(*launches)
+        if not any("not_applicable" in r for r in same)
+    ]
 
 
 def best(results: list[dict], number: int) -> dict[int, list[Choice]]:

@@ -13,9 +13,9 @@ from typing import NoReturn
 
 import click
 
-from kumihimo.bench import inside
 from kumihimo.cli import verbs
-from kumihimo.errors import KumihimoError
+from kumihimo.errors import BadInput, KumihimoError
+from kumihimo.launched import place
 
 INTERRUPTED = 1
 TYPERS_INTERRUPTED = 130  # what typer makes of Ctrl-C
@@ -35,10 +35,12 @@ def run(arguments: list[str]) -> int:
         if code == TYPERS_INTERRUPTED:
             return complain("interrupted", INTERRUPTED)
         return code if isinstance(code, int) else 0
+    except BadInput as error:
+        return refuse(str(error), error.exit_code)
     except KumihimoError as error:
         return complain(str(error), error.exit_code)
     except click.UsageError as error:
-        return complain(usage(error), 2)
+        return refuse(usage(error), 2)
     except click.ClickException as error:
         return complain(error.format_message(), 2)
     except click.Abort:
@@ -64,11 +66,15 @@ def missing(error: ImportError) -> str:
 
 
 def complain(sentence: str, code: int) -> int:
-    """One sentence on stderr; of the ranks of one launch, which all refuse the same command line, the first says it."""
-    place = inside.place()
-    if code != 2 or place is None or place.rank == 0:
-        print(f"kumihimo: {sentence}", file=sys.stderr)
+    """One sentence on stderr."""
+    print(f"kumihimo: {sentence}", file=sys.stderr)
     return code
+
+
+def refuse(sentence: str, code: int) -> int:
+    """The same; of the ranks of one launch, which all refuse the same command line, the first says it."""
+    mine = place()
+    return complain(sentence, code) if mine is None or mine.rank == 0 else code
 
 
 def usage(error: click.UsageError) -> str:

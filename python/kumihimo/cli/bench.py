@@ -7,8 +7,8 @@ from typing import Annotated, Optional
 
 import typer
 
-from kumihimo import bench, mpi
-from kumihimo.bench import formats, inside, tuned
+from kumihimo import bench, launched, mpi
+from kumihimo.bench import formats, tuned
 from kumihimo.bench.cases import NODE
 from kumihimo.cli import options, output, waiting
 from kumihimo.errors import BadInput, NotApplicable
@@ -18,6 +18,7 @@ ALL, AUTO = "all", "auto"
 SECONDS = 30.0  # what a run with the defaults aims at; a busy machine takes longer
 LAUNCH_SECONDS = 4.0  # of starting processes and of the bound
 MOST_CASE_SECONDS = 0.1
+LEAST_TAG_UPPER_BOUND = 7  # a bit each for lane, segment and message
 
 
 def command(
@@ -53,7 +54,7 @@ def command(
     check: Annotated[bool, typer.Option("--check", help="Check bit for bit instead of measuring.")] = False,
     pinning: Annotated[str, typer.Option(metavar="HOW", help="auto: a rank a processor; none.")] = "auto",
     tag_upper_bound: Annotated[
-        Optional[int], typer.Option(metavar="N", help="Use no MPI tag above N, as if that were MPI_TAG_UB.")
+        Optional[int], typer.Option(metavar="N", help="Use no MPI tag above N, of 7 to MPI_TAG_UB.")
     ] = None,
     shared_memory: Annotated[
         Optional[str], typer.Option(metavar="SIZE", help="Shared memory that may be used; 0 for none.")
@@ -73,15 +74,15 @@ def command(
         raise BadInput("--pinning takes auto or none", f"'{pinning}'")
     if launches is not None and launches < 1:
         raise BadInput("at least 1 launch", str(launches))
-    if tag_upper_bound is not None and tag_upper_bound < 0:
-        raise BadInput("--tag-upper-bound of 0 or more", str(tag_upper_bound))
+    if tag_upper_bound is not None and tag_upper_bound < LEAST_TAG_UPPER_BOUND:
+        raise BadInput(f"--tag-upper-bound of {LEAST_TAG_UPPER_BOUND} or more", str(tag_upper_bound))
     parameters = given_parameters(trees, segment_bytes, segments, window, overlap)
     if check:
         refuse_beside_check(launches, format_)
     elif algorithm == AUTO and parameters:
         given = f"--{next(iter(parameters)).replace('_', '-')}"
         raise BadInput("no parameters beside --algorithm auto, which chooses them", given, "name an algorithm")
-    place = inside.place()
+    place = launched.place()
     asked = Asked(
         case=bench.Case(
             collective,
@@ -149,7 +150,7 @@ def given_parameters(
     return {name: value for name, value in named.items() if value is not None}
 
 
-def ranks_of(asked: int | None, place: inside.Place | None) -> int:
+def ranks_of(asked: int | None, place: launched.Place | None) -> int:
     """Those of the launcher that started us, or those asked for."""
     if place and asked not in (None, place.ranks):
         raise BadInput(f"the {place.ranks} ranks that this was started on", str(asked), "leave --ranks out")
@@ -189,7 +190,7 @@ def measured(asked: Asked) -> dict:
     """In one launch, or joined over several."""
     wanted = cases(asked)
     launches = asked.launches or 1
-    if launches > 1 and inside.place():
+    if launches > 1 and launched.place():
         raise BadInput("one launch, as mpirun started this", f"--launches {launches}", "run it without mpirun")
     runs = []
     each = min(MOST_CASE_SECONDS, (SECONDS - LAUNCH_SECONDS) / 3 / len(wanted))
@@ -221,7 +222,7 @@ def applicable(results: list[dict], algorithm: str) -> list[dict]:
 
 
 def chosen_and_measured(asked: Asked) -> dict:
-    if inside.place():
+    if launched.place():
         raise BadInput("--algorithm all or a name, as mpirun started this", AUTO, "run it without mpirun")
     effort = tuned.Effort(launches=asked.launches or 9)
     with waiting.progress("measuring", tuned.TRAINING + effort.launches) as advance:

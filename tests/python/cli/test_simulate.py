@@ -137,5 +137,8 @@ def test_ctrl_c_ends_a_long_prediction_at_once():
         time.sleep(1.5)
         assert process.poll() is None
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=10)
+        try:
+            out, err = process.communicate(timeout=10)
+        finally:
+            process.kill()
     assert (process.returncode, out, err) == (1, "", "kumihimo: interrupted\n")

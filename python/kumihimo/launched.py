@@ -1,0 +1,35 @@
+"""Where this process stands among those of its launch, when mpirun or srun started the command itself, on every rank.
+
+Imports nothing of the package: the command asks before it knows what is built.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from dataclasses import dataclass
+
+# Variables of rank and size, by who sets them, and the family of MPI libraries that goes with it.
+LAUNCHED = (
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "openmpi"),
+    ("PMI_RANK", "PMI_SIZE", "mpich"),
+    ("SLURM_PROCID", "SLURM_NTASKS", None),
+)
+
+
+@dataclass(frozen=True)
+class Place:
+    """This process among those of its launch."""
+
+    rank: int
+    ranks: int
+    family: str | None
+
+
+def place() -> Place | None:
+    """Where this process stands, or None if it was started alone."""
+    for rank, size, family in LAUNCHED:
+        if rank in os.environ and size in os.environ and (family or "SLURM_STEP_ID" in os.environ):
+            with contextlib.suppress(ValueError):  # not what a launcher writes
+                return Place(int(os.environ[rank]), int(os.environ[size]), family)
+    return None
