@@ -12,14 +12,30 @@ namespace {
 
 constexpr std::int64_t smallest_bytes = 4096, largest_bytes = std::int64_t{64} << 20;
 constexpr int repeats = 5;
+constexpr double long_enough = 10e-3; // seconds, beside which two barriers are nothing
 
-// Seconds of one copy by this rank, while the others copy too.
-double copy_once(const Job& job, std::vector<std::byte>& from, std::vector<std::byte>& to, std::int64_t bytes) {
-  const std::int64_t times = std::max<std::int64_t>(1, (std::int64_t{1} << 20) / bytes);
-  job.barrier();
+struct Arrays {
+  std::vector<std::byte> from, to;
+};
+
+// Seconds until all ranks have copied `times` times, from before the first one begins to after the last one ends: where
+// ranks outnumber processors they take turns, and no rank's own seconds are those of all.
+double seconds_of_all(const Job& job, Arrays& arrays, std::int64_t bytes, std::int64_t times) {
+  job.barrier(); // so that the next one does not wait for what was before
   const std::int64_t start = measure::now_ns();
-  for (std::int64_t i = 0; i < times; ++i) kernels::copy(from.data(), to.data(), bytes);
-  return static_cast<double>(measure::now_ns() - start) * 1e-9 / static_cast<double>(times);
+  job.barrier();
+  for (std::int64_t i = 0; i < times; ++i) kernels::copy(arrays.from.data(), arrays.to.data(), bytes);
+  job.barrier();
+  return job.largest({static_cast<double>(measure::now_ns() - start) * 1e-9})[0];
+}
+
+// The best of the repeats, as what else runs here is no figure of the machine.
+CopyRate rate_of(const Job& job, Arrays& arrays, std::int64_t bytes) {
+  std::int64_t times = 1;
+  while (seconds_of_all(job, arrays, bytes, times) < long_enough) times *= 2;
+  double seconds = seconds_of_all(job, arrays, bytes, times);
+  for (int i = 1; i < repeats; ++i) seconds = std::min(seconds, seconds_of_all(job, arrays, bytes, times));
+  return {bytes, 2.0 * static_cast<double>(bytes) * static_cast<double>(times) * job.ranks() / seconds};
 }
 
 // Inputs read and outputs written, in vectors.
@@ -37,23 +53,17 @@ double vectors_moved(const Collective& c) {
 } // namespace
 
 Result<std::vector<CopyRate>> measure_copy_rates(const Job& job) {
-  std::vector<std::byte> from, to;
+  Arrays arrays;
   const Status has_memory =
       with_memory({2 * largest_bytes, "the arrays that the rate of copying is measured with"}, [&] {
-        from.assign(static_cast<std::size_t>(largest_bytes), std::byte{1});
-        to.assign(from.size(), std::byte{2});
+        arrays.from.assign(static_cast<std::size_t>(largest_bytes), std::byte{1});
+        arrays.to.assign(arrays.from.size(), std::byte{2});
         return Nothing{};
       });
   if (Status s = job.agree(has_memory); !s) return s.error();
   std::vector<CopyRate> rates;
-  for (std::int64_t bytes = smallest_bytes; bytes <= largest_bytes; bytes *= 4) {
-    double best = 0;
-    for (int i = 0; i < repeats; ++i) {
-      const double slowest = job.largest({copy_once(job, from, to, bytes)})[0];
-      best = std::max(best, 2.0 * static_cast<double>(bytes) * job.ranks() / slowest);
-    }
-    rates.push_back({bytes, best});
-  }
+  for (std::int64_t bytes = smallest_bytes; bytes <= largest_bytes; bytes *= 4)
+    rates.push_back(rate_of(job, arrays, bytes));
   return rates;
 }
 

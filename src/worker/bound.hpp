@@ -15,7 +15,8 @@
 
 namespace kumihimo::worker {
 
-// Bytes read and written per second by all ranks copying at once, by the size of each rank's array.
+// Bytes read and written per second by all ranks together, each copying an array of that size of its own; where they
+// outnumber the processors, in turn.
 struct CopyRate {
   std::int64_t bytes = 0;
   double bytes_per_second = 0;
