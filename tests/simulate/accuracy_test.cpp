@@ -65,8 +65,9 @@ TEST(Golden, WhatIsFarOffIsLabelled) {
   }
 }
 
-// The longest errors of the survey (bench/simulate): bcast linear -32 % on 5x4, bcast binomial +24 % on 7x3,
-// rotated_rings +43 % on 5x3x2, +36 % on 16x2x4. And what is close does not cry wolf.
+// The largest errors of the survey that the label's threshold is from (far_apart in simulate/flow/flow.cpp): bcast
+// linear -32 % on 5x4, bcast binomial +24 % on 7x3, rotated_rings +43 % on 5x3x2, +36 % on 16x2x4. And what is close
+// does not cry wolf.
 TEST(Golden, LabelsAreRight) {
   struct Surveyed {
     const char* algorithm;
