@@ -1,0 +1,56 @@
+// Schedules written by hand, and what a check says of them first.
+#pragma once
+
+#include "collectives/registry.hpp"
+#include "schedule/builder.hpp"
+#include "verify/verify.hpp"
+
+#include <gtest/gtest.h>
+
+namespace kumihimo::verify {
+
+inline Options sampled() {
+  Options o;
+  o.most_exact_steps = 0;
+  return o;
+}
+
+inline Schedule schedule_of(const Collective& c, std::function<void(LaneBuilder&, std::int64_t)> body,
+                            Segments segments = {1}, std::int64_t window = 1) {
+  Schedule s;
+  s.collective = c;
+  s.segments = segments;
+  s.program = [=](Rank r) {
+    ProgramBuilder program(segments);
+    LaneBuilder lane(LaneId{0}, "", window);
+    body(lane, r.value);
+    program.add(std::move(lane));
+    return program.finish();
+  };
+  return s;
+}
+
+inline Collective bcast(std::int32_t ranks, std::int64_t count = 12) {
+  return make_collective(CollectiveKind::bcast, ranks, count);
+}
+inline Collective allreduce(std::int32_t ranks, std::int64_t count = 12, bool in_place = false) {
+  return make_collective(CollectiveKind::allreduce, ranks, count, DataType::float64, Operation::sum, Rank{0}, in_place);
+}
+
+inline Schedule registered(std::string_view name, const RankSpace& space, std::int64_t count,
+                           std::int64_t segments = 1) {
+  Parameters p;
+  p.segments = segments;
+  const auto row = Registry::standard().find(CollectiveKind::allreduce, name);
+  auto s = (*row)->build(allreduce(space.ranks(), count), space, p);
+  if (!s) s = (*row)->build(allreduce(space.ranks(), count), space, {});
+  return *s;
+}
+
+inline const Finding& first(const Report& report) {
+  static const Finding none;
+  EXPECT_FALSE(report.ok());
+  return report.ok() ? none : report.findings.front();
+}
+
+} // namespace kumihimo::verify
