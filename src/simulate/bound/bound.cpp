@@ -88,13 +88,18 @@ double latency(const Collective& c, const Network& network, const Layout& l) {
          farthest * m.network.hop_latency.value.value;
 }
 
+double bytes_of(const Collective& c) {
+  const std::int64_t most = c.counts.table && !c.counts.table->empty()
+                                ? *std::max_element(c.counts.table->begin(), c.counts.table->end())
+                                : c.counts.each;
+  return c.kind == CollectiveKind::barrier ? 0 : static_cast<double>(most) * static_cast<double>(c.type_bytes);
+}
+
 // Where the network's own engine takes the data, no bound holds for it but its own: all nodes call it, or one of them
-// sends its part to another that does. It takes a vector of any length if it takes one element: in segments of one,
-// whose calls the model lets go on at the same time.
+// sends its part to another that does.
 std::optional<double> offloaded(const Collective& c, const Network& network, const Layout& l) {
   const Machine& m = network.machine();
-  const std::int64_t smallest = c.kind == CollectiveKind::barrier ? 0 : c.type_bytes;
-  if (l.nodes < 2 || !m.offload || smallest > m.offload->max_bytes.value.value) return {};
+  if (l.nodes < 2 || !m.offload || bytes_of(c) > static_cast<double>(m.offload->max_bytes.value.value)) return {};
   const double message =
       m.software.message_cost.value.value + m.software.relay_latency.value.value + m.network.hop_latency.value.value;
   return std::min(network.offload_seconds(l.nodes), network.offload_seconds(1) + message);
