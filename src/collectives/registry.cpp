@@ -43,6 +43,9 @@ Status check_question(const Collective& c, const RankSpace& space, const Paramet
                      "give a shape whose lengths multiply to the ranks");
   if (c.has_root() && (c.root.value < 0 || c.root.value >= c.ranks))
     return bad_input(fmt::format("the root is a rank from 0 to {}", c.ranks - 1), fmt::format("{}", c.root.value));
+  if (!c.has_root() && c.root != Rank{0})
+    return bad_input(fmt::format("no root, which {} has not", name_of(c.kind)), fmt::format("{}", c.root.value),
+                     "leave it out");
   if (c.counts.each < 0) return bad_input("a count is at least 0", fmt::format("{}", c.counts.each));
   if (c.type_bytes < 1 || c.counts.each > std::numeric_limits<std::int64_t>::max() / 4 / c.type_bytes / c.ranks)
     return bad_input("count times size times ranks must fit in 61 bits",

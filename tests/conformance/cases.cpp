@@ -34,7 +34,8 @@ class Sampler {
     Case c;
     Collective& collective = c.question.collective;
     collective = make_collective(variant_.kind, place_.space.ranks(), count);
-    collective.root = Rank{static_cast<std::int32_t>(below(static_cast<std::uint64_t>(collective.ranks)))};
+    const auto root = static_cast<std::int32_t>(below(static_cast<std::uint64_t>(collective.ranks)));
+    if (collective.has_root()) collective.root = Rank{root};
     collective.in_place |= below(3) == 0;
     const auto& all = all_arithmetic();
     c.question.arithmetic = all[below(4) == 0 ? 2 : below(all.size())];

@@ -231,22 +231,7 @@ TEST(Deadlock, ThroughAfterAtTwoRanks) {
 }
 
 TEST(Deadlock, SharedScratchNeedsItsReadersSegmentBySegment) {
-  // The reader begins after all of the writer, which waits for the reader to free a slot.
-  Schedule s = schedule_of(bcast(1, 12), [](LaneBuilder&, std::int64_t) {}, {4});
-  s.program = [](Rank) {
-    ProgramBuilder program({4});
-    Scratch shared;
-    shared.lane = LaneId{0};
-    shared.shared = true;
-    const Array cell = program.scratch(shared);
-    LaneBuilder writer(LaneId{0}, "", 2), reader(LaneId{1}, "", 2);
-    reader.after({LaneId{0}}, Scope::all);
-    writer.step(copy(cell[whole()], in[whole()]));
-    reader.step(copy(out[whole()], cell[whole()]));
-    program.add(std::move(writer));
-    program.add(std::move(reader));
-    return program.finish();
-  };
+  const Schedule s = reader_after_all_of_its_writer(12, 4);
   EXPECT_EQ(first(check(s)).check, Check::deadlock);
 }
 

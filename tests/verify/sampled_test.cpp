@@ -52,23 +52,9 @@ TEST(Sampled, OneSegmentIsNotCalledSegments) {
   EXPECT_NE(report.text().find("all elements of the first segment at 12 ranks"), std::string::npos) << report.text();
 }
 
-// The reader begins after all of the writer, which waits for it to free a slot: no single segment shows that.
+// No single segment shows that the writer waits for its reader.
 TEST(Sampled, OneSegmentStandsForAllOnlyWhereWaitsAreWithinSegments) {
-  Schedule s = schedule_of(bcast(1, 1200), [](LaneBuilder&, std::int64_t) {}, {40});
-  s.program = [](Rank) {
-    ProgramBuilder program({40});
-    Scratch shared;
-    shared.lane = LaneId{0};
-    shared.shared = true;
-    const Array cell = program.scratch(shared);
-    LaneBuilder writer(LaneId{0}, "", 2), reader(LaneId{1}, "", 2);
-    reader.after({LaneId{0}}, Scope::all);
-    writer.step(copy(cell[whole()], in[whole()]));
-    reader.step(copy(out[whole()], cell[whole()]));
-    program.add(std::move(writer));
-    program.add(std::move(reader));
-    return program.finish();
-  };
+  const Schedule s = reader_after_all_of_its_writer(1200, 40);
   EXPECT_EQ(first(check(s, sampled())).check, Check::deadlock);
 }
 

@@ -37,6 +37,26 @@ inline Collective allreduce(std::int32_t ranks, std::int64_t count = 12, bool in
   return make_collective(CollectiveKind::allreduce, ranks, count, DataType::float64, Operation::sum, Rank{0}, in_place);
 }
 
+// Wrong: the reader begins after all of the writer, which waits for it to free a slot of the scratch they share.
+inline Schedule reader_after_all_of_its_writer(std::int64_t count, std::int64_t segments) {
+  Schedule s = schedule_of(bcast(1, count), [](LaneBuilder&, std::int64_t) {}, {segments});
+  s.program = [segments](Rank) {
+    ProgramBuilder program({segments});
+    Scratch shared;
+    shared.lane = LaneId{0};
+    shared.shared = true;
+    const Array cell = program.scratch(shared);
+    LaneBuilder writer(LaneId{0}, "", 2), reader(LaneId{1}, "", 2);
+    reader.after({LaneId{0}}, Scope::all);
+    writer.step(copy(cell[whole()], in[whole()]));
+    reader.step(copy(out[whole()], cell[whole()]));
+    program.add(std::move(writer));
+    program.add(std::move(reader));
+    return program.finish();
+  };
+  return s;
+}
+
 inline Schedule registered(std::string_view name, const RankSpace& space, std::int64_t count,
                            std::int64_t segments = 1) {
   Parameters p;

@@ -46,6 +46,9 @@ CASES = [
     ("show bcast --shape 4x3 --algorithm chain --root -1", "from 0 to 11"),
     ("simulate reduce --machine k-computer --shape 4x3 --bytes 8 --root 12", "from 0 to 11"),
     ("verify bcast --shape 4x3 --root 12", "from 0 to 11"),
+    ("verify allreduce --shape 4x3 --root 12", "no root, which allreduce has not, found 12"),
+    ("simulate allreduce --machine k-computer --shape 4x3 --bytes 8 --root 2", "no root"),
+    ("bench allreduce --ranks 2 --bytes 8 --root 1", "no root"),
     # sizes
     (SHOW + "--shape 4x3 --bytes 0", "at least 1 byte"),
     (SHOW + "--shape 4x3 --bytes -8", "at least 1 byte"),
