@@ -1,5 +1,5 @@
-// Expected failures are values: what was expected, what was found, what to do. Exceptions live at the Python border only;
-// assertions are for bugs.
+// Expected failures are values: what was expected, what was found, what to do. Exceptions live at the Python border
+// only; assertions are for bugs.
 #pragma once
 
 #include <cassert>
@@ -9,8 +9,8 @@
 
 namespace kumihimo {
 
-// One clear sentence in three parts. `not_applicable` marks a variant that does not fit the question, which a caller that
-// tries all variants passes over; every other failure is the user's input or the machine's.
+// One clear sentence in three parts. `not_applicable` marks a variant that does not fit the question, which a caller
+// that tries all variants passes over; every other failure is the user's input or the machine's.
 struct Error {
   enum class Kind { bad_input, not_applicable, failed };
   Kind kind = Kind::bad_input;

@@ -1,4 +1,5 @@
-// Quantities with their unit in the type: a Bytes is never mistaken for a count of elements, nor Seconds for microseconds.
+// Quantities with their unit in the type: a Bytes is never mistaken for a count of elements, nor Seconds for
+// microseconds.
 #pragma once
 
 #include <compare>

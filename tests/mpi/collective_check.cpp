@@ -148,9 +148,9 @@ class Sampler {
   Collective question() {
     const std::int64_t counts[] = {0, 1, ranks_ - 1, ranks_, 17, 1000, 4097, 40'003};
     const TypeAndOperation& pick = arithmetic_table[below(std::size(arithmetic_table))];
-    Collective c = make_collective(variant_.kind, ranks_, counts[below(std::size(counts))], pick.type, pick.operation,
-                                   Rank{static_cast<std::int32_t>(below(static_cast<std::uint64_t>(ranks_)))},
-                                   variant_.kind != CollectiveKind::bcast && below(3) == 0);
+    Collective c = make_collective(variant_.kind, ranks_, counts[below(std::size(counts))], pick.type, pick.operation);
+    if (c.has_root()) c.root = Rank{static_cast<std::int32_t>(below(static_cast<std::uint64_t>(ranks_)))};
+    c.in_place |= variant_.kind != CollectiveKind::bcast && below(3) == 0;
     if (pick.type == DataType::opaque) {
       c.type_bytes = sizeof(Matrix);
       c.commutative = false;
