@@ -51,45 +51,63 @@ bool before(const Expression::Term& a, const Expression::Term& b) { return compa
 
 } // namespace
 
-Expression::Expression(Variable variable) {
-  Term t;
-  t.variable = variable;
-  terms_.push_back(std::move(t));
+Expression::Expression(Term term) : size_(1) {
+  auto one = std::make_shared<Term[]>(1);
+  one[0] = std::move(term);
+  terms_ = std::move(one);
 }
 
-void Expression::add(const Term& term) {
+Expression::Expression(Variable variable) : Expression(Term{.variable = variable}) {}
+
+void Expression::add(Term term) {
   if (term.coefficient == 0) return;
-  for (auto it = terms_.begin(); it != terms_.end(); ++it)
-    if (it->same_atom(term)) {
-      it->coefficient += term.coefficient;
-      if (it->coefficient == 0) terms_.erase(it);
-      return;
-    }
-  terms_.insert(std::upper_bound(terms_.begin(), terms_.end(), term, before), term);
+  const auto all = terms();
+  auto at = std::find_if(all.begin(), all.end(), [&](const Term& t) { return t.same_atom(term); });
+  const bool found = at != all.end();
+  if (found)
+    term.coefficient += at->coefficient;
+  else
+    at = std::upper_bound(all.begin(), all.end(), term, before);
+  const bool vanishes = term.coefficient == 0;
+  const std::size_t size = size_ + (found ? 0 : 1) - (vanishes ? 1 : 0);
+  auto sum = std::make_shared<Term[]>(size);
+  Term* next = std::copy(all.begin(), at, sum.get());
+  if (!vanishes) *next++ = std::move(term);
+  std::copy(found ? at + 1 : at, all.end(), next);
+  terms_ = std::move(sum), size_ = size;
+}
+
+void Expression::add(const Expression& other, std::int64_t factor) {
+  constant_ += other.constant_ * factor;
+  if (factor == 1 && is_constant()) {
+    terms_ = other.terms_, size_ = other.size_;
+    return;
+  }
+  const Expression kept = other; // may be this one
+  for (Term t : kept.terms()) {
+    t.coefficient *= factor;
+    add(std::move(t));
+  }
 }
 
 Expression Expression::modulo(Expression argument, std::int64_t modulus) {
   assert(modulus > 0);
   Expression reduced(floor_mod(argument.constant_, modulus));
-  for (Term t : argument.terms_) {
+  for (Term t : argument.terms()) {
     t.coefficient = floor_mod(t.coefficient, modulus);
     if (2 * t.coefficient > modulus) t.coefficient -= modulus; // -i rather than (m-1) i
-    if (t.kind == Term::Kind::modulo && t.modulus % modulus == 0) {
-      Expression inner = *t.argument; // (x mod km) mod m = x mod m
-      reduced += inner *= t.coefficient;
-    } else {
-      reduced.add(t);
-    }
+    if (t.kind == Term::Kind::modulo && t.modulus % modulus == 0)
+      reduced.add(*t.argument, t.coefficient); // (x mod km) mod m = x mod m
+    else
+      reduced.add(std::move(t));
   }
   reduced.constant_ = floor_mod(reduced.constant_, modulus);
   if (reduced.is_constant()) return reduced;
-  Expression e;
   Term t;
   t.kind = Term::Kind::modulo;
   t.modulus = modulus;
   t.argument = std::make_shared<Expression>(std::move(reduced));
-  e.terms_.push_back(std::move(t));
-  return e;
+  return Expression(std::move(t));
 }
 
 Expression Expression::look_up(std::shared_ptr<const Table> table, Expression index) {
@@ -97,52 +115,53 @@ Expression Expression::look_up(std::shared_ptr<const Table> table, Expression in
     assert(index.constant_ >= 0 && index.constant_ < static_cast<std::int64_t>(table->size()));
     return (*table)[index.constant_];
   }
-  Expression e;
   Term t;
   t.kind = Term::Kind::look_up;
   t.table = std::move(table);
   t.argument = std::make_shared<Expression>(std::move(index));
-  e.terms_.push_back(std::move(t));
-  return e;
+  return Expression(std::move(t));
 }
 
 Expression& Expression::operator+=(const Expression& other) {
-  constant_ += other.constant_;
-  for (const Term& t : other.terms_) add(t);
+  add(other, 1);
   return *this;
 }
 
-Expression& Expression::operator-=(const Expression& other) { return *this += Expression(other) *= -1; }
+Expression& Expression::operator-=(const Expression& other) {
+  add(other, -1);
+  return *this;
+}
 
 Expression& Expression::operator*=(std::int64_t factor) {
-  constant_ *= factor;
-  if (factor == 0) terms_.clear();
-  for (Term& t : terms_) t.coefficient *= factor;
-  return *this;
+  if (factor == 1) return *this;
+  Expression scaled;
+  if (factor != 0) scaled.add(*this, factor);
+  return *this = std::move(scaled);
 }
 
 bool Expression::operator==(const Expression& o) const {
-  return constant_ == o.constant_ && terms_.size() == o.terms_.size() &&
-         std::equal(terms_.begin(), terms_.end(), o.terms_.begin(),
+  if (constant_ != o.constant_ || size_ != o.size_) return false;
+  return terms_ == o.terms_ ||
+         std::equal(terms().begin(), terms().end(), o.terms().begin(),
                     [](const Term& a, const Term& b) { return a.coefficient == b.coefficient && a.same_atom(b); });
 }
 
 bool Expression::depends_on(Variable variable) const {
-  return std::any_of(terms_.begin(), terms_.end(), [&](const Term& t) {
+  return std::any_of(terms().begin(), terms().end(), [&](const Term& t) {
     return t.kind == Term::Kind::variable ? t.variable == variable : t.argument->depends_on(variable);
   });
 }
 
 std::int32_t Expression::deepest() const {
   std::int32_t depth = -1;
-  for (const Term& t : terms_)
+  for (const Term& t : terms())
     depth = std::max(depth, t.kind == Term::Kind::variable ? t.variable.depth : t.argument->deepest());
   return depth;
 }
 
 std::int64_t Expression::evaluate(std::span<const std::int64_t> values) const {
   std::int64_t sum = constant_;
-  for (const Term& t : terms_) switch (t.kind) {
+  for (const Term& t : terms()) switch (t.kind) {
     case Term::Kind::variable:
       sum += t.coefficient * values[t.variable.depth];
       break;
@@ -160,7 +179,7 @@ std::int64_t Expression::evaluate(std::span<const std::int64_t> values) const {
 
 Range Expression::range(std::span<const std::int64_t> trips) const {
   Range sum{constant_, constant_};
-  for (const Term& t : terms_) {
+  for (const Term& t : terms()) {
     Range r;
     if (t.kind == Term::Kind::variable) {
       r = {0, std::max<std::int64_t>(0, trips[t.variable.depth] - 1)};
@@ -186,22 +205,22 @@ Range Expression::range(std::span<const std::int64_t> trips) const {
 Expression Expression::substitute(Variable variable, const Expression& by) const {
   if (!depends_on(variable)) return *this;
   Expression e(constant_);
-  for (const Term& t : terms_) {
+  for (const Term& t : terms()) {
     if (t.kind == Term::Kind::variable && t.variable == variable)
-      e += Expression(by) *= t.coefficient;
+      e.add(by, t.coefficient);
     else if (t.kind == Term::Kind::variable)
       e.add(t);
     else if (t.kind == Term::Kind::modulo)
-      e += modulo(t.argument->substitute(variable, by), t.modulus) *= t.coefficient;
+      e.add(modulo(t.argument->substitute(variable, by), t.modulus), t.coefficient);
     else
-      e += look_up(t.table, t.argument->substitute(variable, by)) *= t.coefficient;
+      e.add(look_up(t.table, t.argument->substitute(variable, by)), t.coefficient);
   }
   return e;
 }
 
 std::uint64_t Expression::hash() const {
   std::uint64_t h = mixed(0x6b756d69, static_cast<std::uint64_t>(constant_));
-  for (const Term& t : terms_) {
+  for (const Term& t : terms()) {
     h = mixed(h, static_cast<std::uint64_t>(t.coefficient));
     h = mixed(h, static_cast<std::uint64_t>(t.kind) * 1000003 + t.variable.depth);
     if (t.kind == Term::Kind::variable) continue;
@@ -215,8 +234,8 @@ std::uint64_t Expression::hash() const {
 std::string Expression::text() const {
   static constexpr std::string_view letters = "sijklmnopq";
   std::string s;
-  if (constant_ != 0 || terms_.empty()) s = fmt::format("{}", constant_);
-  for (const Term& t : terms_) {
+  if (constant_ != 0 || is_constant()) s = fmt::format("{}", constant_);
+  for (const Term& t : terms()) {
     const std::int64_t k = t.coefficient < 0 ? -t.coefficient : t.coefficient;
     s += s.empty() ? (t.coefficient < 0 ? "-" : "") : (t.coefficient < 0 ? " - " : " + ");
     if (k != 1) s += fmt::format("{}*", k);

@@ -47,9 +47,9 @@ class Expression {
   Expression operator-() const { return Expression(0) - *this; }
   bool operator==(const Expression& other) const;
 
-  bool is_constant() const { return terms_.empty(); }
+  bool is_constant() const { return size_ == 0; }
   std::int64_t constant() const { return constant_; } // the constant part
-  const std::vector<Term>& terms() const { return terms_; }
+  std::span<const Term> terms() const;
   bool depends_on(Variable variable) const;
   std::int32_t deepest() const; // depth of the deepest variable; -1 without any
 
@@ -67,9 +67,13 @@ class Expression {
   std::string text() const; // "(3 - i) mod 8"; variables s, i, j, k, l, ...
 
  private:
-  void add(const Term& term);
+  explicit Expression(Term term);
+  void add(const Expression& other, std::int64_t factor);
+  void add(Term term);
+
   std::int64_t constant_ = 0;
-  std::vector<Term> terms_; // sorted by atom, no zero coefficient, no atom twice
+  std::size_t size_ = 0;
+  std::shared_ptr<const Term[]> terms_; // sorted by atom, no zero coefficient, no atom twice; shared between copies
 };
 
 // coefficient x (variable | argument mod modulus | table[argument])
@@ -84,6 +88,7 @@ struct Expression::Term {
 
   bool same_atom(const Term& other) const;
 };
+inline std::span<const Expression::Term> Expression::terms() const { return {terms_.get(), size_}; }
 
 inline Expression mod(Expression e, std::int64_t m) { return Expression::modulo(std::move(e), m); }
 inline Expression operator+(Variable v, std::int64_t k) { return Expression(v) + k; }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <unordered_map>
 
 namespace kumihimo::verify {
@@ -50,9 +51,10 @@ class Walker {
     TreeNode n;
     n.parent = parent, n.iteration = iteration;
     a_.nodes.push_back(n);
-    TreeNode& p = a_.nodes[parent];
-    (p.first_child < 0 ? p.first_child : a_.nodes[p.last_child].next_sibling) = node;
-    p.last_child = node;
+    std::int32_t& last = last_child_[parent];
+    (last < 0 ? a_.nodes[parent].first_child : a_.nodes[last].next_sibling) = node;
+    last = node;
+    last_child_.push_back(-1);
     return node;
   }
 
@@ -78,7 +80,8 @@ class Walker {
       round_ = first_round;
       if (node < 0) {
         node = add(parent, position);
-        a_.nodes[node].in_flight = l.in_flight;
+        a_.nodes[node].in_flight =
+            static_cast<std::int32_t>(std::min<std::int64_t>(l.in_flight, std::numeric_limits<std::int32_t>::max()));
         a_.nodes[node].is_loop = true;
       }
       body(l.body, add(node, i), depth + 1);
@@ -223,17 +226,15 @@ class Walker {
         for (std::int64_t i = 0; i < list.inner.runs; ++i) {
           // first + shift <= u < first + shift + count
           const std::int64_t shift = o * list.outer.stride + i * list.inner.stride;
+          if (list.count.is_constant()) {
+            append_solutions(list.first, depth, {u - shift - list.count.constant() + 1, u - shift}, values_, trips_,
+                             out);
+            continue;
+          }
           std::vector<Range> begins, ends;
           append_solutions(list.first, depth, {std::int64_t{-1} << 60, u - shift}, values_, trips_, begins);
           append_solutions(list.first + list.count, depth, {u - shift + 1, std::int64_t{1} << 60}, values_, trips_,
                            ends);
-          if (list.count.is_constant()) {
-            begins.clear();
-            append_solutions(list.first, depth, {u - shift - list.count.constant() + 1, u - shift}, values_, trips_,
-                             begins);
-            out.insert(out.end(), begins.begin(), begins.end());
-            continue;
-          }
           for (const Range& a : begins)
             for (const Range& b : ends)
               if (std::max(a.low, b.low) <= std::min(a.high, b.high))
@@ -257,6 +258,7 @@ class Walker {
   const Focus* focus_ = nullptr;
   std::vector<Finding>* findings_ = nullptr;
   Activation a_;
+  std::vector<std::int32_t> last_child_{-1}; // of each node
   LoopValues values_{};
   std::vector<std::int64_t> trips_;
   std::vector<ElementRun> scratch_runs_;

@@ -44,13 +44,16 @@ struct Token {
 // A body, a loop (whose children are its iterations) or a round. A child starts once all those whose iteration is at
 // most its own less in_flight are complete, in order; a body is a loop with one iteration in flight.
 struct TreeNode {
-  std::int32_t parent = -1, first_child = -1, last_child = -1, next_sibling = -1;
+  std::int32_t parent = -1, first_child = -1, next_sibling = -1;
+  std::int32_t in_flight = 1; // of its children
   std::int64_t iteration = 0; // of its parent
-  std::int64_t in_flight = 1; // of its children
   std::int32_t round = -1;    // as written; -1: no round
   std::int32_t first_step = 0, steps = 0;
   bool is_loop = false;
+};
 
+// Where the execution of a node stands.
+struct NodeState {
   bool complete = false;
   std::int32_t next = -1;   // child to start
   std::int32_t oldest = -1; // first child not complete
@@ -64,7 +67,8 @@ struct TreeNode {
 struct Activation {
   std::int32_t rank = 0, lane = 0, lane_id = 0; // lane: index in the program
   std::int64_t segment = 0;
-  std::vector<TreeNode> nodes; // 0 is the root
+  std::vector<TreeNode> nodes;   // 0 is the root
+  std::vector<NodeState> states; // of the nodes, once it has begun
   std::vector<StepInstance> steps;
   std::vector<ElementRun> runs;
 

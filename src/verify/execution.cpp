@@ -140,33 +140,34 @@ class Execution {
   void begin(RankState& state, std::int32_t lane) {
     Activation* a = state.begin(lane);
     if (!a) return;
-    a->nodes[0].start = knowledge_.begin(state, lane);
+    a->states.resize(a->nodes.size());
+    a->states[0].start = knowledge_.begin(state, lane);
     start_node(*a, 0);
   }
 
   void start_node(Activation& a, std::int32_t node) {
-    TreeNode& n = a.nodes[node];
-    if (n.round >= 0) return start_round(a, node);
-    n.next = n.oldest = n.first_child;
+    if (a.nodes[node].round >= 0) return start_round(a, node);
+    NodeState& n = a.states[node];
+    n.next = n.oldest = a.nodes[node].first_child;
     knowledge_.enter(a, node);
     if (n.next < 0) return complete_node(a, node);
     start_children(a, node);
   }
 
+  // Completions within are handled by loops.
   void start_children(Activation& a, std::int32_t node) {
-    // References into the nodes stay good: nothing is added while running. Completions within are handled by loops.
-    while (a.nodes[node].next >= 0) {
-      const TreeNode& n = a.nodes[node];
+    NodeState& n = a.states[node];
+    while (n.next >= 0) {
       const std::int32_t child = n.next;
-      if (a.nodes[n.oldest].iteration + n.in_flight <= a.nodes[child].iteration) return;
-      a.nodes[node].next = a.nodes[child].next_sibling;
+      if (a.nodes[n.oldest].iteration + a.nodes[node].in_flight <= a.nodes[child].iteration) return;
+      n.next = a.nodes[child].next_sibling;
       knowledge_.start_child(a, node, child);
       start_node(a, child);
     }
   }
 
   void complete_node(Activation& a, std::int32_t node) {
-    a.nodes[node].complete = true;
+    a.states[node].complete = true;
     const std::int32_t parent = a.nodes[node].parent;
     if (parent < 0) {
       RankState& state = *ranks_[a.rank];
@@ -174,16 +175,16 @@ class Execution {
       finished_.push_back({&state, a.lane, a.segment});
       return;
     }
-    TreeNode& p = a.nodes[parent];
+    NodeState& p = a.states[parent];
     knowledge_.leave(a, node);
-    while (p.oldest >= 0 && a.nodes[p.oldest].complete) p.oldest = a.nodes[p.oldest].next_sibling;
+    while (p.oldest >= 0 && a.states[p.oldest].complete) p.oldest = a.nodes[p.oldest].next_sibling;
     if (p.oldest < 0) return complete_node(a, parent);
     start_children(a, parent);
   }
 
   void start_round(Activation& a, std::int32_t node) {
-    TreeNode& n = a.nodes[node];
-    n.pending = n.steps;
+    const TreeNode& n = a.nodes[node];
+    a.states[node].pending = n.steps;
     knowledge_.enter(a, node);
     if (n.steps == 0) return complete_node(a, node);
     for (std::int32_t s = n.first_step; s < n.first_step + n.steps; ++s) start_step(a, node, s);
@@ -211,7 +212,7 @@ class Execution {
     completed_.pop_back();
     ++out_.executed;
     Activation& a = *end.activation;
-    if (--a.nodes[end.node].pending == 0) complete_node(a, end.node);
+    if (--a.states[end.node].pending == 0) complete_node(a, end.node);
     return true;
   }
 
@@ -251,7 +252,7 @@ class Execution {
       if (read(send, s.source, data)) deliver(receive, std::move(data));
     }
     knowledge_.transfer(*send.activation, send.node, *receive.activation, receive.node);
-    out_.height = std::max<std::int64_t>(out_.height, receive.activation->nodes[receive.node].done.hops);
+    out_.height = std::max<std::int64_t>(out_.height, receive.activation->states[receive.node].done.hops);
     completed_.push_back(send);
     completed_.push_back(receive);
   }

@@ -49,38 +49,38 @@ Token Knowledge::begin(const RankState& state, std::int32_t lane) {
 }
 
 void Knowledge::enter(Activation& a, std::int32_t node) {
-  TreeNode& n = a.nodes[node];
+  NodeState& n = a.states[node];
   n.done = n.joined = n.start;
-  n.unjoined = n.first_child;
+  n.unjoined = a.nodes[node].first_child;
 }
 
 void Knowledge::start_child(Activation& a, std::int32_t node, std::int32_t child) {
-  TreeNode& n = a.nodes[node];
-  while (n.unjoined >= 0 && a.nodes[n.unjoined].iteration + n.in_flight <= a.nodes[child].iteration) {
-    join(n.joined, a.nodes[n.unjoined].done);
+  NodeState& n = a.states[node];
+  while (n.unjoined >= 0 && a.nodes[n.unjoined].iteration + a.nodes[node].in_flight <= a.nodes[child].iteration) {
+    join(n.joined, a.states[n.unjoined].done);
     n.unjoined = a.nodes[n.unjoined].next_sibling;
   }
-  a.nodes[child].start = n.joined;
+  a.states[child].start = n.joined;
 }
 
 void Knowledge::leave(Activation& a, std::int32_t node) {
-  join(a.nodes[a.nodes[node].parent].done, a.nodes[node].done);
+  join(a.states[a.nodes[node].parent].done, a.states[node].done);
 }
 
 void Knowledge::complete(RankState& state, const Activation& a) {
   if (!barrier_) return;
-  state.lanes[a.lane].left_with[a.segment] = a.nodes[0].done.set;
-  left_[a.rank] = join(left_[a.rank], a.nodes[0].done.set);
+  state.lanes[a.lane].left_with[a.segment] = a.states[0].done.set;
+  left_[a.rank] = join(left_[a.rank], a.states[0].done.set);
 }
 
 void Knowledge::transfer(const Activation& from, std::int32_t sender, Activation& to, std::int32_t receiver) {
-  Token t = from.nodes[sender].start;
+  Token t = from.states[sender].start;
   ++t.hops;
-  join(to.nodes[receiver].done, t);
+  join(to.states[receiver].done, t);
 }
 
 void Knowledge::share(const Activation& from, std::int32_t source, Activation& to, std::int32_t target) {
-  join(to.nodes[target].done, from.nodes[source].done);
+  join(to.states[target].done, from.states[source].done);
 }
 
 std::optional<Knowledge::Unaware> Knowledge::unaware() const {

@@ -10,19 +10,20 @@ std::string user_text(const RankState& state, const User& u) {
 }
 
 std::optional<Finding> use_run(RankState& state, std::int32_t buffer, ElementRun run, bool writes, const User& user,
-                               const Place& place, const Memory::Ordered& ordered, ValueStore& store) {
+                               const Activation& a, const Memory::Ordered& ordered, ValueStore& store) {
+  const auto place = [&] { return a.place(user.node, user.step); };
   const std::int64_t all = state.elements[buffer];
   if (run.first < 0 || run.first + run.count > all)
-    return Finding{Check::structure, place,
+    return Finding{Check::structure, place(),
                    fmt::format("{} {}, beyond its {} elements", writes ? "writes" : "reads",
                                element_text(buffer, run.first < 0 ? run.first : run.first + run.count - 1), all)};
   if (buffer == 0 && state.schedule.collective.kind != CollectiveKind::bcast)
     if (const auto lost = state.memory.overwritten_input(run))
-      return Finding{Check::claim, place,
+      return Finding{Check::claim, place(),
                      fmt::format("claimed to be safe in place, but reads {} after {} wrote the output there",
                                  element_text(0, lost->element), user_text(state, lost->other))};
   if (const auto clash = state.memory.use(buffer, run, writes, user, ordered, store))
-    return Finding{Check::overlap, place,
+    return Finding{Check::overlap, place(),
                    fmt::format("{} {}, which {} {}, with no order between the two", writes ? "writes" : "reads",
                                element_text(buffer, clash->element), user_text(state, clash->other),
                                clash->wrote ? "writes" : "reads")};
@@ -47,8 +48,8 @@ std::optional<Finding> use_memory(RankState& state, const Activation& a, std::in
   for (const Located* place : {&s.source, &s.right, &s.target}) {
     if (!place->exists()) continue;
     for (std::int32_t i = 0; i < place->runs; ++i)
-      if (auto wrong = use_run(state, place->buffer, a.runs[place->first_run + i], place == &s.target, user,
-                               a.place(node, step), ordered, store))
+      if (auto wrong =
+              use_run(state, place->buffer, a.runs[place->first_run + i], place == &s.target, user, a, ordered, store))
         return wrong;
   }
   for (const Located* place : {&s.source, &s.right})

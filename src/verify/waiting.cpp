@@ -69,7 +69,7 @@ class Chain {
     const RankState& state = *ranks_[spot.rank];
     const LaneState& lane = state.lanes[spot.lane];
     const Activation* active = lane.find(spot.segment);
-    if (active && (active->nodes[0].next != -1 || active->nodes[0].oldest != -1)) return at_step(spot, *active);
+    if (active && !active->states.empty()) return at_step(spot, *active);
     Place place;
     place.rank = spot.rank, place.lane = lane.id, place.segment = spot.segment;
     const auto held_by = [&](std::int32_t other, std::int64_t segment, std::string why) {
