@@ -1,4 +1,5 @@
-# Sourced by scripts that run several parts and say at the end how each went.
+# Sourced, after environment.sh, by scripts that run several parts and say at the end how each went.
+. "$root/scripts/system-packages.sh"
 results=() failures=0
 
 part() { # NAME COMMAND...
@@ -32,10 +33,11 @@ summary() {
 }
 
 # Configure where that was not done yet (the build tree repeats it when a CMake file changes), then build. Where the
-# set-up brings both MPI libraries by itself, a lack of one is a failure of their tests; elsewhere they are skipped.
+# set-up may install both MPI libraries by itself, a lack of one is a failure of their tests; elsewhere, where it goes on
+# without, they are skipped.
 build_preset() {
   local all_mpi=OFF
-  if command -v apt-get >/dev/null; then all_mpi=ON; fi
+  if can_install; then all_mpi=ON; fi
   [ -f "build/$1/build.ninja" ] ||
     quietly "build/configure-$1.log" cmake --preset "$1" -D "KUMIHIMO_REQUIRE_MPI=$all_mpi" || return 1
   cmake --build --preset "$1" -j "$jobs" -- --quiet

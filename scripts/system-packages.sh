@@ -1,4 +1,4 @@
-# Sourced by scripts/setup: which system packages each goal needs, by their Debian names, and whether they are here.
+# Sourced by scripts/setup and scripts/parts.sh: which system packages each goal needs, by their Debian names, and whether they are here.
 # A package counts as present when what it brings is found (a command, a header, a version), however it came.
 #
 # `missing` are those without which the goal fails; `wanted` those without which a part is left out (an MPI
@@ -50,11 +50,19 @@ packages_of_build() {
   for package in $(absent_headers libfmt-dev=fmt/core.h nlohmann-json3-dev=nlohmann/json.hpp libtomlplusplus-dev=toml++/toml.h \
     libhwloc-dev=hwloc.h); do need "$package"; done
   # MPI libraries are opened at run time: a build needs none, and what runs on MPI needs one of them.
-  has mpirun.openmpi || is_openmpi mpirun || want openmpi-bin
-  has mpiexec.hydra || want mpich
+  has_mpi mpirun.openmpi libmpi.so.40 || want openmpi-bin
+  has_mpi mpiexec.hydra libmpich.so.12 || want mpich
 }
 
-is_openmpi() { has "$1" && "$1" --version 2>/dev/null | grep -qE 'Open MPI|OpenRTE'; }
+# LAUNCHER LIBRARY, by the names that tests/mpi/CMakeLists.txt looks for: what is here to set-up is here to the tests.
+has_mpi() {
+  local launcher library
+  launcher=$(command -v "$1") || return 1
+  for library in "${launcher%/*/*}"/lib{,64,/*-linux-gnu}{,/openmpi/lib}/"$2"; do
+    [ ! -e "$library" ] || return 0
+  done
+  return 1
+}
 
 packages_of_test() {
   local package
@@ -90,14 +98,15 @@ names() {
   printf '%s' "$joined"
 }
 
-# Debian and Ubuntu, as root or with passwordless sudo: install what is missing or wanted, then look again.
+# Whether this may install packages: on Debian and Ubuntu, as root or with passwordless sudo.
+can_install() { has apt-get && { is_root || { has sudo && sudo -n true 2>/dev/null; }; }; }
+is_root() { [ "$(id -u)" = 0 ]; }
+
+# Where it may: install what is missing or wanted, then look again.
 install_missing() {
-  has apt-get || return 0
+  can_install || return 0
   local as_root=()
-  if [ "$(id -u)" != 0 ]; then
-    { has sudo && sudo -n true 2>/dev/null; } || return 0
-    as_root=(sudo -n)
-  fi
+  is_root || as_root=(sudo -n)
   # What an earlier run could not get is not asked for again at each run, as that costs the network each time.
   local tried=$root/build/packages-tried
   if [ -z "$missing" ] && [ "$(cat "$tried" 2>/dev/null)" = "$wanted" ]; then return 0; fi

@@ -138,3 +138,48 @@ install_missing build"""
         assert again.communicate(timeout=5) == ("free\n", ""), "the service holds the lock"
     finally:
         os.killpg(run.pid, signal.SIGKILL)
+
+
+def tool(folder: Path, name: str, lines: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(f"#!/bin/bash\n{lines}\n")
+    (folder / name).chmod(0o755)
+
+
+@pytest.mark.parametrize(("user", "sudo", "required"), [(0, 1, "ON"), (1000, 0, "ON"), (1000, 1, "OFF")])
+def test_a_lack_of_an_mpi_library_fails_where_set_up_may_install_it(place, user, sudo, required):
+    tools = place / "tools"
+    tool(tools, "id", f"echo {user}")
+    tool(tools, "sudo", f"exit {sudo}")
+    tool(tools, "apt-get", "exit 1")
+    tool(tools, "cmake", 'printf "%s\\n" "$@" >>calls')
+
+    run = sourced(place, "build_preset dev", env={**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"})
+    _, err = run.communicate(timeout=20)
+
+    assert run.returncode == 0, err
+    assert f"KUMIHIMO_REQUIRE_MPI={required}" in (place / "calls").read_text().splitlines()
+
+
+MPI_LIBRARIES = {"openmpi-bin": ("mpirun.openmpi", "libmpi.so.40"), "mpich": ("mpiexec.hydra", "libmpich.so.12")}
+
+
+def wanted(place: Path, prefix: Path) -> set[str]:
+    """Of the MPI libraries, what a build wants where nothing but this prefix is in PATH."""
+    script = f"PATH={prefix}/bin list_missing build 2>/dev/null; echo $wanted"
+    out, err = sourced(place, script).communicate(timeout=20)
+    return set(out.split()) & set(MPI_LIBRARIES) if out else pytest.fail(err)
+
+
+def test_set_up_takes_an_mpi_library_as_present_where_its_tests_find_it(place, tmp_path, repository):
+    listed = (repository / "tests/mpi/CMakeLists.txt").read_text()
+    for package, (launcher, library) in MPI_LIBRARIES.items():
+        assert f"NAMES {launcher})" in listed
+        assert f"NAMES {library}" in listed
+        prefix = tmp_path / package
+        tool(prefix / "bin", "mpirun", "echo 'mpirun (Open MPI) 4.1.4'")  # a name that those tests do not look for
+        tool(prefix / "bin", launcher, "exit 1")
+        assert wanted(place, prefix) == set(MPI_LIBRARIES), "its shared library is not there"
+        (prefix / "lib").mkdir()
+        (prefix / "lib" / library).write_text("")
+        assert wanted(place, prefix) == set(MPI_LIBRARIES) - {package}
