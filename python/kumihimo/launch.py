@@ -27,6 +27,7 @@ from kumihimo.mpi import Installation
 
 # In the environment of every process of a job, so that all of them are found wherever the launcher put them.
 JOB = "KUMIHIMO_JOB"
+LAST_SECONDS = 10.0  # for what has closed its output to end
 
 
 def run(
@@ -64,8 +65,11 @@ def run(
             watch = Watch(job, name)
             output = Output(process, watch)
             objects = output.read(time.monotonic() + seconds, on_object)
-            if watch.lost or not ended(process, 10):
+            if watch.lost:
                 raise Failed(f"all {ranks} processes of {name} to end well", "a launcher that waits for one that died")
+            if not ended(process, LAST_SECONDS):
+                last = f"within {LAST_SECONDS:.3g} s after the last of {name} closed its output"
+                raise Failed(f"{installation.launcher.name} to end {last}", "it still ran")
     except TimedOut:
         raise OutOfTime(
             f"{name} on {ranks} processes to end within {seconds:.3g} s", "it still ran", "give it longer"
@@ -87,7 +91,8 @@ def ended(process: subprocess.Popen, seconds: float) -> bool:
 
 @contextlib.contextmanager
 def ending_by_signal() -> Iterator[None]:
-    """Turns SIGTERM and SIGHUP, which would end this process at once and leave its job behind, into SystemExit."""
+    """Turns SIGTERM and SIGHUP, which would end this process at once and leave its job behind, into SystemExit. What is
+    ignored, as SIGHUP is under nohup, stays so."""
 
     def leave(number: int, frame: object) -> NoReturn:
         raise SystemExit(128 + number)
@@ -95,7 +100,8 @@ def ending_by_signal() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():  # signals are the main thread's affair
         yield
         return
-    before = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGHUP)}
+    heeded = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, leave) for number in heeded}
     try:
         yield
     finally:

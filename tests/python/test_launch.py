@@ -110,6 +110,34 @@ def test_a_second_ctrl_c_does_not_stop_the_clean_up(installation, tmp_path):
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
+def test_a_signal_ends_it_unless_it_is_ignored(installation, tmp_path, number):
+    """As nohup has it ignored."""
+    program = worker(tmp_path, """sleep 1; echo '{"a": 1}'""")
+    for handler in (signal.SIG_IGN, signal.SIG_DFL):
+        before = signal.signal(number, handler)
+        try:
+            threading.Timer(0.5, lambda: os.kill(os.getpid(), number)).start()
+            if handler == signal.SIG_IGN:
+                assert launch.run(installation, 1, program, seconds=20) == [{"a": 1}]
+            else:
+                with pytest.raises(SystemExit) as caught:
+                    launch.run(installation, 1, program, seconds=20)
+                assert caught.value.code == 128 + number
+            assert signal.getsignal(number) == handler
+        finally:
+            signal.signal(number, before)
+
+
+def test_a_launcher_that_outlasts_what_it_ran_is_named(installation, tmp_path, monkeypatch):
+    monkeypatch.setattr(launch, "LAST_SECONDS", 0.5)
+    installation.launcher.write_text('#!/bin/sh\nshift 2\n"$@"\nexec sleep 60 >/dev/null 2>&1\n')
+    with pytest.raises(Failed) as caught:
+        launch.run(installation, 1, worker(tmp_path, """echo '{"a": 1}'"""), seconds=20)
+    said = "mpiexec to end within 0.5 s after the last of worker closed its output, found it still ran"
+    assert str(caught.value) == said
+
+
 def forgetful(tmp_path, monkeypatch, stays: str) -> Installation:
     """A launcher that starts as many as `-n` says and never asks after most of them."""
     monkeypatch.setattr(launch, "PATIENCE", 0.2)

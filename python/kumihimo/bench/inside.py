@@ -30,7 +30,9 @@ def run(place: Place, worker: Path, task: str, seconds: float, on_object: Callab
     try:
         output = launch.Output(process)
         output.read(time.monotonic() + seconds, on_object)
-        launch.ended(process, 10)
+        if not launch.ended(process, launch.LAST_SECONDS):
+            last = f"within {launch.LAST_SECONDS:.3g} s after it closed its output"
+            raise Failed(f"the worker of rank 0 to end {last}", "it still ran")
     except launch.TimedOut:
         raise OutOfTime(f"the worker to end within {seconds:.3g} s", "it still ran") from None
     finally:
