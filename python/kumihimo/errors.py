@@ -6,12 +6,16 @@ command shows the sentence alone, without a stack trace.
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+
 
 class KumihimoError(Exception):
     """Root of all expected failures. `exit_code` is what the command ends with."""
 
     kind = "failed"
     exit_code = 1
+    of_machine = False  # found by looking at this machine, not at the command line alone
 
     def __init__(self, expected: str, found: str = "", advice: str = "") -> None:
         super().__init__(expected, found, advice)
@@ -48,3 +52,14 @@ class Failed(KumihimoError):
 
 class OutOfTime(Failed):
     """What ran was ended by its time limit."""
+
+
+@contextlib.contextmanager
+def looking_at_the_machine() -> Iterator[None]:
+    """Marks what is raised within: the ranks of one launch share a command line, but not always a machine, so that one
+    may meet it alone. Also a decorator: @looking_at_the_machine()."""
+    try:
+        yield
+    except KumihimoError as error:
+        error.of_machine = True
+        raise

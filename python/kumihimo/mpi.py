@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from kumihimo.errors import BadInput, Failed
+from kumihimo.errors import BadInput, Failed, looking_at_the_machine
 
 # By family: launchers in the order in which they are tried, and the shared library as programs are linked with it.
 LAUNCHERS = {
@@ -149,6 +149,7 @@ def discover() -> list[Installation]:
     return found
 
 
+@looking_at_the_machine()
 def choose(wanted: str | None = None) -> Installation:
     """The installation for `--mpi`: a family, a prefix, or nothing for the first one found."""
     if wanted is None or wanted in LAUNCHERS:

@@ -1,6 +1,6 @@
 """The command `kumihimo`: a file a verb, and one border where failures become a sentence and an exit code.
 
-Exit codes: 0 done, 1 a check failed or interrupted, 2 usage or bad input.
+Exit codes: 0 done, 1 a check failed or interrupted, 2 usage or bad input; 129 and 143 of SIGHUP and SIGTERM.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NoReturn
 import click
 
 from kumihimo.cli import verbs
-from kumihimo.errors import BadInput, KumihimoError
+from kumihimo.errors import BadInput, KumihimoError, NotApplicable
 from kumihimo.launched import place
 
 INTERRUPTED = 1
@@ -35,8 +35,9 @@ def run(arguments: list[str]) -> int:
         if code == TYPERS_INTERRUPTED:
             return complain("interrupted", INTERRUPTED)
         return code if isinstance(code, int) else 0
-    except BadInput as error:
-        return refuse(str(error), error.exit_code)
+    except (BadInput, NotApplicable) as error:
+        tell = complain if error.of_machine else refuse
+        return tell(str(error), error.exit_code)
     except KumihimoError as error:
         return complain(str(error), error.exit_code)
     except click.UsageError as error:

@@ -10,6 +10,7 @@ import typer
 
 from kumihimo import _machine
 from kumihimo.cli import options, output
+from kumihimo.errors import looking_at_the_machine
 from kumihimo.installed import folder
 
 app = typer.Typer(help="Machines described in files (docs/machines.md): list them, show one.")
@@ -22,6 +23,7 @@ def search() -> list[Path]:
     return [folder("machines")]
 
 
+@looking_at_the_machine()
 def load(name: str) -> _machine.Machine:
     """A described machine by name, or from the path of its file; this machine, measured now."""
     if name == THIS_MACHINE:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from kumihimo.errors import BadInput
+from kumihimo.errors import BadInput, looking_at_the_machine
 from kumihimo.report import form
 
 MEASURED, SIMULATED, PAGE = "measured.json", "simulated.json", "index.html"
@@ -22,6 +22,7 @@ class Material:
     simulated: dict | None = None
 
 
+@looking_at_the_machine()
 def read(folder: Path) -> Material:
     """The parts that are there. Errors: no such folder, neither part in it, a part that is no report data."""
     if not folder.is_dir():
@@ -64,6 +65,7 @@ def _not_finite(text: str) -> float:
     raise ValueError(f"{text}, which is no finite number")
 
 
+@looking_at_the_machine()
 def prepare(folder: Path) -> None:
     """Make the folder, and find out now, not after minutes of work, whether files can be written into it."""
     try:
@@ -82,6 +84,7 @@ def save(folder: Path, name: str, value: dict) -> Path:
     return write(folder / name, json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n")
 
 
+@looking_at_the_machine()
 def write(path: Path, text: str) -> Path:
     """Write a whole file or, if that fails, none: an old page is never left half overwritten."""
     new = path.with_name(path.name + ".new")

@@ -34,3 +34,37 @@ def test_what_fails_on_a_rank_alone_is_told_by_it():
     code += "verbs.app = lambda *a, **k: pathlib.Path('/nowhere/at/all').read_text()\nsys.exit(run([]))"
     done = command(code, PMI_RANK="1", PMI_SIZE="2")
     assert (done.returncode, done.stderr) == (2, "kumihimo: No such file or directory: /nowhere/at/all\n")
+
+
+@pytest.fixture
+def library(tmp_path) -> str:
+    """The prefix of an MPI library, as far as the command looks before it starts anything."""
+    for name in ("bin/mpiexec.hydra", "lib/libmpich.so.12"):
+        path = tmp_path / name
+        path.parent.mkdir()
+        path.write_text("")
+        path.chmod(0o755)
+    return str(tmp_path)
+
+
+@pytest.mark.parametrize(("rank", "lines"), [("0", 1), ("1", 0)])
+def test_that_nothing_fits_is_said_once(library, rank, lines):
+    arguments = ("bench", "allreduce", "--trees", "7", "-b", "8", "--mpi", library)
+    done = command(RUN, *arguments, PMI_RANK=rank, PMI_SIZE="2")
+    assert (done.returncode, done.stderr.count("\n")) == (2, lines)
+    assert "fits the question" in done.stderr or not lines
+
+
+@pytest.mark.parametrize("rank", ["0", "3"])
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("bench allreduce --mpi /nowhere", "found '/nowhere', which is no folder"),
+        ("simulate allreduce --machine /nowhere.toml --bytes 8", "/nowhere.toml"),
+        ("report /nowhere", "the folder of a report at /nowhere, found nothing"),
+    ],
+)
+def test_bad_input_that_another_machine_might_not_find_bad_is_told_by_every_rank(line, said, rank):
+    done = command(RUN, *line.split(), PMI_RANK=rank, PMI_SIZE="4")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert said in done.stderr
