@@ -32,6 +32,9 @@ inline Machine plain(std::string_view shape) {
   return m;
 }
 
+constexpr std::int64_t million = 125'000; // doubles in 1 MB, which take 1 ms on a link of the plain machine
+constexpr double cost = 10e-6, hop = 1e-6, relay = 3e-6; // and its latencies
+
 inline const Variant& algorithm(std::string_view name, CollectiveKind kind = CollectiveKind::allreduce) {
   return **Registry::standard().find(kind, name);
 }
@@ -72,5 +75,20 @@ inline Schedule by_hand(std::int32_t ranks, std::int64_t count, std::int64_t seg
   };
   return s;
 }
+
+// What both models must agree on. KUMIHIMO_IN_BOTH_MODELS(a fixture derived from it) runs its tests for each.
+class BothModels : public testing::TestWithParam<Model> {
+ protected:
+  Result<Prediction> asked(const Schedule& s, const Machine& m) {
+    SimulateOptions options;
+    options.model = GetParam();
+    return simulate(s, m, {}, options);
+  }
+  double time(const Schedule& s, const Machine& m) { return predicted(s, m, GetParam()).seconds.value; }
+};
+
+#define KUMIHIMO_IN_BOTH_MODELS(Fixture)                                                                               \
+  INSTANTIATE_TEST_SUITE_P(Models, Fixture, testing::Values(Model::flow, Model::exact),                                \
+                           [](const auto& named) { return std::string(name_of(named.param)); })
 
 } // namespace kumihimo::simulate_test

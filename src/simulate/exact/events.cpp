@@ -47,8 +47,11 @@ bool Events::may_start(const LaneState& state, std::int64_t segment) const {
   return true;
 }
 
-// Starts all segments of this rank's lanes that may start.
+// Starts all segments of this rank's lanes that may start. Those that are complete at once ask for it again: the call
+// under way sees to them, however many there are.
 void Events::wake(std::int32_t rank) {
+  if (waking_) return;
+  waking_ = true;
   for (bool again = true; again;) {
     again = false;
     for (std::int32_t l = first_lane_[rank]; l < first_lane_[rank + 1]; ++l)
@@ -58,6 +61,7 @@ void Events::wake(std::int32_t rank) {
         again = true;
       }
   }
+  waking_ = false;
 }
 
 void Events::start_segment(std::int32_t l) {
@@ -71,18 +75,21 @@ void Events::start_segment(std::int32_t l) {
     s.waits_for[r] = lane.rounds[r].waits_for;
     s.steps_left[r] = static_cast<std::int32_t>(lane.rounds[r].steps.size());
   }
-  if (s.rounds_left == 0) {
-    ++s.rounds_left; // an empty lane is complete at once
-    return round_done(l, segment, -1);
-  }
-  for (std::size_t r = 0; r < lane.rounds.size(); ++r)
-    if (lane.rounds[r].waits_for == 0) start_round(l, segment, static_cast<std::int32_t>(r));
+  if (s.rounds_left == 0) return segment_done(l, segment); // a lane without rounds
+  for (std::size_t r = lane.rounds.size(); r-- > 0;)
+    if (lane.rounds[r].waits_for == 0) ready_.push_back(static_cast<std::int32_t>(r));
+  start_ready(l, segment);
 }
 
-void Events::start_round(std::int32_t l, std::int64_t segment, std::int32_t round) {
-  const auto& steps = lanes_[l].rounds[round].steps;
-  if (steps.empty()) return round_done(l, segment, round);
-  for (const ExpandedStep& step : steps) start_step(step, {l, round, segment, step.step->kind});
+// Rounds without steps are complete at once, and those behind them ready: a loop may have millions of them.
+void Events::start_ready(std::int32_t l, std::int64_t segment) {
+  while (!ready_.empty()) {
+    const std::int32_t round = ready_.back();
+    ready_.pop_back();
+    const auto& steps = lanes_[l].rounds[round].steps;
+    if (steps.empty() && end_round(l, segment, round)) return segment_done(l, segment);
+    for (const ExpandedStep& step : steps) start_step(step, {l, round, segment, step.step->kind});
+  }
 }
 
 void Events::start_step(const ExpandedStep& expanded, const Place& place) {
@@ -126,6 +133,7 @@ void Events::post(const ExpandedStep& step, const Place& place, const Wanted& wa
   const std::int32_t rank = lanes_[place.lane].rank, id = lanes_[place.lane].lane->id.value,
                      other = static_cast<std::int32_t>(wanted.peer);
   const bool sending = step.step->sends();
+  if (wanted.peer < 0 || wanted.peer >= schedule_.ranks()) return; // waits for ever
   const Channel channel = sending ? Channel{id, rank, other} : Channel{id, other, rank};
   const MessageKey key{channel, place.segment};
   auto& theirs = sending ? receives_ : sends_;
@@ -144,7 +152,10 @@ void Events::post(const ExpandedStep& step, const Place& place, const Wanted& wa
   m.bytes = wanted.bytes;
   m.gap = sending ? wanted.gap : half.gap;
   m.order = sending ? posted_++ : half.order;
-  Server& server = servers_[channel];
+  const auto [known, fresh] = server_of_.try_emplace(channel, static_cast<std::int32_t>(servers_.size()));
+  if (fresh) servers_.emplace_back();
+  m.server = known->second;
+  Server& server = servers_[m.server];
   server.waiting.push_back(m);
   requested_.push_back(&server);
 }
@@ -225,13 +236,10 @@ void Events::flow_ended(std::int32_t flow) {
   if (running.message < 0) return step_done(running.copying);
   const Message m = messages_[running.message];
   push(now_ + m.path.latency, Kind::arrived, running.message);
-  Server& server = servers_[m.channel];
-  if (m.gap == 0) {
-    release(server);
-  } else {
-    push(now_ + static_cast<double>(m.gap) / m.path.limit, Kind::gap_end, static_cast<std::int32_t>(paced_.size()));
-    paced_.push_back(&server);
-  }
+  if (m.gap == 0)
+    release(servers_[m.server]);
+  else
+    push(now_ + static_cast<double>(m.gap) / m.path.limit, Kind::gap_end, m.server);
   step_done(m.send);
 }
 
@@ -257,18 +265,22 @@ void Events::step_at(double time, const Place& place) {
 }
 
 void Events::step_done(const Place& place) {
-  if (--slot(place.lane, place.segment).steps_left[place.round] == 0)
-    round_done(place.lane, place.segment, place.round);
+  if (--slot(place.lane, place.segment).steps_left[place.round] > 0) return;
+  if (end_round(place.lane, place.segment, place.round)) return segment_done(place.lane, place.segment);
+  start_ready(place.lane, place.segment);
 }
 
-void Events::round_done(std::int32_t l, std::int64_t segment, std::int32_t round) {
+// The rounds behind it may be ready; true if there are none left.
+bool Events::end_round(std::int32_t l, std::int64_t segment, std::int32_t round) {
   Slot& s = slot(l, segment);
-  if (--s.rounds_left > 0) {
-    for (const std::int32_t next : lanes_[l].rounds[round].next)
-      if (--s.waits_for[next] == 0) start_round(l, segment, next);
-    return;
-  }
-  s.complete = true;
+  const auto& next = lanes_[l].rounds[round].next;
+  for (auto at = next.rbegin(); at != next.rend(); ++at)
+    if (--s.waits_for[*at] == 0) ready_.push_back(*at);
+  return --s.rounds_left == 0;
+}
+
+void Events::segment_done(std::int32_t l, std::int64_t segment) {
+  slot(l, segment).complete = true;
   LaneState& lane = lanes_[l];
   while (lane.done < lane.started && slot(l, lane.done).complete) {
     slot(l, lane.done).complete = false;
@@ -290,7 +302,7 @@ void Events::handle(const Event& event) {
     if (fluid_.version(event.index) == event.version) flow_ended(event.index);
     return;
   case Kind::gap_end:
-    return release(*paced_[event.index]);
+    return release(servers_[event.index]);
   case Kind::arrived:
     return arrive(event.index);
   case Kind::step_end: {

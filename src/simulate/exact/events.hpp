@@ -1,6 +1,7 @@
 // The state of the exact simulation: lanes with segments in flight, channels that serve in order, and a clock.
 #pragma once
 
+#include "base/hash.hpp"
 #include "base/result.hpp"
 #include "simulate/exact/fluid.hpp"
 #include "simulate/exact/materialised.hpp"
@@ -45,6 +46,7 @@ class Events {
   };
   struct Message {
     Channel channel;
+    std::int32_t server = -1; // of the channel
     Place send, receive;
     std::int64_t bytes = 0, gap = 0;
     std::int64_t order = 0; // of its send among all
@@ -57,7 +59,7 @@ class Events {
   };
   struct MessageKeyHash {
     std::size_t operator()(const MessageKey& k) const noexcept {
-      return ChannelHash{}(k.channel) * 31 + static_cast<std::size_t>(k.segment);
+      return mixed(ChannelHash{}(k.channel), static_cast<std::uint64_t>(k.segment));
     }
   };
   struct Half {
@@ -74,7 +76,7 @@ class Events {
     double time = 0;
     std::int64_t order = 0;
     Kind kind = Kind::issued;
-    std::int32_t index = 0; // of a message, a flow, ...
+    std::int32_t index = 0; // of a message, a flow, a server, ...
     std::uint32_t version = 0;
     bool operator>(const Event& o) const { return time != o.time ? time > o.time : order > o.order; }
   };
@@ -88,7 +90,7 @@ class Events {
   void wake(std::int32_t rank);
   bool may_start(const LaneState& lane, std::int64_t segment) const;
   void start_segment(std::int32_t lane);
-  void start_round(std::int32_t lane, std::int64_t segment, std::int32_t round);
+  void start_ready(std::int32_t lane, std::int64_t segment);
   void start_step(const ExpandedStep& step, const Place& place);
   struct Wanted { // of a message
     std::int64_t peer = 0, bytes = 0, gap = 0;
@@ -97,7 +99,8 @@ class Events {
   void copy(std::int32_t rank, const Place& place, std::int64_t bytes);
   void offload(const Place& place, std::int32_t k);
   void step_done(const Place& place);
-  void round_done(std::int32_t lane, std::int64_t segment, std::int32_t round);
+  bool end_round(std::int32_t lane, std::int64_t segment, std::int32_t round);
+  void segment_done(std::int32_t lane, std::int64_t segment);
   void serve_requested();
   void serve(Server& server);
   void begin_flow(std::int32_t message);
@@ -120,6 +123,8 @@ class Events {
   std::vector<Binding> bindings_;
   std::vector<LaneState> lanes_;
   std::vector<std::int32_t> first_lane_; // of each rank; one more at the end
+  std::vector<std::int32_t> ready_;      // rounds to be started at once, the next one last
+  bool waking_ = false;                  // a rank
   std::int64_t unfinished_ = 0;          // lanes
   Phases phases_;
   std::optional<std::int64_t> offloaded_; // bytes of the largest
@@ -131,11 +136,11 @@ class Events {
   std::vector<Running> running_; // by flow
   std::vector<Message> messages_;
   std::vector<std::int32_t> free_messages_;
-  std::vector<Server*> paced_;        // of gap_end events, one each
   std::vector<Place> pending_places_; // of step_end events
   std::vector<std::int32_t> free_places_;
   std::unordered_map<MessageKey, std::deque<Half>, MessageKeyHash> sends_, receives_;
-  std::unordered_map<Channel, Server, ChannelHash> servers_;
+  std::deque<Server> servers_;
+  std::unordered_map<Channel, std::int32_t, ChannelHash> server_of_;
   std::vector<Server*> requested_;                                     // may have something to serve at this instant
   std::map<std::array<std::int64_t, 3>, std::vector<Place>> offloads_; // lane, segment, k
   std::map<std::int32_t, std::int32_t> lane_ranks_;                    // ranks that have a lane, by id
