@@ -56,8 +56,6 @@ struct Prediction {
   std::string limiting;  // what the time is spent on, by name: "link +x at (3,0,1)", "reductions at rank 7"
   std::string accuracy;  // empty, or why the figure may be far from the exact one
 
-  // How unequal the shares of concurrent messages are: 1 - slowest / mean rate of a round, mean over time (flow).
-  double unequal_shares = 0;
   // What sharing adds to the critical path with messages that begin or end at other times, as a part of it (flow).
   double doubtful_sharing = 0;
 };

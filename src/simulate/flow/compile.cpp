@@ -63,6 +63,8 @@ FlatStep Compiler::flat(const Step& step, const Expression& gap) {
   FlatStep f;
   f.kind = step.kind;
   const bool has_peer = step.sends() || step.receives();
+  if (has_peer && varies(step.peer, 0)) wrong_ = "a peer that changes from segment to segment";
+  if (has_peer && varies(gap, 0)) wrong_ = "a gap that changes from segment to segment";
   bool dynamic = has_peer && (iterated(step.peer) || iterated(gap));
   if (!step.is_signal())
     for (const RunList& list : step.extent().runs) dynamic = dynamic || iterated(list.count);
@@ -73,11 +75,11 @@ FlatStep Compiler::flat(const Step& step, const Expression& gap) {
   }
   const std::array<std::int64_t, 8> zeros{};
   if (has_peer) {
-    if (varies(step.peer, 0)) wrong_ = "a peer that changes from segment to segment";
-    if (varies(gap, 0)) wrong_ = "a gap that changes from segment to segment";
     f.gap = static_cast<double>(gap.evaluate(zeros));
-    f.peer = static_cast<std::int32_t>(step.peer.evaluate(zeros));
-    if (f.peer < 0 || f.peer >= out_.schedule->ranks()) wrong_ = fmt::format("peer {}", f.peer);
+    const std::int64_t peer = step.peer.evaluate(zeros);
+    f.peer = static_cast<std::int32_t>(peer);
+    const bool rank = peer >= 0 && peer < out_.schedule->ranks();
+    if (!rank && wrong_.empty()) wrong_ = fmt::format("peer {}", peer);
   }
   if (!step.is_signal()) f.bytes = lengths_.mean_bytes(step.extent(), rank_, zeros, collapsed_);
   return f;

@@ -75,7 +75,8 @@ struct Compiled {
   std::span<const FlatAfter> after(const Instance& i) const { return {afters.data() + i.first_after, i.afters}; }
 };
 
-// Errors: a peer or gap that changes from segment to segment; a peer that is no rank.
+// Errors: a peer or gap that changes from segment to segment; a peer that is no rank. Peers that depend on a loop's
+// variable are only known to the sweep, which says so then.
 Result<Compiled> compile(const Schedule& schedule);
 
 } // namespace kumihimo::simulation

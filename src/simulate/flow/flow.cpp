@@ -152,8 +152,6 @@ Result<Prediction> predict_flow(const Schedule& schedule, const Network& network
     if (course.seconds > 0) p.doubtful_sharing = end.doubt / course.seconds;
   }
   p.compute = {course.reduced.empty() ? 0 : *std::max_element(course.reduced.begin(), course.reduced.end())};
-  const Traffic& traffic = sweep.traffic();
-  if (traffic.weight > 0) p.unequal_shares = traffic.unequal / traffic.weight;
   p.accuracy = doubts(p, course);
   describe_links(network, sweep, p);
   p.limiting = limiting(network, p);

@@ -21,7 +21,9 @@ void Sweep::take_messages() {
     m.path = network_.append_path(entry->first.from, entry->first.to, flows_.resources);
     if (m.moved <= 0) flows_.resources.resize(before); // a signal
     m.start = later(m.send.since, m.receive.since);
-    if (entry->second.free > m.start.seconds) m.start = m.start.plus_latency(entry->second.free - m.start.seconds);
+    const Occupied& occupied = entry->second.occupied;
+    const double free = occupied.until + loops_.rest(occupied.loop);
+    if (free > m.start.seconds) m.start = m.start.plus_latency(free - m.start.seconds);
     add_flow(m);
   }
   matching_.clear_ready();
@@ -36,20 +38,6 @@ void Sweep::add_flow(const Message& m) {
   flows_.end.push_back(static_cast<std::uint32_t>(flows_.resources.size()));
   flows_.limit.push_back(m.path.limit);
   messages_.push_back(m);
-}
-
-void Sweep::share() {
-  shares_.solve(flows_);
-  double slowest = 0, sum = 0, longest = 0, moving = 0;
-  for (std::size_t i = 0; i < messages_.size(); ++i) {
-    if (messages_[i].moved <= 0) continue;
-    sum += flows_.rate[i];
-    slowest = moving++ == 0 ? flows_.rate[i] : std::min(slowest, flows_.rate[i]);
-    longest = std::max(longest, messages_[i].moved * messages_[i].times / flows_.rate[i]);
-  }
-  if (sum <= 0) return;
-  traffic_.unequal += longest * (1 - slowest * moving / sum);
-  traffic_.weight += longest;
 }
 
 // Bytes on links and resources, and links where messages meet: in this level or, in a pipeline, in any.
@@ -167,7 +155,10 @@ void Sweep::deliver_one(std::size_t at) {
   if (m.entry == nullptr) return complete(m.send.frame, arrived, arrived.seconds - m.start.seconds);
   if (m.send.frame >= 0 && m.receive.frame >= 0) connect_loops(m.send.frame, m.receive.frame);
   const double idle = m.send.gap / m.path.limit, free = left.seconds + idle;
-  matching_.consume(*m.entry, m.times, free);
+  Occupied occupied{free, idle > 0};
+  const bool all_of_a_loop = m.times > 1 && m.times == m.send.times && m.send.frame >= 0;
+  if (occupied.gap && all_of_a_loop) occupied.loop = loop_around(m.send.frame);
+  matching_.consume(*m.entry, m.times, occupied);
   if (m.send.frame >= 0) complete(m.send.frame, left, free - m.start.seconds);
   if (m.receive.frame >= 0) complete(m.receive.frame, arrived, arrived.seconds - m.start.seconds);
 }

@@ -10,10 +10,13 @@ namespace kumihimo::simulation {
 
 class LoopSets {
  public:
-  // One rank enters a collapsed loop.
-  std::int32_t enter() {
-    sets_.push_back({static_cast<std::int32_t>(sets_.size()), static_cast<std::int32_t>(sets_.size())});
-    return static_cast<std::int32_t>(sets_.size()) - 1;
+  // One rank enters a collapsed loop; `around`: the member that it is of the next one outside, -1 without.
+  std::int32_t enter(std::int32_t around) {
+    const std::int32_t member = count();
+    Set& s = sets_.emplace_back();
+    s.up = s.next = member;
+    s.around = around;
+    return member;
   }
   // Two ranks exchanged a message inside.
   void connect(std::int32_t a, std::int32_t b) {
@@ -46,15 +49,23 @@ class LoopSets {
       at = next;
     } while (at != member);
   }
+  // How much longer a member, once released, takes for the iterations after the first.
+  void set_rest(std::int32_t member, double seconds) { sets_[member].rest = seconds; }
+  // Of all the loops around it too; of none: 0.
+  double rest(std::int32_t member) const {
+    double sum = 0;
+    for (; member >= 0; member = sets_[member].around) sum += sets_[member].rest;
+    return sum;
+  }
   bool waits(std::int32_t member) const { return sets_[member].frame >= 0; } // has arrived, is not released
   std::int32_t count() const { return static_cast<std::int32_t>(sets_.size()); }
   void clear() { sets_.clear(); }
 
  private:
   struct Set {
-    std::int32_t up = 0, next = 0;
+    std::int32_t up = 0, next = 0, around = -1;
     std::int32_t size = 1, waiting = 0, frame = -1;
-    double pace = 0;
+    double pace = 0, rest = 0;
   };
   std::int32_t root(std::int32_t a) {
     while (sets_[a].up != a) a = sets_[a].up = sets_[sets_[a].up].up;

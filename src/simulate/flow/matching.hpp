@@ -2,6 +2,7 @@
 // that lane at b from a, and they are served in order: one queue for each lane and pair of ranks.
 #pragma once
 
+#include "base/hash.hpp"
 #include "schedule/schedule.hpp"
 #include "simulate/flow/moment.hpp"
 
@@ -19,12 +20,8 @@ struct Channel {
 
 struct ChannelHash {
   std::size_t operator()(const Channel& c) const noexcept {
-    std::uint64_t h = (static_cast<std::uint64_t>(static_cast<std::uint32_t>(c.from)) << 32) ^
-                      static_cast<std::uint32_t>(c.to) ^ (static_cast<std::uint64_t>(c.lane) << 21);
-    h *= 0x9e3779b97f4a7c15ULL;
-    h ^= h >> 29;
-    h *= 0xbf58476d1ce4e5b9ULL;
-    return h ^ (h >> 32);
+    const auto word = [](std::int32_t i) { return static_cast<std::uint32_t>(i); };
+    return mixed(mixed(word(c.lane), word(c.from)), word(c.to));
   }
 };
 
@@ -48,10 +45,17 @@ struct Posted {
   std::uint32_t order = 0; // of posting
 };
 
+// How long a queue is occupied by what it has sent: the message, and the gap behind it.
+struct Occupied {
+  double until = 0;       // of a collapsed loop: of its first iteration
+  bool gap = false;       // the next message may wait for this, whenever it is posted
+  std::int32_t loop = -1; // whose other iterations are to be added, once they are known
+};
+
 struct Queue {
   std::int32_t first[2] = {-1, -1}, last[2] = {-1, -1}; // sends, receives
-  double free = 0;                                      // when its last message had left
-  bool listed = false;                                  // among the ready ones
+  Occupied occupied;
+  bool listed = false; // among the ready ones
   bool ready() const { return first[0] >= 0 && first[1] >= 0; }
   bool empty() const { return first[0] < 0 && first[1] < 0; }
 };
@@ -76,11 +80,12 @@ class Matching {
 
   Posted& head(Entry& entry, Side side) { return pool_[entry.second.first[side]]; }
 
-  // The heads of this queue have met `times` times; exhausted ones leave. Afterwards `entry` may be gone.
-  void consume(Entry& entry, double times, double free) {
+  // The heads of this queue have met `times` times; exhausted ones leave. Afterwards `entry` may be gone: without a gap
+  // the sender's next round starts no earlier than this message has left, and nothing need be remembered.
+  void consume(Entry& entry, double times, const Occupied& occupied) {
     Queue& q = entry.second;
     q.listed = false;
-    q.free = free;
+    q.occupied = occupied;
     for (const Side side : {sends, receives}) {
       Posted& p = head(entry, side);
       p.times -= times;
@@ -90,7 +95,7 @@ class Matching {
       q.first[side] = p.next;
       unused_.push_back(gone);
     }
-    if (q.empty())
+    if (q.empty() && !occupied.gap)
       queues_.erase(entry.first);
     else
       list_if_ready(entry);
@@ -104,8 +109,13 @@ class Matching {
   }
   bool any_ready() const { return !ready_.empty(); }
   void clear_ready() { ready_.clear(); }
-  bool empty() const { return queues_.empty(); }
-  const Entry& any() const { return *queues_.begin(); }
+  // Nobody waits for another half; there may be gaps to remember.
+  bool empty() const { return unused_.size() == pool_.size(); }
+  // A queue where somebody waits.
+  const Entry& any() const {
+    return *std::find_if(queues_.begin(), queues_.end(), [](const Entry& entry) { return !entry.second.empty(); });
+  }
+  void clear() { queues_.clear(), ready_.clear(), pool_.clear(), unused_.clear(); }
 
  private:
   void list_if_ready(Entry& entry) {

@@ -33,9 +33,8 @@ class FairShares {
   // nothing is touched that no flow uses.
   void solve(FlowSet& flows);
 
-  // Of the last solve: resources with two flows or more.
+  // Of the last solve: how often its flows use the resource. A copy alone uses its node's memory twice.
   std::int32_t users(Resource r) const { return cells_[r].users; }
-  const std::vector<Resource>& touched() const { return touched_; }
 
  private:
   struct Cell {

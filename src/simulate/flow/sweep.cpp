@@ -39,7 +39,7 @@ void Sweep::begin_phase(std::int32_t phase) {
         loads_.bytes[pipeline_[&lane - compiled_.lanes.data()]].resize(network_.capacities().size());
   traffic_.reduced.assign(reductions_.size(), 0);
   last_flow_.assign(compiled_.segments > 1 ? static_cast<std::size_t>(network_.link_bound()) : 0, 0);
-  frames_.clear(), unused_.clear(), loops_.clear();
+  frames_.clear(), unused_.clear(), loops_.clear(), matching_.clear();
 }
 
 // How much longer a reduction takes, as a part of its own time, in a full pipeline: behind everything else that its
@@ -88,7 +88,7 @@ Status Sweep::run(std::int32_t phase) {
       for (const std::int32_t f : current_) advance(f);
       current_.clear();
       take_messages();
-      share();
+      shares_.solve(flows_);
       account();
       deliver();
     }
@@ -126,15 +126,21 @@ std::array<std::int64_t, 8> Sweep::values_of(std::int32_t f) const {
   return values;
 }
 
+// The innermost collapsed loop that the frame is in, as its member there; -1 without.
+std::int32_t Sweep::loop_around(std::int32_t f) const {
+  while (f >= 0 && frames_[f].loop_set < 0) f = frames_[f].parent;
+  return f < 0 ? -1 : frames_[f].loop_set;
+}
+
 void Sweep::post(std::int32_t f, const FlatStep& step) {
   const Frame& frame = frames_[f];
   const Instance& instance = compiled_.instances[frame.instance];
-  std::int32_t peer = step.peer;
+  std::int64_t to = step.peer;
   double bytes = step.bytes, gap = step.gap;
   if (step.dynamic >= 0) {
     const DynamicStep& dynamic = compiled_.dynamic[step.dynamic];
     const auto values = values_of(f);
-    peer = static_cast<std::int32_t>(dynamic.peer.evaluate(values));
+    to = dynamic.peer.evaluate(values);
     gap = static_cast<double>(dynamic.gap.evaluate(values));
     bytes = lengths_.mean_bytes(dynamic.extent, instance.rank, values, dynamic.collapsed);
     const bool data = step.kind != StepKind::signal && step.kind != StepKind::wait_signal;
@@ -145,10 +151,16 @@ void Sweep::post(std::int32_t f, const FlatStep& step) {
   case StepKind::reduce:
     return local_step(f, step.kind, bytes);
   case StepKind::offload:
-    return offload_step(f, bytes);
+    return offload_step(f);
   default:
     break;
   }
+  if (to < 0 || to >= compiled_.schedule->ranks()) {
+    wrong_ = failed("expected a schedule whose peers are ranks", fmt::format("peer {} at rank {}", to, instance.rank),
+                    "check it with `verify`");
+    return;
+  }
+  const auto peer = static_cast<std::int32_t>(to);
   const Posted posted{frame.now, bytes, gap, frame.times, f, frame.instance, step.kind};
   if (step.kind == StepKind::send || step.kind == StepKind::signal)
     matching_.post({instance.lane, instance.rank, peer}, Matching::sends, posted);
@@ -171,7 +183,7 @@ void Sweep::local_step(std::int32_t f, StepKind kind, double bytes) {
 }
 
 // The network's own engine: all ranks that have the lane take part, the k-th call of each.
-void Sweep::offload_step(std::int32_t f, double) {
+void Sweep::offload_step(std::int32_t f) {
   const Frame& frame = frames_[f];
   const std::int32_t lane = compiled_.instances[frame.instance].lane, k = offloads_of_[frame.instance]++;
   if (static_cast<std::int32_t>(offloads_[lane].size()) <= k) offloads_[lane].resize(static_cast<std::size_t>(k) + 1);
@@ -195,7 +207,7 @@ void Sweep::start_loop(std::int32_t f, const FlatNode& node) {
   child.now = frames_[f].now;
   if (node.collapsed) {
     child.times *= static_cast<double>(node.trip);
-    child.loop_set = loops_.enter();
+    child.loop_set = loops_.enter(loop_around(f));
     frames_[f].pending = 1;
     return advance(make_frame(child));
   }
@@ -267,6 +279,7 @@ void Sweep::release_loop(std::int32_t member) {
       end.transfer += rest * (now.transfer - before.transfer) / spent;
       end.reduction += rest * (now.reduction - before.reduction) / spent;
     }
+    loops_.set_rest(frames_[f].loop_set, rest);
     frames_[parent].busy += busy * static_cast<double>(loop.trip) / static_cast<double>(loop.in_flight);
     unused_.push_back(f);
     complete(parent, end, 0);
@@ -300,6 +313,7 @@ void Sweep::finish_lane(std::int32_t i) {
 }
 
 Status Sweep::finished(std::int32_t phase) const {
+  if (!wrong_) return wrong_.error();
   const std::string advice = "check the schedule with `verify`";
   if (!matching_.empty()) {
     const auto& [channel, queue] = matching_.any();

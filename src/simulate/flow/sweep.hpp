@@ -37,7 +37,6 @@ struct Traffic {
   std::vector<double> link_bytes; // all segments
   std::vector<char> waiting;      // links where messages met
   std::vector<double> reduced;    // bytes reduced by each rank, all segments of this phase
-  double unequal = 0, weight = 0; // see Prediction::unequal_shares
 };
 
 class Sweep {
@@ -115,7 +114,7 @@ class Sweep {
   void start_loop(std::int32_t frame, const FlatNode& node);
   void post(std::int32_t frame, const FlatStep& step);
   void local_step(std::int32_t frame, StepKind kind, double bytes);
-  void offload_step(std::int32_t frame, double bytes);
+  void offload_step(std::int32_t frame);
   void complete(std::int32_t frame, const Moment& end, double busy);
   void finish(std::int32_t frame);
   void finish_iteration(std::int32_t frame);
@@ -123,10 +122,10 @@ class Sweep {
   bool release_stuck();
   void finish_lane(std::int32_t instance);
   std::array<std::int64_t, 8> values_of(std::int32_t frame) const;
+  std::int32_t loop_around(std::int32_t frame) const;
 
   void take_messages();
   void add_flow(const Message& message);
-  void share();
   void account();
   void account_sum(const Message& message);
   void account_queues(const Message& message);
@@ -157,6 +156,7 @@ class Sweep {
 
   std::vector<Frame> frames_;
   std::vector<std::int32_t> unused_, frontier_, current_;
+  Status wrong_ = Nothing{}; // with the schedule, found on the way
   Matching matching_;
   LoopSets loops_;
   struct Offload {
