@@ -118,8 +118,8 @@ struct Step {
   bool operator==(const Step&) const = default;
 };
 
-// Steps that start together. `gap`: idle bytes on the wire between the round's injections (pacing); executors may
-// ignore it.
+// Steps that start together. `gap` (pacing): for so many bytes, at the rate of its path, each of the round's messages
+// keeps the queue from its sender to its peer on its lane idle once it has left; executors may ignore it.
 struct Round {
   std::vector<Step> steps;
   Expression gap = 0;
