@@ -162,7 +162,7 @@ def timings(installation: Installation, progress: Progress, effort: Effort, end:
 def chosen(installation: Installation, progress: Progress, effort: Effort, end: float) -> dict | None:
     """An algorithm for each length, chosen on launches of their own, and how it does on up to nine fresh ones; None
     where the time is not enough for a choice and a judgement."""
-    count = Counter("choosing, and judging the choice", 3 + effort.chosen.launches, progress)
+    count = Counter("choosing, and judging the choice", tuned.TRAINING + effort.chosen.launches, progress)
     tuning = tuned.Tuning(bench.Case(COLLECTIVE, ""), RANKS, effort.chosen_sizes, installation, effort.chosen)
 
     def step(what: str) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import time
+from pathlib import Path
+
 import pytest
 
-from kumihimo import mpi
+from kumihimo import bench, mpi
+from kumihimo.bench import tuned
 from kumihimo.errors import KumihimoError, OutOfTime
 from kumihimo.experiment import real_runs
 from kumihimo.report import Material, chosen, golden, numbers, render, wording
@@ -53,6 +57,26 @@ def test_no_time_gives_fewer_cases_and_says_so(monkeypatch):
 
     assert 0 < len(run.results) < 20 * 29
     assert " cases in the " in run.notes[-1]
+
+
+def test_every_launch_of_the_choice_is_a_step_of_its_progress(monkeypatch):
+    """With launches that take no time, and an installation that nobody starts."""
+
+    def measure(_tuning, cases, _seconds, **_):
+        found = {"seconds": 1.0, "ratio": 1.0}
+        return bench.Run(results=[{"algorithm": case.algorithm, "bytes": case.bytes, **found} for case in cases])
+
+    monkeypatch.setattr(tuned, "measure", measure)
+    monkeypatch.setattr(tuned, "joined", len)
+    told = []
+    effort = real_runs.QUICK
+    launches = effort.chosen.launches
+    installation = mpi.Installation("mpich", Path("none"), Path("none"))
+
+    judged = real_runs.chosen(installation, lambda *step: told.append(step[1:]), effort, time.monotonic() + 100)
+
+    assert judged == launches
+    assert told == [(done, tuned.TRAINING + launches) for done in range(1, tuned.TRAINING + launches + 1)]
 
 
 def test_both_spaces_and_the_library_are_shown(measured):
