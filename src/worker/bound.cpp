@@ -2,7 +2,6 @@
 
 #include "kernels/copy.hpp"
 #include "measure/clock.hpp"
-#include "worker/memory.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -10,7 +9,7 @@
 namespace kumihimo::worker {
 namespace {
 
-constexpr std::int64_t smallest_bytes = 4096, largest_bytes = std::int64_t{64} << 20;
+constexpr std::int64_t smallest_bytes = 4096;
 constexpr int repeats = 5;
 constexpr double long_enough = 10e-3; // seconds, beside which two barriers are nothing
 
@@ -52,18 +51,26 @@ double vectors_moved(const Collective& c) {
 
 } // namespace
 
-Result<std::vector<CopyRate>> measure_copy_rates(const Job& job) {
+std::vector<std::int64_t> copied_sizes(std::int64_t longest_bytes) {
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t bytes = smallest_bytes; bytes <= std::min(longest_bytes, longest_copied_bytes); bytes *= 4)
+    sizes.push_back(bytes);
+  return sizes;
+}
+
+Result<std::vector<CopyRate>> measure_copy_rates(const Job& job, std::int64_t longest_bytes, std::string_view advice) {
+  const std::vector<std::int64_t> sizes = copied_sizes(longest_bytes);
+  if (sizes.empty()) return std::vector<CopyRate>();
   Arrays arrays;
-  const Status has_memory =
-      with_memory({2 * largest_bytes, "the arrays that the rate of copying is measured with"}, [&] {
-        arrays.from.assign(static_cast<std::size_t>(largest_bytes), std::byte{1});
-        arrays.to.assign(arrays.from.size(), std::byte{2});
-        return Nothing{};
-      });
+  const Need need{2 * sizes.back(), "the arrays that the rate of copying is measured with", advice};
+  const Status has_memory = with_memory(need, [&] {
+    arrays.from.assign(static_cast<std::size_t>(sizes.back()), std::byte{1});
+    arrays.to.assign(arrays.from.size(), std::byte{2});
+    return Nothing{};
+  });
   if (Status s = job.agree(has_memory); !s) return s.error();
   std::vector<CopyRate> rates;
-  for (std::int64_t bytes = smallest_bytes; bytes <= largest_bytes; bytes *= 4)
-    rates.push_back(rate_of(job, arrays, bytes));
+  for (const std::int64_t bytes : sizes) rates.push_back(rate_of(job, arrays, bytes));
   return rates;
 }
 

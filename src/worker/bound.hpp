@@ -8,9 +8,11 @@
 #pragma once
 
 #include "worker/job.hpp"
+#include "worker/memory.hpp"
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace kumihimo::worker {
@@ -21,8 +23,13 @@ struct CopyRate {
   std::int64_t bytes = 0;
   double bytes_per_second = 0;
 };
-// Collective. Error: not enough memory on some rank.
-Result<std::vector<CopyRate>> measure_copy_rates(const Job& job);
+// Longer vectors take the rate of this size.
+inline constexpr std::int64_t longest_copied_bytes = std::int64_t{64} << 20;
+// The sizes that bounds of vectors of up to `longest_bytes` are drawn from, ascending.
+std::vector<std::int64_t> copied_sizes(std::int64_t longest_bytes);
+// The rates of those. Collective. Error, with `advice`: no memory on some rank for two arrays of the largest.
+Result<std::vector<CopyRate>> measure_copy_rates(const Job& job, std::int64_t longest_bytes,
+                                                 std::string_view advice = smaller_case);
 
 // None below the smallest size measured, where latency rules, nor for one rank alone.
 std::optional<double> bound_seconds(const Collective& collective, const std::vector<CopyRate>& rates);

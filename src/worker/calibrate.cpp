@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <string_view>
 #include <vector>
 
 namespace kumihimo::worker {
@@ -18,7 +19,8 @@ namespace {
 
 constexpr int repeats = 101;
 constexpr std::int64_t legs = 32, burst = 8, rounds = 64;
-constexpr std::int64_t large_count = (std::int64_t{8} << 20) / 8; // doubles of a long message
+constexpr std::string_view free_some = "end what else takes memory here"; // sizes and ranks are always the same
+constexpr std::int64_t large_count = (std::int64_t{8} << 20) / 8;         // doubles of a long message
 
 Schedule schedule_of(std::int32_t ranks, std::int64_t count, std::function<void(LaneBuilder&, Rank)> write) {
   Schedule s;
@@ -61,7 +63,7 @@ class Calibration {
     if (Status s = job_.agree(plan); !s) return s.error();
     const auto bytes = static_cast<std::size_t>(schedule.collective.bytes().value);
     std::vector<std::byte> input, output;
-    const Status has_memory = with_memory({schedule.collective.bytes().value * 2, "a long message"}, [&] {
+    const Status has_memory = with_memory({2 * schedule.collective.bytes().value, "a long message", free_some}, [&] {
       input.assign(bytes, std::byte{1});
       output.assign(bytes, std::byte{0});
       return Nothing{};
@@ -135,7 +137,7 @@ Status run_calibration(Job& job, const Task& task) {
   const double relay = std::max(least, seconds[4] / rounds);
   const double rate = reduction_rate(kernels::find_reduce_kernel(DataType::float64, Operation::sum));
   const double scalar = reduction_rate(&sum_one_by_one);
-  const Result<std::vector<CopyRate>> rates = measure_copy_rates(job);
+  const Result<std::vector<CopyRate>> rates = measure_copy_rates(job, longest_copied_bytes, free_some);
   if (!rates) return rates.error();
   job.print(nlohmann::json{{"calibration",
                             {{"memory_bandwidth", rates->back().bytes_per_second},

@@ -148,37 +148,43 @@ class Measuring {
     Result<Vectors> vectors = Vectors::make(question, Rank{job_.rank()});
     if (Status s = job_.agree(vectors); !s) return s;
     Group group(job_, task_, question, std::move(*vectors));
-    std::vector<std::pair<const Case*, Schedule>> entered;
+    std::vector<json> results; // one a case, printed in the order of the cases: whoever reads pairs them by it
     for (std::size_t i = begin; i < end; ++i)
-      if (Status s = enter(group, task_.cases[i], i - begin, entered); !s) return s;
-    if (entered.empty()) return Nothing{};
+      if (Status s = enter(group, task_.cases[i], i - begin, results); !s) return s;
+    if (!group.contestants().empty())
+      if (Status s = measure(group, question, results); !s) return s;
+    for (const json& result : results) job_.print(result);
+    return Nothing{};
+  }
+
+ private:
+  Status measure(Group& group, const Collective& question, std::vector<json>& results) const {
     if (task_.compares) group.add(library_contestant(job_.library(), question, Rank{job_.rank()}));
     if (Status s = group.measure(); !s) return s;
     const json theirs = task_.compares ? group.result_of(*group.contestants().back()) : json();
-    for (std::size_t i = 0; i < entered.size(); ++i) {
-      json result = worker::to_json(*entered[i].first, entered[i].second);
-      result.update(group.result_of(*group.contestants()[i]));
+    auto ours = group.contestants().begin();
+    for (json& result : results) {
+      if (result.contains("not_applicable")) continue;
+      result.update(group.result_of(**ours++));
       if (task_.compares) {
         result["library"] = theirs;
         result["ratio"] = result["seconds"].get<double>() / theirs["seconds"].get<double>();
       }
       const std::optional<double> bound = bound_seconds(question, rates_);
       result["bound_seconds"] = bound ? json(*bound) : json();
-      job_.print(result);
     }
     return Nothing{};
   }
 
- private:
-  Status enter(Group& group, const Case& c, std::size_t place, std::vector<std::pair<const Case*, Schedule>>& entered) {
+  // Adds what of its result is known before it is measured; a case that does not fit does not enter the group.
+  Status enter(Group& group, const Case& c, std::size_t place, std::vector<json>& results) {
     Result<Schedule> schedule = build(c);
     if (!schedule && schedule.error().kind != Error::Kind::not_applicable) return schedule.error();
     if (!schedule) {
       Schedule none;
       none.algorithm = c.algorithm;
-      json result = worker::to_json(c, none);
-      result["not_applicable"] = schedule.error().sentence();
-      job_.print(result);
+      results.push_back(worker::to_json(c, none));
+      results.back()["not_applicable"] = schedule.error().sentence();
       return Nothing{};
     }
     mpi::TransportOptions options = task_.transport;
@@ -187,7 +193,7 @@ class Measuring {
     if (!transport) return transport.error();
     while (caches_.size() <= place) caches_.push_back(std::make_unique<plan::PlanCache>());
     group.add(our_contestant(c, *schedule, Rank{job_.rank()}, **transport, *caches_[place]));
-    entered.emplace_back(&c, std::move(*schedule));
+    results.push_back(worker::to_json(c, *schedule));
     return Nothing{};
   }
 
@@ -198,10 +204,17 @@ class Measuring {
   std::vector<std::unique_ptr<plan::PlanCache>> caches_;
 };
 
+std::int64_t longest_bytes(const Task& task) {
+  std::int64_t longest = 0;
+  for (const Case& c : task.cases) longest = std::max(longest, c.collective.bytes().value);
+  return longest;
+}
+
 } // namespace
 
 Status run_measure(Job& job, const Task& task) {
-  Result<std::vector<CopyRate>> rates = task.wants_bound ? measure_copy_rates(job) : std::vector<CopyRate>();
+  Result<std::vector<CopyRate>> rates =
+      task.wants_bound ? measure_copy_rates(job, longest_bytes(task)) : std::vector<CopyRate>();
   if (!rates) return rates.error();
   Measuring measuring(job, task, std::move(*rates));
   for (std::size_t begin = 0; begin < task.cases.size();) {

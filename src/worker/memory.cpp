@@ -7,12 +7,12 @@
 
 namespace kumihimo::worker {
 
-Error out_of_memory(std::string wanted) {
-  return failed(std::move(wanted), "that the system gives no more", "give a smaller --bytes or fewer ranks");
+Error out_of_memory(std::string wanted, std::string_view advice) {
+  return failed(std::move(wanted), "that the system gives no more", std::string(advice));
 }
 
-Error out_of_memory(std::int64_t bytes, std::string_view purpose) {
-  return out_of_memory(fmt::format("{} bytes of memory for {}", bytes, purpose));
+Error out_of_memory(const Need& need) {
+  return out_of_memory(fmt::format("{} bytes of memory for {}", need.bytes, need.purpose), need.advice);
 }
 
 HeapMemory allocate(std::int64_t bytes) {

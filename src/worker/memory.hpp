@@ -8,13 +8,15 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <string>
 #include <string_view>
 
 namespace kumihimo::worker {
 
+inline constexpr std::string_view smaller_case = "give a smaller --bytes or fewer ranks"; // what to do, mostly
+
 // `wanted`: "... memory for ...".
-Error out_of_memory(std::string wanted);
-Error out_of_memory(std::int64_t bytes, std::string_view purpose);
+Error out_of_memory(std::string wanted, std::string_view advice = smaller_case);
 
 // Ordinary memory of the heap, at least a byte. Throws std::bad_alloc as vectors do: see with_memory().
 using HeapMemory = std::unique_ptr<std::byte, decltype(&std::free)>;
@@ -23,14 +25,17 @@ HeapMemory allocate(std::int64_t bytes);
 struct Need {
   std::int64_t bytes = 0;   // in all
   std::string_view purpose; // "the vectors of a rank"
+  std::string_view advice = smaller_case;
 };
+Error out_of_memory(const Need& need);
+
 // What make() answers; an error where it finds too little memory.
 template <class Make>
 auto with_memory(const Need& need, Make make) -> Result<decltype(make())> {
   try {
     return make();
   } catch (const std::bad_alloc&) {
-    return out_of_memory(need.bytes, need.purpose);
+    return out_of_memory(need);
   }
 }
 

@@ -31,5 +31,24 @@ TEST(Bound, TakesTheRateOfTheLargestSizeThatIsNotLonger) {
   EXPECT_DOUBLE_EQ(*bound_seconds(make_collective(CollectiveKind::allreduce, 2, 4096), rates), 4 * 32768 / 2e9);
 }
 
+TEST(Bound, CopiesArraysNoLongerThanTheVectors) {
+  EXPECT_TRUE(copied_sizes(8).empty()) << "memory and time for rates that no bound is drawn from";
+  EXPECT_EQ(copied_sizes(4096), std::vector<std::int64_t>{4096});
+  EXPECT_EQ(copied_sizes(65535), (std::vector<std::int64_t>{4096, 16384}));
+  EXPECT_EQ(copied_sizes(std::int64_t{1} << 30).back(), std::int64_t{64} << 20);
+}
+
+TEST(Bound, IsTheSameByTheRatesOfArraysNoLongerThanTheVectors) {
+  const auto rates = [](std::int64_t longest) {
+    std::vector<CopyRate> found;
+    for (const std::int64_t bytes : copied_sizes(longest)) found.push_back({bytes, 1e15 / static_cast<double>(bytes)});
+    return found;
+  };
+  for (std::int64_t count = 1; count < std::int64_t{1} << 24; count = count * 3 + 1) {
+    const Collective c = make_collective(CollectiveKind::allreduce, 4, count);
+    EXPECT_EQ(bound_seconds(c, rates(c.bytes().value)), bound_seconds(c, rates(std::int64_t{1} << 40)));
+  }
+}
+
 } // namespace
 } // namespace kumihimo::worker

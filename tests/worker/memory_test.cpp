@@ -14,6 +14,12 @@ TEST(Memory, ThatTheSystemRefusesIsAnErrorThatSaysHowMuchForWhat) {
                                       "smaller --bytes or fewer ranks");
 }
 
+TEST(Memory, AnErrorGivesTheAdviceOfWhoNeedsIt) {
+  const Result<int> found = with_memory({1, "a test", "buy some"}, []() -> int { throw std::bad_alloc(); });
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.error().advice, "buy some");
+}
+
 TEST(Memory, ThatTheSystemGivesIsThere) {
   const Result<std::vector<int>> found = with_memory({16, "a test"}, [] { return std::vector<int>(4, 7); });
   ASSERT_TRUE(found.ok());

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from kumihimo import _collectives, mpi
-from kumihimo.bench import Case, cases, tuned
+from kumihimo.bench import Case, cases, run_measure, tuned
 from kumihimo.cli import bench as cli
 from kumihimo.errors import NotApplicable
 
@@ -85,6 +85,32 @@ def test_one_named_algorithm_must_fit_and_of_all_some_may_not():
     for found, named in (([bad], "all"), ([bad, bad], "bucket"), ([good, bad], "ring")):
         with pytest.raises(NotApplicable, match="it needs a torus"):
             cli.applicable(found, named)
+
+
+def test_one_named_algorithm_that_does_not_fit_is_not_checked_with_success(kumihimo):
+    ended = kumihimo("bench", "allreduce", "-a", "trinaryx3", "-s", "none", "-b", "8", "--check")
+    assert (ended.code, ended.out) == (2, "")
+    assert "torus" in ended.err
+
+
+def test_a_wrong_result_is_shown_before_what_does_not_fit(monkeypatch):
+    results = [{"right": False}, {"not_applicable": "it needs a torus"}]
+    monkeypatch.setattr(cli.bench, "run_check", lambda *_, **__: results)
+    asked = cli.Asked(Case("allreduce", "ring"), [8, 16], 4, mpi.choose(), None, {})
+    assert cli.checked(asked) == results
+    results[0]["right"] = True
+    with pytest.raises(NotApplicable, match="it needs a torus"):
+        cli.checked(asked)
+
+
+def test_results_stand_in_the_order_of_the_cases_also_where_one_does_not_fit():
+    names = ("ring", "trinaryx3", "recursive_doubling", "bucket")
+    asked = [Case("allreduce", name, bytes=8, shape="none") for name in names]
+    run = run_measure(asked, ranks=4, case_seconds=0.001, bound=False)
+    assert tuple(r["algorithm"] for r in run.results) == names
+    fit = ["not_applicable" not in r for r in run.results]
+    assert fit == [True, False, True, False]
+    assert all(("seconds" in r) == fits for r, fits in zip(run.results, fit))
 
 
 def test_what_does_not_fit_is_never_the_best():
