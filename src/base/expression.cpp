@@ -51,10 +51,10 @@ bool before(const Expression::Term& a, const Expression::Term& b) { return compa
 
 } // namespace
 
-Expression::Expression(Term term) : size_(1) {
+Expression::Expression(Term term) {
   auto one = std::make_shared<Term[]>(1);
   one[0] = std::move(term);
-  terms_ = std::move(one);
+  terms_.size = 1, terms_.list = std::move(one);
 }
 
 Expression::Expression(Variable variable) : Expression(Term{.variable = variable}) {}
@@ -69,18 +69,18 @@ void Expression::add(Term term) {
   else
     at = std::upper_bound(all.begin(), all.end(), term, before);
   const bool vanishes = term.coefficient == 0;
-  const std::size_t size = size_ + (found ? 0 : 1) - (vanishes ? 1 : 0);
+  const std::size_t size = terms_.size + (found ? 0 : 1) - (vanishes ? 1 : 0);
   auto sum = std::make_shared<Term[]>(size);
   Term* next = std::copy(all.begin(), at, sum.get());
   if (!vanishes) *next++ = std::move(term);
   std::copy(found ? at + 1 : at, all.end(), next);
-  terms_ = std::move(sum), size_ = size;
+  terms_.size = size, terms_.list = std::move(sum);
 }
 
 void Expression::add(const Expression& other, std::int64_t factor) {
   constant_ += other.constant_ * factor;
   if (factor == 1 && is_constant()) {
-    terms_ = other.terms_, size_ = other.size_;
+    terms_ = other.terms_;
     return;
   }
   const Expression kept = other; // may be this one
@@ -140,8 +140,8 @@ Expression& Expression::operator*=(std::int64_t factor) {
 }
 
 bool Expression::operator==(const Expression& o) const {
-  if (constant_ != o.constant_ || size_ != o.size_) return false;
-  return terms_ == o.terms_ ||
+  if (constant_ != o.constant_ || terms_.size != o.terms_.size) return false;
+  return terms_.list == o.terms_.list ||
          std::equal(terms().begin(), terms().end(), o.terms().begin(),
                     [](const Term& a, const Term& b) { return a.coefficient == b.coefficient && a.same_atom(b); });
 }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kumihimo {
@@ -47,7 +48,7 @@ class Expression {
   Expression operator-() const { return Expression(0) - *this; }
   bool operator==(const Expression& other) const;
 
-  bool is_constant() const { return size_ == 0; }
+  bool is_constant() const { return terms_.size == 0; }
   std::int64_t constant() const { return constant_; } // the constant part
   std::span<const Term> terms() const;
   bool depends_on(Variable variable) const;
@@ -67,13 +68,25 @@ class Expression {
   std::string text() const; // "(3 - i) mod 8"; variables s, i, j, k, l, ...
 
  private:
+  // A moved-from one is a constant.
+  struct Terms {
+    std::size_t size = 0;
+    std::shared_ptr<const Term[]> list;
+    Terms() = default;
+    Terms(const Terms&) = default;
+    Terms(Terms&& other) noexcept : size(std::exchange(other.size, 0)), list(std::move(other.list)) {}
+    Terms& operator=(const Terms&) = default;
+    Terms& operator=(Terms&& other) noexcept {
+      size = std::exchange(other.size, 0), list = std::move(other.list);
+      return *this;
+    }
+  };
   explicit Expression(Term term);
   void add(const Expression& other, std::int64_t factor);
   void add(Term term);
 
   std::int64_t constant_ = 0;
-  std::size_t size_ = 0;
-  std::shared_ptr<const Term[]> terms_; // sorted by atom, no zero coefficient, no atom twice; shared between copies
+  Terms terms_; // sorted by atom, no zero coefficient, no atom twice; shared between copies
 };
 
 // coefficient x (variable | argument mod modulus | table[argument])
@@ -88,7 +101,7 @@ struct Expression::Term {
 
   bool same_atom(const Term& other) const;
 };
-inline std::span<const Expression::Term> Expression::terms() const { return {terms_.get(), size_}; }
+inline std::span<const Expression::Term> Expression::terms() const { return {terms_.list.get(), terms_.size}; }
 
 inline Expression mod(Expression e, std::int64_t m) { return Expression::modulo(std::move(e), m); }
 inline Expression operator+(Variable v, std::int64_t k) { return Expression(v) + k; }

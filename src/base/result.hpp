@@ -17,6 +17,7 @@ struct Error {
   std::string expected;
   std::string found;
   std::string advice;
+  bool elsewhere = false; // no more is known than that another process failed, which tells its own
 
   std::string sentence() const {
     std::string s = expected;
@@ -27,11 +28,13 @@ struct Error {
 };
 
 inline Error bad_input(std::string expected, std::string found = {}, std::string advice = {}) {
-  return {Error::Kind::bad_input, std::move(expected), std::move(found), std::move(advice)};
+  return {Error::Kind::bad_input, std::move(expected), std::move(found), std::move(advice), false};
 }
-inline Error not_applicable(std::string reason) { return {Error::Kind::not_applicable, std::move(reason), {}, {}}; }
+inline Error not_applicable(std::string reason) {
+  return {Error::Kind::not_applicable, std::move(reason), {}, {}, false};
+}
 inline Error failed(std::string expected, std::string found = {}, std::string advice = {}) {
-  return {Error::Kind::failed, std::move(expected), std::move(found), std::move(advice)};
+  return {Error::Kind::failed, std::move(expected), std::move(found), std::move(advice), false};
 }
 
 template <class T>

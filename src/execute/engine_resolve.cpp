@@ -125,6 +125,8 @@ Status Resolver::step(const Step& step, LaneCode::ExpandedStep numbers, Values v
 
 Status Resolver::place(const Chunk& chunk, Values values, std::int64_t& bytes, Place& place) {
   if (chunk.buffer.kind == Buffer::Kind::scratch) return place_in_scratch(chunk, values, bytes, place);
+  if (chunk.buffer.kind == Buffer::Kind::accumulator)
+    return misplaced(chunk, values[0], "one that may be the input as well as what was accumulated");
   place.area = chunk.buffer.kind == Buffer::Kind::input ? Area::input : Area::output;
   runs_.clear();
   program_.binding_.append_runs(chunk.extent, values, runs_);

@@ -13,12 +13,11 @@ std::string describe(const MessageKey& key, bool sends) {
                      sends ? "to" : "from", key.peer.value);
 }
 
-namespace {
-constexpr const char* elsewhere = "another rank that failed";
+Error failed_elsewhere(std::string expected) {
+  Error error = failed(std::move(expected), "another rank that failed", "see its error");
+  error.elsewhere = true;
+  return error;
 }
-
-Error failed_elsewhere(std::string expected) { return failed(std::move(expected), elsewhere, "see its error"); }
-bool is_failed_elsewhere(const Error& error) { return error.found == elsewhere; }
 
 void Transport::offload(Offloading&) {
   assert(!"a transport that does not override offload() refuses it in prepare()");

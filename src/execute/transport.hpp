@@ -95,7 +95,6 @@ struct Demands {
 
 // The error of a rank that knows only that another one failed; the other's says why.
 Error failed_elsewhere(std::string expected);
-bool is_failed_elsewhere(const Error& error);
 
 class Transport {
  public:

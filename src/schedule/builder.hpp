@@ -4,7 +4,8 @@
 //   lane.loop(P - 1, [&](Variable i) { return exchange(right, out[B(r + 1 - i)], left, into(out[B(r - i)])); });
 //
 // `acc` is the input where this rank has not yet accumulated and the accumulator after: the builder finds out which,
-// splitting the first iteration off a loop where that differs, so that nobody peels loops by hand.
+// splitting the first iteration off a loop where that differs, so that nobody peels loops by hand. What may be either,
+// it leaves as it is, and the program is refused.
 #pragma once
 
 #include "schedule/schedule.hpp"

@@ -62,7 +62,7 @@ struct Buffer {
     output,
     scratch,
     accumulator
-  }; // accumulator: builder only, see builder.hpp
+  }; // accumulator: the builder's, which resolves it; where it cannot, verify and the executors refuse the program
   Kind kind = Kind::none;
   std::int32_t index = 0; // of scratch: into Program::scratch
   bool operator==(const Buffer&) const = default;

@@ -58,6 +58,15 @@ class Walker {
     return node;
   }
 
+  // Takes the node just added away if nothing came into it: who comes after it in its parent waits for the same others.
+  void drop_if_empty(std::int32_t node, std::int32_t parent, std::int32_t before) {
+    if (a_.nodes[node].first_child >= 0) return;
+    a_.nodes.pop_back();
+    last_child_.pop_back();
+    last_child_[parent] = before;
+    (before < 0 ? a_.nodes[parent].first_child : a_.nodes[before].next_sibling) = -1;
+  }
+
   void body(const Body& nodes, std::int32_t parent, std::int32_t depth) {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       if (const Round* r = std::get_if<Round>(&nodes[i]))
@@ -73,18 +82,17 @@ class Walker {
       round_ += rounds_in(l.body);
       return;
     }
-    std::int32_t node = -1;
     trips_.push_back(l.trip);
+    const std::int32_t before = last_child_[parent], node = add(parent, position);
+    a_.nodes[node].in_flight =
+        static_cast<std::int32_t>(std::min<std::int64_t>(l.in_flight, std::numeric_limits<std::int32_t>::max()));
+    a_.nodes[node].is_loop = true;
     const auto iterate = [&](std::int64_t i) {
       values_[depth] = i;
       round_ = first_round;
-      if (node < 0) {
-        node = add(parent, position);
-        a_.nodes[node].in_flight =
-            static_cast<std::int32_t>(std::min<std::int64_t>(l.in_flight, std::numeric_limits<std::int32_t>::max()));
-        a_.nodes[node].is_loop = true;
-      }
-      body(l.body, add(node, i), depth + 1);
+      const std::int32_t before_it = last_child_[node], iteration = add(node, i);
+      body(l.body, iteration, depth + 1);
+      drop_if_empty(iteration, node, before_it);
     };
     if (focus_) {
       std::vector<Range> wanted;
@@ -96,6 +104,7 @@ class Walker {
       for (std::int64_t i = 0; i < l.trip; ++i) iterate(i);
     }
     trips_.pop_back();
+    drop_if_empty(node, parent, before);
     round_ = first_round + rounds_in(l.body);
   }
 

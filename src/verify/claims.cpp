@@ -84,7 +84,7 @@ void LinkClaims::add(const Program& program, Rank rank, std::vector<Finding>& fi
           place.peer = peer;
           const std::int64_t link = link_between(space_.shape(), from, space_.place(Rank{peer}));
           if (link < 0 && is_empty(step, binding, trips)) continue;
-          if (link < 0 && (claims.neighbours_only || claims.link_disjoint)) {
+          if (link < 0) {
             findings.push_back({Check::claim, place,
                                 fmt::format("claimed to go between neighbours only, but the two are none on {}",
                                             space_.shape().text())});
@@ -117,8 +117,8 @@ namespace {
 // Rank 0's program as it would be at `place`, by translation; compared with what is there.
 class Translated {
  public:
-  Translated(const RankSpace& space, std::int32_t place, Segments segments, Symmetry wanted)
-      : space_(space), place_(place), segments_(segments), wanted_(wanted) {}
+  Translated(const RankSpace& space, std::int32_t place, Segments segments)
+      : space_(space), place_(place), segments_(segments) {}
 
   bool same(const Program& first, const Program& here) const {
     if (first.lanes.size() != here.lanes.size()) return false;
@@ -156,7 +156,7 @@ class Translated {
       if (s.kind != t.kind || s.arriving_left != t.arriving_left) return false;
       if ((s.sends() || s.receives()) && !same_peers(s.peer, t.peer, trips)) return false;
       for (const auto& [x, y] : {std::pair(&s.source, &t.source), {&s.right, &t.right}, {&s.target, &t.target}})
-        if (!(x->buffer == y->buffer) || (wanted_.extents && !(*x == *y))) return false;
+        if (!(x->buffer == y->buffer)) return false;
     }
     return true;
   }
@@ -183,16 +183,14 @@ class Translated {
   const RankSpace& space_;
   std::int32_t place_;
   Segments segments_;
-  Symmetry wanted_;
 };
 
 } // namespace
 
-std::int32_t first_asymmetric_rank(const Schedule& schedule, const RankSpace& space, Symmetry wanted) {
+std::int32_t first_asymmetric_rank(const Schedule& schedule, const RankSpace& space) {
   const Program first = schedule.program(Rank{0});
   for (std::int32_t r = 1; r < schedule.ranks(); ++r)
-    if (!Translated(space, space.place(Rank{r}), schedule.segments, wanted).same(first, schedule.program(Rank{r})))
-      return r;
+    if (!Translated(space, space.place(Rank{r}), schedule.segments).same(first, schedule.program(Rank{r}))) return r;
   return -1;
 }
 

@@ -24,11 +24,8 @@ class LinkClaims {
 };
 
 // Symmetry, for consumers that want to build one program and shift it: the program of each rank is rank 0's with peers
-// moved by the torus translation that moves place 0 to its place; extents are compared up to `extents`. The first rank
-// that differs, or -1.
-struct Symmetry {
-  bool extents = false; // also the same extents, not only peers and loops
-};
-std::int32_t first_asymmetric_rank(const Schedule& schedule, const RankSpace& space, Symmetry wanted = {});
+// moved by the torus translation that moves place 0 to its place. Extents are not compared: only who talks to whom, in
+// which loops and buffers. The first rank that differs, or -1.
+std::int32_t first_asymmetric_rank(const Schedule& schedule, const RankSpace& space);
 
 } // namespace kumihimo::verify

@@ -443,10 +443,6 @@ class Execution {
   void name_writer(RankState& state, std::int64_t element, Place& place) const {
     const auto user = state.memory.writer(1, element);
     if (!user) return;
-    place.lane = state.lanes[user->lane].id;
-    place.segment = user->segment;
-    place.round = user->round;
-    place.step = user->step;
     state.name_step(*user, place);
   }
 

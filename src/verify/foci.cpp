@@ -55,7 +55,6 @@ void Foci::look_at(const Lane& lane, const Binding& binding) {
     std::vector<std::int64_t> values(trips.size(), 0);
     for (const Step& step : round.steps) {
       if (step.is_signal() || std::count(trips.begin(), trips.end(), 0) > 0) continue;
-      known_.insert(lane.id.value);
       for (const std::int64_t segment : segments_) {
         values[0] = segment;
         look_at(lane.id.value, step.extent(), binding, values);
@@ -72,6 +71,7 @@ void Foci::look_at(std::int32_t lane, const Extent& extent, const Binding& bindi
   std::vector<ElementRun> runs;
   binding.append_runs(extent, values, runs);
   if (runs.empty()) return;
+  known_.insert(lane);
   std::int64_t length = 0;
   for (const ElementRun& run : runs) length += run.count;
   if (chosen > 0 && length * smallest < part_begin(segment + 1, all, n) - part_begin(segment, all, n)) return;

@@ -62,7 +62,7 @@ struct RankState {
   void expand_only_segment();     // where there is but one: its program is not needed any more
   std::size_t expanded_bytes() const;
 
-  // Fills in loops, kind and peer of a step used earlier, whose activation may be gone.
+  // Names a step used earlier, whose activation may be gone.
   void name_step(const User& user, Place& place) const;
 
   void name_first_step(std::int32_t lane, Place& place) const; // of the lane's segment (place.segment)

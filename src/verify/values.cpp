@@ -18,11 +18,6 @@ std::size_t ValueStore::PartHash::operator()(const PartKey& k) const noexcept {
 }
 
 std::uint64_t ValueStore::signature(std::int32_t rank) { return mixed(0, static_cast<std::uint64_t>(rank) + 1); }
-std::uint64_t ValueStore::signature(std::int32_t low, std::int32_t high) {
-  std::uint64_t sum = 0;
-  for (std::int32_t r = low; r < high; ++r) sum += signature(r);
-  return sum;
-}
 
 ValueId ValueStore::intern(const Node& node, const Facts& facts) {
   const auto [it, fresh] = index_.try_emplace(node, static_cast<ValueId>(nodes_.size()));

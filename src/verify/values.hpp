@@ -35,7 +35,6 @@ class ValueStore {
   std::string text(ValueId v, std::size_t most = 12) const; // "((0+1)+2) at 5"
 
   static std::uint64_t signature(std::int32_t rank);
-  static std::uint64_t signature(std::int32_t low, std::int32_t high); // of each of low .. high-1 once
 
  private:
   // leaf: right < 0, left is the rank. Otherwise op(left, right).

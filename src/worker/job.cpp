@@ -119,7 +119,7 @@ bool Job::all(bool mine) const {
 Status Job::agree(const Status& mine) const {
   // Those that know no more than that another rank failed come last.
   const std::int32_t none = 2 * ranks_;
-  std::int32_t place = mine ? none : execute::is_failed_elsewhere(mine.error()) ? ranks_ + rank_ : rank_, first = 0;
+  std::int32_t place = mine ? none : mine.error().elsewhere ? ranks_ + rank_ : rank_, first = 0;
   library_.call.Allreduce(&place, &first, 1, library_.datatype(DataType::int32), library_.operation(Operation::min),
                           world());
   if (first == none) return Nothing{};

@@ -125,6 +125,32 @@ TEST(Expression, ModuloIsCanonical) {
   EXPECT_EQ(mod(mod(Expression(i) + 1, 4) * 2, 8).evaluate(Values{0, 3}), 0);
 }
 
+TEST_P(RandomExpressions, OfThemselves) {
+  Generator g(3000 + GetParam());
+  for (int n = 0; n < 50; ++n) {
+    const Pair p = g.make(3);
+    Expression twice = p.form, none = p.form, zero = p.form;
+    twice += twice;
+    none -= none;
+    zero *= 0;
+    EXPECT_EQ(twice, 2 * p.form);
+    EXPECT_EQ(none, Expression(0)) << none.text();
+    EXPECT_EQ(zero, Expression(0)) << zero.text();
+    EXPECT_EQ(p.form.deepest() < 0, p.form.is_constant());
+  }
+}
+
+TEST(Expression, MovedFromIsAConstant) {
+  Expression e = Variable{1} + 3;
+  const Expression kept = std::move(e);
+  EXPECT_TRUE(e.is_constant()); // NOLINT: what a mistake would meet
+  e = Variable{2};
+  Expression other;
+  other = std::move(e);
+  EXPECT_EQ(other, Expression(Variable{2}));
+  EXPECT_EQ(kept.evaluate(Values{0, 4}), 7);
+}
+
 TEST(Expression, Text) { EXPECT_EQ(mod(3 - Variable{1}, 8).text(), "((3 - i) mod 8)"); }
 
 } // namespace

@@ -155,6 +155,17 @@ TEST(Failure, ARunThatEndsInItsMiddleIsGivenUpAtTheTransportToo) {
   EXPECT_NE(transport.why.find("segment 2500"), std::string::npos) << transport.why;
 }
 
+// Half of the whole has been accumulated when all of it is sent: neither the input nor the accumulator is right.
+TEST(Failure, AnAccumulatorThatIsLeftUnresolvedIsRefused) {
+  const Schedule s = each(pair(), 1, [](LaneBuilder& lane, std::int64_t r) {
+    lane.round({send(1 - r, in[part(0, 2)]), receive_reduce(1 - r, acc[part(0, 2)])});
+    lane.round({send(1 - r, acc[whole()]), receive(1 - r, out[whole()])});
+  });
+  const auto program = execute::compile(s, Rank{0});
+  ASSERT_FALSE(program.ok());
+  EXPECT_NE(program.error().sentence().find("accumulator"), std::string::npos) << program.error().sentence();
+}
+
 TEST(Failure, AUserOperationNeedsItsFunction) {
   Collective c = pair();
   c.operation = Operation::user;

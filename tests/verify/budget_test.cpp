@@ -21,6 +21,26 @@ TEST(Budget, MoreStepsThanThereAreNumbers) {
   }
 }
 
+// One rank has nothing to do in a million iterations of two loops, one in the other.
+TEST(Budget, AMillionEmptyIterations) {
+  Schedule s = schedule_of(allreduce(3), [](LaneBuilder& lane, std::int64_t rank) {
+    lane.loop(1000, [&](BodyBuilder& outer, Variable) {
+      outer.loop(1000, [&](Variable) { return rank == 2 ? Round{} : Round{{copy(out[whole()], in[whole()])}, 0}; });
+    });
+    if (rank == 0) lane.step(receive_reduce(1, in[whole()], out[whole()]));
+    if (rank == 0) lane.step(receive_reduce(2, out[whole()]));
+    if (rank > 0) lane.step(send(0, in[whole()]));
+    if (rank == 0) lane.round({send(1, out[whole()]), send(2, out[whole()])});
+    if (rank > 0) lane.step(receive(0, out[whole()]));
+  });
+  s.claims.in_place_safe = false;
+  Options whole;
+  whole.most_exact_steps = 100'000'000;
+  const Report report = check(s, whole);
+  EXPECT_TRUE(report.ok()) << report.text();
+  EXPECT_TRUE(report.coverage.exact);
+}
+
 // Few steps that cut the data in very many pieces.
 TEST(Budget, ManyPiecesAreNotExecutedWhole) {
   const RankSpace space = RankSpace::row(2304);

@@ -3,6 +3,7 @@
 
 #include "collectives/registry.hpp"
 #include "schedule/builder.hpp"
+#include "verify/sabotage.hpp"
 #include "verify/verify.hpp"
 
 #include <gtest/gtest.h>
@@ -13,6 +14,14 @@ inline Options sampled() {
   Options o;
   o.most_exact_steps = 0;
   return o;
+}
+
+// There is one of this name, or the test is wrong.
+inline Sabotage sabotage_named(std::string_view name) {
+  for (const Sabotage& s : sabotages())
+    if (s.name == name) return s;
+  ADD_FAILURE() << "no sabotage is called " << name;
+  return {};
 }
 
 inline Schedule schedule_of(const Collective& c, std::function<void(LaneBuilder&, std::int64_t)> body,

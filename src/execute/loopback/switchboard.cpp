@@ -1,5 +1,7 @@
 #include "execute/loopback/switchboard.hpp"
 
+#include "base/hash.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -17,7 +19,7 @@ std::size_t Switchboard::Hash::operator()(const Key& k) const {
   std::uint64_t h = k.instance;
   for (const std::int64_t part :
        {std::int64_t{k.from}, std::int64_t{k.to}, std::int64_t{k.lane}, k.segment, k.ordinal, std::int64_t{k.signal}})
-    h = (h ^ static_cast<std::uint64_t>(part)) * 0x9e3779b97f4a7c15ULL, h ^= h >> 29;
+    h = mixed(h, static_cast<std::uint64_t>(part));
   return h;
 }
 
