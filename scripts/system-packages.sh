@@ -67,6 +67,10 @@ has_mpi() {
 packages_of_test() {
   local package
   for package in $(absent_headers libgtest-dev=gtest/gtest.h); do need "$package"; done
+  # The wrappers by which users make MPI programs: ours know nothing of this project.
+  has mpicc.openmpi || want libopenmpi-dev
+  has mpicc.mpich || want libmpich-dev
+  has gfortran || want gfortran
   has chromium || has chromium-browser || has google-chrome || want chromium
 }
 
@@ -92,6 +96,7 @@ names() {
     [python3-dev]="python3-dev (Python.h of the same Python)"
     [libtomlplusplus-dev]="libtomlplusplus-dev (toml++ 3)" [libbenchmark-dev]="libbenchmark-dev (Google Benchmark)" [libgtest-dev]="libgtest-dev (GoogleTest)"
     [chromium]="chromium (page tests)" [libsimgrid-dev]="libsimgrid-dev (SimGrid, the peer of the simulator benchmarks)"
+    [libopenmpi-dev]="libopenmpi-dev (mpicc of Open MPI)" [libmpich-dev]="libmpich-dev (mpicc of MPICH)" [gfortran]="gfortran (MPI programs in Fortran)"
     [mpich]="mpich (an MPI library)" [openmpi-bin]="openmpi-bin (an MPI library)")
   local joined=''
   for package in "$@"; do joined+="${joined:+, }${what[$package]:-$package}"; done

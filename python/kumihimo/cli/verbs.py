@@ -17,7 +17,7 @@ import typer
 from typer.core import TyperGroup
 
 # In the order of use; `--help` shows them so.
-VERBS: tuple[str, ...] = ("demo", "show", "verify", "simulate", "bench", "machine", "report")
+VERBS: tuple[str, ...] = ("demo", "show", "verify", "simulate", "bench", "run", "machine", "report")
 
 
 class Verbs(TyperGroup):

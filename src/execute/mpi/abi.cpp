@@ -46,6 +46,7 @@ bool is_mpich_family(std::string_view version) {
 
 Result<Library> describe(void* image, const std::string& path) {
   Library library;
+  library.image = image;
   library.path = path;
   if (const std::string missing = find_functions(image, library.call); !missing.empty())
     return failed("an MPI library (MPI 3.0 or later) at " + path, "no function " + missing,
@@ -112,6 +113,13 @@ Result<Library> loaded_library() {
     if (image && dlsym(image, "PMPI_Init")) return describe(image, path);
   }
   return failed("an MPI library loaded in this process", "none", "link the program with MPI or name the library");
+}
+
+void* loaded_symbol(const char* name) {
+  for (const std::string& path : mapped_candidates())
+    if (void* image = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD))
+      if (void* address = dlsym(image, name)) return address;
+  return nullptr;
 }
 
 } // namespace kumihimo::mpi

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace kumihimo::mpi {
 
@@ -29,6 +30,13 @@ struct alignas(8) StatusWords {
   std::array<std::int32_t, 8> words{};
 };
 
+// A predefined type of the library that holds what one of ours holds, where its size says so: an INTEGER may be made
+// longer when a library is built.
+struct NamedType {
+  Handle handle;
+  DataType type;
+};
+
 struct Constants {
   Handle comm_world, comm_self, comm_null;
   Handle info_null, request_null, win_null, op_null, datatype_null;
@@ -36,14 +44,21 @@ struct Constants {
   Handle byte;
   std::array<Handle, datatype_count> datatypes;   // by DataType; opaque is datatype_null
   std::array<Handle, operation_count> operations; // by Operation; user is op_null
+  std::vector<NamedType> named; // the types of C and Fortran, which are those of `datatypes` by another name
   void* in_place;
   StatusWords* status_ignore;
   int tag_ub;           // key of the attribute
   int comm_type_shared; // split type
   int any_source, any_tag, proc_null, undefined;
+  int combiner_named; // of predefined types
+  int error_other;    // the class of errors that have none of their own
   int thread_single, thread_funneled, thread_serialized, thread_multiple;
   int status_source, status_tag, status_error; // words of StatusWords
 };
+
+// Of attributes that a communicator carries.
+using CopyAttribute = int (*)(Handle, int, void*, void*, void*, int*);
+using DeleteAttribute = int (*)(Handle, int, void*, void*);
 
 // Names are MPI's own, without the prefix; all return an MPI error code, 0 for success.
 #define KUMIHIMO_MPI_FUNCTIONS(X)                                                                                      \
@@ -51,6 +66,7 @@ struct Constants {
   X(Initialized, (int*))                                                                                               \
   X(Finalized, (int*))                                                                                                 \
   X(Finalize, ())                                                                                                      \
+  X(Query_thread, (int*))                                                                                              \
   X(Abort, (Handle, int))                                                                                              \
   X(Get_library_version, (char*, int*))                                                                                \
   X(Get_processor_name, (char*, int*))                                                                                 \
@@ -61,7 +77,13 @@ struct Constants {
   X(Comm_split, (Handle, int, int, Handle*))                                                                           \
   X(Comm_split_type, (Handle, int, int, Handle, Handle*))                                                              \
   X(Comm_free, (Handle*))                                                                                              \
+  X(Comm_disconnect, (Handle*))                                                                                        \
+  X(Comm_test_inter, (Handle, int*))                                                                                   \
+  X(Comm_create_keyval, (CopyAttribute, DeleteAttribute, int*, void*))                                                 \
+  X(Comm_free_keyval, (int*))                                                                                          \
+  X(Comm_set_attr, (Handle, int, void*))                                                                               \
   X(Comm_get_attr, (Handle, int, void*, int*))                                                                         \
+  X(Comm_call_errhandler, (Handle, int))                                                                               \
   X(Comm_set_errhandler, (Handle, Handle))                                                                             \
   X(Send, (const void*, int, Handle, int, int, Handle))                                                                \
   X(Recv, (void*, int, Handle, int, int, Handle, StatusWords*))                                                        \
@@ -80,6 +102,11 @@ struct Constants {
   X(Allreduce, (const void*, void*, int, Handle, Handle, Handle))                                                      \
   X(Reduce_local, (const void*, void*, int, Handle, Handle))                                                           \
   X(Type_contiguous, (int, Handle, Handle*))                                                                           \
+  X(Type_size, (Handle, int*))                                                                                         \
+  X(Type_get_extent, (Handle, Address*, Address*))                                                                     \
+  X(Type_get_envelope, (Handle, int*, int*, int*, int*))                                                               \
+  X(Pack, (const void*, int, Handle, void*, int, int*, Handle))                                                        \
+  X(Unpack, (const void*, int, int*, void*, int, Handle, Handle))                                                      \
   X(Type_commit, (Handle*))                                                                                            \
   X(Type_free, (Handle*))                                                                                              \
   X(Op_create, (void (*)(void*, void*, int*, Handle*), int, Handle*))                                                  \
@@ -97,8 +124,9 @@ struct Functions {
 // An MPI library in this process: its family, its functions, its constants. Never unloaded.
 struct Library {
   Family family = Family::open_mpi;
-  std::string path;    // as opened
-  std::string version; // first line of MPI_Get_library_version
+  void* image = nullptr; // as dlopen gave it
+  std::string path;      // as opened
+  std::string version;   // first line of MPI_Get_library_version
   Functions call;
   Constants constants{};
 
@@ -114,5 +142,7 @@ struct Library {
 Result<Library> open_library(const std::string& path);
 // The one that the process has already loaded, as an interposer finds it.
 Result<Library> loaded_library();
+// A symbol of the libraries that it consists of (those of Fortran too), however they were loaded; or null.
+void* loaded_symbol(const char* name);
 
 } // namespace kumihimo::mpi

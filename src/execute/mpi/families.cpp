@@ -8,12 +8,14 @@
 namespace kumihimo::mpi {
 namespace {
 
-// Looks up the objects whose addresses are Open MPI's handles, and remembers the first that is missing.
+// Looks up the objects whose addresses are Open MPI's handles, and remembers the first that is missing. A program that
+// was linked with the library may hold them itself (copy relocation): then the library uses those, too, and so do we.
 class Exports {
  public:
   explicit Exports(void* image) : image_(image) {}
   Handle operator()(const char* name) {
-    void* address = dlsym(image_, name);
+    void* address = dlsym(RTLD_DEFAULT, name);
+    if (!address) address = dlsym(image_, name); // loaded for one module alone, as Python does
     if (!address && missing_.empty()) missing_ = name;
     return reinterpret_cast<Handle>(address);
   }
@@ -54,7 +56,20 @@ Result<Constants> open_mpi_constants(void* image) {
                   at("ompi_mpi_op_bor"),
                   at("ompi_mpi_op_bxor"),
                   c.op_null};
+  c.named = {{at("ompi_mpi_signed_char"), DataType::int8},    {at("ompi_mpi_unsigned_char"), DataType::uint8},
+             {at("ompi_mpi_short"), DataType::int16},         {at("ompi_mpi_unsigned_short"), DataType::uint16},
+             {at("ompi_mpi_int"), DataType::int32},           {at("ompi_mpi_unsigned"), DataType::uint32},
+             {at("ompi_mpi_long"), DataType::int64},          {at("ompi_mpi_unsigned_long"), DataType::uint64},
+             {at("ompi_mpi_long_long_int"), DataType::int64}, {at("ompi_mpi_unsigned_long_long"), DataType::uint64},
+             {at("ompi_mpi_aint"), DataType::int64},          {at("ompi_mpi_offset"), DataType::int64},
+             {at("ompi_mpi_count"), DataType::int64},         {at("ompi_mpi_integer"), DataType::int32},
+             {at("ompi_mpi_integer1"), DataType::int8},       {at("ompi_mpi_integer2"), DataType::int16},
+             {at("ompi_mpi_integer4"), DataType::int32},      {at("ompi_mpi_integer8"), DataType::int64},
+             {at("ompi_mpi_real"), DataType::float32},        {at("ompi_mpi_real4"), DataType::float32},
+             {at("ompi_mpi_real8"), DataType::float64},       {at("ompi_mpi_dblprec"), DataType::float64}};
   c.in_place = reinterpret_cast<void*>(1);
+  c.combiner_named = 0;
+  c.error_other = 16;
   c.status_ignore = nullptr;
   c.tag_ub = 0;
   c.comm_type_shared = 0;
@@ -92,7 +107,17 @@ Constants mpich_constants() {
                  0x4c00083a, 0x4c00083e, 0x4c00040a, 0x4c00080b, c.datatype_null};
   c.operations = {0x58000003, 0x58000004, 0x58000002, 0x58000001, 0x58000005, 0x58000007,
                   0x58000009, 0x58000006, 0x58000008, 0x5800000a, c.op_null};
+  c.named = {{0x4c000118, DataType::int8},    {0x4c000102, DataType::uint8},   {0x4c000203, DataType::int16},
+             {0x4c000204, DataType::uint16},  {0x4c000405, DataType::int32},   {0x4c000406, DataType::uint32},
+             {0x4c000807, DataType::int64},   {0x4c000808, DataType::uint64},  {0x4c000809, DataType::int64},
+             {0x4c000819, DataType::uint64},  {0x4c000843, DataType::int64},   {0x4c000844, DataType::int64},
+             {0x4c000845, DataType::int64},   {0x4c00041b, DataType::int32},   {0x4c00012d, DataType::int8},
+             {0x4c00022f, DataType::int16},   {0x4c000430, DataType::int32},   {0x4c000831, DataType::int64},
+             {0x4c00041c, DataType::float32}, {0x4c000427, DataType::float32}, {0x4c000829, DataType::float64},
+             {0x4c00081f, DataType::float64}};
   c.in_place = reinterpret_cast<void*>(-1);
+  c.combiner_named = 1;
+  c.error_other = 15;
   c.status_ignore = reinterpret_cast<StatusWords*>(1);
   c.tag_ub = 0x64400001;
   c.comm_type_shared = 1;

@@ -1,0 +1,97 @@
+"""`kumihimo run -- mpirun ...`: an unmodified program, with the collective algorithms that were chosen for it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from kumihimo.errors import BadInput
+from kumihimo.sizes import text_of
+
+app = typer.Typer()
+
+CAUGHT = ("allreduce", "reduce", "bcast")
+
+
+@app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+def command(
+    program: Annotated[
+        list[str], typer.Argument(metavar="-- COMMAND ...", help="As it is run without us: mpirun -n 4 ./program.")
+    ],
+    algorithm: Annotated[
+        str, typer.Option("--algorithm", "-a", metavar="NAME", help="One algorithm for all calls that it fits.")
+    ] = "",
+    wisdom: Annotated[Optional[Path], typer.Option("--wisdom", metavar="FILE", help="Choices, by length.")] = None,
+    shape: Annotated[
+        str, typer.Option("--shape", "-s", metavar="SHAPE", help="The job's nodes, in the order of its ranks: 4x3x2.")
+    ] = "",
+    json_file: Annotated[
+        Optional[Path], typer.Option("--json", metavar="FILE", help="Write what ran as one JSON object.")
+    ] = None,
+) -> int:
+    """Run an unmodified MPI program with chosen algorithms; say afterwards which ran, on stderr.
+
+    Nothing is compiled anew: the program's calls of MPI_Allreduce, MPI_Reduce and MPI_Bcast are caught, in C and in
+    Fortran. Standard input and output are the program's, and so is the exit status."""
+    from kumihimo import preload
+
+    settings = {"ALGORITHM": checked_algorithm(algorithm), "SHAPE": checked_shape(shape), "WISDOM": readable(wisdom)}
+    code, summary = preload.run(program, settings)
+    if summary is None:
+        tell("the program wrote no summary: it did not end MPI, or is static or setuid, so that nothing was caught")
+    else:
+        for line in lines(summary):
+            tell(line)
+    if json_file is not None:
+        json_file.write_text(json.dumps({"exit_code": code, **(summary or {})}, indent=1) + "\n", encoding="utf-8")
+    return code
+
+
+def tell(line: str) -> None:
+    print(f"kumihimo: {line}", file=sys.stderr)
+
+
+def lines(summary: dict) -> list[str]:
+    """A line a collective, size class and algorithm; then why calls were handed on."""
+    ran = [
+        f"{row['collective']} from {text_of(row['bytes_from'])} below {text_of(row['bytes_to'] + 1)}: "
+        f"{row['algorithm']}, {row['calls']} calls of all ranks"
+        for row in summary["calls"]
+    ]
+    left = [
+        f"{row['collective']} to the library, {row['calls']} calls: {row['reason']}" for row in summary["handed_on"]
+    ]
+    shapes = ", ".join(f"{name} ({number})" for name, number in (summary["communicators"] or {}).items())
+    return [*ran, *left, *([f"communicators of rank 0: {shapes}"] if shapes else [])]
+
+
+def checked_algorithm(name: str) -> str:
+    """Of at least one of the collectives that are caught."""
+    if name:
+        from kumihimo import _collectives
+
+        known = {variant.name for kind in CAUGHT for variant in _collectives.variants(kind)}
+        if name not in known:
+            raise BadInput("an algorithm of docs/algorithms.md", repr(name))
+    return name
+
+
+def checked_shape(text: str) -> str:
+    if text:
+        from kumihimo import _topology
+
+        _topology.Shape.parse(text)
+    return text
+
+
+def readable(wisdom: Path | None) -> str:
+    """The path as every process sees it."""
+    if wisdom is None:
+        return ""
+    if not wisdom.is_file():
+        raise BadInput("a wisdom file", f"none at {wisdom}")
+    return str(wisdom.resolve())

@@ -1,0 +1,160 @@
+#include "interpose/communicator.hpp"
+
+#include "base/hash.hpp"
+#include "execute/receiving.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+namespace kumihimo::interpose {
+namespace {
+
+// Calls that differ in length, type, operation or root; a program has a few. Past it a call is the library's, on all
+// ranks alike, since all have made the same calls in the same order.
+constexpr std::int64_t most_plans = 512; // two of each: in place, and not
+
+std::size_t index_of(CollectiveKind kind) {
+  return static_cast<std::size_t>(std::find(taken_over.begin(), taken_over.end(), kind) - taken_over.begin());
+}
+
+std::int64_t hash_of(std::string_view text) {
+  std::uint64_t h = text.size();
+  for (const char c : text) h = mixed(h, static_cast<unsigned char>(c));
+  return static_cast<std::int64_t>(h);
+}
+
+} // namespace
+
+std::size_t Communicator::Refused::operator()(const plan::CallKey& k) const {
+  std::uint64_t h = mixed(static_cast<std::uint64_t>(k.count), static_cast<std::uint64_t>(k.root));
+  h = mixed(h, static_cast<std::uint64_t>(k.kind) << 16 | static_cast<std::uint64_t>(k.type) << 8 |
+                   static_cast<std::uint64_t>(k.operation));
+  return static_cast<std::size_t>(h);
+}
+
+Communicator::Communicator(const mpi::Library& library, mpi::Handle handle, const Agreed& agreed)
+    : library_(library), handle_(handle) {
+  std::int32_t ranks = 1;
+  library.call.Comm_rank(handle, &rank_);
+  library.call.Comm_size(handle, &ranks);
+  space_ = RankSpace::row(ranks);
+  if (ranks == 1) return;
+  agrees_ = agree(agreed.hash);
+  if (!agrees_) return;
+  const std::int32_t nodes = recognise(agreed.machine);
+  for (const CollectiveKind kind : taken_over) choices_[index_of(kind)] = agreed.wisdom.choices(kind, ranks, nodes);
+}
+
+Communicator::~Communicator() = default;
+
+const std::string& Communicator::note() const { return note_; }
+
+// All have the same hash where the largest is the smallest: the largest complement is the smallest's.
+bool Communicator::agree(std::uint64_t hash) const {
+  const auto mine = static_cast<std::int64_t>(hash >> 1);
+  const std::int64_t ends[2] = {mine, -mine};
+  std::int64_t most[2] = {};
+  const int code = library_.call.Allreduce(ends, most, 2, library_.datatype(DataType::int64),
+                                           library_.operation(Operation::max), handle_);
+  return code == 0 && most[0] == mine && most[1] == -mine;
+}
+
+bool Communicator::all(bool mine) const {
+  const std::int32_t so = mine;
+  std::int32_t everywhere = 0;
+  const int code = library_.call.Allreduce(&so, &everywhere, 1, library_.datatype(DataType::int32),
+                                           library_.operation(Operation::min), handle_);
+  return code == 0 && everywhere != 0;
+}
+
+std::int32_t Communicator::recognise(const Shape* machine) {
+  std::array<char, 1024> name{};
+  int length = 0;
+  library_.call.Get_processor_name(name.data(), &length);
+  std::int32_t world_rank = 0, world_ranks = 1;
+  library_.call.Comm_rank(library_.constants.comm_world, &world_rank);
+  library_.call.Comm_size(library_.constants.comm_world, &world_ranks);
+  const std::int64_t mine[2] = {hash_of({name.data(), static_cast<std::size_t>(length)}), world_rank};
+  std::vector<std::int64_t> all(2 * static_cast<std::size_t>(ranks()));
+  const mpi::Handle type = library_.datatype(DataType::int64);
+  library_.call.Allgather(mine, 2, type, all.data(), 2, type, handle_);
+  std::set<std::int64_t> names;
+  for (std::size_t r = 0; r < all.size(); r += 2) names.insert(all[r]);
+  const auto nodes = static_cast<std::int32_t>(names.size());
+  if (machine && world_ranks % machine->places() == 0) {
+    const std::int32_t ranks_per_node = world_ranks / machine->places();
+    std::vector<NodeId> node_of_rank;
+    for (std::size_t r = 1; r < all.size(); r += 2)
+      node_of_rank.push_back(NodeId{static_cast<std::int32_t>(all[r]) / ranks_per_node});
+    space_ = RankSpace::recognise(*machine, node_of_rank);
+  } else if (nodes == 1) {
+    space_ = RankSpace::node(ranks());
+  }
+  return nodes;
+}
+
+const Choice* Communicator::choice(CollectiveKind kind, std::int64_t bytes) const {
+  for (const Choice& c : choices_[index_of(kind)])
+    if (bytes >= c.from_bytes && bytes <= c.to_bytes) return c.variant ? &c : nullptr;
+  return nullptr;
+}
+
+std::variant<Communicator::Ready, Reason> Communicator::plan(const Collective& question) {
+  if (!agrees_) return ranks() == 1 ? Reason::empty : Reason::disagreement;
+  const plan::CallKey key = plan::key_of(question);
+  const Choice* chosen = choice(question.kind, question.bytes().value);
+  if (!chosen) return Reason::not_chosen;
+  if (plan::Plan* known = plans_.find(key)) return Ready{known, chosen->place};
+  return make_plan(question, key, *chosen);
+}
+
+std::variant<Communicator::Ready, Reason> Communicator::make_plan(Collective question, const plan::CallKey& key,
+                                                                  const Choice& choice) {
+  plan::CallKey apart = key;
+  apart.in_place = question.kind == CollectiveKind::bcast; // what is asked of all ranks alike
+  if (transport_failed_ || refused_.contains(apart)) return Reason::no_plan;
+  if (plans_.size() >= most_plans) return Reason::too_many;
+  if (!transport_ && !open_transport()) return Reason::no_plan;
+  Result<std::vector<Made>> made = make_both(question, choice);
+  if (!made && note_.empty() && !made.error().elsewhere && made.error().kind == Error::Kind::failed)
+    note_ = made.error().sentence();
+  if (!all(made.ok())) {
+    refused_.insert(apart);
+    return Reason::no_plan;
+  }
+  for (Made& m : *made) plans_.keep(m.key, std::move(m.plan));
+  return Ready{plans_.find(key), choice.place};
+}
+
+bool Communicator::open_transport() {
+  Result<std::unique_ptr<mpi::MpiTransport>> made = mpi::MpiTransport::create(library_, handle_);
+  if (made && note_.empty()) note_ = (*made)->note();
+  if (!made && note_.empty() && !made.error().elsewhere) note_ = made.error().sentence();
+  if (made) transport_ = std::move(*made);
+  transport_failed_ = !transport_;
+  return !transport_failed_;
+}
+
+// In place and not at once, since each is as collective as the other, and the next call may be either on any rank.
+Result<std::vector<Communicator::Made>> Communicator::make_both(Collective question, const Choice& choice) {
+  std::vector<Made> both;
+  std::optional<Error> error;
+  for (const bool in_place : {false, true}) {
+    if (in_place && question.kind == CollectiveKind::bcast) break; // it always is
+    question.in_place = in_place || question.kind == CollectiveKind::bcast;
+    const Result<Schedule> schedule = choice.variant->build(question, space_, choice.parameters);
+    if (!schedule) return schedule.error(); // on all ranks alike: it is asked of the question
+    const Result<execute::Reduction> reduction = execute::find_reduction(question);
+    if (!reduction) return reduction.error(); // so is this
+    Result<std::unique_ptr<plan::Plan>> made = plan::Plan::make(*schedule, Rank{rank_}, *transport_, *reduction);
+    if (made)
+      both.push_back({plan::key_of(question), std::move(*made)});
+    else if (!error)
+      error = made.error();
+  }
+  if (error) return *error;
+  return both;
+}
+
+} // namespace kumihimo::interpose

@@ -1,0 +1,83 @@
+// One communicator of the program, as we see it: what its ranks agreed on, its shape, and the plans of the calls that
+// were taken over on it. Made at the first call that may be taken over, by all its ranks together, and not before: to
+// make one costs the library a few collectives, and the transport a communicator and a window.
+//
+// What is decided depends only on what MPI wants equal on all ranks of a call (the collective, the length, the type and
+// operation, the root), and on what was agreed. It never depends on a rank's buffers: one rank may be in place where
+// another is not. So nobody ever goes another way than the others.
+#pragma once
+
+#include "execute/mpi/mpi_transport.hpp"
+#include "interpose/tally.hpp"
+#include "interpose/wisdom.hpp"
+#include "plan/plan_cache.hpp"
+#include "topology/rank_space.hpp"
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <variant>
+#include <vector>
+
+namespace kumihimo::interpose {
+
+// What the ranks of a communicator must agree on before any of them takes a call over.
+struct Agreed {
+  const Wisdom& wisdom;
+  std::uint64_t hash;             // of wisdom, settings and version
+  const Shape* machine = nullptr; // of the nodes, where the user gives it
+};
+
+class Communicator {
+ public:
+  // Collective, over an intracommunicator.
+  Communicator(const mpi::Library& library, mpi::Handle handle, const Agreed& agreed);
+  ~Communicator(); // collective where a transport was made, unless MPI is finalized
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+  std::int32_t rank() const { return rank_; }
+  std::int32_t ranks() const { return space_.ranks(); }
+  const RankSpace& space() const { return space_; }
+  bool agrees() const { return agrees_; }
+  // What the user should be told once; mostly empty.
+  const std::string& note() const;
+
+  // The plan of a call, its reduction and all; or why it is the library's. Collective at the first call of its kind.
+  struct Ready {
+    plan::Plan* plan;
+    std::size_t variant; // its place in the registry, of its collective
+  };
+  std::variant<Ready, Reason> plan(const Collective& question);
+
+ private:
+  struct Refused {
+    std::size_t operator()(const plan::CallKey& key) const;
+  };
+  const Choice* choice(CollectiveKind kind, std::int64_t bytes) const;
+  std::variant<Ready, Reason> make_plan(Collective question, const plan::CallKey& key, const Choice& choice);
+  struct Made {
+    plan::CallKey key;
+    std::unique_ptr<plan::Plan> plan;
+  };
+  Result<std::vector<Made>> make_both(Collective question, const Choice& choice);
+  bool all(bool mine) const;
+  bool agree(std::uint64_t hash) const;
+  std::int32_t recognise(const Shape* machine); // answers the number of nodes
+  bool open_transport();
+
+  const mpi::Library& library_;
+  mpi::Handle handle_;
+  std::int32_t rank_ = 0;
+  RankSpace space_;
+  bool agrees_ = false, transport_failed_ = false;
+  std::string note_;
+  std::array<std::vector<Choice>, taken_over.size()> choices_;
+  std::unique_ptr<mpi::MpiTransport> transport_;
+  plan::PlanCache plans_; // after the transport, which they use
+  std::unordered_set<plan::CallKey, Refused> refused_;
+};
+
+} // namespace kumihimo::interpose

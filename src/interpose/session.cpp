@@ -1,0 +1,213 @@
+#include "interpose/session.hpp"
+
+#include "base/hash.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <mutex>
+
+namespace kumihimo::interpose {
+namespace {
+
+constexpr std::string_view version = KUMIHIMO_VERSION;
+
+std::uint64_t hash_of(std::uint64_t h, std::string_view text) {
+  h = mixed(h, text.size());
+  for (const char c : text) h = mixed(h, static_cast<unsigned char>(c));
+  return h;
+}
+
+// The wisdom that the settings name; what is wrong with it is the error.
+Result<Wisdom> wisdom_of(const Settings& settings) {
+  const Registry& registry = Registry::standard();
+  if (!settings.algorithm.empty()) return Wisdom::of_algorithm(settings.algorithm, registry);
+  if (settings.wisdom.empty()) return Wisdom{};
+  std::ifstream file(settings.wisdom);
+  if (!file) return bad_input("a wisdom file that can be read", settings.wisdom, "run kumihimo tune first");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  return Wisdom::parse(text, registry);
+}
+
+std::size_t most_variants() {
+  std::size_t most = 0;
+  for (const CollectiveKind kind : taken_over) most = std::max(most, Registry::standard().variants(kind).size());
+  return most;
+}
+
+} // namespace
+
+Session* Session::current() {
+  static std::atomic<Session*> made = nullptr;
+  static std::atomic<bool> unknown = false;
+  Session* session = made.load(std::memory_order_acquire);
+  if (session) [[likely]]
+    return session->finished_.load(std::memory_order_relaxed) ? nullptr : session;
+  if (unknown) return nullptr;
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  if ((session = made)) return session;
+  Result<mpi::Library> library = mpi::loaded_library();
+  if (!library) {
+    unknown = true;
+    std::fprintf(stderr, "kumihimo: %s; all calls are the library's\n", library.error().sentence().c_str());
+    return nullptr;
+  }
+  int initialized = 0, finalized = 0;
+  if (library->call.Initialized(&initialized) != 0 || !initialized) return nullptr;
+  if (library->call.Finalized(&finalized) != 0 || finalized) return nullptr;
+  made = session = new Session(std::move(*library)); // lives as long as the process
+  return session;
+}
+
+Session::Session(mpi::Library library)
+    : library_(std::move(library)), settings_(settings_of_environment()), types_(library_),
+      tally_(taken_over.size(), most_variants()) {
+  Result<Wisdom> wisdom = wisdom_of(settings_);
+  if (wisdom)
+    wisdom_ = std::move(*wisdom);
+  else
+    say_once_for_all(wisdom.error().sentence() + "; all calls are the library's");
+  if (!settings_.shape.empty()) {
+    Result<Shape> shape = Shape::parse(settings_.shape);
+    if (shape)
+      machine_ = *shape;
+    else
+      say_once_for_all(shape.error().sentence());
+  }
+  hash_ = mixed(hash_of(hash_of(1, version), settings_.shape), wisdom_.hash());
+  library_.call.Comm_create_keyval(&copied, &deleted, &keyval_, this);
+}
+
+Communicator* Session::communicator(mpi::Handle handle) {
+  {
+    const std::shared_lock lock(mutex_);
+    if (const auto it = by_handle_.find(handle); it != by_handle_.end()) return it->second;
+  }
+  // Outside of the lock: others may be making another communicator, which these ranks may wait for.
+  int between = 0;
+  if (handle == library_.constants.comm_null || library_.call.Comm_test_inter(handle, &between) != 0) return nullptr;
+  std::unique_ptr<Communicator> made;
+  if (!between) {
+    const Agreed agreed{wisdom_, hash_, machine_ ? &*machine_ : nullptr};
+    made = std::make_unique<Communicator>(library_, handle, agreed);
+    library_.call.Comm_set_attr(handle, keyval_, this); // so that we learn of its end
+  }
+  const std::unique_lock lock(mutex_);
+  Communicator* const known = made.get();
+  if (known) ++shapes_[known->space().name()];
+  if (known) all_.push_back(std::move(made));
+  by_handle_[handle] = known;
+  return known;
+}
+
+void Session::release(mpi::Handle handle) {
+  std::unique_ptr<Communicator> freed; // outside of the lock, since it is collective
+  {
+    const std::unique_lock lock(mutex_);
+    const auto it = by_handle_.find(handle);
+    if (it == by_handle_.end()) return;
+    const auto place = std::find_if(all_.begin(), all_.end(), [&](const auto& c) { return c.get() == it->second; });
+    by_handle_.erase(it);
+    if (place == all_.end()) return;
+    freed = std::move(*place);
+    all_.erase(place);
+  }
+  if (!freed->note().empty()) say(freed->note());
+}
+
+// Its handle may come back for another one. What we made for it stays until the end: its ranks are not together here.
+void Session::gone(mpi::Handle handle) {
+  const std::unique_lock lock(mutex_);
+  by_handle_.erase(handle);
+}
+
+int Session::copied(mpi::Handle, int, void*, void*, void*, int* flag) { return *flag = 0; }
+
+int Session::deleted(mpi::Handle handle, int, void*, void* session) {
+  auto& self = *static_cast<Session*>(session);
+  self.gone(self.plain(handle));
+  return 0;
+}
+
+void Session::finish() {
+  if (finished_.exchange(true)) return;
+  write_summary();
+  for (const auto& c : all_)
+    if (!c->note().empty()) say(c->note());
+  // With threads, the ranks may have begun to use two communicators in different orders, and would wait for each other
+  // crosswise: then the library's own end frees them.
+  int threads = 0;
+  library_.call.Query_thread(&threads);
+  if (threads == library_.constants.thread_multiple)
+    for (auto& c : all_) static_cast<void>(c.release());
+  all_.clear();
+  by_handle_.clear();
+  library_.call.Comm_free_keyval(&keyval_);
+}
+
+int Session::raise(const Error& error, mpi::Handle communicator) {
+  say(error.sentence());
+  library_.call.Comm_call_errhandler(communicator, library_.constants.error_other);
+  return library_.constants.error_other;
+}
+
+void Session::say(const std::string& sentence) {
+  if (has_spoken_.exchange(true)) return;
+  int rank = 0;
+  library_.call.Comm_rank(library_.constants.comm_world, &rank);
+  std::fprintf(stderr, "kumihimo: rank %d: %s\n", rank, sentence.c_str());
+}
+
+void Session::say_once_for_all(const std::string& sentence) {
+  int rank = 0;
+  library_.call.Comm_rank(library_.constants.comm_world, &rank);
+  if (rank == 0) say(sentence);
+}
+
+void Session::write_summary() {
+  const std::vector<std::int64_t> mine = tally_.counts();
+  std::vector<std::int64_t> counts(mine.size());
+  int rank = 0, ranks = 1;
+  const mpi::Handle world = library_.constants.comm_world;
+  library_.call.Comm_rank(world, &rank);
+  library_.call.Comm_size(world, &ranks);
+  library_.call.Reduce(mine.data(), counts.data(), static_cast<int>(mine.size()), library_.datatype(DataType::int64),
+                       library_.operation(Operation::sum), 0, world);
+  if (rank != 0 || settings_.summary.empty()) return;
+  nlohmann::json calls = nlohmann::json::array(), handed_on = nlohmann::json::array();
+  for (std::size_t k = 0; k < taken_over.size(); ++k) {
+    const std::string_view collective = name_of(taken_over[k]);
+    const auto variants = Registry::standard().variants(taken_over[k]);
+    for (std::size_t c = 0; c < size_classes; ++c) {
+      const std::int64_t from = c == 0 ? 0 : std::int64_t{1} << (c - 1);
+      const auto row = [&](std::string_view algorithm, std::int64_t number) {
+        if (number > 0)
+          calls.push_back({{"collective", collective},
+                           {"bytes_from", from},
+                           {"bytes_to", c == 0 ? 0 : 2 * from - 1},
+                           {"algorithm", algorithm},
+                           {"calls", number}});
+      };
+      for (std::size_t v = 0; v < variants.size(); ++v) row(variants[v]->name, tally_.ran_in(counts, k, c, v));
+      row("library", tally_.handed_on_in(counts, k, c));
+    }
+    for (std::size_t r = 0; r < reasons; ++r)
+      if (const std::int64_t number = tally_.for_reason(counts, k, static_cast<Reason>(r)); number > 0)
+        handed_on.push_back(
+            {{"collective", collective}, {"reason", sentence_of(static_cast<Reason>(r))}, {"calls", number}});
+  }
+  std::ofstream file(settings_.summary);
+  file << nlohmann::json{{"mpi", library_.version},
+                         {"ranks", ranks},
+                         {"calls", calls},
+                         {"handed_on", handed_on},
+                         {"communicators", shapes_}}
+              .dump(1)
+       << "\n";
+}
+
+} // namespace kumihimo::interpose

@@ -1,0 +1,69 @@
+// What there is once in a process: the MPI library behind us, what the user asked, and the communicators that the
+// program has used. Made at the first call that is caught, when MPI has been initialised, whichever of its names that
+// was; nothing is created in the MPI library for it.
+#pragma once
+
+#include "interpose/communicator.hpp"
+#include "interpose/settings.hpp"
+#include "interpose/types.hpp"
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <shared_mutex>
+#include <unordered_map>
+#include <vector>
+
+namespace kumihimo::interpose {
+
+class Session {
+ public:
+  // Null before MPI is initialised, after it is finalized, and where the library is not one that we know.
+  static Session* current();
+
+  const mpi::Library& library() const { return library_; }
+  const Types& types() const { return types_; }
+  Tally& tally() { return tally_; }
+
+  // The communicator, known or new (then collective); null for an intercommunicator.
+  Communicator* communicator(mpi::Handle handle);
+  // The program frees it, on all its ranks: so do we, before it is gone.
+  void release(mpi::Handle handle);
+  // Before MPI ends: frees everything, and rank 0 of the world writes what ran.
+  void finish();
+
+  // On MPICH a handle is an int, whose register may carry anything above it.
+  mpi::Handle plain(mpi::Handle handle) const {
+    return library_.family == mpi::Family::mpich ? static_cast<std::int32_t>(handle) : handle;
+  }
+  // Raises an error of ours at the communicator's error handler; answers the code for the caller.
+  int raise(const Error& error, mpi::Handle communicator);
+  // A sentence on stderr, once a process.
+  void say(const std::string& sentence);
+  void say_once_for_all(const std::string& sentence); // what every rank finds alike: by rank 0
+
+ private:
+  explicit Session(mpi::Library library);
+  void gone(mpi::Handle handle); // freed by a way that we do not see
+  static int copied(mpi::Handle, int, void*, void*, void*, int* flag);
+  static int deleted(mpi::Handle handle, int, void*, void* session);
+
+  void write_summary();
+
+  mpi::Library library_;
+  Settings settings_;
+  Types types_;
+  Wisdom wisdom_;
+  std::optional<Shape> machine_;
+  std::uint64_t hash_ = 0;
+  Tally tally_;
+  int keyval_ = 0;
+
+  std::shared_mutex mutex_; // of what follows
+  std::unordered_map<mpi::Handle, Communicator*> by_handle_;
+  std::vector<std::unique_ptr<Communicator>> all_; // in the order in which they were first used
+  std::map<std::string, std::int64_t> shapes_;     // of communicators, by name
+  std::atomic<bool> finished_ = false, has_spoken_ = false;
+};
+
+} // namespace kumihimo::interpose

@@ -1,0 +1,36 @@
+#include "interpose/tally.hpp"
+
+#include <bit>
+
+namespace kumihimo::interpose {
+
+std::string_view sentence_of(Reason reason) {
+  constexpr std::array<std::string_view, reasons> sentences = {
+      "the library's own is chosen",
+      "no data, or one rank alone",
+      "a type that is not predefined, or that no loop is made for",
+      "an operation of the program's own, or none for the type",
+      "an intercommunicator",
+      "the ranks disagree on wisdom, settings or version",
+      "the algorithm does not fit the call, or had no memory",
+      "more different calls on one communicator than are kept",
+  };
+  return sentences[static_cast<std::size_t>(reason)];
+}
+
+std::size_t size_class(std::int64_t bytes) {
+  return bytes <= 0 ? 0 : static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(bytes)));
+}
+
+Tally::Tally(std::size_t kinds, std::size_t variants)
+    : variants_(variants), first_reason_(kinds * size_classes * (variants + 1)),
+      counters_(first_reason_ + kinds * reasons) {}
+
+std::vector<std::int64_t> Tally::counts() const {
+  std::vector<std::int64_t> all;
+  all.reserve(counters_.size());
+  for (const auto& counter : counters_) all.push_back(counter.load(std::memory_order_relaxed));
+  return all;
+}
+
+} // namespace kumihimo::interpose

@@ -1,0 +1,65 @@
+// What became of the calls: by collective, by the power of two of their bytes, and by who ran them. Counted by every
+// thread, added up over the ranks at the end.
+#pragma once
+
+#include "schedule/collective.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace kumihimo::interpose {
+
+// Why a call went to the MPI library unchanged.
+enum class Reason : std::uint8_t {
+  not_chosen,   // wisdom says so, or says nothing
+  empty,        // no data, or one rank alone
+  other_type,   // a derived type, or a predefined one that is not ours
+  other_op,     // the user's operation, or one that we do not do on this type
+  between,      // an intercommunicator
+  disagreement, // the ranks do not agree on wisdom, settings or version
+  no_plan,      // the algorithm does not fit, or there was no memory for it
+  too_many      // more different calls on one communicator than are kept
+};
+inline constexpr std::size_t reasons = 8;
+std::string_view sentence_of(Reason reason);
+
+inline constexpr std::size_t size_classes = 64; // class c: 2^(c-1) <= bytes < 2^c; 0: none
+std::size_t size_class(std::int64_t bytes);
+
+class Tally {
+ public:
+  // `variants`: how many algorithms there are of each collective at most.
+  explicit Tally(std::size_t kinds, std::size_t variants);
+
+  void ran(std::size_t kind, std::int64_t bytes, std::size_t variant) {
+    add(((kind * size_classes) + size_class(bytes)) * (variants_ + 1) + 1 + variant);
+  }
+  void handed_on(std::size_t kind, std::int64_t bytes, Reason reason) {
+    add((kind * size_classes + size_class(bytes)) * (variants_ + 1));
+    add(first_reason_ + kind * reasons + static_cast<std::size_t>(reason));
+  }
+
+  std::vector<std::int64_t> counts() const;
+  // How to read what the ranks' counts add up to.
+  std::int64_t ran_in(std::span<const std::int64_t> counts, std::size_t kind, std::size_t size,
+                      std::size_t variant) const {
+    return counts[(kind * size_classes + size) * (variants_ + 1) + 1 + variant];
+  }
+  std::int64_t handed_on_in(std::span<const std::int64_t> counts, std::size_t kind, std::size_t size) const {
+    return counts[(kind * size_classes + size) * (variants_ + 1)];
+  }
+  std::int64_t for_reason(std::span<const std::int64_t> counts, std::size_t kind, Reason reason) const {
+    return counts[first_reason_ + kind * reasons + static_cast<std::size_t>(reason)];
+  }
+
+ private:
+  void add(std::size_t at) { counters_[at].fetch_add(1, std::memory_order_relaxed); }
+  std::size_t variants_, first_reason_;
+  std::vector<std::atomic<std::int64_t>> counters_;
+};
+
+} // namespace kumihimo::interpose

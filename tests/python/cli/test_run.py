@@ -1,0 +1,127 @@
+"""`kumihimo run`: a program that knows nothing of us, here Python that calls the MPI library by its C names."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kumihimo import mpi
+
+COMMAND = Path(sys.executable).parent / "kumihimo"
+PROGRAM = """
+import ctypes, os, sys
+family, library, code = sys.argv[1:]
+ctypes.CDLL(library, ctypes.RTLD_GLOBAL)
+names = ctypes.CDLL(None)  # as the linker finds them: the preloaded object first
+if family == "openmpi":
+    world, double, total = (ctypes.c_void_p(ctypes.addressof(ctypes.c_char.in_dll(names, name)))
+                            for name in ("ompi_mpi_comm_world", "ompi_mpi_double", "ompi_mpi_op_sum"))
+else:
+    world, double, total = 0x44000000, 0x4C00080B, 0x58000003
+names.MPI_Init(None, None)
+rank, ranks = ctypes.c_int(), ctypes.c_int()
+names.MPI_Comm_rank(world, ctypes.byref(rank))
+names.MPI_Comm_size(world, ctypes.byref(ranks))
+mine, result = (ctypes.c_double * 1000)(*range(1000)), (ctypes.c_double * 1000)()
+for _ in range(5):
+    names.MPI_Allreduce(mine, result, 1000, double, total, world)
+if list(result) != [ranks.value * i for i in range(1000)]:
+    os.abort()
+names.MPI_Finalize()
+if rank.value == 0:
+    print("the program's own word", sys.stdin.readline().strip())
+sys.exit(int(code) if rank.value == 0 else 0)
+"""
+
+
+def launch(installation: mpi.Installation, folder: Path, *options: str, ranks: int = 2, code: int = 0):
+    program = folder / "program.py"
+    program.write_text(PROGRAM, encoding="utf-8")
+    mpirun = [*installation.arguments(ranks), sys.executable, str(program)]
+    return subprocess.run(
+        [COMMAND, "run", *options, "--", *mpirun, installation.family, str(installation.library), str(code)],
+        input="its input\n",
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("family", ["openmpi", "mpich"])
+class TestRun:
+    @pytest.fixture
+    def installation(self, family: str) -> mpi.Installation:
+        for installation in mpi.discover():
+            if installation.family == family:
+                return installation
+        pytest.skip(f"no {family} on this machine")
+
+    def test_says_which_algorithm_ran(self, installation: mpi.Installation, tmp_path: Path) -> None:
+        summary = tmp_path / "what ran.json"
+        ran = launch(installation, tmp_path, "--algorithm", "ring", "--json", str(summary))
+        assert ran.returncode == 0, ran.stderr
+        assert ran.stdout == "the program's own word its input\n"
+        assert "allreduce from 4KiB below 8KiB: ring, 10 calls of all ranks" in ran.stderr
+        found = json.loads(summary.read_text(encoding="utf-8"))
+        assert found["ranks"] == 2
+        assert [(c["algorithm"], c["calls"]) for c in found["calls"]] == [("ring", 10)]
+        assert found["communicators"] == {"node of 2 ranks": 1}
+
+    def test_leaves_all_to_the_library_without_wisdom(self, installation: mpi.Installation, tmp_path: Path) -> None:
+        ran = launch(installation, tmp_path)
+        assert ran.returncode == 0, ran.stderr
+        assert "allreduce from 4KiB below 8KiB: library, 10 calls" in ran.stderr
+
+    def test_ends_with_the_exit_status_of_the_program(self, installation: mpi.Installation, tmp_path: Path) -> None:
+        assert launch(installation, tmp_path, "-a", "ring", code=3).returncode == 3
+
+    def test_follows_wisdom_by_length(self, installation: mpi.Installation, tmp_path: Path) -> None:
+        wisdom = tmp_path / "wisdom.json"
+        choice = {"collective": "allreduce", "algorithm": "recursive_doubling", "from_bytes": 4000, "ranks": 2}
+        wisdom.write_text(json.dumps({"kumihimo_wisdom": 1, "choices": [choice]}), encoding="utf-8")
+        assert "recursive_doubling, 10 calls" in launch(installation, tmp_path, "--wisdom", str(wisdom)).stderr
+        choice["to_bytes"] = 7999  # the vector has 8000
+        wisdom.write_text(json.dumps({"kumihimo_wisdom": 1, "choices": [choice]}), encoding="utf-8")
+        assert "library, 10 calls" in launch(installation, tmp_path, "--wisdom", str(wisdom)).stderr
+
+    @pytest.mark.parametrize(
+        ("text", "found"),
+        [
+            ('{"kumihimo_wisdom": 1, "choices": [', "not whole JSON"),
+            ('{"kumihimo_wisdom": 2, "choices": []}', "version 2"),
+            ('{"kumihimo_wisdom": 1, "choices": [{"collective": "allreduce", "algorithm": "rign"}]}', "ring"),
+        ],
+    )
+    def test_wrong_wisdom_is_one_sentence(
+        self, installation: mpi.Installation, tmp_path: Path, text: str, found: str
+    ) -> None:
+        wisdom = tmp_path / "wisdom.json"
+        wisdom.write_text(text, encoding="utf-8")
+        ran = launch(installation, tmp_path, "--wisdom", str(wisdom))
+        assert ran.returncode == 0, ran.stderr
+        said = [line for line in ran.stderr.splitlines() if found in line]
+        assert len(said) == 1 and said[0].endswith("all calls are the library's"), ran.stderr
+        assert "library, 10 calls" in ran.stderr
+
+
+def refused(*arguments: str) -> str:
+    ran = subprocess.run([COMMAND, "run", *arguments], capture_output=True, text=True, timeout=60, check=False)
+    assert ran.returncode == 2, ran.stderr
+    return ran.stderr
+
+
+def test_refuses_what_it_cannot_do() -> None:
+    assert "docs/algorithms.md, found 'rign'" in refused("-a", "rign", "--", "true")
+    assert "no not-there" in refused("--", "not-there", "-n", "2", "./program")
+    assert "none at /not/there" in refused("--wisdom", "/not/there", "--", "true")
+    assert "Missing argument" in refused()
+
+
+def test_says_that_nothing_was_caught() -> None:
+    ran = subprocess.run([COMMAND, "run", "--", "true"], capture_output=True, text=True, timeout=60, check=False)
+    assert ran.returncode == 0
+    assert "the program wrote no summary" in ran.stderr
