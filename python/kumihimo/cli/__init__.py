@@ -24,10 +24,10 @@ STARTED = time.perf_counter()  # of the command
 
 def main() -> NoReturn:
     """Entry point of the console script."""
-    sys.exit(run(sys.argv[1:]))
+    sys.exit(carry_out(sys.argv[1:]))
 
 
-def run(arguments: list[str]) -> int:
+def carry_out(arguments: list[str]) -> int:
     """Run one command line and return its exit code; whatever the user can cause ends as one line on stderr."""
     try:
         code = verbs.app(arguments, prog_name="kumihimo", standalone_mode=False)

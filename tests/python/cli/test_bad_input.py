@@ -107,7 +107,7 @@ CASES = [
 
 def test_only_a_near_name_is_suggested(capfd):
     for given, near in (("rnig", True), ("chian", True), ("quantum", False), ("r", False)):
-        assert cli.run(["show", "allreduce", "--shape", "4x3", "--algorithm", given]) == 2
+        assert cli.carry_out(["show", "allreduce", "--shape", "4x3", "--algorithm", given]) == 2
         assert ("did you mean" in capfd.readouterr().err) == near, given
 
 
@@ -124,7 +124,7 @@ def check(code: int, out: str, err: str, said: str) -> None:
 
 @pytest.mark.parametrize(("line", "said"), CASES, ids=IDS)
 def test_one_sentence_and_2(capfd, line, said):
-    check(cli.run(line.split()), *capfd.readouterr(), said)
+    check(cli.carry_out(line.split()), *capfd.readouterr(), said)
 
 
 @pytest.mark.parametrize(("line", "said"), CASES[::8], ids=IDS[::8])

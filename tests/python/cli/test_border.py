@@ -34,7 +34,7 @@ def one_line(text: str) -> bool:
 @pytest.mark.parametrize(("kind", "code"), [("BadInput", 2), ("NotApplicable", 2), ("Failed", 1)])
 def test_a_native_failure_is_one_sentence_and_its_exit_code(verb, capsys, kind, code):
     verb("twist", command=lambda: _base.fail(kind, "a shape such as 4x3x2", "4x", "give every length"))
-    assert cli.run(["twist"]) == code
+    assert cli.carry_out(["twist"]) == code
     assert capsys.readouterr().err == "kumihimo: a shape such as 4x3x2, found 4x; give every length\n"
 
 
@@ -52,7 +52,7 @@ def test_what_a_command_raises_ends_with_its_code(verb, capsys, raised, code, to
         raise raised
 
     verb("twist", command=command)
-    assert cli.run(["twist"]) == code
+    assert cli.carry_out(["twist"]) == code
     err = capsys.readouterr().err
     assert told in err
     assert not err or one_line(err)
@@ -64,14 +64,14 @@ def test_a_bug_keeps_its_stack_trace(verb):
 
     verb("twist", command=command)
     with pytest.raises(ZeroDivisionError):
-        cli.run(["twist"])
+        cli.carry_out(["twist"])
 
 
 def test_a_command_may_return_its_exit_code(verb):
     verb("twist", command=lambda: 1)
-    assert cli.run(["twist"]) == 1
+    assert cli.carry_out(["twist"]) == 1
     verb("braid", command=lambda: None)
-    assert cli.run(["braid"]) == 0
+    assert cli.carry_out(["braid"]) == 0
 
 
 def test_options_and_help_come_from_the_function(verb, capsys):
@@ -82,13 +82,13 @@ def test_options_and_help_come_from_the_function(verb, capsys):
         seen.append(ranks)
 
     verb("twist", command=command)
-    assert cli.run(["twist", "--ranks", "4"]) == 0
+    assert cli.carry_out(["twist", "--ranks", "4"]) == 0
     assert seen == [4]
-    assert cli.run(["twist", "--help"]) == 0
+    assert cli.carry_out(["twist", "--help"]) == 0
     assert "Number of processes." in capsys.readouterr().out
-    assert cli.run(["--help"]) == 0
+    assert cli.carry_out(["--help"]) == 0
     assert "Twist the strands." in capsys.readouterr().out
-    assert cli.run(["twist", "--ranks", "four"]) == 2
+    assert cli.carry_out(["twist", "--ranks", "four"]) == 2
     assert one_line(capsys.readouterr().err)
 
 
@@ -97,11 +97,11 @@ def test_a_verb_may_have_sub_commands(verb, capsys):
     machine.command("list")(lambda: print("listed"))
     machine.command("show")(lambda: print("shown"))
     verb("loom", app=machine)
-    assert cli.run(["loom", "list"]) == 0
+    assert cli.carry_out(["loom", "list"]) == 0
     assert capsys.readouterr().out == "listed\n"
-    assert cli.run(["loom"]) == 2
+    assert cli.carry_out(["loom"]) == 2
     assert one_line(capsys.readouterr().err)
-    assert cli.run(["loom", "burn"]) == 2
+    assert cli.carry_out(["loom", "burn"]) == 2
     assert one_line(capsys.readouterr().err)
 
 

@@ -17,7 +17,7 @@ class Missing:
 
 sys.meta_path.insert(0, Missing())
 from kumihimo import cli
-sys.exit(cli.run(sys.argv[2:]))
+sys.exit(cli.carry_out(sys.argv[2:]))
 """
 
 

@@ -95,7 +95,7 @@ def test_this_machine_is_measured_and_predicts(kumihimo):
 def test_this_machine_without_mpi_is_one_sentence(monkeypatch, capfd):
     monkeypatch.setattr(mpi, "discover", lambda: iter([]))
     for line in (THIS_MACHINE, ("machine", "show", "this-machine")):
-        assert cli.run([*line]) == 1
+        assert cli.carry_out([*line]) == 1
         out, err = capfd.readouterr()
         assert (out, err.count("\n")) == ("", 1)
         assert "an MPI library (Open MPI or MPICH) on this machine, found none" in err

@@ -20,7 +20,7 @@ def command(code: str, *arguments: str, **environment: str) -> subprocess.Comple
     )
 
 
-RUN = "import sys; from kumihimo.cli import run; sys.exit(run(sys.argv[1:]))"
+RUN = "import sys; from kumihimo.cli import carry_out; sys.exit(carry_out(sys.argv[1:]))"
 
 
 @pytest.mark.parametrize(("rank", "lines"), [("0", 1), ("1", 0), ("first", 1)])
@@ -31,7 +31,7 @@ def test_of_the_ranks_of_a_launch_the_first_refuses(rank, lines):
 
 def test_what_fails_on_a_rank_alone_is_told_by_it():
     code = "import sys, pathlib; from kumihimo.cli import run, verbs\n"
-    code += "verbs.app = lambda *a, **k: pathlib.Path('/nowhere/at/all').read_text()\nsys.exit(run([]))"
+    code += "verbs.app = lambda *a, **k: pathlib.Path('/nowhere/at/all').read_text()\nsys.exit(carry_out([]))"
     done = command(code, PMI_RANK="1", PMI_SIZE="2")
     assert (done.returncode, done.stderr) == (2, "kumihimo: No such file or directory: /nowhere/at/all\n")
 

@@ -81,7 +81,7 @@ CASE = ["verify", "allreduce", "--shape", "4x3", "-a", "ring"]
 
 
 def test_a_disproof_is_told_and_ends_with_1(disproof, capsys):
-    assert cli.run(CASE) == 1
+    assert cli.carry_out(CASE) == 1
     out = capsys.readouterr().out
     assert "WRONG" in out
     assert "matching: rank 3, lane 1, segment 2, round 0: meets no receive" in out
@@ -89,7 +89,7 @@ def test_a_disproof_is_told_and_ends_with_1(disproof, capsys):
 
 
 def test_a_disproof_as_json(disproof, capsys):
-    assert cli.run([*CASE, "--json"]) == 1
+    assert cli.carry_out([*CASE, "--json"]) == 1
     (case,) = json.loads(capsys.readouterr().out)["results"]
     assert not case["ok"]
     (finding,) = case["findings"]
