@@ -30,7 +30,7 @@ def test_of_the_ranks_of_a_launch_the_first_refuses(rank, lines):
 
 
 def test_what_fails_on_a_rank_alone_is_told_by_it():
-    code = "import sys, pathlib; from kumihimo.cli import run, verbs\n"
+    code = "import sys, pathlib; from kumihimo.cli import carry_out, verbs\n"
     code += "verbs.app = lambda *a, **k: pathlib.Path('/nowhere/at/all').read_text()\nsys.exit(carry_out([]))"
     done = command(code, PMI_RANK="1", PMI_SIZE="2")
     assert (done.returncode, done.stderr) == (2, "kumihimo: No such file or directory: /nowhere/at/all\n")
