@@ -184,10 +184,8 @@ const std::string& MpiTransport::note() const {
 // All ranks must refuse or none: a rank's program says only what that rank asks, so the largest of each demand counts.
 // An agreement costs a few microseconds once for each plan.
 Status MpiTransport::prepare(const execute::Demands& demands) {
-  execute::Demands mine = demands;
-  mine.impossible |= point_to_point_->error().has_value(); // the others wait for this rank's word all the same
-  const Result<execute::Demands> all = demands_of_all(mine);
-  if (point_to_point_->error()) return *point_to_point_->error();
+  if (point_to_point_->error()) return *point_to_point_->error(); // the others may not be here any more
+  const Result<execute::Demands> all = demands_of_all(demands);
   if (!all) return all.error();
   if (all->impossible) return execute::failed_elsewhere("a program on every rank");
   if (all->offloads)
