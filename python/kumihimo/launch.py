@@ -44,6 +44,7 @@ def run(
     """
     if ranks < 1:
         raise BadInput("at least 1 process", str(ranks))
+    ended_before = ended_for_memory()
     job = uuid.uuid4().hex
     environment = {**os.environ, **installation.environment(ranks), JOB: job}
     try:
@@ -66,7 +67,7 @@ def run(
             output = Output(process, watch)
             objects = output.read(time.monotonic() + seconds, on_object)
             if watch.lost:
-                raise Failed(f"all {ranks} processes of {name} to end well", "a launcher that waits for one that died")
+                raise ill_ended(ranks, name, "a launcher that waits for one that died", ended_before)
             if not ended(process, LAST_SECONDS):
                 last = f"within {LAST_SECONDS:.3g} s after the last of {name} closed its output"
                 raise Failed(f"{installation.launcher.name} to end {last}", "it still ran")
@@ -78,8 +79,24 @@ def run(
         with deaf():
             end(process, job, name)
     if process.returncode != 0:
-        raise Failed(f"all {ranks} processes of {name} to end well", what_happened(output, process.returncode))
+        raise ill_ended(ranks, name, what_happened(output, process.returncode), ended_before)
     return objects
+
+
+def ended_for_memory() -> int:
+    """How many processes this system has ended because it had no memory left, since it was started."""
+    with contextlib.suppress(OSError):
+        found = re.search(r"^oom_kill (\d+)$", Path("/proc/vmstat").read_text(encoding="ascii"), re.MULTILINE)
+        return int(found.group(1)) if found else 0
+    return 0
+
+
+def ill_ended(ranks: int, name: str, found: str, ended_before: int) -> Failed:
+    """What became of a job; `ended_before`: ended_for_memory() before it was started."""
+    if ended_for_memory() > ended_before:
+        lack = "that the system ended a process because it had no more"
+        return Failed(f"memory for {ranks} processes of {name}", lack, "give a smaller --bytes or fewer ranks")
+    return Failed(f"all {ranks} processes of {name} to end well", found)
 
 
 def ended(process: subprocess.Popen, seconds: float) -> bool:

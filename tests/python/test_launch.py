@@ -58,6 +58,14 @@ def test_a_rank_that_dies_is_named_as_the_launcher_names_it(installation, tmp_pa
         launch.run(installation, 4, worker(tmp_path, f"echo '{told}'; exit 9"), seconds=20)
 
 
+def test_a_process_ended_for_want_of_memory_is_told_as_that(installation, tmp_path, monkeypatch):
+    assert launch.ended_for_memory() >= 0
+    counts = iter((3, 4))
+    monkeypatch.setattr(launch, "ended_for_memory", lambda: next(counts))
+    with pytest.raises(Failed, match="memory for 4 processes of worker, found that the system ended"):
+        launch.run(installation, 4, worker(tmp_path, "exit 137"), seconds=20)
+
+
 def test_an_output_that_stays_open_does_not_hold_us(installation, tmp_path):
     """One without the job's mark holds the stream for longer than it takes to end the job."""
     started = time.monotonic()

@@ -35,6 +35,20 @@ INSTANTIATE_TEST_SUITE_P(
                     AccuracyCase{"recursive_doubling", "8x8x8"}),
     [](const auto& tested) { return std::string(tested.param.algorithm) + "_" + tested.param.shape; });
 
+// Fewer elements than ranks: most iterations are empty at most ranks, and what there is passes through fast links and
+// slow ones in turn.
+TEST(Golden, RingsOfFewElements) {
+  for (const char* shape : {"4x4", "6x5x2"})
+    for (const std::int64_t ranks_per_node : {1, 2, 4}) {
+      const Machine m = *described("fugaku", shape).with_ranks_per_node(ranks_per_node);
+      for (const std::int64_t bytes : {8, 64, 128, 256, 1024}) {
+        const Schedule s = built(algorithm("ring"), m, bytes);
+        const double flow = predicted(s, m).seconds.value, exact = predicted(s, m, Model::exact).seconds.value;
+        EXPECT_NEAR(flow / exact, 1, 0.1) << shape << " of " << ranks_per_node << ", " << bytes << " bytes";
+      }
+    }
+}
+
 TEST(Golden, EveryNumberOfSegments) {
   const Machine m = described("k-computer", "4x4x4");
   for (std::int64_t segments = 1; segments <= 24; ++segments) {

@@ -11,11 +11,14 @@ import sys
 import time
 from typing import NoReturn
 
-import click
+from kumihimo.interrupts import leaving
 
-from kumihimo.cli import verbs
-from kumihimo.errors import BadInput, KumihimoError, NotApplicable
-from kumihimo.launched import place
+with leaving():
+    import click
+
+    from kumihimo.cli import verbs
+    from kumihimo.errors import BadInput, KumihimoError, NotApplicable
+    from kumihimo.launched import place
 
 INTERRUPTED = 1
 TYPERS_INTERRUPTED = 130  # what typer makes of Ctrl-C
@@ -24,6 +27,9 @@ STARTED = time.perf_counter()  # of the command
 
 def main() -> NoReturn:
     """Entry point of the console script."""
+    for name in ("stdout", "stderr"):  # closed by the caller, as by `>&-`
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: PTH123, SIM115
     sys.exit(carry_out(sys.argv[1:]))
 
 

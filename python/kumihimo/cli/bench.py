@@ -34,7 +34,8 @@ def command(
         str, typer.Option("--shape", "-s", metavar="SHAPE", help="Shape given to the nodes: 2x2, node or none.")
     ] = NODE,
     ranks_per_node: Annotated[
-        Optional[int], typer.Option("--ranks-per-node", metavar="G", help="Emulate nodes of so many ranks.")
+        Optional[int],
+        typer.Option("--ranks-per-node", metavar="G", help="Emulate nodes of so many ranks; the last has the rest."),
     ] = None,
     library: Annotated[
         Optional[str], typer.Option("--mpi", metavar="MPI", help="openmpi, mpich, or the prefix of an MPI library.")

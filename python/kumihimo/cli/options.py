@@ -17,6 +17,10 @@ Shape = Annotated[
 Ranks = Annotated[
     Optional[int], typer.Option("--ranks", "-p", metavar="P", help="Number of ranks; without a shape, a row of them.")
 ]
+RanksOfMachine = Annotated[
+    Optional[int],
+    typer.Option("--ranks", "-p", metavar="P", help="Number of ranks: the shape's, or the machine's without one."),
+]
 RanksPerNode = Annotated[int, typer.Option("--ranks-per-node", metavar="G", help="Ranks on each node of the shape.")]
 RanksPerNodeOrMachine = Annotated[
     Optional[int], typer.Option("--ranks-per-node", metavar="G", help="Ranks on each node; by default the machine's.")

@@ -20,7 +20,7 @@ def command(
     sizes: Annotated[str, typer.Option("--bytes", "-b", metavar="SIZES", help="64KiB, 8..16MiB (doubling), 8,1GiB.")],
     shape: options.Shape = None,
     algorithm: options.AlgorithmOrAll = questions.ALL,
-    ranks: options.Ranks = None,
+    ranks: options.RanksOfMachine = None,
     ranks_per_node: options.RanksPerNodeOrMachine = None,
     model: Annotated[str, typer.Option(metavar="MODEL", help="flow, bound (no schedule is faster) or exact.")] = "flow",
     no_simd: Annotated[bool, typer.Option("--no-simd", help="Reduce at the machine's rate without SIMD.")] = False,

@@ -16,6 +16,8 @@ import click
 import typer
 from typer.core import TyperGroup
 
+from kumihimo.interrupts import leaving
+
 # In the order of use; `--help` shows them so.
 VERBS: tuple[str, ...] = ("demo", "show", "verify", "simulate", "bench", "run", "machine", "report")
 
@@ -34,7 +36,8 @@ class Verbs(TyperGroup):
 
 def load(verb: str) -> click.Command:
     """The command of one verb."""
-    module = importlib.import_module(f"kumihimo.cli.{verb}")
+    with leaving():
+        module = importlib.import_module(f"kumihimo.cli.{verb}")
     verb_app = getattr(module, "app", None)
     if verb_app is None:
         verb_app = typer.Typer()

@@ -160,7 +160,10 @@ void Sweep::deliver_one(std::size_t at) {
   if (occupied.gap && all_of_a_loop) occupied.loop = loop_around(m.send.frame);
   matching_.consume(*m.entry, m.times, occupied);
   if (m.send.frame >= 0) complete(m.send.frame, left, free - m.start.seconds);
-  if (m.receive.frame >= 0) complete(m.receive.frame, arrived, arrived.seconds - m.start.seconds);
+  if (m.receive.frame < 0) return;
+  if (const std::int32_t member = loop_around(m.receive.frame); member >= 0)
+    loops_.pass(member, arrived.seconds - m.start.seconds);
+  complete(m.receive.frame, arrived, arrived.seconds - m.start.seconds);
 }
 
 void Sweep::add_sum(const Message& m, Moment& arrived) {

@@ -1,5 +1,7 @@
 // Collapsed loops: after one iteration the rest follows at the pace of the slowest rank that the loop connects, since
-// each iteration waits for the messages of the one before.
+// each iteration waits for the messages of the one before. Where there is less than an element for each iteration, most
+// are empty and wait for nobody: what there is goes from rank to rank, as slowly as messages are in the mean, and no
+// slower rank is passed sooner than it can do its share of the iterations.
 #pragma once
 
 #include <algorithm>
@@ -27,6 +29,8 @@ class LoopSets {
     sets_[a].size += sets_[b].size;
     sets_[a].waiting += sets_[b].waiting;
     sets_[a].pace = std::max(sets_[a].pace, sets_[b].pace);
+    sets_[a].passing += sets_[b].passing;
+    sets_[a].filled = std::max(sets_[a].filled, sets_[b].filled);
     std::swap(sets_[a].next, sets_[b].next); // joins two rings into one
   }
   // A member has done its first iteration, which occupied it for `pace` seconds. True when all have.
@@ -36,7 +40,17 @@ class LoopSets {
     s.pace = std::max(s.pace, pace);
     return ++s.waiting == s.size;
   }
-  double pace(std::int32_t member) { return sets_[root(member)].pace; }
+  // A message of one iteration took so long to a member.
+  void pass(std::int32_t member, double seconds) { sets_[root(member)].passing += seconds; }
+  // A member's step has data in this share of the iterations.
+  void fill(std::int32_t member, double share) {
+    Set& s = sets_[root(member)];
+    s.filled = std::max(s.filled, share);
+  }
+  double pace(std::int32_t member) {
+    const Set& s = sets_[root(member)];
+    return std::min(s.pace, std::max(s.passing / s.size, s.filled * s.pace));
+  }
 
   // fn(frame) for all members that have arrived and were not released.
   template <class F>
@@ -57,6 +71,7 @@ class LoopSets {
     for (; member >= 0; member = sets_[member].around) sum += sets_[member].rest;
     return sum;
   }
+  std::int32_t around(std::int32_t member) const { return sets_[member].around; } // -1: none
   bool waits(std::int32_t member) const { return sets_[member].frame >= 0; } // has arrived, is not released
   std::int32_t count() const { return static_cast<std::int32_t>(sets_.size()); }
   void clear() { sets_.clear(); }
@@ -65,7 +80,9 @@ class LoopSets {
   struct Set {
     std::int32_t up = 0, next = 0, around = -1;
     std::int32_t size = 1, waiting = 0, frame = -1;
-    double pace = 0, rest = 0;
+    double pace = 0, passing = 0; // of the slowest that has arrived; of all messages, added up
+    double filled = 0;          // the largest share of the iterations with data
+    double rest = 0;
   };
   std::int32_t root(std::int32_t a) {
     while (sets_[a].up != a) a = sets_[a].up = sets_[sets_[a].up].up;

@@ -161,6 +161,11 @@ void Sweep::post(std::int32_t f, const FlatStep& step) {
     return;
   }
   const auto peer = static_cast<std::int32_t>(to);
+  if (const std::int32_t member = loop_around(f); member >= 0) {
+    const bool data = step.kind != StepKind::signal && step.kind != StepKind::wait_signal;
+    const auto element = static_cast<double>(compiled_.schedule->collective.type_bytes);
+    for (std::int32_t m = member; m >= 0; m = loops_.around(m)) loops_.fill(m, data ? bytes / element : 1);
+  }
   const Posted posted{frame.now, bytes, gap, frame.times, f, frame.instance, step.kind};
   if (step.kind == StepKind::send || step.kind == StepKind::signal)
     matching_.post({instance.lane, instance.rank, peer}, Matching::sends, posted);

@@ -102,6 +102,30 @@ def test_a_pipe_has_neither(kumihimo, arguments):
     assert "───" not in ended.out and "\x1b" not in ended.out
 
 
+def test_a_closed_output_leaves_no_trace():
+    command = f"'{Path(sys.executable).parent}/kumihimo' machine list --json >&-; echo code $?"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout, done.stderr) == ("code 0\n", "")
+
+
+@pytest.mark.parametrize("verb", ["bench", "show"])
+def test_ctrl_c_while_the_command_is_loaded(verb):
+    """From when our first line runs, at the entry of the package, until the verb is there."""
+    code = (
+        "import os, signal, sys, importlib.abc\n"
+        "class Interrupter(importlib.abc.MetaPathFinder):\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        "        if name == sys.argv[1]: os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Interrupter())\n"
+        "from kumihimo import cli\n"
+        "sys.exit(cli.carry_out([sys.argv[2], '--help']))"
+    )
+    for module in ("click", "typer.core", "kumihimo.cli.verbs", f"kumihimo.cli.{verb}", "kumihimo._collectives"):
+        line = [sys.executable, "-c", code, module, verb]
+        done = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
+        assert (done.returncode, done.stderr) == (1, "kumihimo: interrupted\n"), module
+
+
 def test_a_reader_that_goes_away_leaves_no_trace():
     command = f"{Path(sys.executable).parent / 'kumihimo'} show allreduce --shape 4x3x2 -a trinaryx3 | true"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
