@@ -72,7 +72,7 @@ class LoopSets {
     return sum;
   }
   std::int32_t around(std::int32_t member) const { return sets_[member].around; } // -1: none
-  bool waits(std::int32_t member) const { return sets_[member].frame >= 0; } // has arrived, is not released
+  bool waits(std::int32_t member) const { return sets_[member].frame >= 0; }      // has arrived, is not released
   std::int32_t count() const { return static_cast<std::int32_t>(sets_.size()); }
   void clear() { sets_.clear(); }
 
@@ -81,7 +81,7 @@ class LoopSets {
     std::int32_t up = 0, next = 0, around = -1;
     std::int32_t size = 1, waiting = 0, frame = -1;
     double pace = 0, passing = 0; // of the slowest that has arrived; of all messages, added up
-    double filled = 0;          // the largest share of the iterations with data
+    double filled = 0;            // the largest share of the iterations with data
     double rest = 0;
   };
   std::int32_t root(std::int32_t a) {
