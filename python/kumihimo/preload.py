@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -15,12 +16,15 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from kumihimo.errors import BadInput
+from kumihimo.errors import BadInput, Failed
 from kumihimo.installed import program
-from kumihimo.mpi import serves
+from kumihimo.mpi import version_text
 
 INTERPOSER = "libkumihimo-interposer.so"
 OF_PROGRAM = "LD_PRELOAD"  # set for the program's processes, not for the launcher
+OURS = "KUMIHIMO_"  # begins the names of settings in the environment
+MPI_LAUNCHERS = ("mpirun", "mpiexec", "orterun", "prterun")  # how their names begin
+SAYS = {"openmpi": ("Open MPI", "OpenRTE", "PRTE", "prte"), "mpich": ("HYDRA", "MPICH", "Intel(R) MPI", "MVAPICH")}
 
 
 def run(command: Sequence[str], settings: Mapping[str, str]) -> tuple[int, dict | None]:
@@ -31,10 +35,13 @@ def run(command: Sequence[str], settings: Mapping[str, str]) -> tuple[int, dict 
         raise BadInput("a command that starts MPI processes, as mpirun -n 4 ./program", f"no {command[0]}")
     with tempfile.TemporaryDirectory(prefix="kumihimo-") as folder:
         summary = Path(folder) / "summary.json"
-        given = {f"KUMIHIMO_{name}": value for name, value in settings.items() if value}
-        given["KUMIHIMO_SUMMARY"] = str(summary)
+        given = {f"{OURS}{name}": value for name, value in settings.items() if value}
+        given |= {f"{OURS}SUMMARY": str(summary), OF_PROGRAM: preloaded()}
+        family = family_of(Path(launcher))
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
         process = subprocess.Popen(
-            [launcher, *preloading(Path(launcher), given), *command[1:]], env=environment(Path(launcher), given)
+            [launcher, *preloading(family, given), *command[1:]],
+            env=inherited if family else {**inherited, **given},
         )
         code = waited(process)
         with contextlib.suppress(OSError, ValueError):
@@ -42,27 +49,34 @@ def run(command: Sequence[str], settings: Mapping[str, str]) -> tuple[int, dict 
         return code, None
 
 
-def preloading(launcher: Path, given: Mapping[str, str]) -> list[str]:
-    """Arguments by which a launcher hands the settings to the processes of all nodes."""
-    if serves(launcher, "openmpi"):
-        return [
-            part for name, value in (*given.items(), (OF_PROGRAM, preloaded())) for part in ("-x", f"{name}={value}")
-        ]
-    if serves(launcher, "mpich"):
-        return [part for name, value in (*given.items(), (OF_PROGRAM, preloaded())) for part in ("-genv", name, value)]
-    return []
-
-
-def environment(launcher: Path, given: Mapping[str, str]) -> dict[str, str] | None:
-    """That of a launcher which hands on its own (srun), or of the program itself where there is no launcher."""
-    if serves(launcher, "openmpi") or serves(launcher, "mpich"):
+def family_of(launcher: Path) -> str | None:
+    """Of MPI launchers, by their names or by what they say of themselves; others (srun, the program itself) are not
+    asked, since one that does not know the question might begin to work."""
+    if not launcher.name.startswith(MPI_LAUNCHERS):
         return None
-    return {**os.environ, **given, OF_PROGRAM: preloaded()}
+    for word, family in (("openmpi", "openmpi"), ("mpich", "mpich"), ("hydra", "mpich")):
+        if launcher.name.endswith(word):
+            return family
+    text = version_text(launcher)
+    return next((family for family, words in SAYS.items() if any(word in text for word in words)), None)
+
+
+def preloading(family: str | None, given: Mapping[str, str]) -> list[str]:
+    """Arguments by which a launcher hands the settings to the processes of all nodes. One of another kind hands on its
+    own environment."""
+    if family == "openmpi":
+        return [part for name, value in given.items() for part in ("-x", f"{name}={value}")]
+    if family == "mpich":
+        return [part for name, value in given.items() for part in ("-genv", name, value)]
+    return []
 
 
 def preloaded() -> str:
     """Ours, before what the user loads."""
-    return " ".join(filter(None, (str(program(INTERPOSER)), os.environ.get(OF_PROGRAM))))
+    ours = str(program(INTERPOSER))
+    if re.search(r"[\s:]", ours):  # the loader takes both for the end of a name
+        raise Failed("a path to our object without blanks and colons, as LD_PRELOAD wants it", repr(ours), "move it")
+    return " ".join(filter(None, (ours, os.environ.get(OF_PROGRAM))))
 
 
 def waited(process: subprocess.Popen) -> int:

@@ -2,7 +2,11 @@
 
 #include "interpose/session.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <limits>
+#include <new>
 #include <vector>
 
 namespace kumihimo::interpose {
@@ -89,11 +93,15 @@ class Packed {
 };
 
 Status bcast_packed(const mpi::Library& library, plan::Plan& plan, const Call& call, int size, bool root) {
-  Packed packed(library, call, size);
-  if (root)
-    if (Status s = packed.pack(); !s) return s;
-  if (Status s = plan.run({packed.data(), packed.data()}); !s) return s;
-  return root ? Status(Nothing{}) : packed.unpack();
+  try {
+    Packed packed(library, call, size);
+    if (root)
+      if (Status s = packed.pack(); !s) return s;
+    if (Status s = plan.run({packed.data(), packed.data()}); !s) return s;
+    return root ? Status(Nothing{}) : packed.unpack();
+  } catch (const std::bad_alloc&) {
+    return failed(fmt::format("{} bytes of memory to pack a broadcast", call.count * size), "less");
+  }
 }
 
 // A reduction whose type and operation are ours, on an intracommunicator; or it has been handed on.
@@ -157,23 +165,26 @@ std::optional<int> take_bcast(Call call) {
   if (!session) return std::nullopt;
   const mpi::Library& library = session->library();
   call.type = session->plain(call.type), call.communicator = session->plain(call.communicator);
-  int size = 0;
-  if (call.count < 0 || library.call.Type_size(call.type, &size) != 0 || size < 0)
+  Communicator* const communicator = session->communicator(call.communicator);
+  if (!communicator) return hand_on(*session, CollectiveKind::bcast, 0, Reason::between);
+  long long size = 0;
+  if (call.count < 0 || call.type == library.constants.datatype_null ||
+      library.call.Type_size_x(call.type, &size) != 0 || size < 0)
     return hand_on(*session, CollectiveKind::bcast, 0, Reason::other_type);
   const std::int64_t bytes = call.count * size;
   if (bytes == 0) return hand_on(*session, CollectiveKind::bcast, 0, Reason::empty);
-  Communicator* const communicator = session->communicator(call.communicator);
-  if (!communicator) return hand_on(*session, CollectiveKind::bcast, bytes, Reason::between);
+  // Longer than the library can pack in one piece, should a rank need that.
+  if (bytes > std::numeric_limits<int>::max()) return hand_on(*session, CollectiveKind::bcast, bytes, Reason::no_plan);
   if (call.root < 0 || call.root >= communicator->ranks())
     return hand_on(*session, CollectiveKind::bcast, bytes, Reason::no_plan);
   const Collective question = make_collective(CollectiveKind::bcast, communicator->ranks(), bytes, DataType::uint8,
                                               Operation::sum, Rank{call.root});
   plan::Plan* const plan = plan_of(*session, *communicator, question);
   if (!plan) return std::nullopt;
-  if (is_dense(library, call.type, size))
+  if (is_dense(library, call.type, static_cast<int>(size)))
     return finish(*session, call.communicator, plan->run({call.receive, call.receive}));
   const bool root = communicator->rank() == call.root;
-  return finish(*session, call.communicator, bcast_packed(library, *plan, call, size, root));
+  return finish(*session, call.communicator, bcast_packed(library, *plan, call, static_cast<int>(size), root));
 }
 
 void before_comm_free(mpi::Handle communicator) {

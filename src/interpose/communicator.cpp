@@ -75,17 +75,22 @@ std::int32_t Communicator::recognise(const Shape* machine) {
   std::int32_t world_rank = 0, world_ranks = 1;
   library_.call.Comm_rank(library_.constants.comm_world, &world_rank);
   library_.call.Comm_size(library_.constants.comm_world, &world_ranks);
-  const std::int64_t mine[2] = {hash_of({name.data(), static_cast<std::size_t>(length)}), world_rank};
-  std::vector<std::int64_t> all(2 * static_cast<std::size_t>(ranks()));
+  // Of its node, and where the job stands: processes of several jobs (MPI_Comm_spawn) have no place in one shape.
+  const std::int64_t mine[3] = {hash_of({name.data(), static_cast<std::size_t>(length)}), world_rank, world_ranks};
+  std::vector<std::int64_t> all(3 * static_cast<std::size_t>(ranks()));
   const mpi::Handle type = library_.datatype(DataType::int64);
-  library_.call.Allgather(mine, 2, type, all.data(), 2, type, handle_);
-  std::set<std::int64_t> names;
-  for (std::size_t r = 0; r < all.size(); r += 2) names.insert(all[r]);
+  library_.call.Allgather(mine, 3, type, all.data(), 3, type, handle_);
+  std::set<std::int64_t> names, places;
+  bool one_job = true;
+  for (std::size_t r = 0; r < all.size(); r += 3) {
+    names.insert(all[r]);
+    one_job &= places.insert(all[r + 1]).second && all[r + 2] == all[2];
+  }
   const auto nodes = static_cast<std::int32_t>(names.size());
-  if (machine && world_ranks % machine->places() == 0) {
-    const std::int32_t ranks_per_node = world_ranks / machine->places();
+  if (machine && one_job && all[2] % machine->places() == 0) {
+    const auto ranks_per_node = static_cast<std::int32_t>(all[2] / machine->places());
     std::vector<NodeId> node_of_rank;
-    for (std::size_t r = 1; r < all.size(); r += 2)
+    for (std::size_t r = 1; r < all.size(); r += 3)
       node_of_rank.push_back(NodeId{static_cast<std::int32_t>(all[r]) / ranks_per_node});
     space_ = RankSpace::recognise(*machine, node_of_rank);
   } else if (nodes == 1) {
@@ -114,7 +119,7 @@ std::variant<Communicator::Ready, Reason> Communicator::make_plan(Collective que
   plan::CallKey apart = key;
   apart.in_place = question.kind == CollectiveKind::bcast; // what is asked of all ranks alike
   if (transport_failed_ || refused_.contains(apart)) return Reason::no_plan;
-  if (plans_.size() >= most_plans) return Reason::too_many;
+  if (plans_.size() + static_cast<std::int64_t>(refused_.size()) >= most_plans) return Reason::too_many;
   if (!transport_ && !open_transport()) return Reason::no_plan;
   Result<std::vector<Made>> made = make_both(question, choice);
   if (!made && note_.empty() && !made.error().elsewhere && made.error().kind == Error::Kind::failed)

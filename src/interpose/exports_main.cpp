@@ -2,6 +2,8 @@
 // call that is not taken over goes on to the library by its profiling name, with the arguments as they came.
 #include "interpose/calls.hpp"
 
+#include <dlfcn.h>
+
 #include <limits>
 
 using namespace kumihimo;
@@ -13,7 +15,8 @@ namespace {
 // The library's function behind one of these names; found once. Null where the library has no such function.
 template <class F>
 F* behind(const char* name) {
-  return reinterpret_cast<F*>(mpi::loaded_symbol(name));
+  void* address = mpi::loaded_symbol(name);
+  return reinterpret_cast<F*>(address ? address : dlsym(RTLD_NEXT, name + 1)); // without the P, where there is none
 }
 
 constexpr int error_count = 2; // MPI_ERR_COUNT, of both families

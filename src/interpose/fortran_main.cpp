@@ -41,13 +41,22 @@ class Handles {
  private:
   using Convert = Handle (*)(int);
   Handles() {
-    if (!mpi::loaded_symbol("ompi_mpi_comm_world")) return;
+    if (!mpi::loaded_symbol("ompi_mpi_comm_world") || !integers_are_ints()) return;
     comm_ = reinterpret_cast<Convert>(mpi::loaded_symbol("PMPI_Comm_f2c"));
     type_ = reinterpret_cast<Convert>(mpi::loaded_symbol("PMPI_Type_f2c"));
     op_ = reinterpret_cast<Convert>(mpi::loaded_symbol("PMPI_Op_f2c"));
     find(in_place_,
          {"mpi_fortran_in_place", "mpi_fortran_in_place_", "mpi_fortran_in_place__", "MPI_FORTRAN_IN_PLACE"});
     find(bottom_, {"mpi_fortran_bottom", "mpi_fortran_bottom_", "mpi_fortran_bottom__", "MPI_FORTRAN_BOTTOM"});
+  }
+  // A library may be built for longer ones.
+  static bool integers_are_ints() {
+    const auto size_of_type = reinterpret_cast<int (*)(Handle, int*)>(mpi::loaded_symbol("PMPI_Type_size"));
+    void* integer = dlsym(RTLD_DEFAULT, "ompi_mpi_integer");
+    if (!integer) integer = mpi::loaded_symbol("ompi_mpi_integer");
+    int bytes = 0;
+    return size_of_type && integer && size_of_type(reinterpret_cast<Handle>(integer), &bytes) == 0 &&
+           bytes == static_cast<int>(sizeof(int));
   }
   // The program may hold a copy of its own, which then is the one that all use.
   static void find(std::array<const void*, 4>& places, const std::array<const char*, 4>& names) {

@@ -73,8 +73,13 @@ Session::Session(mpi::Library library)
     say_once_for_all(wisdom.error().sentence() + "; all calls are the library's");
   if (!settings_.shape.empty()) {
     Result<Shape> shape = Shape::parse(settings_.shape);
-    if (shape)
+    int ranks = 1;
+    library_.call.Comm_size(library_.constants.comm_world, &ranks);
+    if (shape && ranks % shape->places() == 0)
       machine_ = *shape;
+    else if (shape)
+      say_once_for_all(
+          fmt::format("a shape whose nodes share the {} ranks evenly, found {}; it is left out", ranks, shape->text()));
     else
       say_once_for_all(shape.error().sentence());
   }
@@ -94,8 +99,8 @@ Communicator* Session::communicator(mpi::Handle handle) {
   if (!between) {
     const Agreed agreed{wisdom_, hash_, machine_ ? &*machine_ : nullptr};
     made = std::make_unique<Communicator>(library_, handle, agreed);
-    library_.call.Comm_set_attr(handle, keyval_, this); // so that we learn of its end
   }
+  library_.call.Comm_set_attr(handle, keyval_, this); // so that we learn of its end
   const std::unique_lock lock(mutex_);
   Communicator* const known = made.get();
   if (known) ++shapes_[known->space().name()];
@@ -138,25 +143,25 @@ void Session::finish() {
   write_summary();
   for (const auto& c : all_)
     if (!c->note().empty()) say(c->note());
-  // With threads, the ranks may have begun to use two communicators in different orders, and would wait for each other
-  // crosswise: then the library's own end frees them.
-  int threads = 0;
-  library_.call.Query_thread(&threads);
-  if (threads == library_.constants.thread_multiple)
-    for (auto& c : all_) static_cast<void>(c.release());
+  // The library's own end frees what we made. Each is freed by all its ranks together, and of several the ranks may
+  // have begun to use them in different orders, with threads: they would wait for each other crosswise.
+  for (auto& c : all_) static_cast<void>(c.release());
   all_.clear();
   by_handle_.clear();
   library_.call.Comm_free_keyval(&keyval_);
 }
 
 int Session::raise(const Error& error, mpi::Handle communicator) {
-  say(error.sentence());
+  if (!has_raised_.exchange(true)) write(error.sentence());
   library_.call.Comm_call_errhandler(communicator, library_.constants.error_other);
   return library_.constants.error_other;
 }
 
 void Session::say(const std::string& sentence) {
-  if (has_spoken_.exchange(true)) return;
+  if (!has_spoken_.exchange(true)) write(sentence);
+}
+
+void Session::write(const std::string& sentence) {
   int rank = 0;
   library_.call.Comm_rank(library_.constants.comm_world, &rank);
   std::fprintf(stderr, "kumihimo: rank %d: %s\n", rank, sentence.c_str());
@@ -201,6 +206,7 @@ void Session::write_summary() {
             {{"collective", collective}, {"reason", sentence_of(static_cast<Reason>(r))}, {"calls", number}});
   }
   std::ofstream file(settings_.summary);
+  if (!file) return say("the summary cannot be written to " + settings_.summary + " on this node");
   file << nlohmann::json{{"mpi", library_.version},
                          {"ranks", ranks},
                          {"calls", calls},

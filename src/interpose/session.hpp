@@ -48,6 +48,7 @@ class Session {
   static int copied(mpi::Handle, int, void*, void*, void*, int* flag);
   static int deleted(mpi::Handle handle, int, void*, void* session);
 
+  void write(const std::string& sentence);
   void write_summary();
 
   mpi::Library library_;
@@ -63,7 +64,7 @@ class Session {
   std::unordered_map<mpi::Handle, Communicator*> by_handle_;
   std::vector<std::unique_ptr<Communicator>> all_; // in the order in which they were first used
   std::map<std::string, std::int64_t> shapes_;     // of communicators, by name
-  std::atomic<bool> finished_ = false, has_spoken_ = false;
+  std::atomic<bool> finished_ = false, has_spoken_ = false, has_raised_ = false;
 };
 
 } // namespace kumihimo::interpose

@@ -8,7 +8,7 @@ Types::Types(const mpi::Library& library) : types_(library.constants.named), ope
   for (const DataType type : builtin_datatypes) types_.push_back({library.datatype(type), type});
   std::erase_if(types_, [&](const mpi::NamedType& t) {
     int bytes = 0;
-    return library.call.Type_size(t.handle, &bytes) != 0 || bytes != size_of(t.type);
+    return t.handle == 0 || library.call.Type_size(t.handle, &bytes) != 0 || bytes != size_of(t.type);
   });
   const auto before = [](const mpi::NamedType& a, const mpi::NamedType& b) { return a.handle < b.handle; };
   std::sort(types_.begin(), types_.end(), before);

@@ -139,8 +139,6 @@ std::vector<Choice> Wisdom::choices(CollectiveKind kind, std::int32_t ranks, std
   for (const Choice& c : choices_)
     if (c.kind == kind && (c.ranks == 0 || c.ranks == ranks) && (c.nodes == 0 || c.nodes == nodes))
       fitting.push_back(c);
-  std::stable_sort(fitting.begin(), fitting.end(),
-                   [](const Choice& a, const Choice& b) { return a.from_bytes < b.from_bytes; });
   return fitting;
 }
 

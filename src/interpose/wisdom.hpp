@@ -32,7 +32,7 @@ class Wisdom {
   // One algorithm at its defaults for all lengths and numbers of ranks.
   static Result<Wisdom> of_algorithm(std::string_view name, const Registry& registry);
 
-  // Those for a communicator, by collective and ascending lengths.
+  // Those for a communicator, in the order of the file: the first that fits a call has it.
   std::vector<Choice> choices(CollectiveKind kind, std::int32_t ranks, std::int32_t nodes) const;
   std::uint64_t hash() const { return hash_; } // of what it says: equal on all ranks, or nothing is taken over
 

@@ -32,23 +32,28 @@ def command(
     json_file: Annotated[
         Optional[Path], typer.Option("--json", metavar="FILE", help="Write what ran as one JSON object.")
     ] = None,
-) -> int:
+) -> None:
     """Run an unmodified MPI program with chosen algorithms; say afterwards which ran, on stderr.
 
     Nothing is compiled anew: the program's calls of MPI_Allreduce, MPI_Reduce and MPI_Bcast are caught, in C and in
     Fortran. Standard input and output are the program's, and so is the exit status."""
     from kumihimo import preload
 
+    if json_file is not None:
+        writable(json_file)
     settings = {"ALGORITHM": checked_algorithm(algorithm), "SHAPE": checked_shape(shape), "WISDOM": readable(wisdom)}
     code, summary = preload.run(program, settings)
     if summary is None:
-        tell("the program wrote no summary: it did not end MPI, or is static or setuid, so that nothing was caught")
+        tell(
+            "the program wrote no summary: it did not end MPI, or its rank 0 is on another node, or nothing was caught "
+            "because it is static or setuid"
+        )
     else:
         for line in lines(summary):
             tell(line)
     if json_file is not None:
         json_file.write_text(json.dumps({"exit_code": code, **(summary or {})}, indent=1) + "\n", encoding="utf-8")
-    return code
+    raise SystemExit(code)  # as it is: the border has meanings of its own for some
 
 
 def tell(line: str) -> None:
@@ -86,6 +91,14 @@ def checked_shape(text: str) -> str:
 
         _topology.Shape.parse(text)
     return text
+
+
+def writable(path: Path) -> None:
+    """Found before the program runs, not after."""
+    try:
+        path.open("a", encoding="utf-8").close()
+    except OSError as error:
+        raise BadInput("--json names a file that can be written", f"{path}: {error.strerror}") from None
 
 
 def readable(wisdom: Path | None) -> str:

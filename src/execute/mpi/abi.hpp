@@ -103,6 +103,7 @@ using DeleteAttribute = int (*)(Handle, int, void*, void*);
   X(Reduce_local, (const void*, void*, int, Handle, Handle))                                                           \
   X(Type_contiguous, (int, Handle, Handle*))                                                                           \
   X(Type_size, (Handle, int*))                                                                                         \
+  X(Type_size_x, (Handle, long long*))                                                                                 \
   X(Type_get_extent, (Handle, Address*, Address*))                                                                     \
   X(Type_get_envelope, (Handle, int*, int*, int*, int*))                                                               \
   X(Pack, (const void*, int, Handle, void*, int, int*, Handle))                                                        \

@@ -19,6 +19,11 @@ class Exports {
     if (!address && missing_.empty()) missing_ = name;
     return reinterpret_cast<Handle>(address);
   }
+  // One that not every build has.
+  Handle if_there(const char* name) const {
+    void* address = dlsym(RTLD_DEFAULT, name);
+    return reinterpret_cast<Handle>(address ? address : dlsym(image_, name));
+  }
   const std::string& missing() const { return missing_; }
 
  private:
@@ -56,17 +61,28 @@ Result<Constants> open_mpi_constants(void* image) {
                   at("ompi_mpi_op_bor"),
                   at("ompi_mpi_op_bxor"),
                   c.op_null};
-  c.named = {{at("ompi_mpi_signed_char"), DataType::int8},    {at("ompi_mpi_unsigned_char"), DataType::uint8},
-             {at("ompi_mpi_short"), DataType::int16},         {at("ompi_mpi_unsigned_short"), DataType::uint16},
-             {at("ompi_mpi_int"), DataType::int32},           {at("ompi_mpi_unsigned"), DataType::uint32},
-             {at("ompi_mpi_long"), DataType::int64},          {at("ompi_mpi_unsigned_long"), DataType::uint64},
-             {at("ompi_mpi_long_long_int"), DataType::int64}, {at("ompi_mpi_unsigned_long_long"), DataType::uint64},
-             {at("ompi_mpi_aint"), DataType::int64},          {at("ompi_mpi_offset"), DataType::int64},
-             {at("ompi_mpi_count"), DataType::int64},         {at("ompi_mpi_integer"), DataType::int32},
-             {at("ompi_mpi_integer1"), DataType::int8},       {at("ompi_mpi_integer2"), DataType::int16},
-             {at("ompi_mpi_integer4"), DataType::int32},      {at("ompi_mpi_integer8"), DataType::int64},
-             {at("ompi_mpi_real"), DataType::float32},        {at("ompi_mpi_real4"), DataType::float32},
-             {at("ompi_mpi_real8"), DataType::float64},       {at("ompi_mpi_dblprec"), DataType::float64}};
+  c.named = {{at.if_there("ompi_mpi_signed_char"), DataType::int8},
+             {at.if_there("ompi_mpi_unsigned_char"), DataType::uint8},
+             {at.if_there("ompi_mpi_short"), DataType::int16},
+             {at.if_there("ompi_mpi_unsigned_short"), DataType::uint16},
+             {at.if_there("ompi_mpi_int"), DataType::int32},
+             {at.if_there("ompi_mpi_unsigned"), DataType::uint32},
+             {at.if_there("ompi_mpi_long"), DataType::int64},
+             {at.if_there("ompi_mpi_unsigned_long"), DataType::uint64},
+             {at.if_there("ompi_mpi_long_long_int"), DataType::int64},
+             {at.if_there("ompi_mpi_unsigned_long_long"), DataType::uint64},
+             {at.if_there("ompi_mpi_aint"), DataType::int64},
+             {at.if_there("ompi_mpi_offset"), DataType::int64},
+             {at.if_there("ompi_mpi_count"), DataType::int64},
+             {at.if_there("ompi_mpi_integer"), DataType::int32},
+             {at.if_there("ompi_mpi_integer1"), DataType::int8},
+             {at.if_there("ompi_mpi_integer2"), DataType::int16},
+             {at.if_there("ompi_mpi_integer4"), DataType::int32},
+             {at.if_there("ompi_mpi_integer8"), DataType::int64},
+             {at.if_there("ompi_mpi_real"), DataType::float32},
+             {at.if_there("ompi_mpi_real4"), DataType::float32},
+             {at.if_there("ompi_mpi_real8"), DataType::float64},
+             {at.if_there("ompi_mpi_dblprec"), DataType::float64}};
   c.in_place = reinterpret_cast<void*>(1);
   c.combiner_named = 0;
   c.error_other = 16;

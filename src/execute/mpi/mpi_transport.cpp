@@ -26,8 +26,11 @@ Status agree(const Library& library, Handle communicator, const Status& mine) {
 
 Result<std::unique_ptr<MpiTransport>> MpiTransport::create(const Library& library, Handle communicator,
                                                            TransportOptions options) {
+  // Not by MPI_Comm_dup, which would call the program's own functions for the attributes that it copies.
   Handle own = 0;
-  const Status copied = library.check(library.call.Comm_dup(communicator, &own), "MPI_Comm_dup");
+  std::int32_t rank = 0;
+  library.call.Comm_rank(communicator, &rank);
+  const Status copied = library.check(library.call.Comm_split(communicator, 0, rank, &own), "MPI_Comm_split");
   if (Status status = agree(library, communicator, copied); !status) return status.error();
   library.call.Comm_set_errhandler(own, library.constants.errors_return);
   std::unique_ptr<MpiTransport> transport(new MpiTransport(library, own, options));

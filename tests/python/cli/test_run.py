@@ -1,6 +1,7 @@
 """`kumihimo run`: a program that knows nothing of us, here Python that calls the MPI library by its C names."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -107,6 +108,53 @@ class TestRun:
         assert len(said) == 1 and said[0].endswith("all calls are the library's"), ran.stderr
         assert "library, 10 calls" in ran.stderr
 
+    def test_the_first_choice_that_fits_has_it(self, installation: mpi.Installation, tmp_path: Path) -> None:
+        wisdom = tmp_path / "wisdom.json"
+        both = [
+            {"collective": "allreduce", "algorithm": "recursive_doubling", "from_bytes": 4096},
+            {"collective": "allreduce", "algorithm": "ring"},
+        ]
+        wisdom.write_text(json.dumps({"kumihimo_wisdom": 1, "choices": both}), encoding="utf-8")
+        assert "recursive_doubling, 10 calls" in launch(installation, tmp_path, "--wisdom", str(wisdom)).stderr
+
+
+def a_launcher(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+def test_a_launcher_of_another_kind_gets_the_environment_and_no_question(tmp_path: Path) -> None:
+    srun = a_launcher(
+        tmp_path,
+        "srun",
+        'printf "%s " "$@"; echo; echo "$LD_PRELOAD" "$KUMIHIMO_ALGORITHM" "$KUMIHIMO_WISDOM"; exit 130',
+    )
+    ran = subprocess.run(
+        [COMMAND, "run", "-a", "ring", "--", str(srun), "-n", "4", "./program"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, "KUMIHIMO_WISDOM": "of somebody else"},
+    )
+    assert ran.returncode == 130  # the program's, whatever it means elsewhere
+    arguments, settings = ran.stdout.splitlines()
+    assert arguments == "-n 4 ./program "
+    assert settings.endswith("libkumihimo-interposer.so ring ")
+
+
+def test_mpi_launchers_are_told_apart_by_what_they_say(tmp_path: Path) -> None:
+    for name, says, option in (
+        ("mpirun", "mpirun (Open MPI) 5.0.3", "-x"),
+        ("mpiexec", "HYDRA build details:", "-genv"),
+        ("mpiexec.hydra", "nothing", "-genv"),
+    ):
+        path = a_launcher(tmp_path, name, f'[ "$1" = --version ] && echo "{says}" || echo "$1"')
+        line = [COMMAND, "run", "-a", "ring", "--", str(path), "./program"]
+        assert subprocess.run(line, capture_output=True, text=True, timeout=60, check=False).stdout == f"{option}\n"
+
 
 def refused(*arguments: str) -> str:
     ran = subprocess.run([COMMAND, "run", *arguments], capture_output=True, text=True, timeout=60, check=False)
@@ -118,6 +166,7 @@ def test_refuses_what_it_cannot_do() -> None:
     assert "docs/algorithms.md, found 'rign'" in refused("-a", "rign", "--", "true")
     assert "no not-there" in refused("--", "not-there", "-n", "2", "./program")
     assert "none at /not/there" in refused("--wisdom", "/not/there", "--", "true")
+    assert "can be written, found /not/there" in refused("--json", "/not/there", "--", "true")
     assert "Missing argument" in refused()
 
 
