@@ -4,10 +4,22 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+#include <vector>
+
 namespace conformance {
 namespace {
 
 using namespace kumihimo;
+
+std::vector<Place> places() {
+  std::vector<Place> all = all_places();
+#ifdef KUMIHIMO_EVERY_SECOND_PLACE
+  bool odd = false;
+  std::erase_if(all, [&](const Place&) { return std::exchange(odd, !odd); });
+#endif
+  return all;
+}
 
 class EveryRow : public ::testing::TestWithParam<const Variant*> {};
 
@@ -23,7 +35,7 @@ INSTANTIATE_TEST_SUITE_P(Registry, EveryRow, ::testing::ValuesIn(rows()),
 TEST_P(EveryRow, GivesWhatItsCollectiveMeans) {
   const Variant& variant = *GetParam();
   int ran = 0, larger = 0;
-  for (const Place& place : all_places())
+  for (const Place& place : places())
     for (const Case& c : cases(variant, place)) {
       SCOPED_TRACE(place.name + ": " + c.name());
       const Result<Schedule> schedule = variant.build(c.question.collective, place.space, c.parameters);
