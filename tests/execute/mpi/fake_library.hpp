@@ -107,8 +107,9 @@ inline Library fake_library() {
     *size = c == node_handle ? FakeWorld::now().node_ranks : FakeWorld::now().ranks;
     return 0;
   };
-  f.Comm_dup = [](Handle, Handle* own) { return *own = own_handle, 0; };
-  f.Comm_split = [](Handle, int, int, Handle* node) { return *node = node_handle, 0; };
+  f.Comm_split = [](Handle from, int, int, Handle* part) {
+    return *part = from == world_handle ? own_handle : node_handle, 0;
+  };
   f.Comm_split_type = [](Handle, int, int, Handle, Handle* node) {
     *node = node_handle;
     return FakeWorld::now().split_type_code;
