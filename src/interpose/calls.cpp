@@ -12,10 +12,6 @@
 namespace kumihimo::interpose {
 namespace {
 
-std::size_t index_of(CollectiveKind kind) {
-  return static_cast<std::size_t>(std::find(taken_over.begin(), taken_over.end(), kind) - taken_over.begin());
-}
-
 std::optional<int> hand_on(Session& session, CollectiveKind kind, std::int64_t bytes, Reason reason) {
   session.tally().handed_on(index_of(kind), bytes, reason);
   return std::nullopt;

@@ -14,16 +14,6 @@ namespace {
 // ranks alike, since all have made the same calls in the same order.
 constexpr std::int64_t most_plans = 512; // two of each: in place, and not
 
-std::size_t index_of(CollectiveKind kind) {
-  return static_cast<std::size_t>(std::find(taken_over.begin(), taken_over.end(), kind) - taken_over.begin());
-}
-
-std::int64_t hash_of(std::string_view text) {
-  std::uint64_t h = text.size();
-  for (const char c : text) h = mixed(h, static_cast<unsigned char>(c));
-  return static_cast<std::int64_t>(h);
-}
-
 } // namespace
 
 std::size_t Communicator::Refused::operator()(const plan::CallKey& k) const {
@@ -76,7 +66,8 @@ std::int32_t Communicator::recognise(const Shape* machine) {
   library_.call.Comm_rank(library_.constants.comm_world, &world_rank);
   library_.call.Comm_size(library_.constants.comm_world, &world_ranks);
   // Of its node, and where the job stands: processes of several jobs (MPI_Comm_spawn) have no place in one shape.
-  const std::int64_t mine[3] = {hash_of({name.data(), static_cast<std::size_t>(length)}), world_rank, world_ranks};
+  const std::int64_t mine[3] = {static_cast<std::int64_t>(hash_of({name.data(), static_cast<std::size_t>(length)})),
+                                world_rank, world_ranks};
   std::vector<std::int64_t> all(3 * static_cast<std::size_t>(ranks()));
   const mpi::Handle type = library_.datatype(DataType::int64);
   library_.call.Allgather(mine, 3, type, all.data(), 3, type, handle_);

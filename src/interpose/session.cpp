@@ -15,12 +15,6 @@ namespace {
 
 constexpr std::string_view version = KUMIHIMO_VERSION;
 
-std::uint64_t hash_of(std::uint64_t h, std::string_view text) {
-  h = mixed(h, text.size());
-  for (const char c : text) h = mixed(h, static_cast<unsigned char>(c));
-  return h;
-}
-
 // The wisdom that the settings name; what is wrong with it is the error.
 Result<Wisdom> wisdom_of(const Settings& settings) {
   const Registry& registry = Registry::standard();
@@ -83,7 +77,7 @@ Session::Session(mpi::Library library)
     else
       say_once_for_all(shape.error().sentence());
   }
-  hash_ = mixed(hash_of(hash_of(1, version), settings_.shape), wisdom_.hash());
+  hash_ = mixed(mixed(hash_of(version), hash_of(settings_.shape)), wisdom_.hash());
   library_.call.Comm_create_keyval(&copied, &deleted, &keyval_, this);
 }
 

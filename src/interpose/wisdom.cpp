@@ -13,12 +13,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::uint64_t hash_of(std::string_view text) {
-  std::uint64_t h = text.size();
-  for (const char c : text) h = mixed(h, static_cast<unsigned char>(c));
-  return h;
-}
-
 // The parameters of an entry, by the names that every algorithm's `parameters` go by.
 Result<Parameters> parameters_of(const Json& entry, const std::string& where) {
   Parameters p;
@@ -91,6 +85,16 @@ Result<Choice> choice_of(const Json& entry, const Registry& registry, const std:
 }
 
 } // namespace
+
+std::size_t index_of(CollectiveKind kind) {
+  return static_cast<std::size_t>(std::find(taken_over.begin(), taken_over.end(), kind) - taken_over.begin());
+}
+
+std::uint64_t hash_of(std::string_view text) {
+  std::uint64_t h = text.size();
+  for (const char c : text) h = mixed(h, static_cast<unsigned char>(c));
+  return h;
+}
 
 Result<Wisdom> Wisdom::parse(std::string_view text, const Registry& registry) {
   const Json file = Json::parse(text, nullptr, false);

@@ -16,6 +16,9 @@ namespace kumihimo::interpose {
 // The collectives whose calls are caught.
 inline constexpr std::array taken_over = {CollectiveKind::bcast, CollectiveKind::reduce, CollectiveKind::allreduce};
 
+std::size_t index_of(CollectiveKind kind); // in taken_over
+std::uint64_t hash_of(std::string_view text);
+
 struct Choice {
   CollectiveKind kind = CollectiveKind::allreduce;
   const Variant* variant = nullptr; // null: the library's own
