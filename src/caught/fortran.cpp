@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <atomic>
 #include <string>
 
 namespace kumihimo::caught {
@@ -35,6 +36,19 @@ bool integers_are_ints() {
 bool is_open_mpi() {
   static const bool is = mpi::loaded_symbol("ompi_mpi_comm_world") != nullptr;
   return is;
+}
+
+bool Fortran::caught(bool f08) {
+  if (!is_open_mpi()) return f08;
+  static std::atomic<bool> known = false, converts = false;
+  if (known.load(std::memory_order_acquire)) [[likely]]
+    return converts.load(std::memory_order_relaxed);
+  static const auto is_initialised = reinterpret_cast<int (*)(int*)>(mpi::loaded_symbol("PMPI_Initialized"));
+  int initialised = 0;
+  if (!is_initialised || is_initialised(&initialised) != 0 || !initialised) return true; // calls without handles
+  converts = get().converts_;
+  known.store(true, std::memory_order_release);
+  return converts;
 }
 
 const Fortran& Fortran::get() {

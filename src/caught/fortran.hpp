@@ -18,9 +18,10 @@ bool is_open_mpi();
 
 class Fortran {
  public:
-  static const Fortran& get();
   // Whether calls by these names are ours to look at, rather than C's names that they reach.
-  bool caught(bool f08) const { return is_open_mpi() ? converts_ : f08; }
+  static bool caught(bool f08);
+  // When MPI has been initialised: not before does the library tell how long its integers are.
+  static const Fortran& get();
 
   mpi::Handle handle(HandleKind kind, int integer) const {
     const Convert convert = convert_[static_cast<std::size_t>(kind)];

@@ -14,7 +14,7 @@ template <Name name, bool f08, class... Words>
 void caught_in_fortran(const char* exported, const void* site, Words... given) {
   using Function = void (*)(Words...);
   static const auto next = reinterpret_cast<Function>(next_of(exported));
-  if (!Fortran::get().caught(f08)) return next(given...);
+  if (!Fortran::caught(f08)) return next(given...);
   const Outermost outermost;
   if (!outermost) return next(given...);
   std::array<Word, sizeof...(Words)> words{given...};

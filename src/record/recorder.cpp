@@ -219,7 +219,9 @@ void Recorder::count(const Call& call, const Communicator* communicator, Row& ro
 }
 
 void Recorder::note_persistent(const Call& call, const Communicator* communicator, const Volume& volume) {
-  Persistent persistent{call.name, volume.bytes, call.kind() == Kind::persistent_collective, -1};
+  const bool collective = call.kind() == Kind::persistent_collective;
+  if (!collective && !volume.sends) return; // what a start of it moves is told by the sender
+  Persistent persistent{call.name, volume.bytes, collective, -1};
   if (volume.sends && volume.partner >= 0 && communicator)
     persistent.partner = communicators_.world_rank(*communicator, volume.partner);
   const std::lock_guard lock(mutex_);
