@@ -4,6 +4,8 @@
 #pragma once
 
 #include "execute/mpi/abi.hpp"
+#include "interpose/nonblocking.hpp"
+#include "schedule/collective.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -19,9 +21,13 @@ struct Call {
   mpi::Handle communicator = 0;
 };
 
-std::optional<int> take_allreduce(Call call);
-std::optional<int> take_reduce(Call call);
-std::optional<int> take_bcast(Call call);
+std::optional<int> run_call(CollectiveKind kind, Call call);
+std::optional<int> start_call(CollectiveKind kind, Call call, mpi::Handle& request); // non-blocking
+
+// In a call in which the ranks of the communicator may wait for each other.
+void meet(mpi::Handle communicator);
+// The non-blocking collectives, where any of ours is not complete; else null.
+Nonblocking* under_way();
 
 // Before the program frees a communicator, and before it ends MPI.
 void before_comm_free(mpi::Handle communicator);
@@ -32,7 +38,10 @@ void before_finalize();
 // are caught once: by the outermost.
 class Outermost {
  public:
-  Outermost() : mine_(!inside_) { inside_ = true; }
+  // `looks`: false where this name is none to catch by, and only passes the call on.
+  explicit Outermost(bool looks = true) : mine_(looks && !inside_) {
+    if (looks) inside_ = true;
+  }
   ~Outermost() {
     if (mine_) inside_ = false;
   }
