@@ -2,7 +2,7 @@
 // thread, added up over the ranks at the end.
 #pragma once
 
-#include "interpose/wisdom.hpp"
+#include "interpose/taken_over.hpp"
 #include "schedule/collective.hpp"
 
 #include <array>
