@@ -209,8 +209,6 @@ Status run(const Taken& taken) {
 
 } // namespace
 
-thread_local bool Outermost::inside_ = false;
-
 std::optional<int> run_call(CollectiveKind kind, Call call) {
   Session* const session = Session::current();
   if (!session) return std::nullopt;
@@ -248,13 +246,6 @@ Nonblocking* under_way() {
 
 void before_comm_free(mpi::Handle communicator) {
   if (Session* const session = Session::current()) session->release(session->plain(communicator));
-}
-
-void before_comm_free(const mpi::Handle* communicator) {
-  Session* const session = Session::current();
-  if (!session || !communicator) return;
-  const bool wide = session->library().family == mpi::Family::open_mpi; // MPICH's is an int
-  session->release(wide ? *communicator : *reinterpret_cast<const std::int32_t*>(communicator));
 }
 
 void before_finalize() {

@@ -31,27 +31,6 @@ Nonblocking* under_way();
 
 // Before the program frees a communicator, and before it ends MPI.
 void before_comm_free(mpi::Handle communicator);
-void before_comm_free(const mpi::Handle* communicator); // where C keeps it
 void before_finalize();
-
-// Names that MPI libraries call themselves, and names by which one call passes through two of ours (Fortran's and C's),
-// are caught once: by the outermost.
-class Outermost {
- public:
-  // `looks`: false where this name is none to catch by, and only passes the call on.
-  explicit Outermost(bool looks = true) : mine_(looks && !inside_) {
-    if (looks) inside_ = true;
-  }
-  ~Outermost() {
-    if (mine_) inside_ = false;
-  }
-  Outermost(const Outermost&) = delete;
-  Outermost& operator=(const Outermost&) = delete;
-  explicit operator bool() const { return mine_; }
-
- private:
-  static thread_local bool inside_;
-  bool mine_;
-};
 
 } // namespace kumihimo::interpose
