@@ -14,15 +14,19 @@ template <Name name, bool f08, class... Words>
 void caught_in_fortran(const char* exported, const void* site, Words... given) {
   using Function = void (*)(Words...);
   static const auto next = reinterpret_cast<Function>(next_of(exported));
-  if (!Fortran::caught(f08)) return next(given...);
+  if (!Fortran::get().caught(f08)) return next(given...);
   const Outermost outermost;
   if (!outermost) return next(given...);
   std::array<Word, sizeof...(Words)> words{given...};
-  Call call(name, Language::fortran, false, site, words.data());
+  Call call(name, exported, Language::fortran, false, site, words.data());
+  auto* const error = reinterpret_cast<int*>(words.back());
+  if (const std::optional<int> code = answer(call)) {
+    if (error) *error = *code;
+    return;
+  }
   before(call);
   [&]<std::size_t... i>(std::index_sequence<i...>) { next(words[i]...); }
   (std::index_sequence_for<Words...>{});
-  const auto* const error = reinterpret_cast<const int*>(words.back());
   after(call, error ? *error : 0);
 }
 
