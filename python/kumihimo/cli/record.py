@@ -109,8 +109,8 @@ def nothing(obstacles: list[str]) -> str:
     if obstacles:
         return f"nothing was recorded: {'; '.join(obstacles)}, so that no object can be loaded into it"
     return (
-        "nothing was recorded: the program did not start MPI, or was killed, or its rank 0 is on another node, or our object "
-        "was lost on the way (a static or setuid program, or LD_PRELOAD set anew)"
+        "nothing was recorded: the program did not start MPI, or was killed, or its rank 0 is on another node, or our "
+        "object was lost on the way (a static or setuid program, or LD_PRELOAD set anew)"
     )
 
 

@@ -15,8 +15,29 @@ NOT_SENDING = ("Recv", "Irecv", "Mrecv", "Imrecv", "Probe", "Wait", "Test", "Win
 
 def text(totals: Totals, command: str) -> str:
     ids = sites(totals)
-    return "\n".join([*head(totals, command), *times(totals), *callsites(ids), *aggregate_time(totals, ids),
-                      *aggregate_sent(totals, ids), "@--- End of Report " + "-" * (WIDTH - 19)]) + "\n"  # fmt: skip
+    rows = together(totals)
+    parts = (
+        head(totals, command),
+        times(totals),
+        callsites(ids),
+        aggregate_time(totals, rows, ids),
+        aggregate_sent(rows, ids),
+        ["@--- End of Report ".ljust(WIDTH, "-")],
+    )
+    return "\n".join(line for part in parts for line in part) + "\n"
+
+
+def together(totals: Totals) -> list[Calls]:
+    """The calls of each place on all communicators, the longest first. A rank that is on several counts once for each."""
+    found: dict[tuple, Calls] = {}
+    for calls in totals.by_time():
+        known = found.setdefault(key(calls), Calls(calls.call, calls.place, ""))
+        known.calls += calls.calls
+        known.bytes += calls.bytes
+        known.seconds += calls.seconds
+        known.squares += calls.squares
+        known.ranks += calls.ranks
+    return sorted(found.values(), key=lambda c: (-c.seconds, c.call))
 
 
 def title(words: str) -> list[str]:
@@ -75,11 +96,11 @@ def callsites(ids: dict[tuple, int]) -> list[str]:
     ]
 
 
-def aggregate_time(totals: Totals, ids: dict[tuple, int]) -> list[str]:
+def aggregate_time(totals: Totals, found: list[Calls], ids: dict[tuple, int]) -> list[str]:
     rows = [
         f"{short(c.call):<20} {ids[key(c)]:>4} {1e3 * c.seconds:>10.3g} {percent(c.seconds, totals.seconds):>7.2f} "
         f"{percent(c.seconds, totals.mpi_seconds):>7.2f} {c.variation:>7.2f}"
-        for c in totals.by_time()
+        for c in found
         if c.call not in ("MPI_Init", "MPI_Init_thread")
     ]
     return [
@@ -89,8 +110,8 @@ def aggregate_time(totals: Totals, ids: dict[tuple, int]) -> list[str]:
     ]
 
 
-def aggregate_sent(totals: Totals, ids: dict[tuple, int]) -> list[str]:
-    sending = [c for c in totals.calls.values() if c.bytes and not short(c.call).startswith(NOT_SENDING)]
+def aggregate_sent(found: list[Calls], ids: dict[tuple, int]) -> list[str]:
+    sending = [c for c in found if c.bytes and not short(c.call).startswith(NOT_SENDING)]
     whole = sum(c.bytes for c in sending)
     rows = [
         f"{short(c.call):<20} {ids[key(c)]:>4} {c.calls:>10} {c.bytes:>10.3g} {c.bytes / c.calls:>10.3g} "

@@ -108,8 +108,8 @@ class Writing:
         return self.definitions.comm(name, group=group)
 
     def of_ranks(self, ranks: list[dict]) -> dict[tuple[int, int], object]:
-        """For each rank and number of a communicator in its profile. Those whose members are not all known (made anew and
-        again, or with ranks that wrote nothing) count as the world."""
+        """For each rank and number of a communicator in its profile. Those whose members are not all known (made again
+        and again, or with ranks that wrote nothing) count as the world."""
         members: dict[tuple, list[int]] = {}
         keys = {}
         for rank in ranks:

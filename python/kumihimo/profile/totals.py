@@ -1,5 +1,5 @@
-"""A profile summed up over its ranks: by call, place and communicator. Memory goes with call sites and ranks, and with the
-pairs of ranks of which the largest are kept; not with ranks squared."""
+"""A profile summed up over its ranks: by call, place and communicator. Memory goes with call sites and ranks, and with
+the pairs of ranks of which the largest are kept; not with ranks squared."""
 
 from __future__ import annotations
 

@@ -312,7 +312,10 @@ def composed(arguments):
     check(ours >= 200 * ranks, f"the interposer ran the calls of MPI_Allreduce, {ours} of them")
 
 
-CASES = {f.__name__: f for f in (counts, fortran, python, late, rooted, many, unfinished, aborted, threads, streams, regions, composed)}
+CASES = {
+    f.__name__: f
+    for f in (counts, fortran, python, late, rooted, many, unfinished, aborted, threads, streams, regions, composed)
+}
 
 if __name__ == "__main__":
     case, mpi_family, number, shared_object, *words = sys.argv[1:]
