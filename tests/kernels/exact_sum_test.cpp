@@ -3,6 +3,8 @@
 // roundings that are wrong in one way each.
 #include "kernels/exact_sum.hpp"
 
+#include "base/wide.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -261,7 +263,7 @@ TYPED_TEST(ExactSums, sabotage_is_seen) {
       Sum s = a;
       std::uint64_t carry = 0;
       for (int i = 0; i < Sum::limbs; ++i) {
-        const unsigned __int128 wide = static_cast<unsigned __int128>(a.limb[i]) + b.limb[i] + (i == lost ? 0 : carry);
+        const Wide wide = static_cast<Wide>(a.limb[i]) + b.limb[i] + (i == lost ? 0 : carry);
         s.limb[i] = static_cast<std::uint64_t>(wide);
         carry = static_cast<std::uint64_t>(wide >> 64);
       }
