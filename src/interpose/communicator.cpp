@@ -32,8 +32,8 @@ Communicator::Communicator(const mpi::Library& library, mpi::Handle handle, cons
   if (ranks == 1) return;
   agrees_ = agree(agreed.hash);
   if (!agrees_) return;
-  const std::int32_t nodes = recognise(agreed.machine);
-  for (const CollectiveKind kind : taken_over) choices_[index_of(kind)] = agreed.wisdom.choices(kind, ranks, nodes);
+  const plan::RankCounts on = recognise(agreed.machine);
+  for (const CollectiveKind kind : taken_over) choices_[index_of(kind)] = agreed.wisdom.choices(kind, on);
 }
 
 Communicator::~Communicator() = default;
@@ -58,7 +58,7 @@ bool Communicator::all(bool mine) const {
   return code == 0 && everywhere != 0;
 }
 
-std::int32_t Communicator::recognise(const Shape* machine) {
+plan::RankCounts Communicator::recognise(const Shape* machine) {
   std::array<char, 1024> name{};
   int length = 0;
   library_.call.Get_processor_name(name.data(), &length);
@@ -87,7 +87,7 @@ std::int32_t Communicator::recognise(const Shape* machine) {
   } else if (nodes == 1) {
     space_ = RankSpace::node(ranks());
   }
-  return nodes;
+  return {ranks(), nodes, ranks() % nodes == 0 ? ranks() / nodes : 0};
 }
 
 const Choice* Communicator::choice(CollectiveKind kind, std::int64_t bytes) const {

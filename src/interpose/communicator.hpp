@@ -8,9 +8,10 @@
 #pragma once
 
 #include "execute/mpi/mpi_transport.hpp"
+#include "interpose/taken_over.hpp"
 #include "interpose/tally.hpp"
-#include "interpose/wisdom.hpp"
 #include "plan/plan_cache.hpp"
+#include "plan/wisdom.hpp"
 #include "topology/rank_space.hpp"
 
 #include <array>
@@ -22,6 +23,9 @@
 #include <vector>
 
 namespace kumihimo::interpose {
+
+using plan::Choice;
+using plan::Wisdom;
 
 // What the ranks of a communicator must agree on before any of them takes a call over.
 struct Agreed {
@@ -65,7 +69,7 @@ class Communicator {
   Result<std::vector<Made>> make_both(Collective question, const Choice& choice);
   bool all(bool mine) const;
   bool agree(std::uint64_t hash) const;
-  std::int32_t recognise(const Shape* machine); // answers the number of nodes
+  plan::RankCounts recognise(const Shape* machine);
   bool open_transport();
 
   const mpi::Library& library_;

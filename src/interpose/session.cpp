@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <mutex>
@@ -15,15 +16,25 @@ namespace {
 
 constexpr std::string_view version = KUMIHIMO_VERSION;
 
-// The wisdom that the settings name; what is wrong with it is the error.
-Result<Wisdom> wisdom_of(const Settings& settings) {
+// The wisdom that the settings name; what is wrong with it is the error. Of a folder, that of this machine and library,
+// if it is there; `path` becomes the file that was read.
+Result<Wisdom> wisdom_of(const Settings& settings, const mpi::Library& library, std::string& path) {
   const Registry& registry = Registry::standard();
   if (!settings.algorithm.empty()) return Wisdom::of_algorithm(settings.algorithm, registry);
   if (settings.wisdom.empty()) return Wisdom{};
-  std::ifstream file(settings.wisdom);
-  if (!file) return bad_input("a wisdom file that can be read", settings.wisdom, "run kumihimo tune first");
+  const Wisdom::Here here{plan::this_machine(), library.version};
+  std::filesystem::path named = settings.wisdom;
+  std::error_code none;
+  if (std::filesystem::is_directory(named, none)) {
+    named /= plan::wisdom_file_name(here.machine, here.mpi);
+    if (!std::filesystem::exists(named, none)) return Wisdom{};
+  }
+  std::ifstream file(named);
+  if (!file) return bad_input("a wisdom file that can be read", named.string(), "run kumihimo tune first");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  return Wisdom::parse(text, registry);
+  Result<Wisdom> wisdom = Wisdom::parse(text, registry, here);
+  if (wisdom) path = named.string();
+  return wisdom;
 }
 
 std::size_t most_variants() {
@@ -60,7 +71,7 @@ Session* Session::current() {
 Session::Session(mpi::Library library)
     : library_(std::move(library)), settings_(settings_of_environment()), types_(library_),
       tally_(taken_over.size(), most_variants()) {
-  Result<Wisdom> wisdom = wisdom_of(settings_);
+  Result<Wisdom> wisdom = wisdom_of(settings_, library_, wisdom_path_);
   if (wisdom)
     wisdom_ = std::move(*wisdom);
   else
@@ -202,6 +213,7 @@ void Session::write_summary() {
   std::ofstream file(settings_.summary);
   if (!file) return say("the summary cannot be written to " + settings_.summary + " on this node");
   file << nlohmann::json{{"mpi", library_.version},
+                         {"wisdom", wisdom_path_.empty() ? nlohmann::json() : nlohmann::json(wisdom_path_)},
                          {"ranks", ranks},
                          {"calls", calls},
                          {"handed_on", handed_on},

@@ -55,6 +55,7 @@ class Session {
   Settings settings_;
   Types types_;
   Wisdom wisdom_;
+  std::string wisdom_path_; // of the file that it is from, or empty
   std::optional<Shape> machine_;
   std::uint64_t hash_ = 0;
   Tally tally_;

@@ -7,7 +7,7 @@
 namespace kumihimo::interpose {
 
 struct Settings {
-  std::string wisdom;    // KUMIHIMO_WISDOM: the file of choices; none: everything is the library's
+  std::string wisdom;    // KUMIHIMO_WISDOM: the file of choices, or a folder of such; none: everything is the library's
   std::string algorithm; // KUMIHIMO_ALGORITHM: one for all calls that it applies to, instead of wisdom
   std::string shape;     // KUMIHIMO_SHAPE: the machine's nodes, as of `bench --shape`
   std::string summary;   // KUMIHIMO_SUMMARY: where rank 0 writes what ran; none: nowhere
