@@ -8,6 +8,7 @@
 #pragma once
 
 #include "execute/mpi/mpi_transport.hpp"
+#include "interpose/reproducible.hpp"
 #include "interpose/taken_over.hpp"
 #include "interpose/tally.hpp"
 #include "plan/plan_cache.hpp"
@@ -32,6 +33,7 @@ struct Agreed {
   const Wisdom& wisdom;
   std::uint64_t hash;             // of wisdom, settings and version
   const Shape* machine = nullptr; // of the nodes, where the user gives it
+  Reproducible reproducible = Reproducible::off;
 };
 
 class Communicator {
@@ -60,7 +62,8 @@ class Communicator {
   struct Refused {
     std::size_t operator()(const plan::CallKey& key) const;
   };
-  const Choice* choice(CollectiveKind kind, std::int64_t bytes) const;
+  const Choice* choice(const Collective& question) const;
+  Result<Schedule> schedule_of(const Collective& question, const Choice& choice) const;
   std::variant<Ready, Reason> make_plan(Collective question, const plan::CallKey& key, const Choice& choice);
   struct Made {
     plan::CallKey key;
@@ -78,7 +81,8 @@ class Communicator {
   RankSpace space_;
   bool agrees_ = false, transport_failed_ = false;
   std::string note_;
-  std::array<std::vector<Choice>, taken_over.size()> choices_;
+  Reproducible reproducible_ = Reproducible::off;
+  std::array<std::vector<Choice>, taken_over.size()> choices_, fixed_choices_; // these for what must keep its order
   std::unique_ptr<mpi::MpiTransport> transport_;
   plan::PlanCache plans_; // after the transport, which they use
   std::unordered_set<plan::CallKey, Refused> refused_;

@@ -1,5 +1,5 @@
 # Runs PROGRAM on RANKS processes with OBJECT before its MPI library, and reads what the summary says of it.
-set(given KUMIHIMO_ALGORITHM=${ALGORITHM} KUMIHIMO_SUMMARY=${SUMMARY} LD_PRELOAD=${OBJECT})
+set(given ${MORE} KUMIHIMO_ALGORITHM=${ALGORITHM} KUMIHIMO_SUMMARY=${SUMMARY} LD_PRELOAD=${OBJECT})
 foreach(setting ${given})
   if(FAMILY STREQUAL openmpi)
     list(APPEND handed_on -x ${setting})
