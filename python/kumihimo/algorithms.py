@@ -17,10 +17,10 @@ In the costs P is the number of ranks, n the bytes, S the number of segments, α
 β the time of a byte on a link, γ the time to reduce a byte. Algorithms marked *apart* are extensions of our own: they
 are reported beside a comparison of published ones, not in it.
 
-*Same bits on all* is what is promised where an operation rounds (float sums and products): the ranks that have the result
-get the same bits; every run does, whenever messages arrive; and so does every placement of the same ranks, where the order
-of the operands goes by rank numbers alone. Other operations, and collectives that only move data, give the same bits on any
-number of ranks, too. [reproducible.md](reproducible.md) tells how to ask for it.
+*Same bits on all* is what is promised where an operation rounds (float sums and products): the ranks that have the
+result get the same bits; every run does, whenever messages arrive; and so does every placement of the same ranks, where
+the order of the operands goes by rank numbers alone. Other operations, and collectives that only move data, give the
+same bits on any number of ranks, too. [reproducible.md](reproducible.md) tells how to ask for it.
 """
 
 

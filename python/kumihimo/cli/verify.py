@@ -174,7 +174,15 @@ def print_cases(results: list[dict]) -> None:
 def case_row(r: dict) -> tuple[str, ...]:
     covered = r["coverage"]
     took = output.seconds_text(r["wall_seconds"])
-    return (r["algorithm"], r["segments"], covered["steps"], took, verdict(r), words(r["guarantees"]), looked_at(covered))
+    return (
+        r["algorithm"],
+        r["segments"],
+        covered["steps"],
+        took,
+        verdict(r),
+        words(r["guarantees"]),
+        looked_at(covered),
+    )
 
 
 def algorithm_rows(results: list[dict]) -> list[tuple[str, ...]]:

@@ -22,3 +22,7 @@ string(FIND "${summary}" "\"algorithm\": \"${ALGORITHM}\"" ours)
 if(RANKS GREATER 1 AND ours LESS 0)
   message(FATAL_ERROR "no call was run by ${ALGORITHM}: ${summary}")
 endif()
+# It reduces by operations of its own, too, which stay with the library.
+if(RANKS GREATER 1 AND "${MORE}" MATCHES REPRODUCIBLE AND NOT summary MATCHES "\"reproducible\": false")
+  message(FATAL_ERROR "nothing is said of what is not reproducible: ${summary}")
+endif()
