@@ -31,8 +31,11 @@ int caught_in_c(const char* exported, const void* site, Words... given) {
   const Outermost outermost;
   if (next && !outermost) return next(given...);
   std::array<Word, sizeof...(Words) + 1> words{given...};
-  Call call(name, Language::c, large, site, words.data());
-  if (outermost) before(call);
+  Call call(name, exported, Language::c, large, site, words.data());
+  if (outermost) {
+    if (const std::optional<int> code = answer(call)) return *code;
+    before(call);
+  }
   int code = 0;
   if (next) [[likely]] {
     code = go_on(next, words.data());

@@ -132,6 +132,21 @@ bool Call::in_place(Role buffer) const {
   return word(buffer) == (is_open_mpi() ? Word{1} : ~Word{0});
 }
 
+void* Call::buffer(Role role) const {
+  if (language == Language::c) return pointer(role);
+  if (in_place(role)) return reinterpret_cast<void*>(is_open_mpi() ? Word{1} : ~Word{0});
+  return Fortran::get().is_bottom(pointer(role)) ? nullptr : pointer(role);
+}
+
+void Call::give(Role role, Handle made) const {
+  if (language == Language::fortran)
+    *static_cast<int*>(pointer(role)) = Fortran::get().integer(kind_of(role), made);
+  else if (is_open_mpi())
+    *static_cast<Handle*>(pointer(role)) = made;
+  else
+    *static_cast<std::int32_t*>(pointer(role)) = static_cast<std::int32_t>(made);
+}
+
 bool Call::ignores_status() const {
   const void* const given = pointer(has(Role::status) ? Role::status : Role::statuses);
   if (language == Language::fortran) return Fortran::get().is_status_ignored(given);

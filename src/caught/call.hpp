@@ -128,10 +128,11 @@ enum class Language : std::uint8_t { c, fortran };
 
 class Call {
  public:
-  Call(Name called, Language from, bool is_large, const void* returns_to, Word* words)
-      : name(called), language(from), large(is_large), site(returns_to), words_(words) {}
+  Call(Name called, const char* as, Language from, bool is_large, const void* returns_to, Word* words)
+      : name(called), exported(as), language(from), large(is_large), site(returns_to), words_(words) {}
 
   const Name name;
+  const char* const exported; // as it was called: "mpi_send_"
   const Language language;
   const bool large;       // of the MPI_X_c forms
   const void* const site; // where the call returns to
@@ -158,6 +159,10 @@ class Call {
   Handle handle(Role array, std::int64_t i) const;
   // MPI_IN_PLACE in place of a buffer; MPI_STATUS_IGNORE or MPI_STATUSES_IGNORE.
   bool in_place(Role buffer) const;
+  // A buffer as C has it: the special addresses, too.
+  void* buffer(Role buffer) const;
+  // What the program finds where the call puts a handle.
+  void give(Role role, Handle made) const;
   bool ignores_status() const;
 
   Word* words() const { return words_; }

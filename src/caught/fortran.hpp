@@ -20,12 +20,17 @@ class Fortran {
  public:
   static const Fortran& get();
   // Whether calls by these names are ours to look at, rather than C's names that they reach.
-  bool caught(bool f08) const { return is_open_mpi() ? converts_ : f08; }
+  bool caught(bool f08) const { return is_open_mpi() ? converts_ && has_integers() : f08; }
 
   mpi::Handle handle(HandleKind kind, int integer) const {
     const Convert convert = convert_[static_cast<std::size_t>(kind)];
     return convert ? convert(integer) : integer;
   }
+  int integer(HandleKind kind, mpi::Handle handle) const {
+    const Revert revert = revert_[static_cast<std::size_t>(kind)];
+    return revert ? revert(handle) : static_cast<int>(handle);
+  }
+  bool is_bottom(const void* address) const { return is_among(bottom_, address); }
   bool is_in_place(const void* address) const { return is_among(in_place_, address); }
   bool is_status_ignored(const void* address) const {
     return is_among(status_ignore_, address) || is_among(statuses_ignore_, address);
@@ -33,13 +38,16 @@ class Fortran {
 
  private:
   using Convert = mpi::Handle (*)(int);
+  using Revert = int (*)(mpi::Handle);
   using Addresses = std::array<const void*, 4>; // in the spellings of Fortran compilers
   Fortran();
+  bool has_integers() const; // as long as C's: a library may be built for longer ones, which are not caught
   static bool is_among(const Addresses& addresses, const void* address);
 
   bool converts_ = false;
   std::array<Convert, handle_kinds> convert_{};
-  Addresses in_place_{}, status_ignore_{}, statuses_ignore_{};
+  std::array<Revert, handle_kinds> revert_{};
+  Addresses bottom_{}, in_place_{}, status_ignore_{}, statuses_ignore_{};
 };
 
 } // namespace kumihimo::caught

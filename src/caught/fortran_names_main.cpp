@@ -18,11 +18,15 @@ void caught_in_fortran(const char* exported, const void* site, Words... given) {
   const Outermost outermost;
   if (!outermost) return next(given...);
   std::array<Word, sizeof...(Words)> words{given...};
-  Call call(name, Language::fortran, false, site, words.data());
+  Call call(name, exported, Language::fortran, false, site, words.data());
+  auto* const error = reinterpret_cast<int*>(words.back());
+  if (const std::optional<int> code = answer(call)) {
+    if (error) *error = *code;
+    return;
+  }
   before(call);
   [&]<std::size_t... i>(std::index_sequence<i...>) { next(words[i]...); }
   (std::index_sequence_for<Words...>{});
-  const auto* const error = reinterpret_cast<const int*>(words.back());
   after(call, error ? *error : 0);
 }
 

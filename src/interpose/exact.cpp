@@ -2,23 +2,102 @@
 
 #include "kernels/exact_sum.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
+
 #include <bit>
 #include <cstring>
+#include <memory>
 #include <new>
+#include <string>
 #include <vector>
 
 namespace kumihimo::interpose {
 namespace {
 
 constexpr std::int64_t piece_bytes = 256 << 10; // of accumulators: they stay in the cache between their three steps
+constexpr std::int64_t most_bytes_at_once = 16 << 20; // of a non-blocking sum
 
-// Elements of a whole piece.
-std::int64_t whole_piece(const kernels::ExactKernels& kernels) {
+std::int64_t whole_piece(const kernels::ExactKernels& kernels) { // elements
   return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(piece_bytes / kernels.bytes)));
 }
 
-// The accumulators of the piece at hand; one collective runs at a time in a thread.
+// A piece that is not whole is filled up with nothing, so that there are few lengths and few plans.
+std::int64_t padded(std::int64_t count) {
+  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(count)));
+}
+
+// What is added up on this rank, and where it goes.
+struct Sum {
+  Session* session = nullptr;
+  Communicator* communicator = nullptr;
+  mpi::Handle handle = 0; // of the communicator
+  CollectiveKind kind = CollectiveKind::allreduce;
+  Form form = Form::blocking;
+  DataType type = DataType::float64;
+  const kernels::ExactKernels* kernels = nullptr;
+  Rank root{0};
+  const std::byte* input = nullptr;
+  std::byte* output = nullptr; // null: the result is another rank's
+  std::int64_t count = 0;
+
+  std::int64_t bytes() const { return count * size_of(type); }
+
+  void expand(std::int64_t first, std::int64_t number, std::byte* sums) const {
+    kernels->expand(input + first * size_of(type), sums, number);
+    const std::int64_t filling = (padded(number) - number) * kernels->bytes;
+    std::memset(sums + number * kernels->bytes, 0, static_cast<std::size_t>(filling));
+  }
+  void round(std::int64_t first, std::int64_t number, const std::byte* sums) const {
+    if (output) kernels->round(sums, output + first * size_of(type), number);
+  }
+
+  // Of so many accumulators, in place. The type tells the accumulators apart, their length is their own.
+  Collective question(std::int64_t number) const {
+    Collective c = make_collective(kind, communicator->ranks(), number, type, Operation::user, root, true);
+    c.type_bytes = kernels->bytes;
+    c.commutative = true;
+    return c;
+  }
+};
+
+std::optional<Sum> sum_of(Session& session, CollectiveKind kind, const Call& call, Form form) {
+  if (kind != CollectiveKind::allreduce && kind != CollectiveKind::reduce) return std::nullopt;
+  const std::optional<DataType> type = session.types().type(session.plain(call.type));
+  if (call.count <= 0 || !type || !is_floating(*type)) return std::nullopt;
+  if (session.types().operation(session.plain(call.operation)) != Operation::sum) return std::nullopt;
+  Sum sum{&session, nullptr, session.plain(call.communicator), kind, form, *type};
+  bool between = false;
+  if (form == Form::blocking) session.meet(sum.handle);
+  sum.communicator = form == Form::blocking ? session.communicator(sum.handle) : session.known(sum.handle, between);
+  const bool rooted = kind == CollectiveKind::reduce;
+  if (!sum.communicator || (rooted && (call.root < 0 || call.root >= sum.communicator->ranks()))) return std::nullopt;
+  if (rooted) sum.root = Rank{call.root};
+  sum.kernels = kernels::find_exact_kernels(*type);
+  sum.count = call.count;
+  const bool gets_result = !rooted || sum.communicator->rank() == call.root;
+  if (gets_result) sum.output = static_cast<std::byte*>(call.receive);
+  const bool in_place = gets_result && call.send == session.library().constants.in_place;
+  sum.input = static_cast<const std::byte*>(in_place ? call.receive : call.send);
+  return sum;
+}
+
+ExactAnswer raised(const Sum& sum, const Error& error) { return {true, sum.session->raise(error, sum.handle)}; }
+
+// What becomes of a sum for which this answer has no plan.
+std::optional<ExactAnswer> without_plan(const Sum& sum, const Communicator::Answer& answer) {
+  if (const Error* error = std::get_if<Error>(&answer)) return raised(sum, *error);
+  const Reason* const reason = std::get_if<Reason>(&answer);
+  if (!reason) return std::nullopt;
+  if (*reason == Reason::not_connected) sum.session->want(sum.handle);
+  sum.session->tally().handed_on(told_as(sum.kind, sum.form), sum.bytes(), *reason);
+  return ExactAnswer{true, std::nullopt};
+}
+
+void count(const Sum& sum) {
+  sum.session->tally().ran(told_as(sum.kind, sum.form), sum.bytes(), sum.session->place_of_exact_sums());
+}
+
+// The accumulators of the piece at hand: one blocking collective runs at a time in a thread.
 Result<std::byte*> accumulators(std::int64_t bytes) {
   thread_local std::vector<std::byte> memory;
   try {
@@ -29,51 +108,14 @@ Result<std::byte*> accumulators(std::int64_t bytes) {
   return memory.data();
 }
 
-// Of so many accumulators, in place. The type tells the accumulators apart, their length is their own.
-Collective question_of(CollectiveKind kind, std::int32_t ranks, DataType type, std::int64_t count, Rank root) {
-  Collective c = make_collective(kind, ranks, count, type, Operation::user, root, true);
-  c.type_bytes = kernels::find_exact_kernels(type)->bytes;
-  c.commutative = true;
-  return c;
-}
-
-struct Sum {
-  const kernels::ExactKernels& kernels;
-  const std::byte* input;
-  std::byte* output; // unused where the rank gets no result
-  std::int64_t count, value_bytes;
-  bool gets_result;
-};
-
-// A piece of `padded` accumulators, of which the first `count` are those from element `first` on; the others are zero.
-Status run_piece(const Sum& sum, std::int64_t first, std::int64_t count, std::int64_t padded, plan::Plan* plan) {
-  const Result<std::byte*> memory = accumulators(padded * sum.kernels.bytes);
-  if (!memory) return memory.error();
-  std::byte* const sums = *memory;
-  sum.kernels.expand(sum.input + first * sum.value_bytes, sums, count);
-  std::memset(sums + count * sum.kernels.bytes, 0, static_cast<std::size_t>((padded - count) * sum.kernels.bytes));
+Status run_piece(const Sum& sum, std::int64_t first, std::int64_t number, plan::Plan* plan) {
+  const Result<std::byte*> sums = accumulators(padded(number) * sum.kernels->bytes);
+  if (!sums) return sums.error();
+  sum.expand(first, number, *sums);
   if (plan)
-    if (Status s = plan->run({sums, sums}); !s) return s;
-  if (sum.gets_result) sum.kernels.round(sums, sum.output + first * sum.value_bytes, count);
+    if (Status s = run_plan(*sum.session, *sum.communicator, *plan, {*sums, *sums}); !s) return s;
+  sum.round(first, number, *sums);
   return Nothing{};
-}
-
-// The plans of a vector's pieces: none is run before all are there.
-struct Pieces {
-  std::int64_t whole = 1, last = 0; // elements of a piece, and of the last one
-  plan::Plan* whole_plan = nullptr;
-  plan::Plan* last_plan = nullptr;
-
-  std::int64_t padded_last() const {
-    return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(last)));
-  }
-};
-
-Status run_all(const Sum& sum, const Pieces& pieces) {
-  std::int64_t first = 0;
-  for (; first + pieces.last < sum.count; first += pieces.whole)
-    if (Status s = run_piece(sum, first, pieces.whole, pieces.whole, pieces.whole_plan); !s) return s;
-  return run_piece(sum, first, pieces.last, pieces.padded_last(), pieces.last_plan);
 }
 
 } // namespace
@@ -84,50 +126,52 @@ Result<execute::Reduction> exact_reduction(const Collective& question) {
   return execute::Reduction{nullptr, kernels->merge, nullptr};
 }
 
-ExactAnswer take_exact(CollectiveKind kind, Call call) {
-  Session* const current = Session::current();
-  if (!current || current->reproducible() != Reproducible::exact) [[likely]]
-    return {};
-  Session& session = *current;
-  call.type = session.plain(call.type), call.operation = session.plain(call.operation);
-  call.communicator = session.plain(call.communicator);
-  const std::optional<DataType> type = session.types().type(call.type);
-  if (call.count <= 0 || !type || !is_floating(*type) || session.types().operation(call.operation) != Operation::sum)
-    return {};
-  Communicator* const communicator = session.communicator(call.communicator);
-  const bool rooted = kind == CollectiveKind::reduce;
-  if (!communicator || (rooted && (call.root < 0 || call.root >= communicator->ranks()))) return {};
-
-  const kernels::ExactKernels& kernels = *kernels::find_exact_kernels(*type);
-  const std::int64_t bytes = call.count * size_of(*type);
-  Pieces pieces;
-  pieces.whole = whole_piece(kernels);
-  pieces.last = (call.count - 1) % pieces.whole + 1;
-  const auto plan = [&](std::int64_t count) {
-    return communicator->plan(question_of(kind, communicator->ranks(), *type, count, Rank{call.root}));
-  };
-  if (communicator->ranks() > 1) { // one rank alone only rounds: what it has, but for the bits of a NaN
-    const auto last = plan(pieces.padded_last());
-    const auto whole = call.count > pieces.whole ? plan(pieces.whole) : last;
-    for (const auto* each : {&last, &whole})
-      if (const Reason* reason = std::get_if<Reason>(each)) {
-        session.tally().handed_on(index_of(kind), bytes, *reason);
-        return {true, std::nullopt};
-      }
-    pieces.last_plan = std::get<Communicator::Ready>(last).plan;
-    pieces.whole_plan = std::get<Communicator::Ready>(whole).plan;
+ExactAnswer run_exact(Session& session, CollectiveKind kind, const Call& call) {
+  const std::optional<Sum> sum = sum_of(session, kind, call, Form::blocking);
+  if (!sum) return {};
+  const std::int64_t piece = whole_piece(*sum->kernels), last = (sum->count - 1) % piece + 1;
+  plan::Plan *piece_plan = nullptr, *last_plan = nullptr;
+  if (sum->communicator->ranks() > 1) { // one rank alone only rounds: what it has, but for the bits of a NaN
+    // Both before either runs: of a vector in place its addends are gone once its first piece is summed.
+    const auto at_last = sum->communicator->plan(sum->question(padded(last)));
+    const auto at_first = sum->count > piece ? sum->communicator->plan(sum->question(piece)) : at_last;
+    for (const auto* answer : {&at_last, &at_first})
+      if (const auto decided = without_plan(*sum, *answer)) return *decided;
+    last_plan = std::get<Communicator::Ready>(at_last).plan;
+    piece_plan = std::get<Communicator::Ready>(at_first).plan;
   }
-  session.tally().ran(index_of(kind), bytes, session.place_of_exact_sums());
-  const bool gets_result = !rooted || communicator->rank() == call.root;
-  const void* input = call.send == session.library().constants.in_place && gets_result ? call.receive : call.send;
-  const Sum sum{kernels,
-                static_cast<const std::byte*>(input),
-                static_cast<std::byte*>(call.receive),
-                call.count,
-                size_of(*type),
-                gets_result};
-  const Status done = run_all(sum, pieces);
-  return {true, done ? 0 : session.raise(done.error(), call.communicator)};
+  count(*sum);
+  Status done = Nothing{};
+  std::int64_t first = 0;
+  for (; done && first + last < sum->count; first += piece) done = run_piece(*sum, first, piece, piece_plan);
+  if (done) done = run_piece(*sum, first, last, last_plan);
+  return done ? ExactAnswer{true, 0} : raised(*sum, done.error());
+}
+
+ExactAnswer start_exact(Session& session, CollectiveKind kind, const Call& call, mpi::Handle& request) {
+  const std::optional<Sum> sum = sum_of(session, kind, call, Form::nonblocking);
+  if (!sum || sum->communicator->ranks() == 1) return {}; // alone: a copy
+  const std::int64_t number = padded(sum->count), bytes = number * sum->kernels->bytes;
+  const Communicator::Answer answer = bytes > most_bytes_at_once ? Communicator::Answer(Reason::too_long)
+                                                                 : sum->communicator->plan_alone(sum->question(number));
+  if (const auto decided = without_plan(*sum, answer)) return *decided;
+  count(*sum);
+  std::shared_ptr<std::byte[]> sums;
+  try {
+    sums.reset(new std::byte[static_cast<std::size_t>(bytes)]);
+  } catch (const std::bad_alloc&) {
+    return raised(*sum, failed(fmt::format("{} bytes of memory for an exact sum", bytes), "less"));
+  }
+  sum->expand(0, sum->count, sums.get());
+  Work work{std::get<Communicator::Ready>(answer).plan,
+            sum->communicator->transport(),
+            &sum->communicator->under_way(),
+            {sums.get(), sums.get()},
+            [sums, sum = *sum]() -> Status { return sum.round(0, sum.count, sums.get()), Nothing{}; }};
+  const Result<mpi::Handle> started = session.nonblocking().start(std::move(work));
+  if (!started) return raised(*sum, started.error());
+  request = *started;
+  return {true, 0};
 }
 
 } // namespace kumihimo::interpose

@@ -168,9 +168,9 @@ TEST_F(Names, OfFortran) {
 
 TEST(Extents, AreTheOtherGroupsBetweenTwo) {
   Word words[] = {0, 1, 0, 0, 1, 0, 5};
-  EXPECT_EQ(extent_of(Call(Name::Allgather, Language::c, false, nullptr, words)).sends, 4);
+  EXPECT_EQ(extent_of(Call(Name::Allgather, "MPI_Allgather", Language::c, false, nullptr, words)).sends, 4);
   words[6] = 77;
-  EXPECT_EQ(extent_of(Call(Name::Allgather, Language::c, false, nullptr, words)).receives, 3);
+  EXPECT_EQ(extent_of(Call(Name::Allgather, "MPI_Allgather", Language::c, false, nullptr, words)).receives, 3);
 }
 
 TEST(Table, HasEachNameOnceAndRolesThatFitItsKind) {

@@ -77,8 +77,13 @@ int main(int argc, char **argv) {
   memcpy(at_root, mine, sizeof mine);
   MPI_Reduce(rank == root ? MPI_IN_PLACE : mine, at_root, elements, MPI_DOUBLE, MPI_SUM, root, MPI_COMM_WORLD);
   pause_at_random(&seed);
+  static double begun[elements], begun_at_root[elements]; /* two under way, and one that is waited for meanwhile */
+  MPI_Request requests[2];
+  MPI_Iallreduce(mine, begun, elements, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, requests);
+  MPI_Ireduce(mine, begun_at_root, elements, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD, requests + 1);
   MPI_Allreduce(mine32, sum32, elements, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
   /* Infinities of one sign and of both, negative zeros, a NaN, and what overflows on the way but not always at the end. */
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
   double special[5] = {-HUGE_VAL, rank % 2 ? -HUGE_VAL : HUGE_VAL, -0.0, rank == 0 ? -NAN : HUGE_VAL, 0x1p1023};
   if (rank == ranks - 1 && ranks > 1) special[4] = -0x1p1023;
   double got[5], product = 1 + 0x1p-50 * (rank + 1), all_products;
@@ -89,7 +94,9 @@ int main(int argc, char **argv) {
   static double first[elements];
   memcpy(first, sum, sizeof sum);
   MPI_Bcast(first, elements, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-  int same = memcmp(first, sum, sizeof sum) == 0 && memcmp(first, again, sizeof sum) == 0, everywhere = 0;
+  int same = memcmp(first, sum, sizeof sum) == 0 && memcmp(first, again, sizeof sum) == 0;
+  same &= memcmp(first, begun, sizeof sum) == 0;
+  int everywhere = 0;
   MPI_Reduce(&same, &everywhere, 1, MPI_INT, MPI_MIN, 0, MPI_COMM_WORLD);
   if (root != 0 && rank == root) MPI_Send(at_root, elements, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD);
   if (root != 0 && rank == 0) MPI_Recv(at_root, elements, MPI_DOUBLE, root, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -97,6 +104,7 @@ int main(int argc, char **argv) {
     write_bits("golden", golden, elements);
     write_bits("sum", sum, elements);
     write_bits("reduced", at_root, elements);
+    write_bits("begun", begun_at_root, elements);
     write_bits("special", got, 5);
     write_bits("product", &all_products, 1);
     for (int i = 0; i < elements; i += 500) printf("float %d %a\n", i, sum32[i]);
