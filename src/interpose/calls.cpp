@@ -195,12 +195,12 @@ Answer take(const Asked& asked, Call& call) {
   return asked.kind == CollectiveKind::bcast ? take_broadcast(asked, call) : take_reduction(asked, call);
 }
 
-Work work_of(const Taken& taken) {
-  return {taken.plan, taken.communicator->transport(), &taken.communicator->under_way(), taken.buffers, {}};
+Work work_of(const Taken& taken, mpi::Handle communicator) {
+  return {taken.plan, taken.communicator->transport(), &taken.communicator->under_way(), taken.buffers, communicator};
 }
 
-Status run(const Taken& taken) {
-  const Status done = run_plan(*taken.session, *taken.communicator, *taken.plan, taken.buffers);
+Status run(const Taken& taken, mpi::Handle communicator) {
+  const Status done = run_plan(*taken.session, *taken.communicator, communicator, *taken.plan, taken.buffers);
   if (!done || !taken.packed || taken.root) [[likely]]
     return done;
   return taken.packed->unpack();
@@ -208,9 +208,10 @@ Status run(const Taken& taken) {
 
 } // namespace
 
-Status run_plan(Session& session, Communicator& communicator, plan::Plan& plan, const execute::Buffers& buffers) {
+Status run_plan(Session& session, Communicator& communicator, mpi::Handle handle, plan::Plan& plan,
+                const execute::Buffers& buffers) {
   if (communicator.under_way().load(std::memory_order_acquire) == 0) return plan.run(buffers);
-  return session.nonblocking().run({&plan, communicator.transport(), &communicator.under_way(), buffers, {}});
+  return session.nonblocking().run({&plan, communicator.transport(), &communicator.under_way(), buffers, handle});
 }
 
 std::optional<int> run_call(CollectiveKind kind, Call call) {
@@ -220,7 +221,7 @@ std::optional<int> run_call(CollectiveKind kind, Call call) {
     if (const ExactAnswer exact = run_exact(*session, kind, call); exact.is_sum) return exact.code;
   const Answer taken = take({*session, kind, Form::blocking}, call);
   if (!taken) return std::nullopt;
-  const Status done = *taken ? run(**taken) : Status(taken->error());
+  const Status done = *taken ? run(**taken, call.communicator) : Status(taken->error());
   if (done) [[likely]]
     return 0;
   return session->raise(done.error(), call.communicator);
@@ -234,7 +235,7 @@ std::optional<int> start_call(CollectiveKind kind, Call call, mpi::Handle& reque
   const Answer taken = take({*session, kind, Form::nonblocking}, call);
   if (!taken) return std::nullopt;
   if (!*taken) return session->raise(taken->error(), call.communicator);
-  Work work = work_of(**taken);
+  Work work = work_of(**taken, call.communicator);
   if (const auto packed = (*taken)->packed) // kept until the end
     work.at_end = [packed, root = (*taken)->root] { return root ? Status(Nothing{}) : packed->unpack(); };
   const Result<mpi::Handle> started = session->nonblocking().start(std::move(work));
@@ -254,6 +255,11 @@ Nonblocking* under_way() {
 
 void before_comm_free(mpi::Handle communicator) {
   if (Session* const session = Session::current()) session->release(session->plain(communicator));
+}
+
+void begin_watch() {
+  static const bool wanted = settings_of_environment().timeout_seconds > 0;
+  if (wanted) Session::current();
 }
 
 void before_finalize() {

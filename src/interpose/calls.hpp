@@ -27,7 +27,8 @@ std::optional<int> start_call(CollectiveKind kind, Call call, mpi::Handle& reque
 class Communicator;
 class Session;
 // A plan's run, after what is under way on its communicator.
-Status run_plan(Session& session, Communicator& communicator, plan::Plan& plan, const execute::Buffers& buffers);
+Status run_plan(Session& session, Communicator& communicator, mpi::Handle handle, plan::Plan& plan,
+                const execute::Buffers& buffers);
 
 // In a call in which the ranks of the communicator may wait for each other.
 void meet(mpi::Handle communicator);
@@ -37,5 +38,8 @@ Nonblocking* under_way();
 // Before the program frees a communicator, and before it ends MPI.
 void before_comm_free(mpi::Handle communicator);
 void before_finalize();
+
+// After MPI was initialised, perhaps: a time limit holds from here on.
+void begin_watch();
 
 } // namespace kumihimo::interpose

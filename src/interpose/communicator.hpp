@@ -34,6 +34,7 @@ struct Agreed {
   const Wisdom& wisdom;
   std::uint64_t hash;             // of wisdom, settings and version
   const Shape* machine = nullptr; // of the nodes, where the user gives it
+  double timeout_seconds = 0;     // of a run in which nothing moves; 0: none. A rank's own affair
   Reproducible reproducible = Reproducible::off;
 };
 
@@ -96,6 +97,7 @@ class Communicator {
   std::string note_;
   Reproducible reproducible_ = Reproducible::off;
   std::array<std::vector<Choice>, taken_over.size()> choices_, fixed_choices_; // these for what must keep its order
+  double timeout_seconds_ = 0;
   std::unique_ptr<mpi::MpiTransport> transport_;
   plan::PlanCache plans_; // after the transport, which they use
   std::unordered_set<plan::CallKey, Refused> refused_;

@@ -113,7 +113,7 @@ Status run_piece(const Sum& sum, std::int64_t first, std::int64_t number, plan::
   if (!sums) return sums.error();
   sum.expand(first, number, *sums);
   if (plan)
-    if (Status s = run_plan(*sum.session, *sum.communicator, *plan, {*sums, *sums}); !s) return s;
+    if (Status s = run_plan(*sum.session, *sum.communicator, sum.handle, *plan, {*sums, *sums}); !s) return s;
   sum.round(first, number, *sums);
   return Nothing{};
 }
@@ -167,6 +167,7 @@ ExactAnswer start_exact(Session& session, CollectiveKind kind, const Call& call,
             sum->communicator->transport(),
             &sum->communicator->under_way(),
             {sums.get(), sums.get()},
+            sum->handle,
             [sums, sum = *sum]() -> Status { return sum.round(0, sum.count, sums.get()), Nothing{}; }};
   const Result<mpi::Handle> started = session.nonblocking().start(std::move(work));
   if (!started) return raised(*sum, started.error());

@@ -65,8 +65,9 @@ TEST(ExactSums, OverEveryAlgorithmAndNumberOfRanksAreTheSameBytes) {
       const auto report = execute::run_loopback(*schedule, buffers, options, {nullptr, kernels.merge, nullptr});
       ASSERT_TRUE(report.ok()) << v.name << " on " << shape << ": " << report.error().sentence();
       for (std::int32_t r = 0; r < space.ranks(); ++r)
-        if (v.kind == CollectiveKind::allreduce || Rank{r} == root)
-          EXPECT_EQ(memory[static_cast<std::size_t>(r)], expected) << v.name << " on " << shape << ", rank " << r;
+        EXPECT_TRUE((v.kind == CollectiveKind::reduce && Rank{r} != root) ||
+                    memory[static_cast<std::size_t>(r)] == expected)
+            << v.name << " on " << shape << ", rank " << r;
       ran.insert(v.name);
     }
   EXPECT_GT(ran.size(), 10u);

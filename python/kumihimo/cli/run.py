@@ -39,6 +39,9 @@ def command(
     exact_sums: Annotated[
         bool, typer.Option("--exact-sums", help="The same, and float sums rounded once: on any number of ranks.")
     ] = False,
+    timeout: Annotated[
+        float, typer.Option("--timeout", metavar="SECONDS", help="End calls that wait for longer; 0: never.")
+    ] = 0,
     json_file: Annotated[
         Optional[Path], typer.Option("--json", metavar="FILE", help="Write what ran as one JSON object.")
     ] = None,
@@ -57,6 +60,7 @@ def command(
         "SHAPE": checked_shape(shape),
         "WISDOM": readable(wisdom),
         "REPRODUCIBLE": mode,
+        "TIMEOUT": checked_timeout(timeout),
     }
     code, summary = preload.run(program, settings)
     if summary is None:
@@ -104,6 +108,12 @@ def checked_algorithm(name: str, mode: str) -> str:
         if mode and not all(variant.rounding["independent_of_placement"] for variant in known):
             raise BadInput("an algorithm that keeps one order on all placements", name, "leave it out, or take ring")
     return name
+
+
+def checked_timeout(seconds: float) -> str:
+    if not 0 <= seconds < float("inf"):
+        raise BadInput("--timeout of at least 0 seconds", str(seconds))
+    return str(seconds) if seconds else ""
 
 
 def checked_shape(text: str) -> str:
