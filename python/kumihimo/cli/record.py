@@ -42,8 +42,8 @@ def command(
 ) -> None:
     """Record what an unmodified MPI program does: calls, bytes, waiting, partners; a summary follows on stderr.
 
-    Nothing is compiled anew: the program's calls of MPI are caught, in C and in Fortran. Standard input and output are the
-    program's, and so is the exit status."""
+    Nothing is compiled anew: the program's calls of MPI are caught, in C and in Fortran. Standard input and output are
+    the program's, and so is the exit status."""
     for path in filter(None, (json_file, mpip)):
         writable(path)
     if show is not None:

@@ -28,7 +28,7 @@ def text(totals: Totals, command: str) -> str:
 
 
 def together(totals: Totals) -> list[Calls]:
-    """The calls of each place on all communicators, the longest first. A rank that is on several counts once for each."""
+    """The calls of each place on all communicators, the longest first. A rank counts once for each."""
     found: dict[tuple, Calls] = {}
     for calls in totals.by_time():
         known = found.setdefault(key(calls), Calls(calls.call, calls.place, ""))

@@ -160,7 +160,7 @@ def counts(arguments):
         equal(made.get("MPI_Comm_dup"), 200, "200 duplicates are one kind in the profile")
         check(len(profile.ranks[rank]["communicators"]) <= 6, "communicators of few kinds")
         dup = [c["name"] for c in profile.ranks[rank]["communicators"]].index("MPI_Comm_dup")
-        split = profile.calls(rank, "MPI_Allreduce", "split_calls", lambda row: row["communicator"] == dup)
+        split = profile.calls(rank, "MPI_Allreduce", "split_calls", lambda row, dup=dup: row["communicator"] == dup)
         equal(split, 200, "each call on a communicator that was freed is split")
         for name in ("MPI_Neighbor_alltoall", "MPI_Alltoallw", "MPI_Barrier"):
             equal(profile.calls(rank, name, "split_calls"), 1, f"{name} is split")
@@ -211,7 +211,7 @@ def python(arguments):
 
 
 def late(arguments):
-    """The others wait for the last rank; it waits for nobody. With clocks put apart, just the same; and with barriers."""
+    """The others wait for the last rank; it waits for nobody. With clocks put apart just the same, and with barriers."""
     ranks = arguments[2]
     for more in ({}, {"KUMIHIMO_RECORD_SKEW": "7000000000"}, {"KUMIHIMO_RECORD_SYNC": "1"}):
         profile, _ = recorded(arguments, more)

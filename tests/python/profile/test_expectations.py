@@ -23,9 +23,9 @@ def test_all_come_to_a_time(text: str, seconds: float) -> None:
 
 
 UNREADABLE = (
-    "soon; seconds < 1; seconds <= ; bytes rate >= 3; seconds <= 0; rate >= 5; bytes 0 rate >= 1; bytes 1 rate >= 0; "
-    "seconds <= 1 2; seconds <= -1"
-).split("; ")
+    *("soon", "seconds < 1", "seconds <= ", "bytes rate >= 3", "rate >= 5", "seconds <= 1 2"),
+    *("seconds <= 0", "seconds <= -1", "bytes 0 rate >= 1", "bytes 1 rate >= 0"),
+)
 
 
 @pytest.mark.parametrize("text", UNREADABLE)
