@@ -211,7 +211,7 @@ def python(arguments):
 
 
 def late(arguments):
-    """The others wait for the last rank; it waits for nobody. With clocks put apart just the same, and with barriers."""
+    """The others wait for the last rank; it waits for nobody. Likewise with clocks put apart, and with barriers."""
     ranks = arguments[2]
     for more in ({}, {"KUMIHIMO_RECORD_SKEW": "7000000000"}, {"KUMIHIMO_RECORD_SYNC": "1"}):
         profile, _ = recorded(arguments, more)
