@@ -12,12 +12,12 @@ from kumihimo.bench.tuned import Choice
 from kumihimo.errors import OutOfTime
 
 LEAST_LAUNCHES = 6  # from which the interval covers 95 %
-MOST_LAUNCHES = 9
+MOST_LAUNCHES = 15
 NARROW = 0.04  # width of the interval of the ratio at which more launches say nothing new
 TAKING_OVER_SECONDS = 1e-7  # what it costs a program to have its call caught: ours must win that back
 
-# Results of the cases (size, choice) in one launch of this name, in their order; None where there is none.
-Launch = Callable[[str, Sequence[tuple[int, Choice]]], list[dict]]
+# Results of the cases (size, choice) in the launch of this number, in their order; None where time ended first.
+Launch = Callable[[int, Sequence[tuple[int, Choice]]], list]
 
 
 @dataclass
@@ -72,24 +72,23 @@ class Judged:
             self.theirs.append(result["library"]["seconds"])
 
 
-def judge(
-    proposals: Sequence[tuple[int, Choice]],
-    launch: Launch,
-    affordable: Callable[[list[Judged], int], list[Judged]] = lambda judged, launches: judged,
-) -> list[Judged]:
-    """Each proposal judged; those first in order are the last to be given up when time is short: `affordable` says,
-    after the first launch, which of them so many more launches can still have."""
+def part_of(number: int) -> float:
+    """How much of the time that is left a launch may take, so that enough of them have some."""
+    return 1 / max(1, LEAST_LAUNCHES + 1 - number)
+
+
+def judge(proposals: Sequence[tuple[int, Choice]], launch: Launch) -> list[Judged]:
+    """Each proposal judged. What a launch does not reach in its part of the time is given up, so that the rest has
+    enough launches; they go on until all is clear."""
     judged = [Judged(size, choice) for size, choice in proposals]
     going_on = judged
     try:
         for number in range(MOST_LAUNCHES):
-            results = launch(f"judging {number + 1}", [(j.bytes, j.choice) for j in going_on])
-            for each, result in zip(going_on, results):
-                if result is not None:
-                    each.take(result)
-            if number == 0:
-                going_on = affordable(going_on, LEAST_LAUNCHES - 1)
-            going_on = [j for j in going_on if not j.clear]
+            results = launch(number, [(j.bytes, j.choice) for j in going_on])
+            reached = [(j, result) for j, result in zip(going_on, results) if result is not None]
+            for each, result in reached:
+                each.take(result)
+            going_on = [j for j, _ in reached if not j.clear]
             if not going_on:
                 break
     except OutOfTime:

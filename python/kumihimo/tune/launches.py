@@ -14,7 +14,6 @@ from kumihimo.errors import OutOfTime
 from kumihimo.tune.journal import Journal
 
 LEAST_SECONDS = 1.0  # that a launch needs: one is not begun with less
-GRACE_SECONDS = 2.0  # that a launch may be late, since what it has not told then is lost
 
 # Results in the order of the cases; fewer where the time was over.
 Measure = Callable[[Sequence[Case], int, float, float, Callable[[dict], None]], None]
@@ -49,20 +48,29 @@ class Launches:
         self.overhead = LEAST_SECONDS  # seconds of a launch beside its cases
         self.interrupted = False  # by Ctrl-C: then there is no more time
 
-    def __call__(self, name: str, cases: Sequence[Case], ranks: int, seconds: float) -> list[dict | None]:
-        """Their results in order; None where time ended first. Raises OutOfTime where there is none to begin."""
+    @property
+    def left(self) -> float:
+        """Seconds of the part that is under way."""
+        return min(self.clock.left, (self.deadline or self.clock.seconds) - self.clock.spent)
+
+    def __call__(
+        self, name: str, cases: Sequence[Case], ranks: int, seconds: float, part: float = 1.0, in_order: bool = False
+    ) -> list[dict | None]:
+        """Their results in order; None for those that were not reached in this part of the time that is left. Raises
+        OutOfTime where there is none to begin."""
         found = [self._journal.recall(name, key_of(case, ranks)) for case in cases]
         missing = [i for i, result in enumerate(found) if result is None]
         if not missing:
             return found
-        left = min(self.clock.left, (self.deadline or self.clock.seconds) - self.clock.spent)
-        if self.interrupted or left < max(LEAST_SECONDS, self.overhead):
+        if self.interrupted or self.left < max(LEAST_SECONDS, self.overhead):
             raise OutOfTime(f"time for {name}", "none")
-        order = shuffled([(i, cases[i]) for i in missing], name)
+        order = [(i, cases[i]) for i in missing]
+        if not in_order:
+            order = shuffled(order, name)
         told: list[dict] = []
         self.made += 1
         try:
-            limit = left + GRACE_SECONDS
+            limit = max(LEAST_SECONDS, self.overhead, part * self.left)
             self._measure([case for _, case in order], ranks, seconds, limit, told.append)
         except KeyboardInterrupt:
             self.interrupted = True

@@ -12,17 +12,17 @@ from kumihimo.bench import Case, run_check, run_measure
 from kumihimo.bench.cases import rank_space, with_choice
 from kumihimo.bench.tuned import Choice, Effort, Tuning
 from kumihimo.errors import OutOfTime
-from kumihimo.sizes import text_of
 from kumihimo.tune import search, wisdom
 from kumihimo.tune.journal import Journal
-from kumihimo.tune.judging import LEAST_LAUNCHES, MOST_LAUNCHES, Judged, judge
-from kumihimo.tune.launches import Launches
+from kumihimo.tune.judging import LEAST_LAUNCHES, MOST_LAUNCHES, Judged, judge, part_of
+from kumihimo.tune.launches import Launches, key_of
 from kumihimo.tune.targets import Target
 
 SEARCH_SHARE = 0.4  # of a target's time; the rest is for judging
 THOROUGH_LAUNCHES = 8  # of a search that does more than a survey
+PART = 0.4  # of the search's time that is left, for one of its launches
 FINALS = 2  # launches of finalists: judging comes anyway
-CALLS = 6  # of a case that a launch makes at least: the first, to warm up, and turns
+CHEAP_BYTES = 2**20  # longer vectors take most of the time, so they come last
 
 # Wrong ones of the cases, with what was found; the golden copy decides.
 Check = Callable[[Sequence[Case], int, float], dict[int, str]]
@@ -80,27 +80,30 @@ class Tuner:
         odd = search.spread(proposed, search.probes(sizes, target.ranks))
         first = search.coarse(sizes)
         rest = [size for size in sizes if size not in first]
-        wanted = [(size, {**proposed, **odd}[size]) for size in (*first, *rest, *odd) if proposed]
+        in_order = sorted([*first, *rest, *odd], key=lambda size: size > CHEAP_BYTES)  # else as they stand
+        wanted = [(size, {**proposed, **odd}[size]) for size in in_order if proposed]
         try:
-            refused = self.checked(target, wanted)
+            wrong = self.checked(target, wanted)
         except OutOfTime:
             return Outcome(target, [], list(sizes), thorough=False)
-        seconds = (share - (clock.spent - began)) / (2 * (LEAST_LAUNCHES + 1) * max(1, len(wanted)))
-        effort_seconds = within(seconds, 0.002, 0.05)
+        contestants = 2 * max(1, len(wanted))
+        spare = share - (clock.spent - began) - MOST_LAUNCHES * self.launches.overhead
+        seconds = within(spare / MOST_LAUNCHES / contestants, 0.002, 0.05)
 
-        def launch(name: str, cases: Sequence[tuple[int, Choice]]) -> list:
-            self.step(f"{target}: {name}")
-            return self.launches(
-                f"{target}: {name}", [self.case(target, *each) for each in cases], target.ranks, effort_seconds
-            )
+        def launch(number: int, proposals: Sequence[tuple[int, Choice]]) -> list:
+            name = f"{target}: judging {number + 1}"
+            self.step(name)
+            cases = [self.case(target, *each) for each in proposals]
+            part = part_of(number)
+            return self.launches(name, cases, target.ranks, seconds, part, in_order=number == 0)
 
-        right = [each for each in wanted if each[0] not in refused]
-        judged = judge(right, launch, lambda some, more: self.affordable(some, more, effort_seconds))
-        judged += [Judged(size, choice, refused=refused[size]) for size, choice in wanted if size in refused]
+        judged = judge([each for each in wanted if each[1] not in wrong], launch)
+        judged += [Judged(size, choice, refused=wrong[choice]) for size, choice in wanted if choice in wrong]
         told = [j for j in judged if j.clear or len(j.ours) >= LEAST_LAUNCHES]
         left = [size for size in sizes if size not in {j.bytes for j in told}]
-        wrong = [f"{target}, {text_of(size)}: {refused[size]}" for size in sorted(refused)]
-        return Outcome(target, wisdom.choices_of(target, told), left, wrong, thorough)
+        return Outcome(
+            target, wisdom.choices_of(target, told), left, [f"{target}: {w}" for w in wrong.values()], thorough
+        )
 
     def tuning(self, target: Target, sizes: Sequence[int], seconds: float) -> Tuning:
         """How the search measures, each launch with its part of the time."""
@@ -118,45 +121,46 @@ class Tuner:
         tuning.allowed = target.allows
 
         def launch(_: Tuning, name: str, cases: list[Case], each: float) -> list[dict]:
-            found = self.launches(f"{target}: {name}", cases, target.ranks, each)
+            found = self.launches(f"{target}: {name}", cases, target.ranks, each, PART)
             return [{"not_applicable": "no time"} if result is None else result for result in found]
 
         tuning.launch = launch
         return tuning
 
-    def checked(self, target: Target, wanted: Sequence[tuple[int, Choice]]) -> dict[int, str]:
-        """Sizes at which what is proposed is wrong, with what was found. In place as well as not, by turns."""
-        cases = [self.case(target, size, choice, in_place=i % 2 == 1) for i, (size, choice) in enumerate(wanted)]
+    def checked(self, target: Target, wanted: Sequence[tuple[int, Choice]]) -> dict[Choice, str]:
+        """Choices that are wrong, with what was found: each at the first and the last of its sizes that are not too
+        long, in place as well as not."""
+        asked = [
+            (choice, self.case(target, size, choice, in_place))
+            for choice, sizes in sizes_to_check(wanted).items()
+            for size in sizes
+            for in_place in (False, True)
+        ]
         name = f"{target}: check"
-        keys = [{"case": str(case), "ranks": target.ranks} for case in cases]
+        keys = [key_of(case, target.ranks) for _, case in asked]
         new = [i for i, key in enumerate(keys) if self.journal.recall(name, key) is None]
         if new:
             self.step(f"{target}: checking")
-            left = self.launches.clock.left
-            if left < self.launches.overhead:
+            if self.launches.left < self.launches.overhead:
                 raise OutOfTime(f"time for {name}", "none")
-            wrong = self.check([cases[i] for i in new], target.ranks, left)
+            wrong = self.check([asked[i][1] for i in new], target.ranks, self.launches.left)
             self.journal.keep(name, [(keys[i], {"wrong": wrong.get(place, "")}) for place, i in enumerate(new)])
-        found = {wanted[i][0]: self.journal.recall(name, key)["wrong"] for i, key in enumerate(keys)}
-        return {size: what for size, what in found.items() if what}
-
-    def affordable(self, judged: list[Judged], launches: int, seconds: float) -> list[Judged]:
-        """The first of them that so many more launches have time for."""
-        clock = self.launches.clock
-        left = min(clock.left, (self.launches.deadline or clock.seconds) - clock.spent)
-        each = left / launches - self.launches.overhead
-        kept: list[Judged] = []
-        for j in judged:
-            if j.ours:
-                each -= max(2 * seconds, CALLS * (j.ours[-1] + j.theirs[-1]))
-            if each < 0:
-                break
-            kept.append(j)
-        return kept
+        found = [(choice, self.journal.recall(name, key)["wrong"]) for (choice, _), key in zip(asked, keys)]
+        return {choice: what for choice, what in found if what}
 
     @staticmethod
     def case(target: Target, size: int, choice: Choice, in_place: bool = False) -> Case:
         return with_choice(replace(target.case, bytes=size, in_place=in_place), choice[0], dict(choice[1]))
+
+
+def sizes_to_check(wanted: Sequence[tuple[int, Choice]]) -> dict[Choice, list[int]]:
+    sizes: dict[Choice, list[int]] = {}
+    for size, choice in sorted(wanted, key=lambda each: each[0]):
+        sizes.setdefault(choice, []).append(size)
+    return {
+        choice: sorted({found[0], max((s for s in found if s <= CHEAP_BYTES), default=found[0])})
+        for choice, found in sizes.items()
+    }
 
 
 def finished_key(target: Target, sizes: Sequence[int]) -> dict:
