@@ -11,6 +11,7 @@ import typer
 
 from kumihimo.errors import BadInput
 from kumihimo.sizes import text_of
+from kumihimo.tune import reading
 
 app = typer.Typer()
 
@@ -25,7 +26,10 @@ def command(
     algorithm: Annotated[
         str, typer.Option("--algorithm", "-a", metavar="NAME", help="One algorithm for all calls that it fits.")
     ] = "",
-    wisdom: Annotated[Optional[Path], typer.Option("--wisdom", metavar="FILE", help="Choices, by length.")] = None,
+    wisdom: Annotated[
+        Optional[Path], typer.Option("--wisdom", metavar="FILE", help="Choices, by length; by default what tune found.")
+    ] = None,
+    no_wisdom: Annotated[bool, typer.Option("--no-wisdom", help="Leave out what tune found for this machine.")] = False,
     shape: Annotated[
         str, typer.Option("--shape", "-s", metavar="SHAPE", help="The job's nodes, in the order of its ranks: 4x3x2.")
     ] = "",
@@ -41,7 +45,11 @@ def command(
 
     if json_file is not None:
         writable(json_file)
-    settings = {"ALGORITHM": checked_algorithm(algorithm), "SHAPE": checked_shape(shape), "WISDOM": readable(wisdom)}
+    settings = {
+        "ALGORITHM": checked_algorithm(algorithm),
+        "SHAPE": checked_shape(shape),
+        "WISDOM": wisdom_for(wisdom, no_wisdom or bool(algorithm)),
+    }
     code, summary = preload.run(program, settings)
     if summary is None:
         tell(
@@ -61,17 +69,33 @@ def tell(line: str) -> None:
 
 
 def lines(summary: dict) -> list[str]:
-    """A line a collective, size class and algorithm; then why calls were handed on."""
+    """Where the choices are from; a line a collective, size class and algorithm; then why calls were handed on."""
+    path = summary.get("wisdom")
+    choices = reading.choices_in(path)
     ran = [
         f"{row['collective']} from {text_of(row['bytes_from'])} below {text_of(row['bytes_to'] + 1)}: "
-        f"{row['algorithm']}, {row['calls']} calls of all ranks"
+        f"{row['algorithm']}, {row['calls']} calls of all ranks{in_tuning(row, summary['ranks'], choices)}"
         for row in summary["calls"]
     ]
     left = [
         f"{row['collective']} to the library, {row['calls']} calls: {row['reason']}" for row in summary["handed_on"]
     ]
     shapes = ", ".join(f"{name} ({number})" for name, number in (summary["communicators"] or {}).items())
-    return [*ran, *left, *([f"communicators of rank 0: {shapes}"] if shapes else [])]
+    return [
+        *([f"wisdom: {path}"] if path else []),
+        *ran,
+        *left,
+        *([f"communicators of rank 0: {shapes}"] if shapes else []),
+    ]
+
+
+def in_tuning(calls: dict, ranks: int, choices: list[dict]) -> str:
+    """How much faster than the library's own."""
+    found = reading.speedup(calls, ranks, choices)
+    if found is None:
+        return ""
+    low, high = (f"{times:.2f}" for times in found)
+    return f", {low if low == high else f'{low} to {high}'} times as fast as the library's own in tuning"
 
 
 def checked_algorithm(name: str) -> str:
@@ -101,10 +125,14 @@ def writable(path: Path) -> None:
         raise BadInput("--json names a file that can be written", f"{path}: {error.strerror}") from None
 
 
-def readable(wisdom: Path | None) -> str:
-    """The path as every process sees it."""
+def wisdom_for(wisdom: Path | None, none: bool) -> str:
+    """The path as every process sees it: a file, or the folder of what tune found, in which the processes look for that
+    of their machine and MPI library."""
     if wisdom is None:
-        return ""
+        usual = reading.folder()
+        return "" if none or not usual.is_dir() else str(usual)
+    if none:
+        raise BadInput("--wisdom alone", "it beside --no-wisdom or --algorithm", "leave one of them out")
     if not wisdom.is_file():
         raise BadInput("a wisdom file", f"none at {wisdom}")
     return str(wisdom.resolve())

@@ -17,7 +17,7 @@ from kumihimo.cli import options, output, waiting
 from kumihimo.errors import BadInput, KumihimoError
 from kumihimo.questions import Ranks
 from kumihimo.sizes import parse_sizes, text_of
-from kumihimo.tune import targets, tuner, wisdom
+from kumihimo.tune import reading, targets, tuner, wisdom
 from kumihimo.tune.journal import Journal
 from kumihimo.tune.launches import Clock, Launches, on_this_machine
 from kumihimo.tune.targets import ANY, COLLECTIVES, FIXED_ORDER, REDUCTIONS, Target
@@ -220,7 +220,7 @@ def simulate(asked: Asked, name: str, ranks: Ranks, out: Path | None) -> dict:
 
     machine = simulation.on(machines.load(name), ranks)
     place = {"machine": machine.name, "shape": str(machine.shape), "model": "flow"}
-    path = out or wisdom.folder() / f"simulated-{machine.name}-{machine.shape}.json".replace("/", "-")
+    path = out or reading.folder() / f"simulated-{machine.name}-{machine.shape}.json".replace("/", "-")
     wisdom.check_writable(path)
     journal = Journal(state_of(path), {**place, "kumihimo": __version__}, asked.fresh)
     choices: list[dict] = []

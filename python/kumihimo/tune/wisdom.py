@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,17 +12,12 @@ from kumihimo.bench.tuned import Choice
 from kumihimo.errors import BadInput
 from kumihimo.tune.judging import Judged
 from kumihimo.tune.ranges import ranges
+from kumihimo.tune.reading import folder
 from kumihimo.tune.targets import Target
 
 LIBRARY: Choice = ("library", ())
 KEY = ("collective", "ranks", "nodes", "ranks_per_node", "determinism")
 FIGURES = ("seconds", "library_seconds", "ratio", "ratio_low", "ratio_high")
-
-
-def folder() -> Path:
-    """The user's: `kumihimo run` looks here."""
-    data = Path(os.environ.get("XDG_DATA_HOME", ""))
-    return (data if data.is_absolute() else Path.home() / ".local" / "share") / "kumihimo" / "wisdom"
 
 
 def usual_path(mpi: str) -> Path:
