@@ -65,6 +65,7 @@ class Journal:
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
+            self.close()
             raise Failed("one kumihimo tune at a time for a file of wisdom", f"another that writes {path}") from None
         self._file.seek(0)
         lines = [] if fresh else list(read(self._file))
