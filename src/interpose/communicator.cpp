@@ -96,7 +96,7 @@ const Choice* Communicator::choice(CollectiveKind kind, std::int64_t bytes) cons
   return nullptr;
 }
 
-std::variant<Communicator::Ready, Reason> Communicator::plan(const Collective& question) {
+Communicator::Answer Communicator::plan(const Collective& question) {
   if (!agrees_) return ranks() == 1 ? Reason::empty : Reason::disagreement;
   const plan::CallKey key = plan::key_of(question);
   const Choice* chosen = choice(question.kind, question.bytes().value);
@@ -105,22 +105,66 @@ std::variant<Communicator::Ready, Reason> Communicator::plan(const Collective& q
   return make_plan(question, key, *chosen);
 }
 
-std::variant<Communicator::Ready, Reason> Communicator::make_plan(Collective question, const plan::CallKey& key,
-                                                                  const Choice& choice) {
-  plan::CallKey apart = key;
-  apart.in_place = question.kind == CollectiveKind::bcast; // what is asked of all ranks alike
-  if (transport_failed_ || refused_.contains(apart)) return Reason::no_plan;
+Communicator::Answer Communicator::plan_alone(const Collective& question) {
+  if (!agrees_) return ranks() == 1 ? Reason::empty : Reason::disagreement;
+  const plan::CallKey key = plan::key_of(question);
+  const Choice* chosen = choice(question.kind, question.bytes().value);
+  if (!chosen) return Reason::not_chosen;
+  if (transport_ && !transport_->is_near()) return Reason::far;
+  if (plan::Plan* known = plans_.find(key)) return Ready{known, chosen->place};
+  return make_plan_alone(question, key, *chosen);
+}
+
+namespace {
+
+// What is asked of all ranks alike.
+plan::CallKey apart(plan::CallKey key) {
+  key.in_place = key.kind == CollectiveKind::bcast;
+  return key;
+}
+
+} // namespace
+
+// Why no plan is made, on all ranks alike.
+std::optional<Reason> Communicator::obstacle(const plan::CallKey& key) const {
+  if (transport_failed_ || refused_.contains(apart(key))) return Reason::no_plan;
   if (plans_.size() + static_cast<std::int64_t>(refused_.size()) >= most_plans) return Reason::too_many;
+  return std::nullopt;
+}
+
+Communicator::Answer Communicator::make_plan(const Collective& question, const plan::CallKey& key,
+                                             const Choice& choice) {
+  if (const auto reason = obstacle(key)) return *reason;
   if (!transport_ && !open_transport()) return Reason::no_plan;
-  Result<std::vector<Made>> made = make_both(question, choice);
+  Result<std::vector<Made>> made = make_both(question, choice, Asking::all_ranks);
   if (!made && note_.empty() && !made.error().elsewhere && made.error().kind == Error::Kind::failed)
     note_ = made.error().sentence();
   if (!all(made.ok())) {
-    refused_.insert(apart);
+    refused_.insert(apart(key));
     return Reason::no_plan;
   }
   for (Made& m : *made) plans_.keep(m.key, std::move(m.plan));
   return Ready{plans_.find(key), choice.place};
+}
+
+// An algorithm that does not fit is refused on all ranks alike; what is left is a lack of memory, which nobody else can
+// be told of here.
+Communicator::Answer Communicator::make_plan_alone(const Collective& question, const plan::CallKey& key,
+                                                   const Choice& choice) {
+  if (const auto reason = obstacle(key)) return *reason;
+  if (!transport_) return Reason::not_connected;
+  Result<std::vector<Made>> made = make_both(question, choice, Asking::nobody);
+  if (!made && made.error().kind == Error::Kind::failed) return made.error();
+  if (!made) {
+    refused_.insert(apart(key));
+    return Reason::no_plan;
+  }
+  for (Made& m : *made) plans_.keep(m.key, std::move(m.plan));
+  return Ready{plans_.find(key), choice.place};
+}
+
+void Communicator::connect() {
+  if (agrees_ && !transport_ && !transport_failed_) open_transport();
 }
 
 bool Communicator::open_transport() {
@@ -133,7 +177,8 @@ bool Communicator::open_transport() {
 }
 
 // In place and not at once, since each is as collective as the other, and the next call may be either on any rank.
-Result<std::vector<Communicator::Made>> Communicator::make_both(Collective question, const Choice& choice) {
+Result<std::vector<Communicator::Made>> Communicator::make_both(Collective question, const Choice& choice,
+                                                                Asking asking) {
   std::vector<Made> both;
   std::optional<Error> error;
   for (const bool in_place : {false, true}) {
@@ -143,7 +188,8 @@ Result<std::vector<Communicator::Made>> Communicator::make_both(Collective quest
     if (!schedule) return schedule.error(); // on all ranks alike: it is asked of the question
     const Result<execute::Reduction> reduction = execute::find_reduction(question);
     if (!reduction) return reduction.error(); // so is this
-    Result<std::unique_ptr<plan::Plan>> made = plan::Plan::make(*schedule, Rank{rank_}, *transport_, *reduction);
+    const auto make = asking == Asking::all_ranks ? &plan::Plan::make : &plan::Plan::make_alone;
+    Result<std::unique_ptr<plan::Plan>> made = make(*schedule, Rank{rank_}, *transport_, *reduction);
     if (made)
       both.push_back({plan::key_of(question), std::move(*made)});
     else if (!error)

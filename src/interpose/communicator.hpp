@@ -15,6 +15,7 @@
 #include "topology/rank_space.hpp"
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -54,19 +55,30 @@ class Communicator {
     plan::Plan* plan;
     std::size_t variant; // its place in the registry, of its collective
   };
-  std::variant<Ready, Reason> plan(const Collective& question);
+  using Answer = std::variant<Ready, Reason, Error>; // an error: this rank's alone, after which there is no way back
+  Answer plan(const Collective& question);
+  // The same for a call that must not wait for other ranks: collective in no case.
+  Answer plan_alone(const Collective& question);
+  // What such calls have missed, made in a call that may wait. Collective.
+  void connect();
+
+  mpi::MpiTransport* transport() { return transport_.get(); }
+  std::atomic<std::int32_t>& under_way() { return under_way_; } // non-blocking collectives over the transport
 
  private:
   struct Refused {
     std::size_t operator()(const plan::CallKey& key) const;
   };
   const Choice* choice(CollectiveKind kind, std::int64_t bytes) const;
-  std::variant<Ready, Reason> make_plan(Collective question, const plan::CallKey& key, const Choice& choice);
+  Answer make_plan(const Collective& question, const plan::CallKey& key, const Choice& choice);
+  Answer make_plan_alone(const Collective& question, const plan::CallKey& key, const Choice& choice);
+  std::optional<Reason> obstacle(const plan::CallKey& key) const;
   struct Made {
     plan::CallKey key;
     std::unique_ptr<plan::Plan> plan;
   };
-  Result<std::vector<Made>> make_both(Collective question, const Choice& choice);
+  enum class Asking { all_ranks, nobody };
+  Result<std::vector<Made>> make_both(Collective question, const Choice& choice, Asking asking);
   bool all(bool mine) const;
   bool agree(std::uint64_t hash) const;
   plan::RankCounts recognise(const Shape* machine);
@@ -77,6 +89,7 @@ class Communicator {
   std::int32_t rank_ = 0;
   RankSpace space_;
   bool agrees_ = false, transport_failed_ = false;
+  std::atomic<std::int32_t> under_way_ = 0;
   std::string note_;
   std::array<std::vector<Choice>, taken_over.size()> choices_;
   std::unique_ptr<mpi::MpiTransport> transport_;

@@ -70,7 +70,7 @@ Session* Session::current() {
 
 Session::Session(mpi::Library library)
     : library_(std::move(library)), settings_(settings_of_environment()), types_(library_),
-      tally_(taken_over.size(), most_variants()) {
+      tally_(calls_told, most_variants()) {
   Result<Wisdom> wisdom = wisdom_of(settings_, library_, wisdom_path_);
   if (wisdom)
     wisdom_ = std::move(*wisdom);
@@ -92,26 +92,49 @@ Session::Session(mpi::Library library)
   library_.call.Comm_create_keyval(&copied, &deleted, &keyval_, this);
 }
 
+Communicator* Session::known(mpi::Handle handle, bool& between) {
+  const std::shared_lock lock(mutex_);
+  const auto it = by_handle_.find(handle);
+  between = it != by_handle_.end() && !it->second;
+  return it == by_handle_.end() ? nullptr : it->second;
+}
+
 Communicator* Session::communicator(mpi::Handle handle) {
-  {
-    const std::shared_lock lock(mutex_);
-    if (const auto it = by_handle_.find(handle); it != by_handle_.end()) return it->second;
-  }
+  bool between = false;
+  if (Communicator* const found = known(handle, between); found || between) return found;
   // Outside of the lock: others may be making another communicator, which these ranks may wait for.
-  int between = 0;
-  if (handle == library_.constants.comm_null || library_.call.Comm_test_inter(handle, &between) != 0) return nullptr;
+  int two_groups = 0;
+  if (handle == library_.constants.comm_null || library_.call.Comm_test_inter(handle, &two_groups) != 0) return nullptr;
   std::unique_ptr<Communicator> made;
-  if (!between) {
+  if (!two_groups) {
     const Agreed agreed{wisdom_, hash_, machine_ ? &*machine_ : nullptr};
     made = std::make_unique<Communicator>(library_, handle, agreed);
   }
   library_.call.Comm_set_attr(handle, keyval_, this); // so that we learn of its end
   const std::unique_lock lock(mutex_);
-  Communicator* const known = made.get();
-  if (known) ++shapes_[known->space().name()];
-  if (known) all_.push_back(std::move(made));
-  by_handle_[handle] = known;
-  return known;
+  Communicator* const added = made.get();
+  if (added) ++shapes_[added->space().name()];
+  if (added) all_.push_back(std::move(made));
+  by_handle_[handle] = added;
+  return added;
+}
+
+void Session::want(mpi::Handle handle) {
+  {
+    const std::unique_lock lock(mutex_);
+    if (!wanted_.insert(handle).second) return;
+    wants_ = true;
+  }
+  library_.call.Comm_set_attr(handle, keyval_, this);
+}
+
+void Session::connect_wanted(mpi::Handle handle) {
+  {
+    const std::unique_lock lock(mutex_);
+    if (wanted_.erase(handle) == 0) return;
+    wants_ = !wanted_.empty();
+  }
+  if (Communicator* const found = communicator(handle)) found->connect();
 }
 
 void Session::release(mpi::Handle handle) {
@@ -126,6 +149,7 @@ void Session::release(mpi::Handle handle) {
     freed = std::move(*place);
     all_.erase(place);
   }
+  nonblocking_.drain(freed->under_way());
   if (!freed->note().empty()) say(freed->note());
 }
 
@@ -133,6 +157,7 @@ void Session::release(mpi::Handle handle) {
 void Session::gone(mpi::Handle handle) {
   const std::unique_lock lock(mutex_);
   by_handle_.erase(handle);
+  wanted_.erase(handle);
 }
 
 int Session::copied(mpi::Handle, int, void*, void*, void*, int* flag) { return *flag = 0; }
@@ -145,6 +170,7 @@ int Session::deleted(mpi::Handle handle, int, void*, void* session) {
 
 void Session::finish() {
   if (finished_.exchange(true)) return;
+  nonblocking_.stop();
   write_summary();
   for (const auto& c : all_)
     if (!c->note().empty()) say(c->note());
@@ -189,9 +215,10 @@ void Session::write_summary() {
                        library_.operation(Operation::sum), 0, world);
   if (rank != 0 || settings_.summary.empty()) return;
   nlohmann::json calls = nlohmann::json::array(), handed_on = nlohmann::json::array();
-  for (std::size_t k = 0; k < taken_over.size(); ++k) {
-    const std::string_view collective = name_of(taken_over[k]);
-    const auto variants = Registry::standard().variants(taken_over[k]);
+  for (std::size_t k = 0; k < calls_told; ++k) {
+    const CollectiveKind kind = taken_over[k % taken_over.size()];
+    const std::string collective = (k < taken_over.size() ? "" : "i") + std::string(name_of(kind));
+    const auto variants = Registry::standard().variants(kind);
     for (std::size_t c = 0; c < size_classes; ++c) {
       const std::int64_t from = c == 0 ? 0 : std::int64_t{1} << (c - 1);
       const auto row = [&](std::string_view algorithm, std::int64_t number) {

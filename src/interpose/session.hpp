@@ -4,6 +4,7 @@
 #pragma once
 
 #include "interpose/communicator.hpp"
+#include "interpose/nonblocking.hpp"
 #include "interpose/settings.hpp"
 #include "interpose/types.hpp"
 
@@ -12,6 +13,7 @@
 #include <memory>
 #include <shared_mutex>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace kumihimo::interpose {
@@ -27,6 +29,14 @@ class Session {
 
   // The communicator, known or new (then collective); null for an intercommunicator.
   Communicator* communicator(mpi::Handle handle);
+  // The same by this rank alone: null also for one that is new. What is missed so is made up for by meet().
+  Communicator* known(mpi::Handle handle, bool& between);
+  void want(mpi::Handle handle);
+  // Within a call in which the communicator's ranks may wait for each other.
+  void meet(mpi::Handle handle) {
+    if (wants_.load(std::memory_order_relaxed)) connect_wanted(handle);
+  }
+  Nonblocking& nonblocking() { return nonblocking_; }
   // The program frees it, on all its ranks: so do we, before it is gone.
   void release(mpi::Handle handle);
   // Before MPI ends: frees everything, and rank 0 of the world writes what ran.
@@ -45,6 +55,7 @@ class Session {
  private:
   explicit Session(mpi::Library library);
   void gone(mpi::Handle handle); // freed by a way that we do not see
+  void connect_wanted(mpi::Handle handle);
   static int copied(mpi::Handle, int, void*, void*, void*, int* flag);
   static int deleted(mpi::Handle handle, int, void*, void* session);
 
@@ -63,8 +74,11 @@ class Session {
 
   std::shared_mutex mutex_; // of what follows
   std::unordered_map<mpi::Handle, Communicator*> by_handle_;
+  std::unordered_set<mpi::Handle> wanted_;         // by non-blocking calls
+  std::atomic<bool> wants_ = false;                // whether any is
   std::vector<std::unique_ptr<Communicator>> all_; // in the order in which they were first used
   std::map<std::string, std::int64_t> shapes_;     // of communicators, by name
+  Nonblocking nonblocking_{library_};
   std::atomic<bool> finished_ = false, has_spoken_ = false, has_raised_ = false;
 };
 
