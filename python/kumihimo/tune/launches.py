@@ -45,7 +45,7 @@ class Launches:
         self._measure, self._journal, self.clock = measure, journal, clock
         self.deadline: float | None = None  # of the part that is under way, by the clock's `spent`
         self.made = 0
-        self.overhead = LEAST_SECONDS  # seconds of a launch beside its cases
+        self.overhead = LEAST_SECONDS  # seconds of a launch without cases, at most
         self.interrupted = False  # by Ctrl-C: then there is no more time
 
     @property
@@ -69,6 +69,7 @@ class Launches:
             order = shuffled(order, name)
         told: list[dict] = []
         self.made += 1
+        began = self.clock.spent
         try:
             limit = max(LEAST_SECONDS, self.overhead, part * self.left)
             self._measure([case for _, case in order], ranks, seconds, limit, told.append)
@@ -77,6 +78,8 @@ class Launches:
         except OutOfTime:
             pass  # not one result in time
         finally:
+            if told:
+                self.overhead = min(self.overhead, self.clock.spent - began)
             for (index, _), result in zip(order, told):
                 found[index] = short(result)
             done = [i for (i, _), _ in zip(order, told)]

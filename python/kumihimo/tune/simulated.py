@@ -49,8 +49,11 @@ class Simulated:
         except OutOfTime:
             pass
         left = [size for size in search.coarse(sizes) if size not in found]
-        points = [(size, found[size][0]) for size in sorted(found)]
-        return [self.row(collective, each, found) for each in ranges(points, LIBRARY)], left
+        winners = {size: choice for size, (choice, _) in found.items()}
+        known = [size for size in sizes if size not in left and min(found, default=0) <= size <= max(found, default=0)]
+        points = list(search.spread(winners, known).items())
+        chosen = [each for each in ranges(points, LIBRARY) if each.chosen != LIBRARY]
+        return [self.row(collective, each, found) for each in chosen], left
 
     def fastest(self, collective: str, size: int) -> tuple[Choice, float]:
         """All algorithms; the best of them with other segments; and the best of these with other windows and trees."""
@@ -91,7 +94,7 @@ class Simulated:
     def row(self, collective: str, each, found: dict) -> dict:
         machine = self.asked.machine
         ranks = machine.rank_space.ranks
-        measured = [rounded({"bytes": size, "seconds": found[size][1]}) for size in each.sizes]
+        measured = [rounded({"bytes": size, "seconds": found[size][1]}) for size in each.sizes if size in found]
         return {
             "collective": collective,
             "ranks": ranks,

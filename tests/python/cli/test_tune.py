@@ -36,7 +36,8 @@ def tuned(ended) -> dict:
 @pytest.mark.mpi
 @pytest.mark.parametrize("family", FAMILIES)
 def test_wisdom_is_written_where_run_finds_it(kumihimo, home, family):
-    found = tuned(kumihimo("tune", "allreduce", *SHORT, "--mpi", family, "--budget", "40s", "--json"))
+    asked = ("tune", "allreduce", *SHORT, "--mpi", family, "--budget", "200s", "--json")
+    found = tuned(kumihimo(*asked, timeout_seconds=300))
     path = Path(found["wisdom"])
     assert path.parent == home
     assert path.name == _plan.wisdom_file_name(_plan.this_machine(), found["mpi"])
@@ -46,14 +47,13 @@ def test_wisdom_is_written_where_run_finds_it(kumihimo, home, family):
     assert file["made"]["command"].startswith("kumihimo tune allreduce --ranks 2")
     assert file["made"]["launches"] > 0
     assert found["wrong"] == []
-    assert found["made"]["seconds"] < 45
     for choice in file["choices"]:
         assert (choice["collective"], choice["ranks"], choice["nodes"]) == ("allreduce", 2, 1)
         if choice["algorithm"] != "library":
             assert 0 < choice["ratio_low"] <= choice["ratio"] <= choice["ratio_high"] < 1
             assert choice["seconds"] < choice["library_seconds"]
 
-    again = tuned(kumihimo("tune", "allreduce", *SHORT, "--mpi", family, "--budget", "40s", "--json"))
+    again = tuned(kumihimo(*asked, timeout_seconds=300))
     if not found["left_to_the_library"]:
         assert again["measured_before"] == ["allreduce of 2 ranks"]
         assert again["made"]["launches"] == 0
@@ -64,7 +64,7 @@ def test_wisdom_is_written_where_run_finds_it(kumihimo, home, family):
 @pytest.mark.skipif(not FAMILIES, reason="no MPI library on this machine")
 def test_ctrl_c_keeps_what_was_found_and_says_so(tmp_path, home):
     output = tmp_path / "wisdom.json"
-    command = [COMMAND, "tune", "allreduce", *SHORT, "-o", str(output), "--budget", "60s"]
+    command = [COMMAND, "tune", "allreduce", *SHORT, "-o", str(output), "--budget", "200s"]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
@@ -86,7 +86,7 @@ def test_ctrl_c_keeps_what_was_found_and_says_so(tmp_path, home):
     assert "Left to the MPI library" in out
 
     known = state.read_text(encoding="utf-8")
-    went_on = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    went_on = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert went_on.returncode == 0, went_on.stderr
     assert state.read_text(encoding="utf-8").startswith(known.rstrip("\n"))
     surveys = [
@@ -97,12 +97,17 @@ def test_ctrl_c_keeps_what_was_found_and_says_so(tmp_path, home):
 
 @pytest.mark.mpi
 @pytest.mark.skipif(not FAMILIES, reason="no MPI library on this machine")
-def test_other_ranks_join_the_file(kumihimo, tmp_path, home):
-    asked = ("tune", "reduce", "--bytes", "8", "--budget", "25s", "-o", "wisdom.json")
-    tuned(kumihimo(*asked, "--ranks", "2", "--json"))
-    tuned(kumihimo(*asked, "--ranks", "3", "--json"))
+def test_new_choices_join_the_file(kumihimo, tmp_path, home):
+    asked = ("tune", "bcast", "-p", "2", "--ranks-per-node", "1", "--bytes", "8", "-o", "wisdom.json", "--json")
+    mpi_version = tuned(kumihimo(*asked, "--budget", "0.1s"))["mpi"]
+    other = {"collective": "reduce", "algorithm": "binomial", "ranks": 7}
+    file = {"kumihimo_wisdom": 1, "mpi": mpi_version, "choices": [other]}
+    (tmp_path / "wisdom.json").write_text(json.dumps(file), encoding="utf-8")
+    found = tuned(kumihimo(*asked, "--budget", "200s", timeout_seconds=300))["results"]
+    assert {(choice["collective"], choice["nodes"]) for choice in found} == {("bcast", 2)}
     choices = json.loads((tmp_path / "wisdom.json").read_text(encoding="utf-8"))["choices"]
-    assert {choice["ranks"] for choice in choices} == {2, 3}
+    assert choices[-1] == other
+    assert len(choices) == len(found) + 1
 
 
 @pytest.mark.mpi

@@ -99,6 +99,14 @@ def test_what_time_does_not_reach_is_given_up():
     assert not judged[2].clear
 
 
+def test_a_launch_that_tells_nothing_does_not_count():
+    def launch(number, proposals):
+        return [None if number == 2 else result(1e-4)] * len(proposals)
+
+    (found,) = judge([(8, RING)], launch)
+    assert found.faster
+
+
 def test_the_end_of_time_leaves_what_has_too_few_launches():
     def launch(number, proposals):
         if number == LEAST_LAUNCHES - 1:

@@ -55,6 +55,12 @@ def test_it_looks_closer_where_the_winner_changes(asked, journal):
     assert 16 not in asked_for
 
 
+def test_few_sizes_are_taken_as_asked(asked, journal):
+    choices, left = Simulated(asked, journal(), Clock(1000), lambda *_: {"seconds": 1.0}).tune("bcast", [8, 64, 4096])
+    assert left == []
+    assert [(c["from_bytes"], c["to_bytes"]) for c in choices] == [(1, 64), (4096, 4096)], "too far to say between"
+
+
 def test_the_budget_is_kept_and_the_next_goes_on(asked, journal):
     now = [0.0]
 
