@@ -195,13 +195,14 @@ Answer take(const Asked& asked, Call& call) {
   return asked.kind == CollectiveKind::bcast ? take_broadcast(asked, call) : take_reduction(asked, call);
 }
 
-Work work_of(const Taken& taken) {
-  return {taken.plan, taken.communicator->transport(), &taken.communicator->under_way(), taken.buffers, {}};
+Work work_of(const Taken& taken, mpi::Handle communicator) {
+  return {taken.plan, taken.communicator->transport(), &taken.communicator->under_way(), taken.buffers, communicator};
 }
 
-Status run(const Taken& taken) {
+Status run(const Taken& taken, mpi::Handle communicator) {
   const bool alone = taken.communicator->under_way().load(std::memory_order_acquire) == 0;
-  const Status done = alone ? taken.plan->run(taken.buffers) : taken.session->nonblocking().run(work_of(taken));
+  const Status done =
+      alone ? taken.plan->run(taken.buffers) : taken.session->nonblocking().run(work_of(taken, communicator));
   if (!done || !taken.packed || taken.root) [[likely]]
     return done;
   return taken.packed->unpack();
@@ -214,7 +215,7 @@ std::optional<int> run_call(CollectiveKind kind, Call call) {
   if (!session) return std::nullopt;
   const Answer taken = take({*session, kind, Form::blocking}, call);
   if (!taken) return std::nullopt;
-  const Status done = *taken ? run(**taken) : Status(taken->error());
+  const Status done = *taken ? run(**taken, call.communicator) : Status(taken->error());
   if (done) [[likely]]
     return 0;
   return session->raise(done.error(), call.communicator);
@@ -226,7 +227,7 @@ std::optional<int> start_call(CollectiveKind kind, Call call, mpi::Handle& reque
   const Answer taken = take({*session, kind, Form::nonblocking}, call);
   if (!taken) return std::nullopt;
   if (!*taken) return session->raise(taken->error(), call.communicator);
-  Work work = work_of(**taken);
+  Work work = work_of(**taken, call.communicator);
   if (const auto packed = (*taken)->packed) // kept until the end
     work.at_end = [packed, root = (*taken)->root] { return root ? Status(Nothing{}) : packed->unpack(); };
   const Result<mpi::Handle> started = session->nonblocking().start(std::move(work));
@@ -246,6 +247,11 @@ Nonblocking* under_way() {
 
 void before_comm_free(mpi::Handle communicator) {
   if (Session* const session = Session::current()) session->release(session->plain(communicator));
+}
+
+void begin_watch() {
+  static const bool wanted = settings_of_environment().timeout_seconds > 0;
+  if (wanted) Session::current();
 }
 
 void before_finalize() {

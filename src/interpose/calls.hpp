@@ -33,4 +33,7 @@ Nonblocking* under_way();
 void before_comm_free(mpi::Handle communicator);
 void before_finalize();
 
+// After MPI was initialised, perhaps: a time limit holds from here on.
+void begin_watch();
+
 } // namespace kumihimo::interpose

@@ -24,7 +24,7 @@ std::size_t Communicator::Refused::operator()(const plan::CallKey& k) const {
 }
 
 Communicator::Communicator(const mpi::Library& library, mpi::Handle handle, const Agreed& agreed)
-    : library_(library), handle_(handle) {
+    : library_(library), handle_(handle), timeout_seconds_(agreed.timeout_seconds) {
   std::int32_t ranks = 1;
   library.call.Comm_rank(handle, &rank_);
   library.call.Comm_size(handle, &ranks);
@@ -168,7 +168,9 @@ void Communicator::connect() {
 }
 
 bool Communicator::open_transport() {
-  Result<std::unique_ptr<mpi::MpiTransport>> made = mpi::MpiTransport::create(library_, handle_);
+  mpi::TransportOptions options;
+  options.timeout_seconds = timeout_seconds_;
+  Result<std::unique_ptr<mpi::MpiTransport>> made = mpi::MpiTransport::create(library_, handle_, options);
   if (made && note_.empty()) note_ = (*made)->note();
   if (!made && note_.empty() && !made.error().elsewhere) note_ = made.error().sentence();
   if (made) transport_ = std::move(*made);

@@ -33,6 +33,7 @@ struct Agreed {
   const Wisdom& wisdom;
   std::uint64_t hash;             // of wisdom, settings and version
   const Shape* machine = nullptr; // of the nodes, where the user gives it
+  double timeout_seconds = 0;     // of a run in which nothing moves; 0: none. A rank's own affair
 };
 
 class Communicator {
@@ -92,6 +93,7 @@ class Communicator {
   std::atomic<std::int32_t> under_way_ = 0;
   std::string note_;
   std::array<std::vector<Choice>, taken_over.size()> choices_;
+  double timeout_seconds_ = 0;
   std::unique_ptr<mpi::MpiTransport> transport_;
   plan::PlanCache plans_; // after the transport, which they use
   std::unordered_set<plan::CallKey, Refused> refused_;

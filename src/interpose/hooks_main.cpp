@@ -4,6 +4,7 @@
 #include "caught/next.hpp"
 #include "interpose/calls.hpp"
 #include "interpose/tally.hpp"
+#include "interpose/watchdog.hpp"
 
 #include <string>
 #include <vector>
@@ -109,9 +110,7 @@ std::optional<int> wait(const Call& call, Nonblocking& under_way) {
   return call.name == Name::Waitany ? wait_any(call, under_way) : wait_some(call, under_way);
 }
 
-} // namespace
-
-std::optional<int> answer(Call& call) {
+std::optional<int> answered(Call& call) {
   if (const std::optional<Ours> what = ours(call.name)) return collective(call, *what);
   switch (call.kind()) {
   case Kind::collective: // not one of ours; its ranks may wait for each other
@@ -132,7 +131,20 @@ std::optional<int> answer(Call& call) {
   }
 }
 
+} // namespace
+
+std::optional<int> answer(Call& call) {
+  Watchdog::enter(call);
+  const std::optional<int> code = answered(call);
+  if (code) Watchdog::leave();
+  return code;
+}
+
 void before(Call&) {}
-void after(const Call&, int) {}
+
+void after(const Call& call, int) {
+  Watchdog::leave();
+  if (call.kind() == Kind::environment) begin_watch();
+}
 
 } // namespace kumihimo::caught

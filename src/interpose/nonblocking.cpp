@@ -1,7 +1,8 @@
 #include "interpose/nonblocking.hpp"
 
+#include "interpose/signals.hpp"
+
 #include <pthread.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <chrono>
@@ -15,22 +16,6 @@ using std::chrono::microseconds;
 // woken, which costs the one who wakes it some microseconds.
 constexpr microseconds shortest_pause{50}, longest_pause{1000};
 constexpr std::int32_t pauses_before_sleep = 100;
-
-// Signals are the program's threads' to take.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 } // namespace
 
@@ -187,6 +172,7 @@ void Nonblocking::complete() {
   for (Operation* operation : done) {
     if (!operation->error && operation->work.at_end)
       if (Status s = operation->work.at_end(); !s) operation->error = s.error();
+    if (operation->error) operation->code = raise_(*operation->error, operation->work.communicator);
     const mpi::Handle request = operation->request;
     {
       const Lock lock(mutex_);
@@ -226,8 +212,7 @@ int Nonblocking::query(void* state, mpi::StatusWords* status) {
   status->words[static_cast<std::size_t>(library.constants.status_tag)] = library.constants.undefined;
   library.call.Status_set_elements(status, library.constants.byte, 0);
   library.call.Status_set_cancelled(status, 0);
-  if (!operation.error) return 0;
-  return library.constants.error_other;
+  return operation.code;
 }
 
 int Nonblocking::free(void* state) {

@@ -30,12 +30,15 @@ struct Work {
   mpi::MpiTransport* transport = nullptr;
   std::atomic<std::int32_t>* under_way = nullptr;
   execute::Buffers buffers;
+  mpi::Handle communicator = 0;        // the program's, whose error handler learns of what goes wrong
   std::function<Status()> at_end = {}; // by a thread of the program's, where all went well
 };
 
 class Nonblocking {
  public:
-  explicit Nonblocking(const mpi::Library& library) : library_(library) {}
+  // Tells an error at a communicator's error handler; answers the code for who waits.
+  using Raise = std::function<int(const Error&, mpi::Handle)>;
+  Nonblocking(const mpi::Library& library, Raise raise) : library_(library), raise_(std::move(raise)) {}
   ~Nonblocking() { stop(); }
   Nonblocking(const Nonblocking&) = delete;
   Nonblocking& operator=(const Nonblocking&) = delete;
@@ -66,6 +69,7 @@ class Nonblocking {
     mpi::Handle request = 0;
     bool done = false;
     std::optional<Error> error;
+    int code = 0; // MPI's, for who waits
   };
   using Lock = std::unique_lock<std::mutex>;
 
@@ -80,6 +84,7 @@ class Nonblocking {
   static int cancel(void*, int) { return 0; }
 
   const mpi::Library& library_;
+  Raise raise_;
   std::atomic<std::int32_t> requests_ = 0;
   std::atomic<std::int32_t> waiters_ = 0; // threads of the program's that drive: then ours stands aside
 

@@ -89,6 +89,7 @@ Session::Session(mpi::Library library)
       say_once_for_all(shape.error().sentence());
   }
   hash_ = mixed(mixed(hash_of(version), hash_of(settings_.shape)), wisdom_.hash());
+  if (settings_.timeout_seconds > 0) watchdog_.emplace(library_, settings_.timeout_seconds);
   library_.call.Comm_create_keyval(&copied, &deleted, &keyval_, this);
 }
 
@@ -107,7 +108,7 @@ Communicator* Session::communicator(mpi::Handle handle) {
   if (handle == library_.constants.comm_null || library_.call.Comm_test_inter(handle, &two_groups) != 0) return nullptr;
   std::unique_ptr<Communicator> made;
   if (!two_groups) {
-    const Agreed agreed{wisdom_, hash_, machine_ ? &*machine_ : nullptr};
+    const Agreed agreed{wisdom_, hash_, machine_ ? &*machine_ : nullptr, settings_.timeout_seconds};
     made = std::make_unique<Communicator>(library_, handle, agreed);
   }
   library_.call.Comm_set_attr(handle, keyval_, this); // so that we learn of its end

@@ -7,6 +7,7 @@
 #include "interpose/nonblocking.hpp"
 #include "interpose/settings.hpp"
 #include "interpose/types.hpp"
+#include "interpose/watchdog.hpp"
 
 #include <atomic>
 #include <map>
@@ -78,7 +79,8 @@ class Session {
   std::atomic<bool> wants_ = false;                // whether any is
   std::vector<std::unique_ptr<Communicator>> all_; // in the order in which they were first used
   std::map<std::string, std::int64_t> shapes_;     // of communicators, by name
-  Nonblocking nonblocking_{library_};
+  Nonblocking nonblocking_{library_, [this](const Error& e, mpi::Handle where) { return raise(e, where); }};
+  std::optional<Watchdog> watchdog_;
   std::atomic<bool> finished_ = false, has_spoken_ = false, has_raised_ = false;
 };
 

@@ -14,7 +14,7 @@ std::string variable(const char* name) {
 
 Settings settings_of_environment() {
   return {variable("KUMIHIMO_WISDOM"), variable("KUMIHIMO_ALGORITHM"), variable("KUMIHIMO_SHAPE"),
-          variable("KUMIHIMO_SUMMARY")};
+          std::atof(variable("KUMIHIMO_TIMEOUT").c_str()), variable("KUMIHIMO_SUMMARY")};
 }
 
 } // namespace kumihimo::interpose

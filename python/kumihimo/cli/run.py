@@ -33,6 +33,9 @@ def command(
     shape: Annotated[
         str, typer.Option("--shape", "-s", metavar="SHAPE", help="The job's nodes, in the order of its ranks: 4x3x2.")
     ] = "",
+    timeout: Annotated[
+        float, typer.Option("--timeout", metavar="SECONDS", help="End calls that wait for longer; 0: never.")
+    ] = 0,
     json_file: Annotated[
         Optional[Path], typer.Option("--json", metavar="FILE", help="Write what ran as one JSON object.")
     ] = None,
@@ -49,6 +52,7 @@ def command(
         "ALGORITHM": checked_algorithm(algorithm),
         "SHAPE": checked_shape(shape),
         "WISDOM": wisdom_for(wisdom, no_wisdom or bool(algorithm)),
+        "TIMEOUT": checked_timeout(timeout),
     }
     code, summary = preload.run(program, settings)
     if summary is None:
@@ -107,6 +111,12 @@ def checked_algorithm(name: str) -> str:
         if name not in known:
             raise BadInput("an algorithm of docs/algorithms.md", repr(name))
     return name
+
+
+def checked_timeout(seconds: float) -> str:
+    if not 0 <= seconds < float("inf"):
+        raise BadInput("--timeout of at least 0 seconds", str(seconds))
+    return str(seconds) if seconds else ""
 
 
 def checked_shape(text: str) -> str:

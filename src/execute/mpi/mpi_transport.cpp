@@ -12,6 +12,9 @@
 namespace kumihimo::mpi {
 namespace {
 
+// Of the time limit: who gives up here says whom it waited for, before one who sees only that it lasts.
+constexpr double share_of_timeout = 0.75;
+
 // Success if all ranks of the communicator bring success: otherwise an error on each. Collective.
 Status agree(const Library& library, Handle communicator, const Status& mine) {
   const std::int32_t failures = !mine.ok();
@@ -48,10 +51,10 @@ MpiTransport::MpiTransport(const Library& library, Handle communicator, Transpor
   neighbours_.resize(static_cast<std::size_t>(ranks_));
 }
 
-// What only some ranks have made is left to the library: MPI frees collectively, and would wait for the others for
-// ever.
+// What only some ranks have made, or what may have failed on some alone, is left to the library: MPI frees
+// collectively, and would wait for the others for ever.
 MpiTransport::~MpiTransport() {
-  if (!complete_) {
+  if (!complete_ || has_failed()) {
     static_cast<void>(memory_.release());
     return;
   }
@@ -276,7 +279,7 @@ void MpiTransport::check_time() {
   const auto now = std::chrono::steady_clock::now();
   if (std::exchange(has_moved_, false)) moved_at_ = now;
   const double seconds = std::chrono::duration<double>(now - moved_at_).count();
-  if (seconds < options_.timeout_seconds) return;
+  if (seconds < share_of_timeout * options_.timeout_seconds) return;
   fail(failed(fmt::format("something to move within the {:g} s of the time limit", options_.timeout_seconds),
               "no word from " + awaited(), "look whether they still run, or give a longer --timeout"));
 }

@@ -53,7 +53,7 @@ class MpiTransport final : public execute::Transport {
   // Whether every rank shares memory with every other: then any program may be run without prepare(), and progress()
   // calls no function of MPI.
   bool is_near() const { return !any_rank_is_far(); }
-  bool has_failed() const { return point_to_point_->error().has_value(); }
+  bool has_failed() const { return point_to_point_ && point_to_point_->error(); }
   // What the user should be told once, for example that /dev/shm is too small; mostly empty.
   const std::string& note() const;
 
