@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 
@@ -25,20 +24,20 @@ def choices_in(path: str | None) -> list[dict]:
 
 def speedup(calls: dict, ranks: int, choices: list[dict]) -> tuple[float, float] | None:
     """How many times as fast as the library's own these calls (a row of the summary) were in tuning, from and to; None
-    where that was not measured. Communicators may have other numbers of ranks than the job: those of the job go
+    where the file does not say. Communicators may have other numbers of ranks than the job: those of the job go
     first."""
-    fitting = [choice for choice in choices if choice.get("algorithm") == calls["algorithm"]]
-    fitting = [c for c in fitting if c.get("collective") == calls["collective"] and overlap(c, calls)]
+    fitting = [choice for choice in choices if all(choice.get(k) == calls[k] for k in ("collective", "algorithm"))]
+    fitting = [choice for choice in fitting if overlap(choice, calls)]
     of_job = [choice for choice in fitting if choice.get("ranks") in (0, None, ranks)]
     ratios = [ratio for choice in of_job or fitting for ratio in ratios_in(choice, calls)]
     return (1 / max(ratios), 1 / min(ratios)) if ratios else None
 
 
-def ratios_in(choice: dict, calls: dict) -> Iterator[float]:
+def ratios_in(choice: dict, calls: dict) -> list[float]:
     """Those measured at lengths as of the calls, or else the one that stands for the whole choice."""
-    near = [m for m in choice.get("measured", []) if calls["bytes_from"] <= m["bytes"] <= calls["bytes_to"]]
-    found = [m["ratio"] for m in near if "ratio" in m] or [choice["ratio"]] * ("ratio" in choice)
-    yield from (ratio for ratio in found if ratio > 0)
+    measured = choice.get("measured", [])
+    near = [m for m in measured if calls["bytes_from"] <= m["bytes"] <= calls["bytes_to"]]
+    return [m["ratio"] for m in near or [choice] if m.get("ratio", 0) > 0]
 
 
 def overlap(choice: dict, calls: dict) -> bool:

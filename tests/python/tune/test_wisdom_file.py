@@ -121,6 +121,10 @@ def test_run_tells_nothing_of_what_was_not_measured(other):
     assert reading.speedup(calls, 2, choices) is None
 
 
+def test_run_tells_nothing_of_files_without_figures():
+    assert reading.speedup(CALLS, 2, [{"collective": "allreduce", "algorithm": "ring"}]) is None
+
+
 def test_run_prefers_what_was_measured_on_as_many_ranks():
     choices = [
         c for r, x in ((2, 0.5), (4, 0.25)) for c in wisdom.choices_of(Target("allreduce", r), [judged(4096, x)])
