@@ -42,6 +42,18 @@ std::uint64_t subtracted(std::uint64_t a, std::uint64_t b, std::uint64_t& borrow
   return difference;
 }
 
+// Elements of plain memory, which messages may bring to any address.
+template <class T>
+T loaded(const void* from, std::int64_t i) {
+  T value;
+  std::memcpy(&value, static_cast<const char*>(from) + i * static_cast<std::int64_t>(sizeof value), sizeof value);
+  return value;
+}
+template <class T>
+void store(void* to, std::int64_t i, const T& value) {
+  std::memcpy(static_cast<char*>(to) + i * static_cast<std::int64_t>(sizeof value), &value, sizeof value);
+}
+
 template <class Real>
 Real value_of(BitsOf<Real> bits) {
   return std::bit_cast<Real>(bits);
@@ -54,31 +66,62 @@ BitsOf<Real> quiet_nan() {
                                                                                                << (fraction_bits - 1);
 }
 
+// Adds a value to the accumulator that lies there.
+template <class Real>
+void add_to(void* sum, Real value) {
+  constexpr int limbs = ExactSum<Real>::limbs;
+  const Fields<Real> f(std::bit_cast<BitsOf<Real>>(value));
+  const auto note = [sum](std::uint64_t what) { store(sum, limbs, loaded<std::uint64_t>(sum, limbs) | what); };
+  if (f.exponent == Fields<Real>::special)
+    return note(f.fraction != 0 ? Seen::nan : f.negative ? Seen::negative_infinity : Seen::positive_infinity);
+  if (f.exponent == 0 && f.fraction == 0) return note(f.negative ? Seen::negative_zero : Seen::other);
+  note(Seen::other);
+  // Subnormals have the exponent of the least normal numbers, and no hidden bit.
+  const int shift = f.exponent == 0 ? 0 : f.exponent - 1;
+  const std::uint64_t significand = f.fraction | std::uint64_t{f.exponent != 0} << Fields<Real>::fraction_bits;
+  const int offset = shift % 64;
+  std::uint64_t carry = 0;
+  int i = shift / 64;
+  const auto change = [&](std::uint64_t by) {
+    const auto limb = loaded<std::uint64_t>(sum, i);
+    store(sum, i++, f.negative ? subtracted(limb, by, carry) : added(limb, by, carry));
+  };
+  change(significand << offset);
+  if (i < limbs) change(offset == 0 ? 0 : significand >> (64 - offset));
+  while (carry != 0 && i < limbs) change(0);
+}
+
+// Whether any bit below `end` is set.
+bool any_below(const std::uint64_t* limbs, int end) {
+  for (int i = 0; i < end / 64; ++i)
+    if (limbs[i] != 0) return true;
+  return (limbs[end / 64] & ((std::uint64_t{1} << end % 64) - 1)) != 0;
+}
+
+// Of a number that is not negative, without a sign. The bits of a value count the units of a subnormal; a hidden bit
+// that comes in raises the exponent by itself, and so does a carry past the last significand, up to infinity.
+template <class Real>
+BitsOf<Real> rounded_bits(const std::uint64_t* limbs) {
+  constexpr int fraction_bits = Fields<Real>::fraction_bits;
+  int top = ExactSum<Real>::limbs - 1; // the highest limb that is not zero
+  while (top > 0 && limbs[top] == 0) --top;
+  const int highest = top * 64 + std::bit_width(limbs[top]) - 1;
+  if (highest <= fraction_bits) return static_cast<BitsOf<Real>>(limbs[0]);
+  const int shift = highest - fraction_bits; // bits below the last one that is kept
+  if (shift + 1 >= Fields<Real>::special) return static_cast<BitsOf<Real>>(Fields<Real>::special) << fraction_bits;
+  const int first = shift / 64, offset = shift % 64, half = shift - 1;
+  std::uint64_t kept = limbs[first] >> offset;
+  if (offset != 0 && first < top) kept |= limbs[first + 1] << (64 - offset);
+  const bool half_set = (limbs[half / 64] >> half % 64 & 1) != 0;
+  const bool up = half_set && ((kept & 1) != 0 || any_below(limbs, half));
+  return (static_cast<BitsOf<Real>>(shift) << fraction_bits) + static_cast<BitsOf<Real>>(kept) + up;
+}
+
 } // namespace
 
 template <class Real>
 void ExactSum<Real>::add(Real value) {
-  const Fields<Real> f(std::bit_cast<Bits>(value));
-  if (f.exponent == Fields<Real>::special) {
-    seen |= f.fraction != 0 ? Seen::nan : f.negative ? Seen::negative_infinity : Seen::positive_infinity;
-    return;
-  }
-  if (f.exponent == 0 && f.fraction == 0) {
-    seen |= f.negative ? Seen::negative_zero : Seen::other;
-    return;
-  }
-  seen |= Seen::other;
-  // Subnormals have the exponent of the least normal numbers, and no hidden bit.
-  const int shift = f.exponent == 0 ? 0 : f.exponent - 1;
-  const std::uint64_t significand = f.fraction | std::uint64_t{f.exponent != 0} << Fields<Real>::fraction_bits;
-  int i = shift / 64;
-  const int offset = shift % 64;
-  const std::uint64_t low = significand << offset, high = offset == 0 ? 0 : significand >> (64 - offset);
-  std::uint64_t carry = 0;
-  const auto change = f.negative ? subtracted : added;
-  limb[i] = change(limb[i], low, carry);
-  if (++i < limbs) limb[i] = change(limb[i], high, carry);
-  while (carry != 0 && ++i < limbs) limb[i] = change(limb[i], 0, carry);
+  add_to(this, value);
 }
 
 template <class Real>
@@ -97,32 +140,14 @@ Real ExactSum<Real>::round() const {
   if ((seen & Seen::nan) != 0 || (seen & both) == both) return value_of<Real>(quiet_nan<Real>());
   if ((seen & both) != 0) return value_of<Real>((seen & Seen::negative_infinity) != 0 ? infinity | sign_bit : infinity);
 
-  const bool negative = limb[limbs - 1] >> 63 != 0;
-  const Bits sign = negative ? sign_bit : 0;
+  if (limb[limbs - 1] >> 63 == 0) {
+    const Bits bits = rounded_bits<Real>(limb);
+    return value_of<Real>(bits == 0 && seen == Seen::negative_zero ? sign_bit : bits);
+  }
   std::uint64_t magnitude[limbs];
   std::uint64_t borrow = 0;
-  int top = -1; // the highest limb that is not zero
-  for (int i = 0; i < limbs; ++i) {
-    magnitude[i] = negative ? subtracted(0, limb[i], borrow) : limb[i];
-    if (magnitude[i] != 0) top = i;
-  }
-  if (top < 0) return value_of<Real>(seen == Seen::negative_zero ? sign_bit : 0);
-
-  const int highest = top * 64 + std::bit_width(magnitude[top]) - 1;
-  // The bits of a value count the units of a subnormal; a hidden bit that comes in raises the exponent by itself.
-  if (highest <= fraction_bits) return value_of<Real>(sign | static_cast<Bits>(magnitude[0]));
-  const int shift = highest - fraction_bits; // bits below the last one that is kept
-  if (shift + 1 >= Fields<Real>::special) return value_of<Real>(sign | infinity);
-  const int first = shift / 64, offset = shift % 64;
-  std::uint64_t kept = magnitude[first] >> offset;
-  if (offset != 0 && first < top) kept |= magnitude[first + 1] << (64 - offset);
-  const int half = shift - 1;
-  const bool half_set = (magnitude[half / 64] >> half % 64 & 1) != 0;
-  bool more = (magnitude[half / 64] & ((std::uint64_t{1} << half % 64) - 1)) != 0;
-  for (int i = 0; !more && i < half / 64; ++i) more = magnitude[i] != 0;
-  Bits bits = (static_cast<Bits>(shift) << fraction_bits) + static_cast<Bits>(kept);
-  bits += half_set && (more || (kept & 1) != 0); // past the last significand: the next exponent, or infinity
-  return value_of<Real>(sign | bits);
+  for (int i = 0; i < limbs; ++i) magnitude[i] = subtracted(0, limb[i], borrow);
+  return value_of<Real>(rounded_bits<Real>(magnitude) | sign_bit);
 }
 
 template struct ExactSum<float>;
@@ -130,24 +155,12 @@ template struct ExactSum<double>;
 
 namespace {
 
-// Elements of plain memory, which messages may bring to any address.
-template <class T>
-T loaded(const void* from, std::int64_t i) {
-  T value;
-  std::memcpy(&value, static_cast<const char*>(from) + i * static_cast<std::int64_t>(sizeof value), sizeof value);
-  return value;
-}
-template <class T>
-void store(void* to, std::int64_t i, const T& value) {
-  std::memcpy(static_cast<char*>(to) + i * static_cast<std::int64_t>(sizeof value), &value, sizeof value);
-}
-
 template <class Real>
 void expand(const void* values, void* sums, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) {
-    ExactSum<Real> sum{};
-    sum.add(loaded<Real>(values, i));
-    store(sums, i, sum);
+    char* const sum = static_cast<char*>(sums) + i * static_cast<std::int64_t>(sizeof(ExactSum<Real>));
+    std::memset(sum, 0, sizeof(ExactSum<Real>)); // where it lies: a copy of what was just written waits for it
+    add_to(sum, loaded<Real>(values, i));
   }
 }
 

@@ -113,3 +113,11 @@ if(ranks GREATER 3)
     message(FATAL_ERROR "a torus and a ring give the same bits here: the fixed order shows nothing")
   endif()
 endif()
+
+# --- ranks that were asked for different things leave all to the library, and it is said
+set(PROGRAM sh -c "[ \"\${OMPI_COMM_WORLD_RANK:-\$PMI_RANK}\" = 0 ] && export KUMIHIMO_REPRODUCIBLE=exact\nexec \"\$0\"" ${PROGRAM})
+run(lines 2 1 KUMIHIMO_REPRODUCIBLE=order)
+file(READ ${SUMMARY} summary)
+if(summary MATCHES "exact_sum|recursive_doubling" OR NOT summary MATCHES "the ranks disagree[^}]*\"reproducible\": false")
+  message(FATAL_ERROR "the ranks did not agree, and yet: ${summary}")
+endif()
