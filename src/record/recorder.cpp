@@ -147,7 +147,7 @@ void Recorder::before_collective(Call& call, Communicator& communicator) {
 void Recorder::before_end(const Call& call) {
   auto* const communicator = reinterpret_cast<Communicator*>(call.notes[on]);
   if (!communicator) return;
-  if (!communicator->samples.empty()) splitting_.split(*communicator);
+  if (!communicator->samples.empty()) splitting_.split({communicator});
   const bool window = call.has(Role::ended_window);
   communicators_.ended(call.handle_at(window ? Role::ended_window : Role::ended_communicator), window);
 }

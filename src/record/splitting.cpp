@@ -31,15 +31,6 @@ void Splitting::divide(Communicator& communicator, const std::vector<std::int64_
   communicator.samples.clear();
 }
 
-void Splitting::split(Communicator& communicator) const {
-  const std::vector<std::int64_t> mine = entries(communicator);
-  std::vector<std::int64_t> last(mine.size());
-  if (!mine.empty() && library_.call.Allreduce(mine.data(), last.data(), static_cast<int>(mine.size()),
-                                               library_.datatype(DataType::int64), library_.operation(Operation::max),
-                                               communicator.handle) == 0)
-    divide(communicator, last);
-}
-
 void Splitting::split(const std::vector<Communicator*>& communicators) const {
   std::vector<std::vector<std::int64_t>> mine, last;
   std::vector<mpi::Handle> requests;

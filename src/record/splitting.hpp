@@ -14,9 +14,8 @@ class Splitting {
  public:
   Splitting(const mpi::Library& library, const Clock& clock) : library_(library), clock_(clock) {}
 
-  // One that is about to be freed, by all its ranks together.
-  void split(Communicator& communicator) const;
-  // All that live at the end, at once: the ranks may have them in any order.
+  // One that is about to be freed, by all its ranks together; or all that live at the end, at once: the ranks may have
+  // them in any order.
   void split(const std::vector<Communicator*>& communicators) const;
 
  private:
