@@ -6,6 +6,7 @@ namespace kumihimo::record {
 
 Communicators::Communicators(const mpi::Library& library) : library_(library) {
   library_.call.Comm_group(library_.constants.comm_world, &world_group_);
+  library_.call.Comm_create_keyval(&copied, &deleted, &keyval_, this);
   made(library_.constants.comm_world, {"MPI_COMM_WORLD"});
   made(library_.constants.comm_self, {"MPI_COMM_SELF"});
 }
@@ -41,6 +42,7 @@ std::unique_ptr<Communicator> Communicators::describe(Handle handle, bool window
     call.Comm_rank(handle, &made->rank);
     (inter ? call.Comm_remote_size : call.Comm_size)(handle, &made->size);
     (inter ? call.Comm_remote_group : call.Comm_group)(handle, &made->group);
+    call.Comm_set_attr(handle, keyval_, nullptr);
   }
   made->inter = inter != 0;
   CommunicatorKind kind{{"not seen when it was made"}, made->size, 0, made->inter};
@@ -60,17 +62,32 @@ std::uint32_t Communicators::number_of(CommunicatorKind kind) {
 
 void Communicators::made(Handle handle, Origin origin) {
   const std::lock_guard lock(mutex_);
+  forget(handle, origin.window);
   origins_[origin.window][handle] = std::move(origin);
 }
 
 void Communicators::ended(Handle handle, bool window) {
   const std::lock_guard lock(mutex_);
+  forget(handle, window);
+}
+
+void Communicators::forget(Handle handle, bool window) {
   origins_[window].erase(handle);
   const auto it = live_[window].find(handle);
   if (it == live_[window].end()) return;
   if (it->second->group) library_.call.Group_free(&it->second->group);
   live_[window].erase(it);
   epoch_.fetch_add(1, std::memory_order_release);
+}
+
+int Communicators::copied(Handle, int, void*, void*, void*, int* flag) { return *flag = 0; }
+
+// A library may free a communicator for the program, for example where the program's own attributes do so.
+int Communicators::deleted(Handle handle, int, void*, void* communicators) {
+  auto& self = *static_cast<Communicators*>(communicators);
+  const bool wide = self.library_.family == mpi::Family::open_mpi; // MPICH's is an int
+  self.ended(wide ? handle : static_cast<std::int32_t>(handle), false);
+  return 0;
 }
 
 int Communicators::world_rank(const Communicator& communicator, int rank) {

@@ -55,6 +55,9 @@ struct Communicator {
   Handle group = 0;
   std::uint64_t collectives = 0;
   std::vector<Sample> samples;
+
+  // What the root's rank is when it is this one: between two groups it is a rank of the other, and never this one.
+  int rank_of_root() const { return inter ? -1 : rank; }
 };
 
 class Communicators {
@@ -66,8 +69,8 @@ class Communicators {
   Communicator* of_window(Handle window) { return find(window, true); }
   // A call has made it.
   void made(Handle handle, Origin origin);
-  // It ends, and its handle may come back for another one.
-  void ended(Handle handle, bool window);
+  // It ends, and its handle may come back for another one. Of communicators their attribute tells.
+  void window_ended(Handle window) { ended(window, true); }
 
   // A rank of it in the world, or -1.
   int world_rank(const Communicator& communicator, int rank);
@@ -86,11 +89,16 @@ class Communicators {
     Communicator* communicator = nullptr;
   };
   Communicator* find(Handle handle, bool window);
+  void ended(Handle handle, bool window);
+  void forget(Handle handle, bool window); // under the lock
+  static int copied(Handle, int, void*, void*, void*, int* flag);
+  static int deleted(Handle handle, int, void*, void* communicators);
   std::unique_ptr<Communicator> describe(Handle handle, bool window);
   std::uint32_t number_of(CommunicatorKind kind); // under the lock
 
   const mpi::Library& library_;
   Handle world_group_ = 0;
+  int keyval_ = 0;                       // of an attribute that tells of an end which no call that we see makes
   std::atomic<std::uint64_t> epoch_ = 1; // counts ends, after which what threads remember is looked up again
   std::mutex mutex_;
   std::uint64_t serial_ = 0;

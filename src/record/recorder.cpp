@@ -26,6 +26,13 @@ std::atomic<Recorder*> made = nullptr;
 
 bool is_blocking_collective(const Call& call) { return call.kind() == Kind::collective; }
 
+// After the failure of a rank nothing goes over a communicator any more, in libraries with that extension.
+bool is_revoked(const Communicator& communicator) {
+  static const auto ask = reinterpret_cast<int (*)(mpi::Handle, int*)>(mpi::loaded_symbol("PMPIX_Comm_is_revoked"));
+  int is = 0;
+  return ask && ask(communicator.handle, &is) == 0 && is;
+}
+
 // Calls in which only the root is waited for.
 bool waits_for_root(Name name) { return name == Name::Bcast || name == Name::Scatter || name == Name::Scatterv; }
 
@@ -147,9 +154,9 @@ void Recorder::before_collective(Call& call, Communicator& communicator) {
 void Recorder::before_end(const Call& call) {
   auto* const communicator = reinterpret_cast<Communicator*>(call.notes[on]);
   if (!communicator) return;
-  if (!communicator->samples.empty()) splitting_.split({communicator});
-  const bool window = call.has(Role::ended_window);
-  communicators_.ended(call.handle_at(window ? Role::ended_window : Role::ended_communicator), window);
+  if (!communicator->samples.empty() && !is_revoked(*communicator)) splitting_.split({communicator});
+  // That a communicator is gone its attribute tells: a call may fail, and leave it.
+  if (call.has(Role::ended_window)) communicators_.window_ended(call.handle_at(Role::ended_window));
 }
 
 void Recorder::after(const Call& call, int code, std::int64_t exit_ns) {
@@ -204,7 +211,7 @@ void Recorder::count(const Call& call, const Communicator* communicator, Row& ro
     return;
   }
   if (!communicator && !call.has(Role::receive_count)) return;
-  const Volume volume = volumes_.of(call, communicator ? communicator->rank : 0);
+  const Volume volume = volumes_.of(call, communicator ? communicator->rank_of_root() : 0);
   const bool persistent = call.kind() == Kind::persistent_collective || call.kind() == Kind::persistent_point_to_point;
   if (persistent) return note_persistent(call, communicator, volume);
   row.bytes += volume.bytes;
@@ -295,7 +302,7 @@ void Recorder::trace_messages(const Call& call, const Communicator& communicator
   if (is_blocking_collective(call)) {
     event.what = Event::What::collective;
     event.began_ns = entered.at_ns, event.at_ns = exit_ns;
-    event.bytes = volumes_.of(call, communicator.rank).bytes;
+    event.bytes = volumes_.of(call, communicator.rank_of_root()).bytes;
     if (call.has(Role::root)) event.partner = static_cast<int>(call.integer(Role::root));
     return trace_.add(event);
   }
@@ -304,7 +311,7 @@ void Recorder::trace_messages(const Call& call, const Communicator& communicator
   const auto in_world = [&](int rank) { return rank < 0 ? -1 : communicators_.world_rank(communicator, rank); };
   if (call.has(Role::destination)) {
     event.what = Event::What::send;
-    event.bytes = volumes_.of(call, communicator.rank).bytes;
+    event.bytes = volumes_.of(call, communicator.rank_of_root()).bytes;
     event.partner = in_world(static_cast<int>(call.integer(Role::destination)));
     event.tag = static_cast<int>(call.integer(Role::send_tag));
     if (event.partner >= 0) trace_.add(event);
