@@ -92,7 +92,11 @@ def check(asking: Asking, catalogue: Catalogue, reference: Reference, rules: Rul
 
 
 def compared(family: str, rules: Rules, reference: Reference, told: Told):
-    """A proof for every call that was seen."""
+    """A proof for every call."""
+    for collective, size in told.refused:
+        algorithm = rules.at(collective, size)
+        name = DEFAULT if algorithm is LIBRARY else algorithm.name
+        yield Proof(collective, size, name, Verdict.NOT_OBEYED, (), "none: the library refused the call")
     for (collective, size), seen in told.marks.items():
         algorithm = rules.at(collective, size)
         untouched = default_under(family, rules, collective)

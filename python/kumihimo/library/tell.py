@@ -31,6 +31,8 @@ class Asking:
     step: Step = field(default=lambda what: None)
 
     def __post_init__(self) -> None:
+        if self.ranks < 2:
+            raise BadInput("at least 2 ranks, for the library to have a choice", str(self.ranks))
         wrong = [size for size in self.sizes if size < TYPE_BYTES or size % TYPE_BYTES]
         if wrong or not self.sizes:
             raise BadInput(f"sizes that are multiples of {TYPE_BYTES} bytes", ", ".join(map(str, wrong)) or "none")
