@@ -41,7 +41,8 @@ def run(
 ) -> list[dict]:
     """Run `program` on `ranks` processes, at most `seconds` long; the objects that it printed, in order.
 
-    `settings` are added to the environment. on_object is called with each object as it arrives. Raises what the worker's `error` object says, or Failed.
+    `settings` are added to the environment. on_object is called with each object as it arrives. Raises what the
+    worker's `error` object says, or Failed.
     """
     if ranks < 1:
         raise BadInput("at least 1 process", str(ranks))

@@ -20,8 +20,8 @@ namespace kumihimo::worker {
 
 struct FingerprintOptions {
   double delay_seconds = 0.05; // of the late one; 0: no waits
-  std::int32_t repeats = 8;    // at most, of waits, and ended sooner once so many have
-  std::int32_t unchanged = 2;  // told nothing new
+  std::int32_t repeats = 10;   // at most, of waits, and ended sooner once so many have
+  std::int32_t unchanged = 3;  // told nothing new
 };
 
 // Collective: {"sum": hex, ...}. Error, on all ranks: the library refuses the call, or no memory. `question` is an

@@ -104,6 +104,7 @@ Result<LibraryQuestion> library_question_of(const json& given) {
   read(given, "count", question.count);
   read(given, "calls", question.calls);
   if (question.count < 1) return bad_input("a question of at least 1 element", std::to_string(question.count));
+  if (question.calls.empty()) return bad_input("a question with calls", "none");
   for (const std::string& name : question.calls)
     if (const Result<LibraryCall> call = parse_library_call(name); !call) return call.error();
   return question;

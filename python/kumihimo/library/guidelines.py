@@ -49,10 +49,10 @@ class Violation:
         right = f"{self.right} of {text_of(self.right_bytes)}"
         if self.right in HALVES:
             right = f"two of {text_of(self.right_bytes // 2)}"
-        return (
-            f"{self.left} of {text_of(self.left_bytes)} takes {self.ratio:.2f} times ({self.low:.2f} to {self.high:.2f}) "
-            f"as long as {right.replace('+', ' + ')}: {self.left_seconds * 1e6:.4g} us, {self.right_seconds * 1e6:.4g} us"
-        )
+        left = f"{self.left} of {text_of(self.left_bytes)}"
+        ratio = f"{self.ratio:.2f} times ({self.low:.2f} to {self.high:.2f}) as long as"
+        times = f"{self.left_seconds * 1e6:.4g} us, {self.right_seconds * 1e6:.4g} us"
+        return f"{left} takes {ratio} {right.replace('+', ' + ')}: {times}"
 
 
 def violations(table: Table) -> list[Violation]:

@@ -13,7 +13,7 @@ from kumihimo.library.exports import fujitsu, mpich_json, openmpi_json, openmpi_
 from kumihimo.library.exports.rules import Export, Rules, rules_of
 from kumihimo.library.guidelines import Violation, violations
 from kumihimo.library.measure import Effort, Table, best, measure
-from kumihimo.library.obeyed import Check, check
+from kumihimo.library.obeyed import Check, Learning, check
 from kumihimo.library.tell import Asking, Reference, references
 
 
@@ -93,7 +93,8 @@ def write(learnt: Learnt, export_: Export, folder: Path) -> Written:
     if not export_.checkable:
         return Written(export_, path)
     learnt.asking.step(f"does the library obey {export_.file_name}?")
-    return Written(export_, path, check(learnt.asking, learnt.catalogue, learnt.reference, learnt.rules, export_))
+    learning = Learning(learnt.asking, learnt.catalogue, learnt.reference)
+    return Written(export_, path, check(learning, learnt.rules, export_, path))
 
 
 def nothing_better(learnt: Learnt) -> bool:
@@ -111,7 +112,9 @@ def table_lines(learnt: Learnt) -> Sequence[str]:
             mine, default = learnt.table.row(collective, name, size), learnt.table.row(collective, "default", size)
             if mine and default:
                 times = f"{mine.seconds * 1e6:.4g} us ({mine.low * 1e6:.4g} to {mine.high * 1e6:.4g})"
-                lines.append(f"{collective:<10}{text_of(size):>9}  {name:<36}{times}, default {default.seconds * 1e6:.4g} us")
+                lines.append(
+                    f"{collective:<10}{text_of(size):>9}  {name:<36}{times}, default {default.seconds * 1e6:.4g} us"
+                )
     return lines
 
 

@@ -88,7 +88,9 @@ def measure(asking: Asking, catalogue: Catalogue, reference: Reference, effort: 
         order = list(range(len(tried)))
         shuffle(order)
         for done, place in enumerate(order):
-            asking.step(f"the library's algorithms: launch {number * len(tried) + done + 1} of {effort.launches * len(tried)}")
+            asking.step(
+                f"the library's algorithms: launch {number * len(tried) + done + 1} of {effort.launches * len(tried)}"
+            )
             forced = tried[place]
             calls = CALLS if place == 0 else tuple(forced)
             results, about = launch_library(

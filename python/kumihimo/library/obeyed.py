@@ -7,8 +7,6 @@ that differ from those of the library's default prove anything; where none does,
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -68,27 +66,34 @@ class Check:
         if wrong:
             first = wrong[0]
             what = f"{first.collective} of {first.bytes} B was to be {first.algorithm}"
-            return f"{self.form}: {Verdict.NOT_OBEYED} at {len(wrong)} of {len(self.proofs)} sizes; {what}, ran {first.ran}"
+            where = f"at {len(wrong)} of {len(self.proofs)} sizes"
+            return f"{self.form}: {Verdict.NOT_OBEYED} {where}; {what}, ran {first.ran}"
         obeyed = sum(p.verdict is Verdict.OBEYED for p in self.proofs)
         hidden = sum(p.verdict is Verdict.NOT_PROVABLE for p in self.proofs)
         if not obeyed:
-            return f"{self.form}: {Verdict.NOT_PROVABLE}: no algorithm in it shows any difference from the library's default"
+            why = "no algorithm in it shows any difference from the library's default"
+            return f"{self.form}: {Verdict.NOT_PROVABLE}: {why}"
         rest = f", {hidden} look like the library's default" if hidden else ""
         return f"{self.form}: {Verdict.OBEYED}: {obeyed} choices seen to run{rest}"
 
 
-def check(asking: Asking, catalogue: Catalogue, reference: Reference, rules: Rules, export: Export) -> Check:
-    """Runs the library under the file, as its own settings say, and compares."""
-    with tempfile.TemporaryDirectory(prefix="kumihimo-") as folder:
-        path = Path(folder, export.file_name)
-        path.write_text(export.text)
-        settings = {name: value.replace(FILE, str(path)) for name, value in export.settings}
-        os.chmod(folder, 0o755)  # ranks of another user's
-        try:
-            told = tell(asking, settings)
-        except Failed as error:
-            return Check(export.form, ended=str(error.found or error))
-    return Check(export.form, list(compared(catalogue.family, rules, reference, told)))
+@dataclass(frozen=True)
+class Learning:
+    """What a check compares with: the library, and the fingerprints of its algorithms."""
+
+    asking: Asking
+    catalogue: Catalogue
+    reference: Reference
+
+
+def check(learning: Learning, rules: Rules, export: Export, path: Path) -> Check:
+    """Runs the library under the file at `path`, as the export's settings say, and compares."""
+    settings = {name: value.replace(FILE, str(path)) for name, value in export.settings}
+    try:
+        told = tell(learning.asking, settings)
+    except Failed as error:
+        return Check(export.form, ended=str(error.found or error))
+    return Check(export.form, list(compared(learning.catalogue.family, rules, learning.reference, told)))
 
 
 def compared(family: str, rules: Rules, reference: Reference, told: Told):

@@ -1,4 +1,4 @@
-"""Fingerprints: what shows from outside which algorithm of the library ran (the marks are in worker/fingerprint.hpp)."""
+"""Fingerprints: what shows from outside which algorithm of the library ran (the marks: worker/fingerprint.hpp)."""
 
 from __future__ import annotations
 
@@ -101,7 +101,9 @@ def references(asking: Asking, catalogue: Catalogue) -> Reference:
     found: Reference = {}
     for place, forced in enumerate(rounds(catalogue)):
         asking.step(f"fingerprints: {', '.join(sorted({a.name for a in forced.values()}))}")
-        told = tell(asking, settings_of(forced), tuple(forced), REFUSING if catalogue.family == "mpich" and place else {})
+        told = tell(
+            asking, settings_of(forced), tuple(forced), REFUSING if catalogue.family == "mpich" and place else {}
+        )
         for (collective, size), marks in told.marks.items():
             found[collective, forced[collective].name, size] = marks
     return found

@@ -43,7 +43,15 @@ def test_the_device_of_mpich_is_put_aside_for_all_sizes_or_none():
     assert best(mpich_table(20), "mpich")["reduce"] == {8: DEFAULT, 64: DEFAULT}
 
 
-SOUND = {"allreduce": 20, "reduce": 12, "bcast": 10, "reduce+bcast": 22, "2 allreduce": 24, "2 reduce": 14, "2 bcast": 13}
+SOUND = {
+    "allreduce": 20,
+    "reduce": 12,
+    "bcast": 10,
+    "reduce+bcast": 22,
+    "2 allreduce": 24,
+    "2 reduce": 14,
+    "2 bcast": 13,
+}
 
 
 def defaults(**changed: float) -> list[Row]:

@@ -52,7 +52,10 @@ def mpich() -> Catalogue:
 def chosen(names: dict[str, tuple[str, ...]]):
     """The best by size for some of the collectives."""
     sizes = st.integers(1, 2**20).map(lambda n: 8 * n)
-    one = {c: st.dictionaries(sizes, st.sampled_from((DEFAULT, *found)), min_size=1, max_size=8) for c, found in names.items()}
+    one = {
+        c: st.dictionaries(sizes, st.sampled_from((DEFAULT, *found)), min_size=1, max_size=8)
+        for c, found in names.items()
+    }
     return st.fixed_dictionaries({}, optional=one)
 
 
@@ -125,7 +128,9 @@ def test_an_mpich_file_holds_the_collectives_that_it_does_not_change():
 
 
 def test_the_device_is_put_aside_for_the_collectives_that_change():
-    settings = dict(mpich_json.write(rules_of({"bcast": {8: "binomial"}, "reduce": {8: DEFAULT}}, 4, mpich()), mpich()).settings)
+    settings = dict(
+        mpich_json.write(rules_of({"bcast": {8: "binomial"}, "reduce": {8: DEFAULT}}, 4, mpich()), mpich()).settings
+    )
     assert settings["MPIR_CVAR_DEVICE_COLLECTIVES"] == "percoll"
     assert settings["MPIR_CVAR_BCAST_DEVICE_COLLECTIVE"] == "0"
     assert "MPIR_CVAR_REDUCE_DEVICE_COLLECTIVE" not in settings
@@ -164,8 +169,36 @@ def test_classic_rules_are_those_of_the_manual():
     rules = rules_of({"allreduce": {8: "ring", 64: DEFAULT}, "bcast": {8: "chain"}}, 4, open_mpi())
     text = openmpi_rules.write(rules, 1).text
     numbers = [[int(n) for n in line.partition("#")[0].split()] for line in text.splitlines()]
-    allreduce = [[2], [3], [1], [1], [0, 0, 0, 0], [4], [3], [0, 0, 0, 0], [8, 4, 0, 0], [64, 0, 0, 0], [5], [1], [0, 0, 0, 0]]
-    bcast = [[7], [3], [1], [1], [0, 0, 0, 0], [4], [3], [0, 0, 0, 0], [8, 2, 4, 0], [9, 0, 0, 0], [5], [1], [0, 0, 0, 0]]
+    allreduce = [
+        [2],
+        [3],
+        [1],
+        [1],
+        [0, 0, 0, 0],
+        [4],
+        [3],
+        [0, 0, 0, 0],
+        [8, 4, 0, 0],
+        [64, 0, 0, 0],
+        [5],
+        [1],
+        [0, 0, 0, 0],
+    ]
+    bcast = [
+        [7],
+        [3],
+        [1],
+        [1],
+        [0, 0, 0, 0],
+        [4],
+        [3],
+        [0, 0, 0, 0],
+        [8, 2, 4, 0],
+        [9, 0, 0, 0],
+        [5],
+        [1],
+        [0, 0, 0, 0],
+    ]
     assert [line for line in numbers if line] == [[2], *allreduce, *bcast]
 
 

@@ -44,7 +44,9 @@ def test_some_of_the_marks_are_not_enough():
 
 
 def test_what_looks_like_the_default_is_not_provable():
-    assert verdict({"sum": "a", "nan": "b", "trace": "c"}, Algorithm("allreduce", "twin")).verdict is Verdict.NOT_PROVABLE
+    assert (
+        verdict({"sum": "a", "nan": "b", "trace": "c"}, Algorithm("allreduce", "twin")).verdict is Verdict.NOT_PROVABLE
+    )
 
 
 def test_a_file_may_not_change_what_it_leaves_to_the_library():

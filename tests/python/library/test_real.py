@@ -14,7 +14,7 @@ from kumihimo.library.exports import mpich_json, openmpi_rules
 from kumihimo.library.exports.rules import rules_of
 from kumihimo.library.learnt import Learnt, export, version_of
 from kumihimo.library.measure import Table
-from kumihimo.library.obeyed import Verdict, check
+from kumihimo.library.obeyed import Learning, Verdict, check
 from kumihimo.library.tell import references, tell
 
 FAMILIES = [installation.family for installation in mpi.discover()]
@@ -37,7 +37,7 @@ def known(request):
 
 def written(known, ranks: int = 2):
     """Rules of visible choices, and the file for this library."""
-    asking, found, _ = known
+    _, found, _ = known
     chosen = {c: dict.fromkeys(SIZES, name) for c, name in SHOWN[found.family].items()}
     rules = rules_of(chosen, ranks, found)
     if found.family == "mpich":
@@ -45,9 +45,10 @@ def written(known, ranks: int = 2):
     return rules, openmpi_rules.write(rules, openmpi_rules.version_for(version_of(found.version)))
 
 
-def judged(known, rules, file):
-    asking, found, reference = known
-    return check(asking, found, reference, rules, file)
+def judged(known, folder, rules, file):
+    path = folder / file.file_name
+    path.write_text(file.text)
+    return check(Learning(*known), rules, file, path)
 
 
 def test_a_library_tells_its_algorithms(known):
@@ -75,48 +76,48 @@ def test_fingerprints_are_the_same_each_time_and_tell_algorithms_apart(known):
         assert len(marks) > 1
 
 
-def test_a_file_is_obeyed(known):
-    found = judged(known, *written(known))
+def test_a_file_is_obeyed(known, tmp_path):
+    found = judged(known, tmp_path, *written(known))
     assert found.verdict is Verdict.OBEYED, found.line()
     seen = {(p.collective, p.bytes) for p in found.proofs if p.verdict is Verdict.OBEYED}
     assert ("reduce", 1024) in seen
     assert Verdict.NOT_OBEYED not in {p.verdict for p in found.proofs}
 
 
-def test_a_broken_file_is_not_obeyed(known):
+def test_a_broken_file_is_not_obeyed(known, tmp_path):
     rules, file = written(known)
-    found = judged(known, rules, replace(file, text=file.text[: len(file.text) // 2]))
+    found = judged(known, tmp_path, rules, replace(file, text=file.text[: len(file.text) // 2]))
     assert found.verdict is Verdict.NOT_OBEYED
     assert bool(found.ended) == (known[1].family == "mpich")  # which ends the job; Open MPI ignores the file
 
 
-def test_a_file_for_other_ranks_is_not_obeyed(known):
+def test_a_file_for_other_ranks_is_not_obeyed(known, tmp_path):
     _, file = written(known, ranks=5)
     rules, _ = written(known)
-    assert judged(known, rules, file).verdict is Verdict.NOT_OBEYED
+    assert judged(known, tmp_path, rules, file).verdict is Verdict.NOT_OBEYED
 
 
-def test_a_file_for_other_sizes_is_not_obeyed(known):
+def test_a_file_for_other_sizes_is_not_obeyed(known, tmp_path):
     rules, file = written(known)
     other = file.text.replace("1024 ", "2048 ").replace("<=1023", "<=2047")
     assert other != file.text
-    found = judged(known, rules, replace(file, text=other))
+    found = judged(known, tmp_path, rules, replace(file, text=other))
     assert found.verdict is Verdict.NOT_OBEYED
     assert {p.bytes for p in found.proofs if p.verdict is Verdict.NOT_OBEYED} == {1024}
 
 
-def test_an_algorithm_that_does_not_exist_is_not_obeyed(known):
+def test_an_algorithm_that_does_not_exist_is_not_obeyed(known, tmp_path):
     rules, file = written(known)
     wrong = file.text.replace("1024 6 ", "1024 66 ").replace("1024 7 ", "1024 77 ")
     wrong = wrong.replace("_intra_recursive_doubling", "_intra_no_such", 1000)
     assert wrong != file.text
-    assert judged(known, rules, replace(file, text=wrong)).verdict is Verdict.NOT_OBEYED
+    assert judged(known, tmp_path, rules, replace(file, text=wrong)).verdict is Verdict.NOT_OBEYED
 
 
-def test_a_file_that_is_not_there_is_not_obeyed(known):
+def test_a_file_that_is_not_there_is_not_obeyed(known, tmp_path):
     rules, file = written(known)
     away = tuple((name, value + ".not_there") for name, value in file.settings)
-    assert judged(known, rules, replace(file, settings=away)).verdict is Verdict.NOT_OBEYED
+    assert judged(known, tmp_path, rules, replace(file, settings=away)).verdict is Verdict.NOT_OBEYED
 
 
 def test_all_forms_that_fit_are_written_beside_how_they_are_used(known, tmp_path):
@@ -137,7 +138,7 @@ def test_nothing_is_written_where_the_default_is_best(known, tmp_path):
 
 
 def test_all_algorithms_are_measured(known):
-    asking, found, _ = known
+    asking, _, _ = known
     learnt = learn(replace(asking, sizes=(1024,)), Effort(launches=2, case_seconds=0.002))
     for collective in COLLECTIVES:
         names = {r.algorithm for r in learnt.table.of(collective, 1024)}

@@ -1,7 +1,8 @@
 """Fujitsu MPI's decision file (fjmpi-dectree.conf): an indented tree, ranges with both ends, `_` for the rest.
 
 Only sections of the collectives that were measured are written, to be put into the site's file in place of its own;
-`default` is the library's choice. Source: the file as it is installed on Fugaku. Not run here: there is no such library.
+`default` is the library's choice. Source: the file as it is installed on Fugaku. Not run here: there is no such
+library.
 """
 
 from __future__ import annotations

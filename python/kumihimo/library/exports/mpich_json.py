@@ -25,7 +25,9 @@ INTRA, ANY_SIZE = "comm_type=intra", "comm_size=any"
 
 def write(rules: Rules, catalogue: Catalogue) -> Export:
     if not catalogue.tables:
-        raise NotApplicable("the decision that is built into the library, which a file must hold", "none was found in it")
+        raise NotApplicable(
+            "the decision that is built into the library, which a file must hold", "none was found in it"
+        )
     ours = {c: found for c, found in rules.by_collective.items() if any(r.algorithm is not LIBRARY for r in found)}
     file = {}
     for collective, tree in catalogue.tables.items():

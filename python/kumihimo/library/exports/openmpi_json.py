@@ -46,7 +46,9 @@ def parse(text: str, names: dict[str, dict[int, Algorithm]]) -> Rules:
     try:
         file = json.loads(text)
         if file["rule_file_version"] != FILE_VERSION or file["module"] != "tuned":
-            raise BadInput(f"rules of version {FILE_VERSION} for tuned", f"{file['rule_file_version']}, {file['module']}")
+            raise BadInput(
+                f"rules of version {FILE_VERSION} for tuned", f"{file['rule_file_version']}, {file['module']}"
+            )
         ranks, found = 0, {}
         for collective, (sizes,) in file["collectives"].items():
             ranks = sizes["comm_size_min"]

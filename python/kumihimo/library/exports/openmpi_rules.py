@@ -42,8 +42,13 @@ def write(rules: Rules, version: int = 1) -> Export:
     for collective, found in rules.by_collective.items():
         lines += [f"{IDS[collective]}  # {collective}", "3  # communicator sizes"]
         lines += ["1  # ranks and more", *left_alone, f"{rules.ranks}  # ranks"]
-        lines.append(f"{len(found)}  # message sizes: from bytes, algorithm, fan-out, segment{' , requests' * (version - 1)}")
-        lines += [f"{rule.first} {number_of(rule.algorithm)} {fan_out_of(rule.algorithm)}{rest}  # {name_of(rule.algorithm)}" for rule in found]
+        lines.append(
+            f"{len(found)}  # message sizes: from bytes, algorithm, fan-out, segment{' , requests' * (version - 1)}"
+        )
+        lines += [
+            f"{rule.first} {number_of(rule.algorithm)} {fan_out_of(rule.algorithm)}{rest}  # {name_of(rule.algorithm)}"
+            for rule in found
+        ]
         lines += [f"{rules.ranks + 1}  # ranks and more", *left_alone]
     return Export(export.form, export.file_name, "\n".join(lines) + "\n", SETTINGS, OPTIONS, checkable=True)
 
@@ -61,7 +66,8 @@ def name_of(algorithm: Algorithm | None) -> str:
 
 
 def parse(text: str, names: dict[str, dict[int, Algorithm]]) -> Rules:
-    """The rules of the communicator size between the two that are left alone. `names`: the algorithms by collective and number."""
+    """The rules of the communicator size between the two that are left alone. `names`: the algorithms by collective and
+    number."""
     lines = text.splitlines()
     version = 2 if lines and lines[0].strip() == HEADER else 1
     numbers = numbers_of(lines[version - 1 :])

@@ -15,7 +15,9 @@ from kumihimo.library.exports.rules import LIBRARY, Export, Rule, Rules
 FILE_NAME = "ucc.env"
 VARIABLE = "UCC_TL_UCP_TUNE"
 NOT_RUN = "not tried here: algorithms of another library that work alike; see them with `ucc_info -A`"
-TOKEN = re.compile(r"(?P<collective>\w+):(?P<first>\d+)-(?P<end>\d+|inf):cpu:\[(?P<low>\d+)-(?P<high>\d+)\]:@(?P<name>\w+)")
+TOKEN = re.compile(
+    r"(?P<collective>\w+):(?P<first>\d+)-(?P<end>\d+|inf):cpu:\[(?P<low>\d+)-(?P<high>\d+)\]:@(?P<name>\w+)"
+)
 
 
 def write(rules: Rules) -> Export | None:
