@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace kumihimo {
 
@@ -10,6 +11,12 @@ constexpr std::uint64_t mixed(std::uint64_t h, std::uint64_t word) {
   h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9ULL; // splitmix64's finish: similar words end far apart
   h = (h ^ (h >> 27)) * 0x94d049bb133111ebULL;
   return h ^ (h >> 31);
+}
+
+constexpr std::uint64_t hash_of(std::string_view text) {
+  std::uint64_t h = text.size();
+  for (const char c : text) h = mixed(h, static_cast<unsigned char>(c));
+  return h;
 }
 
 } // namespace kumihimo

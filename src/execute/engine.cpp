@@ -26,6 +26,10 @@ Execution::~Execution() = default;
 
 Result<std::unique_ptr<Execution>> Execution::prepare(const CompiledProgram& program, Transport& transport) {
   if (Status s = transport.prepare(program.demands()); !s) return s.error();
+  return make(program, transport);
+}
+
+Result<std::unique_ptr<Execution>> Execution::make(const CompiledProgram& program, Transport& transport) {
   try {
     return std::unique_ptr<Execution>(new Execution(program, transport));
   } catch (const std::bad_alloc&) {

@@ -43,6 +43,8 @@ class Execution {
   // Error: the transport cannot meet the program's demands, or not enough memory. The program and the transport must
   // outlive the execution.
   static Result<std::unique_ptr<Execution>> prepare(const CompiledProgram& program, Transport& transport);
+  // One more of a program that the transport has accepted, or that it needs not be asked about: this rank's alone.
+  static Result<std::unique_ptr<Execution>> make(const CompiledProgram& program, Transport& transport);
   ~Execution();
 
   // One whole run. Errors: those of the transport, and of segments that could not be resolved.

@@ -1,40 +1,41 @@
 #include "interpose/calls.hpp"
 
-#include "interpose/session.hpp"
+#include "interpose/exact.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <new>
 #include <vector>
 
 namespace kumihimo::interpose {
 namespace {
 
-std::optional<int> hand_on(Session& session, CollectiveKind kind, std::int64_t bytes, Reason reason) {
-  session.tally().handed_on(index_of(kind), bytes, reason);
-  return std::nullopt;
-}
+class Packed;
 
-int finish(Session& session, mpi::Handle communicator, const Status& status) {
-  if (status) [[likely]]
-    return 0;
-  return session.raise(status.error(), communicator);
-}
+// A call that is looked at: by whom, and of which form it is.
+struct Asked {
+  Session& session;
+  CollectiveKind kind;
+  Form form;
 
-// The plan of a question, counted; or nothing, and it has been handed on.
-plan::Plan* plan_of(Session& session, Communicator& communicator, const Collective& question) {
-  const std::int64_t bytes = question.bytes().value;
-  const auto plan = communicator.plan(question);
-  if (const Reason* reason = std::get_if<Reason>(&plan)) {
-    hand_on(session, question.kind, bytes, *reason);
-    return nullptr;
+  std::nullopt_t hand_on(std::int64_t bytes, Reason reason) const {
+    session.tally().handed_on(told_as(kind, form), bytes, reason);
+    return std::nullopt;
   }
-  const auto& ready = std::get<Communicator::Ready>(plan);
-  session.tally().ran(index_of(question.kind), bytes, ready.variant);
-  return ready.plan;
-}
+};
+
+// A call that is ours: what runs it.
+struct Taken {
+  Session* session = nullptr;
+  Communicator* communicator = nullptr;
+  plan::Plan* plan = nullptr;
+  execute::Buffers buffers;
+  std::shared_ptr<Packed> packed; // a broadcast's, where its data do not lie one behind the other
+  bool root = false;
+};
 
 // Whether elements of the type lie one behind the other, in the order of its signature: predefined ones without holes.
 bool is_dense(const mpi::Library& library, mpi::Handle type, int size) {
@@ -82,116 +83,183 @@ class Packed {
   }
 
   const mpi::Library& library_;
-  const Call& call_;
+  const Call call_;
   int size_;
   mpi::Address low_ = 0, extent_ = 0;
   std::vector<std::byte> data_;
 };
 
-Status bcast_packed(const mpi::Library& library, plan::Plan& plan, const Call& call, int size, bool root) {
-  try {
-    Packed packed(library, call, size);
-    if (root)
-      if (Status s = packed.pack(); !s) return s;
-    if (Status s = plan.run({packed.data(), packed.data()}); !s) return s;
-    return root ? Status(Nothing{}) : packed.unpack();
-  } catch (const std::bad_alloc&) {
-    return failed(fmt::format("{} bytes of memory to pack a broadcast", call.count * size), "less");
+// The communicator of a call, where it is one of ours; a non-blocking call of one that is new leaves word.
+Communicator* communicator_of(const Asked& asked, const Call& call) {
+  if (asked.form == Form::blocking) {
+    asked.session.meet(call.communicator);
+    Communicator* const found = asked.session.communicator(call.communicator);
+    if (!found) asked.hand_on(0, Reason::between);
+    return found;
   }
+  bool between = false;
+  Communicator* const found = asked.session.known(call.communicator, between);
+  if (found) return found;
+  if (!between) asked.session.want(call.communicator);
+  asked.hand_on(0, between ? Reason::between : Reason::not_connected);
+  return nullptr;
 }
 
-// A reduction whose type and operation are ours, on an intracommunicator; or it has been handed on.
-struct Question {
-  Session* session = nullptr;
-  Communicator* communicator = nullptr;
-  Collective collective;
+// The plan of a question, counted; or nothing, and it has been handed on, or has failed with an error of ours.
+struct Planned {
+  plan::Plan* plan = nullptr;
+  std::optional<Error> error;
 };
-std::optional<Question> reduction_of(CollectiveKind kind, Call& call) {
-  Session* const session = Session::current();
-  if (!session) return std::nullopt;
-  call.type = session->plain(call.type), call.operation = session->plain(call.operation);
-  call.communicator = session->plain(call.communicator);
-  const std::optional<DataType> type = session->types().type(call.type);
-  const auto leave = [&](Reason reason) {
-    hand_on(*session, kind, type ? call.count * size_of(*type) : 0, reason);
-    return std::nullopt;
-  };
-  if (call.count <= 0) return leave(Reason::empty); // below 0: the library's error
-  if (!type) return leave(Reason::other_type);
-  const std::optional<Operation> operation = session->types().operation(call.operation);
-  if (!operation || !is_applicable(*type, *operation)) return leave(Reason::other_op);
-  Communicator* const communicator = session->communicator(call.communicator);
-  if (!communicator) return leave(Reason::between);
-  if (kind == CollectiveKind::reduce && (call.root < 0 || call.root >= communicator->ranks()))
-    return leave(Reason::no_plan); // the library's error
-  const bool in_place = call.send == session->library().constants.in_place;
-  return Question{
-      session, communicator,
-      make_collective(kind, communicator->ranks(), call.count, *type, *operation, Rank{call.root}, in_place)};
+Planned plan_of(const Asked& asked, Communicator& communicator, const Call& call, const Collective& question) {
+  const std::int64_t bytes = question.bytes().value;
+  const Communicator::Answer answer =
+      asked.form == Form::blocking ? communicator.plan(question) : communicator.plan_alone(question);
+  if (const Error* error = std::get_if<Error>(&answer)) return {nullptr, *error};
+  if (const Reason* reason = std::get_if<Reason>(&answer)) {
+    if (*reason == Reason::not_connected) asked.session.want(call.communicator);
+    asked.hand_on(bytes, *reason);
+    return {};
+  }
+  const auto& ready = std::get<Communicator::Ready>(answer);
+  asked.session.tally().ran(told_as(asked.kind, asked.form), bytes, ready.variant);
+  return {ready.plan, std::nullopt};
 }
 
-} // namespace
+using Answer = std::optional<Result<Taken>>; // nothing: handed on
 
-thread_local bool Outermost::inside_ = false;
-
-std::optional<int> take_allreduce(Call call) {
-  const auto asked = reduction_of(CollectiveKind::allreduce, call);
-  if (!asked) return std::nullopt;
-  const void* input = asked->collective.in_place ? call.receive : call.send;
-  plan::Plan* const plan = plan_of(*asked->session, *asked->communicator, asked->collective);
-  if (!plan) return std::nullopt;
-  return finish(*asked->session, call.communicator, plan->run({input, call.receive}));
-}
-
-std::optional<int> take_reduce(Call call) {
-  const auto asked = reduction_of(CollectiveKind::reduce, call);
-  if (!asked) return std::nullopt;
+// A reduction whose type and operation are ours, on an intracommunicator.
+Answer take_reduction(const Asked& asked, Call& call) {
+  Session& session = asked.session;
+  call.type = session.plain(call.type), call.operation = session.plain(call.operation);
+  call.communicator = session.plain(call.communicator);
+  const std::optional<DataType> type = session.types().type(call.type);
+  const std::int64_t bytes = type ? call.count * size_of(*type) : 0;
+  if (call.count <= 0) return asked.hand_on(bytes, Reason::empty); // below 0: the library's error
+  if (!type) return asked.hand_on(bytes, Reason::other_type);
+  const std::optional<Operation> operation = session.types().operation(call.operation);
+  if (!operation || !is_applicable(*type, *operation)) return asked.hand_on(bytes, Reason::other_op);
+  Communicator* const communicator = communicator_of(asked, call);
+  if (!communicator) return std::nullopt;
+  const bool has_root = asked.kind == CollectiveKind::reduce;
+  if (has_root && (call.root < 0 || call.root >= communicator->ranks()))
+    return asked.hand_on(bytes, Reason::no_plan); // the library's error
+  const bool in_place = call.send == session.library().constants.in_place;
+  const Collective question =
+      make_collective(asked.kind, communicator->ranks(), call.count, *type, *operation, Rank{call.root}, in_place);
+  const Planned planned = plan_of(asked, *communicator, call, question);
+  if (planned.error) return Answer(*planned.error);
+  if (!planned.plan) return std::nullopt;
   // In place is the root's affair: the others' plans are the same in both cases.
-  const bool root = asked->communicator->rank() == call.root;
-  const void* input = root && asked->collective.in_place ? call.receive : call.send;
-  plan::Plan* const plan = plan_of(*asked->session, *asked->communicator, asked->collective);
-  if (!plan) return std::nullopt;
-  return finish(*asked->session, call.communicator, plan->run({input, call.receive}));
+  const bool aliased = in_place && (!has_root || communicator->rank() == call.root);
+  return Answer(
+      Taken{&session, communicator, planned.plan, {aliased ? call.receive : call.send, call.receive}, nullptr});
 }
 
 // A rank may describe the same bytes by another type than the next: they are told by their number alone, and where they
 // do not lie one behind the other they are packed by the library.
-std::optional<int> take_bcast(Call call) {
-  Session* const session = Session::current();
-  if (!session) return std::nullopt;
-  const mpi::Library& library = session->library();
-  call.type = session->plain(call.type), call.communicator = session->plain(call.communicator);
-  Communicator* const communicator = session->communicator(call.communicator);
-  if (!communicator) return hand_on(*session, CollectiveKind::bcast, 0, Reason::between);
+Answer take_broadcast(const Asked& asked, Call& call) {
+  Session& session = asked.session;
+  const mpi::Library& library = session.library();
+  call.type = session.plain(call.type), call.communicator = session.plain(call.communicator);
+  Communicator* const communicator = communicator_of(asked, call);
+  if (!communicator) return std::nullopt;
   long long size = 0;
   if (call.count < 0 || call.type == library.constants.datatype_null ||
       library.call.Type_size_x(call.type, &size) != 0 || size < 0)
-    return hand_on(*session, CollectiveKind::bcast, 0, Reason::other_type);
+    return asked.hand_on(0, Reason::other_type);
   const std::int64_t bytes = call.count * size;
-  if (bytes == 0) return hand_on(*session, CollectiveKind::bcast, 0, Reason::empty);
+  if (bytes == 0) return asked.hand_on(0, Reason::empty);
   // Longer than the library can pack in one piece, should a rank need that.
-  if (bytes > std::numeric_limits<int>::max()) return hand_on(*session, CollectiveKind::bcast, bytes, Reason::no_plan);
-  if (call.root < 0 || call.root >= communicator->ranks())
-    return hand_on(*session, CollectiveKind::bcast, bytes, Reason::no_plan);
+  if (bytes > std::numeric_limits<int>::max()) return asked.hand_on(bytes, Reason::no_plan);
+  if (call.root < 0 || call.root >= communicator->ranks()) return asked.hand_on(bytes, Reason::no_plan);
   const Collective question = make_collective(CollectiveKind::bcast, communicator->ranks(), bytes, DataType::uint8,
                                               Operation::sum, Rank{call.root});
-  plan::Plan* const plan = plan_of(*session, *communicator, question);
-  if (!plan) return std::nullopt;
-  if (is_dense(library, call.type, static_cast<int>(size)))
-    return finish(*session, call.communicator, plan->run({call.receive, call.receive}));
-  const bool root = communicator->rank() == call.root;
-  return finish(*session, call.communicator, bcast_packed(library, *plan, call, static_cast<int>(size), root));
+  const Planned planned = plan_of(asked, *communicator, call, question);
+  if (planned.error) return Answer(*planned.error);
+  if (!planned.plan) return std::nullopt;
+  Taken taken{
+      &session, communicator, planned.plan, {call.receive, call.receive}, nullptr, communicator->rank() == call.root};
+  if (is_dense(library, call.type, static_cast<int>(size))) return Answer(taken);
+  try {
+    taken.packed = std::make_shared<Packed>(library, call, static_cast<int>(size));
+  } catch (const std::bad_alloc&) {
+    return Answer(failed(fmt::format("{} bytes of memory to pack a broadcast", bytes), "less"));
+  }
+  taken.buffers = {taken.packed->data(), taken.packed->data()};
+  if (taken.root)
+    if (Status s = taken.packed->pack(); !s) return Answer(s.error());
+  return Answer(taken);
+}
+
+Answer take(const Asked& asked, Call& call) {
+  return asked.kind == CollectiveKind::bcast ? take_broadcast(asked, call) : take_reduction(asked, call);
+}
+
+Work work_of(const Taken& taken, mpi::Handle communicator) {
+  return {taken.plan, taken.communicator->transport(), &taken.communicator->under_way(), taken.buffers, communicator};
+}
+
+Status run(const Taken& taken, mpi::Handle communicator) {
+  const Status done = run_plan(*taken.session, *taken.communicator, communicator, *taken.plan, taken.buffers);
+  if (!done || !taken.packed || taken.root) [[likely]]
+    return done;
+  return taken.packed->unpack();
+}
+
+} // namespace
+
+Status run_plan(Session& session, Communicator& communicator, mpi::Handle handle, plan::Plan& plan,
+                const execute::Buffers& buffers) {
+  if (communicator.under_way().load(std::memory_order_acquire) == 0) return plan.run(buffers);
+  return session.nonblocking().run({&plan, communicator.transport(), &communicator.under_way(), buffers, handle});
+}
+
+std::optional<int> run_call(CollectiveKind kind, Call call) {
+  Session* const session = Session::current();
+  if (!session) return std::nullopt;
+  if (session->reproducible() == Reproducible::exact)
+    if (const ExactAnswer exact = run_exact(*session, kind, call); exact.is_sum) return exact.code;
+  const Answer taken = take({*session, kind, Form::blocking}, call);
+  if (!taken) return std::nullopt;
+  const Status done = *taken ? run(**taken, call.communicator) : Status(taken->error());
+  if (done) [[likely]]
+    return 0;
+  return session->raise(done.error(), call.communicator);
+}
+
+std::optional<int> start_call(CollectiveKind kind, Call call, mpi::Handle& request) {
+  Session* const session = Session::current();
+  if (!session) return std::nullopt;
+  if (session->reproducible() == Reproducible::exact)
+    if (const ExactAnswer exact = start_exact(*session, kind, call, request); exact.is_sum) return exact.code;
+  const Answer taken = take({*session, kind, Form::nonblocking}, call);
+  if (!taken) return std::nullopt;
+  if (!*taken) return session->raise(taken->error(), call.communicator);
+  Work work = work_of(**taken, call.communicator);
+  if (const auto packed = (*taken)->packed) // kept until the end
+    work.at_end = [packed, root = (*taken)->root] { return root ? Status(Nothing{}) : packed->unpack(); };
+  const Result<mpi::Handle> started = session->nonblocking().start(std::move(work));
+  if (!started) return session->raise(started.error(), call.communicator);
+  request = *started;
+  return 0;
+}
+
+void meet(mpi::Handle communicator) {
+  if (Session* const session = Session::current()) session->meet(session->plain(communicator));
+}
+
+Nonblocking* under_way() {
+  Session* const session = Session::current();
+  return session && session->nonblocking().any() ? &session->nonblocking() : nullptr;
 }
 
 void before_comm_free(mpi::Handle communicator) {
   if (Session* const session = Session::current()) session->release(session->plain(communicator));
 }
 
-void before_comm_free(const mpi::Handle* communicator) {
-  Session* const session = Session::current();
-  if (!session || !communicator) return;
-  const bool wide = session->library().family == mpi::Family::open_mpi; // MPICH's is an int
-  session->release(wide ? *communicator : *reinterpret_cast<const std::int32_t*>(communicator));
+void begin_watch() {
+  static const bool wanted = settings_of_environment().timeout_seconds > 0;
+  if (wanted) Session::current();
 }
 
 void before_finalize() {

@@ -4,6 +4,8 @@
 #pragma once
 
 #include "execute/mpi/abi.hpp"
+#include "interpose/nonblocking.hpp"
+#include "schedule/collective.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -19,30 +21,25 @@ struct Call {
   mpi::Handle communicator = 0;
 };
 
-std::optional<int> take_allreduce(Call call);
-std::optional<int> take_reduce(Call call);
-std::optional<int> take_bcast(Call call);
+std::optional<int> run_call(CollectiveKind kind, Call call);
+std::optional<int> start_call(CollectiveKind kind, Call call, mpi::Handle& request); // non-blocking
+
+class Communicator;
+class Session;
+// A plan's run, after what is under way on its communicator.
+Status run_plan(Session& session, Communicator& communicator, mpi::Handle handle, plan::Plan& plan,
+                const execute::Buffers& buffers);
+
+// In a call in which the ranks of the communicator may wait for each other.
+void meet(mpi::Handle communicator);
+// The non-blocking collectives, where any of ours is not complete; else null.
+Nonblocking* under_way();
 
 // Before the program frees a communicator, and before it ends MPI.
 void before_comm_free(mpi::Handle communicator);
-void before_comm_free(const mpi::Handle* communicator); // where C keeps it
 void before_finalize();
 
-// Names that MPI libraries call themselves, and names by which one call passes through two of ours (Fortran's and C's),
-// are caught once: by the outermost.
-class Outermost {
- public:
-  Outermost() : mine_(!inside_) { inside_ = true; }
-  ~Outermost() {
-    if (mine_) inside_ = false;
-  }
-  Outermost(const Outermost&) = delete;
-  Outermost& operator=(const Outermost&) = delete;
-  explicit operator bool() const { return mine_; }
-
- private:
-  static thread_local bool inside_;
-  bool mine_;
-};
+// After MPI was initialised, perhaps: a time limit holds from here on.
+void begin_watch();
 
 } // namespace kumihimo::interpose

@@ -2,6 +2,7 @@
 
 #include "base/hash.hpp"
 #include "execute/receiving.hpp"
+#include "interpose/exact.hpp"
 
 #include <algorithm>
 #include <set>
@@ -24,7 +25,7 @@ std::size_t Communicator::Refused::operator()(const plan::CallKey& k) const {
 }
 
 Communicator::Communicator(const mpi::Library& library, mpi::Handle handle, const Agreed& agreed)
-    : library_(library), handle_(handle) {
+    : library_(library), handle_(handle), timeout_seconds_(agreed.timeout_seconds) {
   std::int32_t ranks = 1;
   library.call.Comm_rank(handle, &rank_);
   library.call.Comm_size(handle, &ranks);
@@ -32,8 +33,12 @@ Communicator::Communicator(const mpi::Library& library, mpi::Handle handle, cons
   if (ranks == 1) return;
   agrees_ = agree(agreed.hash);
   if (!agrees_) return;
-  const std::int32_t nodes = recognise(agreed.machine);
-  for (const CollectiveKind kind : taken_over) choices_[index_of(kind)] = agreed.wisdom.choices(kind, ranks, nodes);
+  const plan::RankCounts on = recognise(agreed.machine);
+  for (const CollectiveKind kind : taken_over) choices_[index_of(kind)] = agreed.wisdom.choices(kind, on);
+  reproducible_ = agreed.reproducible;
+  if (reproducible_ == Reproducible::off) return;
+  for (const CollectiveKind kind : {CollectiveKind::reduce, CollectiveKind::allreduce})
+    fixed_choices_[index_of(kind)] = fixed_choices(agreed.wisdom, kind, ranks);
 }
 
 Communicator::~Communicator() = default;
@@ -58,7 +63,7 @@ bool Communicator::all(bool mine) const {
   return code == 0 && everywhere != 0;
 }
 
-std::int32_t Communicator::recognise(const Shape* machine) {
+plan::RankCounts Communicator::recognise(const Shape* machine) {
   std::array<char, 1024> name{};
   int length = 0;
   library_.call.Get_processor_name(name.data(), &length);
@@ -87,44 +92,92 @@ std::int32_t Communicator::recognise(const Shape* machine) {
   } else if (nodes == 1) {
     space_ = RankSpace::node(ranks());
   }
-  return nodes;
+  return {ranks(), nodes, ranks() % nodes == 0 ? ranks() / nodes : 0};
 }
 
-const Choice* Communicator::choice(CollectiveKind kind, std::int64_t bytes) const {
-  for (const Choice& c : choices_[index_of(kind)])
+const Choice* Communicator::choice(const Collective& question) const {
+  const std::int64_t bytes = question.bytes().value;
+  const auto& choices = is_fixed(reproducible_, question) ? fixed_choices_ : choices_;
+  for (const Choice& c : choices[index_of(question.kind)])
     if (bytes >= c.from_bytes && bytes <= c.to_bytes) return c.variant ? &c : nullptr;
   return nullptr;
 }
 
-std::variant<Communicator::Ready, Reason> Communicator::plan(const Collective& question) {
+Communicator::Answer Communicator::plan(const Collective& question) {
   if (!agrees_) return ranks() == 1 ? Reason::empty : Reason::disagreement;
   const plan::CallKey key = plan::key_of(question);
-  const Choice* chosen = choice(question.kind, question.bytes().value);
+  const Choice* chosen = choice(question);
   if (!chosen) return Reason::not_chosen;
   if (plan::Plan* known = plans_.find(key)) return Ready{known, chosen->place};
   return make_plan(question, key, *chosen);
 }
 
-std::variant<Communicator::Ready, Reason> Communicator::make_plan(Collective question, const plan::CallKey& key,
-                                                                  const Choice& choice) {
-  plan::CallKey apart = key;
-  apart.in_place = question.kind == CollectiveKind::bcast; // what is asked of all ranks alike
-  if (transport_failed_ || refused_.contains(apart)) return Reason::no_plan;
+Communicator::Answer Communicator::plan_alone(const Collective& question) {
+  if (!agrees_) return ranks() == 1 ? Reason::empty : Reason::disagreement;
+  const plan::CallKey key = plan::key_of(question);
+  const Choice* chosen = choice(question);
+  if (!chosen) return Reason::not_chosen;
+  if (transport_ && !transport_->is_near()) return Reason::far;
+  if (plan::Plan* known = plans_.find(key)) return Ready{known, chosen->place};
+  return make_plan_alone(question, key, *chosen);
+}
+
+namespace {
+
+// What is asked of all ranks alike.
+plan::CallKey apart(plan::CallKey key) {
+  key.in_place = key.kind == CollectiveKind::bcast;
+  return key;
+}
+
+} // namespace
+
+// Why no plan is made, on all ranks alike.
+std::optional<Reason> Communicator::obstacle(const plan::CallKey& key) const {
+  if (transport_failed_ || refused_.contains(apart(key))) return Reason::no_plan;
   if (plans_.size() + static_cast<std::int64_t>(refused_.size()) >= most_plans) return Reason::too_many;
+  return std::nullopt;
+}
+
+Communicator::Answer Communicator::make_plan(const Collective& question, const plan::CallKey& key,
+                                             const Choice& choice) {
+  if (const auto reason = obstacle(key)) return *reason;
   if (!transport_ && !open_transport()) return Reason::no_plan;
-  Result<std::vector<Made>> made = make_both(question, choice);
+  Result<std::vector<Made>> made = make_both(question, choice, Asking::all_ranks);
   if (!made && note_.empty() && !made.error().elsewhere && made.error().kind == Error::Kind::failed)
     note_ = made.error().sentence();
   if (!all(made.ok())) {
-    refused_.insert(apart);
+    refused_.insert(apart(key));
     return Reason::no_plan;
   }
   for (Made& m : *made) plans_.keep(m.key, std::move(m.plan));
   return Ready{plans_.find(key), choice.place};
 }
 
+// An algorithm that does not fit is refused on all ranks alike; what is left is a lack of memory, which nobody else can
+// be told of here.
+Communicator::Answer Communicator::make_plan_alone(const Collective& question, const plan::CallKey& key,
+                                                   const Choice& choice) {
+  if (const auto reason = obstacle(key)) return *reason;
+  if (!transport_) return Reason::not_connected;
+  Result<std::vector<Made>> made = make_both(question, choice, Asking::nobody);
+  if (!made && made.error().kind == Error::Kind::failed) return made.error();
+  if (!made) {
+    refused_.insert(apart(key));
+    return Reason::no_plan;
+  }
+  for (Made& m : *made) plans_.keep(m.key, std::move(m.plan));
+  return Ready{plans_.find(key), choice.place};
+}
+
+void Communicator::connect() {
+  if (agrees_ && !transport_ && !transport_failed_) open_transport();
+}
+
 bool Communicator::open_transport() {
-  Result<std::unique_ptr<mpi::MpiTransport>> made = mpi::MpiTransport::create(library_, handle_);
+  mpi::TransportOptions options;
+  options.timeout_seconds = timeout_seconds_;
+  Result<std::unique_ptr<mpi::MpiTransport>> made = mpi::MpiTransport::create(library_, handle_, options);
   if (made && note_.empty()) note_ = (*made)->note();
   if (!made && note_.empty() && !made.error().elsewhere) note_ = made.error().sentence();
   if (made) transport_ = std::move(*made);
@@ -132,18 +185,28 @@ bool Communicator::open_transport() {
   return !transport_failed_;
 }
 
+// What must keep its order is asked of ranks of which nothing is known but their numbers.
+Result<Schedule> Communicator::schedule_of(const Collective& question, const Choice& choice) const {
+  const RankSpace space = is_fixed(reproducible_, question) ? RankSpace::row(ranks()) : space_;
+  return choice.variant->build(question, space, choice.parameters);
+}
+
 // In place and not at once, since each is as collective as the other, and the next call may be either on any rank.
-Result<std::vector<Communicator::Made>> Communicator::make_both(Collective question, const Choice& choice) {
+Result<std::vector<Communicator::Made>> Communicator::make_both(Collective question, const Choice& choice,
+                                                                Asking asking) {
   std::vector<Made> both;
   std::optional<Error> error;
   for (const bool in_place : {false, true}) {
-    if (in_place && question.kind == CollectiveKind::bcast) break; // it always is
+    if (in_place && question.kind == CollectiveKind::bcast) break;    // it always is
+    if (!in_place && question.operation == Operation::user) continue; // exact sums always are
     question.in_place = in_place || question.kind == CollectiveKind::bcast;
-    const Result<Schedule> schedule = choice.variant->build(question, space_, choice.parameters);
+    const Result<Schedule> schedule = schedule_of(question, choice);
     if (!schedule) return schedule.error(); // on all ranks alike: it is asked of the question
-    const Result<execute::Reduction> reduction = execute::find_reduction(question);
+    const Result<execute::Reduction> reduction =
+        question.operation == Operation::user ? exact_reduction(question) : execute::find_reduction(question);
     if (!reduction) return reduction.error(); // so is this
-    Result<std::unique_ptr<plan::Plan>> made = plan::Plan::make(*schedule, Rank{rank_}, *transport_, *reduction);
+    const auto make = asking == Asking::all_ranks ? &plan::Plan::make : &plan::Plan::make_alone;
+    Result<std::unique_ptr<plan::Plan>> made = make(*schedule, Rank{rank_}, *transport_, *reduction);
     if (made)
       both.push_back({plan::key_of(question), std::move(*made)});
     else if (!error)

@@ -8,12 +8,15 @@
 #pragma once
 
 #include "execute/mpi/mpi_transport.hpp"
+#include "interpose/reproducible.hpp"
+#include "interpose/taken_over.hpp"
 #include "interpose/tally.hpp"
-#include "interpose/wisdom.hpp"
 #include "plan/plan_cache.hpp"
+#include "plan/wisdom.hpp"
 #include "topology/rank_space.hpp"
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,11 +26,16 @@
 
 namespace kumihimo::interpose {
 
+using plan::Choice;
+using plan::Wisdom;
+
 // What the ranks of a communicator must agree on before any of them takes a call over.
 struct Agreed {
   const Wisdom& wisdom;
   std::uint64_t hash;             // of wisdom, settings and version
   const Shape* machine = nullptr; // of the nodes, where the user gives it
+  double timeout_seconds = 0;     // of a run in which nothing moves; 0: none. A rank's own affair
+  Reproducible reproducible = Reproducible::off;
 };
 
 class Communicator {
@@ -50,22 +58,34 @@ class Communicator {
     plan::Plan* plan;
     std::size_t variant; // its place in the registry, of its collective
   };
-  std::variant<Ready, Reason> plan(const Collective& question);
+  using Answer = std::variant<Ready, Reason, Error>; // an error: this rank's alone, after which there is no way back
+  Answer plan(const Collective& question);
+  // The same for a call that must not wait for other ranks: collective in no case.
+  Answer plan_alone(const Collective& question);
+  // What such calls have missed, made in a call that may wait. Collective.
+  void connect();
+
+  mpi::MpiTransport* transport() { return transport_.get(); }
+  std::atomic<std::int32_t>& under_way() { return under_way_; } // non-blocking collectives over the transport
 
  private:
   struct Refused {
     std::size_t operator()(const plan::CallKey& key) const;
   };
-  const Choice* choice(CollectiveKind kind, std::int64_t bytes) const;
-  std::variant<Ready, Reason> make_plan(Collective question, const plan::CallKey& key, const Choice& choice);
+  const Choice* choice(const Collective& question) const;
+  Result<Schedule> schedule_of(const Collective& question, const Choice& choice) const;
+  Answer make_plan(const Collective& question, const plan::CallKey& key, const Choice& choice);
+  Answer make_plan_alone(const Collective& question, const plan::CallKey& key, const Choice& choice);
+  std::optional<Reason> obstacle(const plan::CallKey& key) const;
   struct Made {
     plan::CallKey key;
     std::unique_ptr<plan::Plan> plan;
   };
-  Result<std::vector<Made>> make_both(Collective question, const Choice& choice);
+  enum class Asking { all_ranks, nobody };
+  Result<std::vector<Made>> make_both(Collective question, const Choice& choice, Asking asking);
   bool all(bool mine) const;
   bool agree(std::uint64_t hash) const;
-  std::int32_t recognise(const Shape* machine); // answers the number of nodes
+  plan::RankCounts recognise(const Shape* machine);
   bool open_transport();
 
   const mpi::Library& library_;
@@ -73,8 +93,11 @@ class Communicator {
   std::int32_t rank_ = 0;
   RankSpace space_;
   bool agrees_ = false, transport_failed_ = false;
+  std::atomic<std::int32_t> under_way_ = 0;
   std::string note_;
-  std::array<std::vector<Choice>, taken_over.size()> choices_;
+  Reproducible reproducible_ = Reproducible::off;
+  std::array<std::vector<Choice>, taken_over.size()> choices_, fixed_choices_; // these for what must keep its order
+  double timeout_seconds_ = 0;
   std::unique_ptr<mpi::MpiTransport> transport_;
   plan::PlanCache plans_; // after the transport, which they use
   std::unordered_set<plan::CallKey, Refused> refused_;

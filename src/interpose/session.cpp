@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <mutex>
@@ -15,15 +16,25 @@ namespace {
 
 constexpr std::string_view version = KUMIHIMO_VERSION;
 
-// The wisdom that the settings name; what is wrong with it is the error.
-Result<Wisdom> wisdom_of(const Settings& settings) {
+// The wisdom that the settings name; what is wrong with it is the error. Of a folder, that of this machine and library,
+// if it is there; `path` becomes the file that was read.
+Result<Wisdom> wisdom_of(const Settings& settings, const mpi::Library& library, std::string& path) {
   const Registry& registry = Registry::standard();
   if (!settings.algorithm.empty()) return Wisdom::of_algorithm(settings.algorithm, registry);
   if (settings.wisdom.empty()) return Wisdom{};
-  std::ifstream file(settings.wisdom);
-  if (!file) return bad_input("a wisdom file that can be read", settings.wisdom, "run kumihimo tune first");
+  const Wisdom::Here here{plan::this_machine(), library.version};
+  std::filesystem::path named = settings.wisdom;
+  std::error_code none;
+  if (std::filesystem::is_directory(named, none)) {
+    named /= plan::wisdom_file_name(here.machine, here.mpi);
+    if (!std::filesystem::exists(named, none)) return Wisdom{};
+  }
+  std::ifstream file(named);
+  if (!file) return bad_input("a wisdom file that can be read", named.string(), "run kumihimo tune first");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  return Wisdom::parse(text, registry);
+  Result<Wisdom> wisdom = Wisdom::parse(text, registry, here);
+  if (wisdom) path = named.string();
+  return wisdom;
 }
 
 std::size_t most_variants() {
@@ -59,12 +70,17 @@ Session* Session::current() {
 
 Session::Session(mpi::Library library)
     : library_(std::move(library)), settings_(settings_of_environment()), types_(library_),
-      tally_(taken_over.size(), most_variants()) {
-  Result<Wisdom> wisdom = wisdom_of(settings_);
+      place_of_exact_sums_(most_variants()), tally_(calls_told, place_of_exact_sums_ + 1) {
+  if (const Result<Reproducible> asked = parse_reproducible(settings_.reproducible))
+    reproducible_ = *asked;
+  else
+    say_once_for_all(asked.error().sentence() + "; nothing is kept reproducible");
+  Result<Wisdom> wisdom = wisdom_of(settings_, library_, wisdom_path_);
   if (wisdom)
     wisdom_ = std::move(*wisdom);
   else
-    say_once_for_all(wisdom.error().sentence() + "; all calls are the library's");
+    say_once_for_all(wisdom.error().sentence() + "; " +
+                     (reproducible_ == Reproducible::off ? "all calls are the library's" : "it is left out"));
   if (!settings_.shape.empty()) {
     Result<Shape> shape = Shape::parse(settings_.shape);
     int ranks = 1;
@@ -78,29 +94,54 @@ Session::Session(mpi::Library library)
       say_once_for_all(shape.error().sentence());
   }
   hash_ = mixed(mixed(hash_of(version), hash_of(settings_.shape)), wisdom_.hash());
+  hash_ = mixed(hash_, static_cast<std::uint64_t>(reproducible_));
+  if (settings_.timeout_seconds > 0) watchdog_.emplace(library_, settings_.timeout_seconds);
   library_.call.Comm_create_keyval(&copied, &deleted, &keyval_, this);
 }
 
+Communicator* Session::known(mpi::Handle handle, bool& between) {
+  const std::shared_lock lock(mutex_);
+  const auto it = by_handle_.find(handle);
+  between = it != by_handle_.end() && !it->second;
+  return it == by_handle_.end() ? nullptr : it->second;
+}
+
 Communicator* Session::communicator(mpi::Handle handle) {
-  {
-    const std::shared_lock lock(mutex_);
-    if (const auto it = by_handle_.find(handle); it != by_handle_.end()) return it->second;
-  }
+  bool between = false;
+  if (Communicator* const found = known(handle, between); found || between) return found;
   // Outside of the lock: others may be making another communicator, which these ranks may wait for.
-  int between = 0;
-  if (handle == library_.constants.comm_null || library_.call.Comm_test_inter(handle, &between) != 0) return nullptr;
+  int two_groups = 0;
+  if (handle == library_.constants.comm_null || library_.call.Comm_test_inter(handle, &two_groups) != 0) return nullptr;
   std::unique_ptr<Communicator> made;
-  if (!between) {
-    const Agreed agreed{wisdom_, hash_, machine_ ? &*machine_ : nullptr};
+  if (!two_groups) {
+    const Agreed agreed{wisdom_, hash_, machine_ ? &*machine_ : nullptr, settings_.timeout_seconds, reproducible_};
     made = std::make_unique<Communicator>(library_, handle, agreed);
   }
   library_.call.Comm_set_attr(handle, keyval_, this); // so that we learn of its end
   const std::unique_lock lock(mutex_);
-  Communicator* const known = made.get();
-  if (known) ++shapes_[known->space().name()];
-  if (known) all_.push_back(std::move(made));
-  by_handle_[handle] = known;
-  return known;
+  Communicator* const added = made.get();
+  if (added) ++shapes_[added->space().name()];
+  if (added) all_.push_back(std::move(made));
+  by_handle_[handle] = added;
+  return added;
+}
+
+void Session::want(mpi::Handle handle) {
+  {
+    const std::unique_lock lock(mutex_);
+    if (!wanted_.insert(handle).second) return;
+    wants_ = true;
+  }
+  library_.call.Comm_set_attr(handle, keyval_, this);
+}
+
+void Session::connect_wanted(mpi::Handle handle) {
+  {
+    const std::unique_lock lock(mutex_);
+    if (wanted_.erase(handle) == 0) return;
+    wants_ = !wanted_.empty();
+  }
+  if (Communicator* const found = communicator(handle)) found->connect();
 }
 
 void Session::release(mpi::Handle handle) {
@@ -115,6 +156,7 @@ void Session::release(mpi::Handle handle) {
     freed = std::move(*place);
     all_.erase(place);
   }
+  nonblocking_.drain(freed->under_way());
   if (!freed->note().empty()) say(freed->note());
 }
 
@@ -122,6 +164,7 @@ void Session::release(mpi::Handle handle) {
 void Session::gone(mpi::Handle handle) {
   const std::unique_lock lock(mutex_);
   by_handle_.erase(handle);
+  wanted_.erase(handle);
 }
 
 int Session::copied(mpi::Handle, int, void*, void*, void*, int* flag) { return *flag = 0; }
@@ -134,6 +177,7 @@ int Session::deleted(mpi::Handle handle, int, void*, void* session) {
 
 void Session::finish() {
   if (finished_.exchange(true)) return;
+  nonblocking_.stop();
   write_summary();
   for (const auto& c : all_)
     if (!c->note().empty()) say(c->note());
@@ -178,9 +222,10 @@ void Session::write_summary() {
                        library_.operation(Operation::sum), 0, world);
   if (rank != 0 || settings_.summary.empty()) return;
   nlohmann::json calls = nlohmann::json::array(), handed_on = nlohmann::json::array();
-  for (std::size_t k = 0; k < taken_over.size(); ++k) {
-    const std::string_view collective = name_of(taken_over[k]);
-    const auto variants = Registry::standard().variants(taken_over[k]);
+  for (std::size_t k = 0; k < calls_told; ++k) {
+    const CollectiveKind kind = taken_over[k % taken_over.size()];
+    const std::string collective = (k < taken_over.size() ? "" : "i") + std::string(name_of(kind));
+    const auto variants = Registry::standard().variants(kind);
     for (std::size_t c = 0; c < size_classes; ++c) {
       const std::int64_t from = c == 0 ? 0 : std::int64_t{1} << (c - 1);
       const auto row = [&](std::string_view algorithm, std::int64_t number) {
@@ -192,17 +237,23 @@ void Session::write_summary() {
                            {"calls", number}});
       };
       for (std::size_t v = 0; v < variants.size(); ++v) row(variants[v]->name, tally_.ran_in(counts, k, c, v));
+      row("exact_sum", tally_.ran_in(counts, k, c, place_of_exact_sums_));
       row("library", tally_.handed_on_in(counts, k, c));
     }
     for (std::size_t r = 0; r < reasons; ++r)
-      if (const std::int64_t number = tally_.for_reason(counts, k, static_cast<Reason>(r)); number > 0)
+      if (const std::int64_t number = tally_.for_reason(counts, k, static_cast<Reason>(r)); number > 0) {
         handed_on.push_back(
             {{"collective", collective}, {"reason", sentence_of(static_cast<Reason>(r))}, {"calls", number}});
+        if (reproducible_ != Reproducible::off)
+          handed_on.back()["reproducible"] = stays_reproducible(kind, static_cast<Reason>(r));
+      }
   }
   std::ofstream file(settings_.summary);
   if (!file) return say("the summary cannot be written to " + settings_.summary + " on this node");
   file << nlohmann::json{{"mpi", library_.version},
+                         {"wisdom", wisdom_path_.empty() ? nlohmann::json() : nlohmann::json(wisdom_path_)},
                          {"ranks", ranks},
+                         {"reproducible", name_of(reproducible_)},
                          {"calls", calls},
                          {"handed_on", handed_on},
                          {"communicators", shapes_}}

@@ -4,14 +4,17 @@
 #pragma once
 
 #include "interpose/communicator.hpp"
+#include "interpose/nonblocking.hpp"
 #include "interpose/settings.hpp"
 #include "interpose/types.hpp"
+#include "interpose/watchdog.hpp"
 
 #include <atomic>
 #include <map>
 #include <memory>
 #include <shared_mutex>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace kumihimo::interpose {
@@ -24,9 +27,19 @@ class Session {
   const mpi::Library& library() const { return library_; }
   const Types& types() const { return types_; }
   Tally& tally() { return tally_; }
+  Reproducible reproducible() const { return reproducible_; }
+  std::size_t place_of_exact_sums() const { return place_of_exact_sums_; } // in the tally, beside the algorithms
 
   // The communicator, known or new (then collective); null for an intercommunicator.
   Communicator* communicator(mpi::Handle handle);
+  // The same by this rank alone: null also for one that is new. What is missed so is made up for by meet().
+  Communicator* known(mpi::Handle handle, bool& between);
+  void want(mpi::Handle handle);
+  // Within a call in which the communicator's ranks may wait for each other.
+  void meet(mpi::Handle handle) {
+    if (wants_.load(std::memory_order_relaxed)) connect_wanted(handle);
+  }
+  Nonblocking& nonblocking() { return nonblocking_; }
   // The program frees it, on all its ranks: so do we, before it is gone.
   void release(mpi::Handle handle);
   // Before MPI ends: frees everything, and rank 0 of the world writes what ran.
@@ -45,6 +58,7 @@ class Session {
  private:
   explicit Session(mpi::Library library);
   void gone(mpi::Handle handle); // freed by a way that we do not see
+  void connect_wanted(mpi::Handle handle);
   static int copied(mpi::Handle, int, void*, void*, void*, int* flag);
   static int deleted(mpi::Handle handle, int, void*, void* session);
 
@@ -54,16 +68,23 @@ class Session {
   mpi::Library library_;
   Settings settings_;
   Types types_;
+  Reproducible reproducible_ = Reproducible::off;
   Wisdom wisdom_;
+  std::string wisdom_path_; // of the file that it is from, or empty
   std::optional<Shape> machine_;
   std::uint64_t hash_ = 0;
+  std::size_t place_of_exact_sums_;
   Tally tally_;
   int keyval_ = 0;
 
   std::shared_mutex mutex_; // of what follows
   std::unordered_map<mpi::Handle, Communicator*> by_handle_;
+  std::unordered_set<mpi::Handle> wanted_;         // by non-blocking calls
+  std::atomic<bool> wants_ = false;                // whether any is
   std::vector<std::unique_ptr<Communicator>> all_; // in the order in which they were first used
   std::map<std::string, std::int64_t> shapes_;     // of communicators, by name
+  Nonblocking nonblocking_{library_, [this](const Error& e, mpi::Handle where) { return raise(e, where); }};
+  std::optional<Watchdog> watchdog_;
   std::atomic<bool> finished_ = false, has_spoken_ = false, has_raised_ = false;
 };
 

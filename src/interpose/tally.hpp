@@ -2,6 +2,7 @@
 // thread, added up over the ranks at the end.
 #pragma once
 
+#include "interpose/taken_over.hpp"
 #include "schedule/collective.hpp"
 
 #include <array>
@@ -15,17 +16,27 @@ namespace kumihimo::interpose {
 
 // Why a call went to the MPI library unchanged.
 enum class Reason : std::uint8_t {
-  not_chosen,   // wisdom says so, or says nothing
-  empty,        // no data, or one rank alone
-  other_type,   // a derived type, or a predefined one that is not ours
-  other_op,     // the user's operation, or one that we do not do on this type
-  between,      // an intercommunicator
-  disagreement, // the ranks do not agree on wisdom, settings or version
-  no_plan,      // the algorithm does not fit, or there was no memory for it
-  too_many      // more different calls on one communicator than are kept
+  not_chosen,    // wisdom says so, or says nothing
+  empty,         // no data, or one rank alone
+  other_type,    // a derived type, or a predefined one that is not ours
+  other_op,      // the user's operation, or one that we do not do on this type
+  between,       // an intercommunicator
+  disagreement,  // the ranks do not agree on wisdom, settings or version
+  no_plan,       // the algorithm does not fit, or there was no memory for it
+  too_many,      // more different calls on one communicator than are kept
+  not_connected, // a non-blocking call, before any blocking one has set up what it needs
+  far,           // a non-blocking call, where not all ranks share memory
+  too_long       // a non-blocking exact sum, for one piece
 };
-inline constexpr std::size_t reasons = 8;
+inline constexpr std::size_t reasons = 11;
 std::string_view sentence_of(Reason reason);
+
+// A non-blocking call is told apart from its blocking twin.
+enum class Form : std::uint8_t { blocking, nonblocking };
+inline constexpr std::size_t calls_told = 2 * taken_over.size();
+inline std::size_t told_as(CollectiveKind kind, Form form) {
+  return index_of(kind) + (form == Form::nonblocking ? taken_over.size() : 0);
+}
 
 inline constexpr std::size_t size_classes = 64; // class c: 2^(c-1) <= bytes < 2^c; 0: none
 std::size_t size_class(std::int64_t bytes);

@@ -17,12 +17,34 @@ Result<std::unique_ptr<Plan>> Plan::make(const Schedule& schedule, Rank rank, ex
     static_cast<void>(transport.prepare(none)); // where the other ranks wait for this one's demands
     return program.error();
   }
-  std::unique_ptr<Plan> plan(new Plan(std::move(*program)));
+  std::unique_ptr<Plan> plan(new Plan(std::move(*program), transport, reduction));
   Result<std::unique_ptr<execute::Execution>> execution = execute::Execution::prepare(plan->program_, transport);
   if (!execution) return execution.error();
   plan->execution_ = std::move(*execution);
-  plan->reduction_ = reduction;
   return plan;
+}
+
+Result<std::unique_ptr<Plan>> Plan::make_alone(const Schedule& schedule, Rank rank, execute::Transport& transport,
+                                               const execute::Reduction& reduction) {
+  Result<execute::CompiledProgram> program = execute::compile(schedule, rank);
+  if (!program) return program.error();
+  std::unique_ptr<Plan> plan(new Plan(std::move(*program), transport, reduction));
+  Result<std::unique_ptr<execute::Execution>> execution = execute::Execution::make(plan->program_, transport);
+  if (!execution) return execution.error();
+  plan->execution_ = std::move(*execution);
+  return plan;
+}
+
+Result<execute::Execution*> Plan::borrow() {
+  if (idle_.empty()) {
+    Result<std::unique_ptr<execute::Execution>> execution = execute::Execution::make(program_, transport_);
+    if (!execution) return execution.error();
+    borrowed_.push_back(std::move(*execution));
+    idle_.push_back(borrowed_.back().get());
+  }
+  execute::Execution* const execution = idle_.back();
+  idle_.pop_back();
+  return execution;
 }
 
 Plan& PlanCache::keep(const CallKey& key, std::unique_ptr<Plan> plan) {

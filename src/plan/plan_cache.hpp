@@ -31,13 +31,26 @@ class Plan {
   static Result<std::unique_ptr<Plan>> make(const Schedule& schedule, Rank rank, execute::Transport& transport,
                                             const execute::Reduction& reduction);
 
+  // The same, by this rank alone: for a transport that takes every program.
+  static Result<std::unique_ptr<Plan>> make_alone(const Schedule& schedule, Rank rank, execute::Transport& transport,
+                                                  const execute::Reduction& reduction);
+
   Status run(const execute::Buffers& buffers) { return execution_->run(buffers, reduction_); }
 
+  // For runs of which several are under way at once: an execution of its own for each, kept for the next.
+  Result<execute::Execution*> borrow();
+  void give_back(execute::Execution* execution) { idle_.push_back(execution); }
+  const execute::Reduction& reduction() const { return reduction_; }
+
  private:
-  explicit Plan(execute::CompiledProgram program) : program_(std::move(program)) {}
+  Plan(execute::CompiledProgram program, execute::Transport& transport, const execute::Reduction& reduction)
+      : program_(std::move(program)), transport_(transport), reduction_(reduction) {}
   execute::CompiledProgram program_;
-  std::unique_ptr<execute::Execution> execution_;
+  execute::Transport& transport_;
   execute::Reduction reduction_;
+  std::unique_ptr<execute::Execution> execution_;
+  std::vector<std::unique_ptr<execute::Execution>> borrowed_; // all of them
+  std::vector<execute::Execution*> idle_;                     // those that nobody has
 };
 
 class PlanCache {

@@ -15,6 +15,10 @@ from kumihimo.sizes import text_of
 app = typer.Typer()
 
 CAUGHT = ("allreduce", "reduce", "bcast")
+PROMISES = {  # of what was not said to be otherwise
+    "order": "float reductions kept one order: the same bits in every run and on any placement of these ranks",
+    "exact": "float sums were rounded once: the same bits on any number of ranks; other float reductions kept an order",
+}
 
 
 @app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -29,6 +33,15 @@ def command(
     shape: Annotated[
         str, typer.Option("--shape", "-s", metavar="SHAPE", help="The job's nodes, in the order of its ranks: 4x3x2.")
     ] = "",
+    reproducible: Annotated[
+        bool, typer.Option("--reproducible", help="Float reductions in one order: the same bits in every run.")
+    ] = False,
+    exact_sums: Annotated[
+        bool, typer.Option("--exact-sums", help="The same, and float sums rounded once: on any number of ranks.")
+    ] = False,
+    timeout: Annotated[
+        float, typer.Option("--timeout", metavar="SECONDS", help="End calls that wait for longer; 0: never.")
+    ] = 0,
     json_file: Annotated[
         Optional[Path], typer.Option("--json", metavar="FILE", help="Write what ran as one JSON object.")
     ] = None,
@@ -41,7 +54,14 @@ def command(
 
     if json_file is not None:
         writable(json_file)
-    settings = {"ALGORITHM": checked_algorithm(algorithm), "SHAPE": checked_shape(shape), "WISDOM": readable(wisdom)}
+    mode = "exact" if exact_sums else "order" if reproducible else ""
+    settings = {
+        "ALGORITHM": checked_algorithm(algorithm, mode),
+        "SHAPE": checked_shape(shape),
+        "WISDOM": readable(wisdom),
+        "REPRODUCIBLE": mode,
+        "TIMEOUT": checked_timeout(timeout),
+    }
     code, summary = preload.run(program, settings)
     if summary is None:
         tell(
@@ -68,21 +88,32 @@ def lines(summary: dict) -> list[str]:
         for row in summary["calls"]
     ]
     left = [
-        f"{row['collective']} to the library, {row['calls']} calls: {row['reason']}" for row in summary["handed_on"]
+        f"{row['collective']} to the library, {row['calls']} calls: {row['reason']}"
+        + ("" if row.get("reproducible", True) else "; not reproducible")
+        for row in summary["handed_on"]
     ]
     shapes = ", ".join(f"{name} ({number})" for name, number in (summary["communicators"] or {}).items())
-    return [*ran, *left, *([f"communicators of rank 0: {shapes}"] if shapes else [])]
+    bits = [PROMISES[summary["reproducible"]]] if summary.get("reproducible") else []
+    return [*ran, *left, *bits, *([f"communicators of rank 0: {shapes}"] if shapes else [])]
 
 
-def checked_algorithm(name: str) -> str:
-    """Of at least one of the collectives that are caught."""
+def checked_algorithm(name: str, mode: str) -> str:
+    """Of at least one of the collectives that are caught; where an order is to be kept, one that keeps it."""
     if name:
         from kumihimo import _collectives
 
-        known = {variant.name for kind in CAUGHT for variant in _collectives.variants(kind)}
-        if name not in known:
+        known = [variant for kind in CAUGHT for variant in _collectives.variants(kind) if variant.name == name]
+        if not known:
             raise BadInput("an algorithm of docs/algorithms.md", repr(name))
+        if mode and not all(variant.rounding["independent_of_placement"] for variant in known):
+            raise BadInput("an algorithm that keeps one order on all placements", name, "leave it out, or take ring")
     return name
+
+
+def checked_timeout(seconds: float) -> str:
+    if not 0 <= seconds < float("inf"):
+        raise BadInput("--timeout of at least 0 seconds", str(seconds))
+    return str(seconds) if seconds else ""
 
 
 def checked_shape(text: str) -> str:

@@ -60,6 +60,11 @@ struct Constants {
 using CopyAttribute = int (*)(Handle, int, void*, void*, void*, int*);
 using DeleteAttribute = int (*)(Handle, int, void*, void*);
 
+// Of generalised requests: the state is what the request was started with.
+using QueryRequest = int (*)(void* state, StatusWords*);
+using FreeRequest = int (*)(void* state);
+using CancelRequest = int (*)(void* state, int complete);
+
 // Names are MPI's own, without the prefix; all return an MPI error code, 0 for success.
 #define KUMIHIMO_MPI_FUNCTIONS(X)                                                                                      \
   X(Init_thread, (int*, char***, int, int*))                                                                           \
@@ -92,6 +97,11 @@ using DeleteAttribute = int (*)(Handle, int, void*, void*);
   X(Test, (Handle*, int*, StatusWords*))                                                                               \
   X(Wait, (Handle*, StatusWords*))                                                                                     \
   X(Cancel, (Handle*))                                                                                                 \
+  X(Request_get_status, (Handle, int*, StatusWords*))                                                                  \
+  X(Grequest_start, (QueryRequest, FreeRequest, CancelRequest, void*, Handle*))                                        \
+  X(Grequest_complete, (Handle))                                                                                       \
+  X(Status_set_elements, (StatusWords*, Handle, int))                                                                  \
+  X(Status_set_cancelled, (StatusWords*, int))                                                                         \
   X(Get_count, (const StatusWords*, Handle, int*))                                                                     \
   X(Iprobe, (int, int, Handle, int*, StatusWords*))                                                                    \
   X(Barrier, (Handle))                                                                                                 \

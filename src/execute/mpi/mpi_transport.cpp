@@ -3,12 +3,17 @@
 #include "execute/mpi/processors.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace kumihimo::mpi {
 namespace {
+
+// Of the time limit: who gives up here says whom it waited for, before one who sees only that it lasts.
+constexpr double share_of_timeout = 0.75;
 
 // Success if all ranks of the communicator bring success: otherwise an error on each. Collective.
 Status agree(const Library& library, Handle communicator, const Status& mine) {
@@ -46,10 +51,10 @@ MpiTransport::MpiTransport(const Library& library, Handle communicator, Transpor
   neighbours_.resize(static_cast<std::size_t>(ranks_));
 }
 
-// What only some ranks have made is left to the library: MPI frees collectively, and would wait for the others for
-// ever.
+// What only some ranks have made, or what may have failed on some alone, is left to the library: MPI frees
+// collectively, and would wait for the others for ever.
 MpiTransport::~MpiTransport() {
-  if (!complete_) {
+  if (!complete_ || has_failed()) {
     static_cast<void>(memory_.release());
     return;
   }
@@ -260,11 +265,39 @@ execute::Transport::Progress MpiTransport::progress() {
   if (point_to_point_->error()) return fail(*point_to_point_->error());
   if (!moved) return Progress::nothing;
   waiting_.reset();
+  has_moved_ = true;
   return Progress::moved;
 }
 
 void MpiTransport::idle() {
-  if (waiting_.turn()) point_to_point_->drive_library();
+  if (!waiting_.turn()) return;
+  point_to_point_->drive_library();
+  if (options_.timeout_seconds > 0) check_time();
+}
+
+void MpiTransport::check_time() {
+  const auto now = std::chrono::steady_clock::now();
+  if (std::exchange(has_moved_, false)) moved_at_ = now;
+  const double seconds = std::chrono::duration<double>(now - moved_at_).count();
+  if (seconds < share_of_timeout * options_.timeout_seconds) return;
+  fail(failed(fmt::format("something to move within the {:g} s of the time limit", options_.timeout_seconds),
+              "no word from " + awaited(), "look whether they still run, or give a longer --timeout"));
+}
+
+// Those whom something is under way with, by their number in the communicator.
+std::string MpiTransport::awaited() const {
+  std::vector<std::int32_t> peers = point_to_point_->awaited();
+  for (std::int32_t r = 0; r < ranks_; ++r)
+    if (const Neighbour* near = neighbours_[static_cast<std::size_t>(r)].get())
+      if (near->in.busy() || near->out.busy()) peers.push_back(r);
+  std::sort(peers.begin(), peers.end());
+  peers.erase(std::unique(peers.begin(), peers.end()), peers.end());
+  constexpr std::size_t most = 8;
+  const std::size_t told = std::min(peers.size(), most);
+  std::string text = fmt::format("rank{} {}", peers.size() == 1 ? "" : "s",
+                                 fmt::join(peers.begin(), peers.begin() + static_cast<std::ptrdiff_t>(told), ", "));
+  if (told < peers.size()) text += fmt::format(" and {} more", peers.size() - told);
+  return text;
 }
 
 Error MpiTransport::error() const { return *point_to_point_->error(); }

@@ -10,6 +10,7 @@
 #include "execute/mpi/waiting.hpp"
 #include "execute/transport.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -25,6 +26,7 @@ struct TransportOptions {
   std::int64_t shared_memory_limit_bytes =
       -1;                            // of a node; -1: half of what /dev/shm has free, shared by the nodes on it
   std::int64_t tag_upper_bound = -1; // of at most the library's MPI_TAG_UB; -1: that
+  double timeout_seconds = 0;        // without any movement in a run, after which it fails; 0: never
 };
 
 class MpiTransport final : public execute::Transport {
@@ -36,7 +38,7 @@ class MpiTransport final : public execute::Transport {
 
   // Collective: what is decided is what the most demanding rank asks, so that all answer alike.
   Status prepare(const execute::Demands& demands) override;
-  std::uint64_t begin() override { return waiting_.reset(), ++instance_; }
+  std::uint64_t begin() override { return waiting_.reset(), has_moved_ = true, ++instance_; }
   void send(execute::Sending& message) override;
   void receive(execute::Receiving& message) override;
   Progress progress() override;
@@ -48,6 +50,10 @@ class MpiTransport final : public execute::Transport {
   std::int32_t rank() const { return rank_; }
   std::int32_t ranks() const { return ranks_; }
   bool shares_memory_with(Rank peer) const;
+  // Whether every rank shares memory with every other: then any program may be run without prepare(), and progress()
+  // calls no function of MPI.
+  bool is_near() const { return !any_rank_is_far(); }
+  bool has_failed() const { return point_to_point_ && point_to_point_->error(); }
   // What the user should be told once, for example that /dev/shm is too small; mostly empty.
   const std::string& note() const;
 
@@ -68,6 +74,8 @@ class MpiTransport final : public execute::Transport {
   Result<std::int64_t> tag_upper_bound() const;
   void open_channels(const std::vector<std::int32_t>& members, std::int32_t node_rank);
   void activate(Rank peer);
+  void check_time();
+  std::string awaited() const;
   Progress fail(Error reason);
 
   const Library& library_;
@@ -82,6 +90,8 @@ class MpiTransport final : public execute::Transport {
   std::vector<Neighbour*> active_;                     // those with something under way
   std::optional<PointToPoint> point_to_point_;
   Waiting waiting_;
+  bool has_moved_ = false; // since the clock was last read
+  std::chrono::steady_clock::time_point moved_at_{};
 };
 
 } // namespace kumihimo::mpi

@@ -161,6 +161,12 @@ void PointToPoint::cancel_receives() {
     });
 }
 
+std::vector<std::int32_t> PointToPoint::awaited() const {
+  std::vector<std::int32_t> peers;
+  for (const UnderWay& item : under_way_) peers.push_back(item.message->key.peer.value);
+  return peers;
+}
+
 void PointToPoint::drive_library() {
   int found = 0;
   check(library_.call.Iprobe(library_.constants.any_source, library_.constants.any_tag, communicator_, &found,

@@ -44,6 +44,7 @@ class PointToPoint {
   void receive(execute::Receiving& message);
   bool progress(); // true: something was completed
   bool busy() const { return !under_way_.empty(); }
+  std::vector<std::int32_t> awaited() const; // the peers of what is under way
   // Lets the library make progress on everything else that it has under way in this process.
   void drive_library();
   // Gives up everything that is under way; `reason` is the error() from now on, unless there is one already.

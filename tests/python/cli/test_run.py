@@ -77,6 +77,24 @@ class TestRun:
         assert ran.returncode == 0, ran.stderr
         assert "allreduce from 4KiB below 8KiB: library, 10 calls" in ran.stderr
 
+    @pytest.mark.parametrize(
+        ("option", "mode", "ran", "promise"),
+        [
+            ("--reproducible", "order", "recursive_doubling", "kept one order"),
+            ("--exact-sums", "exact", "exact_sum", "rounded once"),
+        ],
+    )
+    def test_says_what_is_promised_of_the_bits(
+        self, installation: mpi.Installation, tmp_path: Path, option: str, mode: str, ran: str, promise: str
+    ) -> None:
+        summary = tmp_path / "what ran.json"
+        done = launch(installation, tmp_path, option, "--json", str(summary))
+        assert done.returncode == 0, done.stderr
+        assert promise in done.stderr and "not reproducible" not in done.stderr
+        found = json.loads(summary.read_text(encoding="utf-8"))
+        assert found["reproducible"] == mode
+        assert [(c["algorithm"], c["calls"]) for c in found["calls"]] == [(ran, 10)]
+
     def test_ends_with_the_exit_status_of_the_program(self, installation: mpi.Installation, tmp_path: Path) -> None:
         assert launch(installation, tmp_path, "-a", "ring", code=3).returncode == 3
 
@@ -174,3 +192,8 @@ def test_says_that_nothing_was_caught() -> None:
     ran = subprocess.run([COMMAND, "run", "--", "true"], capture_output=True, text=True, timeout=60, check=False)
     assert ran.returncode == 0
     assert "the program wrote no summary" in ran.stderr
+
+
+def test_algorithms_that_go_by_the_shape_are_refused_where_an_order_is_to_be_kept() -> None:
+    for option in ("--reproducible", "--exact-sums"):
+        assert "one order on all placements, found bucket" in refused(option, "-a", "bucket", "--", "true")

@@ -1,4 +1,4 @@
-#include "interpose/wisdom.hpp"
+#include "plan/wisdom.hpp"
 
 #include "base/hash.hpp"
 
@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace kumihimo::interpose {
+namespace kumihimo::plan {
 namespace {
 
 using Json = nlohmann::json;
@@ -36,11 +36,13 @@ Result<Parameters> parameters_of(const Json& entry, const std::string& where) {
   return p;
 }
 
-Result<std::int64_t> number(const Json& entry, const char* name, std::int64_t initial, const std::string& where) {
+// A whole number from 0 to `most`.
+Result<std::int64_t> number(const Json& entry, const char* name, std::int64_t initial, const std::string& where,
+                            std::int64_t most = std::numeric_limits<std::int64_t>::max()) {
   const auto it = entry.find(name);
   if (it == entry.end()) return initial;
-  if (!it->is_number_integer() || it->get<std::int64_t>() < 0)
-    return bad_input(fmt::format("{} as a whole number of at least 0 in {}", name, where), it->dump());
+  if (!it->is_number_integer() || it->get<std::int64_t>() < 0 || it->get<std::int64_t>() > most)
+    return bad_input(fmt::format("{} as a whole number from 0 to {} in {}", name, most, where), it->dump());
   return it->get<std::int64_t>();
 }
 
@@ -55,6 +57,26 @@ void set_variant(Choice& choice, const Variant* variant, const Registry& registr
   const auto all = registry.variants(choice.kind);
   choice.variant = variant;
   choice.place = static_cast<std::size_t>(std::find(all.begin(), all.end(), variant) - all.begin());
+}
+
+Result<Determinism> determinism_of(const Json& entry, const std::string& where) {
+  if (!entry.contains("determinism")) return Determinism::any;
+  const Result<std::string> said = word(entry, "determinism", where);
+  if (!said) return said.error();
+  if (*said == "any") return Determinism::any;
+  if (*said == "fixed_order") return Determinism::fixed_order;
+  return bad_input("determinism of any or fixed_order in " + where, *said);
+}
+
+Result<RankCounts> ranks_of(const Json& entry, const std::string& where) {
+  RankCounts on;
+  for (auto [name, field] : {std::pair{"ranks", &on.ranks}, std::pair{"nodes", &on.nodes},
+                             std::pair{"ranks_per_node", &on.ranks_per_node}}) {
+    const Result<std::int64_t> n = number(entry, name, 0, where, std::numeric_limits<std::int32_t>::max());
+    if (!n) return n.error();
+    *field = static_cast<std::int32_t>(*n);
+  }
+  return on;
 }
 
 Result<Choice> choice_of(const Json& entry, const Registry& registry, const std::string& where) {
@@ -75,28 +97,52 @@ Result<Choice> choice_of(const Json& entry, const Registry& registry, const std:
   if (!parameters) return parameters.error();
   choice.parameters = *parameters;
   const Result<std::int64_t> from = number(entry, "from_bytes", 0, where),
-                             to = number(entry, "to_bytes", std::numeric_limits<std::int64_t>::max(), where),
-                             ranks = number(entry, "ranks", 0, where), nodes = number(entry, "nodes", 0, where);
-  for (const Result<std::int64_t>* each : {&from, &to, &ranks, &nodes})
+                             to = number(entry, "to_bytes", std::numeric_limits<std::int64_t>::max(), where);
+  for (const Result<std::int64_t>* each : {&from, &to})
     if (!*each) return each->error();
   choice.from_bytes = *from, choice.to_bytes = *to;
-  choice.ranks = static_cast<std::int32_t>(*ranks), choice.nodes = static_cast<std::int32_t>(*nodes);
+  const Result<RankCounts> on = ranks_of(entry, where);
+  if (!on) return on.error();
+  choice.on = *on;
+  const Result<Determinism> determinism = determinism_of(entry, where);
+  if (!determinism) return determinism.error();
+  choice.determinism = *determinism;
   return choice;
+}
+
+// Choices made elsewhere may be slow here, or wrong to trust.
+Status check_place(const Json& file, const Wisdom::Here& here) {
+  if (const auto machine = file.find("machine"); machine != file.end() && !machine->is_null()) {
+    if (!machine->is_object()) return bad_input("machine as an object in the wisdom file", machine->dump());
+    const Result<std::string> processor = word(*machine, "processor", "the machine of the wisdom file");
+    const Result<std::int64_t> processors = number(*machine, "processors", 0, "the machine of the wisdom file");
+    if (!processor) return processor.error();
+    if (!processors) return processors.error();
+    const Fingerprint of{*processor, *processors};
+    if (of != here.machine)
+      return bad_input(fmt::format("wisdom of this machine ({})", here.machine.text()), "that of " + of.text(),
+                       "run kumihimo tune here");
+  }
+  if (const auto mpi = file.find("mpi"); mpi != file.end() && !mpi->is_null()) {
+    const Result<std::string> library = word(file, "mpi", "the wisdom file");
+    if (!library) return library.error();
+    if (*library != here.mpi)
+      return bad_input(fmt::format("wisdom of this MPI library ({})", here.mpi), "that of " + *library,
+                       "run kumihimo tune with it");
+  }
+  return Nothing{};
 }
 
 } // namespace
 
-std::size_t index_of(CollectiveKind kind) {
-  return static_cast<std::size_t>(std::find(taken_over.begin(), taken_over.end(), kind) - taken_over.begin());
+bool Choice::fits(CollectiveKind wanted, const RankCounts& ranks, Determinism asked) const {
+  const auto one = [](std::int32_t chosen_for, std::int32_t there) { return chosen_for == 0 || chosen_for == there; };
+  return kind == wanted && one(on.ranks, ranks.ranks) && one(on.nodes, ranks.nodes) &&
+         one(on.ranks_per_node, ranks.ranks_per_node) &&
+         (asked == Determinism::any || determinism == Determinism::fixed_order);
 }
 
-std::uint64_t hash_of(std::string_view text) {
-  std::uint64_t h = text.size();
-  for (const char c : text) h = mixed(h, static_cast<unsigned char>(c));
-  return h;
-}
-
-Result<Wisdom> Wisdom::parse(std::string_view text, const Registry& registry) {
+Result<Wisdom> Wisdom::parse(std::string_view text, const Registry& registry, const Here& here) {
   const Json file = Json::parse(text, nullptr, false);
   if (file.is_discarded() || !file.is_object())
     return bad_input("a wisdom file (JSON, as kumihimo tune writes it)", "text that is not whole JSON", "tune again");
@@ -105,6 +151,7 @@ Result<Wisdom> Wisdom::parse(std::string_view text, const Registry& registry) {
   if (*version != wisdom_version)
     return bad_input(fmt::format("wisdom of version {}", wisdom_version), fmt::format("version {}", *version),
                      "tune again with this kumihimo");
+  if (const Status s = check_place(file, here); !s) return s.error();
   const auto entries = file.find("choices");
   if (entries == file.end() || !entries->is_array())
     return bad_input("a list of choices in the wisdom file", "none", "tune again");
@@ -121,29 +168,24 @@ Result<Wisdom> Wisdom::parse(std::string_view text, const Registry& registry) {
 Result<Wisdom> Wisdom::of_algorithm(std::string_view name, const Registry& registry) {
   Wisdom wisdom;
   wisdom.hash_ = hash_of(name);
-  std::optional<Error> unknown;
-  for (const CollectiveKind kind : taken_over) {
-    const Result<const Variant*> variant = registry.find(kind, name);
-    if (!variant) {
-      unknown = variant.error();
-      continue;
-    }
+  for (const Variant& variant : registry.variants()) {
+    if (variant.name != name) continue;
     Choice choice;
-    choice.kind = kind;
-    set_variant(choice, *variant, registry);
+    choice.kind = variant.kind;
+    set_variant(choice, &variant, registry);
     choice.to_bytes = std::numeric_limits<std::int64_t>::max();
+    choice.determinism = Determinism::fixed_order; // whoever names an algorithm wants it
     wisdom.choices_.push_back(choice);
   }
-  if (wisdom.choices_.empty()) return *unknown;
+  if (wisdom.choices_.empty()) return registry.find(CollectiveKind::allreduce, name).error();
   return wisdom;
 }
 
-std::vector<Choice> Wisdom::choices(CollectiveKind kind, std::int32_t ranks, std::int32_t nodes) const {
+std::vector<Choice> Wisdom::choices(CollectiveKind kind, const RankCounts& ranks, Determinism asked) const {
   std::vector<Choice> fitting;
   for (const Choice& c : choices_)
-    if (c.kind == kind && (c.ranks == 0 || c.ranks == ranks) && (c.nodes == 0 || c.nodes == nodes))
-      fitting.push_back(c);
+    if (c.fits(kind, ranks, asked)) fitting.push_back(c);
   return fitting;
 }
 
-} // namespace kumihimo::interpose
+} // namespace kumihimo::plan

@@ -1,0 +1,37 @@
+// kumihimo._plan: the fingerprint of this machine, and wisdom as the interposer reads it.
+#include "border.hpp"
+#include "plan/fingerprint.hpp"
+#include "plan/wisdom.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace kumihimo::plan {
+namespace {
+
+std::size_t read_wisdom(std::string_view text, const Fingerprint& machine, const std::string& mpi) {
+  return unwrap(Wisdom::parse(text, Registry::standard(), {machine, mpi})).size();
+}
+
+} // namespace
+} // namespace kumihimo::plan
+
+NB_MODULE(_plan, m) {
+  using namespace kumihimo::plan;
+  m.doc() = "Wisdom: what tuning chose, and for which machine.";
+  nb::class_<Fingerprint>(m, "Fingerprint", "What tells machines apart.")
+      .def(nb::init<std::string, std::int64_t>(), "processor"_a, "processors"_a)
+      .def_ro("processor", &Fingerprint::processor)
+      .def_ro("processors", &Fingerprint::processors)
+      .def("__eq__", [](const Fingerprint& a, const Fingerprint& b) { return a == b; })
+      .def("__str__", &Fingerprint::text);
+  m.attr("WISDOM_VERSION") = wisdom_version;
+  m.def("this_machine", &this_machine, "Of the machine that this process runs on.");
+  m.def("wisdom_file_name", &wisdom_file_name, "machine"_a, "mpi"_a);
+  m.def("read_wisdom", &read_wisdom, "text"_a, "machine"_a, "mpi"_a,
+        "The number of choices in a file that is good for this machine and MPI library; BadInput says why it is not.");
+}

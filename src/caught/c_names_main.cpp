@@ -1,0 +1,67 @@
+// The names of C, in all forms of the table: LD_PRELOAD puts the object that compiles this before the MPI library.
+#include "caught/hooks.hpp"
+#include "caught/next.hpp"
+#include "caught/words.hpp"
+
+#include <utility>
+
+namespace kumihimo::caught {
+namespace {
+
+template <class... Words>
+int go_on(int (*next)(Words...), const Word* words) {
+  return [&]<std::size_t... i>(std::index_sequence<i...>) { return next(words[i]...); }
+  (std::index_sequence_for<Words...>{});
+}
+
+// Over a library that lacks the form with large counts.
+template <class... Words>
+int go_on_narrowed(int (*plain)(Words...), const Call& call) {
+  if (!plain) return absent();
+  const Narrowed narrowed(call);
+  if (narrowed.error() != 0) return narrowed.error();
+  return [&]<std::size_t... i>(std::index_sequence<i...>) { return plain(narrowed.word(i)...); }
+  (std::index_sequence_for<Words...>{});
+}
+
+template <Name name, bool large, class... Words>
+int caught_in_c(const char* exported, const void* site, Words... given) {
+  using Function = int (*)(Words...);
+  static const auto next = reinterpret_cast<Function>(next_of(exported));
+  const Outermost outermost;
+  if (next && !outermost) return next(given...);
+  std::array<Word, sizeof...(Words) + 1> words{given...};
+  Call call(name, exported, Language::c, large, site, words.data());
+  if (outermost) {
+    if (const std::optional<int> code = answer(call)) return *code;
+    before(call);
+  }
+  int code = 0;
+  if (next) [[likely]] {
+    code = go_on(next, words.data());
+  } else if constexpr (large) {
+    static const auto plain = reinterpret_cast<Function>(next_of(describe(name).name.data()));
+    code = go_on_narrowed(plain, call);
+  } else {
+    code = absent();
+  }
+  if (outermost) after(call, code);
+  return code;
+}
+
+} // namespace
+} // namespace kumihimo::caught
+
+using namespace kumihimo::caught;
+
+#define KUMIHIMO_NAME(exported, name, is_large, number)                                                                \
+  extern "C" [[gnu::weak]] int exported(KUMIHIMO_WORDS(number)) {                                                      \
+    return caught_in_c<Name::name, is_large>(#exported, __builtin_return_address(0) KUMIHIMO_PASS(number));            \
+  }
+#define KUMIHIMO_C_plain(name, number) KUMIHIMO_NAME(MPI_##name, name, false, number)
+#define KUMIHIMO_C_text(name, number) KUMIHIMO_C_plain(name, number)
+#define KUMIHIMO_C_argv(name, number) KUMIHIMO_C_plain(name, number)
+#define KUMIHIMO_C_varying(name, number) KUMIHIMO_C_plain(name, number)
+#define KUMIHIMO_C_large(name, number) KUMIHIMO_C_plain(name, number) KUMIHIMO_NAME(MPI_##name##_c, name, true, number)
+#define KUMIHIMO_CALL(name, lower, upper, kind, form, ...) KUMIHIMO_C_##form(name, KUMIHIMO_NUMBER(__VA_ARGS__))
+#include "caught/calls.def"

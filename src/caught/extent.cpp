@@ -1,0 +1,62 @@
+#include "caught/extent.hpp"
+
+#include "caught/fortran.hpp"
+
+namespace kumihimo::caught {
+namespace {
+
+template <class F>
+F* function(const char* name) {
+  return reinterpret_cast<F*>(mpi::loaded_symbol(name));
+}
+
+Extent whole(Handle communicator) {
+  static const auto size_of = function<int(Handle, int*)>("PMPI_Comm_size");
+  static const auto remote_size_of = function<int(Handle, int*)>("PMPI_Comm_remote_size");
+  static const auto is_inter = function<int(Handle, int*)>("PMPI_Comm_test_inter");
+  int inter = 0, ranks = 0;
+  if (is_inter(communicator, &inter) != 0) return {};
+  if ((inter ? remote_size_of : size_of)(communicator, &ranks) != 0) return {};
+  return {ranks, ranks};
+}
+
+Extent neighbours(Handle communicator) {
+  static const auto topology_of = function<int(Handle, int*)>("PMPI_Topo_test");
+  static const auto dimensions_of = function<int(Handle, int*)>("PMPI_Cartdim_get");
+  static const auto rank_in = function<int(Handle, int*)>("PMPI_Comm_rank");
+  static const auto count_of_graph = function<int(Handle, int, int*)>("PMPI_Graph_neighbors_count");
+  static const auto counts_of_dist = function<int(Handle, int*, int*, int*)>("PMPI_Dist_graph_neighbors_count");
+  int topology = 0, n = 0, in = 0, out = 0, rank = 0, weighted = 0;
+  if (topology_of(communicator, &topology) != 0) return {};
+  const int cartesian = is_open_mpi() ? 1 : 2, graph = is_open_mpi() ? 2 : 1, distributed = 3;
+  if (topology == cartesian) return dimensions_of(communicator, &n) == 0 ? Extent{2 * n, 2 * n} : Extent{};
+  if (topology == graph && rank_in(communicator, &rank) == 0 && count_of_graph(communicator, rank, &n) == 0)
+    return {n, n};
+  if (topology == distributed && counts_of_dist(communicator, &in, &out, &weighted) == 0) return {out, in};
+  return {};
+}
+
+} // namespace
+
+Extent extent_of(const Call& call) {
+  const Handle communicator = call.handle(Role::communicator);
+  const std::string_view name = call.description().name;
+  const bool of_neighbours = name.find("eighbor") != std::string_view::npos;
+  return of_neighbours ? neighbours(communicator) : whole(communicator);
+}
+
+int entries(const Call& call, const Extent& extent, Role array) {
+  switch (array) {
+  case Role::requests:
+    return static_cast<int>(call.integer(Role::request_count));
+  case Role::receive_counts:
+  case Role::receive_displacements:
+  case Role::receive_addresses:
+  case Role::receive_types:
+    return extent.receives;
+  default:
+    return extent.sends;
+  }
+}
+
+} // namespace kumihimo::caught

@@ -1,0 +1,17 @@
+// How many entries the arrays of a collective call have, and what its counts come to.
+#pragma once
+
+#include "caught/call.hpp"
+
+namespace kumihimo::caught {
+
+// Of the communicator of a call: to so many and from so many ranks go its parts. Both are its size (of the other group,
+// on an intercommunicator), or the numbers of neighbours for the neighbourhood's collectives.
+struct Extent {
+  int sends = 0, receives = 0;
+};
+Extent extent_of(const Call& call);
+// Of the array with this role.
+int entries(const Call& call, const Extent& extent, Role array);
+
+} // namespace kumihimo::caught

@@ -1,0 +1,58 @@
+// The names of Fortran: of mpif.h and `use mpi`, as the compilers spell them, and of mpi_f08. The last argument is the
+// error, which mpi_f08 may leave out.
+#include "caught/fortran.hpp"
+#include "caught/hooks.hpp"
+#include "caught/next.hpp"
+#include "caught/words.hpp"
+
+#include <utility>
+
+namespace kumihimo::caught {
+namespace {
+
+template <Name name, bool f08, class... Words>
+void caught_in_fortran(const char* exported, const void* site, Words... given) {
+  using Function = void (*)(Words...);
+  static const auto next = reinterpret_cast<Function>(next_of(exported));
+  if (!Fortran::get().caught(f08)) return next(given...);
+  const Outermost outermost;
+  if (!outermost) return next(given...);
+  std::array<Word, sizeof...(Words)> words{given...};
+  Call call(name, exported, Language::fortran, false, site, words.data());
+  auto* const error = reinterpret_cast<int*>(words.back());
+  if (const std::optional<int> code = answer(call)) {
+    if (error) *error = *code;
+    return;
+  }
+  before(call);
+  [&]<std::size_t... i>(std::index_sequence<i...>) { next(words[i]...); }
+  (std::index_sequence_for<Words...>{});
+  after(call, error ? *error : 0);
+}
+
+} // namespace
+} // namespace kumihimo::caught
+
+using namespace kumihimo::caught;
+
+#define KUMIHIMO_NAME(exported, name, f08, number)                                                                     \
+  extern "C" [[gnu::weak]] void exported(KUMIHIMO_WORDS(number)) {                                                     \
+    caught_in_fortran<Name::name, f08>(#exported, __builtin_return_address(0) KUMIHIMO_PASS(number));                  \
+  }
+#define KUMIHIMO_SPELLINGS(lower, upper, name, number)                                                                 \
+  KUMIHIMO_NAME(mpi_##lower, name, false, number)                                                                      \
+  KUMIHIMO_NAME(mpi_##lower##_, name, false, number)                                                                   \
+  KUMIHIMO_NAME(mpi_##lower##__, name, false, number)                                                                  \
+  KUMIHIMO_NAME(MPI_##upper, name, false, number)                                                                      \
+  KUMIHIMO_NAME(mpi_##lower##_f08_, name, true, number)
+// With the error; those that begin with argc and argv in C begin without them here.
+#define KUMIHIMO_FORTRAN_plain(lower, upper, name, ...)                                                                \
+  KUMIHIMO_SPELLINGS(lower, upper, name, KUMIHIMO_NUMBER(__VA_ARGS__ __VA_OPT__(, ) error))
+#define KUMIHIMO_FORTRAN_large(lower, upper, name, ...) KUMIHIMO_FORTRAN_plain(lower, upper, name, __VA_ARGS__)
+#define KUMIHIMO_FORTRAN_argv(lower, upper, name, argc, argv, ...)                                                     \
+  KUMIHIMO_FORTRAN_plain(lower, upper, name __VA_OPT__(, ) __VA_ARGS__)
+#define KUMIHIMO_FORTRAN_text(...)
+#define KUMIHIMO_FORTRAN_varying(...)
+#define KUMIHIMO_CALL(name, lower, upper, kind, form, ...)                                                             \
+  KUMIHIMO_FORTRAN_##form(lower, upper, name __VA_OPT__(, ) __VA_ARGS__)
+#include "caught/calls.def"

@@ -1,0 +1,37 @@
+// What an object of ours does with the calls that it catches: it defines these. A call that passes through several
+// names of ours (Fortran's reach C's, and libraries call themselves) is seen once, by the outermost. All names are
+// weak: an object that has a definition of its own for one of them leaves that one out.
+#pragma once
+
+#include "caught/call.hpp"
+
+#include <optional>
+
+namespace kumihimo::caught {
+
+// The code of a call that is done here, in place of the next object or the library: then nothing else is asked. An
+// object that does none defines no answer().
+std::optional<int> answer(Call& call);
+
+// Before the call goes on to the next object or the library; and after it, with MPI's code (0 where Fortran asked for
+// none). On any thread.
+void before(Call& call);
+void after(const Call& call, int code);
+
+// One guard a thread.
+class Outermost {
+ public:
+  Outermost() : mine_(!inside_) { inside_ = true; }
+  ~Outermost() {
+    if (mine_) inside_ = false;
+  }
+  Outermost(const Outermost&) = delete;
+  Outermost& operator=(const Outermost&) = delete;
+  explicit operator bool() const { return mine_; }
+
+ private:
+  static thread_local bool inside_;
+  bool mine_;
+};
+
+} // namespace kumihimo::caught

@@ -1,0 +1,150 @@
+// What becomes of the calls of a program that we are loaded before: collectives are run by a schedule or handed on,
+// waits move what is under way, and the ends of communicators and of MPI are ours, too.
+#include "caught/hooks.hpp"
+#include "caught/next.hpp"
+#include "interpose/calls.hpp"
+#include "interpose/tally.hpp"
+#include "interpose/watchdog.hpp"
+
+#include <string>
+#include <vector>
+
+namespace kumihimo::caught {
+namespace {
+
+using namespace interpose;
+
+struct Ours {
+  CollectiveKind kind;
+  Form form;
+};
+std::optional<Ours> ours(Name name) {
+  switch (name) {
+  case Name::Allreduce:
+    return Ours{CollectiveKind::allreduce, Form::blocking};
+  case Name::Reduce:
+    return Ours{CollectiveKind::reduce, Form::blocking};
+  case Name::Bcast:
+    return Ours{CollectiveKind::bcast, Form::blocking};
+  case Name::Iallreduce:
+    return Ours{CollectiveKind::allreduce, Form::nonblocking};
+  case Name::Ireduce:
+    return Ours{CollectiveKind::reduce, Form::nonblocking};
+  case Name::Ibcast:
+    return Ours{CollectiveKind::bcast, Form::nonblocking};
+  default:
+    return std::nullopt;
+  }
+}
+
+// The arguments as C has them. In place is said by the address, as C says it.
+interpose::Call arguments_of(const Call& call) {
+  const bool one_buffer = call.has(Role::buffer);
+  return {one_buffer ? nullptr : call.buffer(Role::send_buffer),
+          call.buffer(one_buffer ? Role::buffer : Role::receive_buffer),
+          call.integer(Role::count),
+          call.handle(Role::type),
+          call.has(Role::operation) ? call.handle(Role::operation) : 0,
+          call.has(Role::root) ? static_cast<int>(call.integer(Role::root)) : 0,
+          call.handle(Role::communicator)};
+}
+
+std::optional<int> collective(const Call& call, const Ours& what) {
+  if (what.form == Form::blocking) return run_call(what.kind, arguments_of(call));
+  Handle request = 0;
+  const std::optional<int> code = start_call(what.kind, arguments_of(call), request);
+  if (code == 0) call.give(Role::request, request);
+  return code;
+}
+
+std::vector<Handle> requests_of(const Call& call) {
+  if (call.has(Role::request)) return {call.handle_at(Role::request)};
+  std::vector<Handle> all;
+  const std::int64_t count = call.integer(Role::request_count);
+  for (std::int64_t i = 0; i < count; ++i) all.push_back(call.handle(Role::requests, i));
+  return all;
+}
+
+// The test of a wait's name, in the same spelling: "mpi_waitany_" has "mpi_testany_".
+void* test_of(const Call& call) {
+  std::string name = call.exported;
+  const bool upper = name.find("WAIT") != std::string::npos;
+  const std::size_t at = name.find(upper ? "WAIT" : call.language == Language::c ? "Wait" : "wait");
+  name.replace(at, 4, upper ? "TEST" : call.language == Language::c ? "Test" : "test");
+  return next_of(name.c_str());
+}
+
+// With one of ours among them, the library is asked again and again instead of waiting. In Fortran the error comes last
+// and nothing is answered.
+template <class... Words>
+int ask(const Call& call, void* test, Words... words) {
+  if (call.language == Language::c) return reinterpret_cast<int (*)(Words...)>(test)(words...);
+  int error = 0;
+  reinterpret_cast<void (*)(Words..., int*)>(test)(words..., &error);
+  return error;
+}
+
+int wait_any(const Call& call, Nonblocking& under_way) {
+  void* const test = test_of(call);
+  const Word* const w = call.words(); // count, requests, index, status
+  for (int done = 0;; under_way.turn())
+    if (const int code = ask(call, test, w[0], w[1], w[2], &done, w[3]); code != 0 || done) return code;
+}
+
+int wait_some(const Call& call, Nonblocking& under_way) {
+  void* const test = test_of(call);
+  const Word* const w = call.words(); // count, requests, number, indices, statuses
+  for (;; under_way.turn())
+    if (const int code = ask(call, test, w[0], w[1], w[2], w[3], w[4]);
+        code != 0 || *static_cast<const int*>(call.pointer(Role::completed_count)) != 0)
+      return code;
+}
+
+std::optional<int> wait(const Call& call, Nonblocking& under_way) {
+  const std::vector<Handle> requests = requests_of(call);
+  if (call.name == Name::Wait || call.name == Name::Waitall) {
+    under_way.finish(requests);
+    return std::nullopt;
+  }
+  if (!under_way.holds_any(requests)) return std::nullopt;
+  return call.name == Name::Waitany ? wait_any(call, under_way) : wait_some(call, under_way);
+}
+
+std::optional<int> answered(Call& call) {
+  if (const std::optional<Ours> what = ours(call.name)) return collective(call, *what);
+  switch (call.kind()) {
+  case Kind::collective: // not one of ours; its ranks may wait for each other
+    meet(call.handle(Role::communicator));
+    return std::nullopt;
+  case Kind::wait:
+    if (Nonblocking* const moving = under_way()) return wait(call, *moving);
+    return std::nullopt;
+  case Kind::test:
+    if (Nonblocking* const moving = under_way()) moving->poke();
+    return std::nullopt;
+  case Kind::communicator_end:
+    before_comm_free(call.handle_at(Role::ended_communicator));
+    return std::nullopt;
+  default:
+    if (call.name == Name::Finalize) before_finalize();
+    return std::nullopt;
+  }
+}
+
+} // namespace
+
+std::optional<int> answer(Call& call) {
+  Watchdog::enter(call);
+  const std::optional<int> code = answered(call);
+  if (code) Watchdog::leave();
+  return code;
+}
+
+void before(Call&) {}
+
+void after(const Call& call, int) {
+  Watchdog::leave();
+  if (call.kind() == Kind::environment) begin_watch();
+}
+
+} // namespace kumihimo::caught

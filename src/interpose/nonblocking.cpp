@@ -1,0 +1,223 @@
+#include "interpose/nonblocking.hpp"
+
+#include "interpose/signals.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace kumihimo::interpose {
+namespace {
+
+using std::chrono::microseconds;
+
+// Of the thread: how long it pauses where nothing moves, and after how many pauses without work it sleeps until it is
+// woken, which costs the one who wakes it some microseconds.
+constexpr microseconds shortest_pause{50}, longest_pause{1000};
+constexpr std::int32_t pauses_before_sleep = 100;
+
+} // namespace
+
+Status Nonblocking::begin(Operation& operation) {
+  Result<execute::Execution*> execution = operation.work.plan->borrow();
+  if (!execution) return execution.error();
+  operation.execution = *execution;
+  operation.execution->start(operation.work.buffers, operation.work.plan->reduction());
+  operation.work.under_way->fetch_add(1, std::memory_order_relaxed);
+  under_way_.push_back(&operation);
+  return Nothing{};
+}
+
+Result<mpi::Handle> Nonblocking::start(Work work) {
+  auto operation = std::make_unique<Operation>();
+  operation->work = std::move(work), operation->library = &library_;
+  const int code = library_.call.Grequest_start(&query, &free, &cancel, operation.get(), &operation->request);
+  if (Status s = library_.check(code, "MPI_Grequest_start"); !s) return s.error();
+  if (library_.family == mpi::Family::mpich) // an int, which the program will show us with its sign
+    operation->request = static_cast<std::int32_t>(operation->request);
+  const mpi::Handle request = operation->request;
+  Operation* const started = operation.release(); // the library's: free() ends it
+  const Lock lock(mutex_);
+  by_request_[request] = started;
+  requests_.fetch_add(1, std::memory_order_release);
+  if (Status s = begin(*started); !s) { // told by the request, when it is waited for
+    started->error = s.error();
+    done_.push_back(started);
+    return request;
+  }
+  drive();
+  if (!helper_.joinable()) {
+    const SignalsBlocked blocked;
+    helper_ = std::thread([this] { help(); });
+  }
+  if (sleeps_) wake_.notify_one();
+  return request;
+}
+
+Status Nonblocking::run(Work work) {
+  Operation operation{std::move(work)};
+  {
+    const Lock lock(mutex_);
+    if (Status s = begin(operation); !s) return s;
+  }
+  for (;;) {
+    {
+      const Lock lock(mutex_);
+      if (operation.done) break;
+    }
+    turn();
+  }
+  return operation.error ? Status(*operation.error) : Status(Nothing{});
+}
+
+void Nonblocking::drain(const std::atomic<std::int32_t>& under_way) {
+  while (under_way.load(std::memory_order_acquire) > 0) turn();
+}
+
+// --- driving
+
+// Every transport once, then every collective over it. A collective that ends gives its transport up as the last thing
+// done with it: whoever finds that nothing is under way may use it without the lock.
+bool Nonblocking::drive() {
+  bool moved = false;
+  for (std::size_t i = 0; i < under_way_.size(); ++i) {
+    mpi::MpiTransport* const transport = under_way_[i]->work.transport;
+    const auto same = [&](const Operation* o) { return o->work.transport == transport; };
+    if (std::any_of(under_way_.begin(), under_way_.begin() + static_cast<std::ptrdiff_t>(i), same)) continue;
+    moved |= transport->progress() == execute::Transport::Progress::moved;
+  }
+  std::vector<Operation*> ended;
+  std::erase_if(under_way_, [&](Operation* operation) {
+    if (!advance(*operation)) return false;
+    ended.push_back(operation);
+    return true;
+  });
+  for (Operation* operation : ended) {
+    operation->work.plan->give_back(operation->execution);
+    operation->done = true;
+    if (operation->request != 0) done_.push_back(operation); // else it is run()'s, gone when the lock is
+    operation->work.under_way->fetch_sub(1, std::memory_order_release);
+  }
+  return moved || !ended.empty();
+}
+
+bool Nonblocking::advance(Operation& operation) {
+  // A transport that failed moves nothing any more.
+  if (operation.work.transport->has_failed()) {
+    operation.error = operation.work.transport->error();
+    return true;
+  }
+  const Result<bool> done = operation.execution->advance();
+  if (done) return *done;
+  operation.error = done.error();
+  operation.work.transport->abandon(done.error());
+  return true;
+}
+
+void Nonblocking::turn() {
+  waiters_.fetch_add(1, std::memory_order_relaxed);
+  {
+    const Lock lock(mutex_);
+    if (!drive() && !under_way_.empty()) under_way_.front()->work.transport->idle();
+  }
+  waiters_.fetch_sub(1, std::memory_order_relaxed);
+  complete();
+}
+
+void Nonblocking::help() {
+  pthread_setname_np(pthread_self(), "kumihimo");
+  Lock lock(mutex_);
+  microseconds pause = shortest_pause;
+  std::int32_t idle = 0;
+  while (!stops_) {
+    if (under_way_.empty() && ++idle > pauses_before_sleep) {
+      sleeps_ = true;
+      wake_.wait(lock, [&] { return stops_ || !under_way_.empty(); });
+      sleeps_ = false;
+    }
+    if (!under_way_.empty()) idle = 0;
+    if (!under_way_.empty() && waiters_.load(std::memory_order_relaxed) == 0 && drive()) {
+      pause = shortest_pause;
+      lock.unlock();
+      std::this_thread::yield(); // others may want the lock
+      lock.lock();
+      continue;
+    }
+    lock.unlock();
+    std::this_thread::sleep_for(pause);
+    lock.lock();
+    pause = std::min(2 * pause, longest_pause);
+  }
+}
+
+void Nonblocking::stop() {
+  {
+    const Lock lock(mutex_);
+    stops_ = true;
+  }
+  wake_.notify_one();
+  if (helper_.joinable()) helper_.join();
+}
+
+// --- requests
+
+void Nonblocking::complete() {
+  std::vector<Operation*> done;
+  {
+    const Lock lock(mutex_);
+    if (done_.empty()) return;
+    done.swap(done_);
+  }
+  for (Operation* operation : done) {
+    if (!operation->error && operation->work.at_end)
+      if (Status s = operation->work.at_end(); !s) operation->error = s.error();
+    if (operation->error) operation->code = raise_(*operation->error, operation->work.communicator);
+    const mpi::Handle request = operation->request;
+    {
+      const Lock lock(mutex_);
+      by_request_.erase(request);
+    }
+    library_.call.Grequest_complete(request); // after which the operation may be gone
+    requests_.fetch_sub(1, std::memory_order_release);
+  }
+}
+
+bool Nonblocking::holds(mpi::Handle request) {
+  const Lock lock(mutex_);
+  return by_request_.contains(request);
+}
+
+bool Nonblocking::holds_any(std::span<const mpi::Handle> requests) {
+  return std::any_of(requests.begin(), requests.end(), [&](mpi::Handle r) { return holds(r); });
+}
+
+void Nonblocking::finish(std::span<const mpi::Handle> requests) {
+  for (const mpi::Handle request : requests)
+    while (holds(request)) turn();
+}
+
+void Nonblocking::poke() {
+  {
+    const Lock lock(mutex_);
+    drive();
+  }
+  complete();
+}
+
+int Nonblocking::query(void* state, mpi::StatusWords* status) {
+  const auto& operation = *static_cast<Operation*>(state);
+  const mpi::Library& library = *operation.library;
+  status->words[static_cast<std::size_t>(library.constants.status_source)] = library.constants.undefined;
+  status->words[static_cast<std::size_t>(library.constants.status_tag)] = library.constants.undefined;
+  library.call.Status_set_elements(status, library.constants.byte, 0);
+  library.call.Status_set_cancelled(status, 0);
+  return operation.code;
+}
+
+int Nonblocking::free(void* state) {
+  delete static_cast<Operation*>(state);
+  return 0;
+}
+
+} // namespace kumihimo::interpose

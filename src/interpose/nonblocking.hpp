@@ -1,0 +1,100 @@
+// Collectives that were started and go on while the program does other things. The program holds a generalised request
+// of MPI's for each, so that every way of waiting and testing, together with requests of any kind, stays the library's.
+//
+// What moves them: the program's own waits and tests, which are caught; and, whatever else the program does meanwhile
+// (compute, wait in a receive for a message that is sent only after the sender's own wait), a thread of ours, which
+// sleeps while there is nothing to do. It calls no function of MPI: only communicators whose ranks all share memory are
+// taken here, so that a program which asked for no threads has none in MPI. Requests are completed by the program's own
+// threads, within their calls.
+//
+// Instances of one communicator are numbered in the order of the calls, which MPI wants equal on all its ranks.
+#pragma once
+
+#include "execute/mpi/mpi_transport.hpp"
+#include "plan/plan_cache.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+namespace kumihimo::interpose {
+
+// What is run, over what. Those of one transport share its count of collectives under way.
+struct Work {
+  plan::Plan* plan = nullptr;
+  mpi::MpiTransport* transport = nullptr;
+  std::atomic<std::int32_t>* under_way = nullptr;
+  execute::Buffers buffers;
+  mpi::Handle communicator = 0;        // the program's, whose error handler learns of what goes wrong
+  std::function<Status()> at_end = {}; // by a thread of the program's, where all went well
+};
+
+class Nonblocking {
+ public:
+  // Tells an error at a communicator's error handler; answers the code for who waits.
+  using Raise = std::function<int(const Error&, mpi::Handle)>;
+  Nonblocking(const mpi::Library& library, Raise raise) : library_(library), raise_(std::move(raise)) {}
+  ~Nonblocking() { stop(); }
+  Nonblocking(const Nonblocking&) = delete;
+  Nonblocking& operator=(const Nonblocking&) = delete;
+
+  // Error: no memory for one more; nothing was started. The request is the program's, as the library makes it.
+  Result<mpi::Handle> start(Work work);
+  // A blocking one, after those that are under way on its communicator.
+  Status run(Work work);
+  // Until nothing of this transport is under way: before it is freed.
+  void drain(const std::atomic<std::int32_t>& under_way);
+
+  bool any() const { return requests_.load(std::memory_order_acquire) > 0; } // that are not complete
+  bool holds(mpi::Handle request);                                           // ours, and not complete
+  bool holds_any(std::span<const mpi::Handle> requests);
+  // One turn of a thread that waits.
+  void turn();
+  // Until none of these is held any more: the library may wait for all of them then.
+  void finish(std::span<const mpi::Handle> requests);
+  // What a test does for progress.
+  void poke();
+  void stop(); // the thread
+
+ private:
+  struct Operation {
+    Work work;
+    execute::Execution* execution = nullptr;
+    const mpi::Library* library = nullptr;
+    mpi::Handle request = 0;
+    bool done = false;
+    std::optional<Error> error;
+    int code = 0; // MPI's, for who waits
+  };
+  using Lock = std::unique_lock<std::mutex>;
+
+  Status begin(Operation& operation); // with the lock
+  bool drive();                       // with the lock; true: something moved
+  bool advance(Operation& operation); // true: it is at its end
+  void complete();
+  void help();
+
+  static int query(void* operation, mpi::StatusWords* status);
+  static int free(void* operation);
+  static int cancel(void*, int) { return 0; }
+
+  const mpi::Library& library_;
+  Raise raise_;
+  std::atomic<std::int32_t> requests_ = 0;
+  std::atomic<std::int32_t> waiters_ = 0; // threads of the program's that drive: then ours stands aside
+
+  std::mutex mutex_; // of what follows, and of every transport that something is under way on
+  std::vector<Operation*> under_way_;
+  std::vector<Operation*> done_; // whose requests are not complete
+  std::unordered_map<mpi::Handle, Operation*> by_request_;
+  std::condition_variable wake_;
+  std::thread helper_;
+  bool sleeps_ = false, stops_ = false;
+};
+
+} // namespace kumihimo::interpose

@@ -1,0 +1,148 @@
+#include "interpose/watchdog.hpp"
+
+#include "interpose/signals.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <forward_list>
+
+namespace kumihimo::interpose {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// What a thread is in. Written by it alone, without a lock; the watching thread may see one call's name with the next
+// one's peer, but never an old time with a new call: the time is written last and taken away first.
+struct Slot {
+  std::atomic<Clock::rep> since = 0; // 0: in none
+  std::atomic<caught::Name> name{};
+  std::atomic<std::int32_t> peer = -1; // in the call's communicator; -1: none that is known
+};
+
+struct Slots {
+  std::mutex mutex;
+  std::forward_list<Slot> all; // one for each thread there ever was; slots are used again
+  std::forward_list<Slot*> free;
+};
+Slots& slots() {
+  static Slots& kept = *new Slots; // threads may end after everything else
+  return kept;
+}
+
+class Mine {
+ public:
+  Mine() {
+    Slots& s = slots();
+    const std::lock_guard lock(s.mutex);
+    if (s.free.empty()) {
+      slot_ = &s.all.emplace_front();
+    } else {
+      slot_ = s.free.front();
+      s.free.pop_front();
+    }
+  }
+  ~Mine() {
+    Slots& s = slots();
+    const std::lock_guard lock(s.mutex);
+    slot_->since = 0;
+    s.free.push_front(slot_);
+  }
+  Mine(const Mine&) = delete;
+  Mine& operator=(const Mine&) = delete;
+  Slot& operator*() { return *slot_; }
+
+ private:
+  Slot* slot_;
+};
+thread_local Mine mine;
+
+// Of the time limit: how often is looked, and from where on the next look would be too late. Our own calls, which say
+// more of what they wait for, have given up before.
+constexpr double share_of_look = 0.04, share_of_end = 0.95;
+constexpr double shortest_look_seconds = 0.01, longest_look_seconds = 1;
+// For MPI_Abort to end the process.
+constexpr std::chrono::seconds for_abort{10};
+
+std::int32_t peer_of(const caught::Call& call) {
+  for (const caught::Role role : {caught::Role::source, caught::Role::destination, caught::Role::target})
+    if (call.has(role)) return static_cast<std::int32_t>(call.integer(role)); // below 0: any, or none
+  return -1;
+}
+
+// A call that has lasted for longer than so many seconds, in words; or nothing.
+std::string overdue(double seconds) {
+  Slots& s = slots();
+  const std::lock_guard lock(s.mutex);
+  for (const Slot& slot : s.all) {
+    const Clock::rep since = slot.since.load(std::memory_order_acquire);
+    const Clock::duration lasted = Clock::now().time_since_epoch() - Clock::duration(since);
+    if (since == 0 || std::chrono::duration<double>(lasted).count() < seconds) continue;
+    const std::string name(caught::describe(slot.name).name);
+    const std::int32_t peer = slot.peer;
+    return peer < 0 ? name : fmt::format("{} with rank {} of its communicator", name, peer);
+  }
+  return {};
+}
+
+} // namespace
+
+std::atomic<bool> Watchdog::watches = false;
+
+void Watchdog::note(const caught::Call& call) {
+  Slot& slot = *mine;
+  slot.name.store(call.name, std::memory_order_relaxed);
+  slot.peer.store(peer_of(call), std::memory_order_relaxed);
+  slot.since.store(Clock::now().time_since_epoch().count(), std::memory_order_release);
+}
+
+void Watchdog::leave() {
+  if (watches.load(std::memory_order_relaxed)) (*mine).since.store(0, std::memory_order_relaxed);
+}
+
+Watchdog::Watchdog(const mpi::Library& library, double seconds) : library_(library), seconds_(seconds) {
+  const SignalsBlocked blocked;
+  thread_ = std::thread([this] { watch(); });
+  watches = true;
+}
+
+Watchdog::~Watchdog() {
+  {
+    const std::lock_guard lock(mutex_);
+    stops_ = true;
+  }
+  watches = false;
+  wake_.notify_one();
+  thread_.join();
+}
+
+void Watchdog::watch() {
+  const double limit = share_of_end * seconds_;
+  const auto pause =
+      std::chrono::duration<double>(std::clamp(share_of_look * seconds_, shortest_look_seconds, longest_look_seconds));
+  std::unique_lock lock(mutex_);
+  while (!wake_.wait_for(lock, pause, [&] { return stops_; }))
+    if (const std::string call = overdue(limit); !call.empty()) end(call);
+}
+
+void Watchdog::end(const std::string& what) {
+  int rank = 0;
+  library_.call.Comm_rank(library_.constants.comm_world, &rank);
+  std::fprintf(stderr,
+               "kumihimo: rank %d: %s to end within the %g s of the time limit, found that it still waits; look "
+               "whether all ranks still run, or give a longer --timeout\n",
+               rank, what.c_str(), seconds_);
+  std::thread([] { // should the library hang in that, too
+    std::this_thread::sleep_for(for_abort);
+    _exit(1);
+  })
+      .detach();
+  library_.call.Abort(library_.constants.comm_world, 1);
+  _exit(1);
+}
+
+} // namespace kumihimo::interpose

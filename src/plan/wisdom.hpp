@@ -1,0 +1,67 @@
+// What tuning has found: for a collective on so many ranks and nodes, which algorithm to take for which lengths. A
+// readable file (docs/wisdom.md); what it does not say is left to the MPI library.
+#pragma once
+
+#include "base/result.hpp"
+#include "collectives/registry.hpp"
+#include "plan/fingerprint.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kumihimo::plan {
+
+inline constexpr std::int64_t wisdom_version = 1;
+
+// What a run asks of the order of its reductions; wisdom of either kind is kept beside the other.
+enum class Determinism : std::uint8_t {
+  any,
+  fixed_order // the bits of a result depend on the ranks' data alone
+};
+
+// The ranks of a communicator, as wisdom tells them apart.
+struct RankCounts {
+  std::int32_t ranks = 0, nodes = 0,
+               ranks_per_node = 0; // 0: any in a choice; nodes unlike each other in a communicator
+};
+
+struct Choice {
+  CollectiveKind kind = CollectiveKind::allreduce;
+  const Variant* variant = nullptr; // null: the library's own
+  std::size_t place = 0;            // of the variant, among the registry's of its collective
+  Parameters parameters;
+  std::int64_t from_bytes = 0, to_bytes = 0; // of a vector, both included
+  RankCounts on;
+  Determinism determinism = Determinism::any;
+
+  // A choice made for a fixed order is good where none is asked for; not the other way round.
+  bool fits(CollectiveKind wanted, const RankCounts& ranks, Determinism asked) const;
+};
+
+class Wisdom {
+ public:
+  // What a file must be of: the machine and the MPI library of this process.
+  struct Here {
+    Fingerprint machine;
+    std::string mpi; // first line of the library's version
+  };
+
+  // Of a file's text. The error is one sentence for the user, and names the entry: of a newer version, not whole, of
+  // another machine or MPI library, an unknown algorithm. A file that names no machine or library is of any.
+  static Result<Wisdom> parse(std::string_view text, const Registry& registry, const Here& here);
+  // One algorithm at its defaults, for all collectives that it does, all lengths and numbers of ranks.
+  static Result<Wisdom> of_algorithm(std::string_view name, const Registry& registry);
+
+  // Those for a communicator, in the order of the file: the first that fits a call has it.
+  std::vector<Choice> choices(CollectiveKind kind, const RankCounts& ranks, Determinism asked = Determinism::any) const;
+  std::uint64_t hash() const { return hash_; } // of what it says: equal on all ranks, or nothing is taken over
+  std::size_t size() const { return choices_.size(); }
+
+ private:
+  std::vector<Choice> choices_;
+  std::uint64_t hash_ = 0;
+};
+
+} // namespace kumihimo::plan

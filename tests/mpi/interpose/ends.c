@@ -1,0 +1,40 @@
+/* Programs that do not end as they should, as the first argument says: by MPI_Abort in the middle of a collective
+ * ("abort"), without MPI_Finalize ("leave"), or because rank 1 is stopped or killed (the second argument: a signal) while
+ * the others wait for it in the call that the first argument names. */
+#include <mpi.h>
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static void waits_in(const char *call) {
+  static double in[1000], out[1000];
+  MPI_Request request;
+  int one = 1, sum;
+  if (strcmp(call, "allreduce") == 0) MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); /* as before */
+  if (strcmp(call, "new_allreduce") == 0) MPI_Allreduce(in, out, 1000, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  if (strcmp(call, "recv") == 0) MPI_Recv(in, 1000, MPI_DOUBLE, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (strcmp(call, "barrier") == 0) MPI_Barrier(MPI_COMM_WORLD);
+  if (strcmp(call, "iallreduce") == 0) {
+    MPI_Iallreduce(in, out, 1000, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank, in = 1, out = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (int i = 0; i < 10; ++i) MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Request request;
+  MPI_Iallreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+  if (argc > 1 && strcmp(argv[1], "abort") == 0) {
+    if (rank == 1) MPI_Abort(MPI_COMM_WORLD, 7);
+    double sums[1000];
+    for (;;) MPI_Allreduce(MPI_IN_PLACE, sums, 1000, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  }
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  if (argc > 2 && rank == 1) raise(strcmp(argv[2], "stop") == 0 ? SIGSTOP : SIGKILL);
+  if (argc > 2) waits_in(argv[1]);
+  _exit(0);
+}

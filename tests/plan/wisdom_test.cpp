@@ -1,0 +1,160 @@
+// Wisdom: what a file says is what calls get; what is not for here, or not whole, is refused in one sentence.
+#include "plan/wisdom.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace kumihimo::plan {
+namespace {
+
+using nlohmann::json;
+
+const Wisdom::Here here{{"Xeon", 2}, "Open MPI v4.1.4"};
+const Registry& registry = Registry::standard();
+
+json file_of(json choices) {
+  return {{"kumihimo_wisdom", 1},
+          {"machine", {{"processor", "Xeon"}, {"processors", 2}}},
+          {"mpi", "Open MPI v4.1.4"},
+          {"made", {{"command", "kumihimo tune"}, {"launches", 9}}},
+          {"choices", std::move(choices)}};
+}
+
+Result<Wisdom> parsed(const json& file) { return Wisdom::parse(file.dump(), registry, here); }
+
+std::string complaint(const json& file) {
+  const Result<Wisdom> wisdom = parsed(file);
+  return wisdom ? "none" : wisdom.error().sentence();
+}
+
+const json ring = {{"collective", "allreduce"}, {"algorithm", "ring"}};
+
+json with(json base, const char* key, json value) {
+  base[key] = std::move(value);
+  return base;
+}
+
+TEST(Wisdom, ReadsAChoice) {
+  const Result<Wisdom> wisdom = parsed(file_of(json::array({{{"collective", "allreduce"},
+                                                             {"algorithm", "ring"},
+                                                             {"parameters", {{"segment_bytes", 4096}, {"window", 2}}},
+                                                             {"from_bytes", 1024},
+                                                             {"to_bytes", 4095},
+                                                             {"ranks", 4},
+                                                             {"nodes", 2},
+                                                             {"ranks_per_node", 2},
+                                                             {"determinism", "fixed_order"},
+                                                             {"ratio", 0.5},
+                                                             {"what comes later", json::array()}}})));
+  ASSERT_TRUE(wisdom.ok()) << wisdom.error().sentence();
+  const std::vector<Choice> found = wisdom->choices(CollectiveKind::allreduce, {4, 2, 2});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].variant->name, "ring");
+  EXPECT_EQ(registry.variants(CollectiveKind::allreduce)[found[0].place], found[0].variant);
+  EXPECT_EQ(found[0].parameters.segment_bytes, 4096);
+  EXPECT_EQ(found[0].parameters.window, 2);
+  EXPECT_FALSE(found[0].parameters.trees);
+  EXPECT_EQ(found[0].from_bytes, 1024);
+  EXPECT_EQ(found[0].to_bytes, 4095);
+  EXPECT_EQ(found[0].determinism, Determinism::fixed_order);
+}
+
+TEST(Wisdom, IsForTheRanksThatItNames) {
+  const Result<Wisdom> wisdom = parsed(
+      file_of({with(with(ring, "ranks", 4), "nodes", 2), with(ring, "nodes", 1), with(ring, "ranks_per_node", 3)}));
+  ASSERT_TRUE(wisdom.ok());
+  const auto fitting = [&](RankCounts on) { return wisdom->choices(CollectiveKind::allreduce, on).size(); };
+  EXPECT_EQ(fitting({4, 2, 2}), 1u);
+  EXPECT_EQ(fitting({4, 1, 4}), 1u);
+  EXPECT_EQ(fitting({6, 2, 3}), 1u);
+  EXPECT_EQ(fitting({3, 1, 3}), 2u);
+  EXPECT_EQ(fitting({6, 3, 2}), 0u);
+  EXPECT_EQ(fitting({5, 2, 0}), 0u) << "nodes that differ are none that are named";
+  EXPECT_TRUE(wisdom->choices(CollectiveKind::bcast, {4, 2, 2}).empty());
+}
+
+TEST(Wisdom, TheLibraryIsAChoice) {
+  const Result<Wisdom> wisdom =
+      parsed(file_of({{{"collective", "bcast"}, {"algorithm", "library"}, {"to_bytes", 8}}, ring}));
+  ASSERT_TRUE(wisdom.ok());
+  const std::vector<Choice> found = wisdom->choices(CollectiveKind::bcast, {2, 1, 2});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].variant, nullptr);
+}
+
+TEST(Wisdom, AFixedOrderTakesOnlyWhatWasChosenForIt) {
+  const Result<Wisdom> wisdom = parsed(file_of({ring, with(ring, "determinism", "fixed_order")}));
+  ASSERT_TRUE(wisdom.ok());
+  EXPECT_EQ(wisdom->choices(CollectiveKind::allreduce, {2, 1, 2}, Determinism::any).size(), 2u);
+  EXPECT_EQ(wisdom->choices(CollectiveKind::allreduce, {2, 1, 2}, Determinism::fixed_order).size(), 1u);
+}
+
+TEST(Wisdom, WithoutMachineAndLibraryIsOfAny) {
+  json file = file_of({ring});
+  file.erase("machine");
+  file["mpi"] = nullptr;
+  EXPECT_EQ(complaint(file), "none");
+}
+
+TEST(Wisdom, OfAnotherMachineIsRefused) {
+  const json file = with(file_of({ring}), "machine", {{"processor", "Xeon"}, {"processors", 4}});
+  EXPECT_EQ(complaint(file), "wisdom of this machine (Xeon, 2 processors), found that of Xeon, 4 processors; "
+                             "run kumihimo tune here");
+}
+
+TEST(Wisdom, OfAnotherLibraryIsRefused) {
+  EXPECT_NE(complaint(with(file_of({ring}), "mpi", "MPICH Version: 4.0.2")).find("that of MPICH Version: 4.0.2"),
+            std::string::npos);
+}
+
+TEST(Wisdom, OfANewerVersionIsRefused) {
+  EXPECT_NE(complaint(with(file_of({ring}), "kumihimo_wisdom", 2)).find("version 2"), std::string::npos);
+}
+
+TEST(Wisdom, EveryTruncatedFileIsRefused) {
+  const std::string text = file_of({ring}).dump();
+  for (std::size_t length = 0; length < text.size(); ++length)
+    EXPECT_FALSE(Wisdom::parse(text.substr(0, length), registry, here).ok()) << length;
+  EXPECT_TRUE(Wisdom::parse(text, registry, here).ok());
+}
+
+TEST(Wisdom, AWrongEntryIsNamed) {
+  const std::vector<std::pair<json, std::string>> wrong = {
+      {with(ring, "algorithm", "rign"), "ring"},
+      {with(ring, "algorithm", 3), "algorithm as a word in choice 2"},
+      {with(ring, "collective", "alreduce"), "alreduce"},
+      {with(ring, "parameters", {{"segment_bytes", 0}}), "segment_bytes = 0"},
+      {with(ring, "parameters", {{"segmnet_bytes", 8}}), "segmnet_bytes = 8"},
+      {with(ring, "parameters", json::array()), "parameters as an object in choice 2"},
+      {with(ring, "from_bytes", -1), "from_bytes"},
+      {with(ring, "to_bytes", 1.5), "to_bytes"},
+      {with(ring, "to_bytes", std::uint64_t{1} << 63), "to_bytes"},
+      {with(ring, "ranks", std::int64_t{1} << 32), "ranks"},
+      {with(ring, "determinism", "exact"), "determinism of any or fixed_order in choice 2"},
+      {"ring", "an object as choice 2"}};
+  for (const auto& [entry, said] : wrong)
+    EXPECT_NE(complaint(file_of({ring, entry})).find(said), std::string::npos) << complaint(file_of({ring, entry}));
+}
+
+TEST(Wisdom, OtherThingsThanFilesOfWisdomAreRefused) {
+  for (const char* text :
+       {"[]", "3", "null", "{}", R"({"kumihimo_wisdom": 1})", R"({"kumihimo_wisdom": 1, "choices": 1})",
+        R"({"kumihimo_wisdom": 1, "machine": 5, "choices": []})", "\xff\xfe", "{\"a\": \"\xff\"}"})
+    EXPECT_FALSE(Wisdom::parse(text, registry, here).ok()) << text;
+}
+
+TEST(Wisdom, DifferentFilesHaveDifferentHashes) {
+  EXPECT_NE(parsed(file_of({ring}))->hash(), parsed(file_of({ring, ring}))->hash());
+  EXPECT_EQ(parsed(file_of({ring}))->hash(), parsed(file_of({ring}))->hash());
+}
+
+TEST(Wisdom, OfAnAlgorithmIsForAllThatItDoes) {
+  const Result<Wisdom> wisdom = Wisdom::of_algorithm("binomial", registry);
+  ASSERT_TRUE(wisdom.ok());
+  for (const CollectiveKind kind : {CollectiveKind::bcast, CollectiveKind::reduce})
+    EXPECT_EQ(wisdom->choices(kind, {7, 1, 7}).size(), 1u);
+  EXPECT_FALSE(Wisdom::of_algorithm("rign", registry).ok());
+}
+
+} // namespace
+} // namespace kumihimo::plan
