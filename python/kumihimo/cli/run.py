@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import typer
 
 from kumihimo.errors import BadInput
 from kumihimo.sizes import text_of
+from kumihimo.tune import reading
 
 app = typer.Typer()
 
@@ -29,7 +31,10 @@ def command(
     algorithm: Annotated[
         str, typer.Option("--algorithm", "-a", metavar="NAME", help="One algorithm for all calls that it fits.")
     ] = "",
-    wisdom: Annotated[Optional[Path], typer.Option("--wisdom", metavar="FILE", help="Choices, by length.")] = None,
+    wisdom: Annotated[
+        Optional[Path], typer.Option("--wisdom", metavar="FILE", help="Choices, by length; by default what tune found.")
+    ] = None,
+    no_wisdom: Annotated[bool, typer.Option("--no-wisdom", help="Leave out what tune found for this machine.")] = False,
     shape: Annotated[
         str, typer.Option("--shape", "-s", metavar="SHAPE", help="The job's nodes, in the order of its ranks: 4x3x2.")
     ] = "",
@@ -58,7 +63,7 @@ def command(
     settings = {
         "ALGORITHM": checked_algorithm(algorithm, mode),
         "SHAPE": checked_shape(shape),
-        "WISDOM": readable(wisdom),
+        "WISDOM": wisdom_for(wisdom, no_wisdom or bool(algorithm)),
         "REPRODUCIBLE": mode,
         "TIMEOUT": checked_timeout(timeout),
     }
@@ -81,10 +86,12 @@ def tell(line: str) -> None:
 
 
 def lines(summary: dict) -> list[str]:
-    """A line a collective, size class and algorithm; then why calls were handed on."""
+    """Where the choices are from; a line a collective, size class and algorithm; then why calls were handed on."""
+    path = summary.get("wisdom")
+    choices = reading.choices_in(path)
     ran = [
         f"{row['collective']} from {text_of(row['bytes_from'])} below {text_of(row['bytes_to'] + 1)}: "
-        f"{row['algorithm']}, {row['calls']} calls of all ranks"
+        f"{row['algorithm']}, {row['calls']} calls of all ranks{in_tuning(row, summary['ranks'], choices)}"
         for row in summary["calls"]
     ]
     left = [
@@ -94,7 +101,19 @@ def lines(summary: dict) -> list[str]:
     ]
     shapes = ", ".join(f"{name} ({number})" for name, number in (summary["communicators"] or {}).items())
     bits = [PROMISES[summary["reproducible"]]] if summary.get("reproducible") else []
-    return [*ran, *left, *bits, *([f"communicators of rank 0: {shapes}"] if shapes else [])]
+    about = [f"communicators of rank 0: {shapes}"] if shapes else []
+    return [*([f"wisdom: {path}"] if path else []), *ran, *left, *bits, *about]
+
+
+def in_tuning(calls: dict, ranks: int, choices: list[dict]) -> str:
+    """How much faster than the library's own."""
+    found = None
+    with contextlib.suppress(KeyError, TypeError, AttributeError):  # figures are for people, who may have written them
+        found = reading.speedup(calls, ranks, choices)
+    if found is None:
+        return ""
+    low, high = (f"{times:.2f}" for times in found)
+    return f", {low if low == high else f'{low} to {high}'} times as fast as the library's own in tuning"
 
 
 def checked_algorithm(name: str, mode: str) -> str:
@@ -132,10 +151,14 @@ def writable(path: Path) -> None:
         raise BadInput("--json names a file that can be written", f"{path}: {error.strerror}") from None
 
 
-def readable(wisdom: Path | None) -> str:
-    """The path as every process sees it."""
+def wisdom_for(wisdom: Path | None, none: bool) -> str:
+    """The path as every process sees it: a file, or the folder of what tune found, in which the processes look for that
+    of their machine and MPI library."""
     if wisdom is None:
-        return ""
+        usual = reading.folder()
+        return "" if none or not usual.is_dir() else str(usual)
+    if none:
+        raise BadInput("--wisdom alone", "it beside --no-wisdom or --algorithm", "leave one of them out")
     if not wisdom.is_file():
         raise BadInput("a wisdom file", f"none at {wisdom}")
     return str(wisdom.resolve())

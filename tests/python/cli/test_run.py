@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kumihimo import mpi
+from kumihimo import _plan, mpi
 
 COMMAND = Path(sys.executable).parent / "kumihimo"
 PROGRAM = """
@@ -35,6 +35,11 @@ if rank.value == 0:
     print("the program's own word", sys.stdin.readline().strip())
 sys.exit(int(code) if rank.value == 0 else 0)
 """
+
+
+@pytest.fixture(autouse=True)
+def _nobodys_wisdom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
 
 
 def launch(installation: mpi.Installation, folder: Path, *options: str, ranks: int = 2, code: int = 0):
@@ -126,6 +131,29 @@ class TestRun:
         assert len(said) == 1 and said[0].endswith("all calls are the library's"), ran.stderr
         assert "library, 10 calls" in ran.stderr
 
+    def test_finds_the_users_wisdom_and_says_what_it_was_worth(
+        self, installation: mpi.Installation, tmp_path: Path
+    ) -> None:
+        folder = tmp_path / "kumihimo" / "wisdom"
+        folder.mkdir(parents=True)
+        summary = tmp_path / "summary.json"
+        assert "wisdom:" not in launch(installation, tmp_path, "--json", str(summary)).stderr
+        library = json.loads(summary.read_text(encoding="utf-8"))["mpi"]
+        path = folder / _plan.wisdom_file_name(_plan.this_machine(), library)
+        choice = {"collective": "allreduce", "algorithm": "ring", "ranks": 2, "ratio": 0.5}
+        machine = {"processor": _plan.this_machine().processor, "processors": _plan.this_machine().processors}
+        file = {"kumihimo_wisdom": 1, "machine": machine, "mpi": library, "choices": [choice]}
+        path.write_text(json.dumps(file), encoding="utf-8")
+        said = launch(installation, tmp_path).stderr
+        assert f"kumihimo: wisdom: {path}\n" in said
+        assert "ring, 10 calls of all ranks, 2.00 times as fast as the library's own in tuning" in said
+        assert "library, 10 calls" in launch(installation, tmp_path, "--no-wisdom").stderr
+        file["machine"] = {**machine, "processors": machine["processors"] + 1}
+        path.write_text(json.dumps(file), encoding="utf-8")
+        said = launch(installation, tmp_path).stderr
+        assert said.count("wisdom of this machine") == 1
+        assert "library, 10 calls" in said
+
     def test_the_first_choice_that_fits_has_it(self, installation: mpi.Installation, tmp_path: Path) -> None:
         wisdom = tmp_path / "wisdom.json"
         both = [
@@ -184,6 +212,7 @@ def test_refuses_what_it_cannot_do() -> None:
     assert "docs/algorithms.md, found 'rign'" in refused("-a", "rign", "--", "true")
     assert "no not-there" in refused("--", "not-there", "-n", "2", "./program")
     assert "none at /not/there" in refused("--wisdom", "/not/there", "--", "true")
+    assert "--wisdom alone" in refused("--wisdom", "/not/there", "--no-wisdom", "--", "true")
     assert "can be written, found /not/there" in refused("--json", "/not/there", "--", "true")
     assert "Missing argument" in refused()
 
