@@ -17,11 +17,12 @@ from kumihimo.cli import options, output, waiting
 from kumihimo.errors import BadInput, KumihimoError
 from kumihimo.questions import Ranks
 from kumihimo.sizes import parse_sizes, text_of
-from kumihimo.tune import reading, targets, tuner, wisdom
+from kumihimo.tune import own_calls, reading, targets, tuner, wisdom
 from kumihimo.tune.journal import Journal
 from kumihimo.tune.launches import Clock, Launches, on_this_machine
 from kumihimo.tune.targets import ANY, COLLECTIVES, FIXED_ORDER, REDUCTIONS, Target
 
+STEPS_OF_EXPORT = 80  # launches, about
 UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 
 
@@ -48,6 +49,10 @@ def command(
     reproducible: Annotated[
         bool, typer.Option("--reproducible", help="Choose for `run --reproducible`: fixed order, whatever it costs.")
     ] = False,
+    export: Annotated[
+        Optional[Path],
+        typer.Option("--export", metavar="DIR", help="Write what was learnt of the library's own algorithms for it."),
+    ] = None,
     machine: Annotated[
         Optional[str], typer.Option("--machine", "-m", metavar="M", help="By the simulator, for a described machine.")
     ] = None,
@@ -65,19 +70,20 @@ def command(
         fresh=fresh,
     )
     if machine is not None:
-        refuse_beside_machine(library, reproducible)
+        refuse_beside_machine(library, reproducible, export)
         found = simulate(asked, machine, Ranks(shape, *one_of(ranks), ranks_per_node), out)
     elif shape is not None:
         raise BadInput("--shape beside --machine", "it alone", "for nodes emulated here give --ranks-per-node")
     else:
-        found = measure(asked, library, ranks_of(ranks), ranks_per_node, reproducible, out)
+        found = measure(asked, library, ranks_of(ranks), ranks_per_node, reproducible, out, export)
     if as_json:
         output.print_json({**found, **output.own_cost()})
     else:
         show(found)
     if found["interrupted"]:
         tell(f"interrupted; what was found is in {found['wisdom']}, and the same command goes on from there")
-    return 1 if found["interrupted"] or found["wrong"] else 0
+    disobeyed = any(each["verdict"] == "not obeyed" for each in found.get("exports", ()))
+    return 1 if found["interrupted"] or found["wrong"] or disobeyed else 0
 
 
 @dataclass
@@ -138,7 +144,9 @@ def even(sizes: list[int]) -> list[int]:
     return sorted(set(sizes))
 
 
-def refuse_beside_machine(library: str | None, reproducible: bool) -> None:
+def refuse_beside_machine(library: str | None, reproducible: bool, export: Path | None) -> None:
+    if export is not None:
+        raise BadInput("--machine or --export", "both", "only an MPI library that runs can be told of its algorithms")
     if library is not None:
         raise BadInput("--machine or --mpi", "both", "the simulator knows no MPI library")
     if reproducible:
@@ -155,8 +163,11 @@ def measure(
     ranks_per_node: int | None,
     reproducible: bool,
     out: Path | None,
+    export: Path | None = None,
 ) -> dict:
     """On this machine."""
+    if export is not None:
+        own_calls.check_budget(asked.clock)
     if launched.place():
         raise BadInput("kumihimo tune by itself, since it starts the processes", "it under mpirun", "leave mpirun out")
     installation = mpi.choose(library)
@@ -185,7 +196,11 @@ def measure(
         return {"wisdom": str(path), "mpi": version, "made": made, "results": choices}
 
     interrupted = False
+    own = own_calls.OwnCalls()
     try:
+        numbers = sorted({target.ranks for target in wanted})
+        with waiting.progress("the library's own", 1 + STEPS_OF_EXPORT * (export is not None)) as advance:
+            own = own_calls.look_at(installation, numbers, asked.sizes, asked.clock, advance, export)
         with waiting.progress("tuning", tuner.steps(wanted)) as advance:
             work = tuner.Tuner(launches, tuner.by_golden_copy(installation), journal, advance)
             for outcome in work.tune(wanted, asked.sizes):
@@ -207,7 +222,10 @@ def measure(
         "left_to_the_library": left,
         "wrong": [wrong for outcome in asked.outcomes for wrong in outcome.wrong],
         "measured_before": [str(outcome.target) for outcome in asked.outcomes if outcome.again],
-        "notes": [journal.replaced] if journal.replaced else [],
+        "violations": own.violations,
+        "guidelines_checked_on": own.checked,
+        "exports": own.exports,
+        "notes": [*own.notes, *([journal.replaced] if journal.replaced else [])],
         "interrupted": interrupted or launches.interrupted,
     }
 
@@ -277,7 +295,8 @@ def made_by(clock: Clock) -> dict:
 
 
 def show(found: dict) -> None:
-    """What is now chosen; then what is not."""
+    """What the MPI library does not keep to; what is now chosen; then what is not."""
+    show_own_calls(found)
     rows = [row(choice) for choice in found["results"]]
     if rows:
         simulated = any(choice.get("simulated") for choice in found["results"])
@@ -296,6 +315,18 @@ def show(found: dict) -> None:
         output.print_list("Measured by an earlier tuning (--fresh measures again):", again)
     output.print_list("Left to the MPI library for want of time; the same command goes on:", lines_of(found))
     output.print_list("Wrong by the golden copy, and not chosen:", found["wrong"])
+
+
+def show_own_calls(found: dict) -> None:
+    lines = [violation["line"] for violation in found.get("violations", ())]
+    output.print_list("The MPI library by itself violates performance guidelines:", lines)
+    if not lines and found.get("guidelines_checked_on"):
+        numbers = ", ".join(map(str, found["guidelines_checked_on"]))
+        print(f"The MPI library by itself violates no performance guideline ({numbers} ranks).")
+    for each in found.get("exports", ()):
+        output.print_list(f"{each['file']}, {each['line']}", each["usage"])
+    if lines or found.get("guidelines_checked_on"):
+        print()
 
 
 def lines_of(found: dict) -> list[str]:

@@ -120,6 +120,15 @@ def test_too_little_time_leaves_all_to_the_library(kumihimo, home):
     assert not list(home.glob("*.json"))
 
 
+def test_files_for_the_library_want_time_and_a_library(kumihimo, home):
+    short = kumihimo("tune", "--budget", "30s", "--export", "there")
+    assert short.code == 2
+    assert "--export with a --budget of at least 120s" in short.err
+    both = kumihimo("tune", "--machine", "k-computer", "--export", "there")
+    assert both.code == 2
+    assert "--machine or --export" in both.err
+
+
 def test_wisdom_of_the_simulator_is_labelled(kumihimo, tmp_path, home):
     asked = ("tune", "bcast", "--machine", "k-computer", "--shape", "4x3x2", "--bytes", "8,64,512", "--json")
     found = tuned(kumihimo(*asked))
