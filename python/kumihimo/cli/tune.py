@@ -178,10 +178,10 @@ def measure(
 
     def save() -> dict:
         choices = [choice for outcome in asked.outcomes for choice in outcome.choices]
-        made = {**made_by(asked.clock), "launches": launches.made}
-        file = wisdom.document(choices, made, machine=wisdom.machine_object(), mpi=version)
-        if choices:
-            wisdom.write(path, wisdom.joined(old, file))
+        made = {**made_by(asked.clock), "launches": journal.launches, "launches_now": launches.made}
+        file = wisdom.joined(old, wisdom.document(choices, made, machine=wisdom.machine_object(), mpi=version))
+        if choices and (old is None or file["choices"] != old["choices"]):
+            wisdom.write(path, file)
         return {"wisdom": str(path), "mpi": version, "made": made, "results": choices}
 
     interrupted = False

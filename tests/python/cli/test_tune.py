@@ -56,8 +56,9 @@ def test_wisdom_is_written_where_run_finds_it(kumihimo, home, family):
     again = tuned(kumihimo(*asked, timeout_seconds=300))
     if not found["left_to_the_library"]:
         assert again["measured_before"] == ["allreduce of 2 ranks"]
-        assert again["made"]["launches"] == 0
+        assert again["made"]["launches_now"] == 0
         assert again["results"] == found["results"]
+        assert path.read_text(encoding="utf-8") == text, "nothing new is not dated anew"
 
 
 @pytest.mark.mpi
