@@ -11,8 +11,8 @@
 namespace kumihimo::interpose {
 namespace {
 
-// Calls that differ in length, type, operation or root; a program has a few. Past it a call is the library's, on all
-// ranks alike, since all have made the same calls in the same order.
+// Calls that differ in length, type, operation or root; a program has a few. Past it a call is the library's (or has a
+// plan made anew), on all ranks alike, since all have made the same calls in the same order.
 constexpr std::int64_t most_plans = 512; // two of each: in place, and not
 
 } // namespace
@@ -141,14 +141,23 @@ std::optional<Reason> Communicator::obstacle(const plan::CallKey& key) const {
 
 Communicator::Answer Communicator::make_plan(const Collective& question, const plan::CallKey& key,
                                              const Choice& choice) {
-  if (const auto reason = obstacle(key)) return *reason;
+  const auto reason = obstacle(key);
+  // What must keep its order is not left to the library for want of room: made for this call, and anew for the next.
+  const bool brief = reason == Reason::too_many && is_fixed(reproducible_, question);
+  if (reason && !brief) return *reason;
   if (!transport_ && !open_transport()) return Reason::no_plan;
   Result<std::vector<Made>> made = make_both(question, choice, Asking::all_ranks);
   if (!made && note_.empty() && !made.error().elsewhere && made.error().kind == Error::Kind::failed)
     note_ = made.error().sentence();
   if (!all(made.ok())) {
-    refused_.insert(apart(key));
+    if (!brief) refused_.insert(apart(key));
     return Reason::no_plan;
+  }
+  if (brief) {
+    std::swap(brief_[0], brief_[1]);
+    brief_[0] = std::move(*made);
+    for (const Made& m : brief_[0])
+      if (m.key == key) return Ready{m.plan.get(), choice.place};
   }
   for (Made& m : *made) plans_.keep(m.key, std::move(m.plan));
   return Ready{plans_.find(key), choice.place};

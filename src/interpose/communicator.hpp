@@ -99,7 +99,8 @@ class Communicator {
   std::array<std::vector<Choice>, taken_over.size()> choices_, fixed_choices_; // these for what must keep its order
   double timeout_seconds_ = 0;
   std::unique_ptr<mpi::MpiTransport> transport_;
-  plan::PlanCache plans_; // after the transport, which they use
+  plan::PlanCache plans_;                  // after the transport, which they use
+  std::array<std::vector<Made>, 2> brief_; // of the last two calls for which there was no room: a call may need both
   std::unordered_set<plan::CallKey, Refused> refused_;
 };
 
