@@ -26,8 +26,8 @@ def segments(collective: str, name: str, size: int, given: dict) -> Iterator[dic
 
 
 def others(collective: str, name: str, size: int, given: dict) -> Iterator[dict]:
-    """As given, and with other numbers of segments in flight and of trees; with the broadcast right behind the reduction
-    where there are both."""
+    """As given, and with other numbers of segments in flight and of trees; with the broadcast right behind the
+    reduction where there are both."""
     yield given
     takes = declared(collective, name)
     if "segment_bytes" in given and "window" in takes:
