@@ -44,21 +44,23 @@ class Look:
 
     def first_page(self, ranks: Sequence[int], export: Path | None) -> FirstPage:
         page = FirstPage()
-        share = self.clock.seconds * (EXPORT_SHARE if export else GUIDELINES_SHARE) / len(ranks)
-        for number in ranks:
-            asking = self.asking(number, self.clock.spent + share, share)
+        end = self.clock.spent + self.clock.seconds * (EXPORT_SHARE if export else GUIDELINES_SHARE)
+        for place, number in enumerate(ranks):
+            asking = self.asking(number, (end - self.clock.spent) / (len(ranks) - place))
             folder = export if export is None or len(ranks) == 1 else export / f"{number}-ranks"
             try:
                 found = self.violations(asking) if folder is None else self.export(asking, folder, page)
                 page.violations += [{"ranks": number, **asdict(v), "text": v.line()} for v in found]
             except OutOfTime:
                 what = "the performance guidelines" if folder is None else "--export"
-                page.lacking.append(f"no time for {what} on {number} ranks")
+                page.lacking.append(f"no time for {what} on {number} ranks; a larger --budget has some")
             except NotApplicable as reason:
                 page.lacking.append(str(reason))
         return page
 
-    def asking(self, ranks: int, end: float, seconds: float) -> Asking:
+    def asking(self, ranks: int, seconds: float) -> Asking:
+        end = self.clock.spent + seconds
+
         def step(what: str) -> None:
             if self.clock.spent > end:
                 raise OutOfTime(f"time for {what}", "none")

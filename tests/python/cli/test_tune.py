@@ -148,6 +148,7 @@ def test_wisdom_of_the_simulator_is_labelled(kumihimo, tmp_path, home):
         (("--bytes", "12"), "whole elements of 8 bytes, found 12"),
         (("--shape", "2x2"), "--shape beside --machine"),
         (("--machine", "k-computer", "--mpi", "openmpi"), "--machine or --mpi"),
+        (("--machine", "k-computer", "--export", "files"), "--machine or --export"),
         (("--machine", "k-computer", "--reproducible"), "--machine or --reproducible"),
         (("--machine", "not-there"), "not-there"),
         (("--mpi", "/not/there"), "/not/there"),
