@@ -17,12 +17,11 @@ from kumihimo.cli import options, output, waiting
 from kumihimo.errors import BadInput, KumihimoError
 from kumihimo.questions import Ranks
 from kumihimo.sizes import parse_sizes, text_of
-from kumihimo.tune import own_calls, reading, targets, tuner, wisdom
+from kumihimo.tune import first_page, reading, targets, tuner, wisdom
 from kumihimo.tune.journal import Journal
 from kumihimo.tune.launches import Clock, Launches, on_this_machine
 from kumihimo.tune.targets import ANY, COLLECTIVES, FIXED_ORDER, REDUCTIONS, Target
 
-STEPS_OF_EXPORT = 80  # launches, about
 UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 
 
@@ -49,14 +48,14 @@ def command(
     reproducible: Annotated[
         bool, typer.Option("--reproducible", help="Choose for `run --reproducible`: fixed order, whatever it costs.")
     ] = False,
-    export: Annotated[
-        Optional[Path],
-        typer.Option("--export", metavar="DIR", help="Write what was learnt of the library's own algorithms for it."),
-    ] = None,
     machine: Annotated[
         Optional[str], typer.Option("--machine", "-m", metavar="M", help="By the simulator, for a described machine.")
     ] = None,
     shape: options.Shape = None,
+    export: Annotated[
+        Optional[Path],
+        typer.Option(metavar="DIR", help="Write files that tell the MPI library which of its own to take."),
+    ] = None,
     as_json: options.Json = False,
 ) -> int:
     """Try all algorithms and their parameters, keep for each length what is faster than the MPI library's own.
@@ -82,8 +81,7 @@ def command(
         show(found)
     if found["interrupted"]:
         tell(f"interrupted; what was found is in {found['wisdom']}, and the same command goes on from there")
-    disobeyed = any(each["verdict"] == "not obeyed" for each in found.get("exports", ()))
-    return 1 if found["interrupted"] or found["wrong"] or disobeyed else 0
+    return 1 if found["interrupted"] or found["wrong"] or found["disobeyed"] else 0
 
 
 @dataclass
@@ -146,7 +144,7 @@ def even(sizes: list[int]) -> list[int]:
 
 def refuse_beside_machine(library: str | None, reproducible: bool, export: Path | None) -> None:
     if export is not None:
-        raise BadInput("--machine or --export", "both", "only an MPI library that runs can be told of its algorithms")
+        raise BadInput("--machine or --export", "both", "files are for an MPI library that is here")
     if library is not None:
         raise BadInput("--machine or --mpi", "both", "the simulator knows no MPI library")
     if reproducible:
@@ -163,11 +161,9 @@ def measure(
     ranks_per_node: int | None,
     reproducible: bool,
     out: Path | None,
-    export: Path | None = None,
+    export: Path | None,
 ) -> dict:
     """On this machine."""
-    if export is not None:
-        own_calls.check_budget(asked.clock)
     if launched.place():
         raise BadInput("kumihimo tune by itself, since it starts the processes", "it under mpirun", "leave mpirun out")
     installation = mpi.choose(library)
@@ -189,19 +185,18 @@ def measure(
 
     def save() -> dict:
         choices = [choice for outcome in asked.outcomes for choice in outcome.choices]
-        made = {**made_by(asked.clock), "launches": launches.made}
-        file = wisdom.document(choices, made, machine=wisdom.machine_object(), mpi=version)
-        if choices:
-            wisdom.write(path, wisdom.joined(old, file))
+        made = {**made_by(asked.clock), "launches": journal.launches, "launches_now": launches.made}
+        file = wisdom.joined(old, wisdom.document(choices, made, machine=wisdom.machine_object(), mpi=version))
+        if choices and (old is None or file["choices"] != old["choices"]):
+            wisdom.write(path, file)
         return {"wisdom": str(path), "mpi": version, "made": made, "results": choices}
 
     interrupted = False
-    own = own_calls.OwnCalls()
+    page = first_page.FirstPage()
     try:
-        numbers = sorted({target.ranks for target in wanted})
-        with waiting.progress("the library's own", 1 + STEPS_OF_EXPORT * (export is not None)) as advance:
-            own = own_calls.look_at(installation, numbers, asked.sizes, asked.clock, advance, export)
         with waiting.progress("tuning", tuner.steps(wanted)) as advance:
+            look = first_page.Look(installation, asked.sizes, asked.clock, journal, advance)
+            page = look.first_page(list(dict.fromkeys(target.ranks for target in wanted)), export)
             work = tuner.Tuner(launches, tuner.by_golden_copy(installation), journal, advance)
             for outcome in work.tune(wanted, asked.sizes):
                 asked.outcomes.append(outcome)
@@ -222,10 +217,10 @@ def measure(
         "left_to_the_library": left,
         "wrong": [wrong for outcome in asked.outcomes for wrong in outcome.wrong],
         "measured_before": [str(outcome.target) for outcome in asked.outcomes if outcome.again],
-        "violations": own.violations,
-        "guidelines_checked_on": own.checked,
-        "exports": own.exports,
-        "notes": [*own.notes, *([journal.replaced] if journal.replaced else [])],
+        "guidelines": page.violations,
+        "exports": page.exports,
+        "disobeyed": page.disobeyed,
+        "notes": [*([journal.replaced] if journal.replaced else []), *page.lacking],
         "interrupted": interrupted or launches.interrupted,
     }
 
@@ -271,6 +266,9 @@ def simulate(asked: Asked, name: str, ranks: Ranks, out: Path | None) -> dict:
         "left_to_the_library": left,
         "wrong": [],
         "measured_before": [],
+        "guidelines": [],
+        "exports": [],
+        "disobeyed": [],
         "notes": ["the figures are the simulator's", *([journal.replaced] if journal.replaced else [])],
         "interrupted": interrupted,
     }
@@ -295,8 +293,11 @@ def made_by(clock: Clock) -> dict:
 
 
 def show(found: dict) -> None:
-    """What the MPI library does not keep to; what is now chosen; then what is not."""
-    show_own_calls(found)
+    """Where the library falls short by itself; what is now chosen; then what is not."""
+    slow = [f"{each['ranks']} ranks: {each['text']}" for each in found["guidelines"]]
+    if slow:
+        output.print_list("The MPI library's own against performance guidelines:", slow)
+        print()
     rows = [row(choice) for choice in found["results"]]
     if rows:
         simulated = any(choice.get("simulated") for choice in found["results"])
@@ -314,19 +315,8 @@ def show(found: dict) -> None:
     if again:
         output.print_list("Measured by an earlier tuning (--fresh measures again):", again)
     output.print_list("Left to the MPI library for want of time; the same command goes on:", lines_of(found))
+    output.print_list("Files for the MPI library:", [line for lines in found["exports"] for line in lines])
     output.print_list("Wrong by the golden copy, and not chosen:", found["wrong"])
-
-
-def show_own_calls(found: dict) -> None:
-    lines = [violation["line"] for violation in found.get("violations", ())]
-    output.print_list("The MPI library by itself violates performance guidelines:", lines)
-    if not lines and found.get("guidelines_checked_on"):
-        numbers = ", ".join(map(str, found["guidelines_checked_on"]))
-        print(f"The MPI library by itself violates no performance guideline ({numbers} ranks).")
-    for each in found.get("exports", ()):
-        output.print_list(f"{each['file']}, {each['line']}", each["usage"])
-    if lines or found.get("guidelines_checked_on"):
-        print()
 
 
 def lines_of(found: dict) -> list[str]:

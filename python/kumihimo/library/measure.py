@@ -8,7 +8,6 @@ that of this median (the 2nd to the 8th of 9; below 6 launches the smallest to t
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -17,7 +16,7 @@ from kumihimo.library.algorithms import AUTO, COLLECTIVES, DEFAULT, Catalogue
 from kumihimo.library.guidelines import CALLS
 from kumihimo.library.tell import Asking, Reference, launch_library, rounds, settings_of
 
-LAUNCHES, LEAST_LAUNCHES = 7, 3
+LAUNCHES = 7
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,6 @@ class Table:
 @dataclass(frozen=True)
 class Effort:
     launches: int = LAUNCHES
-    seconds: float = 3600  # no further round of launches is begun that would last longer than this; at least 3 are
     case_seconds: float = 0.02
     seed: int = 1  # of the order of the launches
 
@@ -86,10 +84,7 @@ def measure(asking: Asking, catalogue: Catalogue, reference: Reference, effort: 
     samples: dict[tuple[str, str, int], list[float]] = {}
     table = Table(asking.ranks)
     tried = rounds(catalogue)
-    began = time.monotonic()
     for number in range(effort.launches):
-        if number >= LEAST_LAUNCHES and (time.monotonic() - began) * (number + 1) / number > effort.seconds:
-            break
         order = list(range(len(tried)))
         shuffle(order)
         for done, place in enumerate(order):

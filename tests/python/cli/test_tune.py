@@ -56,8 +56,9 @@ def test_wisdom_is_written_where_run_finds_it(kumihimo, home, family):
     again = tuned(kumihimo(*asked, timeout_seconds=300))
     if not found["left_to_the_library"]:
         assert again["measured_before"] == ["allreduce of 2 ranks"]
-        assert again["made"]["launches"] == 0
+        assert again["made"]["launches_now"] == 0
         assert again["results"] == found["results"]
+        assert path.read_text(encoding="utf-8") == text, "nothing new is not dated anew"
 
 
 @pytest.mark.mpi
@@ -120,15 +121,6 @@ def test_too_little_time_leaves_all_to_the_library(kumihimo, home):
     assert not list(home.glob("*.json"))
 
 
-def test_files_for_the_library_want_time_and_a_library(kumihimo, home):
-    short = kumihimo("tune", "--budget", "30s", "--export", "there")
-    assert short.code == 2
-    assert "--export with a --budget of at least 120s" in short.err
-    both = kumihimo("tune", "--machine", "k-computer", "--export", "there")
-    assert both.code == 2
-    assert "--machine or --export" in both.err
-
-
 def test_wisdom_of_the_simulator_is_labelled(kumihimo, tmp_path, home):
     asked = ("tune", "bcast", "--machine", "k-computer", "--shape", "4x3x2", "--bytes", "8,64,512", "--json")
     found = tuned(kumihimo(*asked))
@@ -156,6 +148,7 @@ def test_wisdom_of_the_simulator_is_labelled(kumihimo, tmp_path, home):
         (("--bytes", "12"), "whole elements of 8 bytes, found 12"),
         (("--shape", "2x2"), "--shape beside --machine"),
         (("--machine", "k-computer", "--mpi", "openmpi"), "--machine or --mpi"),
+        (("--machine", "k-computer", "--export", "files"), "--machine or --export"),
         (("--machine", "k-computer", "--reproducible"), "--machine or --reproducible"),
         (("--machine", "not-there"), "not-there"),
         (("--mpi", "/not/there"), "/not/there"),
