@@ -28,6 +28,15 @@ void bind_parameters(nb::module_& m) {
           "overlap"_a = nb::none(), "default_segment_bytes"_a = nb::none());
 }
 
+nb::dict dict_of(const Guarantees& g) {
+  nb::dict d;
+  d["same_on_all_ranks"] = g.same_on_all_ranks;
+  d["same_from_run_to_run"] = g.same_from_run_to_run;
+  d["independent_of_placement"] = g.independent_of_placement;
+  d["independent_of_rank_count"] = g.independent_of_rank_count;
+  return d;
+}
+
 void bind_variant(nb::module_& m) {
   nb::class_<Variant::Parameter>(m, "Parameter")
       .def_ro("name", &Variant::Parameter::name)
@@ -41,6 +50,12 @@ void bind_variant(nb::module_& m) {
       .def_ro("reference", &Variant::reference)
       .def_ro("parameters", &Variant::parameters)
       .def_ro("apart", &Variant::apart)
+      .def_prop_ro(
+          "rounding", [](const Variant& v) { return dict_of(v.rounding); },
+          "What is promised of the bits of reductions that round.")
+      .def(
+          "guarantees", [](const Variant& v, const Collective& c) { return dict_of(v.guarantees(c)); }, "collective"_a,
+          "What is promised of the bits of this collective's result.")
       .def(
           "build",
           [](const Variant& v, const Collective& collective, const RankSpace& space, const Parameters& parameters) {

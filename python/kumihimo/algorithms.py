@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from kumihimo import _collectives
+from kumihimo.guarantees import words
+
+REDUCING = ("reduce", "allreduce", "reduce_scatter", "scan", "exscan")
 
 HEAD = """# Algorithms
 
@@ -13,6 +16,11 @@ Every algorithm of the registry, by collective. Made by `scripts/document`; edit
 In the costs P is the number of ranks, n the bytes, S the number of segments, α the time of a message without its bytes,
 β the time of a byte on a link, γ the time to reduce a byte. Algorithms marked *apart* are extensions of our own: they
 are reported beside a comparison of published ones, not in it.
+
+*Same bits on all* is what is promised where an operation rounds (float sums and products): the ranks that have the
+result get the same bits; every run does, whenever messages arrive; and so does every placement of the same ranks, where
+the order of the operands goes by rank numbers alone. Other operations, and collectives that only move data, give the
+same bits on any number of ranks, too. [reproducible.md](reproducible.md) tells how to ask for it.
 """
 
 
@@ -25,8 +33,13 @@ def page() -> str:
 def section(kind: str) -> str:
     """One collective: a table to choose from, then each algorithm's parameters."""
     variants = _collectives.variants(kind)
-    lines = ["", f"## {kind}", "", "| Algorithm | What it does | Cost | Reference |", "|---|---|---|---|"]
-    lines += [row(f"`{v.name}`" + (" *apart*" if v.apart else ""), v.summary, v.cost, v.reference) for v in variants]
+    reduces = kind in REDUCING
+    lines = ["", f"## {kind}", ""]
+    lines.append("| Algorithm | What it does | Cost |" + (" Same bits on all |" if reduces else "") + " Reference |")
+    lines.append("|---" * (5 if reduces else 4) + "|")
+    for v in variants:
+        promised = [words(v.rounding)] if reduces else []
+        lines.append(row(f"`{v.name}`" + (" *apart*" if v.apart else ""), v.summary, v.cost, *promised, v.reference))
     lines += ["", "| Algorithm | Parameter | Default | Meaning |", "|---|---|---|---|"]
     lines += [row(f"`{v.name}`", f"`{p.name}`", p.initial, p.meaning) for v in variants for p in v.parameters]
     return "\n".join(lines) + "\n"

@@ -11,6 +11,8 @@ import os
 import re
 import shutil
 import signal
+import stat
+import struct
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -21,22 +23,25 @@ from kumihimo.installed import program
 from kumihimo.mpi import version_text
 
 INTERPOSER = "libkumihimo-interposer.so"
+RECORDER = "libkumihimo-recorder.so"
 OF_PROGRAM = "LD_PRELOAD"  # set for the program's processes, not for the launcher
 OURS = "KUMIHIMO_"  # begins the names of settings in the environment
 MPI_LAUNCHERS = ("mpirun", "mpiexec", "orterun", "prterun")  # how their names begin
 SAYS = {"openmpi": ("Open MPI", "OpenRTE", "PRTE", "prte"), "mpich": ("HYDRA", "MPICH", "Intel(R) MPI", "MVAPICH")}
 
 
-def run(command: Sequence[str], settings: Mapping[str, str]) -> tuple[int, dict | None]:
-    """Run `command` with `settings` (by their names in the environment, without KUMIHIMO_): its exit status, and the
-    summary that the program wrote, or None if it wrote none."""
+def run(
+    command: Sequence[str], settings: Mapping[str, str], objects: Sequence[str] = (INTERPOSER,)
+) -> tuple[int, dict | None]:
+    """Run `command` with `settings` (by their names in the environment, without KUMIHIMO_) and our `objects`, of which
+    the first sees a call first: its exit status, and the summary that the program wrote, or None if it wrote none."""
     launcher = shutil.which(command[0])
     if launcher is None:
         raise BadInput("a command that starts MPI processes, as mpirun -n 4 ./program", f"no {command[0]}")
     with tempfile.TemporaryDirectory(prefix="kumihimo-") as folder:
         summary = Path(folder) / "summary.json"
         given = {f"{OURS}{name}": value for name, value in settings.items() if value}
-        given |= {f"{OURS}SUMMARY": str(summary), OF_PROGRAM: preloaded()}
+        given |= {f"{OURS}SUMMARY": str(summary), OF_PROGRAM: preloaded(objects)}
         family = family_of(Path(launcher))
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
         process = subprocess.Popen(
@@ -71,12 +76,44 @@ def preloading(family: str | None, given: Mapping[str, str]) -> list[str]:
     return []
 
 
-def preloaded() -> str:
+def preloaded(objects: Sequence[str] = (INTERPOSER,)) -> str:
     """Ours, before what the user loads."""
-    ours = str(program(INTERPOSER))
+    ours = " ".join(checked(str(program(name))) for name in objects)
+    return " ".join(filter(None, (ours, os.environ.get(OF_PROGRAM))))
+
+
+def checked(ours: str) -> str:
+    """A path that the loader can take."""
     if re.search(r"[\s:]", ours):  # the loader takes both for the end of a name
         raise Failed("a path to our object without blanks and colons, as LD_PRELOAD wants it", repr(ours), "move it")
-    return " ".join(filter(None, (ours, os.environ.get(OF_PROGRAM))))
+    return ours
+
+
+def obstacles(command: Sequence[str]) -> list[str]:
+    """Of the programs that a command line names, those into which nothing can be loaded, each with the reason."""
+    found = []
+    for word in command[1:]:
+        path = shutil.which(word)
+        if path is None:
+            continue
+        with contextlib.suppress(OSError):
+            if Path(path).stat().st_mode & (stat.S_ISUID | stat.S_ISGID):
+                found.append(f"{word} is setuid or setgid")
+            elif is_static(Path(path)):
+                found.append(f"{word} is linked statically")
+    return found
+
+
+def is_static(path: Path) -> bool:
+    """A 64-bit ELF program that asks for no loader: none of its program headers is PT_INTERP."""
+    with path.open("rb") as file:
+        head = file.read(64)
+        if len(head) < 64 or head[:5] != b"\x7fELF\x02":
+            return False
+        offset, size, number = (struct.unpack_from(f, head, at)[0] for f, at in (("<Q", 32), ("<H", 54), ("<H", 56)))
+        file.seek(offset)
+        headers = file.read(size * number)
+    return all(struct.unpack_from("<I", headers, at)[0] != 3 for at in range(0, len(headers), size))
 
 
 def waited(process: subprocess.Popen) -> int:

@@ -124,6 +124,7 @@ def _about(schedule: _schedule.Schedule, space, case: Case) -> dict:
         "in_place": collective.in_place,
         "segments": schedule.segments,
     }
+    about["guarantees"] = case.variant.guarantees(collective)
     if collective.reduces:
         about["operation"] = collective.operation
     if collective.has_root:

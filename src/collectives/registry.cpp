@@ -103,7 +103,13 @@ Result<Schedule> Variant::build(const Collective& collective, const RankSpace& s
                                       "not commute needs",
                                       name));
   built->algorithm = name;
+  built->claims.same_on_all_ranks = rounding.same_on_all_ranks;
   return built;
+}
+
+Guarantees Variant::guarantees(const Collective& c) const {
+  if (!c.reduces() || algebra(c.type, c.operation).associative_in_bits) return {true, true, true, true};
+  return rounding;
 }
 
 std::vector<const Variant*> Registry::variants(CollectiveKind kind) const {

@@ -27,6 +27,17 @@ struct Parameters {
   std::int64_t default_segment_bytes = std::int64_t{1} << 20;
 };
 
+// What a result's bits are promised to be, where an operation rounds, so that another order gives other bits. `verify`
+// tests the first for each schedule; the second is its dataflow: one order for every interleaving; the third is tested
+// for the registry, by comparing the orders on different shapes.
+struct Guarantees {
+  bool same_on_all_ranks = true;          // every rank that has the result has the same bits
+  bool same_from_run_to_run = true;       // whenever messages arrive
+  bool independent_of_placement = false;  // the order goes by rank numbers, whatever the shape of the ranks
+  bool independent_of_rank_count = false; // the same contributions, spread over more or fewer ranks
+  constexpr bool operator==(const Guarantees&) const = default;
+};
+
 struct Variant {
   struct Parameter {
     std::string name, initial, meaning; // "trees", "dimensions longer than 1", "spanning trees"
@@ -37,7 +48,8 @@ struct Variant {
   std::string cost;      // in alpha, beta, gamma for P ranks and n bytes
   std::string reference; // paper, section
   std::vector<Parameter> parameters;
-  bool apart = false; // our own extension of a published algorithm: reported beside the comparison, not in it
+  bool apart = false;  // our own extension of a published algorithm: reported beside the comparison, not in it
+  Guarantees rounding; // of reductions that round; others give the same bits in any order
 
   // The schedule, or why there is none: `not_applicable` with the reason, or bad input.
   std::function<Result<Schedule>(const Collective&, const RankSpace&, const Parameters&)> recipe;
@@ -46,6 +58,9 @@ struct Variant {
   // bytes that fit, operations applicable to the type, rank order where the operation does not commute. One rank alone
   // copies.
   Result<Schedule> build(const Collective& collective, const RankSpace& space, const Parameters& parameters = {}) const;
+
+  // For this question: all of them where nothing is reduced, or where the operation associates in bits.
+  Guarantees guarantees(const Collective& collective) const;
 };
 
 class Registry {

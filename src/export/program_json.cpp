@@ -71,6 +71,7 @@ Json json_of(const Scratch& s) {
 
 Json json_of(const Claims& claims) {
   Json j{{"in_place_safe", claims.in_place_safe},
+         {"same_on_all_ranks", claims.same_on_all_ranks},
          {"keeps_rank_order", claims.keeps_rank_order},
          {"neighbours_only", claims.neighbours_only},
          {"link_disjoint", claims.link_disjoint}};

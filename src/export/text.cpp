@@ -136,9 +136,12 @@ std::string question(const Schedule& schedule, const RankSpace& space) {
   return text + fmt::format(", on {} rank{}: {}", c.ranks, c.ranks == 1 ? "" : "s", space.name());
 }
 
-std::string claims_text(const Claims& claims) {
+std::string claims_text(const Schedule& schedule) {
+  const Claims& claims = schedule.claims;
   std::vector<std::string> said;
   if (claims.in_place_safe) said.emplace_back("safe in place");
+  if (claims.same_on_all_ranks && schedule.collective.kind == CollectiveKind::allreduce)
+    said.emplace_back("same on all ranks");
   if (claims.keeps_rank_order) said.emplace_back("keeps rank order");
   if (claims.neighbours_only) said.emplace_back("neighbours only");
   if (claims.link_disjoint) said.emplace_back("link-disjoint");
@@ -160,7 +163,7 @@ std::string header_text(const Schedule& schedule, const RankSpace& space, std::s
             fmt::format("segments    {}{}", schedule.segments.count,
                         schedule.segments.count == 1 ? "" : "; parts below are those of the segment s at hand"),
             hanging);
-  page.line(0, fmt::format("claims      {}", claims_text(schedule.claims)), hanging);
+  page.line(0, fmt::format("claims      {}", claims_text(schedule)), hanging);
   return page.take();
 }
 

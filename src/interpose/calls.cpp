@@ -1,6 +1,6 @@
 #include "interpose/calls.hpp"
 
-#include "interpose/session.hpp"
+#include "interpose/exact.hpp"
 
 #include <fmt/format.h>
 
@@ -200,9 +200,7 @@ Work work_of(const Taken& taken, mpi::Handle communicator) {
 }
 
 Status run(const Taken& taken, mpi::Handle communicator) {
-  const bool alone = taken.communicator->under_way().load(std::memory_order_acquire) == 0;
-  const Status done =
-      alone ? taken.plan->run(taken.buffers) : taken.session->nonblocking().run(work_of(taken, communicator));
+  const Status done = run_plan(*taken.session, *taken.communicator, communicator, *taken.plan, taken.buffers);
   if (!done || !taken.packed || taken.root) [[likely]]
     return done;
   return taken.packed->unpack();
@@ -210,9 +208,17 @@ Status run(const Taken& taken, mpi::Handle communicator) {
 
 } // namespace
 
+Status run_plan(Session& session, Communicator& communicator, mpi::Handle handle, plan::Plan& plan,
+                const execute::Buffers& buffers) {
+  if (communicator.under_way().load(std::memory_order_acquire) == 0) return plan.run(buffers);
+  return session.nonblocking().run({&plan, communicator.transport(), &communicator.under_way(), buffers, handle});
+}
+
 std::optional<int> run_call(CollectiveKind kind, Call call) {
   Session* const session = Session::current();
   if (!session) return std::nullopt;
+  if (session->reproducible() == Reproducible::exact)
+    if (const ExactAnswer exact = run_exact(*session, kind, call); exact.is_sum) return exact.code;
   const Answer taken = take({*session, kind, Form::blocking}, call);
   if (!taken) return std::nullopt;
   const Status done = *taken ? run(**taken, call.communicator) : Status(taken->error());
@@ -224,6 +230,8 @@ std::optional<int> run_call(CollectiveKind kind, Call call) {
 std::optional<int> start_call(CollectiveKind kind, Call call, mpi::Handle& request) {
   Session* const session = Session::current();
   if (!session) return std::nullopt;
+  if (session->reproducible() == Reproducible::exact)
+    if (const ExactAnswer exact = start_exact(*session, kind, call, request); exact.is_sum) return exact.code;
   const Answer taken = take({*session, kind, Form::nonblocking}, call);
   if (!taken) return std::nullopt;
   if (!*taken) return session->raise(taken->error(), call.communicator);

@@ -24,6 +24,12 @@ struct Call {
 std::optional<int> run_call(CollectiveKind kind, Call call);
 std::optional<int> start_call(CollectiveKind kind, Call call, mpi::Handle& request); // non-blocking
 
+class Communicator;
+class Session;
+// A plan's run, after what is under way on its communicator.
+Status run_plan(Session& session, Communicator& communicator, mpi::Handle handle, plan::Plan& plan,
+                const execute::Buffers& buffers);
+
 // In a call in which the ranks of the communicator may wait for each other.
 void meet(mpi::Handle communicator);
 // The non-blocking collectives, where any of ours is not complete; else null.

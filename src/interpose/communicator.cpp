@@ -2,6 +2,7 @@
 
 #include "base/hash.hpp"
 #include "execute/receiving.hpp"
+#include "interpose/exact.hpp"
 
 #include <algorithm>
 #include <set>
@@ -10,8 +11,8 @@
 namespace kumihimo::interpose {
 namespace {
 
-// Calls that differ in length, type, operation or root; a program has a few. Past it a call is the library's, on all
-// ranks alike, since all have made the same calls in the same order.
+// Calls that differ in length, type, operation or root; a program has a few. Past it a call is the library's (or has a
+// plan made anew), on all ranks alike, since all have made the same calls in the same order.
 constexpr std::int64_t most_plans = 512; // two of each: in place, and not
 
 } // namespace
@@ -34,6 +35,10 @@ Communicator::Communicator(const mpi::Library& library, mpi::Handle handle, cons
   if (!agrees_) return;
   const plan::RankCounts on = recognise(agreed.machine);
   for (const CollectiveKind kind : taken_over) choices_[index_of(kind)] = agreed.wisdom.choices(kind, on);
+  reproducible_ = agreed.reproducible;
+  if (reproducible_ == Reproducible::off) return;
+  for (const CollectiveKind kind : {CollectiveKind::reduce, CollectiveKind::allreduce})
+    fixed_choices_[index_of(kind)] = fixed_choices(agreed.wisdom, kind, ranks);
 }
 
 Communicator::~Communicator() = default;
@@ -90,8 +95,10 @@ plan::RankCounts Communicator::recognise(const Shape* machine) {
   return {ranks(), nodes, ranks() % nodes == 0 ? ranks() / nodes : 0};
 }
 
-const Choice* Communicator::choice(CollectiveKind kind, std::int64_t bytes) const {
-  for (const Choice& c : choices_[index_of(kind)])
+const Choice* Communicator::choice(const Collective& question) const {
+  const std::int64_t bytes = question.bytes().value;
+  const auto& choices = is_fixed(reproducible_, question) ? fixed_choices_ : choices_;
+  for (const Choice& c : choices[index_of(question.kind)])
     if (bytes >= c.from_bytes && bytes <= c.to_bytes) return c.variant ? &c : nullptr;
   return nullptr;
 }
@@ -99,7 +106,7 @@ const Choice* Communicator::choice(CollectiveKind kind, std::int64_t bytes) cons
 Communicator::Answer Communicator::plan(const Collective& question) {
   if (!agrees_) return ranks() == 1 ? Reason::empty : Reason::disagreement;
   const plan::CallKey key = plan::key_of(question);
-  const Choice* chosen = choice(question.kind, question.bytes().value);
+  const Choice* chosen = choice(question);
   if (!chosen) return Reason::not_chosen;
   if (plan::Plan* known = plans_.find(key)) return Ready{known, chosen->place};
   return make_plan(question, key, *chosen);
@@ -108,7 +115,7 @@ Communicator::Answer Communicator::plan(const Collective& question) {
 Communicator::Answer Communicator::plan_alone(const Collective& question) {
   if (!agrees_) return ranks() == 1 ? Reason::empty : Reason::disagreement;
   const plan::CallKey key = plan::key_of(question);
-  const Choice* chosen = choice(question.kind, question.bytes().value);
+  const Choice* chosen = choice(question);
   if (!chosen) return Reason::not_chosen;
   if (transport_ && !transport_->is_near()) return Reason::far;
   if (plan::Plan* known = plans_.find(key)) return Ready{known, chosen->place};
@@ -134,14 +141,23 @@ std::optional<Reason> Communicator::obstacle(const plan::CallKey& key) const {
 
 Communicator::Answer Communicator::make_plan(const Collective& question, const plan::CallKey& key,
                                              const Choice& choice) {
-  if (const auto reason = obstacle(key)) return *reason;
+  const auto reason = obstacle(key);
+  // What must keep its order is not left to the library for want of room: made for this call, and anew for the next.
+  const bool brief = reason == Reason::too_many && is_fixed(reproducible_, question);
+  if (reason && !brief) return *reason;
   if (!transport_ && !open_transport()) return Reason::no_plan;
   Result<std::vector<Made>> made = make_both(question, choice, Asking::all_ranks);
   if (!made && note_.empty() && !made.error().elsewhere && made.error().kind == Error::Kind::failed)
     note_ = made.error().sentence();
   if (!all(made.ok())) {
-    refused_.insert(apart(key));
+    if (!brief) refused_.insert(apart(key));
     return Reason::no_plan;
+  }
+  if (brief) {
+    std::swap(brief_[0], brief_[1]);
+    brief_[0] = std::move(*made);
+    for (const Made& m : brief_[0])
+      if (m.key == key) return Ready{m.plan.get(), choice.place};
   }
   for (Made& m : *made) plans_.keep(m.key, std::move(m.plan));
   return Ready{plans_.find(key), choice.place};
@@ -178,17 +194,25 @@ bool Communicator::open_transport() {
   return !transport_failed_;
 }
 
+// What must keep its order is asked of ranks of which nothing is known but their numbers.
+Result<Schedule> Communicator::schedule_of(const Collective& question, const Choice& choice) const {
+  const RankSpace space = is_fixed(reproducible_, question) ? RankSpace::row(ranks()) : space_;
+  return choice.variant->build(question, space, choice.parameters);
+}
+
 // In place and not at once, since each is as collective as the other, and the next call may be either on any rank.
 Result<std::vector<Communicator::Made>> Communicator::make_both(Collective question, const Choice& choice,
                                                                 Asking asking) {
   std::vector<Made> both;
   std::optional<Error> error;
   for (const bool in_place : {false, true}) {
-    if (in_place && question.kind == CollectiveKind::bcast) break; // it always is
+    if (in_place && question.kind == CollectiveKind::bcast) break;    // it always is
+    if (!in_place && question.operation == Operation::user) continue; // exact sums always are
     question.in_place = in_place || question.kind == CollectiveKind::bcast;
-    const Result<Schedule> schedule = choice.variant->build(question, space_, choice.parameters);
+    const Result<Schedule> schedule = schedule_of(question, choice);
     if (!schedule) return schedule.error(); // on all ranks alike: it is asked of the question
-    const Result<execute::Reduction> reduction = execute::find_reduction(question);
+    const Result<execute::Reduction> reduction =
+        question.operation == Operation::user ? exact_reduction(question) : execute::find_reduction(question);
     if (!reduction) return reduction.error(); // so is this
     const auto make = asking == Asking::all_ranks ? &plan::Plan::make : &plan::Plan::make_alone;
     Result<std::unique_ptr<plan::Plan>> made = make(*schedule, Rank{rank_}, *transport_, *reduction);

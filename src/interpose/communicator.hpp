@@ -8,6 +8,7 @@
 #pragma once
 
 #include "execute/mpi/mpi_transport.hpp"
+#include "interpose/reproducible.hpp"
 #include "interpose/taken_over.hpp"
 #include "interpose/tally.hpp"
 #include "plan/plan_cache.hpp"
@@ -34,6 +35,7 @@ struct Agreed {
   std::uint64_t hash;             // of wisdom, settings and version
   const Shape* machine = nullptr; // of the nodes, where the user gives it
   double timeout_seconds = 0;     // of a run in which nothing moves; 0: none. A rank's own affair
+  Reproducible reproducible = Reproducible::off;
 };
 
 class Communicator {
@@ -70,7 +72,8 @@ class Communicator {
   struct Refused {
     std::size_t operator()(const plan::CallKey& key) const;
   };
-  const Choice* choice(CollectiveKind kind, std::int64_t bytes) const;
+  const Choice* choice(const Collective& question) const;
+  Result<Schedule> schedule_of(const Collective& question, const Choice& choice) const;
   Answer make_plan(const Collective& question, const plan::CallKey& key, const Choice& choice);
   Answer make_plan_alone(const Collective& question, const plan::CallKey& key, const Choice& choice);
   std::optional<Reason> obstacle(const plan::CallKey& key) const;
@@ -92,10 +95,12 @@ class Communicator {
   bool agrees_ = false, transport_failed_ = false;
   std::atomic<std::int32_t> under_way_ = 0;
   std::string note_;
-  std::array<std::vector<Choice>, taken_over.size()> choices_;
+  Reproducible reproducible_ = Reproducible::off;
+  std::array<std::vector<Choice>, taken_over.size()> choices_, fixed_choices_; // these for what must keep its order
   double timeout_seconds_ = 0;
   std::unique_ptr<mpi::MpiTransport> transport_;
-  plan::PlanCache plans_; // after the transport, which they use
+  plan::PlanCache plans_;                  // after the transport, which they use
+  std::array<std::vector<Made>, 2> brief_; // of the last two calls for which there was no room: a call may need both
   std::unordered_set<plan::CallKey, Refused> refused_;
 };
 

@@ -70,12 +70,17 @@ Session* Session::current() {
 
 Session::Session(mpi::Library library)
     : library_(std::move(library)), settings_(settings_of_environment()), types_(library_),
-      tally_(calls_told, most_variants()) {
+      place_of_exact_sums_(most_variants()), tally_(calls_told, place_of_exact_sums_ + 1) {
+  if (const Result<Reproducible> asked = parse_reproducible(settings_.reproducible))
+    reproducible_ = *asked;
+  else
+    say_once_for_all(asked.error().sentence() + "; nothing is kept reproducible");
   Result<Wisdom> wisdom = wisdom_of(settings_, library_, wisdom_path_);
   if (wisdom)
     wisdom_ = std::move(*wisdom);
   else
-    say_once_for_all(wisdom.error().sentence() + "; all calls are the library's");
+    say_once_for_all(wisdom.error().sentence() + "; " +
+                     (reproducible_ == Reproducible::off ? "all calls are the library's" : "it is left out"));
   if (!settings_.shape.empty()) {
     Result<Shape> shape = Shape::parse(settings_.shape);
     int ranks = 1;
@@ -89,6 +94,7 @@ Session::Session(mpi::Library library)
       say_once_for_all(shape.error().sentence());
   }
   hash_ = mixed(mixed(hash_of(version), hash_of(settings_.shape)), wisdom_.hash());
+  hash_ = mixed(hash_, static_cast<std::uint64_t>(reproducible_));
   if (settings_.timeout_seconds > 0) watchdog_.emplace(library_, settings_.timeout_seconds);
   library_.call.Comm_create_keyval(&copied, &deleted, &keyval_, this);
 }
@@ -108,7 +114,7 @@ Communicator* Session::communicator(mpi::Handle handle) {
   if (handle == library_.constants.comm_null || library_.call.Comm_test_inter(handle, &two_groups) != 0) return nullptr;
   std::unique_ptr<Communicator> made;
   if (!two_groups) {
-    const Agreed agreed{wisdom_, hash_, machine_ ? &*machine_ : nullptr, settings_.timeout_seconds};
+    const Agreed agreed{wisdom_, hash_, machine_ ? &*machine_ : nullptr, settings_.timeout_seconds, reproducible_};
     made = std::make_unique<Communicator>(library_, handle, agreed);
   }
   library_.call.Comm_set_attr(handle, keyval_, this); // so that we learn of its end
@@ -231,18 +237,23 @@ void Session::write_summary() {
                            {"calls", number}});
       };
       for (std::size_t v = 0; v < variants.size(); ++v) row(variants[v]->name, tally_.ran_in(counts, k, c, v));
+      row("exact_sum", tally_.ran_in(counts, k, c, place_of_exact_sums_));
       row("library", tally_.handed_on_in(counts, k, c));
     }
     for (std::size_t r = 0; r < reasons; ++r)
-      if (const std::int64_t number = tally_.for_reason(counts, k, static_cast<Reason>(r)); number > 0)
+      if (const std::int64_t number = tally_.for_reason(counts, k, static_cast<Reason>(r)); number > 0) {
         handed_on.push_back(
             {{"collective", collective}, {"reason", sentence_of(static_cast<Reason>(r))}, {"calls", number}});
+        if (reproducible_ != Reproducible::off)
+          handed_on.back()["reproducible"] = stays_reproducible(kind, static_cast<Reason>(r));
+      }
   }
   std::ofstream file(settings_.summary);
   if (!file) return say("the summary cannot be written to " + settings_.summary + " on this node");
   file << nlohmann::json{{"mpi", library_.version},
                          {"wisdom", wisdom_path_.empty() ? nlohmann::json() : nlohmann::json(wisdom_path_)},
                          {"ranks", ranks},
+                         {"reproducible", name_of(reproducible_)},
                          {"calls", calls},
                          {"handed_on", handed_on},
                          {"communicators", shapes_}}

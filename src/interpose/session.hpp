@@ -27,6 +27,8 @@ class Session {
   const mpi::Library& library() const { return library_; }
   const Types& types() const { return types_; }
   Tally& tally() { return tally_; }
+  Reproducible reproducible() const { return reproducible_; }
+  std::size_t place_of_exact_sums() const { return place_of_exact_sums_; } // in the tally, beside the algorithms
 
   // The communicator, known or new (then collective); null for an intercommunicator.
   Communicator* communicator(mpi::Handle handle);
@@ -66,10 +68,12 @@ class Session {
   mpi::Library library_;
   Settings settings_;
   Types types_;
+  Reproducible reproducible_ = Reproducible::off;
   Wisdom wisdom_;
   std::string wisdom_path_; // of the file that it is from, or empty
   std::optional<Shape> machine_;
   std::uint64_t hash_ = 0;
+  std::size_t place_of_exact_sums_;
   Tally tally_;
   int keyval_ = 0;
 

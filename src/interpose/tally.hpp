@@ -25,9 +25,10 @@ enum class Reason : std::uint8_t {
   no_plan,       // the algorithm does not fit, or there was no memory for it
   too_many,      // more different calls on one communicator than are kept
   not_connected, // a non-blocking call, before any blocking one has set up what it needs
-  far            // a non-blocking call, where not all ranks share memory
+  far,           // a non-blocking call, where not all ranks share memory
+  too_long       // a non-blocking exact sum, for one piece
 };
-inline constexpr std::size_t reasons = 10;
+inline constexpr std::size_t reasons = 11;
 std::string_view sentence_of(Reason reason);
 
 // A non-blocking call is told apart from its blocking twin.

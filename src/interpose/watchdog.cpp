@@ -122,8 +122,8 @@ Watchdog::~Watchdog() {
 
 void Watchdog::watch() {
   const double limit = share_of_end * seconds_;
-  const auto pause = std::chrono::duration<double>(
-      std::clamp(share_of_look * seconds_, shortest_look_seconds, longest_look_seconds));
+  const auto pause =
+      std::chrono::duration<double>(std::clamp(share_of_look * seconds_, shortest_look_seconds, longest_look_seconds));
   std::unique_lock lock(mutex_);
   while (!wake_.wait_for(lock, pause, [&] { return stops_; }))
     if (const std::string call = overdue(limit); !call.empty()) end(call);

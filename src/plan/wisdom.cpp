@@ -139,7 +139,7 @@ bool Choice::fits(CollectiveKind wanted, const RankCounts& ranks, Determinism as
   const auto one = [](std::int32_t chosen_for, std::int32_t there) { return chosen_for == 0 || chosen_for == there; };
   return kind == wanted && one(on.ranks, ranks.ranks) && one(on.nodes, ranks.nodes) &&
          one(on.ranks_per_node, ranks.ranks_per_node) &&
-         (asked == Determinism::any || determinism == Determinism::fixed_order);
+         determinism == asked;
 }
 
 Result<Wisdom> Wisdom::parse(std::string_view text, const Registry& registry, const Here& here) {
@@ -174,8 +174,10 @@ Result<Wisdom> Wisdom::of_algorithm(std::string_view name, const Registry& regis
     choice.kind = variant.kind;
     set_variant(choice, &variant, registry);
     choice.to_bytes = std::numeric_limits<std::int64_t>::max();
-    choice.determinism = Determinism::fixed_order; // whoever names an algorithm wants it
-    wisdom.choices_.push_back(choice);
+    for (const Determinism each : {Determinism::any, Determinism::fixed_order}) { // who names one wants it always
+      choice.determinism = each;
+      wisdom.choices_.push_back(choice);
+    }
   }
   if (wisdom.choices_.empty()) return registry.find(CollectiveKind::allreduce, name).error();
   return wisdom;

@@ -15,7 +15,7 @@ namespace kumihimo::plan {
 
 inline constexpr std::int64_t wisdom_version = 1;
 
-// What a run asks of the order of its reductions; wisdom of either kind is kept beside the other.
+// What a run asks of the order of its reductions; choices for either stand beside each other.
 enum class Determinism : std::uint8_t {
   any,
   fixed_order // the bits of a result depend on the ranks' data alone
@@ -34,9 +34,8 @@ struct Choice {
   Parameters parameters;
   std::int64_t from_bytes = 0, to_bytes = 0; // of a vector, both included
   RankCounts on;
-  Determinism determinism = Determinism::any;
+  Determinism determinism = Determinism::any; // a fixed order is kept at a cost, so only for who asks for it
 
-  // A choice made for a fixed order is good where none is asked for; not the other way round.
   bool fits(CollectiveKind wanted, const RankCounts& ranks, Determinism asked) const;
 };
 

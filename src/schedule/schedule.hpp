@@ -175,7 +175,9 @@ struct Segments {
 
 // What a schedule asserts of itself; `verify` tests every claim, and consumers may rely on those alone.
 struct Claims {
-  bool in_place_safe = true;     // never reads input after output was written at the same bytes
+  bool in_place_safe = true; // never reads input after output was written at the same bytes
+  bool same_on_all_ranks =
+      true; // every rank that gets an element of the result combines it in the same tree: same bits
   bool keeps_rank_order = false; // operands stay in rank order: fit for non-commutative operations
   bool neighbours_only = false;  // every message between neighbours of the rank space's shape
   bool link_disjoint = false;    // no directed link of the shape in two lanes of one phase

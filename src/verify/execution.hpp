@@ -23,6 +23,7 @@ struct Outcome {
   std::vector<Finding> findings;
   std::int64_t executed = 0;
   bool some_empty = false; // steps without data, which relay nothing
+  std::uint64_t order = 0; // of the whole result, of all ranks that have it: see Coverage; 0 with foci
   std::int64_t height = 0; // relays on the longest path within a lane and segment
 };
 

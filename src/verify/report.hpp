@@ -49,6 +49,9 @@ struct Coverage {
   std::int64_t footprints = 0;         // ranks whose memory was followed for all elements where not exact
   std::int64_t footprint_segments = 0; // of how many segments, from the first
   std::int64_t height = -1;            // relays on the longest path within a lane, as found
+  // Hash of the order in which each element of the result is combined, where exact; 0 otherwise. Two schedules of one
+  // question with the same hash give the same bits, whatever rounds.
+  std::uint64_t order = 0;
 };
 
 struct Report {

@@ -80,6 +80,27 @@ Wrong swapped_operands(const Schedule& s) {
   return with_step(s, *spot, [](Program&, const RoundContext&, Step& step) { step.arriving_left ^= true; });
 }
 
+// One rank adds up in another order what it then sends to nobody: its bits are other ones than the others'. What else
+// would tell it, the claim of rank order, is not made.
+Wrong other_order_at_one_rank(const Schedule& s) {
+  if (s.collective.kind != CollectiveKind::allreduce || !s.claims.same_on_all_ranks) return std::nullopt;
+  const auto spot = find_step(s, [](const Program& program, const Lane& lane, const Round& round, const Step& step) {
+    if (program.lanes.size() != 1 || step.kind != StepKind::receive_reduce) return false;
+    if (step.target.buffer.kind != Buffer::Kind::output) return false;
+    const auto last = std::find_if(lane.body.rbegin(), lane.body.rend(), [](const Node& node) {
+      const Round* r = std::get_if<Round>(&node);
+      return !r || std::any_of(r->steps.begin(), r->steps.end(), is_data_send);
+    });
+    if (last == lane.body.rend()) return true;
+    const Round* sends = std::get_if<Round>(&*last);
+    return sends && (*sends == round || std::find(lane.body.rbegin(), last, Node(round)) != last);
+  });
+  if (!spot) return std::nullopt;
+  Schedule wrong = with_step(s, *spot, [](Program&, const RoundContext&, Step& step) { step.arriving_left ^= true; });
+  wrong.claims.keeps_rank_order = false;
+  return wrong;
+}
+
 // Two rounds that receive one after the other take each other's sender.
 bool swap_neighbours(const RoundContext& context) {
   if (context.index + 1 >= context.body.size()) return false;
@@ -343,11 +364,12 @@ Wrong wrong_height(const Schedule& s) {
   return wrong;
 }
 
-constexpr std::array<Sabotage, 18> list = {{
+constexpr std::array<Sabotage, 19> list = {{
     {"wrong_peer", "a message goes to the next rank", wrong_peer},
     {"wrong_chunk", "as many elements, but others", wrong_chunk},
     {"wrong_length", "half of the data", wrong_length},
     {"swapped_operands", "the arriving operand on the other side", swapped_operands},
+    {"other_order_at_one_rank", "one rank adds up in another order than the others", other_order_at_one_rank},
     {"swapped_children", "two children reduced in the other order", swapped_children},
     {"missing_segment", "the last segment does not travel between two ranks", missing_segment},
     {"doubled_contribution", "a rank adds its input once more", doubled_contribution},

@@ -26,7 +26,8 @@ ValueId ValueStore::intern(const Node& node, const Facts& facts) {
 }
 
 ValueId ValueStore::leaf(std::int32_t rank, std::int64_t position, std::int64_t count) {
-  return intern({rank, -1, position, count}, {1, signature(rank), position, rank, rank + 1, true});
+  return intern({rank, -1, position, count},
+                {1, signature(rank), position, rank, rank + 1, true, mixed(1, static_cast<std::uint64_t>(rank))});
 }
 
 ValueId ValueStore::combine(ValueId left, ValueId right) {
@@ -38,6 +39,7 @@ ValueId ValueStore::combine(ValueId left, ValueId right) {
   f.position = a.position == b.position ? a.position : -1;
   f.in_order = a.in_order && b.in_order && a.high == b.low;
   f.low = a.low, f.high = b.high;
+  f.order = mixed(mixed(2, a.order), b.order);
   return intern({left, right, 0, count(left)}, f);
 }
 

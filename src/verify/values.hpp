@@ -20,6 +20,7 @@ struct Facts {
   std::int64_t position = -1;     // of all contributions' first element; -1 if they differ
   std::int32_t low = 0, high = 0; // if in_order: the contributions are those of ranks low .. high-1, in that order
   bool in_order = false;
+  std::uint64_t order = 0; // hash of the tree, whatever the elements: equal where the order of reduction is
 };
 
 class ValueStore {

@@ -138,6 +138,7 @@ class Checker {
     some_empty_ |= outcome.some_empty;
     report_.coverage.executed += outcome.executed;
     report_.coverage.height = std::max(report_.coverage.height, outcome.height);
+    report_.coverage.order = outcome.order;
   }
 
   // Followed whole it must be as claimed; samples may miss the longest path, and where there is less than an element

@@ -67,7 +67,7 @@ TEST(Text, HeaderSaysQuestionAndClaims) {
             R"(allreduce of 12 elements of float64 (sum), on 6 ranks: torus 3x2
 algorithm   relay (window=2)
 segments    4; parts below are those of the segment s at hand
-claims      safe in place, neighbours only
+claims      safe in place, same on all ranks, neighbours only
 )");
 }
 

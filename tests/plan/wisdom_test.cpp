@@ -47,7 +47,7 @@ TEST(Wisdom, ReadsAChoice) {
                                                              {"ratio", 0.5},
                                                              {"what comes later", json::array()}}})));
   ASSERT_TRUE(wisdom.ok()) << wisdom.error().sentence();
-  const std::vector<Choice> found = wisdom->choices(CollectiveKind::allreduce, {4, 2, 2});
+  const std::vector<Choice> found = wisdom->choices(CollectiveKind::allreduce, {4, 2, 2}, Determinism::fixed_order);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].variant->name, "ring");
   EXPECT_EQ(registry.variants(CollectiveKind::allreduce)[found[0].place], found[0].variant);
@@ -82,11 +82,14 @@ TEST(Wisdom, TheLibraryIsAChoice) {
   EXPECT_EQ(found[0].variant, nullptr);
 }
 
-TEST(Wisdom, AFixedOrderTakesOnlyWhatWasChosenForIt) {
-  const Result<Wisdom> wisdom = parsed(file_of({ring, with(ring, "determinism", "fixed_order")}));
+TEST(Wisdom, AFixedOrderHasChoicesOfItsOwn) {
+  const json fixed = with(with(ring, "determinism", "fixed_order"), "algorithm", "chain");
+  const Result<Wisdom> wisdom = parsed(file_of({with(ring, "determinism", "any"), ring, fixed}));
   ASSERT_TRUE(wisdom.ok());
   EXPECT_EQ(wisdom->choices(CollectiveKind::allreduce, {2, 1, 2}, Determinism::any).size(), 2u);
-  EXPECT_EQ(wisdom->choices(CollectiveKind::allreduce, {2, 1, 2}, Determinism::fixed_order).size(), 1u);
+  const std::vector<Choice> found = wisdom->choices(CollectiveKind::allreduce, {2, 1, 2}, Determinism::fixed_order);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].variant->name, "chain");
 }
 
 TEST(Wisdom, WithoutMachineAndLibraryIsOfAny) {
@@ -152,7 +155,8 @@ TEST(Wisdom, OfAnAlgorithmIsForAllThatItDoes) {
   const Result<Wisdom> wisdom = Wisdom::of_algorithm("binomial", registry);
   ASSERT_TRUE(wisdom.ok());
   for (const CollectiveKind kind : {CollectiveKind::bcast, CollectiveKind::reduce})
-    EXPECT_EQ(wisdom->choices(kind, {7, 1, 7}).size(), 1u);
+    for (const Determinism each : {Determinism::any, Determinism::fixed_order})
+      EXPECT_EQ(wisdom->choices(kind, {7, 1, 7}, each).size(), 1u);
   EXPECT_FALSE(Wisdom::of_algorithm("rign", registry).ok());
 }
 

@@ -1,33 +1,33 @@
 """The algorithm and its parameters for every size, chosen on launches of their own, then measured on fresh ones.
 
-Training narrows: every algorithm at every fourth size; the best of those with segments of several sizes; and the
-finalists for longer, in several launches. The choice is then measured beside the library on
-launches that had no part in it. Launches are the independent samples: the interval is that of the median of their
-ratios, from the 2nd to the 8th of 9.
+Training narrows: every algorithm at every second size; the best of those with segments of several sizes, then with
+other numbers of segments in flight and of trees; and the finalists for longer, in several launches. The choice is then
+measured beside the library on launches that had no part in it. Launches are the independent samples: the interval is
+that of the median of their ratios, from the 2nd to the 8th of 9.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 
-from kumihimo import _collectives, _measure, mpi
+from kumihimo import _measure, mpi
+from kumihimo.bench import variations
 from kumihimo.bench.cases import Case, applies, cases_of_all, with_choice
 from kumihimo.bench.job import Run, run_measure
 from kumihimo.errors import NotApplicable
 
-SEGMENTS = (65536, 131072, 262144)
-SMALLEST_SEGMENTED = 131072  # bytes of a vector: below it one segment is best
 LARGEST_SURVEYED = 4 * 2**20  # larger sizes take the candidates of this one
 BEST_OF_SURVEY = 3
 MOST_REFINED = 4  # algorithms at one size
 FINALISTS = 3
 FINALS = 3  # launches: what is fast in one may have been lucky with it
-TRAINING = 2 + FINALS  # launches in all
+TRAINING = 3 + FINALS  # launches in all, at most
 
 Step = Callable[[str], None]
 Choice = tuple[str, tuple]  # algorithm, parameters in order
+Choices = Mapping[int, Sequence[Choice]]  # by size, the best first
 
 
 @dataclass
@@ -39,6 +39,7 @@ class Effort:
     final_seconds: float = 0.06
     case_seconds: float = 0.2
     launches: int = 9
+    finals: int = FINALS
 
 
 @dataclass
@@ -52,6 +53,9 @@ class Tuning:
     effort: Effort = field(default_factory=Effort)
     step: Step = lambda what: None  # told what is done next
     options: dict = field(default_factory=dict)
+    # One launch of training: results in the order of the cases, under a name that no other launch of it has.
+    launch: Callable[[Tuning, str, list[Case], float], list[dict]] | None = None
+    allowed: Callable[[str], bool] = lambda algorithm: True
 
 
 def run_tuned(
@@ -83,32 +87,50 @@ def run_tuned(
 
 def choose(tuning: Tuning) -> list[Case]:
     """The best case for every size, by launches that serve nothing else."""
-    tuning.step("training: all algorithms")
-    surveyed = best(survey(tuning), BEST_OF_SURVEY)
-    if not surveyed:
-        raise NotApplicable("an algorithm that fits the ranks", "none")
-    tuning.step("training: segments")
-    refined = best(measured_candidates(tuning, candidates(tuning, surveyed), tuning.effort.refine_seconds), FINALISTS)
-    # Cases of one size that follow one another would share their turns; here each meets the library alone, as it will.
-    ranked = zip_longest(
-        *([case_of(tuning, size, choice) for choice in refined.get(size, [])] for size in tuning.sizes)
-    )
-    finalists = [case for place in ranked for case in place if case is not None]
-    launches = []
-    for number in range(FINALS):
-        tuning.step(f"training: finalists, {number + 1} of {FINALS}")
-        launches.append(measured_candidates(tuning, finalists, tuning.effort.final_seconds))
-    final = best(together(launches), 1)
-    lost = next((size for size in tuning.sizes if size not in final), None)
+    *_, final = narrowed(tuning)
+    lost = next((size for size in tuning.sizes if not final.get(size)), None)
     if lost is not None:
         raise NotApplicable(f"an algorithm for {lost} bytes that runs each time", "none")
     return [case_of(tuning, size, final[size][0]) for size in tuning.sizes]
 
 
+def narrowed(tuning: Tuning) -> Iterator[Choices]:
+    """Choices for every size, better founded after each part of training; those of the last part are the ones."""
+    tuning.step("training: all algorithms")
+    surveyed = best(survey(tuning), BEST_OF_SURVEY)
+    if not surveyed:
+        raise NotApplicable("an algorithm that fits the ranks", "none")
+    near = {size: neighbours(surveyed, size) for size in tuning.sizes}
+    yield near
+    tuning.step("training: segments")
+    cases = varied(tuning, near, variations.segments)
+    refined = best(launched(tuning, "segments", cases, tuning.effort.refine_seconds), FINALISTS)
+    yield refined
+    tuning.step("training: windows and trees")
+    cases = varied(tuning, refined, variations.others)
+    if any(case.parameters for case in cases):
+        refined = best(launched(tuning, "windows", cases, tuning.effort.refine_seconds), FINALISTS) or refined
+        yield refined
+    yield finals(tuning, refined)
+
+
+def finals(tuning: Tuning, choices: Choices, name: str = "finals") -> Choices:
+    """The best of few, by several launches."""
+    # Cases of one size that follow one another would share their turns; here each meets the library alone, as it will.
+    ranked = zip_longest(*([case_of(tuning, size, choice) for choice in choices[size]] for size in sorted(choices)))
+    finalists = [case for place in ranked for case in place if case is not None]
+    launches = []
+    for number in range(tuning.effort.finals):
+        tuning.step(f"training: {name}, {number + 1} of {tuning.effort.finals}")
+        launches.append(launched(tuning, f"{name} {number + 1}", finalists, tuning.effort.final_seconds))
+    return best(together(launches), 1)
+
+
 def survey(tuning: Tuning) -> list[dict]:
     rest = {k: getattr(tuning.case, k) for k in ("type", "operation", "root", "in_place", "shape", "ranks_per_node")}
     cases = cases_of_all(tuning.case.collective, ranks=tuning.ranks, sizes=surveyed_sizes(tuning.sizes), **rest)
-    return measured_candidates(tuning, cases, tuning.effort.survey_seconds) if cases else []
+    cases = [case for case in cases if tuning.allowed(case.algorithm)]
+    return launched(tuning, "survey", cases, tuning.effort.survey_seconds)
 
 
 def surveyed_sizes(sizes: Sequence[int]) -> list[int]:
@@ -118,35 +140,34 @@ def surveyed_sizes(sizes: Sequence[int]) -> list[int]:
     return sorted({*small[::2], small[-1]})
 
 
-def candidates(tuning: Tuning, surveyed: dict[int, list[Choice]]) -> list[Case]:
-    """For every size, the best of the surveyed sizes beside it; with segments where they may matter."""
+def neighbours(surveyed: Choices, size: int) -> list[Choice]:
+    """The best of the surveyed sizes beside this one."""
+    below = max((s for s in surveyed if s <= size), default=min(surveyed))
+    above = min((s for s in surveyed if s >= size), default=max(surveyed))
+    both = zip_longest(surveyed[below], surveyed[above])
+    return list(dict.fromkeys(choice for pair in both for choice in pair if choice))[:MOST_REFINED]
+
+
+def varied(tuning: Tuning, choices: Choices, vary: variations.Vary) -> list[Case]:
+    """For every size its choices, each with other parameters too, where the algorithm takes them."""
     cases = []
-    for size in tuning.sizes:
-        below = max((s for s in surveyed if s <= size), default=min(surveyed))
-        above = min((s for s in surveyed if s >= size), default=max(surveyed))
-        names = dict.fromkeys(name for pair in zip(surveyed[below], surveyed[above]) for name, _ in pair)
-        for name in list(names)[:MOST_REFINED]:
-            for parameters in variations(tuning, name, size):
-                case = with_choice(replace(tuning.case, bytes=size), name, parameters)
-                if applies(case, tuning.ranks):
+    for size, found in choices.items():
+        for name, parameters in found:
+            for each in vary(tuning.case.collective, name, size, dict(parameters)):
+                case = case_of(tuning, size, (name, tuple(each.items())))
+                if case not in cases[-64:] and applies(case, tuning.ranks):
                     cases.append(case)
     return cases
 
 
-def variations(tuning: Tuning, name: str, size: int) -> Iterable[dict]:
-    """The parameters to be tried: the defaults, and segments where the algorithm takes them."""
-    yield {}
-    if size < SMALLEST_SEGMENTED:
-        return
-    takes = {p.name for p in _collectives.find(tuning.case.collective, name).parameters}
-    for segment in SEGMENTS if "segment_bytes" in takes else ():
-        if segment * 2 <= size:
-            yield {"segment_bytes": segment}
-
-
-def measured_candidates(tuning: Tuning, cases: list[Case], seconds: float) -> list[dict]:
+def launched(tuning: Tuning, name: str, cases: list[Case], seconds: float) -> list[dict]:
     """Their results, each with what was asked for: a schedule tells its segments, not how they were asked for."""
-    results = measure(tuning, cases, seconds, turns_at_least=3).results
+    if not cases:
+        return []
+    if tuning.launch is not None:
+        results = tuning.launch(tuning, name, cases, seconds)
+    else:
+        results = measure(tuning, cases, seconds, turns_at_least=3).results
     return [
         {**result, "choice": (case.algorithm, tuple(case.parameters.items()))} for case, result in zip(cases, results)
     ]

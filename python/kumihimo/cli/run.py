@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from pathlib import Path
@@ -11,10 +12,15 @@ import typer
 
 from kumihimo.errors import BadInput
 from kumihimo.sizes import text_of
+from kumihimo.tune import reading
 
 app = typer.Typer()
 
 CAUGHT = ("allreduce", "reduce", "bcast")
+PROMISES = {  # of what was not said to be otherwise
+    "order": "float reductions kept one order: the same bits in every run and on any placement of these ranks",
+    "exact": "float sums were rounded once: the same bits on any number of ranks; other float reductions kept an order",
+}
 
 
 @app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -25,10 +31,19 @@ def command(
     algorithm: Annotated[
         str, typer.Option("--algorithm", "-a", metavar="NAME", help="One algorithm for all calls that it fits.")
     ] = "",
-    wisdom: Annotated[Optional[Path], typer.Option("--wisdom", metavar="FILE", help="Choices, by length.")] = None,
+    wisdom: Annotated[
+        Optional[Path], typer.Option("--wisdom", metavar="FILE", help="Choices, by length; by default what tune found.")
+    ] = None,
+    no_wisdom: Annotated[bool, typer.Option("--no-wisdom", help="Leave out what tune found for this machine.")] = False,
     shape: Annotated[
         str, typer.Option("--shape", "-s", metavar="SHAPE", help="The job's nodes, in the order of its ranks: 4x3x2.")
     ] = "",
+    reproducible: Annotated[
+        bool, typer.Option("--reproducible", help="Float reductions in one order: the same bits in every run.")
+    ] = False,
+    exact_sums: Annotated[
+        bool, typer.Option("--exact-sums", help="The same, and float sums rounded once: on any number of ranks.")
+    ] = False,
     timeout: Annotated[
         float, typer.Option("--timeout", metavar="SECONDS", help="End calls that wait for longer; 0: never.")
     ] = 0,
@@ -44,8 +59,14 @@ def command(
 
     if json_file is not None:
         writable(json_file)
-    settings = {"ALGORITHM": checked_algorithm(algorithm), "SHAPE": checked_shape(shape), "WISDOM": readable(wisdom)}
-    settings["TIMEOUT"] = checked_timeout(timeout)
+    mode = "exact" if exact_sums else "order" if reproducible else ""
+    settings = {
+        "ALGORITHM": checked_algorithm(algorithm, mode),
+        "SHAPE": checked_shape(shape),
+        "WISDOM": wisdom_for(wisdom, no_wisdom or bool(algorithm)),
+        "REPRODUCIBLE": mode,
+        "TIMEOUT": checked_timeout(timeout),
+    }
     code, summary = preload.run(program, settings)
     if summary is None:
         tell(
@@ -65,27 +86,46 @@ def tell(line: str) -> None:
 
 
 def lines(summary: dict) -> list[str]:
-    """A line a collective, size class and algorithm; then why calls were handed on."""
+    """Where the choices are from; a line a collective, size class and algorithm; then why calls were handed on."""
+    path = summary.get("wisdom")
+    choices = reading.choices_in(path)
     ran = [
         f"{row['collective']} from {text_of(row['bytes_from'])} below {text_of(row['bytes_to'] + 1)}: "
-        f"{row['algorithm']}, {row['calls']} calls of all ranks"
+        f"{row['algorithm']}, {row['calls']} calls of all ranks{in_tuning(row, summary['ranks'], choices)}"
         for row in summary["calls"]
     ]
     left = [
-        f"{row['collective']} to the library, {row['calls']} calls: {row['reason']}" for row in summary["handed_on"]
+        f"{row['collective']} to the library, {row['calls']} calls: {row['reason']}"
+        + ("" if row.get("reproducible", True) else "; not reproducible")
+        for row in summary["handed_on"]
     ]
     shapes = ", ".join(f"{name} ({number})" for name, number in (summary["communicators"] or {}).items())
-    return [*ran, *left, *([f"communicators of rank 0: {shapes}"] if shapes else [])]
+    bits = [PROMISES[summary["reproducible"]]] if summary.get("reproducible") else []
+    about = [f"communicators of rank 0: {shapes}"] if shapes else []
+    return [*([f"wisdom: {path}"] if path else []), *ran, *left, *bits, *about]
 
 
-def checked_algorithm(name: str) -> str:
-    """Of at least one of the collectives that are caught."""
+def in_tuning(calls: dict, ranks: int, choices: list[dict]) -> str:
+    """How much faster than the library's own."""
+    found = None
+    with contextlib.suppress(KeyError, TypeError, AttributeError):  # figures are for people, who may have written them
+        found = reading.speedup(calls, ranks, choices)
+    if found is None:
+        return ""
+    low, high = (f"{times:.2f}" for times in found)
+    return f", {low if low == high else f'{low} to {high}'} times as fast as the library's own in tuning"
+
+
+def checked_algorithm(name: str, mode: str) -> str:
+    """Of at least one of the collectives that are caught; where an order is to be kept, one that keeps it."""
     if name:
         from kumihimo import _collectives
 
-        known = {variant.name for kind in CAUGHT for variant in _collectives.variants(kind)}
-        if name not in known:
+        known = [variant for kind in CAUGHT for variant in _collectives.variants(kind) if variant.name == name]
+        if not known:
             raise BadInput("an algorithm of docs/algorithms.md", repr(name))
+        if mode and not all(variant.rounding["independent_of_placement"] for variant in known):
+            raise BadInput("an algorithm that keeps one order on all placements", name, "leave it out, or take ring")
     return name
 
 
@@ -111,10 +151,14 @@ def writable(path: Path) -> None:
         raise BadInput("--json names a file that can be written", f"{path}: {error.strerror}") from None
 
 
-def readable(wisdom: Path | None) -> str:
-    """The path as every process sees it."""
+def wisdom_for(wisdom: Path | None, none: bool) -> str:
+    """The path as every process sees it: a file, or the folder of what tune found, in which the processes look for that
+    of their machine and MPI library."""
     if wisdom is None:
-        return ""
+        usual = reading.folder()
+        return "" if none or not usual.is_dir() else str(usual)
+    if none:
+        raise BadInput("--wisdom alone", "it beside --no-wisdom or --algorithm", "leave one of them out")
     if not wisdom.is_file():
         raise BadInput("a wisdom file", f"none at {wisdom}")
     return str(wisdom.resolve())

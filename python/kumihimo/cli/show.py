@@ -11,6 +11,7 @@ import typer
 from kumihimo import _collectives, _export, questions
 from kumihimo.cli import options, output
 from kumihimo.errors import BadInput
+from kumihimo.guarantees import words
 from kumihimo.sizes import parse_size
 
 DEFAULT_BYTES = "16MiB"
@@ -68,7 +69,12 @@ def command(
     if expand:
         print(_export.expanded_json(schedule))
     elif as_json:
-        named = {"parameters": questions.parameters_of(schedule.parameters)}
+        named = {
+            "parameters": questions.parameters_of(schedule.parameters),
+            "guarantees": variant.guarantees(schedule.collective),
+        }
         output.print_json({**json.loads(_export.program_json(schedule, rank)), **named})
     else:
-        sys.stdout.write(_export.header_text(schedule, space) + "\n" + _export.program_text(schedule, space, rank))
+        promised = f"same bits   on all {words(variant.guarantees(schedule.collective))}\n"
+        program = _export.program_text(schedule, space, rank)
+        sys.stdout.write(_export.header_text(schedule, space) + promised + "\n" + program)

@@ -19,7 +19,7 @@ from typer.core import TyperGroup
 from kumihimo.interrupts import leaving
 
 # In the order of use; `--help` shows them so.
-VERBS: tuple[str, ...] = ("demo", "show", "verify", "simulate", "bench", "run", "machine", "report")
+VERBS: tuple[str, ...] = ("demo", "show", "verify", "simulate", "bench", "record", "tune", "run", "machine", "report")
 
 
 class Verbs(TyperGroup):

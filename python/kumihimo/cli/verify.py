@@ -9,6 +9,7 @@ import typer
 from kumihimo import questions, verification
 from kumihimo.cli import options, output, waiting
 from kumihimo.errors import NotApplicable
+from kumihimo.guarantees import WORDS, words
 from kumihimo.questions import Question, Ranks
 from kumihimo.sizes import parse_size
 
@@ -114,7 +115,7 @@ def print_results(results: list[dict], passed_over: list[dict], one_by_one: bool
     if one_by_one:
         print_cases(results)
     else:
-        columns = ("collective", "algorithm", "cases>", "steps>", "time>", "verdict")
+        columns = ("collective", "algorithm", "cases>", "steps>", "time>", "verdict", "same bits on all")
         output.print_table("", columns, algorithm_rows(results))
     wrong = [r for r in results if not r["ok"]]
     for result in wrong:
@@ -163,7 +164,7 @@ def print_cases(results: list[dict]) -> None:
     for r in results:
         elements = "1 element" if r["count"] == 1 else f"{r['count']} elements"
         asked.setdefault(f"{r['collective']} of {elements} on {r['space']}", []).append(r)
-    columns = ("algorithm", "segments>", "steps>", "time>", "verdict", "checked")
+    columns = ("algorithm", "segments>", "steps>", "time>", "verdict", "same bits on all", "checked")
     for number, (title, group) in enumerate(asked.items()):
         if number:
             print()
@@ -173,7 +174,15 @@ def print_cases(results: list[dict]) -> None:
 def case_row(r: dict) -> tuple[str, ...]:
     covered = r["coverage"]
     took = output.seconds_text(r["wall_seconds"])
-    return (r["algorithm"], r["segments"], covered["steps"], took, verdict(r), looked_at(covered))
+    return (
+        r["algorithm"],
+        r["segments"],
+        covered["steps"],
+        took,
+        verdict(r),
+        words(r["guarantees"]),
+        looked_at(covered),
+    )
 
 
 def algorithm_rows(results: list[dict]) -> list[tuple[str, ...]]:
@@ -185,5 +194,10 @@ def algorithm_rows(results: list[dict]) -> list[tuple[str, ...]]:
     for names, group in groups.items():
         steps = sum(r["coverage"]["steps"] for r in group)
         took = output.seconds_text(sum(r["wall_seconds"] for r in group))
-        rows.append((*names, str(len(group)), str(steps), took, of_all(list(map(verdict, group)))))
+        rows.append((*names, str(len(group)), str(steps), took, of_all(list(map(verdict, group))), kept_by_all(group)))
     return rows
+
+
+def kept_by_all(group: list[dict]) -> str:
+    """What is promised in every case."""
+    return words({name: all(r["guarantees"][name] for r in group) for name in WORDS})

@@ -63,6 +63,7 @@ Rows one_shot_rows() {
   v.cost = "α + (P - 1)nβ + (P - 1)nγ";
   v.reference = "flat exchange; one-shot allreduce";
   v.apart = true;
+  v.rounding.independent_of_placement = true;
   v.recipe = recipe;
   return {v};
 }

@@ -62,6 +62,7 @@ Rows pairwise_rows() {
   v.parameters = {{"segment_bytes", "one part of the vector", "bytes of one step"},
                   {"window", "2", "segments in flight"}};
   v.apart = true;
+  v.rounding.independent_of_placement = true;
   v.recipe = recipe;
   return {v};
 }

@@ -72,6 +72,7 @@ Rows rabenseifner_rows() {
   v.summary = "recursive halving of the vector, then recursive doubling";
   v.cost = "2log₂P·α + 2(1 - 1/P)nβ + (1 - 1/P)nγ";
   v.reference = "Rabenseifner, ICCS 2004";
+  v.rounding.independent_of_placement = true;
   v.recipe = recipe;
   return {v};
 }

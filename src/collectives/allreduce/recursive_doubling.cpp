@@ -72,6 +72,7 @@ Rows recursive_doubling_rows() {
   v.summary = "whole vectors exchanged with partners at distance 1, 2, 4, ...";
   v.cost = "⌈log₂P⌉(α + nβ + nγ)";
   v.reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005";
+  v.rounding.independent_of_placement = true;
   v.recipe = recipe;
   return {v};
 }

@@ -50,6 +50,7 @@ Rows ring_rows() {
   v.reference = "Patarasuk, Yuan, JPDC 69(2), 2009";
   v.parameters = {{"segment_bytes", "one part of the vector", "bytes of one step"},
                   {"window", "2", "segments in flight"}};
+  v.rounding.independent_of_placement = true;
   v.recipe = recipe;
   return {v};
 }

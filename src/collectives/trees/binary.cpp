@@ -113,6 +113,7 @@ Rows rows_of(std::string name, std::string summary, std::string cost, Recipe rec
   v.cost = std::move(cost);
   v.reference = "Sanders, Speck, Träff, Parallel Computing 35(12), 2009";
   v.parameters = tree_parameters("the machine's");
+  v.rounding.independent_of_placement = true;
   v.recipe = recipe;
   return tree_rows(v);
 }

@@ -51,6 +51,7 @@ Rows binomial_rows() {
   v.cost = "⌈log₂P⌉(α + nβ) a phase, reduce + nγ a round";
   v.reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005";
   v.parameters = tree_parameters("the whole message");
+  v.rounding.independent_of_placement = true;
   v.recipe = recipe;
   return tree_rows(v);
 }

@@ -40,6 +40,7 @@ Rows chain_rows() {
   v.cost = "(P - 2 + S)(α + mβ) a phase, m = n/S";
   v.reference = "Träff, Ripke, JPDC 68(7), 2008";
   v.parameters = tree_parameters("the machine's");
+  v.rounding.independent_of_placement = true;
   v.recipe = recipe;
   return tree_rows(v);
 }

@@ -124,7 +124,18 @@ using CancelRequest = int (*)(void* state, int complete);
   X(Op_free, (Handle*))                                                                                                \
   X(Win_allocate_shared, (Address, int, Handle, Handle, void*, Handle*))                                               \
   X(Win_shared_query, (Handle, int, Address*, int*, void*))                                                            \
-  X(Win_free, (Handle*))
+  X(Win_free, (Handle*))                                                                                               \
+  X(Comm_remote_size, (Handle, int*))                                                                                  \
+  X(Comm_group, (Handle, Handle*))                                                                                     \
+  X(Comm_remote_group, (Handle, Handle*))                                                                              \
+  X(Group_translate_ranks, (Handle, int, const int*, Handle, int*))                                                    \
+  X(Group_size, (Handle, int*))                                                                                        \
+  X(Group_rank, (Handle, int*))                                                                                        \
+  X(Group_free, (Handle*))                                                                                             \
+  X(Win_get_group, (Handle, Handle*))                                                                                  \
+  X(Iallreduce, (const void*, void*, int, Handle, Handle, Handle, Handle*))                                            \
+  X(Testall, (int, Handle*, int*, StatusWords*))                                                                       \
+  X(Ssend, (const void*, int, Handle, int, int, Handle))
 
 struct Functions {
 #define KUMIHIMO_MPI_DECLARE(name, arguments) int(*name) arguments = nullptr;

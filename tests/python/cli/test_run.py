@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kumihimo import mpi
+from kumihimo import _plan, mpi
 
 COMMAND = Path(sys.executable).parent / "kumihimo"
 PROGRAM = """
@@ -35,6 +35,11 @@ if rank.value == 0:
     print("the program's own word", sys.stdin.readline().strip())
 sys.exit(int(code) if rank.value == 0 else 0)
 """
+
+
+@pytest.fixture(autouse=True)
+def _nobodys_wisdom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
 
 
 def launch(installation: mpi.Installation, folder: Path, *options: str, ranks: int = 2, code: int = 0):
@@ -77,6 +82,24 @@ class TestRun:
         assert ran.returncode == 0, ran.stderr
         assert "allreduce from 4KiB below 8KiB: library, 10 calls" in ran.stderr
 
+    @pytest.mark.parametrize(
+        ("option", "mode", "ran", "promise"),
+        [
+            ("--reproducible", "order", "recursive_doubling", "kept one order"),
+            ("--exact-sums", "exact", "exact_sum", "rounded once"),
+        ],
+    )
+    def test_says_what_is_promised_of_the_bits(
+        self, installation: mpi.Installation, tmp_path: Path, option: str, mode: str, ran: str, promise: str
+    ) -> None:
+        summary = tmp_path / "what ran.json"
+        done = launch(installation, tmp_path, option, "--json", str(summary))
+        assert done.returncode == 0, done.stderr
+        assert promise in done.stderr and "not reproducible" not in done.stderr
+        found = json.loads(summary.read_text(encoding="utf-8"))
+        assert found["reproducible"] == mode
+        assert [(c["algorithm"], c["calls"]) for c in found["calls"]] == [(ran, 10)]
+
     def test_ends_with_the_exit_status_of_the_program(self, installation: mpi.Installation, tmp_path: Path) -> None:
         assert launch(installation, tmp_path, "-a", "ring", code=3).returncode == 3
 
@@ -107,6 +130,29 @@ class TestRun:
         said = [line for line in ran.stderr.splitlines() if found in line]
         assert len(said) == 1 and said[0].endswith("all calls are the library's"), ran.stderr
         assert "library, 10 calls" in ran.stderr
+
+    def test_finds_the_users_wisdom_and_says_what_it_was_worth(
+        self, installation: mpi.Installation, tmp_path: Path
+    ) -> None:
+        folder = tmp_path / "kumihimo" / "wisdom"
+        folder.mkdir(parents=True)
+        summary = tmp_path / "summary.json"
+        assert "wisdom:" not in launch(installation, tmp_path, "--json", str(summary)).stderr
+        library = json.loads(summary.read_text(encoding="utf-8"))["mpi"]
+        path = folder / _plan.wisdom_file_name(_plan.this_machine(), library)
+        choice = {"collective": "allreduce", "algorithm": "ring", "ranks": 2, "ratio": 0.5}
+        machine = {"processor": _plan.this_machine().processor, "processors": _plan.this_machine().processors}
+        file = {"kumihimo_wisdom": 1, "machine": machine, "mpi": library, "choices": [choice]}
+        path.write_text(json.dumps(file), encoding="utf-8")
+        said = launch(installation, tmp_path).stderr
+        assert f"kumihimo: wisdom: {path}\n" in said
+        assert "ring, 10 calls of all ranks, 2.00 times as fast as the library's own in tuning" in said
+        assert "library, 10 calls" in launch(installation, tmp_path, "--no-wisdom").stderr
+        file["machine"] = {**machine, "processors": machine["processors"] + 1}
+        path.write_text(json.dumps(file), encoding="utf-8")
+        said = launch(installation, tmp_path).stderr
+        assert said.count("wisdom of this machine") == 1
+        assert "library, 10 calls" in said
 
     def test_the_first_choice_that_fits_has_it(self, installation: mpi.Installation, tmp_path: Path) -> None:
         wisdom = tmp_path / "wisdom.json"
@@ -166,6 +212,7 @@ def test_refuses_what_it_cannot_do() -> None:
     assert "docs/algorithms.md, found 'rign'" in refused("-a", "rign", "--", "true")
     assert "no not-there" in refused("--", "not-there", "-n", "2", "./program")
     assert "none at /not/there" in refused("--wisdom", "/not/there", "--", "true")
+    assert "--wisdom alone" in refused("--wisdom", "/not/there", "--no-wisdom", "--", "true")
     assert "can be written, found /not/there" in refused("--json", "/not/there", "--", "true")
     assert "Missing argument" in refused()
 
@@ -174,3 +221,8 @@ def test_says_that_nothing_was_caught() -> None:
     ran = subprocess.run([COMMAND, "run", "--", "true"], capture_output=True, text=True, timeout=60, check=False)
     assert ran.returncode == 0
     assert "the program wrote no summary" in ran.stderr
+
+
+def test_algorithms_that_go_by_the_shape_are_refused_where_an_order_is_to_be_kept() -> None:
+    for option in ("--reproducible", "--exact-sums"):
+        assert "one order on all placements, found bucket" in refused(option, "-a", "bucket", "--", "true")

@@ -104,3 +104,21 @@ def test_parameters_have_the_same_form_everywhere(kumihimo):
     machine = ("--machine", "k-computer", "--bytes", "16MiB")
     predicted = json.loads(kumihimo("simulate", *asked, *machine).out)["results"][0]["parameters"]
     assert shown == proven == predicted == {"trees": 3, "segments": 6, "window": 2}
+
+
+def test_what_is_promised_of_the_bits(kumihimo):
+    def promised(verb: str, *asked: str) -> dict:
+        found = json.loads(kumihimo(verb, "allreduce", "--shape", "2x2", "--count", "8", *asked, "--json").out)
+        return found["results"][0]["guarantees"] if verb == "verify" else found["guarantees"]
+
+    for verb in ("show", "verify"):
+        assert promised(verb, "-a", "ring") == {
+            "same_on_all_ranks": True,
+            "same_from_run_to_run": True,
+            "independent_of_placement": True,
+            "independent_of_rank_count": False,
+        }
+        assert not promised(verb, "-a", "bucket")["independent_of_placement"]
+        assert all(promised(verb, "-a", "bucket", "--type", "int32").values())
+    shown = kumihimo("show", "allreduce", "--shape", "2x2", "--count", "8", "-a", "bucket").out
+    assert "same bits   on all ranks, runs\n" in shown

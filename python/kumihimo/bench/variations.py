@@ -1,0 +1,43 @@
+"""The parameters that are tried beside an algorithm's own, of those that its row of the registry declares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from kumihimo import _collectives
+
+SEGMENTS = (65536, 131072, 262144, 1048576)
+SMALLEST_SEGMENTED = 131072  # bytes of a vector: below it one segment is best
+WINDOWS = (2, 8)  # segments in flight, beside the default of 4 or 2
+TREES = (1, 2, 3)  # beside as many as the shape has dimensions
+
+Vary = Callable[[str, str, int, dict], Iterator[dict]]
+
+
+def segments(collective: str, name: str, size: int, given: dict) -> Iterator[dict]:
+    """As given, and in segments of several sizes; with the broadcast behind the reduction where there are both."""
+    yield given
+    if size < SMALLEST_SEGMENTED:
+        return
+    takes = declared(collective, name)
+    for segment in SEGMENTS if "segment_bytes" in takes else ():
+        if segment * 2 <= size:
+            yield {**given, "segment_bytes": segment}
+            if "overlap" in takes and collective == "allreduce":
+                yield {**given, "segment_bytes": segment, "overlap": True}
+
+
+def others(collective: str, name: str, size: int, given: dict) -> Iterator[dict]:
+    """As given, and with other numbers of segments in flight, and of trees."""
+    yield given
+    takes = declared(collective, name)
+    if "segment_bytes" in given and "window" in takes:
+        for window in WINDOWS:
+            yield {**given, "window": window}
+    if "trees" in takes and size >= SMALLEST_SEGMENTED:
+        for trees in TREES:
+            yield {**given, "trees": trees}
+
+
+def declared(collective: str, name: str) -> set[str]:
+    return {parameter.name for parameter in _collectives.find(collective, name).parameters}

@@ -1,0 +1,126 @@
+"""`kumihimo record -- mpirun ...`: what an unmodified program does in MPI, by call site, and where it waits."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from kumihimo.errors import BadInput, KumihimoError
+
+app = typer.Typer()
+
+
+@app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+def command(
+    program: Annotated[
+        Optional[list[str]],
+        typer.Argument(metavar="-- COMMAND ...", help="As it is run without us: mpirun -n 4 ./program."),
+    ] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The profile.")] = Path(
+        "kumihimo-profile.jsonl"
+    ),
+    sync: Annotated[
+        bool, typer.Option("--sync", help="A barrier before each collective, to tell waiting in every call.")
+    ] = False,
+    trace: Annotated[
+        Optional[Path], typer.Option("--trace", metavar="DIR", help="Write a trace of all events, as OTF2.")
+    ] = None,
+    json_file: Annotated[
+        Optional[Path], typer.Option("--json", metavar="FILE", help="Write the profile's sums as one JSON object.")
+    ] = None,
+    mpip: Annotated[
+        Optional[Path], typer.Option("--mpip", metavar="FILE", help="Write a report in the form of mpiP's.")
+    ] = None,
+    show: Annotated[
+        Optional[Path], typer.Option("--show", metavar="FILE", help="Show a profile again; nothing is run.")
+    ] = None,
+) -> None:
+    """Record what an unmodified MPI program does: calls, bytes, waiting, partners; a summary follows on stderr.
+
+    Nothing is compiled anew: the program's calls of MPI are caught, in C and in Fortran. Standard input and output are
+    the program's, and so is the exit status."""
+    for path in filter(None, (json_file, mpip)):
+        writable(path)
+    if show is not None:
+        if program:
+            raise BadInput("--show without a command", shlex.join(program))
+        for line in report(show, json_file, mpip, {"command": None}):
+            print(line)
+        return
+    if not program:
+        raise BadInput("a command that starts MPI processes, as mpirun -n 4 ./program", "none", "write it after --")
+    raise SystemExit(recorded(program, output.resolve(), sync, trace, json_file, mpip))
+
+
+def recorded(
+    program: list[str], output: Path, sync: bool, trace: Path | None, json_file: Path | None, mpip: Path | None
+) -> int:
+    """The exit status of the program, as it is."""
+    from kumihimo import preload
+    from kumihimo.profile import otf2_writing, reading
+
+    writable(output)
+    reading.forget(output)
+    settings = {"RECORD": str(output), "RECORD_SYNC": "1" if sync else ""}
+    if trace is not None:
+        settings["RECORD_TRACE"] = str(otf2_writing.prepared(trace))
+    code, _ = preload.run(program, settings, (preload.RECORDER,))
+    told = {"exit_code": code, "command": shlex.join(program)}
+    try:
+        if reading.gather(output):
+            for line in report(output, json_file, mpip, told):
+                tell(line)
+            tell(f"the profile is {output}")
+        else:
+            tell(nothing(preload.obstacles(program)))
+            if json_file is not None:
+                write_json(json_file, told)
+        if trace is not None:
+            tell(otf2_writing.write(trace, output))
+    except KumihimoError as error:  # the exit status is the program's all the same
+        tell(str(error))
+    return code
+
+
+def report(path: Path, json_file: Path | None, mpip: Path | None, told: dict) -> list[str]:
+    """The lines of the summary; the files that were asked for are written."""
+    from kumihimo.profile import mpip as mpip_text
+    from kumihimo.profile import summary, totals
+
+    sums = totals.of(path)
+    if json_file is not None:
+        write_json(json_file, {**told, **summary.as_object(sums)})
+    if mpip is not None:
+        mpip.write_text(mpip_text.text(sums, told["command"] or "[unknown]"), encoding="utf-8")
+    return summary.lines(sums)
+
+
+def write_json(path: Path, value: dict) -> None:
+    path.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
+
+
+def nothing(obstacles: list[str]) -> str:
+    """Why there is no profile, as far as it can be known."""
+    if obstacles:
+        return f"nothing was recorded: {'; '.join(obstacles)}, so that no object can be loaded into it"
+    return (
+        "nothing was recorded: the program did not start MPI, or was killed, or its rank 0 is on another node, or our "
+        "object was lost on the way (a static or setuid program, or LD_PRELOAD set anew)"
+    )
+
+
+def tell(line: str) -> None:
+    print(f"kumihimo: {line}", file=sys.stderr)
+
+
+def writable(path: Path) -> None:
+    """Found before the program runs, not after."""
+    try:
+        path.open("a", encoding="utf-8").close()
+    except OSError as error:
+        raise BadInput("a file that can be written", f"{path}: {error.strerror}") from None

@@ -1,0 +1,327 @@
+"""`kumihimo tune`: the best algorithm for each length on this machine, kept as wisdom for `kumihimo run`."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from kumihimo import __version__, launched, mpi
+from kumihimo.cli import options, output, waiting
+from kumihimo.errors import BadInput, KumihimoError
+from kumihimo.questions import Ranks
+from kumihimo.sizes import parse_sizes, text_of
+from kumihimo.tune import reading, targets, tuner, wisdom
+from kumihimo.tune.journal import Journal
+from kumihimo.tune.launches import Clock, Launches, on_this_machine
+from kumihimo.tune.targets import ANY, COLLECTIVES, FIXED_ORDER, REDUCTIONS, Target
+
+UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
+
+
+def command(
+    collectives: Annotated[
+        Optional[list[str]], typer.Argument(metavar="[COLLECTIVE...]", help="allreduce, bcast, reduce; all of them.")
+    ] = None,
+    ranks: Annotated[
+        Optional[str],
+        typer.Option("--ranks", "-p", metavar="P[,P..]", help="MPI processes: 2, 4, and one a processor."),
+    ] = None,
+    ranks_per_node: Annotated[
+        Optional[int], typer.Option("--ranks-per-node", metavar="G", help="Emulate nodes of so many ranks.")
+    ] = None,
+    sizes: Annotated[str, typer.Option("--bytes", "-b", metavar="SIZES", help="64KiB, 8..16MiB.")] = "8..16MiB",
+    library: Annotated[
+        Optional[str], typer.Option("--mpi", metavar="MPI", help="openmpi, mpich, or the prefix of an MPI library.")
+    ] = None,
+    out: Annotated[
+        Optional[Path], typer.Option("--output", "-o", metavar="FILE", help="Another file than run finds by itself.")
+    ] = None,
+    budget: Annotated[str, typer.Option(metavar="TIME", help="Time to take at most: 90s, 5m, 1h.")] = "5m",
+    fresh: Annotated[bool, typer.Option("--fresh", help="Measure again what an earlier tuning measured.")] = False,
+    reproducible: Annotated[
+        bool, typer.Option("--reproducible", help="Choose for `run --reproducible`: fixed order, whatever it costs.")
+    ] = False,
+    machine: Annotated[
+        Optional[str], typer.Option("--machine", "-m", metavar="M", help="By the simulator, for a described machine.")
+    ] = None,
+    shape: options.Shape = None,
+    as_json: options.Json = False,
+) -> int:
+    """Try all algorithms and their parameters, keep for each length what is faster than the MPI library's own.
+
+    Ctrl-C keeps what was found; the same command goes on from there. Example: kumihimo tune allreduce --budget 2m
+    """
+    asked = Asked(
+        checked_collectives(collectives, reproducible),
+        even(parse_sizes(sizes)),
+        Clock(parse_seconds(budget)),
+        fresh=fresh,
+    )
+    if machine is not None:
+        refuse_beside_machine(library, reproducible)
+        found = simulate(asked, machine, Ranks(shape, *one_of(ranks), ranks_per_node), out)
+    elif shape is not None:
+        raise BadInput("--shape beside --machine", "it alone", "for nodes emulated here give --ranks-per-node")
+    else:
+        found = measure(asked, library, ranks_of(ranks), ranks_per_node, reproducible, out)
+    if as_json:
+        output.print_json({**found, **output.own_cost()})
+    else:
+        show(found)
+    if found["interrupted"]:
+        tell(f"interrupted; what was found is in {found['wisdom']}, and the same command goes on from there")
+    return 1 if found["interrupted"] or found["wrong"] else 0
+
+
+@dataclass
+class Asked:
+    """What holds for machines here and described ones."""
+
+    collectives: list[str]
+    sizes: list[int]
+    clock: Clock
+    fresh: bool = False
+    outcomes: list = field(default_factory=list)
+
+
+# --- the command line
+
+
+def checked_collectives(names: list[str] | None, reproducible: bool) -> list[str]:
+    """In the order of their use; all that make sense unless some are named."""
+    known = REDUCTIONS if reproducible else COLLECTIVES
+    for name in names or ():
+        if name not in known:
+            kind = "a collective that reduces" if reproducible and name in COLLECTIVES else "a collective"
+            raise BadInput(f"{kind}: {', '.join(known)}", f"'{name}'")
+    return [name for name in known if not names or name in names]
+
+
+def parse_seconds(text: str) -> float:
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) *([a-z]*)", text.strip())
+    if match is None or match[2] not in UNITS or float(match[1]) <= 0:
+        raise BadInput("--budget as a time such as 90s, 5m or 1h", f"'{text}'")
+    return float(match[1]) * UNITS[match[2]]
+
+
+def ranks_of(text: str | None) -> list[int] | None:
+    """In the order given, each once."""
+    if text is None:
+        return None
+    numbers = []
+    for word in text.split(","):
+        if not re.fullmatch(r"[0-9]{1,9}", word.strip()) or int(word) < 2:
+            raise BadInput("--ranks as numbers of at least 2, as 2,4", f"'{text}'")
+        numbers.append(int(word))
+    return list(dict.fromkeys(numbers))
+
+
+def one_of(text: str | None) -> tuple[int | None]:
+    numbers = ranks_of(text)
+    if numbers is not None and len(numbers) > 1:
+        raise BadInput("one number of --ranks beside --machine", text or "")
+    return (numbers[0] if numbers else None,)
+
+
+def even(sizes: list[int]) -> list[int]:
+    """Of whole elements, since these are measured."""
+    for size in sizes:
+        if size % 8:
+            raise BadInput("sizes in whole elements of 8 bytes", str(size))
+    return sorted(set(sizes))
+
+
+def refuse_beside_machine(library: str | None, reproducible: bool) -> None:
+    if library is not None:
+        raise BadInput("--machine or --mpi", "both", "the simulator knows no MPI library")
+    if reproducible:
+        raise BadInput("--machine or --reproducible", "both", "tune for a fixed order on the machine itself")
+
+
+# --- the work
+
+
+def measure(
+    asked: Asked,
+    library: str | None,
+    ranks: list[int] | None,
+    ranks_per_node: int | None,
+    reproducible: bool,
+    out: Path | None,
+) -> dict:
+    """On this machine."""
+    if launched.place():
+        raise BadInput("kumihimo tune by itself, since it starts the processes", "it under mpirun", "leave mpirun out")
+    installation = mpi.choose(library)
+    wanted = [
+        Target(collective, number, ranks_per_node, FIXED_ORDER if reproducible else ANY)
+        for number in ranks or targets.usual_ranks(installation.family)
+        for collective in asked.collectives
+    ]
+    for target in wanted:
+        tuner.check_target(target)
+    version, overhead = tuner.version_of(installation)
+    path = out or wisdom.usual_path(version)
+    wisdom.check_writable(path)
+    old = wisdom.existing(path, version)
+    head = {"machine": wisdom.machine_object(), "mpi": version, "kumihimo": __version__}
+    journal = Journal(state_of(path), head, asked.fresh)
+    launches = Launches(on_this_machine(installation), journal, asked.clock)
+    launches.overhead = overhead
+
+    def save() -> dict:
+        choices = [choice for outcome in asked.outcomes for choice in outcome.choices]
+        made = {**made_by(asked.clock), "launches": launches.made}
+        file = wisdom.document(choices, made, machine=wisdom.machine_object(), mpi=version)
+        if choices:
+            wisdom.write(path, wisdom.joined(old, file))
+        return {"wisdom": str(path), "mpi": version, "made": made, "results": choices}
+
+    interrupted = False
+    try:
+        with waiting.progress("tuning", tuner.steps(wanted)) as advance:
+            work = tuner.Tuner(launches, tuner.by_golden_copy(installation), journal, advance)
+            for outcome in work.tune(wanted, asked.sizes):
+                asked.outcomes.append(outcome)
+                save()
+    except KeyboardInterrupt:
+        interrupted = True
+    except KumihimoError:
+        save()
+        raise
+    finally:
+        journal.close()
+    found = save()
+    reached = {outcome.target for outcome in asked.outcomes}
+    left = [{"target": str(o.target), "bytes": o.left} for o in asked.outcomes if o.left]
+    left += [{"target": str(target), "bytes": asked.sizes} for target in wanted if target not in reached]
+    return {
+        **found,
+        "left_to_the_library": left,
+        "wrong": [wrong for outcome in asked.outcomes for wrong in outcome.wrong],
+        "measured_before": [str(outcome.target) for outcome in asked.outcomes if outcome.again],
+        "notes": [journal.replaced] if journal.replaced else [],
+        "interrupted": interrupted or launches.interrupted,
+    }
+
+
+def simulate(asked: Asked, name: str, ranks: Ranks, out: Path | None) -> dict:
+    """On a described machine."""
+    from kumihimo import simulation
+    from kumihimo.cli import machine as machines
+    from kumihimo.tune.simulated import Simulated, asked_of, predict
+
+    machine = simulation.on(machines.load(name), ranks)
+    place = {"machine": machine.name, "shape": str(machine.shape), "model": "flow"}
+    path = out or reading.folder() / f"simulated-{machine.name}-{machine.shape}.json".replace("/", "-")
+    wisdom.check_writable(path)
+    journal = Journal(state_of(path), {**place, "kumihimo": __version__}, asked.fresh)
+    choices: list[dict] = []
+    left: list[dict] = []
+    interrupted = False
+    with waiting.progress("tuning", 3 * len(asked.collectives) * len(asked.sizes)) as advance:
+        work = Simulated(
+            asked_of(machine),
+            journal,
+            asked.clock,
+            lambda question, size: waiting.interruptibly(lambda: predict(question, size)),
+            advance,
+        )
+        try:
+            for collective in asked.collectives:
+                found, without = work.tune(collective, asked.sizes)
+                choices += found
+                left += [{"target": collective, "bytes": without}] if without else []
+        except KeyboardInterrupt:
+            interrupted = True
+        finally:
+            journal.close()
+    made = {**made_by(asked.clock), "simulated": place}
+    if choices:
+        wisdom.write(path, wisdom.document(choices, made))
+    return {
+        "wisdom": str(path),
+        "made": made,
+        "results": choices,
+        "left_to_the_library": left,
+        "wrong": [],
+        "measured_before": [],
+        "notes": ["the figures are the simulator's", *([journal.replaced] if journal.replaced else [])],
+        "interrupted": interrupted,
+    }
+
+
+def state_of(path: Path) -> Path:
+    return path.with_name(path.name + ".state")
+
+
+def made_by(clock: Clock) -> dict:
+    """Provenance."""
+    return {
+        "command": shlex.join(["kumihimo", *sys.argv[1:]]),
+        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "kumihimo": __version__,
+        "seconds": round(clock.spent, 1),
+        "budget_seconds": clock.seconds,
+    }
+
+
+# --- output
+
+
+def show(found: dict) -> None:
+    """What is now chosen; then what is not."""
+    rows = [row(choice) for choice in found["results"]]
+    if rows:
+        simulated = any(choice.get("simulated") for choice in found["results"])
+        figures = ("time>", "") if simulated else ("ratio>", "interval>")
+        columns = ("collective", "ranks>", "from>", "to>", "choice", *figures, "parameters")
+        title = (
+            "Fastest by the simulator" if simulated else "Time with the choice / the MPI library's own, at its worst"
+        )
+        output.print_table(title, columns, rows)
+        print(f"\nwisdom: {found['wisdom']}")
+    else:
+        print("nothing was found in this time")
+    output.print_list("Notes:", found["notes"])
+    again = found["measured_before"]
+    if again:
+        output.print_list("Measured by an earlier tuning (--fresh measures again):", again)
+    output.print_list("Left to the MPI library for want of time; the same command goes on:", lines_of(found))
+    output.print_list("Wrong by the golden copy, and not chosen:", found["wrong"])
+
+
+def lines_of(found: dict) -> list[str]:
+    lines = []
+    for each in found["left_to_the_library"]:
+        sizes = [text_of(size) for size in each["bytes"]]
+        several = len(sizes) > 1
+        lines.append(
+            f"{each['target']}: {sizes[0]} to {sizes[-1]}, {len(sizes)} sizes"
+            if several
+            else f"{each['target']}: {sizes[0]}"
+        )
+    return lines
+
+
+def row(choice: dict) -> tuple[str, ...]:
+    parameters = " ".join(n if value is True else f"{n}={value}" for n, value in choice["parameters"].items())
+    figures = ("", "")
+    if choice.get("simulated"):
+        figures = (output.seconds_text(max(m["seconds"] for m in choice["measured"])), "")
+    elif "ratio" in choice:
+        figures = (f"{choice['ratio']:.2f}", f"{choice['ratio_low']:.2f}..{choice['ratio_high']:.2f}")
+    place = str(choice["ranks"]) + (f" on {choice['nodes']} nodes" if choice["nodes"] > 1 else "")
+    sizes = (text_of(choice["from_bytes"]), text_of(choice["to_bytes"]))
+    return (choice["collective"], place, *sizes, choice["algorithm"], *figures, parameters)
+
+
+def tell(line: str) -> None:
+    print(f"kumihimo: {line}", file=sys.stderr)

@@ -1,0 +1,184 @@
+"""A profile in a few lines for people, and as one object for programs."""
+
+from __future__ import annotations
+
+from kumihimo.cli.output import seconds_text, share_text
+from kumihimo.profile import expectations
+from kumihimo.profile.totals import Calls, Totals
+
+MOST_SITES = 8
+MOST_PAIRS = 3
+
+
+def lines(totals: Totals) -> list[str]:
+    misses, unreadable = expectations.judged(totals)
+    return [
+        overall(totals),
+        *split(totals),
+        *[
+            site(calls, totals)
+            for calls in totals.by_time()[:MOST_SITES]
+            if calls.call not in ("MPI_Init", "MPI_Init_thread")
+        ],
+        *([f"{len(totals.calls) - MOST_SITES} further call sites"] if len(totals.calls) > MOST_SITES else []),
+        *partners(totals),
+        *[region(r) for r in totals.regions.values()],
+        *[f"missed: {sentence}" for sentence in misses],
+        *unreadable,
+        *notes(totals),
+    ]
+
+
+def overall(totals: Totals) -> str:
+    ranks = len(totals.tasks)
+    longest = max((task[2] for task in totals.tasks), default=0.0)
+    share = totals.mpi_seconds / totals.seconds if totals.seconds else 0.0
+    return f"{ranks} ranks for {seconds_text(longest)}, {share_text(share)} of it in MPI"
+
+
+def split(totals: Totals) -> list[str]:
+    whole = [c for c in totals.calls.values() if c.split_calls]
+    if not whole:
+        return (
+            ["waiting and transferring not split: no blocking collective whose ranks all ended MPI"]
+            if totals.calls
+            else []
+        )
+    took = sum(c.split_seconds for c in whole)
+    waiting = sum(c.waiting_seconds for c in whole)
+    calls, all_calls = sum(c.split_calls for c in whole), sum(c.calls for c in whole)
+    how = "by a barrier before each" if totals.header["sync"] else f"from {share_text(calls / all_calls)} of the calls"
+    share = waiting / took if took else 0.0
+    return [
+        f"blocking collectives: {share_text(share)} waiting for others, {share_text(1 - share)} transferring, {how}"
+    ]
+
+
+def site(calls: Calls, totals: Totals) -> str:
+    on = f" on {calls.communicator}" if calls.communicator else ""
+    share = calls.seconds / totals.seconds if totals.seconds else 0.0
+    text = (
+        f"{calls.call} at {calls.place}{on}: {calls.calls} calls, {bytes_text(calls.bytes)}, "
+        f"{seconds_text(calls.seconds)} of {calls.ranks} ranks ({share_text(share)})"
+    )
+    if calls.split_seconds:
+        text += f", {share_text(calls.waiting_seconds / calls.split_seconds)} waiting"
+    if calls.imbalance_share >= 0.1:
+        text += f", imbalance {share_text(calls.imbalance_share)} (rank {calls.most_rank} most)"
+    return text
+
+
+def partners(totals: Totals) -> list[str]:
+    return [
+        f"rank {a} to {b}: {bytes_text(size)} in {n} {'one-sided accesses' if one_sided else 'messages'}"
+        for size, n, a, b, one_sided in totals.largest_pairs(MOST_PAIRS)
+    ]
+
+
+def region(r) -> str:
+    share = r.mpi_seconds / r.seconds if r.seconds else 0.0
+    text = (
+        f"region {r.name}: {r.passages} passages of {r.ranks} ranks, {seconds_text(r.seconds)}, longest "
+        f"{seconds_text(r.max_seconds)} (rank {r.max_rank}), {share_text(share)} in MPI"
+    )
+    if r.unended:
+        text += f", {r.unended} not ended"
+    counted = ", ".join(f"{value:.3g} {name.replace('_', ' ')}" for name, value in sorted(r.counters.items()))
+    return f"{text}; {counted}" if counted else text
+
+
+def notes(totals: Totals) -> list[str]:
+    found = []
+    expected = totals.header["ranks"]
+    if totals.unfinished:
+        found.append(
+            f"{len(totals.unfinished)} of {expected} ranks did not end MPI: what they wrote at their exit is here"
+        )
+    if len(totals.tasks) < expected:
+        found.append(
+            f"{expected - len(totals.tasks)} of {expected} ranks wrote nothing: they were killed, or did not end MPI"
+        )
+    if totals.unbegun:
+        found.append(f"regions ended without a beginning: {', '.join(sorted(totals.unbegun))}")
+    if totals.events_left_out:
+        found.append(f"{totals.events_left_out} events were left out of the trace, which is full")
+    if totals.header.get("counters_reason"):
+        found.append(f"no hardware counters: the kernel gives none ({totals.header['counters_reason']})")
+    return found
+
+
+def bytes_text(size: int) -> str:
+    """Three digits: "1.25 MiB"."""
+    value, unit = float(size), "B"
+    for larger in ("KiB", "MiB", "GiB", "TiB", "PiB"):
+        if value < 1024:
+            break
+        value, unit = value / 1024, larger
+    return f"{value:.0f} B" if unit == "B" else f"{value:.3g} {unit}" if value < 999.5 else f"{value:.0f} {unit}"
+
+
+def as_object(totals: Totals) -> dict:
+    """What --json holds."""
+    misses, unreadable = expectations.judged(totals)
+    return {
+        "mpi": totals.header["mpi"],
+        "ranks": totals.header["ranks"],
+        "ranks_recorded": len(totals.tasks),
+        "ranks_unfinished": totals.unfinished,
+        "sync": totals.header["sync"],
+        "seconds": totals.seconds,
+        "mpi_seconds": totals.mpi_seconds,
+        "tasks": [{"rank": r, "host": h, "seconds": s, "mpi_seconds": m} for r, h, s, m in totals.tasks],
+        "calls": [call_object(calls) for calls in totals.by_time()],
+        "sizes": {
+            call: [{"bytes_from": size, "calls": n} for size, n in sorted(classes.items())]
+            for call, classes in sorted(totals.sizes.items())
+        },
+        "traffic": dict(totals.traffic),
+        "largest_partners": [
+            {"from": a, "to": b, "bytes": size, "messages": n, "one_sided": bool(one_sided)}
+            for size, n, a, b, one_sided in totals.largest_pairs(len(totals.pairs))
+        ],
+        "regions": [
+            {
+                "name": r.name,
+                "expectation": r.expectation or None,
+                "passages": r.passages,
+                "seconds": r.seconds,
+                "mpi_seconds": r.mpi_seconds,
+                "max_seconds": r.max_seconds,
+                "max_rank": r.max_rank,
+                "counters": dict(r.counters),
+            }
+            for r in totals.regions.values()
+        ],
+        "missed": misses,
+        "unreadable_expectations": unreadable,
+        "counters": dict(totals.counters),
+        "notes": notes(totals),
+    }
+
+
+def call_object(calls: Calls) -> dict:
+    divided = bool(calls.split_calls)
+    return {
+        "call": calls.call,
+        "place": str(calls.place),
+        "file": calls.place.file or None,
+        "line": calls.place.line or None,
+        "function": calls.place.function or None,
+        "communicator": calls.communicator or None,
+        "ranks": calls.ranks,
+        "calls": calls.calls,
+        "bytes": calls.bytes,
+        "seconds": calls.seconds,
+        "mean_seconds_of_rank": calls.mean_seconds,
+        "max_seconds_of_rank": calls.most_seconds,
+        "max_seconds_of_call": calls.max_seconds,
+        "imbalance_seconds": calls.imbalance_seconds,
+        "imbalance_share": calls.imbalance_share,
+        "split_share_of_calls": calls.split_calls / calls.calls if divided else None,
+        "split_seconds": calls.split_seconds if divided else None,
+        "waiting_seconds": calls.waiting_seconds if divided else None,
+        "transferring_seconds": calls.transferring_seconds if divided else None,
+    }

@@ -1,0 +1,105 @@
+"""What was measured, kept on disk launch by launch, so that the same command goes on where an earlier one ended.
+
+Lines of JSON: a head that says of which machine and library, results of cases under the name of their launch, and
+targets that are finished. A line that is not whole was being written when the machine failed; it is left out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO
+
+from kumihimo.errors import BadInput, Failed
+
+VERSION = 1
+
+
+class Journal:
+    """`head` must be equal for results to count: the machine, the library, our version."""
+
+    def __init__(self, path: Path | None, head: dict, fresh: bool = False) -> None:
+        self.replaced = ""  # why what was there does not count
+        self._head = {"kumihimo_tuning": VERSION, **head}
+        self._results: dict[tuple[str, str], dict] = {}
+        self._finished: dict[str, dict] = {}
+        self._file: IO[str] | None = None
+        if path is not None:
+            self._open(path, fresh)
+
+    @property
+    def known(self) -> int:
+        """How many results there are."""
+        return len(self._results)
+
+    def recall(self, launch: str, case: dict) -> dict | None:
+        return self._results.get((launch, text_of(case)))
+
+    def keep(self, launch: str, found: Iterable[tuple[dict, dict]]) -> None:
+        """Cases with their results."""
+        rows = [{"case": case, "result": result} for case, result in found]
+        if rows:
+            self._take({"launch": launch, "results": rows})
+            self._write({"launch": launch, "results": rows})
+
+    def finished(self, target: dict) -> dict | None:
+        return self._finished.get(text_of(target))
+
+    def finish(self, target: dict, outcome: dict) -> None:
+        self._take({"target": target, "outcome": outcome})
+        self._write({"target": target, "outcome": outcome})
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def _open(self, path: Path, fresh: bool) -> None:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = path.open("a+", encoding="utf-8")
+        except OSError as error:
+            raise BadInput("a folder that can be written to, for --output", f"{path}: {error.strerror}") from None
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self.close()
+            raise Failed("one kumihimo tune at a time for a file of wisdom", f"another that writes {path}") from None
+        self._file.seek(0)
+        lines = [] if fresh else list(read(self._file))
+        if lines and lines[0] != self._head:
+            self.replaced = "what an earlier tuning measured is of another machine, MPI library or version"
+            lines = []
+        for line in lines[1:]:
+            self._take(line)
+        if not lines:
+            self._file.truncate(0)
+            self._write(self._head)
+        else:
+            self._file.seek(0, 2)
+            self._file.write("\n")  # after a line that is not whole
+
+    def _take(self, line: dict) -> None:
+        for row in line.get("results", []):
+            self._results[line["launch"], text_of(row["case"])] = row["result"]
+        if "target" in line:
+            self._finished[text_of(line["target"])] = line["outcome"]
+
+    def _write(self, line: dict) -> None:
+        if self._file is not None:
+            self._file.write(json.dumps(line) + "\n")
+            self._file.flush()
+
+
+def read(file: IO[str]) -> Iterable[dict]:
+    for line in file:
+        with contextlib.suppress(ValueError):
+            found = json.loads(line)
+            if isinstance(found, dict):
+                yield found
+
+
+def text_of(value: dict) -> str:
+    return json.dumps(value, sort_keys=True)

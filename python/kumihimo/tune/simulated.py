@@ -1,0 +1,114 @@
+"""Wisdom for a machine that nobody has at hand: the fastest by the simulator. There is no library to compare with, so
+the figures are predictions of ours alone, and the file says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from kumihimo import simulation
+from kumihimo.bench import variations
+from kumihimo.bench.tuned import Choice
+from kumihimo.errors import NotApplicable, OutOfTime
+from kumihimo.questions import Question
+from kumihimo.tune import search
+from kumihimo.tune.journal import Journal
+from kumihimo.tune.launches import Clock
+from kumihimo.tune.ranges import ranges
+from kumihimo.tune.targets import ANY
+from kumihimo.tune.wisdom import LIBRARY, rounded
+
+Predict = Callable[[simulation.Asked, int], dict]
+
+
+def predict(asked: simulation.Asked, size: int) -> dict:
+    variant = simulation.variants(asked.question.collective, asked.algorithm)[0]
+    return simulation.predict(asked, simulation.Case(variant, size))
+
+
+@dataclass
+class Simulated:
+    """`asked` says the machine, the ranks and the model."""
+
+    asked: simulation.Asked
+    journal: Journal
+    clock: Clock
+    predict: Predict = predict
+    step: Callable[[str], None] = lambda what: None
+
+    def tune(self, collective: str, sizes: Sequence[int]) -> tuple[list[dict], list[int]]:
+        """Choices as wisdom has them, and the sizes that there was no time for."""
+        found: dict[int, tuple[Choice, float]] = {}
+        wanted = search.coarse(sizes)
+        try:
+            while wanted:
+                for size in wanted:
+                    self.step(f"{collective}, {size} bytes")
+                    found[size] = self.fastest(collective, size)
+                wanted = list(search.between(sizes, {size: choice for size, (choice, _) in found.items()}))
+        except OutOfTime:
+            pass
+        left = [size for size in search.coarse(sizes) if size not in found]
+        winners = {size: choice for size, (choice, _) in found.items()}
+        known = [size for size in sizes if size not in left and min(found, default=0) <= size <= max(found, default=0)]
+        points = list(search.spread(winners, known).items())
+        chosen = [each for each in ranges(points, LIBRARY) if each.chosen != LIBRARY]
+        return [self.row(collective, each, found) for each in chosen], left
+
+    def fastest(self, collective: str, size: int) -> tuple[Choice, float]:
+        """All algorithms; the best of them with other segments; and the best of these with other windows and trees."""
+        every = [(variant.name, {}) for variant in simulation.variants(collective)]
+        name, parameters, seconds = self.best(collective, size, every)
+        for vary in (variations.segments, variations.others):
+            tried = [(name, given) for given in vary(collective, name, size, dict(parameters))]
+            name, parameters, seconds = self.best(collective, size, tried)
+        return (name, tuple(parameters.items())), seconds
+
+    def best(self, collective: str, size: int, tried: Sequence[tuple[str, dict]]) -> tuple[str, dict, float]:
+        times = []
+        for name, parameters in tried:
+            seconds = self.seconds(collective, size, name, parameters)
+            if seconds is not None:
+                times.append((seconds, name, parameters))
+        if not times:
+            raise NotApplicable(f"an algorithm of {collective} that fits the ranks", "none")
+        seconds, name, parameters = min(times, key=lambda time: time[0])
+        return name, parameters, seconds
+
+    def seconds(self, collective: str, size: int, name: str, parameters: dict) -> float | None:
+        """None where the algorithm does not fit."""
+        key = {"collective": collective, "bytes": size, "algorithm": name, "parameters": parameters}
+        known = self.journal.recall(self.asked.model, key)
+        if known is None:
+            if self.clock.left <= 0:
+                raise OutOfTime("time for a prediction", "none")
+            question = replace(self.asked.question, collective=collective)
+            asked = replace(self.asked, question=question, algorithm=name, parameters=parameters)
+            try:
+                known = {"seconds": self.predict(asked, size)["seconds"]}
+            except NotApplicable as reason:
+                known = {"seconds": None, "reason": str(reason)}
+            self.journal.keep(self.asked.model, [(key, known)])
+        return known["seconds"]
+
+    def row(self, collective: str, each, found: dict) -> dict:
+        machine = self.asked.machine
+        ranks = machine.rank_space.ranks
+        measured = [rounded({"bytes": size, "seconds": found[size][1]}) for size in each.sizes if size in found]
+        return {
+            "collective": collective,
+            "ranks": ranks,
+            "nodes": ranks // machine.ranks_per_node,
+            "ranks_per_node": machine.ranks_per_node,
+            "determinism": ANY,
+            "algorithm": each.chosen[0],
+            "parameters": dict(each.chosen[1]),
+            "from_bytes": each.from_bytes,
+            "to_bytes": each.to_bytes,
+            "simulated": True,
+            "measured": measured,
+        }
+
+
+def asked_of(machine: object, model: str = "flow") -> simulation.Asked:
+    return simulation.Asked(machine, Question("allreduce"), "", {}, model)

@@ -1,0 +1,69 @@
+"""What is tuned for: a collective on so many ranks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from kumihimo import _collectives, mpi, questions
+from kumihimo.bench.cases import NODE, NONE, Case
+
+COLLECTIVES = ("allreduce", "bcast", "reduce")  # those that `kumihimo run` takes over, the most used first
+REDUCTIONS = ("allreduce", "reduce")  # of which the order of operands may matter
+ANY, FIXED_ORDER = "any", "fixed_order"
+
+
+@dataclass(frozen=True)
+class Target:
+    """`ranks_per_node` emulates nodes on this machine; None: all ranks share one."""
+
+    collective: str
+    ranks: int
+    ranks_per_node: int | None = None
+    determinism: str = ANY
+
+    @property
+    def nodes(self) -> int:
+        return -(-self.ranks // (self.ranks_per_node or self.ranks))
+
+    @property
+    def fixed_order(self) -> bool:
+        return self.determinism == FIXED_ORDER
+
+    @property
+    def case(self) -> Case:
+        """Of what is measured. What must keep its order is asked of ranks of which only their numbers are known."""
+        shape = NONE if self.fixed_order else NODE
+        return Case(self.collective, "", shape=shape, ranks_per_node=self.ranks_per_node)
+
+    @property
+    def key(self) -> dict:
+        """As wisdom names the communicators that a choice is for; 0: any, and where the nodes are not alike."""
+        each = self.ranks_per_node or self.ranks
+        return {
+            "collective": self.collective,
+            "ranks": self.ranks,
+            "nodes": 0 if self.fixed_order else self.nodes,
+            "ranks_per_node": 0 if self.fixed_order or self.ranks % each else each,
+            "determinism": self.determinism,
+        }
+
+    def allows(self, algorithm: str) -> bool:
+        """Whether the algorithm promises what is asked for."""
+        if not self.fixed_order:
+            return True
+        variant = _collectives.find(self.collective, algorithm)
+        question = questions.collective(replace(self.case, bytes=8).question, self.ranks)
+        return variant.guarantees(question)["independent_of_placement"]
+
+    def __str__(self) -> str:
+        nodes = "" if self.nodes == 1 else f" on {self.nodes} nodes"
+        order = " in fixed order" if self.fixed_order else ""
+        return f"{self.collective} of {self.ranks} ranks{nodes}{order}"
+
+
+def usual_ranks(family: str) -> list[int]:
+    """2, 4 and a rank a processor; more ranks than processors only where waiting ranks make room for each other, as
+    Open MPI's do."""
+    processors = mpi.available_processors()
+    wanted = sorted({2, 4, max(2, processors)})
+    return [ranks for ranks in wanted if ranks <= max(2, processors) or family == "openmpi"]

@@ -1,0 +1,196 @@
+"""Tuning within a budget of time: for one target after another, the most important first, proposals are searched for,
+checked against the golden copy and judged beside the library. What there was no time for stays the library's."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from kumihimo import _collectives, mpi
+from kumihimo.bench import Case, run_check, run_measure
+from kumihimo.bench.cases import rank_space, with_choice
+from kumihimo.bench.tuned import Choice, Effort, Tuning
+from kumihimo.errors import OutOfTime
+from kumihimo.tune import search, wisdom
+from kumihimo.tune.journal import Journal
+from kumihimo.tune.judging import LEAST_LAUNCHES, MOST_LAUNCHES, Judged, judge, part_of
+from kumihimo.tune.launches import Launches, key_of
+from kumihimo.tune.targets import Target
+
+SEARCH_SHARE = 0.4  # of a target's time; the rest is for judging
+THOROUGH_LAUNCHES = 8  # of a search that does more than a survey
+PART = 0.4  # of the search's time that is left, for one of its launches
+FINALS = 2  # launches of finalists: judging comes anyway
+CHEAP_BYTES = 2**20  # longer vectors take most of the time, so they come last
+
+# Wrong ones of the cases, with what was found; the golden copy decides.
+Check = Callable[[Sequence[Case], int, float], dict[int, str]]
+Step = Callable[[str], None]
+
+
+@dataclass
+class Outcome:
+    """Of one target: `choices` as wisdom has them; `left` sizes that there was no time for; `wrong` results."""
+
+    target: Target
+    choices: list[dict] = field(default_factory=list)
+    left: list[int] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+    thorough: bool = True  # whether there was time for all parts of the search
+    again: bool = False  # finished by an earlier tuning
+
+    @property
+    def whole(self) -> bool:
+        """Whether more time would give nothing new."""
+        return self.thorough and not self.left
+
+
+@dataclass
+class Tuner:
+    launches: Launches
+    check: Check
+    journal: Journal
+    step: Step = lambda what: None
+
+    def tune(self, targets: Sequence[Target], sizes: Sequence[int]) -> Iterator[Outcome]:
+        """One outcome after another."""
+        ascending = sorted(set(sizes))
+        for number, target in enumerate(targets):
+            known = self.journal.finished(finished_key(target, ascending))
+            if known is not None:
+                yield Outcome(target, known["choices"], wrong=known["wrong"], again=True)
+                continue
+            clock = self.launches.clock
+            share = clock.left / (len(targets) - number)
+            outcome = self.tune_one(target, ascending, share)
+            if outcome.whole:
+                found = {"choices": outcome.choices, "wrong": outcome.wrong}
+                self.journal.finish(finished_key(target, ascending), found)
+            yield outcome
+
+    def tune_one(self, target: Target, sizes: list[int], share: float) -> Outcome:
+        """Within `share` seconds, but for what the journal knows."""
+        clock, began = self.launches.clock, self.launches.clock.spent
+        self.launches.deadline = began + SEARCH_SHARE * share
+        tuning = self.tuning(target, sizes, SEARCH_SHARE * share)
+        thorough = SEARCH_SHARE * share > THOROUGH_LAUNCHES * self.launches.overhead
+        proposed = search.proposals(tuning, thorough)
+        self.launches.deadline = began + share
+        odd = search.spread(proposed, search.probes(sizes, target.ranks))
+        first = search.coarse(sizes)
+        rest = [size for size in sizes if size not in first]
+        in_order = sorted([*first, *rest, *odd], key=lambda size: size > CHEAP_BYTES)  # else as they stand
+        wanted = [(size, {**proposed, **odd}[size]) for size in in_order if proposed]
+        try:
+            wrong = self.checked(target, wanted)
+        except OutOfTime:
+            return Outcome(target, [], list(sizes), thorough=False)
+        contestants = 2 * max(1, len(wanted))
+        spare = share - (clock.spent - began) - MOST_LAUNCHES * self.launches.overhead
+        seconds = within(spare / MOST_LAUNCHES / contestants, 0.002, 0.05)
+
+        def launch(number: int, proposals: Sequence[tuple[int, Choice]]) -> list:
+            name = f"{target}: judging {number + 1}"
+            self.step(name)
+            cases = [self.case(target, *each) for each in proposals]
+            part = part_of(number)
+            return self.launches(name, cases, target.ranks, seconds, part, in_order=number == 0)
+
+        judged = judge([each for each in wanted if each[1] not in wrong], launch)
+        judged += [Judged(size, choice, refused=wrong[choice]) for size, choice in wanted if choice in wrong]
+        told = [j for j in judged if j.clear or len(j.ours) >= LEAST_LAUNCHES]
+        left = [size for size in sizes if size not in {j.bytes for j in told}]
+        return Outcome(
+            target, wisdom.choices_of(target, told), left, [f"{target}: {w}" for w in wrong.values()], thorough
+        )
+
+    def tuning(self, target: Target, sizes: Sequence[int], seconds: float) -> Tuning:
+        """How the search measures, each launch with its part of the time."""
+        first = len(search.coarse(sizes))
+        algorithms = len(_collectives.variants(target.collective))
+        spare = max(0.0, seconds - THOROUGH_LAUNCHES * self.launches.overhead) / 4
+        tuning = Tuning(target.case, target.ranks, sizes)
+        tuning.effort = Effort(
+            survey_seconds=within(spare / (first / 2 * algorithms), 0.001, 0.01),
+            refine_seconds=within(spare / (first * 8), 0.001, 0.02),
+            final_seconds=within(spare / (2 * first * 6), 0.001, 0.06),
+            finals=FINALS,
+        )
+        tuning.step = lambda what: self.step(f"{target}: {what}")
+        tuning.allowed = target.allows
+
+        def launch(_: Tuning, name: str, cases: list[Case], each: float) -> list[dict]:
+            found = self.launches(f"{target}: {name}", cases, target.ranks, each, PART)
+            return [{"not_applicable": "no time"} if result is None else result for result in found]
+
+        tuning.launch = launch
+        return tuning
+
+    def checked(self, target: Target, wanted: Sequence[tuple[int, Choice]]) -> dict[Choice, str]:
+        """Choices that are wrong, with what was found: each at the first and the last of its sizes that are not too
+        long, in place as well as not."""
+        asked = [
+            (choice, self.case(target, size, choice, in_place))
+            for choice, sizes in sizes_to_check(wanted).items()
+            for size in sizes
+            for in_place in (False, True)
+        ]
+        name = f"{target}: check"
+        keys = [key_of(case, target.ranks) for _, case in asked]
+        new = [i for i, key in enumerate(keys) if self.journal.recall(name, key) is None]
+        if new:
+            self.step(f"{target}: checking")
+            if self.launches.left < self.launches.overhead:
+                raise OutOfTime(f"time for {name}", "none")
+            wrong = self.check([asked[i][1] for i in new], target.ranks, self.launches.left)
+            self.journal.keep(name, [(keys[i], {"wrong": wrong.get(place, "")}) for place, i in enumerate(new)])
+        found = [(choice, self.journal.recall(name, key)["wrong"]) for (choice, _), key in zip(asked, keys)]
+        return {choice: what for choice, what in found if what}
+
+    @staticmethod
+    def case(target: Target, size: int, choice: Choice, in_place: bool = False) -> Case:
+        return with_choice(replace(target.case, bytes=size, in_place=in_place), choice[0], dict(choice[1]))
+
+
+def sizes_to_check(wanted: Sequence[tuple[int, Choice]]) -> dict[Choice, list[int]]:
+    sizes: dict[Choice, list[int]] = {}
+    for size, choice in sorted(wanted, key=lambda each: each[0]):
+        sizes.setdefault(choice, []).append(size)
+    return {
+        choice: sorted({found[0], max((s for s in found if s <= CHEAP_BYTES), default=found[0])})
+        for choice, found in sizes.items()
+    }
+
+
+def finished_key(target: Target, sizes: Sequence[int]) -> dict:
+    return {**target.key, "emulated": target.ranks_per_node, "sizes": list(sizes)}
+
+
+def within(value: float, least: float, most: float) -> float:
+    return min(max(value, least), most)
+
+
+def steps(targets: Sequence[Target]) -> int:
+    """About how many, for a bar."""
+    return len(targets) * (THOROUGH_LAUNCHES + 1 + MOST_LAUNCHES)
+
+
+def check_target(target: Target) -> None:
+    """Raises BadInput for ranks and nodes that cannot be."""
+    rank_space(target.case, target.ranks)
+
+
+def version_of(installation: mpi.Installation) -> tuple[str, float]:
+    """The first line of the library's version, as processes see it, and how long it takes to start some."""
+    began = time.monotonic()
+    run = run_measure([], ranks=2, installation=installation, bound=False)
+    return run.about["mpi"], time.monotonic() - began
+
+
+def by_golden_copy(installation: mpi.Installation) -> Check:
+    def check(cases: Sequence[Case], ranks: int, seconds: float) -> dict[int, str]:
+        results = run_check(cases, ranks=ranks, installation=installation, repeats=2, seconds=seconds)
+        return {i: f"{r['algorithm']}: {r['found']}" for i, r in enumerate(results) if not r.get("right", True)}
+
+    return check

@@ -1,0 +1,133 @@
+"""The file of wisdom (docs/wisdom.md), where it lies, and how new choices join those that are there."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from kumihimo import _plan
+from kumihimo.bench.tuned import Choice
+from kumihimo.errors import BadInput
+from kumihimo.tune.judging import Judged
+from kumihimo.tune.ranges import ranges
+from kumihimo.tune.reading import folder
+from kumihimo.tune.targets import Target
+
+LIBRARY: Choice = ("library", ())
+KEY = ("collective", "ranks", "nodes", "ranks_per_node", "determinism")
+FIGURES = ("seconds", "library_seconds", "ratio", "ratio_low", "ratio_high")
+
+
+def usual_path(mpi: str) -> Path:
+    """Of this machine and a library, by the first line of its version."""
+    return folder() / _plan.wisdom_file_name(_plan.this_machine(), mpi)
+
+
+def machine_object() -> dict:
+    machine = _plan.this_machine()
+    return {"processor": machine.processor, "processors": machine.processors}
+
+
+def chosen(target: Target, judged: Judged) -> Choice:
+    """Ours where it is faster; where the order must be fixed, the library's own cannot be."""
+    if target.fixed_order:
+        return LIBRARY if judged.refused or not judged.ours else judged.choice
+    return judged.choice if judged.faster else LIBRARY
+
+
+def choices_of(target: Target, judged: Sequence[Judged]) -> list[dict]:
+    """Ranges of sizes, each with the figures of that size in it where the choice does worst."""
+    by_size = {j.bytes: j for j in judged}
+    points = [(size, chosen(target, by_size[size])) for size in sorted(by_size)]
+    found = []
+    for each in ranges(points, LIBRARY):
+        name, parameters = each.chosen
+        measured = [figures_at(by_size[size]) for size in each.sizes if by_size[size].ours]
+        row = {**target.key, "algorithm": name, "parameters": dict(parameters)}
+        row |= {"from_bytes": each.from_bytes, "to_bytes": each.to_bytes}
+        if measured and name != LIBRARY[0]:
+            worst = max(measured, key=lambda m: m["ratio_high"])
+            row |= {"figures_of_bytes": worst["bytes"], **{figure: worst[figure] for figure in FIGURES}}
+        found.append({**row, "measured": measured})
+    return found
+
+
+def figures_at(judged: Judged) -> dict:
+    """What was measured, also of what was not chosen."""
+    name, parameters = judged.choice
+    return {"bytes": judged.bytes, "algorithm": name, "parameters": dict(parameters), **judged.figures}
+
+
+def document(choices: list[dict], made: dict, *, machine: dict | None = None, mpi: str | None = None) -> dict:
+    head = {"kumihimo_wisdom": _plan.WISDOM_VERSION}
+    head |= {name: value for name, value in (("machine", machine), ("mpi", mpi)) if value is not None}
+    return {**head, "made": made, "choices": choices}
+
+
+def joined(old: dict | None, new: dict) -> dict:
+    """The new choices, and those of the old file that are for other ranks or collectives."""
+    replaced = {key_of(choice) for choice in new["choices"]}
+    kept = [choice for choice in (old or {}).get("choices", []) if key_of(choice) not in replaced]
+    return {**new, "choices": [*new["choices"], *kept]}
+
+
+def key_of(choice: dict) -> tuple:
+    return tuple(choice.get(name) for name in KEY)
+
+
+def existing(path: Path, mpi: str) -> dict | None:
+    """The file that is there, if there is one, after a look at whether it may be written over."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError):
+        raise BadInput("a file of wisdom, or a new one, as --output", str(path), "name another file") from None
+    try:
+        _plan.read_wisdom(text, _plan.this_machine(), mpi)
+    except BadInput as error:
+        raise BadInput(
+            f"--output {path} to be a new file, or {error.expected}", error.found, "name another, or remove it"
+        ) from None
+    return json.loads(text)
+
+
+def check_writable(path: Path) -> None:
+    """Found before measuring, not after."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists():
+            path.open("a", encoding="utf-8").close()
+        else:
+            tempfile.NamedTemporaryFile(dir=path.parent).close()
+    except OSError as error:
+        raise BadInput("--output names a file that can be written", f"{path}: {error.strerror}") from None
+
+
+def write(path: Path, file: dict) -> None:
+    """Whole or not at all: a program may be reading it."""
+    new = path.with_name(path.name + ".new")
+    new.write_text(as_text(file), encoding="utf-8")
+    new.replace(path)
+
+
+def as_text(file: dict) -> str:
+    """JSON with a line for each choice and for each size that was measured."""
+    head = {name: value for name, value in file.items() if name != "choices"}
+    lines = [f" {json.dumps(name)}: {json.dumps(value)}," for name, value in head.items()]
+    return "{\n" + "\n".join(lines) + '\n "choices": [\n' + ",\n".join(map(choice_text, file["choices"])) + "\n ]\n}\n"
+
+
+def choice_text(choice: dict) -> str:
+    measured = choice.get("measured")
+    if not measured:
+        return "  " + json.dumps(choice)
+    rows = ",\n".join("    " + json.dumps(rounded(row)) for row in measured)
+    rest = json.dumps(rounded({name: value for name, value in choice.items() if name != "measured"}))
+    return f'  {rest[:-1]}, "measured": [\n{rows}\n  ]}}'
+
+
+def rounded(row: dict) -> dict:
+    return {name: float(f"{value:.5g}") if isinstance(value, float) else value for name, value in row.items()}

@@ -1,0 +1,178 @@
+#include "interpose/exact.hpp"
+
+#include "kernels/exact_sum.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+namespace kumihimo::interpose {
+namespace {
+
+constexpr std::int64_t piece_bytes = 256 << 10; // of accumulators: they stay in the cache between their three steps
+constexpr std::int64_t most_bytes_at_once = 16 << 20; // of a non-blocking sum
+
+std::int64_t whole_piece(const kernels::ExactKernels& kernels) { // elements
+  return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(piece_bytes / kernels.bytes)));
+}
+
+// A piece that is not whole is filled up with nothing, so that there are few lengths and few plans.
+std::int64_t padded(std::int64_t count) {
+  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(count)));
+}
+
+// What is added up on this rank, and where it goes.
+struct Sum {
+  Session* session = nullptr;
+  Communicator* communicator = nullptr;
+  mpi::Handle handle = 0; // of the communicator
+  CollectiveKind kind = CollectiveKind::allreduce;
+  Form form = Form::blocking;
+  DataType type = DataType::float64;
+  const kernels::ExactKernels* kernels = nullptr;
+  Rank root{0};
+  const std::byte* input = nullptr;
+  std::byte* output = nullptr; // null: the result is another rank's
+  std::int64_t count = 0;
+
+  std::int64_t bytes() const { return count * size_of(type); }
+
+  void expand(std::int64_t first, std::int64_t number, std::byte* sums) const {
+    kernels->expand(input + first * size_of(type), sums, number);
+    const std::int64_t filling = (padded(number) - number) * kernels->bytes;
+    std::memset(sums + number * kernels->bytes, 0, static_cast<std::size_t>(filling));
+  }
+  void round(std::int64_t first, std::int64_t number, const std::byte* sums) const {
+    if (output) kernels->round(sums, output + first * size_of(type), number);
+  }
+
+  // Of so many accumulators, in place. The type tells the accumulators apart, their length is their own.
+  Collective question(std::int64_t number) const {
+    Collective c = make_collective(kind, communicator->ranks(), number, type, Operation::user, root, true);
+    c.type_bytes = kernels->bytes;
+    c.commutative = true;
+    return c;
+  }
+};
+
+std::optional<Sum> sum_of(Session& session, CollectiveKind kind, const Call& call, Form form) {
+  if (kind != CollectiveKind::allreduce && kind != CollectiveKind::reduce) return std::nullopt;
+  const std::optional<DataType> type = session.types().type(session.plain(call.type));
+  if (call.count <= 0 || !type || !is_floating(*type)) return std::nullopt;
+  if (session.types().operation(session.plain(call.operation)) != Operation::sum) return std::nullopt;
+  Sum sum{&session, nullptr, session.plain(call.communicator), kind, form, *type};
+  bool between = false;
+  if (form == Form::blocking) session.meet(sum.handle);
+  sum.communicator = form == Form::blocking ? session.communicator(sum.handle) : session.known(sum.handle, between);
+  const bool rooted = kind == CollectiveKind::reduce;
+  if (!sum.communicator || (rooted && (call.root < 0 || call.root >= sum.communicator->ranks()))) return std::nullopt;
+  if (rooted) sum.root = Rank{call.root};
+  sum.kernels = kernels::find_exact_kernels(*type);
+  sum.count = call.count;
+  const bool gets_result = !rooted || sum.communicator->rank() == call.root;
+  if (gets_result) sum.output = static_cast<std::byte*>(call.receive);
+  const bool in_place = gets_result && call.send == session.library().constants.in_place;
+  sum.input = static_cast<const std::byte*>(in_place ? call.receive : call.send);
+  return sum;
+}
+
+ExactAnswer raised(const Sum& sum, const Error& error) { return {true, sum.session->raise(error, sum.handle)}; }
+
+// What becomes of a sum for which this answer has no plan.
+std::optional<ExactAnswer> without_plan(const Sum& sum, const Communicator::Answer& answer) {
+  if (const Error* error = std::get_if<Error>(&answer)) return raised(sum, *error);
+  const Reason* const reason = std::get_if<Reason>(&answer);
+  if (!reason) return std::nullopt;
+  if (*reason == Reason::not_connected) sum.session->want(sum.handle);
+  sum.session->tally().handed_on(told_as(sum.kind, sum.form), sum.bytes(), *reason);
+  return ExactAnswer{true, std::nullopt};
+}
+
+void count(const Sum& sum) {
+  sum.session->tally().ran(told_as(sum.kind, sum.form), sum.bytes(), sum.session->place_of_exact_sums());
+}
+
+// The accumulators of the piece at hand: one blocking collective runs at a time in a thread.
+Result<std::byte*> accumulators(std::int64_t bytes) {
+  thread_local std::vector<std::byte> memory;
+  try {
+    if (static_cast<std::int64_t>(memory.size()) < bytes) memory.resize(static_cast<std::size_t>(bytes));
+  } catch (const std::bad_alloc&) {
+    return failed("256 KiB of memory for exact sums", "less");
+  }
+  return memory.data();
+}
+
+Status run_piece(const Sum& sum, std::int64_t first, std::int64_t number, plan::Plan* plan) {
+  const Result<std::byte*> sums = accumulators(padded(number) * sum.kernels->bytes);
+  if (!sums) return sums.error();
+  sum.expand(first, number, *sums);
+  if (plan)
+    if (Status s = run_plan(*sum.session, *sum.communicator, sum.handle, *plan, {*sums, *sums}); !s) return s;
+  sum.round(first, number, *sums);
+  return Nothing{};
+}
+
+} // namespace
+
+Result<execute::Reduction> exact_reduction(const Collective& question) {
+  const kernels::ExactKernels* const kernels = kernels::find_exact_kernels(question.type);
+  if (!kernels) return bad_input("a type with exact sums", std::string(name_of(question.type)));
+  return execute::Reduction{nullptr, kernels->merge, nullptr};
+}
+
+ExactAnswer run_exact(Session& session, CollectiveKind kind, const Call& call) {
+  const std::optional<Sum> sum = sum_of(session, kind, call, Form::blocking);
+  if (!sum) return {};
+  const std::int64_t piece = whole_piece(*sum->kernels), last = (sum->count - 1) % piece + 1;
+  plan::Plan *piece_plan = nullptr, *last_plan = nullptr;
+  if (sum->communicator->ranks() > 1) { // one rank alone only rounds: what it has, but for the bits of a NaN
+    // Both before either runs: of a vector in place its addends are gone once its first piece is summed.
+    const auto at_last = sum->communicator->plan(sum->question(padded(last)));
+    const auto at_first = sum->count > piece ? sum->communicator->plan(sum->question(piece)) : at_last;
+    for (const auto* answer : {&at_last, &at_first})
+      if (const auto decided = without_plan(*sum, *answer)) return *decided;
+    last_plan = std::get<Communicator::Ready>(at_last).plan;
+    piece_plan = std::get<Communicator::Ready>(at_first).plan;
+  }
+  count(*sum);
+  Status done = Nothing{};
+  std::int64_t first = 0;
+  for (; done && first + last < sum->count; first += piece) done = run_piece(*sum, first, piece, piece_plan);
+  if (done) done = run_piece(*sum, first, last, last_plan);
+  return done ? ExactAnswer{true, 0} : raised(*sum, done.error());
+}
+
+ExactAnswer start_exact(Session& session, CollectiveKind kind, const Call& call, mpi::Handle& request) {
+  const std::optional<Sum> sum = sum_of(session, kind, call, Form::nonblocking);
+  if (!sum || sum->communicator->ranks() == 1) return {}; // alone: a copy
+  const std::int64_t number = padded(sum->count), bytes = number * sum->kernels->bytes;
+  const Communicator::Answer answer = bytes > most_bytes_at_once ? Communicator::Answer(Reason::too_long)
+                                                                 : sum->communicator->plan_alone(sum->question(number));
+  if (const auto decided = without_plan(*sum, answer)) return *decided;
+  count(*sum);
+  std::shared_ptr<std::byte[]> sums;
+  try {
+    sums.reset(new std::byte[static_cast<std::size_t>(bytes)]);
+  } catch (const std::bad_alloc&) {
+    return raised(*sum, failed(fmt::format("{} bytes of memory for an exact sum", bytes), "less"));
+  }
+  sum->expand(0, sum->count, sums.get());
+  Work work{std::get<Communicator::Ready>(answer).plan,
+            sum->communicator->transport(),
+            &sum->communicator->under_way(),
+            {sums.get(), sums.get()},
+            sum->handle,
+            [sums, sum = *sum]() -> Status { return sum.round(0, sum.count, sums.get()), Nothing{}; }};
+  const Result<mpi::Handle> started = session.nonblocking().start(std::move(work));
+  if (!started) return raised(*sum, started.error());
+  request = *started;
+  return {true, 0};
+}
+
+} // namespace kumihimo::interpose

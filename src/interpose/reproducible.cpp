@@ -1,0 +1,49 @@
+#include "interpose/reproducible.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string>
+
+namespace kumihimo::interpose {
+namespace {
+
+constexpr std::array<std::string_view, 3> words = {"", "order", "exact"};
+
+// Where the number of messages stops deciding and the bytes of each begin to. No result depends on it.
+constexpr std::int64_t short_bytes = 16 << 10;
+
+plan::Choice preset(CollectiveKind kind, std::string_view name, std::int64_t from_bytes, std::int64_t to_bytes) {
+  const auto all = Registry::standard().variants(kind);
+  const auto it = std::find_if(all.begin(), all.end(), [&](const Variant* v) { return v->name == name; });
+  plan::Choice choice;
+  choice.kind = kind;
+  choice.variant = *it;
+  choice.place = static_cast<std::size_t>(it - all.begin());
+  choice.from_bytes = from_bytes, choice.to_bytes = to_bytes;
+  choice.determinism = plan::Determinism::fixed_order;
+  return choice;
+}
+
+} // namespace
+
+std::string_view name_of(Reproducible mode) { return words[static_cast<std::size_t>(mode)]; }
+
+Result<Reproducible> parse_reproducible(std::string_view word) {
+  const auto it = std::find(words.begin(), words.end(), word);
+  if (it != words.end()) return static_cast<Reproducible>(it - words.begin());
+  return bad_input("KUMIHIMO_REPRODUCIBLE as order or exact", "'" + std::string(word) + "'");
+}
+
+std::vector<plan::Choice> fixed_choices(const plan::Wisdom& wisdom, CollectiveKind kind, std::int32_t ranks) {
+  std::vector<plan::Choice> choices = wisdom.choices(kind, {ranks, 0, 0}, plan::Determinism::fixed_order);
+  std::erase_if(choices,
+                [](const plan::Choice& c) { return !c.variant || !c.variant->rounding.independent_of_placement; });
+  constexpr auto most = std::numeric_limits<std::int64_t>::max();
+  const bool all = kind == CollectiveKind::allreduce;
+  choices.push_back(preset(kind, all ? "recursive_doubling" : "binomial", 0, short_bytes));
+  choices.push_back(preset(kind, all ? "rabenseifner" : "binary", short_bytes + 1, most));
+  return choices;
+}
+
+} // namespace kumihimo::interpose

@@ -1,0 +1,235 @@
+// The profile: what each rank writes as one line of JSON (docs/profile-format.md), and how the lines come together.
+#include "record/python_frames.hpp"
+#include "record/recorder.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <link.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <limits>
+
+namespace kumihimo::record {
+namespace {
+
+using nlohmann::json;
+
+constexpr int tag = 31998;
+constexpr std::int64_t most_at_once = std::int64_t{1} << 30;
+
+double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
+
+std::string line_of(const json& object) {
+  return object.dump(-1, ' ', false, json::error_handler_t::replace) + "\n"; // names may be of any bytes
+}
+
+// Where a return address lies: what a debugger needs, and the nearest name that the loader knows.
+json place_of(std::uintptr_t address) {
+  Dl_info object{};
+  link_map* map = nullptr;
+  if (!dladdr1(reinterpret_cast<void*>(address), &object, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) || !map)
+    return {{"object", ""}, {"offset", address}};
+  std::string path = object.dli_fname ? object.dli_fname : "";
+  if (!map->l_name || !*map->l_name) { // the program itself
+    std::array<char, 4096> text{};
+    if (const ssize_t n = readlink("/proc/self/exe", text.data(), text.size() - 1); n > 0) path = text.data();
+  }
+  return {{"object", path},
+          {"offset", address - map->l_addr},
+          {"function", object.dli_sname ? json(object.dli_sname) : json(nullptr)}};
+}
+
+json place_of(const PythonFrames::Place& place) {
+  return {{"file", place.file}, {"line", place.line}, {"function", place.function}};
+}
+
+// The call sites of a rank, numbered as they come up.
+class Sites {
+ public:
+  json number(std::uintptr_t site, bool python) {
+    if (!python && site == 0) return nullptr;
+    const auto [it, is_new] = numbers_.try_emplace({site, python}, list_.size());
+    if (is_new) list_.push_back(python ? place_of(places_.at(site)) : place_of(site));
+    return it->second;
+  }
+  json list() const { return list_; }
+
+ private:
+  std::vector<PythonFrames::Place> places_ = PythonFrames::get().places();
+  std::map<std::pair<std::uintptr_t, bool>, std::size_t> numbers_;
+  json list_ = json::array();
+};
+
+json values_of(const Counters::Values& values, const Counters::Values& before) {
+  json object = json::object();
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (values[i] >= 0) object[counter_names[i]] = values[i] - std::max<std::int64_t>(before[i], 0);
+  return object;
+}
+
+json row_of(const Row& row, Sites& sites) {
+  json object{{"call", caught::describe(row.key.name).name},
+              {"site", sites.number(row.key.site, row.key.python)},
+              {"communicator", row.key.communicator ? json(row.key.communicator - 1) : json(nullptr)},
+              {"calls", row.calls},
+              {"bytes", row.bytes},
+              {"seconds", seconds(row.ns)},
+              {"min_seconds", seconds(row.shortest_ns)},
+              {"max_seconds", seconds(row.longest_ns)}};
+  if (row.split_calls > 0) {
+    object["split_calls"] = row.split_calls;
+    object["split_seconds"] = seconds(row.split_ns);
+    object["waiting_seconds"] = seconds(row.waiting_ns);
+    object["transferring_seconds"] = seconds(row.transferring_ns);
+  }
+  return object;
+}
+
+json kind_of(const CommunicatorKind& kind, Sites& sites) {
+  return {{"name", kind.origin.name},
+          {"window", kind.origin.window},
+          {"parent", kind.origin.parent ? json(kind.origin.parent - 1) : json(nullptr)},
+          {"site", sites.number(kind.origin.site, kind.origin.python)},
+          {"size", kind.size},
+          {"leader", kind.leader},
+          {"inter", kind.inter},
+          {"made", kind.made}};
+}
+
+json region_of(const Regions::Identity& identity, const Region& region) {
+  json object{{"name", identity.first},
+              {"passages", region.passages},
+              {"seconds", seconds(region.ns)},
+              {"max_seconds", seconds(region.longest_ns)},
+              {"mpi_seconds", seconds(region.mpi_ns)},
+              {"unended", region.unended},
+              {"counters", values_of(region.counters, {})}};
+  if (!identity.second.empty()) object["expectation"] = identity.second;
+  return object;
+}
+
+// The numbers of calls in the events are those of this build.
+json trace_of(const Trace& trace) {
+  json names = json::object();
+  for (std::size_t n = 0; n < caught::names; ++n)
+    names[std::to_string(n)] = caught::describe(static_cast<caught::Name>(n)).name;
+  return {{"events", trace.events()}, {"left_out", trace.left_out()}, {"calls", names}};
+}
+
+} // namespace
+
+std::string Recorder::header() const {
+  return line_of({{"kumihimo_profile", 1},
+                  {"version", KUMIHIMO_VERSION},
+                  {"mpi", library_.version},
+                  {"ranks", ranks_},
+                  {"sync", settings_.sync},
+                  {"several_nodes", clock_.several_nodes()},
+                  {"counters_reason", counters_.reason().empty() ? json(nullptr) : json(counters_.reason())}});
+}
+
+std::string Recorder::part(bool whole) {
+  Sites sites;
+  json calls = json::array(), kinds = json::array(), sizes = json::object(), partners = json::array(),
+       regions = json::array();
+  std::map<int, Traffic> traffic;
+  std::map<std::string, Histogram> histograms;
+  std::int64_t mpi_ns = 0;
+  const std::lock_guard lock(threads_mutex_);
+  for (const ThreadRecord& thread : threads()) {
+    mpi_ns += thread.mpi_ns;
+    for (const Row& row : thread.rows.all()) calls.push_back(row_of(row, sites));
+    for (const auto& [partner, t] : thread.partners) {
+      traffic[partner].messages += t.messages, traffic[partner].bytes += t.bytes;
+      traffic[partner].one_sided_messages += t.one_sided_messages;
+      traffic[partner].one_sided_bytes += t.one_sided_bytes;
+    }
+    for (std::size_t n = 0; n < caught::names; ++n)
+      if (thread.sizes[n]) {
+        auto& all = histograms[std::string(caught::describe(static_cast<caught::Name>(n)).name)];
+        for (std::size_t i = 0; i < all.size(); ++i) all[i] += (*thread.sizes[n])[i];
+      }
+  }
+  for (const CommunicatorKind& kind : communicators_.kinds()) kinds.push_back(kind_of(kind, sites));
+  for (const auto& [partner, t] : traffic)
+    partners.push_back({partner, t.messages, t.bytes, t.one_sided_messages, t.one_sided_bytes});
+  for (const auto& [name, histogram] : histograms)
+    for (std::size_t i = 0; i < histogram.size(); ++i)
+      if (histogram[i] > 0) sizes[name].push_back({i == 0 ? 0 : std::uint64_t{1} << (i - 1), histogram[i]});
+  for (const auto& [identity, region] : regions_.all()) regions.push_back(region_of(identity, region));
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  return line_of({{"rank", rank_},
+                  {"host", host.data()},
+                  {"process", process_},
+                  {"finalized", whole},
+                  {"threads", threads().size()},
+                  {"seconds", seconds(Clock::now_ns() - begun_ns_)},
+                  {"mpi_seconds", seconds(mpi_ns)},
+                  {"clock_offset_seconds", seconds(clock_.offset_ns())},
+                  {"counters", values_of(counters_.read(), counters_before_)},
+                  {"calls", calls},
+                  {"communicators", kinds},
+                  {"sites", sites.list()},
+                  {"sizes", sizes},
+                  {"partners", partners},
+                  {"regions", regions},
+                  {"regions_without_beginning", regions_.unbegun()},
+                  {"trace", trace_ ? trace_of(trace_) : json(nullptr)}});
+}
+
+void Recorder::finish() {
+  if (finished_.exchange(true)) return;
+  splitting_.split(communicators_.sampled());
+  // Of our own, so that no receive of the program's takes what is for us; a duplicate would call its functions.
+  mpi::Handle world = 0;
+  if (library_.call.Comm_split(library_.constants.comm_world, 0, rank_, &world) != 0) return;
+  clock_.end(world);
+  if (trace_) {
+    const std::string path = fmt::format("{}/rank{}.events", settings_.trace, rank_);
+    if (!trace_.write(path, clock_))
+      std::fprintf(stderr, "kumihimo: the events cannot be written to %s\n", path.c_str());
+  }
+  gather(world, part(true));
+  library_.call.Comm_free(&world);
+}
+
+// One rank after the other: rank 0 holds no more than one line at a time.
+void Recorder::gather(mpi::Handle world, const std::string& mine) const {
+  const auto& call = library_.call;
+  const mpi::Handle byte = library_.constants.byte;
+  if (rank_ != 0) {
+    const auto bytes = static_cast<std::int64_t>(mine.size());
+    call.Ssend(&bytes, sizeof bytes, byte, 0, tag, world);
+    for (std::int64_t at = 0; at < bytes; at += most_at_once)
+      call.Ssend(mine.data() + at, static_cast<int>(std::min(most_at_once, bytes - at)), byte, 0, tag, world);
+    return;
+  }
+  std::ofstream file(settings_.output, std::ios::binary);
+  file << header() << mine;
+  std::string line;
+  for (int rank = 1; rank < ranks_; ++rank) {
+    mpi::StatusWords status;
+    std::int64_t bytes = 0;
+    call.Recv(&bytes, sizeof bytes, byte, rank, tag, world, &status);
+    line.resize(static_cast<std::size_t>(bytes));
+    for (std::int64_t at = 0; at < bytes; at += most_at_once)
+      call.Recv(line.data() + at, static_cast<int>(std::min(most_at_once, bytes - at)), byte, rank, tag, world,
+                &status);
+    file << line;
+  }
+  if (!settings_.output.empty() && !file.flush())
+    std::fprintf(stderr, "kumihimo: the profile cannot be written to %s\n", settings_.output.c_str());
+}
+
+void Recorder::write_alone() {
+  if (settings_.output.empty() || finished_.exchange(true)) return;
+  std::ofstream file(fmt::format("{}.rank{}", settings_.output, rank_), std::ios::binary);
+  file << header() << part(false);
+}
+
+} // namespace kumihimo::record

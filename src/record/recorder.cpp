@@ -1,0 +1,330 @@
+#include "record/recorder.hpp"
+
+#include "caught/fortran.hpp"
+#include "record/python_frames.hpp"
+#include "record/sampling.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace kumihimo::record {
+
+using caught::Call;
+using caught::Kind;
+using caught::Name;
+using caught::Role;
+
+namespace {
+
+// What a call carries from before to after.
+enum Note : std::size_t { begun, on, flags, kind_number };
+enum Flag : caught::Word { sampled = 1 };
+
+std::atomic<Recorder*> made = nullptr;
+
+bool is_blocking_collective(const Call& call) { return call.kind() == Kind::collective; }
+
+// Calls in which only the root is waited for.
+bool waits_for_root(Name name) { return name == Name::Bcast || name == Name::Scatter || name == Name::Scatterv; }
+
+} // namespace
+
+std::mutex Recorder::threads_mutex_;
+
+std::deque<ThreadRecord>& Recorder::threads() {
+  static auto* const all = new std::deque<ThreadRecord>;
+  return *all;
+}
+
+ThreadRecord& Recorder::thread() {
+  static thread_local ThreadRecord* mine = nullptr;
+  if (!mine) [[unlikely]] {
+    const std::lock_guard lock(threads_mutex_);
+    mine = &threads().emplace_back();
+  }
+  return *mine;
+}
+
+Recorder* Recorder::current() {
+  Recorder* recorder = made.load(std::memory_order_acquire);
+  if (recorder) [[likely]]
+    return recorder->finished_.load(std::memory_order_relaxed) ? nullptr : recorder;
+  static std::atomic<bool> unknown = false;
+  if (unknown) return nullptr;
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  if ((recorder = made)) return recorder;
+  Result<mpi::Library> library = mpi::loaded_library();
+  if (!library) {
+    unknown = true;
+    std::fprintf(stderr, "kumihimo: %s; nothing is recorded\n", library.error().sentence().c_str());
+    return nullptr;
+  }
+  int initialized = 0, finalized = 0;
+  if (library->call.Initialized(&initialized) != 0 || !initialized) return nullptr;
+  if (library->call.Finalized(&finalized) != 0 || finalized) return nullptr;
+  made = recorder = new Recorder(std::move(*library)); // lives as long as the process
+  return recorder;
+}
+
+// Not of a child that was forked from a rank.
+void Recorder::at_exit() {
+  Recorder* const recorder = made.load();
+  if (recorder && recorder->process_ == getpid()) recorder->write_alone();
+}
+
+Recorder::Recorder(mpi::Library library)
+    : library_(std::move(library)), settings_(settings_of_environment()), counters_before_(counters_.read()),
+      clock_(library_, settings_.skew_ns), communicators_(library_), volumes_(library_), splitting_(library_, clock_),
+      regions_(counters_), trace_(library_, !settings_.trace.empty(), settings_.most_events), process_(getpid()) {
+  library_.call.Comm_rank(library_.constants.comm_world, &rank_);
+  library_.call.Comm_size(library_.constants.comm_world, &ranks_);
+  begun_ns_ = Clock::now_ns();
+}
+
+Key Recorder::key_of(const Call& call, const Communicator* communicator) const {
+  Key key{reinterpret_cast<std::uintptr_t>(call.site), communicator ? communicator->kind : 0, call.name, false};
+  PythonFrames& python = PythonFrames::get();
+  if (python.is_python(call.site))
+    if (const int place = python.place(); place >= 0) {
+      key.python = true;
+      key.site = static_cast<std::uintptr_t>(place);
+    }
+  return key;
+}
+
+const Communicator* Recorder::communicator_of(const Call& call) {
+  if (call.kind() == Kind::environment) return nullptr;
+  if (call.has(Role::communicator)) return communicators_.of(call.handle(Role::communicator));
+  if (call.has(Role::window)) return communicators_.of_window(call.handle(Role::window));
+  if (call.has(Role::ended_communicator)) return communicators_.of(call.handle_at(Role::ended_communicator));
+  if (call.has(Role::ended_window)) return communicators_.of_window(call.handle_at(Role::ended_window));
+  return nullptr;
+}
+
+void Recorder::before(Call& call) {
+  auto* const communicator = const_cast<Communicator*>(communicator_of(call));
+  call.notes[on] = reinterpret_cast<caught::Word>(communicator);
+  call.notes[kind_number] = communicator ? communicator->kind : 0;
+  switch (call.kind()) {
+  case Kind::collective:
+    if (communicator) before_collective(call, *communicator);
+    break;
+  case Kind::point_to_point:
+    if (call.has(Role::receive_count) && call.has(Role::status) && call.ignores_status())
+      call.replace(Role::status, reinterpret_cast<caught::Word>(&thread().status));
+    break;
+  case Kind::wait:
+  case Kind::test:
+    if (trace_ && (call.has(Role::status) || call.has(Role::statuses))) trace_.before_completion(call);
+    break;
+  case Kind::communicator_end:
+  case Kind::window_end:
+    before_end(call);
+    break;
+  case Kind::environment:
+    if (call.name == Name::Finalize) finish();
+    if (call.name == Name::Abort) write_alone();
+    break;
+  default:
+    break;
+  }
+}
+
+void Recorder::before_collective(Call& call, Communicator& communicator) {
+  if (communicator.inter || communicator.size <= 1) return;
+  if (settings_.sync) {
+    const std::int64_t entry = Clock::now_ns();
+    library_.call.Barrier(communicator.handle);
+    thread().sync_ns = Clock::now_ns() - entry;
+  } else if (clock_.has_begun() && is_sampled(communicator.collectives++)) {
+    call.notes[flags] |= sampled;
+  }
+}
+
+void Recorder::before_end(const Call& call) {
+  auto* const communicator = reinterpret_cast<Communicator*>(call.notes[on]);
+  if (!communicator) return;
+  if (!communicator->samples.empty()) splitting_.split(*communicator);
+  const bool window = call.has(Role::ended_window);
+  communicators_.ended(call.handle_at(window ? Role::ended_window : Role::ended_communicator), window);
+}
+
+void Recorder::after(const Call& call, int code, std::int64_t exit_ns) {
+  ThreadRecord& mine = thread();
+  if (call.name == Name::Init || call.name == Name::Init_thread) clock_.begin();
+  if (call.name == Name::Pcontrol) return control(call);
+  const bool ends = call.kind() == Kind::communicator_end || call.kind() == Kind::window_end;
+  auto* const communicator = ends ? nullptr : reinterpret_cast<Communicator*>(call.notes[on]);
+  const auto entry_ns = static_cast<std::int64_t>(call.notes[begun]);
+  std::int64_t ns = exit_ns - entry_ns;
+  const bool synced = settings_.sync && is_blocking_collective(call) && communicator;
+  if (synced) ns += mine.sync_ns;
+  if (call.kind() != Kind::environment) mine.mpi_ns += ns; // the time of the program goes from MPI_Init to MPI_Finalize
+  Row* row = nullptr;
+  if (recording_.load(std::memory_order_relaxed)) {
+    Key key = key_of(call, communicator);
+    key.communicator = static_cast<std::uint32_t>(call.notes[kind_number]);
+    row = &mine.rows.at(key);
+    ++row->calls;
+    row->ns += ns;
+    if (ns > row->longest_ns) row->longest_ns = ns;
+    if (ns < row->shortest_ns) row->shortest_ns = ns;
+    if (code == 0) count(call, communicator, *row, mine);
+  }
+  if (code == 0) note_handles(call, communicator, row);
+  if (is_blocking_collective(call) && communicator) after_collective(call, *communicator, row, exit_ns);
+  mine.sync_ns = 0;
+  if (trace_) trace(call, communicator, code, exit_ns);
+}
+
+void Recorder::after_collective(const Call& call, Communicator& communicator, Row* row, std::int64_t exit_ns) {
+  const auto entry_ns = static_cast<std::int64_t>(call.notes[begun]);
+  if (call.notes[flags] & sampled) {
+    const bool counts = !waits_for_root(call.name) || call.integer(Role::root) == communicator.rank;
+    communicator.samples.push_back({entry_ns, exit_ns, counts, row});
+    return;
+  }
+  const bool alone = communicator.size == 1 && !communicator.inter;
+  if (!row || communicator.inter || (!alone && !settings_.sync)) return;
+  const std::int64_t waiting = settings_.sync ? thread().sync_ns : 0;
+  ++row->split_calls;
+  row->split_ns += exit_ns - entry_ns + waiting;
+  row->waiting_ns += waiting;
+  row->transferring_ns += exit_ns - entry_ns;
+}
+
+void Recorder::count(const Call& call, const Communicator* communicator, Row& row, ThreadRecord& mine) {
+  if (call.kind() == Kind::start) {
+    const Role role = call.has(Role::requests) ? Role::requests : Role::request;
+    const std::int64_t n = call.has(Role::requests) ? call.integer(Role::request_count) : 1;
+    for (std::int64_t i = 0; i < n; ++i) start(call.handle(role, i), row, mine);
+    return;
+  }
+  if (!communicator && !call.has(Role::receive_count)) return;
+  const Volume volume = volumes_.of(call, communicator ? communicator->rank : 0);
+  const bool persistent = call.kind() == Kind::persistent_collective || call.kind() == Kind::persistent_point_to_point;
+  if (persistent) return note_persistent(call, communicator, volume);
+  row.bytes += volume.bytes;
+  if (call.kind() == Kind::collective || call.kind() == Kind::nonblocking_collective)
+    mine.note_size(call.name, volume.bytes);
+  if (!volume.sends || !communicator) return;
+  Traffic* const traffic = communicators_.traffic(mine, *communicator, volume.partner);
+  if (!traffic) return;
+  const bool one_sided = call.kind() == Kind::one_sided;
+  ++(one_sided ? traffic->one_sided_messages : traffic->messages);
+  (one_sided ? traffic->one_sided_bytes : traffic->bytes) += volume.bytes;
+}
+
+void Recorder::note_persistent(const Call& call, const Communicator* communicator, const Volume& volume) {
+  const bool collective = call.kind() == Kind::persistent_collective;
+  if (!collective && !volume.sends) return; // what a start of it moves is told by the sender
+  Persistent persistent{call.name, volume.bytes, collective, -1};
+  if (volume.sends && volume.partner >= 0 && communicator)
+    persistent.partner = communicators_.world_rank(*communicator, volume.partner);
+  const std::lock_guard lock(mutex_);
+  persistent_[call.handle_at(Role::request)] = persistent;
+}
+
+void Recorder::start(mpi::Handle request, Row& row, ThreadRecord& mine) {
+  const std::lock_guard lock(mutex_);
+  const auto it = persistent_.find(request);
+  if (it == persistent_.end()) return;
+  const Persistent& persistent = it->second;
+  row.bytes += persistent.bytes;
+  if (persistent.collective) mine.note_size(persistent.name, persistent.bytes);
+  if (persistent.partner < 0) return;
+  Traffic& traffic = mine.partners[persistent.partner];
+  ++traffic.messages;
+  traffic.bytes += persistent.bytes;
+}
+
+void Recorder::note_handles(const Call& call, const Communicator* communicator, const Row* row) {
+  const bool window = call.kind() == Kind::window;
+  if (call.kind() != Kind::communicator && !window) return;
+  Origin origin{std::string(call.description().name), communicator ? communicator->kind : 0, 0, false, window};
+  if (row) origin.site = row->key.site, origin.python = row->key.python;
+  communicators_.made(call.handle_at(window ? Role::new_window : Role::new_communicator), std::move(origin));
+}
+
+void Recorder::control(const Call& call) {
+  const std::int64_t level = call.integer(Role::level);
+  const auto name = level == 1 || level == -1 ? text_at(reinterpret_cast<const void*>(call.words()[1])) : std::nullopt;
+  if (level >= 0) recording_ = level != 0;
+  if (name && level == 1) regions_.begin(*name, "", thread().mpi_ns, false);
+  if (name && level == -1) regions_.end(*name, thread().mpi_ns);
+}
+
+void Recorder::begin_region(const char* name, const char* expectation) {
+  if (name) regions_.begin(name, expectation ? expectation : "", thread().mpi_ns);
+}
+
+void Recorder::end_region(const char* name) {
+  if (name) regions_.end(name, thread().mpi_ns);
+}
+
+void Recorder::trace(const Call& call, const Communicator* communicator, int code, std::int64_t exit_ns) {
+  static thread_local std::uint16_t number = [] {
+    static std::atomic<std::uint16_t> threads_seen = 0;
+    return threads_seen++;
+  }();
+  const auto entry_ns = static_cast<std::int64_t>(call.notes[begun]);
+  Event event{entry_ns, 0, Event::What::enter, static_cast<std::uint8_t>(call.name), number};
+  event.communicator = static_cast<std::uint32_t>(call.notes[kind_number]);
+  trace_.add(event);
+  if (code == 0 && communicator) trace_messages(call, *communicator, event, exit_ns);
+  const bool completes = call.kind() == Kind::wait || call.kind() == Kind::test;
+  if (code == 0 && completes && (call.has(Role::status) || call.has(Role::statuses)))
+    for (const Trace::Ended& ended : trace_.after_completion(call)) {
+      Event receive = event;
+      receive.what = Event::What::receive;
+      receive.at_ns = exit_ns, receive.bytes = ended.bytes, receive.tag = ended.tag;
+      receive.partner = ended.world_rank_of_source(ended.source);
+      receive.communicator = ended.kind;
+      if (receive.partner >= 0) trace_.add(receive);
+    }
+  event.what = Event::What::leave, event.at_ns = exit_ns;
+  trace_.add(event);
+}
+
+void Recorder::trace_messages(const Call& call, const Communicator& communicator, const Event& entered,
+                              std::int64_t exit_ns) {
+  Event event = entered;
+  if (is_blocking_collective(call)) {
+    event.what = Event::What::collective;
+    event.began_ns = entered.at_ns, event.at_ns = exit_ns;
+    event.bytes = volumes_.of(call, communicator.rank).bytes;
+    if (call.has(Role::root)) event.partner = static_cast<int>(call.integer(Role::root));
+    return trace_.add(event);
+  }
+  const bool now = call.kind() == Kind::point_to_point || call.kind() == Kind::nonblocking_point_to_point;
+  if (!now) return;
+  const auto in_world = [&](int rank) { return rank < 0 ? -1 : communicators_.world_rank(communicator, rank); };
+  if (call.has(Role::destination)) {
+    event.what = Event::What::send;
+    event.bytes = volumes_.of(call, communicator.rank).bytes;
+    event.partner = in_world(static_cast<int>(call.integer(Role::destination)));
+    event.tag = static_cast<int>(call.integer(Role::send_tag));
+    if (event.partner >= 0) trace_.add(event);
+  }
+  if (!call.has(Role::receive_count) && !call.has(Role::source)) return;
+  if (call.kind() == Kind::nonblocking_point_to_point) {
+    if (call.has(Role::request) && !call.has(Role::destination))
+      trace_.begin_receive(call.handle_at(Role::request), communicator.kind,
+                           [this, handle = communicator.handle](int source) {
+                             const Communicator* const c = source < 0 ? nullptr : communicators_.of(handle);
+                             return c ? communicators_.world_rank(*c, source) : -1;
+                           });
+    return;
+  }
+  if (!call.has(Role::status) || call.name == Name::Probe || call.name == Name::Mprobe) return;
+  const auto& status = *static_cast<const mpi::StatusWords*>(call.pointer(Role::status));
+  event.what = Event::What::receive, event.at_ns = exit_ns;
+  const Trace::Ended ended = trace_.ended(status);
+  event.partner = in_world(ended.source), event.tag = ended.tag, event.bytes = ended.bytes;
+  if (event.partner >= 0) trace_.add(event);
+}
+
+} // namespace kumihimo::record

@@ -1,0 +1,91 @@
+// What there is once in a recorded process. Made when MPI has been initialised, by whichever of its names; it writes
+// the profile when the program ends MPI, and what this rank knows when the process ends without.
+#pragma once
+
+#include "caught/call.hpp"
+#include "record/clock.hpp"
+#include "record/communicators.hpp"
+#include "record/counters.hpp"
+#include "record/regions.hpp"
+#include "record/rows.hpp"
+#include "record/settings.hpp"
+#include "record/splitting.hpp"
+#include "record/trace.hpp"
+#include "record/volume.hpp"
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <deque>
+#include <mutex>
+#include <unordered_map>
+
+namespace kumihimo::record {
+
+class Recorder {
+ public:
+  // Null before MPI is initialised, after it has been finalized, and over a library that we do not know.
+  static Recorder* current();
+
+  void before(caught::Call& call);
+  // `exit_ns`: when the call came back.
+  void after(const caught::Call& call, int code, std::int64_t exit_ns);
+
+  void begin_region(const char* name, const char* expectation);
+  void end_region(const char* name);
+
+  // The process ends, and MPI was not: writes this rank's part.
+  static void at_exit();
+
+ private:
+  // What a persistent request moves each time it is started.
+  struct Persistent {
+    caught::Name name{};
+    std::int64_t bytes = 0;
+    bool collective = false;
+    int partner = -1; // in the world
+  };
+
+  explicit Recorder(mpi::Library library);
+  static ThreadRecord& thread();
+  Key key_of(const caught::Call& call, const Communicator* communicator) const;
+  const Communicator* communicator_of(const caught::Call& call);
+  void before_collective(caught::Call& call, Communicator& communicator);
+  void after_collective(const caught::Call& call, Communicator& communicator, Row* row, std::int64_t exit_ns);
+  void count(const caught::Call& call, const Communicator* communicator, Row& row, ThreadRecord& thread);
+  void note_persistent(const caught::Call& call, const Communicator* communicator, const Volume& volume);
+  void start(mpi::Handle request, Row& row, ThreadRecord& thread);
+  void note_handles(const caught::Call& call, const Communicator* communicator, const Row* row);
+  void trace(const caught::Call& call, const Communicator* communicator, int code, std::int64_t exit_ns);
+  void trace_messages(const caught::Call& call, const Communicator& communicator, const Event& entered,
+                      std::int64_t exit_ns);
+  void before_end(const caught::Call& call);
+  void control(const caught::Call& call);
+  void finish();
+  void write_alone();
+  std::string header() const;
+  std::string part(bool whole);
+  void gather(mpi::Handle world, const std::string& mine) const;
+
+  mpi::Library library_;
+  Settings settings_;
+  Counters counters_;
+  Counters::Values counters_before_{};
+  Clock clock_;
+  Communicators communicators_;
+  Volumes volumes_;
+  Splitting splitting_;
+  Regions regions_;
+  Trace trace_;
+  pid_t process_;
+  int rank_ = 0, ranks_ = 1;
+  std::int64_t begun_ns_ = 0;
+  std::atomic<bool> recording_ = true, finished_ = false;
+  std::mutex mutex_; // of what follows
+  std::unordered_map<mpi::Handle, Persistent> persistent_;
+
+  static std::mutex threads_mutex_;
+  static std::deque<ThreadRecord>& threads(); // stay when a thread ends
+};
+
+} // namespace kumihimo::record

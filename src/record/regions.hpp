@@ -1,0 +1,52 @@
+// Parts of the program that it marks itself: by MPI_Pcontrol(1, "name") and MPI_Pcontrol(-1, "name"), or by kumihimo.h.
+#pragma once
+
+#include "record/counters.hpp"
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kumihimo::record {
+
+struct Region {
+  std::int64_t passages = 0, ns = 0, longest_ns = 0, mpi_ns = 0, unended = 0;
+  Counters::Values counters{};
+};
+
+class Regions {
+ public:
+  using Identity = std::pair<std::string, std::string>; // name and expectation
+
+  explicit Regions(const Counters& counters) : counters_(counters) {}
+  // On one thread; `mpi_ns`: its time in MPI until now. `meant`: certainly a region, so that one without end is told.
+  void begin(std::string name, std::string expectation, std::int64_t mpi_ns, bool meant = true);
+  void end(const std::string& name, std::int64_t mpi_ns);
+  std::map<Identity, Region> all();
+  // Names of regions that were ended without a beginning.
+  std::vector<std::string> unbegun();
+
+ private:
+  struct Open {
+    Identity identity;
+    std::int64_t begun_ns = 0, mpi_ns = 0;
+    Counters::Values counters{};
+    bool meant = true;
+  };
+  static std::vector<Open>& open(); // of this thread, the innermost last
+
+  const Counters& counters_;
+  std::mutex mutex_;
+  std::map<Identity, Region> regions_;
+  std::vector<std::string> unbegun_;
+};
+
+// The text at an address that may be none at all, since MPI_Pcontrol's further arguments may not have been given; or
+// nothing, if there is no text of at most 200 printable characters of ASCII.
+std::optional<std::string> text_at(const void* address);
+
+} // namespace kumihimo::record

@@ -1,0 +1,112 @@
+// What one thread has counted. No other thread writes here, so there are no locks, and after a call site's first call
+// nothing is allocated.
+#pragma once
+
+#include "caught/call.hpp"
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+namespace kumihimo::record {
+
+// From where and on what a call is made. A site is a return address, or the number of a place in a Python file.
+struct Key {
+  std::uintptr_t site = 0;
+  std::uint32_t communicator = 0; // its number in Communicators, 0 for none
+  caught::Name name{};
+  bool python = false;
+  bool operator==(const Key&) const = default;
+};
+
+struct Row {
+  Key key;
+  std::int64_t calls = 0, bytes = 0, ns = 0, longest_ns = 0;
+  std::int64_t shortest_ns = std::numeric_limits<std::int64_t>::max();
+  // Of blocking collectives: of so many calls, which took so long together, the time was split.
+  std::int64_t split_calls = 0, split_ns = 0, waiting_ns = 0, transferring_ns = 0;
+};
+
+// Rows by their keys; a row stays where it is.
+class Rows {
+ public:
+  Rows() : slots_(64) {}
+  Row& at(const Key& key) {
+    if (last_ && last_->key == key) [[likely]]
+      return *last_;
+    return *(last_ = &find(key));
+  }
+  const std::deque<Row>& all() const { return rows_; }
+
+ private:
+  static std::size_t hash(const Key& key) {
+    std::uint64_t h = key.site * 0x9e3779b97f4a7c15u;
+    h ^= (std::uint64_t{key.communicator} << 9 | static_cast<std::uint64_t>(key.name) << 1 | key.python) *
+         0xc2b2ae3d27d4eb4fu;
+    return h ^ (h >> 29);
+  }
+  Row& find(const Key& key) {
+    for (std::size_t i = hash(key);; ++i) {
+      Row*& slot = slots_[i & (slots_.size() - 1)];
+      if (!slot) break;
+      if (slot->key == key) return *slot;
+    }
+    if (2 * (rows_.size() + 1) > slots_.size()) grow();
+    rows_.push_back({key});
+    return *put(&rows_.back());
+  }
+  Row* put(Row* row) {
+    std::size_t i = hash(row->key);
+    while (slots_[i & (slots_.size() - 1)]) ++i;
+    return slots_[i & (slots_.size() - 1)] = row;
+  }
+  void grow() {
+    slots_.assign(2 * slots_.size(), nullptr);
+    for (Row& row : rows_) put(&row);
+  }
+
+  std::deque<Row> rows_;
+  std::vector<Row*> slots_; // a power of two
+  Row* last_ = nullptr;
+};
+
+// Messages to one rank of the world.
+struct Traffic {
+  std::int64_t messages = 0, bytes = 0;                     // point-to-point, sent by this rank
+  std::int64_t one_sided_messages = 0, one_sided_bytes = 0; // put, got or accumulated by this rank
+};
+
+// Sizes by powers of two: 0, 1, 2-3, 4-7 ... bytes.
+using Histogram = std::array<std::int64_t, 65>;
+constexpr std::size_t class_of(std::int64_t bytes) {
+  return bytes <= 0 ? 0 : static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(bytes)));
+}
+
+struct ThreadRecord {
+  Rows rows;
+  std::unordered_map<int, Traffic> partners; // by rank of the world
+  std::array<std::unique_ptr<Histogram>, caught::names> sizes;
+  std::int64_t mpi_ns = 0;
+  // The partners used last, by communicator and rank in it: the translation of a rank costs two calls of the library.
+  struct Recent {
+    std::uint64_t communicator = 0; // its serial number
+    int rank = -1;
+    Traffic* traffic = nullptr;
+  };
+  std::array<Recent, 256> recent{};
+  mpi::StatusWords status; // for calls whose own is ignored
+  std::int64_t sync_ns = 0;
+
+  void note_size(caught::Name name, std::int64_t bytes) {
+    auto& histogram = sizes[static_cast<std::size_t>(name)];
+    if (!histogram) histogram = std::make_unique<Histogram>();
+    ++(*histogram)[class_of(bytes)];
+  }
+};
+
+} // namespace kumihimo::record

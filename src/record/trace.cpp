@@ -1,0 +1,112 @@
+#include "record/trace.hpp"
+
+#include "record/clock.hpp"
+
+#include <fstream>
+
+namespace kumihimo::record {
+namespace {
+
+using caught::Name;
+using caught::Role;
+
+thread_local std::vector<mpi::Handle> asked;         // of the completion call that is under way on this thread
+thread_local std::vector<mpi::StatusWords> statuses; // of ours, where the program wants none
+thread_local bool ours = false;
+
+int requests_of(const caught::Call& call) {
+  return call.has(Role::requests) ? static_cast<int>(call.integer(Role::request_count)) : 1;
+}
+
+constexpr std::size_t status_words(bool open_mpi) { return open_mpi ? 6 : 5; }
+
+} // namespace
+
+void Trace::add(Event event) {
+  const std::lock_guard lock(mutex_);
+  if (events_.size() < most_)
+    events_.push_back(event);
+  else
+    ++left_out_;
+}
+
+void Trace::begin_receive(mpi::Handle request, std::uint32_t kind, InWorld in_world) {
+  const std::lock_guard lock(mutex_);
+  receives_[request] = {kind, std::move(in_world)};
+}
+
+void Trace::before_completion(caught::Call& call) {
+  asked.clear();
+  const int n = requests_of(call);
+  const Role role = call.has(Role::requests) ? Role::requests : Role::request;
+  for (int i = 0; i < n; ++i) asked.push_back(call.handle(role, i));
+  const Role status = call.has(Role::statuses) ? Role::statuses : Role::status;
+  ours = call.ignores_status();
+  if (!ours) return;
+  statuses.assign(static_cast<std::size_t>(n) + 1, {});
+  call.replace(status, reinterpret_cast<caught::Word>(statuses.data()));
+}
+
+std::vector<int> completed(const caught::Call& call) {
+  std::vector<int> places;
+  const auto first = [&](std::int64_t n) {
+    for (int i = 0; i < n; ++i) places.push_back(i);
+  };
+  // A Fortran index counts from one.
+  const int base = call.language == caught::Language::fortran ? 1 : 0;
+  if (call.has(Role::flag) && !*static_cast<const int*>(call.pointer(Role::flag))) return places;
+  if (call.has(Role::index)) {
+    const int index = *static_cast<const int*>(call.pointer(Role::index)) - base;
+    if (index >= 0) places.push_back(index);
+  } else if (call.has(Role::completed_count)) {
+    const int n = *static_cast<const int*>(call.pointer(Role::completed_count));
+    for (int i = 0; i < n; ++i) places.push_back(static_cast<const int*>(call.pointer(Role::indices))[i] - base);
+  } else if (call.has(Role::status) || call.has(Role::statuses)) {
+    first(requests_of(call));
+  }
+  return places;
+}
+
+Trace::Ended Trace::ended(const mpi::StatusWords& status) const {
+  Ended e{status.words[static_cast<std::size_t>(library_.constants.status_source)],
+          status.words[static_cast<std::size_t>(library_.constants.status_tag)]};
+  int bytes = 0;
+  if (library_.call.Get_count(&status, library_.constants.byte, &bytes) == 0 && bytes > 0) e.bytes = bytes;
+  return e;
+}
+
+std::vector<Trace::Ended> Trace::after_completion(const caught::Call& call) {
+  std::vector<Ended> all;
+  const std::size_t words = status_words(library_.family == mpi::Family::open_mpi);
+  const Role role = call.has(Role::statuses) ? Role::statuses : Role::status;
+  const auto* const given = static_cast<const std::int32_t*>(call.pointer(role));
+  const std::lock_guard lock(mutex_);
+  const std::vector<int> places = completed(call);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const int place = places[i];
+    if (place < 0 || static_cast<std::size_t>(place) >= asked.size()) continue;
+    const auto it = receives_.find(asked[static_cast<std::size_t>(place)]);
+    if (it == receives_.end()) continue;
+    // MPI_Waitsome's statuses stand one behind the other, MPI_Waitall's beside their requests: here the same.
+    mpi::StatusWords status;
+    for (std::size_t w = 0; w < words; ++w) status.words[w] = given[i * words + w];
+    all.push_back(ended(status));
+    all.back().kind = it->second.kind;
+    all.back().world_rank_of_source = std::move(it->second.in_world);
+    receives_.erase(it);
+  }
+  return all;
+}
+
+bool Trace::write(const std::string& path, const Clock& clock) {
+  const std::lock_guard lock(mutex_);
+  std::ofstream file(path, std::ios::binary);
+  for (Event& event : events_) {
+    event.at_ns = clock.on_rank_0(event.at_ns);
+    if (event.began_ns) event.began_ns = clock.on_rank_0(event.began_ns);
+    file.write(reinterpret_cast<const char*>(&event), sizeof event);
+  }
+  return file.flush().good();
+}
+
+} // namespace kumihimo::record

@@ -1,0 +1,76 @@
+// The events of this rank, in a bounded buffer, written to one file when MPI ends; the command makes OTF2 of all ranks'
+// files. A receive that ends later is told when it has ended, by the call that ended it.
+#pragma once
+
+#include "caught/call.hpp"
+#include "execute/mpi/abi.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace kumihimo::record {
+
+// As it stands in the file: 40 bytes.
+struct Event {
+  enum class What : std::uint8_t { enter, leave, send, receive, collective };
+  std::int64_t at_ns = 0;
+  std::int64_t bytes = 0;
+  What what{};
+  std::uint8_t call = 0;
+  std::uint16_t thread = 0;
+  std::int32_t partner = -1; // in the world; of a collective: the root in its communicator
+  std::uint32_t communicator = 0;
+  std::int32_t tag = -1;
+  std::int64_t began_ns = 0; // of a collective
+};
+static_assert(sizeof(Event) == 40);
+
+class Trace {
+ public:
+  Trace(const mpi::Library& library, bool wanted, std::int64_t most)
+      : library_(library), wanted_(wanted), most_(static_cast<std::size_t>(most)) {}
+  explicit operator bool() const { return wanted_; }
+
+  void add(Event event);
+  using InWorld = std::function<int(int)>; // a rank of a communicator
+  // A receive that has ended, by its status.
+  struct Ended {
+    int source = -1, tag = -1;
+    std::int64_t bytes = 0;
+    std::uint32_t kind = 0; // of its communicator
+    InWorld world_rank_of_source;
+  };
+  Ended ended(const mpi::StatusWords& status) const;
+  // One that ends later; what a wait or test is about to be asked for; and which receives it has ended.
+  void begin_receive(mpi::Handle request, std::uint32_t kind, InWorld in_world);
+  void before_completion(caught::Call& call);
+  std::vector<Ended> after_completion(const caught::Call& call);
+
+  std::int64_t left_out() const { return left_out_; }
+  std::size_t events() const { return events_.size(); }
+  // Whether it could be written.
+  bool write(const std::string& path, const class Clock& clock);
+
+ private:
+  struct Receive {
+    std::uint32_t kind = 0;
+    InWorld in_world;
+  };
+
+  const mpi::Library& library_;
+  bool wanted_;
+  std::size_t most_;
+  std::mutex mutex_;
+  std::vector<Event> events_;
+  std::int64_t left_out_ = 0;
+  std::unordered_map<mpi::Handle, Receive> receives_;
+};
+
+// Which of a completion call's requests have ended, by their places.
+std::vector<int> completed(const caught::Call& call);
+
+} // namespace kumihimo::record

@@ -1,0 +1,107 @@
+#include "record/volume.hpp"
+
+#include "caught/extent.hpp"
+
+namespace kumihimo::record {
+
+using caught::Call;
+using caught::Kind;
+using caught::Role;
+
+std::int64_t Volumes::size_of(mpi::Handle type) const {
+  long long bytes = 0;
+  if (type == library_.constants.datatype_null || library_.call.Type_size_x(type, &bytes) != 0 || bytes < 0) return 0;
+  return bytes;
+}
+
+Volume Volumes::of(const Call& call, int rank) const {
+  switch (call.kind()) {
+  case Kind::collective:
+  case Kind::nonblocking_collective:
+  case Kind::persistent_collective:
+    return {of_collective(call, rank)};
+  case Kind::one_sided: {
+    // A get has the same bytes at both sides; some have no count.
+    const std::int64_t count = call.has(Role::count) ? call.integer(Role::count) : 1;
+    const bool gets = call.name == caught::Name::Get_accumulate || call.name == caught::Name::Rget_accumulate;
+    const std::int64_t bytes = gets ? call.integer(Role::target_count) * size_of(call.handle(Role::target_type))
+                                    : count * size_of(call.handle(Role::type));
+    return {bytes, true, static_cast<int>(call.integer(Role::target))};
+  }
+  default:
+    break;
+  }
+  if (call.has(Role::destination)) {
+    const int destination = static_cast<int>(call.integer(Role::destination));
+    if (destination == library_.constants.proc_null) return {0, true, destination};
+    if (call.has(Role::partitions))
+      return {call.integer(Role::partitions) * call.integer(Role::partition_count) *
+                  size_of(call.handle(Role::send_type)),
+              true, destination};
+    const bool both = call.has(Role::buffer);
+    return {call.integer(both ? Role::count : Role::send_count) *
+                size_of(call.handle(both ? Role::type : Role::send_type)),
+            true, destination};
+  }
+  return {call.has(Role::receive_count) ? received(call) : 0};
+}
+
+std::int64_t Volumes::received(const Call& call) const {
+  int bytes = 0;
+  if (call.has(Role::status) &&
+      library_.call.Get_count(static_cast<const mpi::StatusWords*>(call.pointer(Role::status)), library_.constants.byte,
+                              &bytes) == 0 &&
+      bytes >= 0)
+    return bytes;
+  if (call.has(Role::source) && call.integer(Role::source) == library_.constants.proc_null) return 0;
+  return call.integer(Role::receive_count) * size_of(call.handle(Role::receive_type));
+}
+
+// MPI_Alltoallw and its like have a type for each count.
+std::int64_t Volumes::sum(const Call& call, Role counts, Role type) const {
+  const int n = caught::entries(call, caught::extent_of(call), counts);
+  const bool each = type == Role::send_types || type == Role::receive_types;
+  const std::int64_t size = each ? 0 : size_of(call.handle(type));
+  std::int64_t bytes = 0;
+  for (int i = 0; i < n; ++i) bytes += call.integer(counts, i) * (each ? size_of(call.handle(type, i)) : size);
+  return bytes;
+}
+
+std::int64_t Volumes::of_collective(const Call& call, int rank) const {
+  const caught::Name name = call.name;
+  const std::string_view text = call.description().name;
+  const auto is = [&](std::string_view word) { return text.find(word) != std::string_view::npos; };
+  // Between two groups: of MPI_ROOT and MPI_PROC_NULL, negative in both families, most arguments mean nothing.
+  const std::int64_t root = call.has(Role::root) ? call.integer(Role::root) : 0;
+  if (root < 0 && (root == library_.constants.proc_null || is("ather"))) return 0;
+  if (call.has(Role::counts)) return sum(call, Role::counts, Role::type);
+  if (call.has(Role::count)) {
+    const std::int64_t bytes = call.integer(Role::count) * size_of(call.handle(Role::type));
+    return is("educe_scatter_block") ? bytes * caught::extent_of(call).sends : bytes;
+  }
+  if (name == caught::Name::Barrier || name == caught::Name::Ibarrier || name == caught::Name::Barrier_init) return 0;
+  const bool at_root = call.has(Role::root) && (root == rank || root < 0);
+  if (is("catter")) { // at the root what it deals out, else what arrives
+    if (at_root && call.has(Role::send_counts)) return sum(call, Role::send_counts, Role::send_type);
+    if (at_root)
+      return call.integer(Role::send_count) * size_of(call.handle(Role::send_type)) * caught::extent_of(call).sends;
+    return call.integer(Role::receive_count) * size_of(call.handle(Role::receive_type));
+  }
+  const bool in_place = call.in_place(Role::send_buffer);
+  const bool to_all = is("lltoall");
+  if (!in_place && call.has(Role::send_counts))
+    return sum(call, Role::send_counts, call.has(Role::send_types) ? Role::send_types : Role::send_type);
+  if (!in_place) {
+    const std::int64_t block = call.integer(Role::send_count) * size_of(call.handle(Role::send_type));
+    return to_all ? block * caught::extent_of(call).sends : block;
+  }
+  // In place the receive side tells.
+  if (call.has(Role::receive_counts) && to_all)
+    return sum(call, Role::receive_counts, call.has(Role::receive_types) ? Role::receive_types : Role::receive_type);
+  const std::int64_t size = size_of(call.handle(Role::receive_type));
+  if (call.has(Role::receive_counts)) return call.integer(Role::receive_counts, rank) * size;
+  const std::int64_t block = call.integer(Role::receive_count) * size;
+  return to_all ? block * caught::extent_of(call).receives : block;
+}
+
+} // namespace kumihimo::record

@@ -1,0 +1,35 @@
+// What a call moves: the bytes of this rank's part, and to whom.
+//
+// A rank's part is what it sends: its vector for reductions and broadcasts, all its blocks for an alltoall or a scatter
+// at the root, its block for a gather. Of a receive it is what arrived (of one that ends later: what there is room
+// for).
+#pragma once
+
+#include "caught/call.hpp"
+
+#include <cstdint>
+
+namespace kumihimo::record {
+
+struct Volume {
+  std::int64_t bytes = 0;
+  bool sends = false; // to one rank, `partner`
+  int partner = -1;
+};
+
+class Volumes {
+ public:
+  explicit Volumes(const mpi::Library& library) : library_(library) {}
+  // After the call. `rank`: this one in the call's communicator, for what only a root does.
+  Volume of(const caught::Call& call, int rank) const;
+
+ private:
+  std::int64_t size_of(mpi::Handle type) const;
+  std::int64_t received(const caught::Call& call) const;
+  std::int64_t of_collective(const caught::Call& call, int rank) const;
+  std::int64_t sum(const caught::Call& call, caught::Role counts, caught::Role type) const;
+
+  const mpi::Library& library_;
+};
+
+} // namespace kumihimo::record

@@ -1,0 +1,114 @@
+/* Programs that end, wait or run in other ways, by a word: late, rooted, unfinished, abort, threads, regions. */
+#define _GNU_SOURCE
+#include <mpi.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include KUMIHIMO_HEADER
+
+static int rank, ranks;
+static double x[1000], y[1000];
+
+static void pause_ms(long ms) {
+  const struct timespec pause = {ms / 1000, ms % 1000 * 1000000};
+  nanosleep(&pause, NULL);
+}
+
+/* The last rank comes late to every call. */
+static void late(void) {
+  MPI_Comm all, pairs;
+  MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &all);
+  MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &pairs);
+  for (int i = 0; i < 10; ++i) {
+    if (rank == ranks - 1) pause_ms(60);
+    MPI_Allreduce(x, y, 10, MPI_DOUBLE, MPI_SUM, i < 5 ? all : pairs);
+  }
+  MPI_Comm_free(&all); /* the other one lives until the end */
+}
+
+/* A root that comes late is waited for; one that comes first waits for nobody. */
+static void rooted(void) {
+  for (int i = 0; i < 5; ++i) {
+    if (rank == 0) pause_ms(60);
+    MPI_Bcast(x, 10, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  }
+}
+
+/* More calls than are looked at one by one: a sample of them is. */
+static void many(void) {
+  for (int i = 0; i < 5000; ++i) MPI_Allreduce(x, y, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void* sender(void* which) {
+  const int tag = (int)(long)which;
+  for (int i = 0; i < 100; ++i) {
+    MPI_Request request;
+    int got;
+    MPI_Isend(&tag, 1, MPI_INT, (rank + 1) % ranks, tag, MPI_COMM_WORLD, &request);
+    MPI_Recv(&got, 1, MPI_INT, (rank + ranks - 1) % ranks, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (got != tag) abort();
+  }
+  return NULL;
+}
+
+static void threads(void) {
+  pthread_t others[3];
+  for (long i = 0; i < 3; ++i) pthread_create(&others[i], NULL, sender, (void*)(i + 1));
+  sender((void*)0);
+  for (int i = 0; i < 3; ++i) pthread_join(others[i], NULL);
+}
+
+static void regions(void) {
+  for (int i = 0; i < 2; ++i) {
+    MPI_Pcontrol(1, "by control");
+    kumihimo_begin("kept", "seconds <= 1000");
+    kumihimo_begin("missed", "bytes 1e9 rate >= 1e12");
+    pause_ms(5);
+    MPI_Barrier(MPI_COMM_WORLD);
+    kumihimo_end("missed");
+    kumihimo_end("kept");
+    MPI_Pcontrol(-1, "by control");
+  }
+  kumihimo_begin("no sense", "soon");
+  kumihimo_end("no sense");
+  kumihimo_end("never begun");
+  MPI_Pcontrol(0); /* off: not counted, and the ranks agree all the same on which calls they compare */
+  for (int i = 0; i < 300 * (1 + rank % 2); ++i) {
+    if (i >= 300) break;
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  MPI_Pcontrol(1);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+int main(int argc, char** argv) {
+  const char* const what = argc > 1 ? argv[1] : "";
+  const int threaded = strcmp(what, "threads") == 0;
+  int provided;
+  if (threaded)
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  else
+    MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (strcmp(what, "late") == 0) late();
+  if (strcmp(what, "rooted") == 0) rooted();
+  if (strcmp(what, "many") == 0) many();
+  if (threaded && provided == MPI_THREAD_MULTIPLE) threads();
+  if (strcmp(what, "regions") == 0) regions();
+  if (strcmp(what, "unfinished") == 0 || strcmp(what, "abort") == 0)
+    MPI_Allreduce(x, y, 10, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  if (strcmp(what, "abort") == 0) {
+    if (rank == 0) MPI_Abort(MPI_COMM_WORLD, 7);
+    pause_ms(20000);
+  }
+  char line[100] = "";
+  if (rank == 0 && fgets(line, sizeof line, stdin)) printf("read %s", line);
+  if (strcmp(what, "unfinished") != 0) MPI_Finalize();
+  return rank == 0 && strcmp(what, "status") == 0 ? 5 : 0;
+}

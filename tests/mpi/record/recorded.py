@@ -1,0 +1,324 @@
+"""Runs a program with the recorder before its MPI library, and compares the profile with what the program does.
+
+recorded.py CASE FAMILY RANKS OBJECT PROGRAM... -- LAUNCHER...
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+
+INT, DOUBLE = 4, 8
+WORD = "a line of input\n"
+
+
+class Profile:
+    """What the ranks wrote, each of them and in sums."""
+
+    def __init__(self, folder):
+        self.header, self.ranks = None, {}
+        paths = [folder / "profile", *sorted(folder.glob("profile.rank*"))]
+        for path in paths:
+            if path.exists():
+                lines = [json.loads(line) for line in path.read_text().splitlines()]
+                self.header = self.header or lines[0]
+                self.ranks |= {line["rank"]: line for line in lines[1:]}
+
+    def calls(self, rank, name, key="calls", where=lambda row: True):
+        return sum(row.get(key, 0) for row in self.ranks[rank]["calls"] if row["call"] == name and where(row))
+
+    def names(self, rank):
+        return {row["call"] for row in self.ranks[rank]["calls"]}
+
+    def matrix(self, rank):
+        return {partner: tuple(rest) for partner, *rest in self.ranks[rank]["partners"]}
+
+    def share(self, rank, name, part="waiting_seconds"):
+        return self.calls(rank, name, part) / self.calls(rank, name, "split_seconds")
+
+
+def equal(found, expected, what):
+    if found != expected:
+        raise SystemExit(f"{what}: expected {expected}, found {found}")
+
+
+def check(condition, what):
+    if not condition:
+        raise SystemExit(what)
+
+
+def launch(folder, family, ranks, recorder, program, launcher, more=None):
+    settings = {"LD_PRELOAD": recorder, "KUMIHIMO_RECORD": str(folder / "profile"), **(more or {})}
+    handed = []
+    for name, value in settings.items():
+        handed += ["-x", f"{name}={value}"] if family == "openmpi" else ["-genv", name, value]
+    return subprocess.run(
+        [*launcher, *handed, "-n", str(ranks), *program],
+        input=WORD,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+
+
+def recorded(arguments, more=None, code=0):
+    _, family, ranks, recorder, program, launcher = arguments
+    with tempfile.TemporaryDirectory() as name:
+        ended = launch(Path(name), family, ranks, recorder, program, launcher, more)
+        equal(ended.returncode, code, f"exit status; {ended.stdout}{ended.stderr}")
+        return Profile(Path(name)), ended
+
+
+def expected_of_c(rank, ranks):
+    """Calls and bytes of each function, as counts.c makes them."""
+    root = rank == 0
+    triangle = ranks * (ranks + 1) // 2
+    one_sided = {
+        "MPI_Win_create": (1, 0),
+        "MPI_Win_fence": (4, 0),
+        "MPI_Put": (1, 5 * DOUBLE),
+        "MPI_Accumulate": (1, 2 * DOUBLE),
+        "MPI_Get": (1, 3 * DOUBLE),
+        "MPI_Win_free": (1, 0),
+    }
+    return (one_sided if ranks > 1 else {}) | {
+        "MPI_Allreduce": (5 + 1 + 200, 3 * 100 * DOUBLE + 2 * 10 * INT + 201 * INT),
+        "MPI_Bcast": (2, 7 * INT + 6 * INT),
+        "MPI_Reduce": (1, 5 * DOUBLE),
+        "MPI_Gather": (1, 3 * INT),
+        "MPI_Scatter": (1, 2 * INT * (ranks if root else 1)),
+        "MPI_Allgather": (2, 8 * INT),
+        "MPI_Alltoall": (1, ranks * INT),
+        "MPI_Gatherv": (1, (rank + 1) * INT),
+        "MPI_Scatterv": (1, (triangle if root else rank + 1) * INT),
+        "MPI_Allgatherv": (1, (rank + 1) * INT),
+        "MPI_Reduce_scatter": (1, triangle * INT),
+        "MPI_Reduce_scatter_block": (1, 2 * ranks * INT),
+        "MPI_Scan": (1, 6 * DOUBLE),
+        "MPI_Exscan": (1, 6 * DOUBLE),
+        "MPI_Barrier": (1, 0),
+        "MPI_Alltoallv": (1, triangle * INT),
+        "MPI_Alltoallw": (1, triangle * DOUBLE),
+        "MPI_Iallreduce": (1, 8 * DOUBLE),
+        "MPI_Ibarrier": (1, 0),
+        "MPI_Waitall": (1 + 1 + 3, 0),
+        "MPI_Isend": (2, (rank + 1) * INT + 4 * INT),
+        "MPI_Recv": (1, ((rank + ranks - 1) % ranks + 1) * INT),
+        "MPI_Wait": (1, 0),
+        "MPI_Send": (1, 0),
+        "MPI_Sendrecv": (2, 2 * INT + 11 * INT),
+        "MPI_Sendrecv_replace": (1, 3 * INT),
+        "MPI_Irecv": (1, 4 * INT),
+        "MPI_Send_init": (1, 0),
+        "MPI_Recv_init": (1, 0),
+        "MPI_Startall": (3, 3 * 9 * INT),
+        "MPI_Request_free": (2, 0),
+        "MPI_Comm_split": (1, 0),
+        "MPI_Comm_dup": (200, 0),
+        "MPI_Comm_free": (201, 0),
+        "MPI_Cart_create": (1, 0),
+        "MPI_Neighbor_alltoall": (1, 2 * 2 * INT),
+        "MPI_Init": (1, 0),
+    }
+
+
+def compare(profile, ranks, expected):
+    """Every call of every rank, and no other."""
+    equal(sorted(profile.ranks), list(range(ranks)), "ranks")
+    for rank in range(ranks):
+        wanted = expected(rank)
+        equal(profile.names(rank), set(wanted), f"functions of rank {rank}")
+        for name, (calls, size) in wanted.items():
+            equal(profile.calls(rank, name), calls, f"calls of {name} on rank {rank}")
+            equal(profile.calls(rank, name, "bytes"), size, f"bytes of {name} on rank {rank}")
+
+
+def counts(arguments):
+    ranks = arguments[2]
+    profile, _ = recorded(arguments)
+    compare(profile, ranks, lambda rank: expected_of_c(rank, ranks))
+    for rank in range(ranks):
+        to = defaultdict(lambda: [0, 0, 0, 0])
+        following = to[(rank + 1) % ranks]
+        following[0] += 1 + 1 + 1 + 1 + 3
+        following[1] += (rank + 1 + 4 + 2 + 3 + 3 * 9) * INT
+        if ranks > 1:
+            following[2:] = [3, 10 * DOUBLE]
+        members = sorted(range(rank % 2, ranks, 2), reverse=True)  # as the keys order them
+        partner = to[members[(members.index(rank) + 1) % len(members)]]
+        partner[0] += 1
+        partner[1] += 11 * INT
+        equal(profile.matrix(rank), {p: tuple(t) for p, t in to.items()}, f"partners of rank {rank}")
+        sizes = profile.ranks[rank]["sizes"]
+        equal(sizes["MPI_Allreduce"], [[4, 201], [32, 2], [512, 3]], "sizes of MPI_Allreduce")
+        equal(sizes["MPI_Barrier"], [[0, 1]], "sizes of MPI_Barrier")
+        made = {c["name"]: c["made"] for c in profile.ranks[rank]["communicators"]}
+        equal(made.get("MPI_Comm_dup"), 200, "200 duplicates are one kind in the profile")
+        check(len(profile.ranks[rank]["communicators"]) <= 6, "communicators of few kinds")
+        dup = [c["name"] for c in profile.ranks[rank]["communicators"]].index("MPI_Comm_dup")
+        split = profile.calls(rank, "MPI_Allreduce", "split_calls", lambda row, dup=dup: row["communicator"] == dup)
+        equal(split, 200, "each call on a communicator that was freed is split")
+        for name in ("MPI_Neighbor_alltoall", "MPI_Alltoallw", "MPI_Barrier"):
+            equal(profile.calls(rank, name, "split_calls"), 1, f"{name} is split")
+
+
+def fortran(arguments):
+    ranks = arguments[2]
+    profile, _ = recorded(arguments)
+
+    def expected(rank):
+        return {
+            "MPI_Allreduce": (4, 300 * DOUBLE + INT),
+            "MPI_Allgather": (1, 4 * INT),
+            "MPI_Bcast": (1, 10 * INT),
+            "MPI_Barrier": (1, 0),
+            "MPI_Allgatherv": (1, (rank + 1) * INT),
+            "MPI_Isend": (2, (rank + 1 + 5) * INT),
+            "MPI_Recv": (1, ((rank + ranks - 1) % ranks + 1) * INT),
+            "MPI_Irecv": (1, 100 * INT),
+            "MPI_Wait": (1, 0),
+            "MPI_Waitall": (1, 0),
+            "MPI_Sendrecv": (1, 2 * INT),
+            "MPI_Comm_split": (1, 0),
+            "MPI_Comm_free": (1, 0),
+            "MPI_Init": (1, 0),
+        }
+
+    compare(profile, ranks, expected)
+    for rank in range(ranks):
+        equal(
+            profile.matrix(rank), {(rank + 1) % ranks: (3, (rank + 1 + 5 + 2) * INT, 0, 0)}, f"partners of rank {rank}"
+        )
+        equal(profile.calls(rank, "MPI_Allreduce", "split_calls"), 4, "split, the freed communicator's too")
+
+
+def python(arguments):
+    ranks = arguments[2]
+    profile, _ = recorded(arguments)
+    for rank in range(ranks):
+        (row,) = (r for r in profile.ranks[rank]["calls"] if r["call"] == "MPI_Allreduce")
+        equal((row["calls"], row["bytes"]), (3, 300 * DOUBLE), "MPI_Allreduce")
+        site = profile.ranks[rank]["sites"][row["site"]]
+        equal((Path(site["file"]).name, site["function"]), ("counts.py", "reduce_all"), "its place")
+        text = Path(site["file"]).read_text().splitlines()[site["line"] - 1]
+        check("world.Allreduce" in text, f"the line of the call, not {text}")
+        equal(profile.matrix(rank), {(rank + 1) % ranks: (1, (rank + 1) * DOUBLE, 0, 0)}, "partners")
+        equal(profile.calls(rank, "MPI_Comm_free"), 1, "calls of MPI_Comm_free")
+
+
+def late(arguments):
+    """The others wait for the last rank; it waits for nobody. Likewise with clocks put apart, and with barriers."""
+    ranks = arguments[2]
+    for more in ({}, {"KUMIHIMO_RECORD_SKEW": "7000000000"}, {"KUMIHIMO_RECORD_SYNC": "1"}):
+        profile, _ = recorded(arguments, more)
+        equal(profile.header["several_nodes"], "KUMIHIMO_RECORD_SKEW" in more and ranks > 1, "nodes")
+        for rank in range(ranks):
+            equal(profile.calls(rank, "MPI_Allreduce", "split_calls"), 10, "calls split")
+        for rank in range(ranks - 1):
+            share = profile.share(rank, "MPI_Allreduce")
+            check(share > 0.5, f"rank {rank} waits for the last one, {share:.2f} of the time with {more}")
+        last = profile.calls(ranks - 1, "MPI_Allreduce", "waiting_seconds")
+        others = profile.calls(0, "MPI_Allreduce", "waiting_seconds")
+        check(ranks == 1 or last < 0.5 * others, f"the last rank waits for nobody, {last} s of {others} s with {more}")
+    recorded_offset = profile.ranks[0]["clock_offset_seconds"]
+    equal(recorded_offset, 0.0, "rank 0's clock is the measure")
+
+
+def rooted(arguments):
+    ranks = arguments[2]
+    profile, _ = recorded(arguments)
+    equal(profile.calls(0, "MPI_Bcast", "waiting_seconds"), 0.0, "the root's waiting")
+    for rank in range(1, ranks):
+        check(profile.share(rank, "MPI_Bcast") > 0.5, f"rank {rank} waits for the root")
+
+
+def many(arguments):
+    profile, _ = recorded(arguments)
+    counts_of_split = {profile.calls(rank, "MPI_Allreduce", "split_calls") for rank in profile.ranks}
+    equal(len(counts_of_split), 1, "the ranks sample the same calls")
+    (number,) = counts_of_split
+    check(number == 5000 if arguments[2] == 1 else 256 < number < 1000, f"a bounded sample, {number}")
+
+
+def unfinished(arguments):
+    """Each rank writes by itself when it leaves; MPI libraries may take it for a failure."""
+    _, family, ranks, recorder, program, launcher = arguments
+    with tempfile.TemporaryDirectory() as name:
+        launch(Path(name), family, ranks, recorder, program, launcher)
+        profile = Profile(Path(name))
+        check(not (Path(name) / "profile").exists(), "no profile of all ranks")
+        check(profile.ranks, "what some ranks knew")
+        for rank, part in profile.ranks.items():
+            equal(part["finalized"], False, "finalized")
+            equal(profile.calls(rank, "MPI_Allreduce"), 1, "calls")
+            equal(profile.calls(rank, "MPI_Allreduce", "split_calls"), 0 if ranks > 1 else 1, "calls split")
+
+
+def aborted(arguments):
+    _, family, ranks, recorder, program, launcher = arguments
+    with tempfile.TemporaryDirectory() as name:
+        ended = launch(Path(name), family, ranks, recorder, program, launcher)
+        equal(ended.returncode, 7, "exit status")
+        profile = Profile(Path(name))
+        check(0 in profile.ranks, "the rank that ended the job wrote what it knew")
+        equal(profile.calls(0, "MPI_Allreduce"), 1, "calls")
+
+
+def threads(arguments):
+    ranks = arguments[2]
+    profile, _ = recorded(arguments)
+    for rank in range(ranks):
+        if "MPI_Isend" not in profile.names(rank):
+            continue  # a library without threads
+        equal(profile.ranks[rank]["threads"], 4, "threads")
+        equal(profile.calls(rank, "MPI_Isend"), 400, "calls of all threads")
+        equal(profile.matrix(rank), {(rank + 1) % ranks: (400, 400 * INT, 0, 0)}, "partners")
+
+
+def streams(arguments):
+    _, ended = recorded(arguments, code=5)
+    equal(ended.stdout, f"read {WORD}", "standard output")
+    check("kumihimo" not in ended.stderr, "no word of ours while the program runs")
+
+
+def regions(arguments):
+    ranks = arguments[2]
+    profile, _ = recorded(arguments)
+    for rank in range(ranks):
+        found = {r["name"]: r for r in profile.ranks[rank]["regions"]}
+        equal(set(found), {"by control", "kept", "missed", "no sense"}, "regions")
+        equal({r["passages"] for r in found.values()}, {1, 2}, "passages")
+        check(found["missed"]["max_seconds"] >= 0.005, "as long as the pause within")
+        check(found["kept"]["seconds"] >= found["missed"]["seconds"], "one within the other")
+        equal(found["missed"]["expectation"], "bytes 1e9 rate >= 1e12", "what was expected")
+        equal(profile.ranks[rank]["regions_without_beginning"], ["never begun"], "without beginning")
+        equal(profile.calls(rank, "MPI_Barrier"), 3, "calls while recording was not off")
+
+
+def composed(arguments):
+    """With the interposer after the recorder: it runs the calls, and they are recorded all the same."""
+    case, family, ranks, recorder, program, launcher = arguments
+    with tempfile.TemporaryDirectory() as name:
+        more = {"KUMIHIMO_ALGORITHM": "ring", "KUMIHIMO_SUMMARY": f"{name}/summary"}
+        both = f"{recorder} {os.environ['INTERPOSER']}"
+        profile, _ = recorded((case, family, ranks, both, program, launcher), more)
+        compare(profile, ranks, lambda rank: expected_of_c(rank, ranks))
+        summary = json.loads((Path(name) / "summary").read_text())
+    ours = sum(row["calls"] for row in summary["calls"] if row["algorithm"] == "ring")
+    check(ours >= 200 * ranks, f"the interposer ran the calls of MPI_Allreduce, {ours} of them")
+
+
+CASES = {
+    f.__name__: f
+    for f in (counts, fortran, python, late, rooted, many, unfinished, aborted, threads, streams, regions, composed)
+}
+
+if __name__ == "__main__":
+    case, mpi_family, number, shared_object, *words = sys.argv[1:]
+    at = words.index("--")
+    os.environ.pop("LD_PRELOAD", None)
+    CASES[case]((case, mpi_family, int(number), shared_object, words[:at], words[at + 1 :]))

@@ -1,0 +1,179 @@
+"""`kumihimo record`: a program that knows nothing of us, here Python that calls the MPI library by its C names."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kumihimo import mpi, preload
+from kumihimo.profile import otf2_writing
+
+COMMAND = Path(sys.executable).parent / "kumihimo"
+PROGRAM = """
+import ctypes, os, sys
+family, library, end = sys.argv[1:]
+ctypes.CDLL(library, ctypes.RTLD_GLOBAL)
+names = ctypes.CDLL(None)  # as the linker finds them: the preloaded object first
+if family == "openmpi":
+    world, double, total = (ctypes.c_void_p(ctypes.addressof(ctypes.c_char.in_dll(names, name)))
+                            for name in ("ompi_mpi_comm_world", "ompi_mpi_double", "ompi_mpi_op_sum"))
+else:
+    world, double, total = 0x44000000, 0x4C00080B, 0x58000003
+names.MPI_Init(None, None)
+rank, ranks = ctypes.c_int(), ctypes.c_int()
+names.MPI_Comm_rank(world, ctypes.byref(rank))
+names.MPI_Comm_size(world, ctypes.byref(ranks))
+mine, result = (ctypes.c_double * 1000)(*range(1000)), (ctypes.c_double * 1000)()
+for _ in range(5):
+    names.MPI_Allreduce(mine, result, 1000, double, total, world)
+status = (ctypes.c_int * 10)()
+names.MPI_Sendrecv(mine, 10, double, (rank.value + 1) % ranks.value, 7,
+                   result, 10, double, (rank.value - 1) % ranks.value, 7, world, status)
+if rank.value == 0:
+    print("the program's own word", sys.stdin.readline().strip(), flush=True)
+if end == "killed":
+    os.kill(os.getpid(), 9)
+if end != "unfinished":
+    names.MPI_Finalize()
+sys.exit(int(end) if end.isdigit() and rank.value == 0 else 0)
+"""
+
+
+def launch(installation: mpi.Installation, folder: Path, *options: str, end: str = "0"):
+    program = folder / "program.py"
+    program.write_text(PROGRAM, encoding="utf-8")
+    mpirun = [*installation.arguments(2), sys.executable, str(program)]
+    return record(folder, *options, "--", *mpirun, installation.family, str(installation.library), end)
+
+
+def record(folder: Path, *arguments: str):
+    return subprocess.run(
+        [COMMAND, "record", *arguments],
+        input="its input\n",
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+        cwd=folder,
+    )
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("family", ["openmpi", "mpich"])
+class TestRecord:
+    @pytest.fixture
+    def installation(self, family: str) -> mpi.Installation:
+        for installation in mpi.discover():
+            if installation.family == family:
+                return installation
+        pytest.skip(f"no {family} on this machine")
+
+    def test_tells_calls_and_leaves_the_streams(self, installation: mpi.Installation, tmp_path: Path) -> None:
+        ran = launch(installation, tmp_path, "--json", "sums.json", "--mpip", "report.txt", end="3")
+        assert ran.returncode == 3
+        assert ran.stdout == "the program's own word its input\n"
+        assert "MPI_Allreduce at " in ran.stderr and "on MPI_COMM_WORLD: 10 calls, 78.1 KiB" in ran.stderr
+        found = json.loads((tmp_path / "sums.json").read_text(encoding="utf-8"))
+        assert (found["exit_code"], found["ranks"], found["ranks_recorded"]) == (3, 2, 2)
+        calls = {c["call"]: c for c in found["calls"]}
+        assert (calls["MPI_Allreduce"]["calls"], calls["MPI_Allreduce"]["bytes"]) == (10, 80000)
+        assert calls["MPI_Allreduce"]["split_share_of_calls"] == 1.0
+        assert found["sizes"]["MPI_Allreduce"] == [{"bytes_from": 4096, "calls": 10}]
+        assert {(p["from"], p["to"], p["bytes"], p["messages"]) for p in found["largest_partners"]} == {
+            (0, 1, 80, 1),
+            (1, 0, 80, 1),
+        }
+        assert "@--- MPI Time (seconds)" in (tmp_path / "report.txt").read_text(encoding="utf-8")
+        again = record(tmp_path, "--show", "kumihimo-profile.jsonl")
+        assert again.returncode == 0
+        assert f"kumihimo: {again.stdout.splitlines()[0]}" in ran.stderr
+
+    def test_a_barrier_splits_every_call(self, installation: mpi.Installation, tmp_path: Path) -> None:
+        ran = launch(installation, tmp_path, "--sync", "--output", "profile")
+        assert ran.returncode == 0, ran.stderr
+        assert "by a barrier before each" in ran.stderr
+        assert (tmp_path / "profile").exists()
+
+    def test_says_that_mpi_was_not_ended(self, installation: mpi.Installation, tmp_path: Path) -> None:
+        ran = launch(installation, tmp_path, end="unfinished")
+        assert "did not end MPI" in ran.stderr
+        assert "Traceback" not in ran.stderr
+
+    def test_says_that_the_ranks_were_killed(self, installation: mpi.Installation, tmp_path: Path) -> None:
+        (tmp_path / "kumihimo-profile.jsonl").write_text("of an earlier run", encoding="utf-8")
+        ran = launch(installation, tmp_path, end="killed")
+        assert ran.returncode != 0
+        assert "nothing was recorded" in ran.stderr
+
+    def test_writes_a_trace(self, installation: mpi.Installation, tmp_path: Path) -> None:
+        try:
+            otf2_writing.library()
+        except Exception:
+            pytest.skip("no python3-otf2 on this machine")
+        ran = launch(installation, tmp_path, "--trace", "trace")
+        assert ran.returncode == 0
+        assert "the trace is" in ran.stderr, ran.stderr
+        if (printer := shutil.which("otf2-print")) is None:
+            pytest.skip("no otf2-print on this machine")
+        text = subprocess.run(
+            [printer, tmp_path / "trace/otf2/traces.otf2"], capture_output=True, text=True, timeout=60, check=True
+        ).stdout
+        events = [line.split()[:2] for line in text.splitlines() if line.startswith(("ENTER", "LEAVE", "MPI_"))]
+        for rank in "01":
+            kinds = [kind for kind, location in events if location == rank]
+            assert kinds.count("ENTER") == kinds.count("LEAVE") == 7, kinds
+            assert kinds.count("MPI_COLLECTIVE_BEGIN") == kinds.count("MPI_COLLECTIVE_END") == 5
+            assert (kinds.count("MPI_SEND"), kinds.count("MPI_RECV")) == (1, 1)
+        assert text.count("Length: 80") == 4
+        assert "error" not in text.lower()
+
+
+class TestWithoutMPI:
+    def test_a_program_that_is_none_of_mpi(self, tmp_path: Path) -> None:
+        ran = record(tmp_path, "--json", "sums", "--", sys.executable, "-c", "print('word')")
+        assert (ran.returncode, ran.stdout) == (0, "word\n")
+        assert "nothing was recorded: the program did not start MPI" in ran.stderr
+        assert json.loads((tmp_path / "sums").read_text(encoding="utf-8"))["exit_code"] == 0
+
+    @pytest.mark.parametrize(
+        ("arguments", "word"),
+        [
+            ([], "a command that starts MPI processes"),
+            (["--show", "none.jsonl"], "No such file"),
+            (["--show", "a", "--", "b"], "without a command"),
+            (["--output", "no/such/folder", "--", "true"], "No such file"),
+            (["--trace", ".", "--", "true"], "empty or not there yet"),
+        ],
+    )
+    def test_bad_input_is_one_sentence(self, tmp_path: Path, arguments: list[str], word: str) -> None:
+        (tmp_path / "file").write_text("", encoding="utf-8")
+        ran = record(tmp_path, *arguments)
+        assert ran.returncode == 2
+        assert word in ran.stderr and len(ran.stderr.splitlines()) <= 2
+
+    @pytest.mark.skipif(shutil.which("cc") is None, reason="no compiler")
+    def test_a_static_program_is_named(self, tmp_path: Path) -> None:
+        source = tmp_path / "source.c"
+        source.write_text("int main(void) { return 0; }\n", encoding="utf-8")
+        static, dynamic = tmp_path / "static", tmp_path / "dynamic"
+        subprocess.run(["cc", "-o", dynamic, source], check=True)
+        assert preload.obstacles(["mpirun", str(dynamic)]) == []
+        if subprocess.run(["cc", "-static", "-o", static, source], check=False).returncode != 0:
+            pytest.skip("no static C library")
+        ran = record(tmp_path, "--", "env", str(static))
+        assert ran.returncode == 0
+        assert f"{static} is linked statically" in ran.stderr
+
+    def test_a_setuid_program_is_named(self, tmp_path: Path) -> None:
+        program = tmp_path / "program"
+        program.write_text("#!/bin/sh\n", encoding="utf-8")
+        program.chmod(0o4755)
+        assert preload.obstacles(["mpirun", "-n", "2", str(program)]) == [f"{program} is setuid or setgid"]
+
+    def test_both_objects_are_loaded_the_recorder_first(self) -> None:
+        text = preload.preloaded((preload.RECORDER, preload.INTERPOSER))
+        names = [Path(path).name for path in text.split()[:2]]
+        assert names == ["libkumihimo-recorder.so", "libkumihimo-interposer.so"]

@@ -1,0 +1,198 @@
+"""`kumihimo tune` as a user runs it, on real MPI processes; short, so the figures mean nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from kumihimo import _plan, mpi
+from kumihimo.cli.tune import parse_seconds
+from kumihimo.errors import BadInput
+
+FAMILIES = [installation.family for installation in mpi.discover()]
+COMMAND = Path(sys.executable).parent / "kumihimo"
+SHORT = ("--ranks", "2", "--bytes", "8..64")
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch) -> Path:
+    """Of the user's data."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    return tmp_path / "data" / "kumihimo" / "wisdom"
+
+
+def tuned(ended) -> dict:
+    assert ended.code == 0, ended.err
+    return json.loads(ended.out)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("family", FAMILIES)
+def test_wisdom_is_written_where_run_finds_it(kumihimo, home, family):
+    asked = ("tune", "allreduce", *SHORT, "--mpi", family, "--budget", "200s", "--json")
+    found = tuned(kumihimo(*asked, timeout_seconds=300))
+    path = Path(found["wisdom"])
+    assert path.parent == home
+    assert path.name == _plan.wisdom_file_name(_plan.this_machine(), found["mpi"])
+    text = path.read_text(encoding="utf-8")
+    file = json.loads(text)
+    assert _plan.read_wisdom(text, _plan.this_machine(), found["mpi"]) == len(file["choices"]) == len(found["results"])
+    assert file["made"]["command"].startswith("kumihimo tune allreduce --ranks 2")
+    assert file["made"]["launches"] > 0
+    assert found["wrong"] == []
+    for choice in file["choices"]:
+        assert (choice["collective"], choice["ranks"], choice["nodes"]) == ("allreduce", 2, 1)
+        if choice["algorithm"] != "library":
+            assert 0 < choice["ratio_low"] <= choice["ratio"] <= choice["ratio_high"] < 1
+            assert choice["seconds"] < choice["library_seconds"]
+
+    again = tuned(kumihimo(*asked, timeout_seconds=300))
+    if not found["left_to_the_library"]:
+        assert again["measured_before"] == ["allreduce of 2 ranks"]
+        assert again["made"]["launches"] == 0
+        assert again["results"] == found["results"]
+
+
+@pytest.mark.mpi
+@pytest.mark.skipif(not FAMILIES, reason="no MPI library on this machine")
+def test_ctrl_c_keeps_what_was_found_and_says_so(tmp_path, home):
+    output = tmp_path / "wisdom.json"
+    command = [COMMAND, "tune", "allreduce", *SHORT, "-o", str(output), "--budget", "200s"]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        state = Path(f"{output}.state")
+        deadline = time.monotonic() + 60
+        while not (state.exists() and "survey" in state.read_text(encoding="utf-8")):
+            assert time.monotonic() < deadline
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.05)
+        os.kill(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    finally:
+        if process.poll() is None:
+            process.kill()
+    assert process.returncode == 1, err
+    assert err.count("\n") == 1
+    assert "interrupted" in err and "the same command goes on" in err
+    assert "Left to the MPI library" in out
+
+    known = state.read_text(encoding="utf-8")
+    went_on = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert went_on.returncode == 0, went_on.stderr
+    assert state.read_text(encoding="utf-8").startswith(known.rstrip("\n"))
+    surveys = [
+        line for line in state.read_text(encoding="utf-8").splitlines() if '"allreduce of 2 ranks: survey"' in line
+    ]
+    assert len(surveys) == 1
+
+
+@pytest.mark.mpi
+@pytest.mark.skipif(not FAMILIES, reason="no MPI library on this machine")
+def test_new_choices_join_the_file(kumihimo, tmp_path, home):
+    asked = ("tune", "bcast", "-p", "2", "--ranks-per-node", "1", "--bytes", "8", "-o", "wisdom.json", "--json")
+    mpi_version = tuned(kumihimo(*asked, "--budget", "0.1s"))["mpi"]
+    other = {"collective": "reduce", "algorithm": "binomial", "ranks": 7}
+    file = {"kumihimo_wisdom": 1, "mpi": mpi_version, "choices": [other]}
+    (tmp_path / "wisdom.json").write_text(json.dumps(file), encoding="utf-8")
+    found = tuned(kumihimo(*asked, "--budget", "200s", timeout_seconds=300))["results"]
+    assert {(choice["collective"], choice["nodes"]) for choice in found} == {("bcast", 2)}
+    choices = json.loads((tmp_path / "wisdom.json").read_text(encoding="utf-8"))["choices"]
+    assert choices[-1] == other
+    assert len(choices) == len(found) + 1
+
+
+@pytest.mark.mpi
+@pytest.mark.skipif(not FAMILIES, reason="no MPI library on this machine")
+def test_too_little_time_leaves_all_to_the_library(kumihimo, home):
+    ended = kumihimo("tune", "bcast", *SHORT, "--budget", "0.5s")
+    assert ended.code == 0, ended.err
+    assert "nothing was found in this time" in ended.out
+    assert "bcast of 2 ranks: 8 to 64, 4 sizes" in ended.out
+    assert not list(home.glob("*.json"))
+
+
+def test_wisdom_of_the_simulator_is_labelled(kumihimo, tmp_path, home):
+    asked = ("tune", "bcast", "--machine", "k-computer", "--shape", "4x3x2", "--bytes", "8,64,512", "--json")
+    found = tuned(kumihimo(*asked))
+    path = Path(found["wisdom"])
+    assert path.parent == home
+    assert path.name == "simulated-k-computer-4x3x2.json"
+    file = json.loads(path.read_text(encoding="utf-8"))
+    assert file["made"]["simulated"] == {"machine": "k-computer", "shape": "4x3x2", "model": "flow"}
+    assert "mpi" not in file and "machine" not in file
+    assert all(choice["simulated"] and "ratio" not in choice for choice in file["choices"])
+    assert "by the simulator" in kumihimo(*asked[:-1]).out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("alreduce",), "allreduce, bcast, reduce, found 'alreduce'"),
+        (("bcast", "--reproducible"), "a collective that reduces: allreduce, reduce, found 'bcast'"),
+        (("--budget", "soon"), "90s, 5m or 1h, found 'soon'"),
+        (("--budget", "0s"), "found '0s'"),
+        (("--ranks", "1"), "numbers of at least 2"),
+        (("--ranks", "2,x"), "found '2,x'"),
+        (("--ranks", "99999"), "the number of ranks is from 1 to"),
+        (("--ranks", "2", "--ranks-per-node", "3"), "ranks per node are from 1 to the 2 ranks"),
+        (("--bytes", "12"), "whole elements of 8 bytes, found 12"),
+        (("--shape", "2x2"), "--shape beside --machine"),
+        (("--machine", "k-computer", "--mpi", "openmpi"), "--machine or --mpi"),
+        (("--machine", "k-computer", "--reproducible"), "--machine or --reproducible"),
+        (("--machine", "not-there"), "not-there"),
+        (("--mpi", "/not/there"), "/not/there"),
+    ],
+)
+def test_wrong_input_is_one_sentence(kumihimo, home, arguments, said):
+    ended = kumihimo("tune", *arguments)
+    assert ended.code == 2, ended.err
+    assert said in ended.err
+    assert ended.err.count("\n") == 1
+    assert ended.out == ""
+
+
+@pytest.mark.mpi
+@pytest.mark.skipif(not FAMILIES, reason="no MPI library on this machine")
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a letter", "not whole JSON"),
+        ('{"kumihimo_wisdom": 2, "choices": []}', "version 2"),
+        ('{"kumihimo_wisdom": 1, "machine": {"processor": "x", "processors": 9}, "choices": []}', "x, 9 processors"),
+    ],
+)
+def test_what_is_not_wisdom_for_here_is_not_written_over(kumihimo, tmp_path, text, said):
+    path = tmp_path / "mine"
+    path.write_text(text, encoding="utf-8")
+    ended = kumihimo("tune", *SHORT, "-o", "mine")
+    assert ended.code == 2, ended.out
+    assert said in ended.err and "name another, or remove it" in ended.err
+    assert path.read_text(encoding="utf-8") == text
+
+
+@pytest.mark.mpi
+@pytest.mark.skipif(not FAMILIES, reason="no MPI library on this machine")
+def test_a_file_that_cannot_be_written_is_found_before_measuring(kumihimo):
+    ended = kumihimo("tune", *SHORT, "-o", "/proc/wisdom.json")
+    assert ended.code == 2
+    assert "can be written" in ended.err
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("90s", 90), ("5m", 300), ("1h", 3600), ("2.5", 2.5), ("1 min", 60)])
+def test_times(text, seconds):
+    assert parse_seconds(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "m", "-1s", "1d", "1e9"])
+def test_what_is_no_time(text):
+    with pytest.raises(BadInput):
+        parse_seconds(text)

@@ -1,0 +1,68 @@
+"""What was measured is there again, whatever happened to the process that measured it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from kumihimo.errors import BadInput, Failed
+from kumihimo.tune.journal import Journal
+
+HEAD = {"machine": "this", "mpi": "one"}
+
+
+def test_results_and_finished_targets_come_back(journal):
+    first = journal(HEAD)
+    first.keep("survey", [({"bytes": 8}, {"seconds": 1.5}), ({"bytes": 16}, {"seconds": 2.5})])
+    first.finish({"ranks": 2}, {"choices": []})
+
+    second = journal(HEAD)
+    assert second.recall("survey", {"bytes": 16}) == {"seconds": 2.5}
+    assert second.recall("finals", {"bytes": 16}) is None
+    assert second.finished({"ranks": 2}) == {"choices": []}
+    assert second.finished({"ranks": 3}) is None
+    assert second.replaced == ""
+
+
+def test_every_truncated_state_is_read_as_far_as_it_is_whole(journal, tmp_path):
+    path = tmp_path / "state"
+    first = journal(HEAD)
+    for size in (8, 16):
+        first.keep("survey", [({"bytes": size}, {"seconds": 1.0})])
+    whole = path.read_bytes()
+    lines = whole.splitlines(keepends=True)
+    for length in range(len(lines[0]), len(whole)):
+        path.write_bytes(whole[:length])
+        cut = journal(HEAD)
+        assert cut.known == sum(length >= sum(map(len, lines[: n + 1])) - 1 for n in (1, 2))
+        cut.keep("survey", [({"bytes": 32}, {"seconds": 3.0})])
+        assert journal(HEAD).recall("survey", {"bytes": 32}) == {"seconds": 3.0}
+
+
+@pytest.mark.parametrize("text", ["", "not JSON\n", "[]\n", json.dumps({"kumihimo_tuning": 1, "machine": "other"})])
+def test_of_something_else_it_begins_anew(journal, tmp_path, text):
+    (tmp_path / "state").write_text(text)
+    found = journal(HEAD)
+    assert found.known == 0
+    assert bool(found.replaced) == (text.startswith("{"))
+
+
+def test_fresh_forgets(journal):
+    journal(HEAD).keep("survey", [({"bytes": 8}, {"seconds": 1.0})])
+    assert journal(HEAD, fresh=True).known == 0
+    assert journal(HEAD).known == 0
+
+
+def test_one_at_a_time(journal, tmp_path):
+    first = journal(HEAD)
+    with pytest.raises(Failed, match="one kumihimo tune at a time"):
+        Journal(tmp_path / "state", HEAD)
+    first.close()
+    assert journal(HEAD).known == 0
+
+
+def test_a_folder_that_cannot_be_written_to_is_the_users_mistake(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BadInput, match="can be written"):
+        Journal(tmp_path / "file" / "state", HEAD)

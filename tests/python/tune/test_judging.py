@@ -1,0 +1,126 @@
+"""The rule that nothing of ours is chosen unless it is faster than the library's own, by all that was measured."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kumihimo.errors import OutOfTime
+from kumihimo.tune.judging import LEAST_LAUNCHES, MOST_LAUNCHES, NARROW, Judged, judge, part_of
+
+RING = ("ring", ())
+
+
+def result(ours: float, theirs: float = 1e-3) -> dict:
+    return {"seconds": ours, "library": {"seconds": theirs}, "bitwise": True}
+
+
+def judged_by(times) -> tuple[Judged, int]:
+    """One size whose launches take these times against 1 ms, and how many launches there were."""
+    made = []
+
+    def launch(number, proposals):
+        made.append(number)
+        return [result(times(number) * 1e-3)] * len(proposals)
+
+    (found,) = judge([(8, RING)], launch)
+    return found, len(made)
+
+
+def test_clearly_faster_ends_early():
+    found, launches = judged_by(lambda number: 0.5)
+    assert found.faster
+    assert launches == LEAST_LAUNCHES
+
+
+def test_clearly_slower_ends_early():
+    found, launches = judged_by(lambda number: 1.5)
+    assert not found.faster
+    assert launches == LEAST_LAUNCHES
+
+
+def test_equal_is_not_faster():
+    found, launches = judged_by(lambda number: 1.0)
+    assert not found.faster
+    assert launches == LEAST_LAUNCHES, "an interval of no width needs no more"
+
+
+def test_doubt_is_not_faster_and_goes_on_to_the_end():
+    found, launches = judged_by(lambda number: 0.8 if number % 2 else 1.1)
+    assert not found.faster
+    assert launches == MOST_LAUNCHES
+
+
+@given(st.lists(st.floats(0.2, 2.0), min_size=MOST_LAUNCHES, max_size=MOST_LAUNCHES))
+def test_never_slower(ratios):
+    """What is chosen was slower than the library in less than half of its launches, and by the interval never."""
+    found, launches = judged_by(lambda number: ratios[number])
+    figures = found.figures
+    assert figures["launches"] == launches >= LEAST_LAUNCHES
+    assert figures["ratio_low"] <= figures["ratio"] <= figures["ratio_high"]
+    if found.faster:
+        assert figures["ratio_high"] < 1
+        assert sum(ratio >= 1 for ratio in ratios[:launches]) < launches / 2
+    if launches < MOST_LAUNCHES:
+        narrow = figures["ratio_high"] - figures["ratio_low"] < NARROW
+        assert narrow or figures["ratio_low"] > 1 or figures["ratio_high"] < 1
+
+
+def test_what_it_costs_to_take_a_call_over_must_be_won_back():
+    judged = Judged(8, RING, [0.25e-6] * 6, [0.3e-6] * 6)  # 50 ns faster
+    assert judged.figures["ratio_high"] < 1
+    assert not judged.faster
+    assert Judged(8, RING, [0.15e-6] * 6, [0.3e-6] * 6).faster
+
+
+@pytest.mark.parametrize(
+    "bad", [{"not_applicable": "too few elements"}, {**result(1e-9), "bitwise": False}], ids=["unfit", "unlike"]
+)
+def test_what_does_not_fit_or_differs_between_ranks_is_refused(bad):
+    calls = []
+
+    def launch(number, proposals):
+        calls.append(len(proposals))
+        return [bad if size == 8 else result(1e-4) for size, _ in proposals]
+
+    first, second = judge([(8, RING), (16, RING)], launch)
+    assert not first.faster and first.refused
+    assert second.faster
+    assert calls[1:] == [1] * (LEAST_LAUNCHES - 1)
+
+
+def test_what_time_does_not_reach_is_given_up():
+    def launch(number, proposals):
+        return [result(1e-4) if place < 2 else None for place, _ in enumerate(proposals)]
+
+    judged = judge([(8, RING), (16, RING), (32, RING)], launch)
+    assert [j.faster for j in judged] == [True, True, False]
+    assert not judged[2].clear
+
+
+def test_a_launch_that_tells_nothing_does_not_count():
+    def launch(number, proposals):
+        return [None if number == 2 else result(1e-4)] * len(proposals)
+
+    (found,) = judge([(8, RING)], launch)
+    assert found.faster
+
+
+def test_the_end_of_time_leaves_what_has_too_few_launches():
+    def launch(number, proposals):
+        if number == LEAST_LAUNCHES - 1:
+            raise OutOfTime("time", "none")
+        return [result(1e-4)] * len(proposals)
+
+    (found,) = judge([(8, RING)], launch)
+    assert len(found.ours) == LEAST_LAUNCHES - 1
+    assert not found.faster
+
+
+def test_launches_share_the_time_so_that_enough_have_some():
+    left = 1.0
+    for number in range(LEAST_LAUNCHES):
+        left -= part_of(number) * left
+        assert left > 0.1
+    assert part_of(LEAST_LAUNCHES) == 1

@@ -1,0 +1,63 @@
+"""Ranges of sizes: they cover all between the first and the last, each byte once."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kumihimo.tune.ranges import FARTHEST, Range, ranges
+
+LIBRARY = "library"
+points = st.lists(
+    st.tuples(st.integers(1, 2**24), st.sampled_from([LIBRARY, "ring", "chain"])),
+    min_size=1,
+    max_size=12,
+    unique_by=lambda point: point[0],
+).map(sorted)
+
+
+@given(points)
+def test_they_cover_all_without_overlap(given_points):
+    found = ranges(given_points, LIBRARY)
+    assert found[0].from_bytes in (1, given_points[0][0])
+    assert found[-1].to_bytes == given_points[-1][0]
+    for left, right in zip(found, found[1:]):
+        assert left.from_bytes <= left.to_bytes == right.from_bytes - 1
+        assert left.chosen != right.chosen
+
+
+@given(points)
+def test_every_size_has_what_was_chosen_for_it(given_points):
+    found = ranges(given_points, LIBRARY)
+    for size, chosen in given_points:
+        (of_size,) = [r for r in found if r.from_bytes <= size <= r.to_bytes]
+        assert of_size.chosen == chosen
+        assert size in of_size.sizes
+    assert sorted(size for r in found for size in r.sizes) == [size for size, _ in given_points]
+
+
+@given(points)
+def test_between_two_sizes_only_what_one_of_them_took(given_points):
+    found = ranges(given_points, LIBRARY)
+    for (low, below), (high, above) in zip(given_points, given_points[1:]):
+        between = {r.chosen for r in found if r.from_bytes < high and r.to_bytes > low and high - low > 1}
+        expected = {below, above, LIBRARY} if high > FARTHEST * low else {below, above}
+        assert between <= expected
+        if LIBRARY in (below, above) and high - low > 1:
+            (inside,) = [r for r in found if r.from_bytes <= low + 1 <= r.to_bytes]
+            assert inside.chosen == LIBRARY, "what was not measured is not taken from the library"
+
+
+def test_the_same_neighbours_are_one_range():
+    assert ranges([(8, "ring"), (64, "ring"), (512, "ring")], LIBRARY) == [Range(1, 512, "ring", (8, 64, 512))]
+
+
+def test_two_of_ours_meet_in_the_middle():
+    assert ranges([(64, "ring"), (256, "chain")], LIBRARY) == [
+        Range(64, 128, "ring", (64,)),
+        Range(129, 256, "chain", (256,)),
+    ]
+
+
+def test_sizes_too_far_apart_say_nothing_of_those_between():
+    assert [r.chosen for r in ranges([(64, "ring"), (4096, "ring")], LIBRARY)] == ["ring", LIBRARY, "ring"]

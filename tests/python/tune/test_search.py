@@ -1,0 +1,91 @@
+"""Where tuning looks: coarsely at first, finer where the winner changes, and beside powers of two."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kumihimo.bench.tuned import Tuning
+from kumihimo.tune import search
+from kumihimo.tune.targets import Target
+
+SIZES = [2**e for e in range(3, 25)]
+RING, CHAIN = ("ring", ()), ("chain", ())
+
+
+def test_the_first_look_has_both_ends():
+    assert search.coarse(SIZES) == [8, 64, 512, 4096, 32768, 262144, 2097152, 16777216]
+    assert search.coarse([64, 8]) == [8, 64]
+
+
+def test_it_goes_on_half_way_between_different_winners():
+    winners = {8: RING, 64: RING, 512: CHAIN}
+    assert search.between(SIZES, winners) == {128: (RING, CHAIN)}
+    assert search.between(SIZES, {**winners, 128: RING}) == {256: (RING, CHAIN)}
+    assert search.between(SIZES, {**winners, 128: RING, 256: CHAIN}) == {}
+
+
+@given(st.integers(1, 23))
+def test_halving_finds_where_the_winner_changes(exponent):
+    """The border is found between two neighbours, with few sizes tried."""
+
+    def winner(size):
+        return RING if size < 2**exponent else CHAIN
+
+    winners = {size: winner(size) for size in search.coarse(SIZES)}
+    while gaps := search.between(SIZES, winners):
+        winners |= {size: winner(size) for size in gaps}
+    assert search.spread(winners, SIZES) == {size: winner(size) for size in SIZES}
+    assert len(winners) <= len(search.coarse(SIZES)) + 2
+
+
+@given(st.dictionaries(st.sampled_from(SIZES), st.sampled_from([RING, CHAIN]), min_size=1))
+def test_every_size_takes_the_nearest(winners):
+    spread = search.spread(winners, SIZES)
+    for size in SIZES:
+        distance = min(abs(SIZES.index(size) - SIZES.index(s)) for s in winners)
+        assert spread[size] in [w for s, w in winners.items() if abs(SIZES.index(size) - SIZES.index(s)) == distance]
+
+
+def test_nothing_found_is_nothing_proposed():
+    assert search.spread({}, SIZES) == {}
+
+
+@given(st.integers(2, 100))
+def test_probes_are_beside_powers_of_two_and_below_the_ranks(ranks):
+    found = search.probes(SIZES, ranks)
+    counts = {size / 8 for size in found}
+    assert {63, 65, 511, 513} <= counts
+    assert {c for c in (ranks // 2, ranks - 1) if c not in (1, 2, 4, 8, 16, 32, 64)} <= counts
+    assert all(size % 8 == 0 and 8 <= size <= SIZES[-1] for size in found)
+    assert not set(found) & set(SIZES)
+
+
+def test_proposals_are_the_fastest_of_each_size(fake):
+    """Chain is fast for short vectors, ring for long ones; the border lies between two sizes of the first look."""
+
+    def ours(case):
+        fast = "chain" if case.bytes < 2000 else "ring"
+        return 1e-6 if case.algorithm == fast else 2e-6
+
+    fake.ours = ours
+    target = Target("allreduce", 4)
+    tuning = fake.tuner(1e6).tuning(target, SIZES, 1e5)
+    proposed = search.proposals(tuning, thorough=True)
+    assert {size: name for size, (name, _) in proposed.items()} == {
+        size: "chain" if size < 2000 else "ring" for size in SIZES
+    }
+    tried = {case.bytes for launch in fake.launched for case in launch}
+    assert tried == {*search.coarse(SIZES), 1024, 2048}
+
+
+def test_parameters_are_searched_too(fake):
+    """Only one size of segments with one window is fast."""
+
+    def ours(case):
+        wanted = {"segment_bytes": 131072, "window": 8}
+        return 5e-6 - sum(case.parameters.get(name) == value for name, value in wanted.items()) * 1e-6
+
+    fake.ours = ours
+    tuning: Tuning = fake.tuner(1e6).tuning(Target("bcast", 4), [2**22], 1e5)
+    assert dict(search.proposals(tuning, thorough=True)[2**22][1]) == {"segment_bytes": 131072, "window": 8}

@@ -1,0 +1,81 @@
+"""Wisdom by the simulator."""
+
+from __future__ import annotations
+
+import pytest
+
+from kumihimo import _plan, simulation
+from kumihimo.cli.machine import load
+from kumihimo.errors import NotApplicable
+from kumihimo.questions import Ranks
+from kumihimo.tune import wisdom
+from kumihimo.tune.launches import Clock
+from kumihimo.tune.simulated import Simulated, asked_of, predict
+
+SIZES = [2**e for e in range(3, 21)]
+
+
+@pytest.fixture
+def asked() -> simulation.Asked:
+    return asked_of(simulation.on(load("k-computer"), Ranks("4x3x2", None, None)))
+
+
+def test_the_fastest_of_all_and_its_figures(asked, journal):
+    choices, left = Simulated(asked, journal(), Clock(1000)).tune("allreduce", [8, 64, 2**20])
+    assert left == []
+    for choice in choices:
+        assert choice["simulated"] is True
+        assert (choice["ranks"], choice["nodes"], choice["ranks_per_node"]) == (24, 24, 1)
+        assert "ratio" not in choice
+        for each in choice["measured"]:
+            for variant in simulation.variants("allreduce"):
+                try:
+                    other = predict(simulation.replace(asked, algorithm=variant.name), each["bytes"])
+                except NotApplicable:
+                    continue
+                assert each["seconds"] <= other["seconds"] * 1.0001, variant.name
+    text = wisdom.as_text(wisdom.document(choices, {"simulated": {"machine": "k-computer"}}))
+    assert _plan.read_wisdom(text, _plan.this_machine(), "any library") == len(choices)
+
+
+def test_it_looks_closer_where_the_winner_changes(asked, journal):
+    asked_for = []
+
+    def made_up(question, size):
+        asked_for.append(size)
+        fast = "ring" if size >= 2048 else "binomial"
+        return {"seconds": 1.0 if question.algorithm == fast else 2.0}
+
+    choices, _ = Simulated(asked, journal(), Clock(1000), made_up).tune("allreduce", SIZES)
+    assert [(c["algorithm"], c["from_bytes"], c["to_bytes"]) for c in choices] == [
+        ("binomial", 1, 1448),
+        ("ring", 1449, SIZES[-1]),
+    ]
+    assert {1024, 2048} <= set(asked_for)
+    assert 16 not in asked_for
+
+
+def test_few_sizes_are_taken_as_asked(asked, journal):
+    choices, left = Simulated(asked, journal(), Clock(1000), lambda *_: {"seconds": 1.0}).tune("bcast", [8, 64, 4096])
+    assert left == []
+    assert [(c["from_bytes"], c["to_bytes"]) for c in choices] == [(1, 64), (4096, 4096)], "too far to say between"
+
+
+def test_the_budget_is_kept_and_the_next_goes_on(asked, journal):
+    now = [0.0]
+
+    def slow(question, size):
+        now[0] += 1
+        return {"seconds": 1.0}
+
+    first = Simulated(asked, journal(), Clock(30, lambda: now[0]), slow)
+    _, left = first.tune("bcast", SIZES)
+    assert left
+    assert now[0] <= 31
+    second = Simulated(asked, journal(), Clock(1000, lambda: now[0]), slow)
+    choices, left = second.tune("bcast", SIZES)
+    assert left == []
+    assert choices[-1]["to_bytes"] == SIZES[-1]
+    calls = now[0]
+    assert Simulated(asked, journal(), Clock(1000), slow).tune("bcast", SIZES) == (choices, [])
+    assert now[0] == calls, "nothing is predicted twice"

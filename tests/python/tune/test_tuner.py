@@ -1,0 +1,161 @@
+"""A whole tuning with made-up times: the never-slower rule, the budget, interruption and going on."""
+
+from __future__ import annotations
+
+import pytest
+
+from kumihimo.tune.targets import FIXED_ORDER, Target, usual_ranks
+
+SIZES = [2**e for e in range(3, 21)]
+PAIR = Target("allreduce", 2)
+
+
+def covered(choices: list[dict], size: int) -> dict:
+    (found,) = [choice for choice in choices if choice["from_bytes"] <= size <= choice["to_bytes"]]
+    return found
+
+
+def test_ours_is_chosen_where_it_is_faster_and_nowhere_else(fake):
+    fake.library = lambda case: 2e-6 if case.bytes < 1000 else 0.5e-6  # from there on the library cannot be beaten
+    fake.ours = lambda case: 1e-6 if case.algorithm == "ring" else 3e-6
+    (outcome,) = fake.tuner(1000).tune([PAIR], SIZES)
+    assert outcome.whole
+    for size in SIZES:
+        found = covered(outcome.choices, size)
+        assert found["algorithm"] == ("ring" if size < 1000 else "library"), size
+        assert ("ratio" in found) == (size < 1000)
+    assert covered(outcome.choices, 8)["ratio"] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.05])
+def test_equal_or_slower_is_left_to_the_library_whatever_the_noise(fake, factor):
+    fake.noise = 0.3
+    fake.ours = lambda case: factor * 1e-5
+    fake.library = lambda case: 1e-5
+    (outcome,) = fake.tuner(10000).tune([PAIR], SIZES)
+    wins = sum(covered(outcome.choices, size)["algorithm"] != "library" for size in SIZES)
+    assert wins <= len(SIZES) // 6, "more than the interval's share of errors"
+
+
+def test_nothing_that_the_golden_copy_refuses_is_chosen(fake):
+    fake.ours = lambda case: 1e-7 if case.algorithm == "ring" else 1e-6
+    fake.wrong = lambda case: "2 of 3 bits" if case.algorithm == "ring" and case.in_place else ""
+    (outcome,) = fake.tuner(1000).tune([PAIR], SIZES)
+    assert {choice["algorithm"] for choice in outcome.choices} == {"library"}
+    assert outcome.wrong == ["allreduce of 2 ranks: 2 of 3 bits"]
+    assert all(case.bytes in SIZES for launch in fake.launched for case in launch), "it was not judged"
+
+
+def test_every_choice_was_checked(fake):
+    (outcome,) = fake.tuner(1000).tune([PAIR], SIZES)
+    chosen = {(c["algorithm"], tuple(c["parameters"])) for c in outcome.choices if c["algorithm"] != "library"}
+    assert chosen
+    for in_place in (False, True):
+        assert chosen <= {(c.algorithm, tuple(c.parameters)) for c in fake.checked if c.in_place == in_place}
+
+
+@pytest.mark.parametrize("budget", [1, 5, 20, 60, 300])
+def test_the_budget_is_kept_and_what_it_lacks_is_said(fake, budget):
+    targets = [Target(name, ranks) for ranks in (2, 4) for name in ("allreduce", "bcast", "reduce")]
+    sizes = [2**e for e in range(3, 25)]
+    outcomes = list(fake.tuner(budget).tune(targets, sizes))
+    assert fake.time <= budget + 1
+    for outcome in outcomes:
+        for size in sizes:
+            assert size in outcome.left or covered(outcome.choices, size)
+    done = sum(len(sizes) - len(outcome.left) for outcome in outcomes)
+    assert done == (0 if budget <= 5 else pytest.approx(done))
+    if budget == 300:
+        assert all(outcome.whole for outcome in outcomes)
+
+
+def test_the_first_targets_are_the_last_to_suffer(fake):
+    targets = [Target(name, 2) for name in ("allreduce", "bcast", "reduce")]
+    outcomes = list(fake.tuner(40).tune(targets, SIZES))
+    assert len(outcomes[0].left) <= len(outcomes[2].left)
+
+
+def test_results_that_differ_between_ranks_are_not_chosen(fake):
+    fake.bitwise = lambda case: False
+    (outcome,) = fake.tuner(1000).tune([PAIR], SIZES)
+    assert {choice["algorithm"] for choice in outcome.choices} == {"library"}
+
+
+def test_what_is_finished_is_not_measured_again(fake, journal):
+    (before,) = fake.tuner(1000, journal()).tune([PAIR], SIZES)
+    launches = len(fake.launched)
+    (after,) = fake.tuner(1000, journal()).tune([PAIR], SIZES)
+    assert after.again
+    assert after.choices == before.choices
+    assert len(fake.launched) == launches
+
+
+@pytest.mark.parametrize("at", [1, 2, 3, 6, 9])
+def test_ctrl_c_keeps_what_was_found_and_the_next_goes_on(fake, journal, at):
+    fake.interrupt_at = at
+    tuner = fake.tuner(1000, journal())
+    outcomes = list(tuner.tune([PAIR, Target("bcast", 2)], SIZES))
+    assert tuner.launches.interrupted
+    assert len(fake.launched) == at, "nothing is begun after Ctrl-C"
+    assert [bool(outcome.left) for outcome in outcomes] == [True, True]
+    told = fake.launched[-1][: len(fake.launched[-1]) // 2]
+
+    fake.interrupt_at = 0
+    (after, _) = fake.tuner(1000, journal()).tune([PAIR, Target("bcast", 2)], SIZES)
+    assert after.whole
+    assert not [case for case in fake.launched[at] if case in told], "what was told is not measured again"
+
+
+def test_going_on_ends_where_it_would_have_ended(fake, journal):
+    """Interrupted or not, the choices are the same."""
+    (whole,) = fake.tuner(1000).tune([PAIR], SIZES)
+    straight = len(fake.launched)
+    fake.launched.clear()
+    fake.interrupt_at = 5
+    list(fake.tuner(1000, journal()).tune([PAIR], SIZES))
+    (after,) = fake.tuner(1000, journal()).tune([PAIR], SIZES)
+    assert [(c["from_bytes"], c["to_bytes"], c["algorithm"]) for c in after.choices] == [
+        (c["from_bytes"], c["to_bytes"], c["algorithm"]) for c in whole.choices
+    ]
+    assert len(fake.launched) <= straight + 1
+
+
+def test_cases_are_shuffled_from_launch_to_launch(fake):
+    list(fake.tuner(1000).tune([PAIR], SIZES))
+    judging = [[case.bytes for case in launch] for launch in fake.launched[-4:]]
+    assert len({tuple(sorted(sizes)) for sizes in judging}) == 1
+    assert len({tuple(sizes) for sizes in judging}) > 1
+
+
+def test_a_fixed_order_takes_what_promises_it_even_if_it_is_slower(fake):
+    fake.ours = lambda case: 1e-6 if case.algorithm == "ring" else 3e-6
+    fake.library = lambda case: 0.5e-6
+    target = Target("allreduce", 4, determinism=FIXED_ORDER)
+    (outcome,) = fake.tuner(1000).tune([target], SIZES)
+    (choice,) = outcome.choices
+    assert choice["algorithm"] == "ring"
+    assert choice["ratio"] > 1
+    assert (choice["nodes"], choice["ranks_per_node"], choice["determinism"]) == (0, 0, "fixed_order")
+    tried = {case.algorithm for launch in fake.launched for case in launch}
+    assert "recursive_doubling" in tried
+    assert all(target.allows(name) for name in tried)
+
+
+def test_targets_name_their_communicators():
+    assert Target("bcast", 4, 2).key == {
+        "collective": "bcast",
+        "ranks": 4,
+        "nodes": 2,
+        "ranks_per_node": 2,
+        "determinism": "any",
+    }
+    assert Target("bcast", 3, 2).key["ranks_per_node"] == 0, "nodes that are not alike"
+    assert Target("bcast", 4).key["nodes"] == 1
+
+
+def test_more_ranks_than_processors_only_where_they_make_room(monkeypatch):
+    monkeypatch.setattr("kumihimo.mpi.available_processors", lambda: 2)
+    assert usual_ranks("openmpi") == [2, 4]
+    assert usual_ranks("mpich") == [2]
+    monkeypatch.setattr("kumihimo.mpi.available_processors", lambda: 64)
+    assert usual_ranks("mpich") == [2, 4, 64]

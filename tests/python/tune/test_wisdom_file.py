@@ -1,0 +1,142 @@
+"""The file: what is written is what the interposer reads, and it joins what is there."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kumihimo import _plan
+from kumihimo.errors import BadInput
+from kumihimo.tune import reading, wisdom
+from kumihimo.tune.judging import Judged
+from kumihimo.tune.targets import FIXED_ORDER, Target
+
+MPI = "Open MPI v4.1.4"
+PAIR = Target("allreduce", 2)
+sizes = st.lists(st.integers(1, 2**21).map(lambda n: 8 * n), min_size=1, max_size=10, unique=True)
+
+
+def judged(size: int, ratio: float, choice=("ring", ())) -> Judged:
+    return Judged(size, choice, [ratio * 1e-3] * 6, [1e-3] * 6)
+
+
+def file_of(choices: list[dict]) -> dict:
+    return wisdom.document(choices, {"launches": 6}, machine=wisdom.machine_object(), mpi=MPI)
+
+
+@given(sizes, st.lists(st.floats(0.1, 3.0), min_size=10, max_size=10))
+def test_the_interposer_reads_what_is_written(at, ratios):
+    parameters = (("segment_bytes", 65536), ("window", 2))
+    given_ = [judged(size, ratio, ("ring", parameters)) for size, ratio in zip(at, ratios)]
+    choices = wisdom.choices_of(PAIR, given_)
+    text = wisdom.as_text(file_of(choices))
+    assert json.loads(text)["mpi"] == MPI
+    assert _plan.read_wisdom(text, _plan.this_machine(), MPI) == len(choices)
+    for choice in choices:
+        if choice["algorithm"] != "library":
+            assert choice["parameters"] == dict(parameters)
+            assert choice["ratio_high"] == max(m["ratio_high"] for m in choice["measured"]) < 1
+
+
+def test_figures_are_of_the_size_that_does_worst():
+    (choice,) = wisdom.choices_of(PAIR, [judged(8, 0.5), judged(16, 0.9), judged(32, 0.7)])
+    assert (choice["figures_of_bytes"], choice["ratio"]) == (16, pytest.approx(0.9))
+    assert [m["bytes"] for m in choice["measured"]] == [8, 16, 32]
+
+
+def test_what_was_tried_in_vain_is_kept_beside_the_library():
+    (choice,) = wisdom.choices_of(PAIR, [judged(8, 1.5)])
+    assert choice["algorithm"] == "library"
+    assert "ratio" not in choice
+    assert choice["measured"][0]["algorithm"] == "ring"
+
+
+def test_new_choices_replace_those_for_the_same_ranks_and_leave_others():
+    four = Target("allreduce", 4)
+    fixed = Target("allreduce", 2, determinism=FIXED_ORDER)
+    old = file_of([c for t in (PAIR, four, fixed) for c in wisdom.choices_of(t, [judged(8, 0.5)])])
+    new = file_of(wisdom.choices_of(PAIR, [judged(8, 0.25)]))
+    joined = wisdom.joined(old, new)["choices"]
+    assert [(c["ranks"], c["determinism"], c["ratio"]) for c in joined] == [
+        (2, "any", pytest.approx(0.25)),
+        (4, "any", pytest.approx(0.5)),
+        (2, "fixed_order", pytest.approx(0.5)),
+    ]
+
+
+def test_it_is_written_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "wisdom.json"
+    wisdom.write(path, file_of([]))
+    before = path.read_text()
+    with pytest.raises(TypeError):
+        wisdom.write(path, {"choices": [], "machine": object()})
+    assert path.read_text() == before
+
+
+def test_only_wisdom_of_this_machine_and_library_is_written_over(tmp_path):
+    path = tmp_path / "wisdom.json"
+    assert wisdom.existing(path, MPI) is None
+    wisdom.write(path, file_of([]))
+    assert wisdom.existing(path, MPI)["choices"] == []
+    with pytest.raises(BadInput, match="this MPI library"):
+        wisdom.existing(path, "MPICH Version: 4.0.2")
+    path.write_text("a letter to a friend")
+    with pytest.raises(BadInput, match="name another, or remove it"):
+        wisdom.existing(path, MPI)
+    with pytest.raises(BadInput, match="name another file"):
+        wisdom.existing(tmp_path, MPI)
+
+
+def test_the_users_folder(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert wisdom.usual_path(MPI).parent == tmp_path / "kumihimo" / "wisdom" == reading.folder()
+    monkeypatch.setenv("XDG_DATA_HOME", "relative")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert reading.folder() == tmp_path / ".local" / "share" / "kumihimo" / "wisdom"
+
+
+CALLS = {"collective": "allreduce", "algorithm": "ring", "bytes_from": 4096, "bytes_to": 8191, "calls": 3}
+
+
+def test_run_tells_what_was_measured_at_such_lengths():
+    choices = wisdom.choices_of(PAIR, [judged(64, 0.1), judged(512, 0.2), judged(4096, 0.5), judged(8184, 0.8)])
+    assert reading.speedup(CALLS, 2, choices) == (pytest.approx(1.25), pytest.approx(2.0))
+
+
+def test_run_tells_the_worst_of_the_range_where_nothing_was_measured_nearer():
+    choices = wisdom.choices_of(PAIR, [judged(2048, 0.2), judged(16384, 0.5)])
+    assert reading.speedup(CALLS, 2, choices) == (pytest.approx(2.0), pytest.approx(2.0))
+
+
+@pytest.mark.parametrize(
+    "other", [{"algorithm": "library"}, {"algorithm": "chain"}, {"collective": "bcast"}, {"bytes_from": 2**20}]
+)
+def test_run_tells_nothing_of_what_was_not_measured(other):
+    choices = wisdom.choices_of(PAIR, [judged(2048, 0.2), judged(16384, 0.5)])
+    calls = {**CALLS, **other}
+    calls["bytes_to"] = max(calls["bytes_to"], 2 * calls["bytes_from"] - 1)
+    assert reading.speedup(calls, 2, choices) is None
+
+
+def test_run_tells_nothing_of_files_without_figures():
+    assert reading.speedup(CALLS, 2, [{"collective": "allreduce", "algorithm": "ring"}]) is None
+
+
+def test_run_prefers_what_was_measured_on_as_many_ranks():
+    choices = [
+        c for r, x in ((2, 0.5), (4, 0.25)) for c in wisdom.choices_of(Target("allreduce", r), [judged(4096, x)])
+    ]
+    assert reading.speedup(CALLS, 4, choices) == (pytest.approx(4.0), pytest.approx(4.0))
+    assert reading.speedup(CALLS, 3, choices) == (pytest.approx(2.0), pytest.approx(4.0)), "of sub-communicators"
+
+
+@pytest.mark.parametrize("text", [None, "", "{", "[]", '{"choices": 3}', "{}"])
+def test_run_tells_nothing_where_the_file_is_gone(tmp_path, text):
+    path = tmp_path / "wisdom.json"
+    if text is not None:
+        path.write_text(text)
+    assert reading.choices_in(str(path)) == []
+    assert reading.choices_in(None) == []

@@ -1,0 +1,37 @@
+#include "record/sampling.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+using namespace kumihimo::record;
+
+namespace {
+
+TEST(Sampling, TakesTheFirstCallsAndAsManyOfEachDoubling) {
+  for (std::uint64_t call = 0; call < 256; ++call) EXPECT_TRUE(is_sampled(call));
+  for (std::uint64_t from = 256; from < (1u << 20); from *= 2) {
+    int taken = 0;
+    for (std::uint64_t call = from; call < 2 * from; ++call) taken += is_sampled(call);
+    EXPECT_EQ(taken, 128) << "of " << from << " to " << 2 * from;
+  }
+}
+
+TEST(Splitting, IsWholeAndNeverNegative) {
+  std::mt19937_64 random(7);
+  std::uniform_int_distribution<std::int64_t> time(-1'000'000, 1'000'000);
+  for (int i = 0; i < 10'000; ++i) {
+    const std::int64_t entry = time(random), exit = entry + std::abs(time(random)), last = time(random);
+    const Split split = split_of(entry, exit, last);
+    EXPECT_EQ(split.waiting_ns + split.transferring_ns, exit - entry);
+    EXPECT_GE(split.waiting_ns, 0);
+    EXPECT_GE(split.transferring_ns, 0);
+    if (last <= entry) {
+      EXPECT_EQ(split.waiting_ns, 0) << "who comes last waits for nobody";
+    }
+  }
+  EXPECT_EQ(split_of(100, 200, 130).waiting_ns, 30);
+  EXPECT_EQ(split_of(100, 200, 900).waiting_ns, 100) << "who has left does not wait any more";
+}
+
+} // namespace
