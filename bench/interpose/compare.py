@@ -23,12 +23,10 @@ from statistics import median
 
 from kumihimo import _measure, mpi
 from kumihimo.errors import Failed
-from kumihimo.installed import program
-from kumihimo.preload import preloading
+from kumihimo.preload import INTERPOSER, RECORDER, preloaded, preloading, suffix_of
 from kumihimo.sizes import text_of
 
 SOURCE = Path(__file__).with_name("calls.c")
-INTERPOSER, RECORDER = "libkumihimo-interposer.so", "libkumihimo-recorder.so"
 COMBINATIONS = (("openmpi", 2), ("openmpi", 4), ("mpich", 2))
 
 
@@ -111,9 +109,9 @@ def launched(installation, binary: Path, part: str, ranks: int, way: Way) -> lis
     given = {f"KUMIHIMO_{name}": value for name, value in way.settings}
     with tempfile.TemporaryDirectory(prefix="kumihimo-") as folder:
         if RECORDER in way.objects:
-            given["KUMIHIMO_PROFILE"] = str(Path(folder) / "profile")
+            given["KUMIHIMO_RECORD"] = str(Path(folder) / "profile")
         if way.objects:
-            given["LD_PRELOAD"] = ":".join(str(program(name)) for name in way.objects)
+            given["LD_PRELOAD"] = preloaded(way.objects, suffix_of(installation.library))
         start = installation.arguments(ranks)
         command = [start[0], *preloading(installation.family, given), *start[1:], str(binary), part]
         environment = {**os.environ, **installation.environment(ranks)}
