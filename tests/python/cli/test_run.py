@@ -100,6 +100,14 @@ class TestRun:
         assert found["reproducible"] == mode
         assert [(c["algorithm"], c["calls"]) for c in found["calls"]] == [(ran, 10)]
 
+    def test_keeps_an_order_by_wisdom_that_promises_one(self, installation: mpi.Installation, tmp_path: Path) -> None:
+        wisdom = tmp_path / "wisdom.json"
+        choice = {"collective": "allreduce", "algorithm": "ring"}
+        for promises, ran in (({}, "recursive_doubling"), ({"determinism": "fixed_order"}, "ring")):
+            wisdom.write_text(json.dumps({"kumihimo_wisdom": 1, "choices": [{**choice, **promises}]}), encoding="utf-8")
+            said = launch(installation, tmp_path, "--reproducible", "--wisdom", str(wisdom)).stderr
+            assert f"{ran}, 10 calls" in said, said
+
     def test_ends_with_the_exit_status_of_the_program(self, installation: mpi.Installation, tmp_path: Path) -> None:
         assert launch(installation, tmp_path, "-a", "ring", code=3).returncode == 3
 
