@@ -17,7 +17,7 @@ from kumihimo.cli import options, output, waiting
 from kumihimo.errors import BadInput, KumihimoError
 from kumihimo.questions import Ranks
 from kumihimo.sizes import parse_sizes, text_of
-from kumihimo.tune import reading, targets, tuner, wisdom
+from kumihimo.tune import first_page, reading, targets, tuner, wisdom
 from kumihimo.tune.journal import Journal
 from kumihimo.tune.launches import Clock, Launches, on_this_machine
 from kumihimo.tune.targets import ANY, COLLECTIVES, FIXED_ORDER, REDUCTIONS, Target
@@ -52,6 +52,10 @@ def command(
         Optional[str], typer.Option("--machine", "-m", metavar="M", help="By the simulator, for a described machine.")
     ] = None,
     shape: options.Shape = None,
+    export: Annotated[
+        Optional[Path],
+        typer.Option(metavar="DIR", help="Write files that tell the MPI library which of its own to take."),
+    ] = None,
     as_json: options.Json = False,
 ) -> int:
     """Try all algorithms and their parameters, keep for each length what is faster than the MPI library's own.
@@ -65,12 +69,12 @@ def command(
         fresh=fresh,
     )
     if machine is not None:
-        refuse_beside_machine(library, reproducible)
+        refuse_beside_machine(library, reproducible, export)
         found = simulate(asked, machine, Ranks(shape, *one_of(ranks), ranks_per_node), out)
     elif shape is not None:
         raise BadInput("--shape beside --machine", "it alone", "for nodes emulated here give --ranks-per-node")
     else:
-        found = measure(asked, library, ranks_of(ranks), ranks_per_node, reproducible, out)
+        found = measure(asked, library, ranks_of(ranks), ranks_per_node, reproducible, out, export)
     if as_json:
         output.print_json({**found, **output.own_cost()})
     else:
@@ -138,7 +142,9 @@ def even(sizes: list[int]) -> list[int]:
     return sorted(set(sizes))
 
 
-def refuse_beside_machine(library: str | None, reproducible: bool) -> None:
+def refuse_beside_machine(library: str | None, reproducible: bool, export: Path | None) -> None:
+    if export is not None:
+        raise BadInput("--machine or --export", "both", "files are for an MPI library that is here")
     if library is not None:
         raise BadInput("--machine or --mpi", "both", "the simulator knows no MPI library")
     if reproducible:
@@ -155,6 +161,7 @@ def measure(
     ranks_per_node: int | None,
     reproducible: bool,
     out: Path | None,
+    export: Path | None,
 ) -> dict:
     """On this machine."""
     if launched.place():
@@ -178,15 +185,18 @@ def measure(
 
     def save() -> dict:
         choices = [choice for outcome in asked.outcomes for choice in outcome.choices]
-        made = {**made_by(asked.clock), "launches": launches.made}
-        file = wisdom.document(choices, made, machine=wisdom.machine_object(), mpi=version)
-        if choices:
-            wisdom.write(path, wisdom.joined(old, file))
+        made = {**made_by(asked.clock), "launches": journal.launches, "launches_now": launches.made}
+        file = wisdom.joined(old, wisdom.document(choices, made, machine=wisdom.machine_object(), mpi=version))
+        if choices and (old is None or file["choices"] != old["choices"]):
+            wisdom.write(path, file)
         return {"wisdom": str(path), "mpi": version, "made": made, "results": choices}
 
     interrupted = False
+    page = first_page.FirstPage()
     try:
         with waiting.progress("tuning", tuner.steps(wanted)) as advance:
+            look = first_page.Look(installation, asked.sizes, asked.clock, journal, advance)
+            page = look.first_page(list(dict.fromkeys(target.ranks for target in wanted)), export)
             work = tuner.Tuner(launches, tuner.by_golden_copy(installation), journal, advance)
             for outcome in work.tune(wanted, asked.sizes):
                 asked.outcomes.append(outcome)
@@ -207,7 +217,9 @@ def measure(
         "left_to_the_library": left,
         "wrong": [wrong for outcome in asked.outcomes for wrong in outcome.wrong],
         "measured_before": [str(outcome.target) for outcome in asked.outcomes if outcome.again],
-        "notes": [journal.replaced] if journal.replaced else [],
+        "guidelines": page.violations,
+        "exports": page.exports,
+        "notes": [*([journal.replaced] if journal.replaced else []), *page.lacking],
         "interrupted": interrupted or launches.interrupted,
     }
 
@@ -253,6 +265,8 @@ def simulate(asked: Asked, name: str, ranks: Ranks, out: Path | None) -> dict:
         "left_to_the_library": left,
         "wrong": [],
         "measured_before": [],
+        "guidelines": [],
+        "exports": [],
         "notes": ["the figures are the simulator's", *([journal.replaced] if journal.replaced else [])],
         "interrupted": interrupted,
     }
@@ -277,7 +291,11 @@ def made_by(clock: Clock) -> dict:
 
 
 def show(found: dict) -> None:
-    """What is now chosen; then what is not."""
+    """Where the library falls short by itself; what is now chosen; then what is not."""
+    slow = [f"{each['ranks']} ranks: {each['text']}" for each in found["guidelines"]]
+    if slow:
+        output.print_list("The MPI library's own against performance guidelines:", slow)
+        print()
     rows = [row(choice) for choice in found["results"]]
     if rows:
         simulated = any(choice.get("simulated") for choice in found["results"])
@@ -295,6 +313,7 @@ def show(found: dict) -> None:
     if again:
         output.print_list("Measured by an earlier tuning (--fresh measures again):", again)
     output.print_list("Left to the MPI library for want of time; the same command goes on:", lines_of(found))
+    output.print_list("Files for the MPI library:", [line for lines in found["exports"] for line in lines])
     output.print_list("Wrong by the golden copy, and not chosen:", found["wrong"])
 
 

@@ -121,7 +121,7 @@ class Tuner:
         tuning.allowed = target.allows
 
         def launch(_: Tuning, name: str, cases: list[Case], each: float) -> list[dict]:
-            found = self.launches(f"{target}: {name}", cases, target.ranks, each, PART)
+            found = self.launches(f"{target}: {name}", cases, target.ranks, each, PART, in_order=True)
             return [{"not_applicable": "no time"} if result is None else result for result in found]
 
         tuning.launch = launch
