@@ -25,7 +25,13 @@ from kumihimo.mpi import library_of, version_text
 INTERPOSER, RECORDER = "libkumihimo-interposer", "libkumihimo-recorder"
 # Of each there is an object for libraries with all these names, the richest first. Programs ask whether a name is there
 # and take ours for the library's, so none may be added that the library has not.
-NAMES_OF_MPI_4 = ("MPI_Session_init", "MPI_Isendrecv", "MPI_Allreduce_init", "MPI_Psend_init", "MPI_Comm_idup_with_info")
+NAMES_OF_MPI_4 = (
+    "MPI_Session_init",
+    "MPI_Isendrecv",
+    "MPI_Allreduce_init",
+    "MPI_Psend_init",
+    "MPI_Comm_idup_with_info",
+)
 LARGE_COUNTS = ("MPI_Send_c", "MPI_Bcast_c", "MPI_Allreduce_c", "MPI_Alltoallw_c")
 OBJECTS = (("-mpi4-counts.so", NAMES_OF_MPI_4 + LARGE_COUNTS), ("-mpi4.so", NAMES_OF_MPI_4), (".so", ()))
 OF_PROGRAM = "LD_PRELOAD"  # set for the program's processes, not for the launcher

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from kumihimo.errors import Failed
@@ -53,9 +54,11 @@ class Written:
 
 def learn(asking: Asking, effort: Effort | None = None) -> Learnt:
     """Fingerprints, measurements, the best, the guidelines."""
+    effort, began = effort or Effort(), time.monotonic()
     known = catalogue(asking.installation)
     reference = references(asking, known)
-    table = measure(asking, known, reference, effort)
+    left = effort.seconds - (time.monotonic() - began)
+    table = measure(asking, known, reference, replace(effort, seconds=left))
     return Learnt(asking, known, reference, table, best(table, known.family), violations(table))
 
 

@@ -8,6 +8,7 @@ that of this median (the 2nd to the 8th of 9; below 6 launches the smallest to t
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -16,7 +17,7 @@ from kumihimo.library.algorithms import AUTO, COLLECTIVES, DEFAULT, Catalogue
 from kumihimo.library.guidelines import CALLS
 from kumihimo.library.tell import Asking, Reference, launch_library, rounds, settings_of
 
-LAUNCHES = 7
+LAUNCHES, LEAST_LAUNCHES = 7, 4
 
 
 @dataclass(frozen=True)
@@ -71,8 +72,11 @@ class Table:
 
 @dataclass(frozen=True)
 class Effort:
+    """`launches` of each, fewer where another round would take longer than `seconds` in all, but no fewer than four."""
+
     launches: int = LAUNCHES
     case_seconds: float = 0.02
+    seconds: float = 3600
     seed: int = 1  # of the order of the launches
 
 
@@ -84,7 +88,10 @@ def measure(asking: Asking, catalogue: Catalogue, reference: Reference, effort: 
     samples: dict[tuple[str, str, int], list[float]] = {}
     table = Table(asking.ranks)
     tried = rounds(catalogue)
+    began = time.monotonic()
     for number in range(effort.launches):
+        if number >= LEAST_LAUNCHES and (time.monotonic() - began) * (number + 1) / number > effort.seconds:
+            break
         order = list(range(len(tried)))
         shuffle(order)
         for done, place in enumerate(order):
