@@ -82,7 +82,7 @@ def command(
     if found["interrupted"]:
         so_far = f"what was found is in {found['wisdom']}" if found["results"] else "nothing was found yet"
         tell(f"interrupted; {so_far}, and the same command goes on from there")
-    return 1 if found["interrupted"] or found["wrong"] else 0
+    return 1 if found["interrupted"] or found["wrong"] or found["disobeyed"] else 0
 
 
 @dataclass
@@ -220,6 +220,7 @@ def measure(
         "measured_before": [str(outcome.target) for outcome in asked.outcomes if outcome.again],
         "guidelines": page.violations,
         "exports": page.exports,
+        "disobeyed": page.disobeyed,
         "notes": [*([journal.replaced] if journal.replaced else []), *page.lacking],
         "interrupted": interrupted or launches.interrupted,
     }
@@ -268,6 +269,7 @@ def simulate(asked: Asked, name: str, ranks: Ranks, out: Path | None) -> dict:
         "measured_before": [],
         "guidelines": [],
         "exports": [],
+        "disobeyed": [],
         "notes": ["the figures are the simulator's", *([journal.replaced] if journal.replaced else [])],
         "interrupted": interrupted,
     }

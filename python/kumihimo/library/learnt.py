@@ -13,7 +13,7 @@ from kumihimo.library.exports import fujitsu, mpich_json, openmpi_json, openmpi_
 from kumihimo.library.exports.rules import Export, Rules, rules_of
 from kumihimo.library.guidelines import Violation, violations
 from kumihimo.library.measure import Effort, Table, best, measure
-from kumihimo.library.obeyed import Check, Learning, check
+from kumihimo.library.obeyed import Check, Learning, Verdict, check
 from kumihimo.library.tell import Asking, Reference, references
 
 
@@ -40,6 +40,10 @@ class Written:
     export: Export
     path: Path
     check: Check | None = None
+
+    @property
+    def disobeyed(self) -> bool:
+        return self.check is not None and self.check.verdict is Verdict.NOT_OBEYED
 
     def lines(self) -> list[str]:
         """How it is used, and what became of the check."""

@@ -25,10 +25,12 @@ CASE_SECONDS = 0.005
 
 @dataclass
 class FirstPage:
-    """`exports`: what became of each file, a list of lines; `lacking`: what there was no time for."""
+    """`exports`: what became of each file, a list of lines; `disobeyed`: those that the library here did not follow;
+    `lacking`: what there was no time for."""
 
     violations: list[dict] = field(default_factory=list)
     exports: list[list[str]] = field(default_factory=list)
+    disobeyed: list[str] = field(default_factory=list)
     lacking: list[str] = field(default_factory=list)
 
 
@@ -84,6 +86,7 @@ class Look:
         learnt = library.learn(asking, Effort(launches=LEAST_LAUNCHES, case_seconds=CASE_SECONDS))
         written = library.export(learnt, folder)
         page.exports += [each.lines() for each in written]
+        page.disobeyed += [str(each.path) for each in written if each.disobeyed]
         if not written:
             page.exports.append([f"{asking.ranks} ranks: nothing to tell the library, its default is best everywhere"])
         return learnt.violations

@@ -126,6 +126,7 @@ def test_all_forms_that_fit_are_written_beside_how_they_are_used(known, tmp_path
     files = export(Learnt(asking, found, reference, Table(2), chosen), tmp_path / "new")
     assert {w.path.name for w in files} == {p.name for p in (tmp_path / "new").iterdir()}
     assert files[0].check.verdict is Verdict.OBEYED
+    assert not any(w.disobeyed for w in files)
     assert all(str(w.path) in " ".join(w.lines()) for w in files if w.export.settings and w.check)
     assert "ucc.env" in {w.path.name for w in files}
 

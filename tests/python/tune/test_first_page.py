@@ -81,9 +81,12 @@ def test_files_of_several_numbers_of_ranks_lie_apart(library, journal, monkeypat
         violations = ()
 
     class Written:
+        path = tmp_path / "rules.conf"
+        disobeyed = True
+
         @staticmethod
         def lines():
-            return ["obeyed"]
+            return ["not obeyed"]
 
     def export(learnt, folder):
         folders.append(folder)
@@ -93,5 +96,6 @@ def test_files_of_several_numbers_of_ranks_lie_apart(library, journal, monkeypat
     monkeypatch.setattr(first_page.library, "export", export)
     page = library.look(30, journal()).first_page([2, 4], tmp_path)
     assert folders == [tmp_path / "2-ranks", tmp_path / "4-ranks"]
-    assert page.exports[0] == ["obeyed"]
+    assert page.exports[0] == ["not obeyed"]
+    assert page.disobeyed == [str(Written.path)]
     assert "nothing to tell" in page.exports[1][0]
