@@ -41,15 +41,18 @@ SAYS = {"openmpi": ("Open MPI", "OpenRTE", "PRTE", "prte"), "mpich": ("HYDRA", "
 
 
 def run(
-    command: Sequence[str], settings: Mapping[str, str], objects: Sequence[str] = (INTERPOSER,)
+    command: Sequence[str],
+    settings: Mapping[str, str],
+    objects: Sequence[str] = (INTERPOSER,),
+    folder: Path | None = None,
 ) -> tuple[int, dict | None]:
-    """Run `command` with `settings` (by their names in the environment, without KUMIHIMO_) and our `objects`, of which
+    """Run `command`, in `folder` if one is given, with `settings` (by their names in the environment, without KUMIHIMO_) and our `objects`, of which
     the first sees a call first: its exit status, and the summary that the program wrote, or None if it wrote none."""
     launcher = shutil.which(command[0])
     if launcher is None:
         raise BadInput("a command that starts MPI processes, as mpirun -n 4 ./program", f"no {command[0]}")
-    with tempfile.TemporaryDirectory(prefix="kumihimo-") as folder:
-        summary = Path(folder) / "summary.json"
+    with tempfile.TemporaryDirectory(prefix="kumihimo-") as place:
+        summary = Path(place) / "summary.json"
         given = {f"{OURS}{name}": value for name, value in settings.items() if value}
         family = family_of(Path(launcher))
         suffix = suffix_of(library_beside(Path(launcher), family))
@@ -58,6 +61,7 @@ def run(
         process = subprocess.Popen(
             [launcher, *preloading(family, given), *command[1:]],
             env=inherited if family else {**inherited, **given},
+            cwd=folder,
         )
         code = waited(process)
         with contextlib.suppress(OSError, ValueError):

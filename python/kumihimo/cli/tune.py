@@ -13,10 +13,10 @@ from typing import Annotated, Optional
 import typer
 
 from kumihimo import __version__, launched, mpi
-from kumihimo.cli import options, output, waiting
+from kumihimo.cli import options, output, tuned_tables, waiting
 from kumihimo.errors import BadInput, KumihimoError
 from kumihimo.questions import Ranks
-from kumihimo.sizes import parse_sizes, text_of
+from kumihimo.sizes import parse_sizes
 from kumihimo.tune import first_page, reading, targets, tuner, wisdom
 from kumihimo.tune.journal import Journal
 from kumihimo.tune.launches import Clock, Launches, on_this_machine
@@ -78,9 +78,10 @@ def command(
     if as_json:
         output.print_json({**found, **output.own_cost()})
     else:
-        show(found)
+        tuned_tables.show(found)
     if found["interrupted"]:
-        tell(f"interrupted; what was found is in {found['wisdom']}, and the same command goes on from there")
+        so_far = f"what was found is in {found['wisdom']}" if found["results"] else "nothing was found yet"
+        tell(f"interrupted; {so_far}, and the same command goes on from there")
     return 1 if found["interrupted"] or found["wrong"] or found["disobeyed"] else 0
 
 
@@ -287,61 +288,6 @@ def made_by(clock: Clock) -> dict:
         "seconds": round(clock.spent, 1),
         "budget_seconds": clock.seconds,
     }
-
-
-# --- output
-
-
-def show(found: dict) -> None:
-    """Where the library falls short by itself; what is now chosen; then what is not."""
-    slow = [f"{each['ranks']} ranks: {each['text']}" for each in found["guidelines"]]
-    if slow:
-        output.print_list("The MPI library's own against performance guidelines:", slow)
-        print()
-    rows = [row(choice) for choice in found["results"]]
-    if rows:
-        simulated = any(choice.get("simulated") for choice in found["results"])
-        figures = ("time>", "") if simulated else ("ratio>", "interval>")
-        columns = ("collective", "ranks>", "from>", "to>", "choice", *figures, "parameters")
-        title = (
-            "Fastest by the simulator" if simulated else "Time with the choice / the MPI library's own, at its worst"
-        )
-        output.print_table(title, columns, rows)
-        print(f"\nwisdom: {found['wisdom']}")
-    else:
-        print("nothing was found in this time")
-    output.print_list("Notes:", found["notes"])
-    again = found["measured_before"]
-    if again:
-        output.print_list("Measured by an earlier tuning (--fresh measures again):", again)
-    output.print_list("Left to the MPI library for want of time; the same command goes on:", lines_of(found))
-    output.print_list("Files for the MPI library:", [line for lines in found["exports"] for line in lines])
-    output.print_list("Wrong by the golden copy, and not chosen:", found["wrong"])
-
-
-def lines_of(found: dict) -> list[str]:
-    lines = []
-    for each in found["left_to_the_library"]:
-        sizes = [text_of(size) for size in each["bytes"]]
-        several = len(sizes) > 1
-        lines.append(
-            f"{each['target']}: {sizes[0]} to {sizes[-1]}, {len(sizes)} sizes"
-            if several
-            else f"{each['target']}: {sizes[0]}"
-        )
-    return lines
-
-
-def row(choice: dict) -> tuple[str, ...]:
-    parameters = " ".join(n if value is True else f"{n}={value}" for n, value in choice["parameters"].items())
-    figures = ("", "")
-    if choice.get("simulated"):
-        figures = (output.seconds_text(max(m["seconds"] for m in choice["measured"])), "")
-    elif "ratio" in choice:
-        figures = (f"{choice['ratio']:.2f}", f"{choice['ratio_low']:.2f}..{choice['ratio_high']:.2f}")
-    place = str(choice["ranks"]) + (f" on {choice['nodes']} nodes" if choice["nodes"] > 1 else "")
-    sizes = (text_of(choice["from_bytes"]), text_of(choice["to_bytes"]))
-    return (choice["collective"], place, *sizes, choice["algorithm"], *figures, parameters)
 
 
 def tell(line: str) -> None:

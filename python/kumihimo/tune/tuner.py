@@ -172,8 +172,9 @@ def within(value: float, least: float, most: float) -> float:
 
 
 def steps(targets: Sequence[Target]) -> int:
-    """About how many, for a bar."""
-    return len(targets) * (THOROUGH_LAUNCHES + 1 + MOST_LAUNCHES)
+    """About how many, for a bar: those of the first page, of searches, checks and judging."""
+    first_page = LEAST_LAUNCHES * len({target.ranks for target in targets})
+    return first_page + len(targets) * (THOROUGH_LAUNCHES + 1 + MOST_LAUNCHES)
 
 
 def check_target(target: Target) -> None:

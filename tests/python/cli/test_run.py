@@ -37,11 +37,6 @@ sys.exit(int(code) if rank.value == 0 else 0)
 """
 
 
-@pytest.fixture(autouse=True)
-def _nobodys_wisdom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-
-
 def launch(installation: mpi.Installation, folder: Path, *options: str, ranks: int = 2, code: int = 0):
     program = folder / "program.py"
     program.write_text(PROGRAM, encoding="utf-8")
@@ -142,7 +137,7 @@ class TestRun:
     def test_finds_the_users_wisdom_and_says_what_it_was_worth(
         self, installation: mpi.Installation, tmp_path: Path
     ) -> None:
-        folder = tmp_path / "kumihimo" / "wisdom"
+        folder = tmp_path / "data" / "kumihimo" / "wisdom"
         folder.mkdir(parents=True)
         summary = tmp_path / "summary.json"
         assert "wisdom:" not in launch(installation, tmp_path, "--json", str(summary)).stderr

@@ -22,9 +22,8 @@ SHORT = ("--ranks", "2", "--bytes", "8..64")
 
 
 @pytest.fixture
-def home(tmp_path, monkeypatch) -> Path:
-    """Of the user's data."""
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+def home(tmp_path) -> Path:
+    """Of the user's wisdom."""
     return tmp_path / "data" / "kumihimo" / "wisdom"
 
 
