@@ -17,7 +17,7 @@ import subprocess
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -37,16 +37,18 @@ def run(
     *,
     seconds: float,
     on_object: Callable[[dict], None] | None = None,
+    settings: Mapping[str, str] | None = None,
 ) -> list[dict]:
     """Run `program` on `ranks` processes, at most `seconds` long; the objects that it printed, in order.
 
-    on_object is called with each of them as it arrives. Raises what the worker's `error` object says, or Failed.
+    `settings` are added to the environment. on_object is called with each object as it arrives. Raises what the
+    worker's `error` object says, or Failed.
     """
     if ranks < 1:
         raise BadInput("at least 1 process", str(ranks))
     ended_before = ended_for_memory()
     job = uuid.uuid4().hex
-    environment = {**os.environ, **installation.environment(ranks), JOB: job}
+    environment = {**os.environ, **installation.environment(ranks), **(settings or {}), JOB: job}
     try:
         process = subprocess.Popen(
             [*installation.arguments(ranks), *map(str, program)],

@@ -20,10 +20,20 @@ from pathlib import Path
 
 from kumihimo.errors import BadInput, Failed
 from kumihimo.installed import program
-from kumihimo.mpi import version_text
+from kumihimo.mpi import library_of, version_text
 
-INTERPOSER = "libkumihimo-interposer.so"
-RECORDER = "libkumihimo-recorder.so"
+INTERPOSER, RECORDER = "libkumihimo-interposer", "libkumihimo-recorder"
+# Of each there is an object for libraries with all these names, the richest first. Programs ask whether a name is there
+# and take ours for the library's, so none may be added that the library has not.
+NAMES_OF_MPI_4 = (
+    "MPI_Session_init",
+    "MPI_Isendrecv",
+    "MPI_Allreduce_init",
+    "MPI_Psend_init",
+    "MPI_Comm_idup_with_info",
+)
+LARGE_COUNTS = ("MPI_Send_c", "MPI_Bcast_c", "MPI_Allreduce_c", "MPI_Alltoallw_c")
+OBJECTS = (("-mpi4-counts.so", NAMES_OF_MPI_4 + LARGE_COUNTS), ("-mpi4.so", NAMES_OF_MPI_4), (".so", ()))
 OF_PROGRAM = "LD_PRELOAD"  # set for the program's processes, not for the launcher
 OURS = "KUMIHIMO_"  # begins the names of settings in the environment
 MPI_LAUNCHERS = ("mpirun", "mpiexec", "orterun", "prterun")  # how their names begin
@@ -31,22 +41,27 @@ SAYS = {"openmpi": ("Open MPI", "OpenRTE", "PRTE", "prte"), "mpich": ("HYDRA", "
 
 
 def run(
-    command: Sequence[str], settings: Mapping[str, str], objects: Sequence[str] = (INTERPOSER,)
+    command: Sequence[str],
+    settings: Mapping[str, str],
+    objects: Sequence[str] = (INTERPOSER,),
+    folder: Path | None = None,
 ) -> tuple[int, dict | None]:
-    """Run `command` with `settings` (by their names in the environment, without KUMIHIMO_) and our `objects`, of which
+    """Run `command`, in `folder` if one is given, with `settings` (by their names in the environment, without KUMIHIMO_) and our `objects`, of which
     the first sees a call first: its exit status, and the summary that the program wrote, or None if it wrote none."""
     launcher = shutil.which(command[0])
     if launcher is None:
         raise BadInput("a command that starts MPI processes, as mpirun -n 4 ./program", f"no {command[0]}")
-    with tempfile.TemporaryDirectory(prefix="kumihimo-") as folder:
-        summary = Path(folder) / "summary.json"
+    with tempfile.TemporaryDirectory(prefix="kumihimo-") as place:
+        summary = Path(place) / "summary.json"
         given = {f"{OURS}{name}": value for name, value in settings.items() if value}
-        given |= {f"{OURS}SUMMARY": str(summary), OF_PROGRAM: preloaded(objects)}
         family = family_of(Path(launcher))
+        suffix = suffix_of(library_beside(Path(launcher), family))
+        given |= {f"{OURS}SUMMARY": str(summary), OF_PROGRAM: preloaded(objects, suffix)}
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
         process = subprocess.Popen(
             [launcher, *preloading(family, given), *command[1:]],
             env=inherited if family else {**inherited, **given},
+            cwd=folder,
         )
         code = waited(process)
         with contextlib.suppress(OSError, ValueError):
@@ -76,9 +91,23 @@ def preloading(family: str | None, given: Mapping[str, str]) -> list[str]:
     return []
 
 
-def preloaded(objects: Sequence[str] = (INTERPOSER,)) -> str:
+def library_beside(launcher: Path, family: str | None) -> Path | None:
+    """The MPI library that the programs of a launcher use, as far as that can be told."""
+    if family is None:
+        return None
+    prefixes = (path.parent.parent for path in (launcher, launcher.resolve()))
+    return next(filter(None, (library_of(family, prefix) for prefix in prefixes)), None)
+
+
+def suffix_of(library: Path | None) -> str:
+    """Of our objects, the one that has no name which the library has not; the one of MPI 3.1 where none is known."""
+    names = b"" if library is None else library.read_bytes()  # a library's names stand in it as they are
+    return next(suffix for suffix, all_of in OBJECTS if all(f"\0{name}\0".encode() in names for name in all_of))
+
+
+def preloaded(objects: Sequence[str] = (INTERPOSER,), suffix: str = OBJECTS[-1][0]) -> str:
     """Ours, before what the user loads."""
-    ours = " ".join(checked(str(program(name))) for name in objects)
+    ours = " ".join(checked(str(program(name + suffix))) for name in objects)
     return " ".join(filter(None, (ours, os.environ.get(OF_PROGRAM))))
 
 

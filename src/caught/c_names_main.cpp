@@ -1,4 +1,6 @@
-// The names of C, in all forms of the table: LD_PRELOAD puts the object that compiles this before the MPI library.
+// The names of C: LD_PRELOAD puts the object that compiles this before the MPI library. Programs ask at run time
+// whether a name is there and take it for the library's, so those of MPI 4 (KUMIHIMO_MPI_VERSION) and those with large
+// counts (KUMIHIMO_LARGE_COUNTS) are only in objects for libraries that have them.
 #include "caught/hooks.hpp"
 #include "caught/next.hpp"
 #include "caught/words.hpp"
@@ -11,16 +13,6 @@ namespace {
 template <class... Words>
 int go_on(int (*next)(Words...), const Word* words) {
   return [&]<std::size_t... i>(std::index_sequence<i...>) { return next(words[i]...); }
-  (std::index_sequence_for<Words...>{});
-}
-
-// Over a library that lacks the form with large counts.
-template <class... Words>
-int go_on_narrowed(int (*plain)(Words...), const Call& call) {
-  if (!plain) return absent();
-  const Narrowed narrowed(call);
-  if (narrowed.error() != 0) return narrowed.error();
-  return [&]<std::size_t... i>(std::index_sequence<i...>) { return plain(narrowed.word(i)...); }
   (std::index_sequence_for<Words...>{});
 }
 
@@ -39,9 +31,6 @@ int caught_in_c(const char* exported, const void* site, Words... given) {
   int code = 0;
   if (next) [[likely]] {
     code = go_on(next, words.data());
-  } else if constexpr (large) {
-    static const auto plain = reinterpret_cast<Function>(next_of(describe(name).name.data()));
-    code = go_on_narrowed(plain, call);
   } else {
     code = absent();
   }
@@ -62,6 +51,13 @@ using namespace kumihimo::caught;
 #define KUMIHIMO_C_text(name, number) KUMIHIMO_C_plain(name, number)
 #define KUMIHIMO_C_argv(name, number) KUMIHIMO_C_plain(name, number)
 #define KUMIHIMO_C_varying(name, number) KUMIHIMO_C_plain(name, number)
+#if KUMIHIMO_LARGE_COUNTS
 #define KUMIHIMO_C_large(name, number) KUMIHIMO_C_plain(name, number) KUMIHIMO_NAME(MPI_##name##_c, name, true, number)
+#else
+#define KUMIHIMO_C_large(name, number) KUMIHIMO_C_plain(name, number)
+#endif
+#if KUMIHIMO_MPI_VERSION < 4
+#define KUMIHIMO_WITHOUT_MPI_4
+#endif
 #define KUMIHIMO_CALL(name, lower, upper, kind, form, ...) KUMIHIMO_C_##form(name, KUMIHIMO_NUMBER(__VA_ARGS__))
 #include "caught/calls.def"

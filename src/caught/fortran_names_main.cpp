@@ -53,6 +53,9 @@ using namespace kumihimo::caught;
   KUMIHIMO_FORTRAN_plain(lower, upper, name __VA_OPT__(, ) __VA_ARGS__)
 #define KUMIHIMO_FORTRAN_text(...)
 #define KUMIHIMO_FORTRAN_varying(...)
+#if KUMIHIMO_MPI_VERSION < 4
+#define KUMIHIMO_WITHOUT_MPI_4
+#endif
 #define KUMIHIMO_CALL(name, lower, upper, kind, form, ...)                                                             \
   KUMIHIMO_FORTRAN_##form(lower, upper, name __VA_OPT__(, ) __VA_ARGS__)
 #include "caught/calls.def"

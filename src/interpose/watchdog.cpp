@@ -65,8 +65,9 @@ thread_local Mine mine;
 // more of what they wait for, have given up before.
 constexpr double share_of_look = 0.04, share_of_end = 0.95;
 constexpr double shortest_look_seconds = 0.01, longest_look_seconds = 1;
-// For MPI_Abort to end the process.
-constexpr std::chrono::seconds for_abort{10};
+// For the launcher to pass on what was said, before it hears of the abort; and for MPI_Abort to end the process.
+constexpr std::chrono::milliseconds for_words{200};
+constexpr std::chrono::seconds for_abort{5};
 
 std::int32_t peer_of(const caught::Call& call) {
   for (const caught::Role role : {caught::Role::source, caught::Role::destination, caught::Role::target})
@@ -136,6 +137,7 @@ void Watchdog::end(const std::string& what) {
                "kumihimo: rank %d: %s to end within the %g s of the time limit, found that it still waits; look "
                "whether all ranks still run, or give a longer --timeout\n",
                rank, what.c_str(), seconds_);
+  std::this_thread::sleep_for(for_words);
   std::thread([] { // should the library hang in that, too
     std::this_thread::sleep_for(for_abort);
     _exit(1);

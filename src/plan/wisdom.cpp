@@ -138,8 +138,7 @@ Status check_place(const Json& file, const Wisdom::Here& here) {
 bool Choice::fits(CollectiveKind wanted, const RankCounts& ranks, Determinism asked) const {
   const auto one = [](std::int32_t chosen_for, std::int32_t there) { return chosen_for == 0 || chosen_for == there; };
   return kind == wanted && one(on.ranks, ranks.ranks) && one(on.nodes, ranks.nodes) &&
-         one(on.ranks_per_node, ranks.ranks_per_node) &&
-         determinism == asked;
+         one(on.ranks_per_node, ranks.ranks_per_node) && determinism == asked;
 }
 
 Result<Wisdom> Wisdom::parse(std::string_view text, const Registry& registry, const Here& here) {

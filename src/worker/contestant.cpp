@@ -3,6 +3,12 @@
 namespace kumihimo::worker {
 namespace {
 
+// Which ranks a collective leaves a result on.
+Contestant::Bytes output_of(const Collective& c, Rank rank, const Vectors::Set& set) {
+  if (c.kind == CollectiveKind::reduce && rank != c.root) return {};
+  return {set.output, c.bytes().value};
+}
+
 class Ours final : public Contestant {
  public:
   Ours(const Case& c, Schedule schedule, Rank rank, mpi::MpiTransport& transport, plan::PlanCache& cache)
@@ -21,6 +27,7 @@ class Ours final : public Contestant {
     plan::Plan* plan = cache_.find(plan::key_of(question_)); // as an interposer does: from the arguments of the call
     return plan->run({set.input, set.output});
   }
+  Bytes result(const Vectors::Set& set) const override { return output_of(question_, rank_, set); }
 
  private:
   Collective question_;
@@ -33,7 +40,7 @@ class Ours final : public Contestant {
 class Theirs final : public Contestant {
  public:
   Theirs(const mpi::Library& library, const Collective& c, Rank rank)
-      : library_(library), c_(c), count_(static_cast<int>(c.counts.each)), type_(library.datatype(c.type)),
+      : library_(library), c_(c), rank_(rank), count_(static_cast<int>(c.counts.each)), type_(library.datatype(c.type)),
         operation_(library.operation(c.operation)), aliased_(c.aliased(rank)) {}
 
   Status call(const Vectors::Set& set) override {
@@ -48,6 +55,7 @@ class Theirs final : public Contestant {
       return check(library_.call.Bcast(set.output, count_, type_, c_.root.value, world));
     }
   }
+  Bytes result(const Vectors::Set& set) const override { return output_of(c_, rank_, set); }
 
  private:
   Status check(int code) const {
@@ -57,6 +65,7 @@ class Theirs final : public Contestant {
   }
   const mpi::Library& library_;
   Collective c_;
+  Rank rank_;
   int count_;
   mpi::Handle type_, operation_;
   bool aliased_;

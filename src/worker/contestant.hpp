@@ -19,6 +19,13 @@ class Contestant {
   virtual Status make_ready() { return Nothing{}; }
   virtual Status call(const Vectors::Set& set) = 0;
 
+  struct Bytes {
+    const void* data = nullptr;
+    std::int64_t bytes = 0;
+  };
+  // What the call left on this rank; no data where it leaves none.
+  virtual Bytes result(const Vectors::Set& set) const = 0;
+
   double first_seconds = 0;    // make_ready() and the first call, the slowest rank's
   std::vector<double> seconds; // this rank's, one for each turn
   // Results by contents: the hash of the first, and whether all later ones had the same.

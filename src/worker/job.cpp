@@ -6,10 +6,13 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <limits>
+#include <string_view>
 #include <thread>
 
 namespace kumihimo::worker {
@@ -110,18 +113,15 @@ nlohmann::json to_json(const Error& error) {
 void Job::barrier() const { library_.call.Barrier(world()); }
 
 bool Job::all(bool mine) const {
-  std::int32_t so = mine, everywhere = 0;
-  library_.call.Allreduce(&so, &everywhere, 1, library_.datatype(DataType::int32), library_.operation(Operation::min),
-                          world());
-  return everywhere != 0;
+  const std::vector<std::int64_t> so = gather(mine);
+  return std::find(so.begin(), so.end(), 0) == so.end();
 }
 
 Status Job::agree(const Status& mine) const {
   // Those that know no more than that another rank failed come last.
   const std::int32_t none = 2 * ranks_;
-  std::int32_t place = mine ? none : mine.error().elsewhere ? ranks_ + rank_ : rank_, first = 0;
-  library_.call.Allreduce(&place, &first, 1, library_.datatype(DataType::int32), library_.operation(Operation::min),
-                          world());
+  const std::vector<std::int64_t> places = gather(mine ? none : mine.error().elsewhere ? ranks_ + rank_ : rank_);
+  const auto first = static_cast<std::int32_t>(*std::min_element(places.begin(), places.end()));
   if (first == none) return Nothing{};
   const std::int32_t lowest = first % ranks_;
   Error error = rank_ == lowest ? mine.error() : Error{};
@@ -144,6 +144,16 @@ std::vector<std::int64_t> Job::gather(std::int64_t mine) const {
   const Handle type = library_.datatype(DataType::int64);
   library_.call.Allgather(&mine, 1, type, all.data(), 1, type, world());
   return all;
+}
+
+bool Job::has_one_clock() const {
+  std::array<char, 512> name{}; // MPI_MAX_PROCESSOR_NAME is 128 or 256
+  int length = 0;
+  library_.call.Get_processor_name(name.data(), &length);
+  const auto mine =
+      static_cast<std::int64_t>(std::hash<std::string_view>{}({name.data(), static_cast<std::size_t>(length)}));
+  const std::vector<std::int64_t> all = gather(mine);
+  return std::all_of(all.begin(), all.end(), [&](std::int64_t h) { return h == mine; });
 }
 
 std::vector<double> Job::largest(const std::vector<double>& mine) const {

@@ -43,7 +43,7 @@ class Job {
   // rank, and the end of all. Never for what is agreed.
   [[noreturn]] void give_up(const Error& error) const;
 
-  // --- agreements: collective
+  // --- agreements: collective. By an allgather where it can be: the library may have been told to refuse others.
   void barrier() const;
   bool all(bool mine) const; // whether it is so on all ranks
   // The error of the lowest rank that has one of its own; success if none has.
@@ -54,6 +54,7 @@ class Job {
   }
   void share(Vector& of_rank_0) const; // its length is known on all ranks
   std::vector<std::int64_t> gather(std::int64_t mine) const;
+  bool has_one_clock() const;                                         // whether all ranks are on one node
   std::vector<double> largest(const std::vector<double>& mine) const; // element by element, over the ranks
 
  private:

@@ -1,5 +1,7 @@
 #include "worker/task.hpp"
 
+#include "worker/library_calls.hpp"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -89,12 +91,30 @@ Result<Case> case_of(const json& given, std::int32_t ranks) {
   return c;
 }
 
+Result<Task::Kind> kind_of(const std::string& name) {
+  if (name == "check") return Task::Kind::check;
+  if (name == "measure") return Task::Kind::measure;
+  if (name == "calibrate") return Task::Kind::calibrate;
+  if (name == "library") return Task::Kind::library;
+  return bad_input("a task is check, measure, calibrate or library", "'" + name + "'");
+}
+
+Result<LibraryQuestion> library_question_of(const json& given) {
+  LibraryQuestion question;
+  read(given, "count", question.count);
+  read(given, "calls", question.calls);
+  if (question.count < 1) return bad_input("a question of at least 1 element", std::to_string(question.count));
+  if (question.calls.empty()) return bad_input("a question with calls", "none");
+  for (const std::string& name : question.calls)
+    if (const Result<LibraryCall> call = parse_library_call(name); !call) return call.error();
+  return question;
+}
+
 Result<Task> task_of(const json& given, std::int32_t ranks) {
   Task task;
-  const std::string kind = given.value("task", "");
-  if (kind != "check" && kind != "measure" && kind != "calibrate")
-    return bad_input("a task is check, measure or calibrate", "'" + kind + "'");
-  task.kind = kind == "check" ? Task::Kind::check : kind == "measure" ? Task::Kind::measure : Task::Kind::calibrate;
+  const Result<Task::Kind> kind = kind_of(given.value("task", ""));
+  if (!kind) return kind.error();
+  task.kind = *kind;
   task.pins = given.value("pinning", "auto") != "none";
   read(given, "tag_upper_bound", task.transport.tag_upper_bound);
   read(given, "shared_memory_limit_bytes", task.transport.shared_memory_limit_bytes);
@@ -104,6 +124,14 @@ Result<Task> task_of(const json& given, std::int32_t ranks) {
   read(given, "turns_at_most", task.turns_at_most);
   read(given, "compare", task.compares);
   read(given, "bound", task.wants_bound);
+  read(given, "measures", task.measures);
+  read(given, "delay_seconds", task.delay_seconds);
+  read(given, "controls", task.controls);
+  for (const json& each : given.value("questions", json::array())) {
+    Result<LibraryQuestion> question = library_question_of(each);
+    if (!question) return question.error();
+    task.questions.push_back(std::move(*question));
+  }
   for (const json& each : given.value("cases", json::array())) {
     Result<Case> c = case_of(each, ranks);
     if (!c) return c.error();

@@ -1,12 +1,16 @@
 // What a worker is asked to do: a task as JSON, the same text on every rank.
 //
-//   {"task": "check" | "measure", "library": "/usr/lib/.../libmpi.so.40", "pinning": "auto" | "none",
+//   {"task": "check" | "measure" | "calibrate" | "library", "library": "/usr/lib/.../libmpi.so.40", "pinning": "auto" |
+//   "none",
 //    "cases": [{"collective": "allreduce", "algorithm": "ring", "parameters": {"window": 2}, "shape": "2x2",
 //               "ranks_per_node": 2, "count": 100, "type": "float64", "operation": "sum", "root": 0,
 //               "in_place": false}, ...],
 //    "repeats": 3,                                                   (check)
 //    "case_seconds": 0.05, "turns_at_least": 6, "turns_at_most": 1000, "compare": true, "bound": true,   (measure)
-//    "tag_upper_bound": 100, "shared_memory_limit_bytes": 0}         (what the library and the system have, if absent)
+//    "questions": [{"count": 100, "calls": ["allreduce", "2 bcast", "reduce+bcast"]}], "measures": true,
+//    "delay_seconds": 0.05, "controls": {"MPIR_CVAR_COLLECTIVE_FALLBACK": 0},                            (library,
+//    which has no cases; doubles) "tag_upper_bound": 100, "shared_memory_limit_bytes": 0}         (what the library and
+//    the system have, if absent)
 #pragma once
 
 #include "collectives/registry.hpp"
@@ -14,6 +18,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -28,8 +33,14 @@ struct Case {
   std::int32_t ranks_per_node = 0; // emulated; 0: the machine's real nodes
 };
 
+// Calls of the MPI library's own that are compared with one another, see worker/library_calls.hpp.
+struct LibraryQuestion {
+  std::int64_t count = 1; // doubles
+  std::vector<std::string> calls;
+};
+
 struct Task {
-  enum class Kind { check, measure, calibrate };
+  enum class Kind { check, measure, calibrate, library };
   Kind kind = Kind::check;
   std::vector<Case> cases;
   bool pins = true;
@@ -39,6 +50,10 @@ struct Task {
   std::int32_t turns_at_least = 6, turns_at_most = 1000;
   bool compares = true; // with the library's own collective
   bool wants_bound = true;
+  std::vector<LibraryQuestion> questions;
+  bool measures = true;                // or tells algorithms apart
+  std::map<std::string, int> controls; // of the library, set once it runs, see worker/controls.hpp
+  double delay_seconds = 0.05;         // of a rank that comes late, see worker/fingerprint.hpp
 };
 
 // The path of the MPI library, which is needed before the number of ranks is known. Error: no JSON, no such member.

@@ -3,6 +3,7 @@
 // the others cannot learn of prints it itself, and ends the job.
 #include "worker/calibrate.hpp"
 #include "worker/check.hpp"
+#include "worker/library_task.hpp"
 #include "worker/measure_task.hpp"
 #include "worker/memory.hpp"
 
@@ -42,6 +43,8 @@ Status do_task(Job& job, const Task& task) {
     return run_measure(job, task);
   case Task::Kind::calibrate:
     return run_calibration(job, task);
+  case Task::Kind::library:
+    return run_library(job, task);
   }
   return Nothing{};
 }

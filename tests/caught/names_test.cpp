@@ -117,26 +117,6 @@ TEST_F(Names, LargeCountsGoToTheLibraryThatHasThem) {
   EXPECT_TRUE(seen.at(0).large);
 }
 
-TEST_F(Names, LargeCountsAreNarrowedForALibraryWithoutThem) {
-  EXPECT_EQ(MPI_Bcast_c(nullptr, 12, 1, 2, 3), 0);
-  EXPECT_STREQ(noted.name, "MPI_Bcast");
-  EXPECT_EQ(noted.words[1], 12u);
-  noted = {};
-  EXPECT_EQ(MPI_Bcast_c(nullptr, std::int64_t{1} << 31, 1, 2, 3), 2) << "MPI_ERR_COUNT";
-  EXPECT_EQ(noted.name, nullptr);
-  EXPECT_EQ(seen.at(1).code, 2);
-  const std::vector<std::int64_t> counts{1, 2, 3, 1000000}, places{0, 1, 3, 6};
-  EXPECT_EQ(MPI_Alltoallv_c(nullptr, counts.data(), places.data(), 7, nullptr, counts.data(), places.data(), 8, 9), 0);
-  EXPECT_STREQ(noted.name, "MPI_Alltoallv");
-  EXPECT_EQ(reinterpret_cast<const int*>(noted.words[1])[3], 1000000);
-  EXPECT_EQ(static_cast<int>(noted.words[8]), 9);
-  noted = {};
-  const std::vector<std::int64_t> long_counts{1, 2, std::int64_t{1} << 40, 4};
-  EXPECT_EQ(MPI_Alltoallv_c(nullptr, long_counts.data(), places.data(), 7, nullptr, counts.data(), places.data(), 8, 9),
-            2);
-  EXPECT_EQ(noted.name, nullptr);
-}
-
 TEST_F(Names, OfNoFunctionInTheLibraryAnswerAnError) { EXPECT_NE(MPI_Gather_c(nullptr, 1, 0, nullptr, 1, 0, 0, 0), 0); }
 
 TEST_F(Names, MayHaveAnArgumentReplaced) {

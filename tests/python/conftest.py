@@ -30,6 +30,12 @@ def repository() -> Path:
     return Path(__file__).resolve().parents[2]
 
 
+@pytest.fixture(autouse=True)
+def _nobodys_wisdom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `kumihimo tune` found for the user of this machine is not seen, and not changed."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+
+
 @pytest.fixture
 def kumihimo(tmp_path: Path):
     """Run the installed command in an empty folder, with a deadline: kumihimo("verify", "--help") -> Ended."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from kumihimo import launch, launched, mpi, questions
 from kumihimo.bench import inside
 from kumihimo.bench.cases import Case, as_task
-from kumihimo.errors import Failed, OutOfTime
+from kumihimo.errors import Failed, NotApplicable, OutOfTime
 from kumihimo.installed import program
 
 WORKER = "kumihimo-worker"
@@ -37,6 +37,7 @@ class Launcher:
     installation: mpi.Installation | None = None
     seconds: float = 120
     partial: bool = False
+    settings: dict[str, str] = field(default_factory=dict)  # of the environment, for the MPI library
 
 
 def run_check(
@@ -105,12 +106,16 @@ def run_task(task: dict, cases: Sequence[Case], launcher: Launcher, on_result: O
 def start(text: str, installation: mpi.Installation, launcher: Launcher, take: OnResult) -> None:
     """The worker on all ranks, with this task."""
     place = launched.place()
+    if place is not None and launcher.settings:
+        raise NotApplicable("to start the processes with settings of the MPI library", "processes that mpirun started")
     if place is not None:
         return inside.run(place, program(WORKER), text, launcher.seconds, take)
     with tempfile.TemporaryDirectory(prefix="kumihimo-") as folder:
         path = Path(folder, "task.json")
         path.write_text(text)
-        launch.run(installation, launcher.ranks, [program(WORKER), path], seconds=launcher.seconds, on_object=take)
+        command = [program(WORKER), path]
+        options = {"seconds": launcher.seconds, "on_object": take, "settings": launcher.settings}
+        launch.run(installation, launcher.ranks, command, **options)
     return None
 
 

@@ -15,7 +15,7 @@ Vary = Callable[[str, str, int, dict], Iterator[dict]]
 
 
 def segments(collective: str, name: str, size: int, given: dict) -> Iterator[dict]:
-    """As given, and in segments of several sizes; with the broadcast behind the reduction where there are both."""
+    """As given, and in segments of several sizes."""
     yield given
     if size < SMALLEST_SEGMENTED:
         return
@@ -23,17 +23,18 @@ def segments(collective: str, name: str, size: int, given: dict) -> Iterator[dic
     for segment in SEGMENTS if "segment_bytes" in takes else ():
         if segment * 2 <= size:
             yield {**given, "segment_bytes": segment}
-            if "overlap" in takes and collective == "allreduce":
-                yield {**given, "segment_bytes": segment, "overlap": True}
 
 
 def others(collective: str, name: str, size: int, given: dict) -> Iterator[dict]:
-    """As given, and with other numbers of segments in flight, and of trees."""
+    """As given, and with other numbers of segments in flight and of trees; with the broadcast right behind the
+    reduction where there are both."""
     yield given
     takes = declared(collective, name)
     if "segment_bytes" in given and "window" in takes:
         for window in WINDOWS:
             yield {**given, "window": window}
+    if "overlap" in takes and collective == "allreduce" and size >= SMALLEST_SEGMENTED:
+        yield {**given, "overlap": True}
     if "trees" in takes and size >= SMALLEST_SEGMENTED:
         for trees in TREES:
             yield {**given, "trees": trees}

@@ -107,6 +107,8 @@ def lines(summary: dict) -> list[str]:
 
 def in_tuning(calls: dict, ranks: int, choices: list[dict]) -> str:
     """How much faster than the library's own."""
+    if calls["algorithm"] == "library":
+        return ""
     found = None
     with contextlib.suppress(KeyError, TypeError, AttributeError):  # figures are for people, who may have written them
         found = reading.speedup(calls, ranks, choices)

@@ -13,11 +13,11 @@ from typing import Annotated, Optional
 import typer
 
 from kumihimo import __version__, launched, mpi
-from kumihimo.cli import options, output, waiting
+from kumihimo.cli import options, output, tuned_tables, waiting
 from kumihimo.errors import BadInput, KumihimoError
 from kumihimo.questions import Ranks
-from kumihimo.sizes import parse_sizes, text_of
-from kumihimo.tune import reading, targets, tuner, wisdom
+from kumihimo.sizes import parse_sizes
+from kumihimo.tune import first_page, reading, targets, tuner, wisdom
 from kumihimo.tune.journal import Journal
 from kumihimo.tune.launches import Clock, Launches, on_this_machine
 from kumihimo.tune.targets import ANY, COLLECTIVES, FIXED_ORDER, REDUCTIONS, Target
@@ -52,6 +52,10 @@ def command(
         Optional[str], typer.Option("--machine", "-m", metavar="M", help="By the simulator, for a described machine.")
     ] = None,
     shape: options.Shape = None,
+    export: Annotated[
+        Optional[Path],
+        typer.Option(metavar="DIR", help="Write files that tell the MPI library which of its own to take."),
+    ] = None,
     as_json: options.Json = False,
 ) -> int:
     """Try all algorithms and their parameters, keep for each length what is faster than the MPI library's own.
@@ -65,19 +69,20 @@ def command(
         fresh=fresh,
     )
     if machine is not None:
-        refuse_beside_machine(library, reproducible)
+        refuse_beside_machine(library, reproducible, export)
         found = simulate(asked, machine, Ranks(shape, *one_of(ranks), ranks_per_node), out)
     elif shape is not None:
         raise BadInput("--shape beside --machine", "it alone", "for nodes emulated here give --ranks-per-node")
     else:
-        found = measure(asked, library, ranks_of(ranks), ranks_per_node, reproducible, out)
+        found = measure(asked, library, ranks_of(ranks), ranks_per_node, reproducible, out, export)
     if as_json:
         output.print_json({**found, **output.own_cost()})
     else:
-        show(found)
+        tuned_tables.show(found)
     if found["interrupted"]:
-        tell(f"interrupted; what was found is in {found['wisdom']}, and the same command goes on from there")
-    return 1 if found["interrupted"] or found["wrong"] else 0
+        so_far = f"what was found is in {found['wisdom']}" if found["results"] else "nothing was found yet"
+        tell(f"interrupted; {so_far}, and the same command goes on from there")
+    return 1 if found["interrupted"] or found["wrong"] or found["disobeyed"] else 0
 
 
 @dataclass
@@ -138,7 +143,9 @@ def even(sizes: list[int]) -> list[int]:
     return sorted(set(sizes))
 
 
-def refuse_beside_machine(library: str | None, reproducible: bool) -> None:
+def refuse_beside_machine(library: str | None, reproducible: bool, export: Path | None) -> None:
+    if export is not None:
+        raise BadInput("--machine or --export", "both", "files are for an MPI library that is here")
     if library is not None:
         raise BadInput("--machine or --mpi", "both", "the simulator knows no MPI library")
     if reproducible:
@@ -155,6 +162,7 @@ def measure(
     ranks_per_node: int | None,
     reproducible: bool,
     out: Path | None,
+    export: Path | None,
 ) -> dict:
     """On this machine."""
     if launched.place():
@@ -178,15 +186,18 @@ def measure(
 
     def save() -> dict:
         choices = [choice for outcome in asked.outcomes for choice in outcome.choices]
-        made = {**made_by(asked.clock), "launches": launches.made}
-        file = wisdom.document(choices, made, machine=wisdom.machine_object(), mpi=version)
-        if choices:
-            wisdom.write(path, wisdom.joined(old, file))
+        made = {**made_by(asked.clock), "launches": journal.launches, "launches_now": launches.made}
+        file = wisdom.joined(old, wisdom.document(choices, made, machine=wisdom.machine_object(), mpi=version))
+        if choices and (old is None or file["choices"] != old["choices"]):
+            wisdom.write(path, file)
         return {"wisdom": str(path), "mpi": version, "made": made, "results": choices}
 
     interrupted = False
+    page = first_page.FirstPage()
     try:
         with waiting.progress("tuning", tuner.steps(wanted)) as advance:
+            look = first_page.Look(installation, asked.sizes, asked.clock, journal, advance)
+            page = look.first_page(list(dict.fromkeys(target.ranks for target in wanted)), export)
             work = tuner.Tuner(launches, tuner.by_golden_copy(installation), journal, advance)
             for outcome in work.tune(wanted, asked.sizes):
                 asked.outcomes.append(outcome)
@@ -207,7 +218,10 @@ def measure(
         "left_to_the_library": left,
         "wrong": [wrong for outcome in asked.outcomes for wrong in outcome.wrong],
         "measured_before": [str(outcome.target) for outcome in asked.outcomes if outcome.again],
-        "notes": [journal.replaced] if journal.replaced else [],
+        "guidelines": page.violations,
+        "exports": page.exports,
+        "disobeyed": page.disobeyed,
+        "notes": [*([journal.replaced] if journal.replaced else []), *page.lacking],
         "interrupted": interrupted or launches.interrupted,
     }
 
@@ -253,6 +267,9 @@ def simulate(asked: Asked, name: str, ranks: Ranks, out: Path | None) -> dict:
         "left_to_the_library": left,
         "wrong": [],
         "measured_before": [],
+        "guidelines": [],
+        "exports": [],
+        "disobeyed": [],
         "notes": ["the figures are the simulator's", *([journal.replaced] if journal.replaced else [])],
         "interrupted": interrupted,
     }
@@ -271,56 +288,6 @@ def made_by(clock: Clock) -> dict:
         "seconds": round(clock.spent, 1),
         "budget_seconds": clock.seconds,
     }
-
-
-# --- output
-
-
-def show(found: dict) -> None:
-    """What is now chosen; then what is not."""
-    rows = [row(choice) for choice in found["results"]]
-    if rows:
-        simulated = any(choice.get("simulated") for choice in found["results"])
-        figures = ("time>", "") if simulated else ("ratio>", "interval>")
-        columns = ("collective", "ranks>", "from>", "to>", "choice", *figures, "parameters")
-        title = (
-            "Fastest by the simulator" if simulated else "Time with the choice / the MPI library's own, at its worst"
-        )
-        output.print_table(title, columns, rows)
-        print(f"\nwisdom: {found['wisdom']}")
-    else:
-        print("nothing was found in this time")
-    output.print_list("Notes:", found["notes"])
-    again = found["measured_before"]
-    if again:
-        output.print_list("Measured by an earlier tuning (--fresh measures again):", again)
-    output.print_list("Left to the MPI library for want of time; the same command goes on:", lines_of(found))
-    output.print_list("Wrong by the golden copy, and not chosen:", found["wrong"])
-
-
-def lines_of(found: dict) -> list[str]:
-    lines = []
-    for each in found["left_to_the_library"]:
-        sizes = [text_of(size) for size in each["bytes"]]
-        several = len(sizes) > 1
-        lines.append(
-            f"{each['target']}: {sizes[0]} to {sizes[-1]}, {len(sizes)} sizes"
-            if several
-            else f"{each['target']}: {sizes[0]}"
-        )
-    return lines
-
-
-def row(choice: dict) -> tuple[str, ...]:
-    parameters = " ".join(n if value is True else f"{n}={value}" for n, value in choice["parameters"].items())
-    figures = ("", "")
-    if choice.get("simulated"):
-        figures = (output.seconds_text(max(m["seconds"] for m in choice["measured"])), "")
-    elif "ratio" in choice:
-        figures = (f"{choice['ratio']:.2f}", f"{choice['ratio_low']:.2f}..{choice['ratio_high']:.2f}")
-    place = str(choice["ranks"]) + (f" on {choice['nodes']} nodes" if choice["nodes"] > 1 else "")
-    sizes = (text_of(choice["from_bytes"]), text_of(choice["to_bytes"]))
-    return (choice["collective"], place, *sizes, choice["algorithm"], *figures, parameters)
 
 
 def tell(line: str) -> None:

@@ -7,5 +7,6 @@ ranges      from judged sizes to ranges of sizes
 wisdom      the file; reading: as `kumihimo run` needs it
 journal     what was measured, so that an interrupted tuning goes on
 tuner       all of it, within a budget of time
+first_page  where the MPI library falls short of what it could do by itself, and files that tell it
 simulated   the same question, answered by the simulator for a described machine
 """

@@ -35,6 +35,11 @@ class Journal:
         """How many results there are."""
         return len(self._results)
 
+    @property
+    def launches(self) -> int:
+        """How many launches they are from."""
+        return len({name for name, _ in self._results})
+
     def recall(self, launch: str, case: dict) -> dict | None:
         return self._results.get((launch, text_of(case)))
 

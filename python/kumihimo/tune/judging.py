@@ -78,8 +78,8 @@ def part_of(number: int) -> float:
 
 
 def judge(proposals: Sequence[tuple[int, Choice]], launch: Launch) -> list[Judged]:
-    """Each proposal judged. What a launch does not reach in its part of the time, while it reaches others, is given up,
-    so that the rest has enough launches; they go on until all is clear."""
+    """Each proposal judged, the first being the most important. Where a launch does not reach all in its part of the
+    time, as many of the last are given up, so that the rest has enough launches; they go on until all is clear."""
     judged = [Judged(size, choice) for size, choice in proposals]
     going_on = judged
     try:
@@ -89,7 +89,7 @@ def judge(proposals: Sequence[tuple[int, Choice]], launch: Launch) -> list[Judge
             for each, result in reached:
                 each.take(result)
             if reached:  # else the launch itself was in trouble
-                going_on = [j for j, _ in reached if not j.clear]
+                going_on = [j for j in going_on[: len(reached)] if not j.clear]
             if not going_on:
                 break
     except OutOfTime:

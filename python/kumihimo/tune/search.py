@@ -27,7 +27,7 @@ def proposals(tuning: Tuning, thorough: bool) -> dict[int, Choice]:
     winners: dict[int, Choice] = {}
     try:
         for choices in tuned.narrowed(first):
-            winners = {size: found[0] for size, found in choices.items() if found}
+            winners |= {size: found[0] for size, found in choices.items() if found}
             if not thorough:
                 break
         while thorough and (gaps := between(tuning.sizes, winners)):

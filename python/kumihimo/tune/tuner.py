@@ -121,7 +121,7 @@ class Tuner:
         tuning.allowed = target.allows
 
         def launch(_: Tuning, name: str, cases: list[Case], each: float) -> list[dict]:
-            found = self.launches(f"{target}: {name}", cases, target.ranks, each, PART)
+            found = self.launches(f"{target}: {name}", cases, target.ranks, each, PART, in_order=True)
             return [{"not_applicable": "no time"} if result is None else result for result in found]
 
         tuning.launch = launch
@@ -172,8 +172,9 @@ def within(value: float, least: float, most: float) -> float:
 
 
 def steps(targets: Sequence[Target]) -> int:
-    """About how many, for a bar."""
-    return len(targets) * (THOROUGH_LAUNCHES + 1 + MOST_LAUNCHES)
+    """About how many, for a bar: those of the first page, of searches, checks and judging."""
+    first_page = LEAST_LAUNCHES * len({target.ranks for target in targets})
+    return first_page + len(targets) * (THOROUGH_LAUNCHES + 1 + MOST_LAUNCHES)
 
 
 def check_target(target: Target) -> None:

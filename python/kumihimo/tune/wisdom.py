@@ -57,7 +57,7 @@ def choices_of(target: Target, judged: Sequence[Judged]) -> list[dict]:
 def figures_at(judged: Judged) -> dict:
     """What was measured, also of what was not chosen."""
     name, parameters = judged.choice
-    return {"bytes": judged.bytes, "algorithm": name, "parameters": dict(parameters), **judged.figures}
+    return rounded({"bytes": judged.bytes, "algorithm": name, "parameters": dict(parameters), **judged.figures})
 
 
 def document(choices: list[dict], made: dict, *, machine: dict | None = None, mpi: str | None = None) -> dict:
@@ -124,8 +124,8 @@ def choice_text(choice: dict) -> str:
     measured = choice.get("measured")
     if not measured:
         return "  " + json.dumps(choice)
-    rows = ",\n".join("    " + json.dumps(rounded(row)) for row in measured)
-    rest = json.dumps(rounded({name: value for name, value in choice.items() if name != "measured"}))
+    rows = ",\n".join("    " + json.dumps(row) for row in measured)
+    rest = json.dumps({name: value for name, value in choice.items() if name != "measured"})
     return f'  {rest[:-1]}, "measured": [\n{rows}\n  ]}}'
 
 

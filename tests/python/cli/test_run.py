@@ -37,11 +37,6 @@ sys.exit(int(code) if rank.value == 0 else 0)
 """
 
 
-@pytest.fixture(autouse=True)
-def _nobodys_wisdom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-
-
 def launch(installation: mpi.Installation, folder: Path, *options: str, ranks: int = 2, code: int = 0):
     program = folder / "program.py"
     program.write_text(PROGRAM, encoding="utf-8")
@@ -100,6 +95,14 @@ class TestRun:
         assert found["reproducible"] == mode
         assert [(c["algorithm"], c["calls"]) for c in found["calls"]] == [(ran, 10)]
 
+    def test_keeps_an_order_by_wisdom_that_promises_one(self, installation: mpi.Installation, tmp_path: Path) -> None:
+        wisdom = tmp_path / "wisdom.json"
+        choice = {"collective": "allreduce", "algorithm": "ring"}
+        for promises, ran in (({}, "recursive_doubling"), ({"determinism": "fixed_order"}, "ring")):
+            wisdom.write_text(json.dumps({"kumihimo_wisdom": 1, "choices": [{**choice, **promises}]}), encoding="utf-8")
+            said = launch(installation, tmp_path, "--reproducible", "--wisdom", str(wisdom)).stderr
+            assert f"{ran}, 10 calls" in said, said
+
     def test_ends_with_the_exit_status_of_the_program(self, installation: mpi.Installation, tmp_path: Path) -> None:
         assert launch(installation, tmp_path, "-a", "ring", code=3).returncode == 3
 
@@ -134,7 +137,7 @@ class TestRun:
     def test_finds_the_users_wisdom_and_says_what_it_was_worth(
         self, installation: mpi.Installation, tmp_path: Path
     ) -> None:
-        folder = tmp_path / "kumihimo" / "wisdom"
+        folder = tmp_path / "data" / "kumihimo" / "wisdom"
         folder.mkdir(parents=True)
         summary = tmp_path / "summary.json"
         assert "wisdom:" not in launch(installation, tmp_path, "--json", str(summary)).stderr

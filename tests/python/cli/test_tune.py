@@ -22,9 +22,8 @@ SHORT = ("--ranks", "2", "--bytes", "8..64")
 
 
 @pytest.fixture
-def home(tmp_path, monkeypatch) -> Path:
-    """Of the user's data."""
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+def home(tmp_path) -> Path:
+    """Of the user's wisdom."""
     return tmp_path / "data" / "kumihimo" / "wisdom"
 
 
@@ -56,8 +55,9 @@ def test_wisdom_is_written_where_run_finds_it(kumihimo, home, family):
     again = tuned(kumihimo(*asked, timeout_seconds=300))
     if not found["left_to_the_library"]:
         assert again["measured_before"] == ["allreduce of 2 ranks"]
-        assert again["made"]["launches"] == 0
+        assert again["made"]["launches_now"] == 0
         assert again["results"] == found["results"]
+        assert path.read_text(encoding="utf-8") == text, "nothing new is not dated anew"
 
 
 @pytest.mark.mpi
@@ -147,6 +147,7 @@ def test_wisdom_of_the_simulator_is_labelled(kumihimo, tmp_path, home):
         (("--bytes", "12"), "whole elements of 8 bytes, found 12"),
         (("--shape", "2x2"), "--shape beside --machine"),
         (("--machine", "k-computer", "--mpi", "openmpi"), "--machine or --mpi"),
+        (("--machine", "k-computer", "--export", "files"), "--machine or --export"),
         (("--machine", "k-computer", "--reproducible"), "--machine or --reproducible"),
         (("--machine", "not-there"), "not-there"),
         (("--mpi", "/not/there"), "/not/there"),

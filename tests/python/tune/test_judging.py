@@ -99,6 +99,18 @@ def test_what_time_does_not_reach_is_given_up():
     assert not judged[2].clear
 
 
+def test_the_last_are_given_up_where_a_launch_does_not_reach_all():
+    calls = []
+
+    def launch(number, proposals):
+        calls.append([size for size, _ in proposals])
+        return [None if number == 1 and size == 8 else result(1e-4) for size, _ in proposals]
+
+    judged = judge([(8, RING), (16, RING), (32, RING)], launch)
+    assert calls[:3] == [[8, 16, 32], [8, 16, 32], [8, 16]]
+    assert [j.faster for j in judged] == [True, True, False]
+
+
 def test_a_launch_that_tells_nothing_does_not_count():
     def launch(number, proposals):
         return [None if number == 2 else result(1e-4)] * len(proposals)

@@ -1,0 +1,73 @@
+"""Open MPI's JSON rules of coll/tuned, from 6.0 on: the first rule that matches holds, ranges include both ends.
+
+Source: Open MPI's documentation, Tuning Collectives; schema docs/tuning-apps/tuned_dynamic_file_schema.json. JSON has
+no comments, so how the file is used stands beside it.
+"""
+
+from __future__ import annotations
+
+import json
+
+from kumihimo.errors import BadInput
+from kumihimo.library.algorithms import Algorithm
+from kumihimo.library.exports.openmpi_rules import OPTIONS, SETTINGS
+from kumihimo.library.exports.rules import LIBRARY, Export, Rule, Rules
+
+FILE_NAME = "openmpi-rules.json"
+FILE_VERSION = 3
+FIRST_VERSION = (6, 0)
+NOT_RUN = "not tried here: needs Open MPI 6.0"
+
+
+def write(rules: Rules) -> Export:
+    collectives = {
+        collective: [
+            {"comm_size_min": rules.ranks, "comm_size_max": rules.ranks, "rules": list(ranges(found))},
+        ]
+        for collective, found in rules.by_collective.items()
+        if any(rule.algorithm is not LIBRARY for rule in found)
+    }
+    file = {"rule_file_version": FILE_VERSION, "module": "tuned", "collectives": collectives}
+    text = json.dumps(file, indent=2) + "\n"
+    return Export("Open MPI rules, JSON", FILE_NAME, text, SETTINGS, OPTIONS, NOT_RUN)
+
+
+def ranges(rules: tuple[Rule, ...]):
+    """What matches no rule is the library's."""
+    for rule, after in zip(rules, [*rules[1:], None]):
+        if rule.algorithm is not LIBRARY:
+            last = "inf" if after is None else after.first - 1
+            yield {"msg_size_min": rule.first, "msg_size_max": last, "alg": rule.algorithm.number} | (
+                {"faninout": rule.algorithm.fan_out} if rule.algorithm.fan_out else {}
+            )
+
+
+def parse(text: str, names: dict[str, dict[int, Algorithm]]) -> Rules:
+    try:
+        file = json.loads(text)
+        if file["rule_file_version"] != FILE_VERSION or file["module"] != "tuned":
+            raise BadInput(
+                f"rules of version {FILE_VERSION} for tuned", f"{file['rule_file_version']}, {file['module']}"
+            )
+        ranks, found = 0, {}
+        for collective, (sizes,) in file["collectives"].items():
+            ranks = sizes["comm_size_min"]
+            found[collective] = with_gaps(
+                [(r["msg_size_min"], r["msg_size_max"], names[collective][r["alg"]]) for r in sizes["rules"]]
+            )
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadInput("a rules file in JSON", str(error)) from None
+    return Rules(ranks, found)
+
+
+def with_gaps(found: list[tuple[int, int | str, Algorithm]]) -> tuple[Rule, ...]:
+    """Ranges as rules that begin where the one before ends; in between the library decides."""
+    rules, end = [], 0
+    for first, last, algorithm in found:
+        if first > end:
+            rules.append(Rule(end, LIBRARY))
+        rules.append(Rule(first, algorithm))
+        end = None if last == "inf" else last + 1
+    if end is not None:
+        rules.append(Rule(end, LIBRARY))
+    return tuple(rules)

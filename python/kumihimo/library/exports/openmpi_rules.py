@@ -1,0 +1,101 @@
+"""Open MPI's rules file of coll/tuned: classic for all versions, version 2 from 5.0.7 on, which adds a column.
+
+Numbers one after the other, `#` begins a comment. For a communicator the rules of the largest size that is not larger
+than its own hold, and for one below all sizes those of the first (4.1.4 and 5.0.11 do so; the check found it), so that
+rules for one size need others on both sides; algorithm 0 leaves the decision to the library.
+The message size of allreduce, reduce and bcast is that of the whole vector. Source: Open MPI's documentation, Tuning
+Collectives, section on the tuned component.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kumihimo.errors import BadInput
+from kumihimo.library.algorithms import Algorithm
+from kumihimo.library.exports.rules import FILE, LIBRARY, Export, Rule, Rules
+
+IDS = {"allreduce": 2, "bcast": 7, "reduce": 11}
+HEADER = "rule-file-version-2"
+FIRST_OF_VERSION_2 = (5, 0, 7)
+FILE_NAMES = {1: "openmpi-rules.conf", 2: "openmpi-rules-2.conf"}
+SETTINGS = (
+    ("OMPI_MCA_coll_tuned_use_dynamic_rules", "1"),
+    ("OMPI_MCA_coll_tuned_dynamic_rules_filename", FILE),
+)
+OPTIONS = "mpirun --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_dynamic_rules_filename @FILE@ ..."
+NO_ALGORITHM = 0
+OURS = 1  # place among the sizes of communicators
+
+
+def version_for(version: tuple[int, ...]) -> int:
+    return 2 if version >= FIRST_OF_VERSION_2 else 1
+
+
+def write(rules: Rules, version: int = 1) -> Export:
+    rest = " 0" * version  # segment size; version 2: requests: the library's own
+    lines = [HEADER] if version == 2 else []
+    export = Export(f"Open MPI rules, version {version}", FILE_NAMES[version], "", SETTINGS, OPTIONS, checkable=True)
+    lines += [f"# {line}" for line in ("Made by kumihimo. Use it with", *export.usage("THIS_FILE"))]
+    lines.append(f"{len(rules.by_collective)}  # collectives")
+    left_alone = ["1", f"0 {NO_ALGORITHM} 0{rest}  # the library decides"]
+    for collective, found in rules.by_collective.items():
+        lines += [f"{IDS[collective]}  # {collective}", "3  # communicator sizes"]
+        lines += ["1  # ranks and more", *left_alone, f"{rules.ranks}  # ranks"]
+        lines.append(
+            f"{len(found)}  # message sizes: from bytes, algorithm, fan-out, segment{' , requests' * (version - 1)}"
+        )
+        lines += [
+            f"{rule.first} {number_of(rule.algorithm)} {fan_out_of(rule.algorithm)}{rest}  # {name_of(rule.algorithm)}"
+            for rule in found
+        ]
+        lines += [f"{rules.ranks + 1}  # ranks and more", *left_alone]
+    return Export(export.form, export.file_name, "\n".join(lines) + "\n", SETTINGS, OPTIONS, checkable=True)
+
+
+def number_of(algorithm: Algorithm | None) -> int:
+    return NO_ALGORITHM if algorithm is LIBRARY else algorithm.number
+
+
+def fan_out_of(algorithm: Algorithm | None) -> int:
+    return 0 if algorithm is LIBRARY else algorithm.fan_out
+
+
+def name_of(algorithm: Algorithm | None) -> str:
+    return "the library decides" if algorithm is LIBRARY else algorithm.name
+
+
+def parse(text: str, names: dict[str, dict[int, Algorithm]]) -> Rules:
+    """The rules of the communicator size between the two that are left alone. `names`: the algorithms by collective and
+    number."""
+    lines = text.splitlines()
+    version = 2 if lines and lines[0].strip() == HEADER else 1
+    numbers = numbers_of(lines[version - 1 :])
+    collectives = {number: name for name, number in IDS.items()}
+    ranks, found = 0, {}
+    for _ in range(next_of(numbers)):
+        collective = collectives[next_of(numbers)]
+        for place in range(next_of(numbers)):
+            size, rules = next_of(numbers), []
+            for _ in range(next_of(numbers)):
+                first, number, *_ = [next_of(numbers) for _ in range(4 if version == 1 else 5)]
+                rules.append(Rule(first, names[collective][number] if number else LIBRARY))
+            if place == OURS:
+                ranks, found[collective] = size, tuple(rules)
+    return Rules(ranks, found)
+
+
+def numbers_of(lines: list[str]) -> Iterator[int]:
+    for line in lines:
+        for word in line.partition("#")[0].split():
+            try:
+                yield int(word)
+            except ValueError:
+                raise BadInput("a rules file of numbers", f"{word!r}") from None
+
+
+def next_of(numbers: Iterator[int]) -> int:
+    found = next(numbers, None)
+    if found is None:
+        raise BadInput("a whole rules file", "one that ends too soon")
+    return found

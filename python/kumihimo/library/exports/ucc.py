@@ -1,0 +1,52 @@
+"""UCC: scores and algorithms of its TL/UCP in one variable of the environment.
+
+Tokens joined by `#`, each `collective:first-end:memory:[ranks-ranks]:@algorithm`; the score is left as it is, since
+nothing was learnt about UCC's other transports. Source: UCC user guide, TL scoring. Not run here: there is no UCC.
+"""
+
+from __future__ import annotations
+
+import re
+
+from kumihimo.errors import BadInput
+from kumihimo.library.exports.equivalents import UCC
+from kumihimo.library.exports.rules import LIBRARY, Export, Rule, Rules
+
+FILE_NAME = "ucc.env"
+VARIABLE = "UCC_TL_UCP_TUNE"
+NOT_RUN = "not tried here: algorithms of another library that work alike; see them with `ucc_info -A`"
+TOKEN = re.compile(
+    r"(?P<collective>\w+):(?P<first>\d+)-(?P<end>\d+|inf):cpu:\[(?P<low>\d+)-(?P<high>\d+)\]:@(?P<name>\w+)"
+)
+
+
+def write(rules: Rules) -> Export | None:
+    """None where nothing that was learnt has an equal there."""
+    tokens = [
+        f"{collective}:{rule.first}-{'inf' if after is None else after.first}:cpu:[{rules.ranks}-{rules.ranks}]:@{name}"
+        for collective, found in rules.by_collective.items()
+        for rule, after in zip(found, [*found[1:], None])
+        if (name := equivalent(collective, rule))
+    ]
+    if not tokens:
+        return None
+    value = "#".join(tokens)
+    text = f"# Made by kumihimo. {NOT_RUN}\n# Use it with: set -a; . THIS_FILE; set +a\n{VARIABLE}='{value}'\n"
+    return Export("UCC", FILE_NAME, text, ((VARIABLE, f"'{value}'"),), "", NOT_RUN)
+
+
+def equivalent(collective: str, rule: Rule) -> str | None:
+    return None if rule.algorithm is LIBRARY else UCC[collective].get(rule.algorithm.name)
+
+
+def parse(text: str) -> dict[str, list[tuple[int, int | None, str]]]:
+    """By collective: (first byte, end or None, UCC's name)."""
+    found = re.search(rf"^{VARIABLE}='(.*)'$", text, re.MULTILINE)
+    ranges: dict[str, list[tuple[int, int | None, str]]] = {}
+    for token in found.group(1).split("#") if found else ():
+        parts = TOKEN.fullmatch(token)
+        if not parts:
+            raise BadInput("a token collective:range:memory:[ranks]:@algorithm", repr(token))
+        end = None if parts["end"] == "inf" else int(parts["end"])
+        ranges.setdefault(parts["collective"], []).append((int(parts["first"]), end, parts["name"]))
+    return ranges

@@ -1,0 +1,128 @@
+"""All that is found out about the MPI library's own algorithms, and written in the forms that libraries read."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from kumihimo.errors import Failed
+from kumihimo.library.algorithms import Catalogue, catalogue
+from kumihimo.library.exports import fujitsu, mpich_json, openmpi_json, openmpi_rules, ucc
+from kumihimo.library.exports.rules import Export, Rules, rules_of
+from kumihimo.library.guidelines import Violation, violations
+from kumihimo.library.measure import Effort, Table, best, measure
+from kumihimo.library.obeyed import Check, Learning, Verdict, check
+from kumihimo.library.tell import Asking, Reference, references
+
+
+@dataclass
+class Learnt:
+    """`chosen`: the best of the library's algorithms by collective and size; `violations` of its default."""
+
+    asking: Asking
+    catalogue: Catalogue
+    reference: Reference
+    table: Table
+    chosen: dict[str, dict[int, str]] = field(default_factory=dict)
+    violations: list[Violation] = field(default_factory=list)
+
+    @property
+    def rules(self) -> Rules:
+        return rules_of(self.chosen, self.asking.ranks, self.catalogue)
+
+
+@dataclass(frozen=True)
+class Written:
+    """A form that was written to `path`, and whether the library here obeyed it; no check where it cannot be run."""
+
+    export: Export
+    path: Path
+    check: Check | None = None
+
+    @property
+    def disobeyed(self) -> bool:
+        return self.check is not None and self.check.verdict is Verdict.NOT_OBEYED
+
+    def lines(self) -> list[str]:
+        """How it is used, and what became of the check."""
+        proof = self.check.line() if self.check else f"{self.export.form}: {self.export.note}"
+        return [proof, *(f"  {line}" for line in self.export.usage(str(self.path)))]
+
+
+def learn(asking: Asking, effort: Effort | None = None) -> Learnt:
+    """Fingerprints, measurements, the best, the guidelines."""
+    effort, began = effort or Effort(), time.monotonic()
+    known = catalogue(asking.installation)
+    reference = references(asking, known)
+    left = effort.seconds - (time.monotonic() - began)
+    table = measure(asking, known, reference, replace(effort, seconds=left))
+    return Learnt(asking, known, reference, table, best(table, known.family), violations(table))
+
+
+def exports(rules: Rules, known: Catalogue) -> list[Export]:
+    """All forms that what was learnt on this library can be told in, those first that it reads itself."""
+    found: list[Export | None] = []
+    if known.family == "openmpi":
+        version = version_of(known.version)
+        if version >= openmpi_json.FIRST_VERSION:
+            found.append(openmpi_json.write(rules))
+        found.append(openmpi_rules.write(rules, openmpi_rules.version_for(version)))
+        if version < openmpi_json.FIRST_VERSION:  # for a later one, which has the same numbers
+            found.append(openmpi_json.write(rules))
+    else:
+        found.append(mpich_json.write(rules, known))
+    found += [ucc.write(rules), fujitsu.write(rules)]
+    return [export for export in found if export is not None]
+
+
+def version_of(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", text)[:3])
+
+
+def export(learnt: Learnt, folder: Path) -> list[Written]:
+    """Writes every form that fits into the folder and checks those that the library here reads. None where the library
+    is best left alone."""
+    if nothing_better(learnt):
+        return []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return [write(learnt, each, folder) for each in exports(learnt.rules, learnt.catalogue)]
+    except OSError as error:
+        raise Failed(f"to write into {folder}", str(error)) from None
+
+
+def write(learnt: Learnt, export_: Export, folder: Path) -> Written:
+    path = folder.resolve() / export_.file_name
+    path.write_text(export_.text.replace("THIS_FILE", str(path)))
+    if not export_.checkable:
+        return Written(export_, path)
+    learnt.asking.step(f"does the library obey {export_.file_name}?")
+    learning = Learning(learnt.asking, learnt.catalogue, learnt.reference)
+    return Written(export_, path, check(learning, learnt.rules, export_, path))
+
+
+def nothing_better(learnt: Learnt) -> bool:
+    """Whether the library's default is best everywhere, so that there is nothing to tell it."""
+    return not any(rule.algorithm for rules in learnt.rules.by_collective.values() for rule in rules)
+
+
+def table_lines(learnt: Learnt) -> Sequence[str]:
+    """The choices: collective, from bytes on, algorithm, times."""
+    from kumihimo.sizes import text_of
+
+    lines = []
+    for collective, by_size in learnt.chosen.items():
+        for size, name in by_size.items():
+            mine, default = learnt.table.row(collective, name, size), learnt.table.row(collective, "default", size)
+            if mine and default:
+                times = f"{mine.seconds * 1e6:.4g} us ({mine.low * 1e6:.4g} to {mine.high * 1e6:.4g})"
+                lines.append(
+                    f"{collective:<10}{text_of(size):>9}  {name:<36}{times}, default {default.seconds * 1e6:.4g} us"
+                )
+    return lines
+
+
+__all__ = ["Learnt", "Written", "export", "exports", "learn", "nothing_better", "table_lines"]

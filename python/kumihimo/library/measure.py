@@ -1,0 +1,151 @@
+"""How long the library's own algorithms take, and which is best at which size.
+
+Every algorithm is forced in launches of its own, several times, in an order that is shuffled anew in every round, the
+default among them. Launches are the independent samples: a time is the median of the launches' medians, its interval
+that of this median (the 2nd to the 8th of 9; below 6 launches the smallest to the largest, which is less than 95 %).
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from kumihimo import _measure
+from kumihimo.library.algorithms import AUTO, COLLECTIVES, DEFAULT, Catalogue
+from kumihimo.library.guidelines import CALLS
+from kumihimo.library.tell import Asking, Reference, launch_library, rounds, settings_of
+
+LAUNCHES, LEAST_LAUNCHES = 7, 4
+
+
+@dataclass(frozen=True)
+class Row:
+    """One call of the library's at one size. `launches`: each one's median."""
+
+    call: str
+    algorithm: str
+    bytes: int
+    launches: tuple[float, ...]
+
+    @property
+    def seconds(self) -> float:
+        return self._statistics.ratio
+
+    @property
+    def low(self) -> float:
+        return self._statistics.ratio_low
+
+    @property
+    def high(self) -> float:
+        return self._statistics.ratio_high
+
+    @property
+    def _statistics(self) -> _measure.Comparison:
+        return _measure.compare([(seconds, 1.0) for seconds in self.launches])
+
+    def beats(self, other: Row) -> bool:
+        """Beyond both intervals."""
+        return self.high < other.low
+
+
+@dataclass
+class Table:
+    """All that was measured on one library and number of ranks."""
+
+    ranks: int
+    rows: list[Row] = field(default_factory=list)
+    about: dict = field(default_factory=dict)
+
+    def row(self, call: str, algorithm: str, size: int) -> Row | None:
+        wanted = (call, algorithm, size)
+        return next((r for r in self.rows if (r.call, r.algorithm, r.bytes) == wanted), None)
+
+    def of(self, call: str, size: int) -> list[Row]:
+        return [r for r in self.rows if r.call == call and r.bytes == size]
+
+    @property
+    def sizes(self) -> list[int]:
+        return sorted({r.bytes for r in self.rows})
+
+
+@dataclass(frozen=True)
+class Effort:
+    """`launches` of each, fewer where another round would take longer than `seconds` in all, but no fewer than four."""
+
+    launches: int = LAUNCHES
+    case_seconds: float = 0.02
+    seconds: float = 3600
+    seed: int = 1  # of the order of the launches
+
+
+def measure(asking: Asking, catalogue: Catalogue, reference: Reference, effort: Effort | None = None) -> Table:
+    """Every algorithm at every size where it has a fingerprint, which is where the library does not refuse it; and of
+    the default what the guidelines need."""
+    effort = effort or Effort()
+    shuffle = random.Random(effort.seed).shuffle
+    samples: dict[tuple[str, str, int], list[float]] = {}
+    table = Table(asking.ranks)
+    tried = rounds(catalogue)
+    began = time.monotonic()
+    for number in range(effort.launches):
+        if number >= LEAST_LAUNCHES and (time.monotonic() - began) * (number + 1) / number > effort.seconds:
+            break
+        order = list(range(len(tried)))
+        shuffle(order)
+        for done, place in enumerate(order):
+            asking.step(
+                f"the library's algorithms: launch {number * len(tried) + done + 1} of {effort.launches * len(tried)}"
+            )
+            forced = tried[place]
+            calls = CALLS if place == 0 else tuple(forced)
+            results, about = launch_library(
+                asking, calls, settings_of(forced), case_seconds=effort.case_seconds, turns_at_least=5
+            )
+            table.about.update(about)
+            for result in results:
+                algorithm = forced[result["call"]].name if result["call"] in forced else DEFAULT
+                if algorithm == DEFAULT or (result["call"], algorithm, result["bytes"]) in reference:
+                    key = (result["call"], algorithm, result["bytes"])
+                    samples.setdefault(key, []).append(result["seconds"])
+    table.rows = [Row(*key, tuple(seconds)) for key, seconds in samples.items()]
+    return table
+
+
+# --- the best
+
+
+def best(table: Table, family: str) -> dict[str, dict[int, str]]:
+    """The algorithm by collective and size: the default unless another beats it beyond both intervals."""
+    return {collective: best_of(table, collective, family) for collective in COLLECTIVES}
+
+
+def best_of(table: Table, collective: str, family: str) -> dict[int, str]:
+    chosen = {size: winner(table.of(collective, size), DEFAULT) for size in table.sizes}
+    if family != "mpich" or set(chosen.values()) == {DEFAULT}:
+        return chosen
+    return without_device(table, collective) or dict.fromkeys(table.sizes, DEFAULT)
+
+
+def winner(rows: Iterable[Row], baseline: str) -> str:
+    rows = list(rows)
+    base = next((r for r in rows if r.algorithm == baseline), None)
+    if base is None:
+        return DEFAULT
+    better = [r for r in rows if r.beats(base)]
+    return min(better, key=lambda r: r.seconds).algorithm if better else baseline
+
+
+def without_device(table: Table, collective: str) -> dict[int, str] | None:
+    """MPICH's device is put aside for all sizes of a collective or for none: what is best then, unless it loses against
+    the default at some size."""
+    chosen = {}
+    for size in table.sizes:
+        rows = [r for r in table.of(collective, size) if r.algorithm != DEFAULT]
+        name = winner(rows, AUTO)
+        default, mine = table.row(collective, DEFAULT, size), table.row(collective, name, size)
+        if default is None or mine is None or default.beats(mine):
+            return None
+        chosen[size] = name
+    return chosen

@@ -1,0 +1,29 @@
+// The MPI library's own collectives, alone and put together, as contestants of one question: what a guideline compares
+// (Traeff, Gropp, Thakur, Self-consistent MPI Performance Requirements, TPDS 21(5), 2010; Hunold, Carpen-Amarie,
+// Autotuning MPI Collectives using Performance Guidelines, HPC Asia 2018).
+#pragma once
+
+#include "worker/contestant.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace kumihimo::worker {
+
+// What is called: "allreduce", "reduce", "bcast", "reduce+bcast"; "2 bcast": the vector in halves, one after the other.
+struct LibraryCall {
+  bool allreduces = false, reduces = false, broadcasts = false;
+  std::int64_t parts = 1;
+};
+Result<LibraryCall> parse_library_call(std::string_view name);
+
+// `question` is an allreduce, whose vectors all calls use: input to output, a bcast alone within the input. `operation`
+// in place of the question's own.
+std::unique_ptr<Contestant> library_contestant(const mpi::Library& library, const LibraryCall& call,
+                                               const Collective& question, Rank rank,
+                                               std::optional<mpi::Handle> operation = {});
+
+} // namespace kumihimo::worker

@@ -1,0 +1,98 @@
+"""What follows from recorded times: the best algorithms, and violations of guidelines."""
+
+from __future__ import annotations
+
+import pytest
+
+from kumihimo.library.algorithms import AUTO, DEFAULT
+from kumihimo.library.guidelines import CALLS, violations
+from kumihimo.library.measure import Row, Table, best
+
+LAUNCHES = 7
+
+
+def row(call: str, algorithm: str, size: int, microseconds: float, spread: float = 0.02) -> Row:
+    times = [microseconds * 1e-6 * (1 + spread * (n - 3) / 3) for n in range(LAUNCHES)]
+    return Row(call, algorithm, size, tuple(times))
+
+
+def test_a_winner_beats_the_default_beyond_both_intervals():
+    table = Table(4, [row("bcast", DEFAULT, 8, 10), row("bcast", "chain", 8, 9), row("bcast", "ring", 8, 8)])
+    assert best(table, "openmpi")["bcast"] == {8: "ring"}
+    noisy = Table(4, [row("bcast", DEFAULT, 8, 10, 0.5), row("bcast", "ring", 8, 8, 0.5)])
+    assert best(noisy, "openmpi")["bcast"] == {8: DEFAULT}
+
+
+def test_without_measurements_the_default_stays():
+    table = Table(4, [row("bcast", "ring", 8, 8)])
+    assert best(table, "openmpi")["bcast"] == {8: DEFAULT}
+
+
+def mpich_table(auto_at_64: float) -> Table:
+    return Table(
+        4,
+        [
+            *(row("reduce", DEFAULT, 8, 10), row("reduce", AUTO, 8, 10), row("reduce", "binomial", 8, 5)),
+            *(row("reduce", DEFAULT, 64, 10), row("reduce", AUTO, 64, auto_at_64), row("reduce", "binomial", 64, 30)),
+        ],
+    )
+
+
+def test_the_device_of_mpich_is_put_aside_for_all_sizes_or_none():
+    assert best(mpich_table(10), "mpich")["reduce"] == {8: "binomial", 64: AUTO}
+    assert best(mpich_table(20), "mpich")["reduce"] == {8: DEFAULT, 64: DEFAULT}
+
+
+SOUND = {
+    "allreduce": 20,
+    "reduce": 12,
+    "bcast": 10,
+    "reduce+bcast": 22,
+    "2 allreduce": 24,
+    "2 reduce": 14,
+    "2 bcast": 13,
+}
+
+
+def defaults(**changed: float) -> list[Row]:
+    times = {**SOUND, **{name.replace("_and_", "+").replace("two_", "2 "): t for name, t in changed.items()}}
+    return [row(call, DEFAULT, 1024, times[call]) for call in CALLS]
+
+
+def test_a_sound_library_violates_nothing():
+    assert violations(Table(4, defaults())) == []
+
+
+@pytest.mark.parametrize(
+    ("changed", "left", "right"),
+    [
+        ({"allreduce": 30, "two_allreduce": 40}, "allreduce", "reduce+bcast"),
+        ({"reduce": 25, "two_reduce": 30, "reduce_and_bcast": 40}, "reduce", "allreduce"),
+        ({"bcast": 25, "two_bcast": 30, "reduce_and_bcast": 40}, "bcast", "allreduce"),
+        ({"two_bcast": 8}, "bcast", "2 bcast"),
+    ],
+)
+def test_each_guideline_can_be_violated(changed, left, right):
+    found = violations(Table(4, defaults(**changed)))
+    assert [(v.left, v.right) for v in found] == [(left, right)]
+    assert found[0].low > 1
+    assert found[0].ratio == pytest.approx(found[0].left_seconds / found[0].right_seconds)
+    assert left in found[0].line()
+    assert "1KiB" in found[0].line()
+
+
+def test_more_data_take_no_less_time():
+    rows = [row("bcast", DEFAULT, 64, 30), row("bcast", DEFAULT, 128, 20)]
+    (found,) = violations(Table(4, rows))
+    assert (found.left_bytes, found.right_bytes) == (64, 128)
+    assert found.ratio == pytest.approx(1.5, rel=0.01)
+
+
+def test_what_lies_within_the_noise_is_no_violation():
+    assert violations(Table(4, [row("bcast", DEFAULT, 64, 22, 0.2), row("bcast", DEFAULT, 128, 20, 0.2)])) == []
+
+
+def test_halves_need_two_elements():
+    times = {"bcast": 10, "2 bcast": 1}
+    assert violations(Table(4, [row(call, DEFAULT, 8, t) for call, t in times.items()])) == []
+    assert violations(Table(4, [row(call, DEFAULT, 16, t) for call, t in times.items()])) != []

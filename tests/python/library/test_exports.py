@@ -1,0 +1,232 @@
+"""The forms: what is written says, read again, the same; and each has the syntax that its library reads."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kumihimo.errors import BadInput
+from kumihimo.library.algorithms import AUTO, COLLECTIVES, DEFAULT, Algorithm, Catalogue
+from kumihimo.library.exports import fujitsu, mpich_json, openmpi_json, openmpi_rules, ucc
+from kumihimo.library.exports.equivalents import FUJITSU, UCC
+from kumihimo.library.exports.rules import FILE, LIBRARY, Rule, Rules, rules_of
+
+OPEN_MPI_NAMES = {
+    "allreduce": ("basic_linear", "nonoverlapping", "recursive_doubling", "ring", "segmented_ring", "rabenseifner"),
+    "reduce": ("linear", "chain", "pipeline", "binary", "binomial", "in-order_binary", "rabenseifner"),
+    "bcast": ("basic_linear", "chain", "pipeline", "split_binary_tree", "binary_tree", "binomial", "knomial"),
+}
+MPICH_NAMES = {
+    "allreduce": (AUTO, "recursive_doubling", "reduce_scatter_allgather"),
+    "reduce": (AUTO, "binomial", "reduce_scatter_gather"),
+    "bcast": (AUTO, "binomial", "scatter_ring_allgather"),
+}
+OWN = {
+    "allreduce": {"comm_type=intra": {"avg_msg_size=any": {"algorithm=MPIR_Allreduce_intra_smp": {}}}},
+    "reduce": {"comm_type=intra": {"algorithm=MPIR_Reduce_intra_smp": {}}},
+    "bcast": {"comm_type=intra": {"algorithm=MPIR_Bcast_intra_smp": {}}, "comm_type=inter": {"algorithm=x": {}}},
+    "barrier": {"comm_type=intra": {"algorithm=MPIR_Barrier_intra_dissemination": {}}},
+}
+
+
+def open_mpi() -> Catalogue:
+    candidates = {
+        c: (
+            Algorithm(c, DEFAULT),
+            *(Algorithm(c, name, n, fan_out=4 if name == "chain" else 0) for n, name in enumerate(names, start=1)),
+        )
+        for c, names in OPEN_MPI_NAMES.items()
+    }
+    return Catalogue("openmpi", "5.0.7", candidates)
+
+
+def mpich() -> Catalogue:
+    candidates = {c: tuple(Algorithm(c, name) for name in (DEFAULT, *names)) for c, names in MPICH_NAMES.items()}
+    return Catalogue("mpich", "4.0.2", candidates, OWN)
+
+
+def chosen(names: dict[str, tuple[str, ...]]):
+    """The best by size for some of the collectives."""
+    sizes = st.integers(1, 2**20).map(lambda n: 8 * n)
+    one = {
+        c: st.dictionaries(sizes, st.sampled_from((DEFAULT, *found)), min_size=1, max_size=8)
+        for c, found in names.items()
+    }
+    return st.fixed_dictionaries({}, optional=one)
+
+
+RANKS = st.integers(2, 5000)
+OPEN_MPI_BY_NUMBER = {c: {a.number: a for a in found[1:]} for c, found in open_mpi().candidates.items()}
+MPICH_BY_NAME = {c: {a.name: a for a in found} for c, found in mpich().candidates.items()}
+
+
+@given(chosen(OPEN_MPI_NAMES), RANKS)
+def test_rules_hold_what_was_measured_and_nothing_else(best, ranks):
+    rules = rules_of(best, ranks, open_mpi())
+    for collective, by_size in best.items():
+        for size, name in by_size.items():
+            algorithm = rules.at(collective, size)
+            assert (DEFAULT if algorithm is LIBRARY else algorithm.name) == name
+        assert rules.at(collective, min(by_size) - 1) is LIBRARY
+        assert rules.at(collective, max(by_size) + 1) is LIBRARY
+        found = rules.by_collective[collective]
+        assert found[0].first == 0
+        assert all(a.first < b.first and a.algorithm != b.algorithm for a, b in zip(found, found[1:]))
+
+
+@given(chosen(OPEN_MPI_NAMES), RANKS, st.sampled_from((1, 2)))
+def test_open_mpi_rules_say_the_same_when_read_again(best, ranks, version):
+    rules = rules_of(best, ranks, open_mpi())
+    export = openmpi_rules.write(rules, version)
+    found = openmpi_rules.parse(export.text, OPEN_MPI_BY_NUMBER)
+    assert found.by_collective == rules.by_collective
+    assert found.ranks == ranks or not best
+    assert export.text.startswith(openmpi_rules.HEADER) == (version == 2)
+
+
+@given(chosen(OPEN_MPI_NAMES), RANKS)
+def test_open_mpi_json_says_the_same_when_read_again(best, ranks):
+    rules = rules_of(best, ranks, open_mpi())
+    found = openmpi_json.parse(openmpi_json.write(rules).text, OPEN_MPI_BY_NUMBER)
+    kept = {c: r for c, r in rules.by_collective.items() if any(rule.algorithm for rule in r)}
+    assert found.by_collective == kept
+    assert found.ranks == ranks or not kept
+
+
+@given(chosen(MPICH_NAMES), RANKS)
+def test_mpich_json_says_the_same_when_read_again(best, ranks):
+    rules = rules_of(best, ranks, mpich())
+    export = mpich_json.write(rules, mpich())
+    found = mpich_json.parse(export.text, MPICH_BY_NAME)
+    for collective, wanted in rules.by_collective.items():
+        touched = any(rule.algorithm for rule in wanted)
+        assert (collective in found.by_collective) == touched
+        for rule in wanted if touched else ():
+            name = AUTO if rule.algorithm is LIBRARY else rule.algorithm.name
+            assert found.at(collective, rule.first).name == name
+    assert ends_with_any(json.loads(export.text))
+
+
+def ends_with_any(tree: dict) -> bool:
+    """Whether every level of questions that we add has an answer for all that is left."""
+    ordered = [key for key in tree if key.startswith(("comm_size", "avg_msg_size", "count"))]
+    if ordered and not ordered[-1].endswith("=any"):
+        return False
+    return all(ends_with_any(below) for below in tree.values())
+
+
+def test_an_mpich_file_holds_the_collectives_that_it_does_not_change():
+    rules = rules_of({"bcast": {8: "binomial"}}, 4, mpich())
+    file = json.loads(mpich_json.write(rules, mpich()).text)
+    assert file["collective=barrier"] == OWN["barrier"]
+    assert file["collective=bcast"]["comm_type=inter"] == OWN["bcast"]["comm_type=inter"]
+    assert list(file["collective=bcast"]["comm_type=intra"]) == ["comm_size<4", "comm_size<=4", "comm_size=any"]
+
+
+def test_the_device_is_put_aside_for_the_collectives_that_change():
+    settings = dict(
+        mpich_json.write(rules_of({"bcast": {8: "binomial"}, "reduce": {8: DEFAULT}}, 4, mpich()), mpich()).settings
+    )
+    assert settings["MPIR_CVAR_DEVICE_COLLECTIVES"] == "percoll"
+    assert settings["MPIR_CVAR_BCAST_DEVICE_COLLECTIVE"] == "0"
+    assert "MPIR_CVAR_REDUCE_DEVICE_COLLECTIVE" not in settings
+
+
+@given(chosen(OPEN_MPI_NAMES), RANKS)
+def test_ucc_names_what_has_an_equal_there(best, ranks):
+    rules = rules_of(best, ranks, open_mpi())
+    export = ucc.write(rules)
+    found = ucc.parse(export.text) if export else {}
+    expected = {
+        c: [
+            (rule.first, after.first if after else None, UCC[c][rule.algorithm.name])
+            for rule, after in zip(r, [*r[1:], None])
+            if rule.algorithm is not LIBRARY and rule.algorithm.name in UCC[c]
+        ]
+        for c, r in rules.by_collective.items()
+    }
+    assert found == {c: r for c, r in expected.items() if r}
+
+
+@given(chosen(OPEN_MPI_NAMES), RANKS)
+def test_a_fujitsu_tree_answers_every_size(best, ranks):
+    rules = rules_of(best, ranks, open_mpi())
+    export = fujitsu.write(rules)
+    found = fujitsu.parse(export.text) if export else {}
+    for collective, ranges in found.items():
+        assert ranges[0][0] == 0
+        for first, name in ranges:
+            algorithm = rules.at(collective, first)
+            assert name == ("default" if algorithm is LIBRARY else FUJITSU[collective].get(algorithm.name, "default"))
+        assert all(a[0] < b[0] and a[1] != b[1] for a, b in zip(ranges, ranges[1:]))
+
+
+def test_classic_rules_are_those_of_the_manual():
+    rules = rules_of({"allreduce": {8: "ring", 64: DEFAULT}, "bcast": {8: "chain"}}, 4, open_mpi())
+    text = openmpi_rules.write(rules, 1).text
+    numbers = [[int(n) for n in line.partition("#")[0].split()] for line in text.splitlines()]
+    allreduce = [
+        [2],
+        [3],
+        [1],
+        [1],
+        [0, 0, 0, 0],
+        [4],
+        [3],
+        [0, 0, 0, 0],
+        [8, 4, 0, 0],
+        [64, 0, 0, 0],
+        [5],
+        [1],
+        [0, 0, 0, 0],
+    ]
+    bcast = [
+        [7],
+        [3],
+        [1],
+        [1],
+        [0, 0, 0, 0],
+        [4],
+        [3],
+        [0, 0, 0, 0],
+        [8, 2, 4, 0],
+        [9, 0, 0, 0],
+        [5],
+        [1],
+        [0, 0, 0, 0],
+    ]
+    assert [line for line in numbers if line] == [[2], *allreduce, *bcast]
+
+
+def test_version_2_is_for_those_that_read_it():
+    assert [openmpi_rules.version_for(v) for v in ((4, 1, 4), (5, 0, 6), (5, 0, 7), (5, 0, 11))] == [1, 1, 2, 2]
+
+
+def test_the_usage_names_the_file():
+    export = openmpi_rules.write(rules_of({"bcast": {8: "chain"}}, 4, open_mpi()), 1)
+    lines = export.usage("/there/rules.conf")
+    assert "export OMPI_MCA_coll_tuned_dynamic_rules_filename=/there/rules.conf" in lines
+    assert any(line.startswith("mpirun --mca") and "/there/rules.conf" in line for line in lines)
+    assert not any(FILE in line for line in lines)
+
+
+@pytest.mark.parametrize("text", ["1\n2\n", "1\nbroken", "2\n2\n1\n4\n1\n0 0 0"])
+def test_a_broken_rules_file_is_told_in_a_sentence(text):
+    with pytest.raises(BadInput):
+        openmpi_rules.parse(text, OPEN_MPI_BY_NUMBER)
+
+
+@pytest.mark.parametrize("text", ["{", "{}", '{"rule_file_version": 2, "module": "tuned", "collectives": {}}'])
+def test_broken_json_is_told_in_a_sentence(text):
+    with pytest.raises(BadInput):
+        openmpi_json.parse(text, OPEN_MPI_BY_NUMBER)
+
+
+def test_tokens_of_ucc_are_those_of_its_manual():
+    export = ucc.write(Rules(64, {"allreduce": (Rule(0, Algorithm("allreduce", "ring")),)}))
+    assert re.search(r"^UCC_TL_UCP_TUNE='allreduce:0-inf:cpu:\[64-64\]:@ring'$", export.text, re.MULTILINE)
+    assert ucc.write(Rules(64, {c: (Rule(0, LIBRARY),) for c in COLLECTIVES})) is None

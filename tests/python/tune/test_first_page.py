@@ -1,0 +1,101 @@
+"""What a report begins with: the library's violations, measured once, within its share of the time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kumihimo import mpi
+from kumihimo.errors import NotApplicable
+from kumihimo.library.measure import Row, Table
+from kumihimo.tune import first_page
+from kumihimo.tune.launches import Clock
+
+INSTALLATION = mpi.Installation("openmpi", Path("none"), Path("none"))
+
+
+class Library:
+    """Whose launches take 1 s each, and whose allreduce takes twice as long as reduce and bcast together."""
+
+    def __init__(self) -> None:
+        self.now, self.launched = 0.0, 0
+
+    def measure(self, asking, known, reference, effort):
+        asking.step("a launch")
+        self.now += 1
+        self.launched += 1
+        times = {"allreduce": 4.0 + 0.01 * self.launched, "reduce+bcast": 2.0, "reduce": 1.0, "bcast": 1.0}
+        return Table(asking.ranks, [Row(c, "default", s, (t,)) for s in asking.sizes for c, t in times.items()])
+
+    def look(self, budget, journal, step=lambda what: None):
+        return first_page.Look(INSTALLATION, [8, 64, 2**24], Clock(budget, lambda: self.now), journal, step)
+
+
+@pytest.fixture
+def library(monkeypatch) -> Library:
+    library = Library()
+    monkeypatch.setattr(first_page, "measure", library.measure)
+    return library
+
+
+def test_violations_are_found_over_several_launches_and_kept(library, journal):
+    page = library.look(100, journal()).first_page([2], None)
+    assert [(v["left"], v["left_bytes"], v["right"]) for v in page.violations] == [
+        ("allreduce", 8, "reduce+bcast"),
+        ("allreduce", 64, "reduce+bcast"),
+    ], "not at 16 MiB, which would take too long"
+    assert page.violations[0]["ranks"] == 2
+    assert 1.9 < page.violations[0]["low"] <= page.violations[0]["ratio"] < 2.1
+    assert "allreduce of 8 takes" in page.violations[0]["text"]
+    assert library.launched == 6
+    assert page.lacking == []
+    again = library.look(100, journal()).first_page([2], None)
+    assert again == page
+    assert library.launched == 6
+
+
+def test_they_take_a_tenth_of_the_time(library, journal):
+    page = library.look(30, journal()).first_page([2, 4], None)
+    assert page.violations == []
+    assert page.lacking == [
+        "no time for the performance guidelines on 2 ranks; a larger --budget has some",
+        "no time for the performance guidelines on 4 ranks; a larger --budget has some",
+    ]
+    assert library.now <= 30 * first_page.GUIDELINES_SHARE + 2
+
+
+def test_a_library_that_cannot_be_told_is_said(library, journal, monkeypatch):
+    def learn(asking, effort):
+        raise NotApplicable("an MPI library whose algorithms have names", "none")
+
+    monkeypatch.setattr(first_page.library, "learn", learn)
+    page = library.look(30, journal()).first_page([2], Path("unused"))
+    assert page.lacking == ["an MPI library whose algorithms have names, found none"]
+
+
+def test_files_of_several_numbers_of_ranks_lie_apart(library, journal, monkeypatch, tmp_path):
+    folders = []
+
+    class Learnt:
+        violations = ()
+
+    class Written:
+        path = tmp_path / "rules.conf"
+        disobeyed = True
+
+        @staticmethod
+        def lines():
+            return ["not obeyed"]
+
+    def export(learnt, folder):
+        folders.append(folder)
+        return [Written] if len(folders) == 1 else []
+
+    monkeypatch.setattr(first_page.library, "learn", lambda asking, effort: Learnt)
+    monkeypatch.setattr(first_page.library, "export", export)
+    page = library.look(30, journal()).first_page([2, 4], tmp_path)
+    assert folders == [tmp_path / "2-ranks", tmp_path / "4-ranks"]
+    assert page.exports[0] == ["not obeyed"]
+    assert page.disobeyed == [str(Written.path)]
+    assert "nothing to tell" in page.exports[1][0]
