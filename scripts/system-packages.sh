@@ -81,6 +81,7 @@ packages_of_bench() {
 }
 
 packages_of_lint() { :; }
+packages_of_demo() { has lmp || want lammps; }
 
 # GOAL... -> missing, wanted
 list_missing() {
@@ -97,7 +98,7 @@ names() {
     [libtomlplusplus-dev]="libtomlplusplus-dev (toml++ 3)" [libbenchmark-dev]="libbenchmark-dev (Google Benchmark)" [libgtest-dev]="libgtest-dev (GoogleTest)"
     [chromium]="chromium (page tests)" [libsimgrid-dev]="libsimgrid-dev (SimGrid, the peer of the simulator benchmarks)"
     [libopenmpi-dev]="libopenmpi-dev (mpicc of Open MPI)" [libmpich-dev]="libmpich-dev (mpicc of MPICH)" [gfortran]="gfortran (MPI programs in Fortran)"
-    [mpich]="mpich (an MPI library)" [openmpi-bin]="openmpi-bin (an MPI library)")
+    [lammps]="lammps (the demo's unmodified program)" [mpich]="mpich (an MPI library)" [openmpi-bin]="openmpi-bin (an MPI library)")
   local joined=''
   for package in "$@"; do joined+="${joined:+, }${what[$package]:-$package}"; done
   printf '%s' "$joined"

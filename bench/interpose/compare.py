@@ -43,7 +43,11 @@ ALONE = Way("alone")
 KEPT = Way("library's own kept", (INTERPOSER,))
 RECORDED = Way("recorded", (RECORDER,))
 # Calls of one rank are cheap enough that what is added shows; with more a difference of 100 ns is below the noise.
-PARTS = (("init", 2, (ALONE, KEPT, RECORDED)), ("handed_on", 1, (ALONE, KEPT, RECORDED)), ("rate", 2, (ALONE, RECORDED)))
+PARTS = (
+    ("init", 2, (ALONE, KEPT, RECORDED)),
+    ("handed_on", 1, (ALONE, KEPT, RECORDED)),
+    ("rate", 2, (ALONE, RECORDED)),
+)
 
 
 def main() -> int:
@@ -52,8 +56,10 @@ def main() -> int:
     parser.add_argument("--wisdom", type=Path)
     parser.add_argument("--output", type=Path, default=Path(__file__).resolve().parents[1] / "results/interpose.md")
     arguments = parser.parse_args()
-    lines = [f"# What an unmodified program pays\n\n{processor()}, {date.today()}, {os.cpu_count()} processors, "
-             f"{arguments.launches} launches of each, by turns\n\n    bench/run interpose\n"]
+    lines = [
+        f"# What an unmodified program pays\n\n{processor()}, {date.today()}, {os.cpu_count()} processors, "
+        f"{arguments.launches} launches of each, by turns\n\n    bench/run interpose\n"
+    ]
     with tempfile.TemporaryDirectory(prefix="kumihimo-") as folder:
         for family in ("openmpi", "mpich"):
             try:
@@ -130,27 +136,38 @@ def interval(values: list[float]) -> tuple[float, float, float]:
 
 def differences(part: str, ranks: int, ways, found: list[Times]) -> list[str]:
     unit, scale = {"init": ("ms", 1e3), "handed_on": ("ns", 1e9), "rate": ("%", 100)}[part]
-    lines = [f"{part}, {ranks} ranks: what is added, median [interval], {unit}\n",
-             "| call | alone | " + " | ".join(way.name for way in ways[1:]) + " |", "|---" * (len(ways) + 1) + "|"]
+    lines = [
+        f"{part}, {ranks} ranks: what is added, median [interval], {unit}\n",
+        "| call | alone | " + " | ".join(way.name for way in ways[1:]) + " |",
+        "|---" * (len(ways) + 1) + "|",
+    ]
     for (call, _), alone in found[0].items():
         cells = []
         for other in found[1:]:
             pairs = list(zip(other[call, _], alone))
             if call == "memory":
-                cells.append("{:.2f} [{:.2f}, {:.2f}] MiB".format(*(x / 2**20 for x in interval([a - b for a, b in pairs]))))
+                cells.append(
+                    "{:.2f} [{:.2f}, {:.2f}] MiB".format(*(x / 2**20 for x in interval([a - b for a, b in pairs])))
+                )
             elif part == "rate":
                 cells.append("{:+.2f} [{:+.2f}, {:+.2f}]".format(*interval([(a / b - 1) * scale for a, b in pairs])))
             else:
                 cells.append("{:+.1f} [{:+.1f}, {:+.1f}]".format(*interval([(a - b) * scale for a, b in pairs])))
-        first = f"{median(alone) / 2**20:.1f} MiB" if call == "memory" else f"{median(alone) * (1 if part == 'rate' else scale):.4g}"
+        first = (
+            f"{median(alone) / 2**20:.1f} MiB"
+            if call == "memory"
+            else f"{median(alone) * (1 if part == 'rate' else scale):.4g}"
+        )
         lines.append(f"| {call} | {first} | " + " | ".join(cells) + " |")
     return [*lines, ""]
 
 
 def sweep_lines(ranks: int, ways, found: list[Times]) -> list[str]:
-    lines = [f"sweep, {ranks} ranks: time with / without, median [interval]\n",
-             "| call | bytes | alone, us | " + " | ".join(way.name for way in ways[1:]) + " | added, ns |",
-             "|---" * (len(ways) + 3) + "|"]
+    lines = [
+        f"sweep, {ranks} ranks: time with / without, median [interval]\n",
+        "| call | bytes | alone, us | " + " | ".join(way.name for way in ways[1:]) + " | added, ns |",
+        "|---" * (len(ways) + 3) + "|",
+    ]
     large: list[list[float]] = [[] for _ in ways]
     for (call, size), alone in found[0].items():
         cells = []
@@ -164,8 +181,10 @@ def sweep_lines(ranks: int, ways, found: list[Times]) -> list[str]:
         lines.append(f"| {call} | {text_of(size)} | {median(alone) * 1e6:.2f} | " + " | ".join(cells) + f" | {small} |")
     for place, way in enumerate(ways[1:], start=1):
         total = sum(median(t) for t in found[place].values()) / sum(median(t) for t in found[0].values())
-        lines.append(f"\n{way.name}: geometric mean from 4 KiB up {_measure.geometric_mean(large[place]):.3f}; "
-                     f"total time of the sweep {total:.3f} of the library's")
+        lines.append(
+            f"\n{way.name}: geometric mean from 4 KiB up {_measure.geometric_mean(large[place]):.3f}; "
+            f"total time of the sweep {total:.3f} of the library's"
+        )
     return [*lines, ""]
 
 

@@ -46,8 +46,9 @@ def run(
     objects: Sequence[str] = (INTERPOSER,),
     folder: Path | None = None,
 ) -> tuple[int, dict | None]:
-    """Run `command`, in `folder` if one is given, with `settings` (by their names in the environment, without KUMIHIMO_) and our `objects`, of which
-    the first sees a call first: its exit status, and the summary that the program wrote, or None if it wrote none."""
+    """Run `command`, in `folder` if one is given, with `settings` (by their names in the environment, without KUMIHIMO_)
+    and our `objects`, of which the first sees a call first: its exit status, and the summary that the program
+    wrote, or None if it wrote none."""
     launcher = shutil.which(command[0])
     if launcher is None:
         raise BadInput("a command that starts MPI processes, as mpirun -n 4 ./program", f"no {command[0]}")

@@ -1,4 +1,5 @@
-"""`kumihimo demo`: the main job from start to report: real runs on this machine, the experiment on K, one page.
+"""`kumihimo demo`: the main job from start to report: real runs on this machine, an unmodified program, the experiment
+on K, one page.
 
 Without an MPI library the simulated half and its page are made all the same; the command says what to install and ends
 with 1, as its job is not whole.
@@ -19,11 +20,11 @@ from kumihimo import experiment, mpi, report
 from kumihimo.cli import options, waiting
 from kumihimo.cli import report as report_verb
 from kumihimo.errors import Failed, KumihimoError
-from kumihimo.experiment import real_runs
+from kumihimo.experiment import real_runs, unmodified
 from kumihimo.experiment.cases import Progress, silent
 from kumihimo.experiment.published import FULL_SHAPE, PAPER_SHAPE
 from kumihimo.report import golden
-from kumihimo.report.folder import MEASURED, PAGE, SIMULATED, Material, prepare, save
+from kumihimo.report.folder import MEASURED, PAGE, SIMULATED, UNMODIFIED, Material, prepare, save
 
 QUICK_SHAPES = ("12x6x8", "16x18x8")
 
@@ -40,7 +41,7 @@ def command(
     ] = False,
     as_json: options.Json = False,
 ) -> int:
-    """Run every allreduce here on 4 MPI processes, check it, predict it on the K computer, and make one page of it all.
+    """Run every allreduce here on 4 MPI processes, check it, tune an unmodified program, predict K; one page.
 
     Example: kumihimo demo --output report
     """
@@ -49,13 +50,15 @@ def command(
     with stages() as progress:
         measured, lacking = measure(library, quick, words, progress)
         keep(output, MEASURED, measured)
+        program = run_unmodified(quick, words, progress)
+        keep(output, UNMODIFIED, program)
         shapes = QUICK_SHAPES if quick else (PAPER_SHAPE, FULL_SHAPE)
         simulated = waiting.interruptibly(lambda: experiment.run(progress, *shapes, command=words))
         keep(output, SIMULATED, simulated)
-    material = Material(measured, simulated)
+    material = Material(measured, simulated, program)
     page = report.write(output / PAGE, report.render(material, words))
     report_verb.tell((page, material), as_json)
-    return verdict(measured, lacking)
+    return verdict(measured, lacking, program)
 
 
 def command_line(output: Path, library: str | None, quick: bool) -> str:
@@ -80,6 +83,16 @@ def measure(
     return {**real_runs.measure(installation, progress, effort=effort), "command": words}, None
 
 
+def run_unmodified(quick: bool, words: str, progress: Progress) -> dict | None:
+    """The real program; None where it, or the MPI library that it is linked with, is not on this machine."""
+    lacking = unmodified.lacking()
+    if lacking:
+        print(f"kumihimo: the unmodified program is left out: {lacking}", file=sys.stderr)
+        return None
+    effort = {"budget_seconds": 15, "launches": 3} if quick else {}
+    return unmodified.run(progress, command=words, **effort)
+
+
 def keep(folder: Path, name: str, part: dict | None) -> None:
     """Write a part of the report, or remove what an earlier demo left of it: a page shows one run."""
     if part is None:
@@ -88,7 +101,7 @@ def keep(folder: Path, name: str, part: dict | None) -> None:
         save(folder, name, part)
 
 
-def verdict(measured: dict | None, lacking: KumihimoError | None) -> int:
+def verdict(measured: dict | None, lacking: KumihimoError | None, program: dict | None) -> int:
     """0 if the main job is whole and every check passed."""
     if lacking is not None:
         print(f"kumihimo: the measured half is left out: {lacking}", file=sys.stderr)
@@ -99,6 +112,9 @@ def verdict(measured: dict | None, lacking: KumihimoError | None) -> int:
         return 1
     if any(r["bitwise"] is False for r in measured["results"]):
         print("kumihimo: a timed call did not give the same bits on all processes each time", file=sys.stderr)
+        return 1
+    if program and not program["same_figures"]:
+        print(f"kumihimo: {program['program']} printed other figures with the choices than without", file=sys.stderr)
         return 1
     return 0
 

@@ -14,7 +14,7 @@ from kumihimo.report.folder import PAGE, Material
 
 
 def command(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder with measured.json or simulated.json.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that kumihimo demo has filled.")],
     as_json: options.Json = False,
 ) -> None:
     """Make DIR/index.html from what `kumihimo demo` measured and simulated there.

@@ -1,9 +1,9 @@
 """The demo's third part: a program that knows nothing of us, recorded, tuned for, and run with the choices.
 
-It is LAMMPS as Debian packages it (molecular dynamics, linked with Open MPI): 256 atoms of a Lennard-Jones liquid under a
-thermostat, which asks for the temperature, one sum over all ranks, at every step. What it spends in the collectives that
-are taken over is recorded with and without the choices, in launches by turns; every figure that it prints of the physics
-must stay the same (with two ranks a sum has one order only).
+It is LAMMPS as Debian packages it (molecular dynamics, linked with Open MPI): 256 atoms of a Lennard-Jones liquid
+under a thermostat, which asks for the temperature, one sum over all ranks, at every step. What it spends in the
+collectives that are taken over is recorded with and without the choices, in launches by turns; every figure that it
+prints of the physics must stay the same (with two ranks a sum has one order only).
 """
 
 from __future__ import annotations
@@ -85,6 +85,7 @@ def run(progress: Progress = silent, *, budget_seconds: int = 40, launches: int 
     pairs = [(b["collective_seconds"], a["collective_seconds"]) for a, b in zip(without, with_choices)]
     compared = _measure.compare(pairs)
     return {
+        "form": "kumihimo-unmodified-1",
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "command": command,
         "program": PROGRAM,
@@ -149,7 +150,7 @@ def tune(longest: int, budget_seconds: int, wisdom: Path) -> dict:
     words = ["tune", *COLLECTIVES, "--ranks", str(RANKS), "--mpi", FAMILY, "--bytes", f"8..{longest}"]
     words += ["--budget", f"{budget_seconds}s", "--output", str(wisdom), "--json"]
     done = subprocess.run(
-        [Path(sys.executable).parent / "kumihimo", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [Path(sys.executable).parent / "kumihimo", *words], capture_output=True, text=True, check=False
     )
     if done.returncode != 0:
         raise Failed("kumihimo tune to end well", (done.stderr.strip().splitlines() or ["nothing said"])[-1])

@@ -1,4 +1,4 @@
-"""A report's folder: measured.json and simulated.json go in, index.html comes out."""
+"""A report's folder: measured.json, unmodified.json and simulated.json go in, index.html comes out."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from kumihimo.errors import BadInput, looking_at_the_machine
 from kumihimo.report import form
 
-MEASURED, SIMULATED, PAGE = "measured.json", "simulated.json", "index.html"
+MEASURED, UNMODIFIED, SIMULATED, PAGE = "measured.json", "unmodified.json", "simulated.json", "index.html"
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,7 @@ class Material:
 
     measured: dict | None = None
     simulated: dict | None = None
+    unmodified: dict | None = None
 
 
 @looking_at_the_machine()
@@ -29,11 +30,15 @@ def read(folder: Path) -> Material:
         found = "a file" if folder.exists() else "nothing"
         raise BadInput(f"the folder of a report at {folder}", found, "kumihimo demo --output DIR makes one")
     material = Material(
-        _part(folder / MEASURED, form.wrong_in_measured), _part(folder / SIMULATED, form.wrong_in_simulated)
+        _part(folder / MEASURED, form.wrong_in_measured),
+        _part(folder / SIMULATED, form.wrong_in_simulated),
+        _part(folder / UNMODIFIED, form.wrong_in_unmodified),
     )
     if material == Material():
         raise BadInput(
-            f"{MEASURED} or {SIMULATED} in {folder}", "neither", f"kumihimo demo --output {folder} makes both"
+            f"{MEASURED}, {UNMODIFIED} or {SIMULATED} in {folder}",
+            "none",
+            f"kumihimo demo --output {folder} makes both",
         )
     return material
 

@@ -226,6 +226,39 @@ SIMULATED = {
 SOFTWARE = {"segment_bytes": COST, "message_cost_seconds": COST, "relay_latency_seconds": COST}
 
 
+# --- unmodified.json
+
+UNMODIFIED = {
+    "form": form_is("kumihimo-unmodified-1"),
+    "program": TEXT,
+    "package": TEXT,
+    "mpi": TEXT,
+    "ranks": COUNT,
+    "launches": COUNT,
+    "commands": Each(TEXT, least=1),
+    "mpi_share": NUMBER,
+    "sites": Each({"call": TEXT, "place": TEXT, "calls": COUNT, "bytes": NUMBER, "seconds": NUMBER}),
+    "ran": Each(
+        {
+            "collective": TEXT,
+            "algorithm": TEXT,
+            "bytes_from": NUMBER,
+            "bytes_to": NUMBER,
+            "calls": COUNT,
+            "times_as_fast": MayLack(Each(POSITIVE, least=2), null=True),
+        }
+    ),
+    "collective_seconds": {"without": POSITIVE, "with": POSITIVE},
+    **dict.fromkeys(("ratio", "ratio_low", "ratio_high"), POSITIVE),
+    "figures": COUNT,
+    "same_figures": FLAG,
+}
+
+
+def wrong_in_unmodified(value: object) -> Finding | None:
+    return wrong(value, UNMODIFIED)
+
+
 def wrong_in_measured(value: object) -> Finding | None:
     return wrong(value, MEASURED)
 

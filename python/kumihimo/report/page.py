@@ -9,7 +9,7 @@ from pathlib import Path
 import jinja2
 
 from kumihimo.experiment.published import PAPER_SHAPE
-from kumihimo.report import agreement, chosen, golden, machine_words, numbers, tables, wording
+from kumihimo.report import agreement, chosen, golden, machine_words, numbers, program, tables, wording
 from kumihimo.report.figures import (
     comparison,
     extensions,
@@ -44,6 +44,9 @@ def render(material: Material, command: str = "") -> str:
         full_nodes=_full_nodes(simulated) if simulated else 0,
         numbers=numbers.numbers(material),
         groups=groups,
+        unmodified=material.unmodified,
+        sites=program.sites(material.unmodified) if material.unmodified else [],
+        ran=program.ran(material.unmodified) if material.unmodified else [],
         golden=golden.rows(material.measured, styles) if material.measured else None,
         chosen=chosen.rows(material.measured) if material.measured else [],
         coverage=golden.coverage(material.measured) if material.measured else [],
