@@ -46,7 +46,7 @@ def run(
     objects: Sequence[str] = (INTERPOSER,),
     folder: Path | None = None,
 ) -> tuple[int, dict | None]:
-    """Run `command`, in `folder` if one is given, with `settings` (by their names in the environment, without KUMIHIMO_)
+    """Run `command`, in `folder` if one is given, with `settings` (their names in the environment without KUMIHIMO_)
     and our `objects`, of which the first sees a call first: its exit status, and the summary that the program
     wrote, or None if it wrote none."""
     launcher = shutil.which(command[0])
