@@ -69,10 +69,7 @@ def command(
     }
     code, summary = preload.run(program, settings)
     if summary is None:
-        tell(
-            "the program wrote no summary: it did not end MPI, or its rank 0 is on another node, or nothing was caught "
-            "because it is static or setuid"
-        )
+        tell(without_summary(preload.obstacles(program)))
     else:
         for line in lines(summary):
             tell(line)
@@ -83,6 +80,16 @@ def command(
 
 def tell(line: str) -> None:
     print(f"kumihimo: {line}", file=sys.stderr)
+
+
+def without_summary(obstacles: list[str]) -> str:
+    """Why nothing is known of what ran, as far as that can be told."""
+    if obstacles:
+        return f"nothing was caught: {'; '.join(obstacles)}, so that no object can be loaded into it"
+    return (
+        "the program wrote no summary: it makes no call of MPI that is caught or did not end MPI, its rank 0 is on another "
+        "node, or the object was lost on the way to it (a wrapper that clears LD_PRELOAD)"
+    )
 
 
 def lines(summary: dict) -> list[str]:
