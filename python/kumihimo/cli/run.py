@@ -87,8 +87,8 @@ def without_summary(obstacles: list[str]) -> str:
     if obstacles:
         return f"nothing was caught: {'; '.join(obstacles)}, so that no object can be loaded into it"
     return (
-        "the program wrote no summary: it makes no call of MPI that is caught or did not end MPI, its rank 0 is on another "
-        "node, or the object was lost on the way to it (a wrapper that clears LD_PRELOAD)"
+        "the program wrote no summary: it makes no call of MPI that is caught or did not end MPI, its rank 0 is on "
+        "another node, or the object was lost on the way to it (a wrapper that clears LD_PRELOAD)"
     )
 
 
