@@ -1,0 +1,36 @@
+"""Which of our objects is loaded before which MPI library."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kumihimo import mpi, preload
+
+
+def library(folder: Path, *names: str) -> Path:
+    path = folder / "libmpi.so"
+    path.write_bytes(b"\x7fELF\0" + b"\0".join(name.encode() for name in names) + b"\0")
+    return path
+
+
+def test_no_object_has_names_that_the_library_lacks(tmp_path: Path) -> None:
+    assert preload.suffix_of(None) == ".so"
+    assert preload.suffix_of(library(tmp_path, "MPI_Send", "MPI_Allreduce")) == ".so"
+    assert preload.suffix_of(library(tmp_path, *preload.NAMES_OF_MPI_4)) == "-mpi4.so"
+    assert preload.suffix_of(library(tmp_path, *preload.NAMES_OF_MPI_4[1:])) == ".so"
+    assert preload.suffix_of(library(tmp_path, *preload.NAMES_OF_MPI_4, *preload.LARGE_COUNTS)) == "-mpi4-counts.so"
+    assert preload.suffix_of(library(tmp_path, *preload.LARGE_COUNTS)) == ".so"
+    longer = [f"{name}x" for name in preload.NAMES_OF_MPI_4]
+    assert preload.suffix_of(library(tmp_path, *longer)) == ".so"
+
+
+@pytest.mark.parametrize(("family", "suffix"), [("openmpi", ".so"), ("mpich", "-mpi4-counts.so")])
+def test_of_the_libraries_here(family: str, suffix: str) -> None:
+    installed = [i for i in mpi.discover() if i.family == family and i.version.startswith("4.")]
+    if not installed:
+        pytest.skip(f"no {family} 4 on this machine")
+    found = preload.library_beside(installed[0].launcher, family)
+    assert found == installed[0].library
+    assert preload.suffix_of(found) == suffix
