@@ -102,8 +102,13 @@ def library_beside(launcher: Path, family: str | None) -> Path | None:
 
 def suffix_of(library: Path | None) -> str:
     """Of our objects, the one that has no name which the library has not; the one of MPI 3.1 where none is known."""
-    names = b"" if library is None else library.read_bytes()  # a library's names stand in it as they are
-    return next(suffix for suffix, all_of in OBJECTS if all(f"\0{name}\0".encode() in names for name in all_of))
+    names = b"" if library is None else library.read_bytes()
+    return next(suffix for suffix, all_of in OBJECTS if all(has_name(names, name) for name in all_of))
+
+
+def has_name(names: bytes, name: str) -> bool:
+    """Whether it stands in a library's table of names, by itself or as the end of its profiling name."""
+    return any(f"{before}{name}\0".encode() in names for before in ("\0", "\0P"))
 
 
 def preloaded(objects: Sequence[str] = (INTERPOSER,), suffix: str = OBJECTS[-1][0]) -> str:
