@@ -54,7 +54,7 @@ MpiTransport::MpiTransport(const Library& library, Handle communicator, Transpor
 // What only some ranks have made, or what may have failed on some alone, is left to the library: MPI frees
 // collectively, and would wait for the others for ever.
 MpiTransport::~MpiTransport() {
-  if (!complete_ || has_failed()) {
+  if (!complete_ || has_lost_peers_) {
     static_cast<void>(memory_.release());
     return;
   }
