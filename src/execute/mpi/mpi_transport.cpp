@@ -51,8 +51,8 @@ MpiTransport::MpiTransport(const Library& library, Handle communicator, Transpor
   neighbours_.resize(static_cast<std::size_t>(ranks_));
 }
 
-// What only some ranks have made, or what may have failed on some alone, is left to the library: MPI frees
-// collectively, and would wait for the others for ever.
+// What only some ranks have made, or share with ranks that are lost, is left to the library: MPI frees collectively,
+// and would wait for the others for ever.
 MpiTransport::~MpiTransport() {
   if (!complete_ || has_lost_peers_) {
     static_cast<void>(memory_.release());
@@ -280,6 +280,7 @@ void MpiTransport::check_time() {
   if (std::exchange(has_moved_, false)) moved_at_ = now;
   const double seconds = std::chrono::duration<double>(now - moved_at_).count();
   if (seconds < share_of_timeout * options_.timeout_seconds) return;
+  has_lost_peers_ = true;
   fail(failed(fmt::format("something to move within the {:g} s of the time limit", options_.timeout_seconds),
               "no word from " + awaited(), "look whether they still run, or give a longer --timeout"));
 }

@@ -90,7 +90,8 @@ class MpiTransport final : public execute::Transport {
   std::vector<Neighbour*> active_;                     // those with something under way
   std::optional<PointToPoint> point_to_point_;
   Waiting waiting_;
-  bool has_moved_ = false; // since the clock was last read
+  bool has_lost_peers_ = false; // by the time limit
+  bool has_moved_ = false;      // since the clock was last read
   std::chrono::steady_clock::time_point moved_at_{};
 };
 
