@@ -36,6 +36,12 @@ bool is_revoked(const Communicator& communicator) {
 // Calls in which only the root is waited for.
 bool waits_for_root(Name name) { return name == Name::Bcast || name == Name::Scatter || name == Name::Scatterv; }
 
+// A blocking call whose status is that of a message that it has received.
+bool tells_of_receive(const Call& call) {
+  const bool receives = call.has(Role::receive_count) || call.has(Role::source);
+  return receives && call.has(Role::status) && call.name != Name::Probe && call.name != Name::Mprobe;
+}
+
 } // namespace
 
 std::mutex Recorder::threads_mutex_;
@@ -79,7 +85,12 @@ Recorder* Recorder::current() {
 // Not of a child that was forked from a rank.
 void Recorder::at_exit() {
   Recorder* const recorder = made.load();
-  if (recorder && recorder->process_ == getpid()) recorder->write_alone();
+  if (!recorder || recorder->process_ != getpid()) return;
+  try {
+    recorder->write_alone();
+  } catch (...) { // the exit status is the program's, come what may
+    std::fprintf(stderr, "kumihimo: the part of rank %d could not be written\n", recorder->rank_);
+  }
 }
 
 Recorder::Recorder(mpi::Library library)
@@ -120,12 +131,12 @@ void Recorder::before(Call& call) {
     if (communicator) before_collective(call, *communicator);
     break;
   case Kind::point_to_point:
-    if (call.has(Role::receive_count) && call.has(Role::status) && call.ignores_status())
+    if (tells_of_receive(call) && call.ignores_status())
       call.replace(Role::status, reinterpret_cast<caught::Word>(&thread().status));
     break;
   case Kind::wait:
   case Kind::test:
-    if (trace_ && (call.has(Role::status) || call.has(Role::statuses))) trace_.before_completion(call);
+    if (trace_ && completes(call)) trace_.before_completion(call);
     break;
   case Kind::communicator_end:
   case Kind::window_end:
@@ -282,8 +293,7 @@ void Recorder::trace(const Call& call, const Communicator* communicator, int cod
   event.communicator = static_cast<std::uint32_t>(call.notes[kind_number]);
   trace_.add(event);
   if (code == 0 && communicator) trace_messages(call, *communicator, event, exit_ns);
-  const bool completes = call.kind() == Kind::wait || call.kind() == Kind::test;
-  if (code == 0 && completes && (call.has(Role::status) || call.has(Role::statuses)))
+  if (code == 0 && completes(call))
     for (const Trace::Ended& ended : trace_.after_completion(call)) {
       Event receive = event;
       receive.what = Event::What::receive;
@@ -326,7 +336,7 @@ void Recorder::trace_messages(const Call& call, const Communicator& communicator
                            });
     return;
   }
-  if (!call.has(Role::status) || call.name == Name::Probe || call.name == Name::Mprobe) return;
+  if (!tells_of_receive(call)) return;
   const auto& status = *static_cast<const mpi::StatusWords*>(call.pointer(Role::status));
   event.what = Event::What::receive, event.at_ns = exit_ns;
   const Trace::Ended ended = trace_.ended(status);

@@ -11,8 +11,9 @@
 namespace kumihimo::record {
 
 std::vector<Regions::Open>& Regions::open() {
-  static thread_local std::vector<Open> open;
-  return open;
+  // Never destroyed: what is written at the exit of the process comes after the end of a thread's variables.
+  static thread_local auto* const open = new std::vector<Open>;
+  return *open;
 }
 
 void Regions::begin(std::string name, std::string expectation, std::int64_t mpi_ns, bool meant) {
