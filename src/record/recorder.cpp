@@ -33,6 +33,22 @@ bool is_revoked(const Communicator& communicator) {
   return ask && ask(communicator.handle, &is) == 0 && is;
 }
 
+// Between MPI_Init and MPI_Finalize. Asked at each call of a program that has but sessions, so the library is not
+// looked for anew; one without these functions is running as far as we know, and what it lacks is said by who opens it.
+bool is_running() {
+  using Ask = int (*)(int*);
+  static const auto initialized = reinterpret_cast<Ask>(mpi::loaded_symbol("PMPI_Initialized"));
+  static const auto finalized = reinterpret_cast<Ask>(mpi::loaded_symbol("PMPI_Finalized"));
+  if (!initialized || !finalized) return true;
+  static std::atomic<bool> ended = false; // for good
+  if (ended.load(std::memory_order_relaxed)) return false;
+  int is = 0;
+  if (initialized(&is) != 0 || !is) return false;
+  if (finalized(&is) == 0 && !is) return true;
+  ended = true;
+  return false;
+}
+
 // Calls in which only the root is waited for.
 bool waits_for_root(Name name) { return name == Name::Bcast || name == Name::Scatter || name == Name::Scatterv; }
 
@@ -65,7 +81,7 @@ Recorder* Recorder::current() {
   if (recorder) [[likely]]
     return recorder->finished_.load(std::memory_order_relaxed) ? nullptr : recorder;
   static std::atomic<bool> unknown = false;
-  if (unknown) return nullptr;
+  if (unknown || !is_running()) return nullptr;
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   if ((recorder = made)) return recorder;
@@ -75,9 +91,6 @@ Recorder* Recorder::current() {
     std::fprintf(stderr, "kumihimo: %s; nothing is recorded\n", library.error().sentence().c_str());
     return nullptr;
   }
-  int initialized = 0, finalized = 0;
-  if (library->call.Initialized(&initialized) != 0 || !initialized) return nullptr;
-  if (library->call.Finalized(&finalized) != 0 || finalized) return nullptr;
   made = recorder = new Recorder(std::move(*library)); // lives as long as the process
   return recorder;
 }

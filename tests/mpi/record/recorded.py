@@ -346,6 +346,15 @@ def left(arguments):
             equal([r["unended"] for r in part["regions"]], [1, 1], "regions without end")
 
 
+def between(arguments):
+    """One rank and the others, as two groups: a part of the result for each rank of one's own."""
+    ranks = arguments[2]
+    profile, _ = recorded(arguments)
+    for rank in range(ranks):
+        for name in ("MPI_Reduce_scatter", "MPI_Reduce_scatter_block"):
+            equal(profile.calls(rank, name, "bytes"), 2 * (ranks - 1) * DOUBLE, f"bytes of {name} on rank {rank}")
+
+
 CASES = {
     f.__name__: f
     for f in (
@@ -363,6 +372,7 @@ CASES = {
         composed,
         traced,
         left,
+        between,
     )
 }
 
