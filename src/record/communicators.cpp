@@ -1,6 +1,7 @@
 #include "record/communicators.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace kumihimo::record {
 
@@ -49,6 +50,12 @@ std::unique_ptr<Communicator> Communicators::describe(Handle handle, bool window
   if (const auto it = origins_[window].find(handle); it != origins_[window].end()) kind.origin = it->second;
   kind.origin.window = window;
   kind.leader = world_rank(*made, 0);
+  if (kind.origin.parent >
+      0) { // each made of the one before by the same line: they are one kind, however long the chain
+    CommunicatorKind of_parent = kinds_[kind.origin.parent - 1];
+    const std::uint32_t parents = std::exchange(of_parent.origin.parent, kind.origin.parent);
+    if (of_parent.identity() == kind.identity()) kind.origin.parent = parents;
+  }
   made->kind = number_of(std::move(kind));
   return made;
 }

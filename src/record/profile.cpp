@@ -139,8 +139,7 @@ std::string Recorder::part(bool whole) {
   std::map<int, Traffic> traffic;
   std::map<std::string, Histogram> histograms;
   std::int64_t mpi_ns = 0;
-  const std::lock_guard lock(threads_mutex_);
-  for (const ThreadRecord& thread : threads()) {
+  PerThread<ThreadRecord>::each([&](const ThreadRecord& thread) {
     mpi_ns += thread.mpi_ns;
     for (const Row& row : thread.rows.all()) calls.push_back(row_of(row, sites));
     for (const auto& [partner, t] : thread.partners) {
@@ -153,7 +152,7 @@ std::string Recorder::part(bool whole) {
         auto& all = histograms[std::string(caught::describe(static_cast<caught::Name>(n)).name)];
         for (std::size_t i = 0; i < all.size(); ++i) all[i] += (*thread.sizes[n])[i];
       }
-  }
+  });
   for (const CommunicatorKind& kind : communicators_.kinds()) kinds.push_back(kind_of(kind, sites));
   for (const auto& [partner, t] : traffic)
     partners.push_back({partner, t.messages, t.bytes, t.one_sided_messages, t.one_sided_bytes});
@@ -167,7 +166,7 @@ std::string Recorder::part(bool whole) {
                   {"host", host.data()},
                   {"process", process_},
                   {"finalized", whole},
-                  {"threads", threads().size()},
+                  {"threads", PerThread<ThreadRecord>::threads()},
                   {"seconds", seconds(Clock::now_ns() - begun_ns_)},
                   {"mpi_seconds", seconds(mpi_ns)},
                   {"clock_offset_seconds", seconds(clock_.offset_ns())},

@@ -49,6 +49,25 @@ bool is_running() {
   return false;
 }
 
+// Of a process that others of the program have started by MPI_Comm_spawn: it has a world of its own, whose ranks count
+// from 0 again.
+bool is_spawned(const mpi::Library& library) {
+  const auto parent_of = reinterpret_cast<int (*)(mpi::Handle*)>(mpi::loaded_symbol("PMPI_Comm_get_parent"));
+  mpi::Handle parent = library.constants.comm_null;
+  if (!parent_of || parent_of(&parent) != 0) return false;
+  const bool wide = library.family == mpi::Family::open_mpi; // MPICH's is an int
+  return (wide ? parent : static_cast<std::int32_t>(parent)) != library.constants.comm_null;
+}
+
+// Beside the profile and the trace of those who started it: a world's profile is named after the process of its rank 0.
+Settings settings_for(const mpi::Library& library) {
+  Settings settings = settings_of_environment();
+  if (!is_spawned(library)) return settings;
+  if (!settings.output.empty()) settings.output += fmt::format(".spawned-{}", getpid());
+  settings.trace.clear();
+  return settings;
+}
+
 // Calls in which only the root is waited for.
 bool waits_for_root(Name name) { return name == Name::Bcast || name == Name::Scatter || name == Name::Scatterv; }
 
@@ -60,21 +79,7 @@ bool tells_of_receive(const Call& call) {
 
 } // namespace
 
-std::mutex Recorder::threads_mutex_;
-
-std::deque<ThreadRecord>& Recorder::threads() {
-  static auto* const all = new std::deque<ThreadRecord>;
-  return *all;
-}
-
-ThreadRecord& Recorder::thread() {
-  static thread_local ThreadRecord* mine = nullptr;
-  if (!mine) [[unlikely]] {
-    const std::lock_guard lock(threads_mutex_);
-    mine = &threads().emplace_back();
-  }
-  return *mine;
-}
+ThreadRecord& Recorder::thread() { return PerThread<ThreadRecord>::mine(); }
 
 Recorder* Recorder::current() {
   Recorder* recorder = made.load(std::memory_order_acquire);
@@ -107,7 +112,7 @@ void Recorder::at_exit() {
 }
 
 Recorder::Recorder(mpi::Library library)
-    : library_(std::move(library)), settings_(settings_of_environment()), counters_before_(counters_.read()),
+    : library_(std::move(library)), settings_(settings_for(library_)), counters_before_(counters_.read()),
       clock_(library_, settings_.skew_ns), communicators_(library_), volumes_(library_), splitting_(library_, clock_),
       regions_(counters_), trace_(library_, !settings_.trace.empty(), settings_.most_events), process_(getpid()) {
   library_.call.Comm_rank(library_.constants.comm_world, &rank_);
@@ -149,6 +154,7 @@ void Recorder::before(Call& call) {
     break;
   case Kind::wait:
   case Kind::test:
+    if (call.name == Name::Request_free) forget_request(call);
     if (trace_ && completes(call)) trace_.before_completion(call);
     break;
   case Kind::communicator_end:
@@ -251,12 +257,20 @@ void Recorder::count(const Call& call, const Communicator* communicator, Row& ro
 
 void Recorder::note_persistent(const Call& call, const Communicator* communicator, const Volume& volume) {
   const bool collective = call.kind() == Kind::persistent_collective;
-  if (!collective && !volume.sends) return; // what a start of it moves is told by the sender
+  if (!collective && !volume.sends) return forget_request(call); // what a start of it moves is told by the sender
   Persistent persistent{call.name, volume.bytes, collective, -1};
   if (volume.sends && volume.partner >= 0 && communicator)
     persistent.partner = communicators_.world_rank(*communicator, volume.partner);
   const std::lock_guard lock(mutex_);
   persistent_[call.handle_at(Role::request)] = persistent;
+}
+
+// Its handle may have been that of another before, and may come back.
+void Recorder::forget_request(const Call& call) {
+  const mpi::Handle request = call.handle_at(Role::request);
+  trace_.forget(request);
+  const std::lock_guard lock(mutex_);
+  persistent_.erase(request);
 }
 
 void Recorder::start(mpi::Handle request, Row& row, ThreadRecord& mine) {
@@ -297,12 +311,8 @@ void Recorder::end_region(const char* name) {
 }
 
 void Recorder::trace(const Call& call, const Communicator* communicator, int code, std::int64_t exit_ns) {
-  static thread_local std::uint16_t number = [] {
-    static std::atomic<std::uint16_t> threads_seen = 0;
-    return threads_seen++;
-  }();
   const auto entry_ns = static_cast<std::int64_t>(call.notes[begun]);
-  Event event{entry_ns, 0, Event::What::enter, static_cast<std::uint8_t>(call.name), number};
+  Event event{entry_ns, 0, Event::What::enter, static_cast<std::uint8_t>(call.name), thread().number};
   event.communicator = static_cast<std::uint32_t>(call.notes[kind_number]);
   trace_.add(event);
   if (code == 0 && communicator) trace_messages(call, *communicator, event, exit_ns);

@@ -6,6 +6,7 @@
 #include "record/clock.hpp"
 #include "record/communicators.hpp"
 #include "record/counters.hpp"
+#include "record/per_thread.hpp"
 #include "record/regions.hpp"
 #include "record/rows.hpp"
 #include "record/settings.hpp"
@@ -16,7 +17,6 @@
 #include <sys/types.h>
 
 #include <atomic>
-#include <deque>
 #include <mutex>
 #include <unordered_map>
 
@@ -54,6 +54,7 @@ class Recorder {
   void after_collective(const caught::Call& call, Communicator& communicator, Row* row, std::int64_t exit_ns);
   void count(const caught::Call& call, const Communicator* communicator, Row& row, ThreadRecord& thread);
   void note_persistent(const caught::Call& call, const Communicator* communicator, const Volume& volume);
+  void forget_request(const caught::Call& call);
   void start(mpi::Handle request, Row& row, ThreadRecord& thread);
   void note_handles(const caught::Call& call, const Communicator* communicator, const Row* row);
   void trace(const caught::Call& call, const Communicator* communicator, int code, std::int64_t exit_ns);
@@ -83,9 +84,6 @@ class Recorder {
   std::atomic<bool> recording_ = true, finished_ = false;
   std::mutex mutex_; // of what follows
   std::unordered_map<mpi::Handle, Persistent> persistent_;
-
-  static std::mutex threads_mutex_;
-  static std::deque<ThreadRecord>& threads(); // stay when a thread ends
 };
 
 } // namespace kumihimo::record

@@ -5,6 +5,7 @@
 #include "caught/call.hpp"
 
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <deque>
@@ -88,6 +89,11 @@ constexpr std::size_t class_of(std::int64_t bytes) {
 }
 
 struct ThreadRecord {
+  // In the trace; a thread that begins after another's end may have the same.
+  const std::uint16_t number = [] {
+    static std::atomic<std::uint16_t> made = 0;
+    return made++;
+  }();
   Rows rows;
   std::unordered_map<int, Traffic> partners; // by rank of the world
   std::array<std::unique_ptr<Histogram>, caught::names> sizes;

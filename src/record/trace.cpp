@@ -1,6 +1,7 @@
 #include "record/trace.hpp"
 
 #include "record/clock.hpp"
+#include "record/per_thread.hpp"
 
 #include <fstream>
 
@@ -10,15 +11,12 @@ namespace {
 using caught::Name;
 using caught::Role;
 
-// Of the completion call that is under way on this thread. Never destroyed: a program may call MPI at its very end.
+// Of the completion call that is under way on a thread.
 struct Asked {
   std::vector<mpi::Handle> requests;
   std::vector<mpi::StatusWords> statuses; // of ours, where the program wants none
 };
-Asked& asked() {
-  static thread_local auto* const mine = new Asked;
-  return *mine;
-}
+Asked& asked() { return PerThread<Asked>::mine(); }
 
 int requests_of(const caught::Call& call) {
   return call.has(Role::requests) ? static_cast<int>(call.integer(Role::request_count)) : 1;
@@ -39,6 +37,11 @@ void Trace::add(Event event) {
 void Trace::begin_receive(mpi::Handle request, std::uint32_t kind, InWorld in_world) {
   const std::lock_guard lock(mutex_);
   receives_[request] = {kind, std::move(in_world)};
+}
+
+void Trace::forget(mpi::Handle request) {
+  const std::lock_guard lock(mutex_);
+  receives_.erase(request);
 }
 
 void Trace::before_completion(caught::Call& call) {

@@ -47,6 +47,7 @@ class Trace {
   Ended ended(const mpi::StatusWords& status) const;
   // One that ends later; what a wait or test is about to be asked for; and which receives it has ended.
   void begin_receive(mpi::Handle request, std::uint32_t kind, InWorld in_world);
+  void forget(mpi::Handle request);
   void before_completion(caught::Call& call);
   std::vector<Ended> after_completion(const caught::Call& call);
 

@@ -355,6 +355,55 @@ def between(arguments):
             equal(profile.calls(rank, name, "bytes"), 2 * (ranks - 1) * DOUBLE, f"bytes of {name} on rank {rank}")
 
 
+def reused(arguments):
+    """Ten messages by MPI_Send, and none by a request that is of a receive now."""
+    profile, _ = recorded(arguments)
+    for rank in range(arguments[2]):
+        equal(profile.matrix(rank), {1 - rank: (10, 10 * INT, 0, 0)}, f"partners of rank {rank}")
+        equal(profile.calls(rank, "MPI_Start", "bytes"), 0, f"bytes of MPI_Start on rank {rank}")
+
+
+def chain(arguments):
+    """What one line makes, each of the one before, is one kind."""
+    profile, _ = recorded(arguments)
+    for rank in range(arguments[2]):
+        made = sorted(c["made"] for c in profile.ranks[rank]["communicators"] if c["name"] == "MPI_Comm_dup")
+        check(len(made) <= 3, f"few kinds, not {len(made)}")
+        check(sum(made) >= 50, f"all are counted, {made}")
+        equal(profile.calls(rank, "MPI_Barrier"), 50, "calls of MPI_Barrier")
+
+
+def one_by_one(arguments):
+    """What threads have counted stays, and the next goes on with it: rows of two at most."""
+    profile, _ = recorded(arguments)
+    for rank in range(arguments[2]):
+        if "MPI_Send" not in profile.names(rank):
+            continue  # a library without threads
+        equal(profile.calls(rank, "MPI_Send"), 50, "calls of all threads")
+        equal(profile.ranks[rank]["threads"], 51, "threads")
+        rows = [row for row in profile.ranks[rank]["calls"] if row["call"] == "MPI_Send"]
+        equal(len(rows), 1, "rows of threads that were never there at once")
+
+
+def spawned(arguments):
+    """The processes that the program has started write a profile of their own, beside that of the program."""
+    _, family, ranks, recorder, program, launcher = arguments
+    with tempfile.TemporaryDirectory() as name:
+        more = {"KUMIHIMO_RECORD_TRACE": name}
+        ended = launch(Path(name), family, ranks, recorder, program, launcher, more)
+        equal(ended.returncode, 0, f"exit status; {ended.stdout}{ended.stderr}")
+        profile = Profile(Path(name))
+        equal(sorted(profile.ranks), list(range(ranks)), "ranks of the program")
+        for rank in range(ranks):
+            equal(profile.calls(rank, "MPI_Barrier"), 6, "calls of MPI_Barrier")
+            check(list(events_of(Path(name), rank)), "their events")
+        (path,) = Path(name).glob("profile.spawned-*")
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        equal([line["rank"] for line in lines[1:]], [0, 1], "ranks that were spawned")
+        for line in lines[1:]:
+            equal([r["calls"] for r in line["calls"] if r["call"] == "MPI_Barrier"], [1], "their calls")
+
+
 CASES = {
     f.__name__: f
     for f in (
@@ -373,6 +422,10 @@ CASES = {
         traced,
         left,
         between,
+        reused,
+        chain,
+        one_by_one,
+        spawned,
     )
 }
 
