@@ -80,6 +80,8 @@ def recorded(
             tell(nothing(preload.obstacles(program)))
             if json_file is not None:
                 write_json(json_file, told)
+        for path in reading.spawned(output):
+            tell(f"processes that the program started by itself have a profile of their own, {path}, and no trace")
         if trace is not None:
             tell(otf2_writing.write(trace, output))
     except KumihimoError as error:  # the exit status is the program's all the same

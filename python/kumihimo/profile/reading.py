@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -60,12 +61,26 @@ def rank(value: object, number: int, path: Path) -> dict:
 
 def parts_of(output: Path) -> list[Path]:
     """What ranks wrote by themselves, since they did not end MPI."""
-    return sorted(output.parent.glob(f"{output.name}.rank*"), key=lambda p: (len(p.name), p.name))
+    return beside(output, r"\.rank\d+")
+
+
+def spawned(output: Path) -> list[Path]:
+    """The profiles of the worlds that the program's processes have started: each has a name of its own. Their parts are
+    put to them."""
+    own = r"\.spawned-\d+"
+    worlds = {path.with_name(re.sub(r"\.rank\d+$", "", path.name)) for path in beside(output, own + r"(\.rank\d+)?")}
+    return sorted(world for world in worlds if gather(world))
+
+
+def beside(output: Path, form: str) -> list[Path]:
+    """The files whose names are that of `output` and then such an end; others are the user's."""
+    name = re.compile(re.escape(output.name) + form)
+    return sorted((p for p in output.parent.iterdir() if name.fullmatch(p.name)), key=lambda p: (len(p.name), p.name))
 
 
 def forget(output: Path) -> None:
     """Of an earlier run."""
-    for path in (output, *parts_of(output)):
+    for path in (output, *beside(output, r"(\.spawned-\d+)?(\.rank\d+)?")):
         path.unlink(missing_ok=True)
 
 
