@@ -30,7 +30,7 @@ int caught_in_c(const char* exported, const void* site, Words... given) {
     return next(given...);
   }
   std::array<Word, sizeof...(Words) + 1> words{given...};
-  Call call(name, exported, Language::c, large, site, words.data());
+  Call call(name, exported, Language::c, large, outermost ? HandedOn::site_or(site) : site, words.data());
   if (outermost) {
     if (const std::optional<int> code = answer(call)) return *code;
     before(call);

@@ -14,7 +14,10 @@ template <Name name, bool f08, class... Words>
 void caught_in_fortran(const char* exported, const void* site, Words... given) {
   using Function = void (*)(Words...);
   static const auto next = reinterpret_cast<Function>(next_of(exported));
-  if (!Fortran::get().caught(f08)) return next(given...);
+  if (!Fortran::get().caught(f08)) {
+    const HandedOn handed_on(site);
+    return next(given...);
+  }
   const Outermost outermost(name);
   if (!outermost) return next(given...);
   std::array<Word, sizeof...(Words)> words{given...};
@@ -30,6 +33,14 @@ void caught_in_fortran(const char* exported, const void* site, Words... given) {
   after(call, error ? *error : 0);
 }
 
+// MPICH's names of mpi_f08 for calls with a buffer, which is described there: C's names are reached, and caught.
+template <Name name, class... Words> // the name, so that each has a `next` of its own
+void handed_on_to_c(const char* exported, const void* site, Words... given) {
+  static const auto next = reinterpret_cast<void (*)(Words...)>(next_of(exported));
+  const HandedOn handed_on(site);
+  if (next) next(given...);
+}
+
 } // namespace
 } // namespace kumihimo::caught
 
@@ -39,12 +50,17 @@ using namespace kumihimo::caught;
   extern "C" [[gnu::weak]] void exported(KUMIHIMO_WORDS(number)) {                                                     \
     caught_in_fortran<Name::name, f08>(#exported, __builtin_return_address(0) KUMIHIMO_PASS(number));                  \
   }
+#define KUMIHIMO_NAME_TO_C(exported, name, number)                                                                     \
+  extern "C" [[gnu::weak]] void exported(KUMIHIMO_WORDS(number)) {                                                     \
+    handed_on_to_c<Name::name>(#exported, __builtin_return_address(0) KUMIHIMO_PASS(number));                          \
+  }
 #define KUMIHIMO_SPELLINGS(lower, upper, name, number)                                                                 \
   KUMIHIMO_NAME(mpi_##lower, name, false, number)                                                                      \
   KUMIHIMO_NAME(mpi_##lower##_, name, false, number)                                                                   \
   KUMIHIMO_NAME(mpi_##lower##__, name, false, number)                                                                  \
   KUMIHIMO_NAME(MPI_##upper, name, false, number)                                                                      \
-  KUMIHIMO_NAME(mpi_##lower##_f08_, name, true, number)
+  KUMIHIMO_NAME(mpi_##lower##_f08_, name, true, number)                                                                \
+  KUMIHIMO_NAME_TO_C(mpi_##lower##_f08ts_, name, number)
 // With the error; those that begin with argc and argv in C begin without them here.
 #define KUMIHIMO_FORTRAN_plain(lower, upper, name, ...)                                                                \
   KUMIHIMO_SPELLINGS(lower, upper, name, KUMIHIMO_NUMBER(__VA_ARGS__ __VA_OPT__(, ) error))

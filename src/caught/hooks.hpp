@@ -6,6 +6,7 @@
 #include "caught/call.hpp"
 
 #include <optional>
+#include <utility>
 
 namespace kumihimo::caught {
 
@@ -40,6 +41,24 @@ class Outermost {
   static thread_local bool inside_;
   static thread_local Name outer_;
   bool mine_;
+};
+
+// Where a call by a name of Fortran returns to, which is caught by C's name that it reaches: that returns to the
+// library's binding. The first call by C's name takes it, unless there is none.
+class HandedOn {
+ public:
+  explicit HandedOn(const void* site) { site_ = site; }
+  ~HandedOn() { site_ = nullptr; }
+  HandedOn(const HandedOn&) = delete;
+  HandedOn& operator=(const HandedOn&) = delete;
+  static const void* site_or(const void* own) {
+    if (!site_) [[likely]]
+      return own;
+    return std::exchange(site_, nullptr);
+  }
+
+ private:
+  static thread_local const void* site_;
 };
 
 } // namespace kumihimo::caught

@@ -10,6 +10,7 @@
 
 namespace kumihimo::caught {
 thread_local bool Outermost::inside_ = false;
+thread_local const void* HandedOn::site_ = nullptr;
 thread_local Name Outermost::outer_{};
 
 void* next_of(const char* name) {

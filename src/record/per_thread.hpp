@@ -1,6 +1,7 @@
 // One object for each thread that asks for it. It is never destroyed: what it holds is written at the exit of the
-// process, and a program may call MPI at its very end. When a thread ends, the next new one goes on with its object, so
-// that a program which starts threads without end takes no more memory than for those that it has at once.
+// process, and a program may call MPI at its very end. When a thread ends, the next new one goes on with its object,
+// cleared if it can be, so that a program which starts threads without end takes no more memory than for those that it
+// has at once.
 #pragma once
 
 #include <cstddef>
@@ -59,6 +60,9 @@ class PerThread {
       } else {
         own_ = all.free.back();
         all.free.pop_back();
+      }
+      if constexpr (requires { own_->clear(); }) {
+        if (!counted_) own_->clear();
       }
       if (!counted_) ++all.threads;
       counted_ = true;

@@ -1,6 +1,7 @@
 #include "record/regions.hpp"
 
 #include "record/clock.hpp"
+#include "record/per_thread.hpp"
 
 #include <fcntl.h>
 #include <sys/uio.h>
@@ -12,11 +13,7 @@
 
 namespace kumihimo::record {
 
-std::vector<Regions::Open>& Regions::open() {
-  // Never destroyed: what is written at the exit of the process comes after the end of a thread's variables.
-  static thread_local auto* const open = new std::vector<Open>;
-  return *open;
-}
+std::vector<Regions::Open>& Regions::open() { return PerThread<std::vector<Open>>::mine(); }
 
 void Regions::begin(std::string name, std::string expectation, std::int64_t mpi_ns, bool meant) {
   Open begun{{std::move(name), std::move(expectation)}, 0, mpi_ns, counters_.read(), meant};

@@ -6,6 +6,8 @@
 
 #include <cstdio>
 #include <limits>
+#include <mutex>
+#include <utility>
 
 namespace kumihimo::record {
 
@@ -31,42 +33,53 @@ void Splitting::divide(Communicator& communicator, const std::vector<std::int64_
   communicator.samples.clear();
 }
 
+// One that cannot be started is left out, and the others are ended all the same: the library writes to their buffers.
 void Splitting::split(const std::vector<Communicator*>& communicators) const {
-  std::vector<std::vector<std::int64_t>> mine, last;
-  std::vector<mpi::Handle> requests;
-  for (const Communicator* c : communicators) {
-    mine.push_back(entries(*c));
-    last.emplace_back(mine.back().size());
+  std::vector<std::unique_ptr<Reduction>> reductions;
+  for (Communicator* c : communicators) {
+    auto reduction = std::make_unique<Reduction>(Reduction{c, entries(*c), {}});
+    reduction->last.resize(reduction->mine.size());
+    if (library_.call.Iallreduce(reduction->mine.data(), reduction->last.data(),
+                                 static_cast<int>(reduction->mine.size()), library_.datatype(DataType::int64),
+                                 library_.operation(Operation::max), c->handle, &reduction->request) == 0)
+      reductions.push_back(std::move(reduction));
+    else
+      c->samples.clear();
   }
-  for (std::size_t i = 0; i < communicators.size(); ++i) {
-    mpi::Handle request = 0;
-    if (library_.call.Iallreduce(mine[i].data(), last[i].data(), static_cast<int>(mine[i].size()),
-                                 library_.datatype(DataType::int64), library_.operation(Operation::max),
-                                 communicators[i]->handle, reinterpret_cast<mpi::Handle*>(&request)) != 0)
-      return;
-    requests.push_back(request);
-  }
-  wait_for(requests);
-  for (std::size_t i = 0; i < communicators.size(); ++i) divide(*communicators[i], last[i]);
+  Patience patience;
+  for (std::unique_ptr<Reduction>& reduction : reductions)
+    if (ended(reduction->request, patience)) {
+      divide(*reduction->communicator, reduction->last);
+    } else { // it may be under way for ever, and write to its buffers at any time
+      reduction->communicator->samples.clear();
+      keep_for_good(std::move(reduction));
+    }
 }
 
-// A rank on which the recorder was lost would never come: that is said, not waited for in silence.
-void Splitting::wait_for(std::vector<mpi::Handle>& requests) const {
+void Splitting::keep_for_good(std::unique_ptr<Reduction> reduction) {
+  static std::mutex mutex;
+  static auto* const all = new std::vector<std::unique_ptr<Reduction>>;
+  const std::lock_guard lock(mutex);
+  all->push_back(std::move(reduction));
+}
+
+bool Splitting::ended(mpi::Handle& request, Patience& patience) const {
+  for (int done = 0; !done;) {
+    mpi::StatusWords status;
+    if (library_.call.Test(&request, &done, &status) != 0) return false;
+    if (done) break;
+    sched_yield();
+    patience.wait();
+  }
+  return true;
+}
+
+void Splitting::Patience::wait() {
   constexpr std::int64_t patience_ns = 60'000'000'000;
-  const std::int64_t begun = Clock::now_ns();
-  bool told = false;
-  for (mpi::Handle& request : requests)
-    for (int done = 0; !done;) {
-      mpi::StatusWords status;
-      if (library_.call.Test(&request, &done, &status) != 0) return;
-      if (done) break;
-      sched_yield();
-      if (told || Clock::now_ns() - begun < patience_ns) continue;
-      told = true;
-      std::fprintf(stderr,
-                   "kumihimo: one rank has waited a minute for the others at the end of MPI; do all of them run "
-                   "with the recorder?\n");
-    }
+  if (told || Clock::now_ns() - begun_ns < patience_ns) return;
+  told = true;
+  std::fprintf(stderr, "kumihimo: one rank has waited a minute for the others at the end of MPI; do all of them run "
+                       "with the recorder?\n");
 }
 
 } // namespace kumihimo::record

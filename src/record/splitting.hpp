@@ -5,7 +5,7 @@
 #include "record/clock.hpp"
 #include "record/communicators.hpp"
 
-#include <string>
+#include <memory>
 #include <vector>
 
 namespace kumihimo::record {
@@ -21,7 +21,20 @@ class Splitting {
  private:
   std::vector<std::int64_t> entries(const Communicator& communicator) const;
   void divide(Communicator& communicator, const std::vector<std::int64_t>& last) const;
-  void wait_for(std::vector<mpi::Handle>& requests) const;
+  struct Reduction {
+    Communicator* communicator = nullptr;
+    std::vector<std::int64_t> mine, last;
+    mpi::Handle request = 0;
+  };
+  static void keep_for_good(std::unique_ptr<Reduction> reduction);
+  // A rank on which the recorder was lost would never come: that is said, not waited for in silence.
+  struct Patience {
+    std::int64_t begun_ns = Clock::now_ns();
+    bool told = false;
+    void wait();
+  };
+  // Whether it has; not where the library knows of an error.
+  bool ended(mpi::Handle& request, Patience& patience) const;
 
   const mpi::Library& library_;
   const Clock& clock_;

@@ -26,6 +26,15 @@ TEST(Regions, LieWithinEachOtherAndApartByThread) {
   EXPECT_EQ(regions.unbegun(), std::vector<std::string>{"outer"});
 }
 
+TEST(Regions, OfAThreadThatHasEndedAreNotTheNextOnes) {
+  const Counters counters;
+  Regions regions(counters);
+  for (int i = 0; i < 3; ++i) std::thread([&] { regions.begin("open", "", 0); }).join();
+  std::thread([&] { regions.end("open", 0); }).join();
+  EXPECT_EQ(regions.unbegun(), std::vector<std::string>{"open"});
+  EXPECT_TRUE(regions.all().empty());
+}
+
 TEST(Regions, WithoutEndAreTold) {
   const Counters counters;
   Regions regions(counters);

@@ -168,6 +168,13 @@ def counts(arguments):
             equal(profile.calls(rank, name, "split_calls"), 1, f"{name} is split")
 
 
+def of_program(part, program):
+    """Calls are at places in the program, not in its library's binding for Fortran."""
+    for row in part["calls"]:
+        if row["call"] != "MPI_Init":
+            equal(Path(part["sites"][row["site"]]["object"]).name, program.name, f"where {row['call']} is called")
+
+
 def fortran(arguments):
     ranks = arguments[2]
     profile, _ = recorded(arguments)
@@ -192,6 +199,7 @@ def fortran(arguments):
 
     compare(profile, ranks, expected)
     for rank in range(ranks):
+        of_program(profile.ranks[rank], Path(arguments[4][0]))
         equal(
             profile.matrix(rank), {(rank + 1) % ranks: (3, (rank + 1 + 5 + 2) * INT, 0, 0)}, f"partners of rank {rank}"
         )

@@ -1,0 +1,63 @@
+// Splitting over a library that fails now and then: functions of ours stand for MPI's.
+#include "record/splitting.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+using namespace kumihimo;
+using namespace kumihimo::record;
+
+namespace {
+
+constexpr mpi::Handle not_started = 2, lost = 3;
+
+struct Under {
+  const std::int64_t* mine;
+  std::int64_t* last;
+  int n;
+  int tests = 0;
+};
+std::map<mpi::Handle, Under> under_way; // by communicator, which is the request too
+
+int begin(const void* mine, void* last, int n, mpi::Handle, mpi::Handle, mpi::Handle communicator,
+          mpi::Handle* request) {
+  if (communicator == not_started) return 1;
+  under_way[communicator] = {static_cast<const std::int64_t*>(mine), static_cast<std::int64_t*>(last), n};
+  *request = communicator;
+  return 0;
+}
+
+int test(mpi::Handle* request, int* done, mpi::StatusWords*) {
+  if (*request == lost) return 1;
+  Under& it = under_way.at(*request);
+  *done = ++it.tests == 3;
+  for (int i = 0; *done && i < it.n; ++i) it.last[i] = it.mine[i] + 40; // another rank enters 40 ns later
+  return 0;
+}
+
+TEST(Splitting, EndsAllThatItBegan) {
+  mpi::Library library;
+  library.call.Iallreduce = begin;
+  library.call.Test = test;
+  const Clock clock(library, 0);
+  std::deque<Row> rows(5);
+  std::deque<Communicator> all(5);
+  std::vector<Communicator*> pointers;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].handle = static_cast<mpi::Handle>(i);
+    all[i].samples = {{1000, 1100, true, &rows[i]}};
+    pointers.push_back(&all[i]);
+  }
+  Splitting(library, clock).split(pointers);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool failed = all[i].handle == not_started || all[i].handle == lost;
+    EXPECT_EQ(rows[i].waiting_ns, failed ? 0 : 40) << i;
+    EXPECT_EQ(rows[i].transferring_ns, failed ? 0 : 60) << i;
+    EXPECT_TRUE(all[i].samples.empty()) << i;
+  }
+  // The library may write to the buffers of the one that was lost for as long as the process lives.
+  under_way.at(lost).last[0] = under_way.at(lost).mine[0];
+}
+
+} // namespace
