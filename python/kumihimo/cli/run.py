@@ -22,6 +22,11 @@ PROMISES = {  # of what was not said to be otherwise
     "exact": "float sums were rounded once: the same bits on any number of ranks; other float reductions kept an order",
 }
 
+NO_SUMMARY = (
+    "the program wrote no summary: it makes no call of MPI that is caught or did not end MPI, its rank 0 is on another "
+    "node, or the object was lost on the way to it (a wrapper that clears LD_PRELOAD)"
+)
+
 
 @app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 def command(
@@ -55,7 +60,7 @@ def command(
 
     Nothing is compiled anew: the program's calls of MPI_Allreduce, MPI_Reduce and MPI_Bcast are caught, in C and in
     Fortran. Standard input and output are the program's, and so is the exit status."""
-    from kumihimo import preload
+    from kumihimo import obstacles, preload
 
     if json_file is not None:
         writable(json_file)
@@ -67,11 +72,12 @@ def command(
         "REPRODUCIBLE": mode,
         "TIMEOUT": checked_timeout(timeout),
     }
-    code, summary = preload.run(program, settings)
-    if summary is None:
-        tell(without_summary(preload.obstacles(program)))
+    if found := obstacles.obstacles(program):
+        tell(obstacles.sentence(found))
+        code, summary = preload.run_as_it_is(program), None
     else:
-        for line in lines(summary):
+        code, summary = preload.run(program, settings)
+        for line in [NO_SUMMARY] if summary is None else lines(summary):
             tell(line)
     if json_file is not None:
         json_file.write_text(json.dumps({"exit_code": code, **(summary or {})}, indent=1) + "\n", encoding="utf-8")
@@ -80,16 +86,6 @@ def command(
 
 def tell(line: str) -> None:
     print(f"kumihimo: {line}", file=sys.stderr)
-
-
-def without_summary(obstacles: list[str]) -> str:
-    """Why nothing is known of what ran, as far as that can be told."""
-    if obstacles:
-        return f"nothing was caught: {'; '.join(obstacles)}, so that no object can be loaded into it"
-    return (
-        "the program wrote no summary: it makes no call of MPI that is caught or did not end MPI, its rank 0 is on "
-        "another node, or the object was lost on the way to it (a wrapper that clears LD_PRELOAD)"
-    )
 
 
 def lines(summary: dict) -> list[str]:

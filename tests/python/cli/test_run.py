@@ -72,6 +72,22 @@ class TestRun:
         assert [(c["algorithm"], c["calls"]) for c in found["calls"]] == [("ring", 10)]
         assert found["communicators"] == {"node of 2 ranks": 1}
 
+    def test_all_programs_of_a_line_are_caught(self, installation: mpi.Installation, tmp_path: Path) -> None:
+        program = tmp_path / "program.py"
+        program.write_text(PROGRAM, encoding="utf-8")
+        each = [sys.executable, str(program), installation.family, str(installation.library), "0"]
+        line = [*installation.arguments(1), *each, ":", "-n", "1", *each]
+        ran = subprocess.run(
+            [COMMAND, "run", "-a", "ring", "--", *line],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert ran.returncode == 0, ran.stderr
+        assert "allreduce from 4KiB below 8KiB: ring, 10 calls of all ranks" in ran.stderr
+
     def test_leaves_all_to_the_library_without_wisdom(self, installation: mpi.Installation, tmp_path: Path) -> None:
         ran = launch(installation, tmp_path)
         assert ran.returncode == 0, ran.stderr
@@ -224,6 +240,16 @@ def test_says_that_nothing_was_caught() -> None:
     ran = subprocess.run([COMMAND, "run", "--", "true"], capture_output=True, text=True, timeout=60, check=False)
     assert ran.returncode == 0
     assert "the program wrote no summary" in ran.stderr
+
+
+def test_a_line_with_a_program_that_takes_no_object_runs_as_it_is(tmp_path: Path) -> None:
+    mpirun = a_launcher(tmp_path, "mpirun", '[ "$1" = --version ] && echo "Open MPI"; echo "$LD_PRELOAD$@"; exit 7')
+    program = a_launcher(tmp_path, "program", "")
+    program.chmod(0o4755)
+    line = [COMMAND, "run", "-a", "ring", "--", str(mpirun), "env", ":", str(program)]
+    ran = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
+    assert (ran.returncode, ran.stdout) == (7, f"env : {program}\n")
+    assert len(ran.stderr.splitlines()) == 1 and f"{program} is setuid or setgid" in ran.stderr
 
 
 def test_algorithms_that_go_by_the_shape_are_refused_where_an_order_is_to_be_kept() -> None:
