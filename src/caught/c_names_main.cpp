@@ -20,8 +20,15 @@ template <Name name, bool large, class... Words>
 int caught_in_c(const char* exported, const void* site, Words... given) {
   using Function = int (*)(Words...);
   static const auto next = reinterpret_cast<Function>(next_of(exported));
-  const Outermost outermost;
-  if (next && !outermost) return next(given...);
+  const Outermost outermost(name);
+  if (next && !outermost) {
+    if constexpr (name == Name::Comm_free || name == Name::Comm_disconnect) {
+      std::array<Word, sizeof...(Words)> words{given...};
+      Call call(name, exported, Language::c, large, site, words.data());
+      nested_end(call, Outermost::outer());
+    }
+    return next(given...);
+  }
   std::array<Word, sizeof...(Words) + 1> words{given...};
   Call call(name, exported, Language::c, large, site, words.data());
   if (outermost) {

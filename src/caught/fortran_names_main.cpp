@@ -15,7 +15,7 @@ void caught_in_fortran(const char* exported, const void* site, Words... given) {
   using Function = void (*)(Words...);
   static const auto next = reinterpret_cast<Function>(next_of(exported));
   if (!Fortran::get().caught(f08)) return next(given...);
-  const Outermost outermost;
+  const Outermost outermost(name);
   if (!outermost) return next(given...);
   std::array<Word, sizeof...(Words)> words{given...};
   Call call(name, exported, Language::fortran, false, site, words.data());

@@ -13,6 +13,10 @@ namespace kumihimo::caught {
 // object that does none defines no answer().
 std::optional<int> answer(Call& call);
 
+// A call from within another one that is caught: a communicator's end, in a function of the program's for an attribute.
+// Nothing else is asked of it.
+void nested_end(Call& call, Name outermost);
+
 // Before the call goes on to the next object or the library; and after it, with MPI's code (0 where Fortran asked for
 // none). On any thread.
 void before(Call& call);
@@ -21,16 +25,20 @@ void after(const Call& call, int code);
 // One guard a thread.
 class Outermost {
  public:
-  Outermost() : mine_(!inside_) { inside_ = true; }
+  explicit Outermost(Name name) : mine_(!inside_) {
+    if (mine_) inside_ = true, outer_ = name;
+  }
   ~Outermost() {
     if (mine_) inside_ = false;
   }
   Outermost(const Outermost&) = delete;
   Outermost& operator=(const Outermost&) = delete;
   explicit operator bool() const { return mine_; }
+  static Name outer() { return outer_; } // the call that this thread is in
 
  private:
   static thread_local bool inside_;
+  static thread_local Name outer_;
   bool mine_;
 };
 

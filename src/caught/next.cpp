@@ -10,6 +10,7 @@
 
 namespace kumihimo::caught {
 thread_local bool Outermost::inside_ = false;
+thread_local Name Outermost::outer_{};
 
 void* next_of(const char* name) {
   if (void* address = dlsym(RTLD_NEXT, name)) return address;

@@ -47,13 +47,21 @@ bool is_dense(const mpi::Library& library, mpi::Handle type, int size) {
 }
 
 // The bytes of a call's buffer one behind the other, packed and unpacked by the MPI library in pieces that it can
-// count.
+// count. Of a non-blocking call it keeps a type of its own, and no communicator: the program may free both meanwhile.
 class Packed {
  public:
-  Packed(const mpi::Library& library, const Call& call, int size)
-      : library_(library), call_(call), size_(size), data_(static_cast<std::size_t>(call.count * size)) {
-    library.call.Type_get_extent(call.type, &low_, &extent_);
+  Packed(const Asked& asked, const Call& call, int size)
+      : library_(asked.session.library()), call_(call), size_(size),
+        data_(static_cast<std::size_t>(call.count * size)) {
+    library_.call.Type_get_extent(call.type, &low_, &extent_);
+    call_.communicator = library_.constants.comm_self;
+    if (asked.form == Form::nonblocking) owns_ = library_.call.Type_dup(call.type, &call_.type) == 0;
   }
+  ~Packed() {
+    if (owns_) library_.call.Type_free(&call_.type);
+  }
+  Packed(const Packed&) = delete;
+  Packed& operator=(const Packed&) = delete;
   std::byte* data() { return data_.data(); }
 
   Status pack() {
@@ -83,7 +91,8 @@ class Packed {
   }
 
   const mpi::Library& library_;
-  const Call call_;
+  Call call_;
+  bool owns_ = false;
   int size_;
   mpi::Address low_ = 0, extent_ = 0;
   std::vector<std::byte> data_;
@@ -181,7 +190,7 @@ Answer take_broadcast(const Asked& asked, Call& call) {
       &session, communicator, planned.plan, {call.receive, call.receive}, nullptr, communicator->rank() == call.root};
   if (is_dense(library, call.type, static_cast<int>(size))) return Answer(taken);
   try {
-    taken.packed = std::make_shared<Packed>(library, call, static_cast<int>(size));
+    taken.packed = std::make_shared<Packed>(asked, call, static_cast<int>(size));
   } catch (const std::bad_alloc&) {
     return Answer(failed(fmt::format("{} bytes of memory to pack a broadcast", bytes), "less"));
   }
@@ -242,6 +251,10 @@ std::optional<int> start_call(CollectiveKind kind, Call call, mpi::Handle& reque
   if (!started) return session->raise(started.error(), call.communicator);
   request = *started;
   return 0;
+}
+
+void count_other(caught::Name name) {
+  if (Session* const session = Session::current()) session->tally().other(name);
 }
 
 void meet(mpi::Handle communicator) {

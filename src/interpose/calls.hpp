@@ -3,6 +3,7 @@
 // too.
 #pragma once
 
+#include "caught/call.hpp"
 #include "execute/mpi/abi.hpp"
 #include "interpose/nonblocking.hpp"
 #include "schedule/collective.hpp"
@@ -29,6 +30,9 @@ class Session;
 // A plan's run, after what is under way on its communicator.
 Status run_plan(Session& session, Communicator& communicator, mpi::Handle handle, plan::Plan& plan,
                 const execute::Buffers& buffers);
+
+// A collective that is none of ours.
+void count_other(caught::Name name);
 
 // In a call in which the ranks of the communicator may wait for each other.
 void meet(mpi::Handle communicator);

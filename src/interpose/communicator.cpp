@@ -15,6 +15,19 @@ namespace {
 // plan made anew), on all ranks alike, since all have made the same calls in the same order.
 constexpr std::int64_t most_plans = 512; // two of each: in place, and not
 
+// A program may have hundreds of communicators, and mostly works on one or two. These have rings of the best size;
+// further ones, while so many live, have small ones: bytes for each pair of ranks. The smallest that a rank asks for
+// holds for all.
+std::atomic<std::int32_t> live_transports = 0;
+constexpr std::int32_t with_large_rings = 2, with_middle_rings = 6;
+constexpr std::int64_t middle_ring_bytes = 72 << 10, small_ring_bytes = 20 << 10;
+
+std::int64_t shared_memory_for(std::int32_t ranks, std::int32_t live) {
+  if (live < with_large_rings) return -1; // what there is
+  const std::int64_t pairs = static_cast<std::int64_t>(ranks) * (ranks - 1);
+  return pairs * (live < with_middle_rings ? middle_ring_bytes : small_ring_bytes);
+}
+
 } // namespace
 
 std::size_t Communicator::Refused::operator()(const plan::CallKey& k) const {
@@ -41,7 +54,9 @@ Communicator::Communicator(const mpi::Library& library, mpi::Handle handle, cons
     fixed_choices_[index_of(kind)] = fixed_choices(agreed.wisdom, kind, ranks);
 }
 
-Communicator::~Communicator() = default;
+Communicator::~Communicator() {
+  if (transport_) --live_transports;
+}
 
 const std::string& Communicator::note() const { return note_; }
 
@@ -186,10 +201,11 @@ void Communicator::connect() {
 bool Communicator::open_transport() {
   mpi::TransportOptions options;
   options.timeout_seconds = timeout_seconds_;
+  options.shared_memory_limit_bytes = shared_memory_for(ranks(), live_transports.load());
   Result<std::unique_ptr<mpi::MpiTransport>> made = mpi::MpiTransport::create(library_, handle_, options);
   if (made && note_.empty()) note_ = (*made)->note();
   if (!made && note_.empty() && !made.error().elsewhere) note_ = made.error().sentence();
-  if (made) transport_ = std::move(*made);
+  if (made) transport_ = std::move(*made), ++live_transports;
   transport_failed_ = !transport_;
   return !transport_failed_;
 }

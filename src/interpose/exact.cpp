@@ -3,6 +3,7 @@
 #include "kernels/exact_sum.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <bit>
 #include <cstring>
@@ -99,13 +100,22 @@ void count(const Sum& sum) {
 
 // The accumulators of the piece at hand: one blocking collective runs at a time in a thread.
 Result<std::byte*> accumulators(std::int64_t bytes) {
-  thread_local std::vector<std::byte> memory;
+  // Freed at the end of a thread, but for the first: it may still call MPI when its objects are gone, from those that a
+  // program has for good.
+  struct Kept {
+    std::vector<std::byte>* memory = new std::vector<std::byte>;
+    ~Kept() {
+      if (gettid() != getpid()) delete memory;
+    }
+  };
   try {
+    thread_local Kept kept;
+    std::vector<std::byte>& memory = *kept.memory;
     if (static_cast<std::int64_t>(memory.size()) < bytes) memory.resize(static_cast<std::size_t>(bytes));
+    return memory.data();
   } catch (const std::bad_alloc&) {
     return failed("256 KiB of memory for exact sums", "less");
   }
-  return memory.data();
 }
 
 Status run_piece(const Sum& sum, std::int64_t first, std::int64_t number, plan::Plan* plan) {

@@ -115,6 +115,11 @@ std::optional<int> answered(Call& call) {
   switch (call.kind()) {
   case Kind::collective: // not one of ours; its ranks may wait for each other
     meet(call.handle(Role::communicator));
+    count_other(call.name);
+    return std::nullopt;
+  case Kind::nonblocking_collective:
+  case Kind::persistent_collective:
+    count_other(call.name);
     return std::nullopt;
   case Kind::wait:
     if (Nonblocking* const moving = under_way()) return wait(call, *moving);
@@ -138,6 +143,12 @@ std::optional<int> answer(Call& call) {
   const std::optional<int> code = answered(call);
   if (code) Watchdog::leave();
   return code;
+}
+
+// From a function of the program's for an attribute of a communicator that is freed: as collective as that. Within
+// other calls the ranks may not all be here.
+void nested_end(Call& call, Name outermost) {
+  if (describe(outermost).kind == Kind::communicator_end) before_comm_free(call.handle_at(Role::ended_communicator));
 }
 
 void before(Call&) {}

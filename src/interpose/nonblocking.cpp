@@ -73,6 +73,7 @@ Status Nonblocking::run(Work work) {
 
 void Nonblocking::drain(const std::atomic<std::int32_t>& under_way) {
   while (under_way.load(std::memory_order_acquire) > 0) turn();
+  complete(); // while its communicator can still be told of an error
 }
 
 // --- driving
@@ -172,6 +173,7 @@ void Nonblocking::complete() {
   for (Operation* operation : done) {
     if (!operation->error && operation->work.at_end)
       if (Status s = operation->work.at_end(); !s) operation->error = s.error();
+    operation->work.at_end = {}; // what it keeps is freed here, by the program's thread
     if (operation->error) operation->code = raise_(*operation->error, operation->work.communicator);
     const mpi::Handle request = operation->request;
     {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -45,13 +46,28 @@ std::size_t most_variants() {
 
 } // namespace
 
+namespace {
+
+// Whether MPI is between its beginning and its end: asked without the library's description, at every call of a program
+// that uses sessions of MPI alone and therefore never is.
+bool is_running() {
+  using Ask = int (*)(int*);
+  static const auto initialized = reinterpret_cast<Ask>(mpi::loaded_symbol("PMPI_Initialized"));
+  static const auto finalized = reinterpret_cast<Ask>(mpi::loaded_symbol("PMPI_Finalized"));
+  if (!initialized || !finalized) return true; // a library that is not known tells below
+  int is = 0, was = 0;
+  return initialized(&is) == 0 && is && finalized(&was) == 0 && !was;
+}
+
+} // namespace
+
 Session* Session::current() {
   static std::atomic<Session*> made = nullptr;
   static std::atomic<bool> unknown = false;
   Session* session = made.load(std::memory_order_acquire);
   if (session) [[likely]]
     return session->finished_.load(std::memory_order_relaxed) ? nullptr : session;
-  if (unknown) return nullptr;
+  if (unknown || !is_running()) return nullptr;
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   if ((session = made)) return session;
@@ -61,9 +77,6 @@ Session* Session::current() {
     std::fprintf(stderr, "kumihimo: %s; all calls are the library's\n", library.error().sentence().c_str());
     return nullptr;
   }
-  int initialized = 0, finalized = 0;
-  if (library->call.Initialized(&initialized) != 0 || !initialized) return nullptr;
-  if (library->call.Finalized(&finalized) != 0 || finalized) return nullptr;
   made = session = new Session(std::move(*library)); // lives as long as the process
   return session;
 }
@@ -117,7 +130,7 @@ Communicator* Session::communicator(mpi::Handle handle) {
     const Agreed agreed{wisdom_, hash_, machine_ ? &*machine_ : nullptr, settings_.timeout_seconds, reproducible_};
     made = std::make_unique<Communicator>(library_, handle, agreed);
   }
-  library_.call.Comm_set_attr(handle, keyval_, this); // so that we learn of its end
+  watch_over(handle);
   const std::unique_lock lock(mutex_);
   Communicator* const added = made.get();
   if (added) ++shapes_[added->space().name()];
@@ -131,6 +144,15 @@ void Session::want(mpi::Handle handle) {
     const std::unique_lock lock(mutex_);
     if (!wanted_.insert(handle).second) return;
     wants_ = true;
+  }
+  watch_over(handle);
+}
+
+// So that we learn of its end. Once: to set an attribute again would tell us of the end of the first one.
+void Session::watch_over(mpi::Handle handle) {
+  {
+    const std::unique_lock lock(mutex_);
+    if (!watched_.insert(handle).second) return;
   }
   library_.call.Comm_set_attr(handle, keyval_, this);
 }
@@ -165,6 +187,7 @@ void Session::gone(mpi::Handle handle) {
   const std::unique_lock lock(mutex_);
   by_handle_.erase(handle);
   wanted_.erase(handle);
+  watched_.erase(handle);
 }
 
 int Session::copied(mpi::Handle, int, void*, void*, void*, int* flag) { return *flag = 0; }
@@ -248,6 +271,18 @@ void Session::write_summary() {
           handed_on.back()["reproducible"] = stays_reproducible(kind, static_cast<Reason>(r));
       }
   }
+  nlohmann::json others = nlohmann::json::object();
+  std::int64_t other_reductions = 0;
+  for (std::size_t n = 0; n < caught::names; ++n) {
+    const auto name = static_cast<caught::Name>(n);
+    const std::int64_t number = tally_.others_in(counts, name);
+    if (number == 0) continue;
+    others[std::string(caught::describe(name).name)] = number;
+    if (caught::place_of(name, caught::Role::operation) >= 0) other_reductions += number;
+  }
+  mpi::Handle parent = 0; // processes that this job starts must not write over what it writes
+  library_.call.Comm_get_parent(&parent);
+  if (plain(parent) != library_.constants.comm_null) settings_.summary += fmt::format(".{}", getpid());
   std::ofstream file(settings_.summary);
   if (!file) return say("the summary cannot be written to " + settings_.summary + " on this node");
   file << nlohmann::json{{"mpi", library_.version},
@@ -256,6 +291,8 @@ void Session::write_summary() {
                          {"reproducible", name_of(reproducible_)},
                          {"calls", calls},
                          {"handed_on", handed_on},
+                         {"others", others},
+                         {"uncaught_reductions", other_reductions},
                          {"communicators", shapes_}}
               .dump(1)
        << "\n";

@@ -59,6 +59,7 @@ class Session {
   explicit Session(mpi::Library library);
   void gone(mpi::Handle handle); // freed by a way that we do not see
   void connect_wanted(mpi::Handle handle);
+  void watch_over(mpi::Handle handle);
   static int copied(mpi::Handle, int, void*, void*, void*, int* flag);
   static int deleted(mpi::Handle handle, int, void*, void* session);
 
@@ -80,6 +81,7 @@ class Session {
   std::shared_mutex mutex_; // of what follows
   std::unordered_map<mpi::Handle, Communicator*> by_handle_;
   std::unordered_set<mpi::Handle> wanted_;         // by non-blocking calls
+  std::unordered_set<mpi::Handle> watched_;        // those that carry our attribute
   std::atomic<bool> wants_ = false;                // whether any is
   std::vector<std::unique_ptr<Communicator>> all_; // in the order in which they were first used
   std::map<std::string, std::int64_t> shapes_;     // of communicators, by name

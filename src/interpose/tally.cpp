@@ -27,7 +27,7 @@ std::size_t size_class(std::int64_t bytes) {
 
 Tally::Tally(std::size_t kinds, std::size_t variants)
     : variants_(variants), first_reason_(kinds * size_classes * (variants + 1)),
-      counters_(first_reason_ + kinds * reasons) {}
+      first_other_(first_reason_ + kinds * reasons), counters_(first_other_ + caught::names) {}
 
 std::vector<std::int64_t> Tally::counts() const {
   std::vector<std::int64_t> all;

@@ -2,6 +2,7 @@
 // thread, added up over the ranks at the end.
 #pragma once
 
+#include "caught/call.hpp"
 #include "interpose/taken_over.hpp"
 #include "schedule/collective.hpp"
 
@@ -54,6 +55,9 @@ class Tally {
     add(first_reason_ + kind * reasons + static_cast<std::size_t>(reason));
   }
 
+  // A collective that is not caught, blocking or not.
+  void other(caught::Name name) { add(first_other_ + static_cast<std::size_t>(name)); }
+
   std::vector<std::int64_t> counts() const;
   // How to read what the ranks' counts add up to.
   std::int64_t ran_in(std::span<const std::int64_t> counts, std::size_t kind, std::size_t size,
@@ -67,9 +71,13 @@ class Tally {
     return counts[first_reason_ + kind * reasons + static_cast<std::size_t>(reason)];
   }
 
+  std::int64_t others_in(std::span<const std::int64_t> counts, caught::Name name) const {
+    return counts[first_other_ + static_cast<std::size_t>(name)];
+  }
+
  private:
   void add(std::size_t at) { counters_[at].fetch_add(1, std::memory_order_relaxed); }
-  std::size_t variants_, first_reason_;
+  std::size_t variants_, first_reason_, first_other_;
   std::vector<std::atomic<std::int64_t>> counters_;
 };
 

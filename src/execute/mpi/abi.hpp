@@ -118,6 +118,8 @@ using CancelRequest = int (*)(void* state, int complete);
   X(Type_get_envelope, (Handle, int*, int*, int*, int*))                                                               \
   X(Pack, (const void*, int, Handle, void*, int, int*, Handle))                                                        \
   X(Unpack, (const void*, int, int*, void*, int, Handle, Handle))                                                      \
+  X(Type_dup, (Handle, Handle*))                                                                                       \
+  X(Comm_get_parent, (Handle*))                                                                                        \
   X(Type_commit, (Handle*))                                                                                            \
   X(Type_free, (Handle*))                                                                                              \
   X(Op_create, (void (*)(void*, void*, int*, Handle*), int, Handle*))                                                  \
