@@ -57,6 +57,6 @@ def test_open_mpi_hands_the_settings_to_each_program_of_a_line(line: str, handed
 
 
 def test_others_need_them_once() -> None:
-    line = "-n 1 ./a : -n 1 ./b".split()
+    line = ["-n", "1", "./a", ":", "-n", "1", "./b"]
     assert preload.preloading("mpich", {"A": "b"}, line) == ["-genv", "A", "b", *line]
     assert preload.preloading(None, {"A": "b"}, line) == line
