@@ -14,10 +14,10 @@ Extent whole(Handle communicator) {
   static const auto size_of = function<int(Handle, int*)>("PMPI_Comm_size");
   static const auto remote_size_of = function<int(Handle, int*)>("PMPI_Comm_remote_size");
   static const auto is_inter = function<int(Handle, int*)>("PMPI_Comm_test_inter");
-  int inter = 0, ranks = 0;
-  if (is_inter(communicator, &inter) != 0) return {};
-  if ((inter ? remote_size_of : size_of)(communicator, &ranks) != 0) return {};
-  return {ranks, ranks};
+  int inter = 0, own = 0, ranks = 0;
+  if (is_inter(communicator, &inter) != 0 || size_of(communicator, &own) != 0) return {};
+  if (!inter) return {own, own, own};
+  return remote_size_of(communicator, &ranks) == 0 ? Extent{ranks, ranks, own} : Extent{};
 }
 
 Extent neighbours(Handle communicator) {
@@ -49,6 +49,8 @@ int entries(const Call& call, const Extent& extent, Role array) {
   switch (array) {
   case Role::requests:
     return static_cast<int>(call.integer(Role::request_count));
+  case Role::counts: // the result of the other group is dealt out to this one
+    return extent.own;
   case Role::receive_counts:
   case Role::receive_displacements:
   case Role::receive_addresses:

@@ -6,9 +6,10 @@
 namespace kumihimo::caught {
 
 // Of the communicator of a call: to so many and from so many ranks go its parts. Both are its size (of the other group,
-// on an intercommunicator), or the numbers of neighbours for the neighbourhood's collectives.
+// on an intercommunicator), or the numbers of neighbours for the neighbourhood's collectives. `own`: the ranks of this
+// rank's group.
 struct Extent {
-  int sends = 0, receives = 0;
+  int sends = 0, receives = 0, own = 0;
 };
 Extent extent_of(const Call& call);
 // Of the array with this role.

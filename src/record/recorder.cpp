@@ -33,8 +33,30 @@ bool is_revoked(const Communicator& communicator) {
   return ask && ask(communicator.handle, &is) == 0 && is;
 }
 
+// Between MPI_Init and MPI_Finalize. Asked at each call of a program that has but sessions, so the library is not
+// looked for anew; one without these functions is running as far as we know, and what it lacks is said by who opens it.
+bool is_running() {
+  using Ask = int (*)(int*);
+  static const auto initialized = reinterpret_cast<Ask>(mpi::loaded_symbol("PMPI_Initialized"));
+  static const auto finalized = reinterpret_cast<Ask>(mpi::loaded_symbol("PMPI_Finalized"));
+  if (!initialized || !finalized) return true;
+  static std::atomic<bool> ended = false; // for good
+  if (ended.load(std::memory_order_relaxed)) return false;
+  int is = 0;
+  if (initialized(&is) != 0 || !is) return false;
+  if (finalized(&is) == 0 && !is) return true;
+  ended = true;
+  return false;
+}
+
 // Calls in which only the root is waited for.
 bool waits_for_root(Name name) { return name == Name::Bcast || name == Name::Scatter || name == Name::Scatterv; }
+
+// A blocking call whose status is that of a message that it has received.
+bool tells_of_receive(const Call& call) {
+  const bool receives = call.has(Role::receive_count) || call.has(Role::source);
+  return receives && call.has(Role::status) && call.name != Name::Probe && call.name != Name::Mprobe;
+}
 
 } // namespace
 
@@ -59,7 +81,7 @@ Recorder* Recorder::current() {
   if (recorder) [[likely]]
     return recorder->finished_.load(std::memory_order_relaxed) ? nullptr : recorder;
   static std::atomic<bool> unknown = false;
-  if (unknown) return nullptr;
+  if (unknown || !is_running()) return nullptr;
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   if ((recorder = made)) return recorder;
@@ -69,9 +91,6 @@ Recorder* Recorder::current() {
     std::fprintf(stderr, "kumihimo: %s; nothing is recorded\n", library.error().sentence().c_str());
     return nullptr;
   }
-  int initialized = 0, finalized = 0;
-  if (library->call.Initialized(&initialized) != 0 || !initialized) return nullptr;
-  if (library->call.Finalized(&finalized) != 0 || finalized) return nullptr;
   made = recorder = new Recorder(std::move(*library)); // lives as long as the process
   return recorder;
 }
@@ -79,7 +98,12 @@ Recorder* Recorder::current() {
 // Not of a child that was forked from a rank.
 void Recorder::at_exit() {
   Recorder* const recorder = made.load();
-  if (recorder && recorder->process_ == getpid()) recorder->write_alone();
+  if (!recorder || recorder->process_ != getpid()) return;
+  try {
+    recorder->write_alone();
+  } catch (...) { // the exit status is the program's, come what may
+    std::fprintf(stderr, "kumihimo: the part of rank %d could not be written\n", recorder->rank_);
+  }
 }
 
 Recorder::Recorder(mpi::Library library)
@@ -120,12 +144,12 @@ void Recorder::before(Call& call) {
     if (communicator) before_collective(call, *communicator);
     break;
   case Kind::point_to_point:
-    if (call.has(Role::receive_count) && call.has(Role::status) && call.ignores_status())
+    if (tells_of_receive(call) && call.ignores_status())
       call.replace(Role::status, reinterpret_cast<caught::Word>(&thread().status));
     break;
   case Kind::wait:
   case Kind::test:
-    if (trace_ && (call.has(Role::status) || call.has(Role::statuses))) trace_.before_completion(call);
+    if (trace_ && completes(call)) trace_.before_completion(call);
     break;
   case Kind::communicator_end:
   case Kind::window_end:
@@ -282,8 +306,7 @@ void Recorder::trace(const Call& call, const Communicator* communicator, int cod
   event.communicator = static_cast<std::uint32_t>(call.notes[kind_number]);
   trace_.add(event);
   if (code == 0 && communicator) trace_messages(call, *communicator, event, exit_ns);
-  const bool completes = call.kind() == Kind::wait || call.kind() == Kind::test;
-  if (code == 0 && completes && (call.has(Role::status) || call.has(Role::statuses)))
+  if (code == 0 && completes(call))
     for (const Trace::Ended& ended : trace_.after_completion(call)) {
       Event receive = event;
       receive.what = Event::What::receive;
@@ -326,7 +349,7 @@ void Recorder::trace_messages(const Call& call, const Communicator& communicator
                            });
     return;
   }
-  if (!call.has(Role::status) || call.name == Name::Probe || call.name == Name::Mprobe) return;
+  if (!tells_of_receive(call)) return;
   const auto& status = *static_cast<const mpi::StatusWords*>(call.pointer(Role::status));
   event.what = Event::What::receive, event.at_ns = exit_ns;
   const Trace::Ended ended = trace_.ended(status);

@@ -3,16 +3,19 @@
 #include "record/clock.hpp"
 
 #include <fcntl.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 
 namespace kumihimo::record {
 
 std::vector<Regions::Open>& Regions::open() {
-  static thread_local std::vector<Open> open;
-  return open;
+  // Never destroyed: what is written at the exit of the process comes after the end of a thread's variables.
+  static thread_local auto* const open = new std::vector<Open>;
+  return *open;
 }
 
 void Regions::begin(std::string name, std::string expectation, std::int64_t mpi_ns, bool meant) {
@@ -55,23 +58,44 @@ std::vector<std::string> Regions::unbegun() {
   return unbegun_;
 }
 
-// The kernel looks at the memory for us: a write to a pipe fails where there is none.
-std::optional<std::string> text_at(const void* address) {
-  if (reinterpret_cast<std::uintptr_t>(address) < 4096) return std::nullopt;
+namespace {
+
+// What is there of `wanted` bytes, which may lie in two pages and of which the second may be none. The kernel looks at
+// the memory for us.
+std::size_t copied(const char* address, char* to, std::size_t wanted) {
+  constexpr std::uintptr_t page = 4096; // the smallest there is
+  const std::size_t first = std::min<std::size_t>(wanted, page - reinterpret_cast<std::uintptr_t>(address) % page);
+  char* const at = const_cast<char*>(address);
+  const iovec local{to, wanted};
+  const std::array<iovec, 2> remote{{{at, first}, {at + first, wanted - first}}};
+  const ssize_t n = process_vm_readv(getpid(), &local, 1, remote.data(), remote.size(), 0);
+  if (n >= 0 || errno == EFAULT) return n < 0 ? 0 : static_cast<std::size_t>(n);
+  // Where that call is forbidden: a write to a pipe fails where there is no memory.
   std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) return std::nullopt;
-  std::string text;
-  bool ended = false;
-  for (const char* at = static_cast<const char*>(address); text.size() <= 200 && !ended; ++at) {
-    char c = 0;
-    if (write(ends[1], at, 1) != 1 || read(ends[0], &c, 1) != 1) break;
-    if (!(ended = c == '\0')) text += c;
+  if (pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) return 0;
+  std::size_t done = 0;
+  for (const iovec& part : remote) {
+    const auto bytes = static_cast<ssize_t>(part.iov_len);
+    if (write(ends[1], part.iov_base, part.iov_len) != bytes || read(ends[0], to + done, part.iov_len) != bytes) break;
+    done += part.iov_len;
   }
   close(ends[0]);
   close(ends[1]);
-  const bool printable = std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
-  if (!ended || text.empty() || !printable) return std::nullopt;
-  return text;
+  return done;
+}
+
+} // namespace
+
+std::optional<std::string> text_at(const void* address) {
+  if (reinterpret_cast<std::uintptr_t>(address) < 4096) return std::nullopt;
+  std::array<char, 201> text; // NOLINT(cppcoreguidelines-pro-type-member-init): filled as far as it is read
+  const std::size_t there = copied(static_cast<const char*>(address), text.data(), text.size());
+  const char* const begin = text.data();
+  const char* const past = begin + there;
+  const char* const end = std::find(begin, past, '\0');
+  const bool printable = std::all_of(begin, end, [](char c) { return c >= ' ' && c <= '~'; });
+  if (end == past || end == begin || !printable) return std::nullopt;
+  return std::string(begin, end);
 }
 
 } // namespace kumihimo::record

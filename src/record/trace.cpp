@@ -10,9 +10,15 @@ namespace {
 using caught::Name;
 using caught::Role;
 
-thread_local std::vector<mpi::Handle> asked;         // of the completion call that is under way on this thread
-thread_local std::vector<mpi::StatusWords> statuses; // of ours, where the program wants none
-thread_local bool ours = false;
+// Of the completion call that is under way on this thread. Never destroyed: a program may call MPI at its very end.
+struct Asked {
+  std::vector<mpi::Handle> requests;
+  std::vector<mpi::StatusWords> statuses; // of ours, where the program wants none
+};
+Asked& asked() {
+  static thread_local auto* const mine = new Asked;
+  return *mine;
+}
 
 int requests_of(const caught::Call& call) {
   return call.has(Role::requests) ? static_cast<int>(call.integer(Role::request_count)) : 1;
@@ -36,15 +42,21 @@ void Trace::begin_receive(mpi::Handle request, std::uint32_t kind, InWorld in_wo
 }
 
 void Trace::before_completion(caught::Call& call) {
-  asked.clear();
+  auto& [requests, statuses] = asked();
+  requests.clear();
   const int n = requests_of(call);
   const Role role = call.has(Role::requests) ? Role::requests : Role::request;
-  for (int i = 0; i < n; ++i) asked.push_back(call.handle(role, i));
+  for (int i = 0; i < n; ++i) requests.push_back(call.handle(role, i));
   const Role status = call.has(Role::statuses) ? Role::statuses : Role::status;
-  ours = call.ignores_status();
-  if (!ours) return;
+  if (!call.ignores_status()) return;
   statuses.assign(static_cast<std::size_t>(n) + 1, {});
   call.replace(status, reinterpret_cast<caught::Word>(statuses.data()));
+}
+
+bool completes(const caught::Call& call) {
+  const bool of_kind = call.kind() == caught::Kind::wait || call.kind() == caught::Kind::test;
+  return of_kind && (call.has(Role::request) || call.has(Role::requests)) &&
+         (call.has(Role::status) || call.has(Role::statuses));
 }
 
 std::vector<int> completed(const caught::Call& call) {
@@ -82,10 +94,11 @@ std::vector<Trace::Ended> Trace::after_completion(const caught::Call& call) {
   const auto* const given = static_cast<const std::int32_t*>(call.pointer(role));
   const std::lock_guard lock(mutex_);
   const std::vector<int> places = completed(call);
+  const std::vector<mpi::Handle>& requests = asked().requests;
   for (std::size_t i = 0; i < places.size(); ++i) {
     const int place = places[i];
-    if (place < 0 || static_cast<std::size_t>(place) >= asked.size()) continue;
-    const auto it = receives_.find(asked[static_cast<std::size_t>(place)]);
+    if (place < 0 || static_cast<std::size_t>(place) >= requests.size()) continue;
+    const auto it = receives_.find(requests[static_cast<std::size_t>(place)]);
     if (it == receives_.end()) continue;
     // MPI_Waitsome's statuses stand one behind the other, MPI_Waitall's beside their requests: here the same.
     mpi::StatusWords status;

@@ -70,6 +70,8 @@ class Trace {
   std::unordered_map<mpi::Handle, Receive> receives_;
 };
 
+// Whether the call may end requests, and tell of it: after MPI_Request_get_status one lives on.
+bool completes(const caught::Call& call);
 // Which of a completion call's requests have ended, by their places.
 std::vector<int> completed(const caught::Call& call);
 

@@ -77,7 +77,7 @@ std::int64_t Volumes::of_collective(const Call& call, int rank) const {
   if (call.has(Role::counts)) return sum(call, Role::counts, Role::type);
   if (call.has(Role::count)) {
     const std::int64_t bytes = call.integer(Role::count) * size_of(call.handle(Role::type));
-    return is("educe_scatter_block") ? bytes * caught::extent_of(call).sends : bytes;
+    return is("educe_scatter_block") ? bytes * caught::extent_of(call).own : bytes;
   }
   if (name == caught::Name::Barrier || name == caught::Name::Ibarrier || name == caught::Name::Barrier_init) return 0;
   const bool at_root = call.has(Role::root) && (root == rank || root < 0);

@@ -55,4 +55,18 @@ TEST(Texts, AreReadWhereverAnAddressPoints) {
   munmap(page, 8192);
 }
 
+TEST(Texts, GoOnInTheNextPage) {
+  auto* const page =
+      static_cast<char*>(mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(page, MAP_FAILED);
+  for (const std::size_t length : {1, 5, 199, 200}) {
+    std::memset(page, 0, 8192);
+    std::memset(page + 4094, 'a', length);
+    EXPECT_EQ(text_at(page + 4094), std::string(length, 'a'));
+  }
+  page[4094 + 200] = 'a';
+  EXPECT_EQ(text_at(page + 4094), std::nullopt); // too long
+  munmap(page, 8192);
+}
+
 } // namespace

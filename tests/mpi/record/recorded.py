@@ -5,6 +5,7 @@ recorded.py CASE FAMILY RANKS OBJECT PROGRAM... -- LAUNCHER...
 
 import json
 import os
+import struct
 import subprocess
 import sys
 import tempfile
@@ -12,6 +13,7 @@ from collections import defaultdict
 from pathlib import Path
 
 INT, DOUBLE = 4, 8
+EVENTS = ("enter", "leave", "send", "receive", "collective")
 WORD = "a line of input\n"
 
 
@@ -312,9 +314,66 @@ def composed(arguments):
     check(ours >= 200 * ranks, f"the interposer ran the calls of MPI_Allreduce, {ours} of them")
 
 
+def events_of(folder, rank):
+    """The raw events of a rank, as src/record/trace.hpp has them: what, call, partner, bytes."""
+    form = struct.Struct("<qqBBHiIiq")
+    for at, size, what, call, _, partner, _, _, _ in form.iter_unpack((folder / f"rank{rank}.events").read_bytes()):
+        check(at > 0, "a time")
+        yield EVENTS[what], call, partner, size
+
+
+def traced(arguments):
+    """One message to the other rank and one from it, in the trace too, whatever is asked on the way."""
+    with tempfile.TemporaryDirectory() as name:
+        recorded(arguments, {"KUMIHIMO_RECORD_TRACE": name})
+        for rank in range(arguments[2]):
+            events = list(events_of(Path(name), rank))
+            for what in ("send", "receive"):
+                found = [(partner, size) for kind, _, partner, size in events if kind == what]
+                equal(found, [(1 - rank, INT)], f"{what} events of rank {rank}")
+
+
+def left(arguments):
+    """A process that leaves within regions: its status is its own, and they are told."""
+    _, family, ranks, recorder, program, launcher = arguments
+    with tempfile.TemporaryDirectory() as name:
+        alone = subprocess.run([*launcher, "-n", str(ranks), *program], capture_output=True, timeout=100, check=False)
+        ended = launch(Path(name), family, ranks, recorder, program, launcher)
+        equal(ended.returncode, alone.returncode, f"exit status; {ended.stderr}")
+        profile = Profile(Path(name))
+        check(profile.ranks, "what some ranks knew")
+        for part in profile.ranks.values():
+            equal([r["unended"] for r in part["regions"]], [1, 1], "regions without end")
+
+
+def between(arguments):
+    """One rank and the others, as two groups: a part of the result for each rank of one's own."""
+    ranks = arguments[2]
+    profile, _ = recorded(arguments)
+    for rank in range(ranks):
+        for name in ("MPI_Reduce_scatter", "MPI_Reduce_scatter_block"):
+            equal(profile.calls(rank, name, "bytes"), 2 * (ranks - 1) * DOUBLE, f"bytes of {name} on rank {rank}")
+
+
 CASES = {
     f.__name__: f
-    for f in (counts, fortran, python, late, rooted, many, unfinished, aborted, threads, streams, regions, composed)
+    for f in (
+        counts,
+        fortran,
+        python,
+        late,
+        rooted,
+        many,
+        unfinished,
+        aborted,
+        threads,
+        streams,
+        regions,
+        composed,
+        traced,
+        left,
+        between,
+    )
 }
 
 if __name__ == "__main__":
