@@ -18,10 +18,11 @@ app = typer.Typer()
 
 CAUGHT = ("allreduce", "reduce", "bcast")
 PROMISES = {  # of what was not said to be otherwise
-    "order": "float reductions kept one order: the same bits in every run and on any placement of these ranks",
-    "exact": "float sums were rounded once: the same bits on any number of ranks; other float reductions kept an order",
+    "order": "float reductions of the calls of allreduce and reduce kept one order: the same bits in every run and on "
+    "any placement of these ranks",
+    "exact": "float sums of the calls of allreduce and reduce were rounded once: the same bits on any number of ranks; "
+    "their other float reductions kept an order",
 }
-
 NO_SUMMARY = (
     "the program wrote no summary: it makes no call of MPI that is caught or did not end MPI, its rank 0 is on another "
     "node, or the object was lost on the way to it (a wrapper that clears LD_PRELOAD)"
@@ -103,9 +104,16 @@ def lines(summary: dict) -> list[str]:
         for row in summary["handed_on"]
     ]
     shapes = ", ".join(f"{name} ({number})" for name, number in (summary["communicators"] or {}).items())
-    bits = [PROMISES[summary["reproducible"]]] if summary.get("reproducible") else []
+    bits = [promised(summary)] if summary.get("reproducible") else []
     about = [f"communicators of rank 0: {shapes}"] if shapes else []
     return [*([f"wisdom: {path}"] if path else []), *ran, *left, *bits, *about]
+
+
+def promised(summary: dict) -> str:
+    """Of the bits, and for which calls not: scans and reductions that scatter, persistent and one-sided ones."""
+    uncaught = summary.get("uncaught_reductions", 0)
+    but = f"; {uncaught} reductions of other kinds were the library's, and are not kept reproducible"
+    return PROMISES[summary["reproducible"]] + (but if uncaught else "")
 
 
 def in_tuning(calls: dict, ranks: int, choices: list[dict]) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from kumihimo import _plan, mpi
+from kumihimo.cli import run
 
 COMMAND = Path(sys.executable).parent / "kumihimo"
 PROGRAM = """
@@ -181,6 +182,17 @@ class TestRun:
         ]
         wisdom.write_text(json.dumps({"kumihimo_wisdom": 1, "choices": both}), encoding="utf-8")
         assert "recursive_doubling, 10 calls" in launch(installation, tmp_path, "--wisdom", str(wisdom)).stderr
+
+
+@pytest.mark.parametrize("mode", ["order", "exact"])
+def test_the_promise_says_of_which_calls_it_is(mode: str) -> None:
+    summary = {"ranks": 2, "calls": [], "handed_on": [], "communicators": {}, "reproducible": mode}
+    for none in ({}, {"uncaught_reductions": 0}):
+        (line,) = run.lines({**summary, **none})
+        assert "float" in line and "of the calls of allreduce and reduce" in line and "library" not in line
+    (line,) = run.lines({**summary, "uncaught_reductions": 3})
+    assert line.endswith("; 3 reductions of other kinds were the library's, and are not kept reproducible")
+    assert run.lines({**summary, "reproducible": "", "uncaught_reductions": 3}) == []
 
 
 def a_launcher(folder: Path, name: str, text: str) -> Path:
