@@ -11,8 +11,6 @@ import os
 import re
 import shutil
 import signal
-import stat
-import struct
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -49,9 +47,7 @@ def run(
     """Run `command`, in `folder` if one is given, with `settings` (their names in the environment without KUMIHIMO_)
     and our `objects`, of which the first sees a call first: its exit status, and the summary that the program
     wrote, or None if it wrote none."""
-    launcher = shutil.which(command[0])
-    if launcher is None:
-        raise BadInput("a command that starts MPI processes, as mpirun -n 4 ./program", f"no {command[0]}")
+    launcher = found(command)
     with tempfile.TemporaryDirectory(prefix="kumihimo-") as place:
         summary = Path(place) / "summary.json"
         given = {f"{OURS}{name}": value for name, value in settings.items() if value}
@@ -60,7 +56,7 @@ def run(
         given |= {f"{OURS}SUMMARY": str(summary), OF_PROGRAM: preloaded(objects, suffix)}
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
         process = subprocess.Popen(
-            [launcher, *preloading(family, given), *command[1:]],
+            [launcher, *preloading(family, given, command[1:])],
             env=inherited if family else {**inherited, **given},
             cwd=folder,
         )
@@ -68,6 +64,18 @@ def run(
         with contextlib.suppress(OSError, ValueError):
             return code, json.loads(summary.read_text(encoding="utf-8"))
         return code, None
+
+
+def run_as_it_is(command: Sequence[str]) -> int:
+    """Without us: the exit status."""
+    return waited(subprocess.Popen([found(command), *command[1:]]))
+
+
+def found(command: Sequence[str]) -> str:
+    launcher = shutil.which(command[0])
+    if launcher is None:
+        raise BadInput("a command that starts MPI processes, as mpirun -n 4 ./program", f"no {command[0]}")
+    return launcher
 
 
 def family_of(launcher: Path) -> str | None:
@@ -82,14 +90,25 @@ def family_of(launcher: Path) -> str | None:
     return next((family for family, words in SAYS.items() if any(word in text for word in words)), None)
 
 
-def preloading(family: str | None, given: Mapping[str, str]) -> list[str]:
-    """Arguments by which a launcher hands the settings to the processes of all nodes. One of another kind hands on its
-    own environment."""
+def preloading(family: str | None, given: Mapping[str, str], arguments: Sequence[str]) -> list[str]:
+    """A launcher's arguments, with those by which it hands the settings to the processes of all nodes and all programs:
+    a collective of some that are caught and some that are not would never fit together. A launcher of another kind
+    hands on its own environment."""
     if family == "openmpi":
-        return [part for name, value in given.items() for part in ("-x", f"{name}={value}")]
+        return to_each_program([part for name, value in given.items() for part in ("-x", f"{name}={value}")], arguments)
     if family == "mpich":
-        return [part for name, value in given.items() for part in ("-genv", name, value)]
-    return []
+        return [*(part for name, value in given.items() for part in ("-genv", name, value)), *arguments]
+    return list(arguments)
+
+
+def to_each_program(options: Sequence[str], arguments: Sequence[str]) -> list[str]:
+    """Before the arguments of each program of a line (`-n 1 ./a : -n 1 ./b`): what Open MPI reads between two colons
+    holds there alone. Where nothing stands between them there is no program, and options would ask for one."""
+    line: list[str] = []
+    for position, word in enumerate(arguments):
+        begins = position == 0 or arguments[position - 1] == ":"
+        line += [*options, word] if begins and word != ":" else [word]
+    return line
 
 
 def library_beside(launcher: Path, family: str | None) -> Path | None:
@@ -122,33 +141,6 @@ def checked(ours: str) -> str:
     if re.search(r"[\s:]", ours):  # the loader takes both for the end of a name
         raise Failed("a path to our object without blanks and colons, as LD_PRELOAD wants it", repr(ours), "move it")
     return ours
-
-
-def obstacles(command: Sequence[str]) -> list[str]:
-    """Of the programs that a command line names, those into which nothing can be loaded, each with the reason."""
-    found = []
-    for word in command[1:]:
-        path = shutil.which(word)
-        if path is None:
-            continue
-        with contextlib.suppress(OSError):
-            if Path(path).stat().st_mode & (stat.S_ISUID | stat.S_ISGID):
-                found.append(f"{word} is setuid or setgid")
-            elif is_static(Path(path)):
-                found.append(f"{word} is linked statically")
-    return found
-
-
-def is_static(path: Path) -> bool:
-    """A 64-bit ELF program that asks for no loader: none of its program headers is PT_INTERP."""
-    with path.open("rb") as file:
-        head = file.read(64)
-        if len(head) < 64 or head[:5] != b"\x7fELF\x02":
-            return False
-        offset, size, number = (struct.unpack_from(f, head, at)[0] for f, at in (("<Q", 32), ("<H", 54), ("<H", 56)))
-        file.seek(offset)
-        headers = file.read(size * number)
-    return all(struct.unpack_from("<I", headers, at)[0] != 3 for at in range(0, len(headers), size))
 
 
 def waited(process: subprocess.Popen) -> int:

@@ -34,3 +34,29 @@ def test_of_the_libraries_here(family: str, suffix: str) -> None:
     found = preload.library_beside(installed[0].launcher, family)
     assert found == installed[0].library
     assert preload.suffix_of(found) == suffix
+
+
+GIVEN = {"LD_PRELOAD": "ours.so", "KUMIHIMO_ALGORITHM": "ring"}
+X = ["-x", "LD_PRELOAD=ours.so", "-x", "KUMIHIMO_ALGORITHM=ring"]
+
+
+@pytest.mark.parametrize(
+    ("line", "handed"),
+    [
+        ("", ""),
+        ("-n 2 ./a", "X -n 2 ./a"),
+        ("-n 1 ./a : -n 1 ./b b : ./c", "X -n 1 ./a : X -n 1 ./b b : X ./c"),
+        ("./a x:y ::", "X ./a x:y ::"),
+        ("./a :", "X ./a :"),
+        (": ./a : : ./b", ": X ./a : : X ./b"),
+    ],
+)
+def test_open_mpi_hands_the_settings_to_each_program_of_a_line(line: str, handed: str) -> None:
+    expected = [part for word in handed.split() for part in (X if word == "X" else [word])]
+    assert preload.preloading("openmpi", GIVEN, line.split()) == expected
+
+
+def test_others_need_them_once() -> None:
+    line = ["-n", "1", "./a", ":", "-n", "1", "./b"]
+    assert preload.preloading("mpich", {"A": "b"}, line) == ["-genv", "A", "b", *line]
+    assert preload.preloading(None, {"A": "b"}, line) == line

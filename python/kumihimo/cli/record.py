@@ -14,6 +14,11 @@ from kumihimo.errors import BadInput, KumihimoError
 
 app = typer.Typer()
 
+NOTHING = (
+    "nothing was recorded: the program did not start MPI, or was killed, or its rank 0 is on another node, or our "
+    "object was lost on the way (a wrapper that clears LD_PRELOAD)"
+)
+
 
 @app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 def command(
@@ -61,9 +66,15 @@ def recorded(
     program: list[str], output: Path, sync: bool, trace: Path | None, json_file: Path | None, mpip: Path | None
 ) -> int:
     """The exit status of the program, as it is."""
-    from kumihimo import preload
+    from kumihimo import obstacles, preload
     from kumihimo.profile import otf2_writing, reading
 
+    if found := obstacles.obstacles(program):
+        tell(obstacles.sentence(found))
+        code = preload.run_as_it_is(program)
+        if json_file is not None:
+            write_json(json_file, {"exit_code": code, "command": shlex.join(program)})
+        return code
     writable(output)
     reading.forget(output)
     settings = {"RECORD": str(output), "RECORD_SYNC": "1" if sync else ""}
@@ -77,7 +88,7 @@ def recorded(
                 tell(line)
             tell(f"the profile is {output}")
         else:
-            tell(nothing(preload.obstacles(program)))
+            tell(NOTHING)
             if json_file is not None:
                 write_json(json_file, told)
         for path in reading.spawned(output):
@@ -104,16 +115,6 @@ def report(path: Path, json_file: Path | None, mpip: Path | None, told: dict) ->
 
 def write_json(path: Path, value: dict) -> None:
     path.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
-
-
-def nothing(obstacles: list[str]) -> str:
-    """Why there is no profile, as far as it can be known."""
-    if obstacles:
-        return f"nothing was recorded: {'; '.join(obstacles)}, so that no object can be loaded into it"
-    return (
-        "nothing was recorded: the program did not start MPI, or was killed, or its rank 0 is on another node, or our "
-        "object was lost on the way (a static or setuid program, or LD_PRELOAD set anew)"
-    )
 
 
 def tell(line: str) -> None:

@@ -18,9 +18,15 @@ app = typer.Typer()
 
 CAUGHT = ("allreduce", "reduce", "bcast")
 PROMISES = {  # of what was not said to be otherwise
-    "order": "float reductions kept one order: the same bits in every run and on any placement of these ranks",
-    "exact": "float sums were rounded once: the same bits on any number of ranks; other float reductions kept an order",
+    "order": "float reductions of the calls of allreduce and reduce kept one order: the same bits in every run and on "
+    "any placement of these ranks",
+    "exact": "float sums of the calls of allreduce and reduce were rounded once: the same bits on any number of ranks; "
+    "their other float reductions kept an order",
 }
+NO_SUMMARY = (
+    "the program wrote no summary: it makes no call of MPI that is caught or did not end MPI, its rank 0 is on another "
+    "node, or the object was lost on the way to it (a wrapper that clears LD_PRELOAD)"
+)
 
 
 @app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -55,7 +61,7 @@ def command(
 
     Nothing is compiled anew: the program's calls of MPI_Allreduce, MPI_Reduce and MPI_Bcast are caught, in C and in
     Fortran. Standard input and output are the program's, and so is the exit status."""
-    from kumihimo import preload
+    from kumihimo import obstacles, preload
 
     if json_file is not None:
         writable(json_file)
@@ -67,11 +73,12 @@ def command(
         "REPRODUCIBLE": mode,
         "TIMEOUT": checked_timeout(timeout),
     }
-    code, summary = preload.run(program, settings)
-    if summary is None:
-        tell(without_summary(preload.obstacles(program)))
+    if found := obstacles.obstacles(program):
+        tell(obstacles.sentence(found))
+        code, summary = preload.run_as_it_is(program), None
     else:
-        for line in lines(summary):
+        code, summary = preload.run(program, settings)
+        for line in [NO_SUMMARY] if summary is None else lines(summary):
             tell(line)
     if json_file is not None:
         json_file.write_text(json.dumps({"exit_code": code, **(summary or {})}, indent=1) + "\n", encoding="utf-8")
@@ -80,16 +87,6 @@ def command(
 
 def tell(line: str) -> None:
     print(f"kumihimo: {line}", file=sys.stderr)
-
-
-def without_summary(obstacles: list[str]) -> str:
-    """Why nothing is known of what ran, as far as that can be told."""
-    if obstacles:
-        return f"nothing was caught: {'; '.join(obstacles)}, so that no object can be loaded into it"
-    return (
-        "the program wrote no summary: it makes no call of MPI that is caught or did not end MPI, its rank 0 is on "
-        "another node, or the object was lost on the way to it (a wrapper that clears LD_PRELOAD)"
-    )
 
 
 def lines(summary: dict) -> list[str]:
@@ -107,9 +104,16 @@ def lines(summary: dict) -> list[str]:
         for row in summary["handed_on"]
     ]
     shapes = ", ".join(f"{name} ({number})" for name, number in (summary["communicators"] or {}).items())
-    bits = [PROMISES[summary["reproducible"]]] if summary.get("reproducible") else []
+    bits = [promised(summary)] if summary.get("reproducible") else []
     about = [f"communicators of rank 0: {shapes}"] if shapes else []
     return [*([f"wisdom: {path}"] if path else []), *ran, *left, *bits, *about]
+
+
+def promised(summary: dict) -> str:
+    """Of the bits, and for which calls not: scans and reductions that scatter, persistent and one-sided ones."""
+    uncaught = summary.get("uncaught_reductions", 0)
+    but = f"; {uncaught} reductions of other kinds were the library's, and are not kept reproducible"
+    return PROMISES[summary["reproducible"]] + (but if uncaught else "")
 
 
 def in_tuning(calls: dict, ranks: int, choices: list[dict]) -> str:

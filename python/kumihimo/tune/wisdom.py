@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import tempfile
 from collections.abc import Sequence
+from math import inf
 from pathlib import Path
 
 from kumihimo import _plan
@@ -47,10 +49,7 @@ def choices_of(target: Target, judged: Sequence[Judged]) -> list[dict]:
         measured = [figures_at(by_size[size]) for size in each.sizes if by_size[size].ours]
         row = {**target.key, "algorithm": name, "parameters": dict(parameters)}
         row |= {"from_bytes": each.from_bytes, "to_bytes": each.to_bytes}
-        if measured and name != LIBRARY[0]:
-            worst = max(measured, key=lambda m: m["ratio_high"])
-            row |= {"figures_of_bytes": worst["bytes"], **{figure: worst[figure] for figure in FIGURES}}
-        found.append({**row, "measured": measured})
+        found.append({**row, **figures_of_worst({**row, "measured": measured}), "measured": measured})
     return found
 
 
@@ -67,10 +66,45 @@ def document(choices: list[dict], made: dict, *, machine: dict | None = None, mp
 
 
 def joined(old: dict | None, new: dict) -> dict:
-    """The new choices, and those of the old file that are for other ranks or collectives."""
-    replaced = {key_of(choice) for choice in new["choices"]}
-    kept = [choice for choice in (old or {}).get("choices", []) if key_of(choice) not in replaced]
+    """The new choices, and of the old file those for other ranks or collectives, and for lengths outside of the new."""
+    lengths: dict[tuple, tuple[int, int]] = {}
+    for choice in new["choices"]:
+        low, high = lengths.get(key_of(choice), (choice["from_bytes"], choice["to_bytes"]))
+        lengths[key_of(choice)] = min(low, choice["from_bytes"]), max(high, choice["to_bytes"])
+    kept = [
+        part
+        for choice in (old or {}).get("choices", [])
+        for part in (outside(choice, *lengths[key_of(choice)]) if key_of(choice) in lengths else [choice])
+    ]
     return {**new, "choices": [*new["choices"], *kept]}
+
+
+def outside(choice: dict, low: int, high: int) -> list[dict]:
+    """What is left of a choice without the lengths from `low` to `high`."""
+    first, last = choice.get("from_bytes", 0), choice.get("to_bytes", inf)
+    if last < low or high < first:
+        return [choice]
+    below = [cut(choice, first, low - 1)] if first < low else []
+    return below + ([cut(choice, high + 1, last)] if high < last else [])
+
+
+def cut(choice: dict, first: int, last: float) -> dict:
+    """With the figures of these lengths alone."""
+    of_all = ("measured", "figures_of_bytes", "to_bytes", *FIGURES)
+    row = {name: value for name, value in choice.items() if name not in of_all}
+    row |= {"from_bytes": first, **({"to_bytes": last} if last < inf else {})}
+    with contextlib.suppress(KeyError, TypeError):  # people may have written them
+        measured = [each for each in choice["measured"] if first <= each["bytes"] <= last]
+        return {**row, **figures_of_worst({**row, "measured": measured}), "measured": measured}
+    return row
+
+
+def figures_of_worst(choice: dict) -> dict:
+    """Of the length where it does worst."""
+    if choice["algorithm"] == LIBRARY[0] or not choice["measured"]:
+        return {}
+    worst = max(choice["measured"], key=lambda each: each["ratio_high"])
+    return {"figures_of_bytes": worst["bytes"], **{figure: worst[figure] for figure in FIGURES}}
 
 
 def key_of(choice: dict) -> tuple:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from kumihimo import _plan, mpi
+from kumihimo.cli import run
 
 COMMAND = Path(sys.executable).parent / "kumihimo"
 PROGRAM = """
@@ -71,6 +72,22 @@ class TestRun:
         assert found["ranks"] == 2
         assert [(c["algorithm"], c["calls"]) for c in found["calls"]] == [("ring", 10)]
         assert found["communicators"] == {"node of 2 ranks": 1}
+
+    def test_all_programs_of_a_line_are_caught(self, installation: mpi.Installation, tmp_path: Path) -> None:
+        program = tmp_path / "program.py"
+        program.write_text(PROGRAM, encoding="utf-8")
+        each = [sys.executable, str(program), installation.family, str(installation.library), "0"]
+        line = [*installation.arguments(1), *each, ":", "-n", "1", *each]
+        ran = subprocess.run(
+            [COMMAND, "run", "-a", "ring", "--", *line],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert ran.returncode == 0, ran.stderr
+        assert "allreduce from 4KiB below 8KiB: ring, 10 calls of all ranks" in ran.stderr
 
     def test_leaves_all_to_the_library_without_wisdom(self, installation: mpi.Installation, tmp_path: Path) -> None:
         ran = launch(installation, tmp_path)
@@ -167,6 +184,17 @@ class TestRun:
         assert "recursive_doubling, 10 calls" in launch(installation, tmp_path, "--wisdom", str(wisdom)).stderr
 
 
+@pytest.mark.parametrize("mode", ["order", "exact"])
+def test_the_promise_says_of_which_calls_it_is(mode: str) -> None:
+    summary = {"ranks": 2, "calls": [], "handed_on": [], "communicators": {}, "reproducible": mode}
+    for none in ({}, {"uncaught_reductions": 0}):
+        (line,) = run.lines({**summary, **none})
+        assert "float" in line and "of the calls of allreduce and reduce" in line and "library" not in line
+    (line,) = run.lines({**summary, "uncaught_reductions": 3})
+    assert line.endswith("; 3 reductions of other kinds were the library's, and are not kept reproducible")
+    assert run.lines({**summary, "reproducible": "", "uncaught_reductions": 3}) == []
+
+
 def a_launcher(folder: Path, name: str, text: str) -> Path:
     path = folder / name
     path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
@@ -224,6 +252,16 @@ def test_says_that_nothing_was_caught() -> None:
     ran = subprocess.run([COMMAND, "run", "--", "true"], capture_output=True, text=True, timeout=60, check=False)
     assert ran.returncode == 0
     assert "the program wrote no summary" in ran.stderr
+
+
+def test_a_line_with_a_program_that_takes_no_object_runs_as_it_is(tmp_path: Path) -> None:
+    mpirun = a_launcher(tmp_path, "mpirun", '[ "$1" = --version ] && echo "Open MPI"; echo "$LD_PRELOAD$@"; exit 7')
+    program = a_launcher(tmp_path, "program", "")
+    program.chmod(0o4755)
+    line = [COMMAND, "run", "-a", "ring", "--", str(mpirun), "env", ":", str(program)]
+    ran = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
+    assert (ran.returncode, ran.stdout) == (7, f"env : {program}\n")
+    assert len(ran.stderr.splitlines()) == 1 and f"{program} is setuid or setgid" in ran.stderr
 
 
 def test_algorithms_that_go_by_the_shape_are_refused_where_an_order_is_to_be_kept() -> None:

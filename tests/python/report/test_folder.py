@@ -163,7 +163,7 @@ def test_report_writes_the_page_and_tells_of_it(tmp_path, simulated, kumihimo):
 
     assert plain.code == as_json.code == 0
     told = json.loads(as_json.out)
-    assert told["missing"] == ["measured"]
+    assert told["missing"] == ["measured", "unmodified"]
     assert told["page"] == str(tmp_path / "index.html")
     assert "measured.json is not there" in plain.out
     assert all(number["value"] in plain.out for number in told["numbers"])

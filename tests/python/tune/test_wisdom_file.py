@@ -67,6 +67,72 @@ def test_new_choices_replace_those_for_the_same_ranks_and_leave_others():
     ]
 
 
+def test_a_narrower_tuning_leaves_what_a_wider_one_found():
+    wide = file_of(wisdom.choices_of(PAIR, [judged(8 << n, 0.5 + n / 100) for n in range(22)]))
+    narrow = file_of(wisdom.choices_of(PAIR, [judged(65536, 0.25, ("chain", ()))]))
+    found = wisdom.joined(wide, narrow)["choices"]
+    assert [(c["from_bytes"], c["to_bytes"], c["algorithm"], c["figures_of_bytes"]) for c in found] == [
+        (65536, 65536, "chain", 65536),
+        (1, 65535, "ring", 32768),
+        (65537, 2**24, "ring", 2**24),
+    ]
+
+
+@pytest.mark.parametrize("figures", [{}, {"measured": 3}, {"measured": [{"bytes": 8}]}])
+def test_what_people_wrote_without_lengths_or_figures_is_cut_too(figures):
+    hand = {"collective": "allreduce", "algorithm": "ring", **PAIR.key}
+    new = file_of(wisdom.choices_of(PAIR, [judged(64, 0.25)]))
+    found = wisdom.joined(file_of([{**hand, **figures}]), new)["choices"][1:]
+    assert all(not choice.pop("measured", None) for choice in found)
+    assert found == [{**hand, "from_bytes": 0, "to_bytes": 63}, {**hand, "from_bytes": 65}]
+
+
+def choice_for(choices: list[dict], key: tuple, length: int) -> tuple | None:
+    """The first that fits."""
+    for choice in choices:
+        if wisdom.key_of(choice) == key and choice["from_bytes"] <= length <= choice["to_bytes"]:
+            return choice["algorithm"], tuple(choice["parameters"].items())
+    return None
+
+
+points = st.lists(
+    st.tuples(st.integers(1, 400).map(lambda n: 8 * n), st.floats(0.1, 3.0), st.sampled_from(["ring", "chain"])),
+    min_size=1,
+    max_size=8,
+    unique_by=lambda point: point[0],
+)
+tunings = st.lists(st.tuples(st.sampled_from([2, 4]), points), min_size=1, max_size=4)
+
+
+@given(tunings)
+def test_each_tuning_decides_its_own_lengths_and_no_others(history):
+    file = None
+    for ranks, tuning in history:
+        target = Target("allreduce", ranks)
+        new = file_of(wisdom.choices_of(target, [judged(size, x, (name, ())) for size, x, name in tuning]))
+        joined = wisdom.joined(file, new)
+        assert wisdom.joined(joined, new) == joined
+        before, after = (file or {"choices": []})["choices"], joined["choices"]
+        low, high = (f(size for size, _, _ in tuning) for f in (min, max))
+        edges = {c[end] + d for c in before + after for end in ("from_bytes", "to_bytes") for d in (-1, 0, 1)}
+        for key in {wisdom.key_of(c) for c in before + after}:
+            for length in edges:
+                decided = key == wisdom.key_of(new["choices"][0]) and (low if low > 8 else 1) <= length <= high
+                assert choice_for(after, key, length) == choice_for(new["choices"] if decided else before, key, length)
+            rows = sorted((c["from_bytes"], c["to_bytes"]) for c in after if wisdom.key_of(c) == key)
+            assert all(low <= high for low, high in rows)
+            assert all(high < low for (_, high), (low, _) in zip(rows, rows[1:])), "they overlap"
+        for choice in after:
+            assert all(choice["from_bytes"] <= m["bytes"] <= choice["to_bytes"] for m in choice["measured"])
+            if "ratio_high" in choice:
+                assert choice["ratio_high"] == max(m["ratio_high"] for m in choice["measured"])
+        measured = [m for c in before if wisdom.key_of(c) != wisdom.key_of(new["choices"][0]) for m in c["measured"]]
+        assert all(any(m in c["measured"] for c in after) for m in measured)
+        text = wisdom.as_text(joined)
+        assert _plan.read_wisdom(text, _plan.this_machine(), MPI) == len(after)
+        file = json.loads(text)
+
+
 def test_it_is_written_whole_or_not_at_all(tmp_path):
     path = tmp_path / "wisdom.json"
     wisdom.write(path, file_of([]))
