@@ -33,7 +33,9 @@ def overall(totals: Totals) -> str:
     ranks = len(totals.tasks)
     longest = max((task[2] for task in totals.tasks), default=0.0)
     share = totals.mpi_seconds / totals.seconds if totals.seconds else 0.0
-    return f"{ranks} ranks for {seconds_text(longest)}, {share_text(share)} of it in MPI"
+    threads = totals.most_threads
+    together = f", {threads} threads of a rank added up" if threads > 1 else ""
+    return f"{ranks} ranks for {seconds_text(longest)}, {share_text(share)} of it in MPI{together}"
 
 
 def split(totals: Totals) -> list[str]:

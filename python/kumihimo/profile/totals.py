@@ -95,6 +95,7 @@ class Region:
 class Totals:
     header: dict
     tasks: list[tuple[int, str, float, float]] = field(default_factory=list)  # rank, host, seconds, of them in MPI
+    most_threads: int = 1  # of one rank, that made calls
     unfinished: list[int] = field(default_factory=list)  # ranks that did not end MPI
     calls: dict[tuple, Calls] = field(default_factory=dict)
     sizes: dict[str, Counter] = field(default_factory=dict)  # of each collective: calls by least bytes of the class
@@ -136,6 +137,7 @@ def of(path: Path) -> Totals:
 def add_rank(totals: Totals, rank: dict, seen: set[Place]) -> None:
     number = rank["rank"]
     totals.tasks.append((number, rank.get("host", ""), rank["seconds"], rank["mpi_seconds"]))
+    totals.most_threads = max(totals.most_threads, rank.get("threads", 1))
     if not rank["finalized"]:
         totals.unfinished.append(number)
     sites = [places.as_recorded(site) for site in rank["sites"]]

@@ -212,3 +212,10 @@ def test_report_in_the_form_of_mpip(tmp_path: Path) -> None:
     assert [line.split()[:4] for line in sent.splitlines()[3:4]] == [["Allreduce", "1", "4", "240"]]
     times = [line.split() for line in text.splitlines() if line.startswith(("   0 ", "   * "))]
     assert times == [["0", "10", "2.5", "25.00"], ["*", "20", "5", "25.00"]]
+
+
+def test_more_time_in_mpi_than_there_was_is_that_of_threads(tmp_path: Path) -> None:
+    one, many = rank(0, [call(seconds=5.0)]), rank(1, [call(seconds=32.0)], threads=4)
+    first = summary.lines(totals.of(written(tmp_path, one, many)))[0]
+    assert first.endswith("of it in MPI, 4 threads of a rank added up")
+    assert summary.lines(totals.of(written(tmp_path, one)))[0].endswith("of it in MPI")
