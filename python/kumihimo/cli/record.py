@@ -105,12 +105,20 @@ def report(path: Path, json_file: Path | None, mpip: Path | None, told: dict) ->
     from kumihimo.profile import mpip as mpip_text
     from kumihimo.profile import summary, totals
 
-    sums = totals.of(path)
+    try:
+        sums = totals.of(path)
+        as_object, lines = summary.as_object(sums), summary.lines(sums)
+        text = "" if mpip is None else mpip_text.text(sums, told["command"] or "[unknown]")
+    except KumihimoError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        found = f"{path}, in which something is missing or of another kind"
+        raise BadInput("a profile that kumihimo record has written", found) from error
     if json_file is not None:
-        write_json(json_file, {**told, **summary.as_object(sums)})
+        write_json(json_file, {**told, **as_object})
     if mpip is not None:
-        mpip.write_text(mpip_text.text(sums, told["command"] or "[unknown]"), encoding="utf-8")
-    return summary.lines(sums)
+        mpip.write_text(text, encoding="utf-8")
+    return lines
 
 
 def write_json(path: Path, value: dict) -> None:

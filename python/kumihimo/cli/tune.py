@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import sys
+import tempfile
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
@@ -139,7 +140,7 @@ def even(sizes: list[int]) -> list[int]:
     """Of whole elements, since these are measured."""
     for size in sizes:
         if size % 8:
-            raise BadInput("sizes in whole elements of 8 bytes", str(size))
+            raise BadInput("--bytes in whole elements of 8 bytes", str(size))
     return sorted(set(sizes))
 
 
@@ -150,6 +151,15 @@ def refuse_beside_machine(library: str | None, reproducible: bool, export: Path 
         raise BadInput("--machine or --mpi", "both", "the simulator knows no MPI library")
     if reproducible:
         raise BadInput("--machine or --reproducible", "both", "tune for a fixed order on the machine itself")
+
+
+def check_folder(path: Path) -> None:
+    """Found before measuring, not after."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        tempfile.NamedTemporaryFile(dir=path).close()
+    except OSError as error:
+        raise BadInput("--export names a folder that can be written", f"{path}: {error.strerror}") from None
 
 
 # --- the work
@@ -178,6 +188,8 @@ def measure(
     version, overhead = tuner.version_of(installation)
     path = out or wisdom.usual_path(version)
     wisdom.check_writable(path)
+    if export is not None:
+        check_folder(export)
     old = wisdom.existing(path, version)
     head = {"machine": wisdom.machine_object(), "mpi": version, "kumihimo": __version__}
     journal = Journal(state_of(path), head, asked.fresh)

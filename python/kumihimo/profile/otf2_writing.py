@@ -25,7 +25,10 @@ def prepared(folder: Path) -> Path:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BadInput("--trace names a folder that is empty or not there yet", str(folder))
     raw = folder.resolve() / RAW
-    raw.mkdir(parents=True, exist_ok=True)
+    try:
+        raw.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput("--trace names a folder that can be made", f"{folder}: {error.strerror}") from None
     return raw
 
 

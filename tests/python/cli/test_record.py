@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from kumihimo import mpi, preload
+from kumihimo.cli import record as cli
+from kumihimo.errors import BadInput
 from kumihimo.profile import otf2_writing
 
 COMMAND = Path(sys.executable).parent / "kumihimo"
@@ -131,7 +133,50 @@ class TestRecord:
         assert "error" not in text.lower()
 
 
+HEADER = {"kumihimo_profile": 1, "mpi": "a library", "ranks": 1, "several_nodes": False, "sync": False, "version": "0"}
+CALL = {"call": "MPI_Allreduce", "calls": 1, "bytes": 8, "communicator": 0, "site": 0, "split_calls": 1}
+CALL |= {"seconds": 0.1, "max_seconds": 0.1, "min_seconds": 0.1, "split_seconds": 0.1}
+WORLD = {"inter": False, "leader": 0, "made": 1, "name": "MPI_COMM_WORLD", "parent": None, "site": None, "size": 1}
+REGION = {"name": "r", "passages": 1, "seconds": 0.1, "mpi_seconds": 0.1, "max_seconds": 0.1, "unended": 0}
+RANK = {"rank": 0, "host": "h", "finalized": True, "seconds": 0.2, "mpi_seconds": 0.1, "partners": [], "trace": None}
+RANK |= {"calls": [CALL], "communicators": [WORLD], "regions": [REGION], "sizes": {"MPI_Allreduce": [[8, 1]]}}
+RANK |= {"sites": [{"function": None, "object": "/no/program", "offset": 100}]}
+
+
+def spots(value: object) -> list[tuple]:
+    """The ways to each value in a nest of them."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [(), *((key, *rest) for key, part in inside for rest in spots(part))]
+
+
+def changed(value: list, spot: tuple, other: object) -> list:
+    new = inner = json.loads(json.dumps(value))
+    for key in spot[:-1]:
+        inner = inner[key]
+    inner[spot[-1]] = other
+    if other == "left out":
+        del inner[spot[-1]]
+    return new
+
+
 class TestWithoutMPI:
+    def test_a_profile_with_something_missing_is_one_sentence(self, tmp_path: Path) -> None:
+        """Whatever part is left out, or of another kind, of a rank that made one call in one region."""
+        path = tmp_path / "profile"
+        whole = [HEADER, RANK]
+        path.write_text("".join(json.dumps(line) + "\n" for line in whole), encoding="utf-8")
+        assert any("1 calls" in line for line in cli.report(path, None, None, {"command": None}))
+        refused = 0
+        for spot in [spot for spot in spots(whole) if spot]:
+            for other in (None, [], {}, "x", -1, "left out"):
+                path.write_text("".join(json.dumps(x) + "\n" for x in changed(whole, spot, other)), encoding="utf-8")
+                try:
+                    cli.report(path, tmp_path / "sums", tmp_path / "mpip", {"command": None})
+                except BadInput as error:
+                    refused += 1
+                    assert "a profile" in str(error) and "\n" not in str(error)
+        assert refused > 100
+
     def test_a_program_that_is_none_of_mpi(self, tmp_path: Path) -> None:
         ran = record(tmp_path, "--json", "sums", "--", sys.executable, "-c", "print('word')")
         assert (ran.returncode, ran.stdout) == (0, "word\n")
@@ -146,6 +191,7 @@ class TestWithoutMPI:
             (["--show", "a", "--", "b"], "without a command"),
             (["--output", "no/such/folder", "--", "true"], "No such file"),
             (["--trace", ".", "--", "true"], "empty or not there yet"),
+            (["--trace", "file/trace", "--", "true"], "--trace names a folder that can be made"),
         ],
     )
     def test_bad_input_is_one_sentence(self, tmp_path: Path, arguments: list[str], word: str) -> None:

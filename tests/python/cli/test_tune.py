@@ -144,13 +144,14 @@ def test_wisdom_of_the_simulator_is_labelled(kumihimo, tmp_path, home):
         (("--ranks", "2,x"), "found '2,x'"),
         (("--ranks", "99999"), "the number of ranks is from 1 to"),
         (("--ranks", "2", "--ranks-per-node", "3"), "ranks per node are from 1 to the 2 ranks"),
-        (("--bytes", "12"), "whole elements of 8 bytes, found 12"),
+        (("--bytes", "12"), "--bytes in whole elements of 8 bytes, found 12"),
         (("--shape", "2x2"), "--shape beside --machine"),
         (("--machine", "k-computer", "--mpi", "openmpi"), "--machine or --mpi"),
         (("--machine", "k-computer", "--export", "files"), "--machine or --export"),
         (("--machine", "k-computer", "--reproducible"), "--machine or --reproducible"),
         (("--machine", "not-there"), "not-there"),
         (("--mpi", "/not/there"), "/not/there"),
+        (("--output", "/proc/none/there"), "--output names a file that can be written, found /proc/none/there"),
     ],
 )
 def test_wrong_input_is_one_sentence(kumihimo, home, arguments, said):
@@ -159,6 +160,16 @@ def test_wrong_input_is_one_sentence(kumihimo, home, arguments, said):
     assert said in ended.err
     assert ended.err.count("\n") == 1
     assert ended.out == ""
+
+
+@pytest.mark.mpi
+@pytest.mark.skipif(not FAMILIES, reason="no MPI library on this machine")
+@pytest.mark.parametrize("folder", ["/proc/none/there", "/dev/null"])
+def test_where_nothing_can_be_exported_nothing_is_measured(kumihimo, home, folder):
+    ended = kumihimo("tune", "allreduce", "--ranks", "2", "--budget", "5s", "--export", folder)
+    assert ended.code == 2, ended.out
+    assert f"--export names a folder that can be written, found {folder}" in ended.err
+    assert ended.err.count("\n") == 1
 
 
 @pytest.mark.mpi
