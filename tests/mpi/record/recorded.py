@@ -221,21 +221,31 @@ def python(arguments):
 
 
 def late(arguments):
-    """The others wait for the last rank; it waits for nobody. Likewise with clocks put apart, and with barriers."""
+    """The others wait for the last rank; it waits for nobody. Likewise with clocks put apart, and with barriers. On a busy
+    machine any rank may wait for a processor: what is wrong is so in every one of several runs."""
     ranks = arguments[2]
     for more in ({}, {"KUMIHIMO_RECORD_SKEW": "7000000000"}, {"KUMIHIMO_RECORD_SYNC": "1"}):
-        profile, _ = recorded(arguments, more)
-        equal(profile.header["several_nodes"], "KUMIHIMO_RECORD_SKEW" in more and ranks > 1, "nodes")
-        for rank in range(ranks):
-            equal(profile.calls(rank, "MPI_Allreduce", "split_calls"), 10, "calls split")
-        for rank in range(ranks - 1):
-            share = profile.share(rank, "MPI_Allreduce")
-            check(share > 0.5, f"rank {rank} waits for the last one, {share:.2f} of the time with {more}")
-        last = profile.calls(ranks - 1, "MPI_Allreduce", "waiting_seconds")
-        others = profile.calls(0, "MPI_Allreduce", "waiting_seconds")
-        check(ranks == 1 or last < 0.5 * others, f"the last rank waits for nobody, {last} s of {others} s with {more}")
-    recorded_offset = profile.ranks[0]["clock_offset_seconds"]
-    equal(recorded_offset, 0.0, "rank 0's clock is the measure")
+        for attempt in range(4):
+            profile, _ = recorded(arguments, more)
+            equal(profile.header["several_nodes"], "KUMIHIMO_RECORD_SKEW" in more and ranks > 1, "nodes")
+            for rank in range(ranks):
+                equal(profile.calls(rank, "MPI_Allreduce", "split_calls"), 10, "calls split")
+            equal(profile.ranks[0]["clock_offset_seconds"], 0.0, "rank 0's clock is the measure")
+            wrong = wrong_waits(profile, ranks)
+            if not wrong:
+                break
+            check(attempt < 3, f"{wrong} with {more}")
+
+
+def wrong_waits(profile, ranks):
+    """Who does not wait as the program makes them, or nothing."""
+    for rank in range(ranks - 1):
+        share = profile.share(rank, "MPI_Allreduce")
+        if share <= 0.5:
+            return f"rank {rank} waits for the last one, {share:.2f} of the time"
+    last = profile.calls(ranks - 1, "MPI_Allreduce", "waiting_seconds")
+    others = profile.calls(0, "MPI_Allreduce", "waiting_seconds")
+    return "" if ranks == 1 or last < 0.5 * others else f"the last rank waits for nobody, {last} s of {others} s"
 
 
 def rooted(arguments):
