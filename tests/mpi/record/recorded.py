@@ -221,8 +221,8 @@ def python(arguments):
 
 
 def late(arguments):
-    """The others wait for the last rank; it waits for nobody. Likewise with clocks put apart, and with barriers. On a busy
-    machine any rank may wait for a processor: what is wrong is so in every one of several runs."""
+    """The others wait for the last rank; it waits for nobody. Likewise with clocks put apart, and with barriers. On a
+    busy machine any rank may wait for a processor: what is wrong is so in every one of several runs."""
     ranks = arguments[2]
     for more in ({}, {"KUMIHIMO_RECORD_SKEW": "7000000000"}, {"KUMIHIMO_RECORD_SYNC": "1"}):
         for attempt in range(4):
