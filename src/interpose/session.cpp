@@ -46,28 +46,13 @@ std::size_t most_variants() {
 
 } // namespace
 
-namespace {
-
-// Whether MPI is between its beginning and its end: asked without the library's description, at every call of a program
-// that uses sessions of MPI alone and therefore never is.
-bool is_running() {
-  using Ask = int (*)(int*);
-  static const auto initialized = reinterpret_cast<Ask>(mpi::loaded_symbol("PMPI_Initialized"));
-  static const auto finalized = reinterpret_cast<Ask>(mpi::loaded_symbol("PMPI_Finalized"));
-  if (!initialized || !finalized) return true; // a library that is not known tells below
-  int is = 0, was = 0;
-  return initialized(&is) == 0 && is && finalized(&was) == 0 && !was;
-}
-
-} // namespace
-
 Session* Session::current() {
   static std::atomic<Session*> made = nullptr;
   static std::atomic<bool> unknown = false;
   Session* session = made.load(std::memory_order_acquire);
   if (session) [[likely]]
     return session->finished_.load(std::memory_order_relaxed) ? nullptr : session;
-  if (unknown || !is_running()) return nullptr;
+  if (unknown || !mpi::is_running()) return nullptr;
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   if ((session = made)) return session;

@@ -33,22 +33,6 @@ bool is_revoked(const Communicator& communicator) {
   return ask && ask(communicator.handle, &is) == 0 && is;
 }
 
-// Between MPI_Init and MPI_Finalize. Asked at each call of a program that has but sessions, so the library is not
-// looked for anew; one without these functions is running as far as we know, and what it lacks is said by who opens it.
-bool is_running() {
-  using Ask = int (*)(int*);
-  static const auto initialized = reinterpret_cast<Ask>(mpi::loaded_symbol("PMPI_Initialized"));
-  static const auto finalized = reinterpret_cast<Ask>(mpi::loaded_symbol("PMPI_Finalized"));
-  if (!initialized || !finalized) return true;
-  static std::atomic<bool> ended = false; // for good
-  if (ended.load(std::memory_order_relaxed)) return false;
-  int is = 0;
-  if (initialized(&is) != 0 || !is) return false;
-  if (finalized(&is) == 0 && !is) return true;
-  ended = true;
-  return false;
-}
-
 // Of a process that others of the program have started by MPI_Comm_spawn: it has a world of its own, whose ranks count
 // from 0 again.
 bool is_spawned(const mpi::Library& library) {
@@ -86,7 +70,7 @@ Recorder* Recorder::current() {
   if (recorder) [[likely]]
     return recorder->finished_.load(std::memory_order_relaxed) ? nullptr : recorder;
   static std::atomic<bool> unknown = false;
-  if (unknown || !is_running()) return nullptr;
+  if (unknown || !mpi::is_running()) return nullptr;
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   if ((recorder = made)) return recorder;

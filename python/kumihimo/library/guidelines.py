@@ -11,17 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from kumihimo import _measure
-
-if TYPE_CHECKING:
-    from kumihimo.library.measure import Row, Table
-
-COLLECTIVES = ("allreduce", "reduce", "bcast")
-HALVES = {f"2 {collective}": collective for collective in COLLECTIVES}
-# What must be measured of the default, side by side.
-CALLS = (*COLLECTIVES, "reduce+bcast", *HALVES)
+from kumihimo.library.algorithms import COLLECTIVES
+from kumihimo.library.measure import HALVES, Row, Table
 
 SMALLEST_HALVED = 16  # bytes: an element in each half
 

@@ -14,10 +14,12 @@ from dataclasses import dataclass, field
 
 from kumihimo import _measure
 from kumihimo.library.algorithms import AUTO, COLLECTIVES, DEFAULT, Catalogue
-from kumihimo.library.guidelines import CALLS
 from kumihimo.library.tell import Asking, Reference, launch_library, rounds, settings_of
 
 LAUNCHES, LEAST_LAUNCHES = 7, 4
+HALVES = {f"2 {collective}": collective for collective in COLLECTIVES}
+# Of the default, side by side: what guidelines compare.
+CALLS = (*COLLECTIVES, "reduce+bcast", *HALVES)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <atomic>
 #include <vector>
 
 namespace kumihimo::mpi {
@@ -120,6 +121,22 @@ void* loaded_symbol(const char* name) {
     if (void* image = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD))
       if (void* address = dlsym(image, name)) return address;
   return nullptr;
+}
+
+// The library is not looked for anew; one without these functions is running as far as we know, and what it lacks is
+// said by who opens it.
+bool is_running() {
+  using Ask = int (*)(int*);
+  static const auto initialized = reinterpret_cast<Ask>(loaded_symbol("PMPI_Initialized"));
+  static const auto finalized = reinterpret_cast<Ask>(loaded_symbol("PMPI_Finalized"));
+  if (!initialized || !finalized) return true;
+  static std::atomic<bool> ended = false; // for good
+  if (ended.load(std::memory_order_relaxed)) return false;
+  int is = 0;
+  if (initialized(&is) != 0 || !is) return false;
+  if (finalized(&is) == 0 && !is) return true;
+  ended = true;
+  return false;
 }
 
 } // namespace kumihimo::mpi

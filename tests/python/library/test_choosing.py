@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kumihimo.library.algorithms import AUTO, DEFAULT
-from kumihimo.library.guidelines import CALLS, violations
-from kumihimo.library.measure import Row, Table, best
+from kumihimo.library.guidelines import violations
+from kumihimo.library.measure import CALLS, Row, Table, best
 
 LAUNCHES = 7
 

@@ -9,8 +9,7 @@ import pytest
 from kumihimo import mpi
 from kumihimo.library import measure as measuring
 from kumihimo.library.algorithms import DEFAULT, Algorithm, Catalogue
-from kumihimo.library.guidelines import CALLS
-from kumihimo.library.measure import LEAST_LAUNCHES, Effort, measure
+from kumihimo.library.measure import CALLS, LEAST_LAUNCHES, Effort, measure
 from kumihimo.library.tell import Asking
 
 RING = Algorithm("allreduce", "ring", 4, (("FORCED", "4"),))
