@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """What an unmodified program pays for being watched over: the table of bench/results/interpose.md.
 
-    bench/interpose/compare.py [--launches 9] [--wisdom FILE] [--output FILE]
+    bench/interpose/compare.py [--launches 9] [--tune 120] [--output FILE]
 
 The same program (calls.c) is launched by turns alone, with the interposer leaving every call to the library, and with
-the recorder; differences are those of neighbouring launches. With --wisdom its sweep is run a fourth way, with what
-`kumihimo tune` chose. Takes about 6 minutes.
+the recorder; differences are those of neighbouring launches. Its sweep is run a third way, with what `kumihimo tune` chose
+in so many seconds (0: not). Takes about 6 minutes.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from kumihimo.errors import Failed
 from kumihimo.preload import INTERPOSER, RECORDER, preloaded, preloading, suffix_of
 from kumihimo.sizes import text_of
 
+KUMIHIMO = Path(sys.executable).with_name("kumihimo")
 SOURCE = Path(__file__).with_name("calls.c")
 COMBINATIONS = (("openmpi", 2), ("openmpi", 4), ("mpich", 2))
 
@@ -53,7 +54,7 @@ PARTS = (
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--launches", type=int, default=9)
-    parser.add_argument("--wisdom", type=Path)
+    parser.add_argument("--tune", type=int, default=120, metavar="SECONDS")
     parser.add_argument("--output", type=Path, default=Path(__file__).resolve().parents[1] / "results/interpose.md")
     arguments = parser.parse_args()
     lines = [
@@ -86,12 +87,15 @@ def family_lines(family: str, folder: Path, arguments: argparse.Namespace) -> li
         found = by_turns(installation, binary, part, ranks, ways, arguments.launches)
         lines += differences(part, ranks, ways, found)
     ways = [ALONE, KEPT]
-    if arguments.wisdom:
-        ways.append(Way("tuned", (INTERPOSER,), (("WISDOM", str(arguments.wisdom.resolve())),)))
-    for each, ranks in COMBINATIONS:
-        if each == family:
-            found = by_turns(installation, binary, "sweep", ranks, ways, arguments.launches)
-            lines += sweep_lines(ranks, ways, found)
+    numbers = [ranks for each, ranks in COMBINATIONS if each == family]
+    if arguments.tune:
+        wisdom = folder / f"{family}.json"
+        words = ["--mpi", family, "--ranks", ",".join(map(str, numbers)), "--budget", f"{arguments.tune}s"]
+        subprocess.run([KUMIHIMO, "tune", *words, "--output", wisdom], check=True, stdout=subprocess.DEVNULL)
+        ways.append(Way("tuned", (INTERPOSER,), (("WISDOM", str(wisdom)),)))
+    for ranks in numbers:
+        found = by_turns(installation, binary, "sweep", ranks, ways, arguments.launches)
+        lines += sweep_lines(ranks, ways, found)
     return lines
 
 
@@ -119,7 +123,7 @@ def launched(installation, binary: Path, part: str, ranks: int, way: Way) -> lis
         if way.objects:
             given["LD_PRELOAD"] = preloaded(way.objects, suffix_of(installation.library))
         start = installation.arguments(ranks)
-        command = [start[0], *preloading(installation.family, given), *start[1:], str(binary), part]
+        command = [start[0], *preloading(installation.family, given, [*start[1:], str(binary), part])]
         environment = {**os.environ, **installation.environment(ranks)}
         done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment, check=False)
     if done.returncode != 0:
