@@ -4,8 +4,8 @@
     bench/interpose/compare.py [--launches 9] [--tune 120] [--output FILE]
 
 The same program (calls.c) is launched by turns alone, with the interposer leaving every call to the library, and with
-the recorder; differences are those of neighbouring launches. Its sweep is run a third way, with what `kumihimo tune` chose
-in so many seconds (0: not). Takes about 6 minutes.
+the recorder; differences are those of neighbouring launches. Its sweep is run a third way, with what `kumihimo tune`
+chose in so many seconds (0: not).
 """
 
 from __future__ import annotations
