@@ -97,11 +97,23 @@ Session::Session(mpi::Library library)
   library_.call.Comm_create_keyval(&copied, &deleted, &keyval_, this);
 }
 
+// The last answer of a thread, while no communicator came or went: programs call on the same one again and again.
 Communicator* Session::known(mpi::Handle handle, bool& between) {
+  struct Last {
+    std::uint64_t changes = 0;
+    mpi::Handle handle = 0;
+    Communicator* found = nullptr;
+  };
+  thread_local Last last;
+  const std::uint64_t changes = changes_.load(std::memory_order_acquire);
+  if (last.changes == changes && last.handle == handle) [[likely]]
+    return between = false, last.found;
   const std::shared_lock lock(mutex_);
   const auto it = by_handle_.find(handle);
   between = it != by_handle_.end() && !it->second;
-  return it == by_handle_.end() ? nullptr : it->second;
+  if (it == by_handle_.end() || between) return nullptr;
+  last = {changes, handle, it->second};
+  return it->second;
 }
 
 Communicator* Session::communicator(mpi::Handle handle) {
@@ -121,6 +133,7 @@ Communicator* Session::communicator(mpi::Handle handle) {
   if (added) ++shapes_[added->space().name()];
   if (added) all_.push_back(std::move(made));
   by_handle_[handle] = added;
+  ++changes_;
   return added;
 }
 
@@ -159,6 +172,7 @@ void Session::release(mpi::Handle handle) {
     if (it == by_handle_.end()) return;
     const auto place = std::find_if(all_.begin(), all_.end(), [&](const auto& c) { return c.get() == it->second; });
     by_handle_.erase(it);
+    ++changes_;
     if (place == all_.end()) return;
     freed = std::move(*place);
     all_.erase(place);
@@ -171,6 +185,7 @@ void Session::release(mpi::Handle handle) {
 void Session::gone(mpi::Handle handle) {
   const std::unique_lock lock(mutex_);
   by_handle_.erase(handle);
+  ++changes_;
   wanted_.erase(handle);
   watched_.erase(handle);
 }

@@ -78,7 +78,8 @@ class Session {
   Tally tally_;
   int keyval_ = 0;
 
-  std::shared_mutex mutex_; // of what follows
+  std::shared_mutex mutex_;                // of what follows
+  std::atomic<std::uint64_t> changes_ = 1; // of by_handle_
   std::unordered_map<mpi::Handle, Communicator*> by_handle_;
   std::unordered_set<mpi::Handle> wanted_;         // by non-blocking calls
   std::unordered_set<mpi::Handle> watched_;        // those that carry our attribute
