@@ -149,6 +149,7 @@ Answer take_reduction(const Asked& asked, Call& call) {
   if (!operation || !is_applicable(*type, *operation)) return asked.hand_on(bytes, Reason::other_op);
   Communicator* const communicator = communicator_of(asked, call);
   if (!communicator) return std::nullopt;
+  if (const auto reason = communicator->declines(asked.kind)) return asked.hand_on(bytes, *reason);
   const bool has_root = asked.kind == CollectiveKind::reduce;
   if (has_root && (call.root < 0 || call.root >= communicator->ranks()))
     return asked.hand_on(bytes, Reason::no_plan); // the library's error
@@ -180,6 +181,7 @@ Answer take_broadcast(const Asked& asked, Call& call) {
   if (bytes == 0) return asked.hand_on(0, Reason::empty);
   // Longer than the library can pack in one piece, should a rank need that.
   if (bytes > std::numeric_limits<int>::max()) return asked.hand_on(bytes, Reason::no_plan);
+  if (const auto reason = communicator->declines(CollectiveKind::bcast)) return asked.hand_on(bytes, *reason);
   if (call.root < 0 || call.root >= communicator->ranks()) return asked.hand_on(bytes, Reason::no_plan);
   const Collective question = make_collective(CollectiveKind::bcast, communicator->ranks(), bytes, DataType::uint8,
                                               Operation::sum, Rank{call.root});

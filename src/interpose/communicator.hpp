@@ -50,6 +50,12 @@ class Communicator {
   std::int32_t ranks() const { return space_.ranks(); }
   const RankSpace& space() const { return space_; }
   bool agrees() const { return agrees_; }
+  // Why no call of this collective is ours, whatever its length; asked first, as it costs next to nothing.
+  std::optional<Reason> declines(CollectiveKind kind) const {
+    if (!agrees_) return ranks() == 1 ? Reason::empty : Reason::disagreement;
+    if (reproducible_ == Reproducible::off && choices_[index_of(kind)].empty()) return Reason::not_chosen;
+    return std::nullopt;
+  }
   // What the user should be told once; mostly empty.
   const std::string& note() const;
 
