@@ -59,7 +59,8 @@ def lacking() -> str | None:
         return f"no {PROGRAM} on this machine (Debian's package {PACKAGE})"
     try:
         mpi.choose(FAMILY)
-    except Failed as none:
+        preload.preloaded()
+    except Failed as none:  # no such library, or a folder whose name the loader cannot take
         return str(none)
     return None
 
