@@ -41,6 +41,7 @@ class Way:
 
 
 ALONE = Way("alone")
+AGAIN = Way("alone again")  # what a difference is worth
 KEPT = Way("library's own kept", (INTERPOSER,))
 RECORDED = Way("recorded", (RECORDER,))
 # Calls of one rank are cheap enough that what is added shows; with more a difference of 100 ns is below the noise.
@@ -86,7 +87,7 @@ def family_lines(family: str, folder: Path, arguments: argparse.Namespace) -> li
     for part, ranks, ways in PARTS:
         found = by_turns(installation, binary, part, ranks, ways, arguments.launches)
         lines += differences(part, ranks, ways, found)
-    ways = [ALONE, KEPT]
+    ways = [ALONE, AGAIN, KEPT]
     numbers = [ranks for each, ranks in COMBINATIONS if each == family]
     if arguments.tune:
         wisdom = folder / f"{family}.json"
@@ -172,24 +173,31 @@ def sweep_lines(ranks: int, ways, found: list[Times]) -> list[str]:
         "| call | bytes | alone, us | " + " | ".join(way.name for way in ways[1:]) + " | added, ns |",
         "|---" * (len(ways) + 3) + "|",
     ]
-    large: list[list[float]] = [[] for _ in ways]
     for (call, size), alone in found[0].items():
         cells = []
-        for place, other in enumerate(found[1:], start=1):
+        for other in found[1:]:
             compared = _measure.compare(list(zip(other[call, size], alone)))
             cells.append(f"{compared.ratio:.3f} [{compared.ratio_low:.3f}, {compared.ratio_high:.3f}]")
-            if size >= 4096:
-                large[place].append(compared.ratio)
-        added = interval([(a - b) * 1e9 for a, b in zip(found[1][call, size], alone)])
+        added = interval([(a - b) * 1e9 for a, b in zip(found[ways.index(KEPT)][call, size], alone)])
         small = "{:+.0f} [{:+.0f}, {:+.0f}]".format(*added) if size < 4096 else ""
         lines.append(f"| {call} | {text_of(size)} | {median(alone) * 1e6:.2f} | " + " | ".join(cells) + f" | {small} |")
     for place, way in enumerate(ways[1:], start=1):
+        mean, low, high = interval(each_launch(found[place], found[0]))
         total = sum(median(t) for t in found[place].values()) / sum(median(t) for t in found[0].values())
         lines.append(
-            f"\n{way.name}: geometric mean from 4 KiB up {_measure.geometric_mean(large[place]):.3f}; "
+            f"\n{way.name}: geometric mean from 4 KiB up {mean:.3f} [{low:.3f}, {high:.3f}] over launches; "
             f"total time of the sweep {total:.3f} of the library's"
         )
     return [*lines, ""]
+
+
+def each_launch(times: Times, alone: Times) -> list[float]:
+    """The geometric mean of a launch's ratios from 4 KiB up."""
+    large = [figure for figure in alone if figure[1] >= 4096]
+    return [
+        _measure.geometric_mean([times[figure][launch] / alone[figure][launch] for figure in large])
+        for launch in range(len(alone[large[0]]))
+    ]
 
 
 if __name__ == "__main__":

@@ -18,28 +18,6 @@ constexpr Description described(std::string_view name, Kind kind, std::uint8_t o
   return description;
 }
 
-constexpr std::array<Description, names> descriptions = [] {
-  using enum Role;
-#define KUMIHIMO_CALL(name, lower, upper, kind, form, ...)                                                             \
-  described("MPI_" #name, Kind::kind, skipped_##form, {__VA_ARGS__}),
-  return std::array<Description, names>{{
-#include "caught/calls.def"
-  }};
-#undef KUMIHIMO_CALL
-}();
-
-using Places = std::array<std::int8_t, roles>;
-constexpr std::array<Places, names> places = [] {
-  std::array<Places, names> all{};
-  for (std::size_t n = 0; n < names; ++n) {
-    all[n].fill(-1);
-    for (int i = descriptions[n].arguments - 1; i >= 0; --i)
-      all[n][static_cast<std::size_t>(descriptions[n].roles[static_cast<std::size_t>(i)])] =
-          static_cast<std::int8_t>(i);
-  }
-  return all;
-}();
-
 HandleKind kind_of(Role role) {
   switch (role) {
   case Role::type:
@@ -67,9 +45,27 @@ HandleKind kind_of(Role role) {
 
 } // namespace
 
-const Description& describe(Name name) { return descriptions[static_cast<std::size_t>(name)]; }
+// Seen outside by their declarations.
+constexpr std::array<Description, names> descriptions = [] {
+  using enum Role;
+#define KUMIHIMO_CALL(name, lower, upper, kind, form, ...)                                                             \
+  described("MPI_" #name, Kind::kind, skipped_##form, {__VA_ARGS__}),
+  return std::array<Description, names>{{
+#include "caught/calls.def"
+  }};
+#undef KUMIHIMO_CALL
+}();
 
-int place_of(Name name, Role role) { return places[static_cast<std::size_t>(name)][static_cast<std::size_t>(role)]; }
+constexpr std::array<std::array<std::int8_t, roles>, names> places = [] {
+  std::array<std::array<std::int8_t, roles>, names> all{};
+  for (std::size_t n = 0; n < names; ++n) {
+    all[n].fill(-1);
+    for (int i = descriptions[n].arguments - 1; i >= 0; --i)
+      all[n][static_cast<std::size_t>(descriptions[n].roles[static_cast<std::size_t>(i)])] =
+          static_cast<std::int8_t>(i);
+  }
+  return all;
+}();
 
 bool is_always_wide(Role role) {
   return role == Role::target_displacement || role == Role::partition_count || role == Role::send_addresses ||
@@ -92,11 +88,6 @@ bool is_wide_if_large(Role role) {
   default:
     return is_always_wide(role);
   }
-}
-
-std::size_t Call::place(Role role) const {
-  const int skipped = language == Language::fortran ? description().only_in_c : 0;
-  return static_cast<std::size_t>(place_of(name, role) - skipped);
 }
 
 std::int64_t Call::integer(Role role) const {

@@ -120,9 +120,13 @@ struct Description {
   std::uint8_t only_in_c; // of which Fortran's form lacks the first so many
   std::array<Role, 13> roles;
 };
-const Description& describe(Name name);
+extern const std::array<Description, names> descriptions;
+inline const Description& describe(Name name) { return descriptions[static_cast<std::size_t>(name)]; }
 // The place of a role among the arguments in C (the first, if several have it), or -1.
-int place_of(Name name, Role role);
+extern const std::array<std::array<std::int8_t, roles>, names> places;
+inline int place_of(Name name, Role role) {
+  return places[static_cast<std::size_t>(name)][static_cast<std::size_t>(role)];
+}
 
 enum class Language : std::uint8_t { c, fortran };
 
@@ -168,7 +172,10 @@ class Call {
   Word* words() const { return words_; }
 
  private:
-  std::size_t place(Role role) const;
+  std::size_t place(Role role) const {
+    const int skipped = language == Language::fortran ? description().only_in_c : 0;
+    return static_cast<std::size_t>(place_of(name, role) - skipped);
+  }
   Word* words_;
 };
 

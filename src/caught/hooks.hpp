@@ -38,8 +38,8 @@ class Outermost {
   static Name outer() { return outer_; } // the call that this thread is in
 
  private:
-  static thread_local bool inside_;
-  static thread_local Name outer_;
+  static constinit thread_local bool inside_;
+  static constinit thread_local Name outer_;
   bool mine_;
 };
 
@@ -58,7 +58,7 @@ class HandedOn {
   }
 
  private:
-  static thread_local const void* site_;
+  static constinit thread_local const void* site_;
 };
 
 } // namespace kumihimo::caught

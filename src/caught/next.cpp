@@ -9,9 +9,9 @@
 #include <string>
 
 namespace kumihimo::caught {
-thread_local bool Outermost::inside_ = false;
-thread_local const void* HandedOn::site_ = nullptr;
-thread_local Name Outermost::outer_{};
+constinit thread_local bool Outermost::inside_ = false;
+constinit thread_local const void* HandedOn::site_ = nullptr;
+constinit thread_local Name Outermost::outer_{};
 
 void* next_of(const char* name) {
   if (void* address = dlsym(RTLD_NEXT, name)) return address;

@@ -145,11 +145,11 @@ Answer take_reduction(const Asked& asked, Call& call) {
   const std::int64_t bytes = type ? call.count * size_of(*type) : 0;
   if (call.count <= 0) return asked.hand_on(bytes, Reason::empty); // below 0: the library's error
   if (!type) return asked.hand_on(bytes, Reason::other_type);
-  const std::optional<Operation> operation = session.types().operation(call.operation);
-  if (!operation || !is_applicable(*type, *operation)) return asked.hand_on(bytes, Reason::other_op);
   Communicator* const communicator = communicator_of(asked, call);
   if (!communicator) return std::nullopt;
   if (const auto reason = communicator->declines(asked.kind)) return asked.hand_on(bytes, *reason);
+  const std::optional<Operation> operation = session.types().operation(call.operation);
+  if (!operation || !is_applicable(*type, *operation)) return asked.hand_on(bytes, Reason::other_op);
   const bool has_root = asked.kind == CollectiveKind::reduce;
   if (has_root && (call.root < 0 || call.root >= communicator->ranks()))
     return asked.hand_on(bytes, Reason::no_plan); // the library's error

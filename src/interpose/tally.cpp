@@ -1,6 +1,7 @@
 #include "interpose/tally.hpp"
 
 #include <bit>
+#include <numeric>
 
 namespace kumihimo::interpose {
 
@@ -26,8 +27,20 @@ std::size_t size_class(std::int64_t bytes) {
 }
 
 Tally::Tally(std::size_t kinds, std::size_t variants)
-    : variants_(variants), first_reason_(kinds * size_classes * (variants + 1)),
-      first_other_(first_reason_ + kinds * reasons), counters_(first_other_ + caught::names) {}
+    : variants_(variants), first_other_(kinds * size_classes * (reasons + variants)),
+      counters_(first_other_ + caught::names) {}
+
+std::int64_t Tally::handed_on_in(std::span<const std::int64_t> counts, std::size_t kind, std::size_t size) const {
+  const auto first = counts.begin() + static_cast<std::ptrdiff_t>((kind * size_classes + size) * (reasons + variants_));
+  return std::accumulate(first, first + reasons, std::int64_t{0});
+}
+
+std::int64_t Tally::for_reason(std::span<const std::int64_t> counts, std::size_t kind, Reason reason) const {
+  std::int64_t all = 0;
+  for (std::size_t size = 0; size < size_classes; ++size)
+    all += counts[(kind * size_classes + size) * (reasons + variants_) + static_cast<std::size_t>(reason)];
+  return all;
+}
 
 std::vector<std::int64_t> Tally::counts() const {
   std::vector<std::int64_t> all;

@@ -48,11 +48,10 @@ class Tally {
   explicit Tally(std::size_t kinds, std::size_t variants);
 
   void ran(std::size_t kind, std::int64_t bytes, std::size_t variant) {
-    add(((kind * size_classes) + size_class(bytes)) * (variants_ + 1) + 1 + variant);
+    add(((kind * size_classes) + size_class(bytes)) * (reasons + variants_) + reasons + variant);
   }
   void handed_on(std::size_t kind, std::int64_t bytes, Reason reason) {
-    add((kind * size_classes + size_class(bytes)) * (variants_ + 1));
-    add(first_reason_ + kind * reasons + static_cast<std::size_t>(reason));
+    add((kind * size_classes + size_class(bytes)) * (reasons + variants_) + static_cast<std::size_t>(reason));
   }
 
   // A collective that is not caught, blocking or not.
@@ -62,22 +61,17 @@ class Tally {
   // How to read what the ranks' counts add up to.
   std::int64_t ran_in(std::span<const std::int64_t> counts, std::size_t kind, std::size_t size,
                       std::size_t variant) const {
-    return counts[(kind * size_classes + size) * (variants_ + 1) + 1 + variant];
+    return counts[(kind * size_classes + size) * (reasons + variants_) + reasons + variant];
   }
-  std::int64_t handed_on_in(std::span<const std::int64_t> counts, std::size_t kind, std::size_t size) const {
-    return counts[(kind * size_classes + size) * (variants_ + 1)];
-  }
-  std::int64_t for_reason(std::span<const std::int64_t> counts, std::size_t kind, Reason reason) const {
-    return counts[first_reason_ + kind * reasons + static_cast<std::size_t>(reason)];
-  }
-
+  std::int64_t handed_on_in(std::span<const std::int64_t> counts, std::size_t kind, std::size_t size) const;
+  std::int64_t for_reason(std::span<const std::int64_t> counts, std::size_t kind, Reason reason) const;
   std::int64_t others_in(std::span<const std::int64_t> counts, caught::Name name) const {
     return counts[first_other_ + static_cast<std::size_t>(name)];
   }
 
  private:
   void add(std::size_t at) { counters_[at].fetch_add(1, std::memory_order_relaxed); }
-  std::size_t variants_, first_reason_, first_other_;
+  std::size_t variants_, first_other_;
   std::vector<std::atomic<std::int64_t>> counters_;
 };
 

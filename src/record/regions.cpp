@@ -60,11 +60,12 @@ namespace {
 // What is there of `wanted` bytes, which may lie in two pages and of which the second may be none. The kernel looks at
 // the memory for us.
 std::size_t copied(const char* address, char* to, std::size_t wanted) {
-  constexpr std::uintptr_t page = 4096; // the smallest there is
-  const std::size_t first = std::min<std::size_t>(wanted, page - reinterpret_cast<std::uintptr_t>(address) % page);
-  char* const at = const_cast<char*>(address);
+  constexpr std::uintptr_t page = 4096;                        // the smallest there is
+  const auto from = reinterpret_cast<std::uintptr_t>(address); // a number: it may be none of our objects', and wrap
+  const std::size_t first = std::min<std::size_t>(wanted, page - from % page);
   const iovec local{to, wanted};
-  const std::array<iovec, 2> remote{{{at, first}, {at + first, wanted - first}}};
+  const std::array<iovec, 2> remote{
+      {{const_cast<char*>(address), first}, {reinterpret_cast<void*>(from + first), wanted - first}}};
   const ssize_t n = process_vm_readv(getpid(), &local, 1, remote.data(), remote.size(), 0);
   if (n >= 0 || errno == EFAULT) return n < 0 ? 0 : static_cast<std::size_t>(n);
   // Where that call is forbidden: a write to a pipe fails where there is no memory.
