@@ -20,12 +20,12 @@ void bind_parameters(nb::module_& m) {
       .def(
           "__init__",
           [](Parameters* self, Optional trees, Optional segment_bytes, Optional segments, Optional window,
-             std::optional<bool> overlap, Optional default_segment_bytes) {
-            new (self) Parameters{trees, segment_bytes, segments, window, overlap};
+             std::optional<bool> overlap, Optional throttle, Optional radix, Optional default_segment_bytes) {
+            new (self) Parameters{trees, segment_bytes, segments, window, overlap, throttle, radix};
             if (default_segment_bytes) self->default_segment_bytes = *default_segment_bytes;
           },
           "trees"_a = nb::none(), "segment_bytes"_a = nb::none(), "segments"_a = nb::none(), "window"_a = nb::none(),
-          "overlap"_a = nb::none(), "default_segment_bytes"_a = nb::none());
+          "overlap"_a = nb::none(), "throttle"_a = nb::none(), "radix"_a = nb::none(), "default_segment_bytes"_a = nb::none());
 }
 
 nb::dict dict_of(const Guarantees& g) {

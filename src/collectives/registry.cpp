@@ -14,15 +14,20 @@
 namespace kumihimo {
 namespace {
 
+// One rank alone: its input is its output, but where there is none.
 Schedule local_copy(const Collective& collective) {
+  const bool vector = is_vector_kind(collective.kind);
+  const bool copies = collective.kind != CollectiveKind::barrier && collective.kind != CollectiveKind::exscan;
   Schedule s;
   s.collective = collective;
   s.claims.keeps_rank_order = true;
   s.claims.neighbours_only = s.claims.link_disjoint = true;
-  s.program = [collective](Rank) {
+  s.program = [=](Rank) {
     ProgramBuilder program;
     LaneBuilder lane(LaneId{0}, "copy", 1);
-    if (!collective.aliased(Rank{0})) lane.step(copy(out[whole()], in[whole()]));
+    if (copies && !collective.aliased(Rank{0}))
+      lane.step(copy(out[vector ? whole() : blocks(Layout::output_blocks, 0)],
+                     in[vector ? whole() : blocks(Layout::input_blocks, 0)]));
     program.add(std::move(lane));
     return program.finish();
   };
@@ -53,7 +58,8 @@ Status check_question(const Collective& c, const RankSpace& space, const Paramet
   if (c.reduces() && !is_applicable(c.type, c.operation))
     return bad_input(fmt::format("an operation that {} has", name_of(c.type)), std::string(name_of(c.operation)));
   const std::pair<std::string_view, const std::optional<std::int64_t>*> sizes[] = {
-      {"trees", &p.trees}, {"segment_bytes", &p.segment_bytes}, {"segments", &p.segments}, {"window", &p.window}};
+      {"trees", &p.trees},   {"segment_bytes", &p.segment_bytes}, {"segments", &p.segments},
+      {"window", &p.window}, {"throttle", &p.throttle},           {"radix", &p.radix}};
   for (const auto& [what, value] : sizes)
     if (Status s = check_positive(what, *value); !s) return s;
   if (p.segment_bytes && *p.segment_bytes < c.type_bytes)
@@ -89,7 +95,9 @@ Result<Schedule> Variant::build(const Collective& collective, const RankSpace& s
                                               {p.segment_bytes.has_value(), "segment_bytes", "segment_bytes"},
                                               {p.segments.has_value(), "segments", "segment_bytes"},
                                               {p.window.has_value(), "window", "window"},
-                                              {p.overlap.has_value(), "overlap", "overlap"}})
+                                              {p.overlap.has_value(), "overlap", "overlap"},
+                                              {p.throttle.has_value(), "throttle", "throttle"},
+                                              {p.radix.has_value(), "radix", "radix"}})
     if (given && !takes(row)) return not_applicable(fmt::format("{} has no parameter {}", name, parameter));
 
   // One rank alone has no algorithm, but what is asked for must be sound all the same.
@@ -153,9 +161,37 @@ Result<Segments> choose_segments(const Collective& c, const Parameters& p, std::
 const Registry& Registry::standard() {
   static const Registry registry = [] {
     Registry r;
-    for (auto rows : {trinaryx3_rows, binomial_rows, binary_rows, double_binary_rows, chain_rows, linear_rows,
-                      recursive_doubling_rows, rabenseifner_rows, ring_rows, pairwise_rows, one_shot_rows, bucket_rows,
-                      rotated_rings_rows})
+    for (auto rows : {trinaryx3_rows,
+                      binomial_rows,
+                      binary_rows,
+                      double_binary_rows,
+                      chain_rows,
+                      linear_rows,
+                      recursive_doubling_rows,
+                      rabenseifner_rows,
+                      ring_rows,
+                      pairwise_rows,
+                      one_shot_rows,
+                      bucket_rows,
+                      rotated_rings_rows,
+                      allgather_ring_rows,
+                      allgather_recursive_doubling_rows,
+                      allgather_bruck_rows,
+                      allgather_neighbour_exchange_rows,
+                      allgather_bucket_rows,
+                      allgather_rotated_rings_rows,
+                      allgather_non_minimal_rows,
+                      reduce_scatter_ring_rows,
+                      reduce_scatter_pairwise_rows,
+                      reduce_scatter_recursive_halving_rows,
+                      alltoall_direct_rows,
+                      alltoall_bruck_rows,
+                      rooted_binomial_rows,
+                      rooted_linear_rows,
+                      barrier_dissemination_rows,
+                      barrier_binomial_rows,
+                      scan_recursive_doubling_rows,
+                      scan_chain_rows})
       for (Variant& v : rows()) r.add(std::move(v));
     return r;
   }();

@@ -21,6 +21,8 @@ struct Parameters {
   std::optional<std::int64_t> segments;      // or their number
   std::optional<std::int64_t> window;        // segments in flight
   std::optional<bool> overlap;               // broadcast follows reduce segment by segment
+  std::optional<std::int64_t> throttle;      // messages of a direct exchange at once
+  std::optional<std::int64_t> radix;         // of the digits of a distance
 
   // The segment size where neither it nor the number of segments is asked for: the machine's, not the caller's wish, so
   // that an algorithm which does not pipeline by default ignores it.

@@ -22,4 +22,28 @@ Rows one_shot_rows();           // allreduce/one_shot.cpp
 Rows bucket_rows();             // allreduce/bucket.cpp
 Rows rotated_rings_rows();      // allreduce/bucket.cpp
 
+Rows allgather_ring_rows();               // allgather/ring.cpp
+Rows allgather_recursive_doubling_rows(); // allgather/recursive_doubling.cpp
+Rows allgather_bruck_rows();              // allgather/bruck.cpp
+Rows allgather_neighbour_exchange_rows(); // allgather/neighbour_exchange.cpp
+Rows allgather_bucket_rows();             // allgather/bucket.cpp
+Rows allgather_rotated_rings_rows();      // allgather/bucket.cpp
+Rows allgather_non_minimal_rows();        // allgather/non_minimal.cpp
+
+Rows reduce_scatter_ring_rows();              // reduce_scatter/ring.cpp
+Rows reduce_scatter_pairwise_rows();          // reduce_scatter/pairwise.cpp
+Rows reduce_scatter_recursive_halving_rows(); // reduce_scatter/recursive_halving.cpp
+
+Rows alltoall_direct_rows(); // alltoall/direct.cpp
+Rows alltoall_bruck_rows();  // alltoall/bruck.cpp
+
+Rows rooted_binomial_rows(); // rooted/binomial.cpp
+Rows rooted_linear_rows();   // rooted/linear.cpp
+
+Rows barrier_dissemination_rows(); // barrier/dissemination.cpp
+Rows barrier_binomial_rows();      // barrier/binomial.cpp
+
+Rows scan_recursive_doubling_rows(); // scan/recursive_doubling.cpp
+Rows scan_chain_rows();              // scan/chain.cpp
+
 } // namespace kumihimo

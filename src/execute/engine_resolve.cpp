@@ -124,15 +124,22 @@ Status Resolver::step(const Step& step, LaneCode::ExpandedStep numbers, Values v
 }
 
 Status Resolver::place(const Chunk& chunk, Values values, std::int64_t& bytes, Place& place) {
-  if (chunk.buffer.kind == Buffer::Kind::scratch) return place_in_scratch(chunk, values, bytes, place);
-  if (chunk.buffer.kind == Buffer::Kind::accumulator)
+  std::int64_t elements = 0, first_byte = 0;
+  if (chunk.buffer.kind == Buffer::Kind::scratch) {
+    const auto index = static_cast<std::size_t>(chunk.buffer.index);
+    if (index >= program_.scratch_.size()) return misplaced(chunk, values[0], "no such scratch");
+    if (!program_.program_->scratch[index].named) return place_in_scratch(chunk, values, bytes, place);
+    place.area = Area::scratch;
+    elements = program_.scratch_[index].elements;
+    first_byte = program_.scratch_[index].first_byte;
+  } else if (chunk.buffer.kind == Buffer::Kind::accumulator) {
     return misplaced(chunk, values[0], "one that may be the input as well as what was accumulated");
-  place.area = chunk.buffer.kind == Buffer::Kind::input ? Area::input : Area::output;
+  } else {
+    place.area = chunk.buffer.kind == Buffer::Kind::input ? Area::input : Area::output;
+    elements = program_.area_elements_[static_cast<std::size_t>(place.area)];
+  }
   runs_.clear();
-  program_.binding_.append_runs(chunk.extent, values, runs_);
-  const std::int64_t named = program_.binding_.first_named(chunk.buffer.kind);
-  for (ElementRun& run : runs_) run.first -= named;
-  const std::int64_t elements = program_.area_elements_[static_cast<std::size_t>(place.area)];
+  program_.binding_.append_chunk(*program_.program_, chunk, values, runs_);
   std::int64_t sum = 0;
   for (const ElementRun& run : runs_) {
     if (run.first < 0 || run.count < 0 || run.first + run.count > elements)
@@ -143,17 +150,17 @@ Status Resolver::place(const Chunk& chunk, Values values, std::int64_t& bytes, P
   if (bytes >= 0 && sum * type_bytes_ != bytes)
     return misplaced(chunk, values[0], fmt::format("{} bytes where {} are needed", sum * type_bytes_, bytes));
   bytes = sum * type_bytes_;
-  if (runs_.size() == 1) place.first = runs_[0].first * type_bytes_;
+  if (runs_.size() == 1) place.first = first_byte + runs_[0].first * type_bytes_;
   if (runs_.size() <= 1) return Nothing{};
   place.run = static_cast<std::int32_t>(code_.runs.size());
   place.run_count = static_cast<std::int32_t>(runs_.size());
-  for (const ElementRun& run : runs_) code_.runs.push_back({run.first * type_bytes_, run.count * type_bytes_});
+  for (const ElementRun& run : runs_)
+    code_.runs.push_back({first_byte + run.first * type_bytes_, run.count * type_bytes_});
   return Nothing{};
 }
 
 Status Resolver::place_in_scratch(const Chunk& chunk, Values values, std::int64_t& bytes, Place& place) {
   const auto index = static_cast<std::size_t>(chunk.buffer.index);
-  if (index >= program_.scratch_.size()) return misplaced(chunk, values[0], "no such scratch");
   const Scratch& declared = program_.program_->scratch[index];
   const CompiledProgram::ScratchArea& area = program_.scratch_[index];
   const std::int64_t cell = chunk.at.evaluate(values), length = program_.binding_.length(chunk.extent, values);

@@ -66,7 +66,9 @@ Json json_of(const Lane& lane) {
 }
 
 Json json_of(const Scratch& s) {
-  return {{"lane", s.lane.value}, {"shared", s.shared}, {"parts", s.parts}, {"units", s.units}, {"cells", s.cells}};
+  Json j{{"lane", s.lane.value}, {"shared", s.shared}, {"parts", s.parts}, {"units", s.units}, {"cells", s.cells}};
+  if (s.named) j["first"] = s.first;
+  return j;
 }
 
 Json json_of(const Claims& claims) {

@@ -73,6 +73,7 @@ class ProgramText {
   static std::string scratch(const Scratch& s, std::size_t index) {
     const std::string_view unit = s.layout == Layout::vector ? "part" : "block";
     const std::string owner = s.shared ? "all lanes share it" : fmt::format("of lane {}", s.lane.value);
+    if (s.named) return fmt::format("scratch{}: {} blocks from {} on, {}", index, s.units, s.first, owner);
     return fmt::format("scratch{}: {} cell{} of {} {}{}{}, {}", index, s.cells, s.cells == 1 ? "" : "s", s.units, unit,
                        s.units == 1 ? "" : "s", s.parts == 1 ? "" : fmt::format(" of {}", s.parts), owner);
   }

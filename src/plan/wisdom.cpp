@@ -28,6 +28,8 @@ Result<Parameters> parameters_of(const Json& entry, const std::string& where) {
                                                : name == "segment_bytes" ? &p.segment_bytes
                                                : name == "segments"      ? &p.segments
                                                : name == "window"        ? &p.window
+                                               : name == "throttle"      ? &p.throttle
+                                               : name == "radix"         ? &p.radix
                                                                          : nullptr;
     if (!field || !value.is_number_integer() || value.get<std::int64_t>() < 1)
       return bad_input("a known parameter of at least 1 in " + where, fmt::format("{} = {}", name, value.dump()));

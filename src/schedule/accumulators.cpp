@@ -157,16 +157,21 @@ class Resolver {
   Written written_, maybe_;                // for sure, and in some iteration
 };
 
-bool plain(const Extent& e) {
-  return e.layout == Layout::vector && e.runs.size() == 1 && e.runs[0].inner.runs == 1 && e.runs[0].outer.runs == 1;
+bool plain(const Extent& e) { return e.runs.size() == 1 && e.runs[0].inner.runs == 1 && e.runs[0].outer.runs == 1; }
+
+// Whether their units can be compared: parts of one vector, or the same part of blocks of one array.
+bool comparable(const Extent& a, const Extent& b) {
+  return a.layout == b.layout && (a.layout == Layout::vector || (a.parts == b.parts && a.part == b.part));
 }
 
 } // namespace
 
 bool covers(const Extent& outer, const Extent& inner, std::span<const std::int64_t> trips) {
   if (outer == inner) return true;
-  if (!plain(outer) || !plain(inner)) return false;
-  const std::int64_t m = std::lcm(outer.parts, inner.parts), ko = m / outer.parts, ki = m / inner.parts;
+  if (!plain(outer) || !plain(inner) || !comparable(outer, inner)) return false;
+  const bool vector = outer.layout == Layout::vector;
+  const std::int64_t m = vector ? std::lcm(outer.parts, inner.parts) : 1, ko = vector ? m / outer.parts : 1,
+                     ki = vector ? m / inner.parts : 1;
   const Expression outer_first = outer.runs[0].first * ko, inner_first = inner.runs[0].first * ki;
   if ((inner_first - outer_first).range(trips).low < 0) return false;
   const Expression room = outer_first + outer.runs[0].count * ko - inner_first - inner.runs[0].count * ki;

@@ -105,6 +105,11 @@ void Binding::append_chunk(const Program& program, const Chunk& chunk, Values va
                            std::vector<ElementRun>& runs) const {
   if (chunk.buffer.kind == Buffer::Kind::scratch) {
     const Scratch& scratch = program.scratch[chunk.buffer.index];
+    if (scratch.named) {
+      const std::size_t mine = runs.size();
+      append_runs(chunk.extent, values, runs);
+      return lay_into(scratch, runs, mine);
+    }
     const std::int64_t window = scratch_window(program, scratch, segments_), elements = length(chunk.extent, values);
     if (elements > 0) runs.push_back({scratch_first(scratch, window, chunk.at.evaluate(values), values[0]), elements});
     return;
@@ -178,7 +183,28 @@ std::int64_t Binding::output_elements() const {
   return 0;
 }
 
+std::int64_t Binding::named_elements(const Scratch& named) const {
+  const std::int64_t ranks = collective_.ranks, straight = std::min(named.units, ranks - named.first);
+  return block_begin(named.layout, named.first + straight) - block_begin(named.layout, named.first) +
+         block_begin(named.layout, named.units - straight);
+}
+
+void Binding::lay_into(const Scratch& named, std::vector<ElementRun>& runs, std::size_t from) const {
+  const std::int64_t begin = block_begin(named.layout, named.first);
+  const std::int64_t before = block_begin(named.layout, collective_.ranks) - begin; // the first block's place
+  std::vector<ElementRun> laid;
+  for (std::size_t i = from; i < runs.size(); ++i) {
+    const ElementRun run = runs[i];
+    const std::int64_t wrapped = std::clamp<std::int64_t>(begin - run.first, 0, run.count);
+    append(laid, 0, {before + run.first, wrapped});
+    append(laid, 0, {run.first + wrapped - begin, run.count - wrapped});
+  }
+  runs.resize(from);
+  runs.insert(runs.end(), laid.begin(), laid.end());
+}
+
 std::int64_t Binding::cell_elements(const Scratch& scratch) const {
+  if (scratch.named) return named_elements(scratch);
   // floor(x + y) - floor(x) <= ceil(y): no range of `units` units is longer than this.
   const std::int64_t m = segments_.count * scratch.parts;
   const auto ceiling = [&](std::int64_t units, std::int64_t n) {
@@ -189,7 +215,7 @@ std::int64_t Binding::cell_elements(const Scratch& scratch) const {
 }
 
 std::int64_t Binding::scratch_elements(const Scratch& scratch, std::int64_t window) const {
-  return cell_elements(scratch) * scratch.cells * window;
+  return scratch.named ? named_elements(scratch) : cell_elements(scratch) * scratch.cells * window;
 }
 
 std::int64_t Binding::scratch_first(const Scratch& scratch, std::int64_t window, std::int64_t cell,

@@ -43,6 +43,10 @@ class Binding {
   std::int64_t input_elements() const; // of the whole input buffer of this rank; 0 where it has none
   std::int64_t output_elements() const;
 
+  // The elements of a named scratch from its first block on; and the runs of an array of blocks as they lie in it.
+  std::int64_t named_elements(const Scratch& scratch) const;
+  void lay_into(const Scratch& named, std::vector<ElementRun>& runs, std::size_t from) const;
+
   // Scratch: elements of one cell, of the whole buffer, and where the data of a chunk lies in it.
   std::int64_t cell_elements(const Scratch& scratch) const;
   std::int64_t scratch_elements(const Scratch& scratch, std::int64_t window) const;

@@ -83,6 +83,10 @@ Array ProgramBuilder::scratch(Scratch declaration) {
   return {{Buffer::Kind::scratch, static_cast<std::int32_t>(program_.scratch.size()) - 1}};
 }
 
+Array ProgramBuilder::named_blocks(LaneId lane, Layout layout, std::int64_t first, std::int64_t count) {
+  return scratch(Scratch{lane, false, layout, 1, count, 1, true, first});
+}
+
 Program ProgramBuilder::finish() {
   std::sort(program_.lanes.begin(), program_.lanes.end(), [](const Lane& a, const Lane& b) { return a.id < b.id; });
   for (Lane& lane : program_.lanes) resolve_accumulators(lane, segments_);

@@ -111,6 +111,8 @@ class ProgramBuilder {
   // Scratch private to a lane: `cells` cells for `units` parts of m each.
   Array scratch(LaneId lane, std::int64_t units, std::int64_t m, std::int64_t cells = 1);
   Array scratch(Scratch declaration);
+  // A piece of an array of blocks: `count` of them from `first` on, cyclically.
+  Array named_blocks(LaneId lane, Layout layout, std::int64_t first, std::int64_t count);
 
   void add(LaneBuilder lane) { program_.lanes.push_back(lane.take()); }
 

@@ -38,6 +38,11 @@ bool Collective::aliased(Rank rank) const {
   return !at_root_only || rank == root;
 }
 
+bool is_vector_kind(CollectiveKind k) {
+  return k == CollectiveKind::bcast || k == CollectiveKind::reduce || k == CollectiveKind::allreduce ||
+         k == CollectiveKind::scan || k == CollectiveKind::exscan;
+}
+
 Collective make_collective(CollectiveKind kind, std::int32_t ranks, std::int64_t count, DataType type,
                            Operation operation, Rank root, bool in_place) {
   Collective c;

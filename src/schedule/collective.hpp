@@ -32,6 +32,9 @@ enum class CollectiveKind : std::uint8_t {
 std::string_view name_of(CollectiveKind kind); // "allreduce"
 Result<CollectiveKind> parse_collective(std::string_view name);
 
+// Whether it is about one vector (bcast, reduce, allreduce, scan, exscan), not about blocks.
+bool is_vector_kind(CollectiveKind kind);
+
 // How many elements the blocks of a collective have, and who knows it.
 struct Counts {
   enum class Known : std::uint8_t {

@@ -78,8 +78,10 @@ struct Chunk {
 };
 
 // Scratch of one rank: `cells` cells, each large enough for `units` units (parts of `parts`, or blocks) of any segment,
-// one copy for each window slot of its lane. Private to one lane, or shared by all lanes of the rank; a shared slot is
-// reused only when every lane that is `after` its writer has finished that segment.
+// one copy for each window slot of its lane. A named one is a piece of an array of blocks instead: blocks first ..
+// first + units - 1, cyclically, of all segments, each where its name puts it; its one cell is 0. Private to one lane,
+// or shared by all lanes of the rank; a shared slot is reused only when every lane that is `after` its writer has
+// finished that segment.
 struct Scratch {
   LaneId lane;
   bool shared = false;
@@ -87,6 +89,8 @@ struct Scratch {
   std::int64_t parts = 1;
   std::int64_t units = 1;
   std::int64_t cells = 1;
+  bool named = false;
+  std::int64_t first = 0; // of a named one
   bool operator==(const Scratch&) const = default;
 };
 

@@ -32,11 +32,6 @@ std::vector<Wanted> every_block(const Collective& c, std::int32_t rank) {
 
 } // namespace
 
-bool is_vector_kind(CollectiveKind k) {
-  return k == CollectiveKind::bcast || k == CollectiveKind::reduce || k == CollectiveKind::allreduce ||
-         k == CollectiveKind::scan || k == CollectiveKind::exscan;
-}
-
 std::int64_t contributed(const Binding& binding) { return binding.input_elements(); }
 
 std::vector<Wanted> wanted(const Binding& binding) {

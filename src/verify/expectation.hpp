@@ -7,9 +7,6 @@
 
 namespace kumihimo::verify {
 
-// Whether it is about one vector (bcast, reduce, allreduce, scan, exscan), not about blocks.
-bool is_vector_kind(CollectiveKind kind);
-
 // The rank's input, from position 0: `count` elements that are its own contribution; 0 where it contributes nothing.
 std::int64_t contributed(const Binding& binding);
 

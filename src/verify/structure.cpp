@@ -328,6 +328,7 @@ class Structure {
           fmt::format("cannot be shown to use one of the {} cells of scratch {}", scratch.cells, chunk.buffer.index));
     if (answer == Answer::no)
       return find_here(fmt::format("uses a cell outside of the {} of scratch {}", scratch.cells, chunk.buffer.index));
+    if (scratch.named) return check_named(chunk, scratch);
     if (surely_fits(chunk.extent, scratch)) return;
     const std::int64_t cell = binding_.cell_elements(scratch);
     bool good = true;
@@ -340,6 +341,26 @@ class Structure {
       find_here(fmt::format("its data are longer than a cell of scratch {}, {} elements", chunk.buffer.index, cell));
     else if (!all)
       find(fmt::format("its data cannot be shown to fit a cell of scratch {}, {} elements", chunk.buffer.index, cell));
+  }
+
+  // Every element in every iteration; where not all can be tried that is a finding, as it is for cells.
+  void check_named(const Chunk& chunk, const Scratch& scratch) {
+    if (chunk.extent.layout != scratch.layout)
+      return find(fmt::format("names other blocks than those of scratch {}", chunk.buffer.index));
+    const std::int64_t elements = binding_.named_elements(scratch);
+    bool good = true;
+    const bool all = for_values(trips_, budget, [&](Values values) {
+      std::vector<ElementRun> runs;
+      binding_.append_chunk(program_, chunk, values, runs);
+      good = std::all_of(runs.begin(), runs.end(),
+                         [&](const ElementRun& r) { return r.first >= 0 && r.first + r.count <= elements; });
+      if (!good) failed_at(values);
+      return good;
+    });
+    if (!good)
+      find_here(fmt::format("names blocks that are not among the {} of scratch {}", scratch.units, chunk.buffer.index));
+    else if (!all)
+      find(fmt::format("cannot be shown to name blocks of scratch {} alone", chunk.buffer.index));
   }
 
   bool surely_fits(const Extent& e, const Scratch& scratch) const {

@@ -155,6 +155,7 @@ class Process {
     }
     const auto index = static_cast<std::size_t>(chunk.buffer.index);
     const Scratch& declared = program_.scratch[index];
+    if (declared.named) return binding_.append_chunk(program_, chunk, values, runs), scratch_[index];
     runs.push_back({binding_.scratch_first(declared, copies(declared), chunk.at.evaluate(values), values[0]),
                     binding_.length(chunk.extent, values)});
     return scratch_[index];

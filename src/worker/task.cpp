@@ -27,6 +27,8 @@ Parameters parameters_of(const json& given) {
   read(given, "segments", p.segments);
   read(given, "window", p.window);
   read(given, "overlap", p.overlap);
+  read(given, "throttle", p.throttle);
+  read(given, "radix", p.radix);
   read(given, "default_segment_bytes", p.default_segment_bytes);
   return p;
 }

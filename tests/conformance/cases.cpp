@@ -53,6 +53,8 @@ class Sampler {
     const std::uint64_t dice = below(6);
     if (parameter == "trees" && dice < 2) p.trees = 1 + static_cast<std::int64_t>(below(6));
     if (parameter == "window" && dice < 4) p.window = 1 + static_cast<std::int64_t>(below(4));
+    if (parameter == "throttle" && dice < 3) p.throttle = 1 + static_cast<std::int64_t>(below(5));
+    if (parameter == "radix" && dice < 4) p.radix = 2 + static_cast<std::int64_t>(below(6));
     if (parameter == "overlap" && dice < 2) p.overlap = dice == 0;
     if (parameter != "segment_bytes" && parameter != "segments") return;
     if (p.segments || p.segment_bytes) return;
@@ -93,11 +95,12 @@ std::string Case::name() const {
   const auto given = [](const char* what, const auto& value) {
     return value ? fmt::format(" {}={}", what, *value) : std::string();
   };
-  return fmt::format("{} elements, {}, root {}{}{}{}{}{}{} default_segment_bytes={} seed={}", c.counts.each,
+  return fmt::format("{} elements, {}, root {}{}{}{}{}{}{}{}{} default_segment_bytes={} seed={}", c.counts.each,
                      question.arithmetic.name(), c.root.value, c.in_place ? ", in place" : "",
                      given("trees", parameters.trees), given("segments", parameters.segments),
                      given("segment_bytes", parameters.segment_bytes), given("window", parameters.window),
-                     given("overlap", parameters.overlap), parameters.default_segment_bytes, question.seed);
+                     given("overlap", parameters.overlap), given("throttle", parameters.throttle),
+                     given("radix", parameters.radix), parameters.default_segment_bytes, question.seed);
 }
 
 std::vector<Case> cases(const Variant& variant, const Place& place) {

@@ -1,0 +1,52 @@
+// neighbour_exchange: allgather among an even number of ranks, with the two neighbours in turn.
+//
+// Idea: pairs (0,1), (2,3), ... exchange their blocks; then every rank exchanges, with its other neighbour and its
+//   first one in turn, the pair of blocks that it received last.
+// Wins: long blocks, P/2 steps of two blocks with two neighbours alone, where the ring takes P - 1.
+// Cost: P/2 alpha + (P - 1) n beta.
+// Special cases: even numbers of ranks only.
+// Reference: Chen, Zhang, Zhang, Yuan, Performance evaluation of allgather algorithms on terascale Linux cluster with
+//   fast Ethernet, HPC-Asia 2005.
+#include "collectives/blocks.hpp"
+
+#include <fmt/format.h>
+
+namespace kumihimo {
+namespace {
+
+void write(LaneBuilder& lane, const Collective& c, std::int64_t r) {
+  const std::int64_t P = c.ranks, pairs = P / 2, mine = r / 2;
+  const std::int64_t way = r % 2 == 0 ? -1 : 1; // towards the other neighbour
+  const std::int64_t first = r - way, other = (r + way + P) % P;
+  const auto pair = [&](const Expression& k) {
+    return out[blocks(Layout::output_blocks, mod(mine + k, pairs) * 2, 2)]; // counted from ours
+  };
+  const auto with_other = [&](const Expression& j) {
+    return exchange(other, pair(-way * j), other, into(pair(way * (j + 1))));
+  };
+  place_own_block(lane, c, r);
+  lane.round(exchange(first, out[out_block(r)], first, into(out[out_block(first)])));
+  lane.loop((pairs - 1) / 2, [&](BodyBuilder& both, Variable j) {
+    both.round(with_other(j));
+    both.round(exchange(first, pair(way * (j + 1)), first, into(pair(-way * (j + 1)))));
+  });
+  if (pairs % 2 == 0) lane.round(with_other((pairs - 2) / 2));
+}
+
+} // namespace
+
+Rows allgather_neighbour_exchange_rows() {
+  Variant v;
+  v.kind = CollectiveKind::allgather;
+  v.name = "neighbour_exchange";
+  v.summary = "pairs of blocks exchanged with the two neighbours in turn";
+  v.cost = "(P/2)α + (P - 1)nβ";
+  v.reference = "Chen, Zhang, Zhang, Yuan, HPC-Asia 2005";
+  v.recipe = [](const Collective& c, const RankSpace&, const Parameters& p) -> Result<Schedule> {
+    if (c.ranks % 2 != 0) return not_applicable(fmt::format("it pairs the ranks, and {} is odd", c.ranks));
+    return one_lane(c, p, "neighbours", [c](LaneBuilder& lane, std::int64_t r) { write(lane, c, r); });
+  };
+  return {v};
+}
+
+} // namespace kumihimo

@@ -1,0 +1,55 @@
+// What algorithms over arrays of blocks share: names of blocks and ranges of them, and the copy of a rank's own block.
+#pragma once
+
+#include "collectives/rows.hpp"
+#include "schedule/builder.hpp"
+
+#include <algorithm>
+
+namespace kumihimo {
+
+inline Extent in_block(Expression b) { return blocks(Layout::input_blocks, std::move(b)); }
+inline Extent out_block(Expression b) { return blocks(Layout::output_blocks, std::move(b)); }
+
+// Blocks [first, first + count) of `ranks`, round the end of the array: two run lists where it is passed.
+inline Extent cyclic_blocks(Layout layout, std::int64_t first, std::int64_t count, std::int64_t ranks) {
+  const std::int64_t straight = std::min(count, ranks - first);
+  Extent e = blocks(layout, first, straight);
+  if (count > straight) e.runs.push_back({0, count - straight, {}, {}});
+  return e;
+}
+
+// Rank r's own block where it belongs; nothing where input and output are one memory.
+inline void place_own_block(LaneBuilder& lane, const Collective& c, std::int64_t r) {
+  if (!c.aliased(Rank{static_cast<std::int32_t>(r)})) lane.step(copy(out[out_block(r)], in[in_block(r)]));
+}
+
+// A schedule of one lane, whose rounds `body(lane, rank)` writes. Unsegmented unless segments are asked for.
+template <class F>
+Result<Schedule> one_lane(const Collective& c, const Parameters& p, std::string role, F body) {
+  const Result<Segments> segments = choose_segments(c, p, 1, Pipelining::whole_message);
+  if (!segments) return segments.error();
+  Schedule s;
+  s.collective = c;
+  s.segments = *segments;
+  const std::int64_t window = p.window.value_or(2);
+  if (segments->count > 1)
+    s.parameters = "segments=" + std::to_string(segments->count) + " window=" + std::to_string(window);
+  s.program = [segments = *segments, window, role = std::move(role), body = std::move(body)](Rank r) {
+    ProgramBuilder program(segments);
+    LaneBuilder lane(LaneId{0}, role, window);
+    if constexpr (std::invocable<const F&, ProgramBuilder&, LaneBuilder&, std::int64_t>)
+      body(program, lane, std::int64_t{r.value});
+    else
+      body(lane, std::int64_t{r.value});
+    program.add(std::move(lane));
+    return program.finish();
+  };
+  return s;
+}
+
+inline std::vector<Variant::Parameter> segment_parameters() {
+  return {{"segment_bytes", "the whole block", "bytes of a block in one step"}, {"window", "2", "segments in flight"}};
+}
+
+} // namespace kumihimo

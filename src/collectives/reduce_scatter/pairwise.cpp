@@ -1,0 +1,40 @@
+// pairwise: reduce-scatter by direct exchange, every pair of ranks meeting once.
+//
+// Idea: in step i rank r sends its operand of block r + i to its owner and takes that of its own block from r - i.
+// Wins: a few ranks that are equally near; commutative operations on any number of ranks. P (P - 1) messages.
+// Cost: (P - 1) alpha + (1 - 1/P) n beta + (1 - 1/P) n gamma for n bytes of input.
+// Special cases: any number of ranks, any counts; a block's operands are summed from its owner backwards.
+// Reference: Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, section 4.2.
+#include "collectives/blocks.hpp"
+
+namespace kumihimo {
+
+Rows reduce_scatter_pairwise_rows() {
+  Variant v;
+  v.kind = CollectiveKind::reduce_scatter;
+  v.name = "pairwise";
+  v.summary = "every pair of ranks exchanges operands directly";
+  v.cost = "(P - 1)α + (1 - 1/P)n(β + γ)";
+  v.reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005";
+  v.parameters = segment_parameters();
+  v.rounding.independent_of_placement = true;
+  v.recipe = [](const Collective& c, const RankSpace&, const Parameters& p) -> Result<Schedule> {
+    Result<Schedule> s =
+        one_lane(c, p, "pairwise exchange", [c](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) {
+          const std::int64_t P = c.ranks;
+          // In place the output lies over the first block of the input, which is sent away late.
+          const Array sum =
+              c.in_place ? accumulate_in(program.named_blocks(LaneId{0}, Layout::input_blocks, r, 1)) : acc;
+          lane.loop(P - 1, [&](Variable i) {
+            const Expression to = mod(r + 1 + i, P), from = mod(r - 1 - i, P);
+            return exchange(to, in[in_block(to)], from, reduce_into(sum[in_block(r)]));
+          });
+          if (c.in_place) lane.step(copy(out[out_block(r)], Array{{Buffer::Kind::scratch, 0}}[in_block(r)]));
+        });
+    if (s) s->claims.in_place_safe = c.in_place;
+    return s;
+  };
+  return {v};
+}
+
+} // namespace kumihimo
