@@ -58,9 +58,10 @@ class Sampler {
     if (parameter == "overlap" && dice < 2) p.overlap = dice == 0;
     if (parameter != "segment_bytes" && parameter != "segments") return;
     if (p.segments || p.segment_bytes) return;
+    const std::int64_t most = is_vector_kind(collective.kind) ? 40 : 6;
     if (dice < 2)
-      p.segments = 1 + static_cast<std::int64_t>(
-                           below(static_cast<std::uint64_t>(std::clamp<std::int64_t>(collective.counts.each, 1, 40))));
+      p.segments = 1 + static_cast<std::int64_t>(below(
+                           static_cast<std::uint64_t>(std::clamp<std::int64_t>(collective.counts.each, 1, most))));
     if (dice == 2) p.segment_bytes = collective.type_bytes << below(6);
     if (dice == 3) p.default_segment_bytes = 64;
   }
@@ -107,9 +108,11 @@ std::vector<Case> cases(const Variant& variant, const Place& place) {
   Sampler sampler(variant, place);
   const std::int64_t ranks = place.space.ranks();
   std::vector<Case> all;
-  for (const std::int64_t count :
-       {std::int64_t{0}, std::int64_t{1}, ranks - 1, ranks, std::int64_t{61}, std::int64_t{1009}})
-    all.push_back(sampler.draw(count));
+  // Of a vector, or of each rank's block.
+  const std::vector<std::int64_t> counts = is_vector_kind(variant.kind)
+                                               ? std::vector<std::int64_t>{0, 1, ranks - 1, ranks, 61, 1009}
+                                               : std::vector<std::int64_t>{0, 1, 2, 7, 61};
+  for (const std::int64_t count : counts) all.push_back(sampler.draw(count));
   return all;
 }
 

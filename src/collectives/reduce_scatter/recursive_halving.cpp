@@ -5,7 +5,7 @@
 // Wins: short and medium vectors of commutative operations: log2 P steps, and no more bytes than the ring.
 // Cost: ceil(log2 P) alpha + (1 - 1/P) n beta + (1 - 1/P) n gamma for n bytes of input.
 // Special cases: any number of ranks by folding: of a folded pair the even rank gets the odd one's input and works for
-//   both blocks. Operands stay in rank order.
+//   both blocks. The farthest first, operands do not stay in rank order.
 // Reference: Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, section 4.2.
 #include "collectives/allreduce/fold.hpp"
 #include "collectives/blocks.hpp"
@@ -33,7 +33,7 @@ void write(ProgramBuilder& program, LaneBuilder& lane, const Collective& c, std:
   for (std::int32_t size = fold.power / 2; size > 0; size /= 2) {
     const std::int32_t mine = me / size * size, theirs = mine ^ size;
     const std::int64_t peer = fold.rank(me ^ size).value;
-    // The lower rank's operand is the left one.
+    // The lower rank's operand is the left one, at both.
     const Arriving side = (me & size) != 0 ? Arriving::left : Arriving::right;
     lane.round(exchange(peer, sum[of(theirs, theirs + size)], peer, reduce_into(sum[of(mine, mine + size)], side)));
   }
@@ -51,12 +51,10 @@ Rows reduce_scatter_recursive_halving_rows() {
   v.cost = "⌈log₂P⌉α + (1 - 1/P)n(β + γ)";
   v.reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005";
   v.rounding.independent_of_placement = true;
-  v.recipe = [](const Collective& c, const RankSpace&, const Parameters& p) -> Result<Schedule> {
-    Result<Schedule> s = one_lane(c, p, "halving", [c](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) {
+  v.recipe = [](const Collective& c, const RankSpace&, const Parameters& p) {
+    return one_lane(c, p, "halving", [c](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) {
       write(program, lane, c, r);
     });
-    if (s) s->claims.keeps_rank_order = true;
-    return s;
   };
   return {v};
 }
