@@ -53,7 +53,7 @@ if(RANKS GREATER 1 AND "${MORE}" MATCHES REPRODUCIBLE AND NOT summary MATCHES "\
   message(FATAL_ERROR "nothing is said of what is not reproducible: ${summary}")
 endif()
 if(TELLS AND NOT summary MATCHES "${TELLS}")
-  message(FATAL_ERROR "no call was handed on for the reason '${TELLS}': ${summary}")
+  message(FATAL_ERROR "the summary does not tell of ${TELLS}: ${summary}")
 endif()
 if(RANKS GREATER 1 AND SAYS)
   string(REGEX MATCH "\"algorithm\": \"${ALGORITHM}\"[^}]*\"collective\": \"${SAYS}\"" told "${summary}")
