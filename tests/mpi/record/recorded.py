@@ -301,6 +301,9 @@ def gathered(arguments):
                 wrong.append(f"rank {rank} hands over and waits {waits:.3f} s")
         if profile.calls(last, "MPI_Gather", "waiting_seconds") > 0.1:
             wrong.append("the last waits for nobody")
+        handed = min((r for r in profile.ranks[0]["calls"] if r["call"] == "MPI_Gather"), key=lambda r: r["seconds"])
+        if handed["waiting_seconds"] > 0.5 * handed["split_seconds"]:
+            wrong.append(f"rank 0 leaves before the late root comes, and waits {handed['waiting_seconds']} s")
         if not wrong:
             break
         check(attempt < 3, "; ".join(wrong))
