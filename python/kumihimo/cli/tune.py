@@ -233,7 +233,7 @@ def measure(
         "guidelines": page.violations,
         "exports": page.exports,
         "disobeyed": page.disobeyed,
-        "notes": [*([journal.replaced] if journal.replaced else []), *page.lacking],
+        "notes": [*([journal.replaced] if journal.replaced else []), *page.lacking, *notes_on(asked, launches)],
         "interrupted": interrupted or launches.interrupted,
     }
 
@@ -248,6 +248,7 @@ def simulate(asked: Asked, name: str, ranks: Ranks, out: Path | None) -> dict:
     place = {"machine": machine.name, "shape": str(machine.shape), "model": "flow"}
     path = out or reading.folder() / f"simulated-{machine.name}-{machine.shape}.json".replace("/", "-")
     wisdom.check_writable(path)
+    old = wisdom.existing(path, "", simulated=place)
     journal = Journal(state_of(path), {**place, "kumihimo": __version__}, asked.fresh)
     choices: list[dict] = []
     left: list[dict] = []
@@ -270,8 +271,9 @@ def simulate(asked: Asked, name: str, ranks: Ranks, out: Path | None) -> dict:
         finally:
             journal.close()
     made = {**made_by(asked.clock), "simulated": place}
-    if choices:
-        wisdom.write(path, wisdom.document(choices, made))
+    file = wisdom.joined(old, wisdom.document(choices, made))
+    if choices and (old is None or file["choices"] != old["choices"]):
+        wisdom.write(path, file)
     return {
         "wisdom": str(path),
         "made": made,
@@ -285,6 +287,16 @@ def simulate(asked: Asked, name: str, ranks: Ranks, out: Path | None) -> dict:
         "notes": ["the figures are the simulator's", *([journal.replaced] if journal.replaced else [])],
         "interrupted": interrupted,
     }
+
+
+def notes_on(asked: Asked, launches: Launches) -> list[str]:
+    """What else people should know of a tuning."""
+    notes = []
+    if any(choice.get("emulated") for outcome in asked.outcomes for choice in outcome.choices):
+        notes.append("the nodes are emulated: `kumihimo run` takes these choices only where --wisdom names the file")
+    if cut := [str(outcome.target) for outcome in asked.outcomes if not outcome.thorough]:
+        notes.append(f"no time to search all for {', '.join(cut)}; the same command, or a larger --budget, goes on")
+    return [*notes, *(f"a launch failed, and went on without {what}" for what in launches.failures)]
 
 
 def state_of(path: Path) -> Path:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from kumihimo import library, mpi
-from kumihimo.errors import NotApplicable, OutOfTime
+from kumihimo.errors import Failed, NotApplicable, OutOfTime
 from kumihimo.library.algorithms import COLLECTIVES, DEFAULT, Algorithm, Catalogue
 from kumihimo.library.guidelines import Violation, violations
 from kumihimo.library.measure import Effort, Row, Table, measure
@@ -57,7 +57,7 @@ class Look:
             except OutOfTime:
                 what = "the performance guidelines" if folder is None else "--export"
                 page.lacking.append(f"no time for {what} on {number} ranks; a larger --budget has some")
-            except NotApplicable as reason:
+            except (NotApplicable, Failed) as reason:
                 page.lacking.append(str(reason))
         return page
 

@@ -11,7 +11,7 @@ from kumihimo import _collectives, mpi
 from kumihimo.bench import Case, run_check, run_measure
 from kumihimo.bench.cases import rank_space, with_choice
 from kumihimo.bench.tuned import Choice, Effort, Tuning
-from kumihimo.errors import OutOfTime
+from kumihimo.errors import Failed, OutOfTime
 from kumihimo.tune import search, wisdom
 from kumihimo.tune.journal import Journal
 from kumihimo.tune.judging import LEAST_LAUNCHES, MOST_LAUNCHES, Judged, judge, part_of
@@ -75,7 +75,8 @@ class Tuner:
         self.launches.deadline = began + SEARCH_SHARE * share
         tuning = self.tuning(target, sizes, SEARCH_SHARE * share)
         thorough = SEARCH_SHARE * share > THOROUGH_LAUNCHES * self.launches.overhead
-        proposed = search.proposals(tuning, thorough)
+        found = search.proposals(tuning, thorough)
+        proposed, thorough = found.by_size, found.whole
         self.launches.deadline = began + share
         odd = search.spread(proposed, search.probes(sizes, target.ranks))
         first = search.coarse(sizes)
@@ -112,7 +113,7 @@ class Tuner:
         spare = max(0.0, seconds - THOROUGH_LAUNCHES * self.launches.overhead) / 4
         tuning = Tuning(target.case, target.ranks, sizes)
         tuning.effort = Effort(
-            survey_seconds=within(spare / (first / 2 * algorithms), 0.001, 0.01),
+            survey_seconds=within(spare / (first * algorithms), 0.001, 0.01),
             refine_seconds=within(spare / (first * 8), 0.001, 0.02),
             final_seconds=within(spare / (2 * first * 6), 0.001, 0.06),
             finals=FINALS,
@@ -120,9 +121,8 @@ class Tuner:
         tuning.step = lambda what: self.step(f"{target}: {what}")
         tuning.allowed = target.allows
 
-        def launch(_: Tuning, name: str, cases: list[Case], each: float) -> list[dict]:
-            found = self.launches(f"{target}: {name}", cases, target.ranks, each, PART, in_order=True)
-            return [{"not_applicable": "no time"} if result is None else result for result in found]
+        def launch(_: Tuning, name: str, cases: list[Case], each: float) -> list[dict | None]:
+            return self.launches(f"{target}: {name}", cases, target.ranks, each, PART, in_order=True)
 
         tuning.launch = launch
         return tuning
@@ -141,12 +141,25 @@ class Tuner:
         new = [i for i, key in enumerate(keys) if self.journal.recall(name, key) is None]
         if new:
             self.step(f"{target}: checking")
-            if self.launches.left < self.launches.overhead:
-                raise OutOfTime(f"time for {name}", "none")
-            wrong = self.check([asked[i][1] for i in new], target.ranks, self.launches.left)
+            wrong = self.checked_by_parts([asked[i][1] for i in new], target.ranks)
             self.journal.keep(name, [(keys[i], {"wrong": wrong.get(place, "")}) for place, i in enumerate(new)])
         found = [(choice, self.journal.recall(name, key)["wrong"]) for (choice, _), key in zip(asked, keys)]
         return {choice: what for choice, what in found if what}
+
+    def checked_by_parts(self, cases: Sequence[Case], ranks: int) -> dict[int, str]:
+        """What is wrong, by place; where the launch itself fails, its halves, down to the case that does not end."""
+        if self.launches.left < self.launches.overhead:
+            raise OutOfTime("time to check", "none")
+        try:
+            return self.check(cases, ranks, self.launches.left)
+        except OutOfTime:
+            raise
+        except Failed as error:
+            if len(cases) == 1:
+                return {0: f"{cases[0].algorithm}: {error}"}
+        half = len(cases) // 2
+        second = self.checked_by_parts(cases[half:], ranks)
+        return {**self.checked_by_parts(cases[:half], ranks), **{half + place: what for place, what in second.items()}}
 
     @staticmethod
     def case(target: Target, size: int, choice: Choice, in_place: bool = False) -> Case:

@@ -103,10 +103,12 @@ def test_new_choices_join_the_file(kumihimo, tmp_path, home):
     other = {"collective": "reduce", "algorithm": "binomial", "ranks": 7}
     file = {"kumihimo_wisdom": 1, "mpi": mpi_version, "choices": [other]}
     (tmp_path / "wisdom.json").write_text(json.dumps(file), encoding="utf-8")
-    found = tuned(kumihimo(*asked, "--budget", "200s", timeout_seconds=300))["results"]
-    assert {(choice["collective"], choice["nodes"]) for choice in found} == {("bcast", 2)}
+    told = tuned(kumihimo(*asked, "--budget", "200s", timeout_seconds=300))
+    found = told["results"]
+    assert {(choice["collective"], choice["nodes"], choice["emulated"]) for choice in found} == {("bcast", 2, True)}
+    assert any("the nodes are emulated" in note for note in told["notes"])
     choices = json.loads((tmp_path / "wisdom.json").read_text(encoding="utf-8"))["choices"]
-    assert choices[-1] == other
+    assert choices[0] == other, "before those of emulated nodes"
     assert len(choices) == len(found) + 1
 
 
@@ -131,6 +133,47 @@ def test_wisdom_of_the_simulator_is_labelled(kumihimo, tmp_path, home):
     assert "mpi" not in file and "machine" not in file
     assert all(choice["simulated"] and "ratio" not in choice for choice in file["choices"])
     assert "by the simulator" in kumihimo(*asked[:-1]).out
+
+
+SIMULATED = ("--machine", "k-computer", "--shape", "4x3x2", "-o", "mine")
+
+
+def test_what_the_simulator_found_before_stays(kumihimo, tmp_path):
+    assert kumihimo("tune", "bcast", *SIMULATED, "--bytes", "8,64").code == 0
+    assert kumihimo("tune", "reduce", *SIMULATED, "--bytes", "8,64").code == 0
+    file = json.loads((tmp_path / "mine").read_text(encoding="utf-8"))
+    assert {choice["collective"] for choice in file["choices"]} == {"bcast", "reduce"}
+    other = ("--machine", "k-computer", "--shape", "4x3", "-o", "mine")
+    ended = kumihimo("tune", "bcast", *other, "--bytes", "8")
+    assert ended.code == 2
+    assert "machine k-computer, shape 4x3, model flow, found machine k-computer, shape 4x3x2" in ended.err
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a letter",
+        '{"kumihimo_wisdom": 1, "choices": [{"collective": "bcast", "algorithm": "binomial"}]}',
+        '{"kumihimo_wisdom": 1, "mpi": "Open MPI v4.1.4", "choices": []}',
+    ],
+)
+def test_the_simulator_writes_over_nothing_else(kumihimo, tmp_path, text):
+    (tmp_path / "mine").write_text(text, encoding="utf-8")
+    ended = kumihimo("tune", "bcast", *SIMULATED, "--bytes", "8")
+    assert ended.code == 2, ended.out
+    assert "name another, or remove it" in ended.err
+    assert (tmp_path / "mine").read_text(encoding="utf-8") == text
+
+
+@pytest.mark.mpi
+@pytest.mark.skipif(not FAMILIES, reason="no MPI library on this machine")
+def test_measured_choices_do_not_join_the_simulators(kumihimo, tmp_path):
+    assert kumihimo("tune", "bcast", *SIMULATED, "--bytes", "8,64").code == 0
+    before = (tmp_path / "mine").read_text(encoding="utf-8")
+    ended = kumihimo("tune", "bcast", *SHORT, "-o", "mine")
+    assert ended.code == 2, ended.out
+    assert "wisdom that was measured, found the simulator's" in ended.err
+    assert (tmp_path / "mine").read_text(encoding="utf-8") == before
 
 
 @pytest.mark.parametrize(

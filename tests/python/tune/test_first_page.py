@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kumihimo import mpi
-from kumihimo.errors import NotApplicable
+from kumihimo.errors import Failed, NotApplicable
 from kumihimo.library.measure import Row, Table
 from kumihimo.tune import first_page
 from kumihimo.tune.launches import Clock
@@ -72,6 +72,15 @@ def test_a_library_that_cannot_be_told_is_said(library, journal, monkeypatch):
     monkeypatch.setattr(first_page.library, "learn", learn)
     page = library.look(30, journal()).first_page([2], Path("unused"))
     assert page.lacking == ["an MPI library whose algorithms have names, found none"]
+
+
+def test_a_launch_that_fails_is_said_and_does_not_end_the_tuning(library, journal, monkeypatch):
+    def measure(*_):
+        raise Failed("all 2 processes of kumihimo-worker to end well", "signal 9")
+
+    monkeypatch.setattr(first_page, "measure", measure)
+    page = library.look(100, journal()).first_page([2], None)
+    assert page.lacking == ["all 2 processes of kumihimo-worker to end well, found signal 9"]
 
 
 def test_files_of_several_numbers_of_ranks_lie_apart(library, journal, monkeypatch, tmp_path):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from kumihimo import _plan
 from kumihimo.errors import BadInput
+from kumihimo.ranges import FARTHEST
 from kumihimo.tune import reading, wisdom
 from kumihimo.tune.judging import Judged
 from kumihimo.tune.targets import FIXED_ORDER, Target
@@ -104,6 +105,19 @@ points = st.lists(
 tunings = st.lists(st.tuples(st.sampled_from([2, 4]), points), min_size=1, max_size=4)
 
 
+def test_a_sparse_tuning_leaves_what_it_did_not_measure():
+    wide = file_of(wisdom.choices_of(PAIR, [judged(8 << n, 0.5 + n / 100) for n in range(22)]))
+    refused = Judged(2**24, ("chain", ()), refused="differs between ranks")
+    sparse = file_of(wisdom.choices_of(PAIR, [judged(8, 0.25), refused]))
+    found = wisdom.joined(wide, sparse)["choices"]
+    assert [(c["from_bytes"], c["to_bytes"], c["algorithm"]) for c in found] == [
+        (1, 8, "ring"),
+        (2**24, 2**24, "library"),
+        (9, 2**24 - 1, "ring"),
+    ]
+    assert len(found[2]["measured"]) == 20
+
+
 @given(tunings)
 def test_each_tuning_decides_its_own_lengths_and_no_others(history):
     file = None
@@ -113,12 +127,16 @@ def test_each_tuning_decides_its_own_lengths_and_no_others(history):
         joined = wisdom.joined(file, new)
         assert wisdom.joined(joined, new) == joined
         before, after = (file or {"choices": []})["choices"], joined["choices"]
-        low, high = (f(size for size, _, _ in tuning) for f in (min, max))
         edges = {c[end] + d for c in before + after for end in ("from_bytes", "to_bytes") for d in (-1, 0, 1)}
         for key in {wisdom.key_of(c) for c in before + after}:
             for length in edges:
-                decided = key == wisdom.key_of(new["choices"][0]) and (low if low > 8 else 1) <= length <= high
-                assert choice_for(after, key, length) == choice_for(new["choices"] if decided else before, key, length)
+                own = choice_for(new["choices"], key, length)
+                assert choice_for(after, key, length) == (own or choice_for(before, key, length))
+        at = sorted(size for size, _, _ in tuning)
+        for low, high in zip(at, at[1:]):  # what lies far from all that was measured stays as it was
+            if high > FARTHEST * low:
+                key, length = wisdom.key_of(new["choices"][0]), (low + high) // 2
+                assert choice_for(after, key, length) == choice_for(before, key, length)
             rows = sorted((c["from_bytes"], c["to_bytes"]) for c in after if wisdom.key_of(c) == key)
             assert all(low <= high for low, high in rows)
             assert all(high < low for (_, high), (low, _) in zip(rows, rows[1:])), "they overlap"
