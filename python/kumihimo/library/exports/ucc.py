@@ -1,8 +1,8 @@
 """UCC: scores and algorithms of its TL/UCP in one variable of the environment.
 
-Tokens joined by `#`, each `collective:first-end:memory:[ranks-ranks]:@algorithm`; memory is `host` for what was measured
-here (UCC's parser knows no `cpu`, and drops the whole value over a token that it does not know); the score is left as it
-is, since nothing was learnt about UCC's other transports. Source: UCC user guide, TL scoring. Not run here: there is no UCC.
+Tokens joined by `#`, each `collective:first-end:memory:[ranks-ranks]:@algorithm`; memory is `host` for what was
+measured here (UCC's parser drops the whole value over a token that it does not know); the score is left as it is, since
+nothing was learnt about UCC's other transports. Source: UCC user guide, TL scoring. Not run here: there is no UCC.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ TOKEN = re.compile(
 
 def write(rules: Rules) -> Export | None:
     """None where nothing that was learnt has an equal there."""
+    place = f"{MEMORY}:[{rules.ranks}-{rules.ranks}]"
     tokens = [
-        f"{collective}:{rule.first}-{'inf' if after is None else after.first}:{MEMORY}:[{rules.ranks}-{rules.ranks}]:@{name}"
+        f"{collective}:{rule.first}-{'inf' if after is None else after.first}:{place}:@{name}"
         for collective, found in rules.by_collective.items()
         for rule, after in zip(found, [*found[1:], None])
         if (name := equivalent(collective, rule))
@@ -33,7 +34,8 @@ def write(rules: Rules) -> Export | None:
     if not tokens:
         return None
     value = "#".join(tokens)
-    text = f"# Made by kumihimo, {ONE_NODE}\n# {NOT_RUN}\n# Use it with: set -a; . THIS_FILE; set +a\n{VARIABLE}='{value}'\n"
+    head = f"# Made by kumihimo, {ONE_NODE}\n# {NOT_RUN}\n# Use it with: set -a; . THIS_FILE; set +a\n"
+    text = f"{head}{VARIABLE}='{value}'\n"
     return Export("UCC", FILE_NAME, text, ((VARIABLE, f"'{value}'"),), "", NOT_RUN)
 
 
