@@ -87,10 +87,10 @@ def spread(winners: dict[int, Choice], sizes: Sequence[int]) -> dict[int, Choice
     }
 
 
-def probes(sizes: Sequence[int], ranks: int) -> list[int]:
+def probes(sizes: Sequence[int], ranks: int, beside: Sequence[int]) -> list[int]:
     """Sizes beside the usual ones, where algorithms and libraries fall off cliffs: an element less and an element more
-    than a power of two, and fewer elements than ranks."""
+    than those of `beside`, which are usually powers of two, and fewer elements than ranks."""
     low, high = min(sizes), max(sizes)
     few = {1, 2, ranks // 2, ranks - 1}
-    odd = {size // ELEMENT + more for size in coarse(sizes) if size <= PROBED_UP_TO for more in (-1, 1)}
+    odd = {size // ELEMENT + more for size in beside if size <= PROBED_UP_TO for more in (-1, 1)}
     return sorted({n * ELEMENT for n in few | odd if n >= 1 and low <= n * ELEMENT <= high} - set(sizes))

@@ -49,6 +49,8 @@ def choices_of(target: Target, judged: Sequence[Judged]) -> list[dict]:
         measured = [figures_at(by_size[size]) for size in each.sizes if by_size[size].ours]
         row = {**target.key, "algorithm": name, "parameters": dict(parameters)}
         row |= {"from_bytes": each.from_bytes, "to_bytes": each.to_bytes}
+        if each.chosen != LIBRARY:
+            row["also"] = sorted({label for size in each.sizes for label in by_size[size].also})
         found.append({**row, **figures_of_worst({**row, "measured": measured}), "measured": measured})
     return found
 
@@ -56,7 +58,9 @@ def choices_of(target: Target, judged: Sequence[Judged]) -> list[dict]:
 def figures_at(judged: Judged) -> dict:
     """What was measured, also of what was not chosen."""
     name, parameters = judged.choice
-    return rounded({"bytes": judged.bytes, "algorithm": name, "parameters": dict(parameters), **judged.figures})
+    refused = {"refused": judged.refused} if judged.refused else {}
+    found = {"bytes": judged.bytes, "algorithm": name, "parameters": dict(parameters), **judged.figures, **refused}
+    return rounded(found)
 
 
 def document(choices: list[dict], made: dict, *, machine: dict | None = None, mpi: str | None = None) -> dict:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from kumihimo import _plan, mpi
-from kumihimo.cli.tune import parse_seconds
+from kumihimo.cli.tune import circumstances, parse_seconds
 from kumihimo.errors import BadInput
 
 FAMILIES = [installation.family for installation in mpi.discover()]
@@ -240,6 +240,13 @@ def test_a_file_that_cannot_be_written_is_found_before_measuring(kumihimo):
     ended = kumihimo("tune", *SHORT, "-o", "/proc/wisdom.json")
     assert ended.code == 2
     assert "can be written" in ended.err
+
+
+def test_what_was_measured_under_other_settings_does_not_count():
+    before = circumstances({"PATH": "/bin", "OMPI_MCA_btl": "self,vader", "MPIR_CVAR_ODD_EVEN_CLIQUES": "1"})
+    assert before["settings"] == {"MPIR_CVAR_ODD_EVEN_CLIQUES": "1", "OMPI_MCA_btl": "self,vader"}
+    assert before["processors_allowed"] == len(os.sched_getaffinity(0))
+    assert circumstances({"PATH": "/usr/bin", "OMPI_MCA_btl": "self,tcp"}) != before
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("90s", 90), ("5m", 300), ("1h", 3600), ("2.5", 2.5), ("1 min", 60)])

@@ -53,9 +53,13 @@ def test_nothing_found_is_nothing_proposed():
 
 @given(st.integers(2, 100))
 def test_probes_are_beside_powers_of_two_and_below_the_ranks(ranks):
-    found = search.probes(SIZES, ranks)
+    found = search.probes(SIZES, ranks, beside=SIZES)
     counts = {size / 8 for size in found}
-    assert {63, 65, 511, 513} <= counts
+    powers = [2**e for e in range(1, 18)]
+    assert {n - 1 for n in powers} | {n + 1 for n in powers} <= counts | {1, 2}
+    assert max(counts) == max(2**17 + 1, ranks - 1)
+    fewer = {size / 8 for size in search.probes(SIZES, ranks, beside=search.coarse(SIZES))}
+    assert {63, 65, 511, 513} <= fewer < counts
     assert {c for c in (ranks // 2, ranks - 1) if c not in (1, 2, 4, 8, 16, 32, 64)} <= counts
     assert all(size % 8 == 0 and 8 <= size <= SIZES[-1] for size in found)
     assert not set(found) & set(SIZES)

@@ -21,7 +21,7 @@ sizes = st.lists(st.integers(1, 2**21).map(lambda n: 8 * n), min_size=1, max_siz
 
 
 def judged(size: int, ratio: float, choice=("ring", ())) -> Judged:
-    return Judged(size, choice, [ratio * 1e-3] * 6, [1e-3] * 6)
+    return Judged(size, choice, [ratio * 1e-3] * 8, [1e-3] * 8)
 
 
 def file_of(choices: list[dict]) -> dict:
@@ -215,6 +215,39 @@ def test_run_prefers_what_was_measured_on_as_many_ranks():
     ]
     assert reading.speedup(CALLS, 4, choices) == (pytest.approx(4.0), pytest.approx(4.0))
     assert reading.speedup(CALLS, 3, choices) == (pytest.approx(2.0), pytest.approx(4.0)), "of sub-communicators"
+
+
+def test_run_tells_apart_whether_an_order_was_kept():
+    fixed = wisdom.choices_of(Target("allreduce", 2, determinism=FIXED_ORDER), [judged(4096, 2.5)])
+    choices = [*wisdom.choices_of(PAIR, [judged(4096, 0.5)]), *fixed]
+    assert reading.speedup(CALLS, 2, choices) == (pytest.approx(2.0), pytest.approx(2.0))
+    assert reading.speedup(CALLS, 2, choices, order=True) == (pytest.approx(0.4), pytest.approx(0.4))
+    assert reading.speedup(CALLS, 2, fixed) is None
+
+
+def test_run_tells_of_the_first_choice_that_fits_not_of_those_behind_it():
+    """Both of one algorithm, with other parameters."""
+    first = wisdom.choices_of(PAIR, [judged(4096, 0.5, ("ring", (("window", 2),)))])
+    behind = wisdom.choices_of(PAIR, [judged(n, 0.1, ("ring", (("window", 8),))) for n in (2048, 4096, 6144)])
+    assert reading.speedup(CALLS, 2, [*first, *behind]) == (pytest.approx(2.0), pytest.approx(10.0))
+    exactly = {**CALLS, "bytes_from": 4096, "bytes_to": 4096}
+    assert reading.speedup(exactly, 2, [*first, *behind]) == (pytest.approx(2.0), pytest.approx(2.0))
+
+
+def test_of_a_file_that_was_found_only_measured_choices_are_read(tmp_path):
+    path = tmp_path / "wisdom.json"
+    emulated = wisdom.choices_of(Target("allreduce", 2, 1), [judged(4096, 0.5)])
+    path.write_text(json.dumps(file_of([*wisdom.choices_of(PAIR, [judged(4096, 0.5)]), *emulated])))
+    assert [c.get("emulated", False) for c in reading.choices_in(str(path))] == [False, True]
+    assert [c.get("emulated", False) for c in reading.choices_in(str(path), named=False)] == [False]
+
+
+def test_choices_of_emulated_nodes_stand_behind_real_ones_and_replace_none():
+    real = wisdom.choices_of(PAIR, [judged(4096, 0.5)])
+    real[0] |= {"nodes": 2, "ranks_per_node": 1}
+    emulated = wisdom.choices_of(Target("allreduce", 2, 1), [judged(4096, 0.25)])
+    found = wisdom.joined(file_of(real), file_of(emulated))["choices"]
+    assert [(c["nodes"], c.get("emulated", False)) for c in found] == [(2, False), (2, True)]
 
 
 @pytest.mark.parametrize("text", [None, "", "{", "[]", '{"choices": 3}', "{}"])
