@@ -45,6 +45,7 @@ def test_wisdom_is_written_where_run_finds_it(kumihimo, home, family):
     assert _plan.read_wisdom(text, _plan.this_machine(), found["mpi"]) == len(file["choices"]) == len(found["results"])
     assert file["made"]["command"].startswith("kumihimo tune allreduce --ranks 2")
     assert file["made"]["launches"] > 0
+    assert file["made"]["question"] == {"type": "float64", "operation": "sum", "root": 0, "in_place": False}
     assert found["wrong"] == []
     for choice in file["choices"]:
         assert (choice["collective"], choice["ranks"], choice["nodes"]) == ("allreduce", 2, 1)

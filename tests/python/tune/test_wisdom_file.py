@@ -174,6 +174,21 @@ def test_only_wisdom_of_this_machine_and_library_is_written_over(tmp_path):
         wisdom.existing(tmp_path, MPI)
 
 
+def test_measured_and_simulated_figures_do_not_stand_in_one_file(tmp_path):
+    path, place = tmp_path / "wisdom.json", {"machine": "k-computer", "shape": "4x3x2"}
+    simulated = [{"collective": "bcast", "algorithm": "binomial", "simulated": True}]
+    wisdom.write(path, wisdom.document(simulated, {"simulated": place}))
+    assert wisdom.existing(path, "", simulated=place)["choices"] == simulated
+    with pytest.raises(BadInput, match="wisdom that was measured, found the simulator's"):
+        wisdom.existing(path, MPI)
+    with pytest.raises(BadInput, match="shape 4x3, found machine k-computer, shape 4x3x2"):
+        wisdom.existing(path, "", simulated={**place, "shape": "4x3"})
+    for made in ({}, {"launches": 3}):
+        wisdom.write(path, wisdom.document([{"collective": "bcast", "algorithm": "binomial"}], made))
+        with pytest.raises(BadInput, match="found wisdom that was measured"):
+            wisdom.existing(path, "", simulated=place)
+
+
 def test_the_users_folder(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     assert wisdom.usual_path(MPI).parent == tmp_path / "kumihimo" / "wisdom" == reading.folder()
