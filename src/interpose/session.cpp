@@ -183,10 +183,13 @@ void Session::release(mpi::Handle handle) {
   if (!freed->note().empty()) say(freed->note());
 }
 
-// Its handle may come back for another one. What we made for it stays until the end: its ranks are not together here.
+// Its handle may come back for another one. The transport stays until the end: its ranks are not together here.
 void Session::gone(mpi::Handle handle) {
   const std::unique_lock lock(mutex_);
-  by_handle_.erase(handle);
+  if (const auto it = by_handle_.find(handle); it != by_handle_.end()) {
+    if (it->second) it->second->bury();
+    by_handle_.erase(it);
+  }
   ++changes_;
   wanted_.erase(handle);
   watched_.erase(handle);
