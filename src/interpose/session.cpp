@@ -27,14 +27,16 @@ Result<Wisdom> wisdom_of(const Settings& settings, const mpi::Library& library, 
   const Wisdom::Here here{plan::this_machine(), library.version};
   std::filesystem::path named = settings.wisdom;
   std::error_code none;
+  Wisdom::Found found = Wisdom::Found::named;
   if (std::filesystem::is_directory(named, none)) {
+    found = Wisdom::Found::by_itself;
     named /= plan::wisdom_file_name(here.machine, here.mpi);
     if (!std::filesystem::exists(named, none)) return Wisdom{};
   }
   std::ifstream file(named);
   if (!file) return bad_input("a wisdom file that can be read", named.string(), "run kumihimo tune first");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  Result<Wisdom> wisdom = Wisdom::parse(text, registry, here);
+  Result<Wisdom> wisdom = Wisdom::parse(text, registry, here, found);
   if (wisdom) path = named.string();
   return wisdom;
 }
