@@ -59,10 +59,10 @@ def on(machine: _machine.Machine, asked: Ranks, place: Place | None = None) -> _
 
 
 def _on(machine: _machine.Machine, asked: Ranks, place: Place) -> _machine.Machine:
-    if machine.family == "single_node" and place == Place():
-        return _on_node(machine, asked)
     if asked.shape == "none":
         raise BadInput("the shape of the nodes on the machine", "none", "leave --shape out for the whole machine")
+    if machine.family == "single_node" and place == Place():
+        return _on_node(machine, asked)
     shape = None if asked.shape is None else _topology.Shape.parse(asked.shape)
     if place.box is not None:
         machine = machine.with_box(place.box, shape)

@@ -153,6 +153,21 @@ TEST(VirtualTorus, WhatFitsNowhereIsOneSentence) {
     EXPECT_FALSE(TofuRequest::parse(text).ok()) << text;
 }
 
+// Sabotage: rings that claim a cable that the box has not are found out.
+TEST(VirtualTorus, AFalseRingIsFoundOut) {
+  const Tofu box = fugaku_machine().network.part({{}, {5, 1, 2, 2, 3, 2}});
+  const VirtualTorus wrong(
+      box, {}, shape("5x4"),
+      {*TofuRing::make({{Tofu::x, 5, true}}, 5), *TofuRing::make({{Tofu::z, 2}, {Tofu::c, 2}}, 4)});
+  const auto far = wrong.far_neighbours();
+  EXPECT_EQ(far.pairs, 2 * 4);
+  EXPECT_EQ(far.most_hops, 4);
+  const VirtualTorus right(
+      box, {}, shape("10x4"),
+      {*TofuRing::make({{Tofu::x, 5}, {Tofu::a, 2}}, 10), *TofuRing::make({{Tofu::z, 2}, {Tofu::c, 2}}, 4)});
+  EXPECT_EQ(right.far_neighbours().pairs, 0);
+}
+
 TEST(VirtualTorus, MessagesBetweenOthersCrossThePhysicalNetwork) {
   const VirtualTorus torus = *lay_job(k_machine(), shape("48x6x32"));
   // 24 along X' is the top of the ring: x = 23 to x = 0 is one hop round X, and a.
