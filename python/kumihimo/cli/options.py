@@ -16,7 +16,9 @@ Shape = Annotated[
 ]
 Box = Annotated[
     Optional[str],
-    typer.Option("--box", metavar="BOX", help="A job's part of Tofu, 4x3x8x2x3x2 or 4x3x8x2x3x2@0,0,1 (its first group)."),
+    typer.Option(
+        "--box", metavar="BOX", help="A job's part of Tofu, 4x3x8x2x3x2 or 4x3x8x2x3x2@0,0,1 (its first group)."
+    ),
 ]
 Dead = Annotated[
     Optional[list[str]],
