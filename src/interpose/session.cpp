@@ -1,6 +1,7 @@
 #include "interpose/session.hpp"
 
 #include "base/hash.hpp"
+#include "interpose/completion.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -68,7 +69,8 @@ Session* Session::current() {
 
 Session::Session(mpi::Library library)
     : library_(std::move(library)), settings_(settings_of_environment()), types_(library_),
-      place_of_exact_sums_(most_variants()), tally_(calls_told, place_of_exact_sums_ + 1) {
+      completion_is_caught_(interpose::completion_is_caught()), place_of_exact_sums_(most_variants()),
+      tally_(calls_told, place_of_exact_sums_ + 1) {
   if (const Result<Reproducible> asked = parse_reproducible(settings_.reproducible))
     reproducible_ = *asked;
   else
@@ -124,7 +126,12 @@ Communicator* Session::communicator(mpi::Handle handle) {
   if (handle == library_.constants.comm_null || library_.call.Comm_test_inter(handle, &two_groups) != 0) return nullptr;
   std::unique_ptr<Communicator> made;
   if (!two_groups) {
-    const Agreed agreed{wisdom_, hash_, machine_ ? &*machine_ : nullptr, settings_.timeout_seconds, reproducible_};
+    const Agreed agreed{wisdom_,
+                        hash_,
+                        machine_ ? &*machine_ : nullptr,
+                        settings_.timeout_seconds,
+                        reproducible_,
+                        completion_is_caught_};
     made = std::make_unique<Communicator>(library_, handle, agreed);
   }
   watch_over(handle);
@@ -181,10 +188,13 @@ void Session::release(mpi::Handle handle) {
   if (!freed->note().empty()) say(freed->note());
 }
 
-// Its handle may come back for another one. What we made for it stays until the end: its ranks are not together here.
+// Its handle may come back for another one. The transport stays until the end: its ranks are not together here.
 void Session::gone(mpi::Handle handle) {
   const std::unique_lock lock(mutex_);
-  by_handle_.erase(handle);
+  if (const auto it = by_handle_.find(handle); it != by_handle_.end()) {
+    if (it->second) it->second->bury();
+    by_handle_.erase(it);
+  }
   ++changes_;
   wanted_.erase(handle);
   watched_.erase(handle);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 namespace kumihimo::plan {
 namespace {
@@ -134,6 +135,16 @@ Status check_place(const Json& file, const Wisdom::Here& here) {
 }
 
 } // namespace
+
+RankCounts count_ranks(std::span<const std::int64_t> node_of_rank) {
+  std::map<std::int64_t, std::int32_t> on_node;
+  for (const std::int64_t node : node_of_rank) ++on_node[node];
+  RankCounts counts{static_cast<std::int32_t>(node_of_rank.size()), static_cast<std::int32_t>(on_node.size()), 0};
+  const auto like_the_first = [&](const auto& node) { return node.second == on_node.begin()->second; };
+  if (!on_node.empty() && std::all_of(on_node.begin(), on_node.end(), like_the_first))
+    counts.ranks_per_node = on_node.begin()->second;
+  return counts;
+}
 
 bool Choice::fits(CollectiveKind wanted, const RankCounts& ranks, Determinism asked) const {
   const auto one = [](std::int32_t chosen_for, std::int32_t there) { return chosen_for == 0 || chosen_for == there; };

@@ -7,6 +7,7 @@
 #include "plan/fingerprint.hpp"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,9 @@ struct RankCounts {
   std::int32_t ranks = 0, nodes = 0,
                ranks_per_node = 0; // 0: any in a choice; nodes unlike each other in a communicator
 };
+
+// Those of a communicator, from what names the node of each of its ranks.
+RankCounts count_ranks(std::span<const std::int64_t> node_of_rank);
 
 struct Choice {
   CollectiveKind kind = CollectiveKind::allreduce;
