@@ -236,7 +236,14 @@ const std::string& MpiTransport::note() const {
 // All ranks must refuse or none: a rank's program says only what that rank asks, so the largest of each demand counts.
 // An agreement costs a few microseconds once for each plan.
 Status MpiTransport::prepare(const execute::Demands& demands) {
-  if (point_to_point_->error()) return *point_to_point_->error(); // the others may not be here any more
+  if (point_to_point_->error()) {
+    // The others may not be here any more; but what they agree on over the program's communicator they must not take
+    // for what it does next there.
+    execute::Demands none;
+    none.impossible = true;
+    if (!owns_communicators_ && !has_lost_peers_) static_cast<void>(demands_of_all(none));
+    return *point_to_point_->error();
+  }
   const Result<execute::Demands> all = demands_of_all(demands);
   if (!all) return all.error();
   if (all->impossible) return execute::failed_elsewhere("a program on every rank");
@@ -298,6 +305,7 @@ execute::Transport::Progress MpiTransport::progress() {
     if (near.out.busy()) moved |= near.out.progress();
     if (near.in.busy()) moved |= near.in.progress();
     if (near.in.error()) return fail(*near.in.error());
+    if (near.out.has_lost_peer()) return fail(execute::failed_elsewhere("a receiver on every rank of the node"));
     if (near.out.busy() || near.in.busy()) {
       ++i;
     } else {
@@ -348,10 +356,14 @@ std::string MpiTransport::awaited() const {
 Error MpiTransport::error() const { return *point_to_point_->error(); }
 
 // The messages under way may soon be gone, so nothing keeps an address of theirs. Without neighbours every later
-// message goes to the point-to-point side, which takes none after an error: the usual path pays nothing for this.
+// message goes to the point-to-point side, which takes none after an error: the usual path pays nothing for this. The
+// ranks of the node learn of it, where they wait for this one; those of others only by a time limit.
 execute::Transport::Progress MpiTransport::fail(Error reason) {
   active_.clear();
-  for (std::unique_ptr<Neighbour>& near : neighbours_) near.reset();
+  for (std::unique_ptr<Neighbour>& near : neighbours_) {
+    if (near) near->out.give_up(), near->in.give_up();
+    near.reset();
+  }
   point_to_point_->abandon(reason);
   return Progress::failed;
 }
