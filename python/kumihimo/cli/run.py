@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import sys
 from pathlib import Path
 from typing import Annotated, Optional
 
 import typer
 
+from kumihimo.cli.output import afterwards, tell, writable, write_json
 from kumihimo.errors import BadInput
 from kumihimo.sizes import text_of
 from kumihimo.tune import reading
@@ -64,7 +63,7 @@ def command(
     from kumihimo import obstacles, preload
 
     if json_file is not None:
-        writable(json_file)
+        writable(json_file, "--json names a file that can be written")
     mode = "exact" if exact_sums else "order" if reproducible else ""
     settings = {
         "ALGORITHM": checked_algorithm(algorithm, mode),
@@ -78,15 +77,13 @@ def command(
         code, summary = preload.run_as_it_is(program), None
     else:
         code, summary = preload.run(program, settings)
-        for line in [NO_SUMMARY] if summary is None else lines(summary):
-            tell(line)
+        with afterwards("what ran"):
+            for line in [NO_SUMMARY] if summary is None else lines(summary):
+                tell(line)
     if json_file is not None:
-        json_file.write_text(json.dumps({"exit_code": code, **(summary or {})}, indent=1) + "\n", encoding="utf-8")
+        with afterwards("what ran"):
+            write_json(json_file, {"exit_code": code, **(summary or {})})
     raise SystemExit(code)  # as it is: the border has meanings of its own for some
-
-
-def tell(line: str) -> None:
-    print(f"kumihimo: {line}", file=sys.stderr)
 
 
 def lines(summary: dict) -> list[str]:
@@ -154,14 +151,6 @@ def checked_shape(text: str) -> str:
 
         _topology.Shape.parse(text)
     return text
-
-
-def writable(path: Path) -> None:
-    """Found before the program runs, not after."""
-    try:
-        path.open("a", encoding="utf-8").close()
-    except OSError as error:
-        raise BadInput("--json names a file that can be written", f"{path}: {error.strerror}") from None
 
 
 def wisdom_for(wisdom: Path | None, none: bool) -> str:

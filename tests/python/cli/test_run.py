@@ -238,6 +238,13 @@ def test_refuses_what_it_cannot_do() -> None:
     assert "Missing argument" in refused()
 
 
+def test_ends_as_the_program_where_a_file_cannot_be_written() -> None:
+    line = [COMMAND, "run", "--json", "/dev/full", "--", "sh", "-c", "exit 7"]
+    ran = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
+    assert ran.returncode == 7, ran.stderr
+    assert "/dev/full: No space left on device" in ran.stderr and "Traceback" not in ran.stderr
+
+
 def test_says_that_nothing_was_caught() -> None:
     ran = subprocess.run([COMMAND, "run", "--", "true"], capture_output=True, text=True, timeout=60, check=False)
     assert ran.returncode == 0
