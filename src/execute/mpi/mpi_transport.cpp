@@ -236,14 +236,7 @@ const std::string& MpiTransport::note() const {
 // All ranks must refuse or none: a rank's program says only what that rank asks, so the largest of each demand counts.
 // An agreement costs a few microseconds once for each plan.
 Status MpiTransport::prepare(const execute::Demands& demands) {
-  if (point_to_point_->error()) {
-    // The others may not be here any more; but what they agree on over the program's communicator they must not take
-    // for what it does next there.
-    execute::Demands none;
-    none.impossible = true;
-    if (!owns_communicators_ && !has_lost_peers_) static_cast<void>(demands_of_all(none));
-    return *point_to_point_->error();
-  }
+  if (point_to_point_->error()) return *point_to_point_->error(); // the others may not be here any more
   const Result<execute::Demands> all = demands_of_all(demands);
   if (!all) return all.error();
   if (all->impossible) return execute::failed_elsewhere("a program on every rank");
@@ -251,6 +244,12 @@ Status MpiTransport::prepare(const execute::Demands& demands) {
     return not_applicable("an MPI library has no engine that computes in the network: offload steps need another "
                           "transport");
   return any_rank_is_far() ? point_to_point_->prepare(*all) : Status(Nothing{});
+}
+
+void MpiTransport::refuse() const {
+  execute::Demands none;
+  none.impossible = true;
+  if (!owns_communicators_ && !has_lost_peers_) static_cast<void>(demands_of_all(none));
 }
 
 Result<execute::Demands> MpiTransport::demands_of_all(const execute::Demands& mine) const {
