@@ -47,7 +47,7 @@ Communicator::Communicator(const mpi::Library& library, mpi::Handle handle, cons
   library.call.Comm_size(handle, &ranks);
   space_ = RankSpace::row(ranks);
   if (ranks == 1) return;
-  agrees_ = agree(agreed.hash);
+  agrees_ = agree(agreed);
   if (!agrees_) return;
   const plan::RankCounts on = recognise(agreed.machine);
   for (const CollectiveKind kind : taken_over) choices_[index_of(kind)] = agreed.wisdom.choices(kind, on);
@@ -64,12 +64,13 @@ Communicator::~Communicator() {
 const std::string& Communicator::note() const { return note_; }
 
 // All have the same hash where the largest is the smallest: the largest complement is the smallest's.
-bool Communicator::agree(std::uint64_t hash) const {
-  const auto mine = static_cast<std::int64_t>(hash >> 1);
-  const std::int64_t ends[2] = {mine, -mine};
-  std::int64_t most[2] = {};
-  const int code = library_.call.Allreduce(ends, most, 2, library_.datatype(DataType::int64),
+bool Communicator::agree(const Agreed& agreed) {
+  const auto mine = static_cast<std::int64_t>(agreed.hash >> 1);
+  const std::int64_t ends[3] = {mine, -mine, agreed.completion_is_caught ? 0 : 1};
+  std::int64_t most[3] = {};
+  const int code = library_.call.Allreduce(ends, most, 3, library_.datatype(DataType::int64),
                                            library_.operation(Operation::max), handle_);
+  completion_is_caught_ = code == 0 && most[2] == 0;
   return code == 0 && most[0] == mine && most[1] == -mine;
 }
 
@@ -136,6 +137,7 @@ Communicator::Answer Communicator::plan_alone(const Collective& question) {
   const plan::CallKey key = plan::key_of(question);
   const Choice* chosen = choice(question);
   if (!chosen) return Reason::not_chosen;
+  if (!completion_is_caught_) return Reason::unseen;
   if (transport_ && !transport_->is_near()) return Reason::far;
   if (plan::Plan* known = plans_.find(key)) return Ready{known, chosen->place};
   return make_plan_alone(question, key, *chosen);
@@ -200,7 +202,7 @@ Communicator::Answer Communicator::make_plan_alone(const Collective& question, c
 }
 
 void Communicator::connect() {
-  if (agrees_ && !transport_ && !transport_failed_ && !crowded_out_) open_transport();
+  if (agrees_ && completion_is_caught_ && !transport_ && !transport_failed_ && !crowded_out_) open_transport();
 }
 
 void Communicator::bury() {

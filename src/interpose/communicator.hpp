@@ -36,6 +36,7 @@ struct Agreed {
   const Shape* machine = nullptr; // of the nodes, where the user gives it
   double timeout_seconds = 0;     // of a run in which nothing moves; 0: none. A rank's own affair
   Reproducible reproducible = Reproducible::off;
+  bool completion_is_caught = true; // on this rank; where it is not on all, no non-blocking call is ours
 };
 
 class Communicator {
@@ -94,7 +95,7 @@ class Communicator {
   enum class Asking { all_ranks, nobody };
   Result<std::vector<Made>> make_both(Collective question, const Choice& choice, Asking asking);
   bool all(bool mine) const;
-  bool agree(std::uint64_t hash) const;
+  bool agree(const Agreed& agreed);
   plan::RankCounts recognise(const Shape* machine);
   bool open_transport();
 
@@ -102,7 +103,7 @@ class Communicator {
   mpi::Handle handle_;
   std::int32_t rank_ = 0;
   RankSpace space_;
-  bool agrees_ = false, transport_failed_ = false, crowded_out_ = false;
+  bool agrees_ = false, completion_is_caught_ = false, transport_failed_ = false, crowded_out_ = false;
   std::atomic<std::int32_t> under_way_ = 0;
   std::string note_;
   Reproducible reproducible_ = Reproducible::off;

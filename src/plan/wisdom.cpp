@@ -111,6 +111,13 @@ Result<Choice> choice_of(const Json& entry, const Registry& registry, const std:
   return choice;
 }
 
+// Whether the figures behind a choice are of processes on nodes as the choice names them.
+bool measured(const Json& entry) {
+  for (const char* const other : {"simulated", "emulated"})
+    if (const auto it = entry.find(other); it != entry.end() && *it != Json(false)) return false;
+  return true;
+}
+
 // Choices made elsewhere may be slow here, or wrong to trust.
 Status check_place(const Json& file, const Wisdom::Here& here) {
   if (const auto machine = file.find("machine"); machine != file.end() && !machine->is_null()) {
@@ -152,7 +159,7 @@ bool Choice::fits(CollectiveKind wanted, const RankCounts& ranks, Determinism as
          one(on.ranks_per_node, ranks.ranks_per_node) && determinism == asked;
 }
 
-Result<Wisdom> Wisdom::parse(std::string_view text, const Registry& registry, const Here& here) {
+Result<Wisdom> Wisdom::parse(std::string_view text, const Registry& registry, const Here& here, Found found) {
   const Json file = Json::parse(text, nullptr, false);
   if (file.is_discarded() || !file.is_object())
     return bad_input("a wisdom file (JSON, as kumihimo tune writes it)", "text that is not whole JSON", "tune again");
@@ -170,6 +177,7 @@ Result<Wisdom> Wisdom::parse(std::string_view text, const Registry& registry, co
   for (std::size_t i = 0; i < entries->size(); ++i) {
     Result<Choice> choice = choice_of((*entries)[i], registry, fmt::format("choice {}", i + 1));
     if (!choice) return choice.error();
+    if (found == Found::by_itself && !measured((*entries)[i])) continue;
     wisdom.choices_.push_back(std::move(*choice));
   }
   return wisdom;

@@ -50,10 +50,14 @@ class Wisdom {
     Fingerprint machine;
     std::string mpi; // first line of the library's version
   };
+  // Whether a person named the file: then its choices hold whatever they are from. One that is found by itself is for
+  // measured figures; choices of the simulator's or of emulated nodes in it are passed over.
+  enum class Found : std::uint8_t { named, by_itself };
 
   // Of a file's text. The error is one sentence for the user, and names the entry: of a newer version, not whole, of
   // another machine or MPI library, an unknown algorithm. A file that names no machine or library is of any.
-  static Result<Wisdom> parse(std::string_view text, const Registry& registry, const Here& here);
+  static Result<Wisdom> parse(std::string_view text, const Registry& registry, const Here& here,
+                              Found found = Found::named);
   // One algorithm at its defaults, for all collectives that it does, all lengths and numbers of ranks.
   static Result<Wisdom> of_algorithm(std::string_view name, const Registry& registry);
 

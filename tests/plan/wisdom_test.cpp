@@ -75,6 +75,16 @@ TEST(Wisdom, IsForTheRanksThatItNames) {
   EXPECT_TRUE(wisdom->choices(CollectiveKind::bcast, {4, 2, 2}).empty());
 }
 
+TEST(Wisdom, IsOfMeasuredFiguresUnlessSomebodyNamesTheFile) {
+  const json file = file_of({with(with(ring, "emulated", true), "ranks", 4), with(ring, "simulated", true),
+                             with(ring, "emulated", false), with(with(ring, "ranks", 2), "simulated", 3)});
+  EXPECT_EQ(parsed(file)->size(), 4u);
+  const Result<Wisdom> found = Wisdom::parse(file.dump(), registry, here, Wisdom::Found::by_itself);
+  ASSERT_TRUE(found.ok()) << found.error().sentence();
+  EXPECT_EQ(found->size(), 1u);
+  EXPECT_EQ(found->choices(CollectiveKind::allreduce, {4, 2, 2}).size(), 1u) << "the one that is not emulated";
+}
+
 TEST(Wisdom, NodesThatHoldDifferentNumbersAreToldFromEqualOnes) {
   const auto of = [](std::vector<std::int64_t> nodes) {
     const RankCounts c = count_ranks(nodes);

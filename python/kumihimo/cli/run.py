@@ -16,6 +16,7 @@ from kumihimo.tune import reading
 app = typer.Typer()
 
 CAUGHT = ("allreduce", "reduce", "bcast")
+REDUCTIONS = ("allreduce", "reduce")
 PROMISES = {  # of what was not said to be otherwise
     "order": "float reductions of the calls of allreduce and reduce kept one order: the same bits in every run and on "
     "any placement of these ranks",
@@ -78,7 +79,7 @@ def command(
     else:
         code, summary = preload.run(program, settings)
         with afterwards("what ran"):
-            for line in [NO_SUMMARY] if summary is None else lines(summary):
+            for line in [NO_SUMMARY] if summary is None else lines(summary, named=wisdom is not None):
                 tell(line)
     if json_file is not None:
         with afterwards("what ran"):
@@ -86,13 +87,14 @@ def command(
     raise SystemExit(code)  # as it is: the border has meanings of its own for some
 
 
-def lines(summary: dict) -> list[str]:
-    """Where the choices are from; a line a collective, size class and algorithm; then why calls were handed on."""
+def lines(summary: dict, named: bool = True) -> list[str]:
+    """Where the choices are from; a line a collective, size class and algorithm; then why calls were handed on.
+    `named`: whether the user named the wisdom."""
     path = summary.get("wisdom")
-    choices = reading.choices_in(path)
+    choices = reading.choices_in(path, named)
     ran = [
         f"{row['collective']} from {text_of(row['bytes_from'])} below {text_of(row['bytes_to'] + 1)}: "
-        f"{row['algorithm']}, {row['calls']} calls of all ranks{in_tuning(row, summary['ranks'], choices)}"
+        f"{row['algorithm']}, {row['calls']} calls of all ranks{in_tuning(row, summary, choices)}"
         for row in summary["calls"]
     ]
     left = [
@@ -113,13 +115,14 @@ def promised(summary: dict) -> str:
     return PROMISES[summary["reproducible"]] + (but if uncaught else "")
 
 
-def in_tuning(calls: dict, ranks: int, choices: list[dict]) -> str:
+def in_tuning(calls: dict, summary: dict, choices: list[dict]) -> str:
     """How much faster than the library's own."""
     if calls["algorithm"] == "library":
         return ""
     found = None
     with contextlib.suppress(KeyError, TypeError, AttributeError):  # figures are for people, who may have written them
-        found = reading.speedup(calls, ranks, choices)
+        order = bool(summary.get("reproducible")) and calls["collective"] in REDUCTIONS
+        found = reading.speedup(calls, summary["ranks"], choices, order)
     if found is None:
         return ""
     low, high = (f"{times:.2f}" for times in found)

@@ -321,7 +321,10 @@ execute::Transport::Progress MpiTransport::progress() {
 }
 
 void MpiTransport::idle() {
-  if (!waiting_.turn()) return;
+  if (waiting_.turn()) tend();
+}
+
+void MpiTransport::tend() {
   point_to_point_->drive_library();
   if (options_.timeout_seconds > 0) check_time();
 }

@@ -48,6 +48,7 @@ class MpiTransport final : public execute::Transport {
   void receive(execute::Receiving& message) override;
   Progress progress() override;
   void idle() override;
+  void tend(); // what idle() does beside waiting, for who waits without it
   Error error() const override;
   void abandon(const Error& reason) override { fail(reason); }
   bool gathers() const override { return true; }

@@ -29,6 +29,7 @@ int main(int argc, char **argv) {
   MPI_Request request;
   MPI_Iallreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
   if (argc > 1 && strcmp(argv[1], "abort") == 0) {
+    if (rank == 1) usleep(300000); /* for the launcher to pass on what was said */
     if (rank == 1) MPI_Abort(MPI_COMM_WORLD, 7);
     double sums[1000];
     for (;;) MPI_Allreduce(MPI_IN_PLACE, sums, 1000, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);

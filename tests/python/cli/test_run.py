@@ -158,6 +158,10 @@ class TestRun:
         assert f"kumihimo: wisdom: {path}\n" in said
         assert "ring, 10 calls of all ranks, 2.00 times as fast as the library's own in tuning" in said
         assert "library, 10 calls" in launch(installation, tmp_path, "--no-wisdom").stderr
+        path.write_text(json.dumps({**file, "choices": [{**choice, "emulated": True}]}), encoding="utf-8")
+        assert "library, 10 calls" in launch(installation, tmp_path).stderr, "no network was measured"
+        assert "ring, 10 calls" in launch(installation, tmp_path, "--wisdom", str(path)).stderr
+        path.write_text(json.dumps(file), encoding="utf-8")
         file["machine"] = {**machine, "processors": machine["processors"] + 1}
         path.write_text(json.dumps(file), encoding="utf-8")
         said = launch(installation, tmp_path).stderr
