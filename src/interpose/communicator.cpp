@@ -247,6 +247,7 @@ Result<std::vector<Communicator::Made>> Communicator::make_both(Collective quest
     const Result<execute::Reduction> reduction =
         question.operation == Operation::user ? exact_reduction(question) : execute::find_reduction(question);
     if (!reduction) return reduction.error(); // so is this
+    if (asking == Asking::all_ranks && transport_->has_failed()) transport_->refuse();
     const auto make = asking == Asking::all_ranks ? &plan::Plan::make : &plan::Plan::make_alone;
     Result<std::unique_ptr<plan::Plan>> made = make(*schedule, Rank{rank_}, *transport_, *reduction);
     if (made)

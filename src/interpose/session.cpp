@@ -7,11 +7,13 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <mutex>
+#include <thread>
 
 namespace kumihimo::interpose {
 namespace {
@@ -225,6 +227,8 @@ void Session::finish() {
 }
 
 int Session::raise(const Error& error, mpi::Handle communicator) {
+  // The handler may end the job: not before the rank that failed has told of it.
+  if (error.elsewhere && !has_raised_) std::this_thread::sleep_for(std::chrono::seconds(1));
   if (!has_raised_.exchange(true)) write(error.sentence());
   library_.call.Comm_call_errhandler(communicator, library_.constants.error_other);
   return library_.constants.error_other;

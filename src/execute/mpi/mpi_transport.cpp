@@ -246,6 +246,12 @@ Status MpiTransport::prepare(const execute::Demands& demands) {
   return any_rank_is_far() ? point_to_point_->prepare(*all) : Status(Nothing{});
 }
 
+void MpiTransport::refuse() const {
+  execute::Demands none;
+  none.impossible = true;
+  if (!owns_communicators_ && !has_lost_peers_) static_cast<void>(demands_of_all(none));
+}
+
 Result<execute::Demands> MpiTransport::demands_of_all(const execute::Demands& mine) const {
   const std::int64_t asked[] = {mine.lanes,         mine.window,   mine.spread,
                                 mine.largest_bytes, mine.offloads, mine.impossible};
@@ -298,6 +304,7 @@ execute::Transport::Progress MpiTransport::progress() {
     if (near.out.busy()) moved |= near.out.progress();
     if (near.in.busy()) moved |= near.in.progress();
     if (near.in.error()) return fail(*near.in.error());
+    if (near.out.has_lost_peer()) return fail(execute::failed_elsewhere("a receiver on every rank of the node"));
     if (near.out.busy() || near.in.busy()) {
       ++i;
     } else {
@@ -351,10 +358,14 @@ std::string MpiTransport::awaited() const {
 Error MpiTransport::error() const { return *point_to_point_->error(); }
 
 // The messages under way may soon be gone, so nothing keeps an address of theirs. Without neighbours every later
-// message goes to the point-to-point side, which takes none after an error: the usual path pays nothing for this.
+// message goes to the point-to-point side, which takes none after an error: the usual path pays nothing for this. The
+// ranks of the node learn of it, where they wait for this one; those of others only by a time limit.
 execute::Transport::Progress MpiTransport::fail(Error reason) {
   active_.clear();
-  for (std::unique_ptr<Neighbour>& near : neighbours_) near.reset();
+  for (std::unique_ptr<Neighbour>& near : neighbours_) {
+    if (near) near->out.give_up(), near->in.give_up();
+    near.reset();
+  }
   point_to_point_->abandon(reason);
   return Progress::failed;
 }

@@ -40,6 +40,9 @@ class MpiTransport final : public execute::Transport {
 
   // Collective: what is decided is what the most demanding rank asks, so that all answer alike.
   Status prepare(const execute::Demands& demands) override;
+  // For a rank whose transport has failed and that others, which do not know, may ask in prepare(): they must not take
+  // what it does next on the program's communicator for its answer. Collective with their prepare().
+  void refuse() const;
   std::uint64_t begin() override { return waiting_.reset(), has_moved_ = true, ++instance_; }
   void send(execute::Sending& message) override;
   void receive(execute::Receiving& message) override;
