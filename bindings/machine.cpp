@@ -36,6 +36,21 @@ void bind_machine(nb::module_& m) {
           "with_shape", [](const Machine& machine, const Shape& job) { return unwrap(machine.with_shape(job)); },
           "job"_a, "The same machine as a job of this shape sees it.")
       .def(
+          "with_box",
+          [](const Machine& machine, std::string_view box, const std::optional<Shape>& job) {
+            return unwrap(machine.with_box(box, job));
+          },
+          "box"_a, "job"_a = nb::none(), "The same machine as a job in this box of Tofu sees it.")
+      .def(
+          "without_nodes",
+          [](const Machine& machine, const std::vector<Coordinates>& dead) {
+            return unwrap(machine.without_nodes(dead));
+          },
+          "dead"_a, "After these nodes of the job's torus have died, each by its coordinates there.")
+      .def("as_torus", &Machine::as_torus, "torus"_a, "The same numbers on a torus of its own.")
+      .def_prop_ro("network", [](const Machine& machine) { return machine.topology->name(); })
+      .def_prop_ro("losses", &Machine::losses, "What the job lacks of its torus because parts are dead; or empty.")
+      .def(
           "with_ranks_per_node",
           [](const Machine& machine, std::int64_t ranks) { return unwrap(machine.with_ranks_per_node(ranks)); },
           "ranks"_a)

@@ -31,7 +31,13 @@ NAMES_OF_MPI_4 = (
     "MPI_Comm_idup_with_info",
 )
 LARGE_COUNTS = ("MPI_Send_c", "MPI_Bcast_c", "MPI_Allreduce_c", "MPI_Alltoallw_c")
-OBJECTS = (("-mpi4-counts.so", NAMES_OF_MPI_4 + LARGE_COUNTS), ("-mpi4.so", NAMES_OF_MPI_4), (".so", ()))
+NAMES_OF_MPI_4_1 = ("MPI_Request_get_status_any", "MPI_Request_get_status_all", "MPI_Request_get_status_some")
+OBJECTS = (
+    ("-mpi4.1.so", NAMES_OF_MPI_4 + LARGE_COUNTS + NAMES_OF_MPI_4_1),
+    ("-mpi4-counts.so", NAMES_OF_MPI_4 + LARGE_COUNTS),
+    ("-mpi4.so", NAMES_OF_MPI_4),
+    (".so", ()),
+)
 OF_PROGRAM = "LD_PRELOAD"  # set for the program's processes, not for the launcher
 OURS = "KUMIHIMO_"  # begins the names of settings in the environment
 MPI_LAUNCHERS = ("mpirun", "mpiexec", "orterun", "prterun")  # how their names begin

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from kumihimo import _collectives, _machine, _schedule, _simulate, _topology, questions
 from kumihimo.errors import BadInput, NotApplicable
@@ -29,6 +30,15 @@ class Asked:
 
 
 @dataclass
+class Place:
+    """Where on a machine of Tofu a job runs: in a box of its six axes, without the nodes of its torus that died there,
+    each by its coordinates (`5,0,3`)."""
+
+    box: str | None = None
+    dead: list[str] = field(default_factory=list)
+
+
+@dataclass
 class Case:
     """One schedule to predict, or why there is none."""
 
@@ -36,9 +46,9 @@ class Case:
     bytes: int
 
 
-def on(machine: _machine.Machine, asked: Ranks) -> _machine.Machine:
+def on(machine: _machine.Machine, asked: Ranks, place: Place | None = None) -> _machine.Machine:
     """The machine as a job of these ranks sees it; what is not asked for stays the machine's."""
-    machine = _on(machine, asked)
+    machine = _on(machine, asked, place or Place())
     if machine.rank_space.ranks > MOST_RANKS:
         raise BadInput(
             f"at most {MOST_RANKS} ranks in a prediction",
@@ -48,18 +58,30 @@ def on(machine: _machine.Machine, asked: Ranks) -> _machine.Machine:
     return machine
 
 
-def _on(machine: _machine.Machine, asked: Ranks) -> _machine.Machine:
+def _on(machine: _machine.Machine, asked: Ranks, place: Place) -> _machine.Machine:
     if asked.shape == "none":
         raise BadInput("the shape of the nodes on the machine", "none", "leave --shape out for the whole machine")
-    if machine.family == "single_node":
+    if machine.family == "single_node" and place == Place():
         return _on_node(machine, asked)
-    if asked.shape is not None:
-        machine = machine.with_shape(_topology.Shape.parse(asked.shape))
+    shape = None if asked.shape is None else _topology.Shape.parse(asked.shape)
+    if place.box is not None:
+        machine = machine.with_box(place.box, shape)
+    elif shape is not None:
+        machine = machine.with_shape(shape)
+    if place.dead:
+        machine = machine.without_nodes([_coordinates(text) for text in place.dead])
     if asked.ranks_per_node is not None:
         machine = machine.with_ranks_per_node(asked.ranks_per_node)
     if asked.ranks is not None:
         questions.rank_space(Ranks(str(machine.shape), asked.ranks, machine.ranks_per_node))
     return machine
+
+
+def _coordinates(text: str) -> list[int]:
+    words = text.split(",")
+    if not all(re.fullmatch(r"[0-9]{1,9}", word) for word in words):
+        raise BadInput("a dead node by its coordinates in the job's torus, such as 5,0,3", f"'{text}'")
+    return [int(word) for word in words]
 
 
 def _on_node(machine: _machine.Machine, asked: Ranks) -> _machine.Machine:
@@ -140,6 +162,8 @@ def _about(asked: Asked, collective: _schedule.Collective, algorithm: str, param
         "parameters": questions.parameters_of(parameters),
         "machine": machine.name,
         "shape": str(machine.shape),
+        "network": machine.network,
+        "losses": machine.losses,
         "ranks": collective.ranks,
         "ranks_per_node": machine.ranks_per_node,
         "bytes": collective.bytes,

@@ -29,19 +29,20 @@ int caught_in_c(const char* exported, const void* site, Words... given) {
     }
     return next(given...);
   }
+  if (!outermost) return absent();
   std::array<Word, sizeof...(Words) + 1> words{given...};
-  Call call(name, exported, Language::c, large, outermost ? HandedOn::site_or(site) : site, words.data());
-  if (outermost) {
-    if (const std::optional<int> code = answer(call)) return *code;
-    before(call);
-  }
+  Call call(name, exported, Language::c, large, HandedOn::site_or(site), words.data());
+  Leaving leaving(call);
+  if (const std::optional<int> code = answer(call)) return leaving.returned(), *code;
+  before(call);
   int code = 0;
   if (next) [[likely]] {
     code = go_on(next, words.data());
   } else {
     code = absent();
   }
-  if (outermost) after(call, code);
+  leaving.returned();
+  after(call, code);
   return code;
 }
 
@@ -63,8 +64,11 @@ using namespace kumihimo::caught;
 #else
 #define KUMIHIMO_C_large(name, number) KUMIHIMO_C_plain(name, number)
 #endif
-#if KUMIHIMO_MPI_VERSION < 4
+#if KUMIHIMO_MPI_VERSION < 40
 #define KUMIHIMO_WITHOUT_MPI_4
+#endif
+#if KUMIHIMO_MPI_VERSION < 41
+#define KUMIHIMO_WITHOUT_MPI_4_1
 #endif
 #define KUMIHIMO_CALL(name, lower, upper, kind, form, ...) KUMIHIMO_C_##form(name, KUMIHIMO_NUMBER(__VA_ARGS__))
 #include "caught/calls.def"

@@ -45,6 +45,7 @@ enum class Kind : std::uint8_t {
   window_end,
   communicator, // makes one
   communicator_end,
+  attribute, // sets or ends some
   environment,
 };
 

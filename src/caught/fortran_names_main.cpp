@@ -23,13 +23,16 @@ void caught_in_fortran(const char* exported, const void* site, Words... given) {
   std::array<Word, sizeof...(Words)> words{given...};
   Call call(name, exported, Language::fortran, false, site, words.data());
   auto* const error = reinterpret_cast<int*>(words.back());
+  Leaving leaving(call);
   if (const std::optional<int> code = answer(call)) {
+    leaving.returned();
     if (error) *error = *code;
     return;
   }
   before(call);
   [&]<std::size_t... i>(std::index_sequence<i...>) { next(words[i]...); }
   (std::index_sequence_for<Words...>{});
+  leaving.returned();
   after(call, error ? *error : 0);
 }
 
@@ -69,8 +72,11 @@ using namespace kumihimo::caught;
   KUMIHIMO_FORTRAN_plain(lower, upper, name __VA_OPT__(, ) __VA_ARGS__)
 #define KUMIHIMO_FORTRAN_text(...)
 #define KUMIHIMO_FORTRAN_varying(...)
-#if KUMIHIMO_MPI_VERSION < 4
+#if KUMIHIMO_MPI_VERSION < 40
 #define KUMIHIMO_WITHOUT_MPI_4
+#endif
+#if KUMIHIMO_MPI_VERSION < 41
+#define KUMIHIMO_WITHOUT_MPI_4_1
 #endif
 #define KUMIHIMO_CALL(name, lower, upper, kind, form, ...)                                                             \
   KUMIHIMO_FORTRAN_##form(lower, upper, name __VA_OPT__(, ) __VA_ARGS__)

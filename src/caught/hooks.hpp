@@ -23,14 +23,19 @@ void nested_end(Call& call, Name outermost);
 void before(Call& call);
 void after(const Call& call, int code);
 
-// One guard a thread.
+// In place of after, where a C++ exception leaves the call, out of a function of the program's that the library called.
+// (A longjmp tells nobody.) An object that keeps nothing of a call defines no left().
+void left(const Call& call);
+
+// One guard a thread, which keeps where the guarding function was entered (its end of the caller's stack) and returns
+// to. A call that is entered there again, or nearer to the stack's begin, finds the mark of one that is gone; others
+// look.
 class Outermost {
  public:
-  explicit Outermost(Name name) : mine_(!inside_) {
-    if (mine_) inside_ = true, outer_ = name;
-  }
+  [[gnu::always_inline]] explicit Outermost(Name name)
+      : Outermost(name, __builtin_dwarf_cfa(), __builtin_return_address(0)) {}
   ~Outermost() {
-    if (mine_) inside_ = false;
+    if (mine_) entered_ = nullptr;
   }
   Outermost(const Outermost&) = delete;
   Outermost& operator=(const Outermost&) = delete;
@@ -38,9 +43,30 @@ class Outermost {
   static Name outer() { return outer_; } // the call that this thread is in
 
  private:
-  static constinit thread_local bool inside_;
+  [[gnu::always_inline]] Outermost(Name name, const void* entered, const void* returns_to)
+      : mine_(!entered_ || entered >= entered_ || is_gone()) {
+    if (mine_) entered_ = entered, returns_to_ = returns_to, outer_ = name;
+  }
+  static bool is_gone(); // the call of the mark; asked from within a later one
+  static constinit thread_local const void *entered_, *returns_to_;
   static constinit thread_local Name outer_;
   bool mine_;
+};
+
+// Tells of a call that an exception leaves.
+class Leaving {
+ public:
+  explicit Leaving(const Call& call) : call_(&call) {}
+  ~Leaving() {
+    if (call_) [[unlikely]]
+      left(*call_);
+  }
+  Leaving(const Leaving&) = delete;
+  Leaving& operator=(const Leaving&) = delete;
+  void returned() { call_ = nullptr; }
+
+ private:
+  const Call* call_;
 };
 
 // Where a call by a name of Fortran returns to, which is caught by C's name that it reaches: that returns to the

@@ -9,9 +9,9 @@
 #include <string>
 
 namespace kumihimo::caught {
-constinit thread_local bool Outermost::inside_ = false;
-constinit thread_local const void* HandedOn::site_ = nullptr;
+constinit thread_local const void *Outermost::entered_ = nullptr, *Outermost::returns_to_ = nullptr;
 constinit thread_local Name Outermost::outer_{};
+constinit thread_local const void* HandedOn::site_ = nullptr;
 
 void* next_of(const char* name) {
   if (void* address = dlsym(RTLD_NEXT, name)) return address;

@@ -9,11 +9,32 @@
 #include <new>
 
 namespace kumihimo::execute {
+namespace {
+
+// Scratch of small collectives is not worth asking for at each run.
+constexpr std::int64_t most_own_bytes = 2 << 10;
+
+// Of one memory: scratch, and what of the input is copied aside behind it.
+constexpr std::int64_t line_bytes = 64;
+std::int64_t aside_begin(const CompiledProgram& program) {
+  return (program.scratch_bytes() + line_bytes - 1) / line_bytes * line_bytes;
+}
+std::int64_t memory_bytes(const CompiledProgram& program) { return aside_begin(program) + program.aside_bytes(); }
+
+Error no_scratch(const CompiledProgram& program) {
+  return failed(fmt::format("{} bytes of scratch memory", program.scratch_bytes() + program.aside_bytes()),
+                "less memory", "choose a smaller window or smaller segments");
+}
+
+} // namespace
 
 Execution::Execution(const CompiledProgram& program, Transport& transport)
-    : program_(program), transport_(transport), gathers_(transport.gathers()) {
-  scratch_.resize(static_cast<std::size_t>(program.scratch_bytes()) + 64);
-  aside_.resize(static_cast<std::size_t>(program.aside_bytes()));
+    : program_(program), transport_(transport), gathers_(transport.gathers()),
+      in_own_(memory_bytes(program) <= most_own_bytes) {
+  if (in_own_)
+    own_.resize(static_cast<std::size_t>(memory_bytes(program) + line_bytes));
+  else
+    Scratch{memory_bytes(program)}; // whether there is as much
   lanes_.reserve(program.lanes().size());
   for (const LaneCode& code : program.lanes()) {
     LaneState& lane = lanes_.emplace_back();
@@ -22,7 +43,8 @@ Execution::Execution(const CompiledProgram& program, Transport& transport)
   }
 }
 
-Execution::~Execution() = default;
+// A run that did not end may have left messages that the library still writes.
+Execution::~Execution() { scratch_.give_to_none(); }
 
 Result<std::unique_ptr<Execution>> Execution::prepare(const CompiledProgram& program, Transport& transport) {
   if (Status s = transport.prepare(program.demands()); !s) return s.error();
@@ -33,27 +55,37 @@ Result<std::unique_ptr<Execution>> Execution::make(const CompiledProgram& progra
   try {
     return std::unique_ptr<Execution>(new Execution(program, transport));
   } catch (const std::bad_alloc&) {
-    return failed(fmt::format("{} bytes of scratch memory", program.scratch_bytes() + program.aside_bytes()),
-                  "less memory", "choose a smaller window or smaller segments");
+    return no_scratch(program);
   }
+}
+
+Status Execution::take_scratch() {
+  try {
+    scratch_ = Scratch(memory_bytes(program_));
+  } catch (const std::bad_alloc&) {
+    return no_scratch(program_);
+  }
+  return Nothing{};
 }
 
 void Execution::bind(const Buffers& buffers) {
   auto* input = static_cast<std::byte*>(const_cast<void*>(buffers.input)); // never written where not aliased
   auto* output = static_cast<std::byte*>(buffers.output);
+  std::byte* scratch = scratch_.data();
+  if (in_own_) scratch = own_.data() + (-reinterpret_cast<std::uintptr_t>(own_.data()) & (line_bytes - 1));
   if (program_.aliased()) {
     std::byte* shared = output ? output : input;
     input = shared + program_.shared_begin_bytes(Area::input);
     output = shared + program_.shared_begin_bytes(Area::output);
-    if (!aside_.empty()) {
-      std::memcpy(aside_.data(), input, aside_.size());
-      input = aside_.data();
+    if (program_.aside_bytes() > 0) {
+      std::byte* const aside = scratch + aside_begin(program_);
+      std::memcpy(aside, input, static_cast<std::size_t>(program_.aside_bytes()));
+      input = aside;
     }
   }
   areas_[static_cast<int>(Area::input)] = input;
   areas_[static_cast<int>(Area::output)] = output;
-  const auto address = reinterpret_cast<std::uintptr_t>(scratch_.data());
-  areas_[static_cast<int>(Area::scratch)] = scratch_.data() + (64 - address % 64) % 64;
+  areas_[static_cast<int>(Area::scratch)] = scratch;
 }
 
 void Execution::start(const Buffers& buffers, const Reduction& reduction) {
@@ -79,6 +111,7 @@ Status Execution::wait_for_progress() {
 }
 
 Status Execution::run(const Buffers& buffers, const Reduction& reduction) {
+  if (Status s = reserve(); !s) return transport_.abandon(s.error()), s;
   start(buffers, reduction);
   if (program_.is_straight()) return run_straight();
   for (;;) {
@@ -103,6 +136,7 @@ Status Execution::run_straight() {
   }
   lane.complete = 1;
   if (trace_) record(TraceEvent::What::segment_complete, lane, slot, -1);
+  scratch_.give_back();
   return Nothing{};
 }
 
@@ -163,7 +197,7 @@ void Execution::fit(Slot& slot) const {
   grow(slot.receives, static_cast<std::size_t>(slot.code->receives));
   grow(slot.offloads, static_cast<std::size_t>(slot.code->offloads));
   if (gathers_) grow(slot.pieces, slot.code->runs.size());
-  grow(slot.packed, static_cast<std::size_t>(slot.code->packed_bytes));
+  if (!gathers_) grow(slot.packed, static_cast<std::size_t>(slot.code->packed_bytes)); // else at the first, if any
 }
 
 Result<bool> Execution::advance() {
@@ -181,6 +215,7 @@ Result<bool> Execution::advance() {
       done &= lane.complete == program_.segments().count;
     }
   }
+  if (done) scratch_.give_back();
   return done;
 }
 

@@ -1,11 +1,12 @@
 // Runs a compiled program over a transport: lanes at the same time, segments in their windows, rounds when those they
 // wait for are complete. One thread, the caller's. An Execution is made once and run any number of times, with any
-// buffers; after its first run it allocates nothing.
+// buffers; after its first run it allocates nothing but the scratch memory of a run, which it has while that lasts.
 //
 // Freedom from deadlock does not depend on buffering: every round that may start is started before the engine waits.
 #pragma once
 
 #include "execute/compiled_program.hpp"
+#include "execute/scratch.hpp"
 #include "execute/transport.hpp"
 
 #include <memory>
@@ -50,8 +51,9 @@ class Execution {
   // One whole run. Errors: those of the transport, and of segments that could not be resolved.
   Status run(const Buffers& buffers, const Reduction& reduction);
 
-  // The same in parts, for non-blocking collectives: start, then advance() and Transport::progress() by turns until
-  // advance() answers true. A run whose advance() failed cannot be resumed.
+  // The same in parts, for non-blocking collectives: reserve() the memory, start, then advance() and
+  // Transport::progress() by turns until advance() answers true. A run whose advance() failed cannot be resumed.
+  Status reserve() { return in_own_ || scratch_.exists() ? Status(Nothing{}) : take_scratch(); }
   void start(const Buffers& buffers, const Reduction& reduction);
   Result<bool> advance();
 
@@ -63,6 +65,7 @@ class Execution {
   struct LaneState;
   Execution(const CompiledProgram& program, Transport& transport);
 
+  Status take_scratch();
   Status run_straight();
   Status wait_for_progress();
   void bind(const Buffers& buffers);
@@ -96,7 +99,9 @@ class Execution {
   std::byte* areas_[3] = {}; // by Area
   std::uint64_t instance_ = 0;
   std::vector<LaneState> lanes_;
-  std::vector<std::byte> scratch_, aside_;
+  bool in_own_;                      // so little scratch that it is the execution's own
+  std::vector<std::byte> own_;       // that
+  Scratch scratch_;                  // else, during a run
   std::vector<Sending*> self_sends_; // messages to oneself whose other half has not started
   std::vector<Receiving*> self_receives_;
   Tally tally_;

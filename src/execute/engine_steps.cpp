@@ -129,6 +129,9 @@ void Execution::do_local(Slot& slot, const Op& op) const {
 }
 
 const std::byte* Execution::pack(Slot& slot, const Op& op) const {
+  // Once in a segment at most, at its first one.
+  const auto all = static_cast<std::size_t>(slot.code->packed_bytes);
+  if (slot.packed.size() < all) slot.packed.resize(all);
   std::byte* packed = slot.packed.data() + op.packed;
   Sink sink;
   sink.copy_into({packed, nullptr, 0}, program_.collective().type_bytes);

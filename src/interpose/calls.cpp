@@ -1,5 +1,6 @@
 #include "interpose/calls.hpp"
 
+#include "interpose/arguments.hpp"
 #include "interpose/exact.hpp"
 
 #include <fmt/format.h>
@@ -48,6 +49,7 @@ bool is_dense(const mpi::Library& library, mpi::Handle type, int size) {
 
 // The bytes of a call's buffer one behind the other, packed and unpacked by the MPI library in pieces that it can
 // count. Of a non-blocking call it keeps a type of its own, and no communicator: the program may free both meanwhile.
+// That type is made of the program's and not duplicated, which would ask the functions of its attributes.
 class Packed {
  public:
   Packed(const Asked& asked, const Call& call, int size)
@@ -55,7 +57,6 @@ class Packed {
         data_(static_cast<std::size_t>(call.count * size)) {
     library_.call.Type_get_extent(call.type, &low_, &extent_);
     call_.communicator = library_.constants.comm_self;
-    if (asked.form == Form::nonblocking) owns_ = library_.call.Type_dup(call.type, &call_.type) == 0;
   }
   ~Packed() {
     if (owns_) library_.call.Type_free(&call_.type);
@@ -63,6 +64,14 @@ class Packed {
   Packed(const Packed&) = delete;
   Packed& operator=(const Packed&) = delete;
   std::byte* data() { return data_.data(); }
+
+  Status keep_type() {
+    const mpi::Handle given = call_.type;
+    if (Status s = library_.check(library_.call.Type_contiguous(1, given, &call_.type), "MPI_Type_contiguous"); !s)
+      return call_.type = given, s;
+    owns_ = true;
+    return library_.check(library_.call.Type_commit(&call_.type), "MPI_Type_commit");
+  }
 
   Status pack() {
     return each([&](void* elements, int count, std::byte* packed, int bytes) {
@@ -143,7 +152,7 @@ Answer take_reduction(const Asked& asked, Call& call) {
   call.communicator = session.plain(call.communicator);
   const std::optional<DataType> type = session.types().type(call.type);
   const std::int64_t bytes = type ? call.count * size_of(*type) : 0;
-  if (call.count <= 0) return asked.hand_on(bytes, Reason::empty); // below 0: the library's error
+  if (call.count == 0) return asked.hand_on(bytes, Reason::empty);
   if (!type) return asked.hand_on(bytes, Reason::other_type);
   Communicator* const communicator = communicator_of(asked, call);
   if (!communicator) return std::nullopt;
@@ -151,9 +160,8 @@ Answer take_reduction(const Asked& asked, Call& call) {
   const std::optional<Operation> operation = session.types().operation(call.operation);
   if (!operation || !is_applicable(*type, *operation)) return asked.hand_on(bytes, Reason::other_op);
   const bool has_root = asked.kind == CollectiveKind::reduce;
-  if (has_root && (call.root < 0 || call.root >= communicator->ranks()))
-    return asked.hand_on(bytes, Reason::no_plan); // the library's error
-  const bool in_place = call.send == session.library().constants.in_place;
+  // The same buffer twice is wrong, and in place where the library lets it pass.
+  const bool in_place = call.send == session.library().constants.in_place || call.send == call.receive;
   const Collective question =
       make_collective(asked.kind, communicator->ranks(), call.count, *type, *operation, Rank{call.root}, in_place);
   const Planned planned = plan_of(asked, *communicator, call, question);
@@ -171,18 +179,16 @@ Answer take_broadcast(const Asked& asked, Call& call) {
   Session& session = asked.session;
   const mpi::Library& library = session.library();
   call.type = session.plain(call.type), call.communicator = session.plain(call.communicator);
+  if (call.type == library.constants.datatype_null) return asked.hand_on(0, Reason::refused);
   Communicator* const communicator = communicator_of(asked, call);
   if (!communicator) return std::nullopt;
   long long size = 0;
-  if (call.count < 0 || call.type == library.constants.datatype_null ||
-      library.call.Type_size_x(call.type, &size) != 0 || size < 0)
-    return asked.hand_on(0, Reason::other_type);
+  if (library.call.Type_size_x(call.type, &size) != 0 || size < 0) return asked.hand_on(0, Reason::other_type);
   const std::int64_t bytes = call.count * size;
   if (bytes == 0) return asked.hand_on(0, Reason::empty);
   // Longer than the library can pack in one piece, should a rank need that.
   if (bytes > std::numeric_limits<int>::max()) return asked.hand_on(bytes, Reason::no_plan);
   if (const auto reason = communicator->declines(CollectiveKind::bcast)) return asked.hand_on(bytes, *reason);
-  if (call.root < 0 || call.root >= communicator->ranks()) return asked.hand_on(bytes, Reason::no_plan);
   const Collective question = make_collective(CollectiveKind::bcast, communicator->ranks(), bytes, DataType::uint8,
                                               Operation::sum, Rank{call.root});
   const Planned planned = plan_of(asked, *communicator, call, question);
@@ -196,6 +202,8 @@ Answer take_broadcast(const Asked& asked, Call& call) {
   } catch (const std::bad_alloc&) {
     return Answer(failed(fmt::format("{} bytes of memory to pack a broadcast", bytes), "less"));
   }
+  if (asked.form == Form::nonblocking)
+    if (Status s = taken.packed->keep_type(); !s) return Answer(s.error());
   taken.buffers = {taken.packed->data(), taken.packed->data()};
   if (taken.root)
     if (Status s = taken.packed->pack(); !s) return Answer(s.error());
@@ -225,12 +233,13 @@ Status run_plan(Session& session, Communicator& communicator, mpi::Handle handle
   return session.nonblocking().run({&plan, communicator.transport(), &communicator.under_way(), buffers, handle});
 }
 
-std::optional<int> run_call(CollectiveKind kind, Call call) {
-  Session* const session = Session::current();
-  if (!session) return std::nullopt;
+namespace {
+
+std::optional<int> run_allowed(const Asked& asked, Call call) {
+  Session* const session = &asked.session;
   if (session->reproducible() == Reproducible::exact)
-    if (const ExactAnswer exact = run_exact(*session, kind, call); exact.is_sum) return exact.code;
-  const Answer taken = take({*session, kind, Form::blocking}, call);
+    if (const ExactAnswer exact = run_exact(*session, asked.kind, call); exact.is_sum) return exact.code;
+  const Answer taken = take(asked, call);
   if (!taken) return std::nullopt;
   const Status done = *taken ? run(**taken, call.communicator) : Status(taken->error());
   if (done) [[likely]]
@@ -238,12 +247,25 @@ std::optional<int> run_call(CollectiveKind kind, Call call) {
   return session->raise(done.error(), call.communicator);
 }
 
+} // namespace
+
+std::optional<int> run_call(CollectiveKind kind, const Call& call) {
+  Session* const session = Session::current();
+  if (!session) return std::nullopt;
+  const Asked asked{*session, kind, Form::blocking};
+  if (is_refused(*session, kind, asked.form, call)) return asked.hand_on(0, Reason::refused);
+  const std::optional<int> code = run_allowed(asked, call);
+  return code == 0 && is_refused_at_end(*session, kind, call) ? std::nullopt : code;
+}
+
 std::optional<int> start_call(CollectiveKind kind, Call call, mpi::Handle& request) {
   Session* const session = Session::current();
   if (!session) return std::nullopt;
+  const Asked asked{*session, kind, Form::nonblocking};
+  if (is_refused(*session, kind, asked.form, call)) return asked.hand_on(0, Reason::refused);
   if (session->reproducible() == Reproducible::exact)
     if (const ExactAnswer exact = start_exact(*session, kind, call, request); exact.is_sum) return exact.code;
-  const Answer taken = take({*session, kind, Form::nonblocking}, call);
+  const Answer taken = take(asked, call);
   if (!taken) return std::nullopt;
   if (!*taken) return session->raise(taken->error(), call.communicator);
   Work work = work_of(**taken, call.communicator);

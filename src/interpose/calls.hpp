@@ -22,7 +22,7 @@ struct Call {
   mpi::Handle communicator = 0;
 };
 
-std::optional<int> run_call(CollectiveKind kind, Call call);
+std::optional<int> run_call(CollectiveKind kind, const Call& call);
 std::optional<int> start_call(CollectiveKind kind, Call call, mpi::Handle& request); // non-blocking
 
 class Communicator;

@@ -20,6 +20,9 @@ constexpr std::int64_t most_plans = 512; // two of each: in place, and not
 // holds for all.
 std::atomic<std::int32_t> live_transports = 0;
 constexpr std::int32_t with_large_rings = 2, with_middle_rings = 6;
+// An MPI library has few communicators (MPICH 2048), of which each transport takes up to three, and a program that
+// makes more than this number makes many. Where all must be ours, for their bits, more are.
+constexpr std::int32_t most_transports = 64, most_reproducible_transports = 512;
 constexpr std::int64_t middle_ring_bytes = 72 << 10, small_ring_bytes = 20 << 10;
 
 std::int64_t shared_memory_for(std::int32_t ranks, std::int32_t live) {
@@ -44,7 +47,7 @@ Communicator::Communicator(const mpi::Library& library, mpi::Handle handle, cons
   library.call.Comm_size(handle, &ranks);
   space_ = RankSpace::row(ranks);
   if (ranks == 1) return;
-  agrees_ = agree(agreed.hash);
+  agrees_ = agree(agreed);
   if (!agrees_) return;
   const plan::RankCounts on = recognise(agreed.machine);
   for (const CollectiveKind kind : taken_over) choices_[index_of(kind)] = agreed.wisdom.choices(kind, on);
@@ -61,12 +64,13 @@ Communicator::~Communicator() {
 const std::string& Communicator::note() const { return note_; }
 
 // All have the same hash where the largest is the smallest: the largest complement is the smallest's.
-bool Communicator::agree(std::uint64_t hash) const {
-  const auto mine = static_cast<std::int64_t>(hash >> 1);
-  const std::int64_t ends[2] = {mine, -mine};
-  std::int64_t most[2] = {};
-  const int code = library_.call.Allreduce(ends, most, 2, library_.datatype(DataType::int64),
+bool Communicator::agree(const Agreed& agreed) {
+  const auto mine = static_cast<std::int64_t>(agreed.hash >> 1);
+  const std::int64_t ends[3] = {mine, -mine, agreed.completion_is_caught ? 0 : 1};
+  std::int64_t most[3] = {};
+  const int code = library_.call.Allreduce(ends, most, 3, library_.datatype(DataType::int64),
                                            library_.operation(Operation::max), handle_);
+  completion_is_caught_ = code == 0 && most[2] == 0;
   return code == 0 && most[0] == mine && most[1] == -mine;
 }
 
@@ -91,23 +95,24 @@ plan::RankCounts Communicator::recognise(const Shape* machine) {
   std::vector<std::int64_t> all(3 * static_cast<std::size_t>(ranks()));
   const mpi::Handle type = library_.datatype(DataType::int64);
   library_.call.Allgather(mine, 3, type, all.data(), 3, type, handle_);
-  std::set<std::int64_t> names, places;
+  std::vector<std::int64_t> names;
+  std::set<std::int64_t> places;
   bool one_job = true;
   for (std::size_t r = 0; r < all.size(); r += 3) {
-    names.insert(all[r]);
+    names.push_back(all[r]);
     one_job &= places.insert(all[r + 1]).second && all[r + 2] == all[2];
   }
-  const auto nodes = static_cast<std::int32_t>(names.size());
+  const plan::RankCounts counts = plan::count_ranks(names);
   if (machine && one_job && all[2] % machine->places() == 0) {
     const auto ranks_per_node = static_cast<std::int32_t>(all[2] / machine->places());
     std::vector<NodeId> node_of_rank;
     for (std::size_t r = 1; r < all.size(); r += 3)
       node_of_rank.push_back(NodeId{static_cast<std::int32_t>(all[r]) / ranks_per_node});
     space_ = RankSpace::recognise(*machine, node_of_rank);
-  } else if (nodes == 1) {
+  } else if (counts.nodes == 1) {
     space_ = RankSpace::node(ranks());
   }
-  return {ranks(), nodes, ranks() % nodes == 0 ? ranks() / nodes : 0};
+  return counts;
 }
 
 const Choice* Communicator::choice(const Collective& question) const {
@@ -132,6 +137,7 @@ Communicator::Answer Communicator::plan_alone(const Collective& question) {
   const plan::CallKey key = plan::key_of(question);
   const Choice* chosen = choice(question);
   if (!chosen) return Reason::not_chosen;
+  if (!completion_is_caught_) return Reason::unseen;
   if (transport_ && !transport_->is_near()) return Reason::far;
   if (plan::Plan* known = plans_.find(key)) return Ready{known, chosen->place};
   return make_plan_alone(question, key, *chosen);
@@ -149,6 +155,7 @@ plan::CallKey apart(plan::CallKey key) {
 
 // Why no plan is made, on all ranks alike.
 std::optional<Reason> Communicator::obstacle(const plan::CallKey& key) const {
+  if (crowded_out_) return Reason::crowded_out;
   if (transport_failed_ || refused_.contains(apart(key))) return Reason::no_plan;
   if (plans_.size() + static_cast<std::int64_t>(refused_.size()) >= most_plans) return Reason::too_many;
   return std::nullopt;
@@ -160,7 +167,7 @@ Communicator::Answer Communicator::make_plan(const Collective& question, const p
   // What must keep its order is not left to the library for want of room: made for this call, and anew for the next.
   const bool brief = reason == Reason::too_many && is_fixed(reproducible_, question);
   if (reason && !brief) return *reason;
-  if (!transport_ && !open_transport()) return Reason::no_plan;
+  if (!transport_ && !open_transport()) return crowded_out_ ? Reason::crowded_out : Reason::no_plan;
   Result<std::vector<Made>> made = make_both(question, choice, Asking::all_ranks);
   if (!made && note_.empty() && !made.error().elsewhere && made.error().kind == Error::Kind::failed)
     note_ = made.error().sentence();
@@ -195,10 +202,20 @@ Communicator::Answer Communicator::make_plan_alone(const Collective& question, c
 }
 
 void Communicator::connect() {
-  if (agrees_ && !transport_ && !transport_failed_) open_transport();
+  if (agrees_ && completion_is_caught_ && !transport_ && !transport_failed_ && !crowded_out_) open_transport();
+}
+
+void Communicator::bury() {
+  if (under_way_.load(std::memory_order_acquire) > 0) return;
+  plans_ = {};
+  brief_ = {};
+  refused_.clear();
 }
 
 bool Communicator::open_transport() {
+  const std::int32_t most = reproducible_ == Reproducible::off ? most_transports : most_reproducible_transports;
+  crowded_out_ = !all(live_transports.load() < most); // their numbers may differ, of other communicators
+  if (crowded_out_) return false;
   mpi::TransportOptions options;
   options.timeout_seconds = timeout_seconds_;
   options.shared_memory_limit_bytes = shared_memory_for(ranks(), live_transports.load());
@@ -230,6 +247,7 @@ Result<std::vector<Communicator::Made>> Communicator::make_both(Collective quest
     const Result<execute::Reduction> reduction =
         question.operation == Operation::user ? exact_reduction(question) : execute::find_reduction(question);
     if (!reduction) return reduction.error(); // so is this
+    if (asking == Asking::all_ranks && transport_->has_failed()) transport_->refuse();
     const auto make = asking == Asking::all_ranks ? &plan::Plan::make : &plan::Plan::make_alone;
     Result<std::unique_ptr<plan::Plan>> made = make(*schedule, Rank{rank_}, *transport_, *reduction);
     if (made)

@@ -36,6 +36,7 @@ struct Agreed {
   const Shape* machine = nullptr; // of the nodes, where the user gives it
   double timeout_seconds = 0;     // of a run in which nothing moves; 0: none. A rank's own affair
   Reproducible reproducible = Reproducible::off;
+  bool completion_is_caught = true; // on this rank; where it is not on all, no non-blocking call is ours
 };
 
 class Communicator {
@@ -53,6 +54,7 @@ class Communicator {
   // Why no call of this collective is ours, whatever its length; asked first, as it costs next to nothing.
   std::optional<Reason> declines(CollectiveKind kind) const {
     if (!agrees_) return ranks() == 1 ? Reason::empty : Reason::disagreement;
+    if (crowded_out_) return Reason::crowded_out;
     if (reproducible_ == Reproducible::off && choices_[index_of(kind)].empty()) return Reason::not_chosen;
     return std::nullopt;
   }
@@ -70,6 +72,9 @@ class Communicator {
   Answer plan_alone(const Collective& question);
   // What such calls have missed, made in a call that may wait. Collective.
   void connect();
+
+  // The program's has ended where its ranks were not together, so that the transport must stay: all else need not.
+  void bury();
 
   mpi::MpiTransport* transport() { return transport_.get(); }
   std::atomic<std::int32_t>& under_way() { return under_way_; } // non-blocking collectives over the transport
@@ -90,7 +95,7 @@ class Communicator {
   enum class Asking { all_ranks, nobody };
   Result<std::vector<Made>> make_both(Collective question, const Choice& choice, Asking asking);
   bool all(bool mine) const;
-  bool agree(std::uint64_t hash) const;
+  bool agree(const Agreed& agreed);
   plan::RankCounts recognise(const Shape* machine);
   bool open_transport();
 
@@ -98,7 +103,7 @@ class Communicator {
   mpi::Handle handle_;
   std::int32_t rank_ = 0;
   RankSpace space_;
-  bool agrees_ = false, transport_failed_ = false;
+  bool agrees_ = false, completion_is_caught_ = false, transport_failed_ = false, crowded_out_ = false;
   std::atomic<std::int32_t> under_way_ = 0;
   std::string note_;
   Reproducible reproducible_ = Reproducible::off;

@@ -6,7 +6,9 @@
 #include "interpose/tally.hpp"
 #include "interpose/watchdog.hpp"
 
-#include <string>
+#include <algorithm>
+#include <array>
+#include <string_view>
 #include <vector>
 
 namespace kumihimo::caught {
@@ -65,13 +67,25 @@ std::vector<Handle> requests_of(const Call& call) {
   return all;
 }
 
-// The test of a wait's name, in the same spelling: "mpi_waitany_" has "mpi_testany_".
+// The names of a wait and of its test, in all spellings.
+#define KUMIHIMO_SPELLED(of, lower, upper)                                                                             \
+  "MPI_" of, "mpi_" lower, "mpi_" lower "_", "mpi_" lower "__", "MPI_" upper, "mpi_" lower "_f08_",                    \
+      "mpi_" lower "_f08ts_"
+constexpr std::array waits{KUMIHIMO_SPELLED("Waitany", "waitany", "WAITANY"),
+                           KUMIHIMO_SPELLED("Waitsome", "waitsome", "WAITSOME")};
+constexpr std::array tests{KUMIHIMO_SPELLED("Testany", "testany", "TESTANY"),
+                           KUMIHIMO_SPELLED("Testsome", "testsome", "TESTSOME")};
+#undef KUMIHIMO_SPELLED
+
+// The test of a wait's name, in the same spelling.
 void* test_of(const Call& call) {
-  std::string name = call.exported;
-  const bool upper = name.find("WAIT") != std::string::npos;
-  const std::size_t at = name.find(upper ? "WAIT" : call.language == Language::c ? "Wait" : "wait");
-  name.replace(at, 4, upper ? "TEST" : call.language == Language::c ? "Test" : "test");
-  return next_of(name.c_str());
+  static const auto found = [] {
+    std::array<void*, tests.size()> all{};
+    std::transform(tests.begin(), tests.end(), all.begin(), &next_of);
+    return all;
+  }();
+  const auto at = std::find(waits.begin(), waits.end(), std::string_view(call.exported)) - waits.begin();
+  return found[static_cast<std::size_t>(at)];
 }
 
 // With one of ours among them, the library is asked again and again instead of waiting. In Fortran the error comes last
@@ -145,11 +159,15 @@ std::optional<int> answer(Call& call) {
   return code;
 }
 
-// From a function of the program's for an attribute of a communicator that is freed: as collective as that. Within
-// other calls the ranks may not all be here.
+// From a function of the program's for an attribute: as collective there as elsewhere, whichever call a rank came by.
+// Within other calls the ranks may not all be here.
 void nested_end(Call& call, Name outermost) {
-  if (describe(outermost).kind == Kind::communicator_end) before_comm_free(call.handle_at(Role::ended_communicator));
+  const Kind kind = describe(outermost).kind;
+  if (kind == Kind::communicator_end || kind == Kind::window_end || kind == Kind::attribute)
+    before_comm_free(call.handle_at(Role::ended_communicator));
 }
+
+void left(const Call&) { Watchdog::leave(); }
 
 void before(Call&) {}
 

@@ -1,5 +1,6 @@
 #include "interpose/nonblocking.hpp"
 
+#include "execute/mpi/waiting.hpp"
 #include "interpose/signals.hpp"
 
 #include <pthread.h>
@@ -116,11 +117,20 @@ bool Nonblocking::advance(Operation& operation) {
   return true;
 }
 
+// Others may have the lock while this thread waits: the one that holds it must not give the processor away.
 void Nonblocking::turn() {
+  thread_local mpi::Waiting waiting(true);
   waiters_.fetch_add(1, std::memory_order_relaxed);
+  bool moved = false;
   {
     const Lock lock(mutex_);
-    if (!drive() && !under_way_.empty()) under_way_.front()->work.transport->idle();
+    moved = drive();
+  }
+  if (moved) {
+    waiting.reset();
+  } else if (waiting.turn()) {
+    const Lock lock(mutex_);
+    if (!under_way_.empty()) under_way_.front()->work.transport->tend();
   }
   waiters_.fetch_sub(1, std::memory_order_relaxed);
   complete();
@@ -163,26 +173,38 @@ void Nonblocking::stop() {
 
 // --- requests
 
+// One after another: the program's error handler may leave by an exception, past whatever is left.
 void Nonblocking::complete() {
-  std::vector<Operation*> done;
-  {
-    const Lock lock(mutex_);
-    if (done_.empty()) return;
-    done.swap(done_);
-  }
-  for (Operation* operation : done) {
+  while (Operation* const operation = next_done()) {
+    struct Completing {
+      Nonblocking& all;
+      mpi::Handle request;
+      ~Completing() { all.complete(request); }
+    } completing{*this, operation->request};
     if (!operation->error && operation->work.at_end)
       if (Status s = operation->work.at_end(); !s) operation->error = s.error();
     operation->work.at_end = {}; // what it keeps is freed here, by the program's thread
-    if (operation->error) operation->code = raise_(*operation->error, operation->work.communicator);
-    const mpi::Handle request = operation->request;
-    {
-      const Lock lock(mutex_);
-      by_request_.erase(request);
-    }
-    library_.call.Grequest_complete(request); // after which the operation may be gone
-    requests_.fetch_sub(1, std::memory_order_release);
+    if (!operation->error) continue;
+    operation->code = library_.constants.error_other;
+    operation->code = raise_(*operation->error, operation->work.communicator);
   }
+}
+
+Nonblocking::Operation* Nonblocking::next_done() {
+  const Lock lock(mutex_);
+  if (done_.empty()) return nullptr;
+  Operation* const operation = done_.front();
+  done_.erase(done_.begin());
+  return operation;
+}
+
+void Nonblocking::complete(mpi::Handle request) {
+  {
+    const Lock lock(mutex_);
+    by_request_.erase(request);
+  }
+  library_.call.Grequest_complete(request); // after which the operation may be gone
+  requests_.fetch_sub(1, std::memory_order_release);
 }
 
 bool Nonblocking::holds(mpi::Handle request) {

@@ -76,7 +76,9 @@ class Nonblocking {
   Status begin(Operation& operation); // with the lock
   bool drive();                       // with the lock; true: something moved
   bool advance(Operation& operation); // true: it is at its end
-  void complete();
+  void complete();                    // all that are done
+  Operation* next_done();
+  void complete(mpi::Handle request);
   void help();
 
   static int query(void* operation, mpi::StatusWords* status);

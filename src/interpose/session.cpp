@@ -1,16 +1,19 @@
 #include "interpose/session.hpp"
 
 #include "base/hash.hpp"
+#include "interpose/completion.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <mutex>
+#include <thread>
 
 namespace kumihimo::interpose {
 namespace {
@@ -26,14 +29,16 @@ Result<Wisdom> wisdom_of(const Settings& settings, const mpi::Library& library, 
   const Wisdom::Here here{plan::this_machine(), library.version};
   std::filesystem::path named = settings.wisdom;
   std::error_code none;
+  Wisdom::Found found = Wisdom::Found::named;
   if (std::filesystem::is_directory(named, none)) {
+    found = Wisdom::Found::by_itself;
     named /= plan::wisdom_file_name(here.machine, here.mpi);
     if (!std::filesystem::exists(named, none)) return Wisdom{};
   }
   std::ifstream file(named);
   if (!file) return bad_input("a wisdom file that can be read", named.string(), "run kumihimo tune first");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  Result<Wisdom> wisdom = Wisdom::parse(text, registry, here);
+  Result<Wisdom> wisdom = Wisdom::parse(text, registry, here, found);
   if (wisdom) path = named.string();
   return wisdom;
 }
@@ -68,7 +73,8 @@ Session* Session::current() {
 
 Session::Session(mpi::Library library)
     : library_(std::move(library)), settings_(settings_of_environment()), types_(library_),
-      place_of_exact_sums_(most_variants()), tally_(calls_told, place_of_exact_sums_ + 1) {
+      completion_is_caught_(interpose::completion_is_caught()), place_of_exact_sums_(most_variants()),
+      tally_(calls_told, place_of_exact_sums_ + 1) {
   if (const Result<Reproducible> asked = parse_reproducible(settings_.reproducible))
     reproducible_ = *asked;
   else
@@ -124,7 +130,12 @@ Communicator* Session::communicator(mpi::Handle handle) {
   if (handle == library_.constants.comm_null || library_.call.Comm_test_inter(handle, &two_groups) != 0) return nullptr;
   std::unique_ptr<Communicator> made;
   if (!two_groups) {
-    const Agreed agreed{wisdom_, hash_, machine_ ? &*machine_ : nullptr, settings_.timeout_seconds, reproducible_};
+    const Agreed agreed{wisdom_,
+                        hash_,
+                        machine_ ? &*machine_ : nullptr,
+                        settings_.timeout_seconds,
+                        reproducible_,
+                        completion_is_caught_};
     made = std::make_unique<Communicator>(library_, handle, agreed);
   }
   watch_over(handle);
@@ -181,10 +192,13 @@ void Session::release(mpi::Handle handle) {
   if (!freed->note().empty()) say(freed->note());
 }
 
-// Its handle may come back for another one. What we made for it stays until the end: its ranks are not together here.
+// Its handle may come back for another one. The transport stays until the end: its ranks are not together here.
 void Session::gone(mpi::Handle handle) {
   const std::unique_lock lock(mutex_);
-  by_handle_.erase(handle);
+  if (const auto it = by_handle_.find(handle); it != by_handle_.end()) {
+    if (it->second) it->second->bury();
+    by_handle_.erase(it);
+  }
   ++changes_;
   wanted_.erase(handle);
   watched_.erase(handle);
@@ -213,6 +227,8 @@ void Session::finish() {
 }
 
 int Session::raise(const Error& error, mpi::Handle communicator) {
+  // The handler may end the job: not before the rank that failed has told of it.
+  if (error.elsewhere && !has_raised_) std::this_thread::sleep_for(std::chrono::seconds(1));
   if (!has_raised_.exchange(true)) write(error.sentence());
   library_.call.Comm_call_errhandler(communicator, library_.constants.error_other);
   return library_.constants.error_other;

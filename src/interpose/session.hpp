@@ -70,6 +70,7 @@ class Session {
   Settings settings_;
   Types types_;
   Reproducible reproducible_ = Reproducible::off;
+  bool completion_is_caught_;
   Wisdom wisdom_;
   std::string wisdom_path_; // of the file that it is from, or empty
   std::optional<Shape> machine_;

@@ -18,6 +18,10 @@ std::string_view sentence_of(Reason reason) {
       "a non-blocking call before any blocking one on its communicator, in which it could be set up",
       "a non-blocking call among ranks that do not share memory",
       "a non-blocking exact sum of more than 16 MiB of accumulators",
+      "a communicator beyond those that are set up at once",
+      "a non-blocking call where not all that completes requests is caught: the program, or a library in it, has an "
+      "MPI_Wait or MPI_Test of its own",
+      "arguments that MPI does not allow, which the library tells of",
   };
   return sentences[static_cast<std::size_t>(reason)];
 }

@@ -27,9 +27,12 @@ enum class Reason : std::uint8_t {
   too_many,      // more different calls on one communicator than are kept
   not_connected, // a non-blocking call, before any blocking one has set up what it needs
   far,           // a non-blocking call, where not all ranks share memory
-  too_long       // a non-blocking exact sum, for one piece
+  too_long,      // a non-blocking exact sum, for one piece
+  crowded_out,   // a communicator beyond those that are set up at once
+  unseen,        // a non-blocking call, where what completes it may not be caught
+  refused        // arguments that MPI does not allow: to be told of by the library
 };
-inline constexpr std::size_t reasons = 11;
+inline constexpr std::size_t reasons = 14;
 std::string_view sentence_of(Reason reason);
 
 // A non-blocking call is told apart from its blocking twin.

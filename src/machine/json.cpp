@@ -36,6 +36,21 @@ struct Writer {
   }
 };
 
+// The physical machine, the job's box in it, and what is lost.
+void add_tofu(const Machine& machine, Json& json) {
+  const auto& torus = static_cast<const VirtualTorus&>(*machine.topology);
+  const TofuMachine& tofu = *machine.tofu;
+  json["axes"] = text_of(tofu.room(), "x");
+  json["relays"] = tofu.relays ? "z=0" : "";
+  TofuPlace lengths;
+  for (std::int32_t axis = 0; axis < Tofu::axes; ++axis) lengths[axis] = torus.tofu().shape().length(axis);
+  json["box"] = text_of(lengths, "x");
+  json["box_first"] = torus.tofu().place_in_machine({});
+  const auto far = torus.tofu().whole() ? VirtualTorus::Far{} : torus.far_neighbours();
+  json["far_neighbours"] = {{"pairs", far.pairs / 2}, {"fewest_hops", far.fewest_hops}, {"most_hops", far.most_hops}};
+  json["losses"] = machine.losses();
+}
+
 } // namespace
 
 std::string to_json(const Machine& machine) {
@@ -48,6 +63,7 @@ std::string to_json(const Machine& machine) {
                  {"links", machine.topology->links()},
                  {"diameter_hops", machine.topology->diameter()},
                  {"bisection_links", machine.topology->bisection_links()}}}};
+  if (machine.tofu) add_tofu(machine, json["topology"]);
   visit_numbers(machine, Writer{json});
   json["slow_nodes"] = json["slow_links"] = Json::array();
   for (const SlowNode& slow : machine.slow_nodes)

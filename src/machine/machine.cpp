@@ -1,5 +1,6 @@
 #include "machine/machine.hpp"
 
+#include "machine/slow_parts.hpp"
 #include "topology/single_node.hpp"
 #include "topology/torus.hpp"
 
@@ -8,9 +9,6 @@
 #include <limits>
 
 namespace kumihimo {
-namespace {
-
-// Checks the slow parts against the machine's topology, and finds the links that they name.
 Status place_slow_parts(Machine& machine) {
   const std::int32_t nodes = machine.topology->nodes();
   for (const SlowNode& slow : machine.slow_nodes)
@@ -31,9 +29,17 @@ Status place_slow_parts(Machine& machine) {
   return Nothing{};
 }
 
-} // namespace
-
-std::string_view name_of(Family family) { return family == Family::torus ? "torus" : "single_node"; }
+std::string_view name_of(Family family) {
+  switch (family) {
+  case Family::torus:
+    return "torus";
+  case Family::tofu:
+    return "tofu";
+  case Family::single_node:
+    return "single_node";
+  }
+  return "unknown";
+}
 
 TopologyPtr make_topology(Family family, const Shape& shape) {
   if (family == Family::single_node) return std::make_shared<SingleNode>();
@@ -52,14 +58,22 @@ Result<Machine> Machine::with_shape(const Shape& job) const {
   if (family == Family::single_node)
     return bad_input(fmt::format("expected no shape for {}, which is a single node", name), job.text(),
                      "say how many ranks the node has instead");
-  if (job.places() > shape.places())
-    return bad_input(
-        fmt::format("expected a job of at most {} nodes, those of {} ({})", shape.places(), name, topology->name()),
-        fmt::format("{}, which has {}", job.text(), job.places()), "take a smaller shape");
-  Machine machine = *this;
-  machine.shape = job;
-  machine.topology = make_topology(family, job);
+  const std::int64_t most = tofu ? tofu->nodes() : shape.places();
+  if (job.places() > most)
+    return bad_input(fmt::format("expected a job of at most {} nodes, those of {} ({})", most, name, topology->name()),
+                     fmt::format("{}, which has {}", job.text(), job.places()), "take a smaller shape");
+  if (family == Family::tofu) return with_torus(*this, lay_job(*tofu, job));
+  Machine machine = as_torus(job);
   if (const Status placed = place_slow_parts(machine); !placed) return placed.error();
+  return machine;
+}
+
+Machine Machine::as_torus(const Shape& torus) const {
+  Machine machine = *this;
+  machine.family = Family::torus;
+  machine.shape = torus;
+  machine.topology = std::make_shared<Torus>(torus);
+  machine.tofu = nullptr;
   return machine;
 }
 

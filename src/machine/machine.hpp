@@ -11,7 +11,7 @@
 
 #include "machine/quantity.hpp"
 #include "topology/rank_space.hpp"
-#include "topology/topology.hpp"
+#include "topology/tofu_job.hpp"
 
 #include <optional>
 #include <string>
@@ -19,7 +19,7 @@
 
 namespace kumihimo {
 
-enum class Family : std::uint8_t { torus, single_node };
+enum class Family : std::uint8_t { torus, tofu, single_node };
 std::string_view name_of(Family family);
 
 // All zero on a single node, which has no links.
@@ -77,8 +77,9 @@ struct Machine {
   std::string summary; // one line for lists
 
   Family family = Family::single_node;
-  Shape shape; // torus: of its nodes; single node: no axes
+  Shape shape; // torus: of its nodes; tofu: of the virtual torus in force; single node: no axes
   TopologyPtr topology;
+  std::shared_ptr<const TofuMachine> tofu; // the physical machine that jobs get their boxes of; other families: none
 
   NetworkNumbers network;
   NodeNumbers node;
@@ -88,9 +89,20 @@ struct Machine {
   std::vector<SlowNode> slow_nodes;
   std::vector<SlowLink> slow_links;
 
-  // The same machine as seen by a job of this shape on a part of it: the shape's own torus, as the job's virtual torus
-  // is. A single node has no shape to give. Errors: more nodes than the machine; a slow part that the job lacks.
+  // The same machine as seen by a job of this shape on a part of it: the shape's own torus, or on Tofu its virtual
+  // torus in the smallest box that gives it. A single node has no shape to give. Errors: more nodes than the machine; a
+  // shape that no box gives; a slow part that the job lacks.
   Result<Machine> with_shape(const Shape& job) const;
+  // In this box of Tofu, "4x3x8x2x3x2" or "4x3x8x2x3x2@0,0,1": as the 3D torus of all its nodes unless a shape is
+  // given.
+  Result<Machine> with_box(std::string_view box, const std::optional<Shape>& job) const;
+  // After these nodes of the job have died, by their coordinates in its torus: on Tofu a torus one position shorter for
+  // each. Errors: another family; no such node; what cannot be kept.
+  Result<Machine> without_nodes(const std::vector<Coordinates>& dead) const;
+  // The same numbers on a torus of its own, whatever the family: for pictures, and for the models' own tests.
+  Machine as_torus(const Shape& torus) const;
+  // What a job cannot have of its torus because parts are dead, for people; empty where nothing is.
+  std::string losses() const;
   // The same machine with this many ranks on each node, which may be more than it has cores. Errors: fewer than 1,
   // more than 2^31-1 ranks over all nodes.
   Result<Machine> with_ranks_per_node(std::int64_t ranks) const;

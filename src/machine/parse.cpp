@@ -2,6 +2,7 @@
 // The first error found is the one reported.
 
 #include "machine/numbers.hpp"
+#include "machine/slow_parts.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,6 +16,7 @@
 namespace kumihimo {
 namespace {
 
+constexpr Family families[] = {Family::torus, Family::tofu, Family::single_node};
 constexpr std::int64_t largest_count = std::numeric_limits<std::int32_t>::max();
 
 // toml++ throws; nothing else of this project sees that.
@@ -88,22 +90,82 @@ class Reader {
     if (!topology) return;
     const std::string family = text(*topology, "family", "topology.family", "\"torus\"");
     if (error_) return;
-    if (family != "torus" && family != "single_node")
+    const auto* known =
+        std::find_if(std::begin(families), std::end(families), [&](Family f) { return family == name_of(f); });
+    if (known == std::end(families))
       return fail(line_of(*topology->get("family")), "topology.family",
                   bad_input("expected a family of topologies", fmt::format("\"{}\"", family),
-                            "write \"torus\" or \"single_node\""));
-    machine_.family = family == "torus" ? Family::torus : Family::single_node;
-    if (machine_.family == Family::torus) read_shape(*topology);
-    if (!error_) machine_.topology = make_topology(machine_.family, machine_.shape);
+                            "write \"torus\", \"tofu\" or \"single_node\""));
+    machine_.family = *known;
+    if (machine_.family == Family::torus) machine_.shape = read_shape(*topology, "shape", "\"48x54x32\"");
+    if (machine_.family == Family::tofu)
+      read_tofu(*topology);
+    else if (!error_)
+      machine_.topology = make_topology(machine_.family, machine_.shape);
     if (root_.contains("offload")) machine_.offload.emplace();
   }
 
-  void read_shape(const toml::table& topology) {
-    const std::string shape = text(topology, "shape", "topology.shape", "\"48x54x32\"");
-    if (error_) return;
+  Shape read_shape(const toml::table& topology, std::string_view key, std::string_view example) {
+    const std::string what = fmt::format("topology.{}", key);
+    const std::string shape = text(topology, key, what, example);
+    if (error_) return {};
     const auto parsed = Shape::parse(shape);
-    if (!parsed) return fail(line_of(*topology.get("shape")), "topology.shape", parsed.error());
-    machine_.shape = *parsed;
+    if (!parsed) return fail(line_of(*topology.get(key)), what, parsed.error()), Shape{};
+    return *parsed;
+  }
+
+  void read_tofu(const toml::table& topology) {
+    const Shape axes = read_shape(topology, "axes", "\"24x18mx17x2mx3x2m\"");
+    if (error_) return;
+    auto network = Tofu::make(axes);
+    if (!network) return fail(line_of(*topology.get("axes")), "topology.axes", network.error());
+    TofuMachine tofu{std::move(*network), topology.contains("relays")};
+    if (tofu.relays && text(topology, "relays", "topology.relays", "\"z=0\"") != "z=0")
+      return fail(line_of(*topology.get("relays")), "topology.relays",
+                  bad_input("expected where nodes only relay", described(*topology.get("relays")),
+                            "write relays = \"z=0\", or leave it out"));
+    if (tofu.relays && axes.length(Tofu::z) < 2)
+      return fail(line_of(*topology.get("axes")), "topology.axes",
+                  bad_input("expected nodes for jobs beside the relays at z=0", axes.text(), "write a longer z axis"));
+    read_dead_parts(tofu);
+    if (error_) return;
+    machine_.tofu = std::make_shared<TofuMachine>(std::move(tofu));
+    const auto whole = lay_job(*machine_.tofu, whole_torus(*machine_.tofu));
+    if (!whole) return fail(line_of(topology), "topology", whole.error());
+    machine_.shape = whole->shape();
+    machine_.topology = std::make_shared<VirtualTorus>(*whole);
+  }
+
+  void read_dead_parts(TofuMachine& tofu) {
+    std::vector<NodeId> nodes;
+    std::vector<LinkId> links;
+    const auto node = [&](const toml::table& part, std::string_view section, std::string_view key) {
+      const std::string what = fmt::format("{}.{}", section, key);
+      const std::string given = text(part, key, what, "\"3,0,1,0,2,1\"");
+      const auto found = error_ ? NodeId{} : parse_node(tofu.network, given);
+      if (!found)
+        fail(line_of(part), what,
+             bad_input(fmt::format("expected the six coordinates of a node of {}", tofu.network.name()),
+                       fmt::format("\"{}\"", given), fmt::format("write {} = \"3,0,1,0,2,1\"", key)));
+      return found.value_or(NodeId{});
+    };
+    for_each_part("dead_node", [&](const toml::table& part) {
+      check_known(part, {"at"}, "[[dead_node]]");
+      nodes.push_back(node(part, "dead_node", "at"));
+    });
+    for_each_part("dead_link", [&](const toml::table& part) {
+      check_known(part, {"from", "to"}, "[[dead_link]]");
+      const NodeId from = node(part, "dead_link", "from"), to = node(part, "dead_link", "to");
+      if (error_) return;
+      const auto link = find_link(tofu.network, from, to);
+      if (!link)
+        return fail(line_of(part), "dead_link",
+                    bad_input(fmt::format("expected two neighbours in {}", tofu.network.name()),
+                              fmt::format("{} and {}", tofu.network.text(from), tofu.network.text(to)),
+                              "name nodes one hop apart"));
+      links.push_back(*link);
+    });
+    if (!error_) tofu.network = tofu.network.without(nodes, links);
   }
 
   // A section that must be there, as a table.
@@ -121,10 +183,12 @@ class Reader {
   void check_keys() {
     Keys root = {"name", "summary", "topology", "slow_node"};
     std::map<std::string_view, Keys> sections = {{"topology", {"family"}}};
-    if (machine_.family == Family::torus) {
-      sections["topology"].insert("shape");
-      root.insert("slow_link");
+    if (machine_.family == Family::torus) sections["topology"].insert("shape");
+    if (machine_.family == Family::tofu) {
+      sections["topology"].insert({"axes", "relays"});
+      root.insert({"dead_node", "dead_link"});
     }
+    if (machine_.family != Family::single_node) root.insert("slow_link");
     visit_numbers(machine_, [&](std::string_view name, std::string_view key, const auto&) {
       root.insert(name);
       sections[name].insert(key);
@@ -151,7 +215,7 @@ class Reader {
       if (const toml::table* table = section(name)) read(*table, name, key, number);
     });
     auto& network = machine_.network;
-    if (machine_.family == Family::torus && network.injection_bandwidth.source.empty())
+    if (machine_.family != Family::single_node && network.injection_bandwidth.source.empty())
       network.injection_bandwidth = {
           {static_cast<double>(network.engines.value) * network.engine_bandwidth.value.value},
           network.engine_bandwidth.provenance,
@@ -220,7 +284,7 @@ class Reader {
   // What no unit can tell: numbers that contradict each other.
   void check_numbers() {
     const auto& [network, node] = std::tie(machine_.network, machine_.node);
-    if (machine_.family == Family::torus) {
+    if (machine_.family != Family::single_node) {
       at_most("network.link_bandwidth", network.link_bandwidth.value, "link_peak", network.link_peak.value);
       const double engines = static_cast<double>(network.engines.value) * network.engine_bandwidth.value.value;
       at_most("network.injection_bandwidth", network.injection_bandwidth.value, "engines x engine_bandwidth",

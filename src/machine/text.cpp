@@ -29,6 +29,13 @@ std::string to_text(const Machine& machine) {
   page.line(0, fmt::format("{}: {}", machine.name, machine.summary));
   page.line(2, fmt::format("{:<24} {}, {} nodes, {} links", "topology", machine.topology->name(),
                            machine.topology->nodes(), machine.topology->links()));
+  if (machine.tofu) {
+    page.line(2, fmt::format("{:<24} Tofu {}, {} nodes{}", "physical network", text_of(machine.tofu->room(), "x"),
+                             machine.tofu->nodes(),
+                             machine.tofu->relays ? "; the groups at z = 0 relay and hold none of them" : ""));
+    if (const std::string losses = machine.losses(); !losses.empty())
+      page.line(2, fmt::format("{:<24} {}", "dead parts", losses), 27);
+  }
   visit_numbers(machine, Writer{page});
   for (const SlowNode& slow : machine.slow_nodes)
     page.line(2, fmt::format("slow node {}: {} of full speed", slow.node.value, slow.factor));

@@ -39,12 +39,17 @@ Result<execute::Execution*> Plan::borrow() {
   if (idle_.empty()) {
     Result<std::unique_ptr<execute::Execution>> execution = execute::Execution::make(program_, transport_);
     if (!execution) return execution.error();
-    borrowed_.push_back(std::move(*execution));
-    idle_.push_back(borrowed_.back().get());
+    idle_.push_back(std::move(*execution));
   }
-  execute::Execution* const execution = idle_.back();
+  if (Status s = idle_.back()->reserve(); !s) return s.error();
+  execute::Execution* const execution = idle_.back().release();
   idle_.pop_back();
   return execution;
+}
+
+void Plan::give_back(execute::Execution* execution) {
+  std::unique_ptr<execute::Execution> returned(execution);
+  if (idle_.size() < most_idle) idle_.push_back(std::move(returned));
 }
 
 Plan& PlanCache::keep(const CallKey& key, std::unique_ptr<Plan> plan) {

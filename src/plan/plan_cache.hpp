@@ -37,9 +37,12 @@ class Plan {
 
   Status run(const execute::Buffers& buffers) { return execution_->run(buffers, reduction_); }
 
-  // For runs of which several are under way at once: an execution of its own for each, kept for the next.
+  // For runs of which several are under way at once: an execution of its own for each, with its memory. It is the
+  // borrower's until it is given back; a few are kept for the next.
+  static constexpr std::size_t most_idle = 2;
   Result<execute::Execution*> borrow();
-  void give_back(execute::Execution* execution) { idle_.push_back(execution); }
+  void give_back(execute::Execution* execution);
+  std::size_t idle() const { return idle_.size(); }
   const execute::Reduction& reduction() const { return reduction_; }
 
  private:
@@ -49,8 +52,7 @@ class Plan {
   execute::Transport& transport_;
   execute::Reduction reduction_;
   std::unique_ptr<execute::Execution> execution_;
-  std::vector<std::unique_ptr<execute::Execution>> borrowed_; // all of them
-  std::vector<execute::Execution*> idle_;                     // those that nobody has
+  std::vector<std::unique_ptr<execute::Execution>> idle_; // for the next borrower
 };
 
 class PlanCache {

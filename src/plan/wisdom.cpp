@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 namespace kumihimo::plan {
 namespace {
@@ -112,6 +113,13 @@ Result<Choice> choice_of(const Json& entry, const Registry& registry, const std:
   return choice;
 }
 
+// Whether the figures behind a choice are of processes on nodes as the choice names them.
+bool measured(const Json& entry) {
+  for (const char* const other : {"simulated", "emulated"})
+    if (const auto it = entry.find(other); it != entry.end() && *it != Json(false)) return false;
+  return true;
+}
+
 // Choices made elsewhere may be slow here, or wrong to trust.
 Status check_place(const Json& file, const Wisdom::Here& here) {
   if (const auto machine = file.find("machine"); machine != file.end() && !machine->is_null()) {
@@ -137,13 +145,23 @@ Status check_place(const Json& file, const Wisdom::Here& here) {
 
 } // namespace
 
+RankCounts count_ranks(std::span<const std::int64_t> node_of_rank) {
+  std::map<std::int64_t, std::int32_t> on_node;
+  for (const std::int64_t node : node_of_rank) ++on_node[node];
+  RankCounts counts{static_cast<std::int32_t>(node_of_rank.size()), static_cast<std::int32_t>(on_node.size()), 0};
+  const auto like_the_first = [&](const auto& node) { return node.second == on_node.begin()->second; };
+  if (!on_node.empty() && std::all_of(on_node.begin(), on_node.end(), like_the_first))
+    counts.ranks_per_node = on_node.begin()->second;
+  return counts;
+}
+
 bool Choice::fits(CollectiveKind wanted, const RankCounts& ranks, Determinism asked) const {
   const auto one = [](std::int32_t chosen_for, std::int32_t there) { return chosen_for == 0 || chosen_for == there; };
   return kind == wanted && one(on.ranks, ranks.ranks) && one(on.nodes, ranks.nodes) &&
          one(on.ranks_per_node, ranks.ranks_per_node) && determinism == asked;
 }
 
-Result<Wisdom> Wisdom::parse(std::string_view text, const Registry& registry, const Here& here) {
+Result<Wisdom> Wisdom::parse(std::string_view text, const Registry& registry, const Here& here, Found found) {
   const Json file = Json::parse(text, nullptr, false);
   if (file.is_discarded() || !file.is_object())
     return bad_input("a wisdom file (JSON, as kumihimo tune writes it)", "text that is not whole JSON", "tune again");
@@ -161,6 +179,7 @@ Result<Wisdom> Wisdom::parse(std::string_view text, const Registry& registry, co
   for (std::size_t i = 0; i < entries->size(); ++i) {
     Result<Choice> choice = choice_of((*entries)[i], registry, fmt::format("choice {}", i + 1));
     if (!choice) return choice.error();
+    if (found == Found::by_itself && !measured((*entries)[i])) continue;
     wisdom.choices_.push_back(std::move(*choice));
   }
   return wisdom;

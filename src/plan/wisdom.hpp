@@ -7,6 +7,7 @@
 #include "plan/fingerprint.hpp"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,9 @@ struct RankCounts {
                ranks_per_node = 0; // 0: any in a choice; nodes unlike each other in a communicator
 };
 
+// Those of a communicator, from what names the node of each of its ranks.
+RankCounts count_ranks(std::span<const std::int64_t> node_of_rank);
+
 struct Choice {
   CollectiveKind kind = CollectiveKind::allreduce;
   const Variant* variant = nullptr; // null: the library's own
@@ -46,10 +50,14 @@ class Wisdom {
     Fingerprint machine;
     std::string mpi; // first line of the library's version
   };
+  // Whether a person named the file: then its choices hold whatever they are from. One that is found by itself is for
+  // measured figures; choices of the simulator's or of emulated nodes in it are passed over.
+  enum class Found : std::uint8_t { named, by_itself };
 
   // Of a file's text. The error is one sentence for the user, and names the entry: of a newer version, not whole, of
   // another machine or MPI library, an unknown algorithm. A file that names no machine or library is of any.
-  static Result<Wisdom> parse(std::string_view text, const Registry& registry, const Here& here);
+  static Result<Wisdom> parse(std::string_view text, const Registry& registry, const Here& here,
+                              Found found = Found::named);
   // One algorithm at its defaults, for all collectives that it does, all lengths and numbers of ranks.
   static Result<Wisdom> of_algorithm(std::string_view name, const Registry& registry);
 

@@ -46,7 +46,7 @@ std::unique_ptr<Communicator> Communicators::describe(Handle handle, bool window
     call.Comm_set_attr(handle, keyval_, nullptr);
   }
   made->inter = inter != 0;
-  CommunicatorKind kind{{"not seen when it was made"}, made->size, 0, made->inter};
+  CommunicatorKind kind{{"not seen when it was made"}, made->size, 0, made->inter, 0, made->rank};
   if (const auto it = origins_[window].find(handle); it != origins_[window].end()) kind.origin = it->second;
   kind.origin.window = window;
   kind.leader = world_rank(*made, 0);
@@ -62,7 +62,10 @@ std::unique_ptr<Communicator> Communicators::describe(Handle handle, bool window
 
 std::uint32_t Communicators::number_of(CommunicatorKind kind) {
   const auto [it, is_new] = numbers_.try_emplace(kind.identity(), static_cast<std::uint32_t>(kinds_.size() + 1));
-  if (is_new) kinds_.push_back(std::move(kind));
+  if (is_new)
+    kinds_.push_back(std::move(kind));
+  else if (kinds_[it->second - 1].rank != kind.rank)
+    kinds_[it->second - 1].rank = -1;
   ++kinds_[it->second - 1].made;
   return it->second;
 }

@@ -36,6 +36,7 @@ struct CommunicatorKind {
   int leader = 0; // rank in the world of its rank 0
   bool inter = false;
   std::int64_t made = 0; // of this rank
+  int rank = -1;         // this rank's own, or -1 where it differs among them
   auto identity() const { return std::tie(origin, size, leader, inter); }
 };
 
@@ -43,7 +44,9 @@ struct CommunicatorKind {
 struct Sample {
   std::int64_t entry_ns = 0, exit_ns = 0;
   bool counts = true; // whether others wait for this rank in this call
-  Row* row = nullptr; // null for a call outside of what is recorded
+  Row* row = nullptr; // null where nothing is split here: outside of what is recorded, or of another of a call's two
+  std::int64_t weight = 1;       // calls for which it stands
+  bool may_leave_before = false; // the one that is waited for
 };
 
 struct Communicator {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <fstream>
 #include <limits>
 
@@ -80,8 +81,8 @@ json row_of(const Row& row, Sites& sites) {
               {"seconds", seconds(row.ns)},
               {"min_seconds", seconds(row.shortest_ns)},
               {"max_seconds", seconds(row.longest_ns)}};
+  if (row.blocking_collective) object["split_calls"] = row.split_calls;
   if (row.split_calls > 0) {
-    object["split_calls"] = row.split_calls;
     object["split_seconds"] = seconds(row.split_ns);
     object["waiting_seconds"] = seconds(row.waiting_ns);
     object["transferring_seconds"] = seconds(row.transferring_ns);
@@ -96,6 +97,7 @@ json kind_of(const CommunicatorKind& kind, Sites& sites) {
           {"site", sites.number(kind.origin.site, kind.origin.python)},
           {"size", kind.size},
           {"leader", kind.leader},
+          {"rank", kind.rank < 0 ? json(nullptr) : json(kind.rank)},
           {"inter", kind.inter},
           {"made", kind.made}};
 }
@@ -113,11 +115,16 @@ json region_of(const Regions::Identity& identity, const Region& region) {
 }
 
 // The numbers of calls in the events are those of this build.
-json trace_of(const Trace& trace) {
+json names_of_calls() {
   json names = json::object();
   for (std::size_t n = 0; n < caught::names; ++n)
     names[std::to_string(n)] = caught::describe(static_cast<caught::Name>(n)).name;
-  return {{"events", trace.events()}, {"left_out", trace.left_out()}, {"calls", names}};
+  return names;
+}
+
+json trace_of(const Trace& trace) {
+  const auto [events, left_out] = trace.counts();
+  return {{"events", events}, {"left_out", left_out}};
 }
 
 } // namespace
@@ -129,6 +136,7 @@ std::string Recorder::header() const {
                   {"ranks", ranks_},
                   {"sync", settings_.sync},
                   {"several_nodes", clock_.several_nodes()},
+                  {"trace", trace_ ? json{{"calls", names_of_calls()}} : json(nullptr)},
                   {"counters_reason", counters_.reason().empty() ? json(nullptr) : json(counters_.reason())}});
 }
 
@@ -139,7 +147,14 @@ std::string Recorder::part(bool whole) {
   std::map<int, Traffic> traffic;
   std::map<std::string, Histogram> histograms;
   std::int64_t mpi_ns = 0;
+  int left_out = 0; // threads that are at work on their own counts, and do not come to an end with it
+  Turn::fence_all_threads();
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::milliseconds(10);
   PerThread<ThreadRecord>::each([&](const ThreadRecord& thread) {
+    if (!thread.turn.ended_until(patience)) {
+      ++left_out;
+      return;
+    }
     mpi_ns += thread.mpi_ns;
     for (const Row& row : thread.rows.all()) calls.push_back(row_of(row, sites));
     for (const auto& [partner, t] : thread.partners) {
@@ -167,6 +182,7 @@ std::string Recorder::part(bool whole) {
                   {"process", process_},
                   {"finalized", whole},
                   {"threads", PerThread<ThreadRecord>::threads()},
+                  {"threads_left_out", left_out},
                   {"seconds", seconds(Clock::now_ns() - begun_ns_)},
                   {"mpi_seconds", seconds(mpi_ns)},
                   {"clock_offset_seconds", seconds(clock_.offset_ns())},

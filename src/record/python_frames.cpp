@@ -60,26 +60,40 @@ int PythonFrames::place() {
       void* code = nullptr;
       int line = 0, number = -1;
     } last;
-    if (last.code != code || last.line != line) last = {code, line, number_of(code, line)};
-    number = last.number;
+    if (last.code == code && last.line == line) [[likely]] {
+      number = last.number;
+    } else {
+      const Found found = number_of(code, line);
+      number = found.number;
+      if (found.kept) last = {code, line, number};
+    }
     decrease_(code);
   }
   release_(state);
   return number;
 }
 
-int PythonFrames::number_of(void* code, int line) {
+PythonFrames::Found PythonFrames::number_of(void* code, int line) {
   const std::lock_guard lock(mutex_);
-  const auto [it, is_new] = numbers_.try_emplace({code, line}, -1);
-  if (!is_new) return it->second;
-  // Kept for good, by one reference more, so that no other code comes to lie where it is.
+  if (const auto it = numbers_.find({code, line}); it != numbers_.end()) return {it->second, true};
+  const int number = number_of({text(code, "co_filename"), text(code, "co_name"), line});
   static const auto keep = reinterpret_cast<void (*)(void*)>(dlsym(RTLD_DEFAULT, "Py_IncRef"));
-  if (keep) keep(code);
-  Place place{text(code, "co_filename"), text(code, "co_name"), line};
-  const auto [same, is_new_text] = by_text_.try_emplace(
-      place.file + '\n' + place.function + '\n' + std::to_string(line), static_cast<int>(places_.size()));
-  if (is_new_text) places_.push_back(std::move(place));
-  return it->second = same->second;
+  if (!keep || numbers_.size() >= most_kept) return {number, false};
+  keep(code);
+  numbers_[{code, line}] = number;
+  return {number, true};
+}
+
+int PythonFrames::number_of(Place place) {
+  const std::string words = place.file + '\n' + place.function + '\n' + std::to_string(place.line);
+  if (const auto it = by_text_.find(words); it != by_text_.end()) return it->second;
+  if (places_.size() > most_places) return static_cast<int>(most_places);
+  if (places_.size() == most_places)
+    place = {"further places", "?", 0};
+  else
+    by_text_[words] = static_cast<int>(places_.size());
+  places_.push_back(std::move(place));
+  return static_cast<int>(places_.size()) - 1;
 }
 
 std::string PythonFrames::text(void* object, const char* attribute) const {

@@ -2,6 +2,7 @@
 // Python's functions are found at run time, in processes that have them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -28,7 +29,15 @@ class PythonFrames {
 
  private:
   PythonFrames();
-  int number_of(void* code, int line);
+  // Code is kept for good, by one reference more, so that no other comes to lie where it is and its address tells the
+  // place. A program may make code without end (eval, exec): what is past a number goes by its text, and is not kept.
+  static constexpr std::size_t most_kept = 4096, most_places = 65536;
+  struct Found {
+    int number = -1;
+    bool kept = false;
+  };
+  Found number_of(void* code, int line);
+  int number_of(Place place); // under the lock
   std::string text(void* object, const char* attribute) const;
 
   int (*is_initialized_)() = nullptr;

@@ -19,8 +19,7 @@ using caught::Role;
 namespace {
 
 // What a call carries from before to after.
-enum Note : std::size_t { begun, on, flags, kind_number };
-enum Flag : caught::Word { sampled = 1 };
+enum Note : std::size_t { begun, on, weight, kind_number };
 
 std::atomic<Recorder*> made = nullptr;
 
@@ -52,8 +51,28 @@ Settings settings_for(const mpi::Library& library) {
   return settings;
 }
 
-// Calls in which only the root is waited for.
-bool waits_for_root(Name name) { return name == Name::Bcast || name == Name::Scatter || name == Name::Scatterv; }
+Awaited awaited_in(Name name) {
+  switch (name) {
+  case Name::Bcast:
+  case Name::Scatter:
+  case Name::Scatterv:
+    return Awaited::root;
+  case Name::Gather:
+  case Name::Gatherv:
+  case Name::Reduce:
+    return Awaited::all_by_the_root;
+  case Name::Scan:
+  case Name::Exscan:
+  case Name::Neighbor_allgather:
+  case Name::Neighbor_allgatherv:
+  case Name::Neighbor_alltoall:
+  case Name::Neighbor_alltoallv:
+  case Name::Neighbor_alltoallw:
+    return Awaited::cannot_be_told;
+  default:
+    return Awaited::all;
+  }
+}
 
 // A blocking call whose status is that of a message that it has received.
 bool tells_of_receive(const Call& call) {
@@ -160,8 +179,8 @@ void Recorder::before_collective(Call& call, Communicator& communicator) {
     const std::int64_t entry = Clock::now_ns();
     library_.call.Barrier(communicator.handle);
     thread().sync_ns = Clock::now_ns() - entry;
-  } else if (clock_.has_begun() && is_sampled(communicator.collectives++)) {
-    call.notes[flags] |= sampled;
+  } else if (clock_.has_begun()) {
+    call.notes[weight] = static_cast<caught::Word>(weight_of(communicator.collectives++));
   }
 }
 
@@ -175,6 +194,8 @@ void Recorder::before_end(const Call& call) {
 
 void Recorder::after(const Call& call, int code, std::int64_t exit_ns) {
   ThreadRecord& mine = thread();
+  const Turn::Mine turn(mine.turn, finished_);
+  if (!turn) return;
   if (call.name == Name::Init || call.name == Name::Init_thread) clock_.begin();
   if (call.name == Name::Pcontrol) return control(call);
   const bool ends = call.kind() == Kind::communicator_end || call.kind() == Kind::window_end;
@@ -203,9 +224,22 @@ void Recorder::after(const Call& call, int code, std::int64_t exit_ns) {
 
 void Recorder::after_collective(const Call& call, Communicator& communicator, Row* row, std::int64_t exit_ns) {
   const auto entry_ns = static_cast<std::int64_t>(call.notes[begun]);
-  if (call.notes[flags] & sampled) {
-    const bool counts = !waits_for_root(call.name) || call.integer(Role::root) == communicator.rank;
-    communicator.samples.push_back({entry_ns, exit_ns, counts, row});
+  if (row) row->blocking_collective = true;
+  if (call.notes[weight] != 0) {
+    const Awaited awaited = awaited_in(call.name);
+    const bool rooted = awaited == Awaited::root || awaited == Awaited::all_by_the_root;
+    const bool is_root = rooted && call.integer(Role::root) == communicator.rank;
+    Sample sample{entry_ns, exit_ns, true, row, static_cast<std::int64_t>(call.notes[weight])};
+    // What is kept is the same on all ranks, to be compared: where the root is one's measure and the last of all the
+    // other's, that is two times.
+    if (awaited == Awaited::root) sample.counts = is_root;
+    if (awaited == Awaited::cannot_be_told || (awaited == Awaited::all_by_the_root && !is_root)) sample.row = nullptr;
+    communicator.samples.push_back(sample);
+    if (awaited != Awaited::all_by_the_root) return;
+    sample.counts = is_root;
+    sample.row = is_root ? nullptr : row;
+    sample.may_leave_before = true;
+    communicator.samples.push_back(sample);
     return;
   }
   const bool alone = communicator.size == 1 && !communicator.inter;
@@ -298,8 +332,8 @@ void Recorder::trace(const Call& call, const Communicator* communicator, int cod
   const auto entry_ns = static_cast<std::int64_t>(call.notes[begun]);
   Event event{entry_ns, 0, Event::What::enter, static_cast<std::uint8_t>(call.name), thread().number};
   event.communicator = static_cast<std::uint32_t>(call.notes[kind_number]);
-  trace_.add(event);
-  if (code == 0 && communicator) trace_messages(call, *communicator, event, exit_ns);
+  std::vector<Event> events{event};
+  if (code == 0 && communicator) note_messages(call, *communicator, exit_ns, events);
   if (code == 0 && completes(call))
     for (const Trace::Ended& ended : trace_.after_completion(call)) {
       Event receive = event;
@@ -307,21 +341,22 @@ void Recorder::trace(const Call& call, const Communicator* communicator, int cod
       receive.at_ns = exit_ns, receive.bytes = ended.bytes, receive.tag = ended.tag;
       receive.partner = ended.world_rank_of_source(ended.source);
       receive.communicator = ended.kind;
-      if (receive.partner >= 0) trace_.add(receive);
+      if (receive.partner >= 0) events.push_back(receive);
     }
   event.what = Event::What::leave, event.at_ns = exit_ns;
-  trace_.add(event);
+  events.push_back(event);
+  trace_.add(events);
 }
 
-void Recorder::trace_messages(const Call& call, const Communicator& communicator, const Event& entered,
-                              std::int64_t exit_ns) {
-  Event event = entered;
+void Recorder::note_messages(const Call& call, const Communicator& communicator, std::int64_t exit_ns,
+                             std::vector<Event>& events) {
+  Event event = events.front(); // its beginning
   if (is_blocking_collective(call)) {
     event.what = Event::What::collective;
-    event.began_ns = entered.at_ns, event.at_ns = exit_ns;
+    event.began_ns = event.at_ns, event.at_ns = exit_ns;
     event.bytes = volumes_.of(call, communicator.rank_of_root()).bytes;
     if (call.has(Role::root)) event.partner = static_cast<int>(call.integer(Role::root));
-    return trace_.add(event);
+    return events.push_back(event);
   }
   const bool now = call.kind() == Kind::point_to_point || call.kind() == Kind::nonblocking_point_to_point;
   if (!now) return;
@@ -331,7 +366,7 @@ void Recorder::trace_messages(const Call& call, const Communicator& communicator
     event.bytes = volumes_.of(call, communicator.rank_of_root()).bytes;
     event.partner = in_world(static_cast<int>(call.integer(Role::destination)));
     event.tag = static_cast<int>(call.integer(Role::send_tag));
-    if (event.partner >= 0) trace_.add(event);
+    if (event.partner >= 0) events.push_back(event);
   }
   if (!call.has(Role::receive_count) && !call.has(Role::source)) return;
   if (call.kind() == Kind::nonblocking_point_to_point) {
@@ -348,7 +383,7 @@ void Recorder::trace_messages(const Call& call, const Communicator& communicator
   event.what = Event::What::receive, event.at_ns = exit_ns;
   const Trace::Ended ended = trace_.ended(status);
   event.partner = in_world(ended.source), event.tag = ended.tag, event.bytes = ended.bytes;
-  if (event.partner >= 0) trace_.add(event);
+  if (event.partner >= 0) events.push_back(event);
 }
 
 } // namespace kumihimo::record

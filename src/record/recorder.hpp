@@ -58,8 +58,8 @@ class Recorder {
   void start(mpi::Handle request, Row& row, ThreadRecord& thread);
   void note_handles(const caught::Call& call, const Communicator* communicator, const Row* row);
   void trace(const caught::Call& call, const Communicator* communicator, int code, std::int64_t exit_ns);
-  void trace_messages(const caught::Call& call, const Communicator& communicator, const Event& entered,
-                      std::int64_t exit_ns);
+  void note_messages(const caught::Call& call, const Communicator& communicator, std::int64_t exit_ns,
+                     std::vector<Event>& events);
   void before_end(const caught::Call& call);
   void control(const caught::Call& call);
   void finish();

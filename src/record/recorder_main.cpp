@@ -4,12 +4,15 @@
 
 namespace kumihimo::caught {
 
+// Those that only set or end attributes are in the table for what runs within them, and are in no profile.
 void before(Call& call) {
+  if (call.kind() == Kind::attribute) return;
   if (record::Recorder* const recorder = record::Recorder::current()) recorder->before(call);
   call.notes[0] = static_cast<Word>(record::Clock::now_ns());
 }
 
 void after(const Call& call, int code) {
+  if (call.kind() == Kind::attribute) return;
   const std::int64_t now_ns = record::Clock::now_ns();
   if (record::Recorder* const recorder = record::Recorder::current()) recorder->after(call, code, now_ns);
 }

@@ -1,8 +1,9 @@
 // What one thread has counted. No other thread writes here, so there are no locks, and after a call site's first call
-// nothing is allocated.
+// nothing is allocated. Another thread reads it at the end of the process alone, when turn.hpp lets it.
 #pragma once
 
 #include "caught/call.hpp"
+#include "record/turn.hpp"
 
 #include <array>
 #include <atomic>
@@ -29,7 +30,8 @@ struct Row {
   Key key;
   std::int64_t calls = 0, bytes = 0, ns = 0, longest_ns = 0;
   std::int64_t shortest_ns = std::numeric_limits<std::int64_t>::max();
-  // Of blocking collectives: of so many calls, which took so long together, the time was split.
+  bool blocking_collective = false;
+  // Of blocking collectives: of so many calls the time was split; what they took, each as often as it stands for calls.
   std::int64_t split_calls = 0, split_ns = 0, waiting_ns = 0, transferring_ns = 0;
 };
 
@@ -94,6 +96,7 @@ struct ThreadRecord {
     static std::atomic<std::uint16_t> made = 0;
     return made++;
   }();
+  Turn turn; // with what follows
   Rows rows;
   std::unordered_map<int, Traffic> partners; // by rank of the world
   std::array<std::unique_ptr<Histogram>, caught::names> sizes;

@@ -24,11 +24,12 @@ void Splitting::divide(Communicator& communicator, const std::vector<std::int64_
     const Sample& sample = communicator.samples[i];
     if (!sample.row) continue;
     const std::int64_t entry = clock_.on_rank_0(sample.entry_ns);
-    const Split split = split_of(entry, entry + (sample.exit_ns - sample.entry_ns), last[i]);
+    const std::int64_t took = sample.exit_ns - sample.entry_ns;
+    const Split split = split_of(entry, entry + took, last[i], sample.may_leave_before);
     ++sample.row->split_calls;
-    sample.row->split_ns += sample.exit_ns - sample.entry_ns;
-    sample.row->waiting_ns += split.waiting_ns;
-    sample.row->transferring_ns += split.transferring_ns;
+    sample.row->split_ns += sample.weight * took;
+    sample.row->waiting_ns += sample.weight * split.waiting_ns;
+    sample.row->transferring_ns += sample.weight * split.transferring_ns;
   }
   communicator.samples.clear();
 }

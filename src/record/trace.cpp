@@ -26,12 +26,17 @@ constexpr std::size_t status_words(bool open_mpi) { return open_mpi ? 6 : 5; }
 
 } // namespace
 
-void Trace::add(Event event) {
+void Trace::add(const std::vector<Event>& events) {
   const std::lock_guard lock(mutex_);
-  if (events_.size() < most_)
-    events_.push_back(event);
-  else
-    ++left_out_;
+  if (left_out_ == 0 && events_.size() + events.size() <= most_)
+    events_.insert(events_.end(), events.begin(), events.end());
+  else // and the later ones with it: the trace ends here, and has no holes
+    left_out_ += static_cast<std::int64_t>(events.size());
+}
+
+Trace::Counts Trace::counts() const {
+  const std::lock_guard lock(mutex_);
+  return {events_.size(), left_out_};
 }
 
 void Trace::begin_receive(mpi::Handle request, std::uint32_t kind, InWorld in_world) {

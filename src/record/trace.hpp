@@ -35,7 +35,8 @@ class Trace {
       : library_(library), wanted_(wanted), most_(static_cast<std::size_t>(most)) {}
   explicit operator bool() const { return wanted_; }
 
-  void add(Event event);
+  // The events of one call: all of them, or none where the buffer is full, so that no call has a beginning alone.
+  void add(const std::vector<Event>& events);
   using InWorld = std::function<int(int)>; // a rank of a communicator
   // A receive that has ended, by its status.
   struct Ended {
@@ -51,8 +52,11 @@ class Trace {
   void before_completion(caught::Call& call);
   std::vector<Ended> after_completion(const caught::Call& call);
 
-  std::int64_t left_out() const { return left_out_; }
-  std::size_t events() const { return events_.size(); }
+  struct Counts {
+    std::size_t events = 0;
+    std::int64_t left_out = 0;
+  };
+  Counts counts() const;
   // Whether it could be written.
   bool write(const std::string& path, const class Clock& clock);
 
@@ -65,7 +69,7 @@ class Trace {
   const mpi::Library& library_;
   bool wanted_;
   std::size_t most_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::vector<Event> events_;
   std::int64_t left_out_ = 0;
   std::unordered_map<mpi::Handle, Receive> receives_;

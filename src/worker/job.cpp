@@ -95,6 +95,7 @@ void Job::print(const nlohmann::json& object) const {
 void Job::print(const Error& error) const { print(to_json(error)); }
 
 void Job::give_up(const Error& error) const {
+  if (error.elsewhere) std::this_thread::sleep_for(time_to_forward); // the rank that failed speaks first
   write_line(to_json(error));
   std::this_thread::sleep_for(time_to_forward);
   library_.call.Abort(world(), 1);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <csetjmp>
 #include <cstring>
 #include <set>
 #include <string>
@@ -21,6 +22,7 @@ extern int (*inside)();
 int MPI_Send(const void*, int, int, int, int, int);
 int MPI_Barrier(int);
 int MPI_Finalize();
+int MPI_Request_get_status_all(int, const int*, int*, int*);
 int MPI_Allreduce(const void*, void*, int, int, int, int);
 int MPI_Allreduce_c(const void*, void*, std::int64_t, int, int, int);
 int MPI_Bcast_c(void*, std::int64_t, int, int, int);
@@ -44,6 +46,8 @@ struct Seen {
   int code = -1;
 };
 std::vector<Seen> seen;
+int calls_left = 0;
+std::jmp_buf back;
 Word put_in_place = 0;
 
 class Names : public testing::Test {
@@ -69,6 +73,8 @@ void kumihimo::caught::after(const Call& call, int code) {
   ASSERT_EQ(call.notes[2], 42 + seen.size() - 1) << "notes go from before to after of one call";
   seen.back().code = code;
 }
+
+void kumihimo::caught::left(const Call&) { ++calls_left; }
 
 namespace {
 
@@ -110,6 +116,39 @@ TEST_F(Names, AreSeenOnceEachWhenOneCallsAnother) {
   EXPECT_EQ(seen.size(), 2u) << "the guard ends with the call";
 }
 
+[[gnu::noinline]] int from_deeper(int depth) {
+  volatile char room[512];
+  room[0] = 0;
+  return depth > 0 ? from_deeper(depth - 1) + room[0] : MPI_Barrier(5);
+}
+
+void jump_out_of_a_call() {
+  inside = []() -> int { std::longjmp(back, 1); };
+  if (setjmp(back) == 0) MPI_Allreduce(nullptr, nullptr, 4, 0, 0, 6);
+}
+
+TEST_F(Names, AreSeenAfterAJumpOutOfOne) {
+  for (const int depth : {0, 1, 2, 3}) {
+    seen.clear();
+    jump_out_of_a_call();
+    ASSERT_EQ(seen.size(), 1u);
+    inside = [] { return from_deeper(2); };
+    from_deeper(depth);
+    ASSERT_EQ(seen.size(), 2u) << "from " << depth << " frames deeper; and not the one within it";
+    EXPECT_EQ(seen[1].name, Name::Barrier);
+  }
+}
+
+TEST_F(Names, AreToldOfWhenAnExceptionLeavesThem) {
+  calls_left = 0;
+  inside = []() -> int { throw 5; };
+  EXPECT_THROW(MPI_Allreduce(nullptr, nullptr, 4, 0, 0, 6), int);
+  EXPECT_EQ(calls_left, 1);
+  MPI_Barrier(5);
+  EXPECT_EQ(seen.size(), 2u) << "the guard ends with the call";
+  EXPECT_EQ(calls_left, 1);
+}
+
 TEST_F(Names, LargeCountsGoToTheLibraryThatHasThem) {
   MPI_Allreduce_c(nullptr, nullptr, std::int64_t{1} << 33, 0, 0, 6);
   EXPECT_STREQ(noted.name, "MPI_Allreduce_c");
@@ -118,6 +157,14 @@ TEST_F(Names, LargeCountsGoToTheLibraryThatHasThem) {
 }
 
 TEST_F(Names, OfNoFunctionInTheLibraryAnswerAnError) { EXPECT_NE(MPI_Gather_c(nullptr, 1, 0, nullptr, 1, 0, 0, 0), 0); }
+
+TEST_F(Names, OfMpi41) {
+  int flag = 0;
+  MPI_Request_get_status_all(0, nullptr, &flag, nullptr);
+  EXPECT_EQ(noted.words[2], reinterpret_cast<Word>(&flag));
+  ASSERT_EQ(seen.size(), 1u);
+  EXPECT_EQ(describe(seen[0].name).kind, Kind::test) << "may be all that a program asks about its requests";
+}
 
 TEST_F(Names, MayHaveAnArgumentReplaced) {
   put_in_place = 5;

@@ -28,6 +28,7 @@ int MPI_Send(word a, word b, word c, word d, word e, word f) { NOTE(6, a, b, c, 
 int MPI_Allreduce(word a, word b, word c, word d, word e, word f) { NOTE(6, a, b, c, d, e, f); }
 int MPI_Allreduce_c(word a, word b, word c, word d, word e, word f) { NOTE(6, a, b, c, d, e, f); }
 int MPI_Bcast(word a, word b, word c, word d, word e) { NOTE(5, a, b, c, d, e); }
+int MPI_Request_get_status_all(word a, word b, word c, word d) { NOTE(4, a, b, c, d); }
 int MPI_Finalize(void) { NOTE(0, 0); }
 int MPI_Rget_accumulate(word a, word b, word c, word d, word e, word f, word g, word h, word i, word j, word k, word l,
                         word m) {

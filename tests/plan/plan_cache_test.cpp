@@ -77,6 +77,17 @@ TEST_F(OneRank, APlanThatWasFoundRuns) {
   EXPECT_EQ(output, input);
 }
 
+TEST_F(OneRank, OfThoseThatRanAtOnceFewExecutionsAreKept) {
+  const std::unique_ptr<Plan> plan = make(question(3));
+  std::vector<execute::Execution*> borrowed;
+  for (int i = 0; i < 100; ++i) borrowed.push_back(*plan->borrow());
+  for (execute::Execution* execution : borrowed) plan->give_back(execution);
+  EXPECT_EQ(plan->idle(), Plan::most_idle);
+  execute::Execution* const again = *plan->borrow();
+  EXPECT_EQ(plan->idle(), Plan::most_idle - 1);
+  plan->give_back(again);
+}
+
 TEST_F(OneRank, ARankThatFindsNoProgramTellsTheOthersThatWaitForItsDemands) {
   Result<Schedule> schedule =
       (*Registry::standard().find(CollectiveKind::allreduce, "ring"))->build(question(3), RankSpace::row(1));

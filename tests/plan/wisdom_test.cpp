@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <array>
+
 namespace kumihimo::plan {
 namespace {
 
@@ -71,6 +73,28 @@ TEST(Wisdom, IsForTheRanksThatItNames) {
   EXPECT_EQ(fitting({6, 3, 2}), 0u);
   EXPECT_EQ(fitting({5, 2, 0}), 0u) << "nodes that differ are none that are named";
   EXPECT_TRUE(wisdom->choices(CollectiveKind::bcast, {4, 2, 2}).empty());
+}
+
+TEST(Wisdom, IsOfMeasuredFiguresUnlessSomebodyNamesTheFile) {
+  const json file = file_of({with(with(ring, "emulated", true), "ranks", 4), with(ring, "simulated", true),
+                             with(ring, "emulated", false), with(with(ring, "ranks", 2), "simulated", 3)});
+  EXPECT_EQ(parsed(file)->size(), 4u);
+  const Result<Wisdom> found = Wisdom::parse(file.dump(), registry, here, Wisdom::Found::by_itself);
+  ASSERT_TRUE(found.ok()) << found.error().sentence();
+  EXPECT_EQ(found->size(), 1u);
+  EXPECT_EQ(found->choices(CollectiveKind::allreduce, {4, 2, 2}).size(), 1u) << "the one that is not emulated";
+}
+
+TEST(Wisdom, NodesThatHoldDifferentNumbersAreToldFromEqualOnes) {
+  const auto of = [](std::vector<std::int64_t> nodes) {
+    const RankCounts c = count_ranks(nodes);
+    return std::array{c.ranks, c.nodes, c.ranks_per_node};
+  };
+  EXPECT_EQ(of({7, 7, 9, 9}), (std::array{4, 2, 2}));
+  EXPECT_EQ(of({7, 9, 7, 9}), (std::array{4, 2, 2})) << "whatever their order";
+  EXPECT_EQ(of({7, 7, 7, 9}), (std::array{4, 2, 0})) << "3 and 1 are not 2 and 2";
+  EXPECT_EQ(of({7, 9, 9}), (std::array{3, 2, 0}));
+  EXPECT_EQ(of({7, 7, 7}), (std::array{3, 1, 3}));
 }
 
 TEST(Wisdom, TheLibraryIsAChoice) {

@@ -21,6 +21,9 @@ def test_no_object_has_names_that_the_library_lacks(tmp_path: Path) -> None:
     assert preload.suffix_of(library(tmp_path, *preload.NAMES_OF_MPI_4)) == "-mpi4.so"
     assert preload.suffix_of(library(tmp_path, *preload.NAMES_OF_MPI_4[1:])) == ".so"
     assert preload.suffix_of(library(tmp_path, *preload.NAMES_OF_MPI_4, *preload.LARGE_COUNTS)) == "-mpi4-counts.so"
+    of_mpi_4_1 = (*preload.NAMES_OF_MPI_4, *preload.LARGE_COUNTS, *preload.NAMES_OF_MPI_4_1)
+    assert preload.suffix_of(library(tmp_path, *of_mpi_4_1)) == "-mpi4.1.so"
+    assert preload.suffix_of(library(tmp_path, *of_mpi_4_1[:-1])) == "-mpi4-counts.so"
     assert preload.suffix_of(library(tmp_path, *preload.LARGE_COUNTS)) == ".so"
     longer = [f"{name}x" for name in preload.NAMES_OF_MPI_4]
     assert preload.suffix_of(library(tmp_path, *longer)) == ".so"

@@ -9,12 +9,31 @@ using namespace kumihimo::record;
 namespace {
 
 TEST(Sampling, TakesTheFirstCallsAndAsManyOfEachDoubling) {
-  for (std::uint64_t call = 0; call < 256; ++call) EXPECT_TRUE(is_sampled(call));
+  for (std::uint64_t call = 0; call < 256; ++call) EXPECT_EQ(weight_of(call), 1u);
   for (std::uint64_t from = 256; from < (1u << 20); from *= 2) {
     int taken = 0;
-    for (std::uint64_t call = from; call < 2 * from; ++call) taken += is_sampled(call);
+    for (std::uint64_t call = from; call < 2 * from; ++call) taken += weight_of(call) != 0;
     EXPECT_EQ(taken, 128) << "of " << from << " to " << 2 * from;
   }
+}
+
+// A program that waits 90 % of each of its first 10,000 calls, and 10 % of each of the 990,000 after them.
+TEST(Sampling, WeighsCallsSoThatTheFirstAreNoMore) {
+  constexpr std::uint64_t calls = 1'000'000, first = 10'000;
+  double waiting = 0, all = 0;
+  for (std::uint64_t call = 0; call < calls; ++call) {
+    const auto weight = static_cast<double>(weight_of(call));
+    all += weight;
+    waiting += weight * (call < first ? 0.9 : 0.1);
+  }
+  EXPECT_NEAR(waiting / all, 0.108, 0.001);
+  EXPECT_NEAR(all, calls, 0.01 * calls) << "each call is stood for";
+}
+
+TEST(Splitting, OfOneThatLeavesBeforeTheOtherIsNoWaiting) {
+  EXPECT_EQ(split_of(100, 200, 900, true).waiting_ns, 0);
+  EXPECT_EQ(split_of(100, 200, 900, true).transferring_ns, 100);
+  EXPECT_EQ(split_of(100, 200, 150, true).waiting_ns, 50) << "it was there until the other came";
 }
 
 TEST(Splitting, IsWholeAndNeverNegative) {

@@ -46,14 +46,16 @@ TEST(Splitting, EndsAllThatItBegan) {
   std::vector<Communicator*> pointers;
   for (std::size_t i = 0; i < all.size(); ++i) {
     all[i].handle = static_cast<mpi::Handle>(i);
-    all[i].samples = {{1000, 1100, true, &rows[i]}};
+    all[i].samples = {{1000, 1100, true, &rows[i], 1}, {1000, 1100, true, &rows[i], 4}, {1000, 1100, true, nullptr, 1}};
     pointers.push_back(&all[i]);
   }
   Splitting(library, clock).split(pointers);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const bool failed = all[i].handle == not_started || all[i].handle == lost;
-    EXPECT_EQ(rows[i].waiting_ns, failed ? 0 : 40) << i;
-    EXPECT_EQ(rows[i].transferring_ns, failed ? 0 : 60) << i;
+    EXPECT_EQ(rows[i].split_calls, failed ? 0 : 2) << i;
+    EXPECT_EQ(rows[i].split_ns, failed ? 0 : 5 * 100) << i << ": one stands for one call, the other for four";
+    EXPECT_EQ(rows[i].waiting_ns, failed ? 0 : 5 * 40) << i;
+    EXPECT_EQ(rows[i].transferring_ns, failed ? 0 : 5 * 60) << i;
     EXPECT_TRUE(all[i].samples.empty()) << i;
   }
   // The library may write to the buffers of the one that was lost for as long as the process lives.

@@ -8,7 +8,7 @@ namespace {
 constexpr std::int64_t gib = std::int64_t{1} << 30;
 
 const Machine& k() {
-  static const Machine machine = described("k-computer", "48x6x32");
+  static const Machine machine = job_on("k-computer", "48x6x32");
   return machine;
 }
 
@@ -60,7 +60,7 @@ TEST(Reproduction, LinksThatWait) {
 }
 
 TEST(Reproduction, TheWholeMachine) {
-  const Machine whole = described("k-computer", "48x54x32");
+  const Machine whole = job_on("k-computer", "48x54x32");
   const Prediction p = predicted(built(algorithm("trinaryx3"), whole, gib), whole);
   EXPECT_GT(p.seconds.value, seconds("trinaryx3", k(), gib)) << "taller trees";
   EXPECT_LT(p.seconds.value, 1.2 * seconds("trinaryx3", k(), gib)) << "scales without trouble";

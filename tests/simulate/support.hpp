@@ -10,9 +10,20 @@
 
 namespace kumihimo::simulate_test {
 
-inline Machine described(std::string_view name, std::string_view shape) {
+// A described machine as it is.
+inline Machine shipped(std::string_view name) {
   const std::filesystem::path folder = KUMIHIMO_MACHINES;
-  return *load_machine(std::string(name), std::span(&folder, 1))->with_shape(*Shape::parse(shape));
+  return *load_machine(std::string(name), std::span(&folder, 1));
+}
+
+// Its numbers on a torus of any shape, whose links are its own: what the models are tested on.
+inline Machine described(std::string_view name, std::string_view shape) {
+  return shipped(name).as_torus(*Shape::parse(shape));
+}
+
+// As a job of this shape sees the machine.
+inline Machine job_on(std::string_view name, std::string_view shape) {
+  return *shipped(name).with_shape(*Shape::parse(shape));
 }
 
 // Round numbers, so that times are found by hand: links of 1 GB/s, two engines of 2 GB/s, reductions at 4 GB/s, 10 us a

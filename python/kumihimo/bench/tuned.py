@@ -87,17 +87,18 @@ def run_tuned(
 
 def choose(tuning: Tuning) -> list[Case]:
     """The best case for every size, by launches that serve nothing else."""
-    *_, final = narrowed(tuning)
+    *_, final = narrowed(tuning, surveyed_sizes(tuning.sizes))
     lost = next((size for size in tuning.sizes if not final.get(size)), None)
     if lost is not None:
         raise NotApplicable(f"an algorithm for {lost} bytes that runs each time", "none")
     return [case_of(tuning, size, final[size][0]) for size in tuning.sizes]
 
 
-def narrowed(tuning: Tuning) -> Iterator[Choices]:
-    """Choices for every size, better founded after each part of training; those of the last part are the ones."""
+def narrowed(tuning: Tuning, surveyed_at: Sequence[int]) -> Iterator[Choices]:
+    """Choices for every size, better founded after each part of training; those of the last part are the ones. All
+    algorithms are tried at `surveyed_at`."""
     tuning.step("training: all algorithms")
-    surveyed = best(survey(tuning), BEST_OF_SURVEY)
+    surveyed = best(survey(tuning, surveyed_at), BEST_OF_SURVEY)
     if not surveyed:
         raise NotApplicable("an algorithm that fits the ranks", "none")
     near = {size: neighbours(surveyed, size) for size in tuning.sizes}
@@ -126,18 +127,23 @@ def finals(tuning: Tuning, choices: Choices, name: str = "finals") -> Choices:
     return best(together(launches), 1)
 
 
-def survey(tuning: Tuning) -> list[dict]:
+def survey(tuning: Tuning, sizes: Sequence[int]) -> list[dict]:
     rest = {k: getattr(tuning.case, k) for k in ("type", "operation", "root", "in_place", "shape", "ranks_per_node")}
-    cases = cases_of_all(tuning.case.collective, ranks=tuning.ranks, sizes=surveyed_sizes(tuning.sizes), **rest)
+    cases = cases_of_all(tuning.case.collective, ranks=tuning.ranks, sizes=sizes, **rest)
     cases = [case for case in cases if tuning.allowed(case.algorithm)]
     return launched(tuning, "survey", cases, tuning.effort.survey_seconds)
 
 
 def surveyed_sizes(sizes: Sequence[int]) -> list[int]:
     """Every second of them in ascending order, up to a limit; at least one."""
-    ascending = sorted(set(sizes))
-    small = [size for size in ascending if size <= LARGEST_SURVEYED] or ascending[:1]
+    small = not_too_long(sizes)
     return sorted({*small[::2], small[-1]})
+
+
+def not_too_long(sizes: Sequence[int]) -> list[int]:
+    """Those up to a limit, in ascending order; at least one."""
+    ascending = sorted(set(sizes))
+    return [size for size in ascending if size <= LARGEST_SURVEYED] or ascending[:1]
 
 
 def neighbours(surveyed: Choices, size: int) -> list[Choice]:

@@ -62,10 +62,17 @@ def show(
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="As `list` prints it, a file, or this-machine (measured now).")
     ],
+    shape: options.Shape = None,
+    box: options.Box = None,
+    dead: options.Dead = None,
     as_json: options.Json = False,
 ) -> None:
-    """Show a machine's numbers, each with its source."""
+    """Show a machine's numbers, each with its source; with a shape or box, as a job there sees it."""
     machine = load(name)
+    if shape is not None or box is not None or dead:
+        from kumihimo import questions, simulation
+
+        machine = simulation.on(machine, questions.Ranks(shape, None, None), simulation.Place(box, dead or []))
     if as_json:
         output.print_json({**json.loads(machine.to_json()), **output.own_cost()})
     else:

@@ -14,6 +14,16 @@ Shape = Annotated[
     Optional[str],
     typer.Option("--shape", "-s", metavar="SHAPE", help="Nodes as 4x3x2 (4x3mx2: a mesh axis), none, or node:4."),
 ]
+Box = Annotated[
+    Optional[str],
+    typer.Option(
+        "--box", metavar="BOX", help="A job's part of Tofu, 4x3x8x2x3x2 or 4x3x8x2x3x2@0,0,1 (its first group)."
+    ),
+]
+Dead = Annotated[
+    Optional[list[str]],
+    typer.Option("--dead", metavar="NODE", help="A node of the job's torus that died, 5,0,3 (Tofu); repeatable."),
+]
 Ranks = Annotated[
     Optional[int], typer.Option("--ranks", "-p", metavar="P", help="Number of ranks; without a shape, a row of them.")
 ]

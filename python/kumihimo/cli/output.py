@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import resource
 import shutil
 import sys
 import textwrap
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 from kumihimo import cli
+from kumihimo.errors import BadInput, KumihimoError
 
 NARROWEST = 80  # columns of a terminal on which a table has a line below its head
 
@@ -26,6 +29,44 @@ def print_json(value: dict) -> None:
     """One object and a newline."""
     json.dump(value, sys.stdout, ensure_ascii=False, allow_nan=False)
     sys.stdout.write("\n")
+
+
+def tell(line: str) -> None:
+    """A word of ours beside a program's own streams."""
+    with contextlib.suppress(OSError):  # nobody listens
+        print(f"kumihimo: {line}", file=sys.stderr)
+
+
+def writable(path: Path, expected: str = "a file that can be written") -> None:
+    """Found before a program runs, not after."""
+    try:
+        path.open("a", encoding="utf-8").close()
+    except OSError as error:
+        raise BadInput(expected, f"{path}: {error.strerror}") from None
+
+
+def write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise BadInput("a file that can be written", f"{path}: {error.strerror}") from None
+
+
+def write_json(path: Path, value: dict) -> None:
+    write(path, json.dumps(value, indent=1) + "\n")
+
+
+@contextlib.contextmanager
+def afterwards(what: str, advice: str = "") -> Iterator[None]:
+    """Around our own work after a program has ended: whatever comes of it is one sentence, since the exit status is the
+    program's all the same."""
+    try:
+        yield
+    except KumihimoError as error:
+        tell(str(error))
+    except Exception as error:
+        words = (str(error).strip() or type(error).__name__).splitlines()[0]
+        tell(f"{what} could not be written: {words}" + (f"; {advice}" if advice else ""))
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

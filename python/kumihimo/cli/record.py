@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import shlex
-import sys
 from pathlib import Path
 from typing import Annotated, Optional
 
 import typer
 
+from kumihimo.cli.output import afterwards, tell, writable, write, write_json
 from kumihimo.errors import BadInput, KumihimoError
 
 app = typer.Typer()
@@ -72,8 +71,9 @@ def recorded(
     if found := obstacles.obstacles(program):
         tell(obstacles.sentence(found))
         code = preload.run_as_it_is(program)
-        if json_file is not None:
-            write_json(json_file, {"exit_code": code, "command": shlex.join(program)})
+        told = {"exit_code": code, "command": shlex.join(program)}
+        with afterwards("what ran"):
+            written({json_file: told})
         return code
     writable(output)
     reading.forget(output)
@@ -82,56 +82,51 @@ def recorded(
         settings["RECORD_TRACE"] = str(otf2_writing.prepared(trace))
     code, _ = preload.run(program, settings, (preload.RECORDER,))
     told = {"exit_code": code, "command": shlex.join(program)}
-    try:
+    with afterwards("the profile"):
         if reading.gather(output):
-            for line in report(output, json_file, mpip, told):
+            lines, as_object, text = summed(output, told, with_mpip=mpip is not None)
+            for line in lines:
                 tell(line)
             tell(f"the profile is {output}")
         else:
             tell(NOTHING)
-            if json_file is not None:
-                write_json(json_file, told)
+            as_object, text = told, ""
+        with afterwards("what was recorded"):
+            written({json_file: as_object, mpip: text})
         for path in reading.spawned(output):
             tell(f"processes that the program started by itself have a profile of their own, {path}, and no trace")
-        if trace is not None:
+    if trace is not None:
+        with afterwards("the trace", "its events are kept as they are"):
             tell(otf2_writing.write(trace, output))
-    except KumihimoError as error:  # the exit status is the program's all the same
-        tell(str(error))
     return code
 
 
 def report(path: Path, json_file: Path | None, mpip: Path | None, told: dict) -> list[str]:
     """The lines of the summary; the files that were asked for are written."""
+    lines, as_object, text = summed(path, told, with_mpip=mpip is not None)
+    written({json_file: as_object, mpip: text})
+    return lines
+
+
+def summed(path: Path, told: dict, with_mpip: bool) -> tuple[list[str], dict, str]:
+    """A profile as lines, as an object, and in the form of mpiP's report."""
     from kumihimo.profile import mpip as mpip_text
     from kumihimo.profile import summary, totals
 
     try:
         sums = totals.of(path)
         as_object, lines = summary.as_object(sums), summary.lines(sums)
-        text = "" if mpip is None else mpip_text.text(sums, told["command"] or "[unknown]")
+        text = mpip_text.text(sums, told["command"] or "[unknown]") if with_mpip else ""
     except KumihimoError:
         raise
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         found = f"{path}, in which something is missing or of another kind"
         raise BadInput("a profile that kumihimo record has written", found) from error
-    if json_file is not None:
-        write_json(json_file, {**told, **as_object})
-    if mpip is not None:
-        mpip.write_text(text, encoding="utf-8")
-    return lines
+    return lines, {**told, **as_object}, text
 
 
-def write_json(path: Path, value: dict) -> None:
-    path.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
-
-
-def tell(line: str) -> None:
-    print(f"kumihimo: {line}", file=sys.stderr)
-
-
-def writable(path: Path) -> None:
-    """Found before the program runs, not after."""
-    try:
-        path.open("a", encoding="utf-8").close()
-    except OSError as error:
-        raise BadInput("a file that can be written", f"{path}: {error.strerror}") from None
+def written(wanted: dict[Path | None, dict | str]) -> None:
+    """Into the files of them that were asked for."""
+    for path, what in wanted.items():
+        if path is not None and what:
+            write(path, what) if isinstance(what, str) else write_json(path, what)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import sys
 from pathlib import Path
 from typing import Annotated, Optional
 
 import typer
 
+from kumihimo.cli.output import afterwards, tell, writable, write_json
 from kumihimo.errors import BadInput
 from kumihimo.sizes import text_of
 from kumihimo.tune import reading
@@ -17,6 +16,7 @@ from kumihimo.tune import reading
 app = typer.Typer()
 
 CAUGHT = ("allreduce", "reduce", "bcast")
+REDUCTIONS = ("allreduce", "reduce")
 PROMISES = {  # of what was not said to be otherwise
     "order": "float reductions of the calls of allreduce and reduce kept one order: the same bits in every run and on "
     "any placement of these ranks",
@@ -64,7 +64,7 @@ def command(
     from kumihimo import obstacles, preload
 
     if json_file is not None:
-        writable(json_file)
+        writable(json_file, "--json names a file that can be written")
     mode = "exact" if exact_sums else "order" if reproducible else ""
     settings = {
         "ALGORITHM": checked_algorithm(algorithm, mode),
@@ -78,24 +78,23 @@ def command(
         code, summary = preload.run_as_it_is(program), None
     else:
         code, summary = preload.run(program, settings)
-        for line in [NO_SUMMARY] if summary is None else lines(summary):
-            tell(line)
+        with afterwards("what ran"):
+            for line in [NO_SUMMARY] if summary is None else lines(summary, named=wisdom is not None):
+                tell(line)
     if json_file is not None:
-        json_file.write_text(json.dumps({"exit_code": code, **(summary or {})}, indent=1) + "\n", encoding="utf-8")
+        with afterwards("what ran"):
+            write_json(json_file, {"exit_code": code, **(summary or {})})
     raise SystemExit(code)  # as it is: the border has meanings of its own for some
 
 
-def tell(line: str) -> None:
-    print(f"kumihimo: {line}", file=sys.stderr)
-
-
-def lines(summary: dict) -> list[str]:
-    """Where the choices are from; a line a collective, size class and algorithm; then why calls were handed on."""
+def lines(summary: dict, named: bool = True) -> list[str]:
+    """Where the choices are from; a line a collective, size class and algorithm; then why calls were handed on.
+    `named`: whether the user named the wisdom."""
     path = summary.get("wisdom")
-    choices = reading.choices_in(path)
+    choices = reading.choices_in(path, named)
     ran = [
         f"{row['collective']} from {text_of(row['bytes_from'])} below {text_of(row['bytes_to'] + 1)}: "
-        f"{row['algorithm']}, {row['calls']} calls of all ranks{in_tuning(row, summary['ranks'], choices)}"
+        f"{row['algorithm']}, {row['calls']} calls of all ranks{in_tuning(row, summary, choices)}"
         for row in summary["calls"]
     ]
     left = [
@@ -116,13 +115,14 @@ def promised(summary: dict) -> str:
     return PROMISES[summary["reproducible"]] + (but if uncaught else "")
 
 
-def in_tuning(calls: dict, ranks: int, choices: list[dict]) -> str:
+def in_tuning(calls: dict, summary: dict, choices: list[dict]) -> str:
     """How much faster than the library's own."""
     if calls["algorithm"] == "library":
         return ""
     found = None
     with contextlib.suppress(KeyError, TypeError, AttributeError):  # figures are for people, who may have written them
-        found = reading.speedup(calls, ranks, choices)
+        order = bool(summary.get("reproducible")) and calls["collective"] in REDUCTIONS
+        found = reading.speedup(calls, summary["ranks"], choices, order)
     if found is None:
         return ""
     low, high = (f"{times:.2f}" for times in found)
@@ -154,14 +154,6 @@ def checked_shape(text: str) -> str:
 
         _topology.Shape.parse(text)
     return text
-
-
-def writable(path: Path) -> None:
-    """Found before the program runs, not after."""
-    try:
-        path.open("a", encoding="utf-8").close()
-    except OSError as error:
-        raise BadInput("--json names a file that can be written", f"{path}: {error.strerror}") from None
 
 
 def wisdom_for(wisdom: Path | None, none: bool) -> str:

@@ -19,6 +19,8 @@ def command(
     machine: Annotated[str, typer.Option("--machine", "-m", metavar="M", help="A machine's name, or its file.")],
     sizes: Annotated[str, typer.Option("--bytes", "-b", metavar="SIZES", help="64KiB, 8..16MiB (doubling), 8,1GiB.")],
     shape: options.Shape = None,
+    box: options.Box = None,
+    dead: options.Dead = None,
     algorithm: options.AlgorithmOrAll = questions.ALL,
     ranks: options.RanksOfMachine = None,
     ranks_per_node: options.RanksPerNodeOrMachine = None,
@@ -42,7 +44,7 @@ def command(
     if model not in simulation.MODELS:
         raise BadInput(f"a model is one of {', '.join(simulation.MODELS)}", f"'{model}'")
     asked = simulation.Asked(
-        simulation.on(machines.load(machine), Ranks(shape, ranks, ranks_per_node)),
+        simulation.on(machines.load(machine), Ranks(shape, ranks, ranks_per_node), simulation.Place(box, dead or [])),
         Question(collective, type=type_, operation=operation, root=root),
         algorithm,
         {
@@ -90,6 +92,10 @@ def print_results(asked: simulation.Asked, results: list[dict], passed_over: lis
     place = f"{asked.machine.name} {asked.machine.shape}".strip()
     first = results[0]
     print(f"{first['collective']} on {place}, {first['ranks']} ranks, model {asked.model}")
+    if asked.machine.family == "tofu":
+        print(asked.machine.network)
+    if asked.machine.losses:
+        print(asked.machine.losses)
     for title, apart in (("", False), ("Apart: our own extensions of published algorithms", True)):
         rows = [row(r) for r in results if r.get("apart", False) == apart]
         if rows:

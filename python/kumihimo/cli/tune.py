@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import sys
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
@@ -21,8 +23,10 @@ from kumihimo.sizes import parse_sizes
 from kumihimo.tune import first_page, reading, targets, tuner, wisdom
 from kumihimo.tune.journal import Journal
 from kumihimo.tune.launches import Clock, Launches, on_this_machine
+from kumihimo.tune.other_questions import USUAL
 from kumihimo.tune.targets import ANY, COLLECTIVES, FIXED_ORDER, REDUCTIONS, Target
 
+SETTINGS = ("OMPI_MCA_", "PRTE_MCA_", "PMIX_MCA_", "MPIR_CVAR_", "UCX_")  # what names of settings begin with
 UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 
 
@@ -191,14 +195,14 @@ def measure(
     if export is not None:
         check_folder(export)
     old = wisdom.existing(path, version)
-    head = {"machine": wisdom.machine_object(), "mpi": version, "kumihimo": __version__}
+    head = {"machine": wisdom.machine_object(), "mpi": version, "kumihimo": __version__, **circumstances(os.environ)}
     journal = Journal(state_of(path), head, asked.fresh)
     launches = Launches(on_this_machine(installation), journal, asked.clock)
     launches.overhead = overhead
 
     def save() -> dict:
         choices = [choice for outcome in asked.outcomes for choice in outcome.choices]
-        made = {**made_by(asked.clock), "launches": journal.launches, "launches_now": launches.made}
+        made = {**made_by(asked.clock), "question": USUAL, "launches": journal.launches, "launches_now": launches.made}
         file = wisdom.joined(old, wisdom.document(choices, made, machine=wisdom.machine_object(), mpi=version))
         if choices and (old is None or file["choices"] != old["choices"]):
             wisdom.write(path, file)
@@ -233,7 +237,7 @@ def measure(
         "guidelines": page.violations,
         "exports": page.exports,
         "disobeyed": page.disobeyed,
-        "notes": [*([journal.replaced] if journal.replaced else []), *page.lacking],
+        "notes": [*notes_of(journal), *page.lacking, *notes_on(asked, launches)],
         "interrupted": interrupted or launches.interrupted,
     }
 
@@ -248,6 +252,7 @@ def simulate(asked: Asked, name: str, ranks: Ranks, out: Path | None) -> dict:
     place = {"machine": machine.name, "shape": str(machine.shape), "model": "flow"}
     path = out or reading.folder() / f"simulated-{machine.name}-{machine.shape}.json".replace("/", "-")
     wisdom.check_writable(path)
+    old = wisdom.existing(path, "", simulated=place)
     journal = Journal(state_of(path), {**place, "kumihimo": __version__}, asked.fresh)
     choices: list[dict] = []
     left: list[dict] = []
@@ -270,8 +275,9 @@ def simulate(asked: Asked, name: str, ranks: Ranks, out: Path | None) -> dict:
         finally:
             journal.close()
     made = {**made_by(asked.clock), "simulated": place}
-    if choices:
-        wisdom.write(path, wisdom.document(choices, made))
+    file = wisdom.joined(old, wisdom.document(choices, made))
+    if choices and (old is None or file["choices"] != old["choices"]):
+        wisdom.write(path, file)
     return {
         "wisdom": str(path),
         "made": made,
@@ -282,9 +288,29 @@ def simulate(asked: Asked, name: str, ranks: Ranks, out: Path | None) -> dict:
         "guidelines": [],
         "exports": [],
         "disobeyed": [],
-        "notes": ["the figures are the simulator's", *([journal.replaced] if journal.replaced else [])],
+        "notes": ["the figures are the simulator's", *notes_of(journal)],
         "interrupted": interrupted,
     }
+
+
+def circumstances(environment: Mapping[str, str]) -> dict:
+    """What else times depend on: how many processors processes may run on, and settings of the MPI library."""
+    settings = {name: environment[name] for name in sorted(environment) if name.startswith(SETTINGS)}
+    return {"processors_allowed": mpi.available_processors(), "settings": settings}
+
+
+def notes_of(journal: Journal) -> list[str]:
+    return [note for note in (journal.replaced, journal.unlocked) if note]
+
+
+def notes_on(asked: Asked, launches: Launches) -> list[str]:
+    """What else people should know of a tuning."""
+    notes = []
+    if any(choice.get("emulated") for outcome in asked.outcomes for choice in outcome.choices):
+        notes.append("the nodes are emulated: `kumihimo run` takes these choices only where --wisdom names the file")
+    if cut := [str(outcome.target) for outcome in asked.outcomes if not outcome.thorough]:
+        notes.append(f"no time to search all for {', '.join(cut)}; the same command, or a larger --budget, goes on")
+    return [*notes, *(f"a launch failed, and went on without {what}" for what in launches.failures)]
 
 
 def state_of(path: Path) -> Path:

@@ -54,5 +54,6 @@ def row(choice: dict) -> tuple[str, ...]:
     elif "ratio" in choice:
         figures = (f"{choice['ratio']:.2f}", f"{choice['ratio_low']:.2f}..{choice['ratio_high']:.2f}")
     place = str(choice["ranks"]) + (f" on {choice['nodes']} nodes" if choice["nodes"] > 1 else "")
+    place += " (emulated)" if choice.get("emulated") else ""
     sizes = (text_of(choice["from_bytes"]), text_of(choice["to_bytes"]))
     return (choice["collective"], place, *sizes, choice["algorithm"], *figures, parameters)

@@ -13,7 +13,7 @@ BYTES = 2**26
 
 def loads(machine: _machine.Machine, progress: Progress) -> list[dict]:
     """One object an algorithm: cables as (node, axis) with the bytes of their busier direction."""
-    job = machine.with_shape(_topology.Shape.parse(SHAPE))
+    job = machine.as_torus(_topology.Shape.parse(SHAPE))  # whose links the picture shows
     torus = _topology.Torus(job.shape)
     wanted = [Wanted(job, name, BYTES, links=True) for name in algorithms()]
     return [_load(result, torus) for result in predict_all(f"link load on {SHAPE}", wanted, progress)]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from kumihimo.errors import Failed
+from kumihimo.errors import Failed, OutOfTime
 from kumihimo.library.algorithms import Catalogue, catalogue
 from kumihimo.library.exports import fujitsu, mpich_json, openmpi_json, openmpi_rules, ucc
 from kumihimo.library.exports.rules import Export, Rules, rules_of
@@ -16,6 +16,8 @@ from kumihimo.library.guidelines import Violation, violations
 from kumihimo.library.measure import Effort, Table, best, measure
 from kumihimo.library.obeyed import Check, Learning, Verdict, check
 from kumihimo.library.tell import Asking, Reference, references
+
+UNPROVEN = ".unproven"  # at the end of the name of a file that the library was not seen to obey
 
 
 @dataclass
@@ -95,13 +97,21 @@ def export(learnt: Learnt, folder: Path) -> list[Written]:
 
 
 def write(learnt: Learnt, export_: Export, folder: Path) -> Written:
+    """A form that the library here reads has its name only from when it was seen not to disobey."""
     path = folder.resolve() / export_.file_name
-    path.write_text(export_.text.replace("THIS_FILE", str(path)))
-    if not export_.checkable:
-        return Written(export_, path)
-    learnt.asking.step(f"does the library obey {export_.file_name}?")
-    learning = Learning(learnt.asking, learnt.catalogue, learnt.reference)
-    return Written(export_, path, check(learning, learnt.rules, export_, path))
+    tried = path.with_name(path.name + (UNPROVEN if export_.checkable else ".new"))
+    tried.write_text(export_.text.replace("THIS_FILE", str(path)))
+    found = None
+    if export_.checkable:
+        try:
+            learnt.asking.step(f"does the library obey {export_.file_name}?")
+            found = check(Learning(learnt.asking, learnt.catalogue, learnt.reference), learnt.rules, export_, tried)
+        except OutOfTime as error:
+            found = Check(export_.form, unchecked=str(error))
+    if found and found.verdict in (Verdict.NOT_OBEYED, Verdict.NOT_CHECKED):
+        return Written(export_, tried, found)
+    tried.replace(path)
+    return Written(export_, path, found)
 
 
 def nothing_better(learnt: Learnt) -> bool:

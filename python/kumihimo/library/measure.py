@@ -2,7 +2,8 @@
 
 Every algorithm is forced in launches of its own, several times, in an order that is shuffled anew in every round, the
 default among them. Launches are the independent samples: a time is the median of the launches' medians, its interval
-that of this median (the 2nd to the 8th of 9; below 6 launches the smallest to the largest, which is less than 95 %).
+that of this median (the 2nd to the 8th of 9). From fewer than 6 launches nothing is chosen: no interval of theirs
+covers 95 %, and the best of many algorithms would be one that had luck.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from kumihimo import _measure
 from kumihimo.library.algorithms import AUTO, COLLECTIVES, DEFAULT, Catalogue
 from kumihimo.library.tell import Asking, Reference, launch_library, rounds, settings_of
 
-LAUNCHES, LEAST_LAUNCHES = 7, 4
+LAUNCHES, LEAST_LAUNCHES = 7, 6
 HALVES = {f"2 {collective}": collective for collective in COLLECTIVES}
 # Of the default, side by side: what guidelines compare.
 CALLS = (*COLLECTIVES, "reduce+bcast", *HALVES)
@@ -74,7 +75,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Effort:
-    """`launches` of each, fewer where another round would take longer than `seconds` in all, but no fewer than four."""
+    """`launches` of each, fewer where another round would take longer than `seconds` in all, but no fewer than six."""
 
     launches: int = LAUNCHES
     case_seconds: float = 0.02
@@ -102,9 +103,9 @@ def measure(asking: Asking, catalogue: Catalogue, reference: Reference, effort: 
             )
             forced = tried[place]
             calls = CALLS if place == 0 else tuple(forced)
-            results, about = launch_library(
-                asking, calls, settings_of(forced), case_seconds=effort.case_seconds, turns_at_least=5
-            )
+            options = {"case_seconds": effort.case_seconds, "turns_at_least": 5}
+            options["name"] = f"times {effort.seed}.{number}"
+            results, about = launch_library(asking, calls, settings_of(forced), **options)
             table.about.update(about)
             for result in results:
                 algorithm = forced[result["call"]].name if result["call"] in forced else DEFAULT
@@ -131,7 +132,7 @@ def best_of(table: Table, collective: str, family: str) -> dict[int, str]:
 
 
 def winner(rows: Iterable[Row], baseline: str) -> str:
-    rows = list(rows)
+    rows = [row for row in rows if len(row.launches) >= LEAST_LAUNCHES]
     base = next((r for r in rows if r.algorithm == baseline), None)
     if base is None:
         return DEFAULT

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
-from kumihimo.errors import Failed
+from kumihimo.errors import Failed, OutOfTime
 from kumihimo.library.algorithms import AUTO, DEFAULT, Catalogue
 from kumihimo.library.exports.rules import FILE, LIBRARY, Export, Rules
 from kumihimo.library.tell import Asking, Marks, Reference, Told, tell
@@ -25,6 +25,7 @@ class Verdict(Enum):
     OBEYED = "obeyed"
     NOT_OBEYED = "not obeyed"
     NOT_PROVABLE = "not provable here"  # nothing tells the algorithm from the library's default
+    NOT_CHECKED = "not checked"
     UNCHANGED = "unchanged"  # the file leaves it to the library, and the library's default ran
 
     def __str__(self) -> str:
@@ -50,16 +51,21 @@ class Check:
     form: str
     proofs: list[Proof] = field(default_factory=list)
     ended: str = ""  # where the library ended the job: its words
+    unchecked: str = ""  # where there was no time to see: which
 
     @property
     def verdict(self) -> Verdict:
         seen = {proof.verdict for proof in self.proofs}
+        if self.unchecked:
+            return Verdict.NOT_CHECKED
         if self.ended or Verdict.NOT_OBEYED in seen:
             return Verdict.NOT_OBEYED
         return Verdict.OBEYED if Verdict.OBEYED in seen else Verdict.NOT_PROVABLE
 
     def line(self) -> str:
         """One line on all of it."""
+        if self.unchecked:
+            return f"{self.form}: {Verdict.NOT_CHECKED}: {self.unchecked}"
         if self.ended:
             return f"{self.form}: {Verdict.NOT_OBEYED}: {self.ended}"
         wrong = [p for p in self.proofs if p.verdict is Verdict.NOT_OBEYED]
@@ -91,6 +97,8 @@ def check(learning: Learning, rules: Rules, export: Export, path: Path) -> Check
     settings = {name: value.replace(FILE, str(path)) for name, value in export.settings}
     try:
         told = tell(learning.asking, settings)
+    except OutOfTime as error:
+        return Check(export.form, unchecked=str(error))
     except Failed as error:
         return Check(export.form, ended=str(error.found or error))
     return Check(export.form, list(compared(learning.catalogue.family, rules, learning.reference, told)))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from math import inf
+from typing import Protocol
 
 from kumihimo import mpi
 from kumihimo.bench.job import Launcher, start
@@ -19,9 +21,18 @@ Step = Callable[[str], None]
 Marks = dict[str, str]
 
 
+class Memory(Protocol):
+    """What earlier launches showed (tune.journal)."""
+
+    def finished(self, target: dict) -> dict | None: ...
+
+    def finish(self, target: dict, outcome: dict) -> None: ...
+
+
 @dataclass(frozen=True)
 class Asking:
-    """Which library is asked, on how many ranks, for which sizes in bytes."""
+    """Which library is asked, on how many ranks, for which sizes in bytes. `left`: seconds that there are in all;
+    `memory`: launches that it knows are not made again."""
 
     installation: mpi.Installation
     ranks: int
@@ -29,6 +40,8 @@ class Asking:
     seconds: float = 300  # at most, for one launch
     delay_seconds: float = DELAY_SECONDS
     step: Step = field(default=lambda what: None)
+    left: Callable[[], float] = field(default=lambda: inf)
+    memory: Memory | None = None
 
     def __post_init__(self) -> None:
         if self.ranks < 2:
@@ -47,10 +60,18 @@ class Told:
     about: dict = field(default_factory=dict)
 
 
-def launch_library(asking: Asking, calls: Sequence[str], settings: dict[str, str], **task) -> tuple[list[dict], dict]:
-    """One launch of the worker's task of the library's own calls: its results and what it says of itself."""
+def launch_library(
+    asking: Asking, calls: Sequence[str], settings: dict[str, str], name: str = "", **task
+) -> tuple[list[dict], dict]:
+    """One launch of the worker's task of the library's own calls: its results and what it says of itself. By its name
+    it is told from others alike and remembered; without one it is made in any case."""
     results: list[dict] = []
     about: dict = {}
+    key = {"library": name, "ranks": asking.ranks, "bytes": list(asking.sizes), "calls": list(calls)}
+    key |= {"settings": settings, "task": task}
+    memory = asking.memory if name else None
+    if memory is not None and (known := memory.finished(key)) is not None:
+        return known["results"], known["about"]
 
     def take(found: dict) -> None:
         if "call" in found:
@@ -59,17 +80,24 @@ def launch_library(asking: Asking, calls: Sequence[str], settings: dict[str, str
 
     questions = [{"count": size // TYPE_BYTES, "calls": list(calls)} for size in asking.sizes]
     text = json.dumps({"task": "library", "library": str(asking.installation.library), "questions": questions, **task})
-    start(text, asking.installation, Launcher(asking.ranks, asking.installation, asking.seconds, False, settings), take)
+    seconds = min(asking.seconds, asking.left())
+    start(text, asking.installation, Launcher(asking.ranks, asking.installation, seconds, False, settings), take)
+    if memory is not None:
+        memory.finish(key, {"results": results, "about": about})
     return results, about
 
 
 def tell(
-    asking: Asking, settings: dict[str, str], calls: Sequence[str] = COLLECTIVES, controls: dict[str, int] | None = None
+    asking: Asking,
+    settings: dict[str, str],
+    calls: Sequence[str] = COLLECTIVES,
+    controls: dict[str, int] | None = None,
+    name: str = "",
 ) -> Told:
     """The fingerprints under these settings. Raises Failed where the library ends the job."""
     told = Told()
     options = {"measures": False, "delay_seconds": asking.delay_seconds, "controls": controls or {}}
-    results, told.about = launch_library(asking, calls, settings, **options)
+    results, told.about = launch_library(asking, calls, settings, name, **options)
     for result in results:
         key = (result["call"], result["bytes"])
         if "fingerprint" in result:
@@ -101,9 +129,8 @@ def references(asking: Asking, catalogue: Catalogue) -> Reference:
     found: Reference = {}
     for place, forced in enumerate(rounds(catalogue)):
         asking.step(f"fingerprints: {', '.join(sorted({a.name for a in forced.values()}))}")
-        told = tell(
-            asking, settings_of(forced), tuple(forced), REFUSING if catalogue.family == "mpich" and place else {}
-        )
+        refusing = REFUSING if catalogue.family == "mpich" and place else {}
+        told = tell(asking, settings_of(forced), tuple(forced), refusing, "fingerprints")
         for (collective, size), marks in told.marks.items():
             found[collective, forced[collective].name, size] = marks
     return found

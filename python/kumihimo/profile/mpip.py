@@ -97,16 +97,17 @@ def callsites(ids: dict[tuple, int]) -> list[str]:
 
 
 def aggregate_time(totals: Totals, found: list[Calls], ids: dict[tuple, int]) -> list[str]:
+    of_program, of_mpi = totals.seconds, totals.mpi_seconds  # sums over the ranks
+    longest = [c for c in found if c.call not in ("MPI_Init", "MPI_Init_thread")][:TOP]
     rows = [
-        f"{short(c.call):<20} {ids[key(c)]:>4} {1e3 * c.seconds:>10.3g} {percent(c.seconds, totals.seconds):>7.2f} "
-        f"{percent(c.seconds, totals.mpi_seconds):>7.2f} {c.variation:>7.2f}"
-        for c in found
-        if c.call not in ("MPI_Init", "MPI_Init_thread")
+        f"{short(c.call):<20} {ids[key(c)]:>4} {1e3 * c.seconds:>10.3g} {percent(c.seconds, of_program):>7.2f} "
+        f"{percent(c.seconds, of_mpi):>7.2f} {c.calls:>10} {c.variation:>7.2f}"
+        for c in longest
     ]
     return [
         *title("Aggregate Time (top twenty, descending, milliseconds)"),
-        f"{'Call':<20} {'Site':>4} {'Time':>10} {'App%':>7} {'MPI%':>7} {'COV':>7}",
-        *rows[:TOP],
+        f"{'Call':<20} {'Site':>4} {'Time':>10} {'App%':>7} {'MPI%':>7} {'Count':>10} {'COV':>7}",
+        *rows,
     ]
 
 
@@ -116,10 +117,10 @@ def aggregate_sent(found: list[Calls], ids: dict[tuple, int]) -> list[str]:
     rows = [
         f"{short(c.call):<20} {ids[key(c)]:>4} {c.calls:>10} {c.bytes:>10.3g} {c.bytes / c.calls:>10.3g} "
         f"{percent(c.bytes, whole):>6.2f}"
-        for c in sorted(sending, key=lambda c: -c.bytes)
+        for c in sorted(sending, key=lambda c: -c.bytes)[:TOP]
     ]
     return [
         *title("Aggregate Sent Message Size (top twenty, descending, bytes)"),
         f"{'Call':<20} {'Site':>4} {'Count':>10} {'Total':>10} {'Avrg':>10} {'Sent%':>6}",
-        *rows[:TOP],
+        *rows,
     ]

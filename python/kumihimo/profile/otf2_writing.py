@@ -6,7 +6,8 @@ import importlib
 import shutil
 import struct
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 
@@ -18,6 +19,9 @@ ROW = struct.Struct("<qqBBHiIiq")  # an Event of record/trace.hpp
 ENTER, LEAVE, SEND, RECEIVE, COLLECTIVE = range(5)
 DEBIAN = Path("/usr/lib/python3/dist-packages")
 AT_ONCE = 4096  # rows read together
+NO_ROOT = 0xFFFFFFFF
+LEAST_CHUNK = 1 << 18  # of OTF2, which takes time for a whole chunk of each location; a record lies within one
+BYTES_OF_MEMBER = 9  # of a group, at most
 
 
 def prepared(folder: Path) -> Path:
@@ -52,114 +56,172 @@ def library() -> ModuleType:
 def write(folder: Path, profile: Path) -> str:
     """The trace from the ranks' files; a sentence about it. The profile names the communicators."""
     raw = folder.resolve() / RAW
-    files = sorted(raw.glob("rank*.events"), key=lambda p: int(p.stem.removeprefix("rank")))
+    files = {int(p.stem.removeprefix("rank")): p for p in raw.glob("rank*.events")}
     if not files:
         return "no trace was written: no rank ended MPI"
     otf2 = library()
-    ranks = list(reading.lines(profile))[1:]
+    job = job_of(profile, max(files) + 1)
     archive = folder.resolve() / "otf2"
-    names = call_names(ranks)
-    with otf2.writer.open(str(archive), timer_resolution=10**9) as trace:
-        written = Writing(otf2, trace, ranks).write(files, names)
+    chunks = {
+        "chunk_size_definitions": LEAST_CHUNK + BYTES_OF_MEMBER * len(job.hosts),
+        "chunk_size_events": LEAST_CHUNK,
+    }
+    with otf2.writer.open(str(archive), timer_resolution=10**9, **chunks) as trace:
+        writing = Writing(otf2, trace, job)
+        written = sum(writing.rank(rank, path) for rank, path in sorted(files.items()))
     shutil.rmtree(raw)
     return f"the trace is {archive / 'traces.otf2'}, {written} events"
 
 
-def call_names(ranks: list[dict]) -> dict[int, str]:
-    """Of the numbers in the events, as the ranks' profiles list them."""
-    return {int(number): name for rank in ranks for number, name in (rank["trace"] or {}).get("calls", {}).items()}
+@dataclass
+class Job:
+    """What the trace takes from the profile, which is read line by line."""
+
+    names: dict[int, str]  # of calls, by their numbers in the events
+    hosts: list[str]  # by rank
+    members: dict[tuple, dict[int, int]] = field(default_factory=dict)  # of a communicator: ranks in the world, by own
+    communicators: dict[tuple[int, int], tuple] = field(default_factory=dict)  # by rank and number in its line
+
+    def add(self, rank: dict) -> None:
+        number = rank["rank"]
+        self.hosts[number] = sys.intern(rank.get("host", self.hosts[number]))
+        for place, c in enumerate(rank["communicators"]):
+            site = None if c["site"] is None else str(rank["sites"][c["site"]])
+            key = (c["name"], site, c["size"], c["leader"], c["inter"])
+            self.communicators[number, place] = key
+            if (own := c.get("rank")) is not None and not c["inter"]:
+                self.members.setdefault(key, {})[own] = number
+
+    def whole(self) -> dict[tuple, list[int]]:
+        """Communicators of which each rank in them is known, by the ranks in the world in their own order. Of others
+        (made again and again with other members, or with ranks that wrote nothing) no more than the name is known."""
+        return {
+            key: [found[own] for own in range(key[2])]
+            for key, found in self.members.items()
+            if len(set(found.values())) == key[2] and all(own in found for own in range(key[2]))
+        }
+
+
+def job_of(profile: Path, least: int) -> Job:
+    """Of all ranks of the program, whether they wrote a line or not."""
+    lines = reading.lines(profile)
+    header = next(lines)
+    names = (header.get("trace") or {}).get("calls", {})
+    job = Job({int(number): name for number, name in names.items()}, ["node"] * max(header.get("ranks", 0), least))
+    for rank in lines:
+        job.add(rank)
+    return job
 
 
 def rows(path: Path) -> Iterator[tuple]:
     with path.open("rb") as file:
         while block := file.read(AT_ONCE * ROW.size):
-            yield from ROW.iter_unpack(block)
+            yield from ROW.iter_unpack(block[: len(block) // ROW.size * ROW.size])
+
+
+class Members(tuple):
+    """Of a group, for OTF2's package, which asks for the index of each member."""
+
+    places: dict[int, int]
+
+    def index(self, member: object, *_: int) -> int:
+        if not hasattr(self, "places"):
+            self.places = {id(found): place for place, found in enumerate(self)}
+        return self.places[id(member)]
+
+
+@dataclass
+class Location:
+    """A thread of a rank, as its events are written."""
+
+    definition: object
+    writer: object
+    open: list[str] = field(default_factory=list)  # calls, the innermost last
+    last: int = 0  # its latest time
+
+
+def ended(writer: object) -> None:
+    """Now, not when all are: each has buffers and two files. The archive closes all that it knows at its end, and opens
+    those anew that it does not know: it must find this one, and leave it."""
+    writer.close()
+    writer.close = lambda: None
 
 
 class Writing:
     """Definitions and events of one trace. Messages are told between ranks of the world, whatever communicator they
     went by; collectives on their own."""
 
-    def __init__(self, otf2: ModuleType, trace: object, ranks: list[dict]) -> None:
-        self.otf2, self.trace = otf2, trace
+    def __init__(self, otf2: ModuleType, trace: object, job: Job) -> None:
+        self.otf2, self.trace, self.job = otf2, trace, job
         self.definitions = trace.definitions
-        self.groups, self.locations, self.regions = {}, {}, {}
-        nodes = {}
-        for rank in sorted(ranks, key=lambda r: r["rank"]):
-            host = rank.get("host", "node")
-            if host not in nodes:
-                nodes[host] = self.definitions.system_tree_node(host, class_name="node")
-            number = rank["rank"]
-            self.groups[number] = self.definitions.location_group(f"MPI Rank {number}", system_tree_parent=nodes[host])
-            self.locations[number, 0] = self.definitions.location("Master thread", group=self.groups[number])
-        masters = [self.locations[number, 0] for number in sorted(self.groups)]
-        self.definitions.group(
-            "", group_type=otf2.GroupType.COMM_LOCATIONS, paradigm=otf2.Paradigm.MPI, members=masters
-        )
-        self.world = self.communicator("MPI_COMM_WORLD", sorted(self.groups))
-        self.communicators = self.of_ranks(ranks)
+        self.locations, self.regions = {}, {}
+        nodes = {host: self.definitions.system_tree_node(host, class_name="node") for host in dict.fromkeys(job.hosts)}
+        self.groups = [
+            self.definitions.location_group(f"MPI Rank {rank}", system_tree_parent=nodes[host])
+            for rank, host in enumerate(job.hosts)
+        ]
+        self.masters = Members(self.definitions.location("Master thread", group=group) for group in self.groups)
+        self.group("", otf2.GroupType.COMM_LOCATIONS, self.masters)
+        self.world = self.communicator("MPI_COMM_WORLD", range(len(job.hosts)))
+        whole = job.whole()
+        made = {key: self.communicator(key[0], of) for key, of in whole.items() if key[0] != "MPI_COMM_WORLD"}
+        self.communicators = {place: made[key] for place, key in job.communicators.items() if key in made}
 
-    def communicator(self, name: str, members: list[int]) -> object:
+    def group(self, name: str, kind: object, members: Sequence) -> object:
+        return self.definitions.group(name, group_type=kind, paradigm=self.otf2.Paradigm.MPI, members=members)
+
+    def communicator(self, name: str, members: Sequence[int]) -> object:
         """By the ranks in the world."""
-        order = sorted(self.groups)
-        group = self.definitions.group(
-            name,
-            group_type=self.otf2.GroupType.COMM_GROUP,
-            paradigm=self.otf2.Paradigm.MPI,
-            members=[order.index(member) for member in members],
-        )
+        group = self.group(name, self.otf2.GroupType.COMM_GROUP, tuple(self.masters[rank] for rank in members))
         return self.definitions.comm(name, group=group)
 
-    def of_ranks(self, ranks: list[dict]) -> dict[tuple[int, int], object]:
-        """For each rank and number of a communicator in its profile. Those whose members are not all known (made again
-        and again, or with ranks that wrote nothing) count as the world."""
-        members: dict[tuple, list[int]] = {}
-        keys = {}
-        for rank in ranks:
-            for number, c in enumerate(rank["communicators"]):
-                site = None if c["site"] is None else str(rank["sites"][c["site"]])
-                key = (c["name"], site, c["size"], c["leader"], c["inter"])
-                members.setdefault(key, []).append(rank["rank"])
-                keys[(rank["rank"], number)] = key
-        made = {
-            key: self.communicator(key[0], sorted(found))
-            for key, found in members.items()
-            if key[0] != "MPI_COMM_WORLD" and len(found) == key[2] and not key[4]
-        }
-        return {place: made.get(key, self.world) for place, key in keys.items()}
-
-    def write(self, files: list[Path], names: dict[int, str]) -> int:
+    def rank(self, rank: int, path: Path) -> int:
+        """A rank's events: how many. Nothing of it stays open: a full buffer may have ended within a call."""
+        self.locations = {}
         written = 0
-        for path in files:
-            rank = int(path.stem.removeprefix("rank"))
-            for row in rows(path):  # of one thread, in order of time
-                self.event(rank, row, names)
-                written += 1
+        for row in rows(path):  # of one thread, in order of time
+            self.event(rank, self.location(rank, row[4]), row)
+            written += 1
+        for location in self.locations.values():
+            while location.open:
+                location.writer.leave(location.last, self.region(location.open.pop()))
+            ended(location.writer)
         return written
 
-    def event(self, rank: int, row: tuple, names: dict[int, str]) -> None:
-        at, size, what, call, thread, partner, communicator, tag, _ = row
-        writer = self.trace.event_writer_from_location(self.location(rank, thread))
-        name = names.get(call, f"call {call}")
+    def event(self, rank: int, location: Location, row: tuple) -> None:
+        at, size, what, call, _, partner, communicator, tag, began = row
+        name = self.job.names.get(call, f"call {call}")
+        began, at = max(began, location.last), max(at, location.last)  # OTF2 takes no time that goes back
+        writer, location.last = location.writer, at
         if what == ENTER:
+            location.open.append(name)
             writer.enter(at, self.region(name))
-            if is_collective(name, self.otf2):
-                writer.mpi_collective_begin(at)
-        elif what == LEAVE:
-            writer.leave(at, self.region(name))
-        elif what == SEND:
-            writer.mpi_send(at, partner, self.world, tag, size)
-        elif what == RECEIVE:
-            writer.mpi_recv(at, partner, self.world, tag, size)
+        elif what == LEAVE and name in location.open:
+            while location.open[-1] != name:
+                writer.leave(at, self.region(location.open.pop()))
+            writer.leave(at, self.region(location.open.pop()))
+        elif what in (SEND, RECEIVE) and 0 <= partner < len(self.groups):
+            tell = writer.mpi_send if what == SEND else writer.mpi_recv
+            tell(at, partner, self.world, tag, size)
         elif what == COLLECTIVE and is_collective(name, self.otf2):
-            on = self.communicators.get((rank, communicator - 1), self.world)
-            root = partner if partner >= 0 else 0xFFFFFFFF
+            writer.mpi_collective_begin(began)
+            on, root = self.where(rank, communicator - 1, partner)
             writer.mpi_collective_end(at, getattr(self.otf2.CollectiveOp, upper(name)), on, root, size, size)
 
-    def location(self, rank: int, thread: int) -> object:
-        if (rank, thread) not in self.locations:
-            self.locations[rank, thread] = self.definitions.location(f"Thread {thread}", group=self.groups[rank])
-        return self.locations[rank, thread]
+    def where(self, rank: int, communicator: int, root: int) -> tuple[object, int]:
+        """The communicator, and the root in it. One whose members are not all known counts as the world, in which the
+        root's rank would be another's."""
+        key = self.job.communicators.get((rank, communicator))
+        known = key is None or key[0] == "MPI_COMM_WORLD" or (rank, communicator) in self.communicators
+        on = self.communicators.get((rank, communicator), self.world)
+        return on, root if known and root >= 0 else NO_ROOT
+
+    def location(self, rank: int, thread: int) -> Location:
+        if thread not in self.locations:
+            group = self.groups[rank]
+            found = self.definitions.location(f"Thread {thread}", group=group) if thread else self.masters[rank]
+            self.locations[thread] = Location(found, self.trace.event_writer_from_location(found))
+        return self.locations[thread]
 
     def region(self, name: str) -> object:
         if name not in self.regions:

@@ -79,9 +79,10 @@ def beside(output: Path, form: str) -> list[Path]:
 
 
 def forget(output: Path) -> None:
-    """Of an earlier run."""
+    """Of an earlier run. What is no file, as a device, stays."""
     for path in (output, *beside(output, r"(\.spawned-\d+)?(\.rank\d+)?")):
-        path.unlink(missing_ok=True)
+        if path.is_file():
+            path.unlink(missing_ok=True)
 
 
 def gather(output: Path) -> bool:

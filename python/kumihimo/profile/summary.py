@@ -39,8 +39,9 @@ def overall(totals: Totals) -> str:
 
 
 def split(totals: Totals) -> list[str]:
-    whole = [c for c in totals.calls.values() if c.split_calls]
-    if not whole:
+    whole = [c for c in totals.calls.values() if c.blocking_collective]
+    calls, all_calls = sum(c.split_calls for c in whole), sum(c.calls for c in whole)
+    if not calls:
         return (
             ["waiting and transferring not split: no blocking collective whose ranks all ended MPI"]
             if totals.calls
@@ -48,7 +49,6 @@ def split(totals: Totals) -> list[str]:
         )
     took = sum(c.split_seconds for c in whole)
     waiting = sum(c.waiting_seconds for c in whole)
-    calls, all_calls = sum(c.split_calls for c in whole), sum(c.calls for c in whole)
     how = "by a barrier before each" if totals.header["sync"] else f"from {share_text(calls / all_calls)} of the calls"
     share = waiting / took if took else 0.0
     return [
@@ -102,6 +102,8 @@ def notes(totals: Totals) -> list[str]:
         )
     if totals.unbegun:
         found.append(f"regions ended without a beginning: {', '.join(sorted(totals.unbegun))}")
+    if totals.threads_left_out:
+        found.append(f"{totals.threads_left_out} threads were left out: they called MPI when their process ended")
     if totals.events_left_out:
         found.append(f"{totals.events_left_out} events were left out of the trace, which is full")
     if totals.header.get("counters_reason"):

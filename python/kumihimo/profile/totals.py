@@ -31,6 +31,7 @@ class Calls:
     most_seconds: float = 0.0  # of one rank
     most_rank: int = -1
     squares: float = 0.0  # of the ranks' seconds
+    blocking_collective: bool = False
     split_calls: int = 0
     split_seconds: float = 0.0
     waiting_seconds: float = 0.0
@@ -43,6 +44,7 @@ class Calls:
         self.max_seconds = max(self.max_seconds, row["max_seconds"])
         self.min_seconds = min(self.min_seconds, row["min_seconds"])
         self.ranks += first
+        self.blocking_collective |= "split_calls" in row
         self.split_calls += row.get("split_calls", 0)
         self.split_seconds += row.get("split_seconds", 0.0)
         self.waiting_seconds += row.get("waiting_seconds", 0.0)
@@ -105,6 +107,7 @@ class Totals:
     unbegun: set[str] = field(default_factory=set)
     counters: Counter = field(default_factory=Counter)
     events_left_out: int = 0
+    threads_left_out: int = 0
 
     @property
     def seconds(self) -> float:
@@ -158,6 +161,7 @@ def add_rank(totals: Totals, rank: dict, seen: set[Place]) -> None:
         add_region(totals, number, region)
     totals.unbegun.update(rank.get("regions_without_beginning", ()))
     totals.counters.update(rank.get("counters", {}))
+    totals.threads_left_out += rank.get("threads_left_out", 0)
     totals.events_left_out += (rank.get("trace") or {}).get("left_out", 0)
 
 

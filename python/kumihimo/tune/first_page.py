@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from kumihimo import library, mpi
-from kumihimo.errors import NotApplicable, OutOfTime
+from kumihimo.errors import Failed, NotApplicable, OutOfTime
 from kumihimo.library.algorithms import COLLECTIVES, DEFAULT, Algorithm, Catalogue
 from kumihimo.library.guidelines import Violation, violations
 from kumihimo.library.measure import Effort, Row, Table, measure
@@ -16,7 +16,7 @@ from kumihimo.library.tell import Asking
 from kumihimo.tune import search
 from kumihimo.tune.journal import Journal
 from kumihimo.tune.judging import LEAST_LAUNCHES
-from kumihimo.tune.launches import Clock
+from kumihimo.tune.launches import LEAST_SECONDS, Clock
 
 GUIDELINES_SHARE, EXPORT_SHARE = 0.1, 0.5  # of the budget
 EXPORT_MEASURING = 0.9  # of its share; the rest is to see whether the library obeys
@@ -33,6 +33,9 @@ class FirstPage:
     exports: list[list[str]] = field(default_factory=list)
     disobeyed: list[str] = field(default_factory=list)
     lacking: list[str] = field(default_factory=list)
+
+    def take(self, ranks: int, found: Iterable[Violation]) -> None:
+        self.violations += [{"ranks": ranks, **asdict(v), "text": v.line()} for v in found]
 
 
 @dataclass
@@ -52,12 +55,14 @@ class Look:
             asking = self.asking(number, (end - self.clock.spent) / (len(ranks) - place))
             folder = export if export is None or len(ranks) == 1 else export / f"{number}-ranks"
             try:
-                found = self.violations(asking) if folder is None else self.export(asking, folder, page)
-                page.violations += [{"ranks": number, **asdict(v), "text": v.line()} for v in found]
+                if folder is None:
+                    page.take(number, self.violations(asking))
+                else:
+                    self.export(asking, folder, page)
             except OutOfTime:
                 what = "the performance guidelines" if folder is None else "--export"
                 page.lacking.append(f"no time for {what} on {number} ranks; a larger --budget has some")
-            except NotApplicable as reason:
+            except (NotApplicable, Failed) as reason:
                 page.lacking.append(str(reason))
         return page
 
@@ -70,7 +75,15 @@ class Look:
             self.step(what)
 
         sizes = search.coarse([size for size in self.sizes if size <= LONGEST_BYTES] or self.sizes[:1])
-        return Asking(self.installation, ranks, sizes, seconds=max(1.0, seconds), step=step)
+        return Asking(
+            self.installation,
+            ranks,
+            sizes,
+            seconds=max(LEAST_SECONDS, seconds),
+            step=step,
+            left=lambda: max(LEAST_SECONDS, end - self.clock.spent),
+            memory=self.journal,
+        )
 
     def violations(self, asking: Asking) -> list[Violation]:
         """Of the library's default."""
@@ -82,16 +95,16 @@ class Look:
             self.journal.finish(key, known)
         return [Violation(**violation) for violation in known["violations"]]
 
-    def export(self, asking: Asking, folder: Path, page: FirstPage) -> list[Violation]:
+    def export(self, asking: Asking, folder: Path, page: FirstPage) -> None:
         """All of the library's algorithms, and the files made of them."""
         effort = Effort(LEAST_LAUNCHES, CASE_SECONDS, seconds=EXPORT_MEASURING * asking.seconds)
         learnt = library.learn(asking, effort)
+        page.take(asking.ranks, learnt.violations)
         written = library.export(learnt, folder)
         page.exports += [each.lines() for each in written]
         page.disobeyed += [str(each.path) for each in written if each.disobeyed]
         if not written:
             page.exports.append([f"{asking.ranks} ranks: nothing to tell the library, its default is best everywhere"])
-        return learnt.violations
 
 
 def default_table(asking: Asking, number: int) -> Table:

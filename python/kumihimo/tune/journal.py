@@ -1,7 +1,8 @@
 """What was measured, kept on disk launch by launch, so that the same command goes on where an earlier one ended.
 
 Lines of JSON: a head that says of which machine and library, results of cases under the name of their launch, and
-targets that are finished. A line that is not whole was being written when the machine failed; it is left out.
+targets that are finished. A line that is not whole was being written when the machine failed; it is left out, and so is
+what is no line of ours.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ class Journal:
 
     def __init__(self, path: Path | None, head: dict, fresh: bool = False) -> None:
         self.replaced = ""  # why what was there does not count
+        self.unlocked = ""  # why another tuning that writes it as well is not seen
         self._head = {"kumihimo_tuning": VERSION, **head}
         self._results: dict[tuple[str, str], dict] = {}
         self._finished: dict[str, dict] = {}
@@ -64,21 +66,27 @@ class Journal:
     def _open(self, path: Path, fresh: bool) -> None:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = path.open("a+", encoding="utf-8")
+            self._file = path.open("a+", encoding="utf-8", errors="replace")
         except OSError as error:
             raise BadInput("a folder that can be written to, for --output", f"{path}: {error.strerror}") from None
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             self.close()
             raise Failed("one kumihimo tune at a time for a file of wisdom", f"another that writes {path}") from None
+        except OSError as error:  # of a file system without locks
+            why = f"{path} cannot be locked ({error.strerror})"
+            self.unlocked = f"{why}: see to it that no other kumihimo tune writes it"
         self._file.seek(0)
         lines = [] if fresh else list(read(self._file))
         if lines and lines[0] != self._head:
-            self.replaced = "what an earlier tuning measured is of another machine, MPI library or version"
+            self.replaced = (
+                "what an earlier tuning measured is of another machine, MPI library, its settings or version"
+            )
             lines = []
         for line in lines[1:]:
-            self._take(line)
+            with contextlib.suppress(KeyError, TypeError, AttributeError):  # of another form
+                self._take(line)
         if not lines:
             self._file.truncate(0)
             self._write(self._head)
@@ -88,8 +96,10 @@ class Journal:
 
     def _take(self, line: dict) -> None:
         for row in line.get("results", []):
-            self._results[line["launch"], text_of(row["case"])] = row["result"]
-        if "target" in line:
+            key, result = (str(line["launch"]), text_of(row["case"])), row["result"]
+            if isinstance(result, dict):
+                self._results[key] = result
+        if "target" in line and isinstance(line["outcome"], dict):
             self._finished[text_of(line["target"])] = line["outcome"]
 
     def _write(self, line: dict) -> None:

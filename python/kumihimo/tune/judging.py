@@ -1,5 +1,10 @@
 """Is what was proposed really faster than the library's own? Both by turns in the same processes, in one launch after
-another, until the interval over the launches is narrow or clear of 1. Nothing of the search counts here."""
+another, until the interval over the launches is narrow or clear of 1. Nothing of the search counts here.
+
+Who looks after each launch finds an interval clear of 1 by chance more often than one interval would be: 4 % of equal
+ones look faster at one of the looks. So what looks faster has to be so in CONFIRMING more launches, each by itself,
+that had no part in the looks: then 1 % of equal ones are chosen.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +17,8 @@ from kumihimo.bench.tuned import Choice
 from kumihimo.errors import OutOfTime
 
 LEAST_LAUNCHES = 6  # from which the interval covers 95 %
-MOST_LAUNCHES = 15
+MOST_LAUNCHES = 15  # of those that are looked at
+CONFIRMING = 2  # launches after them
 NARROW = 0.04  # width of the interval of the ratio at which more launches say nothing new
 TAKING_OVER_SECONDS = 1e-7  # what it costs a program to have its call caught: ours must win that back
 
@@ -29,6 +35,7 @@ class Judged:
     ours: list[float] = field(default_factory=list)
     theirs: list[float] = field(default_factory=list)
     refused: str = ""  # why it may not be chosen, whatever its time
+    also: tuple[str, ...] = ()  # other questions at which the choice was tried too, and does not lose
 
     @property
     def figures(self) -> dict:
@@ -48,15 +55,39 @@ class Judged:
         """Whether more launches would not change the answer."""
         if self.refused:
             return True
-        if len(self.ours) < LEAST_LAUNCHES:
+        looked, launches = self.looked, len(self.ours)
+        if looked:
+            return launches >= looked + CONFIRMING or not self.confirmed(looked)
+        if launches < LEAST_LAUNCHES:
             return False
         found = self.figures
-        return self.highest(found) < 1 or found["ratio_low"] > 1 or found["ratio_high"] - found["ratio_low"] < NARROW
+        return found["ratio_low"] > 1 or found["ratio_high"] - found["ratio_low"] < NARROW or launches >= MOST_LAUNCHES
 
     @property
     def faster(self) -> bool:
-        """Whether the whole interval lies below 1."""
-        return not self.refused and len(self.ours) >= LEAST_LAUNCHES and self.highest(self.figures) < 1
+        """Whether it looked faster with its whole interval, and all of the confirming launches say so."""
+        looked = self.looked
+        if self.refused or not looked or len(self.ours) < looked + CONFIRMING:
+            return False
+        return self.confirmed(looked) and self.highest(self.figures) < 1
+
+    @property
+    def slower(self) -> bool:
+        """Whether the whole interval lies above 1."""
+        return len(self.ours) >= LEAST_LAUNCHES and self.figures["ratio_low"] > 1
+
+    @property
+    def looked(self) -> int:
+        """The number of launches after which the whole interval lay below 1 for the first time; 0: never."""
+        for number in range(LEAST_LAUNCHES, min(len(self.ours), MOST_LAUNCHES) + 1):
+            if self.highest(Judged(self.bytes, self.choice, self.ours[:number], self.theirs[:number]).figures) < 1:
+                return number
+        return 0
+
+    def confirmed(self, looked: int) -> bool:
+        """By those of the confirming launches that there are."""
+        later = zip(self.ours[looked:], self.theirs[looked:])
+        return all(ours + TAKING_OVER_SECONDS < theirs for ours, theirs in later)
 
     @staticmethod
     def highest(found: dict) -> float:
@@ -74,7 +105,7 @@ class Judged:
 
 def part_of(number: int) -> float:
     """How much of the time that is left a launch may take, so that enough of them have some."""
-    return 1 / max(1, LEAST_LAUNCHES + 1 - number)
+    return 1 / max(1, LEAST_LAUNCHES + CONFIRMING + 1 - number)
 
 
 def judge(proposals: Sequence[tuple[int, Choice]], launch: Launch) -> list[Judged]:
@@ -83,7 +114,7 @@ def judge(proposals: Sequence[tuple[int, Choice]], launch: Launch) -> list[Judge
     judged = [Judged(size, choice) for size, choice in proposals]
     going_on = judged
     try:
-        for number in range(MOST_LAUNCHES):
+        for number in range(MOST_LAUNCHES + CONFIRMING):
             results = launch(number, [(j.bytes, j.choice) for j in going_on])
             reached = [(j, result) for j, result in zip(going_on, results) if result is not None]
             for each, result in reached:

@@ -1,19 +1,22 @@
 """Launches of the worker on behalf of a tuning: what the journal knows is not measured again, what is measured is kept,
-and none begins after its time."""
+none begins after its time, and one that fails costs the case at which it failed, not the tuning."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from itertools import takewhile
 from random import Random
 
 from kumihimo import bench, mpi
 from kumihimo.bench import Case
-from kumihimo.errors import OutOfTime
+from kumihimo.errors import Failed, OutOfTime
 from kumihimo.tune.journal import Journal
 
 LEAST_SECONDS = 1.0  # that a launch needs: one is not begun with less
+MOST_FAILURES = 4  # where no launch ever ended well: then it is not for the cases that they fail
+Batch = list[tuple[int, Case]]  # cases of a launch, each with its place among those that were asked for
 
 # Results in the order of the cases; fewer where the time was over.
 Measure = Callable[[Sequence[Case], int, float, float, Callable[[dict], None]], None]
@@ -47,6 +50,8 @@ class Launches:
         self.made = 0
         self.overhead = LEAST_SECONDS  # seconds of a launch without cases, at most
         self.interrupted = False  # by Ctrl-C: then there is no more time
+        self.failures: list[str] = []  # cases at which launches failed, with their words
+        self._works = False  # whether a launch told something
 
     @property
     def left(self) -> float:
@@ -57,7 +62,7 @@ class Launches:
         self, name: str, cases: Sequence[Case], ranks: int, seconds: float, part: float = 1.0, in_order: bool = False
     ) -> list[dict | None]:
         """Their results in order; None for those that were not reached in this part of the time that is left. Raises
-        OutOfTime where there is none to begin."""
+        OutOfTime where there is none to begin, and Failed where launches fail whatever the case."""
         found = [self._journal.recall(name, key_of(case, ranks)) for case in cases]
         missing = [i for i, result in enumerate(found) if result is None]
         if not missing:
@@ -67,24 +72,69 @@ class Launches:
         order = [(i, cases[i]) for i in missing]
         if not in_order:
             order = shuffled(order, name)
-        told: list[dict] = []
+        end = self.clock.spent + max(LEAST_SECONDS, self.overhead, part * self.left)
+        batches = [order]
+        blamed: list[tuple[dict, dict]] = []  # kept only where it was not for all that launches failed
+        while batches and not self.interrupted:
+            batch = batches.pop(0)
+            told: list[dict] = []
+            try:
+                failure = self._launch([case for _, case in batch], ranks, seconds, end, told)
+            finally:
+                for (index, _), result in zip(batch, told):
+                    found[index] = short(result)
+                self._journal.keep(name, [(key_of(case, ranks), found[i]) for (i, case), _ in zip(batch, told)])
+            untold = batch[len(told) :]
+            if failure and untold:
+                batches = [*halves(untold), *batches]
+                if len(first_question(untold)) == 1:
+                    index, case = untold[0]
+                    found[index] = self._blame(case, failure)
+                    blamed.append((key_of(case, ranks), found[index]))
+            if self.clock.spent + max(LEAST_SECONDS, self.overhead) > end:
+                break
+        self._journal.keep(name, blamed)
+        return found
+
+    def _launch(self, cases: list[Case], ranks: int, seconds: float, end: float, told: list[dict]) -> Failed | None:
+        """How it failed, if it did."""
         self.made += 1
         began = self.clock.spent
         try:
-            limit = max(LEAST_SECONDS, self.overhead, part * self.left)
-            self._measure([case for _, case in order], ranks, seconds, limit, told.append)
+            self._measure(cases, ranks, seconds, max(LEAST_SECONDS, end - began), told.append)
         except KeyboardInterrupt:
             self.interrupted = True
         except OutOfTime:
             pass  # not one result in time
+        except Failed as error:
+            return error
         finally:
             if told:
+                self._works = True
                 self.overhead = min(self.overhead, self.clock.spent - began)
-            for (index, _), result in zip(order, told):
-                found[index] = short(result)
-            done = [i for (i, _), _ in zip(order, told)]
-            self._journal.keep(name, [(key_of(cases[i], ranks), found[i]) for i in done])
-        return found
+        return None
+
+    def _blame(self, case: Case, failure: Failed) -> dict:
+        """A result in place of one: the launch ends well without this case, or another is blamed next."""
+        self.failures.append(f"{case.collective} by {case.algorithm} of {case.bytes} bytes: {failure}")
+        if not self._works and len(self.failures) == MOST_FAILURES:
+            raise failure
+        return {"algorithm": case.algorithm, "bytes": case.bytes, "not_applicable": str(failure)}
+
+
+def first_question(batch: Batch) -> Batch:
+    """The first cases of one question: the worker measures these by turns, and tells of none before all are done."""
+    questions = [replace(case, algorithm="", parameters={}) for _, case in batch]
+    return [each for each, _ in takewhile(lambda pair: pair[1] == questions[0], zip(batch, questions))]
+
+
+def halves(untold: Batch) -> list[Batch]:
+    """What is left of a launch that failed: the first question by halves, so that few launches find the case at which
+    it fails, and without this case once it is alone."""
+    group = first_question(untold)
+    rest = untold[len(group) :]
+    half = len(group) // 2
+    return [each for each in (group[:half], group[half:] + rest if half else rest) if each]
 
 
 def key_of(case: Case, ranks: int) -> dict:

@@ -1,17 +1,20 @@
-"""Where to look. Algorithms are tried at every third of the sizes; where two neighbours differ, at the sizes between
-them, by halves. The rest takes the winner of its neighbours. What comes of it is only proposed: judging.py decides."""
+"""Where to look. All algorithms are tried at every third of the sizes up to 4 MiB, the best of them at every third of
+all; where the winners of two neighbours differ, these at the sizes between them, by halves. The rest takes the winner
+of its neighbours. What comes of it is only proposed: judging.py decides."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from kumihimo.bench import tuned
+from kumihimo.bench.cases import Case
 from kumihimo.bench.tuned import Choice, Tuning
 from kumihimo.errors import NotApplicable, OutOfTime
 
 STRIDE = 3  # of the sizes, in the first look
 ELEMENT = 8  # bytes
+NOT_REACHED = {"not_applicable": "no time"}
 PROBED_UP_TO = 2**20  # bytes: sizes beside a power of two, above which an element more or less is nothing
 
 
@@ -21,12 +24,31 @@ def coarse(sizes: Sequence[int]) -> list[int]:
     return sorted({*ascending[::STRIDE], ascending[-1]})
 
 
-def proposals(tuning: Tuning, thorough: bool) -> dict[int, Choice]:
-    """What may be best for each of tuning.sizes; as good as time allows."""
+@dataclass(frozen=True)
+class Proposals:
+    """`by_size`: what may be best. `whole`: whether every launch of the search was made and came back with all of its
+    results, so that more time would propose nothing else."""
+
+    by_size: dict[int, Choice]
+    whole: bool
+
+
+def proposals(tuning: Tuning, thorough: bool) -> Proposals:
+    """For each of tuning.sizes; as good as time allows. tuning.launch gives None for a case that it did not reach."""
+    cut: list[str] = []  # launches that did not reach all
+    reach = tuning.launch
+
+    def launch(asked: Tuning, name: str, cases: list[Case], seconds: float) -> list[dict]:
+        results = reach(asked, name, cases, seconds)
+        cut.extend(name for result in results if result is None)
+        return [NOT_REACHED if result is None else result for result in results]
+
+    tuning = replace(tuning, launch=launch)
     first = replace(tuning, sizes=coarse(tuning.sizes))
     winners: dict[int, Choice] = {}
+    whole = thorough
     try:
-        for choices in tuned.narrowed(first):
+        for choices in tuned.narrowed(first, tuned.not_too_long(first.sizes)):
             winners |= {size: found[0] for size, found in choices.items() if found}
             if not thorough:
                 break
@@ -37,9 +59,11 @@ def proposals(tuning: Tuning, thorough: bool) -> dict[int, Choice]:
                 size: choices[0] if choices else near[size][0]
                 for size, choices in ((size, found.get(size)) for size in near)
             }
-    except (NotApplicable, OutOfTime):
-        pass  # what was found until then
-    return spread(winners, tuning.sizes)
+    except NotApplicable:
+        pass  # nothing fits
+    except OutOfTime:
+        whole = False
+    return Proposals(spread(winners, tuning.sizes), whole and not cut)
 
 
 def between(sizes: Sequence[int], winners: dict[int, Choice]) -> dict[int, tuple[Choice, Choice]]:
@@ -63,10 +87,10 @@ def spread(winners: dict[int, Choice], sizes: Sequence[int]) -> dict[int, Choice
     }
 
 
-def probes(sizes: Sequence[int], ranks: int) -> list[int]:
+def probes(sizes: Sequence[int], ranks: int, beside: Sequence[int]) -> list[int]:
     """Sizes beside the usual ones, where algorithms and libraries fall off cliffs: an element less and an element more
-    than a power of two, and fewer elements than ranks."""
+    than those of `beside`, which are usually powers of two, and fewer elements than ranks."""
     low, high = min(sizes), max(sizes)
     few = {1, 2, ranks // 2, ranks - 1}
-    odd = {size // ELEMENT + more for size in coarse(sizes) if size <= PROBED_UP_TO for more in (-1, 1)}
+    odd = {size // ELEMENT + more for size in beside if size <= PROBED_UP_TO for more in (-1, 1)}
     return sorted({n * ELEMENT for n in few | odd if n >= 1 and low <= n * ELEMENT <= high} - set(sizes))

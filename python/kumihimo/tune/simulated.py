@@ -11,10 +11,10 @@ from kumihimo.bench import variations
 from kumihimo.bench.tuned import Choice
 from kumihimo.errors import NotApplicable, OutOfTime
 from kumihimo.questions import Question
+from kumihimo.ranges import ranges
 from kumihimo.tune import search
 from kumihimo.tune.journal import Journal
 from kumihimo.tune.launches import Clock
-from kumihimo.tune.ranges import ranges
 from kumihimo.tune.targets import ANY
 from kumihimo.tune.wisdom import LIBRARY, rounded
 

@@ -26,6 +26,11 @@ class Target:
         return -(-self.ranks // (self.ranks_per_node or self.ranks))
 
     @property
+    def emulated(self) -> bool:
+        """Whether the nodes are of the mind alone: its messages cross no network."""
+        return self.nodes > 1
+
+    @property
     def fixed_order(self) -> bool:
         return self.determinism == FIXED_ORDER
 
@@ -45,6 +50,7 @@ class Target:
             "nodes": 0 if self.fixed_order else self.nodes,
             "ranks_per_node": 0 if self.fixed_order or self.ranks % each else each,
             "determinism": self.determinism,
+            **({"emulated": True} if self.emulated else {}),
         }
 
     def allows(self, algorithm: str) -> bool:

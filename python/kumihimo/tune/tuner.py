@@ -11,17 +11,19 @@ from kumihimo import _collectives, mpi
 from kumihimo.bench import Case, run_check, run_measure
 from kumihimo.bench.cases import rank_space, with_choice
 from kumihimo.bench.tuned import Choice, Effort, Tuning
-from kumihimo.errors import OutOfTime
+from kumihimo.errors import Failed, OutOfTime
 from kumihimo.tune import search, wisdom
 from kumihimo.tune.journal import Journal
-from kumihimo.tune.judging import LEAST_LAUNCHES, MOST_LAUNCHES, Judged, judge, part_of
+from kumihimo.tune.judging import CONFIRMING, LEAST_LAUNCHES, MOST_LAUNCHES, Judged, judge, part_of
 from kumihimo.tune.launches import Launches, key_of
+from kumihimo.tune.other_questions import others_of, refuse
 from kumihimo.tune.targets import Target
 
 SEARCH_SHARE = 0.4  # of a target's time; the rest is for judging
 THOROUGH_LAUNCHES = 8  # of a search that does more than a survey
 PART = 0.4  # of the search's time that is left, for one of its launches
 FINALS = 2  # launches of finalists: judging comes anyway
+LEAST_JUDGING = 0.002  # seconds of a case in a launch
 CHEAP_BYTES = 2**20  # longer vectors take most of the time, so they come last
 
 # Wrong ones of the cases, with what was found; the golden copy decides.
@@ -71,24 +73,21 @@ class Tuner:
 
     def tune_one(self, target: Target, sizes: list[int], share: float) -> Outcome:
         """Within `share` seconds, but for what the journal knows."""
-        clock, began = self.launches.clock, self.launches.clock.spent
+        began = self.launches.clock.spent
         self.launches.deadline = began + SEARCH_SHARE * share
         tuning = self.tuning(target, sizes, SEARCH_SHARE * share)
         thorough = SEARCH_SHARE * share > THOROUGH_LAUNCHES * self.launches.overhead
-        proposed = search.proposals(tuning, thorough)
+        found = search.proposals(tuning, thorough)
+        proposed, thorough = found.by_size, found.whole
         self.launches.deadline = began + share
-        odd = search.spread(proposed, search.probes(sizes, target.ranks))
-        first = search.coarse(sizes)
-        rest = [size for size in sizes if size not in first]
-        in_order = sorted([*first, *rest, *odd], key=lambda size: size > CHEAP_BYTES)  # else as they stand
-        wanted = [(size, {**proposed, **odd}[size]) for size in in_order if proposed]
+        wanted = self.wanted(target, proposed, search.probes(sizes, target.ranks, beside=sizes))
+        if self.judging_seconds(share, began, len(wanted)) < LEAST_JUDGING:
+            wanted = self.wanted(target, proposed, search.probes(sizes, target.ranks, beside=search.coarse(sizes)))
         try:
             wrong = self.checked(target, wanted)
         except OutOfTime:
             return Outcome(target, [], list(sizes), thorough=False)
-        contestants = 2 * max(1, len(wanted))
-        spare = share - (clock.spent - began) - MOST_LAUNCHES * self.launches.overhead
-        seconds = within(spare / MOST_LAUNCHES / contestants, 0.002, 0.05)
+        seconds = within(self.judging_seconds(share, began, len(wanted)), LEAST_JUDGING, 0.05)
 
         def launch(number: int, proposals: Sequence[tuple[int, Choice]]) -> list:
             name = f"{target}: judging {number + 1}"
@@ -98,31 +97,70 @@ class Tuner:
             return self.launches(name, cases, target.ranks, seconds, part, in_order=number == 0)
 
         judged = judge([each for each in wanted if each[1] not in wrong], launch)
+        thorough &= self.ask_more(target, judged, seconds)
         judged += [Judged(size, choice, refused=wrong[choice]) for size, choice in wanted if choice in wrong]
-        told = [j for j in judged if j.clear or len(j.ours) >= LEAST_LAUNCHES]
+        told = [j for j in judged if j.clear or (not j.looked and len(j.ours) >= LEAST_LAUNCHES)]
         left = [size for size in sizes if size not in {j.bytes for j in told}]
         return Outcome(
             target, wisdom.choices_of(target, told), left, [f"{target}: {w}" for w in wrong.values()], thorough
         )
 
+    @staticmethod
+    def wanted(target: Target, proposed: dict[int, Choice], probes: Sequence[int]) -> list[tuple[int, Choice]]:
+        """What is judged, the most important first: in a launch without time for all the last are given up."""
+        odd = search.spread(proposed, probes)
+        first = search.coarse(list(proposed)) if proposed else []
+        rest = [size for size in proposed if size not in first]
+        in_order = sorted([*first, *rest, *odd], key=lambda size: size > CHEAP_BYTES)  # else as they stand
+        return [(size, {**proposed, **odd}[size]) for size in in_order]
+
+    def judging_seconds(self, share: float, began: float, wanted: int) -> float:
+        """Of a case in a launch, if all launches that may come are to have their time."""
+        launches = MOST_LAUNCHES + CONFIRMING
+        spare = share - (self.launches.clock.spent - began) - launches * self.launches.overhead
+        return spare / launches / (2 * max(1, wanted))
+
+    def ask_more(self, target: Target, judged: Sequence[Judged], seconds: float) -> bool:
+        """Refuses what is slower for other questions (other_questions.py); whether there was time to ask all. What must
+        keep its order is chosen whatever it costs."""
+        faster = [(j.bytes, j.choice) for j in judged if j.faster]
+        asked = [
+            other
+            for choice, sizes in sizes_to_check(faster).items()
+            for size in sizes
+            for other in others_of(self.case(target, size, choice), choice, target.ranks)
+        ]
+        if target.fixed_order or not asked:
+            return True
+
+        def launch(number: int, proposals: Sequence[tuple[int, Choice]]) -> list:
+            name = f"{target}: other questions {number + 1}"
+            self.step(name)
+            cases = [asked[place].case for place, _ in proposals]
+            return self.launches(name, cases, target.ranks, seconds, part_of(number), in_order=True)
+
+        found = judge([(place, other.choice) for place, other in enumerate(asked)], launch)
+        refuse(judged, list(zip(asked, found)))
+        return all(each.clear for each in found)
+
     def tuning(self, target: Target, sizes: Sequence[int], seconds: float) -> Tuning:
-        """How the search measures, each launch with its part of the time."""
+        """How the search measures, each launch with its part of the time. A case takes twice its seconds, since the
+        library's own call takes turns with it."""
         first = len(search.coarse(sizes))
         algorithms = len(_collectives.variants(target.collective))
         spare = max(0.0, seconds - THOROUGH_LAUNCHES * self.launches.overhead) / 4
         tuning = Tuning(target.case, target.ranks, sizes)
         tuning.effort = Effort(
-            survey_seconds=within(spare / (first / 2 * algorithms), 0.001, 0.01),
-            refine_seconds=within(spare / (first * 8), 0.001, 0.02),
-            final_seconds=within(spare / (2 * first * 6), 0.001, 0.06),
+            survey_seconds=within(spare / (2 * first * algorithms), 0.001, 0.01),
+            refine_seconds=within(spare / (2 * first * 8), 0.001, 0.02),
+            final_seconds=within(spare / (2 * first * 3 * FINALS), 0.001, 0.06),
             finals=FINALS,
         )
         tuning.step = lambda what: self.step(f"{target}: {what}")
         tuning.allowed = target.allows
 
-        def launch(_: Tuning, name: str, cases: list[Case], each: float) -> list[dict]:
-            found = self.launches(f"{target}: {name}", cases, target.ranks, each, PART, in_order=True)
-            return [{"not_applicable": "no time"} if result is None else result for result in found]
+        def launch(_: Tuning, name: str, cases: list[Case], each: float) -> list[dict | None]:
+            return self.launches(f"{target}: {name}", cases, target.ranks, each, PART, in_order=True)
 
         tuning.launch = launch
         return tuning
@@ -141,12 +179,25 @@ class Tuner:
         new = [i for i, key in enumerate(keys) if self.journal.recall(name, key) is None]
         if new:
             self.step(f"{target}: checking")
-            if self.launches.left < self.launches.overhead:
-                raise OutOfTime(f"time for {name}", "none")
-            wrong = self.check([asked[i][1] for i in new], target.ranks, self.launches.left)
+            wrong = self.checked_by_parts([asked[i][1] for i in new], target.ranks)
             self.journal.keep(name, [(keys[i], {"wrong": wrong.get(place, "")}) for place, i in enumerate(new)])
         found = [(choice, self.journal.recall(name, key)["wrong"]) for (choice, _), key in zip(asked, keys)]
         return {choice: what for choice, what in found if what}
+
+    def checked_by_parts(self, cases: Sequence[Case], ranks: int) -> dict[int, str]:
+        """What is wrong, by place; where the launch itself fails, its halves, down to the case that does not end."""
+        if self.launches.left < self.launches.overhead:
+            raise OutOfTime("time to check", "none")
+        try:
+            return self.check(cases, ranks, self.launches.left)
+        except OutOfTime:
+            raise
+        except Failed as error:
+            if len(cases) == 1:
+                return {0: f"{cases[0].algorithm}: {error}"}
+        half = len(cases) // 2
+        second = self.checked_by_parts(cases[half:], ranks)
+        return {**self.checked_by_parts(cases[:half], ranks), **{half + place: what for place, what in second.items()}}
 
     @staticmethod
     def case(target: Target, size: int, choice: Choice, in_place: bool = False) -> Case:
@@ -172,9 +223,9 @@ def within(value: float, least: float, most: float) -> float:
 
 
 def steps(targets: Sequence[Target]) -> int:
-    """About how many, for a bar: those of the first page, of searches, checks and judging."""
+    """About how many, for a bar: those of the first page, of searches, checks, judging and other questions."""
     first_page = LEAST_LAUNCHES * len({target.ranks for target in targets})
-    return first_page + len(targets) * (THOROUGH_LAUNCHES + 1 + MOST_LAUNCHES)
+    return first_page + len(targets) * (THOROUGH_LAUNCHES + 1 + MOST_LAUNCHES + LEAST_LAUNCHES + 2 * CONFIRMING)
 
 
 def check_target(target: Target) -> None:

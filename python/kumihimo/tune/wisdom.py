@@ -12,13 +12,13 @@ from pathlib import Path
 from kumihimo import _plan
 from kumihimo.bench.tuned import Choice
 from kumihimo.errors import BadInput
+from kumihimo.ranges import ranges
 from kumihimo.tune.judging import Judged
-from kumihimo.tune.ranges import ranges
 from kumihimo.tune.reading import folder
 from kumihimo.tune.targets import Target
 
 LIBRARY: Choice = ("library", ())
-KEY = ("collective", "ranks", "nodes", "ranks_per_node", "determinism")
+KEY = ("collective", "ranks", "nodes", "ranks_per_node", "determinism", "emulated")
 FIGURES = ("seconds", "library_seconds", "ratio", "ratio_low", "ratio_high")
 
 
@@ -49,6 +49,8 @@ def choices_of(target: Target, judged: Sequence[Judged]) -> list[dict]:
         measured = [figures_at(by_size[size]) for size in each.sizes if by_size[size].ours]
         row = {**target.key, "algorithm": name, "parameters": dict(parameters)}
         row |= {"from_bytes": each.from_bytes, "to_bytes": each.to_bytes}
+        if each.chosen != LIBRARY:
+            row["also"] = sorted({label for size in each.sizes for label in by_size[size].also})
         found.append({**row, **figures_of_worst({**row, "measured": measured}), "measured": measured})
     return found
 
@@ -56,7 +58,9 @@ def choices_of(target: Target, judged: Sequence[Judged]) -> list[dict]:
 def figures_at(judged: Judged) -> dict:
     """What was measured, also of what was not chosen."""
     name, parameters = judged.choice
-    return rounded({"bytes": judged.bytes, "algorithm": name, "parameters": dict(parameters), **judged.figures})
+    refused = {"refused": judged.refused} if judged.refused else {}
+    found = {"bytes": judged.bytes, "algorithm": name, "parameters": dict(parameters), **judged.figures, **refused}
+    return rounded(found)
 
 
 def document(choices: list[dict], made: dict, *, machine: dict | None = None, mpi: str | None = None) -> dict:
@@ -66,17 +70,18 @@ def document(choices: list[dict], made: dict, *, machine: dict | None = None, mp
 
 
 def joined(old: dict | None, new: dict) -> dict:
-    """The new choices, and of the old file those for other ranks or collectives, and for lengths outside of the new."""
-    lengths: dict[tuple, tuple[int, int]] = {}
+    """The new choices, and of the old file all that they do not speak of: choices for other ranks or collectives, and
+    for lengths that lie in none of the new ranges (kumihimo.ranges: where nothing near was measured). Those of emulated
+    nodes come last, since the first that fits is taken."""
+    ranges_of: dict[tuple, list[tuple[int, float]]] = {}
     for choice in new["choices"]:
-        low, high = lengths.get(key_of(choice), (choice["from_bytes"], choice["to_bytes"]))
-        lengths[key_of(choice)] = min(low, choice["from_bytes"]), max(high, choice["to_bytes"])
-    kept = [
-        part
-        for choice in (old or {}).get("choices", [])
-        for part in (outside(choice, *lengths[key_of(choice)]) if key_of(choice) in lengths else [choice])
-    ]
-    return {**new, "choices": [*new["choices"], *kept]}
+        span = choice.get("from_bytes", 0), choice.get("to_bytes", inf)
+        ranges_of.setdefault(key_of(choice), []).append(span)
+    kept = (old or {}).get("choices", [])
+    for key, spans in ranges_of.items():
+        for low, high in spans:
+            kept = [p for choice in kept for p in (outside(choice, low, high) if key_of(choice) == key else [choice])]
+    return {**new, "choices": sorted([*new["choices"], *kept], key=lambda choice: bool(choice.get("emulated")))}
 
 
 def outside(choice: dict, low: int, high: int) -> list[dict]:
@@ -111,8 +116,9 @@ def key_of(choice: dict) -> tuple:
     return tuple(choice.get(name) for name in KEY)
 
 
-def existing(path: Path, mpi: str) -> dict | None:
-    """The file that is there, if there is one, after a look at whether it may be written over."""
+def existing(path: Path, mpi: str, simulated: dict | None = None) -> dict | None:
+    """The file that is there, if there is one, after a look at whether it may be written over: by choices measured with
+    this MPI library, or by what the simulator says of the machine `simulated` (as `made` names it)."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -121,11 +127,27 @@ def existing(path: Path, mpi: str) -> dict | None:
         raise BadInput("a file of wisdom, or a new one, as --output", str(path), "name another file") from None
     try:
         _plan.read_wisdom(text, _plan.this_machine(), mpi)
+        file = json.loads(text)
+        check_source(file, simulated)
     except BadInput as error:
         raise BadInput(
             f"--output {path} to be a new file, or {error.expected}", error.found, "name another, or remove it"
         ) from None
-    return json.loads(text)
+    return file
+
+
+def check_source(file: dict, simulated: dict | None) -> None:
+    """Measured figures and those of the simulator do not stand in one file."""
+    made = file.get("made")
+    theirs = made.get("simulated") if isinstance(made, dict) else None
+    if theirs is None and any(choice.get("simulated") for choice in file["choices"]):
+        theirs = {}
+    if simulated is None and theirs is not None:
+        raise BadInput("wisdom that was measured", "the simulator's")
+    if simulated is not None and theirs != simulated and (theirs is not None or file["choices"]):
+        text = ", ".join(f"{name} {value}" for name, value in simulated.items())
+        other = ", ".join(f"{name} {value}" for name, value in (theirs or {}).items()) or "of another machine"
+        raise BadInput(f"the simulator's wisdom of {text}", "wisdom that was measured" if theirs is None else other)
 
 
 def check_writable(path: Path) -> None:

@@ -90,6 +90,8 @@ using CancelRequest = int (*)(void* state, int complete);
   X(Comm_get_attr, (Handle, int, void*, int*))                                                                         \
   X(Comm_call_errhandler, (Handle, int))                                                                               \
   X(Comm_set_errhandler, (Handle, Handle))                                                                             \
+  X(Comm_get_errhandler, (Handle, Handle*))                                                                            \
+  X(Errhandler_free, (Handle*))                                                                                        \
   X(Send, (const void*, int, Handle, int, int, Handle))                                                                \
   X(Recv, (void*, int, Handle, int, int, Handle, StatusWords*))                                                        \
   X(Isend, (const void*, int, Handle, int, int, Handle, Handle*))                                                      \

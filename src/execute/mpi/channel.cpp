@@ -72,8 +72,9 @@ bool Outbox::progress() {
 bool Outbox::has_room() {
   const auto slots = static_cast<std::uint64_t>(memory_.shape.slots);
   if (filled_ - known_consumed_ < slots) return true;
+  if (has_lost_peer()) return false;
   known_consumed_ = memory_.acknowledge->consumed.load(std::memory_order_acquire);
-  return filled_ - known_consumed_ < slots;
+  return !has_lost_peer() && filled_ - known_consumed_ < slots;
 }
 
 bool Outbox::write(execute::Sending& message, Position& position) {
@@ -84,6 +85,10 @@ bool Outbox::write(execute::Sending& message, Position& position) {
   message.complete();
   return true;
 }
+
+// In the next slot, which the receiver looks at last: where the ring is full, in place of the first that it has not
+// read.
+void Outbox::give_up() { memory_.header(filled_).sequence.store(given_up, std::memory_order_release); }
 
 void Outbox::write_chunk(execute::Sending& message, Position& position) {
   SlotHeader& header = memory_.header(filled_);
@@ -123,10 +128,16 @@ bool Inbox::progress() {
   return moved;
 }
 
-SlotHeader* Inbox::filled_slot() const {
+SlotHeader* Inbox::filled_slot() {
   SlotHeader& header = memory_.header(emptied_);
-  return header.sequence.load(std::memory_order_acquire) == emptied_ + 1 ? &header : nullptr;
+  const std::uint64_t sequence = header.sequence.load(std::memory_order_acquire);
+  if (sequence == emptied_ + 1) return &header;
+  if (sequence == given_up && busy() && !error_) [[unlikely]]
+    error_ = execute::failed_elsewhere("the messages of every rank of the node");
+  return nullptr;
 }
+
+void Inbox::give_up() { memory_.acknowledge->consumed.store(given_up, std::memory_order_release); }
 
 // At the first chunk of a message: whose is it?
 Inbox::Choice Inbox::choose(const SlotHeader& header) {

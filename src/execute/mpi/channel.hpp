@@ -13,6 +13,8 @@
 // its receive was started stays in its slots as long as nothing else is expected; otherwise it is set aside on the
 // heap, so that no message ever holds up another. One that has not the length its receiver expects is an error, found
 // at its first chunk, before a byte of it is delivered.
+//
+// An end that gives up says so in the lines that the other one looks at anyway, so that it need not wait for ever.
 #pragma once
 
 #include "execute/transport.hpp"
@@ -39,8 +41,10 @@ struct ChannelKey {
 };
 ChannelKey channel_key(const execute::MessageKey& key);
 
+inline constexpr std::uint64_t given_up = ~std::uint64_t{0};
+
 struct alignas(cache_line_bytes) SlotHeader {
-  std::atomic<std::uint64_t> sequence; // n + 1 once the n-th slot of the channel's life is filled
+  std::atomic<std::uint64_t> sequence; // n + 1 once the n-th slot of the channel's life is filled; or given_up
   ChannelKey key;
   std::uint64_t left : 44;  // bytes of the message from this chunk on: in its first chunk, all
   std::uint64_t bytes : 20; // of this chunk
@@ -50,7 +54,7 @@ static_assert(sizeof(SlotHeader) == cache_line_bytes);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 struct alignas(cache_line_bytes) AcknowledgeLine {
-  std::atomic<std::uint64_t> consumed; // slots emptied by the receiver
+  std::atomic<std::uint64_t> consumed; // slots emptied by the receiver; or given_up
 };
 static_assert(sizeof(AcknowledgeLine) == cache_line_bytes);
 
@@ -87,6 +91,8 @@ class Outbox {
   void start(execute::Sending& message);
   bool progress(); // true: something moved
   bool busy() const { return !waiting_.empty(); }
+  void give_up(); // nothing is sent any more; what the receiver has not read yet may be lost
+  bool has_lost_peer() const { return known_consumed_ == given_up; } // found where there is no room
 
  private:
   struct Position {
@@ -110,7 +116,8 @@ class Inbox {
   void start(execute::Receiving& message);
   bool progress(); // true: something moved
   bool busy() const { return current_ || current_aside_ || !expected_.empty(); }
-  // A message that was not the one expected. It stays undelivered, and the inbox busy.
+  void give_up(); // nothing is taken any more
+  // A message that was not the one expected: it stays undelivered, and the inbox busy. Or one that will never come.
   const std::optional<Error>& error() const { return error_; }
   std::int64_t set_aside() const { return static_cast<std::int64_t>(aside_.size()); }
   std::int64_t set_aside_room_bytes() const; // allocated for them
@@ -126,7 +133,7 @@ class Inbox {
   };
   enum class Choice { deliver, set_aside, leave };
 
-  SlotHeader* filled_slot() const;
+  SlotHeader* filled_slot();
   Choice choose(const SlotHeader& header);
   bool fits(const execute::Receiving& receiver, const SlotHeader& first_chunk);
   Aside& begin_aside(const SlotHeader& first_chunk);

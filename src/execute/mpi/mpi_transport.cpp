@@ -27,20 +27,50 @@ Status agree(const Library& library, Handle communicator, const Status& mine) {
   return Nothing{};
 }
 
+// While it lives, errors on a communicator of the program's are returned to us: what we make for ourselves there may
+// fail (a library has 2048 communicators, or 65536), and the program, which would not have made it, must not end for
+// that.
+class ErrorsReturned {
+ public:
+  ErrorsReturned(const Library& library, Handle communicator) : library_(library), communicator_(communicator) {
+    if (library_.call.Comm_get_errhandler(communicator_, &before_) != 0) return;
+    changed_ = library_.call.Comm_set_errhandler(communicator_, library_.constants.errors_return) == 0;
+  }
+  ~ErrorsReturned() {
+    if (changed_) library_.call.Comm_set_errhandler(communicator_, before_);
+    const bool predefined =
+        before_ == library_.constants.errors_return || before_ == library_.constants.errors_are_fatal;
+    if (before_ != 0 && !predefined) library_.call.Errhandler_free(&before_);
+  }
+  ErrorsReturned(const ErrorsReturned&) = delete;
+  ErrorsReturned& operator=(const ErrorsReturned&) = delete;
+
+ private:
+  const Library& library_;
+  Handle communicator_, before_ = 0;
+  bool changed_ = false;
+};
+
+Status split(const Library& library, Handle communicator, Handle& own) {
+  const ErrorsReturned returned(library, communicator);
+  std::int32_t rank = 0;
+  library.call.Comm_rank(communicator, &rank);
+  return library.check(library.call.Comm_split(communicator, 0, rank, &own), "MPI_Comm_split");
+}
+
 } // namespace
 
 Result<std::unique_ptr<MpiTransport>> MpiTransport::create(const Library& library, Handle communicator,
                                                            TransportOptions options) {
   // Not by MPI_Comm_dup, which would call the program's own functions for the attributes that it copies.
   Handle own = 0;
-  std::int32_t rank = 0;
-  library.call.Comm_rank(communicator, &rank);
-  const Status copied = library.check(library.call.Comm_split(communicator, 0, rank, &own), "MPI_Comm_split");
+  const Status copied = split(library, communicator, own);
   if (Status status = agree(library, communicator, copied); !status) return status.error();
   library.call.Comm_set_errhandler(own, library.constants.errors_return);
   std::unique_ptr<MpiTransport> transport(new MpiTransport(library, own, options));
   if (Status status = transport->set_up(); !status) return status.error();
   transport->complete_ = true;
+  if (transport->is_near()) transport->go_without_communicators(communicator);
   return transport;
 }
 
@@ -61,8 +91,22 @@ MpiTransport::~MpiTransport() {
   int finalized = 0;
   if (library_.call.Finalized(&finalized) != 0 || finalized) return;
   memory_.reset();
-  if (node_ != 0) library_.call.Comm_free(&node_);
+  free_communicators();
+}
+
+void MpiTransport::free_communicators() {
+  if (!owns_communicators_) return;
+  library_.call.Comm_free(&node_);
   library_.call.Comm_free(&communicator_);
+  owns_communicators_ = false;
+}
+
+// No message will go by MPI: the memory stays without the communicators that it was made over, of which a library has
+// few. What is agreed on later is agreed on over the program's, and to drive the library any will do.
+void MpiTransport::go_without_communicators(Handle programs) {
+  point_to_point_->drive_by(library_.constants.comm_self);
+  free_communicators();
+  communicator_ = programs;
 }
 
 Status MpiTransport::set_up() {
@@ -202,6 +246,12 @@ Status MpiTransport::prepare(const execute::Demands& demands) {
   return any_rank_is_far() ? point_to_point_->prepare(*all) : Status(Nothing{});
 }
 
+void MpiTransport::refuse() const {
+  execute::Demands none;
+  none.impossible = true;
+  if (!owns_communicators_ && !has_lost_peers_) static_cast<void>(demands_of_all(none));
+}
+
 Result<execute::Demands> MpiTransport::demands_of_all(const execute::Demands& mine) const {
   const std::int64_t asked[] = {mine.lanes,         mine.window,   mine.spread,
                                 mine.largest_bytes, mine.offloads, mine.impossible};
@@ -254,6 +304,7 @@ execute::Transport::Progress MpiTransport::progress() {
     if (near.out.busy()) moved |= near.out.progress();
     if (near.in.busy()) moved |= near.in.progress();
     if (near.in.error()) return fail(*near.in.error());
+    if (near.out.has_lost_peer()) return fail(execute::failed_elsewhere("a receiver on every rank of the node"));
     if (near.out.busy() || near.in.busy()) {
       ++i;
     } else {
@@ -270,7 +321,10 @@ execute::Transport::Progress MpiTransport::progress() {
 }
 
 void MpiTransport::idle() {
-  if (!waiting_.turn()) return;
+  if (waiting_.turn()) tend();
+}
+
+void MpiTransport::tend() {
   point_to_point_->drive_library();
   if (options_.timeout_seconds > 0) check_time();
 }
@@ -304,10 +358,14 @@ std::string MpiTransport::awaited() const {
 Error MpiTransport::error() const { return *point_to_point_->error(); }
 
 // The messages under way may soon be gone, so nothing keeps an address of theirs. Without neighbours every later
-// message goes to the point-to-point side, which takes none after an error: the usual path pays nothing for this.
+// message goes to the point-to-point side, which takes none after an error: the usual path pays nothing for this. The
+// ranks of the node learn of it, where they wait for this one; those of others only by a time limit.
 execute::Transport::Progress MpiTransport::fail(Error reason) {
   active_.clear();
-  for (std::unique_ptr<Neighbour>& near : neighbours_) near.reset();
+  for (std::unique_ptr<Neighbour>& near : neighbours_) {
+    if (near) near->out.give_up(), near->in.give_up();
+    near.reset();
+  }
   point_to_point_->abandon(reason);
   return Progress::failed;
 }

@@ -1,6 +1,7 @@
 // Moves a schedule's messages between the ranks of an MPI communicator: over shared memory between ranks of one node,
-// by MPI's point-to-point messages between nodes. All on a communicator of its own, so that nothing of the program's is
-// ever matched. The first error ends it: prepare() and progress() answer with that error ever after.
+// by MPI's point-to-point messages between nodes. These on a communicator of its own, so that nothing of the program's
+// is ever matched; where all ranks share memory it keeps none. The first error ends it: prepare() and progress() answer
+// with that error ever after.
 #pragma once
 
 #include "execute/mpi/abi.hpp"
@@ -31,18 +32,23 @@ struct TransportOptions {
 
 class MpiTransport final : public execute::Transport {
  public:
-  // Collective over `communicator`: all ranks get one or none does. The library outlives the transport.
+  // Collective over `communicator`: all ranks get one or none does, whatever its error handler. The library outlives
+  // the transport, and the communicator its calls of prepare(), which are collective over it.
   static Result<std::unique_ptr<MpiTransport>> create(const Library& library, Handle communicator,
                                                       TransportOptions options = {});
   ~MpiTransport() override; // collective, unless MPI is finalized
 
   // Collective: what is decided is what the most demanding rank asks, so that all answer alike.
   Status prepare(const execute::Demands& demands) override;
+  // For a rank whose transport has failed and that others, which do not know, may ask in prepare(): they must not take
+  // what it does next on the program's communicator for its answer. Collective with their prepare().
+  void refuse() const;
   std::uint64_t begin() override { return waiting_.reset(), has_moved_ = true, ++instance_; }
   void send(execute::Sending& message) override;
   void receive(execute::Receiving& message) override;
   Progress progress() override;
   void idle() override;
+  void tend(); // what idle() does beside waiting, for who waits without it
   Error error() const override;
   void abandon(const Error& reason) override { fail(reason); }
   bool gathers() const override { return true; }
@@ -64,6 +70,8 @@ class MpiTransport final : public execute::Transport {
   };
   MpiTransport(const Library& library, Handle communicator, TransportOptions options);
   Status set_up();
+  void free_communicators();
+  void go_without_communicators(Handle programs);
   Status find_node();
   Status join_node();
   Result<std::int64_t> share_of_shared_memory(Handle machine) const;
@@ -81,6 +89,7 @@ class MpiTransport final : public execute::Transport {
   const Library& library_;
   TransportOptions options_;
   Handle communicator_, node_ = 0;
+  bool owns_communicators_ = true;
   bool complete_ = false; // all ranks have their part
   std::int64_t shared_memory_share_bytes_ = 0;
   std::int32_t rank_ = 0, ranks_ = 0;

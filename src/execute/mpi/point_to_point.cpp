@@ -64,7 +64,7 @@ void PointToPoint::send(execute::Sending& message) {
   item.message = &message;
   const std::byte* data = message.only.data;
   if (message.pieces().size() > 1) {
-    item.buffer = buffer_of(message.bytes);
+    item.buffer = Buffer(message.bytes);
     std::byte* to = item.buffer.data();
     for (const execute::Piece& piece : message.pieces()) {
       std::memcpy(to, piece.data, static_cast<std::size_t>(piece.bytes));
@@ -84,7 +84,7 @@ void PointToPoint::receive(execute::Receiving& message) {
   item.message = item.receiving = &message;
   std::byte* to = message.bytes == 0 ? nullptr : message.direct();
   if (!to && message.bytes > 0) {
-    item.buffer = buffer_of(message.bytes);
+    item.buffer = Buffer(message.bytes);
     to = item.buffer.data();
   }
   check(library_.call.Irecv(to, static_cast<int>(message.bytes), library_.constants.byte, message.key.peer.value,
@@ -123,9 +123,8 @@ bool PointToPoint::progress() {
 void PointToPoint::finish(UnderWay& item, const StatusWords& status) {
   if (item.receiving) {
     if (!is_whole(item, status)) return;
-    if (!item.buffer.empty()) item.receiving->take(item.buffer.data(), item.message->bytes);
+    if (item.buffer.exists()) item.receiving->take(item.buffer.data(), item.message->bytes);
   }
-  if (item.buffer.capacity() > 0) spare_.push_back(std::move(item.buffer));
   item.message->complete();
 }
 
@@ -147,7 +146,7 @@ void PointToPoint::abandon(const Error& reason) {
   cancel_receives();
   static std::vector<Buffer>& left_to_the_library = *new std::vector<Buffer>; // never destroyed, as said
   for (UnderWay& item : under_way_)
-    if (!item.buffer.empty()) left_to_the_library.push_back(std::move(item.buffer));
+    if (item.buffer.exists()) left_to_the_library.push_back(std::move(item.buffer));
   under_way_.clear();
 }
 
@@ -172,16 +171,6 @@ void PointToPoint::drive_library() {
   check(library_.call.Iprobe(library_.constants.any_source, library_.constants.any_tag, communicator_, &found,
                              library_.constants.status_ignore),
         "MPI_Iprobe");
-}
-
-PointToPoint::Buffer PointToPoint::buffer_of(std::int64_t bytes) {
-  Buffer buffer;
-  if (!spare_.empty()) {
-    buffer = std::move(spare_.back());
-    spare_.pop_back();
-  }
-  if (static_cast<std::int64_t>(buffer.size()) < bytes) buffer.resize(static_cast<std::size_t>(bytes));
-  return buffer;
 }
 
 void PointToPoint::check(int code, const char* what) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "execute/mpi/abi.hpp"
+#include "execute/scratch.hpp"
 #include "execute/transport.hpp"
 
 #include <cstdint>
@@ -47,19 +48,19 @@ class PointToPoint {
   std::vector<std::int32_t> awaited() const; // the peers of what is under way
   // Lets the library make progress on everything else that it has under way in this process.
   void drive_library();
+  void drive_by(Handle communicator) { communicator_ = communicator; } // where nothing is ever sent
   // Gives up everything that is under way; `reason` is the error() from now on, unless there is one already.
   void abandon(const Error& reason);
   const std::optional<Error>& error() const { return error_; } // the first
 
  private:
-  using Buffer = std::vector<std::byte>;
+  using Buffer = execute::Scratch;
   struct UnderWay {
     Handle request = 0;
     execute::Message* message = nullptr;
     execute::Receiving* receiving = nullptr; // the same, where it is a receive
-    Buffer buffer;                           // not empty: through which it is sent or received
+    Buffer buffer;                           // where there is one: through which it is sent or received
   };
-  Buffer buffer_of(std::int64_t bytes);
   void finish(UnderWay& item, const StatusWords& status);
   bool is_whole(const UnderWay& item, const StatusWords& status);
   void cancel_receives();
@@ -69,7 +70,6 @@ class PointToPoint {
   Handle communicator_;
   Tags tags_;
   std::vector<UnderWay> under_way_;
-  std::vector<Buffer> spare_;
   std::optional<Error> error_;
 };
 

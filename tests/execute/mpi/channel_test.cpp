@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <deque>
 #include <memory>
 #include <numeric>
 #include <random>
@@ -196,6 +197,44 @@ TEST(Channel, A_message_of_another_length_is_an_error_and_writes_nothing) {
   for (const auto& [sent, expected] : {std::pair{16, 8}, {8, 16}, {5'000, 40}, {40, 5'000}, {5'000, 4'000}, {8, 0}})
     for (bool set_aside : {false, true})
       for (bool starts_first : {false, true}) expect_wrong_length(sent, expected, set_aside, starts_first);
+}
+
+TEST(Channel, An_end_that_gives_up_is_no_more_waited_for) {
+  for (const int before : {0, 1, 3, 4, 9}) { // messages read first; the ring has 4 slots
+    Ring ring(small);
+    Outbox out(ring.channel);
+    Inbox in(ring.channel);
+    for (int i = 0; i < before; ++i) {
+      Letter letter(key_of(i), 8, 1, i);
+      out.start(letter.send);
+      in.start(letter.receive);
+      EXPECT_TRUE(letter.arrived());
+    }
+    EXPECT_FALSE(in.error());
+    out.give_up();
+    in.progress();
+    EXPECT_FALSE(in.error()) << "nothing is awaited";
+    Letter awaited(key_of(before), 8, 1, before);
+    in.start(awaited.receive);
+    ASSERT_TRUE(in.error()) << before;
+    EXPECT_TRUE(in.error()->elsewhere);
+    EXPECT_EQ(awaited.receive_open, 1);
+  }
+}
+
+TEST(Channel, A_sender_learns_that_its_receiver_has_given_up) {
+  Ring ring(small);
+  Outbox out(ring.channel);
+  Inbox in(ring.channel);
+  in.give_up();
+  std::deque<Letter> letters;
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_FALSE(out.has_lost_peer());
+    out.start(letters.emplace_back(key_of(i), 8, 1, i).send);
+  }
+  EXPECT_TRUE(out.has_lost_peer()) << "where there is no room";
+  EXPECT_TRUE(out.busy());
+  EXPECT_FALSE(out.progress());
 }
 
 TEST(Channel, A_message_of_other_elements_is_an_error) {

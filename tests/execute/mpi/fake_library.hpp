@@ -5,6 +5,7 @@
 #include "execute/mpi/abi.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <vector>
 
@@ -19,7 +20,10 @@ struct FakeRequest {
 struct FakeWorld {
   std::int32_t ranks = 2, node_ranks = 1;
   std::vector<FakeRequest> requests;
-  int test_code = 0, split_type_code = 0, query_code = 0;
+  int test_code = 0, split_code = 0, split_type_code = 0, query_code = 0;
+  std::array<Handle, 4> handlers = {11, 11, 11, 11}; // of errors, by communicator: 11 is one of the program's
+  Handle handler_at_split = 0;                       // of the communicator that is split
+  int handlers_held = 0;
   bool cancels = true;         // whether a cancelled receive is given back
   std::int64_t others_say = 0; // in agreements on a largest value
   int others_say_from = 1;     // the how-manieth such agreement
@@ -35,7 +39,7 @@ struct FakeWorld {
   }
 };
 
-constexpr Handle world_handle = 1, own_handle = 2, node_handle = 3;
+constexpr Handle world_handle = 1, own_handle = 2, node_handle = 3, returning_handler = 12;
 
 inline int add_request(bool receives, Handle* request) {
   FakeWorld::now().requests.push_back({receives});
@@ -82,8 +86,11 @@ inline int allreduce(const void* mine, void* all, int count, Handle type, Handle
 
 inline int allgather(const void* mine, int count, Handle type, void* all, int, Handle, Handle) {
   const std::size_t bytes = static_cast<std::size_t>(count) * (type == 64 ? 8 : 4);
-  for (std::int32_t r = 0; r < FakeWorld::now().node_ranks; ++r)
-    std::memcpy(static_cast<std::byte*>(all) + bytes * static_cast<std::size_t>(r), mine, bytes);
+  for (std::int32_t r = 0; r < FakeWorld::now().node_ranks; ++r) {
+    std::byte* const part = static_cast<std::byte*>(all) + bytes * static_cast<std::size_t>(r);
+    std::memcpy(part, mine, bytes);
+    if (type == 32 && count == 1) std::memcpy(part, &r, bytes); // their ranks
+  }
   return 0;
 }
 
@@ -92,6 +99,7 @@ inline Library fake_library() {
   Library library;
   Functions& f = library.call;
   library.constants.comm_world = world_handle;
+  library.constants.errors_return = returning_handler;
   library.constants.datatypes[static_cast<std::size_t>(DataType::int64)] = 64;
   library.constants.datatypes[static_cast<std::size_t>(DataType::int32)] = 32;
   for (std::size_t i = 0; i < library.constants.operations.size(); ++i)
@@ -108,14 +116,22 @@ inline Library fake_library() {
     return 0;
   };
   f.Comm_split = [](Handle from, int, int, Handle* part) {
-    return *part = from == world_handle ? own_handle : node_handle, 0;
+    *part = from == world_handle ? own_handle : node_handle;
+    FakeWorld::now().handler_at_split = FakeWorld::now().handlers[static_cast<std::size_t>(from)];
+    return FakeWorld::now().split_code;
   };
   f.Comm_split_type = [](Handle, int, int, Handle, Handle* node) {
     *node = node_handle;
     return FakeWorld::now().split_type_code;
   };
   f.Comm_free = [](Handle* c) { return ++FakeWorld::now().communicators_freed, *c = 0, 0; };
-  f.Comm_set_errhandler = [](Handle, Handle) { return 0; };
+  f.Comm_set_errhandler = [](Handle c, Handle h) {
+    return FakeWorld::now().handlers[static_cast<std::size_t>(c)] = h, 0;
+  };
+  f.Comm_get_errhandler = [](Handle c, Handle* h) {
+    return *h = FakeWorld::now().handlers[static_cast<std::size_t>(c)], ++FakeWorld::now().handlers_held, 0;
+  };
+  f.Errhandler_free = [](Handle* h) { return --FakeWorld::now().handlers_held, *h = 0, 0; };
   f.Comm_get_attr = [](Handle, int, void* value, int* found) {
     static int bound = 32767;
     *static_cast<int**>(value) = &bound;

@@ -124,6 +124,35 @@ TEST_F(NodeMemoryTest, A_rank_that_fails_alone_still_agrees) {
   EXPECT_EQ(world_.communicators_freed, 0);
 }
 
+// The program's error handler may end it; what we make is not what it asked for.
+TEST_F(NodeMemoryTest, A_communicator_too_many_is_an_error_that_is_returned) {
+  world_.split_code = 5;
+  const Result<std::unique_ptr<MpiTransport>> transport = MpiTransport::create(library_, testing::world_handle);
+  ASSERT_FALSE(transport.ok());
+  EXPECT_NE(transport.error().sentence().find("MPI_Comm_split"), std::string::npos);
+  EXPECT_EQ(world_.handler_at_split, testing::returning_handler);
+  EXPECT_EQ(world_.handlers[testing::world_handle], 11) << "the program's again";
+  EXPECT_EQ(world_.handlers_held, 0);
+  EXPECT_EQ(world_.allreduces, 1) << "told to the others";
+}
+
+TEST_F(NodeMemoryTest, Where_all_ranks_share_memory_no_communicator_is_kept) {
+  {
+    const Result<std::unique_ptr<MpiTransport>> transport = MpiTransport::create(library_, testing::world_handle);
+    ASSERT_TRUE(transport.ok()) << transport.error().sentence();
+    EXPECT_EQ(world_.communicators_freed, 2);
+    EXPECT_EQ(world_.windows_freed, 0);
+    EXPECT_TRUE((*transport)->prepare({}).ok());
+    world_.others_say = 1'000'000;
+    EXPECT_FALSE((*transport)->prepare({}).ok()) << "it still asks the others";
+  }
+  EXPECT_EQ(world_.communicators_freed, 2);
+  EXPECT_EQ(world_.windows_freed, 1);
+  library_ = testing::fake_library(); // ranks that share none
+  { EXPECT_TRUE(MpiTransport::create(library_, testing::world_handle).ok()); }
+  EXPECT_EQ(world_.communicators_freed, 2) << "at the end";
+}
+
 TEST_F(NodeMemoryTest, Demands_of_another_rank_are_refused_here_too) {
   world_.node_ranks = 1;
   const Result<std::unique_ptr<MpiTransport>> transport = MpiTransport::create(library_, testing::world_handle);

@@ -51,6 +51,36 @@ static void one_within_another(int keyval, int ranks, int *wrong) {
   MPI_Comm_free(&outer);
 }
 
+/* A sum in a function for an attribute, to which the ranks come by different calls. */
+static int sum_in_it;
+static int sum_at_end(MPI_Comm comm, int keyval, void *value, void *extra) {
+  (void)comm, (void)keyval, (void)value, (void)extra;
+  sum_in_it = ones(MPI_COMM_WORLD);
+  return MPI_SUCCESS;
+}
+
+static void by_different_calls(int rank, int ranks, int *wrong) {
+  for (int way = 0; way < 4; ++way) {
+    MPI_Comm comm;
+    int keyval, value = 0;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, sum_at_end, &keyval, NULL);
+    MPI_Comm_set_attr(comm, keyval, &value);
+    sum_in_it = 0;
+    if (rank == 1 && way == 0) MPI_Comm_delete_attr(comm, keyval);
+    if (rank == 1 && way == 1) MPI_Attr_delete(comm, keyval);
+    if (way >= 2) { /* to put another value in its place is an end, too */
+      if (rank == 1 && way == 2) MPI_Comm_set_attr(comm, keyval, &value);
+      if (rank == 1 && way == 3) MPI_Attr_put(comm, keyval, &value);
+      if (rank != 1) MPI_Comm_delete_attr(comm, keyval);
+      if (rank != 1) MPI_Comm_set_attr(comm, keyval, &value);
+    }
+    MPI_Comm_free(&comm);
+    *wrong |= sum_in_it != ranks;
+    MPI_Comm_free_keyval(&keyval);
+  }
+}
+
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   int rank, ranks, wrong = 0;
@@ -61,6 +91,7 @@ int main(int argc, char **argv) {
   const double at_one_time = many_at_once(ranks, &wrong);
   int keyval;
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_inner, &keyval, NULL);
+  by_different_calls(rank, ranks, &wrong);
   double before = 0;
   for (int i = 0; i < number; ++i) {
     MPI_Comm *comm = &comms[i % kept];

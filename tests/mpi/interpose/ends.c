@@ -1,6 +1,6 @@
 /* Programs that do not end as they should, as the first argument says: by MPI_Abort in the middle of a collective
- * ("abort"), without MPI_Finalize ("leave"), or because rank 1 is stopped or killed (the second argument: a signal) while
- * the others wait for it in the call that the first argument names. */
+ * ("abort"), without MPI_Finalize ("leave"), after a broadcast of unequal lengths ("unequal"), or because rank 1 is stopped
+ * or killed (the second argument: a signal) while the others wait for it in the call that the first argument names. */
 #include <mpi.h>
 
 #include <signal.h>
@@ -29,11 +29,19 @@ int main(int argc, char **argv) {
   MPI_Request request;
   MPI_Iallreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
   if (argc > 1 && strcmp(argv[1], "abort") == 0) {
+    if (rank == 1) usleep(300000); /* for the launcher to pass on what was said */
     if (rank == 1) MPI_Abort(MPI_COMM_WORLD, 7);
     double sums[1000];
     for (;;) MPI_Allreduce(MPI_IN_PLACE, sums, 1000, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   }
   MPI_Wait(&request, MPI_STATUS_IGNORE);
+  if (argc > 1 && strcmp(argv[1], "unequal") == 0) { /* rank 1 alone finds it, and rank 0 that nobody sends any more */
+    static char bytes[200];
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    const int first = MPI_Bcast(bytes, rank == 0 ? 200 : 100, MPI_CHAR, 0, MPI_COMM_WORLD);
+    const int second = MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    _exit((first != MPI_SUCCESS) == (rank == 1) && second != MPI_SUCCESS ? 9 : 1);
+  }
   if (argc > 2 && rank == 1) raise(strcmp(argv[2], "stop") == 0 ? SIGSTOP : SIGKILL);
   if (argc > 2) waits_in(argv[1]);
   _exit(0);

@@ -81,26 +81,40 @@ static void of_every_kind(void) {
 }
 
 /* The type is freed before the broadcast is complete, as MPI allows. */
+/* Functions of an attribute, which nobody but the program's own calls may make run. */
+static int asked;
+static int refuse_copy(MPI_Datatype type, int key, void *extra, void *in, void *out, int *flag) {
+  ++asked;
+  return MPI_ERR_OTHER;
+}
+static int note_end(MPI_Datatype type, int key, void *value, void *extra) { return ++asked, MPI_SUCCESS; }
+
 static void bcast_of_another_type(void) {
+  int key;
+  MPI_Type_create_keyval(refuse_copy, note_end, &key, NULL);
   for (int root = 0; root < ranks; ++root) {
     static int data[length];
     const int step = rank == root ? 1 : 2;
     MPI_Datatype every_second;
     MPI_Type_vector(length / 2, 1, 2, MPI_INT, &every_second);
     MPI_Type_commit(&every_second);
+    MPI_Type_set_attr(every_second, key, &key);
     MPI_Request request;
     for (int i = 0; i < length; ++i) data[i] = rank == root ? i + root : -5;
+    asked = 0;
     if (rank == root)
       MPI_Ibcast(data, length / 2, MPI_INT, root, MPI_COMM_WORLD, &request);
     else
       MPI_Ibcast(data, 1, every_second, root, MPI_COMM_WORLD, &request);
     MPI_Type_free(&every_second);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
+    expect(asked == 1, "the functions of a type's attribute");
     int right = 1;
     for (int i = 0; i < length / 2; ++i) right &= data[i * step] == i + root;
     for (int i = 0; rank != root && i < length / 2 - 1; ++i) right &= data[i * 2 + 1] == -5;
     expect(right, "bcast into another type");
   }
+  MPI_Type_free_keyval(&key);
 }
 
 /* Every way to wait and to test, with requests of other kinds, null and inactive ones among them. */

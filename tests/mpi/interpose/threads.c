@@ -33,6 +33,22 @@ static void *work(void *number) {
   return NULL;
 }
 
+/* Communicators that two threads use for the first time and free, each its own, in whatever order they come to it. */
+enum { brief = 40 };
+static MPI_Comm brief_comms[2][brief];
+
+static void *come_and_go(void *argument) {
+  const long me = (long)argument;
+  for (int i = 0; i < brief; ++i) {
+    int in = 1, out = 0;
+    MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, brief_comms[me][i]);
+    MPI_Bcast(&out, 1, MPI_INT, 0, brief_comms[me][i]);
+    if (out != ranks) failures++;
+    MPI_Comm_free(&brief_comms[me][i]);
+  }
+  return NULL;
+}
+
 int main(int argc, char **argv) {
   int provided = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
@@ -43,6 +59,9 @@ int main(int argc, char **argv) {
   if (provided == MPI_THREAD_MULTIPLE) {
     for (long i = 0; i < threads; ++i) pthread_create(&ids[i], NULL, work, (void *)i);
     for (int i = 0; i < threads; ++i) pthread_join(ids[i], NULL);
+    for (int i = 0; i < 2 * brief; ++i) MPI_Comm_dup(MPI_COMM_WORLD, &brief_comms[i % 2][i / 2]);
+    for (long i = 0; i < 2; ++i) pthread_create(&ids[i], NULL, come_and_go, (void *)i);
+    for (int i = 0; i < 2; ++i) pthread_join(ids[i], NULL);
   } else {
     for (long i = 0; i < threads; ++i) work((void *)i);
   }

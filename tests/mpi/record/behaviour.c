@@ -1,4 +1,5 @@
-/* Programs that end, wait or run in other ways, by a word: late, rooted, unfinished, abort, threads, regions. */
+/* Programs that end, wait or run in other ways, by a word: late, rooted, gathered, unfinished, abort, threads, leaving,
+   regions. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <pthread.h>
@@ -38,6 +39,24 @@ static void rooted(void) {
   }
 }
 
+/* The last rank comes late: the root waits for it, and those that only hand over do not. A root that comes late may be
+   waited for. A scan's waiting cannot be told by who comes last. */
+static void gathered(void) {
+  static double all[8 * 1000];
+  for (int i = 0; i < 5; ++i) {
+    if (rank == ranks - 1) pause_ms(60);
+    MPI_Gather(x, 2, MPI_DOUBLE, all, 2, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == ranks - 1) pause_ms(60);
+    MPI_Reduce(x, y, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == ranks - 1) pause_ms(60);
+    MPI_Gather(x, 2, MPI_DOUBLE, all, 2, MPI_DOUBLE, ranks - 1, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Scan(x, y, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  }
+}
+
 /* More calls than are looked at one by one: a sample of them is. */
 static void many(void) {
   for (int i = 0; i < 5000; ++i) MPI_Allreduce(x, y, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
@@ -56,7 +75,27 @@ static void* sender(void* which) {
   return NULL;
 }
 
+/* Calls without end from more and more places, one level of them after another. */
+#define TEN(what) what what what what what what what what what what
+static void* without_end(void* unused) {
+  int there;
+  for (;;) {
+    TEN(TEN(TEN(MPI_Iprobe(MPI_ANY_SOURCE, 77, MPI_COMM_SELF, &there, MPI_STATUS_IGNORE);)))
+  }
+  return unused;
+}
+
+/* The process ends by itself while its threads call MPI. */
+static void leaving(void) {
+  pthread_t others[3];
+  for (int i = 0; i < 3; ++i) pthread_create(&others[i], NULL, without_end, NULL);
+  pause_ms(rank + 1);
+  exit(9);
+}
+
 static void threads(void) {
+  puts("threads");
+  fflush(stdout);
   pthread_t others[3];
   for (long i = 0; i < 3; ++i) pthread_create(&others[i], NULL, sender, (void*)(i + 1));
   sender((void*)0);
@@ -88,7 +127,7 @@ static void regions(void) {
 
 int main(int argc, char** argv) {
   const char* const what = argc > 1 ? argv[1] : "";
-  const int threaded = strcmp(what, "threads") == 0;
+  const int threaded = strcmp(what, "threads") == 0 || strcmp(what, "leaving") == 0;
   int provided;
   if (threaded)
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
@@ -99,7 +138,9 @@ int main(int argc, char** argv) {
   if (strcmp(what, "late") == 0) late();
   if (strcmp(what, "rooted") == 0) rooted();
   if (strcmp(what, "many") == 0) many();
-  if (threaded && provided == MPI_THREAD_MULTIPLE) threads();
+  if (strcmp(what, "gathered") == 0) gathered();
+  if (strcmp(what, "threads") == 0 && provided == MPI_THREAD_MULTIPLE) threads();
+  if (strcmp(what, "leaving") == 0 && provided == MPI_THREAD_MULTIPLE) leaving();
   if (strcmp(what, "regions") == 0) regions();
   if (strcmp(what, "unfinished") == 0 || strcmp(what, "abort") == 0)
     MPI_Allreduce(x, y, 10, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);

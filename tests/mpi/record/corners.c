@@ -83,6 +83,8 @@ static void* one_message(void* unused) {
 
 /* Many threads, never two of them at once besides the first. */
 static void one_by_one(void) {
+  puts("threads");
+  fflush(stdout);
   for (int i = 0; i < 50; ++i) {
     pthread_t thread;
     MPI_Request request;

@@ -24,8 +24,9 @@ class Profile:
         self.header, self.ranks = None, {}
         paths = [folder / "profile", *sorted(folder.glob("profile.rank*"))]
         for path in paths:
-            if path.exists():
-                lines = [json.loads(line) for line in path.read_text().splitlines()]
+            texts = path.read_text().splitlines(keepends=True) if path.exists() else []
+            lines = [json.loads(text) for text in texts if text.endswith("\n")]
+            if len(lines) > 1:  # a launcher may kill a rank that writes
                 self.header = self.header or lines[0]
                 self.ranks |= {line["rank"]: line for line in lines[1:]}
 
@@ -164,8 +165,22 @@ def counts(arguments):
         dup = [c["name"] for c in profile.ranks[rank]["communicators"]].index("MPI_Comm_dup")
         split = profile.calls(rank, "MPI_Allreduce", "split_calls", lambda row, dup=dup: row["communicator"] == dup)
         equal(split, 200, "each call on a communicator that was freed is split")
-        for name in ("MPI_Neighbor_alltoall", "MPI_Alltoallw", "MPI_Barrier"):
+        for name in ("MPI_Alltoallw", "MPI_Barrier", "MPI_Gatherv", "MPI_Reduce"):
             equal(profile.calls(rank, name, "split_calls"), 1, f"{name} is split")
+        for name in ("MPI_Neighbor_alltoall", "MPI_Scan", "MPI_Exscan"):  # alone a rank waits for nobody
+            equal(profile.calls(rank, name, "split_calls"), 1 if ranks == 1 else 0, f"{name} is not split")
+            check("split_calls" in the_row(profile, rank, name), f"{name} is told to be a blocking collective")
+        check("split_calls" not in the_row(profile, rank, "MPI_Recv"), "MPI_Recv is no collective")
+        own = [members.index(rank) if c["name"] == "MPI_Comm_split" else rank for c in communicators_of(profile, rank)]
+        equal([c["rank"] for c in communicators_of(profile, rank)], own, "the rank in each communicator")
+
+
+def the_row(profile, rank, name):
+    return next(row for row in profile.ranks[rank]["calls"] if row["call"] == name)
+
+
+def communicators_of(profile, rank):
+    return [c for c in profile.ranks[rank]["communicators"] if not c["window"] and c["name"] != "MPI_COMM_SELF"]
 
 
 def of_program(part, program):
@@ -220,6 +235,18 @@ def python(arguments):
         equal(profile.calls(rank, "MPI_Comm_free"), 1, "calls of MPI_Comm_free")
 
 
+def endless(arguments):
+    """Code that a program makes without end is not kept without end; what it does is counted all the same."""
+    profile, ended = recorded(arguments)
+    for rank in range(arguments[2]):
+        sites = profile.ranks[rank]["sites"]
+        named = {sites[row["site"]]["file"]: row["calls"] for row in profile.ranks[rank]["calls"] if row["site"]}
+        equal(named.get("made anew"), 6000, "calls from what is one place by its text")
+    alive = [int(told.split(";")[0]) for told in ended.stdout.split("alive ")[1:]]  # lines of two ranks may mix
+    equal(len(alive), arguments[2], "ranks that told")
+    check(all(4000 < number < 4200 for number in alive), f"code that was kept, {alive}")
+
+
 def late(arguments):
     """The others wait for the last rank; it waits for nobody. Likewise with clocks put apart, and with barriers. On a
     busy machine any rank may wait for a processor: what is wrong is so in every one of several runs."""
@@ -256,12 +283,42 @@ def rooted(arguments):
         check(profile.share(rank, "MPI_Bcast") > 0.5, f"rank {rank} waits for the root")
 
 
+def gathered(arguments):
+    ranks = arguments[2]
+    last = ranks - 1
+    for attempt in range(4):
+        profile, _ = recorded(arguments)
+        for rank in range(ranks):
+            equal(profile.calls(rank, "MPI_Gather", "split_calls"), 10, "calls of MPI_Gather split")
+            equal(profile.calls(rank, "MPI_Reduce", "split_calls"), 5, "calls of MPI_Reduce split")
+            equal(profile.calls(rank, "MPI_Scan", "split_calls"), 0, "calls of MPI_Scan split")
+        wrong = [f"the root waits, {profile.share(0, 'MPI_Reduce'):.2f} of the time"]
+        if profile.share(0, "MPI_Reduce") > 0.5:
+            wrong = []
+        for rank in range(1, ranks):  # who hands over to a root that is there has not waited, whoever comes later
+            waits = profile.calls(rank, "MPI_Reduce", "waiting_seconds")
+            if waits > 0.1:
+                wrong.append(f"rank {rank} hands over and waits {waits:.3f} s")
+        if profile.calls(last, "MPI_Gather", "waiting_seconds") > 0.1:
+            wrong.append("the last waits for nobody")
+        handed = min((r for r in profile.ranks[0]["calls"] if r["call"] == "MPI_Gather"), key=lambda r: r["seconds"])
+        if handed["waiting_seconds"] > 0.5 * handed["split_seconds"]:
+            wrong.append(f"rank 0 leaves before the late root comes, and waits {handed['waiting_seconds']} s")
+        if not wrong:
+            break
+        check(attempt < 3, "; ".join(wrong))
+
+
 def many(arguments):
     profile, _ = recorded(arguments)
     counts_of_split = {profile.calls(rank, "MPI_Allreduce", "split_calls") for rank in profile.ranks}
     equal(len(counts_of_split), 1, "the ranks sample the same calls")
     (number,) = counts_of_split
     check(number == 5000 if arguments[2] == 1 else 256 < number < 1000, f"a bounded sample, {number}")
+    for rank in profile.ranks:
+        (row,) = (r for r in profile.ranks[rank]["calls"] if r["call"] == "MPI_Allreduce")
+        told = row["waiting_seconds"] + row["transferring_seconds"]
+        check(abs(told - row["split_seconds"]) < 1e-6, "what is split is all of what was looked at")
 
 
 def unfinished(arguments):
@@ -290,13 +347,31 @@ def aborted(arguments):
 
 def threads(arguments):
     ranks = arguments[2]
-    profile, _ = recorded(arguments)
-    for rank in range(ranks):
-        if "MPI_Isend" not in profile.names(rank):
-            continue  # a library without threads
+    profile, ended = recorded(arguments)
+    for rank in range(ranks if has_threads(ended) else 0):
         equal(profile.ranks[rank]["threads"], 4, "threads")
         equal(profile.calls(rank, "MPI_Isend"), 400, "calls of all threads")
         equal(profile.matrix(rank), {(rank + 1) % ranks: (400, 400 * INT, 0, 0)}, "partners")
+
+
+def has_threads(ended):
+    """By the program's own word: a library may give it none."""
+    return "threads\n" in ended.stdout
+
+
+def leaving(arguments):
+    """A process that leaves while its threads call MPI: it writes what it can, and its status is its own."""
+    _, family, ranks, recorder, program, launcher = arguments
+    for _ in range(10):
+        with tempfile.TemporaryDirectory() as name:
+            ended = launch(Path(name), family, ranks, recorder, program, launcher)
+            check(ended.returncode in (0, 9), f"exit status, {ended.returncode}: {ended.stderr}")
+            if ended.returncode == 0:
+                return  # a library without threads
+            profile = Profile(Path(name))
+            check(profile.ranks, "what some ranks knew")
+            for part in profile.ranks.values():
+                check(0 <= part["threads_left_out"] <= 3, "threads that were at work")
 
 
 def streams(arguments):
@@ -351,6 +426,19 @@ def traced(arguments):
                 equal(found, [(1 - rank, INT)], f"{what} events of rank {rank}")
 
 
+def full(arguments):
+    """A trace that ends where its buffer does: with whole calls, and the rest is counted."""
+    for most in range(10, 14):
+        with tempfile.TemporaryDirectory() as name:
+            profile, _ = recorded(arguments, {"KUMIHIMO_RECORD_TRACE": name, "KUMIHIMO_RECORD_EVENTS": str(most)})
+            for rank in range(arguments[2]):
+                kinds = [kind for kind, *_ in events_of(Path(name), rank)]
+                trace = profile.ranks[rank]["trace"]
+                check(len(kinds) <= most and len(kinds) == trace["events"], f"at most {most} events, {len(kinds)}")
+                check(trace["left_out"] > 0, "that there were more")
+                equal(kinds.count("enter"), kinds.count("leave"), f"calls whose end is told, of {most} events")
+
+
 def left(arguments):
     """A process that leaves within regions: its status is its own, and they are told."""
     _, family, ranks, recorder, program, launcher = arguments
@@ -393,10 +481,8 @@ def chain(arguments):
 
 def one_by_one(arguments):
     """What threads have counted stays, and the next goes on with it: rows of two at most."""
-    profile, _ = recorded(arguments)
-    for rank in range(arguments[2]):
-        if "MPI_Send" not in profile.names(rank):
-            continue  # a library without threads
+    profile, ended = recorded(arguments)
+    for rank in range(arguments[2] if has_threads(ended) else 0):
         equal(profile.calls(rank, "MPI_Send"), 50, "calls of all threads")
         equal(profile.ranks[rank]["threads"], 51, "threads")
         rows = [row for row in profile.ranks[rank]["calls"] if row["call"] == "MPI_Send"]
@@ -430,10 +516,14 @@ CASES = {
         python,
         late,
         rooted,
+        gathered,
         many,
         unfinished,
         aborted,
         threads,
+        leaving,
+        endless,
+        full,
         streams,
         regions,
         composed,

@@ -62,7 +62,12 @@ def test_a_file_of_ones_own(kumihimo, machine_file):
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [("4.75 GB/s", "4.75 apples"), ("[network]", "[netwerk]"), ("hop_latency", "hop_lateness"), ('"48x54x32"', "48")],
+    [
+        ("4.75 GB/s", "4.75 apples"),
+        ("[network]", "[netwerk]"),
+        ("hop_latency", "hop_lateness"),
+        ('"24x18mx17x2mx3x2m"', "48"),
+    ],
 )
 def test_a_wrong_file_is_named_with_its_line(kumihimo, machine_file, old, new):
     path = machine_file(old, new)

@@ -203,6 +203,42 @@ class TestWithoutMPI:
         assert json.loads((tmp_path / "sums").read_text(encoding="utf-8"))["exit_code"] == 3
         assert (tmp_path / "kumihimo-profile.jsonl").read_text(encoding="utf-8") == "of an earlier run"
 
+    def test_ends_as_the_program_where_a_file_cannot_be_written(self, tmp_path: Path) -> None:
+        ran = record(tmp_path, "--json", "/dev/full", "--", "sh", "-c", "exit 7")
+        assert ran.returncode == 7, ran.stderr
+        assert "/dev/full: No space left on device" in ran.stderr and "Traceback" not in ran.stderr
+
+    def test_shows_no_stack_where_a_file_cannot_be_written(self, tmp_path: Path) -> None:
+        path = tmp_path / "profile"
+        path.write_text("".join(json.dumps(line) + "\n" for line in (HEADER, RANK)), encoding="utf-8")
+        ran = record(tmp_path, "--show", "profile", "--json", "/dev/full")
+        assert ran.returncode == 2
+        assert "No space left on device" in ran.stderr and len(ran.stderr.splitlines()) <= 2
+
+    @pytest.mark.parametrize("step", ["report", "trace"])
+    def test_whatever_our_own_work_comes_to_is_one_sentence(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture, step: str
+    ) -> None:
+        """OTF2's package has errors of its own, which nobody may take for the program's."""
+
+        def fails(*_: object, **__: object) -> None:
+            raise RuntimeError("no\nsense")
+
+        def ran(*_: object) -> tuple[int, None]:
+            lines = "".join(json.dumps(line) + "\n" for line in (HEADER, RANK))
+            (tmp_path / "profile").write_text(lines, encoding="utf-8")
+            return 7, None
+
+        monkeypatch.setattr(preload, "run", ran)
+        if step == "trace":
+            monkeypatch.setattr(otf2_writing, "write", fails)
+        else:
+            monkeypatch.setattr(cli, "summed", fails)
+        words = [shutil.which("sh") or "/bin/sh", "-c", "exit 7"]
+        assert cli.recorded(words, tmp_path / "profile", False, tmp_path / "trace", None, None) == 7
+        told = capsys.readouterr().err.splitlines()
+        assert sum("could not be written: no" in line for line in told) == 1, told
+
     def test_both_objects_are_loaded_the_recorder_first(self) -> None:
         text = preload.preloaded((preload.RECORDER, preload.INTERPOSER))
         names = [Path(path).name for path in text.split()[:2]]

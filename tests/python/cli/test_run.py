@@ -158,6 +158,10 @@ class TestRun:
         assert f"kumihimo: wisdom: {path}\n" in said
         assert "ring, 10 calls of all ranks, 2.00 times as fast as the library's own in tuning" in said
         assert "library, 10 calls" in launch(installation, tmp_path, "--no-wisdom").stderr
+        path.write_text(json.dumps({**file, "choices": [{**choice, "emulated": True}]}), encoding="utf-8")
+        assert "library, 10 calls" in launch(installation, tmp_path).stderr, "no network was measured"
+        assert "ring, 10 calls" in launch(installation, tmp_path, "--wisdom", str(path)).stderr
+        path.write_text(json.dumps(file), encoding="utf-8")
         file["machine"] = {**machine, "processors": machine["processors"] + 1}
         path.write_text(json.dumps(file), encoding="utf-8")
         said = launch(installation, tmp_path).stderr
@@ -236,6 +240,13 @@ def test_refuses_what_it_cannot_do() -> None:
     assert "--wisdom alone" in refused("--wisdom", "/not/there", "--no-wisdom", "--", "true")
     assert "can be written, found /not/there" in refused("--json", "/not/there", "--", "true")
     assert "Missing argument" in refused()
+
+
+def test_ends_as_the_program_where_a_file_cannot_be_written() -> None:
+    line = [COMMAND, "run", "--json", "/dev/full", "--", "sh", "-c", "exit 7"]
+    ran = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
+    assert ran.returncode == 7, ran.stderr
+    assert "/dev/full: No space left on device" in ran.stderr and "Traceback" not in ran.stderr
 
 
 def test_says_that_nothing_was_caught() -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from kumihimo import _plan, mpi
-from kumihimo.cli.tune import parse_seconds
+from kumihimo.cli.tune import circumstances, parse_seconds
 from kumihimo.errors import BadInput
 
 FAMILIES = [installation.family for installation in mpi.discover()]
@@ -45,6 +45,7 @@ def test_wisdom_is_written_where_run_finds_it(kumihimo, home, family):
     assert _plan.read_wisdom(text, _plan.this_machine(), found["mpi"]) == len(file["choices"]) == len(found["results"])
     assert file["made"]["command"].startswith("kumihimo tune allreduce --ranks 2")
     assert file["made"]["launches"] > 0
+    assert file["made"]["question"] == {"type": "float64", "operation": "sum", "root": 0, "in_place": False}
     assert found["wrong"] == []
     for choice in file["choices"]:
         assert (choice["collective"], choice["ranks"], choice["nodes"]) == ("allreduce", 2, 1)
@@ -103,10 +104,12 @@ def test_new_choices_join_the_file(kumihimo, tmp_path, home):
     other = {"collective": "reduce", "algorithm": "binomial", "ranks": 7}
     file = {"kumihimo_wisdom": 1, "mpi": mpi_version, "choices": [other]}
     (tmp_path / "wisdom.json").write_text(json.dumps(file), encoding="utf-8")
-    found = tuned(kumihimo(*asked, "--budget", "200s", timeout_seconds=300))["results"]
-    assert {(choice["collective"], choice["nodes"]) for choice in found} == {("bcast", 2)}
+    told = tuned(kumihimo(*asked, "--budget", "200s", timeout_seconds=300))
+    found = told["results"]
+    assert {(choice["collective"], choice["nodes"], choice["emulated"]) for choice in found} == {("bcast", 2, True)}
+    assert any("the nodes are emulated" in note for note in told["notes"])
     choices = json.loads((tmp_path / "wisdom.json").read_text(encoding="utf-8"))["choices"]
-    assert choices[-1] == other
+    assert choices[0] == other, "before those of emulated nodes"
     assert len(choices) == len(found) + 1
 
 
@@ -131,6 +134,47 @@ def test_wisdom_of_the_simulator_is_labelled(kumihimo, tmp_path, home):
     assert "mpi" not in file and "machine" not in file
     assert all(choice["simulated"] and "ratio" not in choice for choice in file["choices"])
     assert "by the simulator" in kumihimo(*asked[:-1]).out
+
+
+SIMULATED = ("--machine", "k-computer", "--shape", "4x3x2", "-o", "mine")
+
+
+def test_what_the_simulator_found_before_stays(kumihimo, tmp_path):
+    assert kumihimo("tune", "bcast", *SIMULATED, "--bytes", "8,64").code == 0
+    assert kumihimo("tune", "reduce", *SIMULATED, "--bytes", "8,64").code == 0
+    file = json.loads((tmp_path / "mine").read_text(encoding="utf-8"))
+    assert {choice["collective"] for choice in file["choices"]} == {"bcast", "reduce"}
+    other = ("--machine", "k-computer", "--shape", "4x3", "-o", "mine")
+    ended = kumihimo("tune", "bcast", *other, "--bytes", "8")
+    assert ended.code == 2
+    assert "machine k-computer, shape 4x3, model flow, found machine k-computer, shape 4x3x2" in ended.err
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a letter",
+        '{"kumihimo_wisdom": 1, "choices": [{"collective": "bcast", "algorithm": "binomial"}]}',
+        '{"kumihimo_wisdom": 1, "mpi": "Open MPI v4.1.4", "choices": []}',
+    ],
+)
+def test_the_simulator_writes_over_nothing_else(kumihimo, tmp_path, text):
+    (tmp_path / "mine").write_text(text, encoding="utf-8")
+    ended = kumihimo("tune", "bcast", *SIMULATED, "--bytes", "8")
+    assert ended.code == 2, ended.out
+    assert "name another, or remove it" in ended.err
+    assert (tmp_path / "mine").read_text(encoding="utf-8") == text
+
+
+@pytest.mark.mpi
+@pytest.mark.skipif(not FAMILIES, reason="no MPI library on this machine")
+def test_measured_choices_do_not_join_the_simulators(kumihimo, tmp_path):
+    assert kumihimo("tune", "bcast", *SIMULATED, "--bytes", "8,64").code == 0
+    before = (tmp_path / "mine").read_text(encoding="utf-8")
+    ended = kumihimo("tune", "bcast", *SHORT, "-o", "mine")
+    assert ended.code == 2, ended.out
+    assert "wisdom that was measured, found the simulator's" in ended.err
+    assert (tmp_path / "mine").read_text(encoding="utf-8") == before
 
 
 @pytest.mark.parametrize(
@@ -197,6 +241,13 @@ def test_a_file_that_cannot_be_written_is_found_before_measuring(kumihimo):
     ended = kumihimo("tune", *SHORT, "-o", "/proc/wisdom.json")
     assert ended.code == 2
     assert "can be written" in ended.err
+
+
+def test_what_was_measured_under_other_settings_does_not_count():
+    before = circumstances({"PATH": "/bin", "OMPI_MCA_btl": "self,vader", "MPIR_CVAR_ODD_EVEN_CLIQUES": "1"})
+    assert before["settings"] == {"MPIR_CVAR_ODD_EVEN_CLIQUES": "1", "OMPI_MCA_btl": "self,vader"}
+    assert before["processors_allowed"] == len(os.sched_getaffinity(0))
+    assert circumstances({"PATH": "/usr/bin", "OMPI_MCA_btl": "self,tcp"}) != before
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("90s", 90), ("5m", 300), ("1h", 3600), ("2.5", 2.5), ("1 min", 60)])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 from kumihimo.library.algorithms import AUTO, DEFAULT
 from kumihimo.library.guidelines import violations
-from kumihimo.library.measure import CALLS, Row, Table, best
-
-LAUNCHES = 7
+from kumihimo.library.measure import CALLS, LAUNCHES, LEAST_LAUNCHES, Row, Table, best
 
 
 def row(call: str, algorithm: str, size: int, microseconds: float, spread: float = 0.02) -> Row:
@@ -21,6 +21,28 @@ def test_a_winner_beats_the_default_beyond_both_intervals():
     assert best(table, "openmpi")["bcast"] == {8: "ring"}
     noisy = Table(4, [row("bcast", DEFAULT, 8, 10, 0.5), row("bcast", "ring", 8, 8, 0.5)])
     assert best(noisy, "openmpi")["bcast"] == {8: DEFAULT}
+
+
+@pytest.mark.parametrize("launches", [4, 5])
+def test_too_few_launches_choose_nothing(launches):
+    def of(algorithm, microseconds):
+        return Row("bcast", algorithm, 8, (microseconds * 1e-6,) * launches)
+
+    assert best(Table(4, [of(DEFAULT, 10), of("ring", 1)]), "openmpi")["bcast"] == {8: DEFAULT}
+
+
+@pytest.mark.parametrize("launches", [LEAST_LAUNCHES, LAUNCHES, 9])
+def test_of_equal_algorithms_the_best_is_seldom_chosen(launches):
+    """Eight beside the default, all alike; fixed seed."""
+    chance = Random(3)
+
+    def table() -> Table:
+        names = (DEFAULT, *"abcdefgh")
+        rows = [Row("bcast", n, 8, tuple(chance.lognormvariate(-11, 0.1) for _ in range(launches))) for n in names]
+        return Table(4, rows)
+
+    wrong = sum(best(table(), "openmpi")["bcast"][8] != DEFAULT for _ in range(800))
+    assert wrong / 800 < 0.025
 
 
 def test_without_measurements_the_default_stays():

@@ -179,7 +179,7 @@ def test_classic_rules_are_those_of_the_manual():
         [3],
         [0, 0, 0, 0],
         [8, 4, 0, 0],
-        [64, 0, 0, 0],
+        [9, 0, 0, 0],
         [5],
         [1],
         [0, 0, 0, 0],
@@ -200,6 +200,98 @@ def test_classic_rules_are_those_of_the_manual():
         [0, 0, 0, 0],
     ]
     assert [line for line in numbers if line] == [[2], *allreduce, *bcast]
+
+
+def test_version_2_has_a_head_and_a_column_more():
+    text = openmpi_rules.write(rules_of({"reduce": {8: "binomial"}}, 4, open_mpi()), 2).text
+    lines = [line.partition("#")[0].split() for line in text.splitlines()]
+    assert [" ".join(words) for words in lines if words] == [
+        *("rule-file-version-2", "1", "11", "3", "1", "1", "0 0 0 0 0", "4"),
+        *("3", "0 0 0 0 0", "8 5 0 0 0", "9 0 0 0 0", "5", "1", "0 0 0 0 0"),
+    ]
+
+
+def test_json_rules_are_those_of_the_schema():
+    rules = rules_of({"allreduce": {8: "ring", 64: "ring", 128: DEFAULT}, "bcast": {8: "chain"}}, 4, open_mpi())
+    one = {"comm_size_min": 4, "comm_size_max": 4, "comm_rank_distribution": "single-node"}
+    assert json.loads(openmpi_json.write(rules).text) == {
+        "rule_file_version": 3,
+        "module": "tuned",
+        "collectives": {
+            "allreduce": [{**one, "rules": [{"msg_size_min": 8, "msg_size_max": 64, "alg": 4}]}],
+            "bcast": [{**one, "rules": [{"msg_size_min": 8, "msg_size_max": 8, "alg": 2, "faninout": 4}]}],
+        },
+    }
+
+
+def test_an_mpich_file_is_the_tree_that_its_reader_takes():
+    file = json.loads(mpich_json.write(rules_of({"bcast": {8: "binomial", 64: AUTO}}, 4, mpich()), mpich()).text)
+    own = {"algorithm=MPIR_Bcast_intra_smp": {}}
+    tree = file["collective=bcast"]["comm_type=intra"]
+    assert list(tree["comm_size<=4"]) == [f"avg_msg_size{to}" for to in ("<=7", "<=8", "<=64", "=any")], "first fits"
+    assert tree == {
+        "comm_size<4": own,
+        "comm_size<=4": {
+            "avg_msg_size<=7": own,
+            "avg_msg_size<=8": {"algorithm=MPIR_Bcast_intra_binomial": {}},
+            "avg_msg_size<=64": own,
+            "avg_msg_size=any": own,
+        },
+        "comm_size=any": own,
+    }
+
+
+def test_a_fujitsu_file_is_a_tree_of_ranges():
+    rules = rules_of({"allreduce": {8: "ring", 64: "ring", 128: DEFAULT}}, 4, open_mpi())
+    lines = [line for line in fujitsu.write(rules).text.splitlines() if line and not line.startswith("#")]
+    assert lines == [
+        "header:",
+        "  version: 1.0",
+        "  require: base",
+        "allreduce:",
+        "  case proc_count:",
+        "    match 4 .. 4:",
+        "      case msg_size:",
+        "        match 0 .. 7:",
+        "          default",
+        "        match 8 .. 64:",
+        "          ring",
+        "        match _:",
+        "          default",
+        "    match _:",
+        "      default",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("best", "expected"),
+    [
+        ({4096: DEFAULT, 32768: "ring", 262144: DEFAULT}, [(0, None), (32768, "ring"), (32769, None)]),
+        ({8: "ring", 64: "ring", 512: DEFAULT}, [(0, None), (8, "ring"), (65, None)]),
+        ({8: "ring", 4096: "ring"}, [(0, None), (8, "ring"), (9, None), (4096, "ring"), (4097, None)]),
+        ({64: "ring", 256: "rabenseifner"}, [(0, None), (64, "ring"), (129, "rabenseifner"), (257, None)]),
+    ],
+)
+def test_nothing_is_forced_on_lengths_far_from_where_it_won(best, expected):
+    rules = rules_of({"allreduce": best}, 2, open_mpi()).by_collective["allreduce"]
+    assert [(rule.first, rule.algorithm and rule.algorithm.name) for rule in rules] == expected
+
+
+def test_beside_mpichs_device_the_same():
+    rules = rules_of({"bcast": {8: "binomial", 64: AUTO, 128: AUTO}}, 4, mpich()).by_collective["bcast"]
+    assert [(rule.first, rule.algorithm and rule.algorithm.name) for rule in rules] == [
+        *((0, None), (8, "binomial"), (9, AUTO), (129, None)),
+    ]
+
+
+def test_every_form_says_that_it_is_for_one_node():
+    rules = rules_of({"allreduce": {8: "ring"}}, 4, open_mpi())
+    forms = [openmpi_rules.write(rules, 1), openmpi_rules.write(rules, 2), openmpi_json.write(rules)]
+    forms += [ucc.write(rules), fujitsu.write(rules)]
+    forms.append(mpich_json.write(rules_of({"bcast": {8: "binomial"}}, 4, mpich()), mpich()))
+    for export in forms:
+        assert any("one node" in line for line in export.usage("there")), export.form
+        assert "one node" in export.text or export.text.startswith("{"), export.form
 
 
 def test_version_2_is_for_those_that_read_it():
@@ -228,5 +320,8 @@ def test_broken_json_is_told_in_a_sentence(text):
 
 def test_tokens_of_ucc_are_those_of_its_manual():
     export = ucc.write(Rules(64, {"allreduce": (Rule(0, Algorithm("allreduce", "ring")),)}))
-    assert re.search(r"^UCC_TL_UCP_TUNE='allreduce:0-inf:cpu:\[64-64\]:@ring'$", export.text, re.MULTILINE)
+    assert re.search(r"^UCC_TL_UCP_TUNE='allreduce:0-inf:host:\[64-64\]:@ring'$", export.text, re.MULTILINE)
+    several = rules_of({"allreduce": {8: "ring", 64: DEFAULT}, "bcast": {4096: "knomial"}}, 4, open_mpi())
+    tokens = "allreduce:8-9:host:[4-4]:@ring#bcast:4096-4097:host:[4-4]:@knomial"
+    assert f"\nUCC_TL_UCP_TUNE='{tokens}'\n" in ucc.write(several).text
     assert ucc.write(Rules(64, {c: (Rule(0, LIBRARY),) for c in COLLECTIVES})) is None

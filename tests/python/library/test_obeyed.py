@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from kumihimo.library.algorithms import AUTO, DEFAULT, Algorithm
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kumihimo import mpi
+from kumihimo.errors import OutOfTime
+from kumihimo.library import obeyed
+from kumihimo.library.algorithms import AUTO, COLLECTIVES, DEFAULT, Algorithm, Catalogue
 from kumihimo.library.exports.rules import LIBRARY, Rule, Rules
+from kumihimo.library.learnt import Learnt, export
 from kumihimo.library.obeyed import Check, Verdict, compared
-from kumihimo.library.tell import Told
+from kumihimo.library.tell import Asking, Told
 
 RING = Algorithm("allreduce", "ring", 4)
 REFERENCE = {
@@ -58,6 +67,48 @@ def test_mpich_leaves_operations_that_are_not_its_own_alone():
     found = verdict({"sum": "a", "nan": "d", "trace": "c"}, family="mpich")
     assert found.verdict is Verdict.OBEYED
     assert found.proofs[0].by == ("nan",)
+
+
+@pytest.fixture
+def learnt(monkeypatch) -> Learnt:
+    """Whose launches show ring's marks."""
+    catalogue = Catalogue("openmpi", "4.1.4", {c: (Algorithm(c, DEFAULT), RING) for c in COLLECTIVES})
+    asking = Asking(mpi.Installation("openmpi", Path("/bin/true"), Path("/lib")), 2, (8,))
+    monkeypatch.setattr(obeyed, "tell", lambda *_: Told({("allreduce", 8): {"sum": "a", "nan": "d", "trace": "e"}}))
+    return Learnt(asking, catalogue, REFERENCE, None, {"allreduce": {8: "ring"}})
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir() if path.name.startswith("openmpi-rules.conf")}
+
+
+def test_a_file_that_is_obeyed_has_its_name(learnt, tmp_path):
+    written = export(learnt, tmp_path)[0]
+    assert written.check.verdict is Verdict.OBEYED
+    assert names(tmp_path) == {"openmpi-rules.conf"}
+
+
+def test_one_that_is_not_has_another(learnt, tmp_path, monkeypatch):
+    monkeypatch.setattr(obeyed, "tell", lambda *_: Told({("allreduce", 8): REFERENCE["allreduce", DEFAULT, 8]}))
+    written = export(learnt, tmp_path)[0]
+    assert written.disobeyed
+    assert names(tmp_path) == {"openmpi-rules.conf.unproven"}
+    assert "openmpi-rules.conf.unproven" in " ".join(written.lines())
+
+
+@pytest.mark.parametrize("where", ["before it", "in it"])
+def test_without_time_for_the_check_it_is_not_said_to_disobey(learnt, tmp_path, monkeypatch, where):
+    def late(*_):
+        raise OutOfTime("kumihimo-worker on 2 processes to end within 5 s", "it still ran")
+
+    if where == "in it":
+        monkeypatch.setattr(obeyed, "tell", late)
+    else:
+        learnt.asking = replace(learnt.asking, step=late)
+    written = export(learnt, tmp_path)[0]
+    assert written.check.verdict is Verdict.NOT_CHECKED and not written.disobeyed
+    assert "not checked: kumihimo-worker on 2 processes" in written.lines()[0]
+    assert names(tmp_path) == {"openmpi-rules.conf.unproven"}
 
 
 def test_without_marks_nothing_is_proved():

@@ -1,6 +1,7 @@
 """What ranks and worlds wrote beside the profile, and what is no file of ours."""
 
 import json
+import os
 
 from kumihimo.profile import reading
 
@@ -27,6 +28,12 @@ def test_what_is_the_users_stays(tmp_path):
     reading.forget(output)
     assert all(path.read_text(encoding="utf-8") == "mine" for path in users)
     assert not any(path.exists() for path in ours)
+
+
+def test_what_is_no_file_stays(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    reading.forget(tmp_path / "pipe")
+    assert (tmp_path / "pipe").is_fifo()
 
 
 def test_parts_are_put_together_in_order(tmp_path):

@@ -188,6 +188,22 @@ class TestSummary:
         ]
         assert "75 % waiting" in line and "25 % transferring" in line and "25 % of the calls" in line
 
+    def test_the_share_is_of_all_blocking_collectives(self, tmp_path: Path) -> None:
+        """Those from places of which none was looked at, too; other calls have no part in it."""
+        looked_at = {"split_calls": 256, "split_seconds": 1.0, "waiting_seconds": 0.9, "transferring_seconds": 0.1}
+        rows = [
+            call(calls=256, **looked_at),
+            call("MPI_Bcast", site=1, calls=256 * 99, seconds=1000.0, split_calls=0),
+            call("MPI_Send", site=1, calls=10**6),
+        ]
+        lines = summary.lines(totals.of(written(tmp_path, rank(0, rows))))
+        (line,) = [line for line in lines if line.startswith("blocking")]
+        assert line.endswith("from 1.0 % of the calls"), line
+
+    def test_says_which_threads_were_left_out(self, tmp_path: Path) -> None:
+        found = totals.of(written(tmp_path, rank(0, [call()], threads_left_out=2), rank(1, [call()])))
+        assert any(line.startswith("2 threads were left out") for line in summary.notes(found))
+
     @pytest.mark.parametrize(
         ("size", "text"),
         [(0, "0 B"), (1023, "1023 B"), (1536, "1.5 KiB"), (2**30, "1 GiB"), (1000 * 2**20, "1000 MiB")],
@@ -211,6 +227,12 @@ def test_report_in_the_form_of_mpip(tmp_path: Path) -> None:
     sent = text.split("Aggregate Sent Message Size")[1]
     assert [line.split()[:4] for line in sent.splitlines()[3:4]] == [["Allreduce", "1", "4", "240"]]
     times = [line.split() for line in text.splitlines() if line.startswith(("   0 ", "   * "))]
+    table = [line.split() for line in text.split("Aggregate Time")[1].splitlines()[2:5]]
+    assert table[0] == ["Call", "Site", "Time", "App%", "MPI%", "Count", "COV"]
+    assert table[1:] == [
+        ["Allreduce", "1", "4e+03", "20.00", "80.00", "4", "0.00"],
+        ["Recv", "2", "1e+03", "5.00", "20.00", "2", "0.00"],
+    ]
     assert times == [["0", "10", "2.5", "25.00"], ["*", "20", "5", "25.00"]]
 
 
@@ -219,3 +241,23 @@ def test_more_time_in_mpi_than_there_was_is_that_of_threads(tmp_path: Path) -> N
     first = summary.lines(totals.of(written(tmp_path, one, many)))[0]
     assert first.endswith("of it in MPI, 4 threads of a rank added up")
     assert summary.lines(totals.of(written(tmp_path, one)))[0].endswith("of it in MPI")
+
+
+def test_report_in_the_form_of_mpip_sums_all_ranks_a_few_times_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many call sites there are."""
+    asked = 0
+
+    def sum_of_ranks(self: totals.Totals) -> float:
+        nonlocal asked
+        asked += 1
+        return 1.0
+
+    monkeypatch.setattr(totals.Totals, "seconds", property(sum_of_ranks))
+    monkeypatch.setattr(totals.Totals, "mpi_seconds", property(sum_of_ranks))
+    many = totals.Totals(HEADER)
+    for line in range(300):
+        known = totals.Calls("MPI_Send", totals.places.Place("f.c", line, "f"), "", calls=1, seconds=1.0, ranks=1)
+        many.calls[line] = known
+    text = mpip.text(many, "./a")
+    assert text.split("Aggregate Time")[1].split("@---")[0].count("Send") == mpip.TOP
+    assert asked <= 6

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from kumihimo import mpi
-from kumihimo.errors import NotApplicable
+from kumihimo.errors import Failed, NotApplicable
+from kumihimo.library.guidelines import Violation
 from kumihimo.library.measure import Row, Table
 from kumihimo.tune import first_page
 from kumihimo.tune.launches import Clock
@@ -72,6 +73,46 @@ def test_a_library_that_cannot_be_told_is_said(library, journal, monkeypatch):
     monkeypatch.setattr(first_page.library, "learn", learn)
     page = library.look(30, journal()).first_page([2], Path("unused"))
     assert page.lacking == ["an MPI library whose algorithms have names, found none"]
+
+
+def test_what_was_measured_is_said_though_nothing_can_be_written(library, journal, monkeypatch, tmp_path):
+    violation = Violation("allreduce", 8, "reduce+bcast", 8, 2e-6, 1e-6, 2.0, 1.9, 2.1)
+
+    class Learnt:
+        violations = (violation,)
+
+    def export(learnt, folder):
+        raise NotApplicable("the decision that is built into the library", "none")
+
+    monkeypatch.setattr(first_page.library, "learn", lambda asking, effort: Learnt)
+    monkeypatch.setattr(first_page.library, "export", export)
+    page = library.look(100, journal()).first_page([2], tmp_path)
+    assert [found["text"] for found in page.violations] == [violation.line()]
+    assert page.lacking == ["the decision that is built into the library, found none"]
+
+
+def test_launches_are_limited_by_the_share_and_remembered(library, journal, monkeypatch, tmp_path):
+    asked = []
+
+    def learn(asking, effort):
+        asked.append((asking.left(), asking.memory))
+        library.now += 30
+        asked.append((asking.left(), asking.memory))
+        raise NotApplicable("an end", "none")
+
+    monkeypatch.setattr(first_page.library, "learn", learn)
+    kept = journal()
+    library.look(100, kept).first_page([2], tmp_path)
+    assert asked == [(50.0, kept), (20.0, kept)]
+
+
+def test_a_launch_that_fails_is_said_and_does_not_end_the_tuning(library, journal, monkeypatch):
+    def measure(*_):
+        raise Failed("all 2 processes of kumihimo-worker to end well", "signal 9")
+
+    monkeypatch.setattr(first_page, "measure", measure)
+    page = library.look(100, journal()).first_page([2], None)
+    assert page.lacking == ["all 2 processes of kumihimo-worker to end well, found signal 9"]
 
 
 def test_files_of_several_numbers_of_ranks_lie_apart(library, journal, monkeypatch, tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import json
 
 import pytest
@@ -46,6 +48,39 @@ def test_of_something_else_it_begins_anew(journal, tmp_path, text):
     found = journal(HEAD)
     assert found.known == 0
     assert bool(found.replaced) == (text.startswith("{"))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"\xff\xfe\x00",
+        b'{"results": [{}]}',
+        b'{"results": [3]}',
+        b'{"results": 3}',
+        b'{"launch": "survey", "results": [{"case": {"bytes": 16}, "result": 3}]}',
+        b'{"target": {"ranks": 2}}',
+        b'{"target": {"ranks": 2}, "outcome": "done"}',
+    ],
+)
+def test_lines_of_another_form_are_left_out(journal, tmp_path, line):
+    journal(HEAD).keep("survey", [({"bytes": 8}, {"seconds": 1.0})])
+    with (tmp_path / "state").open("ab") as file:
+        file.write(line + b"\n")
+    found = journal(HEAD)
+    assert found.recall("survey", {"bytes": 8}) == {"seconds": 1.0}
+    assert found.known == 1
+    assert found.finished({"ranks": 2}) is None
+
+
+def test_where_files_cannot_be_locked_it_goes_on_and_says_so(journal, monkeypatch):
+    def flock(*_):
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    first = journal(HEAD)
+    assert "cannot be locked (Function not implemented)" in first.unlocked
+    first.keep("survey", [({"bytes": 8}, {"seconds": 1.0})])
+    assert journal(HEAD).known == 1
 
 
 def test_fresh_forgets(journal):

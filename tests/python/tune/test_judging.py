@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from math import exp
+from random import Random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kumihimo.errors import OutOfTime
-from kumihimo.tune.judging import LEAST_LAUNCHES, MOST_LAUNCHES, NARROW, Judged, judge, part_of
+from kumihimo.tune.judging import CONFIRMING, LEAST_LAUNCHES, MOST_LAUNCHES, NARROW, Judged, judge, part_of
 
 RING = ("ring", ())
 
@@ -31,7 +34,7 @@ def judged_by(times) -> tuple[Judged, int]:
 def test_clearly_faster_ends_early():
     found, launches = judged_by(lambda number: 0.5)
     assert found.faster
-    assert launches == LEAST_LAUNCHES
+    assert launches == LEAST_LAUNCHES + CONFIRMING
 
 
 def test_clearly_slower_ends_early():
@@ -52,7 +55,34 @@ def test_doubt_is_not_faster_and_goes_on_to_the_end():
     assert launches == MOST_LAUNCHES
 
 
-@given(st.lists(st.floats(0.2, 2.0), min_size=MOST_LAUNCHES, max_size=MOST_LAUNCHES))
+@pytest.mark.parametrize("slow", range(LEAST_LAUNCHES, LEAST_LAUNCHES + CONFIRMING))
+def test_what_is_not_confirmed_is_not_faster(slow):
+    found, launches = judged_by(lambda number: 1.01 if number == slow else 0.5)
+    assert not found.faster
+    assert launches == slow + 1, "and that is the end"
+
+
+def chosen_of(median: float, tries: int = 3000) -> float:
+    """The share that is chosen where launches' ratios lie about `median`; fixed seed."""
+    chance = Random(5)
+
+    def launch(number, proposals):
+        return [result(median * 1e-3 * exp(chance.gauss(0, 0.1))) for _ in proposals]
+
+    return sum(j.faster for j in judge([(8 * n, RING) for n in range(1, tries + 1)], launch)) / tries
+
+
+def test_of_equal_ones_few_are_chosen_whatever_the_number_of_looks():
+    """By the looks alone it would be 4 %; an interval of 95 % promises no more than 2.5 % on either side."""
+    assert 0 < chosen_of(1.0) < 0.02
+    assert chosen_of(1.05) < 0.002
+
+
+def test_what_is_faster_by_twice_the_noise_is_chosen():
+    assert chosen_of(0.8) > 0.9
+
+
+@given(st.lists(st.floats(0.2, 2.0), min_size=MOST_LAUNCHES + CONFIRMING, max_size=MOST_LAUNCHES + CONFIRMING))
 def test_never_slower(ratios):
     """What is chosen was slower than the library in less than half of its launches, and by the interval never."""
     found, launches = judged_by(lambda number: ratios[number])
@@ -62,16 +92,16 @@ def test_never_slower(ratios):
     if found.faster:
         assert figures["ratio_high"] < 1
         assert sum(ratio >= 1 for ratio in ratios[:launches]) < launches / 2
-    if launches < MOST_LAUNCHES:
+    if launches < MOST_LAUNCHES and not found.looked:
         narrow = figures["ratio_high"] - figures["ratio_low"] < NARROW
-        assert narrow or figures["ratio_low"] > 1 or figures["ratio_high"] < 1
+        assert narrow or figures["ratio_low"] > 1
 
 
 def test_what_it_costs_to_take_a_call_over_must_be_won_back():
-    judged = Judged(8, RING, [0.25e-6] * 6, [0.3e-6] * 6)  # 50 ns faster
+    judged = Judged(8, RING, [0.25e-6] * 8, [0.3e-6] * 8)  # 50 ns faster
     assert judged.figures["ratio_high"] < 1
     assert not judged.faster
-    assert Judged(8, RING, [0.15e-6] * 6, [0.3e-6] * 6).faster
+    assert Judged(8, RING, [0.15e-6] * 8, [0.3e-6] * 8).faster
 
 
 @pytest.mark.parametrize(
@@ -87,7 +117,7 @@ def test_what_does_not_fit_or_differs_between_ranks_is_refused(bad):
     first, second = judge([(8, RING), (16, RING)], launch)
     assert not first.faster and first.refused
     assert second.faster
-    assert calls[1:] == [1] * (LEAST_LAUNCHES - 1)
+    assert calls[1:] == [1] * (LEAST_LAUNCHES + CONFIRMING - 1)
 
 
 def test_what_time_does_not_reach_is_given_up():
@@ -127,12 +157,22 @@ def test_the_end_of_time_leaves_what_has_too_few_launches():
 
     (found,) = judge([(8, RING)], launch)
     assert len(found.ours) == LEAST_LAUNCHES - 1
-    assert not found.faster
+    assert not found.faster and not found.clear
+
+
+def test_the_end_of_time_before_the_last_launch_that_confirms_leaves_it_open():
+    def launch(number, proposals):
+        if number == LEAST_LAUNCHES + CONFIRMING - 1:
+            raise OutOfTime("time", "none")
+        return [result(1e-4)] * len(proposals)
+
+    (found,) = judge([(8, RING)], launch)
+    assert not found.faster and not found.clear
 
 
 def test_launches_share_the_time_so_that_enough_have_some():
     left = 1.0
-    for number in range(LEAST_LAUNCHES):
+    for number in range(LEAST_LAUNCHES + CONFIRMING):
         left -= part_of(number) * left
         assert left > 0.1
-    assert part_of(LEAST_LAUNCHES) == 1
+    assert part_of(LEAST_LAUNCHES + CONFIRMING) == 1

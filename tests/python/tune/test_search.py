@@ -53,9 +53,13 @@ def test_nothing_found_is_nothing_proposed():
 
 @given(st.integers(2, 100))
 def test_probes_are_beside_powers_of_two_and_below_the_ranks(ranks):
-    found = search.probes(SIZES, ranks)
+    found = search.probes(SIZES, ranks, beside=SIZES)
     counts = {size / 8 for size in found}
-    assert {63, 65, 511, 513} <= counts
+    powers = [2**e for e in range(1, 18)]
+    assert {n - 1 for n in powers} | {n + 1 for n in powers} <= counts | {1, 2}
+    assert max(counts) == max(2**17 + 1, ranks - 1)
+    fewer = {size / 8 for size in search.probes(SIZES, ranks, beside=search.coarse(SIZES))}
+    assert {63, 65, 511, 513} <= fewer < counts
     assert {c for c in (ranks // 2, ranks - 1) if c not in (1, 2, 4, 8, 16, 32, 64)} <= counts
     assert all(size % 8 == 0 and 8 <= size <= SIZES[-1] for size in found)
     assert not set(found) & set(SIZES)
@@ -72,7 +76,8 @@ def test_proposals_are_the_fastest_of_each_size(fake):
     target = Target("allreduce", 4)
     tuning = fake.tuner(1e6).tuning(target, SIZES, 1e5)
     proposed = search.proposals(tuning, thorough=True)
-    assert {size: name for size, (name, _) in proposed.items()} == {
+    assert proposed.whole
+    assert {size: name for size, (name, _) in proposed.by_size.items()} == {
         size: "chain" if size < 2000 else "ring" for size in SIZES
     }
     tried = {case.bytes for launch in fake.launched for case in launch}
@@ -88,4 +93,34 @@ def test_parameters_are_searched_too(fake):
 
     fake.ours = ours
     tuning: Tuning = fake.tuner(1e6).tuning(Target("bcast", 4), [2**22], 1e5)
-    assert dict(search.proposals(tuning, thorough=True)[2**22][1]) == {"segment_bytes": 131072, "window": 8}
+    assert dict(search.proposals(tuning, thorough=True).by_size[2**22][1]) == {"segment_bytes": 131072, "window": 8}
+
+
+def test_all_algorithms_are_tried_at_every_third_of_the_sizes(fake):
+    """One that is the best between every sixth of them is found."""
+    fake.library = lambda case: 1e-4
+    fake.ours = lambda case: 1e-5 if case.algorithm == "rabenseifner" and 1024 <= case.bytes <= 16384 else 9e-5
+    found = search.proposals(fake.tuner(1e6).tuning(Target("allreduce", 4), SIZES, 1e5), thorough=True).by_size
+    survey = fake.launched[0]
+    assert sorted({case.bytes for case in survey}) == [8, 64, 512, 4096, 32768, 262144, 2097152]
+    assert len({case.algorithm for case in survey if case.bytes == 4096}) > 4
+    assert {found[size][0] for size in (1024, 4096, 16384)} == {"rabenseifner"}
+
+
+def test_a_launch_that_does_not_reach_all_is_no_whole_search(fake):
+    def cut(name_of_cut: str) -> search.Proposals:
+        tuning = fake.tuner(1e6).tuning(Target("allreduce", 4), SIZES, 1e5)
+        reach = tuning.launch
+
+        def launch(asked, name, cases, seconds):
+            results = reach(asked, name, cases, seconds)
+            return [*results[:-1], None] if name == name_of_cut else results
+
+        tuning.launch = launch
+        return search.proposals(tuning, thorough=True)
+
+    assert cut("").whole
+    for name in ("survey", "segments", "windows", "finals 1", "finals 2"):
+        found = cut(name)
+        assert not found.whole, name
+        assert set(found.by_size) == set(SIZES)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from kumihimo import _plan
 from kumihimo.errors import BadInput
+from kumihimo.ranges import FARTHEST
 from kumihimo.tune import reading, wisdom
 from kumihimo.tune.judging import Judged
 from kumihimo.tune.targets import FIXED_ORDER, Target
@@ -20,7 +21,7 @@ sizes = st.lists(st.integers(1, 2**21).map(lambda n: 8 * n), min_size=1, max_siz
 
 
 def judged(size: int, ratio: float, choice=("ring", ())) -> Judged:
-    return Judged(size, choice, [ratio * 1e-3] * 6, [1e-3] * 6)
+    return Judged(size, choice, [ratio * 1e-3] * 8, [1e-3] * 8)
 
 
 def file_of(choices: list[dict]) -> dict:
@@ -104,6 +105,19 @@ points = st.lists(
 tunings = st.lists(st.tuples(st.sampled_from([2, 4]), points), min_size=1, max_size=4)
 
 
+def test_a_sparse_tuning_leaves_what_it_did_not_measure():
+    wide = file_of(wisdom.choices_of(PAIR, [judged(8 << n, 0.5 + n / 100) for n in range(22)]))
+    refused = Judged(2**24, ("chain", ()), refused="differs between ranks")
+    sparse = file_of(wisdom.choices_of(PAIR, [judged(8, 0.25), refused]))
+    found = wisdom.joined(wide, sparse)["choices"]
+    assert [(c["from_bytes"], c["to_bytes"], c["algorithm"]) for c in found] == [
+        (1, 8, "ring"),
+        (2**24, 2**24, "library"),
+        (9, 2**24 - 1, "ring"),
+    ]
+    assert len(found[2]["measured"]) == 20
+
+
 @given(tunings)
 def test_each_tuning_decides_its_own_lengths_and_no_others(history):
     file = None
@@ -113,12 +127,16 @@ def test_each_tuning_decides_its_own_lengths_and_no_others(history):
         joined = wisdom.joined(file, new)
         assert wisdom.joined(joined, new) == joined
         before, after = (file or {"choices": []})["choices"], joined["choices"]
-        low, high = (f(size for size, _, _ in tuning) for f in (min, max))
         edges = {c[end] + d for c in before + after for end in ("from_bytes", "to_bytes") for d in (-1, 0, 1)}
         for key in {wisdom.key_of(c) for c in before + after}:
             for length in edges:
-                decided = key == wisdom.key_of(new["choices"][0]) and (low if low > 8 else 1) <= length <= high
-                assert choice_for(after, key, length) == choice_for(new["choices"] if decided else before, key, length)
+                own = choice_for(new["choices"], key, length)
+                assert choice_for(after, key, length) == (own or choice_for(before, key, length))
+        at = sorted(size for size, _, _ in tuning)
+        for low, high in zip(at, at[1:]):  # what lies far from all that was measured stays as it was
+            if high > FARTHEST * low:
+                key, length = wisdom.key_of(new["choices"][0]), (low + high) // 2
+                assert choice_for(after, key, length) == choice_for(before, key, length)
             rows = sorted((c["from_bytes"], c["to_bytes"]) for c in after if wisdom.key_of(c) == key)
             assert all(low <= high for low, high in rows)
             assert all(high < low for (_, high), (low, _) in zip(rows, rows[1:])), "they overlap"
@@ -154,6 +172,21 @@ def test_only_wisdom_of_this_machine_and_library_is_written_over(tmp_path):
         wisdom.existing(path, MPI)
     with pytest.raises(BadInput, match="name another file"):
         wisdom.existing(tmp_path, MPI)
+
+
+def test_measured_and_simulated_figures_do_not_stand_in_one_file(tmp_path):
+    path, place = tmp_path / "wisdom.json", {"machine": "k-computer", "shape": "4x3x2"}
+    simulated = [{"collective": "bcast", "algorithm": "binomial", "simulated": True}]
+    wisdom.write(path, wisdom.document(simulated, {"simulated": place}))
+    assert wisdom.existing(path, "", simulated=place)["choices"] == simulated
+    with pytest.raises(BadInput, match="wisdom that was measured, found the simulator's"):
+        wisdom.existing(path, MPI)
+    with pytest.raises(BadInput, match="shape 4x3, found machine k-computer, shape 4x3x2"):
+        wisdom.existing(path, "", simulated={**place, "shape": "4x3"})
+    for made in ({}, {"launches": 3}):
+        wisdom.write(path, wisdom.document([{"collective": "bcast", "algorithm": "binomial"}], made))
+        with pytest.raises(BadInput, match="found wisdom that was measured"):
+            wisdom.existing(path, "", simulated=place)
 
 
 def test_the_users_folder(monkeypatch, tmp_path):
@@ -197,6 +230,39 @@ def test_run_prefers_what_was_measured_on_as_many_ranks():
     ]
     assert reading.speedup(CALLS, 4, choices) == (pytest.approx(4.0), pytest.approx(4.0))
     assert reading.speedup(CALLS, 3, choices) == (pytest.approx(2.0), pytest.approx(4.0)), "of sub-communicators"
+
+
+def test_run_tells_apart_whether_an_order_was_kept():
+    fixed = wisdom.choices_of(Target("allreduce", 2, determinism=FIXED_ORDER), [judged(4096, 2.5)])
+    choices = [*wisdom.choices_of(PAIR, [judged(4096, 0.5)]), *fixed]
+    assert reading.speedup(CALLS, 2, choices) == (pytest.approx(2.0), pytest.approx(2.0))
+    assert reading.speedup(CALLS, 2, choices, order=True) == (pytest.approx(0.4), pytest.approx(0.4))
+    assert reading.speedup(CALLS, 2, fixed) is None
+
+
+def test_run_tells_of_the_first_choice_that_fits_not_of_those_behind_it():
+    """Both of one algorithm, with other parameters."""
+    first = wisdom.choices_of(PAIR, [judged(4096, 0.5, ("ring", (("window", 2),)))])
+    behind = wisdom.choices_of(PAIR, [judged(n, 0.1, ("ring", (("window", 8),))) for n in (2048, 4096, 6144)])
+    assert reading.speedup(CALLS, 2, [*first, *behind]) == (pytest.approx(2.0), pytest.approx(10.0))
+    exactly = {**CALLS, "bytes_from": 4096, "bytes_to": 4096}
+    assert reading.speedup(exactly, 2, [*first, *behind]) == (pytest.approx(2.0), pytest.approx(2.0))
+
+
+def test_of_a_file_that_was_found_only_measured_choices_are_read(tmp_path):
+    path = tmp_path / "wisdom.json"
+    emulated = wisdom.choices_of(Target("allreduce", 2, 1), [judged(4096, 0.5)])
+    path.write_text(json.dumps(file_of([*wisdom.choices_of(PAIR, [judged(4096, 0.5)]), *emulated])))
+    assert [c.get("emulated", False) for c in reading.choices_in(str(path))] == [False, True]
+    assert [c.get("emulated", False) for c in reading.choices_in(str(path), named=False)] == [False]
+
+
+def test_choices_of_emulated_nodes_stand_behind_real_ones_and_replace_none():
+    real = wisdom.choices_of(PAIR, [judged(4096, 0.5)])
+    real[0] |= {"nodes": 2, "ranks_per_node": 1}
+    emulated = wisdom.choices_of(Target("allreduce", 2, 1), [judged(4096, 0.25)])
+    found = wisdom.joined(file_of(real), file_of(emulated))["choices"]
+    assert [(c["nodes"], c.get("emulated", False)) for c in found] == [(2, False), (2, True)]
 
 
 @pytest.mark.parametrize("text", [None, "", "{", "[]", '{"choices": 3}', "{}"])

@@ -11,7 +11,7 @@ import re
 
 from kumihimo.errors import BadInput
 from kumihimo.library.exports.equivalents import FUJITSU
-from kumihimo.library.exports.rules import LIBRARY, Export, Rule, Rules
+from kumihimo.library.exports.rules import LIBRARY, ONE_NODE, Export, Rule, Rules
 
 FILE_NAME = "fujitsu-dectree.conf"
 DEFAULT = "default"
@@ -28,7 +28,15 @@ def write(rules: Rules) -> Export | None:
         sections += [*section(collective, ranges, rules.ranks), ""]
     if not named:
         return None
-    head = [f"# Made by kumihimo; {NOT_RUN}", f"# {OPTIONS}", "header:", "  version: 1.0", "  require: base", ""]
+    head = [
+        f"# Made by kumihimo, {ONE_NODE}",
+        f"# {NOT_RUN}",
+        f"# {OPTIONS}",
+        "header:",
+        "  version: 1.0",
+        "  require: base",
+        "",
+    ]
     return Export("Fujitsu MPI", FILE_NAME, "\n".join([*head, *sections]), (), OPTIONS, NOT_RUN)
 
 

@@ -16,13 +16,19 @@ from kumihimo.library.exports.rules import LIBRARY, Export, Rule, Rules
 FILE_NAME = "openmpi-rules.json"
 FILE_VERSION = 3
 FIRST_VERSION = (6, 0)
+ONE_NODE = "single-node"  # the only communicators that were measured
 NOT_RUN = "not tried here: needs Open MPI 6.0"
 
 
 def write(rules: Rules) -> Export:
     collectives = {
         collective: [
-            {"comm_size_min": rules.ranks, "comm_size_max": rules.ranks, "rules": list(ranges(found))},
+            {
+                "comm_size_min": rules.ranks,
+                "comm_size_max": rules.ranks,
+                "comm_rank_distribution": ONE_NODE,
+                "rules": list(ranges(found)),
+            },
         ]
         for collective, found in rules.by_collective.items()
         if any(rule.algorithm is not LIBRARY for rule in found)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from kumihimo.library.algorithms import DEFAULT, Algorithm, Catalogue
+from kumihimo.library.algorithms import AUTO, DEFAULT, Algorithm, Catalogue
+from kumihimo.ranges import ranges
 
 FILE = "@FILE@"  # stands for the path of an export's file
 LIBRARY = None  # in place of an algorithm: the library decides, as without the file
+ONE_NODE = "measured on one node: for jobs whose ranks share one"
 
 
 @dataclass(frozen=True)
@@ -52,23 +54,32 @@ class Export:
         lines = [f"export {name}={value.replace(FILE, path)}" for name, value in self.settings]
         if self.options:
             lines.append(self.options.replace(FILE, path))
-        return [*lines, *([f"# {self.note}"] if self.note else [])]
+        return [*lines, f"# {ONE_NODE}", *([f"# {self.note}"] if self.note else [])]
 
 
 def rules_of(chosen: Mapping[str, Mapping[int, str]], ranks: int, catalogue: Catalogue) -> Rules:
-    """From the best algorithm by size: each holds up to the next size that was measured, the last for its own size
-    alone, since nothing is known of longer ones; below the smallest the library decides, too."""
+    """From the best algorithm by size: one holds for the sizes at which it was the best and for those between two such
+    that are near each other (kumihimo.ranges); what was not measured is the library's."""
     return Rules(ranks, {c: rules_of_one(c, by_size, catalogue) for c, by_size in chosen.items()})
 
 
 def rules_of_one(collective: str, by_size: Mapping[int, str], catalogue: Catalogue) -> tuple[Rule, ...]:
-    sizes = sorted(by_size)
-    steps = [(0, DEFAULT), *((size, by_size[size]) for size in sizes), (sizes[-1] + 1, DEFAULT)] if sizes else []
+    own = own_name(by_size.values())
+    points = [(size, own if name in (DEFAULT, AUTO) else name) for size, name in sorted(by_size.items())]
+    steps = [(0, DEFAULT)]
+    for each in ranges(points, own):
+        steps += [(max(each.from_bytes, points[0][0]), each.chosen), (each.to_bytes + 1, DEFAULT)]
     rules: list[Rule] = []
-    for first, name in steps:
+    for first, name in steps if points else ():
         algorithm = LIBRARY if name == DEFAULT else catalogue.find(collective, name)
         if rules and rules[-1].first == first:
             rules.pop()
         if not rules or rules[-1].algorithm != algorithm:
             rules.append(Rule(first, algorithm))
     return tuple(rules)
+
+
+def own_name(names: Collection[str]) -> str:
+    """What the library does by itself, under the name that it has among these: MPICH's device is aside for all sizes of
+    a collective, or for none."""
+    return AUTO if AUTO in names and DEFAULT not in names else DEFAULT

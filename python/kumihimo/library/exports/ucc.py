@@ -1,6 +1,7 @@
 """UCC: scores and algorithms of its TL/UCP in one variable of the environment.
 
-Tokens joined by `#`, each `collective:first-end:memory:[ranks-ranks]:@algorithm`; the score is left as it is, since
+Tokens joined by `#`, each `collective:first-end:memory:[ranks-ranks]:@algorithm`; memory is `host` for what was
+measured here (UCC's parser drops the whole value over a token that it does not know); the score is left as it is, since
 nothing was learnt about UCC's other transports. Source: UCC user guide, TL scoring. Not run here: there is no UCC.
 """
 
@@ -10,20 +11,22 @@ import re
 
 from kumihimo.errors import BadInput
 from kumihimo.library.exports.equivalents import UCC
-from kumihimo.library.exports.rules import LIBRARY, Export, Rule, Rules
+from kumihimo.library.exports.rules import LIBRARY, ONE_NODE, Export, Rule, Rules
 
 FILE_NAME = "ucc.env"
 VARIABLE = "UCC_TL_UCP_TUNE"
+MEMORY = "host"
 NOT_RUN = "not tried here: algorithms of another library that work alike; see them with `ucc_info -A`"
 TOKEN = re.compile(
-    r"(?P<collective>\w+):(?P<first>\d+)-(?P<end>\d+|inf):cpu:\[(?P<low>\d+)-(?P<high>\d+)\]:@(?P<name>\w+)"
+    r"(?P<collective>\w+):(?P<first>\d+)-(?P<end>\d+|inf):host:\[(?P<low>\d+)-(?P<high>\d+)\]:@(?P<name>\w+)"
 )
 
 
 def write(rules: Rules) -> Export | None:
     """None where nothing that was learnt has an equal there."""
+    place = f"{MEMORY}:[{rules.ranks}-{rules.ranks}]"
     tokens = [
-        f"{collective}:{rule.first}-{'inf' if after is None else after.first}:cpu:[{rules.ranks}-{rules.ranks}]:@{name}"
+        f"{collective}:{rule.first}-{'inf' if after is None else after.first}:{place}:@{name}"
         for collective, found in rules.by_collective.items()
         for rule, after in zip(found, [*found[1:], None])
         if (name := equivalent(collective, rule))
@@ -31,7 +34,8 @@ def write(rules: Rules) -> Export | None:
     if not tokens:
         return None
     value = "#".join(tokens)
-    text = f"# Made by kumihimo. {NOT_RUN}\n# Use it with: set -a; . THIS_FILE; set +a\n{VARIABLE}='{value}'\n"
+    head = f"# Made by kumihimo, {ONE_NODE}\n# {NOT_RUN}\n# Use it with: set -a; . THIS_FILE; set +a\n"
+    text = f"{head}{VARIABLE}='{value}'\n"
     return Export("UCC", FILE_NAME, text, ((VARIABLE, f"'{value}'"),), "", NOT_RUN)
 
 

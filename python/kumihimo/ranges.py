@@ -1,5 +1,6 @@
 """From single sizes to ranges. Between two sizes that took the same, so do those between them; between two that did
-not, what is not measured stays the library's, or is halved (geometrically) between two of ours."""
+not, what is not measured stays the library's, or is halved (geometrically) between two of ours. Two sizes that are too
+far apart say nothing of those between them: these are in no range."""
 
 from __future__ import annotations
 
@@ -25,15 +26,14 @@ class Range(Generic[Chosen]):
 
 
 def ranges(points: Sequence[tuple[int, Chosen]], library: Chosen) -> list[Range[Chosen]]:
-    """Ranges that cover all from the smallest to the largest of the points, each byte once, in ascending order;
-    neighbours differ. Sizes of the points ascend."""
+    """Ranges in ascending order, no byte in two of them; those that meet differ. Sizes of the points ascend."""
     found: list[Range[Chosen]] = []
 
     def add(low: int, high: int, chosen: Chosen, *sizes: int) -> None:
         if low > high:
             return
         last = found[-1] if found else None
-        if last is not None and last.chosen == chosen:
+        if last is not None and last.chosen == chosen and last.to_bytes == low - 1:
             found[-1] = Range(last.from_bytes, high, chosen, last.sizes + sizes)
         else:
             found.append(Range(low, high, chosen, sizes))
@@ -43,7 +43,9 @@ def ranges(points: Sequence[tuple[int, Chosen]], library: Chosen) -> list[Range[
         if index + 1 == len(points):
             break
         after, then = points[index + 1]
-        if after > size * FARTHEST or library in (chosen, then):
+        if after > size * FARTHEST:
+            continue
+        if library in (chosen, then):
             add(size + 1, after - 1, library)
             continue
         middle = after - 1 if chosen == then else isqrt(size * after)

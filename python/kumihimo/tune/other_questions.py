@@ -1,0 +1,51 @@
+"""The same choice for other questions. Wisdom goes by the length alone, and is judged on sums of doubles, with root 0
+and not in place; a program asks also in place, with another root, and of narrow types. What is slower than the
+library's own there is not chosen at all, since it would be taken there, too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from kumihimo.bench.cases import Case, applies
+from kumihimo.bench.tuned import Choice
+from kumihimo.tune.judging import Judged
+
+ROOTED = ("bcast", "reduce")
+USUAL = {"type": "float64", "operation": "sum", "root": 0, "in_place": False}  # the question of all other launches
+
+
+@dataclass(frozen=True)
+class Other:
+    """`label` says how the case differs."""
+
+    label: str
+    choice: Choice
+    case: Case
+
+
+def others_of(case: Case, choice: Choice, ranks: int) -> list[Other]:
+    """Those questions that the algorithm answers: what it does not fit is the library's in any case."""
+    changed = {}
+    if case.collective != "bcast":
+        changed["in place"] = replace(case, in_place=True)
+        changed["int8 max"] = replace(case, type="int8", operation="max")
+    if case.collective in ROOTED:
+        changed[f"root {ranks - 1}"] = replace(case, root=ranks - 1)
+    return [Other(label, choice, each) for label, each in changed.items() if applies(each, ranks)]
+
+
+def refuse(judged: Iterable[Judged], asked: Sequence[tuple[Other, Judged]]) -> None:
+    """Each judged size takes the answers of the nearest size at which its choice was asked for more."""
+    for each in judged:
+        own = [(other, found) for other, found in asked if other.choice == each.choice]
+        if not own or each.refused:
+            continue
+        nearest = min(
+            (other.case.bytes for other, _ in own), key=lambda size: max(size, each.bytes) / min(size, each.bytes)
+        )
+        near = [(other, found) for other, found in own if other.case.bytes == nearest]
+        lost = [other.label for other, found in near if found.refused or found.slower]
+        each.also = tuple(other.label for other, found in near if found.clear and other.label not in lost)
+        if lost:
+            each.refused = f"slower than the library's own, or wrong, at {nearest} bytes: {', '.join(lost)}"

@@ -1,0 +1,46 @@
+// Memory for the time of a run: taken when the run starts and given back when it ends, so that a thousand plans need no
+// more of it than those that run at once. What is given back serves the next one, of whatever plan, transport or
+// communicator, since to get pages from the system costs more than to use them: a little of it is kept for good, and
+// beyond that one block as large as the largest run asked for, until a number of runs had no use for it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace kumihimo::execute {
+
+class Scratch {
+ public:
+  static constexpr std::int64_t most_kept_bytes = 4 << 20; // and one larger block, for so many takings without it:
+  static constexpr std::int64_t most_takings_unused = 64;
+
+  Scratch() = default;
+  // At least so many bytes, at a cache line, with anything in them; std::bad_alloc where there are none.
+  explicit Scratch(std::int64_t bytes);
+  ~Scratch() { give_back(); }
+  Scratch(Scratch&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), capacity_(std::exchange(other.capacity_, 0)) {}
+  Scratch& operator=(Scratch&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(capacity_, other.capacity_);
+    return *this;
+  }
+
+  std::byte* data() const { return data_; }
+  bool exists() const { return data_ != nullptr; }
+  void give_back() { // for whoever takes next
+    if (data_) give();
+  }
+  void give_to_none(); // to the system: where something may still write to it
+
+  // What is kept of all that was given back, in this process.
+  static std::int64_t kept_bytes();
+
+ private:
+  void give();
+  std::byte* data_ = nullptr;
+  std::int64_t capacity_ = 0;
+};
+
+} // namespace kumihimo::execute

@@ -1,0 +1,19 @@
+// Arguments that the MPI library refuses by itself, as MPI lets it: such a call is the library's to tell of, and must
+// not come as far as what the ranks do together. One rank alone may make it, and go on with the error.
+//
+// Only wrong calls are told apart here, never right ones: so the ranks of a right program all go the same way. Where a
+// library refuses nothing (it may be built or set so), a wrong call may still work; what it lets pass, so do we.
+#pragma once
+
+#include "interpose/calls.hpp"
+#include "interpose/session.hpp"
+
+namespace kumihimo::interpose {
+
+bool is_refused(Session& session, CollectiveKind kind, Form form, const Call& call);
+
+// A blocking reduction whose root alone has the same buffer twice: the others make a call that is right, and wait for
+// it. So it is done first, and handed on to be refused then.
+bool is_refused_at_end(Session& session, CollectiveKind kind, const Call& call);
+
+} // namespace kumihimo::interpose

@@ -1,0 +1,72 @@
+#include "interpose/completion.hpp"
+
+#include "caught/call.hpp"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string>
+#include <string_view>
+
+namespace kumihimo::interpose {
+namespace {
+
+constexpr std::string_view our_objects = "libkumihimo-"; // begins their files' names
+
+// Ours, or another object of ours, which hands on to the next.
+bool is_in_ours(const void* function) {
+  static const char own = 0;
+  Dl_info here{}, there{};
+  const ElfW(Sym)* symbol = nullptr;
+  void** const found = reinterpret_cast<void**>(const_cast<ElfW(Sym)**>(&symbol));
+  if (!dladdr(&own, &here) || !dladdr1(function, &there, found, RTLD_DL_SYMENT)) return false;
+  if (here.dli_fbase == there.dli_fbase) return true;
+  // What stands for a function in a program that takes its address, and is no definition: it leads to the first one.
+  if (symbol && symbol->st_shndx == SHN_UNDEF) return true;
+  const std::string_view path = there.dli_fname ? there.dli_fname : "";
+  return path.substr(path.rfind('/') + 1).starts_with(our_objects);
+}
+
+// As whoever calls it by this name finds it; a name that nobody has is no way past us.
+bool is_caught(const std::string& name) {
+  if (const void* const function = dlsym(RTLD_DEFAULT, name.c_str())) return is_in_ours(function);
+  return mpi::loaded_symbol(name.c_str()) == nullptr;
+}
+
+template <class To>
+std::string with(std::string_view name, To to) {
+  std::string all(name);
+  std::transform(all.begin(), all.end(), all.begin(), [&](unsigned char c) { return static_cast<char>(to(c)); });
+  return all;
+}
+
+bool is_caught_in_every_spelling(std::string_view name) {
+  const std::string lower = with(name, [](int c) { return std::tolower(c); });
+  const std::array<std::string, 7> spellings{
+      std::string(name), lower, lower + "_", lower + "__", lower + "_f08_", lower + "_f08ts_", with(name, [](int c) {
+        return std::toupper(c);
+      })};
+  return std::all_of(spellings.begin(), spellings.end(), is_caught);
+}
+
+bool completes(caught::Name name) {
+  const caught::Kind kind = caught::describe(name).kind;
+  const bool ends = name == caught::Name::Request_free || name == caught::Name::Cancel;
+  return kind == caught::Kind::wait || (kind == caught::Kind::test && !ends);
+}
+
+} // namespace
+
+bool completion_is_caught() {
+  for (std::size_t n = 0; n < caught::names; ++n) {
+    const auto name = static_cast<caught::Name>(n);
+    if (completes(name) && !is_caught_in_every_spelling(caught::describe(name).name)) return false;
+  }
+  return true;
+}
+
+} // namespace kumihimo::interpose

@@ -1,0 +1,83 @@
+// Machines of Tofu: jobs in boxes, and around dead parts.
+#include "machine/slow_parts.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+
+namespace kumihimo {
+namespace {
+
+Error only_on_tofu(const Machine& machine, std::string what) {
+  return bad_input(fmt::format("expected a machine of Tofu for {}", what),
+                   fmt::format("{}, a {}", machine.name, name_of(machine.family)), "give --shape alone");
+}
+
+const VirtualTorus& torus_of(const Machine& machine) { return static_cast<const VirtualTorus&>(*machine.topology); }
+
+} // namespace
+
+Result<Machine> with_torus(const Machine& machine, const Result<VirtualTorus>& torus) {
+  if (!torus) return torus.error();
+  Machine job = machine;
+  job.shape = torus->shape();
+  job.topology = std::make_shared<VirtualTorus>(*torus);
+  if (const Status placed = place_slow_parts(job); !placed) return placed.error();
+  return job;
+}
+
+std::optional<NodeId> parse_node(const Tofu& network, std::string_view text) {
+  TofuPlace place{};
+  const char *at = text.data(), *end = at + text.size();
+  for (std::int32_t axis = 0; axis < Tofu::axes; ++axis) {
+    const auto [next, code] = std::from_chars(at, end, place[axis]);
+    const bool last = axis + 1 == Tofu::axes;
+    if (code != std::errc{} || place[axis] < 0 || place[axis] >= network.shape().length(axis) ||
+        last != (next == end) || (!last && *next != ','))
+      return std::nullopt;
+    at = next + 1;
+  }
+  return network.node(place);
+}
+
+Result<Machine> Machine::with_box(std::string_view box, const std::optional<Shape>& job) const {
+  if (family != Family::tofu) return only_on_tofu(*this, "a box of its six axes");
+  const auto request = TofuRequest::parse(box);
+  if (!request) return request.error();
+  return with_torus(*this, lay_job(*tofu, *request, job));
+}
+
+Result<Machine> Machine::without_nodes(const std::vector<Coordinates>& dead) const {
+  if (family != Family::tofu) return only_on_tofu(*this, "a torus without a dead node");
+  const VirtualTorus& torus = torus_of(*this);
+  std::vector<NodeId> nodes;
+  for (const Coordinates& coordinates : dead) {
+    bool inside = static_cast<std::int32_t>(coordinates.size()) == shape.dimensions();
+    for (std::size_t axis = 0; inside && axis < coordinates.size(); ++axis)
+      inside = coordinates[axis] >= 0 && coordinates[axis] < shape.length(static_cast<std::int32_t>(axis));
+    if (!inside)
+      return bad_input(fmt::format("expected a node of the job's torus {} by its coordinates", shape.text()),
+                       fmt::format("{}", fmt::join(coordinates, ",")), "count each from 0");
+    nodes.push_back(torus.tofu().node(torus.place(NodeId{shape.place(coordinates)})));
+  }
+  return with_torus(*this, torus.without(nodes, {}));
+}
+
+std::string Machine::losses() const {
+  if (family != Family::tofu || torus_of(*this).tofu().whole()) return "";
+  const VirtualTorus& torus = torus_of(*this);
+  std::vector<std::string> said;
+  for (const VirtualTorus::Gap& gap : torus.gaps())
+    said.push_back(fmt::format("position {} of axis {} is left out, since node {} is dead", gap.position, gap.axis + 1,
+                               torus.tofu().text(gap.dead)));
+  const auto far = torus.far_neighbours();
+  if (far.pairs == 0)
+    said.push_back("all neighbours are one hop apart");
+  else
+    said.push_back(fmt::format("{} pairs of neighbours are {} to {} hops apart, all others one", far.pairs / 2,
+                               far.fewest_hops, far.most_hops));
+  return fmt::format("{}", fmt::join(said, "; "));
+}
+
+} // namespace kumihimo

@@ -1,0 +1,276 @@
+#include "topology/tofu_job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+
+namespace kumihimo {
+namespace {
+
+constexpr auto x = Tofu::x, y = Tofu::y, z = Tofu::z, a = Tofu::a, b = Tofu::b, c = Tofu::c;
+using Axes = std::vector<std::int32_t>; // of one ring, from the outermost in
+
+// Which axes make the rings of a torus of three, two and one dimensions. A shape of fewer dimensions that has no ring
+// there may leave axes of the others out.
+const std::vector<std::vector<Axes>>& pairings() {
+  static const std::vector<std::vector<Axes>> all = {
+      {{x, a}, {y, b}, {z, c}}, {{x, a, b}, {y, z, c}}, {{x, y, z, a, c, b}}};
+  return all;
+}
+
+// How much of the machine something takes: less is better.
+struct Size {
+  std::int64_t groups = 0;
+  std::int32_t longest = 0;
+  auto operator<=>(const Size&) const = default;
+};
+
+Size size_of(const std::vector<TofuRing>& rings) {
+  Size size{1, 1};
+  for (const TofuRing& ring : rings)
+    for (const auto& level : ring.levels())
+      if (level.axis <= z) {
+        size.groups *= level.used;
+        size.longest = std::max(size.longest, level.used);
+      }
+  return size;
+}
+
+// What a ring may use: a length of each axis, and whether all of it closes.
+struct Room {
+  TofuPlace lengths{};
+  std::array<bool, 6> wraps{};
+};
+
+// The smallest ring over these axes.
+class Search {
+ public:
+  Search(const Room& room, const Axes& axes, std::int32_t length) : room_(room), axes_(axes), length_(length) {}
+
+  std::optional<TofuRing> run() {
+    extend({}, 1, 1);
+    return best_;
+  }
+
+ private:
+  void extend(const std::vector<TofuRing::Level>& levels, std::int64_t nodes, std::int64_t groups) {
+    if (best_ && groups > size_.groups) return;
+    if (levels.size() == axes_.size()) {
+      if (nodes >= length_) consider(levels);
+      return;
+    }
+    const std::int32_t axis = axes_[levels.size()];
+    for (std::int32_t used = 1; used <= room_.lengths[axis]; ++used) {
+      auto longer = levels;
+      longer.push_back({axis, used, room_.wraps[axis] && used == room_.lengths[axis]});
+      extend(longer, nodes * used, axis <= z ? groups * used : groups);
+    }
+  }
+
+  void consider(const std::vector<TofuRing::Level>& levels) {
+    const auto ring = TofuRing::make(levels, length_);
+    if (!ring) return;
+    const Size size = size_of({*ring});
+    if (best_ && !(size < size_)) return;
+    best_ = ring;
+    size_ = size;
+  }
+
+  const Room& room_;
+  const Axes& axes_;
+  std::int32_t length_;
+  std::optional<TofuRing> best_;
+  Size size_;
+};
+
+std::optional<TofuRing> find_ring(const Room& room, const Axes& axes, const Axis& wanted) {
+  auto ring = Search(room, axes, wanted.length).run();
+  // Off a ring of one more node a mesh takes all but one.
+  if (!ring && !wanted.wraps) ring = Search(room, axes, wanted.length + 1).run();
+  return ring;
+}
+
+// Rings for all axes of the job in the fewest groups, whichever of its axes is laid into which of the machine's; in the
+// order given where that is as good.
+std::optional<std::vector<TofuRing>> find_rings(const Room& room, const Shape& job) {
+  std::optional<std::vector<TofuRing>> best;
+  for (std::size_t dimensions = static_cast<std::size_t>(job.dimensions()); dimensions <= 3; ++dimensions) {
+    const auto& groups = pairings()[3 - dimensions];
+    std::vector<std::size_t> order(groups.size());
+    std::iota(order.begin(), order.end(), 0);
+    do {
+      std::vector<TofuRing> rings;
+      for (std::int32_t axis = 0; axis < job.dimensions(); ++axis)
+        if (auto ring = find_ring(room, groups[order[axis]], job.axes()[axis])) rings.push_back(std::move(*ring));
+      if (rings.size() == static_cast<std::size_t>(job.dimensions()) &&
+          (!best || size_of(rings).groups < size_of(*best).groups))
+        best = std::move(rings);
+    } while (std::next_permutation(order.begin(), order.end()));
+  }
+  return best;
+}
+
+TofuPlace lengths_of(const Tofu& tofu) {
+  TofuPlace lengths;
+  for (std::int32_t axis = 0; axis < Tofu::axes; ++axis) lengths[axis] = tofu.shape().length(axis);
+  return lengths;
+}
+
+Room room_in(const TofuMachine& machine, const TofuPlace& lengths) {
+  Room room{lengths, {}};
+  for (std::int32_t axis = 0; axis < Tofu::axes; ++axis) {
+    const Axis& kind = machine.network.shape().axes()[axis];
+    room.wraps[axis] = kind.wraps && kind.length == lengths[axis];
+  }
+  return room;
+}
+
+// Where along an axis a box of this length may begin.
+std::vector<std::int32_t> beginnings(const TofuMachine& machine, std::int32_t axis, std::int32_t length) {
+  const Axis& kind = machine.network.shape().axes()[axis];
+  const bool beside_relays = machine.relays && axis == z;
+  const std::int32_t first = beside_relays ? 1 : 0;
+  if (length == kind.length - first) return {first};
+  const bool round = kind.wraps && !beside_relays;
+  std::vector<std::int32_t> all(static_cast<std::size_t>(round ? kind.length : kind.length - first - length + 1));
+  std::iota(all.begin(), all.end(), first);
+  return all;
+}
+
+// The network of a box, with the relays where it has all of Z.
+Tofu network_of(const TofuMachine& machine, TofuBox box) {
+  if (machine.relays && box.lengths[z] == machine.room()[z]) {
+    box.first[z] = 0;
+    ++box.lengths[z];
+  }
+  return machine.network.part(box);
+}
+
+TofuBox place_box(const TofuMachine& machine, const TofuPlace& lengths) {
+  TofuBox best;
+  std::optional<std::size_t> fewest;
+  for (const std::int32_t i : beginnings(machine, x, lengths[x]))
+    for (const std::int32_t j : beginnings(machine, y, lengths[y]))
+      for (const std::int32_t k : beginnings(machine, z, lengths[z])) {
+        const TofuBox box{{i, j, k, 0, 0, 0}, lengths};
+        if (machine.network.whole()) return box;
+        const Tofu part = network_of(machine, box);
+        const std::size_t dead = part.dead_nodes().size() + part.dead_links().size();
+        if (fewest && dead >= *fewest) continue;
+        best = box;
+        fewest = dead;
+        if (dead == 0) return best;
+      }
+  return best;
+}
+
+Result<VirtualTorus> lay(const TofuMachine& machine, const TofuBox& box, const Shape& job,
+                         std::vector<TofuRing> rings) {
+  Tofu network = network_of(machine, box);
+  TofuPlace first{};
+  first[z] = network.shape().length(z) - box.lengths[z]; // past the relays
+  const std::vector<NodeId> dead = network.dead_nodes();
+  const bool whole = network.whole();
+  VirtualTorus torus(std::move(network), first, job, std::move(rings));
+  if (whole) return torus;
+  return torus.without(dead, {});
+}
+
+Error fits_nowhere(const TofuMachine& machine, const TofuPlace& room, const Shape& job) {
+  const auto whole = [&](const TofuPlace& l) { return fmt::format("{}x{}x{}", l[x] * l[a], l[y] * l[b], l[z] * l[c]); };
+  return bad_input(
+      fmt::format("expected a shape of 1 to 3 dimensions that a box of {} gives as a virtual torus, {} at most",
+                  "Tofu " + text_of(room, "x"), whole(room)),
+      fmt::format("{}, for which no rings are found", job.text()),
+      lengths_of(machine.network)[b] == 3 ? "take even lengths, of which one may be odd, or mesh axes (5m)"
+                                          : "take even lengths");
+}
+
+Error too_large(const TofuMachine& machine, std::string found) {
+  return bad_input(fmt::format("expected a box of whole groups of Tofu {}, that is 1x1x1x{}x{}x{} at least",
+                               text_of(machine.room(), "x"), machine.room()[a], machine.room()[b], machine.room()[c]),
+                   std::move(found), "give six lengths x, y, z, a, b, c within the machine, such as 4x3x8x2x3x2");
+}
+
+std::optional<TofuPlace> parse_numbers(std::string_view text, char separator, std::size_t least, std::int32_t lowest) {
+  TofuPlace numbers{};
+  std::size_t n = 0;
+  const char *at = text.data(), *end = at + text.size();
+  for (; n < numbers.size(); ++n) {
+    const auto [next, code] = std::from_chars(at, end, numbers[n]);
+    if (code != std::errc{} || numbers[n] < lowest) return std::nullopt;
+    at = next;
+    if (at == end) break;
+    if (*at++ != separator) return std::nullopt;
+  }
+  return at == end && n + 1 >= least && n < numbers.size() ? std::optional(numbers) : std::nullopt;
+}
+
+} // namespace
+
+TofuPlace TofuMachine::room() const {
+  TofuPlace lengths = lengths_of(network);
+  lengths[z] -= relays;
+  return lengths;
+}
+
+std::int64_t TofuMachine::nodes() const {
+  const TofuPlace lengths = room();
+  return std::accumulate(lengths.begin(), lengths.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+Result<TofuRequest> TofuRequest::parse(std::string_view text) {
+  const std::size_t split = std::min(text.find('@'), text.size());
+  const auto lengths = parse_numbers(text.substr(0, split), 'x', 6, 1);
+  TofuRequest request;
+  if (split < text.size()) request.first = parse_numbers(text.substr(split + 1), ',', 3, 0);
+  if (!lengths || (split < text.size() && !request.first))
+    return bad_input("expected a box of Tofu such as 4x3x8x2x3x2, or 4x3x8x2x3x2@0,0,1 with its first group",
+                     fmt::format("'{}'", text), "give six lengths x, y, z, a, b, c");
+  request.lengths = *lengths;
+  return request;
+}
+
+Shape whole_torus(const TofuMachine& machine) {
+  const TofuPlace l = machine.room();
+  return Shape({Axis{l[x] * l[a]}, Axis{l[y] * l[b]}, Axis{l[z] * l[c]}});
+}
+
+Result<VirtualTorus> lay_job(const TofuMachine& machine, const Shape& job) {
+  const TofuPlace room = machine.room();
+  auto rings = job.dimensions() > 3 ? std::nullopt : find_rings(room_in(machine, room), job);
+  if (!rings) return fits_nowhere(machine, room, job);
+  TofuPlace lengths{1, 1, 1, room[a], room[b], room[c]};
+  for (const TofuRing& ring : *rings)
+    for (const auto& level : ring.levels())
+      if (level.axis <= z) lengths[level.axis] = level.used;
+  return lay(machine, place_box(machine, lengths), job, std::move(*rings));
+}
+
+Result<VirtualTorus> lay_job(const TofuMachine& machine, const TofuRequest& asked, const std::optional<Shape>& job) {
+  const TofuPlace room = machine.room();
+  for (std::int32_t axis = 0; axis < Tofu::axes; ++axis)
+    if (asked.lengths[axis] > room[axis] || (axis >= a && asked.lengths[axis] != room[axis]))
+      return too_large(machine, text_of(asked.lengths, "x"));
+  TofuBox box{{}, asked.lengths};
+  if (asked.first) {
+    box.first = *asked.first;
+    for (std::int32_t axis = 0; axis < Tofu::axes; ++axis) {
+      const auto possible = axis <= z ? beginnings(machine, axis, box.lengths[axis]) : std::vector<std::int32_t>{0};
+      if (std::find(possible.begin(), possible.end(), box.first[axis]) == possible.end())
+        return too_large(machine,
+                         fmt::format("{} from {} on", text_of(asked.lengths, "x"), text_of(*asked.first, ",")));
+    }
+  } else {
+    box = place_box(machine, asked.lengths);
+  }
+  const TofuPlace& l = asked.lengths;
+  const Shape shape = job.value_or(Shape({Axis{l[x] * l[a]}, Axis{l[y] * l[b]}, Axis{l[z] * l[c]}}));
+  auto rings = shape.dimensions() > 3 ? std::nullopt : find_rings(room_in(machine, l), shape);
+  if (!rings) return fits_nowhere(machine, l, shape);
+  return lay(machine, box, shape, std::move(*rings));
+}
+
+} // namespace kumihimo

@@ -1,0 +1,55 @@
+/* Calls of many lengths, one after another, and many at once: what their algorithms need while they run is not kept.
+ * Ends with 1 if a sum is wrong, with 2 if the memory of a rank has grown by more than 12 MiB. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { length = 1 << 18, lengths = 101, brief = 1 << 14, at_once = 500 };
+
+static double resident_mebibytes(void) {
+  long pages = 0, resident = 0;
+  FILE* file = fopen("/proc/self/statm", "r");
+  if (!file || fscanf(file, "%ld %ld", &pages, &resident) != 2) abort();
+  fclose(file);
+  return resident * 4096.0 / (1 << 20);
+}
+
+static int is_all(const double* vector, int count, double value) {
+  for (int i = 0; i < count; ++i)
+    if (vector[i] != value) return 0;
+  return 1;
+}
+
+static double* filled(int count, double value) {
+  double* vector = malloc(count * sizeof *vector);
+  for (int i = 0; i < count; ++i) vector[i] = value;
+  return vector;
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank, ranks, wrong = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  double *in = filled(length + lengths, 1), *out = filled(length + lengths, 0), *each[at_once];
+  for (int i = 0; i < at_once; ++i) each[i] = filled(brief, 0);
+  MPI_Allreduce(in, out, brief, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  const double before = resident_mebibytes();
+  for (int i = 0; i < lengths; ++i) { // in place and not by turns
+    for (int k = 0; k < length + i; ++k) in[k] = out[k] = 1;
+    MPI_Allreduce(i % 2 ? MPI_IN_PLACE : in, out, length + i, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    wrong |= !is_all(out, length + i, ranks);
+  }
+  const double after_lengths = resident_mebibytes() - before;
+  for (int i = 0; i < brief; ++i) in[i] = 1;
+  MPI_Request requests[at_once];
+  for (int i = 0; i < at_once; ++i)
+    MPI_Iallreduce(in, each[i], brief, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &requests[i]);
+  MPI_Waitall(at_once, requests, MPI_STATUSES_IGNORE);
+  for (int i = 0; i < at_once; ++i) wrong |= !is_all(each[i], brief, ranks);
+  const double grown = resident_mebibytes() - before;
+  MPI_Finalize();
+  printf("rank %d: %s, grown by %.1f MiB of %d lengths, by %.1f MiB after %d at once\n", rank,
+         wrong ? "wrong" : "right", after_lengths, lengths, grown, at_once);
+  return wrong ? 1 : grown > 12 || after_lengths > 12 ? 2 : 0;
+}

@@ -1,0 +1,137 @@
+"""Traces of made-up events, read back by OTF2's own package."""
+
+import importlib
+import json
+from pathlib import Path
+
+import pytest
+
+from kumihimo.profile import otf2_writing
+from kumihimo.profile.otf2_writing import COLLECTIVE, ENTER, LEAVE, NO_ROOT, ROW, SEND
+
+try:
+    otf2 = otf2_writing.library()
+    reader = importlib.import_module("otf2.reader")
+except Exception:
+    pytest.skip("no python3-otf2 on this machine", allow_module_level=True)
+
+NAMES = {"1": "MPI_Allreduce", "2": "MPI_Bcast", "3": "MPI_Send"}
+ALLREDUCE, BCAST, SENDING = 1, 2, 3
+
+
+def world(rank: int, ranks: int) -> dict:
+    return {"name": "MPI_COMM_WORLD", "site": None, "size": ranks, "leader": 0, "inter": False, "rank": rank}
+
+
+def line(rank: int, ranks: int, *communicators: dict) -> dict:
+    more = {"calls": [], "sites": [], "sizes": {}, "partners": [], "regions": [], "seconds": 1.0, "mpi_seconds": 0.1}
+    return {"rank": rank, "host": "h", "finalized": True, "communicators": [world(rank, ranks), *communicators], **more}
+
+
+def event(at: int, what: int, call: int, communicator: int = 1, partner: int = -1, thread: int = 0, size: int = 0):
+    return ROW.pack(at, size, what, call, thread, partner, communicator, 0, at - 10 if what == COLLECTIVE else 0)
+
+
+def made(folder: Path, ranks: int, lines: list[dict], events: dict[int, bytes]) -> tuple[Path, Path]:
+    raw = folder / "trace" / otf2_writing.RAW
+    raw.mkdir(parents=True)
+    for rank, rows in events.items():
+        (raw / f"rank{rank}.events").write_bytes(rows)
+    profile = folder / "profile"
+    header = {"kumihimo_profile": 1, "ranks": ranks, "trace": {"calls": NAMES}}
+    profile.write_text("".join(json.dumps(x) + "\n" for x in (header, *lines)), encoding="utf-8")
+    return folder / "trace", profile
+
+
+def read(folder: Path, ranks: int, lines: list[dict], events: dict[int, bytes]) -> tuple[dict, list]:
+    """Members of each communicator, and (rank, event) in order of time."""
+    trace, profile = made(folder, ranks, lines, events)
+    otf2_writing.write(trace, profile)
+    with reader.open(str(trace / "otf2" / "traces.otf2")) as found:
+        members = {c.name: [m.group.name for m in c.group.members] for c in found.definitions.comms}
+        return members, [(int(where.group.name.split()[-1]), what) for where, what in found.events]
+
+
+def kind(what: object) -> str:
+    return type(what).__name__
+
+
+def bcast(communicator: int, root: int) -> bytes:
+    return (
+        event(10, ENTER, BCAST, communicator)
+        + event(20, COLLECTIVE, BCAST, communicator, root, size=8)
+        + event(20, LEAVE, BCAST, communicator)
+    )
+
+
+def test_a_root_is_a_rank_in_the_order_of_its_communicator(tmp_path: Path) -> None:
+    """The program has turned it around, by the keys of MPI_Comm_split: rank 0 of it is the last of the world."""
+    ranks = 3
+    turned = [world(2 - rank, ranks) | {"name": "MPI_Comm_split", "leader": 2} for rank in range(ranks)]
+    lines = [line(rank, ranks, turned[rank]) for rank in range(ranks)]
+    members, events = read(tmp_path, ranks, lines, dict.fromkeys(range(ranks), bcast(2, 0)))
+    assert members["MPI_COMM_WORLD"] == [f"MPI Rank {rank}" for rank in (0, 1, 2)]
+    assert members["MPI_Comm_split"] == [f"MPI Rank {rank}" for rank in (2, 1, 0)]
+    ends = [what for _, what in events if kind(what) == "MpiCollectiveEnd"]
+    assert [(e.communicator.name, e.root) for e in ends] == [("MPI_Comm_split", 0)] * ranks
+
+
+def test_where_the_order_is_not_known_no_root_is_told(tmp_path: Path) -> None:
+    """Made again and again with other keys, or with a rank that wrote nothing."""
+    for number, own in enumerate((None, 1)):
+        unknown = world(0, 2) | {"name": "MPI_Comm_split", "rank": own}
+        lines = [line(rank, 2, unknown) for rank in range(2)]
+        members, events = read(tmp_path / str(number), 2, lines, {0: bcast(2, 1), 1: bcast(2, 1)})
+        assert list(members) == ["MPI_COMM_WORLD"]
+        assert [e.root for _, e in events if kind(e) == "MpiCollectiveEnd"] == [NO_ROOT, NO_ROOT]
+
+
+def test_what_a_full_buffer_left_open_is_closed(tmp_path: Path) -> None:
+    rows = (
+        event(5, ENTER, SENDING)
+        + event(6, LEAVE, SENDING)
+        + event(7, LEAVE, SENDING)  # of what was left out
+        + event(8, ENTER, SENDING, thread=1)
+        + event(10, ENTER, BCAST)
+        + event(11, ENTER, SENDING)
+        + event(12, SEND, SENDING, partner=0, size=4)
+    )
+    _, events = read(tmp_path, 1, [line(0, 1)], {0: rows})
+    assert [(kind(e), e.time) for _, e in events if kind(e) == "Leave"] == [
+        ("Leave", 6),
+        ("Leave", 8),
+        ("Leave", 12),
+        ("Leave", 12),
+    ]
+    assert sum(kind(e) == "Enter" for _, e in events) == 4
+    assert not [e for _, e in events if "Collective" in kind(e)], "its end was left out, so there is no beginning"
+
+
+def test_ranks_without_a_line_are_in_the_world(tmp_path: Path) -> None:
+    rows = event(10, ENTER, SENDING) + event(11, SEND, SENDING, partner=2) + event(12, LEAVE, SENDING)
+    outside = event(30, ENTER, SENDING) + event(31, SEND, SENDING, partner=7) + event(29, LEAVE, SENDING)
+    members, events = read(tmp_path, 3, [line(0, 3)], {0: rows, 1: bcast(1, 2) + outside})
+    assert len(members["MPI_COMM_WORLD"]) == 3
+    assert [(rank, e.receiver) for rank, e in events if kind(e) == "MpiSend"] == [(0, 2)]
+    assert [(rank, e.root) for rank, e in events if kind(e) == "MpiCollectiveEnd"] == [(1, 2)]
+
+
+def test_few_locations_are_open_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each rank's is ended before the next begins, and no index of a member is looked for by going through all."""
+    ranks, most, opened = 40, 0, set()
+    begin = otf2_writing.Writing.location
+
+    def counted(self, rank: int, thread: int):
+        nonlocal most
+        found = begin(self, rank, thread)
+        opened.add(found.writer)
+        most = max(most, sum("close" not in vars(writer) for writer in opened))
+        return found
+
+    monkeypatch.setattr(otf2_writing.Writing, "location", counted)
+    lines = [line(rank, ranks) for rank in range(ranks)]
+    members, events = read(tmp_path, ranks, lines, dict.fromkeys(range(ranks), bcast(1, 0)))
+    assert (most, len(opened)) == (1, ranks)
+    assert len(events) == 4 * ranks and len(members["MPI_COMM_WORLD"]) == ranks
+    members = otf2_writing.Members(object() for _ in range(9))
+    assert [members.index(member) for member in members] == list(range(9))
