@@ -130,10 +130,19 @@ def parameters(
     segments: int | None = None,
     window: int | None = None,
     overlap: bool = False,
+    throttle: int | None = None,
+    radix: int | None = None,
     default_segment_bytes: int | None = None,
 ) -> _collectives.Parameters:
     """The parameters of an algorithm; what is None takes its default."""
-    numbers = {"trees": trees, "segment_bytes": segment_bytes, "segments": segments, "window": window}
+    numbers = {
+        "trees": trees,
+        "segment_bytes": segment_bytes,
+        "segments": segments,
+        "window": window,
+        "throttle": throttle,
+        "radix": radix,
+    }
     for what, number in numbers.items():
         if number is not None:
             _within(what, number, 63)

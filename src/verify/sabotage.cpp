@@ -357,6 +357,46 @@ Wrong unwritten_output(const Schedule& s) {
   });
 }
 
+// Two blocks of one message change places where it arrives.
+Wrong permuted_block(const Schedule& s) {
+  const auto spot = find_step(s, [](const Program&, const Lane&, const Round&, const Step& step) {
+    const Extent& e = step.target.extent;
+    return step.kind == StepKind::receive && step.target.buffer.kind == Buffer::Kind::output &&
+           e.layout != Layout::vector && e.runs.size() == 1 && e.runs[0].count == Expression(2) &&
+           e.runs[0].inner.runs * e.runs[0].outer.runs == 1;
+  });
+  if (!spot || s.collective.counts.known != Counts::Known::uniform) return std::nullopt;
+  return with_step(s, *spot, [](Program&, const RoundContext&, Step& step) {
+    RunList& list = step.target.extent.runs[0];
+    list.first = list.first + 1;
+    list.count = 1;
+    list.inner = {-1, 2};
+  });
+}
+
+// Every rank keeps the input that it was to exchange before all else.
+Wrong missing_shuffle(const Schedule& s) {
+  if (s.collective.kind != CollectiveKind::allgather || s.collective.in_place) return std::nullopt;
+  const auto shuffle = [](const Program& p) -> const Round* {
+    if (p.lanes.empty() || p.lanes[0].body.empty()) return nullptr;
+    const Round* round = std::get_if<Round>(&p.lanes[0].body.front());
+    const bool exchanges = round && round->steps.size() == 2 && round->steps[0].kind == StepKind::send &&
+                           round->steps[0].source.buffer.kind == Buffer::Kind::input &&
+                           round->steps[1].kind == StepKind::receive;
+    return exchanges ? round : nullptr;
+  };
+  if (s.ranks() < 2 || !shuffle(s.program(Rank{1}))) return std::nullopt;
+  return with_programs(s, [shuffle](Program& p, Rank) {
+    if (!shuffle(p)) return;
+    Round& round = std::get<Round>(p.lanes[0].body.front());
+    Step kept = round.steps[1];
+    kept.kind = StepKind::copy;
+    kept.peer = -1;
+    kept.source = round.steps[0].source;
+    round.steps = {kept};
+  });
+}
+
 Wrong wrong_height(const Schedule& s) {
   if (s.claims.height < 1) return std::nullopt;
   Schedule wrong = s;
@@ -364,7 +404,7 @@ Wrong wrong_height(const Schedule& s) {
   return wrong;
 }
 
-constexpr std::array<Sabotage, 19> list = {{
+constexpr std::array<Sabotage, 21> list = {{
     {"wrong_peer", "a message goes to the next rank", wrong_peer},
     {"wrong_chunk", "as many elements, but others", wrong_chunk},
     {"wrong_length", "half of the data", wrong_length},
@@ -383,6 +423,8 @@ constexpr std::array<Sabotage, 19> list = {{
     {"lost_message", "a message is never sent", lost_message},
     {"extra_receive", "a message is awaited twice", extra_receive},
     {"unwritten_output", "a part of the result never reaches the output", unwritten_output},
+    {"permuted_block", "two blocks of a message change places", permuted_block},
+    {"missing_shuffle", "ranks keep the input that they were to exchange first", missing_shuffle},
     {"wrong_height", "a claim of fewer relays than there are", wrong_height},
 }};
 

@@ -7,7 +7,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from kumihimo import bench, launched, mpi
+from kumihimo import bench, launched, mpi, verification
 from kumihimo.bench import formats, tuned
 from kumihimo.bench.cases import NODE
 from kumihimo.cli import options, output, waiting
@@ -69,6 +69,8 @@ def command(
     """
     if format_ not in formats.FORMATS:
         raise BadInput(f"a format is one of {', '.join(formats.FORMATS)}", f"'{format_}'")
+    if collective not in bench.MEASURED and collective in verification.collectives():
+        raise NotApplicable(f"a collective that bench measures: {', '.join(bench.MEASURED)}", f"'{collective}'")
     if as_json and format_ not in ("table", "json"):
         raise BadInput("--json or another --format", "both", "leave one of them out")
     if pinning not in ("auto", "none"):

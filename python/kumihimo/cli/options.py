@@ -48,4 +48,8 @@ SegmentBytes = Annotated[
 Segments = Annotated[Optional[int], typer.Option("--segments", metavar="N", help="Number of segments.")]
 Window = Annotated[Optional[int], typer.Option("--window", metavar="W", help="Segments in flight.")]
 Overlap = Annotated[bool, typer.Option("--overlap", help="Broadcast follows reduce segment by segment.")]
+Throttle = Annotated[
+    Optional[int], typer.Option("--throttle", metavar="N", help="Messages of a direct exchange at once.")
+]
+Radix = Annotated[Optional[int], typer.Option("--radix", metavar="W", help="Base of the digits of a distance.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")]

@@ -38,6 +38,8 @@ def command(
     segments: options.Segments = None,
     window: options.Window = None,
     overlap: options.Overlap = False,
+    throttle: options.Throttle = None,
+    radix: options.Radix = None,
     expand: Annotated[
         bool, typer.Option("--expand", help="All steps of all ranks, loops expanded (needs --count and --json).")
     ] = False,
@@ -63,6 +65,8 @@ def command(
             segments=segments,
             window=window,
             overlap=overlap,
+            throttle=throttle,
+            radix=radix,
         ),
     )
     rank = questions.rank_of(rank, space.ranks)

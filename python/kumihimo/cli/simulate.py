@@ -34,6 +34,8 @@ def command(
     segments: options.Segments = None,
     window: options.Window = None,
     overlap: options.Overlap = False,
+    throttle: options.Throttle = None,
+    radix: options.Radix = None,
     links: Annotated[bool, typer.Option("--links", help="The bytes of every link (JSON), or the busiest.")] = False,
     as_json: options.Json = False,
 ) -> None:
@@ -53,6 +55,8 @@ def command(
             "segments": segments,
             "window": window,
             "overlap": overlap,
+            "throttle": throttle,
+            "radix": radix,
         },
         model,
         not no_simd,
