@@ -46,11 +46,13 @@ std::string Report::text() const {
   if (coverage.exact)
     return fmt::format("ok: {} pairs matched{}, all {} steps executed, height {}", coverage.pairs,
                        coverage.pairs_sampled ? " (a sample)" : "", coverage.steps, coverage.height);
-  return fmt::format("ok: {} pairs matched{}; {}: {}; {} (segment, unit) pairs followed through {} of {} steps, all "
-                     "elements of the first {} at {} ranks",
-                     coverage.pairs, coverage.pairs_sampled ? " (a sample)" : "",
-                     coverage.deadlock_shown ? "no deadlock" : "deadlock not shown", coverage.deadlock,
-                     coverage.samples, coverage.executed, coverage.steps,
+  const std::string followed = coverage.samples == 0
+                                   ? "too large to follow where its data go"
+                                   : fmt::format("{} (segment, unit) pairs followed through {} of {} steps",
+                                                 coverage.samples, coverage.executed, coverage.steps);
+  return fmt::format("ok: {} pairs matched{}; {}: {}; {}, all elements of the first {} at {} ranks", coverage.pairs,
+                     coverage.pairs_sampled ? " (a sample)" : "",
+                     coverage.deadlock_shown ? "no deadlock" : "deadlock not shown", coverage.deadlock, followed,
                      coverage.footprint_segments == 1 ? "segment"
                                                       : fmt::format("{} segments", coverage.footprint_segments),
                      coverage.footprints);
