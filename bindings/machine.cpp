@@ -6,6 +6,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
@@ -42,11 +43,11 @@ void bind_machine(nb::module_& m) {
           },
           "box"_a, "job"_a = nb::none(), "The same machine as a job in this box of Tofu sees it.")
       .def(
-          "without_nodes",
-          [](const Machine& machine, const std::vector<Coordinates>& dead) {
-            return unwrap(machine.without_nodes(dead));
+          "without",
+          [](const Machine& machine, const std::vector<Coordinates>& nodes, const std::vector<Machine::Cable>& cables) {
+            return unwrap(machine.without(nodes, cables));
           },
-          "dead"_a, "After these nodes of the job's torus have died, each by its coordinates there.")
+          "nodes"_a, "cables"_a, "After these nodes of the job's torus have died, and cables between neighbours.")
       .def("as_torus", &Machine::as_torus, "torus"_a, "The same numbers on a torus of its own.")
       .def_prop_ro("network", [](const Machine& machine) { return machine.topology->name(); })
       .def_prop_ro("losses", &Machine::losses, "What the job lacks of its torus because parts are dead; or empty.")

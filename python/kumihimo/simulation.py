@@ -31,8 +31,8 @@ class Asked:
 
 @dataclass
 class Place:
-    """Where on a machine of Tofu a job runs: in a box of its six axes, without the nodes of its torus that died there,
-    each by its coordinates (`5,0,3`)."""
+    """Where on a machine of Tofu a job runs: in a box of its six axes, without what died there of its torus: nodes by
+    their coordinates (`5,0,3`), cables by their ends (`5,0,3-6,0,3`)."""
 
     box: str | None = None
     dead: list[str] = field(default_factory=list)
@@ -69,7 +69,8 @@ def _on(machine: _machine.Machine, asked: Ranks, place: Place) -> _machine.Machi
     elif shape is not None:
         machine = machine.with_shape(shape)
     if place.dead:
-        machine = machine.without_nodes([_coordinates(text) for text in place.dead])
+        parts = [[_coordinates(node) for node in text.split("-")] for text in place.dead]
+        machine = machine.without([p[0] for p in parts if len(p) == 1], [_cable(p) for p in parts if len(p) > 1])
     if asked.ranks_per_node is not None:
         machine = machine.with_ranks_per_node(asked.ranks_per_node)
     if asked.ranks is not None:
@@ -80,8 +81,14 @@ def _on(machine: _machine.Machine, asked: Ranks, place: Place) -> _machine.Machi
 def _coordinates(text: str) -> list[int]:
     words = text.split(",")
     if not all(re.fullmatch(r"[0-9]{1,9}", word) for word in words):
-        raise BadInput("a dead node by its coordinates in the job's torus, such as 5,0,3", f"'{text}'")
+        raise BadInput("a dead node by its coordinates in the job's torus, such as 5,0,3", f"'{text}'", "count from 0")
     return [int(word) for word in words]
+
+
+def _cable(ends: list[list[int]]) -> tuple[list[int], list[int]]:
+    if len(ends) != 2:
+        raise BadInput("a dead cable by its two ends, such as 5,0,3-6,0,3", f"{len(ends)} ends")
+    return ends[0], ends[1]
 
 
 def _on_node(machine: _machine.Machine, asked: Ranks) -> _machine.Machine:

@@ -96,9 +96,10 @@ struct Machine {
   // In this box of Tofu, "4x3x8x2x3x2" or "4x3x8x2x3x2@0,0,1": as the 3D torus of all its nodes unless a shape is
   // given.
   Result<Machine> with_box(std::string_view box, const std::optional<Shape>& job) const;
-  // After these nodes of the job have died, by their coordinates in its torus: on Tofu a torus one position shorter for
-  // each. Errors: another family; no such node; what cannot be kept.
-  Result<Machine> without_nodes(const std::vector<Coordinates>& dead) const;
+  // After these nodes of the job have died, and cables between neighbours, by their coordinates in its torus: on Tofu a
+  // torus one position shorter for each node. Errors: another family; no such part; what cannot be kept.
+  using Cable = std::pair<Coordinates, Coordinates>;
+  Result<Machine> without(const std::vector<Coordinates>& nodes, const std::vector<Cable>& cables = {}) const;
   // The same numbers on a torus of its own, whatever the family: for pictures, and for the models' own tests.
   Machine as_torus(const Shape& torus) const;
   // What a job cannot have of its torus because parts are dead, for people; empty where nothing is.

@@ -14,6 +14,15 @@ Error only_on_tofu(const Machine& machine, std::string what) {
                    fmt::format("{}, a {}", machine.name, name_of(machine.family)), "give --shape alone");
 }
 
+Result<NodeId> node_at(const Shape& torus, const Coordinates& coordinates) {
+  bool inside = static_cast<std::int32_t>(coordinates.size()) == torus.dimensions();
+  for (std::size_t axis = 0; inside && axis < coordinates.size(); ++axis)
+    inside = coordinates[axis] >= 0 && coordinates[axis] < torus.length(static_cast<std::int32_t>(axis));
+  if (inside) return NodeId{torus.place(coordinates)};
+  return bad_input(fmt::format("expected a node of the job's torus {} by its coordinates", torus.text()),
+                   fmt::format("{}", fmt::join(coordinates, ",")), "count each from 0");
+}
+
 const VirtualTorus& torus_of(const Machine& machine) { return static_cast<const VirtualTorus&>(*machine.topology); }
 
 } // namespace
@@ -48,20 +57,27 @@ Result<Machine> Machine::with_box(std::string_view box, const std::optional<Shap
   return with_torus(*this, lay_job(*tofu, *request, job));
 }
 
-Result<Machine> Machine::without_nodes(const std::vector<Coordinates>& dead) const {
-  if (family != Family::tofu) return only_on_tofu(*this, "a torus without a dead node");
+Result<Machine> Machine::without(const std::vector<Coordinates>& nodes, const std::vector<Cable>& cables) const {
+  if (family != Family::tofu) return only_on_tofu(*this, "a torus without a dead part");
   const VirtualTorus& torus = torus_of(*this);
-  std::vector<NodeId> nodes;
-  for (const Coordinates& coordinates : dead) {
-    bool inside = static_cast<std::int32_t>(coordinates.size()) == shape.dimensions();
-    for (std::size_t axis = 0; inside && axis < coordinates.size(); ++axis)
-      inside = coordinates[axis] >= 0 && coordinates[axis] < shape.length(static_cast<std::int32_t>(axis));
-    if (!inside)
-      return bad_input(fmt::format("expected a node of the job's torus {} by its coordinates", shape.text()),
-                       fmt::format("{}", fmt::join(coordinates, ",")), "count each from 0");
-    nodes.push_back(torus.tofu().node(torus.place(NodeId{shape.place(coordinates)})));
+  std::vector<NodeId> dead;
+  for (const Coordinates& coordinates : nodes) {
+    const auto found = node_at(shape, coordinates);
+    if (!found) return found.error();
+    dead.push_back(torus.tofu().node(torus.place(*found)));
   }
-  return with_torus(*this, torus.without(nodes, {}));
+  std::vector<LinkId> links;
+  for (const auto& [one, other] : cables) {
+    const auto from = node_at(shape, one), to = node_at(shape, other);
+    if (!from || !to) return (from ? to : from).error();
+    const auto link = find_link(torus, *from, *to);
+    if (!link)
+      return bad_input(fmt::format("expected a cable between two neighbours in {}", torus.name()),
+                       fmt::format("{} and {}", fmt::join(one, ","), fmt::join(other, ",")),
+                       "name nodes one hop apart");
+    links.push_back(*link);
+  }
+  return with_torus(*this, torus.without(dead, links));
 }
 
 std::string Machine::losses() const {
@@ -75,8 +91,11 @@ std::string Machine::losses() const {
   if (far.pairs == 0)
     said.push_back("all neighbours are one hop apart");
   else
-    said.push_back(fmt::format("{} pairs of neighbours are {} to {} hops apart, all others one", far.pairs / 2,
-                               far.fewest_hops, far.most_hops));
+    said.push_back(
+        fmt::format("{} of neighbours {} {} hops apart, all others one",
+                    far.pairs == 2 ? "1 pair" : fmt::format("{} pairs", far.pairs / 2), far.pairs == 2 ? "is" : "are",
+                    far.fewest_hops == far.most_hops ? fmt::format("{}", far.most_hops)
+                                                     : fmt::format("{} to {}", far.fewest_hops, far.most_hops)));
   return fmt::format("{}", fmt::join(said, "; "));
 }
 

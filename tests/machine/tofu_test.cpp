@@ -68,15 +68,19 @@ TEST(TofuMachine, GivesJobsBoxes) {
 TEST(TofuMachine, KeepsATorusAroundADeadNode) {
   const Machine job = *parsed(tofu())->with_shape(shape("8x3x4"));
   EXPECT_EQ(job.losses(), "");
-  const Machine left = *job.without_nodes({{5, 0, 1}});
+  const Machine left = *job.without({{5, 0, 1}});
   EXPECT_EQ(left.shape.text(), "7x3x4");
   EXPECT_EQ(left.rank_space().name(), "torus 7x3x4, 2 ranks a node");
   EXPECT_NE(left.losses().find("position 5 of axis 1 is left out"), std::string::npos) << left.losses();
   EXPECT_NE(left.losses().find("12 pairs of neighbours are 2 to 4 hops apart"), std::string::npos) << left.losses();
-  EXPECT_EQ(job.without_nodes({{5, 0, 1}, {2, 2, 2}})->shape.text(), "6x3x4");
+  const Machine cut = *job.without({}, {{{0, 0, 0}, {1, 0, 0}}});
+  EXPECT_EQ(cut.shape.text(), "8x3x4");
+  EXPECT_EQ(cut.losses(), "1 pair of neighbours is 3 hops apart, all others one");
+  EXPECT_FALSE(job.without({}, {{{0, 0, 0}, {4, 1, 0}}}).ok());
+  EXPECT_EQ(job.without({{5, 0, 1}, {2, 2, 2}})->shape.text(), "6x3x4");
   for (const Coordinates& wrong : {Coordinates{8, 0, 0}, Coordinates{-1, 0, 0}, Coordinates{0, 0}})
-    EXPECT_NE(job.without_nodes({wrong}).error().sentence().find("8x3x4"), std::string::npos);
-  EXPECT_FALSE(parse_machine(Sample().text(), "p.toml")->without_nodes({{0, 0, 0}}).ok());
+    EXPECT_NE(job.without({wrong}).error().sentence().find("8x3x4"), std::string::npos);
+  EXPECT_FALSE(parse_machine(Sample().text(), "p.toml")->without({{0, 0, 0}}).ok());
 }
 
 TEST(TofuMachine, DeadPartsOfTheFileAreAvoided) {

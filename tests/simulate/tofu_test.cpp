@@ -42,7 +42,7 @@ TEST(OnTofu, AJobOf64x64ExceedsTheBoundOfItsVirtualTorus) {
 }
 
 TEST(OnTofu, MessagesPassDeadNodesBy) {
-  const Machine job = *job_on("k-computer", "8x6x8").without_nodes({{3, 2, 2}});
+  const Machine job = *job_on("k-computer", "8x6x8").without({{3, 2, 2}});
   const Prediction p = predicted(built(algorithm("trinaryx3"), job, 1 << 24), job);
   const Machine own = described("k-computer", "7x6x8");
   const double alone = seconds("trinaryx3", own, 1 << 24);

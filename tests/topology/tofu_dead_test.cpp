@@ -51,6 +51,22 @@ TEST(DeadNode, EveryOneOfABoxInItsTurn) {
   }
 }
 
+TEST(DeadNode, InToriOfOneAndTwoDimensionsToo) {
+  std::mt19937 random(7);
+  for (const char* text : {"12x8", "48", "10x6", "9", "4x7", "6x5mx4"}) {
+    const VirtualTorus whole = *lay_job(k_machine(), shape(text));
+    for (int i = 0; i < 6; ++i) {
+      const NodeId dead = whole.tofu().node(whole.place(NodeId{static_cast<std::int32_t>(random() % whole.nodes())}));
+      const auto torus = whole.without(std::vector{dead}, {});
+      ASSERT_TRUE(torus.ok()) << text << ": " << torus.error().sentence();
+      const std::int32_t longest = whole.shape().length(torus->gaps()[0].axis);
+      EXPECT_EQ(torus->nodes(), whole.nodes() / longest * (longest - 1)) << text;
+      EXPECT_LE(torus->far_neighbours().pairs, 2 * whole.nodes() / longest) << text;
+      expect_alive(*torus);
+    }
+  }
+}
+
 // As published for K: the 48x6x32 of a job becomes 47x6x32.
 TEST(DeadNode, ShortensTheJobOfThePaper) {
   const VirtualTorus whole = *lay_job(k_machine(), shape("48x6x32"));

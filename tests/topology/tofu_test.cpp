@@ -83,10 +83,15 @@ TEST(Tofu, HasTwelveWaysApartFromEachOther) {
       const auto route = way(t, from, to, w);
       ASSERT_EQ(static_cast<std::int32_t>(route.size()), t.hops(t.place(from), t.place(to), w));
       NodeId at = from;
+      constexpr std::array<std::int32_t, 9> order{Tofu::b, Tofu::c, Tofu::a, Tofu::x, Tofu::y,
+                                                  Tofu::z, Tofu::a, Tofu::c, Tofu::b};
+      std::size_t leg = 0;
       for (const LinkId link : route) {
         ASSERT_TRUE(t.is_link(link));
         ASSERT_EQ(t.describe(link).from, at);
         at = t.describe(link).to;
+        while (leg < order.size() && order[leg] != link.value / 2 % 6) ++leg;
+        ASSERT_LT(leg, order.size()) << "b, c, a, then x, y, z, a, c, b";
         if (link.value / 2 % 6 > Tofu::z) continue;
         between.insert(link);
         ++hops_between;

@@ -22,7 +22,9 @@ Box = Annotated[
 ]
 Dead = Annotated[
     Optional[list[str]],
-    typer.Option("--dead", metavar="NODE", help="A node of the job's torus that died, 5,0,3 (Tofu); repeatable."),
+    typer.Option(
+        "--dead", metavar="PART", help="What died of a job on Tofu: node 5,0,3, or cable 5,0,3-6,0,3; repeatable."
+    ),
 ]
 Ranks = Annotated[
     Optional[int], typer.Option("--ranks", "-p", metavar="P", help="Number of ranks; without a shape, a row of them.")

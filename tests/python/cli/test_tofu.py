@@ -32,6 +32,8 @@ def test_a_dead_node_costs_one_position(kumihimo):
     assert left["seconds"] > 0 and whole["ranks"] == 9216
     text = kumihimo(*K, "--shape", "48x6x32", "--dead", "5,0,3").out
     assert "position 5 of axis 1 is left out" in text
+    cable = result(kumihimo, "--shape", "8x3x8", "--dead", "5,0,3-6,0,3")
+    assert cable["shape"] == "8x3x8" and "1 pair of neighbours is" in cable["losses"]
     twice = result(kumihimo, "--shape", "8x3x8", "--dead", "5,0,3", "--dead", "1,1,1")
     assert twice["shape"] in ("7x3x7", "6x3x8")
 
@@ -66,6 +68,8 @@ def test_show_tells_the_physical_network(kumihimo):
         (("--box", "4x3x8x2x3x2", "--shape", "9x9x9"), "9x9x9"),
         (("--shape", "4x3x4", "--dead", "4,0,0"), "4x3x4"),
         (("--shape", "4x3x4", "--dead", "x"), "such as 5,0,3"),
+        (("--shape", "4x3x4", "--dead", "0,0,0-2,1,0"), "two neighbours"),
+        (("--shape", "4x3x4", "--dead", "0,0,0-1,0,0-2,0,0"), "3 ends"),
         (("--shape", "1", "--dead", "0"), "a node is left"),
     ],
 )
