@@ -197,7 +197,8 @@ TEST(Sampled, AgreesWithTheWholeOnEveryAlgorithm) {
     ++tried;
     const Report report = check(*s, space, sampled());
     EXPECT_TRUE(report.ok()) << v.name << ": " << report.text();
-    EXPECT_EQ(report.coverage.executed > 0, is_vector_kind(v.kind)) << v.name; // blocks are not followed yet: it says so
+    // Where the data of blocks go is followed only where all is executed.
+    EXPECT_TRUE(report.coverage.executed > 0 || !is_vector_kind(v.kind)) << v.name;
   }
   EXPECT_GE(tried, 20);
 }
