@@ -25,7 +25,8 @@ void bind_parameters(nb::module_& m) {
             if (default_segment_bytes) self->default_segment_bytes = *default_segment_bytes;
           },
           "trees"_a = nb::none(), "segment_bytes"_a = nb::none(), "segments"_a = nb::none(), "window"_a = nb::none(),
-          "overlap"_a = nb::none(), "throttle"_a = nb::none(), "radix"_a = nb::none(), "default_segment_bytes"_a = nb::none());
+          "overlap"_a = nb::none(), "throttle"_a = nb::none(), "radix"_a = nb::none(),
+          "default_segment_bytes"_a = nb::none());
 }
 
 nb::dict dict_of(const Guarantees& g) {

@@ -52,9 +52,8 @@ Rows reduce_scatter_recursive_halving_rows() {
   v.reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005";
   v.rounding.independent_of_placement = true;
   v.recipe = [](const Collective& c, const RankSpace&, const Parameters& p) {
-    return one_lane(c, p, "halving", [c](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) {
-      write(program, lane, c, r);
-    });
+    return one_lane(c, p, "halving",
+                    [c](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) { write(program, lane, c, r); });
   };
   return {v};
 }
