@@ -1,5 +1,6 @@
 """Executes an expanded schedule as the head of src/export/expanded_json.hpp describes it, sharing no code with the
-native side: values are the sets of contributions that an element holds, so that a missing or doubled one shows."""
+native side: values are the sets of contributions that an element holds, each by its rank and place in the input, so
+that a missing, doubled or misplaced one shows."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from collections import Counter, defaultdict, deque
 
 
 def run(dump: dict) -> dict[int, list[Counter]]:
-    """The output of every rank: one multiset of contributing ranks an element. Raises AssertionError where a message
+    """The output of every rank: one multiset of contributions an element. Raises AssertionError where a message
     finds no receive, or lanes wait for each other."""
     machine = _Machine(dump)
     while machine.advance():
@@ -15,6 +16,45 @@ def run(dump: dict) -> dict[int, list[Counter]]:
     assert all(lane.done for lanes in machine.lanes for lane in lanes), "lanes wait for each other"
     assert not any(machine.mail.values()), "a message was not received"
     return {rank: machine.memory[rank]["output"] for rank in range(dump["ranks"])}
+
+
+def wanted(dump: dict, rank: int) -> list[Counter]:
+    """What the collective leaves on a rank; nothing where it leaves none."""
+    kind, counts, root, everyone = dump["collective"], dump["count"], dump["root"], range(dump["ranks"])
+
+    def summed(ranks: range, first: int, count: int) -> list[Counter]:
+        return [Counter((q, first + i) for q in ranks) for i in range(count)]
+
+    def gathered(count_of, first_of) -> list[Counter]:
+        return [one for q in everyone for one in summed(range(q, q + 1), first_of(q), count_of(q))]
+
+    if kind in ("allgather", "gather"):
+        return gathered(lambda q: counts[q], lambda q: 0) if kind == "allgather" or rank == root else []
+    if kind == "alltoall":
+        return gathered(lambda q: counts[q][rank], lambda q: sum(counts[q][:rank]))
+    if kind in ("scatter", "reduce_scatter"):
+        ranks = everyone if kind == "reduce_scatter" else range(root, root + 1)
+        return summed(ranks, sum(counts[:rank]), counts[rank])
+    ranks = {
+        "bcast": range(root, root + 1),
+        "reduce": everyone if rank == root else range(0),
+        "allreduce": everyone,
+        "scan": range(rank + 1),
+        "exscan": range(rank),
+        "barrier": range(0),
+    }[kind]
+    return summed(ranks, 0, counts) if ranks else []
+
+
+def input_length(dump: dict, rank: int) -> int:
+    kind, counts = dump["collective"], dump["count"]
+    if kind in ("allgather", "gather"):
+        return counts[rank]
+    if kind == "alltoall":
+        return sum(counts[rank])
+    if kind in ("scatter", "reduce_scatter"):
+        return sum(counts) if kind == "reduce_scatter" or rank == dump["root"] else 0
+    return 0 if kind == "barrier" or (kind == "bcast" and rank != dump["root"]) else counts
 
 
 class _Lane:
@@ -35,7 +75,6 @@ class _Lane:
 
 class _Machine:
     def __init__(self, dump: dict) -> None:
-        self.count = dump["count"]
         self.lanes = [[_Lane(rank, lane) for lane in lanes] for rank, lanes in enumerate(dump["programs"])]
         self.mail: dict[tuple, deque] = defaultdict(deque)
         self.memory = [self._buffers(dump, rank) for rank in range(dump["ranks"])]
@@ -43,11 +82,13 @@ class _Machine:
     def _buffers(self, dump: dict, rank: int) -> dict[str, list]:
         """Input and output, which are one list where they are one memory; scratch grows as it is written."""
         bcast = dump["collective"] == "bcast"
-        holds = not bcast or rank == dump["root"]
-        data = [Counter([rank]) if holds else None for _ in range(self.count)]
+        data = [Counter([(rank, i)]) for i in range(input_length(dump, rank))]
+        length = dump["count"] if bcast else len(wanted(dump, rank))
+        if bcast and not data:
+            data = [None] * length
         at_root_alone = dump["collective"] == "reduce" and rank != dump["root"]
         same = bcast or (dump["in_place"] and not at_root_alone)
-        return {"input": data, "output": data if same else [None] * self.count}
+        return {"input": data, "output": data if same else [None] * length}
 
     def advance(self) -> bool:
         """One pass over all lanes; whether any step was made."""
