@@ -4,6 +4,8 @@
 #include "execute/receiving.hpp"
 #include "interpose/exact.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <set>
 #include <string_view>
@@ -24,6 +26,15 @@ constexpr std::int32_t with_large_rings = 2, with_middle_rings = 6;
 // makes more than this number makes many. Where all must be ours, for their bits, more are.
 constexpr std::int32_t most_transports = 64, most_reproducible_transports = 512;
 constexpr std::int64_t middle_ring_bytes = 72 << 10, small_ring_bytes = 20 << 10;
+
+// Of the process that gives it, and of no other process of the job.
+std::int64_t next_number() {
+  static std::atomic<std::uint64_t> given = 0;
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  const std::uint64_t mine = mixed(hash_of(std::string_view(host.data())), static_cast<std::uint64_t>(getpid()));
+  return static_cast<std::int64_t>(mixed(mine, ++given) >> 1);
+}
 
 std::int64_t shared_memory_for(std::int32_t ranks, std::int32_t live) {
   if (live < with_large_rings) return -1; // what there is
@@ -66,10 +77,11 @@ const std::string& Communicator::note() const { return note_; }
 // All have the same hash where the largest is the smallest: the largest complement is the smallest's.
 bool Communicator::agree(const Agreed& agreed) {
   const auto mine = static_cast<std::int64_t>(agreed.hash >> 1);
-  const std::int64_t ends[3] = {mine, -mine, agreed.completion_is_caught ? 0 : 1};
-  std::int64_t most[3] = {};
-  const int code = library_.call.Allreduce(ends, most, 3, library_.datatype(DataType::int64),
+  const std::int64_t ends[4] = {mine, -mine, agreed.completion_is_caught ? 0 : 1, rank_ == 0 ? next_number() : -1};
+  std::int64_t most[4] = {};
+  const int code = library_.call.Allreduce(ends, most, 4, library_.datatype(DataType::int64),
                                            library_.operation(Operation::max), handle_);
+  number_ = most[3];
   completion_is_caught_ = code == 0 && most[2] == 0;
   return code == 0 && most[0] == mine && most[1] == -mine;
 }

@@ -51,6 +51,8 @@ class Communicator {
   std::int32_t ranks() const { return space_.ranks(); }
   const RankSpace& space() const { return space_; }
   bool agrees() const { return agrees_; }
+  // The same number on all its ranks, and no other communicator's: the order in which all are freed at the end.
+  std::int64_t number() const { return number_; }
   // Why no call of this collective is ours, whatever its length; asked first, as it costs next to nothing.
   std::optional<Reason> declines(CollectiveKind kind) const {
     if (!agrees_) return ranks() == 1 ? Reason::empty : Reason::disagreement;
@@ -102,6 +104,7 @@ class Communicator {
   const mpi::Library& library_;
   mpi::Handle handle_;
   std::int32_t rank_ = 0;
+  std::int64_t number_ = 0;
   RankSpace space_;
   bool agrees_ = false, completion_is_caught_ = false, transport_failed_ = false, crowded_out_ = false;
   std::atomic<std::int32_t> under_way_ = 0;

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -218,9 +219,10 @@ void Session::finish() {
   write_summary();
   for (const auto& c : all_)
     if (!c->note().empty()) say(c->note());
-  // The library's own end frees what we made. Each is freed by all its ranks together, and of several the ranks may
-  // have begun to use them in different orders, with threads: they would wait for each other crosswise.
-  for (auto& c : all_) static_cast<void>(c.release());
+  // Each is freed by all its ranks together, and the ranks have begun to use them in different orders: in an order that
+  // is the same on all of them nobody waits crosswise. What is left to it, Open MPI frees in the order of its handles.
+  std::sort(all_.begin(), all_.end(), [](const auto& a, const auto& b) { return a->number() < b->number(); });
+  for (auto& c : all_) c.reset();
   all_.clear();
   by_handle_.clear();
   library_.call.Comm_free_keyval(&keyval_);
