@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -102,6 +103,13 @@ Session::Session(mpi::Library library)
   hash_ = mixed(hash_, static_cast<std::uint64_t>(reproducible_));
   if (settings_.timeout_seconds > 0) watchdog_.emplace(library_, settings_.timeout_seconds);
   library_.call.Comm_create_keyval(&copied, &deleted, &keyval_, this);
+  library_.call.Comm_rank(library_.constants.comm_world, &world_rank_);
+  library_.call.Comm_size(library_.constants.comm_world, &world_ranks_);
+  mpi::Handle parent = 0;
+  library_.call.Comm_get_parent(&parent);
+  const bool was_spawned = plain(parent) != library_.constants.comm_null;
+  static Session* const ending = this;
+  if (!was_spawned) std::atexit([] { ending->write_unfinished(); });
 }
 
 // The last answer of a thread, while no communicator came or went: programs call on the same one again and again.
@@ -252,16 +260,25 @@ void Session::say_once_for_all(const std::string& sentence) {
   if (rank == 0) say(sentence);
 }
 
+// For a program that ends without MPI_Finalize: nothing of MPI is called any more. Not in its children.
+void Session::write_unfinished() {
+  if (finished_.exchange(true) || getpid() != process_) return;
+  if (world_rank_ == 0 && !settings_.summary.empty()) write_summary(tally_.counts(), Ended::without_finalize);
+}
+
 void Session::write_summary() {
   const std::vector<std::int64_t> mine = tally_.counts();
   std::vector<std::int64_t> counts(mine.size());
-  int rank = 0, ranks = 1;
-  const mpi::Handle world = library_.constants.comm_world;
-  library_.call.Comm_rank(world, &rank);
-  library_.call.Comm_size(world, &ranks);
   library_.call.Reduce(mine.data(), counts.data(), static_cast<int>(mine.size()), library_.datatype(DataType::int64),
-                       library_.operation(Operation::sum), 0, world);
-  if (rank != 0 || settings_.summary.empty()) return;
+                       library_.operation(Operation::sum), 0, library_.constants.comm_world);
+  if (world_rank_ != 0 || settings_.summary.empty()) return;
+  mpi::Handle parent = 0; // processes that this job starts must not write over what it writes
+  library_.call.Comm_get_parent(&parent);
+  if (plain(parent) != library_.constants.comm_null) settings_.summary += fmt::format(".{}", getpid());
+  write_summary(counts, Ended::by_finalize);
+}
+
+void Session::write_summary(const std::vector<std::int64_t>& counts, Ended ended) {
   nlohmann::json calls = nlohmann::json::array(), handed_on = nlohmann::json::array();
   for (std::size_t k = 0; k < calls_told; ++k) {
     const CollectiveKind kind = taken_over[k % taken_over.size()];
@@ -298,14 +315,12 @@ void Session::write_summary() {
     others[std::string(caught::describe(name).name)] = number;
     if (caught::place_of(name, caught::Role::operation) >= 0) other_reductions += number;
   }
-  mpi::Handle parent = 0; // processes that this job starts must not write over what it writes
-  library_.call.Comm_get_parent(&parent);
-  if (plain(parent) != library_.constants.comm_null) settings_.summary += fmt::format(".{}", getpid());
   std::ofstream file(settings_.summary);
   if (!file) return say("the summary cannot be written to " + settings_.summary + " on this node");
   file << nlohmann::json{{"mpi", library_.version},
                          {"wisdom", wisdom_path_.empty() ? nlohmann::json() : nlohmann::json(wisdom_path_)},
-                         {"ranks", ranks},
+                         {"ranks", world_ranks_},
+                         {"finalized", ended == Ended::by_finalize},
                          {"reproducible", name_of(reproducible_)},
                          {"calls", calls},
                          {"handed_on", handed_on},

@@ -9,6 +9,8 @@
 #include "interpose/types.hpp"
 #include "interpose/watchdog.hpp"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <map>
 #include <memory>
@@ -64,7 +66,10 @@ class Session {
   static int deleted(mpi::Handle handle, int, void*, void* session);
 
   void write(const std::string& sentence);
-  void write_summary();
+  enum class Ended : std::uint8_t { by_finalize, without_finalize };
+  void write_summary(); // of all ranks, by rank 0
+  void write_summary(const std::vector<std::int64_t>& counts, Ended ended);
+  void write_unfinished(); // of rank 0 alone
 
   mpi::Library library_;
   Settings settings_;
@@ -78,6 +83,8 @@ class Session {
   std::size_t place_of_exact_sums_;
   Tally tally_;
   int keyval_ = 0;
+  int world_rank_ = 0, world_ranks_ = 1;
+  pid_t process_ = getpid();
 
   std::shared_mutex mutex_;                // of what follows
   std::atomic<std::uint64_t> changes_ = 1; // of by_handle_

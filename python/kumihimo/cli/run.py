@@ -24,8 +24,8 @@ PROMISES = {  # of what was not said to be otherwise
     "their other float reductions kept an order",
 }
 NO_SUMMARY = (
-    "the program wrote no summary: it makes no call of MPI that is caught or did not end MPI, its rank 0 is on another "
-    "node, or the object was lost on the way to it (a wrapper that clears LD_PRELOAD)"
+    "the program wrote no summary: its rank 0 made no call of MPI that is caught, was killed or is on another node, or "
+    "the object was lost on the way to it (a wrapper that clears LD_PRELOAD)"
 )
 
 
@@ -63,6 +63,8 @@ def command(
     Fortran. Standard input and output are the program's, and so is the exit status."""
     from kumihimo import obstacles, preload
 
+    if json_file is not None and str(json_file) == "--":
+        raise BadInput("--json=FILE before the --", "no file", "name one: --json=ran.json")
     if json_file is not None:
         writable(json_file, "--json names a file that can be written")
     mode = "exact" if exact_sums else "order" if reproducible else ""
@@ -92,9 +94,11 @@ def lines(summary: dict, named: bool = True) -> list[str]:
     `named`: whether the user named the wisdom."""
     path = summary.get("wisdom")
     choices = reading.choices_in(path, named)
+    finalized = summary.get("finalized", True)
+    whose = "all ranks" if finalized else "rank 0"
     ran = [
         f"{row['collective']} from {text_of(row['bytes_from'])} below {text_of(row['bytes_to'] + 1)}: "
-        f"{row['algorithm']}, {row['calls']} calls of all ranks{in_tuning(row, summary, choices)}"
+        f"{row['algorithm']}, {row['calls']} calls of {whose}{in_tuning(row, summary, choices)}"
         for row in summary["calls"]
     ]
     left = [
@@ -105,7 +109,8 @@ def lines(summary: dict, named: bool = True) -> list[str]:
     shapes = ", ".join(f"{name} ({number})" for name, number in (summary["communicators"] or {}).items())
     bits = [promised(summary)] if summary.get("reproducible") else []
     about = [f"communicators of rank 0: {shapes}"] if shapes else []
-    return [*([f"wisdom: {path}"] if path else []), *ran, *left, *bits, *about]
+    ended = [] if finalized else ["the program ended without MPI_Finalize: counted are the calls of rank 0 alone"]
+    return [*([f"wisdom: {path}"] if path else []), *ended, *ran, *left, *bits, *about]
 
 
 def promised(summary: dict) -> str:

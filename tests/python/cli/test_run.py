@@ -28,9 +28,11 @@ sys.exit(int(code) if rank.value == 0 else 0)
 """
 
 
-def launch(installation: mpi.Installation, folder: Path, *options: str, ranks: int = 2, code: int = 0):
+def launch(
+    installation: mpi.Installation, folder: Path, *options: str, ranks: int = 2, code: int = 0, text: str = PROGRAM
+):
     program = folder / "program.py"
-    program.write_text(PROGRAM, encoding="utf-8")
+    program.write_text(text, encoding="utf-8")
     mpirun = [*installation.arguments(ranks), sys.executable, str(program)]
     return subprocess.run(
         [COMMAND, "run", *options, "--", *mpirun, installation.family, str(installation.library), str(code)],
@@ -62,6 +64,13 @@ class TestRun:
         assert found["ranks"] == 2
         assert [(c["algorithm"], c["calls"]) for c in found["calls"]] == [("ring", 10)]
         assert found["communicators"] == {"node of 2 ranks": 1}
+
+    def test_tells_what_ran_without_finalize(self, installation: mpi.Installation, tmp_path: Path) -> None:
+        unfinished = PROGRAM.replace("names.MPI_Finalize()", "")
+        assert unfinished != PROGRAM
+        ran = launch(installation, tmp_path, "--algorithm", "ring", ranks=1, code=3, text=unfinished)
+        assert ran.returncode == 3
+        assert "ended without MPI_Finalize: counted are the calls of rank 0 alone" in ran.stderr
 
     def test_all_programs_of_a_line_are_caught(self, installation: mpi.Installation, tmp_path: Path) -> None:
         program = tmp_path / "program.py"
@@ -268,3 +277,17 @@ def test_a_line_with_a_program_that_takes_no_object_runs_as_it_is(tmp_path: Path
 def test_algorithms_that_go_by_the_shape_are_refused_where_an_order_is_to_be_kept() -> None:
     for option in ("--reproducible", "--exact-sums"):
         assert "one order on all placements, found bucket" in refused(option, "-a", "bucket", "--", "true")
+
+
+def test_a_program_that_did_not_end_mpi_is_told_of_by_rank_0_alone():
+    calls = {"collective": "bcast", "bytes_from": 8, "bytes_to": 15, "algorithm": "ring", "calls": 3}
+    summary = {"calls": [calls], "handed_on": [], "communicators": {}, "ranks": 2}
+    told = run.lines({**summary, "finalized": False})
+    assert told[0] == "the program ended without MPI_Finalize: counted are the calls of rank 0 alone"
+    assert told[1].endswith("ring, 3 calls of rank 0")
+    assert run.lines({**summary, "finalized": True}) == [told[1].replace("rank 0", "all ranks")]
+
+
+def test_json_without_a_file_name_is_refused(kumihimo):
+    ended = kumihimo("run", "--json", "--", "true")
+    assert (ended.code, "--json=FILE" in ended.err) == (2, True)
