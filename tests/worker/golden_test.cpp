@@ -5,6 +5,7 @@
 #include "golden/trinaryx3.hpp"
 #include "schedule/builder.hpp"
 #include "worker/golden.hpp"
+#include "worker/task.hpp"
 #include "worker/values.hpp"
 
 #include <gtest/gtest.h>
@@ -46,7 +47,8 @@ TEST(GoldenOutputs, TrinaryTreesGiveWhatTheFormulaGives) {
 }
 
 TEST(GoldenOutputs, EveryAlgorithmReducesEveryInputOnce) {
-  for (const Variant& variant : Registry::standard().variants())
+  for (const Variant& variant : Registry::standard().variants()) {
+    if (!is_measured(variant.kind)) continue;
     for (const std::int32_t ranks : {1, 2, 4, 7})
       for (const bool in_place : {false, true}) {
         const Collective c = make_collective(variant.kind, ranks, 61, DataType::float64, Operation::sum,
@@ -65,6 +67,7 @@ TEST(GoldenOutputs, EveryAlgorithmReducesEveryInputOnce) {
           }
         }
       }
+  }
 }
 
 TEST(GoldenOutputs, RanksThatWaitForOneAnotherAreAnError) {
