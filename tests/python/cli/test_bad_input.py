@@ -17,8 +17,6 @@ CASES = [
     (VERIFY + "--shape 4x3 --algorithm binomal", "did you mean binomial?"),
     ("show allredude --shape 4x3 --algorithm ring", "'allredude'"),
     ("verify allredude", "'allredude'"),
-    ("simulate scan --machine k-computer --bytes 8", "no algorithms yet"),
-    ("verify scan", "no algorithms yet"),
     (SHOW + "--ranks 12", "needs a torus"),
     (SHOW + "--shape 4x3mx2", "mesh axis"),
     (VERIFY + "--ranks 6 --algorithm trinaryx3", "needs a torus"),
