@@ -5,6 +5,7 @@
 #include "schedule/builder.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 
 namespace kumihimo {
 
@@ -46,6 +47,16 @@ Result<Schedule> one_lane(const Collective& c, const Parameters& p, std::string 
     return program.finish();
   };
   return s;
+}
+
+// One row for several collectives.
+inline Rows rows_for(std::initializer_list<CollectiveKind> kinds, Variant v) {
+  Rows rows;
+  for (const CollectiveKind kind : kinds) {
+    v.kind = kind;
+    rows.push_back(v);
+  }
+  return rows;
 }
 
 inline std::vector<Variant::Parameter> segment_parameters() {

@@ -77,6 +77,8 @@ Session::Session(mpi::Library library)
     : library_(std::move(library)), settings_(settings_of_environment()), types_(library_),
       completion_is_caught_(interpose::completion_is_caught()), place_of_exact_sums_(most_variants()),
       tally_(calls_told, place_of_exact_sums_ + 1) {
+  library_.call.Comm_rank(library_.constants.comm_world, &world_rank_);
+  library_.call.Comm_size(library_.constants.comm_world, &world_ranks_);
   if (const Result<Reproducible> asked = parse_reproducible(settings_.reproducible))
     reproducible_ = *asked;
   else
@@ -89,8 +91,7 @@ Session::Session(mpi::Library library)
                      (reproducible_ == Reproducible::off ? "all calls are the library's" : "it is left out"));
   if (!settings_.shape.empty()) {
     Result<Shape> shape = Shape::parse(settings_.shape);
-    int ranks = 1;
-    library_.call.Comm_size(library_.constants.comm_world, &ranks);
+    const int ranks = world_ranks_;
     if (shape && ranks % shape->places() == 0)
       machine_ = *shape;
     else if (shape)
@@ -103,13 +104,12 @@ Session::Session(mpi::Library library)
   hash_ = mixed(hash_, static_cast<std::uint64_t>(reproducible_));
   if (settings_.timeout_seconds > 0) watchdog_.emplace(library_, settings_.timeout_seconds);
   library_.call.Comm_create_keyval(&copied, &deleted, &keyval_, this);
-  library_.call.Comm_rank(library_.constants.comm_world, &world_rank_);
-  library_.call.Comm_size(library_.constants.comm_world, &world_ranks_);
-  mpi::Handle parent = 0;
+  mpi::Handle parent = 0; // processes that a job starts must not write over what it writes
   library_.call.Comm_get_parent(&parent);
-  const bool was_spawned = plain(parent) != library_.constants.comm_null;
+  if (plain(parent) != library_.constants.comm_null && !settings_.summary.empty())
+    settings_.summary += fmt::format(".{}", getpid());
   static Session* const ending = this;
-  if (!was_spawned) std::atexit([] { ending->write_unfinished(); });
+  std::atexit([] { ending->write_unfinished(); });
 }
 
 // The last answer of a thread, while no communicator came or went: programs call on the same one again and again.
@@ -249,15 +249,11 @@ void Session::say(const std::string& sentence) {
 }
 
 void Session::write(const std::string& sentence) {
-  int rank = 0;
-  library_.call.Comm_rank(library_.constants.comm_world, &rank);
-  std::fprintf(stderr, "kumihimo: rank %d: %s\n", rank, sentence.c_str());
+  std::fprintf(stderr, "kumihimo: rank %d: %s\n", world_rank_, sentence.c_str());
 }
 
 void Session::say_once_for_all(const std::string& sentence) {
-  int rank = 0;
-  library_.call.Comm_rank(library_.constants.comm_world, &rank);
-  if (rank == 0) say(sentence);
+  if (world_rank_ == 0) say(sentence);
 }
 
 // For a program that ends without MPI_Finalize: nothing of MPI is called any more. Not in its children.
@@ -272,9 +268,6 @@ void Session::write_summary() {
   library_.call.Reduce(mine.data(), counts.data(), static_cast<int>(mine.size()), library_.datatype(DataType::int64),
                        library_.operation(Operation::sum), 0, library_.constants.comm_world);
   if (world_rank_ != 0 || settings_.summary.empty()) return;
-  mpi::Handle parent = 0; // processes that this job starts must not write over what it writes
-  library_.call.Comm_get_parent(&parent);
-  if (plain(parent) != library_.constants.comm_null) settings_.summary += fmt::format(".{}", getpid());
   write_summary(counts, Ended::by_finalize);
 }
 

@@ -62,23 +62,17 @@ void write(ProgramBuilder& program, LaneBuilder& lane, const Collective& c, std:
 } // namespace
 
 Rows rooted_binomial_rows() {
-  Rows rows;
-  for (const CollectiveKind kind : {CollectiveKind::gather, CollectiveKind::scatter}) {
-    Variant v;
-    v.kind = kind;
-    v.name = "binomial";
-    v.summary = kind == CollectiveKind::gather ? "ranges of blocks gathered up a binomial tree"
-                                               : "ranges of blocks scattered down a binomial tree";
-    v.cost = "⌈log₂P⌉α + (P - 1)nβ";
-    v.reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005";
-    v.recipe = [](const Collective& c, const RankSpace&, const Parameters& p) -> Result<Schedule> {
-      if (c.counts.table) return not_applicable("a relay must know the counts of its subtree, and the root alone does");
-      return one_lane(c, p, "tree",
-                      [c](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) { write(program, lane, c, r); });
-    };
-    rows.push_back(v);
-  }
-  return rows;
+  Variant v;
+  v.name = "binomial";
+  v.summary = "ranges of blocks up or down a binomial tree";
+  v.cost = "⌈log₂P⌉α + (P - 1)nβ";
+  v.reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005";
+  v.recipe = [](const Collective& c, const RankSpace&, const Parameters& p) -> Result<Schedule> {
+    if (c.counts.table) return not_applicable("a relay must know the counts of its subtree, and the root alone does");
+    return one_lane(c, p, "tree",
+                    [c](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) { write(program, lane, c, r); });
+  };
+  return rows_for({CollectiveKind::gather, CollectiveKind::scatter}, v);
 }
 
 } // namespace kumihimo

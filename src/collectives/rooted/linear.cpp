@@ -28,22 +28,16 @@ void write(LaneBuilder& lane, const Collective& c, std::int64_t r) {
 } // namespace
 
 Rows rooted_linear_rows() {
-  Rows rows;
-  for (const CollectiveKind kind : {CollectiveKind::gather, CollectiveKind::scatter}) {
-    Variant v;
-    v.kind = kind;
-    v.name = "linear";
-    v.summary = kind == CollectiveKind::gather ? "every rank sends its block to the root"
-                                               : "the root sends every rank its block";
-    v.cost = "(P - 1)(α + nβ) at the root";
-    v.reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005";
-    v.parameters = segment_parameters();
-    v.recipe = [](const Collective& c, const RankSpace&, const Parameters& p) {
-      return one_lane(c, p, "direct", [c](LaneBuilder& lane, std::int64_t r) { write(lane, c, r); });
-    };
-    rows.push_back(v);
-  }
-  return rows;
+  Variant v;
+  v.name = "linear";
+  v.summary = "every block straight between its rank and the root";
+  v.cost = "(P - 1)(α + nβ) at the root";
+  v.reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005";
+  v.parameters = segment_parameters();
+  v.recipe = [](const Collective& c, const RankSpace&, const Parameters& p) {
+    return one_lane(c, p, "direct", [c](LaneBuilder& lane, std::int64_t r) { write(lane, c, r); });
+  };
+  return rows_for({CollectiveKind::gather, CollectiveKind::scatter}, v);
 }
 
 } // namespace kumihimo

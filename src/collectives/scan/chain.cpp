@@ -32,27 +32,21 @@ void write(ProgramBuilder& program, LaneBuilder& lane, const Collective& c, std:
 } // namespace
 
 Rows scan_chain_rows() {
-  Rows rows;
-  for (const CollectiveKind kind : {CollectiveKind::scan, CollectiveKind::exscan}) {
-    Variant v;
-    v.kind = kind;
-    v.name = "chain";
-    v.summary = "the sum of all before handed on from rank to rank";
-    v.cost = "(P + S - 2)(α + nβ/S + nγ/S), S segments";
-    v.reference = "Sanders, Träff, EuroPVM/MPI 2006";
-    v.parameters = {{"segment_bytes", "the whole vector", "bytes of one step"}, {"window", "2", "segments in flight"}};
-    v.rounding.same_on_all_ranks = false; // each rank has a result of its own
-    v.rounding.independent_of_placement = true;
-    v.recipe = [](const Collective& c, const RankSpace&, const Parameters& p) -> Result<Schedule> {
-      Result<Schedule> s = one_lane(c, p, "chain", [c](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) {
-        write(program, lane, c, r);
-      });
-      if (s) s->claims.keeps_rank_order = true;
-      return s;
-    };
-    rows.push_back(v);
-  }
-  return rows;
+  Variant v;
+  v.name = "chain";
+  v.summary = "the sum of all before handed on from rank to rank";
+  v.cost = "(P + S - 2)(α + nβ/S + nγ/S), S segments";
+  v.reference = "Sanders, Träff, EuroPVM/MPI 2006";
+  v.parameters = {{"segment_bytes", "the whole vector", "bytes of one step"}, {"window", "2", "segments in flight"}};
+  v.rounding.same_on_all_ranks = false; // each rank has a result of its own
+  v.rounding.independent_of_placement = true;
+  v.recipe = [](const Collective& c, const RankSpace&, const Parameters& p) -> Result<Schedule> {
+    Result<Schedule> s = one_lane(
+        c, p, "chain", [c](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) { write(program, lane, c, r); });
+    if (s) s->claims.keeps_rank_order = true;
+    return s;
+  };
+  return rows_for({CollectiveKind::scan, CollectiveKind::exscan}, v);
 }
 
 } // namespace kumihimo

@@ -59,26 +59,21 @@ void write(ProgramBuilder& program, LaneBuilder& lane, const Collective& c, std:
 } // namespace
 
 Rows scan_recursive_doubling_rows() {
-  Rows rows;
-  for (const CollectiveKind kind : {CollectiveKind::scan, CollectiveKind::exscan}) {
-    Variant v;
-    v.kind = kind;
-    v.name = "recursive_doubling";
-    v.summary = "sums of 1, 2, 4, ... operands sent as many ranks further";
-    v.cost = kind == CollectiveKind::scan ? "⌈log₂P⌉(α + nβ + nγ)" : "(⌈log₂P⌉ + 1)(α + nβ + nγ)";
-    v.reference = "Hillis, Steele, CACM 29(12), 1986";
-    v.rounding.same_on_all_ranks = false; // each rank has a result of its own
-    v.rounding.independent_of_placement = true;
-    v.recipe = [](const Collective& c, const RankSpace&, const Parameters& p) -> Result<Schedule> {
-      Result<Schedule> s = one_lane(c, p, "doubling", [c](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) {
-        write(program, lane, c, r);
-      });
-      if (s) s->claims.keeps_rank_order = true;
-      return s;
-    };
-    rows.push_back(v);
-  }
-  return rows;
+  Variant v;
+  v.name = "recursive_doubling";
+  v.summary = "sums of 1, 2, 4, ... operands sent as many ranks further";
+  v.cost = "⌈log₂P⌉(α + nβ + nγ), exscan one step more";
+  v.reference = "Hillis, Steele, CACM 29(12), 1986";
+  v.rounding.same_on_all_ranks = false; // each rank has a result of its own
+  v.rounding.independent_of_placement = true;
+  v.recipe = [](const Collective& c, const RankSpace&, const Parameters& p) -> Result<Schedule> {
+    Result<Schedule> s = one_lane(c, p, "doubling", [c](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) {
+      write(program, lane, c, r);
+    });
+    if (s) s->claims.keeps_rank_order = true;
+    return s;
+  };
+  return rows_for({CollectiveKind::scan, CollectiveKind::exscan}, v);
 }
 
 } // namespace kumihimo
