@@ -54,14 +54,15 @@ INSTANTIATE_TEST_SUITE_P(Simulate, Sampled,
                                   test.param.shape + (test.param.throttle ? "_throttled" : "");
                          });
 
-// A sample of a loop with constant peers would say nothing new, and one of several lanes or loops does not stand for all.
+// A sample of a loop with constant peers would say nothing new, and one of several lanes or loops does not stand for
+// all.
 TEST(Sampled, WhatASampleWouldNotStandForIsWalkedWhole) {
   SimulateOptions options;
   options.most_steps = 1;
   const Machine m = job_on("k-computer", "4x6x4");
-  for (const auto& [kind, name] : {std::pair{CollectiveKind::allgather, "ring"},
-                                   std::pair{CollectiveKind::allgather, "rotated_rings"},
-                                   std::pair{CollectiveKind::allreduce, "pairwise"}}) {
+  for (const auto& [kind, name] :
+       {std::pair{CollectiveKind::allgather, "ring"}, std::pair{CollectiveKind::allgather, "rotated_rings"},
+        std::pair{CollectiveKind::allreduce, "pairwise"}}) {
     const Prediction p = *simulate(built(algorithm(name, kind), m, 1 << 16), m, {}, options);
     EXPECT_FALSE(p.sampled) << name;
   }

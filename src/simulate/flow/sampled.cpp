@@ -22,14 +22,14 @@ std::vector<std::int64_t> draw(std::int64_t strata, std::int64_t run, std::int64
   std::vector<std::int64_t> drawn;
   for (std::int64_t s = 0; s < strata; ++s) {
     const std::int64_t first = s * of / strata, last = (s + 1) * of / strata - run;
-    const std::int64_t begin = first + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(last - first + 1));
+    const std::int64_t begin =
+        first + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(last - first + 1));
     for (std::int64_t i = 0; i < run; ++i) drawn.push_back(begin + i);
   }
   return drawn;
 }
 
-void set_trips(Compiled& compiled, const std::vector<std::uint32_t>& loops, std::int64_t trip,
-               std::int64_t in_flight) {
+void set_trips(Compiled& compiled, const std::vector<std::uint32_t>& loops, std::int64_t trip, std::int64_t in_flight) {
   for (const std::uint32_t node : loops)
     compiled.nodes[node].trip = trip, compiled.nodes[node].in_flight = std::min(in_flight, trip);
 }
@@ -37,7 +37,8 @@ void set_trips(Compiled& compiled, const std::vector<std::uint32_t>& loops, std:
 // fn(value) for all of a prediction that grows with the loop.
 template <class F>
 void for_each_sum(Prediction& p, F&& fn) {
-  for (Seconds* const each : {&p.seconds, &p.compute, &p.latency, &p.transfer, &p.reduction, &p.steady}) fn(each->value);
+  for (Seconds* const each : {&p.seconds, &p.compute, &p.latency, &p.transfer, &p.reduction, &p.steady})
+    fn(each->value);
   for (Phase& phase : p.phases) fn(phase.seconds.value), fn(phase.compute.value);
   for (double& bytes : p.link_bytes) fn(bytes);
 }
