@@ -37,6 +37,7 @@ def command(
     overlap: options.Overlap = False,
     throttle: options.Throttle = None,
     radix: options.Radix = None,
+    every_round: Annotated[bool, typer.Option("--every-round", help="None of a long loop's by a sample.")] = False,
     links: Annotated[bool, typer.Option("--links", help="The bytes of every link (JSON), or the busiest.")] = False,
     as_json: options.Json = False,
 ) -> None:
@@ -63,6 +64,7 @@ def command(
         model,
         not no_simd,
         links,
+        every_round,
     )
     results, passed_over = waiting.interruptibly(lambda: work(asked, parse_sizes(sizes)))
     if not results:
