@@ -210,5 +210,17 @@ TEST(RankSpace, RecognisesTheFullMachine) {
   EXPECT_EQ(space.place(Rank{0}), 82943);
 }
 
+TEST(RankSpace, HasLevelsWhereThereAreNoAxes) {
+  const RankSpace s = RankSpace::on_switches(10, 3, {{"group", 10}, {"switch", 4}, {"slot", 1}});
+  EXPECT_EQ(s.ranks(), 30);
+  EXPECT_FALSE(s.has_shape());
+  EXPECT_EQ(s.levels(), (std::vector<Level>{{"switch", 12}, {"node", 3}})) << "none of all nodes, none of one";
+  EXPECT_EQ(s.name(), "row of 30 ranks, 12 a switch, 3 a node");
+  EXPECT_EQ(RankSpace::on_switches(1, 4, {}).levels(), std::vector<Level>{});
+  EXPECT_EQ(RankSpace::box(*Shape::parse("4x3"), 2).levels(), (std::vector<Level>{{"node", 2}}));
+  EXPECT_EQ(RankSpace::box(*Shape::parse("4x3")).levels(), std::vector<Level>{});
+  EXPECT_EQ(RankSpace::node(8, {{"package", 8}, {"numa", 4}, {"core", 1}}).levels(), (std::vector<Level>{{"numa", 4}}));
+}
+
 } // namespace
 } // namespace kumihimo

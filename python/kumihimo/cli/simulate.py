@@ -21,6 +21,7 @@ def command(
     shape: options.Shape = None,
     box: options.Box = None,
     dead: options.Dead = None,
+    routing: options.Routing = None,
     algorithm: options.AlgorithmOrAll = questions.ALL,
     ranks: options.RanksOfMachine = None,
     ranks_per_node: options.RanksPerNodeOrMachine = None,
@@ -36,6 +37,7 @@ def command(
     overlap: options.Overlap = False,
     throttle: options.Throttle = None,
     radix: options.Radix = None,
+    every_round: Annotated[bool, typer.Option("--every-round", help="None of a long loop's by a sample.")] = False,
     links: Annotated[bool, typer.Option("--links", help="The bytes of every link (JSON), or the busiest.")] = False,
     as_json: options.Json = False,
 ) -> None:
@@ -45,8 +47,9 @@ def command(
     """
     if model not in simulation.MODELS:
         raise BadInput(f"a model is one of {', '.join(simulation.MODELS)}", f"'{model}'")
+    place = simulation.Place(box, dead or [], routing)
     asked = simulation.Asked(
-        simulation.on(machines.load(machine), Ranks(shape, ranks, ranks_per_node), simulation.Place(box, dead or [])),
+        simulation.on(machines.load(machine), Ranks(shape, ranks, ranks_per_node), place),
         Question(collective, type=type_, operation=operation, root=root),
         algorithm,
         {
@@ -61,6 +64,7 @@ def command(
         model,
         not no_simd,
         links,
+        every_round,
     )
     results, passed_over = waiting.interruptibly(lambda: work(asked, parse_sizes(sizes)))
     if not results:
@@ -93,10 +97,10 @@ COLUMNS = ("bytes>", "algorithm", "time>", "rate>", "of bound>", "computing>", "
 
 def print_results(asked: simulation.Asked, results: list[dict], passed_over: list[dict]) -> None:
     """Tables for people: the published algorithms, ours, what did not fit, what to doubt."""
-    place = f"{asked.machine.name} {asked.machine.shape}".strip()
+    place = f"{asked.machine.name} {simulation.shape_of(asked.machine)}".strip()
     first = results[0]
     print(f"{first['collective']} on {place}, {first['ranks']} ranks, model {asked.model}")
-    if asked.machine.family == "tofu":
+    if asked.machine.family not in ("torus", "single_node"):
         print(asked.machine.network)
     if asked.machine.losses:
         print(asked.machine.losses)
