@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from kumihimo import errors
+from kumihimo import errors, preload
 from kumihimo.errors import BadInput, Failed, OutOfTime
 from kumihimo.mpi import Installation
 
@@ -38,20 +38,22 @@ def run(
     seconds: float,
     on_object: Callable[[dict], None] | None = None,
     settings: Mapping[str, str] | None = None,
+    of_processes: Mapping[str, str] | None = None,
 ) -> list[dict]:
     """Run `program` on `ranks` processes, at most `seconds` long; the objects that it printed, in order.
 
-    `settings` are added to the environment. on_object is called with each object as it arrives. Raises what the
-    worker's `error` object says, or Failed.
+    `settings` are added to the environment, `of_processes` to that of the processes and not of the launcher. on_object
+    is called with each object as it arrives. Raises what the worker's `error` object says, or Failed.
     """
     if ranks < 1:
         raise BadInput("at least 1 process", str(ranks))
     ended_before = ended_for_memory()
     job = uuid.uuid4().hex
     environment = {**os.environ, **installation.environment(ranks), **(settings or {}), JOB: job}
+    launcher, *arguments = installation.arguments(ranks)
     try:
         process = subprocess.Popen(
-            [*installation.arguments(ranks), *map(str, program)],
+            [launcher, *preload.preloading(installation.family, of_processes or {}, [*arguments, *map(str, program)])],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -57,7 +57,7 @@ Result<std::unique_ptr<Job>> Job::start(const std::string& library_path) {
 
 Job::~Job() {
   transports_.clear();
-  library_.call.Finalize();
+  library_.as_programs_call_it().call.Finalize(); // an interposer that is loaded lets go of what it has
 }
 
 void Job::pin() {

@@ -100,9 +100,10 @@ Result<Case> case_of(const json& given, std::int32_t ranks) {
 Result<Task::Kind> kind_of(const std::string& name) {
   if (name == "check") return Task::Kind::check;
   if (name == "measure") return Task::Kind::measure;
+  if (name == "rehearse") return Task::Kind::rehearse;
   if (name == "calibrate") return Task::Kind::calibrate;
   if (name == "library") return Task::Kind::library;
-  return bad_input("a task is check, measure, calibrate or library", "'" + name + "'");
+  return bad_input("a task is check, measure, rehearse, calibrate or library", "'" + name + "'");
 }
 
 Result<LibraryQuestion> library_question_of(const json& given) {

@@ -1,7 +1,7 @@
 // What a worker is asked to do: a task as JSON, the same text on every rank.
 //
-//   {"task": "check" | "measure" | "calibrate" | "library", "library": "/usr/lib/.../libmpi.so.40", "pinning": "auto" |
-//   "none",
+//   {"task": "check" | "measure" | "rehearse" | "calibrate" | "library", "library": "/usr/lib/.../libmpi.so.40",
+//    "pinning": "auto" | "none",
 //    "cases": [{"collective": "allreduce", "algorithm": "ring", "parameters": {"window": 2}, "shape": "2x2",
 //               "ranks_per_node": 2, "count": 100, "type": "float64", "operation": "sum", "root": 0,
 //               "in_place": false}, ...],
@@ -45,7 +45,7 @@ struct LibraryQuestion {
 };
 
 struct Task {
-  enum class Kind { check, measure, calibrate, library };
+  enum class Kind { check, measure, rehearse, calibrate, library };
   Kind kind = Kind::check;
   std::vector<Case> cases;
   bool pins = true;

@@ -6,6 +6,7 @@
 #include "worker/library_task.hpp"
 #include "worker/measure_task.hpp"
 #include "worker/memory.hpp"
+#include "worker/rehearse_task.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -41,6 +42,8 @@ Status do_task(Job& job, const Task& task) {
     return run_check(job, task);
   case Task::Kind::measure:
     return run_measure(job, task);
+  case Task::Kind::rehearse:
+    return run_rehearsal(job, task);
   case Task::Kind::calibrate:
     return run_calibration(job, task);
   case Task::Kind::library:

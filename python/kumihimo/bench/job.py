@@ -38,6 +38,7 @@ class Launcher:
     seconds: float = 120
     partial: bool = False
     settings: dict[str, str] = field(default_factory=dict)  # of the environment, for the MPI library
+    of_processes: dict[str, str] = field(default_factory=dict)  # not of the launcher: what is loaded before it
 
 
 def run_check(
@@ -70,6 +71,23 @@ def run_measure(
     """Measure each case, and the library's own call beside it. Consecutive cases of one question share its calls."""
     task = {"task": "measure", "case_seconds": case_seconds, "compare": library, **options}
     return run_task(task, cases, Launcher(ranks, installation, seconds, partial), on_result)
+
+
+def run_rehearsal(
+    cases: Sequence[Case],
+    *,
+    ranks: int,
+    installation: mpi.Installation,
+    of_processes: dict[str, str],
+    case_seconds: float,
+    on_result: OnResult | None = None,
+    seconds: float = 150,
+) -> Run:
+    """Each case's question as a program asks it, by the MPI library's names: results with `back_to_back_seconds` and
+    `between_seconds` (worker/rehearse_task.hpp). What `of_processes` loads before the library takes part."""
+    task = {"task": "rehearse", "case_seconds": case_seconds}
+    launcher = Launcher(ranks, installation, seconds, partial=True, of_processes=of_processes)
+    return run_task(task, cases, launcher, on_result)
 
 
 def run_task(task: dict, cases: Sequence[Case], launcher: Launcher, on_result: OnResult | None = None) -> Run:
@@ -115,6 +133,7 @@ def start(text: str, installation: mpi.Installation, launcher: Launcher, take: O
         path.write_text(text)
         command = [program(WORKER), path]
         options = {"seconds": launcher.seconds, "on_object": take, "settings": launcher.settings}
+        options["of_processes"] = launcher.of_processes
         launch.run(installation, launcher.ranks, command, **options)
     return None
 

@@ -17,10 +17,10 @@ import typer
 
 from kumihimo import __version__, launched, mpi
 from kumihimo.cli import options, output, tuned_tables, waiting
-from kumihimo.errors import BadInput, KumihimoError
+from kumihimo.errors import BadInput, Failed, KumihimoError
 from kumihimo.questions import Ranks
 from kumihimo.sizes import parse_sizes
-from kumihimo.tune import first_page, reading, targets, tuner, wisdom
+from kumihimo.tune import first_page, reading, rehearsal, targets, tuner, wisdom
 from kumihimo.tune.journal import Journal
 from kumihimo.tune.launches import Clock, Launches, on_this_machine
 from kumihimo.tune.other_questions import USUAL
@@ -198,6 +198,7 @@ def measure(
     head = {"machine": wisdom.machine_object(), "mpi": version, "kumihimo": __version__, **circumstances(os.environ)}
     journal = Journal(state_of(path), head, asked.fresh)
     launches = Launches(on_this_machine(installation), journal, asked.clock)
+    stage, unrehearsed = stage_on(installation)
     launches.overhead = overhead
 
     def save() -> dict:
@@ -214,7 +215,7 @@ def measure(
         with waiting.progress("tuning", tuner.steps(wanted)) as advance:
             look = first_page.Look(installation, asked.sizes, asked.clock, journal, advance)
             page = look.first_page(list(dict.fromkeys(target.ranks for target in wanted)), export)
-            work = tuner.Tuner(launches, tuner.by_golden_copy(installation), journal, advance)
+            work = tuner.Tuner(launches, tuner.by_golden_copy(installation), journal, advance, stage)
             for outcome in work.tune(wanted, asked.sizes):
                 asked.outcomes.append(outcome)
                 save()
@@ -237,9 +238,17 @@ def measure(
         "guidelines": page.violations,
         "exports": page.exports,
         "disobeyed": page.disobeyed,
-        "notes": [*notes_of(journal), *page.lacking, *notes_on(asked, launches)],
+        "notes": [*notes_of(journal), *unrehearsed, *page.lacking, *notes_on(asked, launches)],
         "interrupted": interrupted or launches.interrupted,
     }
+
+
+def stage_on(installation: mpi.Installation) -> tuple[rehearsal.Stage | None, list[str]]:
+    """Where choices are rehearsed, or why they cannot be."""
+    try:
+        return rehearsal.on_this_machine(installation), []
+    except Failed as reason:
+        return None, [f"choices are not rehearsed in a program: {reason}"]
 
 
 def simulate(asked: Asked, name: str, ranks: Ranks, out: Path | None) -> dict:

@@ -59,10 +59,18 @@ class Launches:
         return min(self.clock.left, (self.deadline or self.clock.seconds) - self.clock.spent)
 
     def __call__(
-        self, name: str, cases: Sequence[Case], ranks: int, seconds: float, part: float = 1.0, in_order: bool = False
+        self,
+        name: str,
+        cases: Sequence[Case],
+        ranks: int,
+        seconds: float,
+        part: float = 1.0,
+        in_order: bool = False,
+        measure: Measure | None = None,
     ) -> list[dict | None]:
         """Their results in order; None for those that were not reached in this part of the time that is left. Raises
-        OutOfTime where there is none to begin, and Failed where launches fail whatever the case."""
+        OutOfTime where there is none to begin, and Failed where launches fail whatever the case. `measure` in place of
+        the usual one."""
         found = [self._journal.recall(name, key_of(case, ranks)) for case in cases]
         missing = [i for i, result in enumerate(found) if result is None]
         if not missing:
@@ -79,7 +87,8 @@ class Launches:
             batch = batches.pop(0)
             told: list[dict] = []
             try:
-                failure = self._launch([case for _, case in batch], ranks, seconds, end, told)
+                by = measure or self._measure
+                failure = self._launch(by, [case for _, case in batch], ranks, seconds, end, told)
             finally:
                 for (index, _), result in zip(batch, told):
                     found[index] = short(result)
@@ -96,12 +105,14 @@ class Launches:
         self._journal.keep(name, blamed)
         return found
 
-    def _launch(self, cases: list[Case], ranks: int, seconds: float, end: float, told: list[dict]) -> Failed | None:
+    def _launch(
+        self, by: Measure, cases: list[Case], ranks: int, seconds: float, end: float, told: list[dict]
+    ) -> Failed | None:
         """How it failed, if it did."""
         self.made += 1
         began = self.clock.spent
         try:
-            self._measure(cases, ranks, seconds, max(LEAST_SECONDS, end - began), told.append)
+            by(cases, ranks, seconds, max(LEAST_SECONDS, end - began), told.append)
         except KeyboardInterrupt:
             self.interrupted = True
         except OutOfTime:
@@ -151,6 +162,7 @@ def shuffled(cases: list[tuple[int, Case]], name: str) -> list[tuple[int, Case]]
 def short(result: dict) -> dict:
     """What choices are made from."""
     names = ("algorithm", "bytes", "seconds", "ratio", "bitwise", "not_applicable", "samples")
+    names += ("back_to_back_seconds", "between_seconds")
     found = {name: result[name] for name in names if name in result}
     if "library" in result:
         found["library"] = {"seconds": result["library"]["seconds"]}

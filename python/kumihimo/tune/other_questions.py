@@ -46,6 +46,6 @@ def refuse(judged: Iterable[Judged], asked: Sequence[tuple[Other, Judged]]) -> N
         )
         near = [(other, found) for other, found in own if other.case.bytes == nearest]
         lost = [other.label for other, found in near if found.refused or found.slower]
-        each.also = tuple(other.label for other, found in near if found.clear and other.label not in lost)
+        each.also += tuple(other.label for other, found in near if found.clear and other.label not in lost)
         if lost:
             each.refused = f"slower than the library's own, or wrong, at {nearest} bytes: {', '.join(lost)}"

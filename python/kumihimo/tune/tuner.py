@@ -12,16 +12,18 @@ from kumihimo.bench import Case, run_check, run_measure
 from kumihimo.bench.cases import rank_space, with_choice
 from kumihimo.bench.tuned import Choice, Effort, Tuning
 from kumihimo.errors import Failed, OutOfTime
-from kumihimo.tune import search, wisdom
+from kumihimo.tune import rehearsal, search, wisdom
 from kumihimo.tune.journal import Journal
 from kumihimo.tune.judging import CONFIRMING, LEAST_LAUNCHES, MOST_LAUNCHES, Judged, judge, part_of
 from kumihimo.tune.launches import Launches, key_of
 from kumihimo.tune.other_questions import others_of, refuse
 from kumihimo.tune.targets import Target
 
-SEARCH_SHARE = 0.4  # of a target's time; the rest is for judging
+SEARCH_SHARE = 0.4  # of a target's time
+REHEARSAL_SHARE = 0.2  # at least; the rest is for judging
 THOROUGH_LAUNCHES = 8  # of a search that does more than a survey
 PART = 0.4  # of the search's time that is left, for one of its launches
+MOST_REHEARSAL = 0.02  # seconds of a case in a launch
 FINALS = 2  # launches of finalists: judging comes anyway
 LEAST_JUDGING = 0.002  # seconds of a case in a launch
 CHEAP_BYTES = 2**20  # longer vectors take most of the time, so they come last
@@ -54,6 +56,7 @@ class Tuner:
     check: Check
     journal: Journal
     step: Step = lambda what: None
+    stage: rehearsal.Stage | None = None  # where choices are rehearsed, if they can be
 
     def tune(self, targets: Sequence[Target], sizes: Sequence[int]) -> Iterator[Outcome]:
         """One outcome after another."""
@@ -79,15 +82,16 @@ class Tuner:
         thorough = SEARCH_SHARE * share > THOROUGH_LAUNCHES * self.launches.overhead
         found = search.proposals(tuning, thorough)
         proposed, thorough = found.by_size, found.whole
-        self.launches.deadline = began + share
+        judging_share = share * (1 - REHEARSAL_SHARE if self.rehearses(target) else 1)
+        self.launches.deadline = began + judging_share
         wanted = self.wanted(target, proposed, search.probes(sizes, target.ranks, beside=sizes))
-        if self.judging_seconds(share, began, len(wanted)) < LEAST_JUDGING:
+        if self.judging_seconds(judging_share, began, len(wanted)) < LEAST_JUDGING:
             wanted = self.wanted(target, proposed, search.probes(sizes, target.ranks, beside=search.coarse(sizes)))
         try:
             wrong = self.checked(target, wanted)
         except OutOfTime:
             return Outcome(target, [], list(sizes), thorough=False)
-        seconds = within(self.judging_seconds(share, began, len(wanted)), LEAST_JUDGING, 0.05)
+        seconds = within(self.judging_seconds(judging_share, began, len(wanted)), LEAST_JUDGING, 0.05)
 
         def launch(number: int, proposals: Sequence[tuple[int, Choice]]) -> list:
             name = f"{target}: judging {number + 1}"
@@ -97,6 +101,8 @@ class Tuner:
             return self.launches(name, cases, target.ranks, seconds, part, in_order=number == 0)
 
         judged = judge([each for each in wanted if each[1] not in wrong], launch)
+        self.launches.deadline = began + share
+        thorough &= self.rehearse(target, judged)
         thorough &= self.ask_more(target, judged, seconds)
         judged += [Judged(size, choice, refused=wrong[choice]) for size, choice in wanted if choice in wrong]
         told = [j for j in judged if j.clear or (not j.looked and len(j.ours) >= LEAST_LAUNCHES)]
@@ -119,6 +125,30 @@ class Tuner:
         launches = MOST_LAUNCHES + CONFIRMING
         spare = share - (self.launches.clock.spent - began) - launches * self.launches.overhead
         return spare / launches / (2 * max(1, wanted))
+
+    def rehearses(self, target: Target) -> bool:
+        """Emulated nodes are none to a program, and what must keep its order is chosen whatever it costs."""
+        return self.stage is not None and not target.fixed_order and target.ranks_per_node in (None, target.ranks)
+
+    def rehearse(self, target: Target, judged: Sequence[Judged]) -> bool:
+        """Refuses what a program does not gain by (rehearsal.py); whether there was time for all."""
+        asked = rehearsal.of_each_choice(judged)
+        if not asked or not self.rehearses(target):
+            return True
+        cases = [self.case(target, each.bytes, each.choice) for each in asked]
+        launches = 2 * rehearsal.PAIRS
+        seconds = (self.launches.left / launches - self.launches.overhead) / len(cases)
+
+        def launch(number: int, caught: bool) -> list:
+            self.step(f"{target}: rehearsal {number + 1}")
+            name = f"{target}: rehearsal {number + 1} {'with' if caught else 'without'}"
+            each = within(seconds, LEAST_JUDGING, MOST_REHEARSAL)
+            return self.launches(name, cases, target.ranks, each, 0.5, in_order=True, measure=measures[caught])
+
+        with self.stage(wisdom.choices_of(target, [each for each in judged if each.faster])) as measures:
+            found = rehearsal.rehearse([(each.bytes, each.choice) for each in asked], launch)
+        rehearsal.refuse(judged, found)
+        return all(each.trouble or each.pairs == rehearsal.PAIRS for each in found)
 
     def ask_more(self, target: Target, judged: Sequence[Judged], seconds: float) -> bool:
         """Refuses what is slower for other questions (other_questions.py); whether there was time to ask all. What must
@@ -223,9 +253,10 @@ def within(value: float, least: float, most: float) -> float:
 
 
 def steps(targets: Sequence[Target]) -> int:
-    """About how many, for a bar: those of the first page, of searches, checks, judging and other questions."""
+    """About how many, for a bar: first page, searches, checks, judging, rehearsals and other questions."""
     first_page = LEAST_LAUNCHES * len({target.ranks for target in targets})
-    return first_page + len(targets) * (THOROUGH_LAUNCHES + 1 + MOST_LAUNCHES + LEAST_LAUNCHES + 2 * CONFIRMING)
+    judging = MOST_LAUNCHES + LEAST_LAUNCHES + 2 * CONFIRMING
+    return first_page + len(targets) * (THOROUGH_LAUNCHES + 1 + judging + 2 * rehearsal.PAIRS)
 
 
 def check_target(target: Target) -> None:

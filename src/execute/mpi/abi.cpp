@@ -86,6 +86,15 @@ std::vector<std::string> mapped_candidates() {
 
 std::string_view name_of(Family family) { return family == Family::open_mpi ? "openmpi" : "mpich"; }
 
+Library Library::as_programs_call_it() const {
+  Library same = *this;
+#define KUMIHIMO_MPI_FIND_PUBLIC(name, arguments)                                                                      \
+  if (void* address = dlsym(RTLD_DEFAULT, "MPI_" #name)) same.call.name = reinterpret_cast<int(*) arguments>(address);
+  KUMIHIMO_MPI_FUNCTIONS(KUMIHIMO_MPI_FIND_PUBLIC)
+#undef KUMIHIMO_MPI_FIND_PUBLIC
+  return same;
+}
+
 std::string Library::error_text(int code) const {
   std::array<char, 1024> text{};
   int length = 0;

@@ -158,6 +158,8 @@ struct Library {
 
   Handle datatype(DataType type) const { return constants.datatypes[static_cast<std::size_t>(type)]; }
   Handle operation(Operation op) const { return constants.operations[static_cast<std::size_t>(op)]; }
+  // The same by the names that programs call: an interposer that is loaded before the library takes part.
+  Library as_programs_call_it() const;
   // The sentence of the library for an error code.
   std::string error_text(int code) const;
   // Nothing for MPI_SUCCESS, else the failure of `what` ("MPI_Comm_dup").

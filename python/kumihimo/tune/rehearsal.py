@@ -1,0 +1,120 @@
+"""Does a program gain? Judging measures calls that all ranks begin together and that nothing comes between. A program's
+calls pay for being caught, follow one another at once, or find caches full of other work. So what was judged faster is
+run as a program runs it: by the MPI library's names, in processes with the choices and without, by turns. What is not
+faster back to back and between other work stays the library's."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+
+from kumihimo import mpi, preload
+from kumihimo.bench import Case
+from kumihimo.bench.job import run_rehearsal
+from kumihimo.bench.tuned import Choice
+from kumihimo.errors import OutOfTime
+from kumihimo.tune import wisdom
+from kumihimo.tune.judging import Judged
+from kumihimo.tune.launches import Measure
+
+PAIRS = 3  # of launches, one with the choices and one without
+WAYS = {"back_to_back_seconds": "back to back", "between_seconds": "between other work"}
+
+# Results of all sizes in the launch of this number, with the choices or without; None where time ended first.
+Launch = Callable[[int, bool], list]
+# How processes are measured with these choices (True) and without.
+Stage = Callable[[list[dict]], AbstractContextManager[dict[bool, Measure]]]
+
+
+@dataclass
+class Rehearsed:
+    """One size: by how much its calls took longer with the choice, in each pair of launches."""
+
+    bytes: int
+    choice: Choice
+    ratios: dict[str, list[float]] = field(default_factory=lambda: {way: [] for way in WAYS})
+    trouble: str = ""
+
+    @property
+    def pairs(self) -> int:
+        return min(map(len, self.ratios.values()))
+
+    @property
+    def refused(self) -> str:
+        """Why a program would not gain; empty where it does."""
+        if self.trouble or not self.pairs:
+            return self.trouble or "no time to see what a program gains"
+        lost = [WAYS[way] for way, ratios in self.ratios.items() if median(ratios) >= 1]
+        return f"a program does not gain at {self.bytes} bytes: {', '.join(lost)}" if lost else ""
+
+    def take(self, ours: dict, theirs: dict) -> None:
+        self.trouble = self.trouble or ours.get("not_applicable", "") or theirs.get("not_applicable", "")
+        if not self.trouble:
+            for way, ratios in self.ratios.items():
+                ratios.append(ours[way] / theirs[way])
+
+
+def rehearse(faster: Sequence[tuple[int, Choice]], launch: Launch) -> list[Rehearsed]:
+    found = [Rehearsed(*each) for each in faster]
+    try:
+        for number in range(PAIRS):
+            results = {caught: launch(number, caught) for caught in ((False, True) if number % 2 else (True, False))}
+            for each, ours, theirs in zip(found, results[True], results[False]):
+                if ours and theirs:
+                    each.take(ours, theirs)
+    except OutOfTime:
+        pass  # those without a pair are refused
+    return found
+
+
+def of_each_choice(judged: Iterable[Judged]) -> list[Judged]:
+    """Those of what was judged faster that are rehearsed: powers of two, or what a choice has in their place."""
+    faster = [each for each in judged if each.faster]
+    powers = [each for each in faster if each.bytes & (each.bytes - 1) == 0]
+    rest = {each.choice: each for each in faster if each.choice not in {other.choice for other in powers}}
+    return sorted([*powers, *rest.values()], key=lambda each: each.bytes)
+
+
+def refuse(judged: Iterable[Judged], rehearsed: Sequence[Rehearsed]) -> None:
+    """Each judged size takes the answer of the nearest one at which its choice was rehearsed."""
+    for each in judged:
+        own = [found for found in rehearsed if found.choice == each.choice]
+        if not own or not each.faster:
+            continue
+        nearest = min(own, key=lambda found: max(found.bytes, each.bytes) / min(found.bytes, each.bytes))
+        each.refused = nearest.refused
+        each.also = () if each.refused else (*each.also, *WAYS.values())
+
+
+def on_this_machine(installation: mpi.Installation) -> Stage:
+    """By MPI processes. Raises Failed where our object cannot be loaded before the library."""
+    ours = preload.preloaded((preload.INTERPOSER,), preload.suffix_of(installation.library))
+
+    @contextmanager
+    def stage(choices: list[dict]) -> Iterator[dict[bool, Measure]]:
+        with tempfile.TemporaryDirectory(prefix="kumihimo-") as folder:
+            path = Path(folder) / "wisdom.json"
+            path.write_text(wisdom.as_text(wisdom.document(choices, {})), encoding="utf-8")
+            caught = {preload.OF_PROGRAM: ours, f"{preload.OURS}WISDOM": str(path)}
+            yield {True: measured_by(installation, caught), False: measured_by(installation, {})}
+
+    return stage
+
+
+def measured_by(installation: mpi.Installation, of_processes: dict[str, str]) -> Measure:
+    def measure(cases: Sequence[Case], ranks: int, seconds: float, limit: float, tell: Callable[[dict], None]) -> None:
+        run_rehearsal(
+            cases,
+            ranks=ranks,
+            installation=installation,
+            of_processes=of_processes,
+            case_seconds=seconds,
+            on_result=tell,
+            seconds=limit,
+        )
+
+    return measure

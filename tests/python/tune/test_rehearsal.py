@@ -1,0 +1,127 @@
+"""What a program does not gain by is not chosen, whatever judging says."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+import pytest
+
+from kumihimo import mpi
+from kumihimo.bench import Case
+from kumihimo.bench.job import run_rehearsal
+from kumihimo.errors import OutOfTime
+from kumihimo.preload import INTERPOSER, OF_PROGRAM, preloaded, suffix_of
+from kumihimo.tune import rehearsal
+from kumihimo.tune.rehearsal import PAIRS, WAYS, Rehearsed
+from kumihimo.tune.targets import FIXED_ORDER, Target
+
+FAMILIES = [installation.family for installation in mpi.discover()]
+RING = ("ring", ())
+PAIR = Target("allreduce", 2)
+SIZES = [8, 64, 4096]
+
+
+def result(back_to_back: float, between: float) -> dict:
+    return dict(zip(WAYS, (back_to_back, between)))
+
+
+def stage_of(fake, gain):
+    """gain(case, way): by how much calls take longer with the choices."""
+    staged = []
+
+    @contextmanager
+    def stage(choices):
+        staged.append(choices)
+
+        def measured(caught):
+            def measure(cases, ranks, seconds, limit, tell):
+                for case in cases:
+                    fake.time += 4 * seconds
+                    found = result(*(1e-6 * (gain(case, way) if caught else 1) for way in WAYS))
+                    tell({"algorithm": case.algorithm, "bytes": case.bytes, **found})
+
+            return measure
+
+        yield {caught: measured(caught) for caught in (False, True)}
+
+    stage.staged = staged
+    return stage
+
+
+def rehearsed(fake, gain, target: Target = PAIR, budget: float = 1000):
+    tuner = fake.tuner(budget)
+    tuner.stage = stage_of(fake, gain)
+    (outcome,) = tuner.tune([target], SIZES)
+    return outcome, tuner.stage.staged
+
+
+def algorithms(outcome) -> dict[int, str]:
+    return {
+        size: choice["algorithm"]
+        for size in SIZES
+        for choice in outcome.choices
+        if choice["from_bytes"] <= size <= choice["to_bytes"]
+    }
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_choice_must_gain_both_ways(fake, way):
+    outcome, _ = rehearsed(fake, lambda case, which: 1.1 if case.bytes == 64 and which == way else 0.9)
+    chosen = algorithms(outcome)
+    assert chosen[64] == "library" and "library" not in (chosen[8], chosen[4096])
+    refused = {each["refused"] for c in outcome.choices for each in c["measured"] if each["bytes"] == 64}
+    assert refused == {f"a program does not gain at 64 bytes: {WAYS[way]}"}
+    also = [choice["also"] for choice in outcome.choices if choice["algorithm"] != "library"]
+    assert also and all(set(WAYS.values()) <= set(each) for each in also)
+
+
+def test_it_runs_with_what_was_judged_faster(fake):
+    _, staged = rehearsed(fake, lambda case, way: 0.9)
+    (choices,) = staged
+    assert {c["collective"] for c in choices} == {"allreduce"} and "library" not in {c["algorithm"] for c in choices}
+
+
+def test_a_fixed_order_and_emulated_nodes_are_not_rehearsed(fake):
+    _, staged = rehearsed(fake, lambda case, way: 2, Target("allreduce", 2, None, FIXED_ORDER))
+    assert staged == []
+    _, staged = rehearsed(fake, lambda case, way: 2, Target("allreduce", 4, 2))
+    assert staged == []
+
+
+def test_an_odd_launch_decides_nothing():
+    one = Rehearsed(8, RING)
+    for number in range(PAIRS):
+        slow = 3.0 if number == 1 else 0.8
+        one.take(result(slow, 0.8), result(1, 1))
+    assert one.refused == ""
+
+
+def test_what_there_was_no_time_for_is_refused():
+    def launch(number, caught):
+        raise OutOfTime("time", "none")
+
+    (one,) = rehearsal.rehearse([(8, RING)], launch)
+    assert one.refused == "no time to see what a program gains"
+
+
+def test_trouble_is_told():
+    one = Rehearsed(8, RING)
+    one.take({"not_applicable": "a rank died"}, result(1, 1))
+    assert one.refused == "a rank died"
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_interposer_takes_part(tmp_path, family):
+    installation = mpi.choose(family)
+    summary = tmp_path / "summary.json"
+    given = {
+        OF_PROGRAM: preloaded((INTERPOSER,), suffix_of(installation.library)),
+        "KUMIHIMO_ALGORITHM": "ring",
+        "KUMIHIMO_SUMMARY": str(summary),
+    }
+    cases = [Case("allreduce", "ring", bytes=64), Case("bcast", "binomial", bytes=4096)]
+    run = run_rehearsal(cases, ranks=2, installation=installation, of_processes=given, case_seconds=0.002)
+    assert [each["bytes"] for each in run.results] == [64, 4096]
+    assert all(each[way] > 0 for each in run.results for way in WAYS)
+    assert '"ring"' in summary.read_text(encoding="utf-8")
