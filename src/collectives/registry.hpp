@@ -54,8 +54,8 @@ struct Variant {
   std::string reference; // paper, section
   std::vector<Parameter> parameters;
   std::string equal_counts; // why blocks whose lengths not every rank knows do not fit, if they do not
-  bool apart = false;  // our own extension of a published algorithm: reported beside the comparison, not in it
-  Guarantees rounding; // of reductions that round; others give the same bits in any order
+  bool apart = false;       // our own extension of a published algorithm: reported beside the comparison, not in it
+  Guarantees rounding;      // of reductions that round; others give the same bits in any order
 
   // The schedule, or why there is none: `not_applicable` with the reason, or bad input.
   std::function<Result<Schedule>(const Collective&, const RankSpace&, const Parameters&)> recipe;

@@ -34,8 +34,8 @@ Rows reduce_scatter_ring_rows();              // reduce_scatter/ring.cpp
 Rows reduce_scatter_pairwise_rows();          // reduce_scatter/pairwise.cpp
 Rows reduce_scatter_recursive_halving_rows(); // reduce_scatter/recursive_halving.cpp
 
-Rows alltoall_direct_rows(); // alltoall/direct.cpp
-Rows alltoall_bruck_rows();  // alltoall/bruck.cpp
+Rows alltoall_direct_rows();  // alltoall/direct.cpp
+Rows alltoall_bruck_rows();   // alltoall/bruck.cpp
 Rows alltoall_by_axes_rows(); // alltoall/by_axes.cpp
 
 Rows rooted_binomial_rows(); // rooted/binomial.cpp

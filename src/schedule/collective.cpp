@@ -114,9 +114,9 @@ Result<Collective> with_counts(Collective c, std::vector<std::int64_t> table) {
     for (std::int64_t a = 0; a < c.ranks; ++a)
       for (std::int64_t b = 0; b < a; ++b)
         if (table[a * c.ranks + b] != table[b * c.ranks + a])
-          return bad_input("in place as many elements from a rank as to it",
-                           fmt::format("{} from rank {} to {}, {} back", table[a * c.ranks + b], a, b,
-                                       table[b * c.ranks + a]));
+          return bad_input(
+              "in place as many elements from a rank as to it",
+              fmt::format("{} from rank {} to {}, {} back", table[a * c.ranks + b], a, b, table[b * c.ranks + a]));
   c.counts = {known_in(c.kind), sum / *entries, std::make_shared<const std::vector<std::int64_t>>(std::move(table))};
   return c;
 }

@@ -110,11 +110,12 @@ std::string Case::name() const {
   const auto given = [](const char* what, const auto& value) {
     return value ? fmt::format(" {}={}", what, *value) : std::string();
   };
-  return fmt::format("{}{} elements, {}, root {}{}{}{}{}{}{}{}{} default_segment_bytes={} seed={}", spread.empty() ? "" : spread + " about ", c.counts.each,
-                     question.arithmetic.name(), c.root.value, c.in_place ? ", in place" : "",
-                     given("trees", parameters.trees), given("segments", parameters.segments),
-                     given("segment_bytes", parameters.segment_bytes), given("window", parameters.window),
-                     given("overlap", parameters.overlap), given("throttle", parameters.throttle),
+  return fmt::format("{}{} elements, {}, root {}{}{}{}{}{}{}{}{} default_segment_bytes={} seed={}",
+                     spread.empty() ? "" : spread + " about ", c.counts.each, question.arithmetic.name(), c.root.value,
+                     c.in_place ? ", in place" : "", given("trees", parameters.trees),
+                     given("segments", parameters.segments), given("segment_bytes", parameters.segment_bytes),
+                     given("window", parameters.window), given("overlap", parameters.overlap),
+                     given("throttle", parameters.throttle),
                      given("radix", parameters.radix) + given("gap", parameters.gap) +
                          given("inner", parameters.inner) + given("outer", parameters.outer),
                      parameters.default_segment_bytes, question.seed);
@@ -135,7 +136,8 @@ std::vector<Case> cases(const Variant& variant, const Place& place) {
     c.spread = spread;
     Collective& collective = c.question.collective;
     collective = *with_counts(collective, *spread_counts(spread, collective));
-    if (c.parameters.segment_bytes && collective.counts.known != Counts::Known::global) c.parameters.segment_bytes.reset();
+    if (c.parameters.segment_bytes && collective.counts.known != Counts::Known::global)
+      c.parameters.segment_bytes.reset();
     all.push_back(c);
   }
   return all;

@@ -61,7 +61,10 @@ def command(
         algorithm,
         (Ranks(shape, ranks, ranks_per_node),) if placed else verification.SMALL,
         lengths(
-            placed, Question(collective or "bcast", count, None if bytes_ is None else parse_size(bytes_), type_, counts=counts)
+            placed,
+            Question(
+                collective or "bcast", count, None if bytes_ is None else parse_size(bytes_), type_, counts=counts
+            ),
         ),
         type_,
         operation,

@@ -9,9 +9,11 @@
 //   put the axes, or factors of P, in that many groups, and exchange within a group directly.
 // Wins: paced: long blocks on a torus, where unpaced messages disturb each other; the others: short blocks, fewer
 //   messages (2 sqrt P, 3 cbrt P) of more bytes.
-// Cost: paced sum(L - 1) alpha + n P L / 8 beta for the longest axis L, on all links at once; others k(P^(1/k) - 1) alpha
+// Cost: paced sum(L - 1) alpha + n P L / 8 beta for the longest axis L, on all links at once; others k(P^(1/k) - 1)
+// alpha
 //   + k P n beta for k phases.
-// Special cases: equal counts alone, since ranks relay others' blocks. paced needs a torus in its own order; an even axis
+// Special cases: equal counts alone, since ranks relay others' blocks. paced needs a torus in its own order; an even
+// axis
 //   sends its farthest distance forwards. One phase alone, in place, puts the input aside first.
 // Reference: systematised from the K computer's MPI (Adachi et al., 2012); Jain, Sabharwal, ICS 2010 (phases).
 #include "collectives/blocks.hpp"
@@ -95,9 +97,9 @@ class Writer {
     const std::int64_t backward = phase.both_ways ? (L - 1) / 2 : 0, way = direction == 0 ? 1 : -1;
     const std::int64_t farthest = direction == 0 ? L - 1 - backward : backward;
     if (farthest == 0) return;
-    LaneBuilder lane(plan_.lane(rotation, j, direction),
-                     fmt::format("phase {}{}", j + 1, phase.both_ways ? (direction == 0 ? ", forwards" : ", backwards") : ""),
-                     1);
+    LaneBuilder lane(
+        plan_.lane(rotation, j, direction),
+        fmt::format("phase {}{}", j + 1, phase.both_ways ? (direction == 0 ? ", forwards" : ", backwards") : ""), 1);
     lane.after(j == 0 ? std::vector{LaneId{0}}
                       : std::vector{plan_.lane(rotation, j - 1, 0), plan_.lane(rotation, j - 1, 1)},
                Scope::segment);

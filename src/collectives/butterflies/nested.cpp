@@ -86,7 +86,8 @@ Program program_of(const Collective& c, const std::vector<Nest>& nests, Segments
   const auto lanes = static_cast<std::int64_t>(nests.size());
   Array sums, result;
   // In place the result of irregular blocks lies over others' input, which other lanes may still read.
-  const bool scatters = c.kind == CollectiveKind::reduce_scatter, aside = scatters && c.in_place && c.counts.irregular();
+  const bool scatters = c.kind == CollectiveKind::reduce_scatter,
+             aside = scatters && c.in_place && c.counts.irregular();
   if (scatters) {
     sums = program.scratch(Scratch{LaneId{0}, true, Layout::input_blocks, 1, c.ranks, 1, true, 0});
     result = own_sum(program, aside, r, static_cast<std::int32_t>(lanes));

@@ -1,6 +1,6 @@
 // Halving and doubling in exchanges whose halves nest: what an exchange parts stays parted in the later ones. Then a
-// rank's vector can be laid out by `place` so that each half is one range. An algorithm is the arithmetic of partners and
-// places; reduce-scatter, allgather and allreduce follow from it.
+// rank's vector can be laid out by `place` so that each half is one range. An algorithm is the arithmetic of partners
+// and places; reduce-scatter, allgather and allreduce follow from it.
 #pragma once
 
 #include "collectives/blocks.hpp"
@@ -9,8 +9,9 @@
 
 namespace kumihimo {
 
-// 2^exchanges ranks. Exchange s parts the ranks whose places agree in their top s bits by the next bit: a rank's partner
-// is in the other half. Reduce-scatter goes from exchange 0 on, with halves of growing smallness; allgather back to it.
+// 2^exchanges ranks. Exchange s parts the ranks whose places agree in their top s bits by the next bit: a rank's
+// partner is in the other half. Reduce-scatter goes from exchange 0 on, with halves of growing smallness; allgather
+// back to it.
 struct Nest {
   int exchanges = 0;
   std::function<std::int64_t(std::int64_t rank, int exchange)> partner;

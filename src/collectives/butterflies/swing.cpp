@@ -25,8 +25,8 @@ struct Hop {
   int step;
 };
 
-// What is parted at step s of a ring of 2^k: the even numbers by bit s + 1, each odd one with the even one that it meets
-// last, and at last these two.
+// What is parted at step s of a ring of 2^k: the even numbers by bit s + 1, each odd one with the even one that it
+// meets last, and at last these two.
 std::int64_t bit_of(std::int64_t x, std::int64_t length, int step) {
   const int last = std::countr_zero(static_cast<std::uint64_t>(length)) - 1;
   if (step == last) return x & 1;
@@ -80,8 +80,8 @@ Result<Schedule> swing(const Collective& c, const RankSpace& space, const Parame
   bool rings = space.has_shape();
   for (const Axis& axis : space.shape().axes()) {
     if (!std::has_single_bit(static_cast<std::uint32_t>(axis.length)))
-      return not_applicable(fmt::format("what its exchanges part nests on axes of powers of two alone, not on {}",
-                                        axis.length));
+      return not_applicable(
+          fmt::format("what its exchanges part nests on axes of powers of two alone, not on {}", axis.length));
     if (axis.length > 1) axes.push_back(axis), rings &= axis.is_ring();
   }
   const auto n = static_cast<std::int64_t>(axes.size()), most = rings ? 2 * n : n;

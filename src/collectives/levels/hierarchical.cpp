@@ -7,8 +7,8 @@
 // Wins: nodes of many ranks: only leaders load the network, and the algorithm between them may be that of the network.
 // Cost: that of its parts; with segments the slowest stage's, and one segment of each other.
 // Special cases: nodes of unequal size, and leaders that are the only ranks of their node. Leaders are the lowest ranks
-//   of their nodes, the root that of its own. Blocks (allgather, reduce_scatter) need nodes that hold consecutive ranks.
-//   A rank of a barrier is told by the messages of a reduce and a broadcast, without their data.
+//   of their nodes, the root that of its own. Blocks (allgather, reduce_scatter) need nodes that hold consecutive
+//   ranks. A rank of a barrier is told by the messages of a reduce and a broadcast, without their data.
 // Reference: Karonis et al., IPDPS 2000 (levels); Träff, Rougier, EuroMPI/ASIA 2014 (any algorithm at each level).
 #include "collectives/blocks.hpp"
 #include "collectives/levels/embed.hpp"
@@ -21,8 +21,8 @@
 namespace kumihimo {
 namespace {
 
-// Where a stage's data lie. `held`: at leaders, what their nodes have reduced; in a reduce it is the output at the root.
-// `own`: at leaders, the results of their nodes' ranks.
+// Where a stage's data lie. `held`: at leaders, what their nodes have reduced; in a reduce it is the output at the
+// root. `own`: at leaders, the results of their nodes' ranks.
 enum class Where : std::uint8_t { in, out, held, own };
 
 struct StageRow {
@@ -42,7 +42,8 @@ std::vector<StageRow> stages_of(CollectiveKind kind) {
   using enum CollectiveKind;
   switch (kind) {
   case bcast:
-    return {{true, bcast, Meaning::same, Where::out, Where::out}, {false, bcast, Meaning::same, Where::out, Where::out}};
+    return {{true, bcast, Meaning::same, Where::out, Where::out},
+            {false, bcast, Meaning::same, Where::out, Where::out}};
   case reduce:
     return {{false, reduce, Meaning::same, Where::in, Where::held},
             {true, reduce, Meaning::same, Where::held, Where::held}};
@@ -89,9 +90,7 @@ struct Composite {
   std::int32_t root_node() const {
     return collective.has_root() ? node_of[static_cast<std::size_t>(collective.root.value)] : 0;
   }
-  const Node& node(Rank r) const {
-    return nodes[static_cast<std::size_t>(node_of[static_cast<std::size_t>(r.value)])];
-  }
+  const Node& node(Rank r) const { return nodes[static_cast<std::size_t>(node_of[static_cast<std::size_t>(r.value)])]; }
   bool leads(Rank r) const { return seat_of[static_cast<std::size_t>(r.value)] == node(r).leader; }
 };
 
@@ -142,7 +141,8 @@ std::int64_t elements_of_block(const Counts& counts, std::int64_t block) {
 }
 
 Counts as_counts(std::vector<std::int64_t> blocks, bool irregular) {
-  if (!irregular && std::equal(blocks.begin() + 1, blocks.end(), blocks.begin())) return {Counts::Known::uniform, blocks[0], nullptr};
+  if (!irregular && std::equal(blocks.begin() + 1, blocks.end(), blocks.begin()))
+    return {Counts::Known::uniform, blocks[0], nullptr};
   const auto number = static_cast<std::int64_t>(blocks.size());
   const std::int64_t sum = std::accumulate(blocks.begin(), blocks.end(), std::int64_t{0});
   return {Counts::Known::global, sum / number, std::make_shared<const std::vector<std::int64_t>>(std::move(blocks))};
@@ -319,9 +319,9 @@ Result<Schedule> recipe(const Collective& c, const RankSpace& space, const Param
   whole->collective = c;
   seat(*whole, space);
   const bool blocks = !is_vector_kind(c.kind) && c.kind != CollectiveKind::barrier;
-  if (whole->nodes.size() == 1 || whole->nodes.size() == static_cast<std::size_t>(c.ranks))
-    return not_applicable(fmt::format("it needs several nodes, some of several ranks, and the ranks are a {}{}",
-                                      space.name(), whole->nodes.size() == 1 ? "" : " of a rank each"));
+  if (whole->nodes.size() == 1) return not_applicable("it needs several nodes, and all ranks are on one");
+  if (whole->nodes.size() == static_cast<std::size_t>(c.ranks))
+    return not_applicable("it needs nodes of several ranks, and each rank has a node of its own");
   if (blocks && !consecutive(*whole))
     return not_applicable("its blocks must lie node by node, and nodes hold ranks that are not consecutive");
   if (c.kind != CollectiveKind::barrier) {

@@ -46,9 +46,8 @@ Rows reduce_scatter_ring_rows() {
   v.parameters = segment_parameters();
   v.rounding.independent_of_placement = true;
   v.recipe = [](const Collective& c, const RankSpace&, const Parameters& p) {
-    Result<Schedule> s =
-        one_lane(c, p, "ring",
-                 [c](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) { write(program, lane, c, r); });
+    Result<Schedule> s = one_lane(
+        c, p, "ring", [c](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) { write(program, lane, c, r); });
     if (s) s->claims.in_place_safe = c.in_place || !c.counts.irregular();
     return s;
   };
