@@ -23,8 +23,9 @@ the order of the operands goes by rank numbers alone. Other operations, and coll
 same bits on any number of ranks, too. [reproducible.md](reproducible.md) tells how to ask for it.
 
 *Counts*: any, where each block may have a length of its own (allgatherv, reduce_scatter, alltoallv, gatherv, scatterv;
-`--counts`); equal, where ranks relay blocks whose lengths they do not know. Every rank knows all counts of an allgatherv
-and of a reduce_scatter, the root those of a gatherv or scatterv, and in an alltoallv each rank what it sends and gets.
+`--counts`); equal, where ranks relay blocks whose lengths they do not know. Every rank knows all counts of an
+allgatherv and of a reduce_scatter, the root those of a gatherv or scatterv, and in an alltoallv each rank what it sends
+and gets.
 """
 
 
