@@ -48,6 +48,11 @@ void bind_machine(nb::module_& m) {
             return unwrap(machine.without(nodes, cables));
           },
           "nodes"_a, "cables"_a, "After these nodes of the job's torus have died, and cables between neighbours.")
+      .def(
+          "with_routing",
+          [](const Machine& machine, std::string_view routing) { return unwrap(machine.with_routing(routing)); },
+          "routing"_a, "With another of its family's ways of routing.")
+      .def_prop_ro("on_switches", [](const Machine& machine) { return machine.switched() != nullptr; })
       .def("as_torus", &Machine::as_torus, "torus"_a, "The same numbers on a torus of its own.")
       .def_prop_ro("network", [](const Machine& machine) { return machine.topology->name(); })
       .def_prop_ro("losses", &Machine::losses, "What the job lacks of its torus because parts are dead; or empty.")

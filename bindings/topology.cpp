@@ -34,12 +34,22 @@ void bind_shape(nb::module_& m) {
 void bind_rank_space(nb::module_& m) {
   nb::class_<RankSpace>(m, "RankSpace", "A communicator as its ranks see it.")
       .def_static("row", &RankSpace::row, "ranks"_a, "Ranks without a shape.")
-      .def_static("node", &RankSpace::node, "ranks"_a, "Ranks of one shared-memory node.")
+      .def_static(
+          "node", [](std::int32_t ranks) { return RankSpace::node(ranks); }, "ranks"_a,
+          "Ranks of one shared-memory node.")
       .def_static("box", &RankSpace::box, "nodes"_a, "ranks_per_node"_a = 1, "Nodes in row-major order.")
       .def_prop_ro("ranks", &RankSpace::ranks)
       .def_prop_ro("has_shape", &RankSpace::has_shape)
       .def_prop_ro("shape", &RankSpace::shape)
       .def_prop_ro("ranks_per_node", &RankSpace::ranks_per_node)
+      .def_prop_ro(
+          "levels",
+          [](const RankSpace& space) {
+            std::vector<std::pair<std::string, std::int32_t>> levels;
+            for (const Level& level : space.levels()) levels.emplace_back(level.name, level.size);
+            return levels;
+          },
+          "Groups of consecutive ranks that are close, outermost first: name, and ranks in each.")
       .def("__str__", &RankSpace::name);
 }
 

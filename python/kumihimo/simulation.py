@@ -31,11 +31,12 @@ class Asked:
 
 @dataclass
 class Place:
-    """Where on a machine of Tofu a job runs: in a box of its six axes, without what died there of its torus: nodes by
-    their coordinates (`5,0,3`), cables by their ends (`5,0,3-6,0,3`)."""
+    """Where on a machine a job runs. On Tofu: in a box of its six axes, without what died there of its torus: nodes by
+    their coordinates (`5,0,3`), cables by their ends (`5,0,3-6,0,3`). On switches: by which way of routing."""
 
     box: str | None = None
     dead: list[str] = field(default_factory=list)
+    routing: str | None = None
 
 
 @dataclass
@@ -63,6 +64,8 @@ def _on(machine: _machine.Machine, asked: Ranks, place: Place) -> _machine.Machi
         raise BadInput("the shape of the nodes on the machine", "none", "leave --shape out for the whole machine")
     if machine.family == "single_node" and place == Place():
         return _on_node(machine, asked)
+    if place.routing is not None:
+        machine = machine.with_routing(place.routing)
     shape = None if asked.shape is None else _topology.Shape.parse(asked.shape)
     if place.box is not None:
         machine = machine.with_box(place.box, shape)
@@ -73,9 +76,23 @@ def _on(machine: _machine.Machine, asked: Ranks, place: Place) -> _machine.Machi
         machine = machine.without([p[0] for p in parts if len(p) == 1], [_cable(p) for p in parts if len(p) > 1])
     if asked.ranks_per_node is not None:
         machine = machine.with_ranks_per_node(asked.ranks_per_node)
-    if asked.ranks is not None:
+    if asked.ranks is not None and machine.on_switches:
+        machine = _with_ranks(machine, asked)
+    elif asked.ranks is not None:
         questions.rank_space(Ranks(str(machine.shape), asked.ranks, machine.ranks_per_node))
     return machine
+
+
+def _with_ranks(machine: _machine.Machine, asked: Ranks) -> _machine.Machine:
+    """As many nodes as the ranks need, where nodes have no axes."""
+    each = machine.ranks_per_node
+    nodes, rest = divmod(asked.ranks, each)
+    if rest or nodes < 1 or (asked.shape is not None and nodes != machine.nodes):
+        what = f"{machine.nodes} nodes x {each}" if asked.shape is not None else f"a multiple of {each}"
+        raise BadInput(f"ranks that fill the nodes, {what}", str(asked.ranks), "change --ranks or --ranks-per-node")
+    if nodes > questions.MOST_RANKS:
+        raise BadInput(f"at most {questions.MOST_RANKS} ranks", str(asked.ranks))
+    return machine.with_shape(_topology.Shape.parse(str(nodes)))
 
 
 def _coordinates(text: str) -> list[int]:
@@ -142,6 +159,11 @@ def predict_all(asked: Asked, sizes: list[int]) -> Iterator[tuple[Case, dict | N
                 yield case, reason
 
 
+def shape_of(machine: _machine.Machine) -> str:
+    """As --shape takes it: lengths of axes, or the number of nodes on switches; empty on one node."""
+    return str(machine.nodes) if machine.on_switches else str(machine.shape)
+
+
 def bandwidth(collective: _schedule.Collective, seconds: float) -> float | None:
     """As the literature counts it: the bytes twice for an allreduce, which is a reduce and a broadcast."""
     times = 2 if collective.kind == "allreduce" else 1
@@ -168,7 +190,7 @@ def _about(asked: Asked, collective: _schedule.Collective, algorithm: str, param
         "algorithm": algorithm,
         "parameters": questions.parameters_of(parameters),
         "machine": machine.name,
-        "shape": str(machine.shape),
+        "shape": shape_of(machine),
         "network": machine.network,
         "losses": machine.losses,
         "ranks": collective.ranks,

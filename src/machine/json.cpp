@@ -36,6 +36,15 @@ struct Writer {
   }
 };
 
+// How nodes hang on switches.
+void add_switches(const Switched& network, Json& json) {
+  json["name"] = network.name();
+  json["switches"] = network.switches();
+  json["routing"] = network.routing();
+  json["levels"] = Json::array();
+  for (const Level& level : network.levels()) json["levels"].push_back({{"name", level.name}, {"nodes", level.size}});
+}
+
 // The physical machine, the job's box in it, and what is lost.
 void add_tofu(const Machine& machine, Json& json) {
   const auto& torus = static_cast<const VirtualTorus&>(*machine.topology);
@@ -64,6 +73,7 @@ std::string to_json(const Machine& machine) {
                  {"diameter_hops", machine.topology->diameter()},
                  {"bisection_links", machine.topology->bisection_links()}}}};
   if (machine.tofu) add_tofu(machine, json["topology"]);
+  if (const Switched* network = machine.switched()) add_switches(*network, json["topology"]);
   visit_numbers(machine, Writer{json});
   json["slow_nodes"] = json["slow_links"] = Json::array();
   for (const SlowNode& slow : machine.slow_nodes)

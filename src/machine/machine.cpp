@@ -5,7 +5,10 @@
 #include "topology/torus.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
 #include <limits>
 
 namespace kumihimo {
@@ -30,20 +33,9 @@ Status place_slow_parts(Machine& machine) {
 }
 
 std::string_view name_of(Family family) {
-  switch (family) {
-  case Family::torus:
-    return "torus";
-  case Family::tofu:
-    return "tofu";
-  case Family::single_node:
-    return "single_node";
-  }
-  return "unknown";
-}
-
-TopologyPtr make_topology(Family family, const Shape& shape) {
-  if (family == Family::single_node) return std::make_shared<SingleNode>();
-  return std::make_shared<Torus>(shape);
+  static constexpr std::array<std::string_view, 6> names = {"torus",     "tofu",           "fat_tree",
+                                                            "dragonfly", "dragonfly_plus", "single_node"};
+  return names[static_cast<std::size_t>(family)];
 }
 
 std::optional<LinkId> find_link(const Topology& topology, NodeId from, NodeId to) {
@@ -58,12 +50,20 @@ Result<Machine> Machine::with_shape(const Shape& job) const {
   if (family == Family::single_node)
     return bad_input(fmt::format("expected no shape for {}, which is a single node", name), job.text(),
                      "say how many ranks the node has instead");
-  const std::int64_t most = tofu ? tofu->nodes() : shape.places();
+  const std::int64_t most = tofu ? tofu->nodes() : topology->nodes();
   if (job.places() > most)
     return bad_input(fmt::format("expected a job of at most {} nodes, those of {} ({})", most, name, topology->name()),
                      fmt::format("{}, which has {}", job.text(), job.places()), "take a smaller shape");
   if (family == Family::tofu) return with_torus(*this, lay_job(*tofu, job));
-  Machine machine = as_torus(job);
+  if (switched() && job.dimensions() > 1)
+    return bad_input(
+        fmt::format("expected a number of nodes, since those of {} ({}) have no axes", name, topology->name()),
+        job.text(), fmt::format("write {}", job.places()));
+  Machine machine = *this;
+  if (switched())
+    machine.set_topology(switched()->part(job.places()));
+  else
+    machine = as_torus(job);
   if (const Status placed = place_slow_parts(machine); !placed) return placed.error();
   return machine;
 }
@@ -72,9 +72,40 @@ Machine Machine::as_torus(const Shape& torus) const {
   Machine machine = *this;
   machine.family = Family::torus;
   machine.shape = torus;
-  machine.topology = std::make_shared<Torus>(torus);
+  machine.set_topology(std::make_shared<Torus>(torus));
   machine.tofu = nullptr;
   return machine;
+}
+
+Result<Machine> Machine::with_routing(std::string_view routing) const {
+  const auto known = switched() ? switched()->routings() : std::vector<std::string_view>{};
+  if (std::find(known.begin(), known.end(), routing) == known.end())
+    return bad_input(fmt::format("expected a way of routing of {}, which is a {}", name, name_of(family)),
+                     fmt::format("'{}'", routing),
+                     known.empty() ? "leave it out, since there is one"
+                                   : fmt::format("use {}", fmt::join(known, " or ")));
+  Machine machine = *this;
+  machine.set_topology(switched()->routed(routing));
+  return machine;
+}
+
+const Switched* Machine::switched() const { return dynamic_cast<const Switched*>(topology.get()); }
+
+BytesPerSecond Machine::link_bandwidth(std::int32_t link_class) const {
+  const auto at = static_cast<std::size_t>(link_class);
+  if (at < network.classes.size() && network.classes[at].bandwidth) return network.classes[at].bandwidth->value;
+  return network.link_bandwidth.value;
+}
+
+void Machine::set_topology(TopologyPtr wanted) {
+  std::vector<LinkClass> classes;
+  for (const std::string& link_class : wanted->link_classes()) {
+    classes.push_back({link_class, "link_bandwidth_" + link_class, {}});
+    for (const LinkClass& mine : network.classes)
+      if (mine.name == link_class) classes.back().bandwidth = mine.bandwidth;
+  }
+  network.classes = std::move(classes);
+  topology = std::move(wanted);
 }
 
 Result<Machine> Machine::with_ranks_per_node(std::int64_t ranks) const {
@@ -89,7 +120,9 @@ Result<Machine> Machine::with_ranks_per_node(std::int64_t ranks) const {
 
 RankSpace Machine::rank_space() const {
   const auto ranks = static_cast<std::int32_t>(node.ranks_per_node.value);
-  return family == Family::single_node ? RankSpace::node(ranks) : RankSpace::box(shape, ranks);
+  if (family == Family::single_node) return RankSpace::node(ranks);
+  if (const Switched* on = switched()) return RankSpace::on_switches(on->nodes(), ranks, on->levels());
+  return RankSpace::box(shape, ranks);
 }
 
 double Machine::node_factor(NodeId wanted) const {

@@ -11,6 +11,7 @@
 
 #include "machine/quantity.hpp"
 #include "topology/rank_space.hpp"
+#include "topology/switched.hpp"
 #include "topology/tofu_job.hpp"
 
 #include <optional>
@@ -19,12 +20,20 @@
 
 namespace kumihimo {
 
-enum class Family : std::uint8_t { torus, tofu, single_node };
+enum class Family : std::uint8_t { torus, tofu, fat_tree, dragonfly, dragonfly_plus, single_node };
 std::string_view name_of(Family family);
+
+// A class of the topology's links (Topology::link_classes) whose bandwidth is not link_bandwidth.
+struct LinkClass {
+  std::string name; // "global"
+  std::string key;  // "link_bandwidth_global"
+  std::optional<Quantity<BytesPerSecond>> bandwidth;
+};
 
 // All zero on a single node, which has no links.
 struct NetworkNumbers {
   Quantity<BytesPerSecond> link_bandwidth;      // payload that one link delivers, each direction
+  std::vector<LinkClass> classes;               // one for each of the topology's
   Quantity<BytesPerSecond> link_peak;           // of the hardware, each direction; for shares of peak only
   Quantity<Seconds> hop_latency;                // of the first byte, per link crossed
   Quantity<std::int64_t> engines;               // RDMA engines of a node: transfers it sends (and receives) at once
@@ -77,7 +86,7 @@ struct Machine {
   std::string summary; // one line for lists
 
   Family family = Family::single_node;
-  Shape shape; // torus: of its nodes; tofu: of the virtual torus in force; single node: no axes
+  Shape shape; // torus: of its nodes; tofu: of the virtual torus in force; other families have no axes
   TopologyPtr topology;
   std::shared_ptr<const TofuMachine> tofu; // the physical machine that jobs get their boxes of; other families: none
 
@@ -90,8 +99,9 @@ struct Machine {
   std::vector<SlowLink> slow_links;
 
   // The same machine as seen by a job of this shape on a part of it: the shape's own torus, or on Tofu its virtual
-  // torus in the smallest box that gives it. A single node has no shape to give. Errors: more nodes than the machine; a
-  // shape that no box gives; a slow part that the job lacks.
+  // torus in the smallest box that gives it. Where nodes hang on switches the shape is a number of nodes, the first
+  // ones. A single node has no shape to give. Errors: more nodes than the machine; a shape that no box gives; a slow
+  // part that the job lacks.
   Result<Machine> with_shape(const Shape& job) const;
   // In this box of Tofu, "4x3x8x2x3x2" or "4x3x8x2x3x2@0,0,1": as the 3D torus of all its nodes unless a shape is
   // given.
@@ -100,6 +110,8 @@ struct Machine {
   // torus one position shorter for each node. Errors: another family; no such part; what cannot be kept.
   using Cable = std::pair<Coordinates, Coordinates>;
   Result<Machine> without(const std::vector<Coordinates>& nodes, const std::vector<Cable>& cables = {}) const;
+  // With another of its family's ways of routing. Errors: none of them.
+  Result<Machine> with_routing(std::string_view routing) const;
   // The same numbers on a torus of its own, whatever the family: for pictures, and for the models' own tests.
   Machine as_torus(const Shape& torus) const;
   // What a job cannot have of its torus because parts are dead, for people; empty where nothing is.
@@ -108,15 +120,16 @@ struct Machine {
   // more than 2^31-1 ranks over all nodes.
   Result<Machine> with_ranks_per_node(std::int64_t ranks) const;
 
-  // Ranks on all nodes of the shape, row-major, ranks_per_node consecutive ones on each.
+  // Ranks on all nodes, row-major in the shape, ranks_per_node consecutive ones on each.
   RankSpace rank_space() const;
+  const Switched* switched() const; // the topology where nodes hang on switches, else null
+  BytesPerSecond link_bandwidth(std::int32_t link_class) const;
+  void set_topology(TopologyPtr topology); // and its link classes, which keep the bandwidths of those of the same name
 
   // Of the machine's rates, 1 unless the part is slow. O(slow parts).
   double node_factor(NodeId node) const;
   double link_factor(LinkId link) const;
 };
-
-TopologyPtr make_topology(Family family, const Shape& shape);
 
 // The link between two neighbours; none where there is no such link or node.
 std::optional<LinkId> find_link(const Topology& topology, NodeId from, NodeId to);

@@ -13,6 +13,7 @@ void visit_numbers(SomeMachine& machine, Visitor&& visit) {
   if (machine.family != Family::single_node) {
     auto& network = machine.network;
     visit("network", "link_bandwidth", network.link_bandwidth);
+    for (auto& link_class : network.classes) visit("network", link_class.key, link_class.bandwidth);
     visit("network", "link_peak", network.link_peak);
     visit("network", "hop_latency", network.hop_latency);
     visit("network", "engines", network.engines);

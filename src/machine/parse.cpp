@@ -1,8 +1,10 @@
 // Reads machine files (docs/machines.md). Strict on purpose: a misspelt key that is passed over is a wrong prediction.
 // The first error found is the one reported.
 
+#include "machine/families.hpp"
 #include "machine/numbers.hpp"
 #include "machine/slow_parts.hpp"
+#include "topology/single_node.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,7 +18,8 @@
 namespace kumihimo {
 namespace {
 
-constexpr Family families[] = {Family::torus, Family::tofu, Family::single_node};
+constexpr Family families[] = {Family::torus,     Family::tofu,           Family::fat_tree,
+                               Family::dragonfly, Family::dragonfly_plus, Family::single_node};
 constexpr std::int64_t largest_count = std::numeric_limits<std::int32_t>::max();
 
 // toml++ throws; nothing else of this project sees that.
@@ -92,16 +95,22 @@ class Reader {
     if (error_) return;
     const auto* known =
         std::find_if(std::begin(families), std::end(families), [&](Family f) { return family == name_of(f); });
-    if (known == std::end(families))
+    if (known == std::end(families)) {
+      std::vector<std::string_view> names;
+      for (const Family f : families) names.push_back(name_of(f));
       return fail(line_of(*topology->get("family")), "topology.family",
                   bad_input("expected a family of topologies", fmt::format("\"{}\"", family),
-                            "write \"torus\", \"tofu\" or \"single_node\""));
+                            fmt::format("write one of \"{}\"", fmt::join(names, "\", \""))));
+    }
     machine_.family = *known;
-    if (machine_.family == Family::torus) machine_.shape = read_shape(*topology, "shape", "\"48x54x32\"");
-    if (machine_.family == Family::tofu)
+    if (const FamilyRow* row = find_row(*known))
+      read_row(*topology, *row);
+    else if (*known == Family::tofu)
       read_tofu(*topology);
-    else if (!error_)
-      machine_.topology = make_topology(machine_.family, machine_.shape);
+    else if (*known == Family::torus)
+      read_torus(*topology);
+    else
+      machine_.topology = std::make_shared<SingleNode>();
     if (root_.contains("offload")) machine_.offload.emplace();
   }
 
@@ -112,6 +121,43 @@ class Reader {
     const auto parsed = Shape::parse(shape);
     if (!parsed) return fail(line_of(*topology.get(key)), what, parsed.error()), Shape{};
     return *parsed;
+  }
+
+  void read_torus(const toml::table& topology) {
+    machine_.shape = read_shape(topology, "shape", "\"48x54x32\"");
+    if (!error_) machine_.set_topology(std::make_shared<Torus>(machine_.shape));
+  }
+
+  void read_row(const toml::table& topology, const FamilyRow& row) {
+    Description description;
+    for (const FamilyRow::Key& key : row.keys)
+      if (!error_ && (key.needed || topology.contains(key.name))) read_key(topology, key, description);
+    if (error_) return;
+    const auto made = row.make(description);
+    if (!made) return fail(line_of(topology), "topology", made.error());
+    machine_.set_topology(*made);
+  }
+
+  void read_key(const toml::table& topology, const FamilyRow::Key& key, Description& description) {
+    const std::string what = fmt::format("topology.{}", key.name);
+    if (key.kind == FamilyRow::Kind::word)
+      return description.add(key.name, text(topology, key.name, what, key.example));
+    const auto advice = fmt::format("write {} = {}", key.name, key.example);
+    const toml::node* node = topology.get(key.name);
+    if (!node) return fail(line_of(topology), what, bad_input("expected this key", "none", advice));
+    if (key.kind == FamilyRow::Kind::count) {
+      std::int64_t count = 0;
+      read_value(*node, what, advice, count);
+      return description.add(key.name, count);
+    }
+    const auto* written = node->as_string();
+    const auto parsed = written ? Shape::parse(written->get()) : Result<Shape>(bad_input("", "", ""));
+    if (!parsed || written->get().find('m') != std::string::npos)
+      return fail(line_of(*node), what,
+                  bad_input("expected counts of at least 1 joined by x", described(*node), advice));
+    std::vector<std::int32_t> counts;
+    for (const Axis& axis : parsed->axes()) counts.push_back(axis.length);
+    description.add(key.name, std::move(counts));
   }
 
   void read_tofu(const toml::table& topology) {
@@ -133,7 +179,7 @@ class Reader {
     const auto whole = lay_job(*machine_.tofu, whole_torus(*machine_.tofu));
     if (!whole) return fail(line_of(topology), "topology", whole.error());
     machine_.shape = whole->shape();
-    machine_.topology = std::make_shared<VirtualTorus>(*whole);
+    machine_.set_topology(std::make_shared<VirtualTorus>(*whole));
   }
 
   void read_dead_parts(TofuMachine& tofu) {
@@ -184,11 +230,13 @@ class Reader {
     Keys root = {"name", "summary", "topology", "slow_node"};
     std::map<std::string_view, Keys> sections = {{"topology", {"family"}}};
     if (machine_.family == Family::torus) sections["topology"].insert("shape");
+    if (const FamilyRow* row = find_row(machine_.family))
+      for (const FamilyRow::Key& key : row->keys) sections["topology"].insert(key.name);
     if (machine_.family == Family::tofu) {
       sections["topology"].insert({"axes", "relays"});
       root.insert({"dead_node", "dead_link"});
     }
-    if (machine_.family != Family::single_node) root.insert("slow_link");
+    if (machine_.family != Family::single_node && !machine_.switched()) root.insert("slow_link");
     visit_numbers(machine_, [&](std::string_view name, std::string_view key, const auto&) {
       root.insert(name);
       sections[name].insert(key);
@@ -293,7 +341,7 @@ class Reader {
     at_most("node.reduction_rate_scalar", node.reduction_rate_scalar.value, "reduction_rate",
             node.reduction_rate.value);
     at_most("node.ranks_per_node", node.ranks_per_node.value, "2^31-1 ranks over all nodes",
-            largest_count / machine_.shape.places());
+            largest_count / machine_.topology->nodes());
   }
 
   template <class T>

@@ -29,6 +29,11 @@ std::string to_text(const Machine& machine) {
   page.line(0, fmt::format("{}: {}", machine.name, machine.summary));
   page.line(2, fmt::format("{:<24} {}, {} nodes, {} links", "topology", machine.topology->name(),
                            machine.topology->nodes(), machine.topology->links()));
+  if (const Switched* network = machine.switched()) {
+    std::string levels = fmt::format("{}", network->switches());
+    for (const Level& level : network->levels()) levels += fmt::format(", {} nodes a {}", level.size, level.name);
+    page.line(2, fmt::format("{:<24} {}", "switches", levels));
+  }
   if (machine.tofu) {
     page.line(2, fmt::format("{:<24} Tofu {}, {} nodes{}", "physical network", text_of(machine.tofu->room(), "x"),
                              machine.tofu->nodes(),

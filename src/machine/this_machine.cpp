@@ -1,5 +1,6 @@
 #include "machine/discovery.hpp"
 #include "machine/numbers.hpp"
+#include "topology/single_node.hpp"
 
 #include <fmt/format.h>
 
@@ -42,7 +43,7 @@ Result<Machine> this_machine(const Host& host, const Calibration& calibration) {
   machine.summary =
       fmt::format("{}, {} cores, {} hardware threads", host.processor.empty() ? "this host" : host.processor,
                   host.cores, host.hardware_threads);
-  machine.topology = make_topology(Family::single_node, {});
+  machine.topology = std::make_shared<SingleNode>();
   NodeNumbers& node = machine.node;
   node.ranks_per_node = {calibration.ranks, Provenance::assumed, "asked for"};
   node.cores = discovered(host.cores);

@@ -31,7 +31,7 @@ Result<Machine> with_torus(const Machine& machine, const Result<VirtualTorus>& t
   if (!torus) return torus.error();
   Machine job = machine;
   job.shape = torus->shape();
-  job.topology = std::make_shared<VirtualTorus>(*torus);
+  job.set_topology(std::make_shared<VirtualTorus>(*torus));
   if (const Status placed = place_slow_parts(job); !placed) return placed.error();
   return job;
 }

@@ -69,6 +69,9 @@ Result<Network> Network::make(const Machine& machine, std::int32_t ranks, std::s
   n.factor_.assign(static_cast<std::size_t>(nodes), 1.0);
   for (const SlowNode& slow : machine.slow_nodes) n.factor_[slow.node.value] *= slow.factor;
   n.capacity_.assign(static_cast<std::size_t>(n.first_reducer_ + ranks), net.link_bandwidth.value.value);
+  if (std::any_of(net.classes.begin(), net.classes.end(), [](const LinkClass& c) { return c.bandwidth.has_value(); }))
+    for (std::int64_t link = 0; link < links; ++link)
+      n.capacity_[link] = machine.link_bandwidth(machine.topology->link_class(LinkId{link})).value;
   for (const SlowLink& slow : machine.slow_links) n.capacity_[slow.link.value] *= slow.factor;
   for (std::int32_t v = 0; v < n.nodes_; ++v) {
     n.capacity_[n.first_sender_ + v] = n.capacity_[n.first_receiver_ + v] = pool * n.factor_[v];

@@ -39,11 +39,22 @@ RankSpace RankSpace::row(std::int32_t ranks) {
   return s;
 }
 
-RankSpace RankSpace::node(std::int32_t ranks) {
+RankSpace RankSpace::node(std::int32_t ranks, const std::vector<Level>& levels) {
   RankSpace s;
   s.ranks_ = s.ranks_per_node_ = ranks;
   s.has_shape_ = true;
   s.shape_ = Shape({Axis{ranks, true}});
+  for (const Level& level : levels)
+    if (level.size > 1 && level.size < ranks) s.levels_.push_back(level);
+  return s;
+}
+
+RankSpace RankSpace::on_switches(std::int32_t nodes, std::int32_t ranks_per_node, const std::vector<Level>& levels) {
+  RankSpace s = row(nodes * ranks_per_node);
+  s.ranks_per_node_ = ranks_per_node;
+  for (const Level& level : levels)
+    if (level.size > 1 && level.size < nodes) s.levels_.push_back({level.name, level.size * ranks_per_node});
+  if (ranks_per_node > 1 && nodes > 1) s.levels_.push_back({"node", ranks_per_node});
   return s;
 }
 
@@ -55,6 +66,7 @@ RankSpace RankSpace::box(Shape nodes, std::int32_t ranks_per_node) {
   s.ranks_ = s.shape_.places();
   s.has_shape_ = true;
   s.ranks_per_node_ = ranks_per_node;
+  if (ranks_per_node > 1 && s.ranks_ > ranks_per_node) s.levels_ = {{"node", ranks_per_node}};
   return s;
 }
 
@@ -111,7 +123,10 @@ RankSpace RankSpace::recognise(const Shape& machine, std::span<const NodeId> nod
     order->rank_at_place[place] = Rank{r};
     identity &= place == r;
   }
-  if (!identity) s.order_ = std::move(order);
+  if (!identity) {
+    s.order_ = std::move(order);
+    s.levels_.clear();
+  }
   return s;
 }
 
@@ -126,8 +141,13 @@ std::vector<std::vector<Rank>> RankSpace::nodes() const {
 
 RankSpace RankSpace::between_nodes() const {
   if (nodes_) return row(static_cast<std::int32_t>(nodes_->size()));
-  if (!has_shape_) return row(ranks_);
   if (ranks_per_node_ == ranks_) return row(1);
+  if (!has_shape_) {
+    std::vector<Level> of_nodes;
+    for (const Level& level : levels_)
+      if (level.size > ranks_per_node_) of_nodes.push_back({level.name, level.size / ranks_per_node_});
+    return on_switches(ranks_ / ranks_per_node_, 1, of_nodes);
+  }
   std::vector<Axis> axes = shape_.axes();
   if (ranks_per_node_ > 1) axes.pop_back();
   return box(Shape(std::move(axes)));
@@ -135,7 +155,11 @@ RankSpace RankSpace::between_nodes() const {
 
 std::string RankSpace::name() const {
   const std::string_view s = ranks_ == 1 ? "" : "s";
-  if (!has_shape_) return fmt::format("row of {} rank{}", ranks_, s);
+  if (!has_shape_) {
+    std::string text = fmt::format("row of {} rank{}", ranks_, s);
+    for (const Level& level : levels_) text += fmt::format(", {} a {}", level.size, level.name);
+    return text;
+  }
   if (shape_.dimensions() == 1 && ranks_per_node_ == ranks_) return fmt::format("node of {} rank{}", ranks_, s);
   if (ranks_per_node_ > 1) {
     std::vector<Axis> nodes(shape_.axes().begin(), shape_.axes().end() - 1);

@@ -1,5 +1,5 @@
-// A communicator as its ranks see it: axes with length and wrap-around, and how many ranks share a node. It is what an
-// algorithm may know of the machine; it names no node and no link.
+// A communicator as its ranks see it: axes with length and wrap-around, how many ranks share a node, and levels of
+// ranks that are close. It is what an algorithm may know of the machine; it names no node and no link.
 //
 // Recognition follows the K computer's MPI: the coordinates of the communicator's ranks are analysed; a full box is a
 // torus along each axis of the machine that it spans completely and a mesh along the others; anything else is a row of
@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/ids.hpp"
+#include "topology/level.hpp"
 #include "topology/shape.hpp"
 #include "topology/torus.hpp"
 
@@ -23,11 +24,15 @@ class RankSpace {
   static RankSpace row(std::int32_t ranks);
 
   // Ranks on one shared-memory node: every rank is every other's neighbour, so that any shape may be laid over them.
-  static RankSpace node(std::int32_t ranks);
+  // `levels` are those of its ranks: packages, caches.
+  static RankSpace node(std::int32_t ranks, const std::vector<Level>& levels = {});
 
   // A box of nodes in row-major order, `ranks_per_node` consecutive ranks on each. With more than one rank a node the
   // ranks of a node are the last axis, which wraps (shared memory has no ends).
   static RankSpace box(Shape nodes, std::int32_t ranks_per_node = 1);
+
+  // Nodes without axes, `ranks_per_node` consecutive ranks on each; `levels` are those of the nodes: groups, switches.
+  static RankSpace on_switches(std::int32_t nodes, std::int32_t ranks_per_node, const std::vector<Level>& levels);
 
   // From the machine's shape and the node of each rank of a communicator, in rank order. O(P log P).
   static RankSpace recognise(const Shape& machine, std::span<const NodeId> node_of_rank);
@@ -37,6 +42,10 @@ class RankSpace {
   const Shape& shape() const { return shape_; }
   std::int32_t ranks_per_node() const { return ranks_per_node_; } // 0 where nodes hold unequal numbers of ranks
   const std::vector<std::int32_t>& node_sizes() const { return node_sizes_; } // only where they are unequal
+  // Of consecutive ranks, outermost first: those of the network, the node where it has several ranks (but not all),
+  // those in the node. None has all ranks or one. Empty where nodes hold unequal numbers of ranks, or ranks are out of
+  // order.
+  const std::vector<Level>& levels() const { return levels_; }
 
   // The ranks of each node in rank order; nodes in the shape's order where there is one.
   std::vector<std::vector<Rank>> nodes() const;
@@ -49,7 +58,8 @@ class RankSpace {
   Rank rank_at(std::int32_t place) const { return order_ ? order_->rank_at_place[place] : Rank{place}; }
   bool row_major() const { return !order_; }
 
-  std::string name() const; // "torus 48x6x32", "mesh 4mx3m", "node of 4 ranks", "row of 7 ranks"
+  std::string name() const; // "torus 48x6x32", "mesh 4mx3m", "node of 4 ranks", "row of 7 ranks",
+                            // "row of 96 ranks, 8 a switch, 2 a node"
 
  private:
   struct Order {
@@ -61,6 +71,7 @@ class RankSpace {
   Shape shape_;
   std::int32_t ranks_per_node_ = 1;
   std::vector<std::int32_t> node_sizes_;
+  std::vector<Level> levels_;
   std::shared_ptr<const Order> order_;
   std::shared_ptr<const std::vector<std::vector<Rank>>> nodes_; // only of a row whose ranks share nodes
 };

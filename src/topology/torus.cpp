@@ -8,6 +8,13 @@
 #include <limits>
 
 namespace kumihimo {
+namespace {
+
+constexpr std::string_view letters = "xyzabcdefghijklm";
+
+std::int32_t ports_of(const Axis& a) { return a.length == 1 ? 0 : a.length == 2 ? 1 : 2; }
+
+} // namespace
 
 std::int32_t Torus::hops(std::int32_t axis, std::int32_t from, std::int32_t to) const {
   const Axis& a = shape_.axes()[axis];
@@ -65,8 +72,32 @@ std::int64_t Torus::bisection_links() const {
 
 std::int32_t Torus::degree() const {
   std::int32_t sum = 0;
-  for (const Axis& a : shape_.axes()) sum += a.length == 1 ? 0 : a.length == 2 ? 1 : 2;
+  for (const Axis& a : shape_.axes()) sum += ports_of(a);
   return sum;
+}
+
+std::vector<std::string> Torus::link_classes() const {
+  std::vector<std::string> names;
+  for (std::int32_t axis = 0; axis < shape_.dimensions(); ++axis) names.emplace_back(1, letters[axis]);
+  return names;
+}
+
+std::vector<std::int64_t> Torus::ports() const {
+  std::vector<std::int64_t> all;
+  for (const Axis& a : shape_.axes()) all.push_back(ports_of(a));
+  return all;
+}
+
+std::vector<Topology::Cut> Torus::cuts() const {
+  std::vector<Cut> all;
+  for (std::int32_t axis = 0; axis < shape_.dimensions(); ++axis) {
+    const Axis& a = shape_.axes()[axis];
+    if (a.length == 1) continue;
+    Cut cut{static_cast<double>(a.length / 2) / a.length, std::vector<std::int64_t>(shape_.dimensions())};
+    cut.links[axis] = std::int64_t{nodes()} / a.length * (a.is_ring() ? 2 : 1);
+    all.push_back(std::move(cut));
+  }
+  return all;
 }
 
 std::int64_t Torus::count_links() const {
@@ -80,7 +111,6 @@ Topology::Link Torus::describe(LinkId link) const {
   const auto axis = static_cast<std::int32_t>(link.value / 2 % shape_.dimensions());
   const NodeId node{static_cast<std::int32_t>(link.value / 2 / shape_.dimensions())};
   const Direction direction = link.value % 2 == 0 ? Direction::plus : Direction::minus;
-  static constexpr std::string_view letters = "xyzabcdefghijklm";
   return {node, neighbour(node, axis, direction),
           fmt::format("{}{} at ({})", direction == Direction::plus ? '+' : '-', letters[axis],
                       fmt::join(shape_.coordinates(node.value), ","))};

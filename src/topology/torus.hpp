@@ -34,6 +34,12 @@ class Torus final : public Topology {
   void append_route(NodeId from, NodeId to, std::vector<LinkId>& route) const override;
   std::int32_t distance(NodeId from, NodeId to) const override;
   std::int32_t diameter() const override;
+  std::vector<std::string> link_classes() const override; // one an axis: "x", "y" ...
+  std::int32_t link_class(LinkId link) const override {
+    return static_cast<std::int32_t>(link.value / 2 % shape_.dimensions());
+  }
+  std::vector<std::int64_t> ports() const override;
+  std::vector<Cut> cuts() const override; // across each axis
   std::int64_t bisection_links() const override;
   std::int32_t degree() const override;
   Link describe(LinkId link) const override;

@@ -100,6 +100,11 @@ const std::vector<Place>& all_places() {
     all.push_back({"3x2m x 3 ranks", RankSpace::box(*Shape::parse("3x2m"), 3)});
     all.push_back({"nodes of mixed ranks", mixed_nodes()});
     for (const std::int32_t ranks : {4, 7}) all.push_back({fmt::format("node {}", ranks), RankSpace::node(ranks)});
+    all.push_back({"fat tree, 7 nodes", RankSpace::on_switches(7, 1, {{"switch", 3}})});
+    all.push_back({"fat tree, 5 nodes x 2 ranks", RankSpace::on_switches(5, 2, {{"switch", 2}})});
+    all.push_back({"dragonfly, 9 nodes", RankSpace::on_switches(9, 1, {{"group", 4}, {"switch", 2}})});
+    all.push_back({"dragonfly+, 3 nodes x 3 ranks", RankSpace::on_switches(3, 3, {{"group", 2}})});
+    all.push_back({"node of 6 ranks in packages of 3", RankSpace::node(6, {{"package", 3}})});
     return all;
   }();
   return places;

@@ -65,14 +65,16 @@ def show(
     shape: options.Shape = None,
     box: options.Box = None,
     dead: options.Dead = None,
+    routing: options.Routing = None,
     as_json: options.Json = False,
 ) -> None:
     """Show a machine's numbers, each with its source; with a shape or box, as a job there sees it."""
     machine = load(name)
-    if shape is not None or box is not None or dead:
+    if shape is not None or box is not None or dead or routing is not None:
         from kumihimo import questions, simulation
 
-        machine = simulation.on(machine, questions.Ranks(shape, None, None), simulation.Place(box, dead or []))
+        place = simulation.Place(box, dead or [], routing)
+        machine = simulation.on(machine, questions.Ranks(shape, None, None), place)
     if as_json:
         output.print_json({**json.loads(machine.to_json()), **output.own_cost()})
     else:

@@ -12,7 +12,7 @@ Algorithm = Annotated[
 ]
 Shape = Annotated[
     Optional[str],
-    typer.Option("--shape", "-s", metavar="SHAPE", help="Nodes as 4x3x2 (4x3mx2: a mesh axis), none, or node:4."),
+    typer.Option("--shape", "-s", metavar="SHAPE", help="Nodes as 4x3x2 (4x3mx2: a mesh axis), 64, none, or node:4."),
 ]
 Box = Annotated[
     Optional[str],
@@ -25,6 +25,10 @@ Dead = Annotated[
     typer.Option(
         "--dead", metavar="PART", help="What died of a job on Tofu: node 5,0,3, or cable 5,0,3-6,0,3; repeatable."
     ),
+]
+Routing = Annotated[
+    Optional[str],
+    typer.Option("--routing", metavar="NAME", help="Way of routing: minimal or valiant (dragonfly), d_mod_k or ecmp."),
 ]
 Ranks = Annotated[
     Optional[int], typer.Option("--ranks", "-p", metavar="P", help="Number of ranks; without a shape, a row of them.")

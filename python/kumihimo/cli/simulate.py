@@ -23,6 +23,7 @@ def command(
     shape: options.Shape = None,
     box: options.Box = None,
     dead: options.Dead = None,
+    routing: options.Routing = None,
     algorithm: options.AlgorithmOrAll = questions.ALL,
     ranks: options.RanksOfMachine = None,
     ranks_per_node: options.RanksPerNodeOrMachine = None,
@@ -51,8 +52,9 @@ def command(
     """
     if model not in simulation.MODELS:
         raise BadInput(f"a model is one of {', '.join(simulation.MODELS)}", f"'{model}'")
+    place = simulation.Place(box, dead or [], routing)
     asked = simulation.Asked(
-        simulation.on(machines.load(machine), Ranks(shape, ranks, ranks_per_node), simulation.Place(box, dead or [])),
+        simulation.on(machines.load(machine), Ranks(shape, ranks, ranks_per_node), place),
         Question(collective, type=type_, operation=operation, root=root, counts=counts),
         algorithm,
         {
@@ -104,10 +106,10 @@ COLUMNS = ("bytes>", "algorithm", "time>", "rate>", "of bound>", "computing>", "
 
 def print_results(asked: simulation.Asked, results: list[dict], passed_over: list[dict]) -> None:
     """Tables for people: the published algorithms, ours, what did not fit, what to doubt."""
-    place = f"{asked.machine.name} {asked.machine.shape}".strip()
+    place = f"{asked.machine.name} {simulation.shape_of(asked.machine)}".strip()
     first = results[0]
     print(f"{first['collective']} on {place}, {first['ranks']} ranks, model {asked.model}")
-    if asked.machine.family == "tofu":
+    if asked.machine.family not in ("torus", "single_node"):
         print(asked.machine.network)
     if asked.machine.losses:
         print(asked.machine.losses)

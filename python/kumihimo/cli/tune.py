@@ -258,8 +258,9 @@ def simulate(asked: Asked, name: str, ranks: Ranks, out: Path | None) -> dict:
     from kumihimo.tune.simulated import Simulated, asked_of, predict
 
     machine = simulation.on(machines.load(name), ranks)
-    place = {"machine": machine.name, "shape": str(machine.shape), "model": "flow"}
-    path = out or reading.folder() / f"simulated-{machine.name}-{machine.shape}.json".replace("/", "-")
+    shape = simulation.shape_of(machine)
+    place = {"machine": machine.name, "shape": shape, "model": "flow"}
+    path = out or reading.folder() / f"simulated-{machine.name}-{shape}.json".replace("/", "-")
     wisdom.check_writable(path)
     old = wisdom.existing(path, "", simulated=place)
     journal = Journal(state_of(path), {**place, "kumihimo": __version__}, asked.fresh)

@@ -28,9 +28,8 @@ Layout layout_of(const Network& network) {
 
 // Bytes that a collective moves at least.
 struct Volume {
-  double node = 0;      // into or out of the node that has most, whichever way is more
-  double bisection = 0; // across half of the nodes, one way
-  double reduced = 0;   // result bytes of reductions at the rank that has most
+  double node = 0;    // into or out of the node that has most, whichever way is more
+  double reduced = 0; // result bytes of reductions at the rank that has most
 };
 
 double mean_count(const Collective& c) {
@@ -49,25 +48,66 @@ Volume volume_of(const Collective& c, const Layout& l) {
   case CollectiveKind::barrier:
     return {};
   case CollectiveKind::bcast:
-    return {n, n, 0};
+    return {n, 0};
   case CollectiveKind::reduce:
-    return {n, n, n * (ranks - 1) / ranks};
+    return {n, n * (ranks - 1) / ranks};
   case CollectiveKind::allreduce: // every contribution leaves its node, every result enters (Chan et al. 2007)
-    return {2 * n * (nodes - 1) / nodes, n, n * (ranks - 1) / ranks};
+    return {2 * n * (nodes - 1) / nodes, n * (ranks - 1) / ranks};
   case CollectiveKind::scan:
   case CollectiveKind::exscan:
-    return {n, n, n * (ranks - 1) / ranks};
+    return {n, n * (ranks - 1) / ranks};
   case CollectiveKind::gather:
   case CollectiveKind::scatter:
-    return {n * outside, n * ranks / 2, 0};
+    return {n * outside, 0};
   case CollectiveKind::allgather:
-    return {n * outside, n * ranks / 2, 0};
+    return {n * outside, 0};
   case CollectiveKind::reduce_scatter:
-    return {n * outside, n * ranks / 2, n * (ranks - 1)};
+    return {n * outside, n * (ranks - 1)};
   case CollectiveKind::alltoall:
-    return {n * outside * inside, n * ranks * ranks / 4, 0};
+    return {n * outside * inside, 0};
   }
   return {};
+}
+
+// Bytes that cross a cut at least, the way that has more of them, with this share of the ranks on its smaller side.
+double across(const Collective& c, double ranks, double share) {
+  const double n = mean_count(c) * static_cast<double>(c.type_bytes);
+  const bool even = !c.counts.table; // else blocks may all lie on one side
+  switch (c.kind) {
+  case CollectiveKind::barrier:
+    return 0;
+  case CollectiveKind::bcast:
+  case CollectiveKind::reduce:
+  case CollectiveKind::allreduce:
+  case CollectiveKind::scan:
+  case CollectiveKind::exscan:
+    return n;
+  case CollectiveKind::gather:
+  case CollectiveKind::scatter:
+    return even ? n * ranks * share : 0; // the root is on the larger side, or more has to cross
+  case CollectiveKind::allgather:
+  case CollectiveKind::reduce_scatter:
+    return n * ranks * (even ? 1 - share : 0.5); // all of the side that has more
+  case CollectiveKind::alltoall:
+    return even ? n * ranks * ranks * share * (1 - share) : 0;
+  }
+  return 0;
+}
+
+// Of links of these numbers, by class.
+double capacity(const Machine& m, const std::vector<std::int64_t>& links) {
+  double sum = 0;
+  for (std::size_t i = 0; i < links.size(); ++i)
+    sum += static_cast<double>(links[i]) * m.link_bandwidth(static_cast<std::int32_t>(i)).value;
+  return sum;
+}
+
+double seconds_across(const Collective& c, const Machine& m, double ranks) {
+  double longest = 0;
+  for (const Topology::Cut& cut : m.topology->cuts())
+    if (const double rate = capacity(m, cut.links); rate > 0)
+      longest = std::max(longest, across(c, ranks, cut.share) / rate);
+  return longest;
 }
 
 double fastest(const Network& network, std::int32_t first, std::int32_t count) {
@@ -116,10 +156,9 @@ std::vector<LowerBound> lower_bounds(const Collective& collective, const Network
   std::vector<LowerBound> bounds{{"latency", {latency(collective, network, l)}}};
   const double reducing = fastest(network, network.reducer(0), static_cast<std::int32_t>(l.ranks));
   if (l.nodes > 1) {
-    const double link = fastest(network, 0, network.link_bound());
-    bounds.push_back({"bandwidth", over(v.node, m.topology->degree() * link)});
+    bounds.push_back({"bandwidth", over(v.node, capacity(m, m.topology->ports()))});
     bounds.push_back({"injection", over(v.node, fastest(network, network.link_bound(), nodes))});
-    if (l.whole) bounds.push_back({"bisection", over(v.bisection, m.topology->bisection_links() * link)});
+    if (l.whole) bounds.push_back({"bisection", {seconds_across(collective, m, static_cast<double>(l.ranks))}});
   }
   bounds.push_back({"reduction", over(v.reduced, reducing)});
   if (const auto most = offloaded(collective, network, l))

@@ -117,6 +117,36 @@ std::string doubts(const Schedule& s, const Prediction& p, const Course& course)
       100 * std::min(1.0, p.doubtful_sharing));
 }
 
+struct Fullest {
+  Resource link = 0;
+  double seconds = 0; // that its bytes take at its rate
+};
+
+Fullest fullest_link(const Network& network, const Prediction& p) {
+  Fullest fullest;
+  for (std::size_t l = 0; l < p.link_bytes.size(); ++l)
+    if (const double t = p.link_bytes[l] / network.capacities()[l]; t > fullest.seconds)
+      fullest = {static_cast<Resource>(l), t};
+  return fullest;
+}
+
+// Messages of different steps that meet on a link are not seen to share it, which shows where a node has one link
+// alone: then less time may have passed than the link's bytes take.
+void raise_to_fullest_link(const Network& network, Prediction& p) {
+  const Fullest fullest = fullest_link(network, p);
+  const double missing = fullest.seconds - p.seconds.value;
+  if (missing <= 1e-9 * p.seconds.value || p.phases.empty()) return;
+  p.seconds.value += missing;
+  p.transfer.value += missing;
+  const auto longest = std::max_element(p.phases.begin(), p.phases.end(), [](const Phase& a, const Phase& b) {
+    return a.seconds.value < b.seconds.value;
+  });
+  longest->seconds.value += missing;
+  p.accuracy = fmt::format("the figure is what the bytes of {} take alone, more than the flow model found: the time is "
+                           "longer",
+                           network.name_of(fullest.link));
+}
+
 // What most of the time is spent on.
 std::string limiting(const Network& network, const Prediction& p) {
   const double half = p.seconds.value / 2;
@@ -128,11 +158,7 @@ std::string limiting(const Network& network, const Prediction& p) {
   }
   if (p.latency.value > half) return "latency: message costs, hops and relays";
   if (p.reduction.value > half) return "reductions, one after another";
-  std::size_t fullest = 0;
-  double load = 0;
-  for (std::size_t l = 0; l < p.link_bytes.size(); ++l)
-    if (const double t = p.link_bytes[l] / network.capacities()[l]; t > load) fullest = l, load = t;
-  if (load > half) return network.name_of(static_cast<Resource>(fullest));
+  if (const Fullest fullest = fullest_link(network, p); fullest.seconds > half) return network.name_of(fullest.link);
   return p.transfer.value > half ? "transfers, one after another" : "transfers and latency";
 }
 
@@ -161,6 +187,7 @@ Result<Prediction> predict_flow(const Schedule& schedule, const Network& network
   p.compute = {course.reduced.empty() ? 0 : *std::max_element(course.reduced.begin(), course.reduced.end())};
   p.accuracy = doubts(schedule, p, course);
   describe_links(network, sweep, p);
+  raise_to_fullest_link(network, p);
   p.limiting = limiting(network, p);
   return p;
 }

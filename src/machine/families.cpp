@@ -1,0 +1,118 @@
+#include "machine/families.hpp"
+
+#include "topology/dragonfly.hpp"
+#include "topology/fat_tree.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace kumihimo {
+namespace {
+
+using Made = Result<std::shared_ptr<const Switched>>;
+using Kind = FamilyRow::Kind;
+
+// With the routing that the file asks for.
+template <class Network>
+Made with_routing(const Result<Network>& made, const Description& d) {
+  if (!made) return made.error();
+  std::shared_ptr<const Switched> network = std::make_shared<Network>(*made);
+  const std::string routing = d.word("routing");
+  if (routing.empty()) return network;
+  const auto known = network->routings();
+  if (std::find(known.begin(), known.end(), routing) == known.end())
+    return bad_input("expected a way of routing of this family", fmt::format("\"{}\"", routing),
+                     fmt::format("write routing = \"{}\"", fmt::join(known, "\" or \"")));
+  return network->routed(routing);
+}
+
+Made make_fat_tree(const Description& d) {
+  const auto children = d.counts("arity"), parents = d.counts("parents"), cables = d.counts("cables");
+  if (parents.size() != children.size() || (!cables.empty() && cables.size() != children.size()))
+    return bad_input("expected arity, parents and cables of as many levels",
+                     fmt::format("{}, {} and {}", children.size(), parents.size(), cables.size()),
+                     "give each a number for every level, from the nodes up");
+  std::vector<FatTree::Tier> tiers;
+  std::int64_t places = 1;
+  for (std::size_t i = 0; i < children.size(); ++i) {
+    tiers.push_back({children[i], parents[i], cables.empty() ? 1 : cables[i]});
+    places *= children[i]; // at most 2^31-1, as the counts of one key are
+  }
+  return with_routing(FatTree::make(std::move(tiers), d.count("nodes", places)), d);
+}
+
+Made make_dragonfly(const Description& d, const Dragonfly::Counts& counts) {
+  const double places = double(counts.groups) * counts.routers * counts.nodes_per_router;
+  const double most = std::numeric_limits<std::int32_t>::max();
+  return with_routing(Dragonfly::make(counts, d.count("nodes", static_cast<std::int64_t>(std::min(places, most)))), d);
+}
+
+Made make_plain_dragonfly(const Description& d) {
+  return make_dragonfly(d, {d.count("groups"), d.count("routers_per_group"), 0, d.count("nodes_per_router"),
+                            d.count("node_cables"), d.count("global_cables")});
+}
+
+Made make_dragonfly_plus(const Description& d) {
+  return make_dragonfly(d, {d.count("groups"), d.count("leaves_per_group"), d.count("spines_per_group"),
+                            d.count("nodes_per_leaf"), d.count("node_cables"), d.count("global_cables")});
+}
+
+const std::vector<FamilyRow>& rows() {
+  static const std::vector<FamilyRow> all = {
+      {Family::fat_tree,
+       {{"arity", Kind::counts, "\"18x24\""},
+        {"parents", Kind::counts, "\"1x18\""},
+        {"cables", Kind::counts, "\"1x1\"", false},
+        {"nodes", Kind::count, "420", false},
+        {"routing", Kind::word, "\"d_mod_k\"", false}},
+       make_fat_tree},
+      {Family::dragonfly,
+       {{"groups", Kind::count, "9"},
+        {"routers_per_group", Kind::count, "4"},
+        {"nodes_per_router", Kind::count, "2"},
+        {"node_cables", Kind::count, "1", false},
+        {"global_cables", Kind::count, "1", false},
+        {"nodes", Kind::count, "72", false},
+        {"routing", Kind::word, "\"minimal\"", false}},
+       make_plain_dragonfly},
+      {Family::dragonfly_plus,
+       {{"groups", Kind::count, "9"},
+        {"leaves_per_group", Kind::count, "4"},
+        {"spines_per_group", Kind::count, "4"},
+        {"nodes_per_leaf", Kind::count, "4"},
+        {"node_cables", Kind::count, "1", false},
+        {"global_cables", Kind::count, "4", false},
+        {"nodes", Kind::count, "144", false},
+        {"routing", Kind::word, "\"minimal\"", false}},
+       make_dragonfly_plus},
+  };
+  return all;
+}
+
+} // namespace
+
+std::int32_t Description::count(std::string_view key, std::int64_t otherwise) const {
+  const auto at = values_.find(key);
+  return static_cast<std::int32_t>(at == values_.end() ? otherwise : std::get<std::int64_t>(at->second));
+}
+
+std::vector<std::int32_t> Description::counts(std::string_view key) const {
+  const auto at = values_.find(key);
+  return at == values_.end() ? std::vector<std::int32_t>{} : std::get<std::vector<std::int32_t>>(at->second);
+}
+
+std::string Description::word(std::string_view key) const {
+  const auto at = values_.find(key);
+  return at == values_.end() ? "" : std::get<std::string>(at->second);
+}
+
+const FamilyRow* find_row(Family family) {
+  for (const FamilyRow& row : rows())
+    if (row.family == family) return &row;
+  return nullptr;
+}
+
+} // namespace kumihimo
