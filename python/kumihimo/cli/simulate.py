@@ -43,6 +43,7 @@ def command(
     inner: options.Inner = None,
     outer: options.Outer = None,
     counts: options.Counts = None,
+    every_round: Annotated[bool, typer.Option("--every-round", help="None of a long loop's by a sample.")] = False,
     links: Annotated[bool, typer.Option("--links", help="The bytes of every link (JSON), or the busiest.")] = False,
     as_json: options.Json = False,
 ) -> None:
@@ -72,6 +73,7 @@ def command(
         model,
         not no_simd,
         links,
+        every_round,
     )
     if sizes is None and not questions.is_listed(counts):
         raise BadInput("the length of the data", "none", "add --bytes 1MiB")
