@@ -57,6 +57,9 @@ def command(
     overlap: options.Overlap = False,
     throttle: options.Throttle = None,
     radix: options.Radix = None,
+    gap: options.Gap = None,
+    inner: options.Inner = None,
+    outer: options.Outer = None,
     check: Annotated[bool, typer.Option("--check", help="Check bit for bit instead of measuring.")] = False,
     pinning: Annotated[str, typer.Option(metavar="HOW", help="auto: a rank a processor; none.")] = "auto",
     tag_upper_bound: Annotated[
@@ -83,9 +86,9 @@ def command(
     if tag_upper_bound is not None and tag_upper_bound < LEAST_TAG_UPPER_BOUND:
         raise BadInput(f"--tag-upper-bound of {LEAST_TAG_UPPER_BOUND} or more", str(tag_upper_bound))
     size = None if segment_bytes is None else parse_size(segment_bytes)
-    numbers = {"trees": trees, "segment_bytes": size, "segments": segments, "window": window}
-    numbers |= {"throttle": throttle, "radix": radix}
-    parameters = {name: value for name, value in numbers.items() if value is not None}
+    named = {"trees": trees, "segment_bytes": size, "segments": segments, "window": window}
+    named |= {"throttle": throttle, "radix": radix, "gap": gap, "inner": inner, "outer": outer}
+    parameters = {name: value for name, value in named.items() if value is not None}
     if overlap:
         parameters["overlap"] = True
     if check:
