@@ -57,12 +57,13 @@ def test_all_are_right_bit_for_bit_as_a_torus(kumihimo, collective, type_):
 
 
 def each_kind(sizes: tuple[int, ...]) -> list[Case]:
-    """An algorithm of each at every size of a vector or block."""
-    return [
-        Case(kind, _collectives.variants(kind)[-1].name, bytes=size)
+    """The last algorithm of each that fits two ranks, at every size of a vector or block."""
+    fitting = (
+        cases.cases_of_all(kind, ranks=2, sizes=[size])[-1:]
         for kind in _schedule.collectives()
         for size in cases.sizes_of(kind, sizes)
-    ]
+    )
+    return [case for found in fitting for case in found]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
