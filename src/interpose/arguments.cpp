@@ -27,15 +27,42 @@ Place place_in(Session& session, mpi::Handle handle) {
   return place;
 }
 
-// Whether this library refuses to reduce from a buffer to itself, by an example on this rank alone.
-bool refuses_example(const mpi::Library& library, bool rooted, int count) {
+// Calls by one rank alone, whose send buffer is its receive buffer.
+int call_with_one_buffer(const mpi::Library& library, CollectiveKind kind, int count, mpi::Handle alone) {
+  std::array<std::int32_t, 2> data{};
+  void* const at = data.data();
+  const mpi::Handle type = library.datatype(DataType::int32), sum = library.operation(Operation::sum);
+  const mpi::Functions& call = library.call;
+  switch (kind) {
+  case CollectiveKind::reduce:
+    return call.Reduce(at, at, count, type, sum, 0, alone);
+  case CollectiveKind::allreduce:
+    return call.Allreduce(at, at, count, type, sum, alone);
+  case CollectiveKind::scan:
+    return call.Scan(at, at, count, type, sum, alone);
+  case CollectiveKind::exscan:
+    return call.Exscan(at, at, count, type, sum, alone);
+  case CollectiveKind::gather:
+    return call.Gather(at, count, type, at, count, type, 0, alone);
+  case CollectiveKind::scatter:
+    return call.Scatter(at, count, type, at, count, type, 0, alone);
+  case CollectiveKind::allgather:
+    return call.Allgather(at, count, type, at, count, type, alone);
+  case CollectiveKind::reduce_scatter:
+    return call.Reduce_scatter_block(at, at, count, type, sum, alone);
+  case CollectiveKind::alltoall:
+    return call.Alltoall(at, count, type, at, count, type, alone);
+  default:
+    return 0;
+  }
+}
+
+// Whether this library refuses it, by an example on this rank alone.
+bool refuses_example(const mpi::Library& library, CollectiveKind kind, int count) {
   mpi::Handle alone = 0; // split and not duplicated: no function of the program's for attributes is called
   if (library.call.Comm_split(library.constants.comm_self, 0, 0, &alone) != 0) return false;
   library.call.Comm_set_errhandler(alone, library.constants.errors_return);
-  std::array<std::int32_t, 2> data{};
-  const mpi::Handle type = library.datatype(DataType::int32), sum = library.operation(Operation::sum);
-  const int code = rooted ? library.call.Reduce(data.data(), data.data(), count, type, sum, 0, alone)
-                          : library.call.Allreduce(data.data(), data.data(), count, type, sum, alone);
+  const int code = call_with_one_buffer(library, kind, count, alone);
   library.call.Comm_free(&alone);
   return code != 0;
 }
@@ -43,53 +70,73 @@ bool refuses_example(const mpi::Library& library, bool rooted, int count) {
 // Open MPI lets it pass for one element, in MPI_Allreduce.
 bool refuses_same_buffer(const mpi::Library& library, CollectiveKind kind, std::int64_t count) {
   enum : std::int8_t { unknown, no, yes };
-  static std::array<std::atomic<std::int8_t>, 4> known{};
-  const bool rooted = kind == CollectiveKind::reduce, several = count > 1;
-  std::atomic<std::int8_t>& answer = known[static_cast<std::size_t>(2 * rooted + several)];
-  if (answer == unknown) answer = refuses_example(library, rooted, several ? 2 : 1) ? yes : no;
+  static std::array<std::array<std::atomic<std::int8_t>, 2>, taken_over.size()> known{};
+  const bool several = count > 1;
+  std::atomic<std::int8_t>& answer = known[index_of(kind)][several];
+  if (answer == unknown) answer = refuses_example(library, kind, several ? 2 : 1) ? yes : no;
   return answer == yes;
 }
 
-bool has_wrong_root(Session& session, const Call& call) {
-  if (call.root == 0) return false;
-  const Place place = place_in(session, session.plain(call.communicator));
-  return !place.exists || (!place.between && (call.root < 0 || call.root >= place.ranks));
+bool is_wrong_side(const Session& session, const Side& side) {
+  if (side.count < 0 || session.plain(side.type) == session.library().constants.datatype_null) return true;
+  if (side.count == 0 || (side.buffer && side.buffer != session.library().constants.in_place)) [[likely]]
+    return false;
+  return side.buffer || session.types().type(session.plain(side.type)); // else wherever its elements lie
 }
 
-bool has_wrong_reduction_buffers(Session& session, CollectiveKind kind, Form form, const Call& call) {
-  const mpi::Library& library = session.library();
-  const void* const in_place = library.constants.in_place;
-  const bool same = call.send == call.receive;
-  if (call.send && call.receive && !same && call.send != in_place && call.receive != in_place) [[likely]]
-    return false;
-  if (!session.types().type(session.plain(call.type))) return false; // the library's, wherever its elements lie
-  bool gets_result = true;
-  if (kind == CollectiveKind::reduce) {
-    const Place place = place_in(session, session.plain(call.communicator));
-    gets_result = !place.between && place.rank == call.root;
-  }
-  if (!gets_result) return !call.send || call.send == in_place;
-  if (!call.send || !call.receive || call.receive == in_place) return true;
-  const bool at_end = kind == CollectiveKind::reduce && form == Form::blocking;
-  return same && !at_end && refuses_same_buffer(library, kind, call.count);
+bool has_negative(const Numbers& counts, std::int32_t ranks) {
+  for (std::int32_t r = 0; r < ranks; ++r)
+    if (counts[r] < 0) return true;
+  return false;
 }
 
 } // namespace
 
+bool is_one_buffer(const Session& session, CollectiveKind kind, const View& view, std::int32_t rank) {
+  if (!view.sent || !view.received || view.sent->count <= 0) return false;
+  const Meaning& m = meaning_of(kind);
+  const auto *sent = static_cast<const std::byte*>(view.sent->buffer),
+             *received = static_cast<const std::byte*>(view.received->buffer);
+  if (!m.reduces && m.sends_to_each != m.receives_from_each) { // where this rank's own block belongs
+    const std::optional<DataType> type = session.types().type(session.plain(view.sent->type));
+    if (!type) return false;
+    const std::int64_t own = rank * view.sent->count * size_of(*type);
+    (m.receives_from_each ? received : sent) += own;
+  }
+  if (sent != received) [[likely]]
+    return false;
+  return session.types().type(session.plain(view.sent->type)) &&
+         session.types().type(session.plain(view.received->type));
+}
+
 bool is_refused(Session& session, CollectiveKind kind, Form form, const Call& call) {
-  if (call.count < 0) return true;
-  if (kind != CollectiveKind::allreduce && has_wrong_root(session, call)) return true;
-  if (call.count == 0) return false;
-  if (kind != CollectiveKind::bcast) return has_wrong_reduction_buffers(session, kind, form, call);
-  return call.receive == session.library().constants.in_place ||
-         (!call.receive && session.types().type(session.plain(call.type)));
+  if (kind == CollectiveKind::barrier) return false;
+  const mpi::Handle communicator = session.plain(call.communicator);
+  const bool rooted = has_root(kind);
+  Place place;
+  if (rooted || call.counts) {
+    place = place_in(session, communicator);
+    if (rooted && (!place.exists || (!place.between && (call.root < 0 || call.root >= place.ranks)))) return true;
+    if (place.between) return false; // both groups have other arguments: the library's
+    if (call.counts && has_negative(call.counts, place.ranks)) return true;
+  }
+  const View view = view_of(kind, call, place.rank == call.root, session.library().constants.in_place);
+  for (const Side* const side : {view.sent, view.received, view.both})
+    if (side && is_wrong_side(session, *side)) return true;
+  if (!view.sent || !view.received) return false;
+  if (!rooted) place = place_in(session, communicator);
+  const bool at_end = rooted && form == Form::blocking;
+  return !at_end && is_one_buffer(session, kind, view, place.rank) &&
+         refuses_same_buffer(session.library(), kind, view.sent->count);
 }
 
 bool is_refused_at_end(Session& session, CollectiveKind kind, const Call& call) {
-  if (kind != CollectiveKind::reduce || call.send != call.receive) [[likely]]
+  if (!has_root(kind)) [[likely]]
     return false;
   const Place place = place_in(session, session.plain(call.communicator));
-  return place.rank == call.root && refuses_same_buffer(session.library(), kind, call.count);
+  const View view = view_of(kind, call, place.rank == call.root, session.library().constants.in_place);
+  return is_one_buffer(session, kind, view, place.rank) &&
+         refuses_same_buffer(session.library(), kind, view.sent->count);
 }
 
 } // namespace kumihimo::interpose

@@ -2,6 +2,7 @@
 
 #include "interpose/arguments.hpp"
 #include "interpose/exact.hpp"
+#include "interpose/packed.hpp"
 
 #include <fmt/format.h>
 
@@ -9,12 +10,10 @@
 #include <limits>
 #include <memory>
 #include <new>
-#include <vector>
+#include <variant>
 
 namespace kumihimo::interpose {
 namespace {
-
-class Packed;
 
 // A call that is looked at: by whom, and of which form it is.
 struct Asked {
@@ -34,77 +33,7 @@ struct Taken {
   Communicator* communicator = nullptr;
   plan::Plan* plan = nullptr;
   execute::Buffers buffers;
-  std::shared_ptr<Packed> packed; // a broadcast's, where its data do not lie one behind the other
-  bool root = false;
-};
-
-// Whether elements of the type lie one behind the other, in the order of its signature: predefined ones without holes.
-bool is_dense(const mpi::Library& library, mpi::Handle type, int size) {
-  int integers = 0, addresses = 0, types = 0, combiner = 0;
-  mpi::Address low = 0, extent = 0;
-  return library.call.Type_get_envelope(type, &integers, &addresses, &types, &combiner) == 0 &&
-         combiner == library.constants.combiner_named && library.call.Type_get_extent(type, &low, &extent) == 0 &&
-         extent == size;
-}
-
-// The bytes of a call's buffer one behind the other, packed and unpacked by the MPI library in pieces that it can
-// count. Of a non-blocking call it keeps a type of its own, and no communicator: the program may free both meanwhile.
-// That type is made of the program's and not duplicated, which would ask the functions of its attributes.
-class Packed {
- public:
-  Packed(const Asked& asked, const Call& call, int size)
-      : library_(asked.session.library()), call_(call), size_(size),
-        data_(static_cast<std::size_t>(call.count * size)) {
-    library_.call.Type_get_extent(call.type, &low_, &extent_);
-    call_.communicator = library_.constants.comm_self;
-  }
-  ~Packed() {
-    if (owns_) library_.call.Type_free(&call_.type);
-  }
-  Packed(const Packed&) = delete;
-  Packed& operator=(const Packed&) = delete;
-  std::byte* data() { return data_.data(); }
-
-  Status keep_type() {
-    const mpi::Handle given = call_.type;
-    if (Status s = library_.check(library_.call.Type_contiguous(1, given, &call_.type), "MPI_Type_contiguous"); !s)
-      return call_.type = given, s;
-    owns_ = true;
-    return library_.check(library_.call.Type_commit(&call_.type), "MPI_Type_commit");
-  }
-
-  Status pack() {
-    return each([&](void* elements, int count, std::byte* packed, int bytes) {
-      int at = 0;
-      return library_.call.Pack(elements, count, call_.type, packed, bytes, &at, call_.communicator);
-    });
-  }
-  Status unpack() {
-    return each([&](void* elements, int count, std::byte* packed, int bytes) {
-      int at = 0;
-      return library_.call.Unpack(packed, bytes, &at, elements, count, call_.type, call_.communicator);
-    });
-  }
-
- private:
-  template <class F>
-  Status each(F&& move) {
-    const std::int64_t most = std::max(1, (1 << 30) / size_);
-    for (std::int64_t done = 0; done < call_.count; done += most) {
-      const auto count = static_cast<int>(std::min(most, call_.count - done));
-      void* elements = static_cast<std::byte*>(call_.receive) + done * extent_;
-      if (const int code = move(elements, count, data_.data() + done * size_, count * size_); code != 0)
-        return library_.check(code, "MPI_Pack or MPI_Unpack");
-    }
-    return Nothing{};
-  }
-
-  const mpi::Library& library_;
-  Call call_;
-  bool owns_ = false;
-  int size_;
-  mpi::Address low_ = 0, extent_ = 0;
-  std::vector<std::byte> data_;
+  std::shared_ptr<Packed> packed; // where the data of this rank do not lie one behind the other
 };
 
 // The communicator of a call, where it is one of ours; a non-blocking call of one that is new leaves word.
@@ -145,73 +74,147 @@ Planned plan_of(const Asked& asked, Communicator& communicator, const Call& call
 
 using Answer = std::optional<Result<Taken>>; // nothing: handed on
 
-// A reduction whose type and operation are ours, on an intracommunicator.
-Answer take_reduction(const Asked& asked, Call& call) {
-  Session& session = asked.session;
-  call.type = session.plain(call.type), call.operation = session.plain(call.operation);
-  call.communicator = session.plain(call.communicator);
-  const std::optional<DataType> type = session.types().type(call.type);
-  const std::int64_t bytes = type ? call.count * size_of(*type) : 0;
-  if (call.count == 0) return asked.hand_on(bytes, Reason::empty);
-  if (!type) return asked.hand_on(bytes, Reason::other_type);
-  Communicator* const communicator = communicator_of(asked, call);
-  if (!communicator) return std::nullopt;
-  if (const auto reason = communicator->declines(asked.kind)) return asked.hand_on(bytes, *reason);
-  const std::optional<Operation> operation = session.types().operation(call.operation);
-  if (!operation || !is_applicable(*type, *operation)) return asked.hand_on(bytes, Reason::other_op);
-  const bool has_root = asked.kind == CollectiveKind::reduce;
-  // The same buffer twice is wrong, and in place where the library lets it pass.
-  const bool in_place = call.send == session.library().constants.in_place || call.send == call.receive;
-  const Collective question =
-      make_collective(asked.kind, communicator->ranks(), call.count, *type, *operation, Rank{call.root}, in_place);
-  const Planned planned = plan_of(asked, *communicator, call, question);
-  if (planned.error) return Answer(*planned.error);
-  if (!planned.plan) return std::nullopt;
-  // In place is the root's affair: the others' plans are the same in both cases.
-  const bool aliased = in_place && (!has_root || communicator->rank() == call.root);
-  return Answer(
-      Taken{&session, communicator, planned.plan, {aliased ? call.receive : call.send, call.receive}, nullptr});
+// What is equal on all ranks of a call, as the question that it asks: the type and the operation of a reduction, which
+// must be ours; of all others the bytes of a block, since its type may differ from rank to rank. Or why the call is the
+// library's.
+std::variant<Collective, Reason> question_of(const Asked& asked, const Call& call, const View& view,
+                                             std::int32_t ranks) {
+  const Session& session = asked.session;
+  const Rank root{has_root(asked.kind) ? call.root : 0};
+  const Side* const side = view.length();
+  if (!side) return make_collective(asked.kind, ranks, 0, DataType::uint8);
+  std::int64_t count = side->count;
+  if (call.counts) {
+    count = call.counts[0];
+    for (std::int32_t r = 1; r < ranks; ++r)
+      if (call.counts[r] != count) return Reason::other_counts;
+  }
+  if (meaning_of(asked.kind).reduces) {
+    if (count == 0) return Reason::empty;
+    const std::optional<DataType> type = session.types().type(side->type);
+    if (!type) return Reason::other_type;
+    const std::optional<Operation> operation = session.types().operation(call.operation);
+    if (!operation || !is_applicable(*type, *operation)) return Reason::other_op;
+    return make_collective(asked.kind, ranks, count, *type, *operation, root);
+  }
+  long long size = 0;
+  if (session.library().call.Type_size_x(side->type, &size) != 0 || size < 0) return Reason::other_type;
+  if (count * size == 0) return Reason::empty;
+  // Longer than the library can pack in one piece, should a rank need that.
+  if (count * size > std::numeric_limits<int>::max()) return Reason::no_plan;
+  return make_collective(asked.kind, ranks, count * size, DataType::uint8, Operation::sum, root);
 }
 
-// A rank may describe the same bytes by another type than the next: they are told by their number alone, and where they
-// do not lie one behind the other they are packed by the library.
-Answer take_broadcast(const Asked& asked, Call& call) {
+// For the tally: of a block, as far as this rank knows.
+std::int64_t bytes_of(const Asked& asked, const Call& call, const View& view) {
+  const Side* const side = view.length();
+  if (!side) return 0;
+  const std::int64_t count = call.counts ? call.counts[0] : side->count;
+  if (count <= 0) return 0;
+  if (const std::optional<DataType> type = asked.session.types().type(side->type)) return count * size_of(*type);
+  long long size = 0;
+  const bool known = !meaning_of(asked.kind).reduces && side->type != asked.session.library().constants.datatype_null &&
+                     asked.session.library().call.Type_size_x(side->type, &size) == 0;
+  return known ? count * std::max(0LL, size) : 0;
+}
+
+bool has_no_holes(const Session& session, const Side* side) {
+  return !side || session.types().type(side->type) || is_dense(session.library(), side->type);
+}
+
+// Through memory of ours, which is one where the plan's is. In place is each rank's own affair, and so are its types.
+Status set_packed(Taken& taken, const View& view, const Collective& question) {
+  const Meaning& m = meaning_of(question.kind);
+  const mpi::Library& library = taken.session->library();
+  const std::int64_t rank = taken.communicator->rank(), block = question.bytes().value;
+  const std::int64_t sent = m.sends_to_each ? question.ranks : 1, received = m.receives_from_each ? question.ranks : 1;
+  const auto elements = [](const Side& side, std::int64_t blocks) {
+    return Elements{side.buffer, side.count * blocks, side.type};
+  };
+  taken.packed = std::make_shared<Packed>(library);
+  Packed& packed = *taken.packed;
+  if (view.both) {
+    std::byte* const data = packed.make(std::max(sent, received) * block);
+    taken.buffers = {data, data};
+    const Elements all = elements(*view.both, std::max(sent, received));
+    if (m.receives_from_each) packed.unpack_to(all, data);
+    if (m.sends_to_each) return packed.pack(all, data);
+    return packed.pack(part(library, all, rank * view.both->count, view.both->count), data + rank * block);
+  }
+  const bool one_memory = question.kind == CollectiveKind::bcast; // which each rank reads or writes
+  if (view.received && (one_memory || !has_no_holes(*taken.session, view.received))) {
+    std::byte* const data = packed.make(received * block);
+    taken.buffers.output = data;
+    packed.unpack_to(elements(*view.received, received), data);
+  }
+  if (view.sent && (one_memory || !has_no_holes(*taken.session, view.sent))) {
+    std::byte* const data = packed.make(sent * block);
+    taken.buffers.input = data;
+    return packed.pack(elements(*view.sent, sent), data);
+  }
+  return Nothing{};
+}
+
+Status set_buffers(Taken& taken, const View& view, bool one_buffer, const Collective& question, Form form) {
+  const bool of_sender = question.kind == CollectiveKind::scatter; // what is in place
+  const Side* const both = view.both ? view.both : !one_buffer ? nullptr : of_sender ? view.sent : view.received;
+  if (both)
+    taken.buffers = {both->buffer, both->buffer};
+  else
+    taken.buffers = {view.sent ? view.sent->buffer : nullptr, view.received ? view.received->buffer : nullptr};
+  const auto dense = [&](const Side* side) { return has_no_holes(*taken.session, side); };
+  if (meaning_of(question.kind).reduces || (dense(view.both) && dense(view.sent) && dense(view.received)))
+    return Nothing{};
+  try {
+    Status packed = set_packed(taken, view, question);
+    return packed && form == Form::nonblocking ? taken.packed->keep_type() : packed;
+  } catch (const std::bad_alloc&) {
+    return failed(fmt::format("memory to pack blocks of {} bytes", question.bytes().value), "less");
+  }
+}
+
+Call plain(const Session& session, Call call) {
+  for (mpi::Handle* const each : {&call.send.type, &call.receive.type, &call.operation, &call.communicator})
+    *each = session.plain(*each);
+  return call;
+}
+
+Answer take(const Asked& asked, const Call& call) {
   Session& session = asked.session;
-  const mpi::Library& library = session.library();
-  call.type = session.plain(call.type), call.communicator = session.plain(call.communicator);
-  if (call.type == library.constants.datatype_null) return asked.hand_on(0, Reason::refused);
+  if (meaning_of(asked.kind).reduces) { // nothing is set up for what is never ours
+    if (!call.counts && call.send.count == 0) return asked.hand_on(0, Reason::empty);
+    if (!session.types().type(call.send.type)) return asked.hand_on(0, Reason::other_type);
+  }
   Communicator* const communicator = communicator_of(asked, call);
   if (!communicator) return std::nullopt;
-  long long size = 0;
-  if (library.call.Type_size_x(call.type, &size) != 0 || size < 0) return asked.hand_on(0, Reason::other_type);
-  const std::int64_t bytes = call.count * size;
-  if (bytes == 0) return asked.hand_on(0, Reason::empty);
-  // Longer than the library can pack in one piece, should a rank need that.
-  if (bytes > std::numeric_limits<int>::max()) return asked.hand_on(bytes, Reason::no_plan);
-  if (const auto reason = communicator->declines(CollectiveKind::bcast)) return asked.hand_on(bytes, *reason);
-  const Collective question = make_collective(CollectiveKind::bcast, communicator->ranks(), bytes, DataType::uint8,
-                                              Operation::sum, Rank{call.root});
+  const View view = view_of(asked.kind, call, communicator->rank() == call.root, session.library().constants.in_place);
+  if (const auto reason = communicator->declines(asked.kind))
+    return asked.hand_on(bytes_of(asked, call, view), *reason);
+  std::variant<Collective, Reason> asks = question_of(asked, call, view, communicator->ranks());
+  if (const Reason* reason = std::get_if<Reason>(&asks)) return asked.hand_on(bytes_of(asked, call, view), *reason);
+  Collective& question = std::get<Collective>(asks);
+  const bool one_buffer = is_one_buffer(session, asked.kind, view, communicator->rank());
+  question.in_place |= view.in_place || one_buffer;
   const Planned planned = plan_of(asked, *communicator, call, question);
   if (planned.error) return Answer(*planned.error);
   if (!planned.plan) return std::nullopt;
-  Taken taken{
-      &session, communicator, planned.plan, {call.receive, call.receive}, nullptr, communicator->rank() == call.root};
-  if (is_dense(library, call.type, static_cast<int>(size))) return Answer(taken);
-  try {
-    taken.packed = std::make_shared<Packed>(asked, call, static_cast<int>(size));
-  } catch (const std::bad_alloc&) {
-    return Answer(failed(fmt::format("{} bytes of memory to pack a broadcast", bytes), "less"));
-  }
-  if (asked.form == Form::nonblocking)
-    if (Status s = taken.packed->keep_type(); !s) return Answer(s.error());
-  taken.buffers = {taken.packed->data(), taken.packed->data()};
-  if (taken.root)
-    if (Status s = taken.packed->pack(); !s) return Answer(s.error());
+  Taken taken{&session, communicator, planned.plan, {}, nullptr};
+  if (Status s = set_buffers(taken, view, one_buffer, question, asked.form); !s) return Answer(s.error());
   return Answer(taken);
 }
 
-Answer take(const Asked& asked, Call& call) {
-  return asked.kind == CollectiveKind::bcast ? take_broadcast(asked, call) : take_reduction(asked, call);
+// Calls that are the library's whatever they say, on a communicator that is known: most calls of most programs.
+bool is_handed_on_at_once(const Asked& asked, const Call& call) {
+  Session& session = asked.session;
+  if (session.wants() || session.reproducible() == Reproducible::exact) return false;
+  bool between = false;
+  const Communicator* const communicator = session.known(call.communicator, between);
+  if (!communicator) return false;
+  const auto reason = communicator->declines(asked.kind);
+  if (!reason) return false;
+  const View view = view_of(asked.kind, call, communicator->rank() == call.root, session.library().constants.in_place);
+  asked.hand_on(bytes_of(asked, call, view), *reason);
+  return true;
 }
 
 Work work_of(const Taken& taken, mpi::Handle communicator) {
@@ -220,7 +223,7 @@ Work work_of(const Taken& taken, mpi::Handle communicator) {
 
 Status run(const Taken& taken, mpi::Handle communicator) {
   const Status done = run_plan(*taken.session, *taken.communicator, communicator, *taken.plan, taken.buffers);
-  if (!done || !taken.packed || taken.root) [[likely]]
+  if (!done || !taken.packed) [[likely]]
     return done;
   return taken.packed->unpack();
 }
@@ -235,7 +238,7 @@ Status run_plan(Session& session, Communicator& communicator, mpi::Handle handle
 
 namespace {
 
-std::optional<int> run_allowed(const Asked& asked, Call call) {
+std::optional<int> run_allowed(const Asked& asked, const Call& call) {
   Session* const session = &asked.session;
   if (session->reproducible() == Reproducible::exact)
     if (const ExactAnswer exact = run_exact(*session, asked.kind, call); exact.is_sum) return exact.code;
@@ -249,19 +252,23 @@ std::optional<int> run_allowed(const Asked& asked, Call call) {
 
 } // namespace
 
-std::optional<int> run_call(CollectiveKind kind, const Call& call) {
+std::optional<int> run_call(CollectiveKind kind, const Call& given) {
   Session* const session = Session::current();
   if (!session) return std::nullopt;
   const Asked asked{*session, kind, Form::blocking};
+  const Call call = plain(*session, given);
+  if (is_handed_on_at_once(asked, call)) return std::nullopt;
   if (is_refused(*session, kind, asked.form, call)) return asked.hand_on(0, Reason::refused);
   const std::optional<int> code = run_allowed(asked, call);
   return code == 0 && is_refused_at_end(*session, kind, call) ? std::nullopt : code;
 }
 
-std::optional<int> start_call(CollectiveKind kind, Call call, mpi::Handle& request) {
+std::optional<int> start_call(CollectiveKind kind, const Call& given, mpi::Handle& request) {
   Session* const session = Session::current();
   if (!session) return std::nullopt;
   const Asked asked{*session, kind, Form::nonblocking};
+  const Call call = plain(*session, given);
+  if (is_handed_on_at_once(asked, call)) return std::nullopt;
   if (is_refused(*session, kind, asked.form, call)) return asked.hand_on(0, Reason::refused);
   if (session->reproducible() == Reproducible::exact)
     if (const ExactAnswer exact = start_exact(*session, kind, call, request); exact.is_sum) return exact.code;
@@ -269,8 +276,7 @@ std::optional<int> start_call(CollectiveKind kind, Call call, mpi::Handle& reque
   if (!taken) return std::nullopt;
   if (!*taken) return session->raise(taken->error(), call.communicator);
   Work work = work_of(**taken, call.communicator);
-  if (const auto packed = (*taken)->packed) // kept until the end
-    work.at_end = [packed, root = (*taken)->root] { return root ? Status(Nothing{}) : packed->unpack(); };
+  if (const auto packed = (*taken)->packed) work.at_end = [packed] { return packed->unpack(); }; // kept until the end
   const Result<mpi::Handle> started = session->nonblocking().start(std::move(work));
   if (!started) return session->raise(started.error(), call.communicator);
   request = *started;

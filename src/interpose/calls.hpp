@@ -1,10 +1,10 @@
-// The calls that may be taken over, as C makes them. Each answers MPI's code; nothing means that the MPI library has
-// the call, unchanged: it has been counted. Arguments are as MPI has them; a count is wide enough for the large ones
-// too.
+// The calls that may be taken over. Each answers MPI's code; nothing means that the MPI library has the call,
+// unchanged: it has been counted.
 #pragma once
 
 #include "caught/call.hpp"
 #include "execute/mpi/abi.hpp"
+#include "interpose/meaning.hpp"
 #include "interpose/nonblocking.hpp"
 #include "schedule/collective.hpp"
 
@@ -13,17 +13,8 @@
 
 namespace kumihimo::interpose {
 
-struct Call {
-  const void* send = nullptr; // bcast: unused
-  void* receive = nullptr;    // bcast: the buffer
-  std::int64_t count = 0;
-  mpi::Handle type = 0, operation = 0;
-  int root = 0;
-  mpi::Handle communicator = 0;
-};
-
 std::optional<int> run_call(CollectiveKind kind, const Call& call);
-std::optional<int> start_call(CollectiveKind kind, Call call, mpi::Handle& request); // non-blocking
+std::optional<int> start_call(CollectiveKind kind, const Call& call, mpi::Handle& request); // non-blocking
 
 class Communicator;
 class Session;

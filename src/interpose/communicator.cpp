@@ -61,11 +61,13 @@ Communicator::Communicator(const mpi::Library& library, mpi::Handle handle, cons
   agrees_ = agree(agreed);
   if (!agrees_) return;
   const plan::RankCounts on = recognise(agreed.machine);
-  for (const CollectiveKind kind : taken_over) choices_[index_of(kind)] = agreed.wisdom.choices(kind, on);
   reproducible_ = agreed.reproducible;
-  if (reproducible_ == Reproducible::off) return;
-  for (const CollectiveKind kind : {CollectiveKind::reduce, CollectiveKind::allreduce})
-    fixed_choices_[index_of(kind)] = fixed_choices(agreed.wisdom, kind, ranks);
+  for (const CollectiveKind kind : taken_over) {
+    choices_[index_of(kind)] = agreed.wisdom.choices(kind, on);
+    const bool fixed = reproducible_ != Reproducible::off && meaning_of(kind).reduces;
+    if (fixed) fixed_choices_[index_of(kind)] = fixed_choices(agreed.wisdom, kind, ranks);
+    has_choices_[index_of(kind)] = fixed || !choices_[index_of(kind)].empty();
+  }
 }
 
 Communicator::~Communicator() {
@@ -251,7 +253,7 @@ Result<std::vector<Communicator::Made>> Communicator::make_both(Collective quest
   std::vector<Made> both;
   std::optional<Error> error;
   for (const bool in_place : {false, true}) {
-    if (in_place && question.kind == CollectiveKind::bcast) break;    // it always is
+    if (in_place && !may_be_in_place(question.kind)) break;
     if (!in_place && question.operation == Operation::user) continue; // exact sums always are
     question.in_place = in_place || question.kind == CollectiveKind::bcast;
     const Result<Schedule> schedule = schedule_of(question, choice);

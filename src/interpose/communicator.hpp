@@ -8,6 +8,7 @@
 #pragma once
 
 #include "execute/mpi/mpi_transport.hpp"
+#include "interpose/meaning.hpp"
 #include "interpose/reproducible.hpp"
 #include "interpose/taken_over.hpp"
 #include "interpose/tally.hpp"
@@ -57,7 +58,7 @@ class Communicator {
   std::optional<Reason> declines(CollectiveKind kind) const {
     if (!agrees_) return ranks() == 1 ? Reason::empty : Reason::disagreement;
     if (crowded_out_) return Reason::crowded_out;
-    if (reproducible_ == Reproducible::off && choices_[index_of(kind)].empty()) return Reason::not_chosen;
+    if (!has_choices_[index_of(kind)]) return Reason::not_chosen;
     return std::nullopt;
   }
   // What the user should be told once; mostly empty.
@@ -111,6 +112,7 @@ class Communicator {
   std::string note_;
   Reproducible reproducible_ = Reproducible::off;
   std::array<std::vector<Choice>, taken_over.size()> choices_, fixed_choices_; // these for what must keep its order
+  std::array<bool, taken_over.size()> has_choices_{};
   double timeout_seconds_ = 0;
   std::unique_ptr<mpi::MpiTransport> transport_;
   plan::PlanCache plans_;                  // after the transport, which they use

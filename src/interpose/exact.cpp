@@ -63,8 +63,8 @@ struct Sum {
 
 std::optional<Sum> sum_of(Session& session, CollectiveKind kind, const Call& call, Form form) {
   if (kind != CollectiveKind::allreduce && kind != CollectiveKind::reduce) return std::nullopt;
-  const std::optional<DataType> type = session.types().type(session.plain(call.type));
-  if (call.count <= 0 || !type || !is_floating(*type)) return std::nullopt;
+  const std::optional<DataType> type = session.types().type(session.plain(call.send.type));
+  if (call.send.count <= 0 || !type || !is_floating(*type)) return std::nullopt;
   if (session.types().operation(session.plain(call.operation)) != Operation::sum) return std::nullopt;
   Sum sum{&session, nullptr, session.plain(call.communicator), kind, form, *type};
   bool between = false;
@@ -74,11 +74,11 @@ std::optional<Sum> sum_of(Session& session, CollectiveKind kind, const Call& cal
   if (!sum.communicator || (rooted && (call.root < 0 || call.root >= sum.communicator->ranks()))) return std::nullopt;
   if (rooted) sum.root = Rank{call.root};
   sum.kernels = kernels::find_exact_kernels(*type);
-  sum.count = call.count;
+  sum.count = call.send.count;
   const bool gets_result = !rooted || sum.communicator->rank() == call.root;
-  if (gets_result) sum.output = static_cast<std::byte*>(call.receive);
-  const bool in_place = gets_result && call.send == session.library().constants.in_place;
-  sum.input = static_cast<const std::byte*>(in_place ? call.receive : call.send);
+  if (gets_result) sum.output = static_cast<std::byte*>(call.receive.buffer);
+  const bool in_place = gets_result && call.send.buffer == session.library().constants.in_place;
+  sum.input = static_cast<const std::byte*>(in_place ? call.receive.buffer : call.send.buffer);
   return sum;
 }
 

@@ -20,35 +20,49 @@ struct Ours {
   CollectiveKind kind;
   Form form;
 };
-std::optional<Ours> ours(Name name) {
-  switch (name) {
-  case Name::Allreduce:
-    return Ours{CollectiveKind::allreduce, Form::blocking};
-  case Name::Reduce:
-    return Ours{CollectiveKind::reduce, Form::blocking};
-  case Name::Bcast:
-    return Ours{CollectiveKind::bcast, Form::blocking};
-  case Name::Iallreduce:
-    return Ours{CollectiveKind::allreduce, Form::nonblocking};
-  case Name::Ireduce:
-    return Ours{CollectiveKind::reduce, Form::nonblocking};
-  case Name::Ibcast:
-    return Ours{CollectiveKind::bcast, Form::nonblocking};
-  default:
-    return std::nullopt;
-  }
-}
+// One row a call of MPI; a kind of collective may have several.
+constexpr std::array<std::optional<Ours>, names> taken = [] {
+  std::array<std::optional<Ours>, names> all{};
+  const auto row = [&](CollectiveKind kind, Name blocking, Name nonblocking) {
+    all[static_cast<std::size_t>(blocking)] = Ours{kind, Form::blocking};
+    all[static_cast<std::size_t>(nonblocking)] = Ours{kind, Form::nonblocking};
+  };
+  using enum CollectiveKind;
+  row(barrier, Name::Barrier, Name::Ibarrier);
+  row(bcast, Name::Bcast, Name::Ibcast);
+  row(reduce, Name::Reduce, Name::Ireduce);
+  row(allreduce, Name::Allreduce, Name::Iallreduce);
+  row(scan, Name::Scan, Name::Iscan);
+  row(exscan, Name::Exscan, Name::Iexscan);
+  row(gather, Name::Gather, Name::Igather);
+  row(scatter, Name::Scatter, Name::Iscatter);
+  row(allgather, Name::Allgather, Name::Iallgather);
+  row(reduce_scatter, Name::Reduce_scatter_block, Name::Ireduce_scatter_block);
+  row(reduce_scatter, Name::Reduce_scatter, Name::Ireduce_scatter);
+  row(alltoall, Name::Alltoall, Name::Ialltoall);
+  return all;
+}();
 
-// The arguments as C has them. In place is said by the address, as C says it.
+// The arguments as C has them: the special addresses, too. What MPI gives once for both sides, both have.
 interpose::Call arguments_of(const Call& call) {
-  const bool one_buffer = call.has(Role::buffer);
-  return {one_buffer ? nullptr : call.buffer(Role::send_buffer),
-          call.buffer(one_buffer ? Role::buffer : Role::receive_buffer),
-          call.integer(Role::count),
-          call.handle(Role::type),
-          call.has(Role::operation) ? call.handle(Role::operation) : 0,
-          call.has(Role::root) ? static_cast<int>(call.integer(Role::root)) : 0,
-          call.handle(Role::communicator)};
+  const auto number = [&](Role one, Role both) {
+    return call.has(one) ? call.integer(one) : call.has(both) ? call.integer(both) : 0;
+  };
+  const auto handle = [&](Role one, Role both) {
+    return call.has(one) ? call.handle(one) : call.has(both) ? call.handle(both) : 0;
+  };
+  const auto buffer = [&](Role one) {
+    return call.has(one) ? call.buffer(one) : call.has(Role::buffer) ? call.buffer(Role::buffer) : nullptr;
+  };
+  interpose::Call c;
+  c.send = {buffer(Role::send_buffer), number(Role::send_count, Role::count), handle(Role::send_type, Role::type)};
+  c.receive = {buffer(Role::receive_buffer), number(Role::receive_count, Role::count),
+               handle(Role::receive_type, Role::type)};
+  if (call.has(Role::counts)) c.counts = {call.pointer(Role::counts), call.large};
+  c.operation = handle(Role::operation, Role::operation);
+  c.root = static_cast<int>(number(Role::root, Role::root));
+  c.communicator = call.handle(Role::communicator);
+  return c;
 }
 
 std::optional<int> collective(const Call& call, const Ours& what) {
@@ -125,7 +139,7 @@ std::optional<int> wait(const Call& call, Nonblocking& under_way) {
 }
 
 std::optional<int> answered(Call& call) {
-  if (const std::optional<Ours> what = ours(call.name)) return collective(call, *what);
+  if (const std::optional<Ours>& what = taken[static_cast<std::size_t>(call.name)]) return collective(call, *what);
   switch (call.kind()) {
   case Kind::collective: // not one of ours; its ranks may wait for each other
     meet(call.handle(Role::communicator));

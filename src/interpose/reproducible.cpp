@@ -13,6 +13,16 @@ constexpr std::array<std::string_view, 3> words = {"", "order", "exact"};
 // Where the number of messages stops deciding and the bytes of each begin to. No result depends on it.
 constexpr std::int64_t short_bytes = 16 << 10;
 
+struct Preset {
+  CollectiveKind kind;
+  std::string_view of_short, of_long;
+};
+constexpr std::array presets = {Preset{CollectiveKind::reduce, "binomial", "binary"},
+                                Preset{CollectiveKind::allreduce, "recursive_doubling", "rabenseifner"},
+                                Preset{CollectiveKind::reduce_scatter, "recursive_halving", "pairwise"},
+                                Preset{CollectiveKind::scan, "recursive_doubling", "recursive_doubling"},
+                                Preset{CollectiveKind::exscan, "recursive_doubling", "recursive_doubling"}};
+
 plan::Choice preset(CollectiveKind kind, std::string_view name, std::int64_t from_bytes, std::int64_t to_bytes) {
   const auto all = Registry::standard().variants(kind);
   const auto it = std::find_if(all.begin(), all.end(), [&](const Variant* v) { return v->name == name; });
@@ -40,9 +50,10 @@ std::vector<plan::Choice> fixed_choices(const plan::Wisdom& wisdom, CollectiveKi
   std::erase_if(choices,
                 [](const plan::Choice& c) { return !c.variant || !c.variant->rounding.independent_of_placement; });
   constexpr auto most = std::numeric_limits<std::int64_t>::max();
-  const bool all = kind == CollectiveKind::allreduce;
-  choices.push_back(preset(kind, all ? "recursive_doubling" : "binomial", 0, short_bytes));
-  choices.push_back(preset(kind, all ? "rabenseifner" : "binary", short_bytes + 1, most));
+  const auto it = std::find_if(presets.begin(), presets.end(), [&](const Preset& p) { return p.kind == kind; });
+  if (it == presets.end()) return choices;
+  choices.push_back(preset(kind, it->of_short, 0, short_bytes));
+  choices.push_back(preset(kind, it->of_long, short_bytes + 1, most));
   return choices;
 }
 

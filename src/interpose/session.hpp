@@ -39,8 +39,9 @@ class Session {
   void want(mpi::Handle handle);
   // Within a call in which the communicator's ranks may wait for each other.
   void meet(mpi::Handle handle) {
-    if (wants_.load(std::memory_order_relaxed)) connect_wanted(handle);
+    if (wants()) connect_wanted(handle);
   }
+  bool wants() const { return wants_.load(std::memory_order_relaxed); }
   Nonblocking& nonblocking() { return nonblocking_; }
   // The program frees it, on all its ranks: so do we, before it is gone.
   void release(mpi::Handle handle);

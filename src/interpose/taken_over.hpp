@@ -1,18 +1,18 @@
-// The collectives whose calls are caught.
+// The collectives whose calls are caught: all that there are.
 #pragma once
 
 #include "schedule/collective.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 
 namespace kumihimo::interpose {
 
-inline constexpr std::array taken_over = {CollectiveKind::bcast, CollectiveKind::reduce, CollectiveKind::allreduce};
+inline constexpr std::array taken_over = {
+    CollectiveKind::barrier,   CollectiveKind::bcast,          CollectiveKind::reduce,  CollectiveKind::allreduce,
+    CollectiveKind::scan,      CollectiveKind::exscan,         CollectiveKind::gather,  CollectiveKind::scatter,
+    CollectiveKind::allgather, CollectiveKind::reduce_scatter, CollectiveKind::alltoall};
 
-constexpr std::size_t index_of(CollectiveKind kind) { // in taken_over
-  return static_cast<std::size_t>(std::find(taken_over.begin(), taken_over.end(), kind) - taken_over.begin());
-}
+constexpr std::size_t index_of(CollectiveKind kind) { return static_cast<std::size_t>(kind); } // in taken_over
 
 } // namespace kumihimo::interpose

@@ -25,6 +25,14 @@ Result<Parameters> parameters_of(const Json& entry, const std::string& where) {
       p.overlap = value.get<bool>();
       continue;
     }
+    if ((name == "inner" || name == "outer") && value.is_string()) {
+      (name == "inner" ? p.inner : p.outer) = value.get<std::string>();
+      continue;
+    }
+    if (name == "gap" && value.is_number_unsigned()) {
+      p.gap = value.get<std::int64_t>();
+      continue;
+    }
     std::optional<std::int64_t>* const field = name == "trees"           ? &p.trees
                                                : name == "segment_bytes" ? &p.segment_bytes
                                                : name == "segments"      ? &p.segments
@@ -185,22 +193,40 @@ Result<Wisdom> Wisdom::parse(std::string_view text, const Registry& registry, co
   return wisdom;
 }
 
-Result<Wisdom> Wisdom::of_algorithm(std::string_view name, const Registry& registry) {
+Result<Wisdom> Wisdom::of_algorithm(std::string_view text, const Registry& registry) {
   Wisdom wisdom;
-  wisdom.hash_ = hash_of(name);
+  wisdom.hash_ = hash_of(text);
+  for (std::size_t first = 0; first <= text.size();) {
+    const std::size_t end = std::min(text.find(',', first), text.size());
+    if (Status s = wisdom.add_named(text.substr(first, end - first), registry); !s) return s.error();
+    first = end + 1;
+  }
+  return wisdom;
+}
+
+Status Wisdom::add_named(std::string_view item, const Registry& registry) {
+  std::optional<CollectiveKind> kind;
+  if (const std::size_t equals = item.find('='); equals != std::string_view::npos) {
+    const Result<CollectiveKind> named = parse_collective(item.substr(0, equals));
+    if (!named) return named.error();
+    kind = *named;
+    item.remove_prefix(equals + 1);
+    if (const auto variant = registry.find(*kind, item); !variant) return variant.error();
+  }
+  const std::size_t before = choices_.size();
   for (const Variant& variant : registry.variants()) {
-    if (variant.name != name) continue;
+    if (variant.name != item || (kind && variant.kind != *kind)) continue;
     Choice choice;
     choice.kind = variant.kind;
     set_variant(choice, &variant, registry);
     choice.to_bytes = std::numeric_limits<std::int64_t>::max();
     for (const Determinism each : {Determinism::any, Determinism::fixed_order}) { // who names one wants it always
       choice.determinism = each;
-      wisdom.choices_.push_back(choice);
+      choices_.push_back(choice);
     }
   }
-  if (wisdom.choices_.empty()) return registry.find(CollectiveKind::allreduce, name).error();
-  return wisdom;
+  if (choices_.size() == before) return registry.find(CollectiveKind::allreduce, item).error();
+  return Nothing{};
 }
 
 std::vector<Choice> Wisdom::choices(CollectiveKind kind, const RankCounts& ranks, Determinism asked) const {

@@ -58,8 +58,9 @@ class Wisdom {
   // another machine or MPI library, an unknown algorithm. A file that names no machine or library is of any.
   static Result<Wisdom> parse(std::string_view text, const Registry& registry, const Here& here,
                               Found found = Found::named);
-  // One algorithm at its defaults, for all collectives that it does, all lengths and numbers of ranks.
-  static Result<Wisdom> of_algorithm(std::string_view name, const Registry& registry);
+  // Algorithms at their defaults, for all lengths and numbers of ranks: a name is for all collectives that have it,
+  // collective=name for one; of several, with commas between them, the first that fits a call has it.
+  static Result<Wisdom> of_algorithm(std::string_view text, const Registry& registry);
 
   // Those for a communicator, in the order of the file: the first that fits a call has it.
   std::vector<Choice> choices(CollectiveKind kind, const RankCounts& ranks, Determinism asked = Determinism::any) const;
@@ -67,6 +68,7 @@ class Wisdom {
   std::size_t size() const { return choices_.size(); }
 
  private:
+  Status add_named(std::string_view item, const Registry& registry);
   std::vector<Choice> choices_;
   std::uint64_t hash_ = 0;
 };

@@ -2,6 +2,8 @@
 
 #include "kernels/copy.hpp"
 #include "measure/clock.hpp"
+#include "worker/call_memory.hpp"
+#include "worker/definition.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -37,16 +39,29 @@ CopyRate rate_of(const Job& job, Arrays& arrays, std::int64_t bytes) {
   return {bytes, 2.0 * static_cast<double>(bytes) * static_cast<double>(times) * job.ranks() / seconds};
 }
 
-// Inputs read and outputs written, in vectors.
-double vectors_moved(const Collective& c) {
-  switch (c.kind) {
-  case CollectiveKind::reduce:
-    return c.ranks + 1;
-  case CollectiveKind::bcast:
-    return c.ranks;
-  default:
-    return 2.0 * c.ranks;
+// Of a rank's output, what in place is there already.
+std::int64_t kept_in_output(const Collective& c, Rank rank, const CallMemory& memory) {
+  if (!memory.aliased || c.reduces()) return 0;
+  for (const Piece& piece : pieces_moved(c, rank))
+    if (piece.from == rank.value) return piece.count * c.type_bytes;
+  return 0;
+}
+
+// Of a rank's input, what nobody else has a use for.
+std::int64_t kept_in_input(const Collective& c, Rank rank, const CallMemory& memory) {
+  const bool others_want_it = c.kind == CollectiveKind::bcast || c.kind == CollectiveKind::allgather;
+  return others_want_it ? 0 : kept_in_output(c, rank, memory);
+}
+
+// Inputs read and outputs written, of all ranks.
+std::int64_t bytes_moved(const Collective& c) {
+  std::int64_t bytes = 0;
+  for (std::int32_t r = 0; r < c.ranks; ++r) {
+    const CallMemory memory = memory_of(c, Rank{r});
+    bytes += memory.input_bytes + memory.result_bytes - kept_in_output(c, Rank{r}, memory) -
+             kept_in_input(c, Rank{r}, memory);
   }
+  return bytes;
 }
 
 } // namespace
@@ -75,12 +90,12 @@ Result<std::vector<CopyRate>> measure_copy_rates(const Job& job, std::int64_t lo
 }
 
 std::optional<double> bound_seconds(const Collective& c, const std::vector<CopyRate>& rates) {
-  const std::int64_t n = c.bytes().value;
+  const std::int64_t n = longest_buffer_bytes(c);
   if (c.ranks < 2 || rates.empty() || n < rates.front().bytes) return std::nullopt;
   double rate = rates.front().bytes_per_second;
   for (const CopyRate& r : rates)
     if (r.bytes <= n) rate = r.bytes_per_second;
-  return vectors_moved(c) * static_cast<double>(n) / rate;
+  return static_cast<double>(bytes_moved(c)) / rate;
 }
 
 } // namespace kumihimo::worker

@@ -3,8 +3,9 @@
 //
 // Every input is read once and every output written once, whatever the algorithm; ranks that reach into each other's
 // memory can do with that. With P ranks and vectors of n bytes: an allreduce reads P of them and writes P, 2 P n; a
-// reduce reads P and writes one, (P + 1) n; a bcast reads one and writes P - 1, P n. Copies in between, such as those
-// of staging in shared memory, come on top.
+// reduce reads P and writes one, (P + 1) n; a bcast reads one and writes P - 1, P n. With blocks of n bytes: a gather
+// or scatter 2 P n, an allgather or reduce_scatter P n and P P n, an alltoall 2 P P n; less what in place stays where
+// it is. Copies in between, such as those of staging in shared memory, come on top.
 #pragma once
 
 #include "worker/job.hpp"
@@ -31,7 +32,8 @@ std::vector<std::int64_t> copied_sizes(std::int64_t longest_bytes);
 Result<std::vector<CopyRate>> measure_copy_rates(const Job& job, std::int64_t longest_bytes,
                                                  std::string_view advice = smaller_case);
 
-// None below the smallest size measured, where latency rules, nor for one rank alone.
+// By the rate of arrays as long as the longest buffer. None below the smallest size measured, where latency rules, nor
+// for one rank alone.
 std::optional<double> bound_seconds(const Collective& collective, const std::vector<CopyRate>& rates);
 
 } // namespace kumihimo::worker

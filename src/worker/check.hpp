@@ -1,11 +1,14 @@
-// Does a collective give, bit for bit, what its schedule says it must, on every rank and each time?
+// Does a collective give, bit for bit, what its schedule says it must, on every rank and each time? And is that what
+// the collective means, as the MPI library gives it, too?
 #pragma once
 
 #include "worker/job.hpp"
+#include "worker/library_collective.hpp"
 #include "worker/task.hpp"
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,9 +16,11 @@ namespace kumihimo::worker {
 
 // How one collective was asked to compute, where that is not by a built-in loop on built-in types.
 struct Arithmetic {
-  execute::Reduction reduction;                                        // what runs
-  Combine plain;                                                       // what the golden copy does
-  std::function<Vector(std::int32_t rank, std::uint64_t seed)> values; // a rank's input
+  execute::Reduction reduction; // what runs
+  Combine plain;                // what the golden copy does
+  // A rank's input, of so many elements.
+  std::function<Vector(std::int32_t rank, std::int64_t count, std::uint64_t seed)> values;
+  std::optional<LibraryCollective::Handles> handles; // for the library's own call
 };
 // The built-in one of a collective.
 Arithmetic builtin_arithmetic(const Collective& collective);
@@ -26,7 +31,10 @@ struct CheckOutcome {
 };
 
 // Collective. Runs the schedule `repeats` times over the transport and compares with the golden copy: results, inputs
-// that must stay as they are, and the bytes beyond the end. Errors: the schedule cannot be run here, or MPI failed.
+// that must stay as they are, and the bytes beyond the end. The golden copy itself, and the result of the library's own
+// call with the same arguments, are compared with the definition of the collective (worker/definition.hpp). Of a
+// barrier: nobody leaves before all have come, each of the first ranks late in turn; that where one clock is read.
+// Errors: the schedule cannot be run here, or MPI failed.
 Result<CheckOutcome> check_schedule(Job& job, const Schedule& schedule, mpi::MpiTransport& transport,
                                     const Arithmetic& arithmetic, std::int32_t repeats);
 

@@ -1,18 +1,21 @@
 #include "worker/contestant.hpp"
 
+#include "worker/call_memory.hpp"
+#include "worker/library_collective.hpp"
+
 namespace kumihimo::worker {
 namespace {
 
-// Which ranks a collective leaves a result on.
-Contestant::Bytes output_of(const Collective& c, Rank rank, const Vectors::Set& set) {
-  if (c.kind == CollectiveKind::reduce && rank != c.root) return {};
-  return {set.output, c.bytes().value};
+Contestant::Bytes result_in(const CallMemory& memory, const Vectors::Set& set) {
+  if (memory.result_bytes == 0) return {};
+  return {static_cast<const std::byte*>(set.output) + memory.output_at, memory.result_bytes};
 }
 
 class Ours final : public Contestant {
  public:
   Ours(const Case& c, Schedule schedule, Rank rank, mpi::MpiTransport& transport, plan::PlanCache& cache)
-      : question_(c.collective), schedule_(std::move(schedule)), rank_(rank), transport_(transport), cache_(cache) {}
+      : question_(c.collective), memory_(memory_of(question_, rank)), schedule_(std::move(schedule)), rank_(rank),
+        transport_(transport), cache_(cache) {}
 
   Status make_ready() override {
     const Result<execute::Reduction> reduction = execute::find_reduction(question_);
@@ -27,10 +30,12 @@ class Ours final : public Contestant {
     plan::Plan* plan = cache_.find(plan::key_of(question_)); // as an interposer does: from the arguments of the call
     return plan->run({set.input, set.output});
   }
-  Bytes result(const Vectors::Set& set) const override { return output_of(question_, rank_, set); }
+  Bytes result(const Vectors::Set& set) const override { return result_in(memory_, set); }
+  bool gives_all_the_same() const override { return worker::gives_all_the_same(question_.kind); }
 
  private:
   Collective question_;
+  CallMemory memory_;
   Schedule schedule_;
   Rank rank_;
   mpi::MpiTransport& transport_;
@@ -40,35 +45,16 @@ class Ours final : public Contestant {
 class Theirs final : public Contestant {
  public:
   Theirs(const mpi::Library& library, const Collective& c, Rank rank)
-      : library_(library), c_(c), rank_(rank), count_(static_cast<int>(c.counts.each)), type_(library.datatype(c.type)),
-        operation_(library.operation(c.operation)), aliased_(c.aliased(rank)) {}
+      : kind_(c.kind), memory_(memory_of(c, rank)), own_(library, c, rank) {}
 
-  Status call(const Vectors::Set& set) override {
-    const mpi::Handle world = library_.constants.comm_world;
-    const void* input = aliased_ ? library_.constants.in_place : set.input;
-    switch (c_.kind) {
-    case CollectiveKind::allreduce:
-      return check(library_.call.Allreduce(input, set.output, count_, type_, operation_, world));
-    case CollectiveKind::reduce:
-      return check(library_.call.Reduce(input, set.output, count_, type_, operation_, c_.root.value, world));
-    default:
-      return check(library_.call.Bcast(set.output, count_, type_, c_.root.value, world));
-    }
-  }
-  Bytes result(const Vectors::Set& set) const override { return output_of(c_, rank_, set); }
+  Status call(const Vectors::Set& set) override { return own_.call(set.input, set.output); }
+  Bytes result(const Vectors::Set& set) const override { return result_in(memory_, set); }
+  bool gives_all_the_same() const override { return worker::gives_all_the_same(kind_); }
 
  private:
-  Status check(int code) const {
-    if (code == 0) [[likely]]
-      return Nothing{};
-    return library_.check(code, "MPI's own collective");
-  }
-  const mpi::Library& library_;
-  Collective c_;
-  Rank rank_;
-  int count_;
-  mpi::Handle type_, operation_;
-  bool aliased_;
+  CollectiveKind kind_;
+  CallMemory memory_;
+  LibraryCollective own_;
 };
 
 } // namespace

@@ -25,6 +25,8 @@ class Contestant {
   };
   // What the call left on this rank; no data where it leaves none.
   virtual Bytes result(const Vectors::Set& set) const = 0;
+  // Whether all ranks that have a result must have the same.
+  virtual bool gives_all_the_same() const = 0;
 
   double first_seconds = 0;    // make_ready() and the first call, the slowest rank's
   std::vector<double> seconds; // this rank's, one for each turn

@@ -2,6 +2,7 @@
 
 #include "kernels/reduce.hpp"
 #include "schedule/cursor.hpp"
+#include "worker/call_memory.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -36,16 +37,13 @@ class Process {
  public:
   Process(const Schedule& schedule, Rank rank, const Vector& input, const Combine& combine)
       : rank_(rank), program_(schedule.program(rank)), binding_(schedule.collective, schedule.segments, rank),
-        combine_(combine), bytes_(schedule.collective.type_bytes), count_(schedule.segments.count) {
+        memory_(memory_of(schedule.collective, rank)), combine_(combine), bytes_(schedule.collective.type_bytes),
+        count_(schedule.segments.count) {
     const auto size = [&](std::int64_t elements) { return static_cast<std::size_t>(elements * bytes_); };
-    const bool aliased = schedule.collective.aliased(rank);
-    output_.resize(size(binding_.output_elements()));
     input_ = input;
-    if (aliased) {
-      output_ = input;
-      output_.resize(size(std::max(binding_.input_elements(), binding_.output_elements())));
-    }
-    one_memory_ = aliased && schedule.claims.in_place_safe;
+    output_.resize(static_cast<std::size_t>(memory_.aliased ? memory_.shared_bytes : memory_.output_bytes));
+    if (memory_.aliased) std::copy(input.begin(), input.end(), output_.begin() + memory_.input_at);
+    one_memory_ = memory_.aliased && schedule.claims.in_place_safe;
     for (const Scratch& s : program_.scratch) scratch_.emplace_back(size(binding_.scratch_elements(s, copies(s))));
     for (const Lane& lane : program_.lanes) threads_.push_back({&lane, {}, 0, 0, 0, false});
   }
@@ -61,7 +59,11 @@ class Process {
   bool done() const {
     return std::all_of(threads_.begin(), threads_.end(), [&](const Thread& t) { return t.segment == count_; });
   }
-  Vector take_output() { return std::move(output_); }
+  Vector take_output() {
+    if (!memory_.aliased) return std::move(output_);
+    const auto begin = output_.begin() + memory_.output_at;
+    return {begin, begin + memory_.output_bytes};
+  }
 
  private:
   // A scratch buffer shared between lanes has a copy for every segment here, so that none is ever waited for.
@@ -151,7 +153,10 @@ class Process {
   Vector& find(const Chunk& chunk, Values values, std::vector<ElementRun>& runs) {
     if (chunk.buffer.kind != Buffer::Kind::scratch) {
       binding_.append_chunk(program_, chunk, values, runs);
-      return chunk.buffer.kind == Buffer::Kind::input && !one_memory_ ? input_ : output_;
+      const bool reads_input = chunk.buffer.kind == Buffer::Kind::input;
+      if (reads_input && !one_memory_) return input_;
+      for (ElementRun& run : runs) run.first += (reads_input ? memory_.input_at : memory_.output_at) / bytes_;
+      return output_;
     }
     const auto index = static_cast<std::size_t>(chunk.buffer.index);
     const Scratch& declared = program_.scratch[index];
@@ -185,6 +190,7 @@ class Process {
   Rank rank_;
   Program program_;
   Binding binding_;
+  CallMemory memory_;
   const Combine& combine_;
   std::int64_t bytes_, count_;
   std::int64_t done_ = 0; // grows with whatever is done

@@ -21,8 +21,8 @@ using Combine = std::function<void(const void* left, const void* right, void* ta
 // The plain loop for a collective's type and operation.
 Combine plain_loop(const Collective& collective);
 
-// What each rank's output must hold; empty where a rank has none. inputs[r]: rank r's input, also where the collective
-// is in place. Error: ranks that wait for one another for ever.
+// What each rank's output must hold; empty where a rank has none. inputs[r]: rank r's input, of its own length, also
+// where the collective is in place. Error: ranks that wait for one another for ever.
 Result<std::vector<Vector>> golden_outputs(const Schedule& schedule, const std::vector<Vector>& inputs,
                                            const Combine& combine);
 

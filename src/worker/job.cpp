@@ -133,11 +133,24 @@ Status Job::agree(const Status& mine) const {
   return error;
 }
 
-void Job::share(Vector& of_rank_0) const {
+void Job::deal(const std::vector<Vector>& of_rank_0, Vector& mine) const {
   constexpr std::size_t most = std::size_t{1} << 30;
-  for (std::size_t at = 0; at < of_rank_0.size(); at += most)
-    library_.call.Bcast(of_rank_0.data() + at, static_cast<int>(std::min(most, of_rank_0.size() - at)),
-                        library_.constants.byte, 0, world());
+  constexpr int tag = 0;
+  const auto pieces = [&](std::size_t bytes, auto&& fn) {
+    for (std::size_t at = 0; at < bytes; at += most) fn(at, static_cast<int>(std::min(most, bytes - at)));
+  };
+  if (rank_ != 0)
+    return pieces(mine.size(), [&](std::size_t at, int bytes) {
+      library_.call.Recv(mine.data() + at, bytes, library_.constants.byte, 0, tag, world(),
+                         library_.constants.status_ignore);
+    });
+  mine = of_rank_0[0];
+  for (std::int32_t r = 1; r < ranks_; ++r) {
+    const Vector& theirs = of_rank_0[static_cast<std::size_t>(r)];
+    pieces(theirs.size(), [&](std::size_t at, int bytes) {
+      library_.call.Send(theirs.data() + at, bytes, library_.constants.byte, r, tag, world());
+    });
+  }
 }
 
 std::vector<std::int64_t> Job::gather(std::int64_t mine) const {

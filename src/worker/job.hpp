@@ -52,7 +52,8 @@ class Job {
   Status agree(const Result<T>& mine) const {
     return agree(mine ? Status(Nothing{}) : Status(mine.error()));
   }
-  void share(Vector& of_rank_0) const; // its length is known on all ranks
+  // Rank 0 gives each its own, whose length the receiver knows; `mine` is where it comes to.
+  void deal(const std::vector<Vector>& of_rank_0, Vector& mine) const;
   std::vector<std::int64_t> gather(std::int64_t mine) const;
   bool has_one_clock() const;                                         // whether all ranks are on one node
   std::vector<double> largest(const std::vector<double>& mine) const; // element by element, over the ranks

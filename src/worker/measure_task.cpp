@@ -1,6 +1,7 @@
 #include "worker/measure_task.hpp"
 
 #include "worker/bound.hpp"
+#include "worker/call_memory.hpp"
 #include "worker/check.hpp"
 #include "worker/turns.hpp"
 
@@ -87,7 +88,7 @@ class Measuring {
 
 std::int64_t longest_bytes(const Task& task) {
   std::int64_t longest = 0;
-  for (const Case& c : task.cases) longest = std::max(longest, c.collective.bytes().value);
+  for (const Case& c : task.cases) longest = std::max(longest, longest_buffer_bytes(c.collective));
   return longest;
 }
 

@@ -29,6 +29,9 @@ Parameters parameters_of(const json& given) {
   read(given, "overlap", p.overlap);
   read(given, "throttle", p.throttle);
   read(given, "radix", p.radix);
+  read(given, "gap", p.gap);
+  read(given, "inner", p.inner);
+  read(given, "outer", p.outer);
   read(given, "default_segment_bytes", p.default_segment_bytes);
   return p;
 }
@@ -58,7 +61,6 @@ RankSpace row_of_nodes(std::int32_t ranks, std::int32_t ranks_per_node) {
 Result<Collective> collective_of(const json& given, std::int32_t ranks) {
   const Result<CollectiveKind> kind = parse_collective(given.value("collective", "allreduce"));
   if (!kind) return kind.error();
-  if (!is_measured(*kind)) return bad_input("bcast, reduce or allreduce", std::string(name_of(*kind)));
   const Result<DataType> type = parse_datatype(given.value("type", "float64"));
   if (!type) return type.error();
   const Result<Operation> operation = parse_operation(given.value("operation", "sum"));

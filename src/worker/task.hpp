@@ -24,11 +24,6 @@
 
 namespace kumihimo::worker {
 
-// Collectives of one vector that all ranks share: those whose inputs and results these tasks know.
-constexpr bool is_measured(CollectiveKind kind) {
-  return kind == CollectiveKind::bcast || kind == CollectiveKind::reduce || kind == CollectiveKind::allreduce;
-}
-
 struct Case {
   Collective collective;
   std::string algorithm;

@@ -10,8 +10,9 @@ namespace {
 
 constexpr std::int64_t most_bytes = std::int64_t{96} << 20; // of all sets of one rank, unless two need more
 
-std::int64_t sets_for(std::int64_t bytes) {
-  return std::clamp<std::int64_t>(most_bytes / std::max<std::int64_t>(1, 2 * bytes), 2, 8);
+std::int64_t sets_for(const CallMemory& memory) {
+  return std::clamp<std::int64_t>(most_bytes / std::max<std::int64_t>(1, memory.input_bytes + memory.output_bytes), 2,
+                                  8);
 }
 
 constexpr std::int64_t contents_that_take_turns = 2;
@@ -25,29 +26,31 @@ HeapMemory zeros(std::int64_t bytes) {
 } // namespace
 
 Result<Vectors> Vectors::make(const Collective& c, Rank rank) {
-  const std::int64_t each_set = c.aliased(rank) ? 1 : 2, bytes = c.bytes().value;
-  const Need need{bytes * (contents_that_take_turns + each_set * sets_for(bytes)), "the vectors of a rank"};
+  const CallMemory memory = memory_of(c, rank);
+  const Need need{memory.input_bytes * contents_that_take_turns + memory.all_bytes() * sets_for(memory),
+                  "the vectors of a rank"};
   return with_memory(need, [&] {
     std::vector<Vector> values;
     for (std::uint64_t seed = 1; seed <= contents_that_take_turns; ++seed)
-      values.push_back(values_of(c.type, c.reduces() ? c.operation : Operation::sum, c.counts.each, rank.value, seed));
-    return Vectors(c, rank, std::move(values));
+      values.push_back(values_of(c.type, c.reduces() ? c.operation : Operation::sum, memory.input_bytes / c.type_bytes,
+                                 rank.value, seed));
+    return Vectors(memory, std::move(values));
   });
 }
 
-Vectors::Vectors(const Collective& c, Rank rank, std::vector<Vector> values) : values_(std::move(values)) {
-  const std::int64_t bytes = c.bytes().value;
-  const bool aliased = c.aliased(rank);
-  writes_input_ = c.kind != CollectiveKind::bcast || rank == c.root;
-  for (std::int64_t i = 0; i < sets_for(bytes); ++i)
-    sets_.push_back({aliased ? HeapMemory(nullptr, std::free) : zeros(bytes), zeros(bytes)});
+Vectors::Vectors(const CallMemory& memory, std::vector<Vector> values) : memory_(memory), values_(std::move(values)) {
+  for (std::int64_t i = 0; i < sets_for(memory); ++i)
+    if (memory.aliased)
+      sets_.push_back({HeapMemory(nullptr, std::free), zeros(memory.shared_bytes)});
+    else
+      sets_.push_back({zeros(memory.input_bytes), zeros(memory.output_bytes)});
 }
 
 Vectors::Set Vectors::prepare(std::int64_t n) {
   const Owned& owned = sets_[static_cast<std::size_t>(n) % sets_.size()];
   const Vector& contents = values_[static_cast<std::size_t>(n) % values_.size()];
   std::byte* input = owned.input ? owned.input.get() : owned.output.get();
-  if (writes_input_ && !contents.empty()) std::memcpy(input, contents.data(), contents.size());
+  if (!contents.empty()) std::memcpy(input + memory_.input_at, contents.data(), contents.size());
   return {input, owned.output.get()};
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "schedule/collective.hpp"
+#include "worker/call_memory.hpp"
 #include "worker/golden.hpp"
 #include "worker/memory.hpp"
 
@@ -18,7 +19,7 @@ class Vectors {
   static Result<Vectors> make(const Collective& collective, Rank rank);
 
   struct Set {
-    void* input = nullptr; // the same memory as the output where the two are one
+    void* input = nullptr; // where the two are one memory, the start of it, as of the output
     void* output = nullptr;
   };
   // The set for the n-th call, its input written with contents n mod (number of values).
@@ -26,14 +27,14 @@ class Vectors {
   std::int64_t contents() const { return static_cast<std::int64_t>(values_.size()); }
 
  private:
-  // `values`: at least one, of equal lengths.
-  Vectors(const Collective& collective, Rank rank, std::vector<Vector> values);
+  // `values`: at least one, each as long as the rank's input.
+  Vectors(const CallMemory& memory, std::vector<Vector> values);
   struct Owned {
     HeapMemory input, output;
   };
+  CallMemory memory_;
   std::vector<Vector> values_;
   std::vector<Owned> sets_;
-  bool writes_input_;
 };
 
 // Of the first bytes of memory; equal for equal contents.

@@ -8,7 +8,8 @@
 namespace kumihimo::interpose {
 namespace {
 
-constexpr CollectiveKind kinds[] = {CollectiveKind::reduce, CollectiveKind::allreduce};
+constexpr CollectiveKind kinds[] = {CollectiveKind::reduce, CollectiveKind::allreduce, CollectiveKind::scan,
+                                    CollectiveKind::exscan, CollectiveKind::reduce_scatter};
 
 plan::Wisdom wisdom(const std::string& choices) {
   const std::string text = "{\"kumihimo_wisdom\": 1, \"choices\": [" + choices + "]}";
@@ -56,6 +57,11 @@ TEST(Reproducible, DefaultsFitEveryCall) {
       }
 }
 
+TEST(Reproducible, EveryReductionHasADefaultAndNothingElseHas) {
+  for (const CollectiveKind kind : taken_over)
+    EXPECT_EQ(fixed_choices({}, kind, 4).empty(), !meaning_of(kind).reduces) << name_of(kind);
+}
+
 TEST(Reproducible, WisdomIsFollowedWhereItPromisesAsMuch) {
   const auto first = [](const std::string& choice) {
     return fixed_choices(wisdom(choice), CollectiveKind::allreduce, 4).front().variant->name;
@@ -74,6 +80,8 @@ TEST(Reproducible, WisdomIsFollowedWhereItPromisesAsMuch) {
 
 TEST(Reproducible, WhatIsHandedOnStaysSoWhereNothingRounds) {
   EXPECT_TRUE(stays_reproducible(CollectiveKind::bcast, Reason::no_plan));
+  EXPECT_TRUE(stays_reproducible(CollectiveKind::alltoall, Reason::other_type));
+  EXPECT_FALSE(stays_reproducible(CollectiveKind::scan, Reason::other_op));
   EXPECT_TRUE(stays_reproducible(CollectiveKind::reduce, Reason::not_chosen)); // integers: floats are never left
   for (const Reason reason :
        {Reason::other_op, Reason::other_type, Reason::between, Reason::disagreement, Reason::no_plan, Reason::too_many})

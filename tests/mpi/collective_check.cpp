@@ -115,17 +115,19 @@ class Matrices {
     library_.call.Type_free(&type_);
   }
   LibraryReduction reduction() const { return {library_, type_, operation_, sizeof(Matrix)}; }
+  worker::LibraryCollective::Handles handles() const { return {type_, operation_}; }
 
  private:
   const Library& library_;
   Handle type_ = 0, operation_ = 0;
 };
 
-Arithmetic arithmetic_of_matrices(const Collective& c, const LibraryReduction& reduction) {
+Arithmetic arithmetic_of_matrices(const Matrices& matrices, const LibraryReduction& reduction) {
   Arithmetic a;
   a.reduction = reduction.reduction();
   a.plain = multiply;
-  a.values = [count = c.counts.each](std::int32_t rank, std::uint64_t seed) {
+  a.handles = matrices.handles();
+  a.values = [](std::int32_t rank, std::int64_t count, std::uint64_t seed) {
     std::mt19937_64 random(seed * 1000 + static_cast<std::uint64_t>(rank));
     Vector vector(static_cast<std::size_t>(count) * sizeof(Matrix));
     for (std::size_t at = 0; at < vector.size(); at += sizeof(std::uint64_t)) {
@@ -149,7 +151,9 @@ class Sampler {
   Collective question() {
     const std::int64_t counts[] = {0, 1, ranks_ - 1, ranks_, 17, 1000, 4097, 40'003};
     const TypeAndOperation& pick = arithmetic_table[below(std::size(arithmetic_table))];
-    Collective c = make_collective(variant_.kind, ranks_, counts[below(std::size(counts))], pick.type, pick.operation);
+    std::int64_t count = counts[below(std::size(counts))];
+    if (!is_vector_kind(variant_.kind)) count = (count + ranks_ - 1) / ranks_; // of a block, for memory as large
+    Collective c = make_collective(variant_.kind, ranks_, count, pick.type, pick.operation);
     if (c.has_root()) c.root = Rank{static_cast<std::int32_t>(below(static_cast<std::uint64_t>(ranks_)))};
     c.in_place |= variant_.kind != CollectiveKind::bcast && below(3) == 0;
     if (pick.type == DataType::opaque) {
@@ -166,6 +170,8 @@ class Sampler {
       if (parameter.name == "window" && below(2) == 0) p.window = 1 + static_cast<std::int64_t>(below(4));
       if (parameter.name == "segment_bytes" && below(2) == 0) p.segment_bytes = std::int64_t{64} << below(9);
       if (parameter.name == "overlap" && below(2) == 0) p.overlap = true;
+      if (parameter.name == "throttle" && below(2) == 0) p.throttle = 1 + static_cast<std::int64_t>(below(3));
+      if (parameter.name == "radix" && below(2) == 0) p.radix = 2 + static_cast<std::int64_t>(below(3));
     }
     return p;
   }
@@ -222,9 +228,8 @@ bool check_one(Job& job, const Matrices& matrices, const Tried& tried, std::int3
   const Result<MpiTransport*> transport = job.transport({.ranks_per_node = tried.place.ranks_per_node});
   if (!transport) return complain(transport.error().sentence());
   const LibraryReduction reduction = matrices.reduction();
-  const Arithmetic arithmetic = tried.question.type == DataType::opaque
-                                    ? arithmetic_of_matrices(tried.question, reduction)
-                                    : worker::builtin_arithmetic(tried.question);
+  const Arithmetic arithmetic = tried.question.type == DataType::opaque ? arithmetic_of_matrices(matrices, reduction)
+                                                                        : worker::builtin_arithmetic(tried.question);
   const Result<worker::CheckOutcome> outcome = worker::check_schedule(job, *schedule, **transport, arithmetic, repeats);
   if (!outcome) return complain(outcome.error().sentence());
   if (!reduction.status()) return complain(reduction.status().error().sentence());
@@ -248,8 +253,7 @@ struct Coverage {
   // Every algorithm takes a plain question somewhere among the places of 8 ranks: one that no longer does has changed.
   bool is_full(const Job& job) const {
     std::set<std::string> all;
-    for (const Variant& variant : Registry::standard().variants())
-      if (worker::is_measured(variant.kind)) all.insert(full_name(variant));
+    for (const Variant& variant : Registry::standard().variants()) all.insert(full_name(variant));
     const std::set<std::string>& wanted = job.ranks() == 8 ? all : expected;
     const bool full = done == wanted && !done.empty() && (job.ranks() < 3 || mixed > 0);
     if (!full && job.speaks())
@@ -268,7 +272,6 @@ bool check_collectives(Job& job, int draws) {
   Coverage coverage;
   bool good = true;
   for (const Variant& variant : Registry::standard().variants()) {
-    if (!worker::is_measured(variant.kind)) continue;
     Sampler sampler(variant, job.ranks());
     for (const Place& place : places) {
       if (takes_plain_question(variant, place)) coverage.expected.insert(full_name(variant));
@@ -302,19 +305,53 @@ bool check_three_trees(Job& job) {
   return true;
 }
 
-// The golden copy must not accept everything: a schedule that leaves out one rank's contribution, as its claim to sum
-// all of them is checked, and one that sums in another order than it says.
-bool check_that_wrong_results_are_found(Job& job) {
-  if (job.ranks() < 2) return true;
-  const Collective c = make_collective(CollectiveKind::allreduce, job.ranks(), 1000);
-  const Result<Schedule> schedule =
-      (*Registry::standard().find(c.kind, "recursive_doubling"))->build(c, RankSpace::row(job.ranks()));
+namespace {
+
+// True if the check finds something wrong with the schedule.
+bool is_found(Job& job, const Result<Schedule>& schedule, const Arithmetic& arithmetic) {
   const Result<MpiTransport*> transport = job.transport({});
   if (!schedule || !transport) return false;
+  const Result<worker::CheckOutcome> outcome = worker::check_schedule(job, *schedule, **transport, arithmetic, 1);
+  return outcome && !outcome->right;
+}
+
+// Of every collective: a schedule by which nobody does anything.
+bool idleness_is_found(Job& job, CollectiveKind kind) {
+  Schedule idle;
+  idle.collective = make_collective(kind, job.ranks(), 100);
+  idle.program = [](Rank) { return Program{}; };
+  return is_found(job, idle, worker::builtin_arithmetic(idle.collective));
+}
+
+// Of every one that reduces: the engine does another operation than was asked for.
+bool wrong_operation_is_found(Job& job, const Variant& variant) {
+  const Collective c = make_collective(variant.kind, job.ranks(), 1000);
   Arithmetic wrong = worker::builtin_arithmetic(c);
   wrong.reduction.kernel = kernels::find_reduce_kernel(DataType::float64, Operation::max);
-  const Result<worker::CheckOutcome> outcome = worker::check_schedule(job, *schedule, **transport, wrong, 1);
-  return outcome && !outcome->right;
+  return is_found(job, variant.build(c, RankSpace::row(job.ranks())), wrong);
+}
+
+} // namespace
+
+// The check must not accept everything.
+bool check_that_wrong_results_are_found(Job& job) {
+  if (job.ranks() < 2) return true;
+  bool good = true;
+  const auto expect = [&](bool found, CollectiveKind kind, const char* what) {
+    if (!found && job.speaks())
+      std::fprintf(stderr, "%s: %s was not found\n", std::string(kumihimo::name_of(kind)).c_str(), what);
+    good = good && found;
+  };
+  std::set<CollectiveKind> done;
+  for (const Variant& variant : Registry::standard().variants()) {
+    const bool reduces = make_collective(variant.kind, job.ranks(), 1).reduces();
+    if (!takes_plain_question(variant, {RankSpace::row(job.ranks()), 0}) || !done.insert(variant.kind).second) continue;
+    expect(idleness_is_found(job, variant.kind), variant.kind, "that nobody did anything");
+    // With two ranks an exscan combines nothing.
+    if (reduces && (variant.kind != CollectiveKind::exscan || job.ranks() > 2))
+      expect(wrong_operation_is_found(job, variant), variant.kind, "another operation");
+  }
+  return good && done.size() == 11;
 }
 
 } // namespace kumihimo::mpi

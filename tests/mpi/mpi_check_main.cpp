@@ -12,14 +12,15 @@ using namespace kumihimo::mpi;
 
 namespace {
 
-constexpr int draws = 3;
+// Questions for each algorithm on each shape; of many ranks, which share the processors, fewer.
+int draws(int ranks) { return ranks > 4 ? 1 : 3; }
 
 bool check_all(worker::Job& job) {
   const Library& library = job.library();
   bool good = check_abi(library, job.rank(), job.ranks());
   good = check_transport(library, job.rank(), job.ranks()) && good;
   good = check_progress_of_the_library(library, job.rank(), job.ranks()) && good;
-  good = check_collectives(job, draws) && good;
+  good = check_collectives(job, draws(job.ranks())) && good;
   good = check_three_trees(job) && good;
   return check_that_wrong_results_are_found(job) && good;
 }

@@ -184,5 +184,25 @@ TEST(Wisdom, OfAnAlgorithmIsForAllThatItDoes) {
   EXPECT_FALSE(Wisdom::of_algorithm("rign", registry).ok());
 }
 
+TEST(Wisdom, AlgorithmsAreNamedForOneCollectiveOrAll) {
+  const auto first = [](const Wisdom& wisdom, CollectiveKind kind) {
+    const std::vector<Choice> choices = wisdom.choices(kind, {4, 1, 4});
+    return choices.empty() ? std::string("none") : choices.front().variant->name;
+  };
+  const Result<Wisdom> one = Wisdom::of_algorithm("alltoall=bruck", registry);
+  ASSERT_TRUE(one.ok());
+  EXPECT_EQ(first(*one, CollectiveKind::alltoall), "bruck");
+  EXPECT_EQ(first(*one, CollectiveKind::allgather), "none"); // which has a bruck of its own
+  const Result<Wisdom> several = Wisdom::of_algorithm("allgather=bruck,scan=chain,ring", registry);
+  ASSERT_TRUE(several.ok());
+  EXPECT_EQ(first(*several, CollectiveKind::allgather), "bruck");
+  EXPECT_EQ(first(*several, CollectiveKind::scan), "chain");
+  EXPECT_EQ(first(*several, CollectiveKind::allreduce), "ring");
+  EXPECT_EQ(first(*several, CollectiveKind::exscan), "none");
+  EXPECT_NE(several->hash(), one->hash());
+  for (const std::string text : {"alltoall=ring", "all=bruck", "bruck,", ",bruck", "alltoall=", "=bruck"})
+    EXPECT_FALSE(Wisdom::of_algorithm(text, registry).ok()) << text;
+}
+
 } // namespace
 } // namespace kumihimo::plan

@@ -17,7 +17,26 @@ TEST(Bound, CountsInputsReadAndOutputsWrittenOnce) {
     EXPECT_EQ(vectors(CollectiveKind::allreduce, P), 2.0 * P);
     EXPECT_EQ(vectors(CollectiveKind::reduce, P), P + 1.0);
     EXPECT_EQ(vectors(CollectiveKind::bcast, P), P);
+    EXPECT_EQ(vectors(CollectiveKind::scan, P), 2.0 * P);
+    EXPECT_EQ(vectors(CollectiveKind::exscan, P), 2.0 * P - 1) << "rank 0 gets nothing";
   }
+}
+
+TEST(Bound, CountsBlocks) {
+  const auto blocks = [](CollectiveKind kind, bool in_place = false) {
+    const Collective c = make_collective(kind, 4, 1024, DataType::float64, Operation::sum, Rank{1}, in_place);
+    return bound_seconds(c, {{4096, 8192.0}});
+  };
+  EXPECT_EQ(blocks(CollectiveKind::gather), 8);
+  EXPECT_EQ(blocks(CollectiveKind::scatter), 8);
+  EXPECT_EQ(blocks(CollectiveKind::allgather), 4 + 16);
+  EXPECT_EQ(blocks(CollectiveKind::reduce_scatter), 16 + 4);
+  EXPECT_EQ(blocks(CollectiveKind::alltoall), 32);
+  EXPECT_EQ(blocks(CollectiveKind::barrier), std::nullopt);
+  EXPECT_EQ(blocks(CollectiveKind::gather, true), 6) << "the root's own block stays";
+  EXPECT_EQ(blocks(CollectiveKind::scatter, true), 6);
+  EXPECT_EQ(blocks(CollectiveKind::allgather, true), 4 + 12) << "others read a rank's own block";
+  EXPECT_EQ(blocks(CollectiveKind::alltoall, true), 24);
 }
 
 TEST(Bound, IsNoneForOneRankAndBelowTheSmallestSizeMeasured) {

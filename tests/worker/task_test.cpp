@@ -41,6 +41,12 @@ TEST(Task, ShapesAndEmulatedNodesAgreeWithTheRanks) {
   EXPECT_NE(sentence(task_with(R"("shape": "3x2")")).find("6 places"), std::string::npos);
 }
 
+TEST(Task, IsOfEveryCollective) {
+  for (const char* kind : {"barrier", "bcast", "reduce", "allreduce", "scan", "exscan", "gather", "scatter",
+                           "allgather", "reduce_scatter", "alltoall"})
+    EXPECT_EQ(sentence(task_with(std::string(R"("count": 3, "collective": ")") + kind + '"')), "") << kind;
+}
+
 TEST(Task, MistakesAreSentences) {
   for (const char* text : {"", "[]", "{", R"({"task": "dance"})", R"({"task": "check", "cases": 3})",
                            R"({"task": "check", "cases": [3]})"})

@@ -15,13 +15,24 @@ from kumihimo.tune import reading
 
 app = typer.Typer()
 
-CAUGHT = ("allreduce", "reduce", "bcast")
-REDUCTIONS = ("allreduce", "reduce")
+CAUGHT = (
+    "barrier",
+    "bcast",
+    "reduce",
+    "allreduce",
+    "scan",
+    "exscan",
+    "gather",
+    "scatter",
+    "allgather",
+    "reduce_scatter",
+    "alltoall",
+)
+REDUCTIONS = ("allreduce", "reduce", "scan", "exscan", "reduce_scatter")
 PROMISES = {  # of what was not said to be otherwise
-    "order": "float reductions of the calls of allreduce and reduce kept one order: the same bits in every run and on "
-    "any placement of these ranks",
+    "order": "float reductions kept one order: the same bits in every run and on any placement of these ranks",
     "exact": "float sums of the calls of allreduce and reduce were rounded once: the same bits on any number of ranks; "
-    "their other float reductions kept an order",
+    "other float reductions kept an order",
 }
 NO_SUMMARY = (
     "the program wrote no summary: its rank 0 made no call of MPI that is caught, was killed or is on another node, or "
@@ -35,7 +46,13 @@ def command(
         list[str], typer.Argument(metavar="-- COMMAND ...", help="As it is run without us: mpirun -n 4 ./program.")
     ],
     algorithm: Annotated[
-        str, typer.Option("--algorithm", "-a", metavar="NAME", help="One algorithm for all calls that it fits.")
+        str,
+        typer.Option(
+            "--algorithm",
+            "-a",
+            metavar="NAME,...",
+            help="One algorithm for all calls that it fits: ring; of one collective: alltoall=bruck.",
+        ),
     ] = "",
     wisdom: Annotated[
         Optional[Path], typer.Option("--wisdom", metavar="FILE", help="Choices, by length; by default what tune found.")
@@ -59,8 +76,8 @@ def command(
 ) -> None:
     """Run an unmodified MPI program with chosen algorithms; say afterwards which ran, on stderr.
 
-    Nothing is compiled anew: the program's calls of MPI_Allreduce, MPI_Reduce and MPI_Bcast are caught, in C and in
-    Fortran. Standard input and output are the program's, and so is the exit status."""
+    Nothing is compiled anew: the program's calls of MPI's collectives are caught, in C and in Fortran. Standard input
+    and output are the program's, and so is the exit status."""
     from kumihimo import obstacles, preload
 
     if json_file is not None and str(json_file) == "--":
@@ -114,7 +131,7 @@ def lines(summary: dict, named: bool = True) -> list[str]:
 
 
 def promised(summary: dict) -> str:
-    """Of the bits, and for which calls not: scans and reductions that scatter, persistent and one-sided ones."""
+    """Of the bits, and for which calls not: persistent and one-sided ones."""
     uncaught = summary.get("uncaught_reductions", 0)
     but = f"; {uncaught} reductions of other kinds were the library's, and are not kept reproducible"
     return PROMISES[summary["reproducible"]] + (but if uncaught else "")
@@ -134,17 +151,23 @@ def in_tuning(calls: dict, summary: dict, choices: list[dict]) -> str:
     return f", {low if low == high else f'{low} to {high}'} times as fast as the library's own in tuning"
 
 
-def checked_algorithm(name: str, mode: str) -> str:
-    """Of at least one of the collectives that are caught; where an order is to be kept, one that keeps it."""
-    if name:
-        from kumihimo import _collectives
+def checked_algorithm(text: str, mode: str) -> str:
+    """Each of at least one of the collectives that are caught, or of the one that is named before it; where an order is
+    to be kept, one that keeps it."""
+    from kumihimo import _collectives
 
-        known = [variant for kind in CAUGHT for variant in _collectives.variants(kind) if variant.name == name]
+    for item in text.split(",") if text else []:
+        kind, equals, name = item.rpartition("=")
+        if equals and kind not in CAUGHT:
+            raise BadInput(f"one of {', '.join(CAUGHT)} before the =", repr(kind))
+        among = (kind,) if equals else CAUGHT
+        known = [(kind, v) for kind in among for v in _collectives.variants(kind) if v.name == name]
         if not known:
-            raise BadInput("an algorithm of docs/algorithms.md", repr(name))
-        if mode and not all(variant.rounding["independent_of_placement"] for variant in known):
+            raise BadInput(f"an algorithm of docs/algorithms.md{' for ' + kind if equals else ''}", repr(name))
+        kept = all(v.rounding["independent_of_placement"] for kind, v in known if kind in REDUCTIONS)
+        if mode and not kept:
             raise BadInput("an algorithm that keeps one order on all placements", name, "leave it out, or take ring")
-    return name
+    return text
 
 
 def checked_timeout(seconds: float) -> str:

@@ -110,8 +110,13 @@ using CancelRequest = int (*)(void* state, int complete);
   X(Bcast, (void*, int, Handle, int, Handle))                                                                          \
   X(Gather, (const void*, int, Handle, void*, int, Handle, int, Handle))                                               \
   X(Allgather, (const void*, int, Handle, void*, int, Handle, Handle))                                                 \
+  X(Scatter, (const void*, int, Handle, void*, int, Handle, int, Handle))                                              \
+  X(Alltoall, (const void*, int, Handle, void*, int, Handle, Handle))                                                  \
   X(Reduce, (const void*, void*, int, Handle, Handle, int, Handle))                                                    \
   X(Allreduce, (const void*, void*, int, Handle, Handle, Handle))                                                      \
+  X(Reduce_scatter_block, (const void*, void*, int, Handle, Handle, Handle))                                           \
+  X(Scan, (const void*, void*, int, Handle, Handle, Handle))                                                           \
+  X(Exscan, (const void*, void*, int, Handle, Handle, Handle))                                                         \
   X(Reduce_local, (const void*, void*, int, Handle, Handle))                                                           \
   X(Type_contiguous, (int, Handle, Handle*))                                                                           \
   X(Type_size, (Handle, int*))                                                                                         \

@@ -107,6 +107,17 @@ int main(int argc, char **argv) {
   pause_at_random(&seed);
   MPI_Allreduce(&product, &all_products, 1, MPI_DOUBLE, MPI_PROD, MPI_COMM_WORLD);
 
+  /* Sums of some ranks alone: the last one has those of all, or all but its own. */
+  static double scanned[elements], before[elements], own_part[elements], scattered[elements];
+  const int last = ranks - 1, share = elements / ranks;
+  MPI_Scan(mine, scanned, elements, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  pause_at_random(&seed);
+  MPI_Exscan(mine, before, elements, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Reduce_scatter_block(mine, own_part, share, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Bcast(scanned, elements, MPI_DOUBLE, last, MPI_COMM_WORLD);
+  MPI_Bcast(before, elements, MPI_DOUBLE, last, MPI_COMM_WORLD);
+  MPI_Gather(own_part, share, MPI_DOUBLE, scattered, share, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+
   static double first[elements];
   memcpy(first, sum, sizeof sum);
   MPI_Bcast(first, elements, MPI_DOUBLE, 0, MPI_COMM_WORLD);
@@ -121,6 +132,9 @@ int main(int argc, char **argv) {
     write_bits("sum", sum, elements);
     write_bits("reduced", at_root, elements);
     write_bits("begun", begun_at_root, elements);
+    write_bits("scanned", scanned, elements);
+    if (ranks > 1) write_bits("before", before, elements);
+    write_bits("scattered", scattered, share * ranks);
     write_bits("special", got, 5);
     write_bits("product", &all_products, 1);
     for (int i = 0; i < elements; i += 500) printf("float %d %a\n", i, sum32[i]);

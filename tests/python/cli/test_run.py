@@ -192,7 +192,7 @@ def test_the_promise_says_of_which_calls_it_is(mode: str) -> None:
     summary = {"ranks": 2, "calls": [], "handed_on": [], "communicators": {}, "reproducible": mode}
     for none in ({}, {"uncaught_reductions": 0}):
         (line,) = run.lines({**summary, **none})
-        assert "float" in line and "of the calls of allreduce and reduce" in line and "library" not in line
+        assert "float" in line and "kept" in line and "library" not in line
     (line,) = run.lines({**summary, "uncaught_reductions": 3})
     assert line.endswith("; 3 reductions of other kinds were the library's, and are not kept reproducible")
     assert run.lines({**summary, "reproducible": "", "uncaught_reductions": 3}) == []
@@ -244,6 +244,8 @@ def refused(*arguments: str) -> str:
 
 def test_refuses_what_it_cannot_do() -> None:
     assert "docs/algorithms.md, found 'rign'" in refused("-a", "rign", "--", "true")
+    assert "docs/algorithms.md for alltoall, found 'ring'" in refused("-a", "alltoall=ring", "--", "true")
+    assert "allgather, reduce_scatter, alltoall before the =, found 'all'" in refused("-a", "all=bruck", "--", "true")
     assert "no not-there" in refused("--", "not-there", "-n", "2", "./program")
     assert "none at /not/there" in refused("--wisdom", "/not/there", "--", "true")
     assert "--wisdom alone" in refused("--wisdom", "/not/there", "--no-wisdom", "--", "true")
@@ -277,6 +279,7 @@ def test_a_line_with_a_program_that_takes_no_object_runs_as_it_is(tmp_path: Path
 def test_algorithms_that_go_by_the_shape_are_refused_where_an_order_is_to_be_kept() -> None:
     for option in ("--reproducible", "--exact-sums"):
         assert "one order on all placements, found bucket" in refused(option, "-a", "bucket", "--", "true")
+        assert run.checked_algorithm("allgather=bucket,ring", "order")  # nothing is added up
 
 
 def test_a_program_that_did_not_end_mpi_is_told_of_by_rank_0_alone():

@@ -1,0 +1,100 @@
+// What the arguments of MPI's collectives mean: one row a collective, and all calls are read by these rows. On which
+// ranks a buffer counts, how many blocks it holds, and so what this rank may look at at all: an argument that does not
+// count here may be anything.
+#pragma once
+
+#include "execute/mpi/abi.hpp"
+#include "interpose/taken_over.hpp"
+
+#include <cstdint>
+
+namespace kumihimo::interpose {
+
+enum class Whose : std::uint8_t { nobodys, the_roots, the_others, everybodys };
+
+struct Meaning {
+  Whose sends, receives;                                  // whose send buffer counts, and whose receive buffer
+  bool sends_to_each = false, receives_from_each = false; // a block for each rank, rather than one alone
+  bool reduces = false;                                   // elements of one predefined type; else bytes
+};
+
+constexpr std::array<Meaning, taken_over.size()> meanings = [] {
+  using enum Whose;
+  return std::array<Meaning, taken_over.size()>{{
+      {nobodys, nobodys},                           // barrier
+      {the_roots, the_others},                      // bcast
+      {everybodys, the_roots, false, false, true},  // reduce
+      {everybodys, everybodys, false, false, true}, // allreduce
+      {everybodys, everybodys, false, false, true}, // scan
+      {everybodys, everybodys, false, false, true}, // exscan
+      {everybodys, the_roots, false, true},         // gather
+      {the_roots, everybodys, true, false},         // scatter
+      {everybodys, everybodys, false, true},        // allgather
+      {everybodys, everybodys, true, false, true},  // reduce_scatter
+      {everybodys, everybodys, true, true},         // alltoall
+  }};
+}();
+constexpr const Meaning& meaning_of(CollectiveKind kind) { return meanings[index_of(kind)]; }
+constexpr bool has_root(CollectiveKind kind) {
+  const Meaning& m = meaning_of(kind);
+  return m.sends == Whose::the_roots || m.receives == Whose::the_roots;
+}
+// A barrier has no data, and a broadcast one buffer, always.
+constexpr bool may_be_in_place(CollectiveKind kind) {
+  return kind != CollectiveKind::barrier && kind != CollectiveKind::bcast;
+}
+
+// One number for each rank, as the call has them.
+struct Numbers {
+  const void* first = nullptr;
+  bool wide = false;
+  explicit operator bool() const { return first; }
+  std::int64_t operator[](std::int64_t i) const {
+    return wide ? static_cast<const std::int64_t*>(first)[i] : static_cast<const std::int32_t*>(first)[i];
+  }
+};
+
+// What is sent or received: elements of a block, and where the first block is.
+struct Side {
+  void* buffer = nullptr;
+  std::int64_t count = 0;
+  mpi::Handle type = 0;
+};
+
+// A call as C makes it. Where one buffer, count or type is both, both sides have it.
+struct Call {
+  Side send, receive;
+  Numbers counts; // of the blocks, in place of a count
+  mpi::Handle operation = 0;
+  int root = 0;
+  mpi::Handle communicator = 0;
+};
+
+// What of it counts on one rank. Null: nothing is sent, or received, or it is in place.
+struct View {
+  const Side *sent = nullptr, *received = nullptr;
+  bool in_place = false;      // said by the call
+  const Side* both = nullptr; // where in place is said: where the data are
+
+  // What tells the length of a block, if there is any.
+  const Side* length() const { return both ? both : received ? received : sent; }
+};
+
+inline View view_of(CollectiveKind kind, const Call& call, bool is_root, const void* in_place) {
+  const Meaning& m = meaning_of(kind);
+  const auto counts = [&](Whose whose) {
+    return whose == Whose::everybodys || (whose == Whose::the_roots && is_root) ||
+           (whose == Whose::the_others && !is_root);
+  };
+  View view{counts(m.sends) ? &call.send : nullptr, counts(m.receives) ? &call.receive : nullptr};
+  if (!view.sent || !view.received) return view;
+  // Said where it can be on all ranks: of a scatter the root's send buffer is the only one.
+  const bool by_receiver = m.sends == Whose::the_roots;
+  if ((by_receiver ? view.received : view.sent)->buffer != in_place) return view;
+  view.in_place = true;
+  view.both = by_receiver ? view.sent : view.received;
+  view.sent = view.received = nullptr;
+  return view;
+}
+
+} // namespace kumihimo::interpose

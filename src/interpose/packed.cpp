@@ -1,0 +1,70 @@
+#include "interpose/packed.hpp"
+
+#include <algorithm>
+
+namespace kumihimo::interpose {
+namespace {
+
+constexpr int most_at_once = 1 << 30; // bytes
+
+mpi::Address extent_of(const mpi::Library& library, mpi::Handle type) {
+  mpi::Address low = 0, extent = 0;
+  library.call.Type_get_extent(type, &low, &extent);
+  return extent;
+}
+
+} // namespace
+
+bool is_dense(const mpi::Library& library, mpi::Handle type) {
+  int integers = 0, addresses = 0, types = 0, combiner = 0, size = 0;
+  return library.call.Type_get_envelope(type, &integers, &addresses, &types, &combiner) == 0 &&
+         combiner == library.constants.combiner_named && library.call.Type_size(type, &size) == 0 &&
+         extent_of(library, type) == size;
+}
+
+Elements part(const mpi::Library& library, const Elements& all, std::int64_t first, std::int64_t count) {
+  return {static_cast<std::byte*>(all.first) + first * extent_of(library, all.type), count, all.type};
+}
+
+Packed::~Packed() {
+  if (owns_type_) library_.call.Type_free(&to_.type);
+}
+
+template <class F>
+Status Packed::each(const Elements& all, std::byte* data, F&& move) const {
+  int size = 0;
+  if (all.count == 0 || library_.call.Type_size(all.type, &size) != 0 || size == 0) return Nothing{};
+  const std::int64_t most = std::max(1, most_at_once / size);
+  for (std::int64_t done = 0; done < all.count; done += most) {
+    const auto count = static_cast<int>(std::min(most, all.count - done));
+    if (const int code = move(part(library_, all, done, count).first, count, data + done * size, count * size);
+        code != 0)
+      return library_.check(code, "MPI_Pack or MPI_Unpack");
+  }
+  return Nothing{};
+}
+
+Status Packed::pack(const Elements& from, std::byte* data) const {
+  return each(from, data, [&](void* elements, int count, std::byte* packed, int bytes) {
+    int at = 0;
+    return library_.call.Pack(elements, count, from.type, packed, bytes, &at, library_.constants.comm_self);
+  });
+}
+
+Status Packed::unpack() const {
+  return each(to_, data_, [&](void* elements, int count, std::byte* packed, int bytes) {
+    int at = 0;
+    return library_.call.Unpack(packed, bytes, &at, elements, count, to_.type, library_.constants.comm_self);
+  });
+}
+
+Status Packed::keep_type() {
+  if (to_.count == 0) return Nothing{};
+  const mpi::Handle given = to_.type;
+  if (Status s = library_.check(library_.call.Type_contiguous(1, given, &to_.type), "MPI_Type_contiguous"); !s)
+    return to_.type = given, s;
+  owns_type_ = true;
+  return library_.check(library_.call.Type_commit(&to_.type), "MPI_Type_commit");
+}
+
+} // namespace kumihimo::interpose

@@ -1,0 +1,54 @@
+// What a call sends and receives, one behind the other, where the program's types have it otherwise: packed and
+// unpacked by the MPI library in pieces that it can count. Of a non-blocking call it keeps a type of its own, and no
+// communicator: the program may free both meanwhile. That type is made of the program's and not duplicated, which would
+// ask the functions of its attributes.
+#pragma once
+
+#include "execute/mpi/abi.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace kumihimo::interpose {
+
+// Whether elements of the type lie one behind the other, in the order of its signature: predefined ones without holes.
+bool is_dense(const mpi::Library& library, mpi::Handle type);
+
+// So many elements of a type, from an address on.
+struct Elements {
+  void* first = nullptr;
+  std::int64_t count = 0;
+  mpi::Handle type = 0;
+};
+// Those from the element `first` on.
+Elements part(const mpi::Library& library, const Elements& all, std::int64_t first, std::int64_t count);
+
+class Packed {
+ public:
+  explicit Packed(const mpi::Library& library) : library_(library) {}
+  ~Packed();
+  Packed(const Packed&) = delete;
+  Packed& operator=(const Packed&) = delete;
+
+  // Memory that lives as long as this. Throws std::bad_alloc.
+  std::byte* make(std::int64_t bytes) { return memory_.emplace_back(static_cast<std::size_t>(bytes)).data(); }
+
+  Status pack(const Elements& from, std::byte* data) const;
+  // What unpack() is to do, at the end; nothing until it is said.
+  void unpack_to(const Elements& to, std::byte* data) { to_ = to, data_ = data; }
+  Status keep_type(); // of that
+  Status unpack() const;
+
+ private:
+  template <class F>
+  Status each(const Elements& all, std::byte* data, F&& move) const;
+
+  const mpi::Library& library_;
+  std::vector<std::vector<std::byte>> memory_;
+  Elements to_;
+  std::byte* data_ = nullptr;
+  bool owns_type_ = false;
+};
+
+} // namespace kumihimo::interpose

@@ -1,0 +1,34 @@
+// The MPI library's own call for a collective, with the arguments that a program would give.
+#pragma once
+
+#include "execute/mpi/abi.hpp"
+#include "schedule/collective.hpp"
+
+#include <optional>
+
+namespace kumihimo::worker {
+
+class LibraryCollective {
+ public:
+  // What the call names the elements and the operation by, where these are the user's.
+  struct Handles {
+    mpi::Handle type, operation;
+  };
+  // All blocks are of one length. The library must outlive this.
+  LibraryCollective(const mpi::Library& library, const Collective& collective, Rank rank,
+                    const std::optional<Handles>& handles = {});
+
+  // In MPI_COMM_WORLD, on buffers as execute::Buffers has them: in place both are the start of one memory.
+  Status call(void* input, void* output) const;
+
+ private:
+  int code(const void* input, void* output) const;
+
+  const mpi::Library& library_;
+  CollectiveKind kind_;
+  int count_, root_;
+  mpi::Handle type_, operation_;
+  bool aliased_;
+};
+
+} // namespace kumihimo::worker

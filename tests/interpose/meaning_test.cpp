@@ -1,0 +1,83 @@
+// What the rows say of MPI's arguments is what the schedules' buffers are: who has an input and an output, how long,
+// and where both are one memory.
+#include "interpose/meaning.hpp"
+#include "schedule/binding.hpp"
+
+#include <gtest/gtest.h>
+
+namespace kumihimo::interpose {
+namespace {
+
+const int mark = 0;
+const void* const in_place = &mark;
+
+struct Case {
+  CollectiveKind kind;
+  std::int32_t rank;
+  Call call;
+  Collective question;
+};
+
+template <class F>
+void for_all(F&& check) {
+  constexpr std::int32_t ranks = 5;
+  constexpr std::int64_t n = 7;
+  static int data;
+  for (const CollectiveKind kind : taken_over)
+    for (std::int32_t rank = 0; rank < ranks; ++rank)
+      for (std::int32_t root = 0; root < (has_root(kind) ? ranks : 1); ++root) {
+        Call call;
+        call.send = call.receive = {&data, n, 1};
+        call.root = root;
+        SCOPED_TRACE(std::string(name_of(kind)) + " at rank " + std::to_string(rank) + ", root " +
+                     std::to_string(root));
+        check(Case{kind, rank, call, make_collective(kind, ranks, n, DataType::int32, Operation::sum, Rank{root})});
+      }
+}
+
+std::int64_t elements(const Side* side, bool of_each, const Collective& c) {
+  return side ? side->count * (of_each ? c.ranks : 1) : 0;
+}
+
+TEST(Meaning, RowsAreInTheOrderOfTheKinds) {
+  for (std::size_t i = 0; i < taken_over.size(); ++i) {
+    EXPECT_EQ(index_of(taken_over[i]), i);
+    Collective c;
+    c.kind = taken_over[i];
+    EXPECT_EQ(meaning_of(c.kind).reduces, c.reduces()) << name_of(c.kind);
+    EXPECT_EQ(has_root(c.kind), c.has_root()) << name_of(c.kind);
+  }
+}
+
+TEST(Meaning, BuffersAreThoseOfTheSchedule) {
+  for_all([](const Case& c) {
+    const View view = view_of(c.kind, c.call, c.rank == c.call.root, in_place);
+    const Binding binding(c.question, Segments{1}, Rank{c.rank});
+    const Meaning& m = meaning_of(c.kind);
+    EXPECT_FALSE(view.in_place);
+    EXPECT_EQ(elements(view.sent, m.sends_to_each, c.question), binding.input_elements());
+    // A broadcast's buffer is the output of its root, too.
+    const bool has_it = c.kind == CollectiveKind::bcast && c.rank == c.call.root;
+    EXPECT_EQ(elements(has_it ? view.sent : view.received, m.receives_from_each, c.question),
+              binding.output_elements());
+    EXPECT_EQ(view.length() == nullptr, c.kind == CollectiveKind::barrier);
+  });
+}
+
+TEST(Meaning, InPlaceIsWhereTheScheduleHasOneMemory) {
+  for_all([](Case c) {
+    if (!may_be_in_place(c.kind)) return;
+    c.question.in_place = true;
+    (c.kind == CollectiveKind::scatter ? c.call.receive : c.call.send).buffer = const_cast<void*>(in_place);
+    const View view = view_of(c.kind, c.call, c.rank == c.call.root, in_place);
+    EXPECT_EQ(view.in_place, c.question.aliased(Rank{c.rank}));
+    if (view.in_place) {
+      EXPECT_EQ(view.both, c.kind == CollectiveKind::scatter ? &c.call.send : &c.call.receive);
+      EXPECT_EQ(view.length(), view.both);
+      EXPECT_TRUE(!view.sent && !view.received);
+    }
+  });
+}
+
+} // namespace
+} // namespace kumihimo::interpose
