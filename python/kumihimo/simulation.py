@@ -45,7 +45,7 @@ class Case:
     """One schedule to predict, or why there is none."""
 
     variant: _collectives.Variant
-    bytes: int
+    bytes: int | None  # None: the blocks' counts are listed
 
 
 def on(machine: _machine.Machine, asked: Ranks, place: Place | None = None) -> _machine.Machine:
