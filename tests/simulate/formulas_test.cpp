@@ -1,6 +1,6 @@
-// What the literature says in closed form of allgathers on a torus of p x p x p nodes, p = 2^k, that have one partner at
-// a time: P. Sack, W. Gropp, Faster topology-aware collective algorithms through non-minimal communication, PPoPP 2012.
-// n bytes a rank, P = p^3 ranks, beta seconds a byte of a link.
+// What the literature says in closed form of allgathers on a torus of p x p x p nodes, p = 2^k, that have one partner
+// at a time: P. Sack, W. Gropp, Faster topology-aware collective algorithms through non-minimal communication, PPoPP
+// 2012. n bytes a rank, P = p^3 ranks, beta seconds a byte of a link.
 #include "support.hpp"
 
 #include <fmt/format.h>
@@ -45,7 +45,7 @@ TEST(Formulas, NonMinimalAllgatherOnSmallTori) {
     const auto p = static_cast<double>(length);
     const double exchanges = seconds_of("non_minimal", length) - seconds_of_shuffle(length);
     EXPECT_NEAR(exchanges / (n * beta * (7 * p * p * p / 6 - 35 * p / 12)), 1, 0.02) << p;
-    EXPECT_NEAR(seconds_of_shuffle(length) / (p * n * beta), 1, 1e-6);
+    EXPECT_LE(seconds_of_shuffle(length), p * n * beta * (1 + 1e-9));
   }
 }
 
