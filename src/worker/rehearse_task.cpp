@@ -17,8 +17,8 @@ using nlohmann::json;
 constexpr std::int64_t warm_up_calls = 3;
 constexpr std::int64_t batches = 5; // the median of their means is told: what disturbs one does not count
 constexpr std::int64_t most_calls = 1000;
-constexpr std::int64_t message_bytes = 4 << 10;      // of a neighbour
-constexpr std::int64_t touched_bytes = 256 << 10;    // more than the caches nearest to a core hold
+constexpr std::int64_t message_bytes = 4 << 10;   // of a neighbour
+constexpr std::int64_t touched_bytes = 256 << 10; // more than the caches nearest to a core hold
 
 double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
@@ -26,7 +26,8 @@ double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 class OtherWork {
  public:
   OtherWork(const Job& job, const mpi::Library& library)
-      : library_(library), right_((job.rank() + 1) % job.ranks()), left_((job.rank() + job.ranks() - 1) % job.ranks()) {}
+      : library_(library), right_((job.rank() + 1) % job.ranks()), left_((job.rank() + job.ranks() - 1) % job.ranks()) {
+  }
 
   void operator()() {
     std::memset(touched_.data(), static_cast<int>(++done_), touched_.size());
@@ -92,7 +93,8 @@ class Rehearsal {
   // Over ranks and calls: the same on all ranks.
   double mean(std::int64_t spent_ns, std::int64_t calls) const {
     const std::vector<std::int64_t> all = job_.gather(spent_ns);
-    return seconds(std::accumulate(all.begin(), all.end(), std::int64_t{0})) / static_cast<double>(calls) / job_.ranks();
+    return seconds(std::accumulate(all.begin(), all.end(), std::int64_t{0})) / static_cast<double>(calls) /
+           job_.ranks();
   }
 
   Job& job_;
