@@ -64,6 +64,10 @@ std::vector<std::string> names_of_collectives() {
 void bind_collective(nb::module_& m) {
   m.def("collectives", &names_of_collectives, "The names of all collectives.");
   m.def(
+      "has_irregular_form",
+      [](std::string_view kind) { return known_in(unwrap(parse_collective(kind))) != Counts::Known::uniform; },
+      "kind"_a, "Whether the blocks of this collective may have counts of their own.");
+  m.def(
       "type_bytes", [](std::string_view type) { return size_of(unwrap(parse_datatype(type))); }, "type"_a);
   nb::class_<Collective>(m, "Collective", "What every rank holds at first and must hold at the end.")
       .def(
@@ -76,6 +80,15 @@ void bind_collective(nb::module_& m) {
           },
           "kind"_a, "ranks"_a, "count"_a, "type"_a = "float64", "operation"_a = "sum", "root"_a = 0,
           "in_place"_a = false)
+      .def(
+          "with_counts",
+          [](const Collective& c, std::vector<std::int64_t> table) { return unwrap(with_counts(c, std::move(table))); },
+          "counts"_a, "The same of irregular blocks: a count for each rank, in alltoall for each pair, row after row.")
+      .def(
+          "spread_counts",
+          [](const Collective& c, std::string_view spread) { return unwrap(spread_counts(spread, c)); }, "spread"_a,
+          "Counts that are hard on algorithms: zeros, one_huge, ramp, random:SEED.")
+      .def_prop_ro("irregular", [](const Collective& c) { return c.counts.irregular(); })
       .def_prop_ro("kind", [](const Collective& c) { return name_of(c.kind); })
       .def_ro("ranks", &Collective::ranks)
       .def_prop_ro("count", [](const Collective& c) { return c.counts.each; })

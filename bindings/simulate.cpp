@@ -9,6 +9,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <array>
+#include <limits>
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -25,7 +26,11 @@ Result<Model> parse_model(std::string_view name) {
 }
 
 SimulateOptions options_of(std::string_view model, bool scalar_reduction, bool keep_link_bytes) {
-  return {unwrap(parse_model(model)), scalar_reduction, keep_link_bytes};
+  SimulateOptions options;
+  options.model = unwrap(parse_model(model));
+  options.scalar_reduction = scalar_reduction;
+  options.keep_link_bytes = keep_link_bytes;
+  return options;
 }
 
 void bind_prediction(nb::module_& m) {
@@ -34,6 +39,7 @@ void bind_prediction(nb::module_& m) {
       .def_prop_ro("bound_seconds", [](const Prediction& p) { return p.bound().value; })
       .def_ro("limiting", &Prediction::limiting)
       .def_ro("accuracy", &Prediction::accuracy)
+      .def_prop_ro("is_sampled", [](const Prediction& p) { return p.sampled.has_value(); })
       .def_ro("link_bytes", &Prediction::link_bytes)
       .def("to_json", [](const Prediction& p) { return to_json(p); });
 }
@@ -50,11 +56,13 @@ NB_MODULE(_simulate, m) {
   m.def(
       "simulate",
       [](const Schedule& schedule, const Machine& machine, std::string_view model, bool scalar_reduction,
-         bool keep_link_bytes) {
-        const SimulateOptions options = options_of(model, scalar_reduction, keep_link_bytes);
+         bool keep_link_bytes, bool every_round) {
+        SimulateOptions options = options_of(model, scalar_reduction, keep_link_bytes);
+        if (every_round) options.most_steps = std::numeric_limits<double>::infinity();
         return unwrap(unlocked([&] { return simulate(schedule, machine, {}, options); }));
       },
-      "schedule"_a, "machine"_a, "model"_a = "flow", "scalar_reduction"_a = false, "keep_link_bytes"_a = false);
+      "schedule"_a, "machine"_a, "model"_a = "flow", "scalar_reduction"_a = false, "keep_link_bytes"_a = false,
+      "every_round"_a = false);
   m.def(
       "simulate_bound",
       [](const Collective& collective, const Machine& machine, bool scalar_reduction) {

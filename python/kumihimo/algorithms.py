@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kumihimo import _collectives
+from kumihimo import _collectives, _schedule
 from kumihimo.guarantees import words
 
 REDUCING = ("reduce", "allreduce", "reduce_scatter", "scan", "exscan")
@@ -21,6 +21,11 @@ are reported beside a comparison of published ones, not in it.
 result get the same bits; every run does, whenever messages arrive; and so does every placement of the same ranks, where
 the order of the operands goes by rank numbers alone. Other operations, and collectives that only move data, give the
 same bits on any number of ranks, too. [reproducible.md](reproducible.md) tells how to ask for it.
+
+*Counts*: any, where each block may have a length of its own (allgatherv, reduce_scatter, alltoallv, gatherv, scatterv;
+`--counts`); equal, where ranks relay blocks whose lengths they do not know. Every rank knows all counts of an
+allgatherv and of a reduce_scatter, the root those of a gatherv or scatterv, and in an alltoallv each rank what it sends
+and gets.
 """
 
 
@@ -33,13 +38,13 @@ def page() -> str:
 def section(kind: str) -> str:
     """One collective: a table to choose from, then each algorithm's parameters."""
     variants = _collectives.variants(kind)
-    reduces = kind in REDUCING
-    lines = ["", f"## {kind}", ""]
-    lines.append("| Algorithm | What it does | Cost |" + (" Same bits on all |" if reduces else "") + " Reference |")
-    lines.append("|---" * (5 if reduces else 4) + "|")
+    reduces, irregular = kind in REDUCING, _schedule.has_irregular_form(kind)
+    columns = ["Algorithm", "What it does", "Cost", *["Same bits on all"] * reduces, *["Counts"] * irregular]
+    lines = ["", f"## {kind}", "", row(*columns, "Reference"), "|---" * (len(columns) + 1) + "|"]
     for v in variants:
-        promised = [words(v.rounding)] if reduces else []
-        lines.append(row(f"`{v.name}`" + (" *apart*" if v.apart else ""), v.summary, v.cost, *promised, v.reference))
+        cells = [f"`{v.name}`" + (" *apart*" if v.apart else ""), v.summary, v.cost]
+        cells += [words(v.rounding)] * reduces + ["equal" if v.equal_counts else "any"] * irregular
+        lines.append(row(*cells, v.reference))
     lines += ["", "| Algorithm | Parameter | Default | Meaning |", "|---|---|---|---|"]
     lines += [row(f"`{v.name}`", f"`{p.name}`", p.initial, p.meaning) for v in variants for p in v.parameters]
     return "\n".join(lines) + "\n"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from kumihimo import _collectives, _schedule, _topology
 from kumihimo.errors import BadInput
+from kumihimo.sizes import parse_size
 
 MOST_RANKS = 2**31 - 1
 ALL = "all"
@@ -31,6 +32,7 @@ class Question:
     operation: str = "sum"
     root: int = 0
     in_place: bool = False
+    counts: str | None = None  # of irregular blocks: listed, or how they are spread about `count` or `bytes`
 
 
 def rank_space(asked: Ranks) -> _topology.RankSpace:
@@ -86,15 +88,37 @@ def _box(asked: Ranks, shape: _topology.Shape) -> _topology.RankSpace:
 
 def collective(asked: Question, ranks: int) -> _schedule.Collective:
     """The collective on this many ranks. Numbers beyond 64 bits are caught here, all others by the native side."""
-    return _schedule.Collective(
+    listed = is_listed(asked.counts)
+    if listed and (asked.count, asked.bytes) != (None, None):
+        raise BadInput("either the counts of all blocks or one length", "both", "leave one of them out")
+    regular = _schedule.Collective(
         asked.collective,
         ranks,
-        elements(asked),
+        0 if listed else elements(asked),
         asked.type,
         asked.operation,
         _within("the root", asked.root, 31),
         asked.in_place,
     )
+    if asked.counts is None:
+        return regular
+    return regular.with_counts(listed_counts(asked) if listed else regular.spread_counts(asked.counts))
+
+
+def is_listed(counts: str | None) -> bool:
+    """Whether irregular counts are given one by one."""
+    return counts is not None and counts[:1].isdecimal()
+
+
+def listed_counts(asked: Question) -> list[int]:
+    """`0,5,1MiB`: elements, or bytes where there is a unit; rows of alltoall may be parted by slashes."""
+    return [_count(word, asked.type) for word in asked.counts.replace("/", ",").split(",")]
+
+
+def _count(word: str, type_: str) -> int:
+    if word.isdecimal():
+        return _within("a count", int(word), 63)
+    return elements(Question("", bytes=parse_size(word), type=type_))
 
 
 def elements(asked: Question) -> int:
@@ -132,6 +156,9 @@ def parameters(
     overlap: bool = False,
     throttle: int | None = None,
     radix: int | None = None,
+    gap: int | None = None,
+    inner: str | None = None,
+    outer: str | None = None,
     default_segment_bytes: int | None = None,
 ) -> _collectives.Parameters:
     """The parameters of an algorithm; what is None takes its default."""
@@ -142,11 +169,18 @@ def parameters(
         "window": window,
         "throttle": throttle,
         "radix": radix,
+        "gap": gap,
     }
     for what, number in numbers.items():
         if number is not None:
             _within(what, number, 63)
-    return _collectives.Parameters(**numbers, overlap=overlap or None, default_segment_bytes=default_segment_bytes)
+    return _collectives.Parameters(
+        **numbers,
+        overlap=overlap or None,
+        inner=inner,
+        outer=outer,
+        default_segment_bytes=default_segment_bytes,
+    )
 
 
 def parameters_of(text: str) -> dict:

@@ -27,6 +27,7 @@ class Asked:
     model: str = "flow"
     simd: bool = True
     links: bool = False
+    every_round: bool = False  # none of a long loop by a sample
 
 
 @dataclass
@@ -44,7 +45,7 @@ class Case:
     """One schedule to predict, or why there is none."""
 
     variant: _collectives.Variant
-    bytes: int
+    bytes: int | None  # None: the blocks' counts are listed
 
 
 def on(machine: _machine.Machine, asked: Ranks, place: Place | None = None) -> _machine.Machine:
@@ -125,7 +126,7 @@ def predict(asked: Asked, case: Case) -> dict:
     parameters = questions.parameters(**_parameters(asked))
     schedule = case.variant.build(collective, space, parameters)
     started = time.perf_counter()
-    prediction = _simulate.simulate(schedule, machine, asked.model, not asked.simd, asked.links)
+    prediction = _simulate.simulate(schedule, machine, asked.model, not asked.simd, asked.links, asked.every_round)
     wall = time.perf_counter() - started
     result = json.loads(prediction.to_json())
     return {

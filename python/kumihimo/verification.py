@@ -56,6 +56,7 @@ class Asked:
     parameters: dict = field(default_factory=dict)
     samples: int = 6
     seed: int = 1
+    irregular: str | None = None  # how the counts of blocks are spread, or a list of them
 
 
 @dataclass
@@ -64,12 +65,13 @@ class Case:
 
     variant: _collectives.Variant
     ranks: Ranks
-    count: int
+    count: int | None
 
 
-def collectives() -> list[str]:
-    """Those that have algorithms."""
-    return list(dict.fromkeys(variant.kind for variant in _collectives.all_variants()))
+def collectives(irregular: bool = False) -> list[str]:
+    """Those that have algorithms; those whose blocks may be irregular."""
+    kinds = dict.fromkeys(variant.kind for variant in _collectives.all_variants())
+    return [kind for kind in kinds if not irregular or _schedule.has_irregular_form(kind)]
 
 
 def cases(asked: Asked) -> list[Case]:
@@ -84,6 +86,7 @@ def prove(asked: Asked, case: Case) -> dict:
     if space.ranks > MOST_RANKS:
         raise BadInput(f"at most {MOST_RANKS} ranks in a proof", str(space), "take a smaller shape")
     question = Question(case.variant.kind, case.count, None, asked.type, asked.operation, asked.root, asked.in_place)
+    question.counts = asked.irregular
     collective = questions.collective(question, space.ranks)
     schedule = case.variant.build(collective, space, questions.parameters(**asked.parameters))
     started = time.perf_counter()
@@ -119,6 +122,7 @@ def _about(schedule: _schedule.Schedule, space, case: Case) -> dict:
         "ranks_per_node": case.ranks.ranks_per_node,
         "space": str(space),
         "count": collective.count,
+        "irregular": collective.irregular,
         "bytes": collective.bytes,
         "type": collective.type,
         "in_place": collective.in_place,

@@ -25,6 +25,21 @@ inline void place_own_block(LaneBuilder& lane, const Collective& c, std::int64_t
   if (!c.aliased(Rank{static_cast<std::int32_t>(r)})) lane.step(copy(out[out_block(r)], in[in_block(r)]));
 }
 
+// Where a rank of a reduce-scatter puts the sum of its own block, named as one of the input: the output; or aside,
+// where the output lies over blocks of the input that are still to be sent, and a lane that waits for all `lanes`
+// copies it.
+inline Array own_sum(ProgramBuilder& program, bool over_others, std::int64_t r, std::int32_t lanes = 1) {
+  if (!over_others) return out;
+  const Array aside = program.scratch(Scratch{LaneId{0}, true, Layout::input_blocks, 1, 1, 1, true, r});
+  LaneBuilder last(LaneId{lanes}, "result", 1);
+  std::vector<LaneId> all;
+  for (std::int32_t l = 0; l < lanes; ++l) all.emplace_back(l);
+  last.after(std::move(all), Scope::all);
+  last.step(copy(out[out_block(r)], aside[in_block(r)]));
+  program.add(std::move(last));
+  return aside;
+}
+
 // A schedule of one lane, whose rounds `body(lane, rank)` writes. Unsegmented unless segments are asked for.
 template <class F>
 Result<Schedule> one_lane(const Collective& c, const Parameters& p, std::string role, F body) {

@@ -57,6 +57,8 @@ Status check_question(const Collective& c, const RankSpace& space, const Paramet
                      fmt::format("{} elements of {} bytes on {} ranks", c.counts.each, c.type_bytes, c.ranks));
   if (c.reduces() && !is_applicable(c.type, c.operation))
     return bad_input(fmt::format("an operation that {} has", name_of(c.type)), std::string(name_of(c.operation)));
+  if (p.gap && *p.gap < 0)
+    return bad_input("a gap is at least 0", fmt::format("{}", *p.gap), "leave gap out for the default");
   const std::pair<std::string_view, const std::optional<std::int64_t>*> sizes[] = {
       {"trees", &p.trees},   {"segment_bytes", &p.segment_bytes}, {"segments", &p.segments},
       {"window", &p.window}, {"throttle", &p.throttle},           {"radix", &p.radix}};
@@ -97,8 +99,15 @@ Result<Schedule> Variant::build(const Collective& collective, const RankSpace& s
                                               {p.window.has_value(), "window", "window"},
                                               {p.overlap.has_value(), "overlap", "overlap"},
                                               {p.throttle.has_value(), "throttle", "throttle"},
-                                              {p.radix.has_value(), "radix", "radix"}})
+                                              {p.radix.has_value(), "radix", "radix"},
+                                              {p.gap.has_value(), "gap", "gap"},
+                                              {p.inner.has_value(), "inner", "inner"},
+                                              {p.outer.has_value(), "outer", "outer"}})
     if (given && !takes(row)) return not_applicable(fmt::format("{} has no parameter {}", name, parameter));
+
+  const Counts::Known known = collective.counts.known;
+  if ((known == Counts::Known::local || known == Counts::Known::rooted) && !equal_counts.empty())
+    return not_applicable(equal_counts);
 
   // One rank alone has no algorithm, but what is asked for must be sound all the same.
   if (collective.ranks == 1)
@@ -142,8 +151,31 @@ Result<const Variant*> Registry::find(CollectiveKind kind, std::string_view name
       edit_distance(*nearest, name) * 2 <= nearest->size() ? fmt::format("did you mean {}?", *nearest) : "");
 }
 
+namespace {
+
+// All ranks must come to the same number, whatever they know of the counts: by the longest block where all know it.
+Result<Segments> segments_of_irregular(const Collective& c, const Parameters& p, std::int64_t lane_parts,
+                                       Pipelining unasked) {
+  constexpr std::int64_t most = std::int64_t{1} << 20;
+  if (p.segments) {
+    if (*p.segments > most)
+      return bad_input(fmt::format("at most {} segments of irregular blocks", most), fmt::format("{}", *p.segments));
+    return Segments{*p.segments};
+  }
+  if (unasked == Pipelining::whole_message && !p.segment_bytes) return Segments{1};
+  if (c.counts.known != Counts::Known::global)
+    return not_applicable("no rank knows the longest block, from which segments of a given size are numbered");
+  const std::int64_t longest = *std::max_element(c.counts.table->begin(), c.counts.table->end());
+  const Wide step = static_cast<Wide>(p.segment_bytes.value_or(p.default_segment_bytes)) * lane_parts;
+  const auto count = static_cast<std::int64_t>((static_cast<Wide>(longest) * c.type_bytes + step - 1) / step);
+  return Segments{std::clamp<std::int64_t>(count, 1, most)};
+}
+
+} // namespace
+
 Result<Segments> choose_segments(const Collective& c, const Parameters& p, std::int64_t lane_parts,
                                  Pipelining unasked) {
+  if (c.counts.irregular()) return segments_of_irregular(c, p, lane_parts, unasked);
   const std::int64_t most = std::max<std::int64_t>(1, c.counts.each);
   if (p.segments) {
     if (*p.segments > most)
@@ -186,12 +218,18 @@ const Registry& Registry::standard() {
                       reduce_scatter_recursive_halving_rows,
                       alltoall_direct_rows,
                       alltoall_bruck_rows,
+                      alltoall_by_axes_rows,
                       rooted_binomial_rows,
                       rooted_linear_rows,
                       barrier_dissemination_rows,
                       barrier_binomial_rows,
                       scan_recursive_doubling_rows,
-                      scan_chain_rows})
+                      scan_chain_rows,
+                      swing_rows,
+                      bine_butterfly_rows,
+                      bine_tree_rows,
+                      rooted_bine_rows,
+                      hierarchical_rows})
       for (Variant& v : rows()) r.add(std::move(v));
     return r;
   }();

@@ -23,6 +23,9 @@ struct Parameters {
   std::optional<bool> overlap;               // broadcast follows reduce segment by segment
   std::optional<std::int64_t> throttle;      // messages of a direct exchange at once
   std::optional<std::int64_t> radix;         // of the digits of a distance
+  std::optional<std::int64_t> gap;           // pacing: messages' lengths for which a link stays idle after each
+  std::optional<std::string> inner;          // the algorithm within nodes
+  std::optional<std::string> outer;          // the one between nodes
 
   // The segment size where neither it nor the number of segments is asked for: the machine's, not the caller's wish, so
   // that an algorithm which does not pipeline by default ignores it.
@@ -50,8 +53,9 @@ struct Variant {
   std::string cost;      // in alpha, beta, gamma for P ranks and n bytes
   std::string reference; // paper, section
   std::vector<Parameter> parameters;
-  bool apart = false;  // our own extension of a published algorithm: reported beside the comparison, not in it
-  Guarantees rounding; // of reductions that round; others give the same bits in any order
+  std::string equal_counts; // why blocks whose lengths not every rank knows do not fit, if they do not
+  bool apart = false;       // our own extension of a published algorithm: reported beside the comparison, not in it
+  Guarantees rounding;      // of reductions that round; others give the same bits in any order
 
   // The schedule, or why there is none: `not_applicable` with the reason, or bad input.
   std::function<Result<Schedule>(const Collective&, const RankSpace&, const Parameters&)> recipe;

@@ -34,8 +34,9 @@ Rows reduce_scatter_ring_rows();              // reduce_scatter/ring.cpp
 Rows reduce_scatter_pairwise_rows();          // reduce_scatter/pairwise.cpp
 Rows reduce_scatter_recursive_halving_rows(); // reduce_scatter/recursive_halving.cpp
 
-Rows alltoall_direct_rows(); // alltoall/direct.cpp
-Rows alltoall_bruck_rows();  // alltoall/bruck.cpp
+Rows alltoall_direct_rows();  // alltoall/direct.cpp
+Rows alltoall_bruck_rows();   // alltoall/bruck.cpp
+Rows alltoall_by_axes_rows(); // alltoall/by_axes.cpp
 
 Rows rooted_binomial_rows(); // rooted/binomial.cpp
 Rows rooted_linear_rows();   // rooted/linear.cpp
@@ -45,5 +46,12 @@ Rows barrier_binomial_rows();      // barrier/binomial.cpp
 
 Rows scan_recursive_doubling_rows(); // scan/recursive_doubling.cpp
 Rows scan_chain_rows();              // scan/chain.cpp
+
+Rows swing_rows();          // butterflies/swing.cpp
+Rows bine_butterfly_rows(); // butterflies/swing.cpp
+Rows bine_tree_rows();      // trees/bine.cpp
+Rows rooted_bine_rows();    // rooted/bine.cpp
+
+Rows hierarchical_rows(); // levels/hierarchical.cpp
 
 } // namespace kumihimo

@@ -169,7 +169,9 @@ class Compiler {
     for_each_step(lane.body, [&](const Step& step) {
       if (step.target.buffer.kind != Buffer::Kind::scratch) return;
       const auto s = static_cast<std::size_t>(step.target.buffer.index);
-      if (s < p_.scratch_.size() && p_.program_->scratch[s].shared) code.readers_window = p_.scratch_[s].window;
+      if (s >= p_.scratch_.size()) return;
+      const Scratch& scratch = p_.program_->scratch[s];
+      if (scratch.shared && !scratch.named) code.readers_window = p_.scratch_[s].window;
     });
     if (code.readers_window == 0) return;
     for (std::size_t other = 0; other < p_.program_->lanes.size(); ++other)

@@ -90,6 +90,7 @@ std::string program_json(const Schedule& schedule, Rank rank) {
   if (c.has_root()) j["root"] = c.root.value;
   j["in_place"] = c.in_place;
   j["count"] = c.counts.each;
+  if (c.counts.irregular()) j["counts"] = *c.counts.table;
   j["type"] = name_of(c.type);
   if (c.reduces()) j["operation"] = name_of(c.operation);
   j["algorithm"] = schedule.algorithm;

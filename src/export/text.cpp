@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -73,6 +74,7 @@ class ProgramText {
   static std::string scratch(const Scratch& s, std::size_t index) {
     const std::string_view unit = s.layout == Layout::vector ? "part" : "block";
     const std::string owner = s.shared ? "all lanes share it" : fmt::format("of lane {}", s.lane.value);
+    if (s.named && s.layout == Layout::vector) return fmt::format("scratch{}: the whole vector, {}", index, owner);
     if (s.named) return fmt::format("scratch{}: {} blocks from {} on, {}", index, s.units, s.first, owner);
     return fmt::format("scratch{}: {} cell{} of {} {}{}{}, {}", index, s.cells, s.cells == 1 ? "" : "s", s.units, unit,
                        s.units == 1 ? "" : "s", s.parts == 1 ? "" : fmt::format(" of {}", s.parts), owner);
@@ -127,10 +129,15 @@ class ProgramText {
   Page page_;
 };
 
+std::string elements_text(const Counts& counts) {
+  if (!counts.irregular()) return fmt::format("{} element{}", counts.each, counts.each == 1 ? "" : "s");
+  const auto [least, most] = std::minmax_element(counts.table->begin(), counts.table->end());
+  return fmt::format("irregular blocks, {} to {} elements", *least, *most);
+}
+
 std::string question(const Schedule& schedule, const RankSpace& space) {
   const Collective& c = schedule.collective;
-  std::string text = fmt::format("{} of {} element{} of {}", name_of(c.kind), c.counts.each,
-                                 c.counts.each == 1 ? "" : "s", name_of(c.type));
+  std::string text = fmt::format("{} of {} of {}", name_of(c.kind), elements_text(c.counts), name_of(c.type));
   if (c.reduces()) text += fmt::format(" ({})", name_of(c.operation));
   if (c.has_root()) text += fmt::format(", root {}{}", c.root.value, coordinates(space, c.root.value));
   if (c.in_place) text += ", in place";

@@ -25,6 +25,14 @@ Result<Parameters> parameters_of(const Json& entry, const std::string& where) {
       p.overlap = value.get<bool>();
       continue;
     }
+    if ((name == "inner" || name == "outer") && value.is_string()) {
+      (name == "inner" ? p.inner : p.outer) = value.get<std::string>();
+      continue;
+    }
+    if (name == "gap" && value.is_number_unsigned()) {
+      p.gap = value.get<std::int64_t>();
+      continue;
+    }
     std::optional<std::int64_t>* const field = name == "trees"           ? &p.trees
                                                : name == "segment_bytes" ? &p.segment_bytes
                                                : name == "segments"      ? &p.segments

@@ -184,12 +184,14 @@ std::int64_t Binding::output_elements() const {
 }
 
 std::int64_t Binding::named_elements(const Scratch& named) const {
+  if (named.layout == Layout::vector) return collective_.counts.each;
   const std::int64_t ranks = collective_.ranks, straight = std::min(named.units, ranks - named.first);
   return block_begin(named.layout, named.first + straight) - block_begin(named.layout, named.first) +
          block_begin(named.layout, named.units - straight);
 }
 
 void Binding::lay_into(const Scratch& named, std::vector<ElementRun>& runs, std::size_t from) const {
+  if (named.layout == Layout::vector) return; // the whole of it
   const std::int64_t begin = block_begin(named.layout, named.first);
   const std::int64_t before = block_begin(named.layout, collective_.ranks) - begin; // the first block's place
   std::vector<ElementRun> laid;

@@ -1,9 +1,15 @@
 #include "schedule/collective.hpp"
 
+#include "base/wide.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
+#include <charconv>
+#include <limits>
+#include <random>
 
 namespace kumihimo {
 namespace {
@@ -56,6 +62,102 @@ Collective make_collective(CollectiveKind kind, std::int32_t ranks, std::int64_t
   c.root = root;
   c.in_place = in_place || kind == CollectiveKind::bcast;
   return c;
+}
+
+Counts::Known known_in(CollectiveKind kind) {
+  switch (kind) {
+  case CollectiveKind::allgather:
+  case CollectiveKind::reduce_scatter:
+    return Counts::Known::global;
+  case CollectiveKind::alltoall:
+    return Counts::Known::local;
+  case CollectiveKind::gather:
+  case CollectiveKind::scatter:
+    return Counts::Known::rooted;
+  default:
+    return Counts::Known::uniform;
+  }
+}
+
+namespace {
+
+Result<std::int64_t> entries_of(const Collective& c) {
+  const Counts::Known known = known_in(c.kind);
+  if (known == Counts::Known::uniform)
+    return bad_input("a collective of blocks, which may have counts of their own", std::string(name_of(c.kind)));
+  constexpr std::int64_t most = std::int64_t{1} << 27;
+  const std::int64_t entries = std::int64_t{c.ranks} * (known == Counts::Known::local ? c.ranks : 1);
+  if (entries > most)
+    return bad_input(fmt::format("at most {} counts", most), fmt::format("{}", entries), "take fewer ranks");
+  return entries;
+}
+
+} // namespace
+
+Result<Collective> with_counts(Collective c, std::vector<std::int64_t> table) {
+  const Result<std::int64_t> entries = entries_of(c);
+  if (!entries) return entries.error();
+  const auto given = static_cast<std::int64_t>(table.size());
+  if (given != *entries)
+    return bad_input(fmt::format("{} counts, one for each {}", *entries,
+                                 *entries == c.ranks ? "rank" : "pair of ranks, row after row"),
+                     fmt::format("{}", given));
+  constexpr std::int64_t most = std::int64_t{1} << 60;
+  const std::int64_t limit = most / c.type_bytes;
+  std::int64_t sum = 0;
+  for (const std::int64_t n : table) {
+    if (n < 0) return bad_input("a count is at least 0", fmt::format("{}", n));
+    if (n > limit - sum) return bad_input("all counts together must fit in 60 bits of bytes", fmt::format("{}", n));
+    sum += n;
+  }
+  if (c.kind == CollectiveKind::alltoall && c.in_place)
+    for (std::int64_t a = 0; a < c.ranks; ++a)
+      for (std::int64_t b = 0; b < a; ++b)
+        if (table[a * c.ranks + b] != table[b * c.ranks + a])
+          return bad_input(
+              "in place as many elements from a rank as to it",
+              fmt::format("{} from rank {} to {}, {} back", table[a * c.ranks + b], a, b, table[b * c.ranks + a]));
+  c.counts = {known_in(c.kind), sum / *entries, std::make_shared<const std::vector<std::int64_t>>(std::move(table))};
+  return c;
+}
+
+Result<std::vector<std::int64_t>> spread_counts(std::string_view spread, const Collective& c) {
+  const Result<std::int64_t> entries = entries_of(c);
+  if (!entries) return entries.error();
+  constexpr std::string_view random = "random:";
+  std::uint64_t seed = 0;
+  const bool drawn = spread.starts_with(random);
+  if (drawn) {
+    const std::string_view digits = spread.substr(random.size());
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), seed);
+    if (error != std::errc{} || end != digits.data() + digits.size())
+      return bad_input("a seed from 0 to 2^64 - 1, as in random:7", fmt::format("'{}'", spread));
+  } else if (spread != "zeros" && spread != "one_huge" && spread != "ramp") {
+    return bad_input("counts are numbers, or zeros, one_huge, ramp, random:SEED", fmt::format("'{}'", spread));
+  }
+  const std::int64_t each = c.counts.each, last = std::max<std::int64_t>(1, *entries - 1), huge = *entries / 2;
+  if (each > std::numeric_limits<std::int64_t>::max() / 4 / c.type_bytes / *entries)
+    return bad_input("all counts together must fit in 60 bits of bytes",
+                     fmt::format("{} blocks of {} elements", *entries, each));
+  std::mt19937_64 engine(seed);
+  std::vector<std::int64_t> table(static_cast<std::size_t>(*entries));
+  for (std::int64_t i = 0; i < *entries; ++i) {
+    std::int64_t& n = table[static_cast<std::size_t>(i)];
+    if (drawn) {
+      const std::uint64_t dice = engine() >> 11U;
+      n = dice % 4 == 0 ? 0 : static_cast<std::int64_t>(dice / 4 % (2 * static_cast<std::uint64_t>(each) + 1));
+    } else if (spread == "zeros") {
+      n = i % 3 == 1 ? 3 * each : 0;
+    } else if (spread == "one_huge") {
+      n = i == huge ? *entries * each : std::min<std::int64_t>(each, 1);
+    } else {
+      n = static_cast<std::int64_t>(static_cast<Wide>(2 * each) * i / last);
+    }
+  }
+  if (c.kind == CollectiveKind::alltoall && c.in_place)
+    for (std::int64_t a = 0; a < c.ranks; ++a)
+      for (std::int64_t b = 0; b < a; ++b) table[b * c.ranks + a] = table[a * c.ranks + b];
+  return table;
 }
 
 } // namespace kumihimo

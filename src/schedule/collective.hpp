@@ -44,9 +44,14 @@ struct Counts {
     rooted   // block b has table[b]; the root knows all, others their own (gatherv)
   };
   Known known = Known::uniform;
-  std::int64_t each = 0;
+  std::int64_t each = 0; // of irregular blocks their mean, which people alone are told: no rank need know it
   std::shared_ptr<const std::vector<std::int64_t>> table;
+
+  bool irregular() const { return known != Known::uniform; }
 };
+
+// Who knows the counts of a collective's irregular form (allgatherv, alltoallv, ...); uniform where it has none.
+Counts::Known known_in(CollectiveKind kind);
 
 struct Collective {
   CollectiveKind kind = CollectiveKind::allreduce;
@@ -70,5 +75,15 @@ struct Collective {
 Collective make_collective(CollectiveKind kind, std::int32_t ranks, std::int64_t count,
                            DataType type = DataType::float64, Operation operation = Operation::sum, Rank root = Rank{0},
                            bool in_place = false);
+
+// The same question of irregular blocks: the v-form. `table` is as Counts says for its kind; only in alltoall has it an
+// entry for each pair.
+Result<Collective> with_counts(Collective collective, std::vector<std::int64_t> table);
+
+// Counts that are hard on algorithms, for collectives of about `each` elements a block.
+//   zeros: two of three blocks are empty      one_huge: one block has all, the others one element each at most
+//   ramp: from nothing to twice the mean      random:SEED: up to twice the mean, a quarter of them empty
+// In place alltoall sends back as much as it gets, so its counts are symmetric.
+Result<std::vector<std::int64_t>> spread_counts(std::string_view spread, const Collective& collective);
 
 } // namespace kumihimo

@@ -79,9 +79,9 @@ struct Chunk {
 
 // Scratch of one rank: `cells` cells, each large enough for `units` units (parts of `parts`, or blocks) of any segment,
 // one copy for each window slot of its lane. A named one is a piece of an array of blocks instead: blocks first ..
-// first + units - 1, cyclically, of all segments, each where its name puts it; its one cell is 0. Private to one lane,
-// or shared by all lanes of the rank; a shared slot is reused only when every lane that is `after` its writer has
-// finished that segment.
+// first + units - 1, cyclically, of all segments, each where its name puts it, or a whole vector; its one cell is 0.
+// Private to one lane, or shared by all lanes of the rank; a shared slot is reused only when every lane that is `after`
+// its writer has finished that segment. A named one is never reused.
 struct Scratch {
   LaneId lane;
   bool shared = false;

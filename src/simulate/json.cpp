@@ -35,6 +35,13 @@ std::string to_json(const Prediction& p) {
                  {"limiting", p.limiting},
                  {"accuracy", p.accuracy},
                  {"doubtful_sharing", p.doubtful_sharing}};
+  j["sampled"] = nullptr;
+  if (p.sampled)
+    j["sampled"] = {{"rounds", p.sampled->rounds},
+                    {"of", p.sampled->of},
+                    {"seed", p.sampled->seed},
+                    {"seconds_low", p.sampled->low.value},
+                    {"seconds_high", p.sampled->high.value}};
   if (!p.link_bytes.empty()) j["link_bytes"] = p.link_bytes;
   return j.dump();
 }

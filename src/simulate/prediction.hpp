@@ -5,6 +5,7 @@
 #include "base/units.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,14 @@ struct Phase {
   Seconds communication() const { return {seconds.value - compute.value}; } // not hidden behind computing
 };
 
+// Of a loop that was too long to be walked: so many of its iterations were, drawn by this seed, and the 95 % interval
+// of the time that all would take.
+struct Sampled {
+  std::int64_t rounds = 0, of = 0;
+  std::uint64_t seed = 0;
+  Seconds low, high;
+};
+
 struct Prediction {
   Model model = Model::flow;
   Seconds seconds;
@@ -55,6 +64,8 @@ struct Prediction {
   Seconds bound() const; // the highest of them
   std::string limiting;  // what the time is spent on, by name: "link +x at (3,0,1)", "reductions at rank 7"
   std::string accuracy;  // empty, or why the figure may be far from the exact one
+
+  std::optional<Sampled> sampled;
 
   // What sharing adds to the critical path with messages that begin or end at other times, as a part of it (flow).
   double doubtful_sharing = 0;

@@ -46,7 +46,7 @@ Result<Prediction> simulate(const Schedule& schedule, const Machine& machine, st
   auto network = simulation::Network::make(machine, schedule.ranks(), node_of_rank, options.scalar_reduction);
   if (!network) return network.error();
   auto p = options.model == Model::exact ? simulation::predict_exact(schedule, *network)
-                                         : simulation::predict_flow(schedule, *network);
+                                         : simulation::predict_flow(schedule, *network, options.most_steps);
   if (!p) return p;
   p->bounds = simulation::lower_bounds(schedule.collective, *network);
   if (!options.keep_link_bytes) p->link_bytes = {};

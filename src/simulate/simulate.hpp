@@ -14,6 +14,9 @@ struct SimulateOptions {
   Model model = Model::flow;
   bool scalar_reduction = false; // reduce at the rate without SIMD
   bool keep_link_bytes = false;  // fill Prediction::link_bytes
+  // flow: of loops whose peers change with every iteration, all steps of all ranks that are walked; of longer ones a
+  // sample of the iterations stands for all, and Prediction::sampled says so.
+  double most_steps = 3e6;
 };
 
 // node_of_rank places the ranks; empty: consecutive ranks on consecutive nodes, ranks_per_node on each. Errors: more

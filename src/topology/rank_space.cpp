@@ -77,6 +77,11 @@ RankSpace RankSpace::recognise(const Shape& machine, std::span<const NodeId> nod
   RankSpace fallback = row(ranks);
   const std::int32_t each = ranks_on.empty() ? 1 : ranks_on.begin()->second;
   fallback.ranks_per_node_ = each;
+  std::map<std::int32_t, std::vector<Rank>> members;
+  for (std::int32_t r = 0; r < ranks; ++r) members[node_of_rank[r].value].push_back(Rank{r});
+  std::vector<std::vector<Rank>> groups;
+  for (auto& [node, of_node] : members) groups.push_back(std::move(of_node));
+  fallback.nodes_ = std::make_shared<const std::vector<std::vector<Rank>>>(std::move(groups));
   for (auto [node, n] : ranks_on)
     if (n != each) fallback.ranks_per_node_ = 0;
   if (fallback.ranks_per_node_ == 0) {
@@ -123,6 +128,29 @@ RankSpace RankSpace::recognise(const Shape& machine, std::span<const NodeId> nod
     s.levels_.clear();
   }
   return s;
+}
+
+std::vector<std::vector<Rank>> RankSpace::nodes() const {
+  if (nodes_) return *nodes_;
+  std::vector<std::vector<Rank>> groups(static_cast<std::size_t>(ranks_ / ranks_per_node_));
+  for (std::int32_t place = 0; place < ranks_; ++place)
+    groups[static_cast<std::size_t>(place / ranks_per_node_)].push_back(rank_at(place));
+  for (auto& group : groups) std::sort(group.begin(), group.end());
+  return groups;
+}
+
+RankSpace RankSpace::between_nodes() const {
+  if (nodes_) return row(static_cast<std::int32_t>(nodes_->size()));
+  if (ranks_per_node_ == ranks_) return row(1);
+  if (!has_shape_) {
+    std::vector<Level> of_nodes;
+    for (const Level& level : levels_)
+      if (level.size > ranks_per_node_) of_nodes.push_back({level.name, level.size / ranks_per_node_});
+    return on_switches(ranks_ / ranks_per_node_, 1, of_nodes);
+  }
+  std::vector<Axis> axes = shape_.axes();
+  if (ranks_per_node_ > 1) axes.pop_back();
+  return box(Shape(std::move(axes)));
 }
 
 std::string RankSpace::name() const {

@@ -47,6 +47,11 @@ class RankSpace {
   // order.
   const std::vector<Level>& levels() const { return levels_; }
 
+  // The ranks of each node in rank order; nodes in the shape's order where there is one.
+  std::vector<std::vector<Rank>> nodes() const;
+  // The space of one rank a node, in the order of nodes().
+  RankSpace between_nodes() const;
+
   // Where a rank stands in the shape, and who stands there. The identity unless the ranks of the box are numbered in
   // another order than row-major.
   std::int32_t place(Rank rank) const { return order_ ? order_->place_of_rank[rank.value] : rank.value; }
@@ -68,6 +73,7 @@ class RankSpace {
   std::vector<std::int32_t> node_sizes_;
   std::vector<Level> levels_;
   std::shared_ptr<const Order> order_;
+  std::shared_ptr<const std::vector<std::vector<Rank>>> nodes_; // only of a row whose ranks share nodes
 };
 
 } // namespace kumihimo

@@ -22,7 +22,7 @@ std::int64_t shared_slots_written(const Program& program, const Lane& lane, Segm
     for (const Step& step : round.steps) {
       if (step.target.buffer.kind != Buffer::Kind::scratch) continue;
       const Scratch& scratch = program.scratch[step.target.buffer.index];
-      if (!scratch.shared) continue;
+      if (!scratch.shared || scratch.named) continue;
       const std::int64_t window = scratch_window(program, scratch, segments);
       slots = slots == 0 ? window : std::min(slots, window);
     }

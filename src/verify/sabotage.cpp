@@ -1,5 +1,6 @@
 #include "verify/sabotage.hpp"
 
+#include "schedule/cursor.hpp"
 #include "verify/sabotage_spots.hpp"
 
 #include <algorithm>
@@ -216,22 +217,38 @@ Wrong cyclic_wait(const Schedule& s) {
   return std::nullopt;
 }
 
-bool has_lane(const Program& p, LaneId id) {
-  for (const Lane& lane : p.lanes)
-    if (lane.id == id) return true;
-  return false;
+// Whether a lane has a step for which `has` holds of one of its chunks.
+template <class F>
+bool any_chunk(const Lane& lane, Segments segments, F has) {
+  bool any = false;
+  for_each_round_as_written(lane, segments, [&](const Round& round, Values) {
+    for (const Step& step : round.steps)
+      for (const Chunk* chunk : {&step.source, &step.right, &step.target})
+        any |= chunk->exists() && has(*chunk, chunk == &step.target);
+  });
+  return any;
+}
+
+// Whether the later lane uses a buffer that the earlier one writes.
+bool uses_what_is_written(const Lane& earlier, const Lane& later, Segments segments) {
+  return any_chunk(earlier, segments, [&](const Chunk& written, bool target) {
+    return target && any_chunk(later, segments, [&](const Chunk& used, bool) { return used.buffer == written.buffer; });
+  });
 }
 
 Wrong after_left_out(const Schedule& s) {
-  for (std::int32_t r = 0; r < s.ranks(); ++r)
-    for (const Lane& lane : s.program(Rank{r}).lanes)
-      for (const After& after : lane.after)
-        for (const LaneId id : after.lanes)
-          if (has_lane(s.program(Rank{r}), id))
+  for (std::int32_t r = 0; r < s.ranks(); ++r) {
+    const Program program = s.program(Rank{r});
+    for (const Lane& lane : program.lanes)
+      for (const Lane& earlier : program.lanes)
+        for (const After& after : lane.after)
+          if (std::count(after.lanes.begin(), after.lanes.end(), earlier.id) > 0 &&
+              uses_what_is_written(earlier, lane, s.segments))
             return with_program(s, Rank{r}, [later = lane.id](Program& p) {
               for (Lane& l : p.lanes)
                 if (l.id == later) l.after.clear();
             });
+  }
   return std::nullopt;
 }
 

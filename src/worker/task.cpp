@@ -29,6 +29,9 @@ Parameters parameters_of(const json& given) {
   read(given, "overlap", p.overlap);
   read(given, "throttle", p.throttle);
   read(given, "radix", p.radix);
+  read(given, "gap", p.gap);
+  read(given, "inner", p.inner);
+  read(given, "outer", p.outer);
   read(given, "default_segment_bytes", p.default_segment_bytes);
   return p;
 }

@@ -17,6 +17,13 @@ RankSpace unequal_nodes() {
   return RankSpace::recognise(*Shape::parse("3"), node_of_rank);
 }
 
+// The same nodes, whose ranks do not follow each other.
+RankSpace mixed_nodes() {
+  const std::vector<NodeId> node_of_rank = {NodeId{2}, NodeId{0}, NodeId{0}, NodeId{2},
+                                            NodeId{1}, NodeId{0}, NodeId{2}};
+  return RankSpace::recognise(*Shape::parse("3"), node_of_rank);
+}
+
 // The same in every run and on every machine.
 std::uint64_t hash_of(const std::string& text) {
   std::uint64_t h = 0xcbf29ce484222325ULL;
@@ -54,6 +61,12 @@ class Sampler {
     if (parameter == "trees" && dice < 2) p.trees = 1 + static_cast<std::int64_t>(below(6));
     if (parameter == "window" && dice < 4) p.window = 1 + static_cast<std::int64_t>(below(4));
     if (parameter == "throttle" && dice < 3) p.throttle = 1 + static_cast<std::int64_t>(below(5));
+    if (parameter == "gap" && dice < 3) p.gap = static_cast<std::int64_t>(below(3));
+    if (parameter == "inner" && dice < 2) p.inner = "linear";
+    if (parameter == "outer" && dice < 4) {
+      const auto all = Registry::standard().variants(collective.kind);
+      p.outer = all[below(all.size())]->name;
+    }
     if (parameter == "radix" && dice < 4) p.radix = 2 + static_cast<std::int64_t>(below(6));
     if (parameter == "overlap" && dice < 2) p.overlap = dice == 0;
     if (parameter != "segment_bytes" && parameter != "segments") return;
@@ -82,10 +95,11 @@ const std::vector<Place>& all_places() {
       all.push_back({shape, RankSpace::box(*Shape::parse(shape))});
     for (const std::int32_t ranks : {2, 3, 6, 7, 12, 17})
       all.push_back({fmt::format("row {}", ranks), RankSpace::row(ranks)});
-    for (const std::int32_t ranks : {4, 7}) all.push_back({fmt::format("node {}", ranks), RankSpace::node(ranks)});
     all.push_back({"2x2 x 2 ranks", RankSpace::box(*Shape::parse("2x2"), 2)});
-    all.push_back({"3x2m x 3 ranks", RankSpace::box(*Shape::parse("3x2m"), 3)});
     all.push_back({"nodes of 3, 1 and 3 ranks", unequal_nodes()});
+    all.push_back({"3x2m x 3 ranks", RankSpace::box(*Shape::parse("3x2m"), 3)});
+    all.push_back({"nodes of mixed ranks", mixed_nodes()});
+    for (const std::int32_t ranks : {4, 7}) all.push_back({fmt::format("node {}", ranks), RankSpace::node(ranks)});
     all.push_back({"fat tree, 7 nodes", RankSpace::on_switches(7, 1, {{"switch", 3}})});
     all.push_back({"fat tree, 5 nodes x 2 ranks", RankSpace::on_switches(5, 2, {{"switch", 2}})});
     all.push_back({"dragonfly, 9 nodes", RankSpace::on_switches(9, 1, {{"group", 4}, {"switch", 2}})});
@@ -101,12 +115,15 @@ std::string Case::name() const {
   const auto given = [](const char* what, const auto& value) {
     return value ? fmt::format(" {}={}", what, *value) : std::string();
   };
-  return fmt::format("{} elements, {}, root {}{}{}{}{}{}{}{}{} default_segment_bytes={} seed={}", c.counts.each,
-                     question.arithmetic.name(), c.root.value, c.in_place ? ", in place" : "",
-                     given("trees", parameters.trees), given("segments", parameters.segments),
-                     given("segment_bytes", parameters.segment_bytes), given("window", parameters.window),
-                     given("overlap", parameters.overlap), given("throttle", parameters.throttle),
-                     given("radix", parameters.radix), parameters.default_segment_bytes, question.seed);
+  return fmt::format("{}{} elements, {}, root {}{}{}{}{}{}{}{}{} default_segment_bytes={} seed={}",
+                     spread.empty() ? "" : spread + " about ", c.counts.each, question.arithmetic.name(), c.root.value,
+                     c.in_place ? ", in place" : "", given("trees", parameters.trees),
+                     given("segments", parameters.segments), given("segment_bytes", parameters.segment_bytes),
+                     given("window", parameters.window), given("overlap", parameters.overlap),
+                     given("throttle", parameters.throttle),
+                     given("radix", parameters.radix) + given("gap", parameters.gap) +
+                         given("inner", parameters.inner) + given("outer", parameters.outer),
+                     parameters.default_segment_bytes, question.seed);
 }
 
 std::vector<Case> cases(const Variant& variant, const Place& place) {
@@ -118,6 +135,16 @@ std::vector<Case> cases(const Variant& variant, const Place& place) {
                                                ? std::vector<std::int64_t>{0, 1, ranks - 1, ranks, 61, 1009}
                                                : std::vector<std::int64_t>{0, 1, 2, 7, 61};
   for (const std::int64_t count : counts) all.push_back(sampler.draw(count));
+  if (known_in(variant.kind) == Counts::Known::uniform) return all;
+  for (const char* spread : {"zeros", "one_huge", "ramp", "random:1", "random:2"}) {
+    Case c = sampler.draw(7);
+    c.spread = spread;
+    Collective& collective = c.question.collective;
+    collective = *with_counts(collective, *spread_counts(spread, collective));
+    if (c.parameters.segment_bytes && collective.counts.known != Counts::Known::global)
+      c.parameters.segment_bytes.reset();
+    all.push_back(c);
+  }
   return all;
 }
 

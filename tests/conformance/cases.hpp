@@ -17,6 +17,7 @@ const std::vector<Place>& all_places();
 struct Case {
   Question question;
   kumihimo::Parameters parameters;
+  std::string spread; // of irregular counts
   std::string name() const;
 };
 // For each count of interest one case, its other choices drawn (the same in every run).

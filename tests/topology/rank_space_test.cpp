@@ -222,5 +222,31 @@ TEST(RankSpace, HasLevelsWhereThereAreNoAxes) {
   EXPECT_EQ(RankSpace::node(8, {{"package", 8}, {"numa", 4}, {"core", 1}}).levels(), (std::vector<Level>{{"numa", 4}}));
 }
 
+// Ranks of nodes and the space between nodes, however the ranks were placed.
+TEST(RankSpaceNodes, HoldTheirRanksAndLeaveASpaceBetweenThem) {
+  using Ranks = std::vector<Rank>;
+  const RankSpace box = RankSpace::box(*Shape::parse("3x2"), 2);
+  EXPECT_EQ(box.nodes().size(), 6u);
+  EXPECT_EQ(box.nodes()[1], (Ranks{Rank{2}, Rank{3}}));
+  EXPECT_EQ(box.between_nodes().name(), "torus 3x2");
+  EXPECT_EQ(RankSpace::node(4).nodes().size(), 1u);
+  EXPECT_EQ(RankSpace::node(4).between_nodes().ranks(), 1);
+  EXPECT_EQ(RankSpace::row(4).nodes().size(), 4u);
+  EXPECT_EQ(RankSpace::row(4).between_nodes().ranks(), 4);
+  const RankSpace switches = RankSpace::on_switches(6, 2, {{"switch", 3}});
+  EXPECT_EQ(switches.nodes()[5], (Ranks{Rank{10}, Rank{11}}));
+  EXPECT_EQ(switches.between_nodes().name(), "row of 6 ranks, 3 a switch");
+
+  const std::vector<NodeId> unequal = {NodeId{2}, NodeId{0}, NodeId{2}, NodeId{1}, NodeId{2}};
+  const RankSpace mixed = RankSpace::recognise(*Shape::parse("3"), unequal);
+  EXPECT_EQ(mixed.nodes(), (std::vector<Ranks>{{Rank{1}}, {Rank{3}}, {Rank{0}, Rank{2}, Rank{4}}}));
+  EXPECT_EQ(mixed.between_nodes().ranks(), 3);
+
+  const std::vector<NodeId> turned = {NodeId{1}, NodeId{0}, NodeId{1}, NodeId{0}};
+  const RankSpace in_turn = RankSpace::recognise(*Shape::parse("2"), turned);
+  EXPECT_EQ(in_turn.nodes(), (std::vector<Ranks>{{Rank{1}, Rank{3}}, {Rank{0}, Rank{2}}}));
+  EXPECT_EQ(in_turn.between_nodes().ranks(), 2);
+}
+
 } // namespace
 } // namespace kumihimo

@@ -23,6 +23,9 @@ std::vector<Subject> subjects(const RankSpace& space, std::int64_t count) {
     Result<Schedule> s = v.build(c, space, p);
     if (!s) s = v.build(c, space, {});
     if (s) list.push_back({std::string(name_of(v.kind)) + " " + v.name, *s});
+    if (known_in(v.kind) == Counts::Known::uniform) continue;
+    s = v.build(*with_counts(c, *spread_counts("random:3", c)), space, {});
+    if (s) list.push_back({std::string(name_of(v.kind)) + "v " + v.name, *s});
   }
   return list;
 }
@@ -30,22 +33,23 @@ std::vector<Subject> subjects(const RankSpace& space, std::int64_t count) {
 class EverySabotage : public testing::TestWithParam<Sabotage> {};
 
 TEST_P(EverySabotage, IsFoundAndNamed) {
-  const RankSpace space = RankSpace::box(*Shape::parse("4x3x2"));
   int tried = 0;
-  for (const Subject& subject : subjects(space, 1009)) {
-    const std::optional<Schedule> wrong = GetParam().apply(subject.schedule);
-    if (!wrong) continue;
-    ++tried;
-    ASSERT_TRUE(check(subject.schedule, space).ok()) << subject.name;
-    const Report report = check(*wrong, space);
-    EXPECT_FALSE(report.ok()) << subject.name;
-    if (report.ok() || GetParam().name == "wrong_height") continue;
-    const Place& place = report.findings.front().place;
-    EXPECT_GE(place.rank, 0) << subject.name << ": " << report.text();
-    EXPECT_GE(place.lane, 0) << subject.name << ": " << report.text();
-    EXPECT_GE(place.segment, 0) << subject.name << ": " << report.text();
-    EXPECT_GE(place.step, 0) << subject.name << ": " << report.text();
-  }
+  // The second has powers of two alone, and nodes of two ranks.
+  for (const RankSpace& space : {RankSpace::box(*Shape::parse("4x3x2")), RankSpace::box(*Shape::parse("4x2"), 2)})
+    for (const Subject& subject : subjects(space, 1009)) {
+      const std::optional<Schedule> wrong = GetParam().apply(subject.schedule);
+      if (!wrong) continue;
+      ++tried;
+      ASSERT_TRUE(check(subject.schedule, space).ok()) << subject.name;
+      const Report report = check(*wrong, space);
+      EXPECT_FALSE(report.ok()) << subject.name;
+      if (report.ok() || GetParam().name == "wrong_height") continue;
+      const Place& place = report.findings.front().place;
+      EXPECT_GE(place.rank, 0) << subject.name << ": " << report.text();
+      EXPECT_GE(place.lane, 0) << subject.name << ": " << report.text();
+      EXPECT_GE(place.segment, 0) << subject.name << ": " << report.text();
+      EXPECT_GE(place.step, 0) << subject.name << ": " << report.text();
+    }
   if (GetParam().name == "missing_shuffle") { // of lengths that are powers of two
     const RankSpace cube = RankSpace::box(*Shape::parse("4x2x2"));
     const auto row = *Registry::standard().find(CollectiveKind::allgather, "non_minimal");

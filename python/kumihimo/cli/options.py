@@ -58,4 +58,17 @@ Throttle = Annotated[
     Optional[int], typer.Option("--throttle", metavar="N", help="Messages of a direct exchange at once.")
 ]
 Radix = Annotated[Optional[int], typer.Option("--radix", metavar="W", help="Base of the digits of a distance.")]
+Gap = Annotated[
+    Optional[int], typer.Option("--gap", metavar="N", help="Pacing: lengths of a message a link stays idle after it.")
+]
+Inner = Annotated[Optional[str], typer.Option("--inner", metavar="NAME", help="The algorithm within nodes.")]
+Outer = Annotated[Optional[str], typer.Option("--outer", metavar="NAME", help="The algorithm between nodes.")]
+Counts = Annotated[
+    Optional[str],
+    typer.Option(
+        "--counts",
+        metavar="LIST",
+        help="Irregular blocks (allgatherv ...): 0,5,1MiB; or about a length: zeros, one_huge, ramp, random:SEED.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")]

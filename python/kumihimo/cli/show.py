@@ -40,6 +40,10 @@ def command(
     overlap: options.Overlap = False,
     throttle: options.Throttle = None,
     radix: options.Radix = None,
+    gap: options.Gap = None,
+    inner: options.Inner = None,
+    outer: options.Outer = None,
+    counts: options.Counts = None,
     expand: Annotated[
         bool, typer.Option("--expand", help="All steps of all ranks, loops expanded (needs --count and --json).")
     ] = False,
@@ -49,15 +53,15 @@ def command(
 
     Example: kumihimo show allreduce --shape 4x3x2 --algorithm trinaryx3 --rank 7
     """
-    if expand and not (as_json and count is not None):
+    if expand and not (as_json and (count is not None or questions.is_listed(counts))):
         raise BadInput("--expand together with --count N and --json", "--expand alone", "add them")
-    size = None if count is not None and bytes_ is None else parse_size(bytes_ or DEFAULT_BYTES)
+    asked = questions.Question(collective, count, None, type_, operation, root, in_place, counts)
+    if bytes_ is not None or (count is None and not questions.is_listed(counts)):
+        asked.bytes = parse_size(bytes_ or DEFAULT_BYTES)
     space = questions.rank_space(questions.Ranks(shape, ranks, ranks_per_node))
     variant = _collectives.find(collective, algorithm)
     schedule = variant.build(
-        questions.collective(
-            questions.Question(collective, count, size, type_, operation, root, in_place), space.ranks
-        ),
+        questions.collective(asked, space.ranks),
         space,
         questions.parameters(
             trees=trees,
@@ -67,6 +71,9 @@ def command(
             overlap=overlap,
             throttle=throttle,
             radix=radix,
+            gap=gap,
+            inner=inner,
+            outer=outer,
         ),
     )
     rank = questions.rank_of(rank, space.ranks)

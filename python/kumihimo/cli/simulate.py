@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Optional
 
 import typer
 
@@ -17,7 +17,9 @@ from kumihimo.sizes import parse_size, parse_sizes, text_of
 def command(
     collective: options.Collective,
     machine: Annotated[str, typer.Option("--machine", "-m", metavar="M", help="A machine's name, or its file.")],
-    sizes: Annotated[str, typer.Option("--bytes", "-b", metavar="SIZES", help="64KiB, 8..16MiB (doubling), 8,1GiB.")],
+    sizes: Annotated[
+        Optional[str], typer.Option("--bytes", "-b", metavar="SIZES", help="64KiB, 8..16MiB (doubling), 8,1GiB.")
+    ] = None,
     shape: options.Shape = None,
     box: options.Box = None,
     dead: options.Dead = None,
@@ -37,6 +39,11 @@ def command(
     overlap: options.Overlap = False,
     throttle: options.Throttle = None,
     radix: options.Radix = None,
+    gap: options.Gap = None,
+    inner: options.Inner = None,
+    outer: options.Outer = None,
+    counts: options.Counts = None,
+    every_round: Annotated[bool, typer.Option("--every-round", help="None of a long loop's by a sample.")] = False,
     links: Annotated[bool, typer.Option("--links", help="The bytes of every link (JSON), or the busiest.")] = False,
     as_json: options.Json = False,
 ) -> None:
@@ -49,7 +56,7 @@ def command(
     place = simulation.Place(box, dead or [], routing)
     asked = simulation.Asked(
         simulation.on(machines.load(machine), Ranks(shape, ranks, ranks_per_node), place),
-        Question(collective, type=type_, operation=operation, root=root),
+        Question(collective, type=type_, operation=operation, root=root, counts=counts),
         algorithm,
         {
             "trees": trees,
@@ -59,12 +66,18 @@ def command(
             "overlap": overlap,
             "throttle": throttle,
             "radix": radix,
+            "gap": gap,
+            "inner": inner,
+            "outer": outer,
         },
         model,
         not no_simd,
         links,
+        every_round,
     )
-    results, passed_over = waiting.interruptibly(lambda: work(asked, parse_sizes(sizes)))
+    if sizes is None and not questions.is_listed(counts):
+        raise BadInput("the length of the data", "none", "add --bytes 1MiB")
+    results, passed_over = waiting.interruptibly(lambda: work(asked, [None] if sizes is None else parse_sizes(sizes)))
     if not results:
         raise NotApplicable("an algorithm that fits the ranks", "none: " + "; ".join(output.reasons(passed_over)))
     if as_json:
@@ -73,7 +86,7 @@ def command(
         print_results(asked, results, passed_over)
 
 
-def work(asked: simulation.Asked, sizes: list[int]) -> tuple[list[dict], list[dict]]:
+def work(asked: simulation.Asked, sizes: list[int | None]) -> tuple[list[dict], list[dict]]:
     """All results, and what was passed over."""
     if asked.model == "bound" and asked.algorithm == questions.ALL:
         return [simulation.bound(asked, size) for size in sizes], []

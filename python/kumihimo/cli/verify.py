@@ -42,6 +42,10 @@ def command(
     overlap: options.Overlap = False,
     throttle: options.Throttle = None,
     radix: options.Radix = None,
+    gap: options.Gap = None,
+    inner: options.Inner = None,
+    outer: options.Outer = None,
+    counts: options.Counts = None,
     samples: Annotated[int, typer.Option(min=0, metavar="N", help="Samples of schedules too large to execute.")] = 6,
     seed: Annotated[int, typer.Option(min=0, metavar="N", help="Of the samples.")] = 1,
     as_json: options.Json = False,
@@ -53,10 +57,15 @@ def command(
     """
     placed = shape is not None or ranks is not None or ranks_per_node != 1
     asked = verification.Asked(
-        verification.collectives() if collective is None else [collective],
+        verification.collectives(irregular=counts is not None) if collective is None else [collective],
         algorithm,
         (Ranks(shape, ranks, ranks_per_node),) if placed else verification.SMALL,
-        counts(placed, Question(collective or "bcast", count, None if bytes_ is None else parse_size(bytes_), type_)),
+        lengths(
+            placed,
+            Question(
+                collective or "bcast", count, None if bytes_ is None else parse_size(bytes_), type_, counts=counts
+            ),
+        ),
         type_,
         operation,
         root,
@@ -69,9 +78,13 @@ def command(
             "overlap": overlap,
             "throttle": throttle,
             "radix": radix,
+            "gap": gap,
+            "inner": inner,
+            "outer": outer,
         },
         samples,
         seed,
+        counts,
     )
     results, passed_over = waiting.interruptibly(lambda: work(asked))
     if not results:
@@ -83,8 +96,10 @@ def command(
     return 0 if all(result["ok"] for result in results) else 1
 
 
-def counts(placed: bool, question: Question) -> tuple[int, ...]:
-    """The lengths to prove, in elements."""
+def lengths(placed: bool, question: Question) -> tuple[int | None, ...]:
+    """The lengths to prove, in elements; none beside irregular blocks that are listed."""
+    if questions.is_listed(question.counts) and question.count is None and question.bytes is None:
+        return (None,)
     if question.count is None and question.bytes is None:
         if not placed:
             return verification.SMALL_COUNTS
@@ -123,7 +138,7 @@ def print_results(results: list[dict], passed_over: list[dict], one_by_one: bool
         output.print_table("", columns, algorithm_rows(results))
     wrong = [r for r in results if not r["ok"]]
     for result in wrong:
-        title = f"{result['collective']} {result['algorithm']} of {result['count']} elements on {result['space']}:"
+        title = f"{result['collective']} {result['algorithm']} of {elements(result)} on {result['space']}:"
         output.print_list(title, [f"{f['check']}: {f['sentence']}" for f in result["findings"]])
     if one_by_one:
         output.print_list("Not applicable:", output.reasons(passed_over))
@@ -162,12 +177,18 @@ def looked_at(covered: dict) -> str:
     return f"{matching}; {deadlock}; sampled: {covered['samples']} elements, {ranks}"
 
 
+def elements(result: dict) -> str:
+    """How long the vector or the blocks are."""
+    if result["irregular"]:
+        return f"irregular blocks of about {result['count']} elements"
+    return "1 element" if result["count"] == 1 else f"{result['count']} elements"
+
+
 def print_cases(results: list[dict]) -> None:
     """A table a question; all its cases differ in the algorithm alone."""
     asked: dict[str, list[dict]] = {}
     for r in results:
-        elements = "1 element" if r["count"] == 1 else f"{r['count']} elements"
-        asked.setdefault(f"{r['collective']} of {elements} on {r['space']}", []).append(r)
+        asked.setdefault(f"{r['collective']} of {elements(r)} on {r['space']}", []).append(r)
     columns = ("algorithm", "segments>", "steps>", "time>", "verdict", "same bits on all", "checked")
     for number, (title, group) in enumerate(asked.items()):
         if number:

@@ -11,7 +11,7 @@
 //   whole plane into its neighbours would double the load of their links. Axes that are used up are left out, so that
 //   boxes of unequal powers of two are covered.
 // Reference: Sack, Gropp, Faster topology-aware collective algorithms through non-minimal communication, PPoPP 2012.
-#include "collectives/blocks.hpp"
+#include "collectives/butterflies/nested.hpp"
 
 #include <fmt/format.h>
 
@@ -50,18 +50,6 @@ std::int64_t rank_at_place(std::int64_t place, const std::vector<std::int64_t>& 
   return r;
 }
 
-void write(LaneBuilder& lane, const std::vector<std::int64_t>& order, std::int64_t r) {
-  const std::int64_t mine = place_in_array(r, order);
-  if (mine != r) lane.round(exchange(rank_at_place(r, order), in[in_block(r)], mine, into(out[out_block(mine)])));
-  const auto held = [&](std::int64_t first, std::int64_t count) {
-    return out[blocks(Layout::output_blocks, first, count)];
-  };
-  for (std::size_t k = 0; k < order.size(); ++k) {
-    const std::int64_t size = std::int64_t{1} << k, first = mine / size * size, peer = r ^ order[k];
-    lane.round(exchange(peer, held(first, size), peer, into(held(first ^ size, size))));
-  }
-}
-
 Result<Schedule> recipe(const Collective& c, const RankSpace& space, const Parameters& p) {
   if (!space.has_shape() || !space.row_major())
     return not_applicable(fmt::format("it needs a torus in its own order, and the ranks are a {}", space.name()));
@@ -69,11 +57,13 @@ Result<Schedule> recipe(const Collective& c, const RankSpace& space, const Param
     if (!std::has_single_bit(static_cast<std::uint32_t>(axis.length)))
       return not_applicable(fmt::format("its exchanges halve the axes, and {} of {} is no power of two", axis.length,
                                         space.shape().text()));
-  return one_lane(c, p, "exchange, farthest first",
-                  [c, order = exchanges(space.shape())](LaneBuilder& lane, std::int64_t r) {
-                    if (place_in_array(r, order) == r) place_own_block(lane, c, r);
-                    write(lane, order, r);
-                  });
+  const std::vector<std::int64_t> order = exchanges(space.shape());
+  Nest nest; // an allgather goes through it backwards
+  nest.exchanges = static_cast<int>(order.size());
+  nest.partner = [order](std::int64_t r, int s) { return r ^ order[order.size() - 1 - static_cast<std::size_t>(s)]; };
+  nest.place = [order](std::int64_t r) { return place_in_array(r, order); };
+  nest.rank_at = [order](std::int64_t place) { return rank_at_place(place, order); };
+  return nested_schedule(c, {std::move(nest)}, p);
 }
 
 } // namespace

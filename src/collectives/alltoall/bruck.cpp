@@ -68,9 +68,9 @@ Rows alltoall_bruck_rows() {
   v.summary = "blocks travel by the digits of their distance";
   v.cost = "⌈log_w P⌉α + ⌈log_w P⌉P n(1 - 1/w)β, radix w";
   v.reference = "Bruck et al., IEEE TPDS 8(11), 1997";
+  v.equal_counts = "it moves blocks of other ranks, which must be equally long";
   v.parameters = {{"radix", "2", "base of the digits"}};
   v.recipe = [](const Collective& c, const RankSpace&, const Parameters& p) -> Result<Schedule> {
-    if (c.counts.table) return not_applicable("it moves blocks of other ranks, which must be equally long");
     const std::int64_t radix = p.radix.value_or(2);
     if (radix < 2) return bad_input("a radix of at least 2", fmt::format("{}", radix));
     Result<Schedule> s =

@@ -22,14 +22,11 @@ Rows reduce_scatter_pairwise_rows() {
     Result<Schedule> s =
         one_lane(c, p, "pairwise exchange", [c](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) {
           const std::int64_t P = c.ranks;
-          // In place the output lies over the first block of the input, which is sent away late.
-          const Array sum =
-              c.in_place ? accumulate_in(program.named_blocks(LaneId{0}, Layout::input_blocks, r, 1)) : acc;
+          const Array sum = c.in_place ? accumulate_in(own_sum(program, true, r)) : acc;
           lane.loop(P - 1, [&](Variable i) {
             const Expression to = mod(r + 1 + i, P), from = mod(r - 1 - i, P);
             return exchange(to, in[in_block(to)], from, reduce_into(sum[in_block(r)]));
           });
-          if (c.in_place) lane.step(copy(out[out_block(r)], Array{{Buffer::Kind::scratch, 0}}[in_block(r)]));
         });
     if (s) s->claims.in_place_safe = c.in_place;
     return s;

@@ -15,9 +15,12 @@ void write(ProgramBuilder& program, LaneBuilder& lane, const Collective& c, std:
   const std::int64_t P = c.ranks, right = (r + 1) % P, left = (r + P - 1) % P;
   const auto B = [&](const Expression& b) { return in_block(mod(b, P)); };
   const Array sums = program.scratch(Scratch{LaneId{0}, false, Layout::input_blocks, 1, 1, 2});
+  const bool aside = c.in_place && c.counts.irregular();
+  const Array result = own_sum(program, aside, r);
+  const Chunk mine = result[aside ? in_block(r) : out_block(r)];
   if (P == 2) { // its one step may not write the output over an input that is being sent
     lane.round(exchange(right, in[B(r + 1)], left, into(sums.at(0, B(r)))));
-    lane.step(reduce(out[out_block(r)], sums.at(0, B(r)), in[B(r)]));
+    lane.step(reduce(mine, sums.at(0, B(r)), in[B(r)]));
     return;
   }
   const auto arriving = [&](const Expression& i, Chunk target) {
@@ -28,7 +31,7 @@ void write(ProgramBuilder& program, LaneBuilder& lane, const Collective& c, std:
     return exchange(right, sums.at(mod(i, 2), B(r - 2 - i)), left,
                     arriving(i + 1, sums.at(mod(i + 1, 2), B(r - 3 - i))));
   });
-  lane.round(exchange(right, sums.at((P - 3) % 2, B(r + 1)), left, arriving(P - 2, out[out_block(r)])));
+  lane.round(exchange(right, sums.at((P - 3) % 2, B(r + 1)), left, arriving(P - 2, mine)));
 }
 
 } // namespace
@@ -43,8 +46,10 @@ Rows reduce_scatter_ring_rows() {
   v.parameters = segment_parameters();
   v.rounding.independent_of_placement = true;
   v.recipe = [](const Collective& c, const RankSpace&, const Parameters& p) {
-    return one_lane(c, p, "ring",
-                    [c](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) { write(program, lane, c, r); });
+    Result<Schedule> s = one_lane(
+        c, p, "ring", [c](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) { write(program, lane, c, r); });
+    if (s) s->claims.in_place_safe = c.in_place || !c.counts.irregular();
+    return s;
   };
   return {v};
 }

@@ -47,9 +47,10 @@ class Compiler {
   std::vector<bool> iterated_{false}; // by depth: a loop whose iterations are walked one by one
   std::vector<LoopRange> collapsed_;  // the others
   std::int32_t rank_ = 0;
-  std::int64_t times_ = 1; // trips of the enclosing loops, multiplied
-  double reduced_ = 0;     // bytes reduced by the current lane
-  std::int64_t sends_ = 0; // its rounds that send
+  std::int64_t times_ = 1;          // trips of the enclosing loops, multiplied
+  std::int64_t iterated_times_ = 1; // of those that are iterated
+  double reduced_ = 0;              // bytes reduced by the current lane
+  std::int64_t sends_ = 0;          // its rounds that send
   std::string wrong_;
 };
 
@@ -94,6 +95,7 @@ void Compiler::add_round(const Round& round, FlatNode& node) {
     if (f.dynamic >= 0 || step.is_signal() || step.kind == StepKind::offload || f.bytes > 0) out_.steps.push_back(f);
   }
   node.count = static_cast<std::uint32_t>(out_.steps.size()) - node.first;
+  if (iterated_times_ > 1) out_.iterated_steps += static_cast<double>(iterated_times_) * node.count;
 }
 
 void Compiler::add_body(const Body& body, FlatNode& parent) {
@@ -110,9 +112,10 @@ void Compiler::add_body(const Body& body, FlatNode& parent) {
       node.collapsed = constant_in(loop->body, depth);
       iterated_.push_back(!node.collapsed);
       if (node.collapsed) collapsed_.push_back({depth, loop->trip});
-      times_ *= loop->trip;
+      const std::int64_t iterations = node.collapsed ? 1 : loop->trip;
+      times_ *= loop->trip, iterated_times_ *= iterations;
       add_body(loop->body, node);
-      times_ /= loop->trip;
+      times_ /= loop->trip, iterated_times_ /= iterations;
       iterated_.pop_back();
       if (node.collapsed) collapsed_.pop_back();
     } else {

@@ -71,6 +71,9 @@ struct Compiled {
   std::vector<DynamicStep> dynamic;
   std::vector<FlatAfter> afters;
   Phases phases;
+  double iterated_steps = 0; // of loops whose iterations are walked one by one, all of them added up
+  // Of the loop of each lane that is sampled (simulate/flow/sampled.hpp), the iterations that are walked.
+  std::vector<std::int64_t> sample;
 
   std::span<const FlatAfter> after(const Instance& i) const { return {afters.data() + i.first_after, i.afters}; }
 };

@@ -1,5 +1,6 @@
 #include "simulate/flow/flow.hpp"
 
+#include "simulate/flow/sampled.hpp"
 #include "simulate/flow/steady.hpp"
 
 #include <fmt/format.h>
@@ -162,23 +163,19 @@ std::string limiting(const Network& network, const Prediction& p) {
   return p.transfer.value > half ? "transfers, one after another" : "transfers and latency";
 }
 
-} // namespace
-
-Result<Prediction> predict_flow(const Schedule& schedule, const Network& network) {
-  auto compiled = compile(schedule);
-  if (!compiled) return compiled.error();
-  if (Status can = network.can_offload(compiled->offloaded); !can) return can.error();
-  Sweep sweep(*compiled, network);
+Result<Prediction> walk(const Compiled& compiled, const Network& network) {
+  const Schedule& schedule = *compiled.schedule;
+  Sweep sweep(compiled, network);
   Prediction p;
   p.model = Model::flow;
   Course course;
   course.reduced.assign(static_cast<std::size_t>(schedule.ranks()), 0);
-  for (std::int32_t phase = 0; phase < compiled->phases.count(); ++phase) {
+  for (std::int32_t phase = 0; phase < compiled.phases.count(); ++phase) {
     if (Status done = sweep.run(phase); !done) return done.error();
-    const auto period = end_phase(*compiled, network, sweep, phase);
-    p.phases.push_back(describe_phase(*compiled, network, sweep, phase, period, course));
+    const auto period = end_phase(compiled, network, sweep, phase);
+    p.phases.push_back(describe_phase(compiled, network, sweep, phase, period, course));
   }
-  if (!compiled->instances.empty()) {
+  if (!compiled.instances.empty()) {
     const Moment& end = sweep.outcomes()[course.last].total;
     p.seconds = {course.seconds};
     p.latency = {end.latency()}, p.transfer = {end.transfer}, p.reduction = {end.reduction}, p.steady = {end.steady};
@@ -190,6 +187,18 @@ Result<Prediction> predict_flow(const Schedule& schedule, const Network& network
   raise_to_fullest_link(network, p);
   p.limiting = limiting(network, p);
   return p;
+}
+
+} // namespace
+
+Result<Prediction> predict_flow(const Schedule& schedule, const Network& network, double most_steps) {
+  auto compiled = compile(schedule);
+  if (!compiled) return compiled.error();
+  if (Status can = network.can_offload(compiled->offloaded); !can) return can.error();
+  const auto walked = [&](const Compiled& c) { return walk(c, network); };
+  if (compiled->iterated_steps > most_steps)
+    if (const auto loop = sampled_loop(*compiled)) return predict_sampled(*compiled, *loop, most_steps, walked);
+  return walk(*compiled, network);
 }
 
 } // namespace kumihimo::simulation

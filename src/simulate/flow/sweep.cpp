@@ -123,6 +123,7 @@ void Sweep::start_round(std::int32_t f, const FlatNode& node) {
 std::array<std::int64_t, 8> Sweep::values_of(std::int32_t f) const {
   std::array<std::int64_t, 8> values{};
   for (; f >= 0; f = frames_[f].parent) values[frames_[f].depth] = frames_[f].iteration;
+  if (!compiled_.sample.empty()) values[1] = compiled_.sample[static_cast<std::size_t>(values[1])];
   return values;
 }
 
@@ -216,6 +217,7 @@ void Sweep::start_loop(std::int32_t f, const FlatNode& node) {
     frames_[f].pending = 1;
     return advance(make_frame(child));
   }
+  if (node.trip == 0) return frames_[f].pending = 1, complete(f, frames_[f].now, 0);
   frames_[f].pending = node.trip;
   frames_[f].next_iteration = node.in_flight;
   for (std::int64_t i = 0; i < node.in_flight; ++i) {

@@ -47,6 +47,22 @@ CASES = [
     ("verify allreduce --shape 4x3 --root 12", "no root, which allreduce has not, found 12"),
     ("simulate allreduce --machine k-computer --shape 4x3 --bytes 8 --root 2", "no root"),
     ("bench allreduce --ranks 2 --bytes 8 --root 1", "no root"),
+    # irregular blocks
+    ("show allreduce -a ring --ranks 4 --count 8 --counts zeros", "a collective of blocks"),
+    ("show allgather -a ring --ranks 4 --count 8 --counts some", "zeros, one_huge, ramp, random:SEED, found 'some'"),
+    ("show allgather -a ring --ranks 4 --count 8 --counts random:x", "a seed from 0"),
+    ("show allgather -a ring --ranks 4 --counts 1,2,3", "4 counts, one for each rank, found 3"),
+    ("show alltoall -a linear --ranks 2 --counts 1,2,3", "4 counts, one for each pair of ranks"),
+    ("show alltoall -a linear --ranks 2 --counts 1,2/3,4 --in-place", "as many elements from a rank as to it"),
+    ("show allgather -a ring --ranks 2 --counts 1,-2", "'-2'"),
+    ("show allgather -a ring --ranks 2 --counts 1,2 --count 7", "either the counts of all blocks or one length"),
+    ("show alltoall -a bruck --ranks 4 --count 7 --counts zeros", "must be equally long"),
+    ("simulate allgather --machine k-computer --shape 2x2", "the length of the data"),
+    # levels
+    ("show allreduce -a hierarchical --shape 4x3 --count 8", "a node of its own"),
+    ("show allreduce -a hierarchical --shape 4 --ranks-per-node 2 --inner rign --count 8", "an algorithm for reduce"),
+    ("show allreduce -a hierarchical --shape 3 --ranks-per-node 2 --outer swing --count 8", "powers of two"),
+    ("show allreduce -a ring --ranks 4 --inner ring --count 8", "ring has no parameter inner"),
     # sizes
     (SHOW + "--shape 4x3 --bytes 0", "at least 1 byte"),
     (SHOW + "--shape 4x3 --bytes -8", "at least 1 byte"),

@@ -61,15 +61,56 @@ def check(dump: dict) -> None:
             assert output == expected
 
 
-SHAPES = {"trinary_mesh": "3x4mx2", "non_minimal": "4x2x2", "neighbour_exchange": "3x2x2"}
+OF_POWERS_OF_TWO = dict.fromkeys(("non_minimal", "swing", "bine"), ("4x2x2",))
+SHAPES = {
+    "trinary_mesh": ("3x4mx2",),
+    "neighbour_exchange": ("3x2x2",),
+    "hierarchical": ("3x2", "--ranks-per-node", "3"),
+    **OF_POWERS_OF_TWO,
+}
 ROWS = [(kind, v.name) for kind in verification.collectives() for v in _collectives.variants(kind)]
 
 
 @pytest.mark.parametrize(("kind", "name"), ROWS)
 def test_every_algorithm_expanded_gives_its_collectives_result(kumihimo, kind, name):
-    dump = expanded(kumihimo, kind, name, "--shape", SHAPES.get(name, "3x3x3"), "--count", "29")
+    dump = expanded(kumihimo, kind, name, "--shape", *SHAPES.get(name, ("3x3x3",)), "--count", "29")
     assert (dump["collective"], dump["algorithm"]) == (kind, name)
     check(dump)
+
+
+IRREGULAR = [
+    (kind, v.name)
+    for kind in verification.collectives(irregular=True)
+    for v in _collectives.variants(kind)
+    if not v.equal_counts
+]
+
+
+@pytest.mark.parametrize("spread", ["zeros", "one_huge", "random:5"])
+@pytest.mark.parametrize(("kind", "name"), IRREGULAR)
+def test_every_algorithm_of_irregular_blocks_too(kumihimo, kind, name, spread):
+    shape = ("--shape", *SHAPES.get(name, ("3x2x2",)))
+    check(expanded(kumihimo, kind, name, *shape, "--count", "5", "--counts", spread))
+
+
+def test_counts_one_by_one(kumihimo):
+    dump = expanded(kumihimo, "allgather", "ring", "--ranks", "4", "--counts", "0,5,1KiB,7")
+    assert dump["count"] == [0, 5, 128, 7]
+    check(dump)
+    dump = expanded(kumihimo, "alltoall", "linear", "--ranks", "2", "--counts", "0,5/9,2")
+    assert dump["count"] == [[0, 5], [9, 2]]
+    check(dump)
+    shown = kumihimo("show", "gather", "--ranks", "3", "-a", "linear", "--counts", "0,5,1KiB").out
+    assert "gather of irregular blocks, 0 to 128 elements of float64" in shown
+
+
+def test_levels_of_any_algorithms(kumihimo):
+    asked = ("--shape", "4x2", "--ranks-per-node", "2", "--count", "40", "--segments", "3")
+    dump = expanded(kumihimo, "allreduce", "hierarchical", *asked, "--inner", "linear", "--outer", "swing")
+    check(dump)
+    shown = kumihimo("show", "allreduce", "-a", "hierarchical", *asked, "--inner", "linear", "--outer", "trinaryx3").out
+    assert "inner=linear outer=trinaryx3 segments=3" in shown
+    assert "allreduce between nodes, reduce, tree 0" in shown
 
 
 @pytest.mark.parametrize("kind", ["bcast", "reduce", "allreduce"])

@@ -48,7 +48,8 @@ def test_all_lists_each_algorithm_once_and_says_what_does_not_fit(kumihimo):
     names = [r["algorithm"] for r in told["results"]]
     assert len(names) == len(set(names)) >= 10
     assert {r["algorithm"] for r in told["results"] if r["apart"]} >= {"trinaryx6", "trinaryx3_overlap", "bucket"}
-    assert [n["algorithm"] for n in told["not_applicable"]] == ["trinary_mesh"]
+    refused = [n["algorithm"] for n in told["not_applicable"]]
+    assert refused == ["trinary_mesh", "swing", "bine", "hierarchical"]
     assert told["not_applicable"][0]["reason"]
 
 
@@ -142,3 +143,13 @@ def test_ctrl_c_ends_a_long_prediction_at_once():
         finally:
             process.kill()
     assert (process.returncode, out, err) == (1, "", "kumihimo: interrupted\n")
+
+
+def test_irregular_counts(kumihimo):
+    asked = ("simulate", "allgather", "--machine", "k-computer", "--shape", "2x2", "--json", "-a", "ring")
+    (huge,) = results(kumihimo(*asked, "--bytes", "64KiB", "--counts", "one_huge"))
+    (listed,) = results(kumihimo(*asked, "--counts", "1,1,256KiB,1"))
+    (equal,) = results(kumihimo(*asked, "--bytes", "64KiB"))
+    assert huge["seconds"] == listed["seconds"], "one block has all"
+    assert huge["seconds"] > 2 * equal["seconds"], "the huge block is handed on alone, one step after the other"
+    assert huge["bytes"] == listed["bytes"] == 64 * 1024, "of a block, in the mean"

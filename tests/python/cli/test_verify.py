@@ -21,6 +21,18 @@ def test_by_default_every_algorithm_on_small_shapes(kumihimo):
     assert int(cases) > 300
 
 
+def test_irregular_counts(kumihimo):
+    ended = kumihimo("verify", "--counts", "one_huge", "--count", "7")
+    assert (ended.code, ended.err) == (0, "")
+    assert {line.split()[0] for line in ended.out.splitlines()[1:-2]} == {
+        *("allgather", "alltoall", "reduce_scatter", "gather", "scatter")
+    }
+    assert "WRONG" not in ended.out
+    ended = kumihimo("verify", "allgather", "--ranks", "4", "--counts", "0,3,0,9", "--json")
+    told = json.loads(ended.out)["results"]
+    assert told and all(case["ok"] and case["irregular"] and case["count"] == 3 for case in told)
+
+
 def test_one_case_as_json(kumihimo):
     ended = kumihimo(
         "verify", "reduce", "--shape", "4x3x2", "-a", "trinaryx3", "--root", "5", "--count", "31", "--json"

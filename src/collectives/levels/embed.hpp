@@ -1,0 +1,57 @@
+// A schedule of some ranks as a part of one of more: peers, buffers, blocks and lanes renamed, nothing else. It is what
+// the combinator of levels (hierarchical.cpp) is made of, and knows no algorithm.
+#pragma once
+
+#include "schedule/builder.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kumihimo {
+
+// Numbers of a part's ranks (or of where its blocks begin) as numbers of the whole: evenly apart, or as a table says.
+class Numbering {
+ public:
+  explicit Numbering(std::vector<std::int64_t> of);
+
+  Expression operator()(const Expression& number) const;
+  std::int64_t at(std::int64_t number) const;
+  std::optional<std::int64_t> apart() const; // where evenly
+  std::int64_t size() const { return size_; }
+
+ private:
+  std::shared_ptr<const Table> table_; // none where evenly apart
+  std::int64_t first_ = 0, apart_ = 1, size_ = 0;
+};
+
+// What the part's data are in the whole.
+enum class Meaning : std::uint8_t {
+  same,             // the vector is the vector
+  vector_of_blocks, // the vector is the array of all blocks: part i of it is part i of each block
+  groups_of_blocks, // a block is a range of blocks
+  signals           // no data: a message is a signal
+};
+
+// A buffer of the part, in the whole.
+struct Spot {
+  Array array;
+  Layout layout = Layout::vector; // in which blocks are named there
+};
+
+struct Embedding {
+  Meaning meaning = Meaning::same;
+  std::int64_t blocks = 0; // of the whole
+  const Numbering* peers = nullptr;
+  const Numbering* begins = nullptr; // groups: the first block of each of the part's blocks, and the end of the last
+  Spot input, output;
+  std::int32_t first_lane = 0; // its lanes' ids begin here; each is after all lanes below
+  Scope after = Scope::segment;
+  std::string role;
+};
+
+// Adds the lanes and scratch of a part's program to `whole`. What the language cannot say, if anything; then `whole` is
+// of no use.
+std::optional<std::string> embed(const Program& part, const Embedding& embedding, Program& whole);
+
+} // namespace kumihimo
