@@ -60,6 +60,7 @@ void bind_machine(nb::module_& m) {
           "with_ranks_per_node",
           [](const Machine& machine, std::int64_t ranks) { return unwrap(machine.with_ranks_per_node(ranks)); },
           "ranks"_a)
+      .def("numbers_to_toml", &numbers_to_toml, "The sections of a machine file, without [topology].")
       .def("to_json", [](const Machine& machine) { return to_json(machine); })
       .def("to_text", [](const Machine& machine) { return to_text(machine); });
   m.def(
@@ -75,8 +76,21 @@ void bind_host(nb::module_& m) {
       .def_ro("cores", &Host::cores)
       .def_ro("hardware_threads", &Host::hardware_threads)
       .def_ro("numa_nodes", &Host::numa_nodes)
-      .def_prop_ro("memory_bytes", [](const Host& host) { return host.memory.value; });
+      .def_prop_ro("memory_bytes", [](const Host& host) { return host.memory.value; })
+      .def_prop_ro("last_level_cache_bytes",
+                   [](const Host& host) { return host.last_level_cache ? host.last_level_cache->value : 0; })
+      .def_prop_ro("levels", [](const Host& host) {
+        std::vector<std::pair<std::string, std::int32_t>> levels;
+        for (const Level& level : host.levels) levels.emplace_back(level.name, level.size);
+        return levels;
+      });
   m.def("discover_host", border(&discover_host));
+  m.def(
+      "read_host", [](const std::string& path) { return unwrap(read_host(path)); }, "xml_path"_a,
+      "What hwloc wrote of another host as XML.");
+  m.def(
+      "parse", [](std::string_view text, std::string_view name) { return unwrap(parse_machine(text, name)); }, "text"_a,
+      "file_name"_a, "A machine from the text of its file.");
 
   nb::class_<Calibration>(m, "Calibration", "Figures taken on this host; rates in bytes per second, times in seconds.")
       .def(

@@ -2,10 +2,12 @@
 
 #include "machine/discovery.hpp"
 
+#include <fmt/format.h>
 #include <hwloc.h>
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 namespace kumihimo {
 namespace {
@@ -32,6 +34,44 @@ std::optional<Bytes> last_level_cache(hwloc_topology_t topology) {
   return std::nullopt;
 }
 
+// Cores below an object; NUMA nodes stand beside the tree, so that their cores are found by the cpuset.
+std::int32_t cores_in(hwloc_topology_t topology, hwloc_obj_t object) {
+  return hwloc_get_nbobjs_inside_cpuset_by_type(topology, object->cpuset, HWLOC_OBJ_CORE);
+}
+
+// Those whose objects all have as many cores, more than one and not all.
+std::vector<Level> levels(hwloc_topology_t topology) {
+  std::vector<Level> found;
+  const std::pair<hwloc_obj_type_t, const char*> types[] = {{HWLOC_OBJ_PACKAGE, "package"},
+                                                            {HWLOC_OBJ_NUMANODE, "numa"},
+                                                            {HWLOC_OBJ_L3CACHE, "l3"},
+                                                            {HWLOC_OBJ_L2CACHE, "l2"}};
+  const auto all = static_cast<std::int32_t>(count(topology, HWLOC_OBJ_CORE));
+  for (const auto& [type, name] : types) {
+    std::int32_t cores = 0;
+    bool even = true;
+    for (int i = 0; i < hwloc_get_nbobjs_by_type(topology, type); ++i) {
+      const std::int32_t here = cores_in(topology, hwloc_get_obj_by_type(topology, type, static_cast<unsigned>(i)));
+      even &= i == 0 || here == cores;
+      cores = here;
+    }
+    if (even && cores > 1 && cores < (found.empty() ? all : found.back().size)) found.push_back({name, cores});
+  }
+  return found;
+}
+
+Host host_of(hwloc_topology_t raw) {
+  Host host;
+  host.processor = processor_name(raw);
+  host.cores = count(raw, HWLOC_OBJ_CORE);
+  host.hardware_threads = count(raw, HWLOC_OBJ_PU);
+  host.numa_nodes = count(raw, HWLOC_OBJ_NUMANODE);
+  host.memory = Bytes{static_cast<std::int64_t>(hwloc_get_root_obj(raw)->total_memory)};
+  host.last_level_cache = last_level_cache(raw);
+  host.levels = levels(raw);
+  return host;
+}
+
 } // namespace
 
 Result<Host> discover_host() {
@@ -40,14 +80,17 @@ Result<Host> discover_host() {
   const TopologyHandle topology(raw);
   if (hwloc_topology_load(raw) != 0)
     return failed("expected hwloc to read this machine's topology", "an error", "check that lstopo works here");
-  Host host;
-  host.processor = processor_name(raw);
-  host.cores = count(raw, HWLOC_OBJ_CORE);
-  host.hardware_threads = count(raw, HWLOC_OBJ_PU);
-  host.numa_nodes = count(raw, HWLOC_OBJ_NUMANODE);
-  host.memory = Bytes{static_cast<std::int64_t>(hwloc_get_root_obj(raw)->total_memory)};
-  host.last_level_cache = last_level_cache(raw);
-  return host;
+  return host_of(raw);
+}
+
+Result<Host> read_host(const std::string& xml_path) {
+  hwloc_topology_t raw = nullptr;
+  if (hwloc_topology_init(&raw) != 0) return failed("expected hwloc to start", "an error", "check the hwloc library");
+  const TopologyHandle topology(raw);
+  if (hwloc_topology_set_xml(raw, xml_path.c_str()) != 0 || hwloc_topology_load(raw) != 0)
+    return bad_input("expected a topology of hwloc as XML", fmt::format("'{}', which hwloc cannot read", xml_path),
+                     "write one with lstopo --of xml");
+  return host_of(raw);
 }
 
 } // namespace kumihimo

@@ -12,10 +12,14 @@ struct Host {
   std::int64_t numa_nodes = 1;
   Bytes memory;
   std::optional<Bytes> last_level_cache; // one of them; none where the system does not say
+  std::vector<Level>
+      levels; // of cores, outermost first: packages, NUMA nodes, shared caches; those of unequal size left out
 };
 
 // Of the whole machine as far as this process may use it. Errors: hwloc cannot read the system.
 Result<Host> discover_host();
+// What hwloc wrote of another host as XML (lstopo --of xml). Errors: no such file, or no topology of hwloc.
+Result<Host> read_host(const std::string& xml_path);
 
 // Figures taken on this host by a calibration run; `method` says how, and becomes the numbers' source.
 struct Calibration {

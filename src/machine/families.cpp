@@ -2,6 +2,7 @@
 
 #include "topology/dragonfly.hpp"
 #include "topology/fat_tree.hpp"
+#include "topology/graph.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -60,6 +61,12 @@ Made make_dragonfly_plus(const Description& d) {
                             d.count("nodes_per_leaf"), d.count("node_cables"), d.count("global_cables")});
 }
 
+Made make_graph(const Description& d) {
+  const auto edges = Graph::parse(d.words("edges"));
+  if (!edges) return edges.error();
+  return with_routing(Graph::make(d.count("nodes"), d.count("switches", 0), *edges), d);
+}
+
 const std::vector<FamilyRow>& rows() {
   static const std::vector<FamilyRow> all = {
       {Family::fat_tree,
@@ -88,6 +95,9 @@ const std::vector<FamilyRow>& rows() {
         {"nodes", Kind::count, "144", false},
         {"routing", Kind::word, "\"minimal\"", false}},
        make_dragonfly_plus},
+      {Family::graph,
+       {{"nodes", Kind::count, "4"}, {"switches", Kind::count, "1", false}, {"edges", Kind::words, "[\"0..3-4\"]"}},
+       make_graph},
   };
   return all;
 }
@@ -107,6 +117,11 @@ std::vector<std::int32_t> Description::counts(std::string_view key) const {
 std::string Description::word(std::string_view key) const {
   const auto at = values_.find(key);
   return at == values_.end() ? "" : std::get<std::string>(at->second);
+}
+
+std::vector<std::string> Description::words(std::string_view key) const {
+  const auto at = values_.find(key);
+  return at == values_.end() ? std::vector<std::string>{} : std::get<std::vector<std::string>>(at->second);
 }
 
 const FamilyRow* find_row(Family family) {

@@ -13,19 +13,20 @@ namespace kumihimo {
 // What a machine file says of its topology, by key.
 class Description {
  public:
-  using Value = std::variant<std::int64_t, std::vector<std::int32_t>, std::string>;
+  using Value = std::variant<std::int64_t, std::vector<std::int32_t>, std::string, std::vector<std::string>>;
 
   void add(std::string_view key, Value value) { values_.insert_or_assign(std::string(key), std::move(value)); }
   std::int32_t count(std::string_view key, std::int64_t otherwise = 1) const;
   std::vector<std::int32_t> counts(std::string_view key) const; // none: the file does not say
   std::string word(std::string_view key) const;                 // likewise empty
+  std::vector<std::string> words(std::string_view key) const;
 
  private:
   std::map<std::string, Value, std::less<>> values_;
 };
 
 struct FamilyRow {
-  enum class Kind : std::uint8_t { count, counts, word }; // 18; "18x24"; "ecmp"
+  enum class Kind : std::uint8_t { count, counts, word, words }; // 18; "18x24"; "ecmp"; ["0-1", "1-2"]
   struct Key {
     std::string_view name;
     Kind kind;

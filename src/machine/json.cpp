@@ -72,6 +72,8 @@ std::string to_json(const Machine& machine) {
                  {"links", machine.topology->links()},
                  {"diameter_hops", machine.topology->diameter()},
                  {"bisection_links", machine.topology->bisection_links()}}}};
+  for (const Level& level : machine.levels)
+    json["topology"]["levels"].push_back({{"name", level.name}, {"cores", level.size}});
   if (machine.tofu) add_tofu(machine, json["topology"]);
   if (const Switched* network = machine.switched()) add_switches(*network, json["topology"]);
   visit_numbers(machine, Writer{json});

@@ -33,8 +33,8 @@ Status place_slow_parts(Machine& machine) {
 }
 
 std::string_view name_of(Family family) {
-  static constexpr std::array<std::string_view, 6> names = {"torus",     "tofu",           "fat_tree",
-                                                            "dragonfly", "dragonfly_plus", "single_node"};
+  static constexpr std::array<std::string_view, 7> names = {"torus",          "tofu",  "fat_tree",   "dragonfly",
+                                                            "dragonfly_plus", "graph", "single_node"};
   return names[static_cast<std::size_t>(family)];
 }
 
@@ -60,20 +60,27 @@ Result<Machine> Machine::with_shape(const Shape& job) const {
         fmt::format("expected a number of nodes, since those of {} ({}) have no axes", name, topology->name()),
         job.text(), fmt::format("write {}", job.places()));
   Machine machine = *this;
-  if (switched())
+  if (switched()) {
     machine.set_topology(switched()->part(job.places()));
-  else
+  } else if (torus) {
+    const auto placed = torus->place(job);
+    if (!placed) return placed.error();
+    machine.shape = *placed;
+    machine.set_topology(torus->network(*placed));
+  } else {
     machine = as_torus(job);
+  }
   if (const Status placed = place_slow_parts(machine); !placed) return placed.error();
   return machine;
 }
 
-Machine Machine::as_torus(const Shape& torus) const {
+Machine Machine::as_torus(const Shape& wanted) const {
   Machine machine = *this;
   machine.family = Family::torus;
-  machine.shape = torus;
-  machine.set_topology(std::make_shared<Torus>(torus));
+  machine.shape = wanted;
+  machine.set_topology(std::make_shared<Torus>(wanted));
   machine.tofu = nullptr;
+  machine.torus = nullptr;
   return machine;
 }
 
@@ -120,7 +127,8 @@ Result<Machine> Machine::with_ranks_per_node(std::int64_t ranks) const {
 
 RankSpace Machine::rank_space() const {
   const auto ranks = static_cast<std::int32_t>(node.ranks_per_node.value);
-  if (family == Family::single_node) return RankSpace::node(ranks);
+  if (family == Family::single_node)
+    return RankSpace::node(ranks, ranks <= node.cores.value ? levels : std::vector<Level>{});
   if (const Switched* on = switched()) return RankSpace::on_switches(on->nodes(), ranks, on->levels());
   return RankSpace::box(shape, ranks);
 }

@@ -13,6 +13,7 @@
 #include "topology/rank_space.hpp"
 #include "topology/switched.hpp"
 #include "topology/tofu_job.hpp"
+#include "topology/torus_job.hpp"
 
 #include <optional>
 #include <string>
@@ -20,7 +21,7 @@
 
 namespace kumihimo {
 
-enum class Family : std::uint8_t { torus, tofu, fat_tree, dragonfly, dragonfly_plus, single_node };
+enum class Family : std::uint8_t { torus, tofu, fat_tree, dragonfly, dragonfly_plus, graph, single_node };
 std::string_view name_of(Family family);
 
 // A class of the topology's links (Topology::link_classes) whose bandwidth is not link_bandwidth.
@@ -88,7 +89,9 @@ struct Machine {
   Family family = Family::single_node;
   Shape shape; // torus: of its nodes; tofu: of the virtual torus in force; other families have no axes
   TopologyPtr topology;
-  std::shared_ptr<const TofuMachine> tofu; // the physical machine that jobs get their boxes of; other families: none
+  std::shared_ptr<const TofuMachine> tofu;   // the physical machine that jobs get their boxes of; other families: none
+  std::shared_ptr<const TorusMachine> torus; // the same of tori; none where a torus has no machine
+  std::vector<Level> levels;                 // single node: of its cores, consecutive ones, outermost first
 
   NetworkNumbers network;
   NodeNumbers node;
@@ -98,10 +101,10 @@ struct Machine {
   std::vector<SlowNode> slow_nodes;
   std::vector<SlowLink> slow_links;
 
-  // The same machine as seen by a job of this shape on a part of it: the shape's own torus, or on Tofu its virtual
-  // torus in the smallest box that gives it. Where nodes hang on switches the shape is a number of nodes, the first
-  // ones. A single node has no shape to give. Errors: more nodes than the machine; a shape that no box gives; a slow
-  // part that the job lacks.
+  // The same machine as seen by a job of this shape on a part of it: what TorusMachine::place says, or on Tofu its
+  // virtual torus in the smallest box that gives it. Where nodes hang on switches the shape is a number of nodes, the
+  // first ones. A single node has no shape to give. Errors: more nodes than the machine; a shape that no box gives; a
+  // slow part that the job lacks.
   Result<Machine> with_shape(const Shape& job) const;
   // In this box of Tofu, "4x3x8x2x3x2" or "4x3x8x2x3x2@0,0,1": as the 3D torus of all its nodes unless a shape is
   // given.
@@ -113,7 +116,7 @@ struct Machine {
   // With another of its family's ways of routing. Errors: none of them.
   Result<Machine> with_routing(std::string_view routing) const;
   // The same numbers on a torus of its own, whatever the family: for pictures, and for the models' own tests.
-  Machine as_torus(const Shape& torus) const;
+  Machine as_torus(const Shape& wanted) const;
   // What a job cannot have of its torus because parts are dead, for people; empty where nothing is.
   std::string losses() const;
   // The same machine with this many ranks on each node, which may be more than it has cores. Errors: fewer than 1,
@@ -140,6 +143,8 @@ Result<Machine> parse_machine(std::string_view toml_text, std::string_view file_
 
 // One JSON object; units in the names of keys, a source and provenance beside each number.
 std::string to_json(const Machine& machine);
+// Its numbers as the sections of a machine file, without [topology]: for other networks with the same numbers.
+std::string numbers_to_toml(const Machine& machine);
 // A table for people: number, value, provenance, source.
 std::string to_text(const Machine& machine);
 

@@ -11,6 +11,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 #include <map>
 #include <set>
@@ -18,8 +19,8 @@
 namespace kumihimo {
 namespace {
 
-constexpr Family families[] = {Family::torus,     Family::tofu,           Family::fat_tree,
-                               Family::dragonfly, Family::dragonfly_plus, Family::single_node};
+constexpr Family families[] = {Family::torus,          Family::tofu,  Family::fat_tree,   Family::dragonfly,
+                               Family::dragonfly_plus, Family::graph, Family::single_node};
 constexpr std::int64_t largest_count = std::numeric_limits<std::int32_t>::max();
 
 // toml++ throws; nothing else of this project sees that.
@@ -110,7 +111,7 @@ class Reader {
     else if (*known == Family::torus)
       read_torus(*topology);
     else
-      machine_.topology = std::make_shared<SingleNode>();
+      read_single_node(*topology);
     if (root_.contains("offload")) machine_.offload.emplace();
   }
 
@@ -125,7 +126,64 @@ class Reader {
 
   void read_torus(const toml::table& topology) {
     machine_.shape = read_shape(topology, "shape", "\"48x54x32\"");
-    if (!error_) machine_.set_topology(std::make_shared<Torus>(machine_.shape));
+    TorusMachine torus;
+    read_jobs(topology, torus);
+    if (error_) return;
+    if (torus.nodes_per_router > 1) {
+      std::vector<Axis> axes = machine_.shape.axes();
+      if (std::int64_t{machine_.shape.places()} * torus.nodes_per_router > largest_count)
+        return fail(line_of(topology), "topology",
+                    bad_input("expected at most 2^31-1 nodes", "more", "write a smaller shape"));
+      axes.push_back({torus.nodes_per_router, true});
+      machine_.shape = Shape(std::move(axes));
+    }
+    torus.shape = machine_.shape;
+    machine_.set_topology(torus.network(torus.shape));
+    machine_.torus = std::make_shared<TorusMachine>(std::move(torus));
+  }
+
+  // How many nodes a router has, and what a job gets of the torus.
+  void read_jobs(const toml::table& topology, TorusMachine& torus) {
+    if (const toml::node* node = topology.get("nodes_per_router"); node && !error_) {
+      std::int64_t each = 1;
+      read_value(*node, "topology.nodes_per_router", "write nodes_per_router = 2", each);
+      torus.nodes_per_router = static_cast<std::int32_t>(each);
+    }
+    if (error_ || !topology.contains("jobs")) return;
+    const std::string jobs = text(topology, "jobs", "topology.jobs", "\"part\"");
+    const auto block = Shape::parse(jobs);
+    if (jobs == "part")
+      torus.jobs = TorusMachine::Jobs::part;
+    else if (block && block->dimensions() == machine_.shape.dimensions() && jobs.find('m') == std::string::npos)
+      torus.jobs = TorusMachine::Jobs::blocks, torus.block = *block;
+    else if (jobs != "own" && !error_)
+      fail(line_of(*topology.get("jobs")), "topology.jobs",
+           bad_input("expected what a job gets of the torus", fmt::format("\"{}\"", jobs),
+                     "write \"own\" (a torus of its own), \"part\" (a box, closed where it has all of an axis) or the "
+                     "block from which on jobs are tori, such as \"8x8x8\""));
+  }
+
+  void read_single_node(const toml::table& topology) {
+    machine_.topology = std::make_shared<SingleNode>();
+    const toml::node* node = topology.get("levels");
+    if (!node || error_) return;
+    const auto wrong = [&] {
+      fail(line_of(*node), "topology.levels",
+           bad_input("expected levels of cores, outermost first, each with fewer than the one before", described(*node),
+                     "write levels = [\"package 16\", \"l3 4\"], with the cores in each"));
+    };
+    if (!node->is_array()) return wrong();
+    for (const toml::node& entry : *node->as_array()) {
+      const std::string level = entry.value_or(std::string());
+      const std::size_t space = level.find(' ');
+      std::int32_t cores = 0;
+      const char* end = level.data() + level.size();
+      if (space == std::string::npos || space == 0) return wrong();
+      const auto [at, code] = std::from_chars(level.data() + space + 1, end, cores);
+      if (code != std::errc{} || at != end || cores < 2) return wrong();
+      if (!machine_.levels.empty() && machine_.levels.back().size <= cores) return wrong();
+      machine_.levels.push_back({level.substr(0, space), cores});
+    }
   }
 
   void read_row(const toml::table& topology, const FamilyRow& row) {
@@ -145,6 +203,16 @@ class Reader {
     const auto advice = fmt::format("write {} = {}", key.name, key.example);
     const toml::node* node = topology.get(key.name);
     if (!node) return fail(line_of(topology), what, bad_input("expected this key", "none", advice));
+    if (key.kind == FamilyRow::Kind::words) {
+      std::vector<std::string> words;
+      const auto* array = node->as_array();
+      const bool all = array && std::all_of(array->begin(), array->end(), [&](const toml::node& word) {
+                         words.push_back(word.value_or(std::string()));
+                         return word.is_string();
+                       });
+      if (!all) return fail(line_of(*node), what, bad_input("expected a list of strings", described(*node), advice));
+      return description.add(key.name, std::move(words));
+    }
     if (key.kind == FamilyRow::Kind::count) {
       std::int64_t count = 0;
       read_value(*node, what, advice, count);
@@ -229,7 +297,8 @@ class Reader {
   void check_keys() {
     Keys root = {"name", "summary", "topology", "slow_node"};
     std::map<std::string_view, Keys> sections = {{"topology", {"family"}}};
-    if (machine_.family == Family::torus) sections["topology"].insert("shape");
+    if (machine_.family == Family::torus) sections["topology"].insert({"shape", "nodes_per_router", "jobs"});
+    if (machine_.family == Family::single_node) sections["topology"].insert("levels");
     if (const FamilyRow* row = find_row(machine_.family))
       for (const FamilyRow::Key& key : row->keys) sections["topology"].insert(key.name);
     if (machine_.family == Family::tofu) {

@@ -24,11 +24,53 @@ struct Writer {
 
 } // namespace
 
+namespace {
+
+// key = { value = ..., assumed = "why" }, as parse_machine reads it.
+struct TomlWriter {
+  std::string& text;
+  std::string_view section = {};
+
+  static std::string quoted(std::string_view words) {
+    std::string out = "\"";
+    for (const char c : words) {
+      if (c == '"' || c == '\\') out += '\\';
+      out += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+    }
+    return out + "\"";
+  }
+  template <class T>
+  void operator()(std::string_view name, std::string_view key, const Quantity<T>& number) {
+    if (name != section) text += fmt::format("{}[{}]\n", text.empty() ? "" : "\n", name);
+    section = name;
+    std::string value = text_of(number.value);
+    if constexpr (!std::is_integral_v<T>) value = quoted(value);
+    text +=
+        fmt::format("{} = {{ value = {}, {} = {} }}\n", key, value, name_of(number.provenance), quoted(number.source));
+  }
+  template <class T>
+  void operator()(std::string_view name, std::string_view key, const std::optional<Quantity<T>>& number) {
+    if (number) (*this)(name, key, *number);
+  }
+};
+
+} // namespace
+
+std::string numbers_to_toml(const Machine& machine) {
+  Machine plain = machine;
+  plain.network.classes.clear(); // another network has others
+  std::string text;
+  visit_numbers(std::as_const(plain), TomlWriter{text});
+  return text;
+}
+
 std::string to_text(const Machine& machine) {
   Page page(columns);
   page.line(0, fmt::format("{}: {}", machine.name, machine.summary));
   page.line(2, fmt::format("{:<24} {}, {} nodes, {} links", "topology", machine.topology->name(),
                            machine.topology->nodes(), machine.topology->links()));
+  for (const Level& level : machine.levels)
+    page.line(2, fmt::format("{:<24} {:>14}", "cores a " + level.name, level.size));
   if (const Switched* network = machine.switched()) {
     std::string levels = fmt::format("{}", network->switches());
     for (const Level& level : network->levels()) levels += fmt::format(", {} nodes a {}", level.size, level.name);

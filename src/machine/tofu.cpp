@@ -59,35 +59,35 @@ Result<Machine> Machine::with_box(std::string_view box, const std::optional<Shap
 
 Result<Machine> Machine::without(const std::vector<Coordinates>& nodes, const std::vector<Cable>& cables) const {
   if (family != Family::tofu) return only_on_tofu(*this, "a torus without a dead part");
-  const VirtualTorus& torus = torus_of(*this);
+  const VirtualTorus& seen = torus_of(*this);
   std::vector<NodeId> dead;
   for (const Coordinates& coordinates : nodes) {
     const auto found = node_at(shape, coordinates);
     if (!found) return found.error();
-    dead.push_back(torus.tofu().node(torus.place(*found)));
+    dead.push_back(seen.tofu().node(seen.place(*found)));
   }
   std::vector<LinkId> links;
   for (const auto& [one, other] : cables) {
     const auto from = node_at(shape, one), to = node_at(shape, other);
     if (!from || !to) return (from ? to : from).error();
-    const auto link = find_link(torus, *from, *to);
+    const auto link = find_link(seen, *from, *to);
     if (!link)
-      return bad_input(fmt::format("expected a cable between two neighbours in {}", torus.name()),
+      return bad_input(fmt::format("expected a cable between two neighbours in {}", seen.name()),
                        fmt::format("{} and {}", fmt::join(one, ","), fmt::join(other, ",")),
                        "name nodes one hop apart");
     links.push_back(*link);
   }
-  return with_torus(*this, torus.without(dead, links));
+  return with_torus(*this, seen.without(dead, links));
 }
 
 std::string Machine::losses() const {
   if (family != Family::tofu || torus_of(*this).tofu().whole()) return "";
-  const VirtualTorus& torus = torus_of(*this);
+  const VirtualTorus& seen = torus_of(*this);
   std::vector<std::string> said;
-  for (const VirtualTorus::Gap& gap : torus.gaps())
+  for (const VirtualTorus::Gap& gap : seen.gaps())
     said.push_back(fmt::format("position {} of axis {} is left out, since node {} is dead", gap.position, gap.axis + 1,
-                               torus.tofu().text(gap.dead)));
-  const auto far = torus.far_neighbours();
+                               seen.tofu().text(gap.dead)));
+  const auto far = seen.far_neighbours();
   if (far.pairs == 0)
     said.push_back("all neighbours are one hop apart");
   else

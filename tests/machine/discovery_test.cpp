@@ -31,6 +31,24 @@ TEST(Discovery, FindsThisHost) {
   EXPECT_GT(host->memory.value, 64 << 20);
 }
 
+// Two packages of two NUMA nodes, each with one cache for its three cores, written by lstopo from a description.
+TEST(Discovery, ReadsAnotherHostFromXml) {
+  const auto host = read_host(std::string(KUMIHIMO_HWLOC) + "/two-packages.xml");
+  ASSERT_TRUE(host.ok()) << host.error().sentence();
+  EXPECT_EQ(host->cores, 12);
+  EXPECT_EQ(host->hardware_threads, 24);
+  EXPECT_EQ(host->numa_nodes, 4);
+  EXPECT_EQ(host->levels, (std::vector<Level>{{"package", 6}, {"numa", 3}})) << "the cache has the same cores";
+  Calibration of_all = calibration();
+  of_all.ranks = 12;
+  const Machine machine = *this_machine(*host, of_all);
+  EXPECT_EQ(machine.rank_space().levels(), host->levels);
+  EXPECT_EQ(machine.with_ranks_per_node(5)->rank_space().levels(), (std::vector<Level>{{"numa", 3}}));
+  EXPECT_EQ(machine.with_ranks_per_node(24)->rank_space().levels(), std::vector<Level>{}) << "more ranks than cores";
+  for (const char* wrong : {"/no/such/file.xml", "/dev/null"})
+    EXPECT_NE(read_host(wrong).error().sentence().find("lstopo --of xml"), std::string::npos);
+}
+
 TEST(Discovery, MakesOneNodeOfMeasuredNumbers) {
   const Host host{"a processor", 2, 4, 1, Bytes{8LL << 30}, Bytes{16 << 20}};
   const Machine machine = *this_machine(host, calibration());

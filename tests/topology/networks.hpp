@@ -3,6 +3,8 @@
 
 #include "topology/dragonfly.hpp"
 #include "topology/fat_tree.hpp"
+#include "topology/graph.hpp"
+#include "topology/router_torus.hpp"
 #include "topology/single_node.hpp"
 #include "topology/tofu.hpp"
 #include "topology/torus.hpp"
@@ -50,6 +52,20 @@ inline Dragonfly random_dragonfly(Draw& draw, bool plus) {
   return *Dragonfly::make(counts, draw((places + 1) / 2, places));
 }
 
+// Switches in a tree, nodes on one or two of them, and some more cables. Without switches nodes relay.
+inline Graph random_graph(Draw& draw, bool relaying) {
+  const std::int32_t nodes = draw(1, 20), switches = relaying ? 0 : draw(1, 6), first = relaying ? 0 : nodes;
+  const std::int32_t relays = relaying ? nodes : switches;
+  Graph::Edges all{{}, {"slow", "fast"}};
+  for (std::int32_t i = 1; i < relays; ++i) all.edges.push_back({first + i, first + draw(0, i - 1), draw(0, 1)});
+  for (std::int32_t i = draw(0, 4); i > 0; --i)
+    if (const std::int32_t a = draw(0, relays - 1), b = draw(0, relays - 1); a != b)
+      all.edges.push_back({first + a, first + b, draw(0, 1)});
+  for (std::int32_t node = 0; node < (relaying ? 0 : nodes); ++node)
+    for (std::int32_t i = draw(1, 2); i > 0; --i) all.edges.push_back({node, first + draw(0, switches - 1), 0});
+  return *Graph::make(nodes, switches, all);
+}
+
 inline const std::vector<NetworkFamily>& network_families() {
   static const std::vector<NetworkFamily> all = {
       {"single_node", [](Draw&) { return std::make_shared<SingleNode>(); }},
@@ -65,6 +81,10 @@ inline const std::vector<NetworkFamily>& network_families() {
       {"dragonfly_valiant", [](Draw& draw) { return random_dragonfly(draw, false).routed("valiant"); }},
       {"dragonfly_plus_minimal", [](Draw& draw) { return std::make_shared<Dragonfly>(random_dragonfly(draw, true)); }},
       {"dragonfly_plus_valiant", [](Draw& draw) { return random_dragonfly(draw, true).routed("valiant"); }},
+      {"router_torus",
+       [](Draw& draw) { return std::make_shared<RouterTorus>(random_shape(draw, draw(1, 3), 4), draw(2, 3)); }},
+      {"graph_of_switches", [](Draw& draw) { return std::make_shared<Graph>(random_graph(draw, false)); }},
+      {"graph_of_nodes", [](Draw& draw) { return std::make_shared<Graph>(random_graph(draw, true)); }},
   };
   return all;
 }

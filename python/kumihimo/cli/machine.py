@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Optional
 
 import typer
 
 from kumihimo import _machine
 from kumihimo.cli import options, output
-from kumihimo.errors import looking_at_the_machine
+from kumihimo.errors import BadInput, looking_at_the_machine
 from kumihimo.installed import folder
 
 app = typer.Typer(help="Machines described in files (docs/machines.md): list them, show one.")
@@ -79,3 +79,28 @@ def show(
         output.print_json({**json.loads(machine.to_json()), **output.own_cost()})
     else:
         print(machine.to_text(), end="")
+
+
+@app.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="topology.conf, .yaml, platform or hwloc in .xml.")],
+    like: Annotated[str, typer.Option("--like", metavar="M", help="The machine whose numbers FILE lacks.")],
+    name: Annotated[Optional[str], typer.Option("--name", metavar="NAME", help="Of the machine; else FILE's.")] = None,
+    out: Annotated[
+        Optional[Path], typer.Option("--out", "-o", metavar="OUT", help="The machine file; else it is printed.")
+    ] = None,
+) -> None:
+    """Make a machine file from Slurm's topology files, a platform of SimGrid or hwloc's XML.
+
+    Example: kumihimo machine import /etc/slurm/topology.conf --like reedbush-u -o my-cluster.toml
+    """
+    from kumihimo import imports
+
+    called = name if name is not None else (out or file).stem
+    if not called or not all(c.isalnum() or c in "-_." for c in called):
+        raise BadInput("a name of letters, digits, - and _", f"'{called}'", "give one with --name")
+    text = imports.machine_file(imports.read(file), load(like), called, file.name)
+    if out is None:
+        print(text, end="")
+    else:
+        output.write(out, text)

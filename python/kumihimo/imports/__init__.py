@@ -1,0 +1,95 @@
+"""Machine files from what other tools know of a machine: Slurm's topology files, SimGrid's platforms, hwloc's XML.
+
+These say how nodes are joined, hardly ever how fast they are. So an import takes the numbers of a described machine
+that is like the new one, with their sources, and replaces those that its file does give.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kumihimo import _machine
+from kumihimo.errors import BadInput
+
+LARGEST_FILE = 64 << 20
+
+
+@dataclass
+class Network:
+    """What a file says: the lines of [topology], and numbers by section and key, as a machine file writes values."""
+
+    topology: list[str]
+    summary: str
+    numbers: dict[tuple[str, str], str] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)  # what the file does not say and was assumed
+    one_node: bool = False
+
+
+def read(path: Path) -> Network:
+    """By the kind of file, which its name or its first element tells."""
+    from kumihimo.imports import hwloc, simgrid, slurm
+
+    text = _text(path)
+    if path.suffix in (".yaml", ".yml"):
+        return slurm.read_yaml(text, path.name)
+    if path.suffix == ".conf":
+        return slurm.read_conf(text, path.name)
+    root = re.search(r"<([A-Za-z_]+)", re.sub(r"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>]*>", "", text, flags=re.DOTALL))
+    if root is not None and root[1] == "platform":
+        return simgrid.read(text, path.name)
+    if root is not None and root[1] == "topology":
+        return hwloc.read(path)
+    raise BadInput(
+        "Slurm's topology.conf or topology.yaml, a platform of SimGrid or a topology of hwloc in XML",
+        f"'{path}'",
+        "name the file .conf, .yaml or .xml",
+    )
+
+
+def _text(path: Path) -> str:
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise BadInput("a file of at most 64 MiB", f"'{path}'")
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise BadInput("a file that can be read", f"'{path}': {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise BadInput("a text file in UTF-8", f"'{path}'") from None
+
+
+def machine_file(network: Network, like: _machine.Machine, name: str, source: str) -> str:
+    """The whole machine file, which is read once, so that what is wrong with it is said now."""
+    if like.family == "single_node" and not network.one_node:
+        raise BadInput(
+            "a described machine with a network, whose numbers the new one takes", like.name, "use another --like"
+        )
+    text = "\n".join(
+        [
+            f"# {network.summary}, imported from {source}. Numbers without a word of it are those of {like.name}.",
+            *[f"# {remark}" for remark in network.remarks],
+            f'name = "{name}"',
+            f'summary = "{network.summary}"',
+            "",
+            "[topology]",
+            *network.topology,
+            "",
+            _numbers(network, like.numbers_to_toml(), source),
+        ]
+    )
+    _machine.parse(text, f"what was imported from {source}")
+    return text
+
+
+def _numbers(network: Network, text: str, source: str) -> str:
+    sections = re.split(r"(?m)^(?=\[)", text)
+    if network.one_node:
+        sections = [s for s in sections if not s.startswith(("[network]", "[offload]"))]
+    for (section, key), value in network.numbers.items():
+        line = f'{key} = {{ value = {value}, assumed = "{source}" }}\n'
+        for i, old in enumerate(sections):
+            if old.startswith(f"[{section}]"):
+                new = re.sub(rf"(?m)^{key} = .*\n", lambda _, line=line: line, old)
+                sections[i] = new if new != old or line in old else old.rstrip("\n") + "\n" + line + "\n"
+    return "".join(sections)

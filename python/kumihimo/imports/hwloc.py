@@ -1,0 +1,21 @@
+"""hwloc's XML (lstopo --of xml): one node with its packages, NUMA nodes and caches."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kumihimo import _machine
+from kumihimo.imports import Network
+
+
+def read(path: Path) -> Network:
+    host = _machine.read_host(str(path))
+    levels = ", ".join(f'"{name} {cores}"' for name, cores in host.levels)
+    numbers = {("node", "cores"): str(host.cores), ("node", "ranks_per_node"): str(host.cores)}
+    if host.memory_bytes:
+        numbers["node", "memory"] = f'"{host.memory_bytes} B"'
+    if host.last_level_cache_bytes:
+        numbers["node", "last_level_cache"] = f'"{host.last_level_cache_bytes} B"'
+    lines = ['family = "single_node"', *([f"levels = [{levels}]"] if levels else [])]
+    name = "".join(c for c in host.processor if c.isprintable() and c not in '"\\') or "one node"
+    return Network(lines, f"{name}, {host.cores} cores", numbers, one_node=True)

@@ -1,0 +1,175 @@
+"""Slurm's topology.conf and topology.yaml: trees of switches, blocks, 3D tori.
+
+Both say which nodes hang on which switch and no more. How many cables lead up is assumed: as many as nodes below.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from kumihimo.errors import BadInput
+from kumihimo.imports import Network
+
+MOST_NODES = 2**20
+
+
+@dataclass
+class Switch:
+    name: str
+    nodes: list[str] = field(default_factory=list)
+    children: list[str] = field(default_factory=list)
+
+
+def read_conf(text: str, source: str) -> Network:
+    """topology.conf: SwitchName= or BlockName= lines."""
+    switches: list[Switch] = []
+    blocks: list[Switch] = []
+    text = re.sub(r"\\\n", " ", text)
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.partition("#")[0].split()
+        keys = {}
+        for word in words:
+            key, equals, value = word.partition("=")
+            if not equals:
+                raise _wrong(source, number, f"'{word}'")
+            keys[key.lower()] = value
+        if "switchname" in keys:
+            nodes, children = hosts(keys.get("nodes", "")), hosts(keys.get("switches", ""))
+            switches += [Switch(name, nodes, children) for name in hosts(keys["switchname"])]
+        elif "blockname" in keys:
+            blocks.append(Switch(keys["blockname"], hosts(keys.get("nodes", ""))))
+        elif keys and "blocksizes" not in keys:
+            raise _wrong(source, number, f"'{line.strip()}'")
+    return _network(switches, blocks, source)
+
+
+def _wrong(source: str, number: int, found: str) -> BadInput:
+    return BadInput(
+        f"{source}:{number}: expected SwitchName= with Nodes= or Switches=, BlockName= with Nodes=, or BlockSizes=",
+        found,
+    )
+
+
+def read_yaml(text: str, source: str) -> Network:
+    """topology.yaml: the topology that is the cluster's default, or the first."""
+    import yaml
+
+    try:
+        topologies = yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError) as error:
+        raise BadInput("topology.yaml of Slurm", f"{source}: {str(error).splitlines()[0]}") from None
+    if not isinstance(topologies, list) or not all(isinstance(t, dict) for t in topologies) or not topologies:
+        raise BadInput(f"{source}: expected a list of topologies", type(topologies).__name__)
+    chosen = next((t for t in topologies if t.get("cluster_default")), topologies[0])
+    try:
+        if "tree" in chosen:
+            return _network([_switch(s, "switch") for s in chosen["tree"]["switches"]], [], source)
+        if "block" in chosen:
+            return _network([], [_switch(b, "block") for b in chosen["block"]["blocks"]], source)
+        if "torus3d" in chosen:
+            return _torus(chosen["torus3d"]["toruses"], source)
+    except (KeyError, TypeError, AttributeError, ValueError):
+        raise BadInput(
+            f"{source}: expected a tree, blocks or a 3D torus as Slurm writes them", "another form"
+        ) from None
+    raise BadInput(f"{source}: expected a topology with a tree, blocks or a 3D torus", ", ".join(map(str, chosen)))
+
+
+def _switch(entry: dict, kind: str) -> Switch:
+    return Switch(str(entry[kind]), hosts(str(entry.get("nodes") or "")), hosts(str(entry.get("children") or "")))
+
+
+def _torus(tori: list[dict], source: str) -> Network:
+    if len(tori) != 1:
+        raise BadInput(f"{source}: expected one torus, since a machine has one", f"{len(tori)}")
+    dims = tori[0]["dims"]
+    lengths = [int(dims[axis]) for axis in "zyx"]  # nodes run along x first, as they do along our last axis
+    shape = "x".join(map(str, lengths))
+    return Network(['family = "torus"', f'shape = "{shape}"'], f"Slurm torus {shape}")
+
+
+def _network(switches: list[Switch], blocks: list[Switch], source: str) -> Network:
+    if (switches and blocks) or not (switches or blocks):
+        raise BadInput(f"{source}: expected switches or blocks", "both" if switches else "neither")
+    if blocks:  # what joins them is not said
+        top = Switch("", children=[b.name for b in blocks])
+        switches = [top, *blocks]
+    by_name = {s.name: s for s in switches}
+    if len(by_name) != len(switches):
+        raise BadInput(f"{source}: expected each switch once", "a name twice")
+    order = _from_the_top(switches, by_name, source)
+    nodes = [node for s in order for node in s.nodes]
+    if not nodes or len(nodes) > MOST_NODES:
+        raise BadInput(f"{source}: expected 1 to {MOST_NODES} nodes on the switches", str(len(nodes)))
+    if len(set(nodes)) != len(nodes):
+        raise BadInput(
+            f"{source}: expected each node on one switch", "one on two", "describe rails by [topology] edges"
+        )
+    number = {s.name: len(nodes) + i for i, s in enumerate(order)}
+    below: dict[str, int] = {}
+    for s in reversed(order):
+        below[s.name] = len(s.nodes) + sum(below[child] for child in s.children)
+    edges, first = [], 0
+    for s in order:
+        if s.nodes:
+            edges.append(f"{first}..{first + len(s.nodes) - 1}-{number[s.name]} node")
+        first += len(s.nodes)
+        edges += [f"{number[c]}-{number[s.name]} uplink x{below[c]}" for c in s.children if below[c]]
+    lines = ['family = "graph"', f"nodes = {len(nodes)}", f"switches = {len(order)}", "edges = ["]
+    lines += [f'    "{edge}",' for edge in edges] + ["]"]
+    kind = f"{len(blocks)} blocks" if blocks else f"a tree of {len(order)} switches"
+    remark = "The file does not say how many cables lead up from a switch: as many as nodes below are assumed."
+    joined = ["That one switch joins the blocks is assumed."] if blocks else []
+    return Network(lines, f"Slurm cluster of {len(nodes)} nodes, {kind}", remarks=[remark, *joined])
+
+
+def _from_the_top(switches: list[Switch], by_name: dict[str, Switch], source: str) -> list[Switch]:
+    """Each switch before those below it, so that nodes of a switch and its subtrees are numbered side by side."""
+    lower = [child for s in switches for child in s.children]
+    for child in lower:
+        if child not in by_name:
+            raise BadInput(f"{source}: expected every switch below another to be described", f"'{child}'")
+    if len(set(lower)) != len(lower):
+        raise BadInput(f"{source}: expected a tree, each switch below one other", "one below two")
+    roots = [s for s in switches if s.name not in set(lower)]
+    order: list[Switch] = []
+    stack = list(reversed(roots))
+    while stack:
+        s = stack.pop()
+        order.append(s)
+        stack += [by_name[child] for child in reversed(s.children)]
+    if len(order) != len(switches):
+        raise BadInput(f"{source}: expected a tree of switches", "a circle")
+    if len(roots) > 1:
+        raise BadInput(
+            f"{source}: expected a connected tree of switches",
+            f"nothing above {roots[0].name} and {roots[1].name} that joins them",
+            "add the switch that does",
+        )
+    return order
+
+
+def hosts(text: str) -> list[str]:
+    """The names of a host list: n[01-03,7],login1."""
+    names: list[str] = []
+    for part in re.findall(r"(?:[^,\[]|\[[^\]]*\])+", text):
+        expanded = [""]
+        for plain, ranges in re.findall(r"([^\[]+)|\[([^\]]*)\]", part.strip()):
+            choices = [plain] if plain else _numbers(ranges)
+            if len(expanded) * len(choices) > MOST_NODES:
+                raise BadInput(f"a host list of at most {MOST_NODES} names", f"'{text}'")
+            expanded = [a + b for a in expanded for b in choices]
+        names += expanded
+    return names
+
+
+def _numbers(ranges: str) -> list[str]:
+    numbers: list[str] = []
+    for part in ranges.split(","):
+        match = re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", part.strip())
+        if match is None or int(match[2] or match[1]) - int(match[1]) not in range(MOST_NODES):
+            raise BadInput("a host list such as n[01-03,7]", f"'[{ranges}]'")
+        width = len(match[1])
+        numbers += [f"{n:0{width}}" for n in range(int(match[1]), int(match[2] or match[1]) + 1)]
+    return numbers

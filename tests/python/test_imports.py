@@ -1,0 +1,199 @@
+"""Machine files from Slurm's, SimGrid's and hwloc's files."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from kumihimo.imports import slurm
+
+
+@pytest.fixture
+def imported(kumihimo, tmp_path):
+    """What `machine show` says of a file's machine, or the sentence that refuses it."""
+
+    def run(name: str, text: str, like: str = "reedbush-u"):
+        path, made = tmp_path / name, tmp_path / "mine.toml"
+        path.write_text(text, encoding="utf-8")
+        ended = kumihimo("machine", "import", str(path), "--like", like, "--out", str(made))
+        if ended.code:
+            assert (ended.code, ended.out, len(ended.err.splitlines())) == (2, "", 1)
+            return ended.err
+        assert (ended.out, ended.err) == ("", "")
+        return json.loads(kumihimo("machine", "show", str(made), "--json").out)
+
+    return run
+
+
+TREE = """
+# two racks
+SwitchName=s0 Nodes=dev[0-5] LinkSpeed=100
+SwitchName=s1 Nodes=dev[6-8,9,10-11]
+SwitchName=s2 Switches=s[0-1]
+"""
+
+
+def test_a_tree_of_slurm(imported):
+    machine = imported("topology.conf", TREE)
+    assert machine["name"] == "mine"
+    topology = machine["topology"]
+    assert (topology["family"], topology["nodes"], topology["switches"]) == ("graph", 12, 3)
+    assert topology["levels"] == [{"name": "switch", "nodes": 6}]
+    assert topology["links"] == 2 * (12 + 12)
+    assert topology["diameter_hops"] == 4
+    assert machine["network"]["link_bandwidth_bytes_per_second"]["value"] == 11.557e9
+
+
+def test_the_same_tree_as_yaml(imported):
+    text = """
+- topology: other
+  flat: true
+- topology: mine
+  cluster_default: true
+  tree:
+    switches:
+      - switch: root
+        children: s[1-2]
+      - switch: s1
+        nodes: node[01-06]
+      - switch: s2
+        nodes: node[07-12]
+"""
+    yaml, conf = imported("topology.yaml", text), imported("topology.conf", TREE)
+    assert {**yaml, "wall_seconds": 0, "peak_rss_bytes": 0, "summary": ""} == {
+        **conf,
+        "wall_seconds": 0,
+        "peak_rss_bytes": 0,
+        "summary": "",
+    }
+
+
+def test_blocks_of_slurm(imported):
+    conf = "BlockName=b1 Nodes=n[1-4]\nBlockName=b2 Nodes=n[5-8]\nBlockSizes=4,8\n"
+    yaml = "- topology: t\n  block:\n    block_sizes: [4]\n    blocks:\n    - {block: b1, nodes: 'n[1-4]'}\n"
+    assert imported("topology.conf", conf)["topology"]["levels"] == [{"name": "switch", "nodes": 4}]
+    assert imported("topology.yaml", yaml)["topology"]["nodes"] == 4
+
+
+def test_a_torus_of_slurm_runs_along_x_first(imported):
+    text = "- topology: t\n  torus3d:\n    toruses:\n    - {name: p, dims: {x: 4, y: 3, z: 2}, nodes: 'n[1-24]'}\n"
+    assert imported("t.yaml", text)["topology"]["shape"] == "2x3x4"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("t.conf", "SwitchName=a Nodes=n1\nSwitchName=b Nodes=n2\n", "nothing above a and b that joins them"),
+        ("t.conf", "SwitchName=a Switches=b\n", "'b'"),
+        ("t.conf", "SwitchName=a Switches=b\nSwitchName=b Switches=a\n", "a circle"),
+        ("t.conf", "SwitchName=a Nodes=n1 Switches=b\nSwitchName=b Nodes=n1\n", "one on two"),
+        ("t.conf", "SwitchName=a Nodes=n[3-1]\n", "n[01-03,7]"),
+        ("t.conf", "NodeName=x\n", "t.conf:1"),
+        ("t.conf", "", "neither"),
+        ("t.yaml", "a: [", "t.yaml"),
+        ("t.yaml", "- topology: t\n  tree: 5\n", "another form"),
+        ("t.yaml", "- topology: t\n  flat: true\n", "topology, flat"),
+        ("t.yaml", "5", "a list of topologies"),
+        ("t.txt", "x", "name the file .conf, .yaml or .xml"),
+        ("t.xml", "<topology></topology>", "lstopo --of xml"),
+        ("t.xml", "<platform><cluster", "expected XML"),
+        ("t.xml", "<platform/>", "expected a cluster, or hosts"),
+    ],
+)
+def test_what_cannot_be_imported_is_one_sentence(imported, name, text, words):
+    assert words in imported(name, text)
+
+
+def test_host_lists():
+    assert slurm.hosts("a,b[01-03,7]c[0-1],d") == [
+        "a",
+        "b01c0",
+        "b01c1",
+        "b02c0",
+        "b02c1",
+        "b03c0",
+        "b03c1",
+        "b7c0",
+        "b7c1",
+        "d",
+    ]
+    assert slurm.hosts("") == []
+
+
+def cluster(topology: str, radical: str, attributes: str = "") -> str:
+    return (
+        '<?xml version="1.0"?><!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd"><platform version="4.1">'
+        f'<zone id="w" routing="Full"><cluster id="c" prefix="n" suffix="" radical="{radical}" speed="1Gf" bw="10Gbps" '
+        f'lat="50ns" {topology} {attributes}/></zone></platform>'
+    )
+
+
+@pytest.mark.parametrize(
+    ("topology", "radical", "expected"),
+    [
+        ('topology="TORUS" topo_parameters="4,3,2"', "0-23", ("torus", 24, "2x3x4", 4)),
+        ('topology="FAT_TREE" topo_parameters="2;4,4;1,2;1,2"', "0-15", ("fat_tree", 16, "", 4)),
+        ('topology="DRAGONFLY" topo_parameters="3,4;4,3;5,1;2"', "0-119", ("graph", 120, "", 7)),
+        ("", "0-7", ("graph", 8, "", 2)),
+    ],
+)
+def test_clusters_of_simgrid(imported, topology, radical, expected):
+    machine = imported("platform.xml", cluster(topology, radical, 'core="8"'))
+    found = machine["topology"]
+    assert (found["family"], found["nodes"], found["shape"], found["diameter_hops"]) == expected
+    assert machine["network"]["link_bandwidth_bytes_per_second"]["value"] == 1.25e9
+    assert machine["network"]["hop_latency_seconds"] == {
+        "value": pytest.approx(50e-9),
+        "provenance": "assumed",
+        "source": "platform.xml",
+    }
+    assert machine["node"]["cores"]["value"] == 8
+
+
+def test_hosts_and_links_of_simgrid(imported):
+    text = """<platform version="4.1"><zone id="z" routing="Floyd">
+<host id="a" speed="1Gf"/><host id="b" speed="1Gf"/><host id="c" speed="1Gf"/><router id="r"/>
+<link id="1" bandwidth="1GBps" latency="1us"/><link id="2" bandwidth="1GBps" latency="1us"/>
+<link id="3" bandwidth="500MBps" latency="1us"/>
+<route src="a" dst="r"><link_ctn id="1"/></route><route src="r" dst="b"><link_ctn id="2"/></route>
+<route src="c" dst="r"><link_ctn id="3"/></route></zone></platform>"""
+    machine = imported("p.xml", text)
+    assert (machine["topology"]["nodes"], machine["topology"]["switches"]) == (3, 1)
+    assert machine["network"]["link_bandwidth_class2_bytes_per_second"]["value"] == 5e8
+    assert machine["network"]["hop_latency_seconds"]["value"] == pytest.approx(1e-6)
+    two = text.replace('<link_ctn id="3"/>', '<link_ctn id="3"/><link_ctn id="2"/>')
+    assert "expected routes of one link" in imported("p.xml", two)
+    apart = text.replace('<route src="c" dst="r"><link_ctn id="3"/></route>', "")
+    assert "none between node 0 and node 2" in imported("p.xml", apart)
+
+
+@pytest.mark.parametrize(
+    ("topology", "radical", "words"),
+    [
+        ('topology="TORUS" topo_parameters="4,3"', "0-10", "as many nodes as TORUS 4,3 has, 12, found 11"),
+        ('topology="TORUS" topo_parameters="4,x"', "0-11", "counts of at least 1"),
+        ('topology="FAT_TREE" topo_parameters="2;4;1,2;1,2"', "0-15", "three lists"),
+        ('topology="DRAGONFLY" topo_parameters="9,1;1,1;2,1;1"', "0-17", "at most as many groups"),
+        ('topology="VIVALDI"', "0-3", "VIVALDI"),
+        ('bb_bw="1GBps"', "0-3", "without a backbone"),
+        ("", "x", "radical"),
+    ],
+)
+def test_clusters_that_cannot_be_imported(imported, topology, radical, words):
+    assert words in imported("platform.xml", cluster(topology, radical))
+
+
+def test_one_node_from_hwloc(imported, repository):
+    text = (repository / "tests" / "machine" / "hwloc" / "two-packages.xml").read_text(encoding="utf-8")
+    machine = imported("host.xml", text)
+    assert machine["topology"]["family"] == "single_node"
+    assert machine["topology"]["levels"] == [{"name": "package", "cores": 6}, {"name": "numa", "cores": 3}]
+    assert machine["node"]["cores"]["value"] == machine["node"]["ranks_per_node"]["value"] == 12
+    assert "network" not in machine
+
+
+def test_a_network_needs_the_numbers_of_one(imported, repository, tmp_path):
+    text = (repository / "tests" / "machine" / "hwloc" / "two-packages.xml").read_text(encoding="utf-8")
+    imported("host.xml", text)
+    assert "use another --like" in imported("topology.conf", TREE, str(tmp_path / "mine.toml"))
