@@ -28,10 +28,10 @@ std::string run_of_parts(const RunList& run, std::int64_t parts) {
   return fmt::format("parts {} of {}{}", range(run.first, run.count), parts, repeats);
 }
 
-std::string run_of_blocks(const RunList& run) {
+std::string run_of_blocks(const RunList& run, std::string_view unit) {
   const std::string repeats = repeat(run.inner) + repeat(run.outer);
-  if (run.count == Expression(1)) return fmt::format("block {}{}", run.first.text(), repeats);
-  return fmt::format("blocks {}{}", range(run.first, run.count), repeats);
+  if (run.count == Expression(1)) return fmt::format("{} {}{}", unit, run.first.text(), repeats);
+  return fmt::format("{}s {}{}", unit, range(run.first, run.count), repeats);
 }
 
 bool is_all(const Extent& e) {
@@ -84,7 +84,8 @@ std::string text_of(const Extent& extent) {
   std::string text;
   for (const RunList& run : extent.runs) {
     if (!text.empty()) text += " and ";
-    text += extent.layout == Layout::vector ? run_of_parts(run, extent.parts) : run_of_blocks(run);
+    text += extent.layout == Layout::vector ? run_of_parts(run, extent.parts)
+                                            : run_of_blocks(run, is_of_pairs(extent.layout) ? "pair" : "block");
   }
   if (extent.layout != Layout::vector && extent.parts != 1)
     text += fmt::format(", of each part {}/{}", operand(extent.part), extent.parts);

@@ -183,9 +183,13 @@ std::int64_t Binding::output_elements() const {
   return 0;
 }
 
+std::int64_t Binding::blocks_of(Layout layout) const {
+  return is_of_pairs(layout) ? std::int64_t{collective_.ranks} * collective_.ranks : collective_.ranks;
+}
+
 std::int64_t Binding::named_elements(const Scratch& named) const {
   if (named.layout == Layout::vector) return collective_.counts.each;
-  const std::int64_t ranks = collective_.ranks, straight = std::min(named.units, ranks - named.first);
+  const std::int64_t straight = std::min(named.units, blocks_of(named.layout) - named.first);
   return block_begin(named.layout, named.first + straight) - block_begin(named.layout, named.first) +
          block_begin(named.layout, named.units - straight);
 }
@@ -193,7 +197,7 @@ std::int64_t Binding::named_elements(const Scratch& named) const {
 void Binding::lay_into(const Scratch& named, std::vector<ElementRun>& runs, std::size_t from) const {
   if (named.layout == Layout::vector) return; // the whole of it
   const std::int64_t begin = block_begin(named.layout, named.first);
-  const std::int64_t before = block_begin(named.layout, collective_.ranks) - begin; // the first block's place
+  const std::int64_t before = block_begin(named.layout, blocks_of(named.layout)) - begin; // the first block's place
   std::vector<ElementRun> laid;
   for (std::size_t i = from; i < runs.size(); ++i) {
     const ElementRun run = runs[i];

@@ -43,6 +43,8 @@ class Binding {
   std::int64_t input_elements() const; // of the whole input buffer of this rank; 0 where it has none
   std::int64_t output_elements() const;
 
+  std::int64_t blocks_of(Layout layout) const; // how many its array has
+
   // The elements of a named scratch from its first block on; and the runs of an array of blocks as they lie in it.
   std::int64_t named_elements(const Scratch& scratch) const;
   void lay_into(const Scratch& named, std::vector<ElementRun>& runs, std::size_t from) const;

@@ -28,7 +28,10 @@ namespace kumihimo {
 
 // What an extent counts in. `vector`: the one vector of a reduction or broadcast. The blocks: an array with one block
 // for each rank, as the rank's input or output buffer holds it; they differ only where counts are local (alltoallv).
-enum class Layout : std::uint8_t { vector, input_blocks, output_blocks };
+// The pairs: what every rank a has for every rank b in an alltoall of equal counts, by source (block a P + b) or by
+// destination (block b P + a). No buffer holds them all; a named scratch is a piece of them.
+enum class Layout : std::uint8_t { vector, input_blocks, output_blocks, pairs_by_source, pairs_by_destination };
+inline bool is_of_pairs(Layout layout) { return layout >= Layout::pairs_by_source; }
 
 // first, first+1, ..., first+count-1; that `runs` times, `stride` apart; and all of it again. Strides may be negative.
 struct Repeat {

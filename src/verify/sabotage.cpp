@@ -326,7 +326,7 @@ Wrong late_readers(const Schedule& s) {
     for (Lane& lane : p.lanes)
       for (After& after : lane.after)
         for (const Scratch& scratch : p.scratch)
-          if (scratch.shared && std::count(after.lanes.begin(), after.lanes.end(), scratch.lane))
+          if (scratch.shared && !scratch.named && std::count(after.lanes.begin(), after.lanes.end(), scratch.lane))
             after.scope = Scope::all, some = true;
     return some;
   };

@@ -248,7 +248,9 @@ class Structure {
       return find(fmt::format("names {} in a {}", vector ? "blocks" : "parts of a vector", name_of(k))), false;
     for (const RunList& list : e.runs)
       if (list.inner.runs < 0 || list.outer.runs < 0) return find("a run list repeats less than 0 times"), false;
-    const std::int64_t units = vector ? e.parts : schedule_.ranks();
+    if (is_of_pairs(e.layout) && (k != CollectiveKind::alltoall || schedule_.collective.counts.irregular()))
+      return find("names pairs of ranks where there is no alltoall of equal counts"), false;
+    const std::int64_t units = vector ? e.parts : binding_.blocks_of(e.layout);
     for (const RunList& list : e.runs)
       if (!check_runs(list, 0, units, vector ? "parts" : "blocks")) return false;
     if (vector) return true;
@@ -288,6 +290,7 @@ class Structure {
     const Extent& e = chunk.extent;
     std::int64_t elements = input ? binding_.input_elements() : binding_.output_elements();
     if (c.kind == CollectiveKind::bcast) elements = c.counts.each;
+    if (is_of_pairs(e.layout)) return find(fmt::format("names pairs of ranks in the {}", input ? "input" : "output"));
     const std::int64_t named = e.layout == Layout::vector ? c.counts.each : elements;
     const std::string name = input ? "input" : "output";
     const bool lacks = e.layout == Layout::vector ? elements < named : elements == 0 && may_hold_some(e);

@@ -181,6 +181,34 @@ Feature message_to_oneself() {
               }));
 }
 
+// Rank 0 collects what all ranks have for all, by source, turns it round, and hands it out.
+Feature pairs_of_ranks() {
+  return make("pairs_of_ranks", blocks_of(CollectiveKind::alltoall, uniform(3)), {2}, [](Rank rank) {
+    ProgramBuilder program(Segments{2});
+    LaneBuilder lane(LaneId{0}, "", 1);
+    const Chunk all_in = in[blocks(Layout::input_blocks, 0, P)], all_out = out[blocks(Layout::output_blocks, 0, P)];
+    if (rank.value > 0) {
+      lane.step(send(0, all_in));
+      lane.step(receive(0, all_out));
+    } else {
+      const Layout by_source = Layout::pairs_by_source, by_destination = Layout::pairs_by_destination;
+      const Array rows = program.named_blocks(LaneId{0}, by_source, 0, P * P),
+                  columns = program.named_blocks(LaneId{0}, by_destination, 0, P * P);
+      lane.step(copy(rows[blocks(by_source, 0, P)], all_in));
+      lane.loop(P - 1, [&](Variable i) { return Round{{receive(i + 1, rows[blocks(by_source, (i + 1) * P, P)])}, 0}; });
+      Extent turned = blocks(by_destination, 0, 1);
+      turned.runs[0].inner = {P, P}, turned.runs[0].outer = {1, P};
+      lane.step(copy(columns[turned], rows[blocks(by_source, 0, P * P)]));
+      lane.step(copy(all_out, columns[blocks(by_destination, 0, P)]));
+      lane.loop(P - 1, [&](Variable i) {
+        return Round{{send(i + 1, columns[blocks(by_destination, (i + 1) * P, P)])}, 0};
+      });
+    }
+    program.add(std::move(lane));
+    return program.finish();
+  });
+}
+
 } // namespace
 
 std::vector<Feature> of_blocks() {
@@ -195,6 +223,7 @@ std::vector<Feature> of_blocks() {
       strided_allgather("negative_stride", true),
       cyclic_allgather(),
       table_ring(),
+      pairs_of_ranks(),
       apart(message_to_oneself())};
 }
 

@@ -90,14 +90,41 @@ class Embedder {
   }
 
   void rename(Chunk& chunk) {
-    rename(chunk.extent);
+    const bool input = chunk.buffer.kind == Buffer::Kind::input;
+    if (e_.meaning == Meaning::blocks_of_pairs)
+      pair_up(chunk.extent, input);
+    else
+      rename(chunk.extent);
     if (chunk.buffer.kind == Buffer::Kind::scratch) {
       chunk.buffer.index += first_scratch_;
+      if (e_.meaning == Meaning::groups_of_blocks && is_of_pairs(e_.scratch)) chunk.extent.layout = e_.scratch;
+      if (e_.meaning == Meaning::blocks_of_pairs) obstacle_ = "it keeps blocks aside, and leaders only exchange them";
       return;
     }
-    const Spot& spot = chunk.buffer.kind == Buffer::Kind::input ? e_.input : e_.output;
+    const Spot& spot = input ? e_.input : e_.output;
     chunk.buffer = spot.array.buffer;
-    if (e_.meaning != Meaning::same) chunk.extent.layout = spot.layout;
+    if (e_.meaning == Meaning::same) return;
+    chunk.extent.layout = spot.layout;
+    for (RunList& list : chunk.extent.runs) list.first -= spot.before;
+  }
+
+  // One block: by source, for each own rank the destinations; by destination, for each source the own ranks: the same
+  // order at both ends.
+  void pair_up(Extent& extent, bool by_source) {
+    RunList& list = extent.runs[0];
+    const auto apart = e_.begins->apart();
+    const bool single =
+        extent.runs.size() == 1 && list.count == Expression(1) && list.inner.runs * list.outer.runs == 1;
+    if (!single || !apart) {
+      obstacle_ = single ? "leaders exchange blocks of pairs, and nodes hold unequal numbers of ranks"
+                         : "it names several blocks at once, which are no blocks of pairs";
+      return;
+    }
+    const Expression other = (*e_.begins)(list.first);
+    if (by_source)
+      list = {other + e_.first_own * e_.blocks, *apart, {e_.blocks, e_.own}, {}};
+    else
+      list = {other + e_.first_own * e_.blocks, 1, {e_.blocks, e_.own}, {1, *apart}};
   }
 
   void rename(Extent& extent) {
@@ -153,11 +180,12 @@ class Embedder {
   }
 
   void rename_groups(Scratch& s) {
+    if (is_of_pairs(e_.scratch)) s.layout = e_.scratch;
     const Numbering& begins = *e_.begins;
     const std::int64_t groups = begins.size() - 1;
     if (s.named) {
       const std::int64_t straight = std::min(s.units, groups - s.first), first = s.first;
-      if (straight < s.units && (begins.at(0) != 0 || begins.at(groups) != e_.blocks))
+      if (straight < s.units && (begins.at(0) != 0 || begins.at(groups) != e_.blocks || is_of_pairs(s.layout)))
         obstacle_ = "its scratch goes round the end of a node's blocks";
       s.first = begins.at(first);
       s.units = begins.at(first + straight) - begins.at(first) + begins.at(s.units - straight) - begins.at(0);

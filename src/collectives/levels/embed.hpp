@@ -29,7 +29,8 @@ class Numbering {
 enum class Meaning : std::uint8_t {
   same,             // the vector is the vector
   vector_of_blocks, // the vector is the array of all blocks: part i of it is part i of each block
-  groups_of_blocks, // a block is a range of blocks
+  groups_of_blocks, // a block is a range of blocks, or of pairs
+  blocks_of_pairs,  // an alltoall's blocks: what all ranks of a group have for all of another
   signals           // no data: a message is a signal
 };
 
@@ -37,15 +38,18 @@ enum class Meaning : std::uint8_t {
 struct Spot {
   Array array;
   Layout layout = Layout::vector; // in which blocks are named there
+  std::int64_t before = 0;        // blocks of the part's numbering that lie before the buffer's first
 };
 
 struct Embedding {
   Meaning meaning = Meaning::same;
   std::int64_t blocks = 0; // of the whole
   const Numbering* peers = nullptr;
-  const Numbering* begins = nullptr; // groups: the first block of each of the part's blocks, and the end of the last
+  const Numbering* begins = nullptr;   // groups: the first block of each of the part's blocks, and the end of the last
+  std::int64_t first_own = 0, own = 0; // of pairs: the ranks of this rank's group
   Spot input, output;
-  std::int32_t first_lane = 0; // its lanes' ids begin here; each is after all lanes below
+  Layout scratch = Layout::input_blocks; // of groups, in the part's scratch
+  std::int32_t first_lane = 0;           // its lanes' ids begin here; each is after all lanes below
   Scope after = Scope::segment;
   std::string role;
 };

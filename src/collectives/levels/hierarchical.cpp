@@ -7,8 +7,10 @@
 // Wins: nodes of many ranks: only leaders load the network, and the algorithm between them may be that of the network.
 // Cost: that of its parts; with segments the slowest stage's, and one segment of each other.
 // Special cases: nodes of unequal size, and leaders that are the only ranks of their node. Leaders are the lowest ranks
-//   of their nodes, the root that of its own. Blocks (allgather, reduce_scatter) need nodes that hold consecutive
-//   ranks. A rank of a barrier is told by the messages of a reduce and a broadcast, without their data.
+//   of their nodes, the root that of its own. Blocks (allgather, ...) need nodes that hold consecutive ranks. A rank of
+//   a barrier is told by the messages of a reduce and a broadcast, without their data. In an alltoall leaders hold what
+//   all ranks of their node send and get, and exchange it by pairs of nodes (the multicore form of CASTEP); nodes have
+//   one size there, and blocks too, as leaders do not know the counts of others.
 // Reference: Karonis et al., IPDPS 2000 (levels); Träff, Rougier, EuroMPI/ASIA 2014 (any algorithm at each level).
 #include "collectives/blocks.hpp"
 #include "collectives/levels/embed.hpp"
@@ -59,6 +61,10 @@ std::vector<StageRow> stages_of(CollectiveKind kind) {
     return {{false, reduce, Meaning::vector_of_blocks, Where::in, Where::held},
             {true, reduce_scatter, Meaning::groups_of_blocks, Where::held, Where::own},
             {false, scatter, Meaning::groups_of_blocks, Where::own, Where::out}};
+  case alltoall:
+    return {{false, gather, Meaning::groups_of_blocks, Where::in, Where::held},
+            {true, alltoall, Meaning::blocks_of_pairs, Where::held, Where::own},
+            {false, scatter, Meaning::groups_of_blocks, Where::own, Where::out}};
   default:
     return {{false, reduce, Meaning::signals, Where::in, Where::in},
             {true, barrier, Meaning::signals, Where::in, Where::in},
@@ -68,8 +74,8 @@ std::vector<StageRow> stages_of(CollectiveKind kind) {
 
 struct Node {
   std::vector<Rank> members;
-  std::int32_t leader = 0; // which of them
-  Numbering ranks{{}}, blocks{{}};
+  std::int32_t leader = 0;         // which of them
+  Numbering ranks{{}}, blocks{{}}; // blocks: of an alltoall, the pairs of each of its ranks
 };
 
 // A stage with its schedules; one within nodes has one for each kind of node.
@@ -118,6 +124,8 @@ void seat(Composite& whole, const RankSpace& space) {
     node.ranks = numbers_of(members);
     std::vector<std::int64_t> own(members.size() + 1);
     std::iota(own.begin(), own.end(), std::int64_t{members[0].value});
+    if (whole.collective.kind == CollectiveKind::alltoall)
+      for (std::int64_t& begin : own) begin *= space.ranks();
     node.blocks = Numbering(std::move(own));
     node.members = std::move(members);
     whole.nodes.push_back(std::move(node));
@@ -151,6 +159,7 @@ Counts as_counts(std::vector<std::int64_t> blocks, bool irregular) {
 // The question that a stage asks of the leaders, or of a node's ranks.
 Collective question_of(const Composite& whole, const StageRow& row, const Node* node) {
   const Counts& counts = whole.collective.counts;
+  const bool pairs = whole.collective.kind == CollectiveKind::alltoall;
   Collective c = whole.collective;
   c.kind = row.kind;
   c.ranks = static_cast<std::int32_t>(node ? node->members.size() : whole.nodes.size());
@@ -165,6 +174,11 @@ Collective question_of(const Composite& whole, const StageRow& row, const Node* 
     std::int64_t all = 0;
     for (std::int64_t b = 0; b < whole.collective.ranks; ++b) all += elements_of_block(counts, b);
     c.counts = {Counts::Known::uniform, all, nullptr};
+  } else if (pairs) { // rows of all a rank has, or blocks as large as the largest, which all have
+    std::size_t most = 0;
+    for (const Node& n : whole.nodes) most = std::max(most, n.members.size());
+    const auto squared = static_cast<std::int64_t>(most * most);
+    c.counts = {Counts::Known::uniform, counts.each * (row.between ? squared : whole.collective.ranks), nullptr};
   } else if (row.meaning == Meaning::groups_of_blocks) {
     const Numbering& begins = node ? node->blocks : whole.blocks;
     std::vector<std::int64_t> blocks(static_cast<std::size_t>(c.ranks), 0);
@@ -179,22 +193,27 @@ Collective question_of(const Composite& whole, const StageRow& row, const Node* 
 Embedding embedding_of(const Composite& whole, const Stage& stage, Rank rank, std::int32_t first_lane,
                        std::int32_t held, std::int32_t own) {
   const Node& node = whole.node(rank);
+  const bool pairs = whole.collective.kind == CollectiveKind::alltoall;
+  const std::int64_t P = whole.collective.ranks, before = pairs ? rank.value * P : 0; // of all pairs
   const auto spot = [&](Where where) -> Spot {
     switch (where) {
     case Where::in:
-      return {in, Layout::input_blocks};
+      return {in, Layout::input_blocks, before};
     case Where::held:
-      if (held >= 0) return {{{Buffer::Kind::scratch, held}}, Layout::input_blocks};
-      return {out, Layout::output_blocks};
+      if (held < 0) return {out, Layout::output_blocks, 0};
+      return {{{Buffer::Kind::scratch, held}}, pairs ? Layout::pairs_by_source : Layout::input_blocks, 0};
     case Where::own:
-      return {{{Buffer::Kind::scratch, own}}, Layout::output_blocks};
+      return {{{Buffer::Kind::scratch, own}}, pairs ? Layout::pairs_by_destination : Layout::output_blocks, 0};
     default:
-      return {out, Layout::output_blocks};
+      return {out, Layout::output_blocks, before};
     }
   };
   Embedding e;
   e.meaning = stage.row.meaning;
-  e.blocks = whole.collective.ranks;
+  e.blocks = P;
+  if (pairs) e.scratch = stage.row.from == Where::in ? Layout::pairs_by_source : Layout::pairs_by_destination;
+  e.first_own = node.members[0].value;
+  e.own = static_cast<std::int64_t>(node.members.size());
   e.peers = stage.row.between ? &whole.leaders : &node.ranks;
   e.begins = stage.row.between ? &whole.blocks : &node.blocks;
   e.input = spot(stage.row.from);
@@ -214,12 +233,17 @@ void declare_scratch(const Composite& whole, Rank rank, Program& program, std::i
     held = 0;
     program.scratch.push_back(Scratch{LaneId{0}, true, Layout::vector, 1, 1, 1, true, 0});
   }
+  const Node& node = whole.node(rank);
+  const std::int64_t size = static_cast<std::int64_t>(node.members.size()), first = node.members[0].value, P = c.ranks;
+  if (c.kind == CollectiveKind::alltoall) {
+    held = 0, own = 1;
+    for (const Layout layout : {Layout::pairs_by_source, Layout::pairs_by_destination})
+      program.scratch.push_back(Scratch{LaneId{0}, true, layout, 1, size * P, 1, true, first * P});
+  }
   if (c.kind != CollectiveKind::reduce_scatter) return;
   held = 0, own = 1;
-  const Node& node = whole.node(rank);
   program.scratch.push_back(Scratch{LaneId{0}, true, Layout::input_blocks, 1, c.ranks, 1, true, 0});
-  program.scratch.push_back(Scratch{LaneId{0}, true, Layout::output_blocks, 1,
-                                    static_cast<std::int64_t>(node.members.size()), 1, true, node.members[0].value});
+  program.scratch.push_back(Scratch{LaneId{0}, true, Layout::output_blocks, 1, size, 1, true, first});
 }
 
 std::optional<std::string> write(const Composite& whole, Rank rank, Program& program) {
@@ -307,6 +331,8 @@ std::string usual_outer(CollectiveKind kind) {
   case CollectiveKind::allgather:
   case CollectiveKind::reduce_scatter:
     return "ring";
+  case CollectiveKind::alltoall:
+    return "pairwise";
   case CollectiveKind::barrier:
     return "dissemination";
   default:
@@ -368,8 +394,10 @@ Rows hierarchical_rows() {
   v.recipe = recipe;
   Rows rows;
   using enum CollectiveKind;
-  for (const CollectiveKind kind : {bcast, reduce, allreduce, allgather, reduce_scatter, barrier}) {
+  for (const CollectiveKind kind : {bcast, reduce, allreduce, allgather, reduce_scatter, alltoall, barrier}) {
     v.kind = kind;
+    v.equal_counts =
+        kind == alltoall ? "leaders relay blocks of their nodes' ranks, whose lengths they do not know" : "";
     v.parameters = {{"inner", "binomial", "the algorithm within nodes"},
                     {"outer", usual_outer(kind), "the algorithm between their leaders"}};
     if (kind != barrier)
