@@ -1,5 +1,6 @@
 #include "interpose/arguments.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 
@@ -77,23 +78,28 @@ bool refuses_same_buffer(const mpi::Library& library, CollectiveKind kind, std::
   return answer == yes;
 }
 
-bool is_wrong_side(const Session& session, const Side& side) {
-  if (side.count < 0 || session.plain(side.type) == session.library().constants.datatype_null) return true;
-  if (side.count == 0 || (side.buffer && side.buffer != session.library().constants.in_place)) [[likely]]
-    return false;
-  return side.buffer || session.types().type(session.plain(side.type)); // else wherever its elements lie
-}
-
 bool has_negative(const Numbers& counts, std::int32_t ranks) {
   for (std::int32_t r = 0; r < ranks; ++r)
     if (counts[r] < 0) return true;
   return false;
 }
 
+bool is_wrong_side(const Session& session, const Side& side, std::int32_t ranks) {
+  std::int64_t count = side.count;
+  if (side.counts) {
+    if (has_negative(side.counts, ranks)) return true;
+    for (std::int32_t r = 0; r < ranks; ++r) count = std::max(count, side.counts[r]);
+  }
+  if (count < 0 || session.plain(side.type) == session.library().constants.datatype_null) return true;
+  if (count == 0 || (side.buffer && side.buffer != session.library().constants.in_place)) [[likely]]
+    return false;
+  return side.buffer || session.types().type(session.plain(side.type)); // else wherever its elements lie
+}
+
 } // namespace
 
 bool is_one_buffer(const Session& session, CollectiveKind kind, const View& view, std::int32_t rank) {
-  if (!view.sent || !view.received || view.sent->count <= 0) return false;
+  if (!view.sent || !view.received || view.sent->count <= 0 || view.received->counts) return false;
   const Meaning& m = meaning_of(kind);
   const auto *sent = static_cast<const std::byte*>(view.sent->buffer),
              *received = static_cast<const std::byte*>(view.received->buffer);
@@ -114,7 +120,7 @@ bool is_refused(Session& session, CollectiveKind kind, Form form, const Call& ca
   const mpi::Handle communicator = session.plain(call.communicator);
   const bool rooted = has_root(kind);
   Place place;
-  if (rooted || call.counts) {
+  if (rooted || call.counts || call.receive.counts) {
     place = place_in(session, communicator);
     if (rooted && (!place.exists || (!place.between && (call.root < 0 || call.root >= place.ranks)))) return true;
     if (place.between) return false; // both groups have other arguments: the library's
@@ -122,7 +128,7 @@ bool is_refused(Session& session, CollectiveKind kind, Form form, const Call& ca
   }
   const View view = view_of(kind, call, place.rank == call.root, session.library().constants.in_place);
   for (const Side* const side : {view.sent, view.received, view.both})
-    if (side && is_wrong_side(session, *side)) return true;
+    if (side && is_wrong_side(session, *side, place.ranks)) return true;
   if (!view.sent || !view.received) return false;
   if (!rooted) place = place_in(session, communicator);
   const bool at_end = rooted && form == Form::blocking;

@@ -10,7 +10,9 @@
 #include <limits>
 #include <memory>
 #include <new>
+#include <utility>
 #include <variant>
+#include <vector>
 
 namespace kumihimo::interpose {
 namespace {
@@ -83,33 +85,43 @@ std::variant<Collective, Reason> question_of(const Asked& asked, const Call& cal
   const Rank root{has_root(asked.kind) ? call.root : 0};
   const Side* const side = view.length();
   if (!side) return make_collective(asked.kind, ranks, 0, DataType::uint8);
-  std::int64_t count = side->count;
-  if (call.counts) {
-    count = call.counts[0];
-    for (std::int32_t r = 1; r < ranks; ++r)
-      if (call.counts[r] != count) return Reason::other_counts;
+  const Numbers& counts = call.counts ? call.counts : side->counts;
+  std::int64_t count = counts ? counts[0] : side->count;
+  bool equal = true;
+  for (std::int32_t r = 1; counts && r < ranks; ++r) {
+    equal &= counts[r] == counts[0];
+    count = std::max(count, counts[r]); // none is longer, and all are empty where it is
   }
+  const auto asked_of = [&](Collective c, std::int64_t each) -> std::variant<Collective, Reason> {
+    if (equal) return c;
+    std::vector<std::int64_t> table;
+    for (std::int32_t r = 0; r < ranks; ++r) table.push_back(counts[r] * each);
+    Result<Collective> irregular = with_counts(std::move(c), std::move(table));
+    if (!irregular) return Reason::no_plan;
+    return *irregular;
+  };
   if (meaning_of(asked.kind).reduces) {
     if (count == 0) return Reason::empty;
     const std::optional<DataType> type = session.types().type(side->type);
     if (!type) return Reason::other_type;
     const std::optional<Operation> operation = session.types().operation(call.operation);
     if (!operation || !is_applicable(*type, *operation)) return Reason::other_op;
-    return make_collective(asked.kind, ranks, count, *type, *operation, root);
+    return asked_of(make_collective(asked.kind, ranks, count, *type, *operation, root), 1);
   }
   long long size = 0;
   if (session.library().call.Type_size_x(side->type, &size) != 0 || size < 0) return Reason::other_type;
   if (count * size == 0) return Reason::empty;
   // Longer than the library can pack in one piece, should a rank need that.
   if (count * size > std::numeric_limits<int>::max()) return Reason::no_plan;
-  return make_collective(asked.kind, ranks, count * size, DataType::uint8, Operation::sum, root);
+  return asked_of(make_collective(asked.kind, ranks, count * size, DataType::uint8, Operation::sum, root), size);
 }
 
-// For the tally: of a block, as far as this rank knows.
+// For the tally: of a block, the first where they differ.
 std::int64_t bytes_of(const Asked& asked, const Call& call, const View& view) {
   const Side* const side = view.length();
   if (!side) return 0;
-  const std::int64_t count = call.counts ? call.counts[0] : side->count;
+  const Numbers& counts = call.counts ? call.counts : side->counts;
+  const std::int64_t count = counts ? counts[0] : side->count;
   if (count <= 0) return 0;
   if (const std::optional<DataType> type = asked.session.types().type(side->type)) return count * size_of(*type);
   long long size = 0;
@@ -120,6 +132,52 @@ std::int64_t bytes_of(const Asked& asked, const Call& call, const View& view) {
 
 bool has_no_holes(const Session& session, const Side* side) {
   return !side || session.types().type(side->type) || is_dense(session.library(), side->type);
+}
+
+// Blocks of different lengths: whether one lies behind the other.
+bool lies_in_order(const View& view, std::int32_t ranks) {
+  const Side* const side = view.length();
+  if (!side || !side->counts) return true;
+  for (std::int32_t r = 1; r < ranks; ++r)
+    if (side->displacements[r] != side->displacements[r - 1] + side->counts[r - 1]) return false;
+  return true;
+}
+
+void move_to_first_block(Taken& taken, const View& view) {
+  const Side& side = *view.length();
+  const Elements all{side.buffer, 0, side.type};
+  taken.buffers.output = part(taken.session->library(), all, side.displacements[0], 0).first;
+  if (view.both) taken.buffers.input = taken.buffers.output;
+}
+
+// Such blocks through memory of ours, one behind the other.
+Status set_packed_blocks(Taken& taken, const View& view, const Collective& question) {
+  const mpi::Library& library = taken.session->library();
+  const Side& side = *view.length();
+  const std::int32_t rank = taken.communicator->rank();
+  const auto length = [&](std::int32_t r) {
+    return question.counts.irregular() ? (*question.counts.table)[static_cast<std::size_t>(r)] : question.counts.each;
+  };
+  const auto block = [&](std::int32_t r) {
+    return part(library, {side.buffer, 0, side.type}, side.displacements[r], side.counts[r]);
+  };
+  std::int64_t bytes = 0, before_own = 0;
+  for (std::int32_t r = 0; r < question.ranks; ++r) {
+    if (r == rank) before_own = bytes;
+    bytes += length(r);
+  }
+  std::byte* const data = taken.packed->make(bytes);
+  taken.buffers.output = data;
+  std::byte* at = data;
+  for (std::int32_t r = 0; r < question.ranks; at += length(r), ++r) taken.packed->unpack_to(block(r), at);
+  if (view.both) {
+    taken.buffers.input = data;
+    return taken.packed->pack(block(rank), data + before_own);
+  }
+  if (has_no_holes(*taken.session, view.sent)) return Nothing{};
+  std::byte* const sent = taken.packed->make(length(rank));
+  taken.buffers.input = sent;
+  return taken.packed->pack({view.sent->buffer, view.sent->count, view.sent->type}, sent);
 }
 
 // Through memory of ours, which is one where the plan's is. In place is each rank's own affair, and so are its types.
@@ -133,6 +191,7 @@ Status set_packed(Taken& taken, const View& view, const Collective& question) {
   };
   taken.packed = std::make_shared<Packed>(library);
   Packed& packed = *taken.packed;
+  if (view.length()->counts) return set_packed_blocks(taken, view, question);
   if (view.both) {
     std::byte* const data = packed.make(std::max(sent, received) * block);
     taken.buffers = {data, data};
@@ -163,8 +222,11 @@ Status set_buffers(Taken& taken, const View& view, bool one_buffer, const Collec
   else
     taken.buffers = {view.sent ? view.sent->buffer : nullptr, view.received ? view.received->buffer : nullptr};
   const auto dense = [&](const Side* side) { return has_no_holes(*taken.session, side); };
-  if (meaning_of(question.kind).reduces || (dense(view.both) && dense(view.sent) && dense(view.received)))
+  const bool in_order = lies_in_order(view, question.ranks);
+  if (meaning_of(question.kind).reduces || (in_order && dense(view.both) && dense(view.sent) && dense(view.received))) {
+    if (view.length() && view.length()->counts) move_to_first_block(taken, view);
     return Nothing{};
+  }
   try {
     Status packed = set_packed(taken, view, question);
     return packed && form == Form::nonblocking ? taken.packed->keep_type() : packed;

@@ -16,6 +16,8 @@ namespace {
 // Calls that differ in length, type, operation or root; a program has a few. Past it a call is the library's (or has a
 // plan made anew), on all ranks alike, since all have made the same calls in the same order.
 constexpr std::int64_t most_plans = 512; // two of each: in place, and not
+// Counts of their own may be others in every call: they must not take the room of all.
+constexpr std::int32_t most_irregular = 64;
 
 // A program may have hundreds of communicators, and mostly works on one or two. These have rings of the best size;
 // further ones, while so many live, have small ones: bytes for each pair of ranks. The smallest that a rank asks for
@@ -171,6 +173,7 @@ plan::CallKey apart(plan::CallKey key) {
 std::optional<Reason> Communicator::obstacle(const plan::CallKey& key) const {
   if (crowded_out_) return Reason::crowded_out;
   if (transport_failed_ || refused_.contains(apart(key))) return Reason::no_plan;
+  if (key.table && irregular_ >= most_irregular) return Reason::too_many;
   if (plans_.size() + static_cast<std::int64_t>(refused_.size()) >= most_plans) return Reason::too_many;
   return std::nullopt;
 }
@@ -185,6 +188,7 @@ Communicator::Answer Communicator::make_plan(const Collective& question, const p
   Result<std::vector<Made>> made = make_both(question, choice, Asking::all_ranks);
   if (!made && note_.empty() && !made.error().elsewhere && made.error().kind == Error::Kind::failed)
     note_ = made.error().sentence();
+  irregular_ += key.table && !brief;
   if (!all(made.ok())) {
     if (!brief) refused_.insert(apart(key));
     return Reason::no_plan;
@@ -207,6 +211,7 @@ Communicator::Answer Communicator::make_plan_alone(const Collective& question, c
   if (!transport_) return Reason::not_connected;
   Result<std::vector<Made>> made = make_both(question, choice, Asking::nobody);
   if (!made && made.error().kind == Error::Kind::failed) return made.error();
+  irregular_ += key.table != nullptr;
   if (!made) {
     refused_.insert(apart(key));
     return Reason::no_plan;

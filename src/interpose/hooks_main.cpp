@@ -37,6 +37,7 @@ constexpr std::array<std::optional<Ours>, names> taken = [] {
   row(gather, Name::Gather, Name::Igather);
   row(scatter, Name::Scatter, Name::Iscatter);
   row(allgather, Name::Allgather, Name::Iallgather);
+  row(allgather, Name::Allgatherv, Name::Iallgatherv);
   row(reduce_scatter, Name::Reduce_scatter_block, Name::Ireduce_scatter_block);
   row(reduce_scatter, Name::Reduce_scatter, Name::Ireduce_scatter);
   row(alltoall, Name::Alltoall, Name::Ialltoall);
@@ -58,6 +59,10 @@ interpose::Call arguments_of(const Call& call) {
   c.send = {buffer(Role::send_buffer), number(Role::send_count, Role::count), handle(Role::send_type, Role::type)};
   c.receive = {buffer(Role::receive_buffer), number(Role::receive_count, Role::count),
                handle(Role::receive_type, Role::type)};
+  if (call.has(Role::receive_counts)) {
+    c.receive.counts = {call.pointer(Role::receive_counts), call.large};
+    c.receive.displacements = {call.pointer(Role::receive_displacements), call.large};
+  }
   if (call.has(Role::counts)) c.counts = {call.pointer(Role::counts), call.large};
   c.operation = handle(Role::operation, Role::operation);
   c.root = static_cast<int>(number(Role::root, Role::root));

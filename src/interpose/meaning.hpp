@@ -54,17 +54,19 @@ struct Numbers {
   }
 };
 
-// What is sent or received: elements of a block, and where the first block is.
+// What is sent or received: elements of a block, and where the first block is. Or blocks of different lengths, each so
+// many elements after the buffer's begin.
 struct Side {
   void* buffer = nullptr;
   std::int64_t count = 0;
   mpi::Handle type = 0;
+  Numbers counts = {}, displacements = {}; // in place of `count`
 };
 
 // A call as C makes it. Where one buffer, count or type is both, both sides have it.
 struct Call {
   Side send, receive;
-  Numbers counts; // of the blocks, in place of a count
+  Numbers counts; // of the blocks that a reduction is dealt out in, in place of a count
   mpi::Handle operation = 0;
   int root = 0;
   mpi::Handle communicator = 0;

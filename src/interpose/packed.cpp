@@ -27,7 +27,7 @@ Elements part(const mpi::Library& library, const Elements& all, std::int64_t fir
 }
 
 Packed::~Packed() {
-  if (owns_type_) library_.call.Type_free(&to_.type);
+  if (owns_type_) library_.call.Type_free(&type_);
 }
 
 template <class F>
@@ -52,19 +52,25 @@ Status Packed::pack(const Elements& from, std::byte* data) const {
 }
 
 Status Packed::unpack() const {
-  return each(to_, data_, [&](void* elements, int count, std::byte* packed, int bytes) {
-    int at = 0;
-    return library_.call.Unpack(packed, bytes, &at, elements, count, to_.type, library_.constants.comm_self);
-  });
+  for (const Piece& piece : pieces_)
+    if (Status s = each({piece.first, piece.count, type_}, piece.data,
+                        [&](void* elements, int count, std::byte* packed, int bytes) {
+                          int at = 0;
+                          return library_.call.Unpack(packed, bytes, &at, elements, count, type_,
+                                                      library_.constants.comm_self);
+                        });
+        !s)
+      return s;
+  return Nothing{};
 }
 
 Status Packed::keep_type() {
-  if (to_.count == 0) return Nothing{};
-  const mpi::Handle given = to_.type;
-  if (Status s = library_.check(library_.call.Type_contiguous(1, given, &to_.type), "MPI_Type_contiguous"); !s)
-    return to_.type = given, s;
+  if (pieces_.empty()) return Nothing{};
+  const mpi::Handle given = type_;
+  if (Status s = library_.check(library_.call.Type_contiguous(1, given, &type_), "MPI_Type_contiguous"); !s)
+    return type_ = given, s;
   owns_type_ = true;
-  return library_.check(library_.call.Type_commit(&to_.type), "MPI_Type_commit");
+  return library_.check(library_.call.Type_commit(&type_), "MPI_Type_commit");
 }
 
 } // namespace kumihimo::interpose

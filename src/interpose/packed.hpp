@@ -35,9 +35,11 @@ class Packed {
   std::byte* make(std::int64_t bytes) { return memory_.emplace_back(static_cast<std::size_t>(bytes)).data(); }
 
   Status pack(const Elements& from, std::byte* data) const;
-  // What unpack() is to do, at the end; nothing until it is said.
-  void unpack_to(const Elements& to, std::byte* data) { to_ = to, data_ = data; }
-  Status keep_type(); // of that
+  // What unpack() is to do, at the end; nothing until it is said. All of one type.
+  void unpack_to(const Elements& to, std::byte* data) {
+    if (to.count > 0) pieces_.push_back({to.first, to.count, data}), type_ = to.type;
+  }
+  Status keep_type(); // that
   Status unpack() const;
 
  private:
@@ -46,8 +48,13 @@ class Packed {
 
   const mpi::Library& library_;
   std::vector<std::vector<std::byte>> memory_;
-  Elements to_;
-  std::byte* data_ = nullptr;
+  struct Piece {
+    void* first = nullptr;
+    std::int64_t count = 0;
+    std::byte* data = nullptr;
+  };
+  std::vector<Piece> pieces_;
+  mpi::Handle type_ = 0; // of the pieces
   bool owns_type_ = false;
 };
 

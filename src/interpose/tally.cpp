@@ -22,7 +22,6 @@ std::string_view sentence_of(Reason reason) {
       "a non-blocking call where not all that completes requests is caught: the program, or a library in it, has an "
       "MPI_Wait or MPI_Test of its own",
       "arguments that MPI does not allow, which the library tells of",
-      "blocks of different lengths",
   };
   return sentences[static_cast<std::size_t>(reason)];
 }

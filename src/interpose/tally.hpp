@@ -30,10 +30,9 @@ enum class Reason : std::uint8_t {
   too_long,      // a non-blocking exact sum, for one piece
   crowded_out,   // a communicator beyond those that are set up at once
   unseen,        // a non-blocking call, where what completes it may not be caught
-  refused,       // arguments that MPI does not allow: to be told of by the library
-  other_counts   // blocks of different lengths, which no algorithm of ours takes
+  refused        // arguments that MPI does not allow: to be told of by the library
 };
-inline constexpr std::size_t reasons = 15;
+inline constexpr std::size_t reasons = 14;
 std::string_view sentence_of(Reason reason);
 
 // A non-blocking call is told apart from its blocking twin.

@@ -1,11 +1,19 @@
 #include "plan/plan_cache.hpp"
 
+#include "base/hash.hpp"
+
 #include <utility>
 
 namespace kumihimo::plan {
 
 CallKey key_of(const Collective& c) {
-  return {c.counts.each, c.has_root() ? c.root.value : 0, c.kind, c.type, c.operation, c.in_place};
+  std::int64_t count = c.counts.each;
+  if (c.counts.irregular()) {
+    std::uint64_t hash = 0;
+    for (const std::int64_t n : *c.counts.table) hash = mixed(hash, static_cast<std::uint64_t>(n));
+    count = static_cast<std::int64_t>(hash);
+  }
+  return {count, c.has_root() ? c.root.value : 0, c.kind, c.type, c.operation, c.in_place, c.counts.table};
 }
 
 Result<std::unique_ptr<Plan>> Plan::make(const Schedule& schedule, Rank rank, execute::Transport& transport,

@@ -19,7 +19,13 @@ struct CallKey {
   DataType type = DataType::float64;
   Operation operation = Operation::sum;
   bool in_place = false;
-  bool operator==(const CallKey&) const = default;
+  std::shared_ptr<const std::vector<std::int64_t>> table; // of irregular counts; `count` is its hash then
+
+  bool operator==(const CallKey& other) const {
+    const bool same = count == other.count && root == other.root && kind == other.kind && type == other.type &&
+                      operation == other.operation && in_place == other.in_place;
+    return same && (table == other.table || (table && other.table && *table == *other.table));
+  }
 };
 CallKey key_of(const Collective& collective);
 

@@ -100,6 +100,18 @@ TEST_F(OneRank, ARankThatFindsNoProgramTellsTheOthersThatWaitForItsDemands) {
   EXPECT_TRUE(silent_.impossible);
 }
 
+TEST(CallKey, CountsOfTheirOwnAreComparedOneByOne) {
+  const auto key = [](std::vector<std::int64_t> table) {
+    return key_of(*with_counts(make_collective(CollectiveKind::allgather, 3, 0), std::move(table)));
+  };
+  EXPECT_EQ(key({1, 2, 3}), key({1, 2, 3}));
+  EXPECT_NE(key({1, 2, 3}), key({1, 3, 2}));
+  EXPECT_NE(key({2, 2, 2}), key_of(make_collective(CollectiveKind::allgather, 3, 2)));
+  CallKey collides = key({1, 2, 3});
+  collides.count = key({3, 2, 1}).count; // as if both had one hash
+  EXPECT_NE(collides, key({3, 2, 1}));
+}
+
 TEST(CallKey, TheRootMattersOnlyWhereThereIsOne) {
   Collective bcast = make_collective(CollectiveKind::bcast, 4, 10), reduce = question(10);
   bcast.root = Rank{2};

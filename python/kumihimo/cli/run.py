@@ -114,8 +114,8 @@ def lines(summary: dict, named: bool = True) -> list[str]:
     finalized = summary.get("finalized", True)
     whose = "all ranks" if finalized else "rank 0"
     ran = [
-        f"{row['collective']} from {text_of(row['bytes_from'])} below {text_of(row['bytes_to'] + 1)}: "
-        f"{row['algorithm']}, {row['calls']} calls of {whose}{in_tuning(row, summary, choices)}"
+        f"{row['collective']}{lengths(row)}: {row['algorithm']}, {row['calls']} calls of {whose}"
+        f"{in_tuning(row, summary, choices)}"
         for row in summary["calls"]
     ]
     left = [
@@ -128,6 +128,13 @@ def lines(summary: dict, named: bool = True) -> list[str]:
     about = [f"communicators of rank 0: {shapes}"] if shapes else []
     ended = [] if finalized else ["the program ended without MPI_Finalize: counted are the calls of rank 0 alone"]
     return [*([f"wisdom: {path}"] if path else []), *ended, *ran, *left, *bits, *about]
+
+
+def lengths(row: dict) -> str:
+    """Of the calls of a line; a barrier has none."""
+    if row["collective"] in ("barrier", "ibarrier"):
+        return ""
+    return f" from {text_of(row['bytes_from'])} below {text_of(row['bytes_to'] + 1)}"
 
 
 def promised(summary: dict) -> str:

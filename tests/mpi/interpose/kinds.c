@@ -9,9 +9,9 @@
 #include <time.h>
 
 enum kind { barrier, bcast, reduce, allreduce, scan, exscan, gather, scatter, allgather, reduce_scatter_block,
-            reduce_scatter, alltoall, kinds };
+            reduce_scatter, alltoall, kinds, allgatherv };
 static const char *names[] = {"barrier", "bcast", "reduce", "allreduce", "scan", "exscan", "gather", "scatter",
-                              "allgather", "reduce_scatter_block", "reduce_scatter", "alltoall"};
+                              "allgather", "reduce_scatter_block", "reduce_scatter", "alltoall", "", "allgatherv"};
 static int rank, failures;
 
 /* A call: what is asked for, and what this rank passes. */
@@ -21,7 +21,7 @@ struct call {
   MPI_Datatype sends, receives; /* pairs of ints, each rank's own affair */
   MPI_Op op;
   MPI_Comm comm;
-  int *counts;
+  int *counts, *displacements;
   int *from, *to;
   MPI_Request request;
 };
@@ -68,6 +68,9 @@ static int make(struct call *c, int library, int begun) {
     CALL(Reduce_scatter_block, Ireduce_scatter_block, from, c->to, ints, MPI_INT, c->op, c->comm);
   case reduce_scatter:
     CALL(Reduce_scatter, Ireduce_scatter, from, c->to, c->counts, MPI_INT, c->op, c->comm);
+  case allgatherv:
+    CALL(Allgatherv, Iallgatherv, from, c->in_place ? 0 : c->counts[me], c->in_place ? MPI_DATATYPE_NULL : c->sends,
+         c->to, c->counts, c->displacements, c->receives, c->comm);
   default:
     CALL(Alltoall, Ialltoall, from, c->n, c->sends, c->to, c->n, c->receives, c->comm);
   }
@@ -142,7 +145,7 @@ static void ask(struct call c, int begun) {
 static const int lengths[] = {1, 3, 200, 5000, 0};
 
 static struct call question(enum kind kind, int n, int root, MPI_Comm comm) {
-  struct call c = {kind, n, root, 0, pair, pair, MPI_SUM, comm, NULL, NULL, NULL, MPI_REQUEST_NULL};
+  struct call c = {kind, n, root, 0, pair, pair, MPI_SUM, comm, NULL, NULL, NULL, NULL, MPI_REQUEST_NULL};
   return c;
 }
 
@@ -223,14 +226,26 @@ static void by_an_operation_of_our_own(MPI_Comm comm) {
   MPI_Op_free(&op);
 }
 
-static void of_blocks_that_differ(MPI_Comm comm) {
-  int ranks, counts[64];
+static void of_blocks_that_differ(MPI_Comm comm, int begun) {
+  int ranks, counts[64], displacements[64];
   MPI_Comm_size(comm, &ranks);
-  for (int i = 0; i < ranks; ++i) counts[i] = i == 0 ? 2 : 4;
-  struct call c = question(reduce_scatter, 2, 0, comm);
+  for (int i = 0; i < ranks; ++i) counts[i] = i == 0 ? 0 : 2 + 30 * i;
+  struct call c = question(reduce_scatter, 2 + 15 * ranks, 0, comm);
   c.counts = counts;
-  ask(c, 0);
-  ask(c, 1);
+  for (c.in_place = 0; c.in_place < 2; ++c.in_place) ask(c, begun);
+  for (int way = 0; way < 8; ++way) { /* one behind the other, and backwards with holes between them */
+    struct call v = question(allgatherv, 8 + 300 * ranks, 0, comm);
+    v.counts = counts, v.displacements = displacements;
+    int at = way % 4 == 1 ? 3 : 0;
+    for (int i = 0; i < ranks; ++i) counts[i] = way == 7 ? 0 : way == 6 ? 5 : 7 + 100 * i * (i + way / 4);
+    for (int i = 0; i < ranks; ++i) displacements[i] = at, at += counts[i];
+    if (way == 2 || way == 6)
+      for (int i = ranks - 1, back = 1; i >= 0; --i) displacements[i] = back, back += counts[i] + 1;
+    v.in_place = way % 4 == 1 || way == 6;
+    if (way >= 3 && rank % 2) v.sends = spread_pair;
+    if (way >= 4 && rank % 2 == 0) v.receives = spread_pair;
+    ask(v, begun);
+  }
 }
 
 static void between_two_groups(void) {
@@ -295,7 +310,7 @@ int main(int argc, char **argv) {
   of_all_kinds(MPI_COMM_WORLD, 1, 5);
   at_the_same_time(MPI_COMM_WORLD);
   by_an_operation_of_our_own(MPI_COMM_WORLD);
-  of_blocks_that_differ(MPI_COMM_WORLD);
+  for (int begun = 0; begun < 2; ++begun) of_blocks_that_differ(MPI_COMM_WORLD, begun);
   between_two_groups();
   barriers_hold(MPI_COMM_WORLD);
   MPI_Comm part;

@@ -6,7 +6,7 @@
 
 static int rank, ranks, failures;
 enum { n = 4 };
-static int in[n] = {1, 2, 3, 4}, out[n];
+static int in[n] = {1, 2, 3, 4}, out[n], all[64 * n];
 
 static void expect(int right, const char *what) {
   if (right) return;
@@ -29,6 +29,14 @@ static void by_one_rank(MPI_Comm comm) {
       expect(MPI_Reduce(in, out, n, MPI_INT, MPI_SUM, wrong[i], comm) != 0, "a reduction to nobody");
       expect(MPI_Ibcast(in, n, MPI_INT, wrong[i], comm, &request) != 0, "a broadcast from nobody, not blocking");
     }
+    for (int i = 0; i < 3; ++i) {
+      expect(MPI_Gather(in, 1, MPI_INT, all, 1, MPI_INT, wrong[i], comm) != 0, "a gather to nobody");
+      expect(MPI_Scatter(all, 1, MPI_INT, out, 1, MPI_INT, wrong[i], comm) != 0, "a scatter from nobody");
+    }
+    expect(MPI_Allgather(in, 1, MPI_INT, all, -1, MPI_INT, comm) != 0, "an allgather of less than nothing");
+    expect(MPI_Alltoall(in, -1, MPI_INT, all, 1, MPI_INT, comm) != 0, "an exchange of less than nothing");
+    expect(MPI_Allgather(in, 1, MPI_INT, all, 1, MPI_DATATYPE_NULL, comm) != 0, "an allgather of no type");
+    expect(MPI_Ialltoall(in, 1, MPI_DATATYPE_NULL, all, 1, MPI_INT, comm, &request) != 0, "an exchange of no type");
     expect(MPI_Bcast(in, -1, MPI_INT, 0, comm) != 0, "a negative count");
     expect(MPI_Bcast(in, n, MPI_DATATYPE_NULL, 0, comm) != 0, "no type");
   }
@@ -43,7 +51,17 @@ static void by_all(MPI_Comm comm) {
     const int at_root = PMPI_Reduce(in, in, count, MPI_INT, MPI_SUM, 0, apart) != 0;
     expect((MPI_Reduce(in, in, count, MPI_INT, MPI_SUM, 0, too) != 0) == at_root, "a reduction to its own buffer");
   }
+  /* What is sent lies where it belongs: each kind has its own place for it. */
+  for (int count = 1; count <= n; count += n - 1) {
+#define SAME(what, name, ...) expect((MPI_##name(__VA_ARGS__) != 0) == (PMPI_##name(__VA_ARGS__) != 0), what)
+    SAME("a scan to its own buffer", Scan, in, in, count, MPI_INT, MPI_SUM, comm);
+    SAME("an exscan to its own buffer", Exscan, in, in, count, MPI_INT, MPI_SUM, comm);
+    SAME("blocks to their own buffer", Reduce_scatter_block, all, all, count, MPI_INT, MPI_SUM, comm);
+    SAME("an allgather from its own place", Allgather, all + rank * count, count, MPI_INT, all, count, MPI_INT, comm);
+    SAME("an exchange in one buffer", Alltoall, all, count, MPI_INT, all, count, MPI_INT, comm);
+  }
   MPI_Request request = MPI_REQUEST_NULL;
+  expect(MPI_Allgather(in, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, comm) != 0, "an allgather to no place");
   expect(MPI_Allreduce(in, MPI_IN_PLACE, n, MPI_INT, MPI_SUM, comm) != 0, "a sum to no place");
   expect(MPI_Iallreduce(in, MPI_IN_PLACE, n, MPI_INT, MPI_SUM, comm, &request) != 0, "the same, not blocking");
 #ifdef MPICH

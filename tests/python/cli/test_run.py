@@ -291,6 +291,14 @@ def test_a_program_that_did_not_end_mpi_is_told_of_by_rank_0_alone():
     assert run.lines({**summary, "finalized": True}) == [told[1].replace("rank 0", "all ranks")]
 
 
+def test_lengths_are_told_of_calls_that_have_one():
+    calls = {"collective": "alltoall", "bytes_from": 8, "bytes_to": 15, "algorithm": "bruck", "calls": 3}
+    summary = {"calls": [calls], "handed_on": [], "communicators": {}, "ranks": 2}
+    assert run.lines(summary) == ["alltoall from 8 below 16: bruck, 3 calls of all ranks"]
+    calls.update(collective="ibarrier", bytes_from=0, bytes_to=0, algorithm="binomial")
+    assert run.lines(summary) == ["ibarrier: binomial, 3 calls of all ranks"]
+
+
 def test_json_without_a_file_name_is_refused(kumihimo):
     ended = kumihimo("run", "--json", "--", "true")
     assert (ended.code, "--json=FILE" in ended.err) == (2, True)
