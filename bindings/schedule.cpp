@@ -1,6 +1,7 @@
 // kumihimo._schedule: collectives, schedules, and the expressions and extents that they are made of.
 #include "border.hpp"
 #include "schedule/binding.hpp"
+#include "schedule/buffers.hpp"
 #include "schedule/builder.hpp"
 
 #include <nanobind/nanobind.h>
@@ -93,6 +94,7 @@ void bind_collective(nb::module_& m) {
       .def_ro("ranks", &Collective::ranks)
       .def_prop_ro("count", [](const Collective& c) { return c.counts.each; })
       .def_prop_ro("bytes", [](const Collective& c) { return c.bytes().value; })
+      .def_prop_ro("longest_buffer_bytes", &longest_buffer_bytes, "Of any rank's buffers.")
       .def_prop_ro("type", [](const Collective& c) { return name_of(c.type); })
       .def_prop_ro("operation", [](const Collective& c) { return name_of(c.operation); })
       .def_prop_ro("root", [](const Collective& c) { return c.root.value; })

@@ -56,4 +56,9 @@ def ranges(points: Sequence[tuple[int, Chosen]], library: Chosen) -> list[Range[
 
 def first_byte(size: int) -> int:
     """Shorter elements than those that were measured count too."""
-    return 1 if size <= ELEMENT_BYTES else size
+    return min(size, 1) if size <= ELEMENT_BYTES else size
+
+
+def times_apart(size: int, other: int) -> float:
+    """How many times the larger is as long; the 0 bytes of a barrier have nothing beside them."""
+    return max(size, other, 1) / max(1, min(size, other))

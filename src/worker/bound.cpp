@@ -2,6 +2,7 @@
 
 #include "kernels/copy.hpp"
 #include "measure/clock.hpp"
+#include "schedule/buffers.hpp"
 #include "worker/call_memory.hpp"
 #include "worker/definition.hpp"
 

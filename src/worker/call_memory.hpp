@@ -19,9 +19,6 @@ struct CallMemory {
 };
 CallMemory memory_of(const Collective& collective, Rank rank);
 
-// The longest buffer that any rank has. O(ranks).
-std::int64_t longest_buffer_bytes(const Collective& collective);
-
 // Whether all ranks that have a result have the same one.
 constexpr bool gives_all_the_same(CollectiveKind kind) {
   return kind == CollectiveKind::bcast || kind == CollectiveKind::reduce || kind == CollectiveKind::allreduce ||

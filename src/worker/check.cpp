@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstring>
 #include <memory>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -107,11 +108,11 @@ std::int64_t first_difference(const Vector& expected, const std::byte* found, st
 // One rank's part of a comparison, as one number for gather().
 constexpr std::int64_t all_right = -1, input_changed = -2, wrote_beyond = -3, left_early = -4;
 
-std::string say(std::int64_t code, const std::string& where) {
+std::string say(std::int64_t code, const std::string& where, std::string_view right) {
   if (code == input_changed) return where + ": the input was written to";
   if (code == wrote_beyond) return where + ": bytes beyond the end of a buffer were written";
   if (code == left_early) return where + ": it left before all had come";
-  return fmt::format("{}: element {} is not the golden copy's", where, code);
+  return fmt::format("{}: element {} is not {}", where, code, right);
 }
 
 class Checker {
@@ -181,12 +182,13 @@ class Checker {
     return left < *std::max_element(all.begin(), all.end()) ? left_early : all_right;
   }
 
-  // "rank 3, run 2: ..." of the first that is not right; empty where all are. Collective.
-  std::string first_of_all(std::int64_t mine, const std::string& what) const {
+  // "rank 3, run 2: ..." of the first that is not `right`; empty where all are. Collective.
+  std::string first_of_all(std::int64_t mine, const std::string& what,
+                           std::string_view right = "the golden copy's") const {
     const std::vector<std::int64_t> codes = job_.gather(mine);
     for (std::int32_t r = 0; r < job_.ranks(); ++r)
       if (const std::int64_t code = codes[static_cast<std::size_t>(r)]; code != all_right)
-        return say(code, fmt::format("rank {}, {}", r, what));
+        return say(code, fmt::format("rank {}, {}", r, what), right);
     return {};
   }
 
@@ -240,13 +242,13 @@ Result<std::string> wrong_by_definition(const Job& job, const Checker& checker, 
   const Result<Definition> definition = checker.definition(arithmetic);
   const Result<Buffers> buffers = checker.buffers();
   if (Status s = definition ? job.agree(buffers) : job.agree(definition); !s) return s.error();
-  std::string wrong = checker.first_of_all(checker.compare(*definition, golden.data()), "by the schedule");
-  if (!wrong.empty()) return wrong + fmt::format(", or the schedule is no {}", name_of(c.kind));
-  if (!library_can(job.library(), c)) return std::string();
+  const std::string right = fmt::format("what {} means", name_of(c.kind));
+  std::string wrong = checker.first_of_all(checker.compare(*definition, golden.data()), "by the schedule", right);
+  if (!wrong.empty() || !library_can(job.library(), c)) return wrong;
   const LibraryCollective own(job.library(), c, Rank{job.rank()}, arithmetic.handles);
   if (const Status s = own.call(checker.start_of_input(*buffers), checker.start_of_output(*buffers)); !s)
     job.give_up(s.error());
-  return checker.first_of_all(checker.compare(*definition, *buffers), "by the library's own call");
+  return checker.first_of_all(checker.compare(*definition, *buffers), "by the library's own call", right);
 }
 
 } // namespace

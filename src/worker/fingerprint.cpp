@@ -177,7 +177,7 @@ Result<json> fingerprint_of(Job& job, const LibraryCall& call, const Collective&
       with_memory(need, [&] { return values_of(question.type, question.operation, count, job.rank(), 11); });
   if (Status s = job.agree(values); !s) return s.error();
   json marks = json::object();
-  if (call.allreduces || call.reduces) {
+  if (call.reduces()) {
     if (Status s = add_mark(marks, "sum", Asked(job, call, question, *values)); !s) return s.error();
     if (Status s = add_mark(marks, "nan", Asked(job, call, question, nan_values(count, job.rank()))); !s)
       return s.error();

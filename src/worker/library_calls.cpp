@@ -1,12 +1,41 @@
 #include "worker/library_calls.hpp"
 
+#include "worker/call_memory.hpp"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 
 namespace kumihimo::worker {
 namespace {
+
+// What a collective leaves that another can begin with, and what one takes that follows another.
+enum class Left : std::uint8_t { nothing, vector_at_root, blocks };
+Left leaves(CollectiveKind kind) {
+  if (kind == CollectiveKind::reduce || kind == CollectiveKind::gather) return Left::vector_at_root;
+  const bool scatters = kind == CollectiveKind::scatter || kind == CollectiveKind::reduce_scatter;
+  return scatters ? Left::blocks : Left::nothing;
+}
+Left takes(CollectiveKind kind) {
+  if (kind == CollectiveKind::bcast || kind == CollectiveKind::scatter) return Left::vector_at_root;
+  const bool gathers = kind == CollectiveKind::gather || kind == CollectiveKind::allgather;
+  return gathers ? Left::blocks : Left::nothing;
+}
+
+bool has_halves(CollectiveKind kind) {
+  return kind == CollectiveKind::bcast || kind == CollectiveKind::reduce || kind == CollectiveKind::allreduce;
+}
+
+// Whether these can be called one after the other, in as many parts.
+bool can_be_called(const LibraryCall& call) {
+  if (call.steps.empty() || call.parts < 1) return false;
+  if (call.parts > 1 && !(call.steps.size() == 1 && has_halves(call.steps[0]))) return false;
+  for (std::size_t i = 1; i < call.steps.size(); ++i)
+    if (leaves(call.steps[i - 1]) == Left::nothing || leaves(call.steps[i - 1]) != takes(call.steps[i])) return false;
+  return call.steps[0] != CollectiveKind::barrier;
+}
 
 class Calls final : public Contestant {
  public:
@@ -26,27 +55,70 @@ class Calls final : public Contestant {
   }
 
   Bytes result(const Vectors::Set& set) const override {
-    if (alone_broadcast()) return {set.input, question_.bytes().value};
-    if (!call_.allreduces && !call_.broadcasts && rank_ != question_.root) return {};
-    return {set.output, question_.bytes().value};
+    const CollectiveKind last = call_.steps.back();
+    const bool at_root = last == CollectiveKind::reduce || last == CollectiveKind::gather;
+    if (at_root && rank_ != question_.root) return {};
+    if (last == CollectiveKind::exscan && rank_.value == 0) return {};
+    const bool block = leaves(last) == Left::blocks;
+    return {alone_broadcast() ? set.input : set.output, question_.bytes().value / (block ? question_.ranks : 1)};
   }
-  bool gives_all_the_same() const override { return true; }
+  bool gives_all_the_same() const override { return worker::gives_all_the_same(call_.steps.back()); }
 
  private:
-  bool alone_broadcast() const { return call_.broadcasts && !call_.reduces; }
+  bool alone_broadcast() const { return call_.steps.front() == CollectiveKind::bcast; }
 
   int one(const Vectors::Set& set, std::int64_t first, int count) const {
     const std::int64_t at = first * question_.type_bytes;
     std::byte* input = static_cast<std::byte*>(set.input) + at;
     std::byte* output = static_cast<std::byte*>(set.output) + at;
-    const mpi::Handle world = library_.constants.comm_world;
-    const int root = question_.root.value;
     int code = 0;
-    if (call_.allreduces) code = library_.call.Allreduce(input, output, count, type_, operation_, world);
-    if (call_.reduces) code = library_.call.Reduce(input, output, count, type_, operation_, root, world);
-    if (code == 0 && call_.broadcasts)
-      code = library_.call.Bcast(alone_broadcast() ? input : output, count, type_, root, world);
+    for (std::size_t i = 0; i < call_.steps.size() && code == 0; ++i)
+      code = step(call_.steps[i], i > 0, i + 1 < call_.steps.size(), {input, output, count});
     return code;
+  }
+
+  struct Vector {
+    std::byte *input, *output;
+    int count;
+  };
+  // One that follows another takes what lies in the output; before another, a rank leaves its block where it is of all.
+  int step(CollectiveKind kind, bool follows, bool goes_on, const Vector& v) const {
+    const mpi::Functions& mpi = library_.call;
+    const mpi::Handle world = library_.constants.comm_world;
+    void* in_place = library_.constants.in_place;
+    const int root = question_.root.value, block = v.count / question_.ranks;
+    const bool at_root = rank_ == question_.root;
+    std::byte* own = v.output + std::int64_t{rank_.value} * block * question_.type_bytes;
+    std::byte* left = goes_on ? own : v.output;
+    switch (kind) {
+    case CollectiveKind::bcast:
+      return mpi.Bcast(follows ? v.output : v.input, v.count, type_, root, world);
+    case CollectiveKind::reduce:
+      return mpi.Reduce(v.input, v.output, v.count, type_, operation_, root, world);
+    case CollectiveKind::allreduce:
+      return mpi.Allreduce(v.input, v.output, v.count, type_, operation_, world);
+    case CollectiveKind::scan:
+      return mpi.Scan(v.input, v.output, v.count, type_, operation_, world);
+    case CollectiveKind::exscan:
+      return mpi.Exscan(v.input, v.output, v.count, type_, operation_, world);
+    case CollectiveKind::gather:
+      return mpi.Gather(!follows  ? v.input
+                        : at_root ? in_place
+                                  : own,
+                        block, type_, v.output, block, type_, root, world);
+    case CollectiveKind::scatter:
+      return mpi.Scatter(follows ? v.output : v.input, block, type_, follows && at_root ? in_place : left, block, type_,
+                         root, world);
+    case CollectiveKind::allgather:
+      return mpi.Allgather(follows ? in_place : v.input, block, type_, v.output, block, type_, world);
+    case CollectiveKind::reduce_scatter:
+      return mpi.Reduce_scatter_block(v.input, left, block, type_, operation_, world);
+    case CollectiveKind::alltoall:
+      return mpi.Alltoall(v.input, block, type_, v.output, block, type_, world);
+    case CollectiveKind::barrier:
+      return mpi.Barrier(world);
+    }
+    return 0;
   }
 
   const mpi::Library& library_;
@@ -58,6 +130,13 @@ class Calls final : public Contestant {
 
 } // namespace
 
+bool LibraryCall::reduces() const {
+  return std::any_of(steps.begin(), steps.end(), [](CollectiveKind kind) {
+    return kind == CollectiveKind::allreduce || kind == CollectiveKind::reduce || kind == CollectiveKind::scan ||
+           kind == CollectiveKind::exscan || kind == CollectiveKind::reduce_scatter;
+  });
+}
+
 Result<LibraryCall> parse_library_call(std::string_view name) {
   LibraryCall call;
   std::string_view what = name;
@@ -66,12 +145,19 @@ Result<LibraryCall> parse_library_call(std::string_view name) {
     if (error != std::errc{} || end != what.data() + space) call.parts = 0;
     what.remove_prefix(space + 1);
   }
-  call.allreduces = what == "allreduce";
-  call.reduces = what == "reduce" || what == "reduce+bcast";
-  call.broadcasts = what == "bcast" || what == "reduce+bcast";
-  if (call.parts < 1 || !(call.allreduces || call.reduces || call.broadcasts))
-    return bad_input("a call is allreduce, reduce, bcast or reduce+bcast, in parts or not ('2 bcast')",
-                     fmt::format("'{}'", name));
+  while (call.parts > 0) {
+    const std::size_t plus = std::min(what.find('+'), what.size());
+    const Result<CollectiveKind> kind = parse_collective(what.substr(0, plus));
+    if (!kind) call.parts = 0;
+    if (kind) call.steps.push_back(*kind);
+    if (plus == what.size()) break;
+    what.remove_prefix(plus + 1);
+  }
+  if (!can_be_called(call))
+    return bad_input(
+        "a call is a collective that moves data, another on what it left or not ('reduce+bcast'), or bcast, "
+        "reduce or allreduce in parts ('2 bcast')",
+        fmt::format("'{}'", name));
   return call;
 }
 

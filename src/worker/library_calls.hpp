@@ -10,18 +10,22 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace kumihimo::worker {
 
-// What is called: "allreduce", "reduce", "bcast", "reduce+bcast"; "2 bcast": the vector in halves, one after the other.
+// What is called: "allreduce", "alltoall", ...; "reduce+bcast", "reduce_scatter+allgather": one on what the other left;
+// "2 bcast": the vector in halves, one after the other.
 struct LibraryCall {
-  bool allreduces = false, reduces = false, broadcasts = false;
+  std::vector<CollectiveKind> steps;
   std::int64_t parts = 1;
+
+  bool reduces() const;
 };
 Result<LibraryCall> parse_library_call(std::string_view name);
 
-// `question` is an allreduce, whose vectors all calls use: input to output, a bcast alone within the input. `operation`
-// in place of the question's own.
+// `question` is an allreduce, whose vectors all calls use: input to output, a bcast alone within the input. Blocks are
+// its parts, one a rank, of which there must be whole ones. `operation` in place of the question's own.
 std::unique_ptr<Contestant> library_contestant(const mpi::Library& library, const LibraryCall& call,
                                                const Collective& question, Rank rank,
                                                std::optional<mpi::Handle> operation = {});

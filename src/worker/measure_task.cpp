@@ -1,7 +1,7 @@
 #include "worker/measure_task.hpp"
 
+#include "schedule/buffers.hpp"
 #include "worker/bound.hpp"
-#include "worker/call_memory.hpp"
 #include "worker/check.hpp"
 #include "worker/turns.hpp"
 

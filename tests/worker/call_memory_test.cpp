@@ -1,4 +1,5 @@
 // The buffers of one rank's call: lengths, and where input and output lie in the one memory of a call in place.
+#include "schedule/buffers.hpp"
 #include "worker/call_memory.hpp"
 
 #include <gtest/gtest.h>

@@ -72,7 +72,7 @@ TEST(Task, OfTheLibrarysOwnCalls) {
   EXPECT_EQ(task->delay_seconds, 0.25);
   EXPECT_EQ(task->controls.at("A_VARIABLE"), 2);
   EXPECT_TRUE(task->cases.empty());
-  for (const char* questions : {R"([{"count": 0}])", R"([{"calls": ["gather"]}])", R"([{"calls": "bcast"}])", "[3]"})
+  for (const char* questions : {R"([{"count": 0}])", R"([{"calls": ["barrier"]}])", R"([{"calls": "bcast"}])", "[3]"})
     EXPECT_NE(sentence(std::string(R"({"task": "library", "questions": )") + questions + "}"), "") << questions;
 }
 

@@ -5,6 +5,4 @@ from kumihimo.bench.cases import Case, cases_of_all
 from kumihimo.bench.job import Run, run_check, run_measure
 from kumihimo.bench.tuned import run_tuned
 
-MEASURED = ("bcast", "reduce", "allreduce")
-
-__all__ = ["MEASURED", "Case", "Run", "cases_of_all", "run_check", "run_measure", "run_tuned"]
+__all__ = ["Case", "Run", "cases_of_all", "run_check", "run_measure", "run_tuned"]

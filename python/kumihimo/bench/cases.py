@@ -13,13 +13,14 @@ from kumihimo.questions import Question, Ranks
 NODE = "node"  # ranks that share memory: any shape may be laid over them
 NONE = "none"  # ranks without a shape
 MOST_RANKS = 4096  # that one launch on one machine is asked for
-MOST_BYTES = 2**31 - 8  # of a vector: the library's own call counts in int
+MOST_BYTES = 2**31 - 8  # of a buffer: the library's own call counts in int
 
 
 @dataclass(frozen=True)
 class Case:
-    """`shape` is that of the nodes (2x2), `node` or `none`; `ranks_per_node` emulates nodes: ranks of different ones
-    talk by point-to-point messages alone. `parameters` are those of questions.parameters."""
+    """`bytes` is what MPI's count says: the vector, or one block where the collective is about blocks. `shape` is that
+    of the nodes (2x2), `node` or `none`; `ranks_per_node` emulates nodes: ranks of different ones talk by
+    point-to-point messages alone. `parameters` are those of questions.parameters."""
 
     collective: str
     algorithm: str
@@ -65,8 +66,11 @@ def as_task(case: Case, ranks: int) -> dict:
     """The case as the worker reads it. All that can be wrong with it is found here, before anything is started."""
     space = rank_space(case, ranks)
     collective = questions.collective(case.question, ranks)
-    if collective.bytes > MOST_BYTES:
-        raise BadInput(f"at most {MOST_BYTES} bytes, as MPI's own call counts in int", str(collective.bytes))
+    if collective.longest_buffer_bytes > MOST_BYTES:
+        raise BadInput(
+            f"buffers of at most {MOST_BYTES} bytes, as MPI's own call counts in int",
+            str(collective.longest_buffer_bytes),
+        )
     variant = _collectives.find(case.collective, case.algorithm)
     with contextlib.suppress(NotApplicable):  # the worker says so in the result
         variant.build(collective, space, questions.parameters(**case.parameters))
@@ -87,6 +91,11 @@ def applies(case: Case, ranks: int) -> bool:
     return True
 
 
+def sizes_of(collective: str, asked: Sequence[int]) -> list[int]:
+    """Those that are measured: a barrier moves no bytes."""
+    return [0] if collective == "barrier" else list(asked)
+
+
 def cases_of_all(collective: str, *, ranks: int, sizes: Sequence[int], **rest) -> list[Case]:
     """Every algorithm that applies at every size in bytes, grouped by size. `rest` are other members of Case."""
     return list(_cases_of_all(collective, ranks, sizes, rest))
@@ -94,7 +103,7 @@ def cases_of_all(collective: str, *, ranks: int, sizes: Sequence[int], **rest) -
 
 def _cases_of_all(collective: str, ranks: int, sizes: Sequence[int], rest: dict) -> Iterator[Case]:
     variants = questions.variants(collective)
-    for size in sizes:
+    for size in sizes_of(collective, sizes):
         for variant in variants:
             case = Case(collective, variant.name, bytes=size, **rest)
             if applies(case, ranks):

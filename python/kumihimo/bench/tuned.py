@@ -14,7 +14,7 @@ from itertools import zip_longest
 
 from kumihimo import _measure, mpi
 from kumihimo.bench import variations
-from kumihimo.bench.cases import Case, applies, cases_of_all, with_choice
+from kumihimo.bench.cases import Case, applies, cases_of_all, sizes_of, with_choice
 from kumihimo.bench.job import Run, run_measure
 from kumihimo.errors import NotApplicable
 
@@ -70,7 +70,7 @@ def run_tuned(
     **rest,
 ) -> dict:
     """Choose for every size, then measure the choices: {results, geometric_mean, launches, about, notes}."""
-    tuning = Tuning(Case(collective, "", **rest), ranks, sizes, installation)
+    tuning = Tuning(Case(collective, "", **rest), ranks, sizes_of(collective, sizes), installation)
     tuning.effort = effort or tuning.effort
     tuning.step = step or tuning.step
     tuning.options = options or {}

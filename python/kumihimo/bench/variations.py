@@ -10,6 +10,8 @@ SEGMENTS = (65536, 131072, 262144, 1048576)
 SMALLEST_SEGMENTED = 131072  # bytes of a vector: below it one segment is best
 WINDOWS = (2, 8)  # segments in flight, beside the default of 4 or 2
 TREES = (1, 2, 3)  # beside as many as the shape has dimensions
+THROTTLES = (1, 2, 4)  # messages at once, beside all of them
+RADICES = (3, 4, 8)  # beside 2
 
 Vary = Callable[[str, str, int, dict], Iterator[dict]]
 
@@ -35,6 +37,10 @@ def others(collective: str, name: str, size: int, given: dict) -> Iterator[dict]
             yield {**given, "window": window}
     if "overlap" in takes and collective == "allreduce" and size >= SMALLEST_SEGMENTED:
         yield {**given, "overlap": True}
+    for throttle in THROTTLES if "throttle" in takes else ():
+        yield {**given, "throttle": throttle}
+    for radix in RADICES if "radix" in takes else ():
+        yield {**given, "radix": radix}
     if "trees" in takes and size >= SMALLEST_SEGMENTED:
         for trees in TREES:
             yield {**given, "trees": trees}

@@ -7,14 +7,15 @@ from typing import Annotated, Optional
 
 import typer
 
-from kumihimo import bench, launched, mpi, verification
+from kumihimo import bench, launched, mpi
 from kumihimo.bench import formats, tuned
-from kumihimo.bench.cases import NODE
+from kumihimo.bench.cases import NODE, sizes_of
 from kumihimo.cli import options, output, waiting
 from kumihimo.errors import BadInput, NotApplicable
 from kumihimo.sizes import parse_size, parse_sizes, text_of
 
 ALL, AUTO = "all", "auto"
+USUAL_SIZES = "8..16MiB"
 SECONDS = 30.0  # what a run with the defaults aims at; a busy machine takes longer
 LAUNCH_SECONDS = 4.0  # of starting processes and of the bound
 MOST_CASE_SECONDS = 0.1
@@ -23,7 +24,9 @@ LEAST_TAG_UPPER_BOUND = 7  # a bit for signals and two for instances: src/execut
 
 def command(
     collective: options.Collective,
-    sizes: Annotated[str, typer.Option("--bytes", "-b", metavar="SIZES", help="64KiB, 8..16MiB.")] = "8..16MiB",
+    sizes: Annotated[
+        Optional[str], typer.Option("--bytes", "-b", metavar="SIZES", help="64KiB, 8..16MiB, which is the default.")
+    ] = None,
     algorithm: Annotated[
         str, typer.Option("--algorithm", "-a", metavar="NAME", help="One, all, or auto: the best for each size.")
     ] = ALL,
@@ -52,6 +55,11 @@ def command(
     segments: options.Segments = None,
     window: options.Window = None,
     overlap: options.Overlap = False,
+    throttle: options.Throttle = None,
+    radix: options.Radix = None,
+    gap: options.Gap = None,
+    inner: options.Inner = None,
+    outer: options.Outer = None,
     check: Annotated[bool, typer.Option("--check", help="Check bit for bit instead of measuring.")] = False,
     pinning: Annotated[str, typer.Option(metavar="HOW", help="auto: a rank a processor; none.")] = "auto",
     tag_upper_bound: Annotated[
@@ -69,8 +77,6 @@ def command(
     """
     if format_ not in formats.FORMATS:
         raise BadInput(f"a format is one of {', '.join(formats.FORMATS)}", f"'{format_}'")
-    if collective not in bench.MEASURED and collective in verification.collectives():
-        raise NotApplicable(f"a collective that bench measures: {', '.join(bench.MEASURED)}", f"'{collective}'")
     if as_json and format_ not in ("table", "json"):
         raise BadInput("--json or another --format", "both", "leave one of them out")
     if pinning not in ("auto", "none"):
@@ -79,7 +85,12 @@ def command(
         raise BadInput("at least 1 launch", str(launches))
     if tag_upper_bound is not None and tag_upper_bound < LEAST_TAG_UPPER_BOUND:
         raise BadInput(f"--tag-upper-bound of {LEAST_TAG_UPPER_BOUND} or more", str(tag_upper_bound))
-    parameters = given_parameters(trees, segment_bytes, segments, window, overlap)
+    size = None if segment_bytes is None else parse_size(segment_bytes)
+    named = {"trees": trees, "segment_bytes": size, "segments": segments, "window": window}
+    named |= {"throttle": throttle, "radix": radix, "gap": gap, "inner": inner, "outer": outer}
+    parameters = {name: value for name, value in named.items() if value is not None}
+    if overlap:
+        parameters["overlap"] = True
     if check:
         refuse_beside_check(launches, format_)
     elif algorithm == AUTO and parameters:
@@ -98,7 +109,7 @@ def command(
             ranks_per_node=ranks_per_node,
             parameters=parameters,
         ),
-        sizes=parse_sizes(sizes),
+        sizes=sizes_asked(collective, sizes),
         ranks=ranks_of(ranks, place),
         installation=mpi.choose(library or (place.family if place else None)),
         launches=launches,
@@ -144,13 +155,11 @@ class Asked:
         return {name: getattr(self.case, name) for name in names}
 
 
-def given_parameters(
-    trees: int | None, segment_bytes: str | None, segments: int | None, window: int | None, overlap: bool
-) -> dict:
-    """Those that were given."""
-    size = None if segment_bytes is None else parse_size(segment_bytes)
-    named = {"trees": trees, "segment_bytes": size, "segments": segments, "window": window, "overlap": overlap or None}
-    return {name: value for name, value in named.items() if value is not None}
+def sizes_asked(collective: str, sizes: str | None) -> list[int]:
+    """Those given, or the default."""
+    if sizes is not None and not sizes_of(collective, [1])[0]:
+        raise BadInput(f"no --bytes for a {collective}, which moves none", sizes, "leave it out")
+    return sizes_of(collective, parse_sizes(sizes or USUAL_SIZES))
 
 
 def ranks_of(asked: int | None, place: launched.Place | None) -> int:

@@ -17,7 +17,8 @@ import typer
 
 from kumihimo import __version__, launched, mpi
 from kumihimo.cli import options, output, tuned_tables, waiting
-from kumihimo.errors import BadInput, Failed, KumihimoError
+from kumihimo.errors import BadInput, Failed, KumihimoError, NotApplicable
+from kumihimo.library.algorithms import COLLECTIVES as EXPORTED
 from kumihimo.questions import Ranks
 from kumihimo.sizes import parse_sizes
 from kumihimo.tune import first_page, reading, rehearsal, targets, tuner, wisdom
@@ -32,7 +33,8 @@ UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 
 def command(
     collectives: Annotated[
-        Optional[list[str]], typer.Argument(metavar="[COLLECTIVE...]", help="allreduce, bcast, reduce; all of them.")
+        Optional[list[str]],
+        typer.Argument(metavar="[COLLECTIVE...]", help="By name; or allreduce, bcast, reduce."),
     ] = None,
     ranks: Annotated[
         Optional[str],
@@ -73,6 +75,10 @@ def command(
         Clock(parse_seconds(budget)),
         fresh=fresh,
     )
+    if export is not None and not set(asked.collectives) & set(EXPORTED):
+        raise NotApplicable(
+            f"--export of {', '.join(EXPORTED)}", f"{', '.join(asked.collectives)} alone", "leave it out"
+        )
     if machine is not None:
         refuse_beside_machine(library, reproducible, export)
         found = simulate(asked, machine, Ranks(shape, *one_of(ranks), ranks_per_node), out)
@@ -105,13 +111,14 @@ class Asked:
 
 
 def checked_collectives(names: list[str] | None, reproducible: bool) -> list[str]:
-    """In the order of their use; all that make sense unless some are named."""
+    """In the order of their use; the usual ones that make sense unless some are named."""
     known = REDUCTIONS if reproducible else COLLECTIVES
-    for name in names or ():
+    names = names or [name for name in known if name in targets.USUAL]
+    for name in names:
         if name not in known:
             kind = "a collective that reduces" if reproducible and name in COLLECTIVES else "a collective"
             raise BadInput(f"{kind}: {', '.join(known)}", f"'{name}'")
-    return [name for name in known if not names or name in names]
+    return [name for name in known if name in names]
 
 
 def parse_seconds(text: str) -> float:
@@ -229,7 +236,7 @@ def measure(
     found = save()
     reached = {outcome.target for outcome in asked.outcomes}
     left = [{"target": str(o.target), "bytes": o.left} for o in asked.outcomes if o.left]
-    left += [{"target": str(target), "bytes": asked.sizes} for target in wanted if target not in reached]
+    left += [{"target": str(target), "bytes": target.sizes(asked.sizes)} for target in wanted if target not in reached]
     return {
         **found,
         "left_to_the_library": left,
@@ -238,7 +245,13 @@ def measure(
         "guidelines": page.violations,
         "exports": page.exports,
         "disobeyed": page.disobeyed,
-        "notes": [*notes_of(journal), *unrehearsed, *page.lacking, *notes_on(asked, launches)],
+        "notes": [
+            *notes_of(journal),
+            *unrehearsed,
+            *unexported(asked, export),
+            *page.lacking,
+            *notes_on(asked, launches),
+        ],
         "interrupted": interrupted or launches.interrupted,
     }
 
@@ -311,6 +324,12 @@ def circumstances(environment: Mapping[str, str]) -> dict:
 
 def notes_of(journal: Journal) -> list[str]:
     return [note for note in (journal.replaced, journal.unlocked) if note]
+
+
+def unexported(asked: Asked, export: Path | None) -> list[str]:
+    """What the files do not speak of."""
+    left = [name for name in asked.collectives if name not in EXPORTED]
+    return [f"not exported: algorithms of {', '.join(left)}"] if export is not None and left else []
 
 
 def notes_on(asked: Asked, launches: Launches) -> list[str]:

@@ -18,6 +18,11 @@ from kumihimo.errors import NotApplicable
 from kumihimo.library.controls import controls
 
 COLLECTIVES = ("allreduce", "reduce", "bcast")
+# Of vectors of which each rank has a block, where there are whole blocks.
+BLOCK_CALLS = (
+    *("allgather", "gather", "scatter", "reduce_scatter", "alltoall"),
+    *("gather+bcast", "reduce+scatter", "scatter+allgather", "reduce_scatter+allgather", "reduce_scatter+gather"),
+)
 DEFAULT = "default"  # what the library does by itself
 AUTO = "auto"  # MPICH: what it selects by itself once the device is put aside
 

@@ -14,13 +14,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from kumihimo import _measure
-from kumihimo.library.algorithms import AUTO, COLLECTIVES, DEFAULT, Catalogue
+from kumihimo.library.algorithms import AUTO, BLOCK_CALLS, COLLECTIVES, DEFAULT, Catalogue
 from kumihimo.library.tell import Asking, Reference, launch_library, rounds, settings_of
 
 LAUNCHES, LEAST_LAUNCHES = 7, 6
 HALVES = {f"2 {collective}": collective for collective in COLLECTIVES}
 # Of the default, side by side: what guidelines compare.
-CALLS = (*COLLECTIVES, "reduce+bcast", *HALVES)
+CALLS = (*COLLECTIVES, "reduce+bcast", *HALVES, *BLOCK_CALLS)
 
 
 @dataclass(frozen=True)

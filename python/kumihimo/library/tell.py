@@ -11,7 +11,7 @@ from typing import Protocol
 from kumihimo import mpi
 from kumihimo.bench.job import Launcher, start
 from kumihimo.errors import BadInput
-from kumihimo.library.algorithms import COLLECTIVES, DEFAULT, Algorithm, Catalogue
+from kumihimo.library.algorithms import BLOCK_CALLS, COLLECTIVES, DEFAULT, Algorithm, Catalogue
 
 DELAY_SECONDS = 0.03
 TYPE_BYTES = 8  # doubles
@@ -78,13 +78,19 @@ def launch_library(
             results.append(found)
         about.update(found.get("about", {}))
 
-    questions = [{"count": size // TYPE_BYTES, "calls": list(calls)} for size in asking.sizes]
+    questions = [question(size // TYPE_BYTES, calls, asking.ranks) for size in asking.sizes]
     text = json.dumps({"task": "library", "library": str(asking.installation.library), "questions": questions, **task})
     seconds = min(asking.seconds, asking.left())
     start(text, asking.installation, Launcher(asking.ranks, asking.installation, seconds, False, settings), take)
     if memory is not None:
         memory.finish(key, {"results": results, "about": about})
     return results, about
+
+
+def question(count: int, calls: Sequence[str], ranks: int) -> dict:
+    """As the worker reads it: without the calls of blocks where the vector has no whole ones."""
+    whole = count % ranks == 0
+    return {"count": count, "calls": [call for call in calls if whole or call not in BLOCK_CALLS]}
 
 
 def tell(

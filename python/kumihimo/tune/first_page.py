@@ -21,7 +21,7 @@ from kumihimo.tune.launches import LEAST_SECONDS, Clock
 GUIDELINES_SHARE, EXPORT_SHARE = 0.1, 0.5  # of the budget
 EXPORT_MEASURING = 0.9  # of its share; the rest is to see whether the library obeys
 LONGEST_BYTES = 2**20  # longer vectors would take most of the time
-CASE_SECONDS = 0.005
+CASE_SECONDS = 0.003
 
 
 @dataclass

@@ -6,12 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from kumihimo.bench.cases import Case, applies
 from kumihimo.bench.tuned import Choice
+from kumihimo.ranges import times_apart
 from kumihimo.tune.judging import Judged
+from kumihimo.tune.targets import REDUCTIONS
 
-ROOTED = ("bcast", "reduce")
+ROOTED = ("bcast", "reduce", "gather", "scatter")
+SAME_IN_PLACE = ("bcast", "barrier")
 USUAL = {"type": "float64", "operation": "sum", "root": 0, "in_place": False}  # the question of all other launches
 
 
@@ -27,8 +31,9 @@ class Other:
 def others_of(case: Case, choice: Choice, ranks: int) -> list[Other]:
     """Those questions that the algorithm answers: what it does not fit is the library's in any case."""
     changed = {}
-    if case.collective != "bcast":
+    if case.collective not in SAME_IN_PLACE:
         changed["in place"] = replace(case, in_place=True)
+    if case.collective in REDUCTIONS:
         changed["int8 max"] = replace(case, type="int8", operation="max")
     if case.collective in ROOTED:
         changed[f"root {ranks - 1}"] = replace(case, root=ranks - 1)
@@ -41,9 +46,7 @@ def refuse(judged: Iterable[Judged], asked: Sequence[tuple[Other, Judged]]) -> N
         own = [(other, found) for other, found in asked if other.choice == each.choice]
         if not own or each.refused:
             continue
-        nearest = min(
-            (other.case.bytes for other, _ in own), key=lambda size: max(size, each.bytes) / min(size, each.bytes)
-        )
+        nearest = min((other.case.bytes for other, _ in own), key=partial(times_apart, each.bytes))
         near = [(other, found) for other, found in own if other.case.bytes == nearest]
         lost = [other.label for other, found in near if found.refused or found.slower]
         each.also += tuple(other.label for other, found in near if found.clear and other.label not in lost)

@@ -17,6 +17,7 @@ from kumihimo.bench import Case
 from kumihimo.bench.job import run_rehearsal
 from kumihimo.bench.tuned import Choice
 from kumihimo.errors import OutOfTime
+from kumihimo.ranges import times_apart
 from kumihimo.tune import wisdom
 from kumihimo.tune.judging import Judged
 from kumihimo.tune.launches import Measure
@@ -85,7 +86,7 @@ def refuse(judged: Iterable[Judged], rehearsed: Sequence[Rehearsed]) -> None:
         own = [found for found in rehearsed if found.choice == each.choice]
         if not own or not each.faster:
             continue
-        nearest = min(own, key=lambda found: max(found.bytes, each.bytes) / min(found.bytes, each.bytes))
+        nearest = min(own, key=lambda found: times_apart(found.bytes, each.bytes))
         each.refused = nearest.refused
         each.also = () if each.refused else (*each.also, *WAYS.values())
 

@@ -11,6 +11,7 @@ from kumihimo.bench import tuned
 from kumihimo.bench.cases import Case
 from kumihimo.bench.tuned import Choice, Tuning
 from kumihimo.errors import NotApplicable, OutOfTime
+from kumihimo.ranges import times_apart
 
 STRIDE = 3  # of the sizes, in the first look
 ELEMENT = 8  # bytes
@@ -82,9 +83,7 @@ def spread(winners: dict[int, Choice], sizes: Sequence[int]) -> dict[int, Choice
     """Every size takes the winner of the nearest size that has one, of two as near that of the smaller."""
     if not winners:
         return {}
-    return {
-        size: winners[min(sorted(winners), key=lambda s: max(s, size) / min(s, size))] for size in sorted(set(sizes))
-    }
+    return {size: winners[min(sorted(winners), key=lambda s: times_apart(s, size))] for size in sorted(set(sizes))}
 
 
 def probes(sizes: Sequence[int], ranks: int, beside: Sequence[int]) -> list[int]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from kumihimo import simulation
 from kumihimo.bench import variations
+from kumihimo.bench.cases import sizes_of
 from kumihimo.bench.tuned import Choice
 from kumihimo.errors import NotApplicable, OutOfTime
 from kumihimo.questions import Question
@@ -38,6 +39,7 @@ class Simulated:
 
     def tune(self, collective: str, sizes: Sequence[int]) -> tuple[list[dict], list[int]]:
         """Choices as wisdom has them, and the sizes that there was no time for."""
+        sizes = sizes_of(collective, sizes)
         found: dict[int, tuple[Choice, float]] = {}
         wanted = search.coarse(sizes)
         try:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kumihimo import _collectives, mpi, questions
-from kumihimo.bench.cases import NODE, NONE, Case
+from kumihimo.bench.cases import NODE, NONE, Case, sizes_of
 
-COLLECTIVES = ("allreduce", "bcast", "reduce")  # those that `kumihimo run` takes over, the most used first
-REDUCTIONS = ("allreduce", "reduce")  # of which the order of operands may matter
+COLLECTIVES = (  # the most used first
+    *("allreduce", "bcast", "reduce"),
+    *("alltoall", "allgather", "reduce_scatter", "gather", "scatter", "barrier", "scan", "exscan"),
+)
+USUAL = COLLECTIVES[:3]  # that are tuned for unless others are named
+REDUCTIONS = ("allreduce", "reduce", "reduce_scatter", "scan", "exscan")  # of which the order of operands may matter
 ANY, FIXED_ORDER = "any", "fixed_order"
 
 
@@ -20,6 +25,10 @@ class Target:
     ranks: int
     ranks_per_node: int | None = None
     determinism: str = ANY
+
+    def sizes(self, asked: Sequence[int]) -> list[int]:
+        """Those that there are: a barrier has none."""
+        return sizes_of(self.collective, asked)
 
     @property
     def nodes(self) -> int:

@@ -60,8 +60,8 @@ class Tuner:
 
     def tune(self, targets: Sequence[Target], sizes: Sequence[int]) -> Iterator[Outcome]:
         """One outcome after another."""
-        ascending = sorted(set(sizes))
         for number, target in enumerate(targets):
+            ascending = sorted(set(target.sizes(sizes)))
             known = self.journal.finished(finished_key(target, ascending))
             if known is not None:
                 yield Outcome(target, known["choices"], wrong=known["wrong"], again=True)

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from kumihimo import _collectives, mpi
-from kumihimo.bench import Case, cases, run_measure, tuned
+from kumihimo import _collectives, _schedule, mpi
+from kumihimo.bench import Case, cases, run_check, run_measure, tuned
 from kumihimo.cli import bench as cli
 from kumihimo.errors import NotApplicable
 
@@ -51,9 +51,56 @@ def test_every_algorithm_is_measured_beside_the_library(kumihimo, family):
 def test_all_are_right_bit_for_bit_as_a_torus(kumihimo, collective, type_):
     asked = ("--shape", "2x2", "--type", type_, "--bytes", "8,40KiB", "--check", "--json")
     found = results(kumihimo("bench", collective, *asked))
-    expected = {v.name for v in _collectives.variants(collective)} - {"trinaryx6", "trinary_mesh"}
+    fitting = {c.algorithm for c in cases.cases_of_all(collective, ranks=4, sizes=[8], shape="2x2", type=type_)}
+    expected = fitting - {"trinaryx6", "trinary_mesh"}
+    assert {"trinaryx3", "binomial", "chain", "linear"} <= expected
     assert {r["algorithm"] for r in found} == expected
     assert all(r["right"] and r["space"] == "torus 2x2" for r in found)
+
+
+def each_kind(sizes: tuple[int, ...]) -> list[Case]:
+    """The last algorithm of each that fits two ranks, at every size of a vector or block."""
+    fitting = (
+        cases.cases_of_all(kind, ranks=2, sizes=[size])[-1:]
+        for kind in _schedule.collectives()
+        for size in cases.sizes_of(kind, sizes)
+    )
+    return [case for found in fitting for case in found]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_kind_is_right_and_measured_beside_the_librarys_own(family):
+    asked = each_kind((8, 4096))
+    where = {"ranks": 2, "installation": mpi.choose(family)}
+    assert {case.collective for case in asked} >= {"alltoall", "barrier", "exscan", "scatter"}
+    assert [r["found"] for r in run_check(asked, repeats=1, **where)] == [""] * len(asked)
+    found = run_measure(asked, case_seconds=0.001, **where).results
+    assert [r["collective"] for r in found] == [case.collective for case in asked]
+    for r in found:
+        assert r["seconds"] > 0
+        assert r["library"]["seconds"] > 0
+        assert r["bitwise"]
+        assert r["library"]["bitwise"]
+
+
+def test_a_bound_is_of_all_bytes_that_move():
+    """An alltoall of blocks moves what an allreduce of a vector of 4 blocks does on 4 ranks."""
+    asked = [Case("alltoall", "linear", bytes=262144), Case("allreduce", "ring", bytes=1048576)]
+    blocks, vector = run_measure(asked, ranks=4, case_seconds=0.001).results
+    assert blocks["bound_seconds"] == vector["bound_seconds"] > 0
+
+
+def test_a_barrier_is_measured_once(kumihimo):
+    found = results(kumihimo("bench", "barrier", "--ranks", "2", "--json"))
+    assert sorted(r["algorithm"] for r in found) == ["binomial", "dissemination"]
+    assert {r["bytes"] for r in found} == {0}
+
+
+def test_the_best_alltoall_is_chosen_with_its_parameters(kumihimo):
+    asked = ("--ranks", "2", "-a", "auto", "--launches", "1", "--bytes", "8,64KiB", "--json")
+    found = results(kumihimo("bench", "alltoall", *asked))
+    assert [r["bytes"] for r in found] == [8, 65536]
+    assert all(r["library_seconds"] > 0 for r in found)
 
 
 def test_nodes_are_emulated(kumihimo):
@@ -175,7 +222,9 @@ def test_the_best_is_chosen_and_measured_on_launches_of_its_own(kumihimo):
         (("allreduce", "-a", "auto", "--overlap"), 2, "found --overlap"),
         (("allreduce", "--tag-upper-bound", "-1"), 2, "7 or more, found -1"),
         (("allreduce", "--mpi", "/nowhere"), 2, "--mpi takes"),
-        (("alltoall",), 2, "a collective that bench measures"),
+        (("barrier", "--bytes", "8"), 2, "no --bytes for a barrier"),
+        (("alltoall", "--bytes", "1GiB"), 2, "buffers of at most"),
+        (("alltoall", "-a", "bruck", "--radix", "1", "-b", "8"), 2, "a radix of at least 2, found 1"),
         (("allreduce", "--tag-upper-bound", "100", "--ranks-per-node", "1", "--bytes", "8"), 1, "MPI_TAG_UB = 100"),
     ],
 )

@@ -180,8 +180,9 @@ def test_measured_choices_do_not_join_the_simulators(kumihimo, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("alreduce",), "allreduce, bcast, reduce, found 'alreduce'"),
-        (("bcast", "--reproducible"), "a collective that reduces: allreduce, reduce, found 'bcast'"),
+        (("alreduce",), "barrier, scan, exscan, found 'alreduce'"),
+        (("bcast", "--reproducible"), "that reduces: allreduce, reduce, reduce_scatter, scan, exscan, found 'bcast'"),
+        (("gather", "--export", "files"), "--export of allreduce, reduce, bcast, found gather alone"),
         (("--budget", "soon"), "90s, 5m or 1h, found 'soon'"),
         (("--budget", "0s"), "found '0s'"),
         (("--ranks", "1"), "numbers of at least 2"),

@@ -73,6 +73,16 @@ SOUND = {
     "2 allreduce": 24,
     "2 reduce": 14,
     "2 bcast": 13,
+    "allgather": 11,
+    "gather": 9,
+    "scatter": 8,
+    "reduce_scatter": 13,
+    "alltoall": 14,
+    "gather+bcast": 19,
+    "reduce+scatter": 21,
+    "scatter+allgather": 20,
+    "reduce_scatter+allgather": 24,
+    "reduce_scatter+gather": 23,
 }
 
 
@@ -88,9 +98,20 @@ def test_a_sound_library_violates_nothing():
 @pytest.mark.parametrize(
     ("changed", "left", "right"),
     [
-        ({"allreduce": 30, "two_allreduce": 40}, "allreduce", "reduce+bcast"),
-        ({"reduce": 25, "two_reduce": 30, "reduce_and_bcast": 40}, "reduce", "allreduce"),
-        ({"bcast": 25, "two_bcast": 30, "reduce_and_bcast": 40}, "bcast", "allreduce"),
+        ({"allreduce": 30, "two_allreduce": 40, "reduce_scatter_and_allgather": 40}, "allreduce", "reduce+bcast"),
+        (
+            {"reduce": 25, "two_reduce": 30, "reduce_and_bcast": 40, "reduce_scatter_and_gather": 40},
+            *("reduce", "allreduce"),
+        ),
+        ({"bcast": 25, "two_bcast": 30, "reduce_and_bcast": 40, "scatter_and_allgather": 40}, "bcast", "allreduce"),
+        ({"reduce_scatter_and_allgather": 18}, "allreduce", "reduce_scatter+allgather"),
+        ({"reduce_scatter_and_gather": 11}, "reduce", "reduce_scatter+gather"),
+        ({"scatter_and_allgather": 9}, "bcast", "scatter+allgather"),
+        ({"gather_and_bcast": 10}, "allgather", "gather+bcast"),
+        ({"alltoall": 10}, "allgather", "alltoall"),
+        ({"gather": 11.5}, "gather", "allgather"),
+        ({"scatter": 10.5}, "scatter", "bcast"),
+        ({"reduce_and_scatter": 12}, "reduce_scatter", "reduce+scatter"),
         ({"two_bcast": 8}, "bcast", "2 bcast"),
     ],
 )

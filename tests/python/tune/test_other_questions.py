@@ -31,6 +31,20 @@ def test_what_is_asked_more(collective):
     assert all(other.case.bytes == 64 for other in found)
 
 
+@pytest.mark.parametrize(
+    ("collective", "algorithm", "labels"),
+    [
+        ("alltoall", "linear", {"in place"}),
+        ("scatter", "binomial", {"in place", "root 3"}),
+        ("scan", "chain", {"in place", "int8 max"}),
+        ("barrier", "dissemination", set()),
+    ],
+)
+def test_others_are_asked_what_they_have(collective, algorithm, labels):
+    found = others_of(Case(collective, algorithm, bytes=64), (algorithm, ()), 4)
+    assert {other.label for other in found} == labels
+
+
 @pytest.mark.parametrize("collective", ASKED)
 def test_what_loses_nowhere_is_chosen_and_says_what_was_tried(fake, collective):
     (outcome,) = fake.tuner(2000).tune([Target(collective, 4)], SIZES)

@@ -260,3 +260,20 @@ def test_more_ranks_than_processors_only_where_they_make_room(monkeypatch):
     assert usual_ranks("mpich") == [2]
     monkeypatch.setattr("kumihimo.mpi.available_processors", lambda: 64)
     assert usual_ranks("mpich") == [2, 4, 64]
+
+
+def test_collectives_of_blocks_are_tuned_alike(fake):
+    fake.ours = lambda case: 1e-6 if case.algorithm == "bruck" else 3e-6
+    fake.library = lambda case: 2e-6
+    (outcome,) = fake.tuner(2000).tune([Target("alltoall", 4)], SIZES)
+    assert {choice["algorithm"] for choice in outcome.choices} == {"bruck"}
+    assert all(choice["also"] == ["in place"] for choice in outcome.choices)
+
+
+def test_a_barrier_is_tuned_once_whatever_the_sizes(fake):
+    fake.ours = lambda case: 1e-6 if case.algorithm == "dissemination" else 3e-6
+    fake.library = lambda case: 2e-6
+    (outcome,) = fake.tuner(2000).tune([Target("barrier", 4)], SIZES)
+    (choice,) = outcome.choices
+    assert (choice["algorithm"], choice["from_bytes"], choice["to_bytes"]) == ("dissemination", 0, 0)
+    assert {case.bytes for cases in fake.launched for case in cases} == {0}

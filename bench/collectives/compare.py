@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+"""Collectives beside each MPI library's own: the tables of bench/results.
+
+    bench/collectives/compare.py allreduce [--only openmpi-4] [--bytes 8..64MiB] [--launches 9] [--output bench/results]
+    bench/collectives/compare.py collectives [--collective alltoall] ...
+
+For each library, Kumihimo's collective over that library alternates with the library's own call in the same processes.
+The algorithm for each size is chosen on training launches; the figures come from fresh ones. Takes about 2 minutes for
+each collective, library and number of processes. Ends with 1 if a result missed its goal.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import platform
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from kumihimo import _machine, bench, mpi
+from kumihimo.bench import formats, tuned
+from kumihimo.cli.output import seconds_text
+from kumihimo.errors import Failed, KumihimoError
+from kumihimo.sizes import parse_sizes, text_of
+from kumihimo.tune.targets import COLLECTIVES
+
+LARGE = 65536  # bytes from which the stricter goals count
+
+
+@dataclass(frozen=True)
+class Part:
+    """A table: which collectives, on which libraries and processes, and the goals."""
+
+    collectives: tuple[str, ...]
+    combinations: tuple[tuple[str, int], ...]
+    bytes: str
+    large_goal: float
+    small_goal: float
+    mean_goal: float
+    by_interval: bool  # whether the worst is that of the interval's upper end, or of the ratio
+
+
+PARTS = {
+    "allreduce": Part(
+        ("allreduce",), (("openmpi", 2), ("openmpi", 4), ("mpich", 2)), "8..64MiB", 1.05, 1.3, 1.0, by_interval=True
+    ),
+    "collectives": Part(
+        COLLECTIVES,
+        (("openmpi", 2), ("openmpi", 4), ("openmpi", 8), ("mpich", 2)),
+        *("64KiB..16MiB", 1.1, 1.3, 1.0),
+        by_interval=False,
+    ),
+}
+
+
+def main() -> int:
+    arguments = parse_arguments()
+    part = PARTS[arguments.part]
+    met = True
+    for family, ranks in part.combinations:
+        if arguments.only in (None, f"{family}-{ranks}"):
+            met &= run(arguments, part, family, ranks)
+    return 0 if met else 1
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("part", choices=PARTS)
+    parser.add_argument("--only", choices=[f"{f}-{ranks}" for f, ranks in PARTS["collectives"].combinations])
+    parser.add_argument("--collective", choices=COLLECTIVES, action="append", help="one alone; repeatable")
+    parser.add_argument("--bytes")
+    parser.add_argument("--launches", type=int, default=9)
+    parser.add_argument("--output", type=Path, default=Path(__file__).resolve().parents[1] / "results")
+    return parser.parse_args()
+
+
+def run(arguments: argparse.Namespace, part: Part, family: str, ranks: int) -> bool:
+    """Measure one combination and write its two files. True if it met the goals, or the library is not here."""
+    try:
+        installation = mpi.choose(family)
+    except Failed as absent:
+        print(f"{arguments.part}, {family}, {ranks} processes: left out ({absent})")
+        return True
+    tables = []
+    wanted = [c for c in part.collectives if arguments.collective is None or c in arguments.collective]
+    for collective in wanted:
+        tables.append(measure(arguments, part, collective, installation, ranks))
+        keep(arguments, {**describe(), "tables": tables}, f"{arguments.part}-{family}-{ranks}")
+    return all(goal["met"] for table in tables for goal in table["goals"])
+
+
+def measure(arguments: argparse.Namespace, part: Part, collective: str, installation: mpi.Installation, ranks: int):
+    def tell(what: str) -> None:
+        print(f"{collective}, {installation.family}, {ranks} processes: {what}", file=sys.stderr, flush=True)
+
+    started = time.monotonic()
+    found = bench.run_tuned(
+        collective,
+        ranks=ranks,
+        sizes=parse_sizes(arguments.bytes or part.bytes),
+        installation=installation,
+        effort=tuned.Effort(launches=arguments.launches),
+        step=tell,
+    )
+    wall = round(time.monotonic() - started, 1)
+    return {"collective": collective, "ranks": ranks, **found, "goals": goals(found, part), "wall_seconds": wall}
+
+
+def keep(arguments: argparse.Namespace, found: dict, name: str) -> None:
+    """After each collective, so that what ends it loses little."""
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    base = arguments.output / name
+    base.with_suffix(".json").write_text(json.dumps(found, indent=1) + "\n")
+    text = as_markdown(found, f"bench/run {arguments.part}")
+    base.with_suffix(".md").write_text(text)
+    print("\n".join(table_lines(found["tables"][-1])))
+
+
+def describe() -> dict:
+    """The machine and the day."""
+    host = _machine.discover_host()
+    return {
+        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "machine": {
+            "processor": host.processor,
+            "cores": host.cores,
+            "hardware_threads": host.hardware_threads,
+            "memory_bytes": host.memory_bytes,
+            "system": f"{platform.system()} {platform.release()}",
+        },
+    }
+
+
+def goals(found: dict, part: Part) -> list[dict]:
+    """What was aimed at, and what came out. A barrier has no size, and so no goal but the mean."""
+    figure, words = ("ratio_high", "upper end of the ratio's interval") if part.by_interval else ("ratio", "ratio")
+    worst = {
+        large: [r[figure] for r in found["results"] if r["bytes"] and (r["bytes"] >= LARGE) == large]
+        for large in (False, True)
+    }
+    rows = [
+        (f"{words} from 64 KiB up", part.large_goal, max(worst[True], default=None)),
+        (f"{words} below 64 KiB", part.small_goal, max(worst[False], default=None)),
+        ("geometric mean of the ratios", part.mean_goal, found["geometric_mean"]),
+    ]
+    return [
+        {"what": what, "at_most": most, "found": value, "met": value <= most}
+        for what, most, value in rows
+        if value is not None
+    ]
+
+
+def as_markdown(found: dict, command: str) -> str:
+    machine, first = found["machine"], found["tables"][0]
+    about = first["about"]
+    lines = [
+        f"# Collectives on {first['ranks']} processes, {about['mpi'].split(', package')[0]}",
+        "",
+        f"{machine['processor']}, {machine['cores']} cores, {machine['memory_bytes'] / 2**30:.0f} GiB, "
+        f"{machine['system']}; {found['date']}.",
+        "",
+        f"Sums of doubles, malloc buffers that change between calls; pinning: {about['pinning']}. Each launch "
+        "alternates both in the same processes; the time of a call is the slowest rank's, looking the plan up "
+        f"included. Ratio: Kumihimo / library, median of {first['launches']} launches with the interval of that "
+        "median; the algorithm was chosen on other launches. Bytes are those of a vector, or of a block where the "
+        f"collective is about blocks. The first call, which makes the plan, is apart. Made by `{command}`.",
+        "",
+        "| collective | geometric mean | worst | at |",
+        "|---|---:|---:|---:|",
+    ]
+    for table in found["tables"]:
+        worst = max(table["results"], key=lambda r: r["ratio"])
+        mean = f"{table['geometric_mean']:.2f}"
+        lines.append(f"| {table['collective']} | {mean} | {worst['ratio']:.2f} | {text_of(worst['bytes'])} |")
+    for table in found["tables"]:
+        lines += ["", *table_lines(table)]
+    return "\n".join([*lines, ""])
+
+
+def table_lines(table: dict) -> list[str]:
+    """One collective on so many processes."""
+    lines = [
+        f"## {table['collective']}",
+        "",
+        "| bytes | algorithm | Kumihimo | library | ratio | interval | first call | memory bound |",
+        "|---:|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    for r in table["results"]:
+        name = f"{r['algorithm']} {formats.parameters_text(r)}".strip()
+        bound = seconds_text(r["bound_seconds"]) if r["bound_seconds"] else ""
+        lines.append(
+            f"| {text_of(r['bytes'])} | {name} | {seconds_text(r['seconds'])} | {seconds_text(r['library_seconds'])} "
+            f"| {r['ratio']:.2f} | {r['ratio_low']:.2f}..{r['ratio_high']:.2f} | {seconds_text(r['first_seconds'])} "
+            f"| {bound} |"
+        )
+    lines.append("")
+    for goal in table["goals"]:
+        verdict = "met" if goal["met"] else "missed"
+        lines.append(f"- {goal['what']}: {goal['found']:.2f}, goal at most {goal['at_most']:g}: {verdict}")
+    return lines
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KumihimoError as error:
+        sys.exit(f"bench/collectives: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)
