@@ -84,11 +84,13 @@ bool has_negative(const Numbers& counts, std::int32_t ranks) {
   return false;
 }
 
-bool is_wrong_side(const Session& session, const Side& side, std::int32_t ranks) {
+// `counts`: of the call, in place of the side's own count.
+bool is_wrong_side(const Session& session, const Side& side, const Numbers& counts, std::int32_t ranks) {
   std::int64_t count = side.count;
-  if (side.counts) {
-    if (has_negative(side.counts, ranks)) return true;
-    for (std::int32_t r = 0; r < ranks; ++r) count = std::max(count, side.counts[r]);
+  for (const Numbers* const each : {&side.counts, &counts}) {
+    if (!*each) continue;
+    if (has_negative(*each, ranks)) return true;
+    for (std::int32_t r = 0; r < ranks; ++r) count = std::max(count, (*each)[r]);
   }
   if (count < 0 || session.plain(side.type) == session.library().constants.datatype_null) return true;
   if (count == 0 || (side.buffer && side.buffer != session.library().constants.in_place)) [[likely]]
@@ -99,14 +101,15 @@ bool is_wrong_side(const Session& session, const Side& side, std::int32_t ranks)
 } // namespace
 
 bool is_one_buffer(const Session& session, CollectiveKind kind, const View& view, std::int32_t rank) {
-  if (!view.sent || !view.received || view.sent->count <= 0 || view.received->counts) return false;
   const Meaning& m = meaning_of(kind);
-  const auto *sent = static_cast<const std::byte*>(view.sent->buffer),
-             *received = static_cast<const std::byte*>(view.received->buffer);
+  if (!view.sent || !view.received || (view.sent->count <= 0 && !m.reduces) || view.received->counts) return false;
+  auto sent = reinterpret_cast<std::uintptr_t>(view.sent->buffer),
+       received = reinterpret_cast<std::uintptr_t>(view.received->buffer);
   if (!m.reduces && m.sends_to_each != m.receives_from_each) { // where this rank's own block belongs
     const std::optional<DataType> type = session.types().type(session.plain(view.sent->type));
     if (!type) return false;
-    const std::int64_t own = rank * view.sent->count * size_of(*type);
+    const auto own = static_cast<std::uintptr_t>(rank) * static_cast<std::uintptr_t>(view.sent->count) *
+                     static_cast<std::uintptr_t>(size_of(*type));
     (m.receives_from_each ? received : sent) += own;
   }
   if (sent != received) [[likely]]
@@ -120,15 +123,16 @@ bool is_refused(Session& session, CollectiveKind kind, Form form, const Call& ca
   const mpi::Handle communicator = session.plain(call.communicator);
   const bool rooted = has_root(kind);
   Place place;
-  if (rooted || call.counts || call.receive.counts) {
+  const bool first_gets_nothing = kind == CollectiveKind::exscan;
+  if (rooted || first_gets_nothing || call.counts || call.receive.counts) {
     place = place_in(session, communicator);
     if (rooted && (!place.exists || (!place.between && (call.root < 0 || call.root >= place.ranks)))) return true;
     if (place.between) return false; // both groups have other arguments: the library's
-    if (call.counts && has_negative(call.counts, place.ranks)) return true;
   }
-  const View view = view_of(kind, call, place.rank == call.root, session.library().constants.in_place);
+  View view = view_of(kind, call, place.rank == call.root, session.library().constants.in_place);
+  if (first_gets_nothing && place.exists && place.rank == 0) view.received = nullptr; // it may be anything there
   for (const Side* const side : {view.sent, view.received, view.both})
-    if (side && is_wrong_side(session, *side, place.ranks)) return true;
+    if (side && is_wrong_side(session, *side, call.counts, place.ranks)) return true;
   if (!view.sent || !view.received) return false;
   if (!rooted) place = place_in(session, communicator);
   const bool at_end = rooted && form == Form::blocking;
@@ -137,7 +141,7 @@ bool is_refused(Session& session, CollectiveKind kind, Form form, const Call& ca
 }
 
 bool is_refused_at_end(Session& session, CollectiveKind kind, const Call& call) {
-  if (!has_root(kind)) [[likely]]
+  if (!has_root(kind) || !may_be_in_place(kind)) [[likely]]
     return false;
   const Place place = place_in(session, session.plain(call.communicator));
   const View view = view_of(kind, call, place.rank == call.root, session.library().constants.in_place);

@@ -23,7 +23,10 @@ bool is_dense(const mpi::Library& library, mpi::Handle type) {
 }
 
 Elements part(const mpi::Library& library, const Elements& all, std::int64_t first, std::int64_t count) {
-  return {static_cast<std::byte*>(all.first) + first * extent_of(library, all.type), count, all.type};
+  // The first may be MPI_BOTTOM, which is no address that a pointer could be moved from.
+  const auto begin = reinterpret_cast<std::uintptr_t>(all.first);
+  return {reinterpret_cast<void*>(begin + static_cast<std::uintptr_t>(first * extent_of(library, all.type))), count,
+          all.type};
 }
 
 Packed::~Packed() {

@@ -16,9 +16,9 @@ using nlohmann::json;
 
 constexpr std::int64_t warm_up_calls = 3;
 constexpr std::int64_t batches = 5; // the median of their means is told: what disturbs one does not count
-constexpr std::int64_t most_calls = 1000;
-constexpr std::int64_t message_bytes = 4 << 10;   // of a neighbour
-constexpr std::int64_t touched_bytes = 256 << 10; // more than the caches nearest to a core hold
+constexpr double least_calls = 3, most_calls = 1000; // of a batch
+constexpr std::int64_t message_bytes = 4 << 10;      // of a neighbour
+constexpr std::int64_t touched_bytes = 256 << 10;    // more than the caches nearest to a core hold
 
 double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
@@ -51,7 +51,6 @@ class Rehearsal {
   Rehearsal(Job& job, const mpi::Library& library, double case_seconds)
       : job_(job), other_work_(job, library), case_seconds_(case_seconds) {}
 
-  // The seconds of a call; other work comes before each, and is not timed.
   Result<double> back_to_back(Contestant& contestant, const Vectors::Set& set) {
     return median_batch(contestant, set, [](const auto& call, std::int64_t calls, Status& status) {
       const std::int64_t start = measure::now_ns();
@@ -59,6 +58,7 @@ class Rehearsal {
       return measure::now_ns() - start;
     });
   }
+  // Other work comes before each call, and is not timed.
   Result<double> between_other_work(Contestant& contestant, const Vectors::Set& set) {
     return median_batch(contestant, set, [this](const auto& call, std::int64_t calls, Status& status) {
       std::int64_t spent = 0;
@@ -77,9 +77,12 @@ class Rehearsal {
   Result<double> median_batch(Contestant& contestant, const Vectors::Set& set, const Batch& batch) {
     const auto call = [&] { return contestant.call(set); };
     Status status = Nothing{};
-    const double each = mean(batch(call, warm_up_calls, status), warm_up_calls);
-    const double wanted = case_seconds_ / (2 * batches) / std::max(each, 1e-9); // two ways
-    const auto calls = static_cast<std::int64_t>(std::clamp(wanted, 2.0, static_cast<double>(most_calls)));
+    batch(call, warm_up_calls, status); // the first makes what it needs
+    const std::int64_t start = measure::now_ns();
+    batch(call, warm_up_calls, status);
+    const double turn = mean(measure::now_ns() - start, warm_up_calls);         // with what comes between
+    const double wanted = case_seconds_ / (2 * batches) / std::max(turn, 1e-9); // two ways
+    const auto calls = static_cast<std::int64_t>(std::clamp(wanted, least_calls, most_calls));
     std::vector<double> means;
     for (std::int64_t i = 0; i < batches; ++i) {
       job_.barrier();

@@ -53,8 +53,8 @@ static int make(struct call *c, int library, int begun) {
     CALL(Allreduce, Iallreduce, from, c->to, ints, MPI_INT, c->op, c->comm);
   case scan:
     CALL(Scan, Iscan, from, c->to, ints, MPI_INT, c->op, c->comm);
-  case exscan:
-    CALL(Exscan, Iexscan, from, c->to, ints, MPI_INT, c->op, c->comm);
+  case exscan: /* the first rank gets nothing */
+    CALL(Exscan, Iexscan, from, me || c->in_place ? c->to : NULL, ints, MPI_INT, c->op, c->comm);
   case gather: /* what does not count on this rank may be anything */
     CALL(Gather, Igather, from_but_root, c->n, c->sends, at_root ? c->to : NULL, at_root ? c->n : -3,
          at_root ? c->receives : MPI_DATATYPE_NULL, c->root, c->comm);

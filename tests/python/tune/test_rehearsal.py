@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import contextmanager
 
 import pytest
@@ -125,3 +126,17 @@ def test_the_interposer_takes_part(tmp_path, family):
     assert [each["bytes"] for each in run.results] == [64, 4096]
     assert all(each[way] > 0 for each in run.results for way in WAYS)
     assert '"ring"' in summary.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("algorithm, trouble", [("ring", ""), ("library", "the library's own ran")])
+def test_what_did_not_run_by_ours_was_not_rehearsed(tmp_path, algorithm, trouble):
+    summary, told = tmp_path / "summary.json", []
+    row = {"collective": "allreduce", "bytes_from": 64, "bytes_to": 127, "algorithm": algorithm, "calls": 9}
+
+    def measure(cases, ranks, seconds, limit, tell):
+        tell({"collective": "allreduce", "algorithm": "ring", "bytes": 64, **result(1, 1)})
+        summary.write_text(json.dumps({"calls": [row]}), encoding="utf-8")
+
+    rehearsal.seen(measure, summary)([], 2, 1, 1, told.append)
+    (one,) = told
+    assert one.get("not_applicable", "").startswith(trouble) and ("not_applicable" in one) == bool(trouble)
