@@ -14,6 +14,8 @@
 namespace kumihimo {
 namespace {
 
+constexpr std::int64_t most_gap = std::int64_t{1} << 20; // lengths of a message
+
 // One rank alone: its input is its output, but where there is none.
 Schedule local_copy(const Collective& collective) {
   const bool vector = is_vector_kind(collective.kind);
@@ -57,8 +59,9 @@ Status check_question(const Collective& c, const RankSpace& space, const Paramet
                      fmt::format("{} elements of {} bytes on {} ranks", c.counts.each, c.type_bytes, c.ranks));
   if (c.reduces() && !is_applicable(c.type, c.operation))
     return bad_input(fmt::format("an operation that {} has", name_of(c.type)), std::string(name_of(c.operation)));
-  if (p.gap && *p.gap < 0)
-    return bad_input("a gap is at least 0", fmt::format("{}", *p.gap), "leave gap out for the default");
+  if (p.gap && (*p.gap < 0 || *p.gap > most_gap))
+    return bad_input(fmt::format("a gap is from 0 to {}", most_gap), fmt::format("{}", *p.gap),
+                     "leave gap out for the default");
   const std::pair<std::string_view, const std::optional<std::int64_t>*> sizes[] = {
       {"trees", &p.trees},   {"segment_bytes", &p.segment_bytes}, {"segments", &p.segments},
       {"window", &p.window}, {"throttle", &p.throttle},           {"radix", &p.radix}};

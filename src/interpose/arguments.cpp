@@ -123,7 +123,8 @@ bool is_refused(Session& session, CollectiveKind kind, Form form, const Call& ca
   const mpi::Handle communicator = session.plain(call.communicator);
   const bool rooted = has_root(kind);
   Place place;
-  const bool first_gets_nothing = kind == CollectiveKind::exscan;
+  // By MPI's words its receive buffer does not count, which MPICH looks at all the same.
+  const bool first_gets_nothing = kind == CollectiveKind::exscan && session.library().family == mpi::Family::open_mpi;
   if (rooted || first_gets_nothing || call.counts || call.receive.counts) {
     place = place_in(session, communicator);
     if (rooted && (!place.exists || (!place.between && (call.root < 0 || call.root >= place.ranks)))) return true;

@@ -58,7 +58,8 @@ struct Prediction {
   double link_bytes_sum = 0, link_bytes_max = 0;
   std::vector<double> link_bytes; // by LinkId, on demand
   std::int64_t links = 0;
-  double links_waiting_share = 0; // links where messages of different flows were ready at the same time
+  // Links where messages of different flows were ready at the same time; not told (JSON: null) of a sample.
+  double links_waiting_share = 0;
 
   std::vector<LowerBound> bounds;
   Seconds bound() const; // the highest of them

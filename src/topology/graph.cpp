@@ -119,26 +119,6 @@ void Graph::find_distances(Cables& c) {
   }
 }
 
-// All nodes reach all others if they reach the first one: cables lead both ways.
-Status Graph::all_joined(const Cables& c) {
-  std::vector<bool> met(static_cast<std::size_t>(c.vertices));
-  std::vector<std::int32_t> queue{0};
-  met[0] = true;
-  for (std::size_t i = 0; i < queue.size(); ++i) {
-    if (i > 0 && queue[i] < c.first_relay) continue; // an end
-    for (const Port& port : c.ports[static_cast<std::size_t>(queue[i])])
-      if (!met[static_cast<std::size_t>(port.to)]) {
-        met[static_cast<std::size_t>(port.to)] = true;
-        queue.push_back(port.to);
-      }
-  }
-  for (std::int32_t node = 0; node < c.nodes; ++node)
-    if (!met[static_cast<std::size_t>(node)])
-      return bad_input("expected a connected graph, with a way between any two nodes",
-                       fmt::format("none between node 0 and node {}", node), "add the edges that join them");
-  return Nothing{};
-}
-
 Result<Graph> Graph::make(std::int32_t nodes, std::int32_t switches, Edges edges) {
   auto c = std::make_shared<Cables>();
   const std::int64_t vertices = std::int64_t{nodes} + switches;
@@ -162,9 +142,13 @@ Result<Graph> Graph::make(std::int32_t nodes, std::int32_t switches, Edges edges
     c->ports[static_cast<std::size_t>(e.b)].push_back({e.a, LinkId{link + 1}});
   }
   c->all = std::move(edges);
-  if (const Status joined = all_joined(*c); !joined) return joined.error();
   find_distances(*c);
-  return Graph(std::move(c), nodes);
+  Graph graph(std::move(c), nodes);
+  if (const auto& apart = graph.apart_)
+    return bad_input("expected a connected graph, with a way between any two nodes",
+                     fmt::format("none between node {} and node {}", apart->first, apart->second),
+                     "add the edges that join them");
+  return graph;
 }
 
 Graph::Graph(std::shared_ptr<const Cables> cables, std::int32_t nodes) : cables_(std::move(cables)), nodes_(nodes) {
@@ -177,14 +161,18 @@ Graph::Graph(std::shared_ptr<const Cables> cables, std::int32_t nodes) : cables_
     if (cables_->first_relay == 0 || ++seen[key] <= 2) different.push_back(node);
   }
   for (const std::int32_t a : different)
-    for (const std::int32_t b : different) diameter_ = std::max(diameter_, ends(a, b).hops);
+    for (const std::int32_t b : different) {
+      const std::int32_t hops = ends(a, b).hops;
+      if (hops < 0 && !apart_) apart_ = {a, b};
+      diameter_ = std::max(diameter_, hops);
+    }
 }
 
 Graph::Ends Graph::ends(std::int32_t from, std::int32_t to) const {
   const Cables& c = *cables_;
   Ends best;
   if (from == to) return {from, to, nullptr, nullptr, 0};
-  if (c.first_relay == 0) return {from, to, nullptr, nullptr, c.distance(from, to)};
+  if (c.first_relay == 0) return {from, to, nullptr, nullptr, c.distance(from, to), to};
   const auto &up = c.ports[static_cast<std::size_t>(from)], &down = c.ports[static_cast<std::size_t>(to)];
   std::int64_t equal = 0; // ways as short as the best
   const auto offer = [&](const Ends& way) {
@@ -202,12 +190,14 @@ Graph::Ends Graph::ends(std::int32_t from, std::int32_t to) const {
     }
   };
   each(offer);
+  best.key = to;
   if (equal < 2) return best;
   std::int64_t wanted = to % equal;
   Ends chosen = best;
   each([&](const Ends& way) {
     if (way.hops == best.hops && wanted-- == 0) chosen = way;
   });
+  chosen.key = to / equal;
   return chosen;
 }
 
@@ -217,12 +207,16 @@ void Graph::append_route(NodeId from, NodeId to, std::vector<LinkId>& route) con
   if (way.up) route.push_back(way.up->link);
   if (way.up && !way.down) return; // a cable between the two
   const Cables& c = *cables_;
+  // What is left of the destination's number once a choice is made by it: else all levels of a tree choose alike.
+  std::int64_t key = way.key;
   for (std::int32_t at = way.first; at != way.last;) {
     const auto nearer = [&](const Port& port) {
       return port.to >= c.first_relay && c.distance(port.to, way.last) == c.distance(at, way.last) - 1;
     };
     const auto& ports = c.ports[static_cast<std::size_t>(at)];
-    std::int64_t left = to.value % std::count_if(ports.begin(), ports.end(), nearer);
+    const std::int64_t equal = std::count_if(ports.begin(), ports.end(), nearer);
+    std::int64_t left = key % equal;
+    key /= equal;
     for (const Port& port : ports)
       if (nearer(port) && left-- == 0) {
         route.push_back(port.link);

@@ -8,7 +8,9 @@
 #include "base/result.hpp"
 #include "topology/switched.hpp"
 
+#include <optional>
 #include <span>
+#include <utility>
 
 namespace kumihimo {
 
@@ -68,17 +70,18 @@ class Graph final : public Switched {
   };
   Graph(std::shared_ptr<const Cables> cables, std::int32_t nodes);
   static void find_distances(Cables& cables);
-  static Status all_joined(const Cables& cables);
   // The relays that a message enters and leaves at, by which ports; a node that relays is its own.
   struct Ends {
     std::int32_t first = -1, last = -1;
     const Port *up = nullptr, *down = nullptr;
-    std::int32_t hops = -1; // of the whole way
+    std::int32_t hops = -1; // of the whole way; -1: there is none
+    std::int64_t key = 0;   // by which further choices are made
   };
   Ends ends(std::int32_t from, std::int32_t to) const;
 
   std::shared_ptr<const Cables> cables_;
   std::int32_t nodes_ = 0, diameter_ = 0;
+  std::optional<std::pair<std::int32_t, std::int32_t>> apart_; // two nodes without a way; of no graph that was made
 };
 
 } // namespace kumihimo

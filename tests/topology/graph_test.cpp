@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <queue>
+#include <set>
 
 namespace kumihimo {
 namespace {
@@ -79,7 +80,27 @@ TEST(Graph, WhatIsNotConnectedIsOneSentence) {
   EXPECT_NE(sentence(made(3, 0, {"0-1"})).find("node 0 and node 2"), std::string::npos);
   EXPECT_NE(sentence(made(3, 1, {"0-3", "1-2", "0-1"})).find("node 0 and node 2"), std::string::npos)
       << "nodes relay nothing where there are switches";
+  EXPECT_NE(sentence(made(3, 2, {"0-3", "0-4", "1-3", "2-4"})).find("node 1 and node 2"), std::string::npos)
+      << "node 0 joins both switches and relays nothing";
+  EXPECT_NE(sentence(made(3, 1, {"0-1", "0-2", "0-3"})).find("node 1 and node 2"), std::string::npos);
+  EXPECT_TRUE(made(3, 2, {"0-3", "0..2-4"}).ok()) << "a switch that leads nowhere harms nobody";
   EXPECT_TRUE(made(1, 0, {}).ok());
+}
+
+// Each level chooses by another part of the destination's number: by the same one all would meet at a diagonal.
+TEST(Graph, ATreeOfThreeLevelsUsesAllOfItsTop) {
+  // 8 nodes; switches 8 to 11 (leaves), 12 to 15, 16 to 19: two parents each.
+  const Graph graph =
+      *made(8, 12, {"0..1-8", "2..3-9", "4..5-10", "6..7-11", "8-12",  "8-13",  "9-12",  "9-13",  "10-14", "10-15",
+                    "11-14",  "11-15",  "12-16",   "12-17",   "13-18", "13-19", "14-16", "14-17", "15-18", "15-19"});
+  std::set<LinkId> used;
+  for (std::int32_t to = 4; to < 8; ++to) {
+    std::vector<LinkId> route;
+    graph.append_route(NodeId{0}, NodeId{to}, route);
+    ASSERT_EQ(route.size(), 6u);
+    used.insert(route[2]);
+  }
+  EXPECT_EQ(used.size(), 4u) << "one way up to each of the four at the top";
 }
 
 TEST(Graph, WrongEdgesAreOneSentence) {

@@ -108,18 +108,16 @@ Result<Prediction> predict_sampled(Compiled& compiled, const SampledLoop& loop, 
     const std::vector<double> sums = sums_of(*one);
     for (std::size_t i = 0; i < base.size(); ++i) mean[i] += (base[i] + (sums[i] - base[i]) * times) / samples;
     seconds.push_back(base[0] + (sums[0] - base[0]) * times); // the first is the time
-    one->links_waiting_share = std::max(one->links_waiting_share, p.links_waiting_share);
     one->doubtful_sharing = std::max(one->doubtful_sharing, p.doubtful_sharing);
     if (one->accuracy.empty()) one->accuracy = p.accuracy;
     p = std::move(*one);
   }
   set_sums(p, mean);
+  p.links_waiting_share = 0; // a union over all rounds, of which few were seen
 
   double squares = 0;
   for (const double t : seconds) squares += (t - p.seconds.value) * (t - p.seconds.value);
-  const double left = 1 - static_cast<double>(samples * each) / static_cast<double>(loop.iterations);
-  const double deviation = std::sqrt(squares / (samples - 1) / samples * std::max(0.0, left));
-  const double width = quantile_of_t * deviation;
+  const double width = quantile_of_t * std::sqrt(squares / (samples - 1) / samples);
   p.sampled = Sampled{samples * each, loop.iterations, seed, {p.seconds.value - width}, {p.seconds.value + width}};
   // tests/simulate/sampled_test.cpp holds alltoall linear to it, with 4 messages in flight and with all.
   const std::string at_once =

@@ -31,6 +31,12 @@ static int reduces(enum kind k) {
 }
 
 /* By the name or the profiling name; blocking or begun. */
+#ifdef MPICH
+enum { IS_MPICH = 1 };
+#else
+enum { IS_MPICH = 0 };
+#endif
+
 #define CALL(f, i, ...)                                                                                                \
   return !begun ? (library ? PMPI_##f(__VA_ARGS__) : MPI_##f(__VA_ARGS__))                                              \
                 : (library ? PMPI_##i(__VA_ARGS__, &c->request) : MPI_##i(__VA_ARGS__, &c->request))
@@ -53,8 +59,10 @@ static int make(struct call *c, int library, int begun) {
     CALL(Allreduce, Iallreduce, from, c->to, ints, MPI_INT, c->op, c->comm);
   case scan:
     CALL(Scan, Iscan, from, c->to, ints, MPI_INT, c->op, c->comm);
-  case exscan: /* the first rank gets nothing */
-    CALL(Exscan, Iexscan, from, me || c->in_place ? c->to : NULL, ints, MPI_INT, c->op, c->comm);
+  case exscan: { /* the first rank gets nothing, yet MPICH refuses no buffer */
+    void *const gets = me || c->in_place || IS_MPICH ? c->to : NULL;
+    CALL(Exscan, Iexscan, from, gets, ints, MPI_INT, c->op, c->comm);
+  }
   case gather: /* what does not count on this rank may be anything */
     CALL(Gather, Igather, from_but_root, c->n, c->sends, at_root ? c->to : NULL, at_root ? c->n : -3,
          at_root ? c->receives : MPI_DATATYPE_NULL, c->root, c->comm);
