@@ -56,6 +56,7 @@ class Process {
       }
     return done_ != before;
   }
+  bool strays() const { return strays_; } // outside of a buffer
   bool done() const {
     return std::all_of(threads_.begin(), threads_.end(), [&](const Thread& t) { return t.segment == count_; });
   }
@@ -166,11 +167,22 @@ class Process {
     return scratch_[index];
   }
 
+  // A wrong schedule may name what is not there: remembered, and no memory of others' is touched.
+  bool lies_in(const Vector& buffer, const ElementRun& run) {
+    const bool inside = run.first >= 0 && (run.first + run.count) * bytes_ <= static_cast<std::int64_t>(buffer.size());
+    strays_ |= !inside;
+    return inside;
+  }
+
   Vector load(const Chunk& chunk, Values values) {
     std::vector<ElementRun> runs;
     const Vector& buffer = find(chunk, values, runs);
     Vector data;
     for (const ElementRun& run : runs) {
+      if (!lies_in(buffer, run)) {
+        data.resize(data.size() + static_cast<std::size_t>(run.count * bytes_));
+        continue;
+      }
       const auto first = buffer.begin() + run.first * bytes_;
       data.insert(data.end(), first, first + run.count * bytes_);
     }
@@ -182,7 +194,7 @@ class Process {
     Vector& buffer = find(chunk, values, runs);
     auto from = data.begin();
     for (const ElementRun& run : runs) {
-      std::copy(from, from + run.count * bytes_, buffer.begin() + run.first * bytes_);
+      if (lies_in(buffer, run)) std::copy(from, from + run.count * bytes_, buffer.begin() + run.first * bytes_);
       from += run.count * bytes_;
     }
   }
@@ -194,7 +206,7 @@ class Process {
   const Combine& combine_;
   std::int64_t bytes_, count_;
   std::int64_t done_ = 0; // grows with whatever is done
-  bool one_memory_ = false;
+  bool one_memory_ = false, strays_ = false;
   Vector input_, output_;
   std::vector<Vector> scratch_;
   std::vector<Thread> threads_;
@@ -218,6 +230,8 @@ Result<std::vector<Vector>> golden_outputs(const Schedule& schedule, const std::
   while (!std::all_of(processes.begin(), processes.end(), done)) {
     bool any = false;
     for (Process& p : processes) any |= p.advance(mail);
+    if (std::any_of(processes.begin(), processes.end(), [](const Process& p) { return p.strays(); }))
+      return failed("a schedule whose chunks lie in their buffers", "one that does not");
     if (!any) return failed("a schedule whose ranks all come to their end", "ranks that wait for one another");
   }
   std::vector<Vector> outputs;

@@ -11,6 +11,12 @@ namespace {
 
 using namespace kumihimo;
 
+#ifdef KUMIHIMO_EVERY_FIFTH_PLACE
+constexpr bool at_all_places = false;
+#else
+constexpr bool at_all_places = true;
+#endif
+
 std::vector<Place> places() {
   std::vector<Place> all = all_places();
 #ifdef KUMIHIMO_EVERY_FIFTH_PLACE
@@ -56,7 +62,9 @@ TEST_P(EveryRow, GivesWhatItsCollectiveMeans) {
       larger += place.space.ranks() > 2;
       if (HasFailure()) return; // one is enough to read
     }
-  EXPECT_GT(larger, 0) << "no case of more than two ranks is applicable";
+  if (at_all_places) {
+    EXPECT_GT(larger, 0) << "no case of more than two ranks is applicable";
+  }
   RecordProperty("cases", ran);
 }
 
