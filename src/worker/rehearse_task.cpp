@@ -18,7 +18,7 @@ constexpr std::int64_t warm_up_calls = 3;
 constexpr std::int64_t batches = 5; // the median of their means is told: what disturbs one does not count
 constexpr double least_calls = 3, most_calls = 1000; // of a batch
 constexpr std::int64_t message_bytes = 4 << 10;      // of a neighbour
-constexpr std::int64_t touched_bytes = 2 << 20;     // more than the caches of a core hold
+constexpr std::int64_t touched_bytes = 2 << 20;      // more than the caches of a core hold
 
 double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
