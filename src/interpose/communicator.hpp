@@ -117,7 +117,7 @@ class Communicator {
   std::unique_ptr<mpi::MpiTransport> transport_;
   plan::PlanCache plans_;                  // after the transport, which they use
   std::array<std::vector<Made>, 2> brief_; // of the last two calls for which there was no room: a call may need both
-  std::int32_t irregular_ = 0;             // calls with counts of their own that plans were made for, or refused
+  std::int32_t irregular_ = 0;             // plans that were made, or refused, for calls with counts of their own
   std::unordered_set<plan::CallKey, Refused> refused_;
 };
 

@@ -1,4 +1,5 @@
-// The collectives whose calls are caught: all that there are.
+// The collectives whose calls may be taken over: of the irregular forms those of which every rank knows all counts
+// (allgatherv, reduce_scatter); the others, and those of neighbourhoods, are handed on.
 #pragma once
 
 #include "schedule/collective.hpp"

@@ -33,6 +33,10 @@ TEST_P(Sampled, RoundsStandForAll) {
   EXPECT_EQ(some.accuracy.find("up to a third") == std::string::npos, one_by_one) << some.accuracy;
   EXPECT_NEAR(some.link_bytes_sum / all.link_bytes_sum, 1, 0.05);
   EXPECT_NEAR(some.compute.value, all.compute.value, 0.03 * all.compute.value);
+  if (one_by_one) {
+    EXPECT_LT(some.sampled->low, all.seconds) << "the interval has the figure of all rounds";
+    EXPECT_LT(all.seconds, some.sampled->high);
+  }
   EXPECT_LT(some.sampled->low, some.seconds);
   EXPECT_LT(some.seconds, some.sampled->high);
   EXPECT_LT(some.sampled->high.value - some.sampled->low.value, (one_by_one ? 0.15 : 0.5) * some.seconds.value);

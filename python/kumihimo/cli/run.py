@@ -12,23 +12,10 @@ from kumihimo.cli.output import afterwards, tell, writable, write_json
 from kumihimo.errors import BadInput
 from kumihimo.sizes import text_of
 from kumihimo.tune import reading
+from kumihimo.tune.targets import COLLECTIVES, REDUCTIONS
 
 app = typer.Typer()
 
-CAUGHT = (
-    "barrier",
-    "bcast",
-    "reduce",
-    "allreduce",
-    "scan",
-    "exscan",
-    "gather",
-    "scatter",
-    "allgather",
-    "reduce_scatter",
-    "alltoall",
-)
-REDUCTIONS = ("allreduce", "reduce", "scan", "exscan", "reduce_scatter")
 PROMISES = {  # of what was not said to be otherwise
     "order": "float reductions kept one order: the same bits in every run and on any placement of these ranks",
     "exact": "float sums of the calls of allreduce and reduce were rounded once: the same bits on any number of ranks; "
@@ -165,9 +152,9 @@ def checked_algorithm(text: str, mode: str) -> str:
 
     for item in text.split(",") if text else []:
         kind, equals, name = item.rpartition("=")
-        if equals and kind not in CAUGHT:
-            raise BadInput(f"one of {', '.join(CAUGHT)} before the =", repr(kind))
-        among = (kind,) if equals else CAUGHT
+        if equals and kind not in COLLECTIVES:
+            raise BadInput(f"one of {', '.join(COLLECTIVES)} before the =", repr(kind))
+        among = (kind,) if equals else COLLECTIVES
         known = [(kind, v) for kind in among for v in _collectives.variants(kind) if v.name == name]
         if not known:
             raise BadInput(f"an algorithm of docs/algorithms.md{' for ' + kind if equals else ''}", repr(name))
