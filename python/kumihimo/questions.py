@@ -37,6 +37,11 @@ class Question:
     neighbours: str | None = None  # as neighbours_named() has it; by default those of the ranks' shape, or of a ring
 
 
+def reduces(collective: str) -> bool:
+    """Whether it combines the ranks' data by an operation."""
+    return _schedule.Collective(collective, 1, 1).reduces
+
+
 def rank_space(asked: Ranks) -> _topology.RankSpace:
     """The ranks as algorithms see them."""
     if asked.ranks is not None and not 1 <= asked.ranks <= MOST_RANKS:

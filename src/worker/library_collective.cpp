@@ -38,68 +38,40 @@ int make_graph(const mpi::Library& library, const Neighbourhood& n, Rank rank, m
 
 LibraryCollective::LibraryCollective(const mpi::Library& library, const Collective& c, Rank rank,
                                      const std::optional<Handles>& handles)
-    : library_(library), kind_(c.kind), count_(static_cast<int>(c.counts.each)), root_(c.root.value),
-      type_(handles ? handles->type : library.datatype(c.type)),
-      operation_(handles ? handles->operation : library.operation(c.operation)), aliased_(c.aliased(rank)),
-      communicator_(library.constants.comm_world) {
+    : library_(library), aliased_(c.aliased(rank)) {
+  call_.kind = c.kind;
+  call_.count = static_cast<int>(c.counts.each);
+  call_.type = handles ? handles->type : library.datatype(c.type);
+  call_.operation = handles ? handles->operation : library.operation(c.operation);
+  call_.root = c.root.value;
+  call_.communicator = library.constants.comm_world;
   if (!c.neighbours) return;
-  communicator_ = library.constants.comm_null;
-  made_ = c.neighbours->is_cartesian() ? make_cartesian(library, *c.neighbours, &communicator_)
-                                       : make_graph(library, *c.neighbours, rank, &communicator_);
+  call_.communicator = library.constants.comm_null;
+  made_ = c.neighbours->is_cartesian() ? make_cartesian(library, *c.neighbours, &call_.communicator)
+                                       : make_graph(library, *c.neighbours, rank, &call_.communicator);
 }
 
 LibraryCollective::~LibraryCollective() {
   const mpi::Constants& known = library_.constants;
-  if (communicator_ != known.comm_world && communicator_ != known.comm_null) library_.call.Comm_free(&communicator_);
+  if (call_.communicator != known.comm_world && call_.communicator != known.comm_null)
+    library_.call.Comm_free(&call_.communicator);
 }
 
 Status LibraryCollective::call(void* input, void* output) const {
   if (made_ != 0) return library_.check(made_, "to make the library's own neighbourhood");
   std::byte nothing{}; // MPICH takes no null pointer for the buffer of a rank without neighbours
-  if (is_of_neighbours(kind_)) {
+  if (is_of_neighbours(call_.kind)) {
     input = input ? input : &nothing;
     output = output ? output : &nothing;
   }
-  void* in_place = library_.constants.in_place;
-  const int result = !aliased_                          ? code(input, output)
-                     : kind_ == CollectiveKind::scatter ? code(input, in_place)
-                                                        : code(in_place, output); // of bcast the output alone counts
-  if (result == 0) [[likely]]
+  mpi::CollectiveCall made = call_;
+  const bool by_receiver = made.kind == CollectiveKind::scatter;
+  made.send = aliased_ && !by_receiver ? library_.constants.in_place : input;
+  made.receive = aliased_ && by_receiver ? library_.constants.in_place : output;
+  const int code = mpi::make(library_.call, made);
+  if (code == 0) [[likely]]
     return Nothing{};
-  return library_.check(result, fmt::format("the library's own {}", name_of(kind_)));
-}
-
-int LibraryCollective::code(const void* input, void* output) const {
-  const mpi::Functions& mpi = library_.call;
-  switch (kind_) {
-  case CollectiveKind::barrier:
-    return mpi.Barrier(communicator_);
-  case CollectiveKind::bcast:
-    return mpi.Bcast(output, count_, type_, root_, communicator_);
-  case CollectiveKind::reduce:
-    return mpi.Reduce(input, output, count_, type_, operation_, root_, communicator_);
-  case CollectiveKind::allreduce:
-    return mpi.Allreduce(input, output, count_, type_, operation_, communicator_);
-  case CollectiveKind::scan:
-    return mpi.Scan(input, output, count_, type_, operation_, communicator_);
-  case CollectiveKind::exscan:
-    return mpi.Exscan(input, output, count_, type_, operation_, communicator_);
-  case CollectiveKind::gather:
-    return mpi.Gather(input, count_, type_, output, count_, type_, root_, communicator_);
-  case CollectiveKind::scatter:
-    return mpi.Scatter(input, count_, type_, output, count_, type_, root_, communicator_);
-  case CollectiveKind::allgather:
-    return mpi.Allgather(input, count_, type_, output, count_, type_, communicator_);
-  case CollectiveKind::reduce_scatter:
-    return mpi.Reduce_scatter_block(input, output, count_, type_, operation_, communicator_);
-  case CollectiveKind::alltoall:
-    return mpi.Alltoall(input, count_, type_, output, count_, type_, communicator_);
-  case CollectiveKind::neighbor_allgather:
-    return mpi.Neighbor_allgather(input, count_, type_, output, count_, type_, communicator_);
-  case CollectiveKind::neighbor_alltoall:
-    return mpi.Neighbor_alltoall(input, count_, type_, output, count_, type_, communicator_);
-  }
-  return 0;
+  return library_.check(code, fmt::format("the library's own {}", name_of(made.kind)));
 }
 
 } // namespace kumihimo::worker
