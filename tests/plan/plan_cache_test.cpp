@@ -123,5 +123,15 @@ TEST(CallKey, TheRootMattersOnlyWhereThereIsOne) {
   EXPECT_EQ(key_of(reduce), key_of(same));
 }
 
+TEST(CallKey, NeighboursArePartOfTheQuestion) {
+  const Collective ring = make_collective(CollectiveKind::neighbor_alltoall, 4, 2);
+  const auto with = [&](bool periodic) {
+    Neighbourhood row = Neighbourhood::cartesian({{4, periodic}}, ring.neighbours->name());
+    return key_of(*with_neighbours(ring, std::make_shared<const Neighbourhood>(std::move(row))));
+  };
+  EXPECT_EQ(with(true), key_of(ring)) << "made apart, and the same";
+  EXPECT_NE(with(false), key_of(ring));
+}
+
 } // namespace
 } // namespace kumihimo::plan
