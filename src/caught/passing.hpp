@@ -15,11 +15,11 @@ namespace kumihimo::caught {
 // Of a call's arguments those that what becomes of it may depend on: bit i for argument i. None where one is an array.
 using Deciding = std::uint16_t;
 
-constexpr Deciding deciding_of(Kind kind, std::initializer_list<Role> roles) {
+constexpr Deciding deciding_of(Kind kind, std::initializer_list<Role> arguments) {
   if (kind != Kind::collective && kind != Kind::nonblocking_collective) return 0;
   Deciding deciding = 0;
   int at = 0;
-  for (const Role role : roles) {
+  for (const Role role : arguments) {
     if (role >= Role::counts && role <= Role::receive_types) return 0;
     const bool is_buffer = role == Role::buffer || role == Role::send_buffer || role == Role::receive_buffer;
     if (!is_buffer && role != Role::request) deciding = static_cast<Deciding>(deciding | 1 << at);
