@@ -1,7 +1,8 @@
 # A layer is one folder under src/: a static library kumihimo_<folder> of all its .cpp files, headers beside them.
 # DEPENDS names the layers below it and is the whole rule of who may include whom: a layer sees the headers of no other
 # (each layer's headers are reached as <folder>/file.hpp through a directory of links holding that folder alone).
-# LIBRARIES names outside libraries.
+# LIBRARIES names outside libraries. APART names sources that are compiled by themselves also where others are compiled
+# several at a time (unity builds, ADR 0018), since a name of theirs means something else in a neighbour.
 set(KUMIHIMO_HEADERS ${PROJECT_BINARY_DIR}/headers)
 
 add_library(kumihimo_options INTERFACE)
@@ -17,9 +18,10 @@ if(KUMIHIMO_SANITIZE) # for every target, programs too: half a sanitized program
 endif()
 
 function(kumihimo_layer name)
-  cmake_parse_arguments(ARG "ALIGNED" "" "DEPENDS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "ALIGNED" "" "DEPENDS;LIBRARIES;APART" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "_main\\.cpp$")
+  set_source_files_properties(${ARG_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   set(view ${KUMIHIMO_HEADERS}/${name})
   file(MAKE_DIRECTORY ${view})
   file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${view}/${name} SYMBOLIC)
@@ -39,14 +41,15 @@ function(kumihimo_layer name)
   target_link_libraries(kumihimo_${name} ${scope} ${ARG_DEPENDS} ${ARG_LIBRARIES})
 endfunction()
 
-# One test executable a folder: tests/<folder>/*_test.cpp, with GoogleTest, linked to the layers named. THREADS: what it
+# One test executable a folder: tests/<folder>/*_test.cpp, with GoogleTest, linked to the layers named. APART as above. THREADS: what it
 # tests knows threads, and is looked at by the thread sanitizer; the pure layers know none.
 function(kumihimo_tests name)
-  cmake_parse_arguments(ARG "THREADS" "TIMEOUT" "DEPENDS;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "THREADS" "TIMEOUT" "DEPENDS;LIBRARIES;LABELS;APART" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
   endif()
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  set_source_files_properties(${ARG_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   add_executable(${name}_tests ${sources})
   list(TRANSFORM ARG_DEPENDS PREPEND kumihimo_)
   target_link_libraries(${name}_tests PRIVATE kumihimo_options ${ARG_DEPENDS} ${ARG_LIBRARIES} GTest::gtest GTest::gtest_main)
