@@ -3,6 +3,7 @@
 // counts (KUMIHIMO_LARGE_COUNTS) are only in objects for libraries that have them.
 #include "caught/hooks.hpp"
 #include "caught/next.hpp"
+#include "caught/passing.hpp"
 #include "caught/words.hpp"
 
 #include <utility>
@@ -16,24 +17,20 @@ int go_on(int (*next)(Words...), const Word* words) {
   (std::index_sequence_for<Words...>{});
 }
 
+template <Name name, bool large>
+constinit thread_local Passing passing;
+
+// Apart from what calls that pass go through.
 template <Name name, bool large, class... Words>
-int caught_in_c(const char* exported, const void* site, Words... given) {
-  using Function = int (*)(Words...);
-  static const auto next = reinterpret_cast<Function>(next_of(exported));
-  const Outermost outermost(name);
-  if (next && !outermost) {
-    if constexpr (name == Name::Comm_free || name == Name::Comm_disconnect) {
-      std::array<Word, sizeof...(Words)> words{given...};
-      Call call(name, exported, Language::c, large, site, words.data());
-      nested_end(call, Outermost::outer());
-    }
-    return next(given...);
-  }
-  if (!outermost) return absent();
+[[gnu::noinline]] int look_at(int (*next)(Words...), const char* exported, const void* site, Words... given) {
+  const std::array<Word, sizeof...(Words)> said{given...};
   std::array<Word, sizeof...(Words) + 1> words{given...};
   Call call(name, exported, Language::c, large, HandedOn::site_or(site), words.data());
   Leaving leaving(call);
+  const std::uint64_t era = Passing::era();
   if (const std::optional<int> code = answer(call)) return leaving.returned(), *code;
+  if constexpr (may_pass(name))
+    if (next && call.passing) passing<name, large>.template remember<name, Language::c>(said, call.passing, era);
   before(call);
   int code = 0;
   if (next) [[likely]] {
@@ -44,6 +41,27 @@ int caught_in_c(const char* exported, const void* site, Words... given) {
   leaving.returned();
   after(call, code);
   return code;
+}
+
+template <Name name, bool large, class... Words>
+int caught_in_c(const char* exported, const void* site, Words... given) {
+  using Function = int (*)(Words...);
+  static const auto next = reinterpret_cast<Function>(next_of(exported));
+  const Outermost outermost(name);
+  if constexpr (may_pass(name))
+    if (outermost &&
+        passing<name, large>.template counts<name, Language::c>(std::array<Word, sizeof...(Words)>{given...}))
+      return next(given...);
+  if (next && !outermost) {
+    if constexpr (name == Name::Comm_free || name == Name::Comm_disconnect) {
+      std::array<Word, sizeof...(Words)> words{given...};
+      Call call(name, exported, Language::c, large, site, words.data());
+      nested_end(call, Outermost::outer());
+    }
+    return next(given...);
+  }
+  if (!outermost) return absent();
+  return look_at<name, large>(next, exported, site, given...);
 }
 
 } // namespace

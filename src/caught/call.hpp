@@ -9,6 +9,7 @@
 #include "execute/mpi/abi.hpp"
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -131,6 +132,8 @@ inline int place_of(Name name, Role role) {
 
 enum class Language : std::uint8_t { c, fortran };
 
+using Counter = std::atomic<std::int64_t>;
+
 class Call {
  public:
   Call(Name called, const char* as, Language from, bool is_large, const void* returns_to, Word* words)
@@ -143,6 +146,9 @@ class Call {
   const void* const site; // where the call returns to
   // For who catches it, from before to after.
   std::array<Word, 4> notes{};
+  // Set by who answers, where a call goes on that says all that decides in arguments by value: the next ones that say
+  // the same, their buffers aside, are counted here and go on unasked, until Passing::forget().
+  Counter* passing = nullptr;
 
   const Description& description() const { return describe(name); }
   Kind kind() const { return describe(name).kind; }

@@ -3,12 +3,16 @@
 #include "caught/fortran.hpp"
 #include "caught/hooks.hpp"
 #include "caught/next.hpp"
+#include "caught/passing.hpp"
 #include "caught/words.hpp"
 
 #include <utility>
 
 namespace kumihimo::caught {
 namespace {
+
+template <Name name>
+constinit thread_local Passing passing;
 
 template <Name name, bool f08, class... Words>
 void caught_in_fortran(const char* exported, const void* site, Words... given) {
@@ -21,14 +25,19 @@ void caught_in_fortran(const char* exported, const void* site, Words... given) {
   const Outermost outermost(name);
   if (!outermost) return next(given...);
   std::array<Word, sizeof...(Words)> words{given...};
+  if constexpr (may_pass(name))
+    if (passing<name>.template counts<name, Language::fortran>(words)) return next(given...);
   Call call(name, exported, Language::fortran, false, site, words.data());
   auto* const error = reinterpret_cast<int*>(words.back());
   Leaving leaving(call);
+  const std::uint64_t era = Passing::era();
   if (const std::optional<int> code = answer(call)) {
     leaving.returned();
     if (error) *error = *code;
     return;
   }
+  if constexpr (may_pass(name))
+    if (call.passing) passing<name>.template remember<name, Language::fortran>(words, call.passing, era);
   before(call);
   [&]<std::size_t... i>(std::index_sequence<i...>) { next(words[i]...); }
   (std::index_sequence_for<Words...>{});

@@ -1,8 +1,10 @@
 #include "interpose/calls.hpp"
 
+#include "caught/passing.hpp"
 #include "interpose/arguments.hpp"
 #include "interpose/exact.hpp"
 #include "interpose/packed.hpp"
+#include "interpose/repeated.hpp"
 
 #include <fmt/format.h>
 
@@ -22,11 +24,16 @@ struct Asked {
   Session& session;
   CollectiveKind kind;
   Form form;
+  caught::Counter*& passing;
 
   std::nullopt_t hand_on(std::int64_t bytes, Reason reason) const {
     session.tally().handed_on(told_as(kind, form), bytes, reason);
     return std::nullopt;
   }
+  // Where the next call that says the same, its buffers aside, is handed on for the same reason.
+  std::nullopt_t hand_on_for_good(std::int64_t bytes, Reason reason, const Call& call) const;
+  // Whether what is found of a call holds for the next one that says the same.
+  bool will_hold(const Call& call) const;
 };
 
 // A call that is ours: what runs it.
@@ -36,7 +43,21 @@ struct Taken {
   plan::Plan* plan = nullptr;
   execute::Buffers buffers;
   std::shared_ptr<Packed> packed; // where the data of this rank do not lie one behind the other
+  caught::Counter* counter = nullptr;
 };
+
+// Not with a type that the program may free, and have another one by the same handle.
+bool Asked::will_hold(const Call& call) const {
+  if (!session.lets_pass() || call.counts || call.receive.counts) return false;
+  return kind == CollectiveKind::barrier ||
+         (session.types().type(call.send.type) && session.types().type(call.receive.type));
+}
+
+std::nullopt_t Asked::hand_on_for_good(std::int64_t bytes, Reason reason, const Call& call) const {
+  caught::Counter& counter = session.tally().handed_on(told_as(kind, form), bytes, reason);
+  if (will_hold(call)) passing = &counter;
+  return std::nullopt;
+}
 
 // The communicator of a call, where it is one of ours; a non-blocking call of one that is new leaves word.
 Communicator* communicator_of(const Asked& asked, const Call& call) {
@@ -57,21 +78,24 @@ Communicator* communicator_of(const Asked& asked, const Call& call) {
 // The plan of a question, counted; or nothing, and it has been handed on, or has failed with an error of ours.
 struct Planned {
   plan::Plan* plan = nullptr;
+  caught::Counter* counter = nullptr;
   std::optional<Error> error;
 };
 Planned plan_of(const Asked& asked, Communicator& communicator, const Call& call, const Collective& question) {
   const std::int64_t bytes = question.bytes().value;
   const Communicator::Answer answer =
       asked.form == Form::blocking ? communicator.plan(question) : communicator.plan_alone(question);
-  if (const Error* error = std::get_if<Error>(&answer)) return {nullptr, *error};
+  if (const Error* error = std::get_if<Error>(&answer)) return {nullptr, nullptr, *error};
   if (const Reason* reason = std::get_if<Reason>(&answer)) {
     if (*reason == Reason::not_connected) asked.session.want(call.communicator);
-    asked.hand_on(bytes, *reason);
+    if (*reason == Reason::not_chosen)
+      asked.hand_on_for_good(bytes, *reason, call);
+    else
+      asked.hand_on(bytes, *reason);
     return {};
   }
   const auto& ready = std::get<Communicator::Ready>(answer);
-  asked.session.tally().ran(told_as(asked.kind, asked.form), bytes, ready.variant);
-  return {ready.plan, std::nullopt};
+  return {ready.plan, &asked.session.tally().ran(told_as(asked.kind, asked.form), bytes, ready.variant), std::nullopt};
 }
 
 using Answer = std::optional<Result<Taken>>; // nothing: handed on
@@ -260,7 +284,7 @@ Answer take(const Asked& asked, const Call& call) {
   const Planned planned = plan_of(asked, *communicator, call, question);
   if (planned.error) return Answer(*planned.error);
   if (!planned.plan) return std::nullopt;
-  Taken taken{&session, communicator, planned.plan, {}, nullptr};
+  Taken taken{&session, communicator, planned.plan, {}, nullptr, planned.counter};
   if (Status s = set_buffers(taken, view, one_buffer, question, asked.form); !s) return Answer(s.error());
   return Answer(taken);
 }
@@ -275,7 +299,7 @@ bool is_handed_on_at_once(const Asked& asked, const Call& call) {
   const auto reason = communicator->declines(asked.kind);
   if (!reason) return false;
   const View view = view_of(asked.kind, call, communicator->rank() == call.root, session.library().constants.in_place);
-  asked.hand_on(bytes_of(asked, call, view), *reason);
+  asked.hand_on_for_good(bytes_of(asked, call, view), *reason, call);
   return true;
 }
 
@@ -304,8 +328,11 @@ std::optional<int> run_allowed(const Asked& asked, const Call& call) {
   Session* const session = &asked.session;
   if (session->reproducible() == Reproducible::exact)
     if (const ExactAnswer exact = run_exact(*session, asked.kind, call); exact.is_sum) return exact.code;
+  const std::uint64_t era = caught::Passing::era();
   const Answer taken = take(asked, call);
   if (!taken) return std::nullopt;
+  if (*taken && !(*taken)->packed && asked.will_hold(call))
+    Repeated::of(asked.kind).remember(*session, call, {(*taken)->communicator, (*taken)->plan, (*taken)->counter}, era);
   const Status done = *taken ? run(**taken, call.communicator) : Status(taken->error());
   if (done) [[likely]]
     return 0;
@@ -314,21 +341,22 @@ std::optional<int> run_allowed(const Asked& asked, const Call& call) {
 
 } // namespace
 
-std::optional<int> run_call(CollectiveKind kind, const Call& given) {
+std::optional<int> run_call(CollectiveKind kind, const Call& given, caught::Counter*& passing) {
   Session* const session = Session::current();
   if (!session) return std::nullopt;
-  const Asked asked{*session, kind, Form::blocking};
+  const Asked asked{*session, kind, Form::blocking, passing};
   const Call call = plain(*session, given);
+  if (const std::optional<int> code = Repeated::of(kind).run(*session, call)) return code;
   if (is_handed_on_at_once(asked, call)) return std::nullopt;
   if (is_refused(*session, kind, asked.form, call)) return asked.hand_on(0, Reason::refused);
   const std::optional<int> code = run_allowed(asked, call);
   return code == 0 && is_refused_at_end(*session, kind, call) ? std::nullopt : code;
 }
 
-std::optional<int> start_call(CollectiveKind kind, const Call& given, mpi::Handle& request) {
+std::optional<int> start_call(CollectiveKind kind, const Call& given, mpi::Handle& request, caught::Counter*& passing) {
   Session* const session = Session::current();
   if (!session) return std::nullopt;
-  const Asked asked{*session, kind, Form::nonblocking};
+  const Asked asked{*session, kind, Form::nonblocking, passing};
   const Call call = plain(*session, given);
   if (is_handed_on_at_once(asked, call)) return std::nullopt;
   if (is_refused(*session, kind, asked.form, call)) return asked.hand_on(0, Reason::refused);

@@ -13,8 +13,10 @@
 
 namespace kumihimo::interpose {
 
-std::optional<int> run_call(CollectiveKind kind, const Call& call);
-std::optional<int> start_call(CollectiveKind kind, const Call& call, mpi::Handle& request); // non-blocking
+// `passing`: of caught::Call.
+std::optional<int> run_call(CollectiveKind kind, const Call& call, caught::Counter*& passing);
+std::optional<int> start_call(CollectiveKind kind, const Call& call, mpi::Handle& request, // non-blocking
+                              caught::Counter*& passing);
 
 class Communicator;
 class Session;

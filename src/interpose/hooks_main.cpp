@@ -70,10 +70,10 @@ interpose::Call arguments_of(const Call& call) {
   return c;
 }
 
-std::optional<int> collective(const Call& call, const Ours& what) {
-  if (what.form == Form::blocking) return run_call(what.kind, arguments_of(call));
+std::optional<int> collective(Call& call, const Ours& what) {
+  if (what.form == Form::blocking) return run_call(what.kind, arguments_of(call), call.passing);
   Handle request = 0;
-  const std::optional<int> code = start_call(what.kind, arguments_of(call), request);
+  const std::optional<int> code = start_call(what.kind, arguments_of(call), request, call.passing);
   if (code == 0) call.give(Role::request, request);
   return code;
 }

@@ -1,6 +1,7 @@
 #include "interpose/session.hpp"
 
 #include "base/hash.hpp"
+#include "caught/passing.hpp"
 #include "interpose/completion.hpp"
 
 #include <fmt/format.h>
@@ -115,19 +116,19 @@ Session::Session(mpi::Library library)
 // The last answer of a thread, while no communicator came or went: programs call on the same one again and again.
 Communicator* Session::known(mpi::Handle handle, bool& between) {
   struct Last {
-    std::uint64_t changes = 0;
+    std::uint64_t era = 0;
     mpi::Handle handle = 0;
     Communicator* found = nullptr;
   };
   thread_local Last last;
-  const std::uint64_t changes = changes_.load(std::memory_order_acquire);
-  if (last.changes == changes && last.handle == handle) [[likely]]
+  const std::uint64_t era = caught::Passing::era();
+  if (last.era == era && last.handle == handle) [[likely]]
     return between = false, last.found;
   const std::shared_lock lock(mutex_);
   const auto it = by_handle_.find(handle);
   between = it != by_handle_.end() && !it->second;
   if (it == by_handle_.end() || between) return nullptr;
-  last = {changes, handle, it->second};
+  last = {era, handle, it->second};
   return it->second;
 }
 
@@ -153,7 +154,7 @@ Communicator* Session::communicator(mpi::Handle handle) {
   if (added) ++shapes_[added->space().name()];
   if (added) all_.push_back(std::move(made));
   by_handle_[handle] = added;
-  ++changes_;
+  caught::Passing::forget();
   return added;
 }
 
@@ -162,6 +163,7 @@ void Session::want(mpi::Handle handle) {
     const std::unique_lock lock(mutex_);
     if (!wanted_.insert(handle).second) return;
     wants_ = true;
+    caught::Passing::forget();
   }
   watch_over(handle);
 }
@@ -192,7 +194,7 @@ void Session::release(mpi::Handle handle) {
     if (it == by_handle_.end()) return;
     const auto place = std::find_if(all_.begin(), all_.end(), [&](const auto& c) { return c.get() == it->second; });
     by_handle_.erase(it);
-    ++changes_;
+    caught::Passing::forget();
     if (place == all_.end()) return;
     freed = std::move(*place);
     all_.erase(place);
@@ -208,7 +210,7 @@ void Session::gone(mpi::Handle handle) {
     if (it->second) it->second->bury();
     by_handle_.erase(it);
   }
-  ++changes_;
+  caught::Passing::forget();
   wanted_.erase(handle);
   watched_.erase(handle);
 }

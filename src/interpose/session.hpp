@@ -42,6 +42,8 @@ class Session {
     if (wants()) connect_wanted(handle);
   }
   bool wants() const { return wants_.load(std::memory_order_relaxed); }
+  // Whether a call that is handed on may be counted alone when it comes again.
+  bool lets_pass() const { return !wants() && !watchdog_ && reproducible_ != Reproducible::exact; }
   Nonblocking& nonblocking() { return nonblocking_; }
   // The program frees it, on all its ranks: so do we, before it is gone.
   void release(mpi::Handle handle);
@@ -87,8 +89,7 @@ class Session {
   int world_rank_ = 0, world_ranks_ = 1;
   pid_t process_ = getpid();
 
-  std::shared_mutex mutex_;                // of what follows
-  std::atomic<std::uint64_t> changes_ = 1; // of by_handle_
+  std::shared_mutex mutex_; // of what follows, with each change of which Passing forgets
   std::unordered_map<mpi::Handle, Communicator*> by_handle_;
   std::unordered_set<mpi::Handle> wanted_;         // by non-blocking calls
   std::unordered_set<mpi::Handle> watched_;        // those that carry our attribute

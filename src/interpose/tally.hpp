@@ -50,11 +50,12 @@ class Tally {
   // `variants`: how many algorithms there are of each collective at most.
   explicit Tally(std::size_t kinds, std::size_t variants);
 
-  void ran(std::size_t kind, std::int64_t bytes, std::size_t variant) {
-    add(((kind * size_classes) + size_class(bytes)) * (reasons + variants_) + reasons + variant);
+  // Each answers where it counted.
+  caught::Counter& ran(std::size_t kind, std::int64_t bytes, std::size_t variant) {
+    return add(((kind * size_classes) + size_class(bytes)) * (reasons + variants_) + reasons + variant);
   }
-  void handed_on(std::size_t kind, std::int64_t bytes, Reason reason) {
-    add((kind * size_classes + size_class(bytes)) * (reasons + variants_) + static_cast<std::size_t>(reason));
+  caught::Counter& handed_on(std::size_t kind, std::int64_t bytes, Reason reason) {
+    return add((kind * size_classes + size_class(bytes)) * (reasons + variants_) + static_cast<std::size_t>(reason));
   }
 
   // A collective that is not caught, blocking or not.
@@ -73,9 +74,12 @@ class Tally {
   }
 
  private:
-  void add(std::size_t at) { counters_[at].fetch_add(1, std::memory_order_relaxed); }
+  caught::Counter& add(std::size_t at) {
+    counters_[at].fetch_add(1, std::memory_order_relaxed);
+    return counters_[at];
+  }
   std::size_t variants_, first_other_;
-  std::vector<std::atomic<std::int64_t>> counters_;
+  std::vector<caught::Counter> counters_;
 };
 
 } // namespace kumihimo::interpose

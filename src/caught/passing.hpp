@@ -1,0 +1,87 @@
+// The way of calls that are only counted before they go on, from the second one on that says the same, its buffers
+// aside. Between the work of a program a call costs the cache lines that it touches, of code as of data; this way
+// touches few. An object that lets none pass so never sets Call::passing.
+#pragma once
+
+#include "caught/call.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+
+namespace kumihimo::caught {
+
+// Of a call's arguments those that what becomes of it may depend on: bit i for argument i. None where one is an array.
+using Deciding = std::uint16_t;
+
+constexpr Deciding deciding_of(Kind kind, std::initializer_list<Role> roles) {
+  if (kind != Kind::collective && kind != Kind::nonblocking_collective) return 0;
+  Deciding deciding = 0;
+  int at = 0;
+  for (const Role role : roles) {
+    if (role >= Role::counts && role <= Role::receive_types) return 0;
+    const bool is_buffer = role == Role::buffer || role == Role::send_buffer || role == Role::receive_buffer;
+    if (!is_buffer && role != Role::request) deciding = static_cast<Deciding>(deciding | 1 << at);
+    ++at;
+  }
+  return deciding;
+}
+
+inline constexpr std::array<Deciding, names> deciding_of_all = [] {
+  using enum Role;
+#define KUMIHIMO_CALL(name, lower, upper, kind, form, ...) deciding_of(Kind::kind, {__VA_ARGS__}),
+  return std::array<Deciding, names>{{
+#include "caught/calls.def"
+  }};
+#undef KUMIHIMO_CALL
+}();
+constexpr Deciding deciding_of(Name name) { return deciding_of_all[static_cast<std::size_t>(name)]; }
+constexpr bool may_pass(Name name) { return deciding_of(name) != 0; }
+
+// The last call of one name, on one thread.
+class alignas(64) Passing {
+ public:
+  // What is known of any call holds no longer: a communicator came or went, or waits to be looked at.
+  static void forget() { era_.fetch_add(1, std::memory_order_release); }
+  // Rises with each forget(), from 1.
+  static std::uint64_t era() { return era_.load(std::memory_order_acquire); }
+
+  template <Name name, Language from, std::size_t number>
+  [[gnu::always_inline]] bool counts(const std::array<Word, number>& words) {
+    if (since_ != era_.load(std::memory_order_relaxed)) return false;
+    std::size_t at = 0;
+    bool same = true;
+    for (std::size_t i = 0; i < number; ++i)
+      if (deciding_of(name) >> i & 1) same &= said_[at++] == argument<from>(words[i]);
+    if (same) [[likely]]
+      counter_->fetch_add(1, std::memory_order_relaxed);
+    return same;
+  }
+
+  // Calls like this one are counted there, and go on; `era`: before anything was asked of it.
+  template <Name name, Language from, std::size_t number>
+  void remember(const std::array<Word, number>& words, Counter* counter, std::uint64_t era) {
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < number; ++i)
+      if (deciding_of(name) >> i & 1) said_[at++] = argument<from>(words[i]);
+    counter_ = counter;
+    since_ = era;
+  }
+
+ private:
+  template <Language from>
+  [[gnu::always_inline]] static Word argument(Word given) {
+    if constexpr (from == Language::c)
+      return given;
+    else
+      return static_cast<Word>(*reinterpret_cast<const int*>(given));
+  }
+
+  static inline std::atomic<std::uint64_t> era_ = 1;
+  std::array<Word, 6> said_{};
+  Counter* counter_ = nullptr;
+  std::uint64_t since_ = 0;
+};
+
+} // namespace kumihimo::caught

@@ -1,0 +1,55 @@
+#include "interpose/repeated.hpp"
+
+#include "caught/passing.hpp"
+#include "interpose/arguments.hpp"
+
+#include <array>
+
+namespace kumihimo::interpose {
+namespace {
+
+constinit thread_local std::array<Repeated, taken_over.size()> last;
+
+} // namespace
+
+Repeated& Repeated::of(CollectiveKind kind) {
+  Repeated& found = last[index_of(kind)];
+  found.kind_ = kind;
+  return found;
+}
+
+Repeated::Said Repeated::said_by(const Call& c) {
+  return {c.communicator, c.send.count, c.receive.count, c.send.type, c.receive.type, c.operation, c.root};
+}
+
+View Repeated::view_in(const Session& session, const Call& call) const {
+  return view_of(kind_, call, found_.communicator->rank() == call.root, session.library().constants.in_place);
+}
+
+void Repeated::remember(const Session& session, const Call& call, const Found& found, std::uint64_t era) {
+  // A plan that was made for one call alone is gone after it: there is none where nothing must be reproducible.
+  if (session.reproducible() != Reproducible::off || call.counts || call.receive.counts) return;
+  found_ = found;
+  said_ = said_by(call);
+  const View view = view_in(session, call);
+  in_place_ = view.in_place;
+  era_ = is_one_buffer(session, kind_, view, found.communicator->rank()) ? 0 : era; // that one is as in place
+}
+
+std::optional<int> Repeated::run(Session& session, const Call& call) const {
+  if (era_ != caught::Passing::era() || call.counts || call.receive.counts || said_ != said_by(call))
+    return std::nullopt;
+  const View view = view_in(session, call);
+  if (view.in_place != in_place_ || is_one_buffer(session, kind_, view, found_.communicator->rank()))
+    return std::nullopt;
+  const Side* const input = view.both ? view.both : view.sent;
+  const Side* const output = view.both ? view.both : view.received;
+  for (const Side* const side : {input, output})
+    if (side && (!side->buffer || side->buffer == session.library().constants.in_place)) return std::nullopt;
+  found_.counter->fetch_add(1, std::memory_order_relaxed);
+  const execute::Buffers buffers{input ? input->buffer : nullptr, output ? output->buffer : nullptr};
+  const Status done = run_plan(session, *found_.communicator, call.communicator, *found_.plan, buffers);
+  return done ? 0 : session.raise(done.error(), call.communicator);
+}
+
+} // namespace kumihimo::interpose
