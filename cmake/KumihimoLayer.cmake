@@ -41,10 +41,13 @@ function(kumihimo_layer name)
   target_link_libraries(kumihimo_${name} ${scope} ${ARG_DEPENDS} ${ARG_LIBRARIES})
 endfunction()
 
-# One test executable a folder: tests/<folder>/*_test.cpp, with GoogleTest, linked to the layers named. APART as above. THREADS: what it
-# tests knows threads, and is looked at by the thread sanitizer; the pure layers know none.
+# One test executable a folder: tests/<folder>/*_test.cpp, with GoogleTest, linked to the layers named. APART as above.
+# THREADS: what it tests knows threads, and is looked at by the thread sanitizer; the pure layers know none. UNSANITIZED:
+# tests (in GoogleTest's patterns) that the sanitizers leave out, which make them ten to forty times as long: those that
+# touch no code that a smaller case beside them does not. The build without sanitizers runs all. SHARDS: what takes long
+# is this many tests of ctest, begun first, so that no processor waits for one program.
 function(kumihimo_tests name)
-  cmake_parse_arguments(ARG "THREADS" "TIMEOUT" "DEPENDS;LIBRARIES;LABELS;APART" ${ARGN})
+  cmake_parse_arguments(ARG "THREADS" "TIMEOUT;SHARDS" "DEPENDS;LIBRARIES;LABELS;APART;UNSANITIZED" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
   endif()
@@ -59,6 +62,20 @@ function(kumihimo_tests name)
   else()
     list(APPEND ARG_LABELS pure)
   endif()
-  add_test(NAME ${name} COMMAND ${name}_tests)
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "cpp;${ARG_LABELS}")
+  set(environment "")
+  if(KUMIHIMO_SANITIZE AND ARG_UNSANITIZED)
+    list(JOIN ARG_UNSANITIZED ":" left_out)
+    set(environment "GTEST_FILTER=-${left_out}")
+  endif()
+  if(NOT ARG_SHARDS)
+    add_test(NAME ${name} COMMAND ${name}_tests)
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "cpp;${ARG_LABELS}" ENVIRONMENT "${environment}")
+    return()
+  endif()
+  foreach(shard RANGE 1 ${ARG_SHARDS})
+    math(EXPR index "${shard} - 1")
+    add_test(NAME ${name}.${shard} COMMAND ${name}_tests)
+    set_tests_properties(${name}.${shard} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "cpp;${ARG_LABELS}" COST 1000
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${ARG_SHARDS};GTEST_SHARD_INDEX=${index};${environment}")
+  endforeach()
 endfunction()

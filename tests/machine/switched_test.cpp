@@ -93,7 +93,8 @@ TEST(SwitchedMachine, JobsAreNumbersOfNodes) {
 TEST(SwitchedMachine, RoutingIsOneOfTheFamilys) {
   EXPECT_EQ(machine_of(dragonfly()).with_routing("valiant")->topology->name(),
             "dragonfly of 30 nodes, 5 groups of 2 routers, valiant");
-  EXPECT_NE(machine_of(dragonfly()).with_routing("ecmp").error().sentence().find("minimal or valiant"), std::string::npos);
+  EXPECT_NE(machine_of(dragonfly()).with_routing("ecmp").error().sentence().find("minimal or valiant"),
+            std::string::npos);
   EXPECT_NE(machine_of(Sample()).with_routing("valiant").error().sentence().find("leave it out"), std::string::npos);
 }
 
