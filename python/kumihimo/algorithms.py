@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from kumihimo import _collectives, _schedule
+from kumihimo import _collectives, _schedule, questions
 from kumihimo.guarantees import words
-
-REDUCING = ("reduce", "allreduce", "reduce_scatter", "scan", "exscan")
 
 HEAD = """# Algorithms
 
@@ -38,7 +36,7 @@ def page() -> str:
 def section(kind: str) -> str:
     """One collective: a table to choose from, then each algorithm's parameters."""
     variants = _collectives.variants(kind)
-    reduces, irregular = kind in REDUCING, _schedule.has_irregular_form(kind)
+    reduces, irregular = questions.reduces(kind), _schedule.has_irregular_form(kind)
     columns = ["Algorithm", "What it does", "Cost", *["Same bits on all"] * reduces, *["Counts"] * irregular]
     lines = ["", f"## {kind}", "", row(*columns, "Reference"), "|---" * (len(columns) + 1) + "|"]
     for v in variants:

@@ -35,6 +35,11 @@ class Question:
     counts: str | None = None  # of irregular blocks: listed, or how they are spread about `count` or `bytes`
 
 
+def reduces(collective: str) -> bool:
+    """Whether it combines the ranks' data by an operation."""
+    return _schedule.Collective(collective, 1, 1).reduces
+
+
 def rank_space(asked: Ranks) -> _topology.RankSpace:
     """The ranks as algorithms see them."""
     if asked.ranks is not None and not 1 <= asked.ranks <= MOST_RANKS:

@@ -1,8 +1,13 @@
 #include "interpose/arguments.hpp"
 
+#include "execute/mpi/collective_call.hpp"
+#include "execute/mpi/split.hpp"
+#include "interpose/layout.hpp"
+
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstddef>
 
 namespace kumihimo::interpose {
 namespace {
@@ -28,43 +33,14 @@ Place place_in(Session& session, mpi::Handle handle) {
   return place;
 }
 
-// Calls by one rank alone, whose send buffer is its receive buffer.
-int call_with_one_buffer(const mpi::Library& library, CollectiveKind kind, int count, mpi::Handle alone) {
-  std::array<std::int32_t, 2> data{};
-  void* const at = data.data();
-  const mpi::Handle type = library.datatype(DataType::int32), sum = library.operation(Operation::sum);
-  const mpi::Functions& call = library.call;
-  switch (kind) {
-  case CollectiveKind::reduce:
-    return call.Reduce(at, at, count, type, sum, 0, alone);
-  case CollectiveKind::allreduce:
-    return call.Allreduce(at, at, count, type, sum, alone);
-  case CollectiveKind::scan:
-    return call.Scan(at, at, count, type, sum, alone);
-  case CollectiveKind::exscan:
-    return call.Exscan(at, at, count, type, sum, alone);
-  case CollectiveKind::gather:
-    return call.Gather(at, count, type, at, count, type, 0, alone);
-  case CollectiveKind::scatter:
-    return call.Scatter(at, count, type, at, count, type, 0, alone);
-  case CollectiveKind::allgather:
-    return call.Allgather(at, count, type, at, count, type, alone);
-  case CollectiveKind::reduce_scatter:
-    return call.Reduce_scatter_block(at, at, count, type, sum, alone);
-  case CollectiveKind::alltoall:
-    return call.Alltoall(at, count, type, at, count, type, alone);
-  default:
-    return 0;
-  }
-}
-
-// Whether this library refuses it, by an example on this rank alone.
+// Whether this library refuses a send buffer that is the receive buffer, by an example on this rank alone.
 bool refuses_example(const mpi::Library& library, CollectiveKind kind, int count) {
-  mpi::Handle alone = 0; // split and not duplicated: no function of the program's for attributes is called
-  if (library.call.Comm_split(library.constants.comm_self, 0, 0, &alone) != 0) return false;
-  library.call.Comm_set_errhandler(alone, library.constants.errors_return);
-  const int code = call_with_one_buffer(library, kind, count, alone);
-  library.call.Comm_free(&alone);
+  Result<mpi::Handle> alone = mpi::split(library, library.constants.comm_self); // where nobody else calls
+  if (!alone) return false;
+  std::array<std::int32_t, 2> data{};
+  const int code = mpi::make(library.call, {kind, data.data(), data.data(), count, library.datatype(DataType::int32),
+                                            library.operation(Operation::sum), 0, *alone});
+  library.call.Comm_free(&*alone);
   return code != 0;
 }
 
@@ -84,18 +60,30 @@ bool has_negative(const Numbers& counts, std::int32_t ranks) {
   return false;
 }
 
+// As the library says it of nothing that is packed.
+bool is_committed(Session& session, mpi::Handle type) {
+  if (layout_of(session.library(), type) != Layout::derived) return true;
+  std::byte nothing{};
+  int at = 0;
+  return session.library().call.Pack(&nothing, 0, type, &nothing, 1, &at, session.alone()) == 0;
+}
+
 // `counts`: of the call, in place of the side's own count.
-bool is_wrong_side(const Session& session, const Side& side, const Numbers& counts, std::int32_t ranks) {
+bool is_wrong_side(Session& session, CollectiveKind kind, const Side& side, const Numbers& counts, std::int32_t ranks) {
   std::int64_t count = side.count;
   for (const Numbers* const each : {&side.counts, &counts}) {
     if (!*each) continue;
     if (has_negative(*each, ranks)) return true;
     for (std::int32_t r = 0; r < ranks; ++r) count = std::max(count, (*each)[r]);
   }
-  if (count < 0 || session.plain(side.type) == session.library().constants.datatype_null) return true;
-  if (count == 0 || (side.buffer && side.buffer != session.library().constants.in_place)) [[likely]]
-    return false;
-  return side.buffer || session.types().type(session.plain(side.type)); // else wherever its elements lie
+  const mpi::Handle type = session.plain(side.type);
+  const mpi::Constants& constants = session.library().constants;
+  if (count < 0 || type == constants.datatype_null) return true;
+  if (count == 0) return false;
+  const bool ours = session.types().type(type).has_value();
+  if (!side.buffer && ours) return true; // else wherever its elements lie
+  if (side.buffer == constants.in_place) return true;
+  return !ours && !meaning_of(kind).reduces && !is_committed(session, type); // no reduction of these is taken over
 }
 
 } // namespace
@@ -118,7 +106,7 @@ bool is_one_buffer(const Session& session, CollectiveKind kind, const View& view
          session.types().type(session.plain(view.received->type));
 }
 
-bool is_refused(Session& session, CollectiveKind kind, Form form, const Call& call) {
+bool is_refused(Session& session, CollectiveKind kind, const Call& call) {
   if (kind == CollectiveKind::barrier) return false;
   const mpi::Handle communicator = session.plain(call.communicator);
   const bool rooted = has_root(kind);
@@ -133,19 +121,9 @@ bool is_refused(Session& session, CollectiveKind kind, Form form, const Call& ca
   View view = view_of(kind, call, place.rank == call.root, session.library().constants.in_place);
   if (first_gets_nothing && place.exists && place.rank == 0) view.received = nullptr; // it may be anything there
   for (const Side* const side : {view.sent, view.received, view.both})
-    if (side && is_wrong_side(session, *side, call.counts, place.ranks)) return true;
+    if (side && is_wrong_side(session, kind, *side, call.counts, place.ranks)) return true;
   if (!view.sent || !view.received) return false;
   if (!rooted) place = place_in(session, communicator);
-  const bool at_end = rooted && form == Form::blocking;
-  return !at_end && is_one_buffer(session, kind, view, place.rank) &&
-         refuses_same_buffer(session.library(), kind, view.sent->count);
-}
-
-bool is_refused_at_end(Session& session, CollectiveKind kind, const Call& call) {
-  if (!has_root(kind) || !may_be_in_place(kind)) [[likely]]
-    return false;
-  const Place place = place_in(session, session.plain(call.communicator));
-  const View view = view_of(kind, call, place.rank == call.root, session.library().constants.in_place);
   return is_one_buffer(session, kind, view, place.rank) &&
          refuses_same_buffer(session.library(), kind, view.sent->count);
 }

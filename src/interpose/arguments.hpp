@@ -10,11 +10,7 @@
 
 namespace kumihimo::interpose {
 
-bool is_refused(Session& session, CollectiveKind kind, Form form, const Call& call);
-
-// A blocking call whose root alone has the same buffer twice: the others make a call that is right, and wait for it. So
-// it is done first, and handed on to be refused then.
-bool is_refused_at_end(Session& session, CollectiveKind kind, const Call& call);
+bool is_refused(Session& session, CollectiveKind kind, const Call& call);
 
 // Whether what this rank sends lies where its own part of the result belongs: wrong, and in place where the library
 // lets it pass.

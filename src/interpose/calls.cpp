@@ -3,7 +3,9 @@
 #include "caught/passing.hpp"
 #include "interpose/arguments.hpp"
 #include "interpose/exact.hpp"
+#include "interpose/layout.hpp"
 #include "interpose/packed.hpp"
+#include "interpose/question.hpp"
 #include "interpose/repeated.hpp"
 
 #include <fmt/format.h>
@@ -100,46 +102,6 @@ Planned plan_of(const Asked& asked, Communicator& communicator, const Call& call
 
 using Answer = std::optional<Result<Taken>>; // nothing: handed on
 
-// What is equal on all ranks of a call, as the question that it asks: the type and the operation of a reduction, which
-// must be ours; of all others the bytes of a block, since its type may differ from rank to rank. Or why the call is the
-// library's.
-std::variant<Collective, Reason> question_of(const Asked& asked, const Call& call, const View& view,
-                                             std::int32_t ranks) {
-  const Session& session = asked.session;
-  const Rank root{has_root(asked.kind) ? call.root : 0};
-  const Side* const side = view.length();
-  if (!side) return make_collective(asked.kind, ranks, 0, DataType::uint8);
-  const Numbers& counts = call.counts ? call.counts : side->counts;
-  std::int64_t count = counts ? counts[0] : side->count;
-  bool equal = true;
-  for (std::int32_t r = 1; counts && r < ranks; ++r) {
-    equal &= counts[r] == counts[0];
-    count = std::max(count, counts[r]); // none is longer, and all are empty where it is
-  }
-  const auto asked_of = [&](Collective c, std::int64_t each) -> std::variant<Collective, Reason> {
-    if (equal) return c;
-    std::vector<std::int64_t> table;
-    for (std::int32_t r = 0; r < ranks; ++r) table.push_back(counts[r] * each);
-    Result<Collective> irregular = with_counts(std::move(c), std::move(table));
-    if (!irregular) return Reason::no_plan;
-    return *irregular;
-  };
-  if (meaning_of(asked.kind).reduces) {
-    if (count == 0) return Reason::empty;
-    const std::optional<DataType> type = session.types().type(side->type);
-    if (!type) return Reason::other_type;
-    const std::optional<Operation> operation = session.types().operation(call.operation);
-    if (!operation || !is_applicable(*type, *operation)) return Reason::other_op;
-    return asked_of(make_collective(asked.kind, ranks, count, *type, *operation, root), 1);
-  }
-  long long size = 0;
-  if (session.library().call.Type_size_x(side->type, &size) != 0 || size < 0) return Reason::other_type;
-  if (count * size == 0) return Reason::empty;
-  // Longer than the library can pack in one piece, should a rank need that.
-  if (count * size > std::numeric_limits<int>::max()) return Reason::no_plan;
-  return asked_of(make_collective(asked.kind, ranks, count * size, DataType::uint8, Operation::sum, root), size);
-}
-
 // For the tally: of a block, the first where they differ.
 std::int64_t bytes_of(const Asked& asked, const Call& call, const View& view) {
   const Side* const side = view.length();
@@ -147,15 +109,26 @@ std::int64_t bytes_of(const Asked& asked, const Call& call, const View& view) {
   const Numbers& counts = call.counts ? call.counts : side->counts;
   const std::int64_t count = counts ? counts[0] : side->count;
   if (count <= 0) return 0;
-  if (const std::optional<DataType> type = asked.session.types().type(side->type)) return count * size_of(*type);
+  if (const std::optional<DataType> type = asked.session.types().type(side->type))
+    return limited_bytes(count, size_of(*type));
   long long size = 0;
   const bool known = !meaning_of(asked.kind).reduces && side->type != asked.session.library().constants.datatype_null &&
                      asked.session.library().call.Type_size_x(side->type, &size) == 0;
-  return known ? count * std::max(0LL, size) : 0;
+  return known ? limited_bytes(count, std::max(0LL, size)) : 0;
 }
 
-bool has_no_holes(const Session& session, const Side* side) {
-  return !side || session.types().type(side->type) || is_dense(session.library(), side->type);
+// Which sides of a call are taken from where they lie, and put there.
+struct Dense {
+  bool sent, received, both;
+};
+Dense dense_sides(const Session& session, const View& view, const Collective& question) {
+  const auto is = [&](const Side* side, bool of_each) {
+    if (!side || session.types().type(side->type)) return true;
+    return is_dense(session.library(), side->type, question.bytes().value * (of_each ? question.ranks : 1));
+  };
+  const Meaning& m = meaning_of(question.kind);
+  return {is(view.sent, m.sends_to_each), is(view.received, m.receives_from_each),
+          is(view.both, m.sends_to_each || m.receives_from_each)};
 }
 
 // Blocks of different lengths: whether one lies behind the other.
@@ -175,7 +148,7 @@ void move_to_first_block(Taken& taken, const View& view) {
 }
 
 // Such blocks through memory of ours, one behind the other.
-Status set_packed_blocks(Taken& taken, const View& view, const Collective& question) {
+Status set_packed_blocks(Taken& taken, const View& view, const Dense& dense, const Collective& question) {
   const mpi::Library& library = taken.session->library();
   const Side& side = *view.length();
   const std::int32_t rank = taken.communicator->rank();
@@ -198,14 +171,14 @@ Status set_packed_blocks(Taken& taken, const View& view, const Collective& quest
     taken.buffers.input = data;
     return taken.packed->pack(block(rank), data + before_own);
   }
-  if (has_no_holes(*taken.session, view.sent)) return Nothing{};
+  if (dense.sent) return Nothing{};
   std::byte* const sent = taken.packed->make(length(rank));
   taken.buffers.input = sent;
   return taken.packed->pack({view.sent->buffer, view.sent->count, view.sent->type}, sent);
 }
 
 // Through memory of ours, which is one where the plan's is. In place is each rank's own affair, and so are its types.
-Status set_packed(Taken& taken, const View& view, const Collective& question) {
+Status set_packed(Taken& taken, const View& view, const Dense& dense, const Collective& question) {
   const Meaning& m = meaning_of(question.kind);
   const mpi::Library& library = taken.session->library();
   const std::int64_t rank = taken.communicator->rank(), block = question.bytes().value;
@@ -213,9 +186,9 @@ Status set_packed(Taken& taken, const View& view, const Collective& question) {
   const auto elements = [](const Side& side, std::int64_t blocks) {
     return Elements{side.buffer, side.count * blocks, side.type};
   };
-  taken.packed = std::make_shared<Packed>(library);
+  taken.packed = std::make_shared<Packed>(library, taken.session->alone());
   Packed& packed = *taken.packed;
-  if (view.length()->counts) return set_packed_blocks(taken, view, question);
+  if (view.length()->counts) return set_packed_blocks(taken, view, dense, question);
   if (view.both) {
     std::byte* const data = packed.make(std::max(sent, received) * block);
     taken.buffers = {data, data};
@@ -225,12 +198,12 @@ Status set_packed(Taken& taken, const View& view, const Collective& question) {
     return packed.pack(part(library, all, rank * view.both->count, view.both->count), data + rank * block);
   }
   const bool one_memory = question.kind == CollectiveKind::bcast; // which each rank reads or writes
-  if (view.received && (one_memory || !has_no_holes(*taken.session, view.received))) {
+  if (view.received && (one_memory || !dense.received)) {
     std::byte* const data = packed.make(received * block);
     taken.buffers.output = data;
     packed.unpack_to(elements(*view.received, received), data);
   }
-  if (view.sent && (one_memory || !has_no_holes(*taken.session, view.sent))) {
+  if (view.sent && (one_memory || !dense.sent)) {
     std::byte* const data = packed.make(sent * block);
     taken.buffers.input = data;
     return packed.pack(elements(*view.sent, sent), data);
@@ -245,14 +218,13 @@ Status set_buffers(Taken& taken, const View& view, bool one_buffer, const Collec
     taken.buffers = {both->buffer, both->buffer};
   else
     taken.buffers = {view.sent ? view.sent->buffer : nullptr, view.received ? view.received->buffer : nullptr};
-  const auto dense = [&](const Side* side) { return has_no_holes(*taken.session, side); };
-  const bool in_order = lies_in_order(view, question.ranks);
-  if (meaning_of(question.kind).reduces || (in_order && dense(view.both) && dense(view.sent) && dense(view.received))) {
+  const Dense dense = dense_sides(*taken.session, view, question);
+  if (dense.sent && dense.received && dense.both && lies_in_order(view, question.ranks)) {
     if (view.length() && view.length()->counts) move_to_first_block(taken, view);
     return Nothing{};
   }
   try {
-    Status packed = set_packed(taken, view, question);
+    Status packed = set_packed(taken, view, dense, question);
     return packed && form == Form::nonblocking ? taken.packed->keep_type() : packed;
   } catch (const std::bad_alloc&) {
     return failed(fmt::format("memory to pack blocks of {} bytes", question.bytes().value), "less");
@@ -276,16 +248,22 @@ Answer take(const Asked& asked, const Call& call) {
   const View view = view_of(asked.kind, call, communicator->rank() == call.root, session.library().constants.in_place);
   if (const auto reason = communicator->declines(asked.kind))
     return asked.hand_on(bytes_of(asked, call, view), *reason);
-  std::variant<Collective, Reason> asks = question_of(asked, call, view, communicator->ranks());
+  std::variant<Collective, Reason> asks =
+      question_of(session.library(), session.types(), asked.kind, call, view, communicator->ranks());
   if (const Reason* reason = std::get_if<Reason>(&asks)) return asked.hand_on(bytes_of(asked, call, view), *reason);
   Collective& question = std::get<Collective>(asks);
   const bool one_buffer = is_one_buffer(session, asked.kind, view, communicator->rank());
   question.in_place |= view.in_place || one_buffer;
   const Planned planned = plan_of(asked, *communicator, call, question);
-  if (planned.error) return Answer(*planned.error);
+  // From here on the others may run it, and wait for this rank.
+  const auto give_up = [&](const Error& error) {
+    session.nonblocking().abandon(*communicator->transport(), error);
+    return Answer(error);
+  };
+  if (planned.error) return give_up(*planned.error);
   if (!planned.plan) return std::nullopt;
   Taken taken{&session, communicator, planned.plan, {}, nullptr, planned.counter};
-  if (Status s = set_buffers(taken, view, one_buffer, question, asked.form); !s) return Answer(s.error());
+  if (Status s = set_buffers(taken, view, one_buffer, question, asked.form); !s) return give_up(s.error());
   return Answer(taken);
 }
 
@@ -348,9 +326,8 @@ std::optional<int> run_call(CollectiveKind kind, const Call& given, caught::Coun
   const Call call = plain(*session, given);
   if (const std::optional<int> code = Repeated::of(kind).run(*session, call)) return code;
   if (is_handed_on_at_once(asked, call)) return std::nullopt;
-  if (is_refused(*session, kind, asked.form, call)) return asked.hand_on(0, Reason::refused);
-  const std::optional<int> code = run_allowed(asked, call);
-  return code == 0 && is_refused_at_end(*session, kind, call) ? std::nullopt : code;
+  if (is_refused(*session, kind, call)) return asked.hand_on(0, Reason::refused);
+  return run_allowed(asked, call);
 }
 
 std::optional<int> start_call(CollectiveKind kind, const Call& given, mpi::Handle& request, caught::Counter*& passing) {
@@ -359,7 +336,7 @@ std::optional<int> start_call(CollectiveKind kind, const Call& given, mpi::Handl
   const Asked asked{*session, kind, Form::nonblocking, passing};
   const Call call = plain(*session, given);
   if (is_handed_on_at_once(asked, call)) return std::nullopt;
-  if (is_refused(*session, kind, asked.form, call)) return asked.hand_on(0, Reason::refused);
+  if (is_refused(*session, kind, call)) return asked.hand_on(0, Reason::refused);
   if (session->reproducible() == Reproducible::exact)
     if (const ExactAnswer exact = start_exact(*session, kind, call, request); exact.is_sum) return exact.code;
   const Answer taken = take(asked, call);

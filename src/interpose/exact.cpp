@@ -1,5 +1,6 @@
 #include "interpose/exact.hpp"
 
+#include "interpose/question.hpp"
 #include "kernels/exact_sum.hpp"
 
 #include <fmt/format.h>
@@ -65,6 +66,9 @@ std::optional<Sum> sum_of(Session& session, CollectiveKind kind, const Call& cal
   if (kind != CollectiveKind::allreduce && kind != CollectiveKind::reduce) return std::nullopt;
   const std::optional<DataType> type = session.types().type(session.plain(call.send.type));
   if (call.send.count <= 0 || !type || !is_floating(*type)) return std::nullopt;
+  const kernels::ExactKernels* const kernels = kernels::find_exact_kernels(*type);
+  if (limited_bytes(call.send.count, kernels->bytes) >= most_bytes / 2)
+    return std::nullopt; // rounded up, still a number
   if (session.types().operation(session.plain(call.operation)) != Operation::sum) return std::nullopt;
   Sum sum{&session, nullptr, session.plain(call.communicator), kind, form, *type};
   bool between = false;
@@ -73,7 +77,7 @@ std::optional<Sum> sum_of(Session& session, CollectiveKind kind, const Call& cal
   const bool rooted = kind == CollectiveKind::reduce;
   if (!sum.communicator || (rooted && (call.root < 0 || call.root >= sum.communicator->ranks()))) return std::nullopt;
   if (rooted) sum.root = Rank{call.root};
-  sum.kernels = kernels::find_exact_kernels(*type);
+  sum.kernels = kernels;
   sum.count = call.send.count;
   const bool gets_result = !rooted || sum.communicator->rank() == call.root;
   if (gets_result) sum.output = static_cast<std::byte*>(call.receive.buffer);
@@ -82,7 +86,12 @@ std::optional<Sum> sum_of(Session& session, CollectiveKind kind, const Call& cal
   return sum;
 }
 
-ExactAnswer raised(const Sum& sum, const Error& error) { return {true, sum.session->raise(error, sum.handle)}; }
+// Of this rank, while the others run their part: they are told, too.
+ExactAnswer raised(const Sum& sum, const Error& error) {
+  if (mpi::MpiTransport* const transport = sum.communicator->transport())
+    sum.session->nonblocking().abandon(*transport, error);
+  return {true, sum.session->raise(error, sum.handle)};
+}
 
 // What becomes of a sum for which this answer has no plan.
 std::optional<ExactAnswer> without_plan(const Sum& sum, const Communicator::Answer& answer) {

@@ -22,7 +22,7 @@ constexpr std::int32_t pauses_before_sleep = 100;
 
 Status Nonblocking::begin(Operation& operation) {
   Result<execute::Execution*> execution = operation.work.plan->borrow();
-  if (!execution) return execution.error();
+  if (!execution) return operation.work.transport->abandon(execution.error()), execution.error();
   operation.execution = *execution;
   operation.execution->start(operation.work.buffers, operation.work.plan->reduction());
   operation.work.under_way->fetch_add(1, std::memory_order_relaxed);
@@ -34,7 +34,8 @@ Result<mpi::Handle> Nonblocking::start(Work work) {
   auto operation = std::make_unique<Operation>();
   operation->work = std::move(work), operation->library = &library_;
   const int code = library_.call.Grequest_start(&query, &free, &cancel, operation.get(), &operation->request);
-  if (Status s = library_.check(code, "MPI_Grequest_start"); !s) return s.error();
+  if (Status s = library_.check(code, "MPI_Grequest_start"); !s)
+    return abandon(*operation->work.transport, s.error()), s.error();
   if (library_.family == mpi::Family::mpich) // an int, which the program will show us with its sign
     operation->request = static_cast<std::int32_t>(operation->request);
   const mpi::Handle request = operation->request;
@@ -70,6 +71,11 @@ Status Nonblocking::run(Work work) {
     turn();
   }
   return operation.error ? Status(*operation.error) : Status(Nothing{});
+}
+
+void Nonblocking::abandon(mpi::MpiTransport& transport, const Error& error) {
+  const Lock lock(mutex_);
+  transport.abandon(error);
 }
 
 void Nonblocking::drain(const std::atomic<std::int32_t>& under_way) {

@@ -47,6 +47,8 @@ class Nonblocking {
   Result<mpi::Handle> start(Work work);
   // A blocking one, after those that are under way on its communicator.
   Status run(Work work);
+  // For a failure of this rank's before its part of a call: the others are told by the transport, and wait no longer.
+  void abandon(mpi::MpiTransport& transport, const Error& error);
   // Until nothing of this transport is under way: before it is freed.
   void drain(const std::atomic<std::int32_t>& under_way);
 

@@ -15,13 +15,6 @@ mpi::Address extent_of(const mpi::Library& library, mpi::Handle type) {
 
 } // namespace
 
-bool is_dense(const mpi::Library& library, mpi::Handle type) {
-  int integers = 0, addresses = 0, types = 0, combiner = 0, size = 0;
-  return library.call.Type_get_envelope(type, &integers, &addresses, &types, &combiner) == 0 &&
-         combiner == library.constants.combiner_named && library.call.Type_size(type, &size) == 0 &&
-         extent_of(library, type) == size;
-}
-
 Elements part(const mpi::Library& library, const Elements& all, std::int64_t first, std::int64_t count) {
   // The first may be MPI_BOTTOM, which is no address that a pointer could be moved from.
   const auto begin = reinterpret_cast<std::uintptr_t>(all.first);
@@ -50,7 +43,7 @@ Status Packed::each(const Elements& all, std::byte* data, F&& move) const {
 Status Packed::pack(const Elements& from, std::byte* data) const {
   return each(from, data, [&](void* elements, int count, std::byte* packed, int bytes) {
     int at = 0;
-    return library_.call.Pack(elements, count, from.type, packed, bytes, &at, library_.constants.comm_self);
+    return library_.call.Pack(elements, count, from.type, packed, bytes, &at, alone_);
   });
 }
 
@@ -59,8 +52,7 @@ Status Packed::unpack() const {
     if (Status s = each({piece.first, piece.count, type_}, piece.data,
                         [&](void* elements, int count, std::byte* packed, int bytes) {
                           int at = 0;
-                          return library_.call.Unpack(packed, bytes, &at, elements, count, type_,
-                                                      library_.constants.comm_self);
+                          return library_.call.Unpack(packed, bytes, &at, elements, count, type_, alone_);
                         });
         !s)
       return s;

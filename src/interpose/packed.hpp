@@ -8,12 +8,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace kumihimo::interpose {
-
-// Whether elements of the type lie one behind the other, in the order of its signature: predefined ones without holes.
-bool is_dense(const mpi::Library& library, mpi::Handle type);
 
 // So many elements of a type, from an address on.
 struct Elements {
@@ -26,13 +24,16 @@ Elements part(const mpi::Library& library, const Elements& all, std::int64_t fir
 
 class Packed {
  public:
-  explicit Packed(const mpi::Library& library) : library_(library) {}
+  // `alone`: a communicator of this rank's, on which errors are returned.
+  Packed(const mpi::Library& library, mpi::Handle alone) : library_(library), alone_(alone) {}
   ~Packed();
   Packed(const Packed&) = delete;
   Packed& operator=(const Packed&) = delete;
 
-  // Memory that lives as long as this. Throws std::bad_alloc.
-  std::byte* make(std::int64_t bytes) { return memory_.emplace_back(static_cast<std::size_t>(bytes)).data(); }
+  // Memory that lives as long as this, with anything in it. Throws std::bad_alloc.
+  std::byte* make(std::int64_t bytes) {
+    return memory_.emplace_back(new std::byte[static_cast<std::size_t>(bytes)]).get();
+  }
 
   Status pack(const Elements& from, std::byte* data) const;
   // What unpack() is to do, at the end; nothing until it is said. All of one type.
@@ -47,7 +48,8 @@ class Packed {
   Status each(const Elements& all, std::byte* data, F&& move) const;
 
   const mpi::Library& library_;
-  std::vector<std::vector<std::byte>> memory_;
+  mpi::Handle alone_;
+  std::vector<std::unique_ptr<std::byte[]>> memory_;
   struct Piece {
     void* first = nullptr;
     std::int64_t count = 0;

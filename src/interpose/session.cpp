@@ -2,6 +2,7 @@
 
 #include "base/hash.hpp"
 #include "caught/passing.hpp"
+#include "execute/mpi/split.hpp"
 #include "interpose/completion.hpp"
 
 #include <fmt/format.h>
@@ -235,7 +236,15 @@ void Session::finish() {
   for (auto& c : all_) c.reset();
   all_.clear();
   by_handle_.clear();
+  if (alone_ != 0) library_.call.Comm_free(&alone_);
   library_.call.Comm_free_keyval(&keyval_);
+}
+
+mpi::Handle Session::alone() {
+  std::call_once(asked_for_alone_, [this] {
+    if (const Result<mpi::Handle> own = mpi::split(library_, library_.constants.comm_self)) alone_ = *own;
+  });
+  return alone_ != 0 ? alone_ : library_.constants.comm_self; // a library that has no more
 }
 
 int Session::raise(const Error& error, mpi::Handle communicator) {

@@ -14,6 +14,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <shared_mutex>
 #include <unordered_map>
 #include <unordered_set>
@@ -49,6 +50,9 @@ class Session {
   void release(mpi::Handle handle);
   // Before MPI ends: frees everything, and rank 0 of the world writes what ran.
   void finish();
+
+  // A communicator of this rank alone, on which errors are returned: where MPI wants one and nobody else takes part.
+  mpi::Handle alone();
 
   // On MPICH a handle is an int, whose register may carry anything above it.
   mpi::Handle plain(mpi::Handle handle) const {
@@ -98,6 +102,8 @@ class Session {
   std::map<std::string, std::int64_t> shapes_;     // of communicators, by name
   Nonblocking nonblocking_{library_, [this](const Error& e, mpi::Handle where) { return raise(e, where); }};
   std::optional<Watchdog> watchdog_;
+  std::once_flag asked_for_alone_;
+  mpi::Handle alone_ = 0;
   std::atomic<bool> finished_ = false, has_spoken_ = false, has_raised_ = false;
 };
 

@@ -118,6 +118,11 @@ Result<Choice> choice_of(const Json& entry, const Registry& registry, const std:
   const Result<Determinism> determinism = determinism_of(entry, where);
   if (!determinism) return determinism.error();
   choice.determinism = *determinism;
+  if (const auto most = entry.find("ratio_high"); most != entry.end() && !most->is_null()) {
+    if (!most->is_number() || most->get<double>() <= 0)
+      return bad_input("ratio_high as a number above 0 in " + where, most->dump());
+    choice.most_of_library = most->get<double>();
+  }
   return choice;
 }
 
@@ -167,6 +172,12 @@ bool Choice::fits(CollectiveKind wanted, const RankCounts& ranks, Determinism as
   const auto one = [](std::int32_t chosen_for, std::int32_t there) { return chosen_for == 0 || chosen_for == there; };
   return kind == wanted && one(on.ranks, ranks.ranks) && one(on.nodes, ranks.nodes) &&
          one(on.ranks_per_node, ranks.ranks_per_node) && determinism == asked;
+}
+
+bool Choice::is_sound_for(std::int64_t shortest_bytes, std::int64_t longest_bytes) const {
+  if (!is_for(shortest_bytes) || !is_for(longest_bytes)) return false;
+  return shortest_bytes == longest_bytes ||
+         most_of_library * static_cast<double>(longest_bytes) <= static_cast<double>(shortest_bytes);
 }
 
 Result<Wisdom> Wisdom::parse(std::string_view text, const Registry& registry, const Here& here, Found found) {

@@ -39,8 +39,13 @@ struct Choice {
   std::int64_t from_bytes = 0, to_bytes = 0; // of a vector, both included
   RankCounts on;
   Determinism determinism = Determinism::any; // a fixed order is kept at a cost, so only for who asks for it
+  double most_of_library = 0; // of its time, at worst, as it was judged; 0: no figure, a person's word or a model's
 
   bool fits(CollectiveKind wanted, const RankCounts& ranks, Determinism asked) const;
+  bool is_for(std::int64_t bytes) const { return bytes >= from_bytes && bytes <= to_bytes; }
+  // Whether blocks of different lengths lose nothing by it, though only equal ones were judged: with all as long as the
+  // longest it takes no more than the library with all as short as the shortest, whose time grows no faster than bytes.
+  bool is_sound_for(std::int64_t shortest_bytes, std::int64_t longest_bytes) const;
 };
 
 class Wisdom {

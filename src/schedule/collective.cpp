@@ -31,7 +31,7 @@ bool Collective::has_root() const {
          kind == CollectiveKind::scatter;
 }
 
-bool Collective::reduces() const {
+bool reduces(CollectiveKind kind) {
   return kind == CollectiveKind::reduce || kind == CollectiveKind::allreduce || kind == CollectiveKind::scan ||
          kind == CollectiveKind::exscan || kind == CollectiveKind::reduce_scatter;
 }

@@ -34,6 +34,7 @@ Result<CollectiveKind> parse_collective(std::string_view name);
 
 // Whether it is about one vector (bcast, reduce, allreduce, scan, exscan), not about blocks.
 bool is_vector_kind(CollectiveKind kind);
+bool reduces(CollectiveKind kind);
 
 // How many elements the blocks of a collective have, and who knows it.
 struct Counts {
@@ -66,7 +67,7 @@ struct Collective {
 
   Bytes bytes() const { return Bytes{counts.each * type_bytes}; }
   bool has_root() const;
-  bool reduces() const;
+  bool reduces() const { return kumihimo::reduces(kind); }
   // Whether rank's input is the same memory as its output (as in MPI: at the root alone for reduce, gather, scatter).
   bool aliased(Rank rank) const;
 };

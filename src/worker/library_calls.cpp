@@ -1,5 +1,6 @@
 #include "worker/library_calls.hpp"
 
+#include "execute/mpi/collective_call.hpp"
 #include "worker/call_memory.hpp"
 
 #include <fmt/format.h>
@@ -83,42 +84,25 @@ class Calls final : public Contestant {
   };
   // One that follows another takes what lies in the output; before another, a rank leaves its block where it is of all.
   int step(CollectiveKind kind, bool follows, bool goes_on, const Vector& v) const {
-    const mpi::Functions& mpi = library_.call;
-    const mpi::Handle world = library_.constants.comm_world;
-    void* in_place = library_.constants.in_place;
-    const int root = question_.root.value, block = v.count / question_.ranks;
     const bool at_root = rank_ == question_.root;
-    std::byte* own = v.output + std::int64_t{rank_.value} * block * question_.type_bytes;
-    std::byte* left = goes_on ? own : v.output;
-    switch (kind) {
-    case CollectiveKind::bcast:
-      return mpi.Bcast(follows ? v.output : v.input, v.count, type_, root, world);
-    case CollectiveKind::reduce:
-      return mpi.Reduce(v.input, v.output, v.count, type_, operation_, root, world);
-    case CollectiveKind::allreduce:
-      return mpi.Allreduce(v.input, v.output, v.count, type_, operation_, world);
-    case CollectiveKind::scan:
-      return mpi.Scan(v.input, v.output, v.count, type_, operation_, world);
-    case CollectiveKind::exscan:
-      return mpi.Exscan(v.input, v.output, v.count, type_, operation_, world);
-    case CollectiveKind::gather:
-      return mpi.Gather(!follows  ? v.input
-                        : at_root ? in_place
-                                  : own,
-                        block, type_, v.output, block, type_, root, world);
-    case CollectiveKind::scatter:
-      return mpi.Scatter(follows ? v.output : v.input, block, type_, follows && at_root ? in_place : left, block, type_,
-                         root, world);
-    case CollectiveKind::allgather:
-      return mpi.Allgather(follows ? in_place : v.input, block, type_, v.output, block, type_, world);
-    case CollectiveKind::reduce_scatter:
-      return mpi.Reduce_scatter_block(v.input, left, block, type_, operation_, world);
-    case CollectiveKind::alltoall:
-      return mpi.Alltoall(v.input, block, type_, v.output, block, type_, world);
-    case CollectiveKind::barrier:
-      return mpi.Barrier(world);
-    }
-    return 0;
+    const int block = v.count / question_.ranks;
+    std::byte* const own = v.output + std::int64_t{rank_.value} * block * question_.type_bytes;
+    mpi::CollectiveCall call{kind,
+                             v.input,
+                             v.output,
+                             is_vector_kind(kind) ? v.count : block,
+                             type_,
+                             operation_,
+                             question_.root.value,
+                             library_.constants.comm_world};
+    if (goes_on && leaves(kind) == Left::blocks) call.receive = own;
+    if (follows && takes(kind) == Left::blocks) call.send = own;
+    if (follows && takes(kind) == Left::vector_at_root) call.send = v.output;
+    if (kind == CollectiveKind::bcast && !follows) call.receive = v.input;
+    const bool of_all = kind == CollectiveKind::allgather;
+    if (follows && (of_all || (kind == CollectiveKind::gather && at_root))) call.send = library_.constants.in_place;
+    if (follows && kind == CollectiveKind::scatter && at_root) call.receive = library_.constants.in_place;
+    return mpi::make(library_.call, call);
   }
 
   const mpi::Library& library_;
@@ -131,10 +115,7 @@ class Calls final : public Contestant {
 } // namespace
 
 bool LibraryCall::reduces() const {
-  return std::any_of(steps.begin(), steps.end(), [](CollectiveKind kind) {
-    return kind == CollectiveKind::allreduce || kind == CollectiveKind::reduce || kind == CollectiveKind::scan ||
-           kind == CollectiveKind::exscan || kind == CollectiveKind::reduce_scatter;
-  });
+  return std::any_of(steps.begin(), steps.end(), [](CollectiveKind kind) { return kumihimo::reduces(kind); });
 }
 
 Result<LibraryCall> parse_library_call(std::string_view name) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "execute/mpi/abi.hpp"
+#include "execute/mpi/collective_call.hpp"
 #include "schedule/collective.hpp"
 
 #include <optional>
@@ -22,12 +23,8 @@ class LibraryCollective {
   Status call(void* input, void* output) const;
 
  private:
-  int code(const void* input, void* output) const;
-
   const mpi::Library& library_;
-  CollectiveKind kind_;
-  int count_, root_;
-  mpi::Handle type_, operation_;
+  mpi::CollectiveCall call_; // but for its buffers
   bool aliased_;
 };
 

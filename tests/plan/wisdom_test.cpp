@@ -61,6 +61,31 @@ TEST(Wisdom, ReadsAChoice) {
   EXPECT_EQ(found[0].determinism, Determinism::fixed_order);
 }
 
+TEST(Wisdom, BlocksThatDifferMoreThanAChoiceGainsAreNotItsOwn) {
+  const json judged = {{"collective", "allgather"}, {"algorithm", "ring"}, {"from_bytes", 1000},
+                       {"to_bytes", 9000},          {"ratio", 0.7},        {"ratio_high", 0.75}};
+  const Result<Wisdom> wisdom = parsed(file_of(json::array({judged})));
+  ASSERT_TRUE(wisdom.ok()) << wisdom.error().sentence();
+  const Choice choice = wisdom->choices(CollectiveKind::allgather, {4, 1, 4})[0];
+  EXPECT_TRUE(choice.is_sound_for(4000, 4000));
+  EXPECT_TRUE(choice.is_sound_for(3000, 4000));
+  EXPECT_FALSE(choice.is_sound_for(2999, 4000));
+  EXPECT_FALSE(choice.is_sound_for(0, 4000));
+  EXPECT_FALSE(choice.is_sound_for(999, 1000)); // the shortest was not judged
+  EXPECT_FALSE(choice.is_sound_for(9000, 9001));
+}
+
+TEST(Wisdom, ChoicesWithoutFiguresAreForAllBlocksInTheirRange) {
+  const Result<Wisdom> named = Wisdom::of_algorithm("ring", registry);
+  ASSERT_TRUE(named.ok());
+  EXPECT_TRUE(named->choices(CollectiveKind::allgather, {4, 1, 4})[0].is_sound_for(0, 1 << 20));
+}
+
+TEST(Wisdom, AWrongGainIsNamed) {
+  EXPECT_NE(complaint(file_of(json::array({with(ring, "ratio_high", "much")}))).find("ratio_high"), std::string::npos);
+  EXPECT_NE(complaint(file_of(json::array({with(ring, "ratio_high", 0)}))).find("ratio_high"), std::string::npos);
+}
+
 TEST(Wisdom, IsForTheRanksThatItNames) {
   const Result<Wisdom> wisdom = parsed(
       file_of({with(with(ring, "ranks", 4), "nodes", 2), with(ring, "nodes", 1), with(ring, "ranks_per_node", 3)}));

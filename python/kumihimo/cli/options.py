@@ -59,7 +59,8 @@ Throttle = Annotated[
 ]
 Radix = Annotated[Optional[int], typer.Option("--radix", metavar="W", help="Base of the digits of a distance.")]
 Gap = Annotated[
-    Optional[int], typer.Option("--gap", metavar="N", help="Pacing: lengths of a message a link stays idle after it.")
+    Optional[int],
+    typer.Option("--gap", metavar="N", help="Pacing, in predictions: lengths a link rests after a message."),
 ]
 Inner = Annotated[Optional[str], typer.Option("--inner", metavar="NAME", help="The algorithm within nodes.")]
 Outer = Annotated[Optional[str], typer.Option("--outer", metavar="NAME", help="The algorithm between nodes.")]

@@ -110,11 +110,18 @@ def lines(summary: dict, named: bool = True) -> list[str]:
         + ("" if row.get("reproducible", True) else "; not reproducible")
         for row in summary["handed_on"]
     ]
+    gaps = ["gap, which its choices name, has no effect: real messages are not paced"] if names_gap(choices) else []
     shapes = ", ".join(f"{name} ({number})" for name, number in (summary["communicators"] or {}).items())
     bits = [promised(summary)] if summary.get("reproducible") else []
     about = [f"communicators of rank 0: {shapes}"] if shapes else []
     ended = [] if finalized else ["the program ended without MPI_Finalize: counted are the calls of rank 0 alone"]
-    return [*([f"wisdom: {path}"] if path else []), *ended, *ran, *left, *bits, *about]
+    return [*([f"wisdom: {path}"] if path else []), *gaps, *ended, *ran, *left, *bits, *about]
+
+
+def names_gap(choices: list[dict]) -> bool:
+    with contextlib.suppress(TypeError, AttributeError):  # people may have written them
+        return any("gap" in choice.get("parameters", {}) for choice in choices)
+    return False
 
 
 def lengths(row: dict) -> str:

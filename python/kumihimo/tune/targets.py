@@ -13,7 +13,7 @@ COLLECTIVES = (  # the most used first
     *("alltoall", "allgather", "reduce_scatter", "gather", "scatter", "barrier", "scan", "exscan"),
 )
 USUAL = COLLECTIVES[:3]  # that are tuned for unless others are named
-REDUCTIONS = ("allreduce", "reduce", "reduce_scatter", "scan", "exscan")  # of which the order of operands may matter
+REDUCTIONS = tuple(kind for kind in COLLECTIVES if questions.reduces(kind))  # of which the order may matter
 ANY, FIXED_ORDER = "any", "fixed_order"
 
 

@@ -227,7 +227,7 @@ Rows alltoall_by_axes_rows() {
                   "Σ(L - 1)α + nPL/8·β, longest axis L");
   v.reference = "Adachi et al., CSRD 28 (2013)";
   v.parameters = {{"trees", "dimensions", "rotations of the axes at once"},
-                  {"gap", "distance - 1", "lengths of a message for which a link stays idle after it"}};
+                  {"gap", "distance - 1", "lengths of a message for which a link stays idle after it, in predictions"}};
   v.recipe = paced;
   return {v, phases_row("two_phase", 2), phases_row("three_phase", 3)};
 }

@@ -12,6 +12,7 @@
 //   all ranks of their node send and get, and exchange it by pairs of nodes (the multicore form of CASTEP); nodes have
 //   one size there, and blocks too, as leaders do not know the counts of others.
 // Reference: Karonis et al., IPDPS 2000 (levels); Träff, Rougier, EuroMPI/ASIA 2014 (any algorithm at each level).
+#include "base/wide.hpp"
 #include "collectives/blocks.hpp"
 #include "collectives/levels/embed.hpp"
 
@@ -135,6 +136,20 @@ void seat(Composite& whole, const RankSpace& space) {
   whole.blocks = Numbering(std::move(begins));
 }
 
+std::int64_t largest_node(const Composite& whole) {
+  std::size_t most = 0;
+  for (const Node& node : whole.nodes) most = std::max(most, node.members.size());
+  return static_cast<std::int64_t>(most);
+}
+
+// Leaders name their blocks among those of all pairs of ranks, and exchange as many as the largest nodes have.
+bool pairs_fit(const Composite& whole) {
+  const Collective& c = whole.collective;
+  const Wide most = largest_node(whole), nodes = static_cast<Wide>(whole.nodes.size());
+  const Wide pairs = std::max(Wide{c.ranks} * c.ranks, most * most * nodes);
+  return pairs * c.counts.each < (Wide{1} << 61) / c.type_bytes;
+}
+
 // Node after node holds the ranks that follow.
 bool consecutive(const Composite& whole) {
   std::int32_t next = 0;
@@ -175,10 +190,8 @@ Collective question_of(const Composite& whole, const StageRow& row, const Node* 
     for (std::int64_t b = 0; b < whole.collective.ranks; ++b) all += elements_of_block(counts, b);
     c.counts = {Counts::Known::uniform, all, nullptr};
   } else if (pairs) { // rows of all a rank has, or blocks as large as the largest, which all have
-    std::size_t most = 0;
-    for (const Node& n : whole.nodes) most = std::max(most, n.members.size());
-    const auto squared = static_cast<std::int64_t>(most * most);
-    c.counts = {Counts::Known::uniform, counts.each * (row.between ? squared : whole.collective.ranks), nullptr};
+    const std::int64_t most = largest_node(whole);
+    c.counts = {Counts::Known::uniform, counts.each * (row.between ? most * most : whole.collective.ranks), nullptr};
   } else if (row.meaning == Meaning::groups_of_blocks) {
     const Numbering& begins = node ? node->blocks : whole.blocks;
     std::vector<std::int64_t> blocks(static_cast<std::size_t>(c.ranks), 0);
@@ -350,6 +363,8 @@ Result<Schedule> recipe(const Collective& c, const RankSpace& space, const Param
     return not_applicable("it needs nodes of several ranks, and each rank has a node of its own");
   if (blocks && !consecutive(*whole))
     return not_applicable("its blocks must lie node by node, and nodes hold ranks that are not consecutive");
+  if (c.kind == CollectiveKind::alltoall && !pairs_fit(*whole))
+    return not_applicable("the blocks of all pairs of ranks must fit in 61 bits of bytes");
   if (c.kind != CollectiveKind::barrier) {
     const auto unasked = blocks ? Pipelining::whole_message : Pipelining::machine_segments;
     const Result<Segments> segments = choose_segments(c, p, 1, unasked);

@@ -6,7 +6,7 @@
 // Cost: log2 P alpha + (P - 1) n beta for n bytes a rank.
 // Special cases: powers of two alone; any root; equal counts alone, since a relay must know those of its subtree.
 // Reference: De Sensi et al., Bine trees, SC 2025.
-#include "collectives/negabinary.hpp"
+#include "collectives/bine_tree.hpp"
 #include "collectives/rooted/range_tree.hpp"
 
 #include <fmt/format.h>
@@ -16,25 +16,18 @@
 namespace kumihimo {
 namespace {
 
-RangePlace bine_place(std::int64_t P, std::int64_t root, std::int64_t r) {
-  const std::int64_t v = floor_mod(r - root, P);
+RangePlace place_of(std::int32_t P, std::int64_t root, std::int64_t r) {
   const auto rank = [&](std::int64_t u) { return floor_mod(u + root, P); };
   const auto reached = [&](std::int64_t u, int steps) {
     return RankRange{rank(SwingReach::over(steps).first(u)), std::int64_t{1} << steps};
   };
-  const int levels = std::countr_zero(static_cast<std::uint64_t>(P));
+  const std::int64_t number = floor_mod(r - root, P);
+  const BinePlace bine = bine_place(P, number);
   RangePlace place;
-  place.held = {root, P};
-  std::int64_t at = 0; // whose subtree holds v
-  for (int step = levels - 1; step >= 0; --step) {
-    const std::int64_t child = floor_mod(swing_partner(at, step), P);
-    if (floor_mod(r - reached(at, step).first, P) >= std::int64_t{1} << step) {
-      place = {rank(at), reached(child, step), {}};
-      at = child;
-    } else if (at == v) {
-      place.children.insert(place.children.begin(), {rank(child), reached(child, step)});
-    }
-  }
+  place.held = bine.parent ? reached(number, bine.steps) : RankRange{root, P};
+  if (bine.parent) place.parent = rank(*bine.parent);
+  for (const BinePlace::Child& child : bine.children)
+    place.children.push_back({rank(child.number), reached(child.number, child.steps)});
   return place;
 }
 
@@ -50,7 +43,7 @@ Rows rooted_bine_rows() {
     if (!std::has_single_bit(static_cast<std::uint32_t>(c.ranks)))
       return not_applicable(fmt::format("its tree holds powers of two alone, and there are {} ranks", c.ranks));
     return one_lane(c, p, "tree", [c](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) {
-      write_range_tree(program, lane, c, r, bine_place(c.ranks, c.root.value, r));
+      write_range_tree(program, lane, c, r, place_of(c.ranks, c.root.value, r));
     });
   };
   return range_tree_rows(v);

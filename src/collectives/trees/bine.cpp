@@ -9,7 +9,7 @@
 // Special cases: powers of two alone, whose numbers the sums of powers of -2 are. Operands do not stay in rank order.
 // Reference: De Sensi et al., Bine trees: enhancing collective operations by optimizing communication locality, SC
 // 2025.
-#include "collectives/negabinary.hpp"
+#include "collectives/bine_tree.hpp"
 #include "collectives/trees/tree.hpp"
 
 #include <fmt/format.h>
@@ -19,23 +19,15 @@
 namespace kumihimo {
 namespace {
 
-std::int64_t wrapped(std::int64_t a, std::int64_t m) { return (a % m + m) % m; }
-
-TreePlace bine_place(std::int32_t ranks, Rank root, Rank rank) {
-  const std::int64_t v = wrapped(rank.value - root.value, ranks);
-  const auto absolute = [&](std::int64_t u) { return Rank{static_cast<std::int32_t>((u + root.value) % ranks)}; };
+TreePlace place_of(std::int32_t ranks, Rank root, Rank rank) {
+  const auto absolute = [&](std::int64_t u) {
+    return Rank{static_cast<std::int32_t>(floor_mod(u + root.value, ranks))};
+  };
+  const BinePlace bine = bine_place(ranks, floor_mod(rank.value - root.value, ranks));
   TreePlace place;
-  std::int64_t at = 0; // who holds the message, of those on the way to v
-  for (int step = std::countr_zero(static_cast<std::uint32_t>(ranks)) - 1; step >= 0; --step) {
-    const std::int64_t child = wrapped(swing_partner(at, step), ranks);
-    const bool below_child = wrapped(v - SwingReach::over(step).first(at), ranks) >= std::int64_t{1} << step;
-    if (below_child) {
-      place.parent = absolute(at);
-      at = child;
-    } else if (at == v) {
-      place.children.insert(place.children.begin(), {absolute(child), step, false});
-    }
-  }
+  if (bine.parent) place.parent = absolute(*bine.parent);
+  for (const BinePlace::Child& child : bine.children)
+    place.children.push_back({absolute(child.number), child.steps, false});
   return place;
 }
 
@@ -46,7 +38,7 @@ Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters&
   if (!segments) return segments.error();
   TreeOptions o{false, window_of(p), *segments, {}};
   o.claims.height = std::countr_zero(static_cast<std::uint32_t>(c.ranks));
-  return tree_schedule(c, {1, [=, ranks = c.ranks](std::int64_t, Rank r) { return bine_place(ranks, c.root, r); }}, o);
+  return tree_schedule(c, {1, [=, ranks = c.ranks](std::int64_t, Rank r) { return place_of(ranks, c.root, r); }}, o);
 }
 
 } // namespace

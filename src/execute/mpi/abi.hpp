@@ -122,7 +122,9 @@ using CancelRequest = int (*)(void* state, int complete);
   X(Type_size, (Handle, int*))                                                                                         \
   X(Type_size_x, (Handle, long long*))                                                                                 \
   X(Type_get_extent, (Handle, Address*, Address*))                                                                     \
+  X(Type_get_true_extent, (Handle, Address*, Address*))                                                                \
   X(Type_get_envelope, (Handle, int*, int*, int*, int*))                                                               \
+  X(Type_get_contents, (Handle, int, int, int, int*, Address*, void* types))                                           \
   X(Pack, (const void*, int, Handle, void*, int, int*, Handle))                                                        \
   X(Unpack, (const void*, int, int*, void*, int, Handle, Handle))                                                      \
   X(Type_dup, (Handle, Handle*))                                                                                       \

@@ -1,6 +1,7 @@
 #include "execute/mpi/mpi_transport.hpp"
 
 #include "execute/mpi/processors.hpp"
+#include "execute/mpi/split.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -27,49 +28,17 @@ Status agree(const Library& library, Handle communicator, const Status& mine) {
   return Nothing{};
 }
 
-// While it lives, errors on a communicator of the program's are returned to us: what we make for ourselves there may
-// fail (a library has 2048 communicators, or 65536), and the program, which would not have made it, must not end for
-// that.
-class ErrorsReturned {
- public:
-  ErrorsReturned(const Library& library, Handle communicator) : library_(library), communicator_(communicator) {
-    if (library_.call.Comm_get_errhandler(communicator_, &before_) != 0) return;
-    changed_ = library_.call.Comm_set_errhandler(communicator_, library_.constants.errors_return) == 0;
-  }
-  ~ErrorsReturned() {
-    if (changed_) library_.call.Comm_set_errhandler(communicator_, before_);
-    const bool predefined =
-        before_ == library_.constants.errors_return || before_ == library_.constants.errors_are_fatal;
-    if (before_ != 0 && !predefined) library_.call.Errhandler_free(&before_);
-  }
-  ErrorsReturned(const ErrorsReturned&) = delete;
-  ErrorsReturned& operator=(const ErrorsReturned&) = delete;
-
- private:
-  const Library& library_;
-  Handle communicator_, before_ = 0;
-  bool changed_ = false;
-};
-
-Status split(const Library& library, Handle communicator, Handle& own) {
-  const ErrorsReturned returned(library, communicator);
-  std::int32_t rank = 0;
-  library.call.Comm_rank(communicator, &rank);
-  return library.check(library.call.Comm_split(communicator, 0, rank, &own), "MPI_Comm_split");
-}
-
 } // namespace
 
 Result<std::unique_ptr<MpiTransport>> MpiTransport::create(const Library& library, Handle communicator,
                                                            TransportOptions options) {
-  // Not by MPI_Comm_dup, which would call the program's own functions for the attributes that it copies.
-  Handle own = 0;
-  const Status copied = split(library, communicator, own);
+  const Result<Handle> own = split(library, communicator);
+  const Status copied = own ? Status(Nothing{}) : Status(own.error());
   if (Status status = agree(library, communicator, copied); !status) return status.error();
-  library.call.Comm_set_errhandler(own, library.constants.errors_return);
-  std::unique_ptr<MpiTransport> transport(new MpiTransport(library, own, options));
+  std::unique_ptr<MpiTransport> transport(new MpiTransport(library, *own, options));
   if (Status status = transport->set_up(); !status) return status.error();
   transport->complete_ = true;
+  transport->is_near_ = transport->every_rank_is_near();
   if (transport->is_near()) transport->go_without_communicators(communicator);
   return transport;
 }
@@ -243,7 +212,7 @@ Status MpiTransport::prepare(const execute::Demands& demands) {
   if (all->offloads)
     return not_applicable("an MPI library has no engine that computes in the network: offload steps need another "
                           "transport");
-  return any_rank_is_far() ? point_to_point_->prepare(*all) : Status(Nothing{});
+  return is_near_ ? Status(Nothing{}) : point_to_point_->prepare(*all);
 }
 
 void MpiTransport::refuse() const {
@@ -272,10 +241,10 @@ Result<execute::Demands> MpiTransport::demands_of_all(const execute::Demands& mi
 
 // The same answer on all ranks: the ranks of one node share memory all or not at all, so nobody is far from this rank
 // only where its node holds all ranks.
-bool MpiTransport::any_rank_is_far() const {
+bool MpiTransport::every_rank_is_near() const {
   for (std::int32_t r = 0; r < ranks_; ++r)
-    if (r != rank_ && !shares_memory_with(Rank{r})) return true;
-  return false;
+    if (r != rank_ && !shares_memory_with(Rank{r})) return false;
+  return true;
 }
 
 void MpiTransport::send(execute::Sending& message) {

@@ -58,7 +58,7 @@ class MpiTransport final : public execute::Transport {
   bool shares_memory_with(Rank peer) const;
   // Whether every rank shares memory with every other: then any program may be run without prepare(), and progress()
   // calls no function of MPI.
-  bool is_near() const { return !any_rank_is_far(); }
+  bool is_near() const { return is_near_; }
   bool has_failed() const { return point_to_point_ && point_to_point_->error(); }
   // What the user should be told once, for example that /dev/shm is too small; mostly empty.
   const std::string& note() const;
@@ -77,7 +77,7 @@ class MpiTransport final : public execute::Transport {
   Result<std::int64_t> share_of_shared_memory(Handle machine) const;
   Result<std::vector<std::int32_t>> members_of_node(std::int32_t node_ranks) const;
   Result<execute::Demands> demands_of_all(const execute::Demands& mine) const;
-  bool any_rank_is_far() const;
+  bool every_rank_is_near() const;
   Result<bool> is_crowded(std::int32_t node_ranks) const;
   Result<std::int64_t> tag_upper_bound() const;
   void open_channels(const std::vector<std::int32_t>& members, std::int32_t node_rank);
@@ -91,6 +91,7 @@ class MpiTransport final : public execute::Transport {
   Handle communicator_, node_ = 0;
   bool owns_communicators_ = true;
   bool complete_ = false; // all ranks have their part
+  bool is_near_ = false;  // also when it has failed: what is decided by it, is decided by all ranks
   std::int64_t shared_memory_share_bytes_ = 0;
   std::int32_t rank_ = 0, ranks_ = 0;
   std::uint64_t instance_ = 0;

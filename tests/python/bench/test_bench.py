@@ -236,6 +236,12 @@ def test_bad_input_is_one_sentence(kumihimo, arguments, code, said):
     assert ended.out == ""
 
 
+def test_a_gap_is_said_to_have_no_effect():
+    found = {"results": [], "notes": ["busy"]}
+    assert cli.with_note_of_gap(found, {"gap": 2})["notes"] == ["busy", cli.NO_PACING]
+    assert cli.with_note_of_gap(found, {"trees": 2}) == found
+
+
 def test_without_an_mpi_library(kumihimo, tmp_path):
     ended = kumihimo("bench", "allreduce", env={**os.environ, "PATH": str(tmp_path)})
     if not any((Path(sys.prefix) / "bin" / name).exists() for name in ("mpirun", "mpiexec")):

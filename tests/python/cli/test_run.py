@@ -187,6 +187,14 @@ class TestRun:
         assert "recursive_doubling, 10 calls" in launch(installation, tmp_path, "--wisdom", str(wisdom)).stderr
 
 
+def test_gaps_of_choices_are_said_to_have_no_effect(tmp_path: Path) -> None:
+    wisdom = tmp_path / "wisdom.json"
+    summary = {"ranks": 2, "calls": [], "handed_on": [], "communicators": {}, "wisdom": str(wisdom)}
+    for parameters, told in (({"gap": 2}, True), ({"trees": 2}, False), (None, False)):
+        wisdom.write_text(json.dumps({"choices": [{"parameters": parameters}]}), encoding="utf-8")
+        assert any("not paced" in line for line in run.lines(summary)) == told
+
+
 @pytest.mark.parametrize("mode", ["order", "exact"])
 def test_the_promise_says_of_which_calls_it_is(mode: str) -> None:
     summary = {"ranks": 2, "calls": [], "handed_on": [], "communicators": {}, "reproducible": mode}

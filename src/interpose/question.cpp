@@ -1,0 +1,73 @@
+#include "interpose/question.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace kumihimo::interpose {
+namespace {
+
+using Question = std::variant<Collective, Reason>;
+
+// The length of a vector or of the longest block, in elements; of blocks of different lengths they stay the call's.
+struct Length {
+  std::int64_t count = 0;
+  Numbers counts = {}; // where they differ
+};
+Length length_of(const Call& call, const Side& side, std::int32_t ranks) {
+  const Numbers& counts = call.counts ? call.counts : side.counts;
+  if (!counts) return {side.count};
+  Length length{counts[0]};
+  for (std::int32_t r = 1; r < ranks; ++r) {
+    if (counts[r] != counts[0]) length.counts = counts;
+    length.count = std::max(length.count, counts[r]); // none is longer, and all are empty where it is
+  }
+  return length;
+}
+
+// `each`: what a count of the call's is, in elements of the question.
+Question with_lengths(Collective c, const Length& length, std::int64_t each) {
+  if (!length.counts) return c;
+  std::vector<std::int64_t> table;
+  for (std::int32_t r = 0; r < c.ranks; ++r) table.push_back(length.counts[r] * each);
+  Result<Collective> irregular = with_counts(std::move(c), std::move(table));
+  if (!irregular) return Reason::no_plan;
+  return *irregular;
+}
+
+} // namespace
+
+std::int64_t limited_bytes(std::int64_t count, std::int64_t each) {
+  std::int64_t bytes = 0;
+  return __builtin_mul_overflow(count, each, &bytes) ? most_bytes : std::min(bytes, most_bytes);
+}
+
+Question question_of(const mpi::Library& library, const Types& types, CollectiveKind kind, const Call& call,
+                     const View& view, std::int32_t ranks) {
+  const Rank root{has_root(kind) ? call.root : 0};
+  const Side* const side = view.length();
+  if (!side) return make_collective(kind, ranks, 0, DataType::uint8);
+  const Length length = length_of(call, *side, ranks);
+  const auto is_too_long = [&](std::int64_t each) {
+    return limited_bytes(limited_bytes(length.count, each), is_vector_kind(kind) ? 1 : ranks) >= most_bytes;
+  };
+  if (meaning_of(kind).reduces) {
+    if (length.count == 0) return Reason::empty;
+    const std::optional<DataType> type = types.type(side->type);
+    if (!type) return Reason::other_type;
+    const std::optional<Operation> operation = types.operation(call.operation);
+    if (!operation || !is_applicable(*type, *operation)) return Reason::other_op;
+    if (is_too_long(size_of(*type))) return Reason::no_plan;
+    return with_lengths(make_collective(kind, ranks, length.count, *type, *operation, root), length, 1);
+  }
+  long long size = 0;
+  if (library.call.Type_size_x(side->type, &size) != 0 || size < 0) return Reason::other_type;
+  if (length.count == 0 || size == 0) return Reason::empty;
+  // Or than the library can pack in one piece, should a rank need that.
+  if (is_too_long(size) || limited_bytes(length.count, size) > std::numeric_limits<int>::max()) return Reason::no_plan;
+  return with_lengths(make_collective(kind, ranks, length.count * size, DataType::uint8, Operation::sum, root), length,
+                      size);
+}
+
+} // namespace kumihimo::interpose
