@@ -42,10 +42,10 @@ function(kumihimo_layer name)
 endfunction()
 
 # One test executable a folder: tests/<folder>/*_test.cpp, with GoogleTest, linked to the layers named. APART as above.
-# THREADS: what it tests knows threads, and is looked at by the thread sanitizer; the pure layers know none. UNSANITIZED:
-# tests (in GoogleTest's patterns) that the sanitizers leave out, which make them ten to forty times as long: those that
-# touch no code that a smaller case beside them does not. The build without sanitizers runs all. SHARDS: what takes long
-# is this many tests of ctest, begun first, so that no processor waits for one program.
+# THREADS: what it tests knows threads, and is looked at by the thread sanitizer; the pure layers know none.
+# UNSANITIZED: tests (in GoogleTest's patterns) that the sanitizers leave out, which make them ten to forty times as long:
+# those that touch no code that a smaller case beside them does not. The build without sanitizers runs all.
+# SHARDS: what takes long is this many tests of ctest, begun first, so that no processor waits for one program.
 function(kumihimo_tests name)
   cmake_parse_arguments(ARG "THREADS" "TIMEOUT;SHARDS" "DEPENDS;LIBRARIES;LABELS;APART;UNSANITIZED" ${ARGN})
   if(NOT ARG_TIMEOUT)
@@ -54,6 +54,7 @@ function(kumihimo_tests name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   set_source_files_properties(${ARG_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   add_executable(${name}_tests ${sources})
+  set_target_properties(${name}_tests PROPERTIES UNITY_BUILD ON) # half of the time is GoogleTest's headers
   list(TRANSFORM ARG_DEPENDS PREPEND kumihimo_)
   target_link_libraries(${name}_tests PRIVATE kumihimo_options ${ARG_DEPENDS} ${ARG_LIBRARIES} GTest::gtest GTest::gtest_main)
   target_include_directories(${name}_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
@@ -69,7 +70,8 @@ function(kumihimo_tests name)
   endif()
   if(NOT ARG_SHARDS)
     add_test(NAME ${name} COMMAND ${name}_tests)
-    set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "cpp;${ARG_LABELS}" ENVIRONMENT "${environment}")
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "cpp;${ARG_LABELS}"
+      ENVIRONMENT "${environment}")
     return()
   endif()
   foreach(shard RANGE 1 ${ARG_SHARDS})
