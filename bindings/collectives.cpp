@@ -1,5 +1,6 @@
 // kumihimo._collectives: the registry of algorithms.
 #include "border.hpp"
+#include "collectives/neighbours/named.hpp"
 #include "collectives/registry.hpp"
 
 #include <nanobind/nanobind.h>
@@ -81,6 +82,12 @@ NB_MODULE(_collectives, m) {
   m.def(
       "variants", [](std::string_view kind) { return Registry::standard().variants(unwrap(parse_collective(kind))); },
       "kind"_a, nb::rv_policy::reference, "The algorithms of a collective.");
+  m.def(
+      "with_neighbours",
+      [](const Collective& c, std::string_view name) {
+        return unwrap(with_neighbours(c, unwrap(named_neighbours(name, c.ranks))));
+      },
+      "collective"_a, "neighbours"_a, "The same of other neighbours: cart:4x3m, random:7, edges:0>1,1>0.");
   m.def(
       "all_variants",
       [] {

@@ -6,12 +6,14 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/operators.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include <array>
+#include <optional>
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -57,8 +59,7 @@ void bind_expression(nb::module_& m) {
 
 std::vector<std::string> names_of_collectives() {
   std::vector<std::string> names;
-  for (int kind = 0; kind <= static_cast<int>(CollectiveKind::alltoall); ++kind)
-    names.emplace_back(name_of(static_cast<CollectiveKind>(kind)));
+  for (int kind = 0; kind < collective_kinds; ++kind) names.emplace_back(name_of(static_cast<CollectiveKind>(kind)));
   return names;
 }
 
@@ -84,11 +85,17 @@ void bind_collective(nb::module_& m) {
       .def(
           "with_counts",
           [](const Collective& c, std::vector<std::int64_t> table) { return unwrap(with_counts(c, std::move(table))); },
-          "counts"_a, "The same of irregular blocks: a count for each rank, in alltoall for each pair, row after row.")
+          "counts"_a,
+          "The same of irregular blocks: a count for each rank, in alltoall for each pair, in neighbor_alltoall "
+          "for each destination, row after row.")
       .def(
           "spread_counts",
           [](const Collective& c, std::string_view spread) { return unwrap(spread_counts(spread, c)); }, "spread"_a,
           "Counts that are hard on algorithms: zeros, one_huge, ramp, random:SEED.")
+      .def_prop_ro(
+          "neighbours",
+          [](const Collective& c) { return c.neighbours ? std::optional(c.neighbours->name()) : std::nullopt; },
+          "Of a collective of neighbours, as people name them; else None.")
       .def_prop_ro("irregular", [](const Collective& c) { return c.counts.irregular(); })
       .def_prop_ro("kind", [](const Collective& c) { return name_of(c.kind); })
       .def_ro("ranks", &Collective::ranks)

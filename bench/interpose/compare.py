@@ -4,8 +4,9 @@
     bench/interpose/compare.py [--launches 9] [--tune 120] [--output FILE]
 
 The same program (calls.c) is launched by turns alone, with the interposer leaving every call to the library, and with
-the recorder; differences are those of neighbouring launches. Its sweep is run a third way, with what `kumihimo tune`
-chose in so many seconds (0: not).
+the recorder; differences are those of neighbouring launches. In its sweep the library's own is kept by wisdom that
+chooses only for lengths beyond, so that each call must be told from those; and it is run a third way, with what
+`kumihimo tune` chose in so many seconds (0: not).
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from kumihimo.sizes import text_of
 
 KUMIHIMO = Path(sys.executable).with_name("kumihimo")
 SOURCE = Path(__file__).with_name("calls.c")
+SWEPT = ("allreduce", "reduce", "bcast")
 COMBINATIONS = (("openmpi", 2), ("openmpi", 4), ("mpich", 2))
 
 
@@ -87,7 +89,10 @@ def family_lines(family: str, folder: Path, arguments: argparse.Namespace) -> li
     for part, ranks, ways in PARTS:
         found = by_turns(installation, binary, part, ranks, ways, arguments.launches)
         lines += differences(part, ranks, ways, found)
-    ways = [ALONE, AGAIN, KEPT]
+    beyond = [{"collective": kind, "algorithm": "binomial", "from_bytes": 1 << 30} for kind in SWEPT]
+    (folder / "beyond.json").write_text(json.dumps({"kumihimo_wisdom": 1, "choices": beyond}), encoding="utf-8")
+    kept = Way(KEPT.name, KEPT.objects, (("WISDOM", str(folder / "beyond.json")),))
+    ways = [ALONE, AGAIN, kept]
     numbers = [ranks for each, ranks in COMBINATIONS if each == family]
     if arguments.tune:
         wisdom = folder / f"{family}.json"
@@ -168,6 +173,7 @@ def differences(part: str, ranks: int, ways, found: list[Times]) -> list[str]:
 
 
 def sweep_lines(ranks: int, ways, found: list[Times]) -> list[str]:
+    """Of alone, alone again, and the library's own kept; and of what is tuned."""
     lines = [
         f"sweep, {ranks} ranks: time with / without, median [interval]\n",
         "| call | bytes | alone, us | " + " | ".join(way.name for way in ways[1:]) + " | added, ns |",
@@ -178,7 +184,7 @@ def sweep_lines(ranks: int, ways, found: list[Times]) -> list[str]:
         for other in found[1:]:
             compared = _measure.compare(list(zip(other[call, size], alone)))
             cells.append(f"{compared.ratio:.3f} [{compared.ratio_low:.3f}, {compared.ratio_high:.3f}]")
-        added = interval([(a - b) * 1e9 for a, b in zip(found[ways.index(KEPT)][call, size], alone)])
+        added = interval([(a - b) * 1e9 for a, b in zip(found[2][call, size], alone)])
         small = "{:+.0f} [{:+.0f}, {:+.0f}]".format(*added) if size < 4096 else ""
         lines.append(f"| {call} | {text_of(size)} | {median(alone) * 1e6:.2f} | " + " | ".join(cells) + f" | {small} |")
     for place, way in enumerate(ways[1:], start=1):

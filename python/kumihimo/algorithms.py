@@ -20,10 +20,10 @@ result get the same bits; every run does, whenever messages arrive; and so does 
 the order of the operands goes by rank numbers alone. Other operations, and collectives that only move data, give the
 same bits on any number of ranks, too. [reproducible.md](reproducible.md) tells how to ask for it.
 
-*Counts*: any, where each block may have a length of its own (allgatherv, reduce_scatter, alltoallv, gatherv, scatterv;
-`--counts`); equal, where ranks relay blocks whose lengths they do not know. Every rank knows all counts of an
-allgatherv and of a reduce_scatter, the root those of a gatherv or scatterv, and in an alltoallv each rank what it sends
-and gets.
+*Counts*: any, where each block may have a length of its own (allgatherv, reduce_scatter, alltoallv, gatherv, scatterv,
+those of neighbours; `--counts`); equal, where ranks relay blocks whose lengths they do not know. Every rank knows all
+counts of an allgatherv and of a reduce_scatter, the root those of a gatherv or scatterv, and in an alltoallv and among
+neighbours each rank what it sends and gets.
 """
 
 

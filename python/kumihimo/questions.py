@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from kumihimo import _collectives, _schedule, _topology
 from kumihimo.errors import BadInput
@@ -33,6 +34,7 @@ class Question:
     root: int = 0
     in_place: bool = False
     counts: str | None = None  # of irregular blocks: listed, or how they are spread about `count` or `bytes`
+    neighbours: str | None = None  # as neighbours_named() has it; by default those of the ranks' shape, or of a ring
 
 
 def reduces(collective: str) -> bool:
@@ -91,23 +93,53 @@ def _box(asked: Ranks, shape: _topology.Shape) -> _topology.RankSpace:
     return _topology.RankSpace.box(shape, asked.ranks_per_node)
 
 
-def collective(asked: Question, ranks: int) -> _schedule.Collective:
-    """The collective on this many ranks. Numbers beyond 64 bits are caught here, all others by the native side."""
+def collective(asked: Question, space: _topology.RankSpace) -> _schedule.Collective:
+    """The collective on these ranks. Numbers beyond 64 bits are caught here, all others by the native side."""
     listed = is_listed(asked.counts)
     if listed and (asked.count, asked.bytes) != (None, None):
         raise BadInput("either the counts of all blocks or one length", "both", "leave one of them out")
     regular = _schedule.Collective(
         asked.collective,
-        ranks,
+        space.ranks,
         0 if listed else elements(asked),
         asked.type,
         asked.operation,
         _within("the root", asked.root, 31),
         asked.in_place,
     )
+    regular = _with_neighbours(regular, asked.neighbours, space)
     if asked.counts is None:
         return regular
     return regular.with_counts(listed_counts(asked) if listed else regular.spread_counts(asked.counts))
+
+
+def _with_neighbours(
+    regular: _schedule.Collective, asked: str | None, space: _topology.RankSpace
+) -> _schedule.Collective:
+    if regular.neighbours is None and asked is not None:
+        raise BadInput("neighbours of neighbor_allgather or neighbor_alltoall", regular.kind, "leave --neighbours out")
+    if regular.neighbours is None:
+        return regular
+    if asked is None:
+        return _collectives.with_neighbours(regular, f"cart:{space.shape}") if space.has_shape else regular
+    return _collectives.with_neighbours(regular, asked)
+
+
+def neighbours_named(text: str | None) -> str | None:
+    """`graph:FILE` as the edges that the file lists, `from to` a line; the other names (`cart:4x3m`, `random:7`,
+    `edges:0>1,1>0`) as they are."""
+    family, _, name = (text or "").partition(":")
+    if family != "graph":
+        return text
+    try:
+        lines = Path(name).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as reason:
+        raise BadInput("a file of edges, a line of two ranks for each", f"{name}: {reason}") from None
+    edges = [words for words in (line.partition("#")[0].split() for line in lines) if words]
+    wrong = next((words for words in edges if len(words) != 2 or not all(map(str.isdecimal, words))), None)
+    if wrong is not None:
+        raise BadInput("an edge as two ranks, from and to", f"'{' '.join(wrong)}' in {name}")
+    return "edges:" + ",".join(f"{from_}>{to}" for from_, to in edges)
 
 
 def is_listed(counts: str | None) -> bool:

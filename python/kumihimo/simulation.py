@@ -122,7 +122,7 @@ def predict(asked: Asked, case: Case) -> dict:
     """The result of one case. Raises NotApplicable where the algorithm does not fit."""
     machine, question = asked.machine, replace(asked.question, bytes=case.bytes)
     space = machine.rank_space
-    collective = questions.collective(question, space.ranks)
+    collective = questions.collective(question, space)
     parameters = questions.parameters(**_parameters(asked))
     schedule = case.variant.build(collective, space, parameters)
     started = time.perf_counter()
@@ -141,7 +141,7 @@ def predict(asked: Asked, case: Case) -> dict:
 
 def bound(asked: Asked, size: int) -> dict:
     """The result of no algorithm at all: what none can beat."""
-    collective = questions.collective(replace(asked.question, bytes=size), asked.machine.rank_space.ranks)
+    collective = questions.collective(replace(asked.question, bytes=size), asked.machine.rank_space)
     result = json.loads(_simulate.simulate_bound(collective, asked.machine, not asked.simd).to_json())
     rate = bandwidth(collective, result["seconds"])
     return {**_about(asked, collective, "any", ""), **result, "bytes_per_second": rate}
@@ -204,4 +204,6 @@ def _about(asked: Asked, collective: _schedule.Collective, algorithm: str, param
         about["operation"] = collective.operation
     if collective.has_root:
         about["root"] = collective.root
+    if collective.neighbours is not None:
+        about["neighbours"] = collective.neighbours
     return about

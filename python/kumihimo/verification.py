@@ -57,6 +57,7 @@ class Asked:
     samples: int = 6
     seed: int = 1
     irregular: str | None = None  # how the counts of blocks are spread, or a list of them
+    neighbours: str | None = None  # of the collectives that have some
 
 
 @dataclass
@@ -86,8 +87,8 @@ def prove(asked: Asked, case: Case) -> dict:
     if space.ranks > MOST_RANKS:
         raise BadInput(f"at most {MOST_RANKS} ranks in a proof", str(space), "take a smaller shape")
     question = Question(case.variant.kind, case.count, None, asked.type, asked.operation, asked.root, asked.in_place)
-    question.counts = asked.irregular
-    collective = questions.collective(question, space.ranks)
+    question.counts, question.neighbours = asked.irregular, asked.neighbours
+    collective = questions.collective(question, space)
     schedule = case.variant.build(collective, space, questions.parameters(**asked.parameters))
     started = time.perf_counter()
     report = _verify.check(schedule, space, asked.samples, asked.seed)
@@ -133,6 +134,8 @@ def _about(schedule: _schedule.Schedule, space, case: Case) -> dict:
         about["operation"] = collective.operation
     if collective.has_root:
         about["root"] = collective.root
+    if collective.neighbours is not None:
+        about["neighbours"] = collective.neighbours
     return about
 
 

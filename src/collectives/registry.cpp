@@ -53,8 +53,11 @@ Status check_question(const Collective& c, const RankSpace& space, const Paramet
   if (!c.has_root() && c.root != Rank{0})
     return bad_input(fmt::format("no root, which {} has not", name_of(c.kind)), fmt::format("{}", c.root.value),
                      "leave it out");
+  if (is_of_neighbours(c.kind) && (!c.neighbours || c.neighbours->ranks() != c.ranks))
+    return bad_input(fmt::format("the neighbours of {} ranks", c.ranks), c.neighbours ? c.neighbours->name() : "none");
   if (c.counts.each < 0) return bad_input("a count is at least 0", fmt::format("{}", c.counts.each));
-  if (c.type_bytes < 1 || c.counts.each > std::numeric_limits<std::int64_t>::max() / 4 / c.type_bytes / c.ranks)
+  if (c.type_bytes < 1 ||
+      c.counts.each > std::numeric_limits<std::int64_t>::max() / 4 / c.type_bytes / std::max(c.ranks, c.most_blocks()))
     return bad_input("count times size times ranks must fit in 61 bits",
                      fmt::format("{} elements of {} bytes on {} ranks", c.counts.each, c.type_bytes, c.ranks));
   if (c.reduces() && !is_applicable(c.type, c.operation))
@@ -108,6 +111,8 @@ Result<Schedule> Variant::build(const Collective& collective, const RankSpace& s
                                               {p.outer.has_value(), "outer", "outer"}})
     if (given && !takes(row)) return not_applicable(fmt::format("{} has no parameter {}", name, parameter));
 
+  if (collective.neighbours && collective.in_place)
+    return not_applicable("no collective of neighbours has a form in place");
   const Counts::Known known = collective.counts.known;
   if ((known == Counts::Known::local || known == Counts::Known::rooted) && !equal_counts.empty())
     return not_applicable(equal_counts);
@@ -115,8 +120,8 @@ Result<Schedule> Variant::build(const Collective& collective, const RankSpace& s
   // One rank alone has no algorithm, but what is asked for must be sound all the same.
   if (collective.ranks == 1)
     if (const Result<Segments> s = choose_segments(collective, p, 1); !s) return s.error();
-  Result<Schedule> built =
-      collective.ranks == 1 ? Result<Schedule>(local_copy(collective)) : recipe(collective, space, p);
+  Result<Schedule> built = collective.ranks == 1 && !collective.neighbours ? Result<Schedule>(local_copy(collective))
+                                                                           : recipe(collective, space, p);
   if (!built) return built;
   if (collective.reduces() && !collective.commutative && !built->claims.keeps_rank_order)
     return not_applicable(fmt::format("{} does not keep the operands in rank order here, which an operation that does "
@@ -222,6 +227,7 @@ const Registry& Registry::standard() {
                       alltoall_direct_rows,
                       alltoall_bruck_rows,
                       alltoall_by_axes_rows,
+                      neighbours_direct_rows,
                       rooted_binomial_rows,
                       rooted_linear_rows,
                       barrier_dissemination_rows,

@@ -38,6 +38,8 @@ Rows alltoall_direct_rows();  // alltoall/direct.cpp
 Rows alltoall_bruck_rows();   // alltoall/bruck.cpp
 Rows alltoall_by_axes_rows(); // alltoall/by_axes.cpp
 
+Rows neighbours_direct_rows(); // neighbours/direct.cpp
+
 Rows rooted_binomial_rows(); // rooted/binomial.cpp
 Rows rooted_linear_rows();   // rooted/linear.cpp
 

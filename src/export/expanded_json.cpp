@@ -111,7 +111,36 @@ Status check_size(const Schedule& schedule, std::int64_t most_steps) {
   return Nothing{};
 }
 
+// Of each rank: for each block of its output the rank that it comes from, which of its blocks that is, and the length.
+json sources_of(const Collective& c) {
+  json all = json::array();
+  for (std::int32_t r = 0; r < c.ranks; ++r) {
+    json sources = json::array();
+    for (const Neighbourhood::End from : c.neighbours->sources(Rank{r})) {
+      const auto k = static_cast<std::int64_t>(sources.size());
+      sources.push_back({from.rank, from.block, elements_from(c, Rank{r}, k)});
+    }
+    all.push_back(std::move(sources));
+  }
+  return all;
+}
+
+json counts_of_neighbours(const Collective& c) {
+  json all = json::array();
+  for (std::int32_t r = 0; r < c.ranks; ++r) {
+    std::vector<std::int64_t> row;
+    for (std::size_t k = 0; k < c.neighbours->destinations(Rank{r}).size(); ++k)
+      row.push_back(elements_to(c, Rank{r}, static_cast<std::int64_t>(k)));
+    if (c.kind == CollectiveKind::neighbor_alltoall)
+      all.push_back(std::move(row));
+    else
+      all.push_back(elements_to(c, Rank{r}, 0));
+  }
+  return all;
+}
+
 json counts_of(const Collective& c) {
+  if (c.neighbours) return counts_of_neighbours(c);
   if (c.counts.known == Counts::Known::local) {
     json rows = json::array();
     for (std::int32_t r = 0; r < c.ranks; ++r) {
@@ -146,6 +175,7 @@ Result<std::string> expanded_json(const Schedule& schedule, std::int64_t most_st
          {"in_place", c.in_place},
          {"algorithm", schedule.algorithm},
          {"count", counts_of(c)}};
+  if (c.neighbours) j["sources"] = sources_of(c);
   json programs = json::array();
   for (std::int32_t r = 0; r < c.ranks; ++r) programs.push_back(Expander(schedule, Rank{r}).lanes());
   j["programs"] = std::move(programs);

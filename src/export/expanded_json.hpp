@@ -2,6 +2,8 @@
 // a checker can execute without knowing the code that made it.
 //
 //   form, collective, ranks, root, in_place, algorithm, count
+//   sources, of a collective of neighbours: of each rank and each block of its output the rank that it comes from (-1:
+//   none, and the block stays as it is), which of that rank's blocks it is, and its count
 //   programs: one list of lanes per rank; a lane: lane, window, after [{lanes, scope}], segments
 //   segments[s]: the rounds in program order, loops expanded; a round: the steps that start together
 //   step: kind, peer, source, target, left, right; chunks are [buffer, [[first, count], ...]] in elements, scratch

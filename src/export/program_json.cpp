@@ -88,6 +88,7 @@ std::string program_json(const Schedule& schedule, Rank rank) {
   const Program program = schedule.program(rank);
   Json j{{"collective", name_of(c.kind)}, {"ranks", c.ranks}};
   if (c.has_root()) j["root"] = c.root.value;
+  if (c.neighbours) j["neighbours"] = c.neighbours->name();
   j["in_place"] = c.in_place;
   j["count"] = c.counts.each;
   if (c.counts.irregular()) j["counts"] = *c.counts.table;

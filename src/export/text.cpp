@@ -142,6 +142,7 @@ std::string question(const Schedule& schedule, const RankSpace& space) {
   std::string text = fmt::format("{} of {} of {}", name_of(c.kind), elements_text(c.counts), name_of(c.type));
   if (c.reduces()) text += fmt::format(" ({})", name_of(c.operation));
   if (c.has_root()) text += fmt::format(", root {}{}", c.root.value, coordinates(space, c.root.value));
+  if (c.neighbours) text += fmt::format(", neighbours {}", c.neighbours->name());
   if (c.in_place) text += ", in place";
   return text + fmt::format(", on {} rank{}: {}", c.ranks, c.ranks == 1 ? "" : "s", space.name());
 }

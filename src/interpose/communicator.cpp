@@ -133,14 +133,7 @@ plan::RankCounts Communicator::recognise(const Shape* machine) {
 
 const Choice* Communicator::choice(const Collective& question) const {
   const bool fixed = is_fixed(reproducible_, question);
-  std::int64_t shortest = question.bytes().value, longest = shortest;
-  if (question.counts.irregular()) {
-    const auto [least, most] = std::minmax_element(question.counts.table->begin(), question.counts.table->end());
-    shortest = *least * question.type_bytes, longest = *most * question.type_bytes;
-  }
-  for (const Choice& c : (fixed ? fixed_choices_ : choices_)[index_of(question.kind)])
-    if (c.is_for(longest)) return c.variant && (fixed || c.is_sound_for(shortest, longest)) ? &c : nullptr;
-  return nullptr;
+  return plan::choice_for((fixed ? fixed_choices_ : choices_)[index_of(question.kind)], question, fixed);
 }
 
 Communicator::Answer Communicator::plan(const Collective& question) {

@@ -13,7 +13,8 @@ CallKey key_of(const Collective& c) {
     for (const std::int64_t n : *c.counts.table) hash = mixed(hash, static_cast<std::uint64_t>(n));
     count = static_cast<std::int64_t>(hash);
   }
-  return {count, c.has_root() ? c.root.value : 0, c.kind, c.type, c.operation, c.in_place, c.counts.table};
+  return {count,       c.has_root() ? c.root.value : 0, c.kind, c.type, c.operation, c.in_place, c.counts.table,
+          c.neighbours};
 }
 
 Result<std::unique_ptr<Plan>> Plan::make(const Schedule& schedule, Rank rank, execute::Transport& transport,

@@ -20,10 +20,13 @@ struct CallKey {
   Operation operation = Operation::sum;
   bool in_place = false;
   std::shared_ptr<const std::vector<std::int64_t>> table; // of irregular counts; `count` is its hash then
+  std::shared_ptr<const Neighbourhood> neighbours;        // of a collective of neighbours
 
   bool operator==(const CallKey& other) const {
     const bool same = count == other.count && root == other.root && kind == other.kind && type == other.type &&
                       operation == other.operation && in_place == other.in_place;
+    if (neighbours != other.neighbours && !(neighbours && other.neighbours && *neighbours == *other.neighbours))
+      return false;
     return same && (table == other.table || (table && other.table && *table == *other.table));
   }
 };

@@ -180,6 +180,17 @@ bool Choice::is_sound_for(std::int64_t shortest_bytes, std::int64_t longest_byte
          most_of_library * static_cast<double>(longest_bytes) <= static_cast<double>(shortest_bytes);
 }
 
+const Choice* choice_for(std::span<const Choice> choices, const Collective& question, bool at_any_price) {
+  std::int64_t shortest = question.bytes().value, longest = shortest;
+  if (question.counts.irregular()) {
+    const auto [least, most] = std::minmax_element(question.counts.table->begin(), question.counts.table->end());
+    shortest = *least * question.type_bytes, longest = *most * question.type_bytes;
+  }
+  for (const Choice& c : choices)
+    if (c.is_for(longest)) return c.variant && (at_any_price || c.is_sound_for(shortest, longest)) ? &c : nullptr;
+  return nullptr;
+}
+
 Result<Wisdom> Wisdom::parse(std::string_view text, const Registry& registry, const Here& here, Found found) {
   const Json file = Json::parse(text, nullptr, false);
   if (file.is_discarded() || !file.is_object())

@@ -48,6 +48,10 @@ struct Choice {
   bool is_sound_for(std::int64_t shortest_bytes, std::int64_t longest_bytes) const;
 };
 
+// Of a communicator's choices the one that a call has: the first that is for its length, of blocks the longest. Null:
+// the library's own. `at_any_price`: whatever it loses by blocks of different lengths.
+const Choice* choice_for(std::span<const Choice> choices, const Collective& question, bool at_any_price);
+
 class Wisdom {
  public:
   // What a file must be of: the machine and the MPI library of this process.

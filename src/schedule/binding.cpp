@@ -12,10 +12,13 @@ Binding::Binding(const Collective& collective, Segments segments, Rank rank)
   const std::int64_t p = collective_.ranks;
   for (int side = 0; side < 2; ++side) {
     auto& begins = begins_[side];
-    begins.assign(static_cast<std::size_t>(p) + 1, 0);
-    for (std::int64_t b = 0; b < p; ++b) {
+    const std::int64_t blocks = blocks_of(side == 0 ? Layout::input_blocks : Layout::output_blocks);
+    begins.assign(static_cast<std::size_t>(blocks) + 1, 0);
+    for (std::int64_t b = 0; b < blocks; ++b) {
       std::int64_t n = 0;
-      if (c.known == Counts::Known::local)
+      if (c.known == Counts::Known::neighbours)
+        n = side == 0 ? elements_to(collective_, rank_, b) : elements_from(collective_, rank_, b);
+      else if (c.known == Counts::Known::local)
         n = (*c.table)[side == 0 ? rank_.value * p + b : b * p + rank_.value];
       else
         n = (*c.table)[b];
@@ -38,7 +41,7 @@ std::int64_t Binding::block_count(Layout layout, std::int64_t block) const {
 std::int64_t Binding::largest_block(Layout layout) const {
   if (collective_.counts.known == Counts::Known::uniform) return collective_.counts.each;
   std::int64_t most = 0;
-  for (std::int32_t b = 0; b < collective_.ranks; ++b) most = std::max(most, block_count(layout, b));
+  for (std::int64_t b = 0; b < blocks_of(layout); ++b) most = std::max(most, block_count(layout, b));
   return most;
 }
 
@@ -154,7 +157,9 @@ std::int64_t Binding::input_elements() const {
     return rank_ == c.root ? block_begin(Layout::input_blocks, c.ranks) : 0;
   case CollectiveKind::reduce_scatter:
   case CollectiveKind::alltoall:
-    return block_begin(Layout::input_blocks, c.ranks);
+  case CollectiveKind::neighbor_allgather:
+  case CollectiveKind::neighbor_alltoall:
+    return block_begin(Layout::input_blocks, blocks_of(Layout::input_blocks));
   }
   return 0;
 }
@@ -175,7 +180,9 @@ std::int64_t Binding::output_elements() const {
     return rank_ == c.root ? block_begin(Layout::output_blocks, c.ranks) : 0;
   case CollectiveKind::allgather:
   case CollectiveKind::alltoall:
-    return block_begin(Layout::output_blocks, c.ranks);
+  case CollectiveKind::neighbor_allgather:
+  case CollectiveKind::neighbor_alltoall:
+    return block_begin(Layout::output_blocks, blocks_of(Layout::output_blocks));
   case CollectiveKind::scatter:
   case CollectiveKind::reduce_scatter:
     return block_count(Layout::output_blocks, rank_.value);
@@ -184,6 +191,12 @@ std::int64_t Binding::output_elements() const {
 }
 
 std::int64_t Binding::blocks_of(Layout layout) const {
+  if (collective_.neighbours) {
+    if (layout == Layout::output_blocks)
+      return static_cast<std::int64_t>(collective_.neighbours->sources(rank_).size());
+    const bool one = collective_.kind == CollectiveKind::neighbor_allgather; // for all destinations
+    return one ? 1 : static_cast<std::int64_t>(collective_.neighbours->destinations(rank_).size());
+  }
   return is_of_pairs(layout) ? std::int64_t{collective_.ranks} * collective_.ranks : collective_.ranks;
 }
 

@@ -13,9 +13,10 @@
 
 namespace kumihimo {
 namespace {
-constexpr std::array<std::string_view, 11> names = {"barrier",   "bcast",          "reduce",  "allreduce",
-                                                    "scan",      "exscan",         "gather",  "scatter",
-                                                    "allgather", "reduce_scatter", "alltoall"};
+constexpr std::array<std::string_view, collective_kinds> names = {
+    "barrier",          "bcast",   "reduce",    "allreduce",      "scan",     "exscan",
+    "gather",           "scatter", "allgather", "reduce_scatter", "alltoall", "neighbor_allgather",
+    "neighbor_alltoall"};
 }
 
 std::string_view name_of(CollectiveKind kind) { return names[static_cast<std::size_t>(kind)]; }
@@ -49,6 +50,12 @@ bool is_vector_kind(CollectiveKind k) {
          k == CollectiveKind::scan || k == CollectiveKind::exscan;
 }
 
+bool is_of_neighbours(CollectiveKind k) {
+  return k == CollectiveKind::neighbor_allgather || k == CollectiveKind::neighbor_alltoall;
+}
+
+std::int32_t Collective::most_blocks() const { return neighbours ? neighbours->most_blocks() : ranks; }
+
 Collective make_collective(CollectiveKind kind, std::int32_t ranks, std::int64_t count, DataType type,
                            Operation operation, Rank root, bool in_place) {
   Collective c;
@@ -61,6 +68,22 @@ Collective make_collective(CollectiveKind kind, std::int32_t ranks, std::int64_t
   c.commutative = is_commutative(operation);
   c.root = root;
   c.in_place = in_place || kind == CollectiveKind::bcast;
+  if (is_of_neighbours(kind) && ranks > 0) {
+    c.neighbours =
+        std::make_shared<const Neighbourhood>(Neighbourhood::cartesian({{ranks, true}}, fmt::format("cart:{}", ranks)));
+  }
+  return c;
+}
+
+Result<Collective> with_neighbours(Collective c, std::shared_ptr<const Neighbourhood> neighbours) {
+  if (!is_of_neighbours(c.kind))
+    return bad_input("a collective of neighbours, neighbor_allgather or neighbor_alltoall",
+                     std::string(name_of(c.kind)));
+  if (neighbours->ranks() != c.ranks)
+    return bad_input(fmt::format("neighbours of {} ranks", c.ranks),
+                     fmt::format("{} of {}", neighbours->name(), neighbours->ranks()));
+  if (c.counts.irregular()) return bad_input("neighbours before the counts of their blocks", "counts");
+  c.neighbours = std::move(neighbours);
   return c;
 }
 
@@ -74,6 +97,9 @@ Counts::Known known_in(CollectiveKind kind) {
   case CollectiveKind::gather:
   case CollectiveKind::scatter:
     return Counts::Known::rooted;
+  case CollectiveKind::neighbor_allgather:
+  case CollectiveKind::neighbor_alltoall:
+    return Counts::Known::neighbours;
   default:
     return Counts::Known::uniform;
   }
@@ -86,10 +112,17 @@ Result<std::int64_t> entries_of(const Collective& c) {
   if (known == Counts::Known::uniform)
     return bad_input("a collective of blocks, which may have counts of their own", std::string(name_of(c.kind)));
   constexpr std::int64_t most = std::int64_t{1} << 27;
-  const std::int64_t entries = std::int64_t{c.ranks} * (known == Counts::Known::local ? c.ranks : 1);
+  const std::int64_t entries = c.kind == CollectiveKind::neighbor_alltoall
+                                   ? c.neighbours->destinations_before(Rank{c.ranks})
+                                   : std::int64_t{c.ranks} * (known == Counts::Known::local ? c.ranks : 1);
   if (entries > most)
     return bad_input(fmt::format("at most {} counts", most), fmt::format("{}", entries), "take fewer ranks");
   return entries;
+}
+
+std::string_view of_what(CollectiveKind kind) { // there is one count for each
+  if (kind == CollectiveKind::neighbor_alltoall) return "destination, rank after rank";
+  return kind == CollectiveKind::alltoall ? "pair of ranks, row after row" : "rank";
 }
 
 } // namespace
@@ -99,9 +132,7 @@ Result<Collective> with_counts(Collective c, std::vector<std::int64_t> table) {
   if (!entries) return entries.error();
   const auto given = static_cast<std::int64_t>(table.size());
   if (given != *entries)
-    return bad_input(fmt::format("{} counts, one for each {}", *entries,
-                                 *entries == c.ranks ? "rank" : "pair of ranks, row after row"),
-                     fmt::format("{}", given));
+    return bad_input(fmt::format("{} counts, one for each {}", *entries, of_what(c.kind)), fmt::format("{}", given));
   constexpr std::int64_t most = std::int64_t{1} << 60;
   const std::int64_t limit = most / c.type_bytes;
   std::int64_t sum = 0;
@@ -117,7 +148,8 @@ Result<Collective> with_counts(Collective c, std::vector<std::int64_t> table) {
           return bad_input(
               "in place as many elements from a rank as to it",
               fmt::format("{} from rank {} to {}, {} back", table[a * c.ranks + b], a, b, table[b * c.ranks + a]));
-  c.counts = {known_in(c.kind), sum / *entries, std::make_shared<const std::vector<std::int64_t>>(std::move(table))};
+  c.counts = {known_in(c.kind), sum / std::max<std::int64_t>(1, *entries),
+              std::make_shared<const std::vector<std::int64_t>>(std::move(table))};
   return c;
 }
 
@@ -136,7 +168,7 @@ Result<std::vector<std::int64_t>> spread_counts(std::string_view spread, const C
     return bad_input("counts are numbers, or zeros, one_huge, ramp, random:SEED", fmt::format("'{}'", spread));
   }
   const std::int64_t each = c.counts.each, last = std::max<std::int64_t>(1, *entries - 1), huge = *entries / 2;
-  if (each > std::numeric_limits<std::int64_t>::max() / 4 / c.type_bytes / *entries)
+  if (each > std::numeric_limits<std::int64_t>::max() / 4 / c.type_bytes / (*entries + 1))
     return bad_input("all counts together must fit in 60 bits of bytes",
                      fmt::format("{} blocks of {} elements", *entries, each));
   std::mt19937_64 engine(seed);
@@ -158,6 +190,19 @@ Result<std::vector<std::int64_t>> spread_counts(std::string_view spread, const C
     for (std::int64_t a = 0; a < c.ranks; ++a)
       for (std::int64_t b = 0; b < a; ++b) table[b * c.ranks + a] = table[a * c.ranks + b];
   return table;
+}
+
+std::int64_t elements_to(const Collective& c, Rank rank, std::int64_t destination) {
+  if (!c.counts.irregular()) return c.counts.each;
+  const bool one = c.kind == CollectiveKind::neighbor_allgather;
+  const std::int64_t at = one ? rank.value : c.neighbours->destinations_before(rank) + destination;
+  return (*c.counts.table)[static_cast<std::size_t>(at)];
+}
+
+std::int64_t elements_from(const Collective& c, Rank rank, std::int64_t source) {
+  if (!c.counts.irregular()) return c.counts.each;
+  const Neighbourhood::End from = c.neighbours->sources(rank)[static_cast<std::size_t>(source)];
+  return from.exists() ? elements_to(c, Rank{from.rank}, from.block) : 0;
 }
 
 } // namespace kumihimo

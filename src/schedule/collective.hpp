@@ -6,6 +6,7 @@
 #include "base/ids.hpp"
 #include "base/result.hpp"
 #include "base/units.hpp"
+#include "schedule/neighbourhood.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -26,8 +27,11 @@ enum class CollectiveKind : std::uint8_t {
   scatter,
   allgather,
   reduce_scatter,
-  alltoall
+  alltoall,
+  neighbor_allgather,
+  neighbor_alltoall
 };
+inline constexpr int collective_kinds = 13;
 
 std::string_view name_of(CollectiveKind kind); // "allreduce"
 Result<CollectiveKind> parse_collective(std::string_view name);
@@ -35,6 +39,8 @@ Result<CollectiveKind> parse_collective(std::string_view name);
 // Whether it is about one vector (bcast, reduce, allreduce, scan, exscan), not about blocks.
 bool is_vector_kind(CollectiveKind kind);
 bool reduces(CollectiveKind kind);
+// Whether each rank exchanges blocks with its neighbours alone.
+bool is_of_neighbours(CollectiveKind kind);
 
 // How many elements the blocks of a collective have, and who knows it.
 struct Counts {
@@ -42,7 +48,10 @@ struct Counts {
     uniform, // every block has `each` elements
     global,  // block b has table[b]; every rank knows all (allgatherv)
     local,   // rank a sends table[a * ranks + b] to b; a rank knows its row and its column (alltoallv)
-    rooted   // block b has table[b]; the root knows all, others their own (gatherv)
+    rooted,  // block b has table[b]; the root knows all, others their own (gatherv)
+    // Rank r has table[r] for each of its destinations (neighbor_allgatherv), or table[destinations_before(r) + k] for
+    // its k-th (neighbor_alltoallv); a rank knows what it sends and gets.
+    neighbours
   };
   Known known = Known::uniform;
   std::int64_t each = 0; // of irregular blocks their mean, which people alone are told: no rank need know it
@@ -63,19 +72,26 @@ struct Collective {
   Operation operation = Operation::sum;
   bool commutative = true; // of `operation`; false asks for schedules that keep rank order
   Rank root{0};
-  bool in_place = false; // bcast always is
+  bool in_place = false;                           // bcast always is
+  std::shared_ptr<const Neighbourhood> neighbours; // of a collective of neighbours
 
   Bytes bytes() const { return Bytes{counts.each * type_bytes}; }
   bool has_root() const;
   bool reduces() const { return kumihimo::reduces(kind); }
   // Whether rank's input is the same memory as its output (as in MPI: at the root alone for reduce, gather, scatter).
   bool aliased(Rank rank) const;
+  // The most blocks of any rank's input or output.
+  std::int32_t most_blocks() const;
 };
 
-// An n-element collective of the built-in types; type_bytes and commutative follow.
+// An n-element collective of the built-in types; type_bytes and commutative follow. Neighbours, unless others are
+// given, are those of a ring of all ranks.
 Collective make_collective(CollectiveKind kind, std::int32_t ranks, std::int64_t count,
                            DataType type = DataType::float64, Operation operation = Operation::sum, Rank root = Rank{0},
                            bool in_place = false);
+
+// The same question, of equal blocks, of other neighbours.
+Result<Collective> with_neighbours(Collective collective, std::shared_ptr<const Neighbourhood> neighbours);
 
 // The same question of irregular blocks: the v-form. `table` is as Counts says for its kind; only in alltoall has it an
 // entry for each pair.
@@ -86,5 +102,9 @@ Result<Collective> with_counts(Collective collective, std::vector<std::int64_t> 
 //   ramp: from nothing to twice the mean      random:SEED: up to twice the mean, a quarter of them empty
 // In place alltoall sends back as much as it gets, so its counts are symmetric.
 Result<std::vector<std::int64_t>> spread_counts(std::string_view spread, const Collective& collective);
+
+// Elements of block `block` of a rank's input or output, in a collective of neighbours; 0 of nobody's, in the v-forms.
+std::int64_t elements_to(const Collective& collective, Rank rank, std::int64_t destination);
+std::int64_t elements_from(const Collective& collective, Rank rank, std::int64_t source);
 
 } // namespace kumihimo

@@ -28,6 +28,7 @@ namespace kumihimo {
 
 // What an extent counts in. `vector`: the one vector of a reduction or broadcast. The blocks: an array with one block
 // for each rank, as the rank's input or output buffer holds it; they differ only where counts are local (alltoallv).
+// In a collective of neighbours there is one for each destination (of neighbor_allgather, one) and one for each source.
 // The pairs: what every rank a has for every rank b in an alltoall of equal counts, by source (block a P + b) or by
 // destination (block b P + a). No buffer holds them all; a named scratch is a piece of them.
 enum class Layout : std::uint8_t { vector, input_blocks, output_blocks, pairs_by_source, pairs_by_destination };

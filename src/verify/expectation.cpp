@@ -30,6 +30,23 @@ std::vector<Wanted> every_block(const Collective& c, std::int32_t rank) {
   return list;
 }
 
+// What each source sends: its input, or of that its block for this edge. Nobody sends nothing, and its place stays.
+std::vector<Wanted> of_sources(const Collective& c, Rank rank) {
+  std::vector<Wanted> list;
+  std::int64_t first = 0;
+  const auto sources = c.neighbours->sources(rank);
+  for (std::size_t k = 0; k < sources.size(); ++k) {
+    const Neighbourhood::End from = sources[k];
+    const std::int64_t n = elements_from(c, rank, static_cast<std::int64_t>(k));
+    std::int64_t position = 0;
+    if (c.kind == CollectiveKind::neighbor_alltoall && from.exists())
+      for (std::int32_t b = 0; b < from.block; ++b) position += elements_to(c, Rank{from.rank}, b);
+    if (from.exists()) list.push_back({first, n, from.rank, from.rank + 1, position});
+    first += n;
+  }
+  return list;
+}
+
 } // namespace
 
 std::int64_t contributed(const Binding& binding) { return binding.input_elements(); }
@@ -56,6 +73,9 @@ std::vector<Wanted> wanted(const Binding& binding) {
   case CollectiveKind::allgather:
   case CollectiveKind::alltoall:
     return every_block(c, r);
+  case CollectiveKind::neighbor_allgather:
+  case CollectiveKind::neighbor_alltoall:
+    return of_sources(c, binding.rank());
   case CollectiveKind::scatter:
     return {{0, block_elements(c, r, r), root, root + 1, block_begin(c, r, r)}};
   case CollectiveKind::reduce_scatter:

@@ -82,6 +82,10 @@ Form form_of(const Extent& extent, const Binding& binding) {
   if (known == Counts::Known::uniform) return {block_number(extent), -1};
   Form form{extent, -1};
   for (RunList& list : form.extent.runs) simplify(list);
+  if (known == Counts::Known::neighbours) {
+    form.owner = binding.rank().value;
+    return form;
+  }
   if (known != Counts::Known::local) {
     form.extent.layout = Layout::input_blocks;
     return form;

@@ -14,7 +14,8 @@ struct Form {
 };
 
 // vector: the extent, fractions reduced. Blocks of uniform counts: how many blocks, not which. Blocks that every rank
-// counts alike: which. Local counts: one block is (source, destination); more need their owner.
+// counts alike: which. Local counts: one block is (source, destination); more, and those of neighbours, need their
+// owner.
 Form form_of(const Extent& extent, const Binding& binding);
 
 // Elements, at given values of the variables that the form names and in one segment. The binding is of any rank, or of

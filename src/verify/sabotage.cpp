@@ -43,9 +43,9 @@ Wrong last_segment(const Schedule& s) {
 }
 
 // Other elements, as many: the neighbouring part or block, or the halves of the whole exchanged.
-Extent moved(Extent e, std::int32_t ranks) {
+Extent moved(Extent e, std::int64_t blocks) {
   RunList& list = e.runs.front();
-  const std::int64_t units = e.layout == Layout::vector ? e.parts : ranks;
+  const std::int64_t units = e.layout == Layout::vector ? e.parts : blocks;
   if (list.count.is_constant() && list.count.constant() < units) {
     list.first = mod(list.first + 1, units - list.count.constant() + 1);
     return e;
@@ -61,8 +61,9 @@ Wrong wrong_chunk(const Schedule& s) {
     return is_data_send(step) && step.source.buffer.kind != Buffer::Kind::scratch;
   });
   if (!spot) return std::nullopt;
-  return with_step(s, *spot, [p = s.ranks()](Program&, const RoundContext&, Step& step) {
-    step.source.extent = moved(step.source.extent, p);
+  const Binding binding(s.collective, s.segments, spot->rank);
+  return with_step(s, *spot, [binding](Program&, const RoundContext&, Step& step) {
+    step.source.extent = moved(step.source.extent, binding.blocks_of(step.source.extent.layout));
   });
 }
 
@@ -178,7 +179,8 @@ Wrong doubled_contribution(const Schedule& s) {
 Wrong sequential_exchange(const Schedule& s) {
   if (s.collective.counts.known != Counts::Known::uniform) return std::nullopt; // an empty block breaks the circle
   if (s.collective.kind == CollectiveKind::scan || s.collective.kind == CollectiveKind::exscan)
-    return std::nullopt; // the last rank sends to nobody: there is no circle
+    return std::nullopt;                                        // the last rank sends to nobody: there is no circle
+  if (is_of_neighbours(s.collective.kind)) return std::nullopt; // which need not form one
   const auto spot = find_step(s, [](const Program&, const Lane&, const Round& round, const Step& step) {
     return is_data_send(step) && round.steps.size() == 2 && is_data_receive(round.steps[1]);
   });
@@ -393,6 +395,29 @@ Wrong permuted_block(const Schedule& s) {
   });
 }
 
+// What one neighbour sends twice changes places: blocks sent backwards are taken for those sent forwards.
+Wrong swapped_neighbours(const Schedule& s) {
+  if (s.collective.kind != CollectiveKind::neighbor_alltoall || s.collective.counts.each == 0) return std::nullopt;
+  const auto swap = [](Program& p) {
+    return visit_rounds(p, [](Lane&, std::int32_t, const RoundContext& c) {
+      auto& steps = c.round().steps;
+      for (Step& a : steps)
+        for (Step& b : steps)
+          if (&a < &b && is_data_receive(a) && is_data_receive(b) && a.peer == b.peer) {
+            std::swap(a.target, b.target);
+            return true;
+          }
+      return false;
+    });
+  };
+  if (s.collective.counts.irregular()) return std::nullopt; // the two may be empty
+  for (std::int32_t r = 0; r < s.ranks(); ++r) {
+    Program program = s.program(Rank{r});
+    if (swap(program)) return with_program(s, Rank{r}, [swap](Program& p) { swap(p); });
+  }
+  return std::nullopt;
+}
+
 // Every rank keeps the input that it was to exchange before all else.
 Wrong missing_shuffle(const Schedule& s) {
   if (s.collective.kind != CollectiveKind::allgather || s.collective.in_place) return std::nullopt;
@@ -423,7 +448,7 @@ Wrong wrong_height(const Schedule& s) {
   return wrong;
 }
 
-constexpr std::array<Sabotage, 21> list = {{
+constexpr std::array<Sabotage, 22> list = {{
     {"wrong_peer", "a message goes to the next rank", wrong_peer},
     {"wrong_chunk", "as many elements, but others", wrong_chunk},
     {"wrong_length", "half of the data", wrong_length},
@@ -443,6 +468,7 @@ constexpr std::array<Sabotage, 21> list = {{
     {"extra_receive", "a message is awaited twice", extra_receive},
     {"unwritten_output", "a part of the result never reaches the output", unwritten_output},
     {"permuted_block", "two blocks of a message change places", permuted_block},
+    {"swapped_neighbours", "two blocks of one neighbour change places", swapped_neighbours},
     {"missing_shuffle", "ranks keep the input that they were to exchange first", missing_shuffle},
     {"wrong_height", "a claim of fewer relays than there are", wrong_height},
 }};

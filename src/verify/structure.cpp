@@ -296,7 +296,8 @@ class Structure {
     const bool lacks = e.layout == Layout::vector ? elements < named : elements == 0 && may_hold_some(e);
     if (lacks) return find(fmt::format("{} the {}, which this rank has not", target ? "writes" : "reads", name));
     if (e.layout == Layout::vector) return;
-    if (c.counts.known == Counts::Known::local && (e.layout == Layout::input_blocks) != input)
+    const bool own_layouts = c.counts.known == Counts::Known::local || is_of_neighbours(c.kind);
+    if (own_layouts && (e.layout == Layout::input_blocks) != input)
       return find(fmt::format("names the {}'s blocks by the other buffer's layout", name));
     const bool single = input ? c.kind == CollectiveKind::gather || c.kind == CollectiveKind::allgather
                               : c.kind == CollectiveKind::scatter || c.kind == CollectiveKind::reduce_scatter;

@@ -70,7 +70,7 @@ class Checker {
     for_each_round_as_written(lane, schedule_.segments, [&](const Round& round, Values) {
       for (const Step& step : round.steps)
         for (const Chunk* chunk : {&step.source, &step.target}) {
-          const std::int64_t blocks = chunk->extent.layout == Layout::vector ? 1 : schedule_.ranks();
+          const std::int64_t blocks = chunk->extent.layout == Layout::vector ? 1 : most_blocks_;
           if (chunk->exists()) finest = std::max(finest, saturated(static_cast<Wide>(chunk->extent.parts) * blocks));
         }
     });
@@ -222,6 +222,7 @@ class Checker {
   Foci foci_;
   Report report_;
   std::vector<Finding> link_findings_;
+  const std::int64_t most_blocks_ = schedule_.collective.most_blocks();
   std::int64_t widest_window_ = 1;
   std::int64_t steps_of_segment_ = 0, finest_cut_ = 1;
   bool some_empty_ = false;

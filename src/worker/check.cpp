@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstring>
 #include <memory>
+#include <set>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -22,9 +23,9 @@ namespace kumihimo::worker {
 namespace {
 
 constexpr std::size_t guard_bytes = 64;
-constexpr std::byte guard{0xa5};
+constexpr std::byte guard = untouched;
 
-// Ordinary memory of the heap with a guard behind it.
+// Ordinary memory of the heap with a guard behind it, and in it until something is written.
 class Buffer {
  public:
   explicit Buffer(std::size_t bytes)
@@ -228,11 +229,23 @@ std::string wrong_in_barriers(const Job& job, const Checker& checker, plan::Plan
   return {};
 }
 
+bool names_a_source_twice(const Neighbourhood& n) {
+  for (std::int32_t r = 0; r < n.ranks(); ++r) {
+    std::set<std::int32_t> named;
+    for (const Neighbourhood::End source : n.sources(Rank{r}))
+      if (!named.insert(source.rank).second) return true;
+  }
+  return false;
+}
+
 // Where its own result tells nothing. Open MPI 4.1 lets sums of short integers end at the largest, where others wrap;
-// MPICH 4.0 crashes in a long MPI_Reduce in place at another root than 0.
+// MPICH 4.0 crashes in a long MPI_Reduce in place at another root than 0, and receives from the sources of a graph in
+// the order opposite to their list's, so that what one neighbour sends twice changes places.
 bool library_can(const mpi::Library& library, const Collective& c) {
   const bool is_short = !is_floating(c.type) && c.type != DataType::opaque && size_of(c.type) < 4;
   if (library.family == mpi::Family::open_mpi) return !(c.reduces() && c.operation == Operation::sum && is_short);
+  if (c.kind == CollectiveKind::neighbor_alltoall && !c.neighbours->is_cartesian())
+    return !names_a_source_twice(*c.neighbours);
   return !(c.kind == CollectiveKind::reduce && c.in_place && c.root.value != 0);
 }
 

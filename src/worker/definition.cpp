@@ -22,6 +22,18 @@ std::int64_t blocks_before(const Collective& c, std::int32_t from, std::int32_t 
   return sum;
 }
 
+std::vector<Piece> pieces_of_neighbours(const Collective& c, Rank rank) {
+  const bool one = c.kind == CollectiveKind::neighbor_allgather; // for all destinations
+  std::vector<Piece> pieces;
+  for (std::int64_t k = 0; const Neighbourhood::End from : c.neighbours->sources(rank)) {
+    Piece piece{from.rank, 0, elements_from(c, rank, k++)};
+    for (std::int32_t b = 0; !one && from.exists() && b < from.block; ++b)
+      piece.first += elements_to(c, Rank{from.rank}, b);
+    pieces.push_back(piece);
+  }
+  return pieces;
+}
+
 template <class T>
 T element(const std::byte* at, std::int64_t i) {
   T value;
@@ -66,6 +78,9 @@ std::vector<Piece> pieces_moved(const Collective& c, Rank rank) {
   case CollectiveKind::allgather:
     for (std::int32_t r = 0; r < c.ranks; ++r) pieces.push_back({r, 0, block(c, me, r)});
     return pieces;
+  case CollectiveKind::neighbor_allgather:
+  case CollectiveKind::neighbor_alltoall:
+    return pieces_of_neighbours(c, rank);
   case CollectiveKind::alltoall:
     for (std::int32_t r = 0; r < c.ranks; ++r) pieces.push_back({r, blocks_before(c, r, me), block(c, r, me)});
     return pieces;
@@ -96,6 +111,10 @@ Definition::Definition(const Collective& c, Rank rank, const Inputs& inputs, con
 
 void Definition::move(const std::vector<Piece>& pieces, const Inputs& inputs) {
   for (const Piece& piece : pieces) {
+    if (piece.from < 0) {
+      expected_.insert(expected_.end(), static_cast<std::size_t>(piece.count * c_.type_bytes), untouched);
+      continue;
+    }
     const Vector input = inputs(piece.from);
     const auto begin = input.begin() + piece.first * c_.type_bytes;
     expected_.insert(expected_.end(), begin, begin + piece.count * c_.type_bytes);

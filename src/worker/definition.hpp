@@ -19,7 +19,8 @@ struct Piece {
   bool operator==(const Piece&) const = default;
 };
 
-// One after the other in the result of `rank`, for collectives that only move data; where it has none, none.
+// One after the other in the result of `rank`, for collectives that only move data; where it has none, none. From rank
+// -1: memory that must stay as it is, where there is no neighbour.
 std::vector<Piece> pieces_moved(const Collective& collective, Rank rank);
 // The same elements of each of these ranks, in rank order, for those that reduce.
 std::vector<Piece> pieces_reduced(const Collective& collective, Rank rank);

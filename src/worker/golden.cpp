@@ -41,7 +41,7 @@ class Process {
         count_(schedule.segments.count) {
     const auto size = [&](std::int64_t elements) { return static_cast<std::size_t>(elements * bytes_); };
     input_ = input;
-    output_.resize(static_cast<std::size_t>(memory_.aliased ? memory_.shared_bytes : memory_.output_bytes));
+    output_.resize(static_cast<std::size_t>(memory_.aliased ? memory_.shared_bytes : memory_.output_bytes), untouched);
     if (memory_.aliased) std::copy(input.begin(), input.end(), output_.begin() + memory_.input_at);
     one_memory_ = memory_.aliased && schedule.claims.in_place_safe;
     for (const Scratch& s : program_.scratch) scratch_.emplace_back(size(binding_.scratch_elements(s, copies(s))));

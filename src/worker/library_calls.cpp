@@ -32,6 +32,7 @@ bool has_halves(CollectiveKind kind) {
 // Whether these can be called one after the other, in as many parts.
 bool can_be_called(const LibraryCall& call) {
   if (call.steps.empty() || call.parts < 1) return false;
+  if (std::any_of(call.steps.begin(), call.steps.end(), is_of_neighbours)) return false;
   if (call.parts > 1 && !(call.steps.size() == 1 && has_halves(call.steps[0]))) return false;
   for (std::size_t i = 1; i < call.steps.size(); ++i)
     if (leaves(call.steps[i - 1]) == Left::nothing || leaves(call.steps[i - 1]) != takes(call.steps[i])) return false;

@@ -15,17 +15,23 @@ class LibraryCollective {
   struct Handles {
     mpi::Handle type, operation;
   };
-  // All blocks are of one length. The library must outlive this.
+  // All blocks are of one length. The library must outlive this. Where the collective is one of neighbours, made and
+  // ended by all ranks together: it has a communicator of its own.
   LibraryCollective(const mpi::Library& library, const Collective& collective, Rank rank,
                     const std::optional<Handles>& handles = {});
+  ~LibraryCollective();
+  LibraryCollective(const LibraryCollective&) = delete;
+  LibraryCollective& operator=(const LibraryCollective&) = delete;
 
-  // In MPI_COMM_WORLD, on buffers as execute::Buffers has them: in place both are the start of one memory.
+  // In MPI_COMM_WORLD, or the ranks' neighbourhood, on buffers as execute::Buffers has them: in place both are the
+  // start of one memory.
   Status call(void* input, void* output) const;
 
  private:
   const mpi::Library& library_;
   mpi::CollectiveCall call_; // but for its buffers
   bool aliased_;
+  int made_ = 0; // MPI's code of making its communicator
 };
 
 } // namespace kumihimo::worker

@@ -1,5 +1,6 @@
 #include "worker/task.hpp"
 
+#include "collectives/neighbours/named.hpp"
 #include "worker/library_calls.hpp"
 
 #include <fmt/format.h>
@@ -73,7 +74,13 @@ Result<Collective> collective_of(const json& given, std::int32_t ranks) {
   read(given, "count", count);
   read(given, "root", root);
   read(given, "in_place", in_place);
-  return make_collective(*kind, ranks, count, *type, *operation, Rank{root}, in_place);
+  const Collective made = make_collective(*kind, ranks, count, *type, *operation, Rank{root}, in_place);
+  std::optional<std::string> neighbours;
+  read(given, "neighbours", neighbours);
+  if (!neighbours) return made;
+  auto named = named_neighbours(*neighbours, ranks);
+  if (!named) return named.error();
+  return with_neighbours(made, std::move(*named));
 }
 
 Result<Case> case_of(const json& given, std::int32_t ranks) {
@@ -181,6 +188,7 @@ json to_json(const Case& c, const Schedule& schedule) {
                  {"in_place", q.in_place}};
   if (q.reduces()) result["operation"] = name_of(q.operation);
   if (q.has_root()) result["root"] = q.root.value;
+  if (q.neighbours) result["neighbours"] = q.neighbours->name();
   return result;
 }
 

@@ -1,5 +1,7 @@
 #include "cases.hpp"
 
+#include "collectives/neighbours/named.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -41,9 +43,10 @@ class Sampler {
     Case c;
     Collective& collective = c.question.collective;
     collective = make_collective(variant_.kind, place_.space.ranks(), count);
+    if (collective.neighbours) collective = *with_neighbours(collective, neighbours());
     const auto root = static_cast<std::int32_t>(below(static_cast<std::uint64_t>(collective.ranks)));
     if (collective.has_root()) collective.root = Rank{root};
-    collective.in_place |= below(3) == 0;
+    collective.in_place |= below(3) == 0 && !collective.neighbours;
     const auto& all = all_arithmetic();
     c.question.arithmetic = all[below(4) == 0 ? 2 : below(all.size())];
     c.question.arithmetic.apply_to(collective);
@@ -55,12 +58,24 @@ class Sampler {
  private:
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
 
+  // Of the ranks' own shape, of other axes, of none.
+  std::shared_ptr<const Neighbourhood> neighbours() {
+    const std::int32_t ranks = place_.space.ranks();
+    const std::uint64_t dice = below(5);
+    std::string name = fmt::format("random:{}", below(1000));
+    if (dice < 2 && place_.space.has_shape()) name = "cart:" + place_.space.shape().text();
+    if (dice == 2) name = fmt::format("cart:1x{}mx1m", ranks);
+    if (dice == 3) name = ranks % 2 == 0 ? fmt::format("cart:{}mx2", ranks / 2) : fmt::format("cart:1x{}", ranks);
+    return *named_neighbours(name, ranks);
+  }
+
   // Two times out of three the default.
   void choose(const std::string& parameter, const Collective& collective, Parameters& p) {
     const std::uint64_t dice = below(6);
     if (parameter == "trees" && dice < 2) p.trees = 1 + static_cast<std::int64_t>(below(6));
     if (parameter == "window" && dice < 4) p.window = 1 + static_cast<std::int64_t>(below(4));
-    if (parameter == "throttle" && dice < 3) p.throttle = 1 + static_cast<std::int64_t>(below(5));
+    const bool graph = collective.neighbours && !collective.neighbours->is_cartesian();
+    if (parameter == "throttle" && dice < 3 && !graph) p.throttle = 1 + static_cast<std::int64_t>(below(5));
     if (parameter == "gap" && dice < 3) p.gap = static_cast<std::int64_t>(below(3));
     if (parameter == "inner" && dice < 2) p.inner = "linear";
     if (parameter == "outer" && dice < 4) {
@@ -115,9 +130,10 @@ std::string Case::name() const {
   const auto given = [](const char* what, const auto& value) {
     return value ? fmt::format(" {}={}", what, *value) : std::string();
   };
+  const std::string neighbours = c.neighbours ? ", neighbours " + c.neighbours->name() : "";
   return fmt::format("{}{} elements, {}, root {}{}{}{}{}{}{}{}{} default_segment_bytes={} seed={}",
                      spread.empty() ? "" : spread + " about ", c.counts.each, question.arithmetic.name(), c.root.value,
-                     c.in_place ? ", in place" : "", given("trees", parameters.trees),
+                     c.in_place ? ", in place" : neighbours, given("trees", parameters.trees),
                      given("segments", parameters.segments), given("segment_bytes", parameters.segment_bytes),
                      given("window", parameters.window), given("overlap", parameters.overlap),
                      given("throttle", parameters.throttle),

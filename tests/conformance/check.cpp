@@ -10,7 +10,7 @@ using execute::LoopbackOptions;
 namespace {
 
 constexpr std::size_t guard_bytes = 64;
-constexpr std::byte guard{0xa5};
+constexpr std::byte guard = untouched;
 
 // A buffer between guards.
 class Guarded {

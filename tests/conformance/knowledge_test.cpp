@@ -11,12 +11,26 @@ namespace {
 
 using namespace kumihimo;
 
+// What it sends, and what its sources send to it.
+bool knows_edge(const Collective& c, Rank rank, std::int64_t entry) {
+  const bool one = c.kind == CollectiveKind::neighbor_allgather;
+  const Neighbourhood& n = *c.neighbours;
+  const std::int64_t own = n.destinations_before(rank);
+  bool known =
+      one ? entry == rank.value : entry >= own && entry < own + static_cast<std::int64_t>(n.destinations(rank).size());
+  for (const Neighbourhood::End from : n.sources(rank))
+    if (from.exists()) known |= entry == (one ? from.rank : n.destinations_before(Rank{from.rank}) + from.block);
+  return known;
+}
+
 bool knows(const Collective& c, std::int64_t rank, std::int64_t entry) {
   switch (c.counts.known) {
   case Counts::Known::local:
     return entry / c.ranks == rank || entry % c.ranks == rank;
   case Counts::Known::rooted:
     return rank == c.root.value || entry == rank;
+  case Counts::Known::neighbours:
+    return knows_edge(c, Rank{static_cast<std::int32_t>(rank)}, entry);
   default:
     return true;
   }

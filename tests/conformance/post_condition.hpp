@@ -6,6 +6,8 @@
 
 namespace conformance {
 
+inline constexpr std::byte untouched{0xa5}; // what buffers hold before a run, and after where nothing is written
+
 class PostCondition {
  public:
   explicit PostCondition(kumihimo::Collective collective) : c_(std::move(collective)) {}
@@ -22,20 +24,22 @@ class PostCondition {
                                    const Buffer& output) const;
 
  private:
-  std::int64_t block(std::int32_t b) const;                    // elements of block b
-  std::int64_t pair(std::int32_t from, std::int32_t to) const; // of an alltoall
+  std::int64_t block(std::int32_t b) const;                       // elements of block b
+  std::int64_t pair(std::int32_t from, std::int32_t to) const;    // of an alltoall
+  std::int64_t edge(std::int32_t from, std::int64_t block) const; // of neighbours: what goes to the destination
   std::int64_t blocks_before(std::int32_t b) const;
   bool at_root(std::int32_t rank) const { return rank == c_.root.value; }
   Buffer slice(const Buffer& b, std::int64_t first, std::int64_t count) const;
 
   std::optional<std::string> wrong_reduction(const Arithmetic& arithmetic, const std::vector<Buffer>& inputs,
                                              std::int32_t rank, const Buffer& output) const;
-  // Where each element of the output comes from, one piece after the other from `begin`.
+  // Where each element of the output comes from, one piece after the other from `begin`; rank -1: from nowhere.
   struct Origin {
     std::int32_t rank;
     std::int64_t first, count;
   };
   std::vector<Origin> origins(std::int32_t rank, std::int64_t& begin) const;
+  std::vector<Origin> of_neighbours(std::int32_t rank) const;
 
   kumihimo::Collective c_;
 };

@@ -2,6 +2,7 @@
 // nodes (so that messages go over shared memory, point-to-point, and both), on shapes, with short, odd and long
 // vectors.
 #include "checks.hpp"
+#include "collectives/neighbours/named.hpp"
 #include "collectives/registry.hpp"
 #include "execute/mpi/library_reduction.hpp"
 #include "worker/check.hpp"
@@ -155,12 +156,21 @@ class Sampler {
     if (!is_vector_kind(variant_.kind)) count = (count + ranks_ - 1) / ranks_; // of a block, for memory as large
     Collective c = make_collective(variant_.kind, ranks_, count, pick.type, pick.operation);
     if (c.has_root()) c.root = Rank{static_cast<std::int32_t>(below(static_cast<std::uint64_t>(ranks_)))};
-    c.in_place |= variant_.kind != CollectiveKind::bcast && below(3) == 0;
+    if (c.neighbours) c = *with_neighbours(c, *named_neighbours(neighbours(), ranks_));
+    c.in_place |= variant_.kind != CollectiveKind::bcast && !c.neighbours && below(3) == 0;
     if (pick.type == DataType::opaque) {
       c.type_bytes = sizeof(Matrix);
       c.commutative = false;
     }
     return c;
+  }
+
+  // Axes, short ones and those that end among them, and graphs.
+  std::string neighbours() {
+    const bool even = ranks_ % 2 == 0;
+    const std::string names[] = {fmt::format("random:{}", below(1000)), fmt::format("cart:1x{}m", ranks_),
+                                 even ? fmt::format("cart:{}mx2", ranks_ / 2) : fmt::format("cart:{}x1m", ranks_)};
+    return names[below(std::size(names))];
   }
 
   Parameters parameters() {
@@ -192,7 +202,10 @@ struct Tried {
   std::string name() const {
     return fmt::format("{} {} on {}, nodes of {}, {} x {} {}, root {}{}", kumihimo::name_of(variant.kind), variant.name,
                        place.space.name(), place.ranks_per_node, question.counts.each, name_of(question.type),
-                       name_of(question.operation), question.root.value, question.in_place ? ", in place" : "");
+                       name_of(question.operation), question.root.value,
+                       question.in_place     ? ", in place"
+                       : question.neighbours ? ", neighbours " + question.neighbours->name()
+                                             : "");
   }
 };
 
@@ -351,7 +364,7 @@ bool check_that_wrong_results_are_found(Job& job) {
     if (reduces && (variant.kind != CollectiveKind::exscan || job.ranks() > 2))
       expect(wrong_operation_is_found(job, variant), variant.kind, "another operation");
   }
-  return good && done.size() == 11;
+  return good && done.size() == collective_kinds;
 }
 
 } // namespace kumihimo::mpi

@@ -75,6 +75,32 @@ TEST(Wisdom, BlocksThatDifferMoreThanAChoiceGainsAreNotItsOwn) {
   EXPECT_FALSE(choice.is_sound_for(9000, 9001));
 }
 
+TEST(Wisdom, TheLongestBlockFindsTheChoice) {
+  const auto entry = [](const char* algorithm, int from, int to) {
+    return json{{"collective", "allgather"},
+                {"algorithm", algorithm},
+                {"from_bytes", from},
+                {"to_bytes", to},
+                {"ratio_high", 0.5}};
+  };
+  const json file =
+      file_of(json::array({entry("bruck", 0, 99), entry("ring", 100, 999), entry("library", 1000, 9999)}));
+  const std::vector<Choice> all = parsed(file)->choices(CollectiveKind::allgather, {2, 1, 2});
+  const auto found = [&](std::vector<std::int64_t> lengths, bool at_any_price) -> std::string {
+    const auto of = with_counts(make_collective(CollectiveKind::allgather, 2, 0, DataType::uint8), std::move(lengths));
+    const Choice* const choice = choice_for(all, *of, at_any_price);
+    return choice ? choice->variant->name : "library";
+  };
+  EXPECT_EQ(found({500, 500}, false), "ring");
+  EXPECT_EQ(found({500, 250}, false), "ring");
+  EXPECT_EQ(found({500, 249}, false), "library"); // more than it gains
+  EXPECT_EQ(found({500, 0}, true), "ring");
+  EXPECT_EQ(found({110, 90}, false), "library");  // another one is for the shortest
+  EXPECT_EQ(found({1100, 600}, true), "library"); // whose mean is the ring's
+  const Collective equal = make_collective(CollectiveKind::allgather, 2, 50, DataType::uint8);
+  EXPECT_EQ(choice_for(all, equal, false)->variant->name, "bruck");
+}
+
 TEST(Wisdom, ChoicesWithoutFiguresAreForAllBlocksInTheirRange) {
   const Result<Wisdom> named = Wisdom::of_algorithm("ring", registry);
   ASSERT_TRUE(named.ok());

@@ -30,6 +30,8 @@ def wanted(dump: dict, rank: int) -> list[Counter]:
 
     if kind in ("allgather", "gather"):
         return gathered(lambda q: counts[q], lambda q: 0) if kind == "allgather" or rank == root else []
+    if kind.startswith("neighbor_"):
+        return of_neighbours(dump, rank)
     if kind == "alltoall":
         return gathered(lambda q: counts[q][rank], lambda q: sum(counts[q][:rank]))
     if kind in ("scatter", "reduce_scatter"):
@@ -46,11 +48,20 @@ def wanted(dump: dict, rank: int) -> list[Counter]:
     return summed(ranks, 0, counts) if ranks else []
 
 
+def of_neighbours(dump: dict, rank: int) -> list[Counter | None]:
+    """Each source's block for this edge, of neighbor_allgather its only one; what nobody sends is never written."""
+    output = []
+    for source, block, count in dump["sources"][rank]:
+        first = sum(dump["count"][source][:block]) if dump["collective"] == "neighbor_alltoall" else 0
+        output += [Counter({(source, first + i): 1}) if source >= 0 else None for i in range(count)]
+    return output
+
+
 def input_length(dump: dict, rank: int) -> int:
     kind, counts = dump["collective"], dump["count"]
-    if kind in ("allgather", "gather"):
+    if kind in ("allgather", "gather", "neighbor_allgather"):
         return counts[rank]
-    if kind == "alltoall":
+    if kind in ("alltoall", "neighbor_alltoall"):
         return sum(counts[rank])
     if kind in ("scatter", "reduce_scatter"):
         return sum(counts) if kind == "reduce_scatter" or rank == dump["root"] else 0

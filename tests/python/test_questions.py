@@ -10,6 +10,8 @@ from kumihimo import questions
 from kumihimo.errors import BadInput
 from kumihimo.questions import Question, Ranks
 
+FOUR = questions.rank_space(Ranks(ranks=4))
+
 
 @pytest.mark.parametrize(
     ("asked", "name", "ranks"),
@@ -72,9 +74,9 @@ def test_a_box_holds_its_ranks(axes, ranks_per_node):
 
 
 def test_a_collective_of_bytes_or_elements():
-    assert questions.collective(Question("bcast", bytes=1024), 4).count == 128
-    assert questions.collective(Question("bcast", bytes=1024, type="int32"), 4).count == 256
-    assert questions.collective(Question("bcast", count=0), 4).bytes == 0
+    assert questions.collective(Question("bcast", bytes=1024), FOUR).count == 128
+    assert questions.collective(Question("bcast", bytes=1024, type="int32"), FOUR).count == 256
+    assert questions.collective(Question("bcast", count=0), FOUR).bytes == 0
 
 
 @pytest.mark.parametrize(
@@ -93,7 +95,7 @@ def test_a_collective_of_bytes_or_elements():
 )
 def test_wrong_collectives_are_one_sentence(asked, said):
     with pytest.raises(BadInput) as caught:
-        questions.collective(asked, 4)
+        questions.collective(asked, FOUR)
     assert said in str(caught.value)
 
 

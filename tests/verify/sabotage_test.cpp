@@ -1,4 +1,5 @@
 // Every sabotage of every registered algorithm must be found, and the finding must say where.
+#include "collectives/neighbours/named.hpp"
 #include "collectives/registry.hpp"
 #include "verify/sabotage.hpp"
 #include "verify/verify.hpp"
@@ -23,6 +24,10 @@ std::vector<Subject> subjects(const RankSpace& space, std::int64_t count) {
     Result<Schedule> s = v.build(c, space, p);
     if (!s) s = v.build(c, space, {});
     if (s) list.push_back({std::string(name_of(v.kind)) + " " + v.name, *s});
+    if (c.neighbours && space.has_shape()) { // among them neighbours on both sides of one rank
+      s = v.build(*with_neighbours(c, *named_neighbours("cart:" + space.shape().text(), c.ranks)), space, {});
+      list.push_back({std::string(name_of(v.kind)) + " " + v.name + " of the shape", *s});
+    }
     if (known_in(v.kind) == Counts::Known::uniform) continue;
     s = v.build(*with_counts(c, *spread_counts("random:3", c)), space, {});
     if (s) list.push_back({std::string(name_of(v.kind)) + "v " + v.name, *s});

@@ -32,11 +32,21 @@ class Case:
     in_place: bool = False
     shape: str | None = None
     ranks_per_node: int | None = None
+    neighbours: str | None = None
     parameters: dict = field(default_factory=dict)
 
     @property
     def question(self) -> Question:
-        return Question(self.collective, self.count, self.bytes, self.type, self.operation, self.root, self.in_place)
+        return Question(
+            self.collective,
+            self.count,
+            self.bytes,
+            self.type,
+            self.operation,
+            self.root,
+            self.in_place,
+            neighbours=self.neighbours,
+        )
 
 
 def rank_space(case: Case, ranks: int) -> _topology.RankSpace:
@@ -65,7 +75,7 @@ def _row_of_nodes(ranks: int, each: int) -> _topology.RankSpace:
 def as_task(case: Case, ranks: int) -> dict:
     """The case as the worker reads it. All that can be wrong with it is found here, before anything is started."""
     space = rank_space(case, ranks)
-    collective = questions.collective(case.question, ranks)
+    collective = questions.collective(case.question, space)
     if collective.longest_buffer_bytes > MOST_BYTES:
         raise BadInput(
             f"buffers of at most {MOST_BYTES} bytes, as MPI's own call counts in int",
@@ -76,15 +86,17 @@ def as_task(case: Case, ranks: int) -> dict:
         variant.build(collective, space, questions.parameters(**case.parameters))
     task = asdict(case)
     task.pop("bytes")
-    return {**task, "count": collective.count, "shape": case.shape or NODE}
+    neighbours = case.neighbours or collective.neighbours
+    return {**task, "count": collective.count, "shape": case.shape or NODE, "neighbours": neighbours}
 
 
 def applies(case: Case, ranks: int) -> bool:
     """Whether the algorithm fits the question."""
-    collective = questions.collective(case.question, ranks)
+    space = rank_space(case, ranks)
+    collective = questions.collective(case.question, space)
     try:
         _collectives.find(case.collective, case.algorithm).build(
-            collective, rank_space(case, ranks), questions.parameters(**case.parameters)
+            collective, space, questions.parameters(**case.parameters)
         )
     except NotApplicable:
         return False

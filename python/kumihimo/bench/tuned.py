@@ -128,7 +128,8 @@ def finals(tuning: Tuning, choices: Choices, name: str = "finals") -> Choices:
 
 
 def survey(tuning: Tuning, sizes: Sequence[int]) -> list[dict]:
-    rest = {k: getattr(tuning.case, k) for k in ("type", "operation", "root", "in_place", "shape", "ranks_per_node")}
+    names = ("type", "operation", "root", "in_place", "shape", "ranks_per_node", "neighbours")
+    rest = {name: getattr(tuning.case, name) for name in names}
     cases = cases_of_all(tuning.case.collective, ranks=tuning.ranks, sizes=sizes, **rest)
     cases = [case for case in cases if tuning.allowed(case.algorithm)]
     return launched(tuning, "survey", cases, tuning.effort.survey_seconds)

@@ -7,7 +7,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from kumihimo import bench, launched, mpi
+from kumihimo import bench, launched, mpi, questions
 from kumihimo.bench import formats, tuned
 from kumihimo.bench.cases import NODE, sizes_of
 from kumihimo.cli import options, output, waiting
@@ -51,6 +51,7 @@ def command(
     operation: options.Operation = "sum",
     root: options.Root = 0,
     in_place: options.InPlace = False,
+    neighbours: options.Neighbours = None,
     trees: options.Trees = None,
     segment_bytes: options.SegmentBytes = None,
     segments: options.Segments = None,
@@ -108,6 +109,7 @@ def command(
             in_place=in_place,
             shape=shape,
             ranks_per_node=ranks_per_node,
+            neighbours=questions.neighbours_named(neighbours),
             parameters=parameters,
         ),
         sizes=sizes_asked(collective, sizes),
@@ -152,7 +154,7 @@ class Asked:
     @property
     def rest(self) -> dict:
         """What all cases share beside the collective."""
-        names = ("type", "operation", "root", "in_place", "shape", "ranks_per_node")
+        names = ("type", "operation", "root", "in_place", "shape", "ranks_per_node", "neighbours")
         return {name: getattr(self.case, name) for name in names}
 
 

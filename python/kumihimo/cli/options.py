@@ -72,4 +72,12 @@ Counts = Annotated[
         help="Irregular blocks (allgatherv ...): 0,5,1MiB; or about a length: zeros, one_huge, ramp, random:SEED.",
     ),
 ]
+Neighbours = Annotated[
+    Optional[str],
+    typer.Option(
+        "--neighbours",
+        metavar="N",
+        help="Whose neighbours ranks are (neighbor_allgather ...): cart:4x3mx2, graph:FILE, random:SEED.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")]

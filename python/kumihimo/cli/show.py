@@ -44,6 +44,7 @@ def command(
     inner: options.Inner = None,
     outer: options.Outer = None,
     counts: options.Counts = None,
+    neighbours: options.Neighbours = None,
     expand: Annotated[
         bool, typer.Option("--expand", help="All steps of all ranks, loops expanded (needs --count and --json).")
     ] = False,
@@ -58,10 +59,11 @@ def command(
     asked = questions.Question(collective, count, None, type_, operation, root, in_place, counts)
     if bytes_ is not None or (count is None and not questions.is_listed(counts)):
         asked.bytes = parse_size(bytes_ or DEFAULT_BYTES)
+    asked.neighbours = questions.neighbours_named(neighbours)
     space = questions.rank_space(questions.Ranks(shape, ranks, ranks_per_node))
     variant = _collectives.find(collective, algorithm)
     schedule = variant.build(
-        questions.collective(asked, space.ranks),
+        questions.collective(asked, space),
         space,
         questions.parameters(
             trees=trees,

@@ -43,6 +43,7 @@ def command(
     inner: options.Inner = None,
     outer: options.Outer = None,
     counts: options.Counts = None,
+    neighbours: options.Neighbours = None,
     every_round: Annotated[bool, typer.Option("--every-round", help="None of a long loop's by a sample.")] = False,
     links: Annotated[bool, typer.Option("--links", help="The bytes of every link (JSON), or the busiest.")] = False,
     as_json: options.Json = False,
@@ -53,10 +54,11 @@ def command(
     """
     if model not in simulation.MODELS:
         raise BadInput(f"a model is one of {', '.join(simulation.MODELS)}", f"'{model}'")
+    named = questions.neighbours_named(neighbours)
     place = simulation.Place(box, dead or [], routing)
     asked = simulation.Asked(
         simulation.on(machines.load(machine), Ranks(shape, ranks, ranks_per_node), place),
-        Question(collective, type=type_, operation=operation, root=root, counts=counts),
+        Question(collective, type=type_, operation=operation, root=root, counts=counts, neighbours=named),
         algorithm,
         {
             "trees": trees,
@@ -113,6 +115,8 @@ def print_results(asked: simulation.Asked, results: list[dict], passed_over: lis
     print(f"{first['collective']} on {place}, {first['ranks']} ranks, model {asked.model}")
     if asked.machine.family not in ("torus", "single_node"):
         print(asked.machine.network)
+    if "neighbours" in first:
+        print(f"neighbours {first['neighbours']}")
     if asked.machine.losses:
         print(asked.machine.losses)
     for title, apart in (("", False), ("Apart: our own extensions of published algorithms", True)):

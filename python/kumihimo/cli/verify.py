@@ -46,6 +46,7 @@ def command(
     inner: options.Inner = None,
     outer: options.Outer = None,
     counts: options.Counts = None,
+    neighbours: options.Neighbours = None,
     samples: Annotated[int, typer.Option(min=0, metavar="N", help="Samples of schedules too large to execute.")] = 6,
     seed: Annotated[int, typer.Option(min=0, metavar="N", help="Of the samples.")] = 1,
     as_json: options.Json = False,
@@ -85,6 +86,7 @@ def command(
         samples,
         seed,
         counts,
+        questions.neighbours_named(neighbours),
     )
     results, passed_over = waiting.interruptibly(lambda: work(asked))
     if not results:
@@ -188,7 +190,8 @@ def print_cases(results: list[dict]) -> None:
     """A table a question; all its cases differ in the algorithm alone."""
     asked: dict[str, list[dict]] = {}
     for r in results:
-        asked.setdefault(f"{r['collective']} of {elements(r)} on {r['space']}", []).append(r)
+        neighbours = f", neighbours {r['neighbours']}" if "neighbours" in r else ""
+        asked.setdefault(f"{r['collective']} of {elements(r)} on {r['space']}{neighbours}", []).append(r)
     columns = ("algorithm", "segments>", "steps>", "time>", "verdict", "same bits on all", "checked")
     for number, (title, group) in enumerate(asked.items()):
         if number:

@@ -20,7 +20,7 @@ def trees() -> list[dict]:
 def _trees_of(text: str) -> dict:
     shape = _topology.Shape.parse(text)
     space = _topology.RankSpace.box(shape)
-    question = questions.collective(Question("bcast", count=ELEMENTS), space.ranks)
+    question = questions.collective(Question("bcast", count=ELEMENTS), space)
     schedule = _collectives.find("bcast", SUBJECT).build(question, space)
     programs = json.loads(_export.expanded_json(schedule))["programs"]
     lanes = sorted({lane["lane"] for program in programs for lane in program})

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kumihimo import _collectives, mpi, questions
-from kumihimo.bench.cases import NODE, NONE, Case, sizes_of
+from kumihimo.bench.cases import NODE, NONE, Case, rank_space, sizes_of
 
 COLLECTIVES = (  # the most used first
     *("allreduce", "bcast", "reduce"),
@@ -67,7 +67,7 @@ class Target:
         if not self.fixed_order:
             return True
         variant = _collectives.find(self.collective, algorithm)
-        question = questions.collective(replace(self.case, bytes=8).question, self.ranks)
+        question = questions.collective(replace(self.case, bytes=8).question, rank_space(self.case, self.ranks))
         return variant.guarantees(question)["independent_of_placement"]
 
     def __str__(self) -> str:

@@ -117,6 +117,11 @@ using CancelRequest = int (*)(void* state, int complete);
   X(Reduce_scatter_block, (const void*, void*, int, Handle, Handle, Handle))                                           \
   X(Scan, (const void*, void*, int, Handle, Handle, Handle))                                                           \
   X(Exscan, (const void*, void*, int, Handle, Handle, Handle))                                                         \
+  X(Cart_create, (Handle, int, const int*, const int*, int, Handle*))                                                  \
+  X(Dist_graph_create_adjacent,                                                                                        \
+    (Handle, int, const int*, const int*, int, const int*, const int*, Handle, int, Handle*))                          \
+  X(Neighbor_allgather, (const void*, int, Handle, void*, int, Handle, Handle))                                        \
+  X(Neighbor_alltoall, (const void*, int, Handle, void*, int, Handle, Handle))                                         \
   X(Reduce_local, (const void*, void*, int, Handle, Handle))                                                           \
   X(Type_contiguous, (int, Handle, Handle*))                                                                           \
   X(Type_size, (Handle, int*))                                                                                         \

@@ -26,6 +26,10 @@ int make(const Functions& mpi, const CollectiveCall& c) {
     return mpi.Reduce_scatter_block(c.send, c.receive, c.count, c.type, c.operation, c.communicator);
   case CollectiveKind::alltoall:
     return mpi.Alltoall(c.send, c.count, c.type, c.receive, c.count, c.type, c.communicator);
+  case CollectiveKind::neighbor_allgather:
+    return mpi.Neighbor_allgather(c.send, c.count, c.type, c.receive, c.count, c.type, c.communicator);
+  case CollectiveKind::neighbor_alltoall:
+    return mpi.Neighbor_alltoall(c.send, c.count, c.type, c.receive, c.count, c.type, c.communicator);
   }
   return 0;
 }

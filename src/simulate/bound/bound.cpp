@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <set>
 
 namespace kumihimo::simulation {
 
@@ -39,7 +40,29 @@ double mean_count(const Collective& c) {
          static_cast<double>(table.size());
 }
 
-Volume volume_of(const Collective& c, const Layout& l) {
+// Bytes between neighbours on different nodes, of the node that has most. What one rank sends to all of its
+// destinations leaves its node once at least, and enters another once.
+Volume volume_of_neighbours(const Collective& c, const Network& network) {
+  std::vector<double> leaving(static_cast<std::size_t>(network.machine().topology->nodes())), entering = leaving;
+  const std::vector<std::int32_t>& node = network.nodes();
+  const bool one = c.kind == CollectiveKind::neighbor_allgather;
+  for (std::int32_t r = 0; r < c.ranks; ++r) {
+    std::set<std::int32_t> told = {node[static_cast<std::size_t>(r)]};
+    for (std::int64_t k = 0; const Neighbourhood::End to : c.neighbours->destinations(Rank{r})) {
+      const double n = static_cast<double>(elements_to(c, Rank{r}, k++) * c.type_bytes);
+      if (!to.exists() || node[to.rank] == node[r]) continue;
+      const bool first = told.insert(node[to.rank]).second;
+      if (!one || first) entering[node[to.rank]] += n;
+      if (!one || (first && told.size() == 2)) leaving[node[r]] += n;
+    }
+  }
+  return {
+      std::max(*std::max_element(leaving.begin(), leaving.end()), *std::max_element(entering.begin(), entering.end())),
+      0};
+}
+
+Volume volume_of(const Collective& c, const Network& network, const Layout& l) {
+  if (c.neighbours) return volume_of_neighbours(c, network);
   const double n = mean_count(c) * static_cast<double>(c.type_bytes), ranks = static_cast<double>(l.ranks),
                nodes = static_cast<double>(l.nodes), inside = ranks / nodes;
   const bool even = !c.counts.table;
@@ -65,6 +88,9 @@ Volume volume_of(const Collective& c, const Layout& l) {
     return {n * outside, n * (ranks - 1)};
   case CollectiveKind::alltoall:
     return {n * outside * inside, 0};
+  case CollectiveKind::neighbor_allgather:
+  case CollectiveKind::neighbor_alltoall:
+    break; // above
   }
   return {};
 }
@@ -90,6 +116,9 @@ double across(const Collective& c, double ranks, double share) {
     return n * ranks * (even ? 1 - share : 0.5); // all of the side that has more
   case CollectiveKind::alltoall:
     return even ? n * ranks * ranks * share * (1 - share) : 0;
+  case CollectiveKind::neighbor_allgather:
+  case CollectiveKind::neighbor_alltoall:
+    return 0; // all neighbours may be on one side
   }
   return 0;
 }
@@ -115,17 +144,36 @@ double fastest(const Network& network, std::int32_t first, std::int32_t count) {
   return count == 0 ? 0 : *std::max_element(begin, begin + count);
 }
 
+double seconds_over(std::int32_t hops, const Machine& m) {
+  return m.software.message_cost.value.value + m.software.relay_latency.value.value +
+         hops * m.network.hop_latency.value.value;
+}
+
+// To the farthest of all neighbours that get anything.
+double latency_of_neighbours(const Collective& c, const Network& network) {
+  const Machine& m = network.machine();
+  double longest = 0;
+  for (std::int32_t r = 0; r < c.ranks; ++r)
+    for (std::int64_t k = 0; const Neighbourhood::End to : c.neighbours->destinations(Rank{r})) {
+      if (elements_to(c, Rank{r}, k++) == 0 || !to.exists() || to.rank == r) continue;
+      const NodeId here{network.nodes()[r]}, there{network.nodes()[to.rank]};
+      longest = std::max(longest, here == there ? m.node.shared_memory_latency.value.value
+                                                : seconds_over(m.topology->distance(here, there), m));
+    }
+  return longest;
+}
+
 // From the root, or from anywhere where all depend on all, to the farthest rank.
 double latency(const Collective& c, const Network& network, const Layout& l) {
   const Machine& m = network.machine();
+  if (c.neighbours) return latency_of_neighbours(c, network);
   if (l.ranks < 2 || (c.kind != CollectiveKind::barrier && mean_count(c) == 0)) return 0;
   if (l.nodes < 2) return m.node.shared_memory_latency.value.value;
   const NodeId root{network.nodes()[c.root.value]};
   std::int32_t farthest = 0;
   for (const std::int32_t node : network.nodes())
     farthest = std::max(farthest, m.topology->distance(root, NodeId{node}));
-  return m.software.message_cost.value.value + m.software.relay_latency.value.value +
-         farthest * m.network.hop_latency.value.value;
+  return seconds_over(farthest, m);
 }
 
 double bytes_of(const Collective& c) {
@@ -149,7 +197,7 @@ std::optional<double> offloaded(const Collective& c, const Network& network, con
 
 std::vector<LowerBound> lower_bounds(const Collective& collective, const Network& network) {
   const Layout l = layout_of(network);
-  const Volume v = volume_of(collective, l);
+  const Volume v = volume_of(collective, network, l);
   const Machine& m = network.machine();
   const std::int32_t nodes = m.topology->nodes();
   const auto over = [](double bytes, double rate) { return Seconds{rate > 0 ? bytes / rate : 0}; };

@@ -28,6 +28,10 @@ std::int64_t elements_of_block(const Collective& c, Layout layout, std::int64_t 
   switch (c.counts.known) {
   case Counts::Known::uniform:
     return c.counts.each;
+  case Counts::Known::neighbours: {
+    const Rank r{static_cast<std::int32_t>(rank)};
+    return layout == Layout::input_blocks ? elements_to(c, r, block) : elements_from(c, r, block);
+  }
   case Counts::Known::local:
     return layout == Layout::input_blocks ? (*table)[rank * c.ranks + block] : (*table)[block * c.ranks + rank];
   default:

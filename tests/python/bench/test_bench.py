@@ -83,6 +83,18 @@ def test_every_kind_is_right_and_measured_beside_the_librarys_own(family):
         assert r["library"]["bitwise"]
 
 
+@pytest.mark.parametrize("neighbours", ["cart:2x2", "cart:1x4m", "random:5", "edges:0>1,0>1,3>3"])
+@pytest.mark.parametrize("collective", ["neighbor_allgather", "neighbor_alltoall"])
+def test_neighbours_are_served_as_by_the_library(kumihimo, collective, neighbours):
+    asked = ("bench", collective, "--ranks", "4", "--neighbours", neighbours, "--bytes", "8,64KiB", "--json")
+    checked = kumihimo(*asked, "--check")
+    assert (checked.code, checked.err) == (0, "")
+    assert all(r["right"] for r in json.loads(checked.out)["results"])
+    measured = json.loads(kumihimo(*asked).out)["results"]
+    assert [r["bytes"] for r in measured] == [8, 2**16]
+    assert all(r["bitwise"] and r["seconds"] > 0 and r["library"]["seconds"] > 0 for r in measured)
+
+
 def test_a_bound_is_of_all_bytes_that_move():
     """An alltoall of blocks moves what an allreduce of a vector of 4 blocks does on 4 ranks."""
     asked = [Case("alltoall", "linear", bytes=262144), Case("allreduce", "ring", bytes=1048576)]

@@ -104,6 +104,13 @@ def test_counts_one_by_one(kumihimo):
     assert "gather of irregular blocks, 0 to 128 elements of float64" in shown
 
 
+@pytest.mark.parametrize("neighbours", ["cart:2x3m", "cart:1x6", "random:3"])
+def test_of_any_neighbours(kumihimo, neighbours):
+    asked = ("--ranks", "6", "--count", "3", "--neighbours", neighbours)
+    check(expanded(kumihimo, "neighbor_alltoall", "direct", *asked))
+    check(expanded(kumihimo, "neighbor_alltoall", "direct", *asked, "--counts", "random:2"))
+
+
 def test_levels_of_any_algorithms(kumihimo):
     asked = ("--shape", "4x2", "--ranks-per-node", "2", "--count", "40", "--segments", "3")
     dump = expanded(kumihimo, "allreduce", "hierarchical", *asked, "--inner", "linear", "--outer", "swing")

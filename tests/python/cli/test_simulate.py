@@ -43,6 +43,27 @@ def test_one_object_with_a_result_for_each_case(kumihimo):
     assert told["wall_seconds"] > 0 and told["peak_rss_bytes"] > 1_000_000
 
 
+def test_neighbours_of_the_shape_cost_no_link_twice(kumihimo):
+    asked = (
+        "simulate",
+        "neighbor_alltoall",
+        "--machine",
+        "k-computer",
+        "--shape",
+        "4x3x4",
+        "--bytes",
+        "1MiB",
+        "--json",
+    )
+    (near,) = results(kumihimo(*asked, "--links"))
+    assert near["neighbours"] == "cart:4x3x4"
+    loads = [load for load in near["link_bytes"] if load]
+    assert set(loads) == {2**20} and len(loads) == 48 * 6
+    (far,) = results(kumihimo(*asked, "--links", "--neighbours", "cart:12x4"))
+    assert far["neighbours"] == "cart:12x4" and far["seconds"] >= far["bound_seconds"] > 0
+    assert sum(far["link_bytes"]) > 48 * 4 * 2**20  # some are several links apart
+
+
 def test_all_lists_each_algorithm_once_and_says_what_does_not_fit(kumihimo):
     told = json.loads(kumihimo(*SMALL, "--bytes", "1MiB", "--json").out)
     names = [r["algorithm"] for r in told["results"]]

@@ -25,12 +25,45 @@ def test_irregular_counts(kumihimo):
     ended = kumihimo("verify", "--counts", "one_huge", "--count", "7")
     assert (ended.code, ended.err) == (0, "")
     assert {line.split()[0] for line in ended.out.splitlines()[1:-2]} == {
-        *("allgather", "alltoall", "reduce_scatter", "gather", "scatter")
+        *("allgather", "alltoall", "reduce_scatter", "gather", "scatter", "neighbor_allgather", "neighbor_alltoall")
     }
     assert "WRONG" not in ended.out
     ended = kumihimo("verify", "allgather", "--ranks", "4", "--counts", "0,3,0,9", "--json")
     told = json.loads(ended.out)["results"]
     assert told and all(case["ok"] and case["irregular"] and case["count"] == 3 for case in told)
+
+
+def test_neighbours(kumihimo, tmp_path):
+    told = {}
+    (tmp_path / "edges").write_text("# from to\n0 1\n0 1\n\n3 3  # itself\n")
+    for neighbours in ("cart:2x2m", "random:5", f"graph:{tmp_path}/edges"):
+        ended = kumihimo(
+            *("verify", "neighbor_alltoall", "--ranks", "4", "--count", "7", "--neighbours", neighbours, "--json")
+        )
+        assert (ended.code, ended.err) == (0, "")
+        (case,) = json.loads(ended.out)["results"]
+        assert case["ok"] and case["coverage"]["exact"]
+        told[case["neighbours"]] = case["coverage"]["steps"]
+    assert told["graph of 3 edges"] == 5  # two messages, and a copy
+    assert set(told) == {"cart:2x2m", "random:5", "graph of 3 edges"}
+    by_shape = json.loads(kumihimo("verify", "neighbor_allgather", "--shape", "3x2m", "--json").out)["results"]
+    assert [case["neighbours"] for case in by_shape] == ["cart:3x2m"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("neighbor_alltoall", "--neighbours", "cart:3x3"), "axes of 4 ranks"),
+        (("neighbor_alltoall", "--neighbours", "edges:0>4"), "a rank from 0 to 3"),
+        (("neighbor_alltoall", "--neighbours", "ring"), "neighbours are cart:"),
+        (("neighbor_alltoall", "--neighbours", "graph:/nowhere"), "a file of edges"),
+        (("alltoall", "--neighbours", "cart:4"), "neighbours of neighbor_allgather or"),
+        (("neighbor_alltoall", "--throttle", "1", "--neighbours", "random:3"), "in no order that all ranks share"),
+    ],
+)
+def test_wrong_neighbours_are_said(kumihimo, arguments, said):
+    ended = kumihimo("verify", *arguments, "--ranks", "4", "--count", "7")
+    assert ended.code != 0 and said in ended.err and len(ended.err.splitlines()) == 1
 
 
 def test_one_case_as_json(kumihimo):
