@@ -1,7 +1,8 @@
 # A layer is one folder under src/: a static library kumihimo_<folder> of all its .cpp files, headers beside them.
 # DEPENDS names the layers below it and is the whole rule of who may include whom: a layer sees the headers of no other
 # (each layer's headers are reached as <folder>/file.hpp through a directory of links holding that folder alone).
-# LIBRARIES names outside libraries.
+# LIBRARIES names outside libraries. APART names sources that are compiled by themselves also where others are compiled
+# several at a time (unity builds, ADR 0018), since a name of theirs means something else in a neighbour.
 set(KUMIHIMO_HEADERS ${PROJECT_BINARY_DIR}/headers)
 
 add_library(kumihimo_options INTERFACE)
@@ -17,9 +18,10 @@ if(KUMIHIMO_SANITIZE) # for every target, programs too: half a sanitized program
 endif()
 
 function(kumihimo_layer name)
-  cmake_parse_arguments(ARG "ALIGNED" "" "DEPENDS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "ALIGNED" "" "DEPENDS;LIBRARIES;APART" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "_main\\.cpp$")
+  set_source_files_properties(${ARG_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   set(view ${KUMIHIMO_HEADERS}/${name})
   file(MAKE_DIRECTORY ${view})
   file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${view}/${name} SYMBOLIC)
@@ -39,15 +41,20 @@ function(kumihimo_layer name)
   target_link_libraries(kumihimo_${name} ${scope} ${ARG_DEPENDS} ${ARG_LIBRARIES})
 endfunction()
 
-# One test executable a folder: tests/<folder>/*_test.cpp, with GoogleTest, linked to the layers named. THREADS: what it
-# tests knows threads, and is looked at by the thread sanitizer; the pure layers know none.
+# One test executable a folder: tests/<folder>/*_test.cpp, with GoogleTest, linked to the layers named. APART as above.
+# THREADS: what it tests knows threads, and is looked at by the thread sanitizer; the pure layers know none.
+# UNSANITIZED: tests (in GoogleTest's patterns) that the sanitizers leave out, which make them ten to forty times as long:
+# those that touch no code that a smaller case beside them does not. The build without sanitizers runs all.
+# SHARDS: what takes long is this many tests of ctest, begun first, so that no processor waits for one program.
 function(kumihimo_tests name)
-  cmake_parse_arguments(ARG "THREADS" "TIMEOUT" "DEPENDS;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "THREADS" "TIMEOUT;SHARDS" "DEPENDS;LIBRARIES;LABELS;APART;UNSANITIZED" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
   endif()
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  set_source_files_properties(${ARG_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   add_executable(${name}_tests ${sources})
+  set_target_properties(${name}_tests PROPERTIES UNITY_BUILD ON) # half of the time is GoogleTest's headers
   list(TRANSFORM ARG_DEPENDS PREPEND kumihimo_)
   target_link_libraries(${name}_tests PRIVATE kumihimo_options ${ARG_DEPENDS} ${ARG_LIBRARIES} GTest::gtest GTest::gtest_main)
   target_include_directories(${name}_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
@@ -56,6 +63,21 @@ function(kumihimo_tests name)
   else()
     list(APPEND ARG_LABELS pure)
   endif()
-  add_test(NAME ${name} COMMAND ${name}_tests)
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "cpp;${ARG_LABELS}")
+  set(environment "")
+  if(KUMIHIMO_SANITIZE AND ARG_UNSANITIZED)
+    list(JOIN ARG_UNSANITIZED ":" left_out)
+    set(environment "GTEST_FILTER=-${left_out}")
+  endif()
+  if(NOT ARG_SHARDS)
+    add_test(NAME ${name} COMMAND ${name}_tests)
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "cpp;${ARG_LABELS}"
+      ENVIRONMENT "${environment}")
+    return()
+  endif()
+  foreach(shard RANGE 1 ${ARG_SHARDS})
+    math(EXPR index "${shard} - 1")
+    add_test(NAME ${name}.${shard} COMMAND ${name}_tests)
+    set_tests_properties(${name}.${shard} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "cpp;${ARG_LABELS}" COST 1000
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${ARG_SHARDS};GTEST_SHARD_INDEX=${index};${environment}")
+  endforeach()
 endfunction()

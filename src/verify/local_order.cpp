@@ -7,7 +7,7 @@
 namespace kumihimo::verify {
 namespace {
 
-constexpr std::int64_t most_entries = 1 << 24;
+constexpr std::int64_t most_kept = 1 << 24;
 
 std::int32_t index_of(const Program& program, LaneId id) {
   for (std::size_t l = 0; l < program.lanes.size(); ++l)
@@ -53,7 +53,7 @@ std::vector<std::vector<Wait>> waits_of(const Program& program, Segments segment
 LocalOrder::LocalOrder(const std::vector<std::int64_t>& windows, const std::vector<std::vector<Wait>>& waits,
                        std::int64_t segments)
     : lanes_(static_cast<std::int64_t>(windows.size())), segments_(segments),
-      kept_(std::min(segments, std::max<std::int64_t>(most_entries / std::max<std::int64_t>(lanes_ * lanes_, 1), 64))),
+      kept_(std::min(segments, std::max<std::int64_t>(most_kept / std::max<std::int64_t>(lanes_ * lanes_, 1), 64))),
       complete_(static_cast<std::size_t>(lanes_ * lanes_ * kept_), 0) {
   // What holds when segment s begins holds when a later one begins, and what holds when a segment begins holds when it
   // is complete. Lanes are begun in any order that the waits allow.

@@ -1,6 +1,6 @@
 #include "machine/machine.hpp"
 #include "machine/numbers.hpp"
-#include "sample.hpp"
+#include "parsed.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -9,7 +9,6 @@ namespace kumihimo {
 namespace {
 
 Machine sample(const std::string& more = "") { return *parse_machine(Sample().append(more).text(), "small.toml"); }
-Shape shape(std::string_view text) { return *Shape::parse(text); }
 
 TEST(Machine, GivesAJobItsOwnTorus) {
   const Machine job = *sample().with_shape(shape("3x2"));

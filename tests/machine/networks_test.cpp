@@ -1,8 +1,7 @@
 // Machines that are tori: links of several bandwidths, routers with several nodes, what jobs get; graphs; one node's
 // levels.
 #include "machine/load.hpp"
-#include "machine/machine.hpp"
-#include "sample.hpp"
+#include "parsed.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -10,18 +9,9 @@
 namespace kumihimo {
 namespace {
 
-Result<Machine> parsed(const Sample& sample) { return parse_machine(sample.text(), "t.toml"); }
-Shape shape(std::string_view text) { return *Shape::parse(text); }
 Machine shipped(const std::string& name) {
   const std::filesystem::path folder = KUMIHIMO_MACHINES;
   return *load_machine(name, std::span(&folder, 1));
-}
-
-void expect_error(const Sample& sample, const std::string& start, const std::string& words) {
-  const auto machine = parsed(sample);
-  ASSERT_FALSE(machine.ok()) << words;
-  EXPECT_TRUE(machine.error().sentence().starts_with(start)) << machine.error().sentence();
-  EXPECT_NE(machine.error().sentence().find(words), std::string::npos) << machine.error().sentence();
 }
 
 TEST(TorusMachine, BlueWatersHasTwoNodesARouterAndUnevenLinks) {

@@ -1,6 +1,6 @@
 // Machines whose nodes hang on switches: their files, jobs, routing, link classes.
 #include "machine/families.hpp"
-#include "sample.hpp"
+#include "parsed.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -20,34 +20,26 @@ Sample dragonfly_plus() {
   return on("dragonfly_plus", {"groups = 3", "leaves_per_group = 2", "spines_per_group = 2", "nodes_per_leaf = 4",
                                "global_cables = 2", "routing = \"valiant\""});
 }
-Machine parsed(const Sample& sample) {
-  const auto machine = parse_machine(sample.text(), "t.toml");
+Machine machine_of(const Sample& sample) {
+  const auto machine = parsed(sample);
   EXPECT_TRUE(machine.ok()) << (machine.ok() ? "" : machine.error().sentence());
   return machine.ok() ? *machine : Machine{};
 }
-Shape shape(std::string_view text) { return *Shape::parse(text); }
-
-void expect_error(const Sample& sample, const std::string& start, const std::string& words) {
-  const auto machine = parse_machine(sample.text(), "t.toml");
-  ASSERT_FALSE(machine.ok()) << words;
-  EXPECT_TRUE(machine.error().sentence().starts_with(start)) << machine.error().sentence();
-  EXPECT_NE(machine.error().sentence().find(words), std::string::npos) << machine.error().sentence();
-}
 
 TEST(SwitchedMachine, IsReadFromAFile) {
-  EXPECT_EQ(parsed(fat_tree()).topology->name(), "fat tree 4x3 of 10 nodes, d_mod_k");
-  EXPECT_EQ(parsed(fat_tree()).rank_space().name(), "row of 20 ranks, 8 a switch, 2 a node");
-  EXPECT_EQ(parsed(dragonfly()).topology->name(), "dragonfly of 30 nodes, 5 groups of 2 routers, minimal");
-  EXPECT_EQ(parsed(dragonfly()).rank_space().name(), "row of 60 ranks, 12 a group, 6 a switch, 2 a node");
-  EXPECT_EQ(parsed(dragonfly_plus()).topology->name(),
+  EXPECT_EQ(machine_of(fat_tree()).topology->name(), "fat tree 4x3 of 10 nodes, d_mod_k");
+  EXPECT_EQ(machine_of(fat_tree()).rank_space().name(), "row of 20 ranks, 8 a switch, 2 a node");
+  EXPECT_EQ(machine_of(dragonfly()).topology->name(), "dragonfly of 30 nodes, 5 groups of 2 routers, minimal");
+  EXPECT_EQ(machine_of(dragonfly()).rank_space().name(), "row of 60 ranks, 12 a group, 6 a switch, 2 a node");
+  EXPECT_EQ(machine_of(dragonfly_plus()).topology->name(),
             "dragonfly+ of 24 nodes, 3 groups of 2 leaves and 2 spines, valiant");
-  const auto json = nlohmann::json::parse(to_json(parsed(dragonfly_plus())));
+  const auto json = nlohmann::json::parse(to_json(machine_of(dragonfly_plus())));
   EXPECT_EQ(json["topology"]["family"], "dragonfly_plus");
   EXPECT_EQ(json["topology"]["shape"], "");
   EXPECT_EQ(json["topology"]["routing"], "valiant");
   EXPECT_EQ(json["topology"]["switches"], 12);
   EXPECT_EQ(json["topology"]["levels"].size(), 2U);
-  EXPECT_NE(to_text(parsed(fat_tree())).find("5, 4 nodes a switch"), std::string::npos);
+  EXPECT_NE(to_text(machine_of(fat_tree())).find("5, 4 nodes a switch"), std::string::npos);
 }
 
 TEST(SwitchedMachine, WrongFilesAreOneSentence) {
@@ -68,7 +60,7 @@ TEST(SwitchedMachine, WrongFilesAreOneSentence) {
 }
 
 TEST(SwitchedMachine, ClassesOfLinksHaveTheirBandwidth) {
-  const Machine machine = parsed(dragonfly().insert_after(
+  const Machine machine = machine_of(dragonfly().insert_after(
       "link_bandwidth", "link_bandwidth_global = { value = \"1 GB/s\", assumed = \"a guess\" }"));
   EXPECT_EQ(machine.link_bandwidth(0).value, 4e9);
   EXPECT_EQ(machine.link_bandwidth(2).value, 1e9);
@@ -80,7 +72,7 @@ TEST(SwitchedMachine, ClassesOfLinksHaveTheirBandwidth) {
 }
 
 TEST(SwitchedMachine, AxesOfATorusHaveTheirBandwidth) {
-  const Machine machine = parsed(
+  const Machine machine = machine_of(
       Sample().insert_after("link_bandwidth", "link_bandwidth_y = { value = \"1 GB/s\", assumed = \"a guess\" }"));
   EXPECT_EQ(machine.link_bandwidth(0).value, 4e9);
   EXPECT_EQ(machine.link_bandwidth(1).value, 1e9);
@@ -88,7 +80,7 @@ TEST(SwitchedMachine, AxesOfATorusHaveTheirBandwidth) {
 }
 
 TEST(SwitchedMachine, JobsAreNumbersOfNodes) {
-  const Machine machine = parsed(dragonfly());
+  const Machine machine = machine_of(dragonfly());
   const Machine job = *machine.with_shape(shape("7"));
   EXPECT_EQ(job.topology->nodes(), 7);
   EXPECT_EQ(job.rank_space().name(), "row of 14 ranks, 12 a group, 6 a switch, 2 a node");
@@ -99,10 +91,11 @@ TEST(SwitchedMachine, JobsAreNumbersOfNodes) {
 }
 
 TEST(SwitchedMachine, RoutingIsOneOfTheFamilys) {
-  EXPECT_EQ(parsed(dragonfly()).with_routing("valiant")->topology->name(),
+  EXPECT_EQ(machine_of(dragonfly()).with_routing("valiant")->topology->name(),
             "dragonfly of 30 nodes, 5 groups of 2 routers, valiant");
-  EXPECT_NE(parsed(dragonfly()).with_routing("ecmp").error().sentence().find("minimal or valiant"), std::string::npos);
-  EXPECT_NE(parsed(Sample()).with_routing("valiant").error().sentence().find("leave it out"), std::string::npos);
+  EXPECT_NE(machine_of(dragonfly()).with_routing("ecmp").error().sentence().find("minimal or valiant"),
+            std::string::npos);
+  EXPECT_NE(machine_of(Sample()).with_routing("valiant").error().sentence().find("leave it out"), std::string::npos);
 }
 
 } // namespace

@@ -1,7 +1,6 @@
 // Machines of Tofu: their files, jobs in boxes, dead parts.
 #include "machine/load.hpp"
-#include "machine/machine.hpp"
-#include "sample.hpp"
+#include "parsed.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -14,15 +13,6 @@ Sample tofu(const std::string& axes = "4x3mx5x2mx3x2m", bool relays = true) {
   sample.replace("family", "family = \"tofu\"").replace("shape", "axes = \"" + axes + "\"");
   if (relays) sample.insert_after("axes", "relays = \"z=0\"");
   return sample;
-}
-Result<Machine> parsed(const Sample& sample) { return parse_machine(sample.text(), "t.toml"); }
-Shape shape(std::string_view text) { return *Shape::parse(text); }
-
-void expect_error(const Sample& sample, const std::string& start, const std::string& words) {
-  const auto machine = parsed(sample);
-  ASSERT_FALSE(machine.ok()) << words;
-  EXPECT_TRUE(machine.error().sentence().starts_with(start)) << machine.error().sentence();
-  EXPECT_NE(machine.error().sentence().find(words), std::string::npos) << machine.error().sentence();
 }
 
 TEST(TofuMachine, IsReadFromAFile) {

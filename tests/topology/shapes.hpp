@@ -1,4 +1,4 @@
-// Every small shape, for tests by exhaustion.
+// A shape by its text, and every small shape, for tests by exhaustion.
 #pragma once
 
 #include "topology/shape.hpp"
@@ -6,6 +6,8 @@
 #include <vector>
 
 namespace kumihimo {
+
+inline Shape shape(std::string_view text) { return *Shape::parse(text); }
 
 // All shapes of 1 to `dimensions` axes of length 1 to `longest`, each wrapping or not, of at most `places` places.
 inline std::vector<Shape> small_shapes(int dimensions, std::int32_t longest, std::int32_t places) {

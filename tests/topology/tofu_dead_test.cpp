@@ -9,8 +9,6 @@
 namespace kumihimo {
 namespace {
 
-Shape shape(std::string_view text) { return *Shape::parse(text); }
-TofuRequest box(std::string_view text) { return *TofuRequest::parse(text); }
 bool everyone(const TofuPlace&) { return true; }
 
 // Every route of the job ends where it should and touches nothing dead; neighbours not across a gap are one hop apart.

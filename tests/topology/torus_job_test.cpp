@@ -1,5 +1,6 @@
 // Jobs on tori, and tori of routers with several nodes.
 #include "networks.hpp"
+#include "shapes.hpp"
 #include "topology/router_torus.hpp"
 #include "topology/torus_job.hpp"
 
@@ -10,7 +11,6 @@ namespace {
 
 using Jobs = TorusMachine::Jobs;
 
-Shape shape(std::string_view text) { return *Shape::parse(text); }
 std::string placed(const TorusMachine& machine, std::string_view job) {
   const auto found = machine.place(shape(job));
   return found ? found->text() : found.error().sentence();

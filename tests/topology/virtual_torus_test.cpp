@@ -9,9 +9,6 @@
 namespace kumihimo {
 namespace {
 
-Shape shape(std::string_view text) { return *Shape::parse(text); }
-TofuRequest box(std::string_view text) { return *TofuRequest::parse(text); }
-
 std::string sentence(const Result<VirtualTorus>& torus) { return torus.ok() ? "" : torus.error().sentence(); }
 
 // Every node of the job at a place of its own, and all neighbours beside each other in the machine.

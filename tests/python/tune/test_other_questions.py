@@ -54,7 +54,9 @@ def test_what_loses_nowhere_is_chosen_and_says_what_was_tried(fake, collective):
         assert set(choice["also"]) == ASKED[collective]
 
 
-@pytest.mark.parametrize(("collective", "label"), [(c, label) for c, labels in ASKED.items() for label in labels])
+@pytest.mark.parametrize(
+    ("collective", "label"), [(c, label) for c, labels in ASKED.items() for label in sorted(labels)]
+)
 def test_what_loses_for_another_question_is_refused_near_there(fake, collective, label):
     """It loses from 64 KiB on; the longest length that is tried is 1 MiB."""
     fake.ours = lambda case: 9e-6 if SLOW[label](case) and case.bytes >= 65536 else 1e-6
