@@ -6,7 +6,9 @@
 set(KUMIHIMO_HEADERS ${PROJECT_BINARY_DIR}/headers)
 
 add_library(kumihimo_options INTERFACE)
-target_compile_options(kumihimo_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wno-missing-field-initializers)
+# What is shadowed is told where a source is compiled by itself: in a unity build names of its neighbours are in sight.
+target_compile_options(kumihimo_options INTERFACE -Wall -Wextra -Wpedantic -Wno-missing-field-initializers
+  $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow>)
 if(KUMIHIMO_SANITIZE) # for every target, programs too: half a sanitized program reports nonsense
   add_compile_options(-fsanitize=${KUMIHIMO_SANITIZE} -fno-omit-frame-pointer)
   if(KUMIHIMO_SANITIZE MATCHES "undefined")
