@@ -78,9 +78,13 @@ def run_as_it_is(command: Sequence[str]) -> int:
 
 
 def found(command: Sequence[str]) -> str:
-    launcher = shutil.which(command[0])
+    name = command[0]
+    launcher = shutil.which(name)
     if launcher is None:
-        raise BadInput("a command that starts MPI processes, as mpirun -n 4 ./program", f"no {command[0]}")
+        reason = f"the option {name}, which is not known" if name.startswith("-") else f"no {name}"
+        if os.path.isfile(name):
+            reason = f"{name}, which may not be executed"
+        raise BadInput("a command that starts MPI processes, as mpirun -n 4 ./program", reason)
     return launcher
 
 

@@ -30,6 +30,7 @@ void caught_in_fortran(const char* exported, const void* site, Words... given) {
   Call call(name, exported, Language::fortran, false, site, words.data());
   auto* const error = reinterpret_cast<int*>(words.back());
   Leaving leaving(call);
+  const std::array<Word, sizeof...(Words)> said = words; // who answers may put others in their place
   const std::uint64_t era = Passing::era();
   if (const std::optional<int> code = answer(call)) {
     leaving.returned();
@@ -37,7 +38,7 @@ void caught_in_fortran(const char* exported, const void* site, Words... given) {
     return;
   }
   if constexpr (may_pass(name))
-    if (call.passing) passing<name>.template remember<name, Language::fortran>(words, call.passing, era);
+    if (call.passing) passing<name>.template remember<name, Language::fortran>(said, call.passing, era);
   before(call);
   [&]<std::size_t... i>(std::index_sequence<i...>) { next(words[i]...); }
   (std::index_sequence_for<Words...>{});

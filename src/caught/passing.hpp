@@ -5,7 +5,9 @@
 
 #include "caught/call.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -38,6 +40,10 @@ inline constexpr std::array<Deciding, names> deciding_of_all = [] {
 }();
 constexpr Deciding deciding_of(Name name) { return deciding_of_all[static_cast<std::size_t>(name)]; }
 constexpr bool may_pass(Name name) { return deciding_of(name) != 0; }
+
+inline constexpr std::size_t most_deciding = 6;
+static_assert(std::all_of(deciding_of_all.begin(), deciding_of_all.end(),
+                          [](Deciding all) { return static_cast<std::size_t>(std::popcount(all)) <= most_deciding; }));
 
 // The last call of one name, on one thread.
 class alignas(64) Passing {
@@ -79,7 +85,7 @@ class alignas(64) Passing {
   }
 
   static inline std::atomic<std::uint64_t> era_ = 1;
-  std::array<Word, 6> said_{};
+  std::array<Word, most_deciding> said_{};
   Counter* counter_ = nullptr;
   std::uint64_t since_ = 0;
 };

@@ -63,9 +63,11 @@ bool has_negative(const Numbers& counts, std::int32_t ranks) {
 // As the library says it of nothing that is packed.
 bool is_committed(Session& session, mpi::Handle type) {
   if (layout_of(session.library(), type) != Layout::derived) return true;
+  const mpi::Handle alone = session.alone();
+  if (alone == session.library().constants.comm_self) return true; // whose errors are not returned
   std::byte nothing{};
   int at = 0;
-  return session.library().call.Pack(&nothing, 0, type, &nothing, 1, &at, session.alone()) == 0;
+  return session.library().call.Pack(&nothing, 0, type, &nothing, 1, &at, alone) == 0;
 }
 
 // `counts`: of the call, in place of the side's own count.

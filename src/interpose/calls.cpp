@@ -368,8 +368,10 @@ void before_comm_free(mpi::Handle communicator) {
 }
 
 void begin_watch() {
-  static const bool wanted = settings_of_environment().timeout_seconds > 0;
-  if (wanted) Session::current();
+  static const double seconds = settings_of_environment().timeout_seconds;
+  if (seconds <= 0) return;
+  Watchdog::begin(seconds);
+  Session::current();
 }
 
 void before_finalize() {

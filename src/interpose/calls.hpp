@@ -36,7 +36,7 @@ Nonblocking* under_way();
 void before_comm_free(mpi::Handle communicator);
 void before_finalize();
 
-// After MPI was initialised, perhaps: a time limit holds from here on.
+// Before MPI is initialised, perhaps: a time limit holds from here on. After it: with all that is known of MPI.
 void begin_watch();
 
 } // namespace kumihimo::interpose

@@ -172,6 +172,7 @@ std::optional<int> answered(Call& call) {
 } // namespace
 
 std::optional<int> answer(Call& call) {
+  if (call.kind() == Kind::environment) begin_watch();
   Watchdog::enter(call);
   const std::optional<int> code = answered(call);
   if (code) Watchdog::leave();

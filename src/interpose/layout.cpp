@@ -33,13 +33,22 @@ enum Combiner : std::uint8_t {
   f90_complex,
   f90_integer,
   resized,
-  hindexed_block
+  hindexed_block,
+  large // none of MPI's: made with large counts, by whichever constructor
 };
 
 struct Envelope {
   int combiner = named, integers = 0, addresses = 0, types = 0;
 };
+// A library that has large counts ends the program where it is asked the narrow way of a type made with them.
 bool ask(const mpi::Library& library, mpi::Handle type, Envelope& e) {
+  using Wide = int (*)(mpi::Handle, long long*, long long*, long long*, long long*, int*);
+  static const auto wide = reinterpret_cast<Wide>(mpi::loaded_symbol("PMPI_Type_get_envelope_c"));
+  if (wide) {
+    long long integers = 0, addresses = 0, counts = 0, types = 0;
+    if (wide(type, &integers, &addresses, &counts, &types, &e.combiner) != 0) return false;
+    if (counts > 0) return e.combiner = large, true;
+  }
   if (library.call.Type_get_envelope(type, &e.integers, &e.addresses, &e.types, &e.combiner) != 0) return false;
   e.combiner -= library.constants.combiner_named;
   return true;
@@ -95,7 +104,7 @@ bool is_in_order(const mpi::Library& library, mpi::Handle type, int depth) {
   Envelope e;
   if (bytes == 0 || !ask(library, type, e)) return false;
   if (!is_derived(e)) return true;
-  if (depth == most_depth || e.integers + e.addresses + e.types > most_numbers) return false;
+  if (e.combiner == large || depth == most_depth || e.integers + e.addresses + e.types > most_numbers) return false;
   const Contents of(library, type, e);
   if (!of || of.types.empty()) return false;
   for (const mpi::Handle each : of.types)

@@ -104,7 +104,8 @@ Session::Session(mpi::Library library)
   }
   hash_ = mixed(mixed(hash_of(version), hash_of(settings_.shape)), wisdom_.hash());
   hash_ = mixed(hash_, static_cast<std::uint64_t>(reproducible_));
-  if (settings_.timeout_seconds > 0) watchdog_.emplace(library_, settings_.timeout_seconds);
+  Watchdog::know(library_);
+  if (settings_.timeout_seconds > 0) Watchdog::begin(settings_.timeout_seconds);
   library_.call.Comm_create_keyval(&copied, &deleted, &keyval_, this);
   mpi::Handle parent = 0; // processes that a job starts must not write over what it writes
   library_.call.Comm_get_parent(&parent);
@@ -141,6 +142,7 @@ Communicator* Session::communicator(mpi::Handle handle) {
   if (handle == library_.constants.comm_null || library_.call.Comm_test_inter(handle, &two_groups) != 0) return nullptr;
   std::unique_ptr<Communicator> made;
   if (!two_groups) {
+    alone(); // now, and in no later call: a library may make one communicator at a time
     const Agreed agreed{wisdom_,
                         hash_,
                         machine_ ? &*machine_ : nullptr,
@@ -213,6 +215,7 @@ void Session::gone(mpi::Handle handle) {
   }
   caught::Passing::forget();
   wanted_.erase(handle);
+  wants_ = !wanted_.empty();
   watched_.erase(handle);
 }
 

@@ -44,7 +44,7 @@ class Session {
   }
   bool wants() const { return wants_.load(std::memory_order_relaxed); }
   // Whether a call that is handed on may be counted alone when it comes again.
-  bool lets_pass() const { return !wants() && !watchdog_ && reproducible_ != Reproducible::exact; }
+  bool lets_pass() const { return !wants() && !Watchdog::is_on() && reproducible_ != Reproducible::exact; }
   Nonblocking& nonblocking() { return nonblocking_; }
   // The program frees it, on all its ranks: so do we, before it is gone.
   void release(mpi::Handle handle);
@@ -101,7 +101,6 @@ class Session {
   std::vector<std::unique_ptr<Communicator>> all_; // in the order in which they were first used
   std::map<std::string, std::int64_t> shapes_;     // of communicators, by name
   Nonblocking nonblocking_{library_, [this](const Error& e, mpi::Handle where) { return raise(e, where); }};
-  std::optional<Watchdog> watchdog_;
   std::once_flag asked_for_alone_;
   mpi::Handle alone_ = 0;
   std::atomic<bool> finished_ = false, has_spoken_ = false, has_raised_ = false;

@@ -10,6 +10,8 @@
 #include <chrono>
 #include <cstdio>
 #include <forward_list>
+#include <mutex>
+#include <thread>
 
 namespace kumihimo::interpose {
 namespace {
@@ -93,6 +95,7 @@ std::string overdue(double seconds) {
 } // namespace
 
 std::atomic<bool> Watchdog::watches = false;
+std::atomic<const mpi::Library*> Watchdog::known = nullptr;
 
 void Watchdog::note(const caught::Call& call) {
   Slot& slot = *mine;
@@ -102,48 +105,43 @@ void Watchdog::note(const caught::Call& call) {
 }
 
 void Watchdog::leave() {
-  if (watches.load(std::memory_order_relaxed)) (*mine).since.store(0, std::memory_order_relaxed);
+  if (is_on()) (*mine).since.store(0, std::memory_order_relaxed);
 }
 
-Watchdog::Watchdog(const mpi::Library& library, double seconds) : library_(library), seconds_(seconds) {
-  const SignalsBlocked blocked;
-  thread_ = std::thread([this] { watch(); });
-  watches = true;
+void Watchdog::begin(double seconds) {
+  static std::once_flag begun;
+  std::call_once(begun, [&] {
+    const SignalsBlocked blocked;
+    std::thread(&Watchdog::watch, seconds).detach();
+    watches = true;
+  });
 }
 
-Watchdog::~Watchdog() {
-  {
-    const std::lock_guard lock(mutex_);
-    stops_ = true;
-  }
-  watches = false;
-  wake_.notify_one();
-  thread_.join();
-}
-
-void Watchdog::watch() {
-  const double limit = share_of_end * seconds_;
+void Watchdog::watch(double seconds) {
   const auto pause =
-      std::chrono::duration<double>(std::clamp(share_of_look * seconds_, shortest_look_seconds, longest_look_seconds));
-  std::unique_lock lock(mutex_);
-  while (!wake_.wait_for(lock, pause, [&] { return stops_; }))
-    if (const std::string call = overdue(limit); !call.empty()) end(call);
+      std::chrono::duration<double>(std::clamp(share_of_look * seconds, shortest_look_seconds, longest_look_seconds));
+  for (;;) {
+    std::this_thread::sleep_for(pause);
+    if (const std::string call = overdue(share_of_end * seconds); !call.empty()) end(call, seconds);
+  }
 }
 
-void Watchdog::end(const std::string& what) {
-  int rank = 0;
-  library_.call.Comm_rank(library_.constants.comm_world, &rank);
+void Watchdog::end(const std::string& what, double seconds) {
+  const mpi::Library* const library = mpi::is_running() ? known.load() : nullptr;
+  std::string whose = fmt::format("process {}", getpid());
+  if (int rank = 0; library && library->call.Comm_rank(library->constants.comm_world, &rank) == 0)
+    whose = fmt::format("rank {}", rank);
   std::fprintf(stderr,
-               "kumihimo: rank %d: %s to end within the %g s of the time limit, found that it still waits; look "
+               "kumihimo: %s: %s to end within the %g s of the time limit, found that it still waits; look "
                "whether all ranks still run, or give a longer --timeout\n",
-               rank, what.c_str(), seconds_);
+               whose.c_str(), what.c_str(), seconds);
   std::this_thread::sleep_for(for_words);
   std::thread([] { // should the library hang in that, too
     std::this_thread::sleep_for(for_abort);
     _exit(1);
   })
       .detach();
-  library_.call.Abort(library_.constants.comm_world, 1);
+  if (library) library->call.Abort(library->constants.comm_world, 1);
   _exit(1);
 }
 

@@ -22,8 +22,9 @@ PROMISES = {  # of what was not said to be otherwise
     "other float reductions kept an order",
 }
 NO_SUMMARY = (
-    "the program wrote no summary: its rank 0 made no call of MPI that is caught, was killed or is on another node, or "
-    "the object was lost on the way to it (a wrapper that clears LD_PRELOAD)"
+    "the program wrote no summary: its rank 0 made no call of MPI that is caught (where MPI is used by sessions alone, "
+    "all are the library's), was killed or is on another node, or the object was lost on the way to it (a wrapper that "
+    "clears LD_PRELOAD)"
 )
 
 
@@ -110,12 +111,14 @@ def lines(summary: dict, named: bool = True) -> list[str]:
         + ("" if row.get("reproducible", True) else "; not reproducible")
         for row in summary["handed_on"]
     ]
+    others = ", ".join(f"{number} of {name}" for name, number in (summary.get("others") or {}).items())
+    never = [f"to the library, which has all calls of these kinds: {others}"] if others else []
     gaps = ["gap, which its choices name, has no effect: real messages are not paced"] if names_gap(choices) else []
     shapes = ", ".join(f"{name} ({number})" for name, number in (summary["communicators"] or {}).items())
     bits = [promised(summary)] if summary.get("reproducible") else []
     about = [f"communicators of rank 0: {shapes}"] if shapes else []
     ended = [] if finalized else ["the program ended without MPI_Finalize: counted are the calls of rank 0 alone"]
-    return [*([f"wisdom: {path}"] if path else []), *gaps, *ended, *ran, *left, *bits, *about]
+    return [*([f"wisdom: {path}"] if path else []), *gaps, *ended, *ran, *left, *never, *bits, *about]
 
 
 def names_gap(choices: list[dict]) -> bool:

@@ -1,5 +1,7 @@
 #include "execute/mpi/split.hpp"
 
+#include <mutex>
+
 namespace kumihimo::mpi {
 namespace {
 
@@ -28,6 +30,10 @@ class ErrorsReturned {
 } // namespace
 
 Result<Handle> split(const Library& library, Handle communicator) {
+  // One rank's own, at any time and on any thread: two at once would take each other's handler for the program's.
+  static std::mutex of_one_rank;
+  std::unique_lock lock(of_one_rank, std::defer_lock);
+  if (communicator == library.constants.comm_self) lock.lock();
   const ErrorsReturned returned(library, communicator);
   std::int32_t rank = 0;
   library.call.Comm_rank(communicator, &rank);

@@ -34,6 +34,20 @@ static void broadcasts(MPI_Comm comm, int i) {
   expect(values[0] == i && values[1] == root, "a broadcast");
 }
 
+/* From and to a root that changes, in place there every third time. */
+static void blocks(MPI_Comm comm, int i) {
+  int ranks, rank, root, mine, all[most];
+  MPI_Comm_size(comm, &ranks), MPI_Comm_rank(comm, &rank);
+  root = i % ranks;
+  const int in_place = i % 3 == 0 && rank == root;
+  mine = i + rank;
+  all[rank] = in_place ? mine : -1;
+  MPI_Gather(in_place ? MPI_IN_PLACE : &mine, 1, MPI_INT, all, 1, MPI_INT, root, comm);
+  for (int r = 0; rank == root && r < ranks; ++r) expect(all[r] == i + r, "what is gathered"), all[r] += 100;
+  MPI_Scatter(all, 1, MPI_INT, in_place ? MPI_IN_PLACE : &mine, 1, MPI_INT, root, comm);
+  expect(in_place || mine == i + rank + 100, "what is scattered");
+}
+
 /* A type that is freed, and another one that may have its handle: the bytes differ. */
 static void types(void) {
   for (int i = 0; i < times; ++i) {
@@ -68,6 +82,17 @@ static void communicators(void) {
   }
 }
 
+/* One that is begun on a communicator that then goes: it is waited for no longer. */
+static void never_set_up(void) {
+  int in = 1, out = 0;
+  MPI_Comm comm;
+  MPI_Request request;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Iallreduce(&in, &out, 1, MPI_INT, MPI_SUM, comm, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Comm_free(&comm);
+}
+
 static void begun(void) {
   int ranks;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -85,8 +110,9 @@ static void begun(void) {
 
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
-  for (int i = 0; i < times; ++i) sums(MPI_COMM_WORLD, i), broadcasts(MPI_COMM_WORLD, i);
+  for (int i = 0; i < times; ++i) sums(MPI_COMM_WORLD, i), broadcasts(MPI_COMM_WORLD, i), blocks(MPI_COMM_WORLD, i);
   types();
+  never_set_up();
   communicators();
   begun();
   MPI_Finalize();

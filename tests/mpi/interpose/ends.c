@@ -1,9 +1,11 @@
 /* Programs that do not end as they should, as the first argument says: by MPI_Abort in the middle of a collective
  * ("abort"), without MPI_Finalize ("leave"), after a broadcast of unequal lengths ("unequal"), or because rank 1 is stopped
- * or killed (the second argument: a signal) while the others wait for it in the call that the first argument names. */
+ * or killed (the second argument: a signal) while the others wait for it in the call that the first argument names: in
+ * MPI_Init ("init"), too. */
 #include <mpi.h>
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -22,6 +24,10 @@ static void waits_in(const char *call) {
 }
 
 int main(int argc, char **argv) {
+  /* By what the launchers say of the rank, since MPI does not yet. */
+  const char *before = getenv("OMPI_COMM_WORLD_RANK") ? getenv("OMPI_COMM_WORLD_RANK") : getenv("PMI_RANK");
+  if (argc > 2 && strcmp(argv[1], "init") == 0 && before && atoi(before) == 1)
+    raise(strcmp(argv[2], "stop") == 0 ? SIGSTOP : SIGKILL);
   MPI_Init(&argc, &argv);
   int rank, in = 1, out = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

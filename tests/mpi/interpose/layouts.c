@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { types = 19, over_each_other = 8, most = 40000 }; /* ints of a buffer */
+enum { types = 20, over_each_other = 8, most = 40000 }; /* ints of a buffer */
 static MPI_Datatype type[types];
 static const char *const name[types] = {"contiguous", "dup", "vector", "vector with gaps", "hvector", "hvector with gaps",
     "indexed", "indexed backwards", "indexed over each other", "hindexed", "indexed_block", "indexed_block backwards",
-    "hindexed_block", "struct", "struct backwards", "resized", "subarray", "part of an array", "of a type with gaps"};
+    "hindexed_block", "struct", "struct backwards", "resized", "subarray", "part of an array", "of a type with gaps",
+    "contiguous, made with a large count"};
 static int rank, ranks, failures;
 
 static void make(void) {
@@ -41,6 +42,11 @@ static void make(void) {
   MPI_Type_vector(2, 1, 2, MPI_INT, &apart);
   MPI_Type_contiguous(2, apart, &type[18]);
   MPI_Type_free(&apart);
+#if MPI_VERSION >= 4
+  MPI_Type_contiguous_c(3, MPI_INT, &type[19]); /* of which a library with large counts is asked by other names */
+#else
+  MPI_Type_contiguous(3, MPI_INT, &type[19]);
+#endif
   for (int t = 0; t < types; ++t) MPI_Type_commit(&type[t]);
 }
 

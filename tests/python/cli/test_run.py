@@ -250,11 +250,20 @@ def refused(*arguments: str) -> str:
     return ran.stderr
 
 
+def test_says_which_calls_are_never_taken_over() -> None:
+    summary = {"calls": [], "handed_on": [], "communicators": {}, "ranks": 2}
+    assert run.lines(summary) == []
+    said = run.lines({**summary, "others": {"MPI_Alltoallv": 3, "MPI_Gatherv": 1}})
+    assert said == ["to the library, which has all calls of these kinds: 3 of MPI_Alltoallv, 1 of MPI_Gatherv"]
+
+
 def test_refuses_what_it_cannot_do() -> None:
     assert "docs/algorithms.md, found 'rign'" in refused("-a", "rign", "--", "true")
     assert "docs/algorithms.md for alltoall, found 'ring'" in refused("-a", "alltoall=ring", "--", "true")
     assert "exscan before the =, found 'all'" in refused("-a", "all=bruck", "--", "true")
     assert "no not-there" in refused("--", "not-there", "-n", "2", "./program")
+    assert "the option --bogus, which is not known" in refused("--bogus", "--", "true")
+    assert f"found {__file__}, which may not be executed" in refused("--", __file__)
     assert "none at /not/there" in refused("--wisdom", "/not/there", "--", "true")
     assert "--wisdom alone" in refused("--wisdom", "/not/there", "--no-wisdom", "--", "true")
     assert "can be written, found /not/there" in refused("--json", "/not/there", "--", "true")
