@@ -82,7 +82,7 @@ def found(command: Sequence[str]) -> str:
     launcher = shutil.which(name)
     if launcher is None:
         reason = f"the option {name}, which is not known" if name.startswith("-") else f"no {name}"
-        if Path(name).is_file():
+        if "/" in name and Path(name).is_file():
             reason = f"{name}, which may not be executed"
         raise BadInput("a command that starts MPI processes, as mpirun -n 4 ./program", reason)
     return launcher

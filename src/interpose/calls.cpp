@@ -369,7 +369,7 @@ void before_comm_free(mpi::Handle communicator) {
 
 void begin_watch() {
   static const double seconds = settings_of_environment().timeout_seconds;
-  if (seconds <= 0) return;
+  if (!(seconds > 0)) return;
   Watchdog::begin(seconds);
   Session::current();
 }

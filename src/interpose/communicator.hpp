@@ -16,6 +16,7 @@
 #include "plan/wisdom.hpp"
 #include "topology/rank_space.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <memory>
@@ -60,6 +61,9 @@ class Communicator {
     if (crowded_out_) return Reason::crowded_out;
     if (!has_choices_[index_of(kind)]) return Reason::not_chosen;
     return std::nullopt;
+  }
+  bool takes_any() const {
+    return std::any_of(taken_over.begin(), taken_over.end(), [this](CollectiveKind kind) { return !declines(kind); });
   }
   // What the user should be told once; mostly empty.
   const std::string& note() const;

@@ -142,7 +142,6 @@ Communicator* Session::communicator(mpi::Handle handle) {
   if (handle == library_.constants.comm_null || library_.call.Comm_test_inter(handle, &two_groups) != 0) return nullptr;
   std::unique_ptr<Communicator> made;
   if (!two_groups) {
-    alone(); // now, and in no later call: a library may make one communicator at a time
     const Agreed agreed{wisdom_,
                         hash_,
                         machine_ ? &*machine_ : nullptr,
@@ -150,6 +149,8 @@ Communicator* Session::communicator(mpi::Handle handle) {
                         reproducible_,
                         completion_is_caught_};
     made = std::make_unique<Communicator>(library_, handle, agreed);
+    // Now, where the transport's are made soon, and in no later call: a library may make one communicator at a time.
+    if (made->takes_any()) alone();
   }
   watch_over(handle);
   const std::unique_lock lock(mutex_);

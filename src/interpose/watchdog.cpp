@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <forward_list>
 #include <mutex>
 #include <thread>
@@ -92,6 +93,13 @@ std::string overdue(double seconds) {
   return {};
 }
 
+// Before MPI tells.
+std::string rank_by_launcher() {
+  for (const char* const name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
+    if (const char* const rank = std::getenv(name)) return fmt::format("rank {}", rank);
+  return fmt::format("process {}", getpid());
+}
+
 } // namespace
 
 std::atomic<bool> Watchdog::watches = false;
@@ -127,8 +135,14 @@ void Watchdog::watch(double seconds) {
 }
 
 void Watchdog::end(const std::string& what, double seconds) {
-  const mpi::Library* const library = mpi::is_running() ? known.load() : nullptr;
-  std::string whose = fmt::format("process {}", getpid());
+  std::thread([] { // should the library hang in what it is asked here, too
+    std::this_thread::sleep_for(for_abort);
+    _exit(1);
+  })
+      .detach();
+  const mpi::Library* library = known.load(); // not asked in MPI_Init, where a library may hold a lock for this
+  if (library && !mpi::is_running()) library = nullptr;
+  std::string whose = rank_by_launcher();
   if (int rank = 0; library && library->call.Comm_rank(library->constants.comm_world, &rank) == 0)
     whose = fmt::format("rank {}", rank);
   std::fprintf(stderr,
@@ -136,11 +150,6 @@ void Watchdog::end(const std::string& what, double seconds) {
                "whether all ranks still run, or give a longer --timeout\n",
                whose.c_str(), what.c_str(), seconds);
   std::this_thread::sleep_for(for_words);
-  std::thread([] { // should the library hang in that, too
-    std::this_thread::sleep_for(for_abort);
-    _exit(1);
-  })
-      .detach();
   if (library) library->call.Abort(library->constants.comm_world, 1);
   _exit(1);
 }
