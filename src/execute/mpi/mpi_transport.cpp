@@ -71,9 +71,8 @@ void MpiTransport::free_communicators() {
 }
 
 // No message will go by MPI: the memory stays without the communicators that it was made over, of which a library has
-// few. What is agreed on later is agreed on over the program's, and to drive the library any will do.
+// few. What is agreed on later is agreed on over the program's.
 void MpiTransport::go_without_communicators(Handle programs) {
-  point_to_point_->drive_by(library_.constants.comm_self);
   free_communicators();
   communicator_ = programs;
 }

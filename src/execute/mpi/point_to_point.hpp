@@ -39,6 +39,9 @@ class PointToPoint {
  public:
   // `communicator` is private to this object, with errors returned.
   PointToPoint(const Library& library, Handle communicator, std::int64_t tag_upper_bound);
+  ~PointToPoint();
+  PointToPoint(const PointToPoint&) = delete;
+  PointToPoint& operator=(const PointToPoint&) = delete;
 
   Status prepare(const execute::Demands& demands) const;
   void send(execute::Sending& message);
@@ -46,9 +49,9 @@ class PointToPoint {
   bool progress(); // true: something was completed
   bool busy() const { return !under_way_.empty(); }
   std::vector<std::int32_t> awaited() const; // the peers of what is under way
-  // Lets the library make progress on everything else that it has under way in this process.
+  // Lets the library make progress on everything else that it has under way in this process: other ranks may wait for
+  // that, in messages, windows and whatever else.
   void drive_library();
-  void drive_by(Handle communicator) { communicator_ = communicator; } // where nothing is ever sent
   // Gives up everything that is under way; `reason` is the error() from now on, unless there is one already.
   void abandon(const Error& reason);
   const std::optional<Error>& error() const { return error_; } // the first
@@ -68,6 +71,7 @@ class PointToPoint {
 
   const Library& library_;
   Handle communicator_;
+  Handle never_ = 0; // a request that is never complete
   Tags tags_;
   std::vector<UnderWay> under_way_;
   std::optional<Error> error_;
