@@ -31,6 +31,7 @@ struct FakeWorld {
   int largest_asked = 0;
   std::byte* base = nullptr; // of the window, instead of `window`
   int windows_freed = 0, communicators_freed = 0, allreduces = 0;
+  std::int32_t own_requests = 0, times_driven = 0; // those that are never complete
   std::vector<std::byte> window;
 
   static FakeWorld& now() {
@@ -40,6 +41,7 @@ struct FakeWorld {
 };
 
 constexpr Handle world_handle = 1, own_handle = 2, node_handle = 3, returning_handler = 12;
+constexpr Handle own_request = 99;
 
 inline int add_request(bool receives, Handle* request) {
   FakeWorld::now().requests.push_back({receives});
@@ -143,7 +145,14 @@ inline Library fake_library() {
   f.Test = test;
   f.Cancel = [](Handle* r) { return request_of(*r).cancelled = true, 0; };
   f.Get_count = [](const StatusWords* status, Handle, int* bytes) { return *bytes = status->words[0], 0; };
-  f.Iprobe = [](int, int, Handle, int* found, StatusWords*) { return *found = 0; };
+  f.Grequest_start = [](QueryRequest, FreeRequest, CancelRequest, void*, Handle* r) {
+    return *r = own_request, FakeWorld::now().own_requests++, 0;
+  };
+  f.Request_get_status = [](Handle r, int* complete, StatusWords*) {
+    return *complete = 0, FakeWorld::now().times_driven += r == own_request, 0;
+  };
+  f.Grequest_complete = [](Handle) { return 0; };
+  f.Wait = [](Handle* r, StatusWords*) { return FakeWorld::now().own_requests -= *r == own_request, *r = 0, 0; };
   f.Barrier = [](Handle) { return 0; };
   f.Allreduce = allreduce;
   f.Allgather = allgather;

@@ -47,6 +47,17 @@ class PointToPointTest : public ::testing::Test {
   FakeWorld& world_ = FakeWorld::now();
 };
 
+TEST_F(PointToPointTest, The_library_is_driven_by_a_request_that_is_given_back) {
+  {
+    PointToPoint side(library_, testing::own_handle, 32767);
+    EXPECT_EQ(world_.own_requests, 1);
+    side.drive_library();
+    EXPECT_EQ(world_.times_driven, 1);
+    EXPECT_FALSE(side.error());
+  }
+  EXPECT_EQ(world_.own_requests, 0);
+}
+
 TEST_F(PointToPointTest, A_shorter_message_is_an_error_that_names_it) {
   PointToPoint side(library_, testing::own_handle, 32767);
   Expected expected;
