@@ -296,7 +296,13 @@ Status run(const Taken& taken, mpi::Handle communicator) {
 
 Status run_plan(Session& session, Communicator& communicator, mpi::Handle handle, plan::Plan& plan,
                 const execute::Buffers& buffers) {
-  if (communicator.under_way().load(std::memory_order_acquire) == 0) return plan.run(buffers);
+  if (communicator.under_way().load(std::memory_order_acquire) == 0) {
+    Status done = plan.run(buffers);
+    // A program may ask once, after a barrier, whether others have ended what they do in its window.
+    if (session.is_one_sided()) [[unlikely]]
+      communicator.transport()->drive_library();
+    return done;
+  }
   return session.nonblocking().run({&plan, communicator.transport(), &communicator.under_way(), buffers, handle});
 }
 
@@ -356,6 +362,10 @@ void count_other(caught::Name name) {
 
 void meet(mpi::Handle communicator) {
   if (Session* const session = Session::current()) session->meet(session->plain(communicator));
+}
+
+void expect_one_sided() {
+  if (Session* const session = Session::current()) session->expect_one_sided();
 }
 
 Nonblocking* under_way() {

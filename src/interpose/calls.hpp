@@ -29,6 +29,8 @@ void count_other(caught::Name name);
 
 // In a call in which the ranks of the communicator may wait for each other.
 void meet(mpi::Handle communicator);
+// A window is made: from then on the library is driven once in each collective of ours, as its own drive it.
+void expect_one_sided();
 // The non-blocking collectives, where any of ours is not complete; else null.
 Nonblocking* under_way();
 

@@ -154,6 +154,9 @@ std::optional<int> answered(Call& call) {
   case Kind::persistent_collective:
     count_other(call.name);
     return std::nullopt;
+  case Kind::window:
+    expect_one_sided();
+    return std::nullopt;
   case Kind::wait:
     if (Nonblocking* const moving = under_way()) return wait(call, *moving);
     return std::nullopt;

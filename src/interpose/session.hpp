@@ -46,6 +46,9 @@ class Session {
   // Whether a call that is handed on may be counted alone when it comes again.
   bool lets_pass() const { return !wants() && !Watchdog::is_on() && reproducible_ != Reproducible::exact; }
   Nonblocking& nonblocking() { return nonblocking_; }
+  // The program has made a window.
+  void expect_one_sided() { one_sided_.store(true, std::memory_order_relaxed); }
+  bool is_one_sided() const { return one_sided_.load(std::memory_order_relaxed); }
   // The program frees it, on all its ranks: so do we, before it is gone.
   void release(mpi::Handle handle);
   // Before MPI ends: frees everything, and rank 0 of the world writes what ran.
@@ -103,6 +106,7 @@ class Session {
   Nonblocking nonblocking_{library_, [this](const Error& e, mpi::Handle where) { return raise(e, where); }};
   std::once_flag asked_for_alone_;
   mpi::Handle alone_ = 0;
+  std::atomic<bool> one_sided_ = false;
   std::atomic<bool> finished_ = false, has_spoken_ = false, has_raised_ = false;
 };
 

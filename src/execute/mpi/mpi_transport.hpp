@@ -49,6 +49,8 @@ class MpiTransport final : public execute::Transport {
   Progress progress() override;
   void idle() override;
   void tend(); // what idle() does beside waiting, for who waits without it
+  // Once, for what others may have sent this process beside the collective.
+  void drive_library() { point_to_point_->drive_library(); }
   Error error() const override;
   void abandon(const Error& reason) override { fail(reason); }
   bool gathers() const override { return true; }

@@ -1,5 +1,5 @@
 /* A rank locks the window of another one, which waits for it in a collective by then: what the library does for that
- * must go on there. Ends with 1 if a sum is wrong. */
+ * must go on there. Ends with 1 if a sum is wrong, or what was ended is not seen. */
 #include <mpi.h>
 
 #include <unistd.h>
@@ -8,7 +8,7 @@ enum { times = 20 };
 
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
-  int rank, ranks, *memory, one = 1, all = 0, wrong = 0;
+  int rank, ranks, *memory, one = 1, all = 0, wrong = 0, not_seen = 0;
   MPI_Win window;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank), MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   MPI_Alloc_mem(sizeof *memory, MPI_INFO_NULL, &memory);
@@ -27,8 +27,26 @@ int main(int argc, char **argv) {
     else
       MPI_Bcast(&one, 1, MPI_INT, 0, MPI_COMM_WORLD);
   }
+  /* What was ended before a barrier is seen at the first question after it. */
+  if (ranks > 1 && rank < 2) {
+    MPI_Group all_ranks, other;
+    const int whom = 1 - rank;
+    int ended = 1;
+    MPI_Win_get_group(window, &all_ranks);
+    MPI_Group_incl(all_ranks, 1, &whom, &other);
+    if (rank == 1) MPI_Win_post(other, 0, window);
+    if (rank == 0) MPI_Win_start(other, 0, window);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) MPI_Win_complete(window);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 1) MPI_Win_test(window, &ended);
+    if (!ended) MPI_Win_wait(window), not_seen = 1;
+    MPI_Group_free(&all_ranks), MPI_Group_free(&other);
+  } else {
+    MPI_Barrier(MPI_COMM_WORLD), MPI_Barrier(MPI_COMM_WORLD);
+  }
   MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, window);
-  wrong = *memory != (rank == ranks - 1 ? times : 0);
+  wrong = not_seen || *memory != (rank == ranks - 1 ? times : 0);
   MPI_Win_unlock(rank, window);
   MPI_Allreduce(&wrong, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Win_free(&window);
