@@ -38,7 +38,7 @@ def stage_of(fake, gain):
             def measure(cases, ranks, seconds, limit, tell):
                 for case in cases:
                     fake.time += 4 * seconds
-                    found = result(*(1e-6 * (gain(case, way) if caught else 1) for way in WAYS))
+                    found = result(*(1e-5 * (gain(case, way) if caught else 1) for way in WAYS))
                     tell({"algorithm": case.algorithm, "bytes": case.bytes, **found})
 
             return measure
@@ -95,6 +95,14 @@ def test_an_odd_launch_decides_nothing():
         slow = 3.0 if number == 1 else 0.8
         one.take(result(slow, 0.8), result(1, 1))
     assert one.refused == ""
+
+
+def test_a_small_gain_is_none():
+    for gain, refused in ((0.1e-6, True), (0.3e-6, False)):
+        one = Rehearsed(8, RING)
+        for _ in range(PAIRS):
+            one.take(result(1e-6 - gain, 5e-7), result(1e-6, 1e-6))
+        assert bool(one.refused) == refused
 
 
 def test_what_there_was_no_time_for_is_refused():
