@@ -1,4 +1,4 @@
-"""Python, by Debian's mpi4py."""
+"""Python, by mpi4py."""
 
 from array import array
 
