@@ -82,6 +82,10 @@ packages_of_bench() {
 
 packages_of_lint() { :; }
 packages_of_demo() { has lmp || want lammps; }
+packages_of_suites() {
+  has hpcc || want hpcc
+  compgen -G '/usr/lib*/libblas.so' >/dev/null || compgen -G '/usr/lib/*/libblas.so' >/dev/null || want libblas-dev
+}
 
 # GOAL... -> missing, wanted
 list_missing() {
@@ -98,6 +102,7 @@ names() {
     [libtomlplusplus-dev]="libtomlplusplus-dev (toml++ 3)" [libbenchmark-dev]="libbenchmark-dev (Google Benchmark)" [libgtest-dev]="libgtest-dev (GoogleTest)"
     [chromium]="chromium (page tests)" [libsimgrid-dev]="libsimgrid-dev (SimGrid, the peer of the simulator benchmarks)"
     [libopenmpi-dev]="libopenmpi-dev (mpicc of Open MPI)" [libmpich-dev]="libmpich-dev (mpicc of MPICH)" [gfortran]="gfortran (MPI programs in Fortran)"
+    [hpcc]="hpcc (a suite with residuals)" [libblas-dev]="libblas-dev (to build hpcc on MPICH)"
     [lammps]="lammps (the demo's unmodified program)" [mpich]="mpich (an MPI library)" [openmpi-bin]="openmpi-bin (an MPI library)")
   local joined=''
   for package in "$@"; do joined+="${joined:+, }${what[$package]:-$package}"; done
