@@ -14,7 +14,7 @@ class Immediate final : public execute::Transport {
     zeros_.resize(static_cast<std::size_t>(demands.largest_bytes));
     return Nothing{};
   }
-  std::uint64_t begin() override { return instance_++; }
+  std::uint64_t begin(execute::Stream) override { return instance_++; }
   void send(execute::Sending& message) override { message.complete(); }
   void receive(execute::Receiving& message) override {
     if (message.bytes > 0) message.take(zeros_.data(), message.bytes);

@@ -88,10 +88,10 @@ void Execution::bind(const Buffers& buffers) {
   areas_[static_cast<int>(Area::scratch)] = scratch;
 }
 
-void Execution::start(const Buffers& buffers, const Reduction& reduction) {
+void Execution::start(const Buffers& buffers, const Reduction& reduction, Stream stream) {
   bind(buffers);
   reduction_ = reduction;
-  instance_ = transport_.begin();
+  instance_ = transport_.begin(stream);
   self_sends_.clear();
   self_receives_.clear();
   for (LaneState& lane : lanes_) lane.begun = lane.complete = 0;
@@ -112,7 +112,7 @@ Status Execution::wait_for_progress() {
 
 Status Execution::run(const Buffers& buffers, const Reduction& reduction) {
   if (Status s = reserve(); !s) return transport_.abandon(s.error()), s;
-  start(buffers, reduction);
+  start(buffers, reduction, Stream::blocking);
   if (program_.is_straight()) return run_straight();
   for (;;) {
     const Result<bool> done = advance();

@@ -54,7 +54,7 @@ class Execution {
   // The same in parts, for non-blocking collectives: reserve() the memory, start, then advance() and
   // Transport::progress() by turns until advance() answers true. A run whose advance() failed cannot be resumed.
   Status reserve() { return in_own_ || scratch_.exists() ? Status(Nothing{}) : take_scratch(); }
-  void start(const Buffers& buffers, const Reduction& reduction);
+  void start(const Buffers& buffers, const Reduction& reduction, Stream stream);
   Result<bool> advance();
 
   const Tally& tally() const { return tally_; }

@@ -19,6 +19,7 @@
 #include "base/result.hpp"
 #include "execute/receiving.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -26,6 +27,27 @@
 #include <vector>
 
 namespace kumihimo::execute {
+
+// The calls that are numbered together. A blocking collective never meets a non-blocking one (MPI 3.1, section 5.12),
+// so neither's number says anything of the other's: a rank may start one before the other where another rank starts it
+// after. MPI wants one order of all collectives of a communicator; libraries match each form by itself, and there are
+// programs that live on it.
+enum class Stream : std::uint8_t { blocking, nonblocking };
+inline constexpr std::size_t streams = 2;
+
+// The numbers that a rank gives its instances. All ranks start those of a stream in the same order, so that all give an
+// instance the same number; no two have the same. The stream is the lowest bit, which transports that keep only the low
+// bits of a number keep, too.
+class InstanceNumbers {
+ public:
+  std::uint64_t next(Stream stream) {
+    const auto s = static_cast<std::size_t>(stream);
+    return ++begun_[s] * streams + s;
+  }
+
+ private:
+  std::array<std::uint64_t, streams> begun_{};
+};
 
 // The ordinal-th data message, or signal, of this segment on this lane between this pair in this direction, within one
 // instance (call) of a collective. `instance` is what begin() answered and is the same on all ranks.
@@ -104,8 +126,8 @@ class Transport {
   // it may be collective, since all must come to the same answer though their demands differ.
   virtual Status prepare(const Demands& demands) = 0;
 
-  // Starts the next instance: the n-th of one rank is the n-th of all.
-  virtual std::uint64_t begin() = 0;
+  // Starts the next instance: the n-th of a stream on one rank is the n-th of it on all.
+  virtual std::uint64_t begin(Stream stream) = 0;
 
   // Both return at once. Completion, perhaps already within the call, is by Message::complete().
   virtual void send(Sending& message) = 0;

@@ -141,7 +141,7 @@ Communicator::Answer Communicator::plan(const Collective& question) {
   const plan::CallKey key = plan::key_of(question);
   const Choice* chosen = choice(question);
   if (!chosen) return Reason::not_chosen;
-  if (plan::Plan* known = plans_.find(key)) return Ready{known, chosen->place};
+  if (plan::Plan* known = plans_.find(key); known && known->is_agreed()) return Ready{known, chosen->place};
   return make_plan(question, key, *chosen);
 }
 
@@ -170,6 +170,7 @@ plan::CallKey apart(plan::CallKey key) {
 std::optional<Reason> Communicator::obstacle(const plan::CallKey& key) const {
   if (crowded_out_) return Reason::crowded_out;
   if (transport_failed_ || refused_.contains(apart(key))) return Reason::no_plan;
+  if (plans_.find(key)) return std::nullopt; // room it has
   if (key.table && irregular_ >= most_irregular) return Reason::too_many;
   if (plans_.size() + static_cast<std::int64_t>(refused_.size()) >= most_plans) return Reason::too_many;
   return std::nullopt;
@@ -177,6 +178,7 @@ std::optional<Reason> Communicator::obstacle(const plan::CallKey& key) const {
 
 Communicator::Answer Communicator::make_plan(const Collective& question, const plan::CallKey& key,
                                              const Choice& choice) {
+  const bool made_alone = plans_.find(key) != nullptr; // counted then
   const auto reason = obstacle(key);
   // What must keep its order is not left to the library for want of room: made for this call, and anew for the next.
   const bool brief = reason == Reason::too_many && is_fixed(reproducible_, question);
@@ -185,7 +187,7 @@ Communicator::Answer Communicator::make_plan(const Collective& question, const p
   Result<std::vector<Made>> made = make_both(question, choice, Asking::all_ranks);
   if (!made && note_.empty() && !made.error().elsewhere && made.error().kind == Error::Kind::failed)
     note_ = made.error().sentence();
-  irregular_ += key.table && !brief;
+  irregular_ += key.table && !brief && !made_alone;
   if (!all(made.ok())) {
     if (!brief) refused_.insert(apart(key));
     return Reason::no_plan;
@@ -197,6 +199,11 @@ Communicator::Answer Communicator::make_plan(const Collective& question, const p
       if (m.key == key) return Ready{m.plan.get(), choice.place};
   }
   for (Made& m : *made) plans_.keep(m.key, std::move(m.plan));
+  plan::CallKey each = key;
+  for (const bool in_place : {false, true}) {
+    each.in_place = in_place;
+    if (plan::Plan* const known = plans_.find(each)) known->set_agreed();
+  }
   return Ready{plans_.find(key), choice.place};
 }
 
@@ -264,6 +271,11 @@ Result<std::vector<Communicator::Made>> Communicator::make_both(Collective quest
         question.operation == Operation::user ? exact_reduction(question) : execute::find_reduction(question);
     if (!reduction) return reduction.error(); // so is this
     if (asking == Asking::all_ranks && transport_->has_failed()) transport_->refuse();
+    plan::Plan* const alone = asking == Asking::all_ranks ? plans_.find(plan::key_of(question)) : nullptr;
+    if (alone) { // a non-blocking call has made it
+      if (Status s = alone->join(); !s && !error) error = s.error();
+      continue;
+    }
     const auto make = asking == Asking::all_ranks ? &plan::Plan::make : &plan::Plan::make_alone;
     Result<std::unique_ptr<plan::Plan>> made = make(*schedule, Rank{rank_}, *transport_, *reduction);
     if (made)

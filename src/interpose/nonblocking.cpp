@@ -24,7 +24,9 @@ Status Nonblocking::begin(Operation& operation) {
   Result<execute::Execution*> execution = operation.work.plan->borrow();
   if (!execution) return operation.work.transport->abandon(execution.error()), execution.error();
   operation.execution = *execution;
-  operation.execution->start(operation.work.buffers, operation.work.plan->reduction());
+  // run()'s has no request.
+  const auto stream = operation.request != 0 ? execute::Stream::nonblocking : execute::Stream::blocking;
+  operation.execution->start(operation.work.buffers, operation.work.plan->reduction(), stream);
   operation.work.under_way->fetch_add(1, std::memory_order_relaxed);
   under_way_.push_back(&operation);
   return Nothing{};

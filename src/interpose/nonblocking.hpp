@@ -7,7 +7,11 @@
 // taken here, so that a program which asked for no threads has none in MPI. Requests are completed by the program's own
 // threads, within their calls.
 //
-// Instances of one communicator are numbered in the order of the calls, which MPI wants equal on all its ranks.
+// Instances of one communicator are numbered in the order of the calls, which MPI wants equal on all its ranks:
+// blocking and non-blocking ones each by themselves (execute::Stream), since programs live on it that libraries match
+// them so. What must hold: nothing that two ranks must find alike in a call of one form, once its communicator is
+// connected, rests on calls of the other. So a plan that a non-blocking call has made is agreed on like a new one at
+// the first blocking call that needs it, and a blocking call's is found by non-blocking ones, which agree on nothing.
 #pragma once
 
 #include "execute/mpi/mpi_transport.hpp"

@@ -54,12 +54,19 @@ class Plan {
   std::size_t idle() const { return idle_.size(); }
   const execute::Reduction& reduction() const { return reduction_; }
 
+  // Whether it is known that every rank has it. One that was made alone is joined to what the others make: as
+  // collective as make().
+  bool is_agreed() const { return agreed_; }
+  void set_agreed() { agreed_ = true; }
+  Status join() { return transport_.prepare(program_.demands()); }
+
  private:
   Plan(execute::CompiledProgram program, execute::Transport& transport, const execute::Reduction& reduction)
       : program_(std::move(program)), transport_(transport), reduction_(reduction) {}
   execute::CompiledProgram program_;
   execute::Transport& transport_;
   execute::Reduction reduction_;
+  bool agreed_ = false;
   std::unique_ptr<execute::Execution> execution_;
   std::vector<std::unique_ptr<execute::Execution>> idle_; // for the next borrower
 };

@@ -303,5 +303,61 @@ TEST(Engine, OneExecutionRunsAgainWithOtherBuffers) {
   EXPECT_TRUE(status.ok()) << status.error().sentence();
 }
 
+TEST(Engine, NumbersEachStreamByItself) {
+  execute::InstanceNumbers here, there;
+  std::set<std::uint64_t> given;
+  std::vector<std::uint64_t> blocking, nonblocking;
+  for (int i = 0; i < 5; ++i) blocking.push_back(here.next(execute::Stream::blocking));
+  for (int i = 0; i < 5; ++i) nonblocking.push_back(here.next(execute::Stream::nonblocking));
+  for (int i = 0; i < 5; ++i) { // in another order
+    EXPECT_EQ(there.next(execute::Stream::nonblocking), nonblocking[static_cast<std::size_t>(i)]);
+    EXPECT_EQ(there.next(execute::Stream::blocking), blocking[static_cast<std::size_t>(i)]);
+  }
+  given.insert(blocking.begin(), blocking.end());
+  given.insert(nonblocking.begin(), nonblocking.end());
+  EXPECT_EQ(given.size(), 10U);
+}
+
+// One of each, of the same program, in another order on each rank.
+TEST(Engine, StreamsDoNotDependOnEachOthersOrder) {
+  const Collective c = allreduce(3, 10);
+  const Schedule s = chain_allreduce(c, 2, 1, Scope::segment);
+  LoopbackOptions options;
+  options.delays = true;
+  execute::Loopback loopback(3, options);
+  const Status status = execute::run_ranks(loopback, 3, [&](Rank rank, execute::Transport& transport) -> Status {
+    const auto program = execute::compile(s, rank);
+    if (!program) return program.error();
+    auto blocking = execute::Execution::prepare(*program, transport);
+    auto begun = execute::Execution::prepare(*program, transport);
+    if (!blocking) return blocking.error();
+    if (!begun) return begun.error();
+    if (Status reserved = (*begun)->reserve(); !reserved) return reserved;
+    const auto reduction = execute::find_reduction(c);
+    for (int turn = 0; turn < 10; ++turn) {
+      const std::vector<double> mine(10, rank.value + turn), other(10, 100.0 * rank.value);
+      std::vector<double> sum(10), sum_of_others(10);
+      const auto begin = [&] {
+        (*begun)->start({other.data(), sum_of_others.data()}, *reduction, execute::Stream::nonblocking);
+      };
+      if (rank.value % 2 == 0) begin();
+      if (Status done = (*blocking)->run({mine.data(), sum.data()}, *reduction); !done) return done;
+      if (rank.value % 2 != 0) begin();
+      for (;;) {
+        const Result<bool> done = (*begun)->advance();
+        if (!done) return done.error();
+        if (*done) break;
+        const auto moved = transport.progress();
+        if (moved == execute::Transport::Progress::failed) return transport.error();
+        if (moved == execute::Transport::Progress::nothing) transport.idle();
+      }
+      if (sum != std::vector<double>(10, 3.0 * turn + 3)) return failed("the sum of this turn", "another");
+      if (sum_of_others != std::vector<double>(10, 300.0)) return failed("the sum that was begun", "another");
+    }
+    return Nothing{};
+  });
+  EXPECT_TRUE(status.ok()) << status.error().sentence();
+}
+
 } // namespace
 } // namespace kumihimo

@@ -124,7 +124,7 @@ TEST(Failure, ARankThatFailsEndsTheOthers) {
 // Takes everything at once and remembers why the engine gave up.
 struct Remembering : execute::Transport {
   Status prepare(const execute::Demands&) override { return Nothing{}; }
-  std::uint64_t begin() override { return 1; }
+  std::uint64_t begin(execute::Stream) override { return 1; }
   void send(execute::Sending& message) override { message.complete(); }
   void receive(execute::Receiving& message) override { message.complete(); }
   Progress progress() override { return Progress::moved; }

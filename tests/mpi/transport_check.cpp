@@ -107,7 +107,7 @@ bool arrived_right(const End& end) {
 bool exchange(MpiTransport& transport, std::mt19937& common, std::mt19937& own) {
   const int rank = transport.rank();
   std::vector<std::unique_ptr<End>> ends;
-  for (const Plan& plan : random_plans(common, transport.ranks(), transport.begin()))
+  for (const Plan& plan : random_plans(common, transport.ranks(), transport.begin(execute::Stream::blocking)))
     for (bool sends : {true, false}) {
       if ((sends ? plan.from : plan.to) != rank) continue;
       auto end = std::make_unique<End>();
@@ -186,7 +186,9 @@ bool check_unequal_lengths(const Library& library, TransportOptions options, std
   if (transport.rank() > 1) return true;
   const bool sends = transport.rank() == 0;
   End end, never;
-  end.plan = {0, 1, {transport.begin(), Rank{}, LaneId{1}, 0, 0, false}, sends ? sent : expected, 1, 1};
+  end.plan = {
+      0, 1, {transport.begin(execute::Stream::blocking), Rank{}, LaneId{1}, 0, 0, false}, sends ? sent : expected,
+      1, 1};
   never.plan = end.plan;
   never.plan.key.ordinal = 1;
   if (sends) {

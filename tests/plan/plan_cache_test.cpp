@@ -26,7 +26,7 @@ class OneRank : public testing::Test {
       impossible = demands.impossible;
       return Nothing{};
     }
-    std::uint64_t begin() override { return ++instances; }
+    std::uint64_t begin(execute::Stream) override { return ++instances; }
     void send(execute::Sending&) override { FAIL(); }
     void receive(execute::Receiving&) override { FAIL(); }
     Progress progress() override { return Progress::nothing; }
@@ -131,6 +131,19 @@ TEST(CallKey, NeighboursArePartOfTheQuestion) {
   };
   EXPECT_EQ(with(true), key_of(ring)) << "made apart, and the same";
   EXPECT_NE(with(false), key_of(ring));
+}
+
+TEST_F(OneRank, APlanMadeAloneIsAgreedOnOnce) {
+  const Collective c = question(1);
+  const Result<Schedule> schedule = (*Registry::standard().find(c.kind, "ring"))->build(c, RankSpace::row(1));
+  const auto alone = Plan::make_alone(*schedule, Rank{0}, silent_, *execute::find_reduction(c));
+  ASSERT_TRUE(alone.ok());
+  EXPECT_EQ(silent_.prepared, 0);
+  EXPECT_FALSE((*alone)->is_agreed());
+  EXPECT_TRUE((*alone)->join().ok());
+  EXPECT_EQ(silent_.prepared, 1) << "as often as make() asks for one plan";
+  (*alone)->set_agreed();
+  EXPECT_TRUE((*alone)->is_agreed());
 }
 
 } // namespace

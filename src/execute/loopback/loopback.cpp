@@ -25,7 +25,7 @@ class LoopbackTransport final : public Transport {
       return not_applicable("the transport has no engine that a collective could be offloaded to");
     return Nothing{};
   }
-  std::uint64_t begin() override { return instance_++; }
+  std::uint64_t begin(Stream stream) override { return instances_.next(stream); }
   void send(Sending& message) override { board_.post(rank_, message); }
   void receive(Receiving& message) override { board_.post(rank_, message); }
   void offload(Offloading& message) override { board_.post(rank_, message); }
@@ -88,7 +88,7 @@ class LoopbackTransport final : public Transport {
   Rank rank_;
   LoopbackOptions options_;
   std::mt19937_64 random_;
-  std::uint64_t instance_ = 0;
+  InstanceNumbers instances_;
   Events waiting_;
 };
 

@@ -43,7 +43,9 @@ class MpiTransport final : public execute::Transport {
   // For a rank whose transport has failed and that others, which do not know, may ask in prepare(): they must not take
   // what it does next on the program's communicator for its answer. Collective with their prepare().
   void refuse() const;
-  std::uint64_t begin() override { return waiting_.reset(), has_moved_ = true, ++instance_; }
+  std::uint64_t begin(execute::Stream stream) override {
+    return waiting_.reset(), has_moved_ = true, instances_.next(stream);
+  }
   void send(execute::Sending& message) override;
   void receive(execute::Receiving& message) override;
   Progress progress() override;
@@ -96,7 +98,7 @@ class MpiTransport final : public execute::Transport {
   bool is_near_ = false;  // also when it has failed: what is decided by it, is decided by all ranks
   std::int64_t shared_memory_share_bytes_ = 0;
   std::int32_t rank_ = 0, ranks_ = 0;
-  std::uint64_t instance_ = 0;
+  execute::InstanceNumbers instances_;
   std::unique_ptr<NodeMemory> memory_;
   std::vector<std::unique_ptr<Neighbour>> neighbours_; // by rank; null: reached by point-to-point
   std::vector<Neighbour*> active_;                     // those with something under way
