@@ -4,6 +4,7 @@
 #include "caught/next.hpp"
 #include "interpose/calls.hpp"
 #include "interpose/tally.hpp"
+#include "interpose/told.hpp"
 #include "interpose/watchdog.hpp"
 
 #include <algorithm>
@@ -107,41 +108,61 @@ void* test_of(const Call& call) {
   return found[static_cast<std::size_t>(at)];
 }
 
+// Who waits for requests of which some are ours.
+struct Waiting {
+  Nonblocking& all;
+  const std::vector<Handle>& requests;
+};
+
 // With one of ours among them, the library is asked again and again instead of waiting. In Fortran the error comes last
 // and nothing is answered.
 template <class... Words>
-int ask(const Call& call, void* test, Words... words) {
+int ask(const Call& call, const Waiting& waiting, void* test, Words... words) {
+  std::optional<Told> told;
+  if (waiting.all.has_failed(waiting.requests)) told.emplace(waiting.all.library());
   if (call.language == Language::c) return reinterpret_cast<int (*)(Words...)>(test)(words...);
   int error = 0;
   reinterpret_cast<void (*)(Words..., int*)>(test)(words..., &error);
   return error;
 }
 
-int wait_any(const Call& call, Nonblocking& under_way) {
+int wait_any(const Call& call, const Waiting& waiting) {
   void* const test = test_of(call);
   const Word* const w = call.words(); // count, requests, index, status
-  for (int done = 0;; under_way.turn())
-    if (const int code = ask(call, test, w[0], w[1], w[2], &done, w[3]); code != 0 || done) return code;
+  for (int done = 0;; waiting.all.turn())
+    if (const int code = ask(call, waiting, test, w[0], w[1], w[2], &done, w[3]); code != 0 || done) return code;
 }
 
-int wait_some(const Call& call, Nonblocking& under_way) {
+int wait_some(const Call& call, const Waiting& waiting) {
   void* const test = test_of(call);
   const Word* const w = call.words(); // count, requests, number, indices, statuses
-  for (;; under_way.turn())
-    if (const int code = ask(call, test, w[0], w[1], w[2], w[3], w[4]);
+  for (;; waiting.all.turn())
+    if (const int code = ask(call, waiting, test, w[0], w[1], w[2], w[3], w[4]);
         code != 0 || *static_cast<const int*>(call.pointer(Role::completed_count)) != 0)
       return code;
 }
 
-std::optional<int> wait(const Call& call, Nonblocking& under_way) {
-  const std::vector<Handle> requests = requests_of(call);
-  if (call.name == Name::Wait || call.name == Name::Waitall) {
-    under_way.finish(requests);
-    return std::nullopt;
-  }
-  if (!under_way.holds_any(requests)) return std::nullopt;
-  return call.name == Name::Waitany ? wait_any(call, under_way) : wait_some(call, under_way);
+// A call that goes on to the library, with a request among its own that has failed.
+void expect_failure(Call& call, Nonblocking& under_way, const std::vector<Handle>& requests) {
+  if (under_way.has_failed(requests)) call.notes[0] = reinterpret_cast<Word>(new Told(under_way.library()));
 }
+
+std::optional<int> wait(Call& call, Nonblocking& under_way) {
+  const std::vector<Handle> requests = requests_of(call);
+  const bool for_all = call.name == Name::Wait || call.name == Name::Waitall;
+  if (for_all) under_way.finish(requests);
+  if (for_all || !under_way.holds_any(requests)) return expect_failure(call, under_way, requests), std::nullopt;
+  const Waiting waiting{under_way, requests};
+  return call.name == Name::Waitany ? wait_any(call, waiting) : wait_some(call, waiting);
+}
+
+void poke(Call& call, Nonblocking& under_way) {
+  under_way.poke();
+  const bool names_them = call.has(Role::request) || call.has(Role::requests);
+  expect_failure(call, under_way, names_them ? requests_of(call) : std::vector<Handle>{});
+}
+
+void end_expecting(const Call& call) { delete reinterpret_cast<Told*>(call.notes[0]); }
 
 std::optional<int> answered(Call& call) {
   if (const std::optional<Ours>& what = taken[static_cast<std::size_t>(call.name)]) return collective(call, *what);
@@ -161,7 +182,7 @@ std::optional<int> answered(Call& call) {
     if (Nonblocking* const moving = under_way()) return wait(call, *moving);
     return std::nullopt;
   case Kind::test:
-    if (Nonblocking* const moving = under_way()) moving->poke();
+    if (Nonblocking* const moving = under_way()) poke(call, *moving);
     return std::nullopt;
   case Kind::communicator_end:
     before_comm_free(call.handle_at(Role::ended_communicator));
@@ -190,11 +211,15 @@ void nested_end(Call& call, Name outermost) {
     before_comm_free(call.handle_at(Role::ended_communicator));
 }
 
-void left(const Call&) { Watchdog::leave(); }
+void left(const Call& call) {
+  end_expecting(call);
+  Watchdog::leave();
+}
 
 void before(Call&) {}
 
 void after(const Call& call, int) {
+  end_expecting(call);
   Watchdog::leave();
   if (call.kind() == Kind::environment) begin_watch();
 }

@@ -34,7 +34,7 @@ Status Nonblocking::begin(Operation& operation) {
 
 Result<mpi::Handle> Nonblocking::start(Work work) {
   auto operation = std::make_unique<Operation>();
-  operation->work = std::move(work), operation->library = &library_;
+  operation->work = std::move(work), operation->all = this;
   const int code = library_.call.Grequest_start(&query, &free, &cancel, operation.get(), &operation->request);
   if (Status s = library_.check(code, "MPI_Grequest_start"); !s)
     return abandon(*operation->work.transport, s.error()), s.error();
@@ -187,12 +187,14 @@ void Nonblocking::complete() {
     struct Completing {
       Nonblocking& all;
       mpi::Handle request;
-      ~Completing() { all.complete(request); }
+      bool failed = false;
+      ~Completing() { all.complete(request, failed); }
     } completing{*this, operation->request};
     if (!operation->error && operation->work.at_end)
       if (Status s = operation->work.at_end(); !s) operation->error = s.error();
     operation->work.at_end = {}; // what it keeps is freed here, by the program's thread
     if (!operation->error) continue;
+    completing.failed = true;
     operation->code = library_.constants.error_other;
     operation->code = raise_(*operation->error, operation->work.communicator);
   }
@@ -206,13 +208,26 @@ Nonblocking::Operation* Nonblocking::next_done() {
   return operation;
 }
 
-void Nonblocking::complete(mpi::Handle request) {
+void Nonblocking::complete(mpi::Handle request, bool failed) {
   {
     const Lock lock(mutex_);
     by_request_.erase(request);
+    if (failed) failed_.insert(request);
   }
   library_.call.Grequest_complete(request); // after which the operation may be gone
+  if (!failed) requests_.fetch_sub(1, std::memory_order_release);
+}
+
+void Nonblocking::forget_failed(mpi::Handle request) {
+  const Lock lock(mutex_);
+  failed_.erase(request);
   requests_.fetch_sub(1, std::memory_order_release);
+}
+
+bool Nonblocking::has_failed(std::span<const mpi::Handle> requests) {
+  const Lock lock(mutex_);
+  if (requests.empty() || failed_.empty()) return !failed_.empty();
+  return std::any_of(requests.begin(), requests.end(), [&](mpi::Handle r) { return failed_.contains(r); });
 }
 
 bool Nonblocking::holds(mpi::Handle request) {
@@ -239,7 +254,7 @@ void Nonblocking::poke() {
 
 int Nonblocking::query(void* state, mpi::StatusWords* status) {
   const auto& operation = *static_cast<Operation*>(state);
-  const mpi::Library& library = *operation.library;
+  const mpi::Library& library = operation.all->library_;
   status->words[static_cast<std::size_t>(library.constants.status_source)] = library.constants.undefined;
   status->words[static_cast<std::size_t>(library.constants.status_tag)] = library.constants.undefined;
   library.call.Status_set_elements(status, library.constants.byte, 0);
@@ -248,7 +263,8 @@ int Nonblocking::query(void* state, mpi::StatusWords* status) {
 }
 
 int Nonblocking::free(void* state) {
-  delete static_cast<Operation*>(state);
+  const std::unique_ptr<Operation> operation(static_cast<Operation*>(state));
+  if (operation->code != 0) operation->all->forget_failed(operation->request);
   return 0;
 }
 

@@ -24,6 +24,7 @@
 #include <span>
 #include <thread>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace kumihimo::interpose {
@@ -56,9 +57,14 @@ class Nonblocking {
   // Until nothing of this transport is under way: before it is freed.
   void drain(const std::atomic<std::int32_t>& under_way);
 
-  bool any() const { return requests_.load(std::memory_order_acquire) > 0; } // that are not complete
-  bool holds(mpi::Handle request);                                           // ours, and not complete
+  // That are not complete, or have failed and are still the program's.
+  bool any() const { return requests_.load(std::memory_order_acquire) > 0; }
+  bool holds(mpi::Handle request); // ours, and not complete
   bool holds_any(std::span<const mpi::Handle> requests);
+  // Whether one of these has failed, which was told, and will fail again where the library completes it; without any:
+  // whether there is such a request.
+  bool has_failed(std::span<const mpi::Handle> requests);
+  const mpi::Library& library() const { return library_; }
   // One turn of a thread that waits.
   void turn();
   // Until none of these is held any more: the library may wait for all of them then.
@@ -71,7 +77,7 @@ class Nonblocking {
   struct Operation {
     Work work;
     execute::Execution* execution = nullptr;
-    const mpi::Library* library = nullptr;
+    Nonblocking* all = nullptr;
     mpi::Handle request = 0;
     bool done = false;
     std::optional<Error> error;
@@ -84,7 +90,8 @@ class Nonblocking {
   bool advance(Operation& operation); // true: it is at its end
   void complete();                    // all that are done
   Operation* next_done();
-  void complete(mpi::Handle request);
+  void complete(mpi::Handle request, bool failed);
+  void forget_failed(mpi::Handle request);
   void help();
 
   static int query(void* operation, mpi::StatusWords* status);
@@ -100,6 +107,7 @@ class Nonblocking {
   std::vector<Operation*> under_way_;
   std::vector<Operation*> done_; // whose requests are not complete
   std::unordered_map<mpi::Handle, Operation*> by_request_;
+  std::unordered_set<mpi::Handle> failed_; // complete, and not freed
   std::condition_variable wake_;
   std::thread helper_;
   bool sleeps_ = false, stops_ = false;

@@ -1,0 +1,40 @@
+#include "interpose/told.hpp"
+
+#include "execute/mpi/errors_returned.hpp"
+
+#include <memory>
+#include <mutex>
+
+namespace kumihimo::interpose {
+namespace {
+
+// Of all threads together: the second would take what the first has set for the program's.
+struct Returned {
+  std::mutex mutex;
+  int users = 0;
+  std::unique_ptr<mpi::ErrorsReturned> world, self;
+};
+Returned& returned() {
+  static Returned& kept = *new Returned; // threads may end after everything else
+  return kept;
+}
+
+} // namespace
+
+Told::Told(const mpi::Library& library) {
+  Returned& r = returned();
+  const std::lock_guard lock(r.mutex);
+  if (r.users++ > 0) return;
+  r.world = std::make_unique<mpi::ErrorsReturned>(library, library.constants.comm_world);
+  r.self = std::make_unique<mpi::ErrorsReturned>(library, library.constants.comm_self);
+}
+
+Told::~Told() {
+  Returned& r = returned();
+  const std::lock_guard lock(r.mutex);
+  if (--r.users > 0) return;
+  r.self.reset();
+  r.world.reset();
+}
+
+} // namespace kumihimo::interpose
