@@ -60,7 +60,8 @@ Communicator::Communicator(const mpi::Library& library, mpi::Handle handle, cons
   library.call.Comm_size(handle, &ranks);
   space_ = RankSpace::row(ranks);
   if (ranks == 1) return;
-  agrees_ = agree(agreed);
+  lost_ = !agreed.everyone_is_here;
+  agrees_ = !lost_ && agree(agreed);
   if (!agrees_) return;
   const plan::RankCounts on = recognise(agreed.machine);
   reproducible_ = agreed.reproducible;
@@ -137,7 +138,7 @@ const Choice* Communicator::choice(const Collective& question) const {
 }
 
 Communicator::Answer Communicator::plan(const Collective& question) {
-  if (!agrees_) return ranks() == 1 ? Reason::empty : Reason::disagreement;
+  if (!agrees_) return why_not();
   const plan::CallKey key = plan::key_of(question);
   const Choice* chosen = choice(question);
   if (!chosen) return Reason::not_chosen;
@@ -146,7 +147,7 @@ Communicator::Answer Communicator::plan(const Collective& question) {
 }
 
 Communicator::Answer Communicator::plan_alone(const Collective& question) {
-  if (!agrees_) return ranks() == 1 ? Reason::empty : Reason::disagreement;
+  if (!agrees_) return why_not();
   const plan::CallKey key = plan::key_of(question);
   const Choice* chosen = choice(question);
   if (!chosen) return Reason::not_chosen;

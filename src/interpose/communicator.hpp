@@ -39,6 +39,7 @@ struct Agreed {
   double timeout_seconds = 0;     // of a run in which nothing moves; 0: none. A rank's own affair
   Reproducible reproducible = Reproducible::off;
   bool completion_is_caught = true; // on this rank; where it is not on all, no non-blocking call is ours
+  bool everyone_is_here = true;     // else nothing may be agreed on, nor taken over
 };
 
 class Communicator {
@@ -57,7 +58,7 @@ class Communicator {
   std::int64_t number() const { return number_; }
   // Why no call of this collective is ours, whatever its length; asked first, as it costs next to nothing.
   std::optional<Reason> declines(CollectiveKind kind) const {
-    if (!agrees_) return ranks() == 1 ? Reason::empty : Reason::disagreement;
+    if (!agrees_) return why_not();
     if (crowded_out_) return Reason::crowded_out;
     if (!has_choices_[index_of(kind)]) return Reason::not_chosen;
     return std::nullopt;
@@ -101,6 +102,7 @@ class Communicator {
   };
   enum class Asking { all_ranks, nobody };
   Result<std::vector<Made>> make_both(Collective question, const Choice& choice, Asking asking);
+  Reason why_not() const { return ranks() == 1 ? Reason::empty : lost_ ? Reason::lost : Reason::disagreement; }
   bool all(bool mine) const;
   bool agree(const Agreed& agreed);
   plan::RankCounts recognise(const Shape* machine);
@@ -111,7 +113,7 @@ class Communicator {
   std::int32_t rank_ = 0;
   std::int64_t number_ = 0;
   RankSpace space_;
-  bool agrees_ = false, completion_is_caught_ = false, transport_failed_ = false, crowded_out_ = false;
+  bool agrees_ = false, lost_ = false, completion_is_caught_ = false, transport_failed_ = false, crowded_out_ = false;
   std::atomic<std::int32_t> under_way_ = 0;
   std::string note_;
   Reproducible reproducible_ = Reproducible::off;

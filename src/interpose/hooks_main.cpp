@@ -3,6 +3,7 @@
 #include "caught/hooks.hpp"
 #include "caught/next.hpp"
 #include "interpose/calls.hpp"
+#include "interpose/roll_call.hpp"
 #include "interpose/tally.hpp"
 #include "interpose/told.hpp"
 #include "interpose/watchdog.hpp"
@@ -162,6 +163,8 @@ void poke(Call& call, Nonblocking& under_way) {
   expect_failure(call, under_way, names_them ? requests_of(call) : std::vector<Handle>{});
 }
 
+bool begins_mpi(const Call& call) { return call.name == Name::Init || call.name == Name::Init_thread; }
+
 void end_expecting(const Call& call) { delete reinterpret_cast<Told*>(call.notes[0]); }
 
 std::optional<int> answered(Call& call) {
@@ -197,6 +200,7 @@ std::optional<int> answered(Call& call) {
 
 std::optional<int> answer(Call& call) {
   if (call.kind() == Kind::environment) begin_watch();
+  if (begins_mpi(call)) RollCall::enter();
   Watchdog::enter(call);
   const std::optional<int> code = answered(call);
   if (code) Watchdog::leave();
@@ -221,6 +225,7 @@ void before(Call&) {}
 void after(const Call& call, int) {
   end_expecting(call);
   Watchdog::leave();
+  if (begins_mpi(call)) RollCall::leave();
   if (call.kind() == Kind::environment) begin_watch();
 }
 

@@ -4,6 +4,7 @@
 #include "caught/passing.hpp"
 #include "execute/mpi/split.hpp"
 #include "interpose/completion.hpp"
+#include "interpose/roll_call.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -104,6 +105,7 @@ Session::Session(mpi::Library library)
   }
   hash_ = mixed(mixed(hash_of(version), hash_of(settings_.shape)), wisdom_.hash());
   hash_ = mixed(hash_, static_cast<std::uint64_t>(reproducible_));
+  RollCall::enter(); // where MPI_Init was not caught
   Watchdog::know(library_);
   if (settings_.timeout_seconds > 0) Watchdog::begin(settings_.timeout_seconds);
   library_.call.Comm_create_keyval(&copied, &deleted, &keyval_, this);
@@ -147,7 +149,8 @@ Communicator* Session::communicator(mpi::Handle handle) {
                         machine_ ? &*machine_ : nullptr,
                         settings_.timeout_seconds,
                         reproducible_,
-                        completion_is_caught_};
+                        completion_is_caught_,
+                        everyone_is_here()};
     made = std::make_unique<Communicator>(library_, handle, agreed);
     // Now, where the transport's are made soon, and in no later call: a library may make one communicator at a time.
     if (made->takes_any()) alone();
@@ -160,6 +163,17 @@ Communicator* Session::communicator(mpi::Handle handle) {
   by_handle_[handle] = added;
   caught::Passing::forget();
   return added;
+}
+
+// Told by who finds it: rank 0 may be the one that is missed.
+bool Session::everyone_is_here() {
+  std::int32_t missed = 0;
+  const bool here = RollCall::everyone_is_here(missed);
+  if (missed > 0)
+    say(fmt::format("our object in all processes of this node, found {} without it (does a wrapper clear LD_PRELOAD?); "
+                    "all calls are the library's",
+                    missed));
+  return here;
 }
 
 void Session::want(mpi::Handle handle) {
@@ -274,19 +288,24 @@ void Session::say_once_for_all(const std::string& sentence) {
 // For a program that ends without MPI_Finalize: nothing of MPI is called any more. Not in its children.
 void Session::write_unfinished() {
   if (finished_.exchange(true) || getpid() != process_) return;
-  if (world_rank_ == 0 && !settings_.summary.empty()) write_summary(tally_.counts(), Ended::without_finalize);
+  if (world_rank_ == 0 && !settings_.summary.empty())
+    write_summary(tally_.counts(), Ended::without_finalize, Whose::rank_0);
 }
 
 void Session::write_summary() {
   const std::vector<std::int64_t> mine = tally_.counts();
   std::vector<std::int64_t> counts(mine.size());
+  if (!adds_up()) {
+    if (world_rank_ == 0 && !settings_.summary.empty()) write_summary(mine, Ended::by_finalize, Whose::rank_0);
+    return;
+  }
   library_.call.Reduce(mine.data(), counts.data(), static_cast<int>(mine.size()), library_.datatype(DataType::int64),
                        library_.operation(Operation::sum), 0, library_.constants.comm_world);
   if (world_rank_ != 0 || settings_.summary.empty()) return;
-  write_summary(counts, Ended::by_finalize);
+  write_summary(counts, Ended::by_finalize, Whose::all_ranks);
 }
 
-void Session::write_summary(const std::vector<std::int64_t>& counts, Ended ended) {
+void Session::write_summary(const std::vector<std::int64_t>& counts, Ended ended, Whose whose) {
   nlohmann::json calls = nlohmann::json::array(), handed_on = nlohmann::json::array();
   for (std::size_t k = 0; k < calls_told; ++k) {
     const CollectiveKind kind = taken_over[k % taken_over.size()];
@@ -329,6 +348,7 @@ void Session::write_summary(const std::vector<std::int64_t>& counts, Ended ended
                          {"wisdom", wisdom_path_.empty() ? nlohmann::json() : nlohmann::json(wisdom_path_)},
                          {"ranks", world_ranks_},
                          {"finalized", ended == Ended::by_finalize},
+                         {"of_all_ranks", whose == Whose::all_ranks},
                          {"reproducible", name_of(reproducible_)},
                          {"calls", calls},
                          {"handed_on", handed_on},

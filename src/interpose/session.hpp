@@ -76,10 +76,13 @@ class Session {
   static int deleted(mpi::Handle handle, int, void*, void* session);
 
   void write(const std::string& sentence);
+  bool everyone_is_here();
   enum class Ended : std::uint8_t { by_finalize, without_finalize };
   void write_summary(); // of all ranks, by rank 0
-  void write_summary(const std::vector<std::int64_t>& counts, Ended ended);
-  void write_unfinished(); // of rank 0 alone
+  enum class Whose : std::uint8_t { all_ranks, rank_0 };
+  void write_summary(const std::vector<std::int64_t>& counts, Ended ended, Whose whose);
+  void write_unfinished();                                           // of rank 0 alone
+  bool adds_up() { return world_ranks_ == 1 || everyone_is_here(); } // what ran on all ranks
 
   mpi::Library library_;
   Settings settings_;

@@ -22,6 +22,7 @@ std::string_view sentence_of(Reason reason) {
       "a non-blocking call where not all that completes requests is caught: the program, or a library in it, has an "
       "MPI_Wait or MPI_Test of its own",
       "arguments that MPI does not allow, which the library tells of",
+      "the object was lost on the way to a process of the program",
   };
   return sentences[static_cast<std::size_t>(reason)];
 }

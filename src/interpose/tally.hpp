@@ -30,9 +30,10 @@ enum class Reason : std::uint8_t {
   too_long,      // a non-blocking exact sum, for one piece
   crowded_out,   // a communicator beyond those that are set up at once
   unseen,        // a non-blocking call, where what completes it may not be caught
-  refused        // arguments that MPI does not allow: to be told of by the library
+  refused,       // arguments that MPI does not allow: to be told of by the library
+  lost           // a process of the program has not our object
 };
-inline constexpr std::size_t reasons = 14;
+inline constexpr std::size_t reasons = 15;
 std::string_view sentence_of(Reason reason);
 
 // A non-blocking call is told apart from its blocking twin.

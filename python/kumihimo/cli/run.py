@@ -26,6 +26,10 @@ NO_SUMMARY = (
     "all are the library's), was killed or is on another node, or the object was lost on the way to it (a wrapper that "
     "clears LD_PRELOAD)"
 )
+LOST = (
+    "the object was lost on the way to a process of the program (a wrapper that clears LD_PRELOAD): all calls are the "
+    "library's, and counted are those of rank 0 alone"
+)
 
 
 @app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -100,7 +104,8 @@ def lines(summary: dict, named: bool = True) -> list[str]:
     path = summary.get("wisdom")
     choices = reading.choices_in(path, named)
     finalized = summary.get("finalized", True)
-    whose = "all ranks" if finalized else "rank 0"
+    lost = finalized and not summary.get("of_all_ranks", True)
+    whose = "all ranks" if finalized and not lost else "rank 0"
     ran = [
         f"{row['collective']}{lengths(row)}: {row['algorithm']}, {row['calls']} calls of {whose}"
         f"{in_tuning(row, summary, choices)}"
@@ -118,6 +123,7 @@ def lines(summary: dict, named: bool = True) -> list[str]:
     bits = [promised(summary)] if summary.get("reproducible") else []
     about = [f"communicators of rank 0: {shapes}"] if shapes else []
     ended = [] if finalized else ["the program ended without MPI_Finalize: counted are the calls of rank 0 alone"]
+    ended += [LOST] if lost else []
     return [*([f"wisdom: {path}"] if path else []), *gaps, *ended, *ran, *left, *never, *bits, *about]
 
 

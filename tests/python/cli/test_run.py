@@ -308,6 +308,15 @@ def test_a_program_that_did_not_end_mpi_is_told_of_by_rank_0_alone():
     assert run.lines({**summary, "finalized": True}) == [told[1].replace("rank 0", "all ranks")]
 
 
+def test_a_rank_on_the_way_to_which_the_object_was_lost_is_told_of():
+    left = {"collective": "bcast", "reason": "the object was lost on the way to a process of the program", "calls": 3}
+    calls = {"collective": "bcast", "bytes_from": 8, "bytes_to": 15, "algorithm": "library", "calls": 3}
+    summary = {"calls": [calls], "handed_on": [left], "communicators": {}, "finalized": True, "of_all_ranks": False}
+    told = run.lines(summary)
+    assert told[0] == run.LOST
+    assert told[1].endswith("library, 3 calls of rank 0")
+
+
 def test_lengths_are_told_of_calls_that_have_one():
     calls = {"collective": "alltoall", "bytes_from": 8, "bytes_to": 15, "algorithm": "bruck", "calls": 3}
     summary = {"calls": [calls], "handed_on": [], "communicators": {}, "ranks": 2}

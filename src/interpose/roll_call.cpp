@@ -1,0 +1,174 @@
+#include "interpose/roll_call.hpp"
+
+#include "base/hash.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace kumihimo::interpose {
+namespace {
+
+// For processes that enter MPI_Init after others have left it, which no library lets happen that we know.
+constexpr std::chrono::milliseconds patience{100};
+
+std::string_view variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value ? value : "";
+}
+
+// A number from 0 on; -1 if it is none.
+std::int32_t number(const char* name) {
+  const std::string_view text = variable(name);
+  std::int32_t value = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size() ? value : -1;
+}
+
+// The process that started those of this node: the other end of their socket, whoever stands between. Numbers of
+// processes come again; when one began tells it from the ones before.
+std::string hydra_proxy() {
+  const std::int32_t socket = number("PMI_FD");
+  ucred other{};
+  socklen_t length = sizeof other;
+  if (socket < 0 || getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &other, &length) != 0 || other.pid <= 0) return {};
+  std::ifstream file(fmt::format("/proc/{}/stat", other.pid));
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  text.erase(0, text.rfind(')') + 1); // of its own name, which may hold anything
+  constexpr int begun = 19;           // of the numbers that follow, in ticks since the machine was started
+  std::size_t at = 0;
+  for (int i = 0; i <= begun && at != std::string::npos; ++i) at = text.find(' ', at + (i > 0));
+  if (at == std::string::npos) return {};
+  return fmt::format("hydra {}{}", other.pid, text.substr(at, text.find(' ', at + 1) - at));
+}
+
+// A folder in memory, where the node has one.
+std::string folder() {
+  struct stat facts {};
+  return stat("/dev/shm", &facts) == 0 && S_ISDIR(facts.st_mode) ? "/dev/shm" : "/tmp";
+}
+
+struct Mine {
+  std::once_flag entered;
+  std::mutex mutex;
+  std::unique_ptr<RollCall> roll; // null: no list, or it is closed
+  std::optional<bool> all_are_here;
+};
+Mine& mine() {
+  static Mine& kept = *new Mine; // asked for to the very end of the process
+  return kept;
+}
+
+} // namespace
+
+std::optional<PlaceOnNode> place_on_node() {
+  PlaceOnNode place;
+  if (const std::string_view name = variable("PMIX_NAMESPACE"); !name.empty()) {
+    place.job = fmt::format("pmix {}", name);
+    for (const char* const server : {"PMIX_SERVER_URI41", "PMIX_SERVER_URI4", "PMIX_SERVER_URI3", "PMIX_SERVER_URI21",
+                                     "PMIX_SERVER_URI2"}) // the port that it listens at tells it from the ones before
+      place.job += fmt::format(" {}", variable(server));
+    place.ranks = number("OMPI_COMM_WORLD_LOCAL_SIZE");
+    place.rank = number("OMPI_COMM_WORLD_LOCAL_RANK");
+  } else if (variable("PMI_SPAWNED").empty()) {
+    place.job = hydra_proxy();
+    place.ranks = number("MPI_LOCALNRANKS");
+    place.rank = number("MPI_LOCALRANKID");
+  }
+  if (place.job.empty() || place.ranks < 1 || place.rank < 0 || place.rank >= place.ranks) return std::nullopt;
+  return place;
+}
+
+RollCall::RollCall(const PlaceOnNode& place)
+    : path_(fmt::format("{}/kumihimo-{}-{:016x}", folder(), getuid(), hash_of(place.job))), ranks_(place.ranks) {
+  const int file = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (file < 0) return;
+  if (ftruncate(file, static_cast<off_t>(bytes())) == 0) { // new bytes are zeros, old ones stay
+    void* const memory = mmap(nullptr, bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (memory != MAP_FAILED) list_ = static_cast<List*>(memory);
+  }
+  close(file);
+  if (list_) list_->here[place.rank].store(1, std::memory_order_release);
+}
+
+RollCall::~RollCall() {
+  if (list_) munmap(list_, bytes());
+}
+
+std::int32_t RollCall::absent() const {
+  return static_cast<std::int32_t>(
+      std::count_if(list_->here, list_->here + ranks_, [](const auto& mark) { return mark.load() == 0; }));
+}
+
+// The first one's is everybody's. Whoever opens the list after that finds a new one, in which those before are missed:
+// they were not complete without it.
+bool RollCall::settle(Verdict found) {
+  Verdict first = Verdict::none;
+  const std::int32_t without_mark = absent();
+  if (!list_->verdict.compare_exchange_strong(first, found)) return first == Verdict::complete;
+  unlink(path_.c_str());
+  if (found == Verdict::incomplete) missed_ = std::max(without_mark, 1);
+  return found == Verdict::complete;
+}
+
+std::optional<bool> RollCall::look() {
+  if (!list_) return std::nullopt;
+  if (const Verdict made = list_->verdict; made != Verdict::none) return made == Verdict::complete;
+  if (absent() > 0) return std::nullopt;
+  return settle(Verdict::complete);
+}
+
+bool RollCall::decide(std::chrono::milliseconds how_long) {
+  if (!list_) return missed_ = 1, false;
+  const auto end = std::chrono::steady_clock::now() + how_long;
+  for (;;) {
+    if (const std::optional<bool> known = look()) return *known;
+    if (std::chrono::steady_clock::now() >= end) return settle(Verdict::incomplete);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+void RollCall::enter() {
+  std::call_once(mine().entered, [] {
+    if (const std::optional<PlaceOnNode> place = place_on_node())
+      mine().roll = std::make_unique<RollCall>(*place);
+    else
+      mine().all_are_here = true;
+  });
+}
+
+void RollCall::leave() {
+  enter();
+  Mine& m = mine();
+  const std::lock_guard lock(m.mutex);
+  if (!m.roll || m.all_are_here) return;
+  m.all_are_here = m.roll->look();
+  if (m.all_are_here) m.roll.reset();
+}
+
+bool RollCall::everyone_is_here(std::int32_t& missed) {
+  leave();
+  Mine& m = mine();
+  const std::lock_guard lock(m.mutex);
+  missed = 0;
+  if (!m.all_are_here) {
+    m.all_are_here = m.roll->decide(patience);
+    missed = m.roll->missed();
+    m.roll.reset();
+  }
+  return *m.all_are_here;
+}
+
+} // namespace kumihimo::interpose

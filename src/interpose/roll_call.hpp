@@ -1,0 +1,70 @@
+// Whether all processes of the program have our object. A wrapper may clear LD_PRELOAD for one rank, and that rank's
+// calls would meet what the others agree on over the program's communicators: MPI_ERR_TRUNCATE, or wrong data. So that
+// is known before anything is agreed on, by nothing that MPI matches: a list in the memory of the node.
+//
+// Each process marks itself as it enters MPI_Init, which lets no rank go before all have entered it, since it exchanges
+// addresses. Who looks first afterwards decides for all on the node: the list is complete, or it is not, for good, and
+// whoever comes later finds that. So all that have the object go the same way, and a process that is late, or cannot
+// open the list, is one of those that are missed.
+//
+// What the list is named by is what launchers say of the job. Where they say too little there is none, and the object
+// is taken to be everywhere; so it is on other nodes, of whose lists nothing is known here.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace kumihimo::interpose {
+
+// A process of a job, among those of its node.
+struct PlaceOnNode {
+  std::string job; // nothing else that runs here, or ever ran, has this name
+  std::int32_t ranks = 0, rank = 0;
+};
+// By the environment that Open MPI's launcher and Hydra make; nothing by another one, and for a process that Hydra's
+// processes have started, which may have the name of theirs.
+std::optional<PlaceOnNode> place_on_node();
+
+class RollCall {
+ public:
+  // Marks this process.
+  explicit RollCall(const PlaceOnNode& place);
+  ~RollCall();
+  RollCall(const RollCall&) = delete;
+  RollCall& operator=(const RollCall&) = delete;
+
+  // Whether all are here, or nothing where that is not known yet.
+  std::optional<bool> look();
+  // Decides: who has no mark after so long is missed.
+  bool decide(std::chrono::milliseconds patience);
+  // Those missed, where this process has decided so; else 0: one tells of it.
+  std::int32_t missed() const { return missed_; }
+  const std::string& path() const { return path_; }
+
+  // Of this process, once: as it enters MPI_Init, and as it leaves it.
+  static void enter();
+  static void leave();
+  // Before anything is agreed on. `missed`: as above, at the first call.
+  static bool everyone_is_here(std::int32_t& missed);
+
+ private:
+  enum class Verdict : std::uint32_t { none, complete, incomplete };
+  struct List {
+    std::atomic<Verdict> verdict;
+    std::atomic<std::uint8_t> here[1]; // one for each rank
+  };
+  std::size_t bytes() const { return sizeof(List) + static_cast<std::size_t>(ranks_); }
+  std::int32_t absent() const;
+  bool settle(Verdict found);
+
+  std::string path_;
+  std::int32_t ranks_;
+  List* list_ = nullptr; // null: it could not be opened
+  std::int32_t missed_ = 0;
+};
+
+} // namespace kumihimo::interpose
