@@ -158,6 +158,12 @@ void RollCall::leave() {
   if (m.all_are_here) m.roll.reset();
 }
 
+void RollCall::abandon() {
+  Mine& m = mine();
+  const std::unique_lock lock(m.mutex, std::try_to_lock); // who holds it is about to decide
+  if (lock && m.roll) unlink(m.roll->path_.c_str());
+}
+
 bool RollCall::everyone_is_here(std::int32_t& missed) {
   leave();
   Mine& m = mine();

@@ -48,6 +48,8 @@ class RollCall {
   // Of this process, once: as it enters MPI_Init, and as it leaves it.
   static void enter();
   static void leave();
+  // Before the process ends within MPI_Init: nobody decides any more, and the list must not stay.
+  static void abandon();
   // Before anything is agreed on. `missed`: as above, at the first call.
   static bool everyone_is_here(std::int32_t& missed);
 
