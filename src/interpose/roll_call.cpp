@@ -22,16 +22,16 @@ namespace kumihimo::interpose {
 namespace {
 
 // For processes that enter MPI_Init after others have left it, which no library lets happen that we know.
-constexpr std::chrono::milliseconds patience{100};
+constexpr std::chrono::milliseconds patience_with_marks{100};
 
-std::string_view variable(const char* name) {
+std::string_view environment(const char* name) {
   const char* const value = std::getenv(name);
   return value ? value : "";
 }
 
 // A number from 0 on; -1 if it is none.
-std::int32_t number(const char* name) {
-  const std::string_view text = variable(name);
+std::int32_t environment_number(const char* name) {
+  const std::string_view text = environment(name);
   std::int32_t value = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc{} && end == text.data() + text.size() ? value : -1;
@@ -40,7 +40,7 @@ std::int32_t number(const char* name) {
 // The process that started those of this node: the other end of their socket, whoever stands between. Numbers of
 // processes come again; when one began tells it from the ones before.
 std::string hydra_proxy() {
-  const std::int32_t socket = number("PMI_FD");
+  const std::int32_t socket = environment_number("PMI_FD");
   ucred other{};
   socklen_t length = sizeof other;
   if (socket < 0 || getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &other, &length) != 0 || other.pid <= 0) return {};
@@ -55,19 +55,19 @@ std::string hydra_proxy() {
 }
 
 // A folder in memory, where the node has one.
-std::string folder() {
+std::string list_folder() {
   struct stat facts {};
   return stat("/dev/shm", &facts) == 0 && S_ISDIR(facts.st_mode) ? "/dev/shm" : "/tmp";
 }
 
-struct Mine {
+struct OfProcess {
   std::once_flag entered;
   std::mutex mutex;
   std::unique_ptr<RollCall> roll; // null: no list, or it is closed
   std::optional<bool> all_are_here;
 };
-Mine& mine() {
-  static Mine& kept = *new Mine; // asked for to the very end of the process
+OfProcess& of_process() {
+  static OfProcess& kept = *new OfProcess; // asked for to the very end of the process
   return kept;
 }
 
@@ -75,24 +75,24 @@ Mine& mine() {
 
 std::optional<PlaceOnNode> place_on_node() {
   PlaceOnNode place;
-  if (const std::string_view name = variable("PMIX_NAMESPACE"); !name.empty()) {
+  if (const std::string_view name = environment("PMIX_NAMESPACE"); !name.empty()) {
     place.job = fmt::format("pmix {}", name);
     for (const char* const server : {"PMIX_SERVER_URI41", "PMIX_SERVER_URI4", "PMIX_SERVER_URI3", "PMIX_SERVER_URI21",
                                      "PMIX_SERVER_URI2"}) // the port that it listens at tells it from the ones before
-      place.job += fmt::format(" {}", variable(server));
-    place.ranks = number("OMPI_COMM_WORLD_LOCAL_SIZE");
-    place.rank = number("OMPI_COMM_WORLD_LOCAL_RANK");
-  } else if (variable("PMI_SPAWNED").empty()) {
+      place.job += fmt::format(" {}", environment(server));
+    place.ranks = environment_number("OMPI_COMM_WORLD_LOCAL_SIZE");
+    place.rank = environment_number("OMPI_COMM_WORLD_LOCAL_RANK");
+  } else if (environment("PMI_SPAWNED").empty()) {
     place.job = hydra_proxy();
-    place.ranks = number("MPI_LOCALNRANKS");
-    place.rank = number("MPI_LOCALRANKID");
+    place.ranks = environment_number("MPI_LOCALNRANKS");
+    place.rank = environment_number("MPI_LOCALRANKID");
   }
   if (place.job.empty() || place.ranks < 1 || place.rank < 0 || place.rank >= place.ranks) return std::nullopt;
   return place;
 }
 
 RollCall::RollCall(const PlaceOnNode& place)
-    : path_(fmt::format("{}/kumihimo-{}-{:016x}", folder(), getuid(), hash_of(place.job))), ranks_(place.ranks) {
+    : path_(fmt::format("{}/kumihimo-{}-{:016x}", list_folder(), getuid(), hash_of(place.job))), ranks_(place.ranks) {
   const int file = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0) return;
   if (ftruncate(file, static_cast<off_t>(bytes())) == 0) { // new bytes are zeros, old ones stay
@@ -141,17 +141,17 @@ bool RollCall::decide(std::chrono::milliseconds how_long) {
 }
 
 void RollCall::enter() {
-  std::call_once(mine().entered, [] {
+  std::call_once(of_process().entered, [] {
     if (const std::optional<PlaceOnNode> place = place_on_node())
-      mine().roll = std::make_unique<RollCall>(*place);
+      of_process().roll = std::make_unique<RollCall>(*place);
     else
-      mine().all_are_here = true;
+      of_process().all_are_here = true;
   });
 }
 
 void RollCall::leave() {
   enter();
-  Mine& m = mine();
+  OfProcess& m = of_process();
   const std::lock_guard lock(m.mutex);
   if (!m.roll || m.all_are_here) return;
   m.all_are_here = m.roll->look();
@@ -159,18 +159,18 @@ void RollCall::leave() {
 }
 
 void RollCall::abandon() {
-  Mine& m = mine();
+  OfProcess& m = of_process();
   const std::unique_lock lock(m.mutex, std::try_to_lock); // who holds it is about to decide
   if (lock && m.roll) unlink(m.roll->path_.c_str());
 }
 
 bool RollCall::everyone_is_here(std::int32_t& missed) {
   leave();
-  Mine& m = mine();
+  OfProcess& m = of_process();
   const std::lock_guard lock(m.mutex);
   missed = 0;
   if (!m.all_are_here) {
-    m.all_are_here = m.roll->decide(patience);
+    m.all_are_here = m.roll->decide(patience_with_marks);
     missed = m.roll->missed();
     m.roll.reset();
   }

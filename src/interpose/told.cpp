@@ -9,20 +9,20 @@ namespace kumihimo::interpose {
 namespace {
 
 // Of all threads together: the second would take what the first has set for the program's.
-struct Returned {
+struct HandlersReturned {
   std::mutex mutex;
   int users = 0;
   std::unique_ptr<mpi::ErrorsReturned> world, self;
 };
-Returned& returned() {
-  static Returned& kept = *new Returned; // threads may end after everything else
+HandlersReturned& handlers_returned() {
+  static HandlersReturned& kept = *new HandlersReturned; // threads may end after everything else
   return kept;
 }
 
 } // namespace
 
 Told::Told(const mpi::Library& library) {
-  Returned& r = returned();
+  HandlersReturned& r = handlers_returned();
   const std::lock_guard lock(r.mutex);
   if (r.users++ > 0) return;
   r.world = std::make_unique<mpi::ErrorsReturned>(library, library.constants.comm_world);
@@ -30,7 +30,7 @@ Told::Told(const mpi::Library& library) {
 }
 
 Told::~Told() {
-  Returned& r = returned();
+  HandlersReturned& r = handlers_returned();
   const std::lock_guard lock(r.mutex);
   if (--r.users > 0) return;
   r.self.reset();
