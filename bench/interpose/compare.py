@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What an unmodified program pays for being watched over: the table of bench/results/interpose.md.
 
-    bench/interpose/compare.py [--launches 9] [--tune 120] [--output FILE]
+    bench/interpose/compare.py [--launches 9] [--tune 300] [--output FILE]
 
 The same program (calls.c) is launched by turns alone, with the interposer leaving every call to the library, and with
 the recorder; differences are those of neighbouring launches. In its sweep the library's own is kept by wisdom that
@@ -57,7 +57,7 @@ PARTS = (
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--launches", type=int, default=9)
-    parser.add_argument("--tune", type=int, default=120, metavar="SECONDS")
+    parser.add_argument("--tune", type=int, default=300, metavar="SECONDS")
     parser.add_argument("--output", type=Path, default=Path(__file__).resolve().parents[1] / "results/interpose.md")
     arguments = parser.parse_args()
     lines = [
@@ -189,10 +189,10 @@ def sweep_lines(ranks: int, ways, found: list[Times]) -> list[str]:
         lines.append(f"| {call} | {text_of(size)} | {median(alone) * 1e6:.2f} | " + " | ".join(cells) + f" | {small} |")
     for place, way in enumerate(ways[1:], start=1):
         mean, low, high = interval(each_launch(found[place], found[0]))
-        total = sum(median(t) for t in found[place].values()) / sum(median(t) for t in found[0].values())
+        total = "{:.3f} [{:.3f}, {:.3f}]".format(*interval(totals(found[place], found[0])))
         lines.append(
             f"\n{way.name}: geometric mean from 4 KiB up {mean:.3f} [{low:.3f}, {high:.3f}] over launches; "
-            f"total time of the sweep {total:.3f} of the library's"
+            f"total time of the sweep {total} of the library's"
         )
     return [*lines, ""]
 
@@ -204,6 +204,12 @@ def each_launch(times: Times, alone: Times) -> list[float]:
         _measure.geometric_mean([times[figure][launch] / alone[figure][launch] for figure in large])
         for launch in range(len(alone[large[0]]))
     ]
+
+
+def totals(times: Times, alone: Times) -> list[float]:
+    """All calls of a launch together: the longest lengths are most of it."""
+    launches = range(len(next(iter(alone.values()))))
+    return [sum(t[launch] for t in times.values()) / sum(t[launch] for t in alone.values()) for launch in launches]
 
 
 if __name__ == "__main__":

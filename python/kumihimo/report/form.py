@@ -228,8 +228,9 @@ SOFTWARE = {"segment_bytes": COST, "message_cost_seconds": COST, "relay_latency_
 
 # --- unmodified.json
 
+TURNS = dict.fromkeys(("without", "with", "ratio", "ratio_low", "ratio_high"), POSITIVE)
 UNMODIFIED = {
-    "form": form_is("kumihimo-unmodified-1"),
+    "form": form_is("kumihimo-unmodified-2"),
     "program": TEXT,
     "package": TEXT,
     "mpi": TEXT,
@@ -248,8 +249,7 @@ UNMODIFIED = {
             "times_as_fast": MayLack(Each(POSITIVE, least=2), null=True),
         }
     ),
-    "collective_seconds": {"without": POSITIVE, "with": POSITIVE},
-    **dict.fromkeys(("ratio", "ratio_low", "ratio_high"), POSITIVE),
+    **dict.fromkeys(("program_time", "collective_time"), TURNS),
     "figures": COUNT,
     "same_figures": FLAG,
 }

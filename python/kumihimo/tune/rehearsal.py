@@ -25,8 +25,8 @@ from kumihimo.tune.launches import Measure
 
 PAIRS = 3  # of launches, one with the choices and one without
 LEAST_PAIRS = 2  # that a verdict needs
-# By so much a call must take less time. A rehearsal is one program, and others differ from it: LAMMPS lost 0.2 us a call
-# of 8 bytes by a choice that had gained a little here.
+# By so much a call must take less time. A rehearsal is one program, and others differ from it: LAMMPS lost 0.2 us a
+# call of 8 bytes by a choice that had gained a little here.
 LEAST_GAIN_SECONDS = 0.2e-6
 WAYS = {"back_to_back_seconds": "back to back", "between_seconds": "between other work"}
 

@@ -14,7 +14,7 @@ from kumihimo.report.folder import Material
 from kumihimo.report.page import render
 
 SAMPLE = {
-    "form": "kumihimo-unmodified-1",
+    "form": "kumihimo-unmodified-2",
     "program": "lmp",
     "package": "lammps",
     "mpi": "Open MPI v4.1.4, package: Debian",
@@ -35,10 +35,8 @@ SAMPLE = {
             "times_as_fast": None,
         },
     ],
-    "collective_seconds": {"without": 0.030, "with": 0.020},
-    "ratio": 0.654,
-    "ratio_low": 0.6,
-    "ratio_high": 0.7,
+    "program_time": {"without": 2.5, "with": 2.25, "ratio": 0.901, "ratio_low": 0.89, "ratio_high": 0.91},
+    "collective_time": {"without": 0.030, "with": 0.020, "ratio": 0.654, "ratio_low": 0.6, "ratio_high": 0.7},
     "figures": 143,
     "same_figures": True,
 }
@@ -46,7 +44,17 @@ SAMPLE = {
 
 def test_says_what_ran_and_what_became_of_the_time() -> None:
     page = render(Material(unmodified=SAMPLE))
-    for words in ("recursive doubling", "20,000", "1.50 to 1.75", "0.654×", "30.0 ms", "20.0 ms", "All 143 figures"):
+    for words in (
+        "recursive doubling",
+        "20,000",
+        "1.50 to 1.75",
+        "0.654×",
+        "30.0 ms",
+        "20.0 ms",
+        "2.50 s",
+        "0.901×",
+        "All 143 figures",
+    ):
         assert words in page, words
     assert "the library&#39;s own" in page
     assert "&lt;main&gt;" in page and "<main>\n" in page  # a place is text, not a tag
@@ -56,7 +64,7 @@ def test_says_that_figures_differ() -> None:
     assert "own figures differ between launches" in render(Material(unmodified={**SAMPLE, "same_figures": False}))
 
 
-@pytest.mark.parametrize("key", ["ratio", "ran", "figures", "program"])
+@pytest.mark.parametrize("key", ["program_time", "collective_time", "ran", "figures", "program"])
 def test_a_part_without_what_the_page_needs_is_named(key: str, tmp_path) -> None:
     cut = copy.deepcopy(SAMPLE)
     del cut[key]
