@@ -10,7 +10,8 @@ from pathlib import Path
 NEVER_ENDED = "time limit"
 # Lines of hpcc's report that say whether a result is right; times and rates are left out.
 RESIDUAL = re.compile(r"^(\|\|.*\)) *= *([\d.e+-]+) \.+ (PASSED|FAILED)")
-TRANSPOSED = re.compile(r"^(?:WALL|CPU)((?: +\d+){6}) +(PASSED|FAILED)\b.* ([\d.e+-]+)$")
+TRANSPOSED = re.compile(r"^WALL((?: +\d+){6}) +[\d.]+ (PASSED|FAILED) +[\d.]+ +([\d.e+-]+)$")
+FARTHEST = re.compile(r"^max\(\|x-x0\|\): +([\d.e+-]+)$")  # of a Fourier transform and back
 FOUND = re.compile(r"^(Found \d+ errors in \d+ locations) \((passed|failed)\)")
 SAID = re.compile(r"^(Node\(s\) with error|Failed |Success=|Tests failed|Number of tests|\d+ tests )")
 SECTION = re.compile(r"^Begin of (.+) section\.")
@@ -69,6 +70,8 @@ def of_hpcc(report: str) -> dict[str, str]:
             said = f"{residual.group(3)}, {residual.group(2)}"
         elif transposed := TRANSPOSED.match(line):
             said = f"{' '.join(transposed.group(1).split())}: {transposed.group(2)}, {transposed.group(3)}"
+        elif farthest := FARTHEST.match(line):
+            said = f"error {farthest.group(1)}"
         elif errors := FOUND.match(line):
             said = f"{errors.group(1)}: {errors.group(2)}"
         elif SAID.match(line):

@@ -11,9 +11,13 @@ from verdicts import Verdicts
 
 REPORT = """
 Begin of PTRANS section.
-WALL   500   500 40 40  1  2 PASSED    0.01    0.225    0.00
-CPU    500   500 40 40  1  2 PASSED    0.02    0.125    0.00
+WALL   500   500  40  40   1   2     0.01 PASSED    0.225  0.00
+CPU    500   500  40  40   1   2     0.01 PASSED    0.125  0.00
 End of PTRANS section.
+Begin of MPIFFT section.
+Inverse FFT:     0.007
+max(|x-x0|): 1.511e-15
+End of MPIFFT section.
 Begin of HPL section.
 ||Ax-b||_oo/(eps*(||A||_oo*||x||_oo+||b||_oo)*N)=        0.0062406 ...... PASSED
 End of HPL section.
@@ -27,14 +31,17 @@ End of MPIRandomAccess section.
 def test_reads_residuals_and_counts_of_errors_but_no_times() -> None:
     read = verdicts.of_hpcc(REPORT)
     assert len(read) == 4
+    assert read["PTRANS, verdict 1"] == "500 500 40 40 1 2: PASSED, 0.00"
+    assert read["MPIFFT, verdict 1"] == "error 1.511e-15"
     assert read["HPL, verdict 1"] == "PASSED, 0.0062406"
-    assert read == verdicts.of_hpcc(REPORT.replace("0.225", "0.112").replace("4.2 s", "5 s"))
+    assert read == verdicts.of_hpcc(REPORT.replace("0.01", "0.02").replace("0.225", "0.112").replace("4.2 s", "5 s"))
 
 
 def test_another_residual_verdict_is_a_difference() -> None:
     for ours in (
         REPORT.replace("...... PASSED", "...... FAILED"),
-        REPORT.replace("40  1  2 PASSED", "40  1  2 FAILED"),
+        REPORT.replace("0.01 PASSED", "0.01 FAILED"),
+        REPORT.replace("1.511e-15", "1.511e-3"),
         REPORT.replace("Found 0 errors", "Found 7 errors").replace("(passed)", "(failed)"),
         REPORT.partition("Begin of MPIRandomAccess")[0],
         "",
