@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Suites that are not ours, with the interposer and without: they must say the same.
 
-    tests/suites/run.py [CASE...] [--ranks 2,3] [--modules REGEX] [--seconds 120] [--again] [--output FILE]
+    tests/suites/run.py [CASE...] [--ranks 2,3] [--modules REGEX] [--seconds 120] [--again | --table] [--output FILE]
 
 Cases, all of them by default, are those of CASES below. Each module of mpi4py's tests is a launch of its own; where the
 two differ both are launched again, and a difference that does not come back is told apart. What was run is kept under
@@ -205,6 +205,7 @@ def run(case: Case, ranks: int, arguments: argparse.Namespace) -> Iterator[dict]
         kept = FOLDER / "kept" / f"{case.suite}-{case.library}-{ranks}-{part}.json"
         if kept.is_file() and not arguments.again:
             yield json.loads(kept.read_text(encoding="utf-8"))
+        if arguments.table or (kept.is_file() and not arguments.again):
             continue
         row = {"suite": case.suite, "library": f"{case.library} {installation.version}", "ranks": ranks, "part": part}
         row |= {"date": datetime.now(timezone.utc).date().isoformat(), "tries": []}
@@ -234,6 +235,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=120, help="for one module; hpcc has 15 times as long")
     parser.add_argument("--size", type=int, default=1000, help="of hpcc's matrix")
     parser.add_argument("--again", action="store_true", help="run what was run before, too")
+    parser.add_argument("--table", action="store_true", help="of what was run before, and run nothing")
     parser.add_argument("--output", type=Path, default=outside.ROOT / "bench/results/suites.md")
     arguments = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))  # and what was launched ends, too

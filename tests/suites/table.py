@@ -34,19 +34,29 @@ def short(row: dict) -> str:
     return f"{said}, {last['interposed']['ours']} calls were ours; " + ("; ".join(found[:5]) or "no difference")
 
 
+def late(row: dict) -> Iterable[str]:
+    """What the time limit ended in the last try, and where it was."""
+    for way, whose in (("alone", "without us"), ("interposed", "with us")):
+        last = Verdicts.read(row["tries"][-1][way])
+        if last.ended == NEVER_ENDED:
+            tests = sorted({test_of(name) for name, said in last.of.items() if said == "unfinished"})
+            yield f"{row['part']} {whose}{', in ' if tests else ''}{', '.join(tests)}"
+
+
+def test_of(name: str) -> str:
+    return name.rsplit(" on rank ", 1)[0]
+
+
 def wrong_in_both(row: dict) -> Iterable[str]:
     """What the library does not do by itself, either."""
     last = Verdicts.read(row["tries"][-1]["alone"])
-    other = Verdicts.read(row["tries"][-1]["interposed"])
-    if last.ended == NEVER_ENDED == other.ended:
-        yield f"{row['part']} does not end"
     if row["suite"] == "mpi4py":
-        tests = {name.rsplit(" on rank ", 1)[0] for name, said in last.of.items() if said not in RIGHT}
+        tests = {test_of(name) for name, said in last.of.items() if said not in RIGHT and not last.was_late(said)}
         yield from (f"{test}: {say(last, test)}" for test in sorted(tests))
 
 
 def say(verdicts: Verdicts, test: str) -> str:
-    return ", ".join(sorted({said for name, said in verdicts.of.items() if name.rsplit(" on rank ", 1)[0] == test}))
+    return ", ".join(sorted({said for name, said in verdicts.of.items() if test_of(name) == test}))
 
 
 def markdown(rows: Sequence[dict], absent: Sequence[str], machine: str, forced: str) -> str:
@@ -73,6 +83,7 @@ def markdown(rows: Sequence[dict], absent: Sequence[str], machine: str, forced: 
         lines.append("| " + " | ".join(map(str, cells)) + " |")
     lines += told("Differences", rows, stays, "None.")
     lines += told("Differed once, and not when both were run again", rows, went, "None.")
+    lines += told("Ended by the time limit", rows, late, "None.")
     lines += told("Not right with and without us alike", rows, wrong_in_both, "None.")
     return "\n".join([*lines, *(["", "## Left out", "", *(f"- {line}" for line in absent)] if absent else [])]) + "\n"
 

@@ -29,6 +29,10 @@ class Verdicts:
     def number(self, verdict: str) -> int:
         return sum(said == verdict for said in self.of.values())
 
+    def was_late(self, said: str) -> bool:
+        """Whether this was not said because the time was up."""
+        return self.ended == NEVER_ENDED and said in ("unfinished", "not said")
+
     @staticmethod
     def read(value: dict) -> Verdicts:
         return Verdicts(**value)
@@ -38,13 +42,15 @@ class Verdicts:
 
 
 def differences(alone: Verdicts, interposed: Verdicts) -> list[str]:
-    """A line for each thing of which the two say another thing."""
+    """A line for each thing of which the two say another thing. What the time limit kept one of them from saying is not
+    compared; that it ended us alone is a difference, and that it ended the library alone is none of ours."""
     found = []
     for name in sorted(alone.of.keys() | interposed.of.keys()):
         before, after = alone.of.get(name, "not said"), interposed.of.get(name, "not said")
-        if before != after:
+        late = (alone.was_late(before), interposed.was_late(after))
+        if before != after and not any(late):
             found.append(f"{name}: {before} without us, {after} with us")
-    if alone.ended != interposed.ended:
+    if alone.ended != interposed.ended and alone.ended != NEVER_ENDED:
         found.append(f"ended by {alone.ended} without us, by {interposed.ended} with us")
     return found
 
@@ -92,4 +98,4 @@ def taken_over(summary: Path) -> tuple[int, int]:
     calls = value.get("calls", [])
     ours = sum(row["calls"] for row in calls if row["algorithm"] != "library")
     handed_on = sum(row["calls"] for row in value.get("handed_on", []))
-    return ours, sum(row["calls"] for row in calls) + handed_on
+    return ours, ours + handed_on

@@ -76,8 +76,18 @@ def test_a_difference_that_does_not_come_back_is_told_apart() -> None:
 def test_what_never_ends_with_us_alone_is_a_difference() -> None:
     ended, endless = Verdicts("0"), Verdicts(verdicts.NEVER_ENDED)
     assert verdicts.differences(ended, endless) == ["ended by 0 without us, by time limit with us"]
-    assert list(table.wrong_in_both(row((endless, endless)))) == ["test_op does not end"]
-    assert list(table.wrong_in_both(row((ended, endless)))) == []
+    assert list(table.late(row((endless, ended)))) == ["test_op without us"]
+
+
+def test_what_the_time_limit_kept_from_being_said_is_not_compared() -> None:
+    of = {"a on rank 0": "passed", "b on rank 0": "unfinished"}
+    late, whole = Verdicts(verdicts.NEVER_ENDED, of), Verdicts("0", {**of, "b on rank 0": "passed"})
+    assert verdicts.differences(late, whole) == []
+    assert len(verdicts.differences(whole, late)) == 1
+    assert verdicts.differences(late, Verdicts("0", {**whole.of, "a on rank 0": "failed"}))
+    assert verdicts.differences(Verdicts("1", of), whole), "a process that ended before its tests did"
+    assert list(table.late(row((late, late)))) == ["test_op without us, in b", "test_op with us, in b"]
+    assert list(table.wrong_in_both(row((late, late)))) == []
 
 
 def test_a_program_that_wrote_no_summary_had_no_calls_of_ours(tmp_path: Path) -> None:
@@ -85,4 +95,4 @@ def test_a_program_that_wrote_no_summary_had_no_calls_of_ours(tmp_path: Path) ->
     assert verdicts.taken_over(summary) == (0, 0)
     calls = [{"algorithm": "ring", "calls": 3}, {"algorithm": "library", "calls": 2}]
     summary.write_text(json.dumps({"calls": calls, "handed_on": [{"calls": 5}]}), encoding="utf-8")
-    assert verdicts.taken_over(summary) == (3, 10)
+    assert verdicts.taken_over(summary) == (3, 8)
