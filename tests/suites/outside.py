@@ -136,6 +136,13 @@ def unpacked(archive: Path, folder: Path) -> Path:
     return folder / top
 
 
+def version_of_ours() -> str:
+    """The commit that is checked out; a star where files differ from it."""
+    ask = ["git", "describe", "--always", "--dirty=*", "--exclude=*"]
+    said = subprocess.run(ask, capture_output=True, text=True, cwd=ROOT, check=False).stdout.strip()
+    return said or "an unknown version"
+
+
 def processor_and_system() -> str:
     lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     name = next((line.split(": ", 1)[1] for line in lines if line.startswith("model name")), "an unknown processor")

@@ -208,7 +208,8 @@ def run(case: Case, ranks: int, arguments: argparse.Namespace) -> Iterator[dict]
         if arguments.table or (kept.is_file() and not arguments.again):
             continue
         row = {"suite": case.suite, "library": f"{case.library} {installation.version}", "ranks": ranks, "part": part}
-        row |= {"date": datetime.now(timezone.utc).date().isoformat(), "tries": []}
+        row |= {"date": datetime.now(timezone.utc).date().isoformat(), "ours": outside.version_of_ours()}
+        row["tries"] = []
         for _ in range(2):
             tried = {}
             for way, ours in (("alone", False), ("interposed", True)):

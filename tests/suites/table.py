@@ -70,15 +70,16 @@ def markdown(rows: Sequence[dict], absent: Sequence[str], machine: str, forced: 
     ]
     lines += ["or a residual, a count of errors or the like in the report (hpcc). *Ours*: collective calls that were"]
     lines += ["taken over, of those that were counted (programs that ended by an abort count none).", ""]
-    lines += ["| suite | library | ranks | date | modules | verdicts | right | differ | ours |"]
-    lines += ["|---|---|---:|---|---:|---:|---:|---:|---:|"]
+    lines += ["| suite | library | ranks | date | commit | modules | verdicts | right | differ | ours |"]
+    lines += ["|---|---|---:|---|---|---:|---:|---:|---:|---:|"]
     for (suite, library, ranks), members in groups.items():
         alone = [Verdicts.read(row["tries"][-1]["alone"]) for row in members]
         interposed = [Verdicts.read(row["tries"][-1]["interposed"]) for row in members]
         right = sum(is_right(suite, said) for one in alone for said in one.of.values())
         ours = f"{sum(one.ours for one in interposed)} of {sum(one.calls for one in interposed)}"
         dates = sorted({row["date"] for row in members})
-        cells = [suite, library, ranks, dates[-1], len(members), sum(len(one.of) for one in alone), right]
+        commits = ", ".join(sorted({row["ours"] for row in members}))
+        cells = [suite, library, ranks, dates[-1], commits, len(members), sum(len(one.of) for one in alone), right]
         cells += [sum(len(stays(row)) for row in members), ours]
         lines.append("| " + " | ".join(map(str, cells)) + " |")
     lines += told("Differences", rows, stays, "None.")

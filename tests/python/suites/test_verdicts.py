@@ -59,7 +59,14 @@ def test_the_last_word_on_a_test_counts(tmp_path: Path) -> None:
 
 def row(*tried: tuple[Verdicts, Verdicts]) -> dict:
     tries = [{"alone": alone.written(), "interposed": ours.written()} for alone, ours in tried]
-    about = {"suite": "mpi4py", "library": "openmpi 4.1.4", "ranks": 2, "part": "test_op", "date": "2026-01-01"}
+    about = {
+        "suite": "mpi4py",
+        "library": "openmpi 4.1.4",
+        "ranks": 2,
+        "part": "test_op",
+        "date": "2026-01-01",
+        "ours": "abc",
+    }
     return {**about, "tries": tries}
 
 
@@ -70,7 +77,7 @@ def test_a_difference_that_does_not_come_back_is_told_apart() -> None:
     assert table.went(row(unlike, like)) and not table.stays(row(unlike, like))
     text = table.markdown([row(unlike, unlike)], [], "a machine", "all=ring")
     assert "- t on rank 0: passed without us, failed with us (openmpi 4.1.4 on 2)" in text
-    assert "| mpi4py | openmpi 4.1.4 | 2 | 2026-01-01 | 1 | 1 | 1 | 1 | 3 of 4 |" in text
+    assert "| mpi4py | openmpi 4.1.4 | 2 | 2026-01-01 | abc | 1 | 1 | 1 | 1 | 3 of 4 |" in text
 
 
 def test_what_never_ends_with_us_alone_is_a_difference() -> None:
