@@ -54,6 +54,7 @@ void bind_variant(nb::module_& m) {
       .def_ro("reference", &Variant::reference)
       .def_ro("parameters", &Variant::parameters)
       .def_ro("apart", &Variant::apart)
+      .def_ro("offloads", &Variant::offloads, "Whether it needs a network's own engine, which no MPI library gives.")
       .def_ro("equal_counts", &Variant::equal_counts, "Why it needs blocks of equal counts, if it does.")
       .def_prop_ro(
           "rounding", [](const Variant& v) { return dict_of(v.rounding); },

@@ -117,6 +117,9 @@ void bind_schedule(nb::module_& m) {
       .def_ro("parameters", &Schedule::parameters)
       .def_ro("collective", &Schedule::collective)
       .def_prop_ro("segments", [](const Schedule& s) { return s.segments.count; })
+      .def_prop_ro(
+          "offloads", [](const Schedule& s) { return s.claims.offloads; },
+          "Whether it needs a network's own engine, which no MPI library gives.")
       .def_prop_ro("ranks", &Schedule::ranks);
 }
 

@@ -13,7 +13,8 @@ Every algorithm of the registry, by collective. Made by `scripts/document`; edit
 
 In the costs P is the number of ranks, n the bytes, S the number of segments, α the time of a message without its bytes,
 β the time of a byte on a link, γ the time to reduce a byte. Algorithms marked *apart* are extensions of our own: they
-are reported beside a comparison of published ones, not in it.
+are reported beside a comparison of published ones, not in it. Those marked *engine* are calls of a network's engine:
+simulated on machines that have an `[offload]` section ([machines.md](machines.md)), and not applicable over MPI.
 
 *Same bits on all* is what is promised where an operation rounds (float sums and products): the ranks that have the
 result get the same bits; every run does, whenever messages arrive; and so does every placement of the same ranks, where
@@ -40,7 +41,7 @@ def section(kind: str) -> str:
     columns = ["Algorithm", "What it does", "Cost", *["Same bits on all"] * reduces, *["Counts"] * irregular]
     lines = ["", f"## {kind}", "", row(*columns, "Reference"), "|---" * (len(columns) + 1) + "|"]
     for v in variants:
-        cells = [f"`{v.name}`" + (" *apart*" if v.apart else ""), v.summary, v.cost]
+        cells = [f"`{v.name}`" + " *apart*" * v.apart + " *engine*" * v.offloads, v.summary, v.cost]
         cells += [words(v.rounding)] * reduces + ["equal" if v.equal_counts else "any"] * irregular
         lines.append(row(*cells, v.reference))
     lines += ["", "| Algorithm | Parameter | Default | Meaning |", "|---|---|---|---|"]

@@ -129,6 +129,7 @@ Result<Schedule> Variant::build(const Collective& collective, const RankSpace& s
                                       name));
   built->algorithm = name;
   built->claims.same_on_all_ranks = rounding.same_on_all_ranks;
+  built->claims.offloads |= offloads && collective.ranks > 1;
   return built;
 }
 
@@ -232,6 +233,7 @@ const Registry& Registry::standard() {
                       rooted_linear_rows,
                       barrier_dissemination_rows,
                       barrier_binomial_rows,
+                      offloaded_rows,
                       scan_recursive_doubling_rows,
                       scan_chain_rows,
                       swing_rows,

@@ -54,6 +54,7 @@ struct Variant {
   std::string reference; // paper, section
   std::vector<Parameter> parameters;
   std::string equal_counts; // why blocks whose lengths not every rank knows do not fit, if they do not
+  bool offloads = false;    // needs a network's own engine, which some machines have and no MPI library gives
   bool apart = false;       // our own extension of a published algorithm: reported beside the comparison, not in it
   Guarantees rounding;      // of reductions that round; others give the same bits in any order
 

@@ -46,6 +46,8 @@ Rows rooted_linear_rows();   // rooted/linear.cpp
 Rows barrier_dissemination_rows(); // barrier/dissemination.cpp
 Rows barrier_binomial_rows();      // barrier/binomial.cpp
 
+Rows offloaded_rows(); // offloaded.cpp
+
 Rows scan_recursive_doubling_rows(); // scan/recursive_doubling.cpp
 Rows scan_chain_rows();              // scan/chain.cpp
 

@@ -88,7 +88,7 @@ Status Resolver::round(const LaneCode::ExpandedRound& expanded, std::int64_t seg
     const Step& written = expanded.round->steps[i];
     if (Status s = step(written, lane_.steps[static_cast<std::size_t>(expanded.first_step) + i], values, op); !s)
       return s;
-    if (op.bytes > 0 || written.is_signal()) code_.ops.push_back(op);
+    if (op.bytes > 0 || !written.has_data()) code_.ops.push_back(op);
   }
   const auto first = code_.ops.begin() + static_cast<std::ptrdiff_t>(begin);
   std::stable_partition(first, code_.ops.end(),
@@ -114,7 +114,7 @@ Status Resolver::step(const Step& step, LaneCode::ExpandedStep numbers, Values v
   op.arriving_left = step.arriving_left;
   op.peer = numbers.peer;
   op.ordinal = numbers.ordinal;
-  if (step.is_signal()) return Nothing{};
+  if (!step.has_data()) return Nothing{};
   op.bytes = -1;
   for (const auto& [chunk, where] :
        {std::pair{&step.target, &op.target}, {&step.source, &op.source}, {&step.right, &op.right}})

@@ -13,6 +13,8 @@ std::string describe(const MessageKey& key, bool sends) {
                      sends ? "to" : "from", key.peer.value);
 }
 
+Error needs_engine() { return not_applicable("it needs an offload engine in the network, which no MPI library gives"); }
+
 Error failed_elsewhere(std::string expected) {
   Error error = failed(std::move(expected), "another rank that failed", "see its error");
   error.elsewhere = true;

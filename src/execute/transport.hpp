@@ -115,6 +115,9 @@ struct Demands {
   std::vector<Rank> peers; // ascending, without this rank
 };
 
+// Of a program that offloads, over a transport that cannot.
+Error needs_engine();
+
 // The error of a rank that knows only that another one failed; the other's says why.
 Error failed_elsewhere(std::string expected);
 

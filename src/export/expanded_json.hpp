@@ -7,7 +7,8 @@
 //   programs: one list of lanes per rank; a lane: lane, window, after [{lanes, scope}], segments
 //   segments[s]: the rounds in program order, loops expanded; a round: the steps that start together
 //   step: kind, peer, source, target, left, right; chunks are [buffer, [[first, count], ...]] in elements, scratch
-//   offsets absolute; the arriving operand of receive_reduce is the word "arriving"
+//   offsets absolute; the arriving operand of receive_reduce is the word "arriving"; an offload is over once all ranks
+//   that have its lane have come, and one without source and target is nothing else
 #pragma once
 
 #include "base/result.hpp"

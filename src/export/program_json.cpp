@@ -72,11 +72,9 @@ Json json_of(const Scratch& s) {
 }
 
 Json json_of(const Claims& claims) {
-  Json j{{"in_place_safe", claims.in_place_safe},
-         {"same_on_all_ranks", claims.same_on_all_ranks},
-         {"keeps_rank_order", claims.keeps_rank_order},
-         {"neighbours_only", claims.neighbours_only},
-         {"link_disjoint", claims.link_disjoint}};
+  Json j{{"in_place_safe", claims.in_place_safe},       {"same_on_all_ranks", claims.same_on_all_ranks},
+         {"keeps_rank_order", claims.keeps_rank_order}, {"neighbours_only", claims.neighbours_only},
+         {"link_disjoint", claims.link_disjoint},       {"offloads", claims.offloads}};
   if (claims.height >= 0) j["height"] = claims.height;
   return j;
 }

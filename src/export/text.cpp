@@ -52,6 +52,7 @@ Sentence sentence_of(const Step& step, Operation operation, const RankSpace& spa
   case StepKind::wait_signal:
     return {fmt::format("{} from {}", kind, peer(step.peer, space)), ""};
   case StepKind::offload:
+    if (!step.has_data()) return {kind, "all have come"};
     return {kind, fmt::format("{} = all of {}", text_of(step.target), text_of(step.source))};
   }
   return {};
@@ -156,6 +157,7 @@ std::string claims_text(const Schedule& schedule) {
   if (claims.keeps_rank_order) said.emplace_back("keeps rank order");
   if (claims.neighbours_only) said.emplace_back("neighbours only");
   if (claims.link_disjoint) said.emplace_back("link-disjoint");
+  if (claims.offloads) said.emplace_back("needs an offload engine");
   if (claims.height >= 0) said.push_back(fmt::format("height {}", claims.height));
   return said.empty() ? "none" : fmt::format("{}", fmt::join(said, ", "));
 }

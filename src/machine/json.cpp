@@ -14,11 +14,14 @@ std::string with_unit(std::string_view key, Bytes) {
 std::string with_unit(std::string_view key, Seconds) { return fmt::format("{}_seconds", key); }
 std::string with_unit(std::string_view key, BytesPerSecond) { return fmt::format("{}_bytes_per_second", key); }
 std::string with_unit(std::string_view key, std::int64_t) { return std::string(key); }
+std::string with_unit(std::string_view key, OperationSet) { return std::string(key); }
 
 template <class T>
 Json bare(T number) {
   if constexpr (std::is_integral_v<T>)
     return number;
+  else if constexpr (std::is_same_v<T, OperationSet>)
+    return text_of(number);
   else
     return number.value;
 }

@@ -37,6 +37,9 @@ void visit_numbers(SomeMachine& machine, Visitor&& visit) {
   visit("software", "segment_bytes", software.segment_bytes);
   if (machine.offload) {
     visit("offload", "max_bytes", machine.offload->max_bytes);
+    visit("offload", "max_elements", machine.offload->max_elements);
+    visit("offload", "integer_operations", machine.offload->integer_operations);
+    visit("offload", "float_operations", machine.offload->float_operations);
     visit("offload", "base_latency", machine.offload->base_latency);
     visit("offload", "stage_latency", machine.offload->stage_latency);
   }

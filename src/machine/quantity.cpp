@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -144,5 +145,28 @@ std::string text_of(Bytes bytes) {
 std::string text_of(Seconds seconds) { return in_largest_unit(seconds.value, seconds_units); }
 std::string text_of(BytesPerSecond rate) { return in_largest_unit(rate.value, rate_units); }
 std::string text_of(std::int64_t count) { return fmt::format("{}", count); }
+
+Result<OperationSet> parse_operations(std::string_view text) {
+  OperationSet set;
+  for (std::string_view left = text;;) {
+    const std::size_t blank = left.find(' ');
+    const std::string_view name = left.substr(0, blank);
+    const auto known = std::find_if(builtin_operations.begin(), builtin_operations.end(),
+                                    [&](Operation op) { return name_of(op) == name; });
+    if (known == builtin_operations.end() || set.contains(*known))
+      return bad_input("expected operations such as \"sum max\", each once", fmt::format("\"{}\"", text),
+                       "write names of sum, prod, min, max, land, lor, lxor, band, bor, bxor with a blank between");
+    set.insert(*known);
+    if (blank == std::string_view::npos) return set;
+    left.remove_prefix(blank + 1);
+  }
+}
+
+std::string text_of(OperationSet operations) {
+  std::string text;
+  for (const Operation op : builtin_operations)
+    if (operations.contains(op)) (text += text.empty() ? "" : " ") += name_of(op);
+  return text;
+}
 
 } // namespace kumihimo

@@ -18,6 +18,8 @@ std::optional<std::string> first_impossible(const Machine& machine) {
     const double value = [&] {
       if constexpr (std::is_integral_v<std::decay_t<decltype(number.value)>>)
         return double(number.value);
+      else if constexpr (std::is_same_v<std::decay_t<decltype(number.value)>, OperationSet>)
+        return double(number.value.bits); // names, of which there is one
       else
         return double(number.value.value);
     }();

@@ -63,6 +63,7 @@ Step offload(Chunk target, Chunk source) {
   s.kind = StepKind::offload;
   return s;
 }
+Step offload() { return make_step(StepKind::offload, -1); }
 
 Step into(Chunk target) { return receive(-1, std::move(target)); }
 Step reduce_into(Chunk accumulator, Arriving side) { return receive_reduce(-1, std::move(accumulator), side); }

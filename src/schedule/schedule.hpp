@@ -107,7 +107,8 @@ std::string_view name_of(StepKind kind);
 // send: source to peer.                        receive: target from peer.
 // receive_reduce: target = op(left, right), where one of the two is the arriving data and the other is `source`.
 // copy: target = source.                       reduce: target = op(source, right).
-// signal, wait_signal: no data, but they match. offload: target = what the network's engine makes of all sources.
+// signal, wait_signal: no data, but they match. offload: target = what the network's engine makes of all sources; of
+// one without chunks, the engine's barrier, nothing but that all have come.
 // A data step whose extent is empty sends nothing and synchronises nothing. Messages to oneself are legal.
 struct Step {
   StepKind kind = StepKind::copy;
@@ -120,6 +121,7 @@ struct Step {
     return kind == StepKind::receive || kind == StepKind::receive_reduce || kind == StepKind::wait_signal;
   }
   bool is_signal() const { return kind == StepKind::signal || kind == StepKind::wait_signal; }
+  bool has_data() const { return !is_signal() && (kind != StepKind::offload || source.exists() || target.exists()); }
   bool reduces() const { return kind == StepKind::receive_reduce || kind == StepKind::reduce; }
   // The extent whose length is the step's: of the message, or of the local data moved.
   const Extent& extent() const { return kind == StepKind::send ? source.extent : target.extent; }
@@ -189,7 +191,8 @@ struct Claims {
   bool keeps_rank_order = false; // operands stay in rank order: fit for non-commutative operations
   bool neighbours_only = false;  // every message between neighbours of the rank space's shape
   bool link_disjoint = false;    // no directed link of the shape in two lanes of one phase
-  std::int64_t height = -1;      // relays on the longest path of one phase from or to the root; -1: not claimed
+  bool offloads = false;    // has offload steps, which only a network's own engine can do; without it there are none
+  std::int64_t height = -1; // relays on the longest path of one phase from or to the root; -1: not claimed
 };
 
 struct Schedule {

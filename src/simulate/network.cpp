@@ -113,16 +113,35 @@ double Network::sum_rate(std::int32_t rank, std::int32_t here, std::int32_t on_n
   return std::min(reduction_rate(rank) / here, capacity_[memory(rank)] / (sum_traffic * on_node));
 }
 
-Status Network::can_offload(std::optional<std::int64_t> bytes) const {
+bool Network::offloads(const Collective& c) const {
+  if (!machine_->offload) return false;
+  if (!c.reduces()) return true;
+  if (c.type == DataType::opaque || c.operation == Operation::user) return false;
+  const auto& known = is_floating(c.type) ? machine_->offload->float_operations : machine_->offload->integer_operations;
+  return !known || known->value.contains(c.operation);
+}
+
+Status Network::can_offload(const Collective& collective, std::optional<std::int64_t> bytes) const {
   if (!bytes) return Nothing{};
   if (!machine_->offload)
     return not_applicable(
         fmt::format("the schedule offloads to the network's engine, and {} has no [offload] section that describes one",
                     machine_->name));
-  const Bytes most = machine_->offload->max_bytes.value;
-  if (*bytes <= most.value) return Nothing{};
-  return not_applicable(fmt::format("the schedule offloads {} at once, and the engine of {} takes {} (max_bytes)",
-                                    text_of(Bytes{*bytes}), machine_->name, text_of(most)));
+  const OffloadNumbers& engine = *machine_->offload;
+  if (*bytes > engine.max_bytes.value.value)
+    return not_applicable(fmt::format("the schedule offloads {} at once, and the engine of {} takes {} (max_bytes)",
+                                      text_of(Bytes{*bytes}), machine_->name, text_of(engine.max_bytes.value)));
+  const std::int64_t elements = *bytes / collective.type_bytes;
+  if (engine.max_elements && elements > engine.max_elements->value)
+    return not_applicable(fmt::format("the schedule offloads {} elements at once, and the engine of {} takes {} "
+                                      "(max_elements)",
+                                      elements, machine_->name, engine.max_elements->value));
+  if (*bytes > 0 && !offloads(collective))
+    return not_applicable(fmt::format("the schedule offloads {} of {}, and the engine of {} does not know it "
+                                      "({}_operations)",
+                                      kumihimo::name_of(collective.operation), kumihimo::name_of(collective.type),
+                                      machine_->name, is_floating(collective.type) ? "float" : "integer"));
+  return Nothing{};
 }
 
 double Network::offload_seconds(std::int64_t ranks) const {

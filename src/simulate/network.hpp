@@ -5,6 +5,7 @@
 
 #include "base/result.hpp"
 #include "machine/machine.hpp"
+#include "schedule/collective.hpp"
 
 #include <optional>
 #include <span>
@@ -43,7 +44,8 @@ class Network {
 
   // Of one call of the network's own engine by so many ranks; asked only after can_offload, which is not_applicable on
   // machines without one, and for more bytes than it takes. None: the schedule has no offload.
-  Status can_offload(std::optional<std::int64_t> bytes) const;
+  Status can_offload(const Collective& collective, std::optional<std::int64_t> bytes) const;
+  bool offloads(const Collective& collective) const; // whether there is an engine that knows its operation
   double offload_seconds(std::int64_t ranks) const;
 
   bool is_link(Resource r) const { return r < link_bound_; }

@@ -33,6 +33,7 @@ struct StepInstance {
     return kind == StepKind::receive || kind == StepKind::receive_reduce || kind == StepKind::wait_signal;
   }
   bool is_signal() const { return kind == StepKind::signal || kind == StepKind::wait_signal; }
+  bool has_data() const { return !is_signal() && (kind != StepKind::offload || source.exists() || target.exists()); }
 };
 
 // What has reached a point of the program: see knowledge.hpp.

@@ -194,11 +194,11 @@ class Execution {
   void start_step(Activation& a, std::int32_t node, std::int32_t index) {
     const StepInstance& s = a.steps[index];
     const End end{&a, node, index};
-    if (!s.is_signal() && s.length == 0 && !scene_.none_empty) {
+    if (s.has_data() && s.length == 0 && !scene_.none_empty) {
       out_.some_empty = true;
       return completed_.push_back(end);
     }
-    if (scene_.memory && !s.is_signal()) use(end);
+    if (scene_.memory && s.has_data()) use(end);
     if (s.kind == StepKind::copy || s.kind == StepKind::reduce) {
       if (scene_.memory) compute(end);
       return completed_.push_back(end);
@@ -274,7 +274,7 @@ class Execution {
     if (ends.size() < participants_[end.activation->lane_id].size()) return;
     std::sort(ends.begin(), ends.end(),
               [](const End& a, const End& b) { return a.activation->rank < b.activation->rank; });
-    if (scene_.memory) offload_data(ends);
+    if (scene_.memory && end.instance().has_data()) offload_data(ends);
     for (const End& a : ends) knowledge_.transfer(*a.activation, a.node, *ends[0].activation, ends[0].node);
     for (const End& a : ends) knowledge_.share(*ends[0].activation, ends[0].node, *a.activation, a.node);
     for (const End& a : ends) completed_.push_back(a);
@@ -353,7 +353,7 @@ class Execution {
 
   void report_stuck() {
     // Focused executions may be stuck only where a full one is, or where matching is wrong.
-    for (Finding& f : stuck_findings(ranks_, posted_)) find(f.check, std::move(f.place), std::move(f.what));
+    for (Finding& f : stuck_findings(ranks_, posted_, offloads_)) find(f.check, std::move(f.place), std::move(f.what));
   }
 
   void check_result() {
@@ -493,7 +493,7 @@ class Execution {
   std::vector<std::unique_ptr<RankState>> ranks_;
   std::unordered_map<std::int32_t, std::vector<std::int32_t>> participants_; // of each lane id
   Posted posted_;
-  std::unordered_map<MessageKey, std::vector<End>, MessageKeyHash> offloads_;
+  Offloaded offloads_;
   std::vector<End> completed_;
   std::vector<Finished> finished_;
   Sequence reference_; // rank 0's result

@@ -13,6 +13,7 @@ using Wrong = std::optional<Schedule>;
 
 bool is_data_send(const Step& s) { return s.kind == StepKind::send; }
 bool is_data_receive(const Step& s) { return s.kind == StepKind::receive || s.kind == StepKind::receive_reduce; }
+bool is_offload(const Step& s) { return s.kind == StepKind::offload; }
 
 template <bool (*kind)(const Step&)>
 std::optional<StepSpot> find_kind(const Schedule& schedule) {
@@ -348,6 +349,33 @@ Wrong lost_message(const Schedule& s) {
   });
 }
 
+// A rank has the lane, for which the engine waits, and does not call it.
+Wrong missed_offload(const Schedule& s) {
+  const auto spot = find_kind<is_offload>(s);
+  if (!spot) return std::nullopt;
+  return with_step(s, *spot, [step = spot->step](Program&, const RoundContext& c, Step&) {
+    auto& steps = c.round().steps;
+    steps.erase(steps.begin() + step);
+  });
+}
+
+// A rank gives the engine what nobody wrote.
+Wrong empty_handed(const Schedule& s) {
+  const auto spot = find_step(s, [](const Program&, const Lane&, const Round&, const Step& step) {
+    return is_offload(step) && step.source.buffer.kind == Buffer::Kind::input;
+  });
+  if (!spot || s.collective.aliased(spot->rank)) return std::nullopt;
+  return with_step(s, *spot,
+                   [](Program&, const RoundContext&, Step& step) { step.source.buffer = step.target.buffer; });
+}
+
+Wrong unclaimed_offload(const Schedule& s) {
+  if (!s.claims.offloads) return std::nullopt;
+  Schedule wrong = s;
+  wrong.claims.offloads = false;
+  return wrong;
+}
+
 Wrong extra_receive(const Schedule& s) {
   const auto spot = find_kind<is_data_receive>(s);
   if (!spot) return std::nullopt;
@@ -448,7 +476,7 @@ Wrong wrong_height(const Schedule& s) {
   return wrong;
 }
 
-constexpr std::array<Sabotage, 22> list = {{
+constexpr std::array<Sabotage, 25> list = {{
     {"wrong_peer", "a message goes to the next rank", wrong_peer},
     {"wrong_chunk", "as many elements, but others", wrong_chunk},
     {"wrong_length", "half of the data", wrong_length},
@@ -470,6 +498,9 @@ constexpr std::array<Sabotage, 22> list = {{
     {"permuted_block", "two blocks of a message change places", permuted_block},
     {"swapped_neighbours", "two blocks of one neighbour change places", swapped_neighbours},
     {"missing_shuffle", "ranks keep the input that they were to exchange first", missing_shuffle},
+    {"missed_offload", "a rank does not call the network's engine", missed_offload},
+    {"empty_handed", "a rank gives the engine memory that nobody wrote", empty_handed},
+    {"unclaimed_offload", "an engine is needed, and no claim says so", unclaimed_offload},
     {"wrong_height", "a claim of fewer relays than there are", wrong_height},
 }};
 

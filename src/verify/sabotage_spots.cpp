@@ -18,7 +18,7 @@ bool visit(Lane& lane, Body& body, std::int32_t depth, std::int32_t& number, con
 
 // Whether the step does anything at some value of its variables; the first segment and iterations are looked at.
 bool does_something(const Step& step, const Binding& binding) {
-  if (step.is_signal()) return true;
+  if (!step.has_data()) return true;
   for (std::int64_t i = 0; i < 4; ++i) {
     const std::vector<std::int64_t> values(max_depth, i);
     std::vector<std::int64_t> at = values;

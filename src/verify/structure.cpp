@@ -38,8 +38,8 @@ class Structure {
   }
 
  private:
-  void find(std::string what) {
-    if (out_.size() < most_) out_.push_back({Check::structure, place_, std::move(what)});
+  void find(std::string what, Check check = Check::structure) {
+    if (out_.size() < most_) out_.push_back({check, place_, std::move(what)});
   }
 
   // --- lanes
@@ -197,15 +197,17 @@ class Structure {
   }
 
   void check_operands(const Step& step) {
-    const bool source = step.kind != StepKind::receive && !step.is_signal();
+    const bool source = step.kind != StepKind::receive && step.has_data();
     const bool right = step.kind == StepKind::reduce;
-    const bool target = step.kind != StepKind::send && !step.is_signal();
+    const bool target = step.kind != StepKind::send && step.has_data();
     if (step.source.exists() != source || step.right.exists() != right || step.target.exists() != target)
       find(fmt::format("a {} has {}", name_of(step.kind), "operands missing or too many"));
     if (step.target.buffer.kind == Buffer::Kind::input && schedule_.collective.kind != CollectiveKind::bcast)
       find("writes the input");
     if (step.reduces() && !schedule_.collective.reduces())
       find(fmt::format("reduces in a {}", name_of(schedule_.collective.kind)));
+    if (step.kind == StepKind::offload && !schedule_.claims.offloads)
+      find("asks the network's engine, which the schedule does not claim to need", Check::claim);
   }
 
   void check_lengths(const Step& step) {

@@ -46,10 +46,13 @@ struct Link {
 
 class Chain {
  public:
-  Chain(const std::vector<std::unique_ptr<RankState>>& ranks, const Posted& posted) : ranks_(ranks) {
+  Chain(const std::vector<std::unique_ptr<RankState>>& ranks, const Posted& posted, const Offloaded& offloads)
+      : ranks_(ranks) {
     for (const auto& [key, meeting] : posted)
       for (const End* end : {&meeting.send, &meeting.receive})
         if (end->activation) waiting_.emplace(end->activation, *end);
+    for (const auto& [key, ends] : offloads)
+      for (const End& end : ends) waiting_.emplace(end.activation, end);
   }
 
   Finding from(Spot spot) const {
@@ -92,9 +95,10 @@ class Chain {
 
   Link at_step(const Spot& spot, const Activation& a) const {
     const auto it = waiting_.find(&a);
-    if (it == waiting_.end()) return Link{a.place(0, -1), "waits for the other ranks' offload", std::nullopt};
+    if (it == waiting_.end()) return Link{a.place(0, -1), "does not end", std::nullopt};
     const End& end = it->second;
     const StepInstance& s = end.instance();
+    if (s.kind == StepKind::offload) return Link{end.place(), "waits for the other ranks' offload", std::nullopt};
     if (s.peer < 0 || s.peer >= static_cast<std::int32_t>(ranks_.size()))
       return Link{end.place(), "no such rank", std::nullopt};
     const std::int32_t lane = ranks_[s.peer]->lane_index(a.lane_id);
@@ -133,8 +137,9 @@ class Chain {
 
 } // namespace
 
-std::vector<Finding> stuck_findings(const std::vector<std::unique_ptr<RankState>>& ranks, const Posted& posted) {
-  const Chain chain(ranks, posted);
+std::vector<Finding> stuck_findings(const std::vector<std::unique_ptr<RankState>>& ranks, const Posted& posted,
+                                    const Offloaded& offloads) {
+  const Chain chain(ranks, posted, offloads);
   for (const auto& state : ranks)
     for (std::size_t l = 0; l < state->lanes.size(); ++l) {
       const LaneState& lane = state->lanes[l];

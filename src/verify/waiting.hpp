@@ -36,8 +36,11 @@ struct Meeting {
   End send, receive;
 };
 using Posted = std::unordered_map<MessageKey, Meeting, MessageKeyHash>;
+// Of each call of a network's engine, the ranks that have come.
+using Offloaded = std::unordered_map<MessageKey, std::vector<End>, MessageKeyHash>;
 
 // The cycle of a deadlock, or the step whose partner never comes.
-std::vector<Finding> stuck_findings(const std::vector<std::unique_ptr<RankState>>& ranks, const Posted& posted);
+std::vector<Finding> stuck_findings(const std::vector<std::unique_ptr<RankState>>& ranks, const Posted& posted,
+                                    const Offloaded& offloads);
 
 } // namespace kumihimo::verify

@@ -280,7 +280,9 @@ Arithmetic builtin_arithmetic(const Collective& c) {
 Result<Schedule> build(const Case& c) {
   const Result<const Variant*> variant = Registry::standard().find(c.collective.kind, c.algorithm);
   if (!variant) return variant.error();
-  return (*variant)->build(c.collective, c.space, c.parameters);
+  Result<Schedule> built = (*variant)->build(c.collective, c.space, c.parameters);
+  if (built && built->claims.offloads) return execute::needs_engine();
+  return built;
 }
 
 Result<CheckOutcome> check_schedule(Job& job, const Schedule& schedule, mpi::MpiTransport& transport,

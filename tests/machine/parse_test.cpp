@@ -80,6 +80,30 @@ TEST(ParseMachine, ReadsOptionalNumbers) {
   EXPECT_EQ(machine.offload->max_bytes.value.value, 8);
   EXPECT_EQ(machine.offload->base_latency.value.value, 1.5e-6);
   EXPECT_EQ(machine.offload->stage_latency.value.value, 400e-9);
+  EXPECT_FALSE(machine.offload->max_elements || machine.offload->integer_operations ||
+               machine.offload->float_operations);
+}
+
+TEST(ParseMachine, ReadsWhatAnEngineCombines) {
+  const auto with = [](const char* operations) {
+    return Sample()
+        .append("[offload]")
+        .append("max_bytes = { value = \"8 B\", assumed = \"x\" }")
+        .append("max_elements = { value = 1, assumed = \"x\" }")
+        .append("integer_operations = { value = " + std::string(operations) + ", published = \"p\" }")
+        .append("base_latency = { value = \"1.5 us\", assumed = \"x\" }")
+        .append("stage_latency = { value = \"400 ns\", assumed = \"x\" }");
+  };
+  const Machine machine = parsed(with("\"max sum bxor\""));
+  ASSERT_TRUE(machine.offload && machine.offload->integer_operations && machine.offload->max_elements);
+  const OperationSet known = machine.offload->integer_operations->value;
+  EXPECT_TRUE(known.contains(Operation::sum) && known.contains(Operation::max) && known.contains(Operation::bxor));
+  EXPECT_FALSE(known.contains(Operation::min) || known.contains(Operation::user));
+  EXPECT_EQ(text_of(known), "sum max bxor");
+  EXPECT_EQ(machine.offload->max_elements->value, 1);
+  for (const char* wrong : {"\"\"", "\"sum,max\"", "\"sum sum\"", "\"user\"", "\"sum \"", "\"sums\""})
+    expect_error(with(wrong), Sample().lines() + 4, {"offload.integer_operations", "sum max"});
+  expect_error(with("3"), Sample().lines() + 4, {"offload.integer_operations", "expected a string"});
 }
 
 TEST(ParseMachine, NamesTheLineThatIsNotToml) {

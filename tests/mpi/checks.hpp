@@ -19,6 +19,8 @@ bool check_progress_of_the_library(const Library& library, int rank, int ranks);
 bool check_collectives(worker::Job& job, int draws);
 bool check_three_trees(worker::Job& job);
 bool check_that_wrong_results_are_found(worker::Job& job);
+// An algorithm of a network's engine is not applicable, on all ranks alike.
+bool check_that_offloads_are_refused(worker::Job& job);
 
 // One rank's vectors are longer than the others': does not return, since the rank that finds it tells it and ends all.
 void measure_unequal_counts(worker::Job& job);

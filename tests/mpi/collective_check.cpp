@@ -213,9 +213,10 @@ Result<Schedule> schedule_of(const Tried& tried) {
   return tried.variant.build(tried.question, tried.place.space, tried.parameters);
 }
 
+// Over MPI; what needs an engine of the network does not.
 bool applies(const Tried& tried) {
   const Result<Schedule> schedule = schedule_of(tried);
-  return schedule || schedule.error().kind != Error::Kind::not_applicable;
+  return schedule ? !schedule->claims.offloads : schedule.error().kind != Error::Kind::not_applicable;
 }
 
 // A question that fits; none where so many draws find none.
@@ -263,10 +264,12 @@ struct Coverage {
     ++collectives;
     mixed += place.is_mixed();
   }
-  // Every algorithm takes a plain question somewhere among the places of 8 ranks: one that no longer does has changed.
+  // Every algorithm that MPI can run takes a plain question somewhere among the places of 8 ranks: one that no longer
+  // does has changed.
   bool is_full(const Job& job) const {
     std::set<std::string> all;
-    for (const Variant& variant : Registry::standard().variants()) all.insert(full_name(variant));
+    for (const Variant& variant : Registry::standard().variants())
+      if (!variant.offloads) all.insert(full_name(variant));
     const std::set<std::string>& wanted = job.ranks() == 8 ? all : expected;
     const bool full = done == wanted && !done.empty() && (job.ranks() < 3 || mixed > 0);
     if (!full && job.speaks())
@@ -345,6 +348,23 @@ bool wrong_operation_is_found(Job& job, const Variant& variant) {
 }
 
 } // namespace
+
+bool check_that_offloads_are_refused(Job& job) {
+  bool good = true;
+  for (const Variant& variant : Registry::standard().variants()) {
+    if (!variant.offloads || job.ranks() < 2) continue;
+    const Collective c = make_collective(variant.kind, job.ranks(), variant.kind == CollectiveKind::barrier ? 0 : 1);
+    const Result<Schedule> schedule = variant.build(c, RankSpace::row(job.ranks()));
+    const Result<MpiTransport*> transport = job.transport({});
+    if (!schedule || !transport) return false;
+    const auto outcome = worker::check_schedule(job, *schedule, **transport, worker::builtin_arithmetic(c), 1);
+    const bool refused = !outcome && outcome.error().kind == Error::Kind::not_applicable &&
+                         outcome.error().sentence().find("offload engine") != std::string::npos;
+    if (!refused && job.speaks()) std::fprintf(stderr, "%s: was not refused\n", full_name(variant).c_str());
+    good = good && refused;
+  }
+  return good;
+}
 
 // The check must not accept everything.
 bool check_that_wrong_results_are_found(Job& job) {

@@ -22,6 +22,7 @@ bool check_all(worker::Job& job) {
   good = check_progress_of_the_library(library, job.rank(), job.ranks()) && good;
   good = check_collectives(job, draws(job.ranks())) && good;
   good = check_three_trees(job) && good;
+  good = check_that_offloads_are_refused(job) && good;
   return check_that_wrong_results_are_found(job) && good;
 }
 

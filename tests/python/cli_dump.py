@@ -88,6 +88,7 @@ class _Machine:
     def __init__(self, dump: dict) -> None:
         self.lanes = [[_Lane(rank, lane) for lane in lanes] for rank, lanes in enumerate(dump["programs"])]
         self.mail: dict[tuple, deque] = defaultdict(deque)
+        self.calls: dict[tuple, dict[int, list]] = defaultdict(dict)  # of the network's engine: what each rank gave
         self.memory = [self._buffers(dump, rank) for rank in range(dump["ranks"])]
 
     def _buffers(self, dump: dict, rank: int) -> dict[str, list]:
@@ -130,6 +131,8 @@ class _Machine:
 
     def _perform(self, lane: _Lane, segment: int, step: dict) -> bool:
         kind, peer = step["kind"], step.get("peer")
+        if kind == "offload":
+            return self._offload(lane, step)
         if kind in ("send", "signal"):
             data = self._read(lane.rank, step["source"]) if kind == "send" else []
             if data or kind == "signal":
@@ -146,6 +149,19 @@ class _Machine:
             assert length is None or len(arriving) == length, "lengths differ"
         if "target" in step:
             self._write(lane.rank, step["target"], self._result(lane.rank, step, arriving))
+        return True
+
+    def _offload(self, lane: _Lane, step: dict) -> bool:
+        """The engine's call is over once all ranks that have the lane have come; without data it is a barrier."""
+        came = self.calls[lane.id, lane.at]
+        if lane.rank not in came:
+            came[lane.rank] = self._read(lane.rank, step["source"]) if "source" in step else []
+        having = [rank for rank, lanes in enumerate(self.lanes) if any(other.id == lane.id for other in lanes)]
+        if set(came) != set(having):
+            return False
+        if "target" in step:
+            all_of_them = [sum(one, Counter()) for one in zip(*(came[rank] for rank in having))]
+            self._write(lane.rank, step["target"], all_of_them)
         return True
 
     def _result(self, rank: int, step: dict, arriving: list | None) -> list:

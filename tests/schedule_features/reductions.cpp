@@ -86,7 +86,7 @@ Feature apart(Feature f) {
 
 // Odd ranks hand their input to the even ones below, which have lane 1 and combine in the network.
 Feature offload_among_some() {
-  return make("offload_among_some", vector_of(CollectiveKind::allreduce), {2}, [](Rank rank) {
+  Feature f = apart(make("offload_among_some", vector_of(CollectiveKind::allreduce), {2}, [](Rank rank) {
     ProgramBuilder program({2});
     const std::int64_t r = rank.value;
     LaneBuilder fold(LaneId{0}, "fold", 2), engine(LaneId{1}, "engine", 2), unfold(LaneId{2}, "unfold", 2);
@@ -106,7 +106,9 @@ Feature offload_among_some() {
     if (r % 2 == 0) program.add(std::move(engine));
     program.add(std::move(unfold));
     return program.finish();
-  });
+  }));
+  f.schedule.claims.offloads = true;
+  return f;
 }
 
 // Operands in rank order, the arriving one on the left.
@@ -144,7 +146,7 @@ std::vector<Feature> of_vectors() {
           shared_scratch("shared_scratch_reused", 7, 2),
           nested_loops(),
           loop_in_flight(),
-          apart(offload_among_some()),
+          offload_among_some(),
           scan_chain(CollectiveKind::scan),
           scan_chain(CollectiveKind::exscan)};
 }

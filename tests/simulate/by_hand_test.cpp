@@ -199,6 +199,51 @@ TEST_P(ByHand, AnOffloadNeedsAMachineThatDescribesIts) {
   EXPECT_NE(p.error().sentence().find("[offload]"), std::string::npos) << p.error().sentence();
 }
 
+// A call without data ends for all after the last has come, which is the last rank, late; one of no elements is none.
+TEST_P(ByHand, ABarrierOfTheEngineWaitsForTheLast) {
+  Machine m = plain("8");
+  m.offload.emplace();
+  m.offload->base_latency.value = {5e-6};
+  m.offload->stage_latency.value = {2e-6};
+  const Schedule s = by_hand(8, million, 1, [](std::int32_t r, ProgramBuilder& p) {
+    LaneBuilder lane(LaneId{0}, "late", 1);
+    if (r == 7) lane.step(reduce(out[whole()], in[whole()], in[whole()]));
+    lane.step(offload());
+    p.add(std::move(lane));
+  });
+  EXPECT_NEAR(time(s, m), 1e6 / 4e9 + 5e-6 + 3 * 2e-6, 1e-12);
+  const Schedule none = by_hand(8, 0, 1, [](std::int32_t, ProgramBuilder& p) {
+    LaneBuilder lane(LaneId{0}, "engine", 1);
+    lane.step(offload(out[whole()], in[whole()]));
+    p.add(std::move(lane));
+  });
+  EXPECT_EQ(time(none, m), 0);
+}
+
+// What K's engine takes: one element of 64 bits or fewer, and for each type operations of its own.
+TEST_P(ByHand, AnOffloadIsOfWhatTheEngineKnows) {
+  const Machine m = job_on("k-computer", "4x3x4");
+  const auto said = [&](DataType type, Operation op, std::int64_t count) {
+    const RankSpace space = m.rank_space();
+    const Schedule s = *algorithm("offloaded")
+                            .build(make_collective(CollectiveKind::allreduce, space.ranks(), count, type, op), space);
+    SimulateOptions options;
+    options.model = GetParam();
+    const auto p = simulate(s, m, {}, options);
+    EXPECT_TRUE(p.ok() || p.error().kind == Error::Kind::not_applicable);
+    return p ? std::string() : p.error().sentence();
+  };
+  for (const Operation op : {Operation::sum, Operation::max, Operation::band, Operation::bor, Operation::bxor}) {
+    EXPECT_EQ(said(DataType::int64, op, 1), "");
+    EXPECT_EQ(said(DataType::uint32, op, 1), "");
+  }
+  EXPECT_EQ(said(DataType::float64, Operation::sum, 1), "");
+  EXPECT_NE(said(DataType::float64, Operation::max, 1).find("float_operations"), std::string::npos);
+  EXPECT_NE(said(DataType::int64, Operation::prod, 1).find("integer_operations"), std::string::npos);
+  EXPECT_NE(said(DataType::int32, Operation::sum, 2).find("max_elements"), std::string::npos);
+  EXPECT_NE(said(DataType::int64, Operation::sum, 2).find("max_bytes"), std::string::npos);
+}
+
 // 17 elements of 8 B in four segments: the longest is of 5, whichever it is.
 TEST_P(ByHand, AnOffloadIsNoLongerThanTheEngineTakes) {
   Machine m = described("fugaku", "4x1x1");
@@ -209,6 +254,7 @@ TEST_P(ByHand, AnOffloadIsNoLongerThanTheEngineTakes) {
   });
   SimulateOptions options;
   options.model = GetParam();
+  m.offload->max_elements.reset();
   m.offload->max_bytes.value = {40};
   EXPECT_TRUE(simulate(s, m, {}, options).ok());
   m.offload->max_bytes.value = {39};

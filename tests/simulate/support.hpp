@@ -40,6 +40,7 @@ inline Machine plain(std::string_view shape) {
   m.node.shared_memory_bandwidth.value = {8e9};
   m.software.message_cost.value = {10e-6};
   m.software.relay_latency.value = {3e-6};
+  m.offload.reset();
   return m;
 }
 

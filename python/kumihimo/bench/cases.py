@@ -91,16 +91,16 @@ def as_task(case: Case, ranks: int) -> dict:
 
 
 def applies(case: Case, ranks: int) -> bool:
-    """Whether the algorithm fits the question."""
+    """Whether the algorithm fits the question, and needs no engine of the network, which no MPI library gives."""
     space = rank_space(case, ranks)
     collective = questions.collective(case.question, space)
     try:
-        _collectives.find(case.collective, case.algorithm).build(
+        schedule = _collectives.find(case.collective, case.algorithm).build(
             collective, space, questions.parameters(**case.parameters)
         )
     except NotApplicable:
         return False
-    return True
+    return not schedule.offloads
 
 
 def sizes_of(collective: str, asked: Sequence[int]) -> list[int]:

@@ -9,7 +9,7 @@ from typing import Annotated, Optional
 import typer
 
 from kumihimo.cli.output import afterwards, tell, writable, write_json
-from kumihimo.errors import BadInput
+from kumihimo.errors import BadInput, NotApplicable
 from kumihimo.sizes import text_of
 from kumihimo.tune import reading
 from kumihimo.tune.targets import COLLECTIVES, REDUCTIONS
@@ -174,6 +174,8 @@ def checked_algorithm(text: str, mode: str) -> str:
         known = [(kind, v) for kind in among for v in _collectives.variants(kind) if v.name == name]
         if not known:
             raise BadInput(f"an algorithm of docs/algorithms.md{' for ' + kind if equals else ''}", repr(name))
+        if all(v.offloads for _, v in known):
+            raise NotApplicable(f"{name} needs an offload engine in the network, which no MPI library gives")
         kept = all(v.rounding["independent_of_placement"] for kind, v in known if kind in REDUCTIONS)
         if mode and not kept:
             raise BadInput("an algorithm that keeps one order on all placements", name, "leave it out, or take ring")

@@ -82,6 +82,7 @@ class Embedder {
     if (e_.meaning == Meaning::signals) {
       if (step.sends()) return signal(std::move(step.peer));
       if (step.receives()) return wait_signal(std::move(step.peer));
+      if (step.kind == StepKind::offload) return offload();
       return std::nullopt;
     }
     for (Chunk* chunk : {&step.source, &step.right, &step.target})

@@ -387,6 +387,7 @@ Result<Schedule> recipe(const Collective& c, const RankSpace& space, const Param
   for (const Stage& stage : whole->stages)
     for (const auto& part : stage.of_node) {
       s.claims.keeps_rank_order &= part->claims.keeps_rank_order || !part->collective.reduces();
+      s.claims.offloads |= part->claims.offloads;
       if (stage.row.from_input_to_output()) s.claims.in_place_safe &= part->claims.in_place_safe;
     }
   s.shared_bytes = static_cast<std::int64_t>(c.ranks) * 4 * static_cast<std::int64_t>(sizeof(std::int64_t));

@@ -21,8 +21,7 @@ class LoopbackTransport final : public Transport {
 
   Status prepare(const Demands& demands) override {
     if (demands.impossible) return failed_elsewhere("a program on every rank");
-    if (demands.offloads && !options_.offloads)
-      return not_applicable("the transport has no engine that a collective could be offloaded to");
+    if (demands.offloads && !options_.offloads) return needs_engine();
     return Nothing{};
   }
   std::uint64_t begin(Stream stream) override { return instances_.next(stream); }

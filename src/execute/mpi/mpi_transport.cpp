@@ -208,9 +208,7 @@ Status MpiTransport::prepare(const execute::Demands& demands) {
   const Result<execute::Demands> all = demands_of_all(demands);
   if (!all) return all.error();
   if (all->impossible) return execute::failed_elsewhere("a program on every rank");
-  if (all->offloads)
-    return not_applicable("an MPI library has no engine that computes in the network: offload steps need another "
-                          "transport");
+  if (all->offloads) return execute::needs_engine();
   return is_near_ ? Status(Nothing{}) : point_to_point_->prepare(*all);
 }
 

@@ -187,7 +187,8 @@ double bytes_of(const Collective& c) {
 // sends its part to another that does.
 std::optional<double> offloaded(const Collective& c, const Network& network, const Layout& l) {
   const Machine& m = network.machine();
-  if (l.nodes < 2 || !m.offload || bytes_of(c) > static_cast<double>(m.offload->max_bytes.value.value)) return {};
+  if (l.nodes < 2 || !network.offloads(c) || bytes_of(c) > static_cast<double>(m.offload->max_bytes.value.value))
+    return {};
   const double message =
       m.software.message_cost.value.value + m.software.relay_latency.value.value + m.network.hop_latency.value.value;
   return std::min(network.offload_seconds(l.nodes), network.offload_seconds(1) + message);

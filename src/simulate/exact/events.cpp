@@ -98,9 +98,9 @@ void Events::start_step(const ExpandedStep& expanded, const Place& place) {
   auto values = expanded.values;
   values[0] = place.segment;
   std::int64_t bytes = 0;
-  if (!step.is_signal()) {
+  if (step.has_data()) {
     bytes = bindings_[rank].length(step.extent(), values) * schedule_.collective.type_bytes;
-    if (bytes == 0 && step.kind != StepKind::offload) return step_at(now_, place);
+    if (bytes == 0) return step_at(now_, place);
   }
   switch (step.kind) {
   case StepKind::copy:
@@ -314,7 +314,7 @@ void Events::handle(const Event& event) {
 }
 
 Result<Prediction> Events::run() {
-  if (Status can = network_.can_offload(offloaded_); !can) return can.error();
+  if (Status can = network_.can_offload(schedule_.collective, offloaded_); !can) return can.error();
   for (std::int32_t rank = 0; rank < schedule_.ranks(); ++rank) wake(rank);
   const auto reschedule = [&] {
     serve_requested();

@@ -92,7 +92,7 @@ void Compiler::add_round(const Round& round, FlatNode& node) {
   for (const Step& step : round.steps) {
     const FlatStep f = flat(step, round.gap);
     if (step.reduces()) reduced_ += f.bytes * static_cast<double>(times_);
-    if (f.dynamic >= 0 || step.is_signal() || step.kind == StepKind::offload || f.bytes > 0) out_.steps.push_back(f);
+    if (f.dynamic >= 0 || !step.has_data() || f.bytes > 0) out_.steps.push_back(f);
   }
   node.count = static_cast<std::uint32_t>(out_.steps.size()) - node.first;
   if (iterated_times_ > 1) out_.iterated_steps += static_cast<double>(iterated_times_) * node.count;

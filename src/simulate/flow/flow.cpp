@@ -194,7 +194,7 @@ Result<Prediction> walk(const Compiled& compiled, const Network& network) {
 Result<Prediction> predict_flow(const Schedule& schedule, const Network& network, double most_steps) {
   auto compiled = compile(schedule);
   if (!compiled) return compiled.error();
-  if (Status can = network.can_offload(compiled->offloaded); !can) return can.error();
+  if (Status can = network.can_offload(schedule.collective, compiled->offloaded); !can) return can.error();
   const auto walked = [&](const Compiled& c) { return walk(c, network); };
   if (compiled->iterated_steps > most_steps)
     if (const auto loop = sampled_loop(*compiled)) return predict_sampled(*compiled, *loop, most_steps, walked);

@@ -58,6 +58,15 @@ def test_all_are_right_bit_for_bit_as_a_torus(kumihimo, collective, type_):
     assert all(r["right"] and r["space"] == "torus 2x2" for r in found)
 
 
+@pytest.mark.parametrize("check", [("--check",), ()])
+def test_what_needs_an_engine_of_the_network_is_not_applicable(kumihimo, check):
+    ended = kumihimo("bench", "barrier", "--ranks", "2", "-a", "offloaded", *check)
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+    assert "it needs an offload engine in the network" in ended.err
+    found = results(kumihimo("bench", "barrier", "--ranks", "2", "--check", "--json"))
+    assert "offloaded" not in {r["algorithm"] for r in found}
+
+
 def each_kind(sizes: tuple[int, ...]) -> list[Case]:
     """The last algorithm of each that fits two ranks, at every size of a vector or block."""
     fitting = (

@@ -265,6 +265,8 @@ def test_refuses_what_it_cannot_do() -> None:
     assert "the option --bogus, which is not known" in refused("--bogus", "--", "true")
     assert f"found {__file__}, which may not be executed" in refused("--", __file__)
     assert "none at /not/there" in refused("--wisdom", "/not/there", "--", "true")
+    assert "offloaded needs an offload engine" in refused("-a", "offloaded", "--", "true")
+    assert "offloaded needs an offload engine" in refused("-a", "barrier=offloaded", "--", "true")
     assert "--wisdom alone" in refused("--wisdom", "/not/there", "--no-wisdom", "--", "true")
     assert "can be written, found /not/there" in refused("--json", "/not/there", "--", "true")
     assert "Missing argument" in refused()

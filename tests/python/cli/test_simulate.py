@@ -70,7 +70,7 @@ def test_all_lists_each_algorithm_once_and_says_what_does_not_fit(kumihimo):
     assert len(names) == len(set(names)) >= 10
     assert {r["algorithm"] for r in told["results"] if r["apart"]} >= {"trinaryx6", "trinaryx3_overlap", "bucket"}
     refused = [n["algorithm"] for n in told["not_applicable"]]
-    assert refused == ["trinary_mesh", "swing", "bine", "hierarchical"]
+    assert refused == ["trinary_mesh", "offloaded", "swing", "bine", "hierarchical"]
     assert told["not_applicable"][0]["reason"]
 
 
@@ -109,6 +109,29 @@ def test_without_simd_reductions_take_longer(kumihimo):
     assert fast["simd"] and not slow["simd"]
     assert slow["compute_seconds"] > 1.5 * fast["compute_seconds"]
     assert slow["seconds"] > 1.2 * fast["seconds"]
+
+
+BARRIER = ("simulate", "barrier", "--bytes", "8", "--machine")
+
+
+def test_the_networks_own_engine(kumihimo):
+    by_name = {r["algorithm"]: r for r in results(kumihimo(*BARRIER, "k-computer", "--json"))}
+    ratio = by_name["dissemination"]["seconds"] / by_name["offloaded"]["seconds"]
+    assert 7 < ratio < 8  # published: up to 7.8 times, 7.2 in MPI
+    sum_of_one = ("simulate", "allreduce", "--machine", "k-computer", "--shape", "4x3x4", "-a", "offloaded")
+    assert results(kumihimo(*sum_of_one, "--bytes", "8", "--json"))[0]["seconds"] < 11e-6
+    ended = kumihimo(*sum_of_one, "--bytes", "16")
+    assert (ended.code, ended.err.count("\n")) == (2, 1)
+    assert "16 B at once, and the engine of k-computer takes 8 B" in ended.err
+
+
+def test_a_machine_without_an_engine_of_its_own(kumihimo):
+    asked = (*BARRIER, "intrepid", "--shape", "8x8x8")
+    ended = kumihimo(*asked, "-a", "offloaded")
+    assert (ended.code, ended.err.count("\n")) == (2, 1)
+    assert "intrepid has no [offload] section" in ended.err
+    found = {r["algorithm"] for r in results(kumihimo(*asked, "--json"))}
+    assert "offloaded" not in found and "dissemination" in found
 
 
 def test_models(kumihimo):
