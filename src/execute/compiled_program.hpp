@@ -94,6 +94,10 @@ class CompiledProgram {
   std::int64_t aside_bytes() const { return aside_bytes_; } // of input to be copied aside first; 0: none
   std::int64_t scratch_bytes() const { return scratch_bytes_; }
 
+  // The same program over other blocks of this rank's, where its counts are its own (Counts::own), and are as many. Not
+  // while it runs. Error: that of compile(), of lengths that differ where data stay on this rank.
+  Status bind(std::shared_ptr<const OwnBlocks> blocks);
+
   // The steps of one segment, into `code` (whose memory is reused). Error: an extent outside its buffer, a peer that is
   // no rank, lengths that differ. O(steps of a segment).
   Status resolve(const LaneCode& lane, std::int64_t segment, ResolvedSegment& code) const;
@@ -103,12 +107,13 @@ class CompiledProgram {
   friend class Compiler;
   friend class Resolver;
   CompiledProgram(const Schedule& schedule, Rank rank);
+  void measure_buffers();
 
   std::shared_ptr<const Program> program_;
   Binding binding_;
   std::vector<LaneCode> lanes_;
   Demands demands_;
-  bool aliased_ = false;
+  bool aliased_ = false, in_place_safe_ = true;
   std::int64_t aside_bytes_ = 0, scratch_bytes_ = 0;
   std::array<std::int64_t, 2> area_elements_{};      // of input and output
   std::array<std::int64_t, 2> shared_begin_bytes_{}; // of input and output

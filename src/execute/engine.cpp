@@ -59,6 +59,16 @@ Result<std::unique_ptr<Execution>> Execution::make(const CompiledProgram& progra
   }
 }
 
+Status Execution::fit() {
+  in_own_ = memory_bytes(program_) <= most_own_bytes;
+  try {
+    if (in_own_) own_.resize(static_cast<std::size_t>(memory_bytes(program_) + line_bytes));
+  } catch (const std::bad_alloc&) {
+    return no_scratch(program_);
+  }
+  return Nothing{};
+}
+
 Status Execution::take_scratch() {
   try {
     scratch_ = Scratch(memory_bytes(program_));

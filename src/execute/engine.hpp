@@ -48,6 +48,9 @@ class Execution {
   static Result<std::unique_ptr<Execution>> make(const CompiledProgram& program, Transport& transport);
   ~Execution();
 
+  // After the program was bound to other blocks, and before the next run. Error: no memory.
+  Status fit();
+
   // One whole run. Errors: those of the transport, and of segments that could not be resolved.
   Status run(const Buffers& buffers, const Reduction& reduction);
 

@@ -132,8 +132,17 @@ class Compiler {
     return resolve_if_few();
   }
 
+  // The lengths of another call.
+  Status bind_again() {
+    lay_out_scratch();
+    p_.demands_.largest_bytes = 0;
+    return resolve_if_few();
+  }
+
  private:
   void lay_out_scratch() {
+    p_.scratch_.clear();
+    p_.scratch_bytes_ = 0;
     for (const Scratch& s : p_.program_->scratch) {
       const std::int64_t window = scratch_window(*p_.program_, s, p_.segments());
       const std::int64_t elements = p_.binding_.scratch_elements(s, window);
@@ -224,15 +233,25 @@ class Compiler {
 
 CompiledProgram::CompiledProgram(const Schedule& schedule, Rank rank)
     : program_(std::make_shared<const Program>(schedule.program(rank))),
-      binding_(schedule.collective, schedule.segments, rank) {
+      binding_(schedule.collective, schedule.segments, rank), in_place_safe_(schedule.claims.in_place_safe) {
+  measure_buffers();
+}
+
+void CompiledProgram::measure_buffers() {
   area_elements_ = {binding_.input_elements(), binding_.output_elements()};
-  aliased_ = collective().aliased(rank);
+  aliased_ = collective().aliased(rank());
   if (!aliased_) return;
   const std::int64_t shift = binding_.input_within_output(), type_bytes = collective().type_bytes;
   // One memory, which the larger of the two fills; as one name the other may be used for what both have.
   if (shift == 0) area_elements_.fill(std::max(area_elements_[0], area_elements_[1]));
   shared_begin_bytes_ = {std::max<std::int64_t>(shift, 0) * type_bytes, std::max<std::int64_t>(-shift, 0) * type_bytes};
-  if (!schedule.claims.in_place_safe) aside_bytes_ = area_elements_[0] * type_bytes;
+  if (!in_place_safe_) aside_bytes_ = area_elements_[0] * type_bytes;
+}
+
+Status CompiledProgram::bind(std::shared_ptr<const OwnBlocks> blocks) {
+  binding_.bind(std::move(blocks));
+  measure_buffers();
+  return Compiler(*this).bind_again();
 }
 
 Result<CompiledProgram> compile(const Schedule& schedule, Rank rank) {

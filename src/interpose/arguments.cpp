@@ -73,6 +73,12 @@ bool is_committed(Session& session, mpi::Handle type) {
 // `counts`: of the call, in place of the side's own count.
 bool is_wrong_side(Session& session, CollectiveKind kind, const Side& side, const Numbers& counts, std::int32_t ranks) {
   std::int64_t count = side.count;
+  if (side.types) {
+    for (std::int32_t r = 0; r < ranks; ++r)
+      if (side.counts[r] != 0 && is_wrong_side(session, kind, {side.buffer, side.counts[r], side.types[r]}, {}, ranks))
+        return true;
+    return false;
+  }
   for (const Numbers* const each : {&side.counts, &counts}) {
     if (!*each) continue;
     if (has_negative(*each, ranks)) return true;
@@ -109,13 +115,13 @@ bool is_one_buffer(const Session& session, CollectiveKind kind, const View& view
 }
 
 bool is_refused(Session& session, CollectiveKind kind, const Call& call) {
-  if (kind == CollectiveKind::barrier) return false;
+  if (kind == CollectiveKind::barrier || is_of_neighbours(kind)) return false; // how many blocks is not known yet
   const mpi::Handle communicator = session.plain(call.communicator);
   const bool rooted = has_root(kind);
   Place place;
   // By MPI's words its receive buffer does not count, which MPICH looks at all the same.
   const bool first_gets_nothing = kind == CollectiveKind::exscan && session.library().family == mpi::Family::open_mpi;
-  if (rooted || first_gets_nothing || call.counts || call.receive.counts) {
+  if (rooted || first_gets_nothing || call.has_counts()) {
     place = place_in(session, communicator);
     if (rooted && (!place.exists || (!place.between && (call.root < 0 || call.root >= place.ranks)))) return true;
     if (place.between) return false; // both groups have other arguments: the library's

@@ -4,6 +4,7 @@
 #include "interpose/arguments.hpp"
 #include "interpose/exact.hpp"
 #include "interpose/layout.hpp"
+#include "interpose/own_counts.hpp"
 #include "interpose/packed.hpp"
 #include "interpose/question.hpp"
 #include "interpose/repeated.hpp"
@@ -46,11 +47,12 @@ struct Taken {
   execute::Buffers buffers;
   std::shared_ptr<Packed> packed; // where the data of this rank do not lie one behind the other
   caught::Counter* counter = nullptr;
+  std::shared_ptr<plan::Plan> lent = {}; // `plan`, where it is bound to this call
 };
 
 // Not with a type that the program may free, and have another one by the same handle.
 bool Asked::will_hold(const Call& call) const {
-  if (!session.lets_pass() || call.counts || call.receive.counts) return false;
+  if (!session.lets_pass() || call.has_counts()) return false;
   return kind == CollectiveKind::barrier ||
          (session.types().type(call.send.type) && session.types().type(call.receive.type));
 }
@@ -107,13 +109,14 @@ std::int64_t bytes_of(const Asked& asked, const Call& call, const View& view) {
   const Side* const side = view.length();
   if (!side) return 0;
   const Numbers& counts = call.counts ? call.counts : side->counts;
+  if (counts && is_of_neighbours(asked.kind)) return 0; // of which there may be none
   const std::int64_t count = counts ? counts[0] : side->count;
   if (count <= 0) return 0;
-  if (const std::optional<DataType> type = asked.session.types().type(side->type))
-    return limited_bytes(count, size_of(*type));
+  const mpi::Handle one = side->types ? asked.session.plain(side->types[0]) : side->type;
+  if (const std::optional<DataType> type = asked.session.types().type(one)) return limited_bytes(count, size_of(*type));
   long long size = 0;
-  const bool known = !meaning_of(asked.kind).reduces && side->type != asked.session.library().constants.datatype_null &&
-                     asked.session.library().call.Type_size_x(side->type, &size) == 0;
+  const bool known = !meaning_of(asked.kind).reduces && one != asked.session.library().constants.datatype_null &&
+                     asked.session.library().call.Type_size_x(one, &size) == 0;
   return known ? limited_bytes(count, std::max(0LL, size)) : 0;
 }
 
@@ -225,7 +228,7 @@ Status set_buffers(Taken& taken, const View& view, bool one_buffer, const Collec
   }
   try {
     Status packed = set_packed(taken, view, dense, question);
-    return packed && form == Form::nonblocking ? taken.packed->keep_type() : packed;
+    return packed && form == Form::nonblocking ? taken.packed->keep_types() : packed;
   } catch (const std::bad_alloc&) {
     return failed(fmt::format("memory to pack blocks of {} bytes", question.bytes().value), "less");
   }
@@ -237,7 +240,37 @@ Call plain(const Session& session, Call call) {
   return call;
 }
 
+// From where a plan of ours was found, the others may run it and wait for this rank.
+Answer give_up(const Asked& asked, Communicator& communicator, const Error& error) {
+  asked.session.nonblocking().abandon(*communicator.transport(), error);
+  return Answer(error);
+}
+
+// A call of whose lengths this rank knows its own.
+Answer take_own(const Asked& asked, const Call& call) {
+  Session& session = asked.session;
+  Communicator* const communicator = communicator_of(asked, call);
+  if (!communicator) return std::nullopt;
+  const View view = view_of(asked.kind, call, communicator->rank() == call.root, session.library().constants.in_place);
+  const std::int64_t bytes = bytes_of(asked, call, view);
+  if (const auto reason = communicator->declines(asked.kind, true)) return asked.hand_on(bytes, *reason);
+  const Collective question = question_of_own_counts(asked.kind, *communicator, call, view);
+  const auto lent = communicator->lend(question, asked.form);
+  if (const Error* error = std::get_if<Error>(&lent)) return give_up(asked, *communicator, *error);
+  if (const Reason* reason = std::get_if<Reason>(&lent)) {
+    if (*reason == Reason::not_connected) session.want(call.communicator);
+    return asked.hand_on(bytes, *reason);
+  }
+  const auto& loan = std::get<Communicator::Loan>(lent);
+  const Result<OwnData> data = lay_out(session, question, communicator->rank(), view, asked.form);
+  if (!data) return give_up(asked, *communicator, data.error());
+  if (Status s = loan.plan->bind(data->blocks); !s) return give_up(asked, *communicator, s.error());
+  caught::Counter& counter = session.tally().ran(told_as(asked.kind, asked.form), bytes, loan.variant);
+  return Answer(Taken{&session, communicator, loan.plan.get(), data->buffers, data->packed, &counter, loan.plan});
+}
+
 Answer take(const Asked& asked, const Call& call) {
+  if (call.own_counts) return take_own(asked, call);
   Session& session = asked.session;
   if (meaning_of(asked.kind).reduces) { // nothing is set up for what is never ours
     if (!call.counts && call.send.count == 0) return asked.hand_on(0, Reason::empty);
@@ -255,15 +288,11 @@ Answer take(const Asked& asked, const Call& call) {
   const bool one_buffer = is_one_buffer(session, asked.kind, view, communicator->rank());
   question.in_place |= view.in_place || one_buffer;
   const Planned planned = plan_of(asked, *communicator, call, question);
-  // From here on the others may run it, and wait for this rank.
-  const auto give_up = [&](const Error& error) {
-    session.nonblocking().abandon(*communicator->transport(), error);
-    return Answer(error);
-  };
-  if (planned.error) return give_up(*planned.error);
+  if (planned.error) return give_up(asked, *communicator, *planned.error);
   if (!planned.plan) return std::nullopt;
   Taken taken{&session, communicator, planned.plan, {}, nullptr, planned.counter};
-  if (Status s = set_buffers(taken, view, one_buffer, question, asked.form); !s) return give_up(s.error());
+  if (Status s = set_buffers(taken, view, one_buffer, question, asked.form); !s)
+    return give_up(asked, *communicator, s.error());
   return Answer(taken);
 }
 
@@ -274,7 +303,7 @@ bool is_handed_on_at_once(const Asked& asked, const Call& call) {
   bool between = false;
   const Communicator* const communicator = session.known(call.communicator, between);
   if (!communicator) return false;
-  const auto reason = communicator->declines(asked.kind);
+  const auto reason = communicator->declines(asked.kind, call.own_counts);
   if (!reason) return false;
   const View view = view_of(asked.kind, call, communicator->rank() == call.root, session.library().constants.in_place);
   asked.hand_on_for_good(bytes_of(asked, call, view), *reason, call);
@@ -349,7 +378,10 @@ std::optional<int> start_call(CollectiveKind kind, const Call& given, mpi::Handl
   if (!taken) return std::nullopt;
   if (!*taken) return session->raise(taken->error(), call.communicator);
   Work work = work_of(**taken, call.communicator);
-  if (const auto packed = (*taken)->packed) work.at_end = [packed] { return packed->unpack(); }; // kept until the end
+  const auto packed = (*taken)->packed;
+  const auto lent = (*taken)->lent;
+  if (packed || lent) // which are kept until the end
+    work.at_end = [packed, lent]() -> Status { return packed ? packed->unpack() : Status(Nothing{}); };
   const Result<mpi::Handle> started = session->nonblocking().start(std::move(work));
   if (!started) return session->raise(started.error(), call.communicator);
   request = *started;

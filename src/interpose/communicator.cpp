@@ -3,6 +3,7 @@
 #include "base/hash.hpp"
 #include "execute/receiving.hpp"
 #include "interpose/exact.hpp"
+#include "interpose/neighbours.hpp"
 
 #include <unistd.h>
 
@@ -67,9 +68,12 @@ Communicator::Communicator(const mpi::Library& library, mpi::Handle handle, cons
   reproducible_ = agreed.reproducible;
   for (const CollectiveKind kind : taken_over) {
     choices_[index_of(kind)] = agreed.wisdom.choices(kind, on);
+    own_choices_[index_of(kind)] = plan::choice_for_own_counts(choices_[index_of(kind)]);
     const bool fixed = reproducible_ != Reproducible::off && meaning_of(kind).reduces;
     if (fixed) fixed_choices_[index_of(kind)] = fixed_choices(agreed.wisdom, kind, ranks);
     has_choices_[index_of(kind)] = fixed || !choices_[index_of(kind)].empty();
+    if (is_of_neighbours(kind) && own_choices_[index_of(kind)] && !neighbours_)
+      neighbours_ = neighbours_of(library, handle);
   }
 }
 
@@ -173,7 +177,8 @@ std::optional<Reason> Communicator::obstacle(const plan::CallKey& key) const {
   if (transport_failed_ || refused_.contains(apart(key))) return Reason::no_plan;
   if (plans_.find(key)) return std::nullopt; // room it has
   if (key.table && irregular_ >= most_irregular) return Reason::too_many;
-  if (plans_.size() + static_cast<std::int64_t>(refused_.size()) >= most_plans) return Reason::too_many;
+  if (plans_.size() + static_cast<std::int64_t>(refused_.size() + 2 * lent_.size()) >= most_plans)
+    return Reason::too_many;
   return std::nullopt;
 }
 
@@ -233,6 +238,7 @@ void Communicator::bury() {
   if (under_way_.load(std::memory_order_acquire) > 0) return;
   plans_ = {};
   brief_ = {};
+  lent_.clear();
   refused_.clear();
 }
 

@@ -22,6 +22,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <variant>
 #include <vector>
@@ -54,17 +55,22 @@ class Communicator {
   std::int32_t ranks() const { return space_.ranks(); }
   const RankSpace& space() const { return space_; }
   bool agrees() const { return agrees_; }
+  // Of all ranks, where a choice is for them; null without a topology.
+  const std::shared_ptr<const Neighbourhood>& neighbours() const { return neighbours_; }
   // The same number on all its ranks, and no other communicator's: the order in which all are freed at the end.
   std::int64_t number() const { return number_; }
   // Why no call of this collective is ours, whatever its length; asked first, as it costs next to nothing.
-  std::optional<Reason> declines(CollectiveKind kind) const {
+  // `own_counts`: of calls whose lengths each rank knows of its own blocks alone.
+  std::optional<Reason> declines(CollectiveKind kind, bool own_counts = false) const {
     if (!agrees_) return why_not();
     if (crowded_out_) return Reason::crowded_out;
-    if (!has_choices_[index_of(kind)]) return Reason::not_chosen;
+    if (own_counts ? !own_choices_[index_of(kind)] : !has_choices_[index_of(kind)]) return Reason::not_chosen;
+    if (is_of_neighbours(kind) && !neighbours_) return Reason::no_plan;
     return std::nullopt;
   }
   bool takes_any() const {
-    return std::any_of(taken_over.begin(), taken_over.end(), [this](CollectiveKind kind) { return !declines(kind); });
+    return std::any_of(taken_over.begin(), taken_over.end(),
+                       [this](CollectiveKind kind) { return !declines(kind) || !declines(kind, true); });
   }
   // What the user should be told once; mostly empty.
   const std::string& note() const;
@@ -78,7 +84,15 @@ class Communicator {
   Answer plan(const Collective& question);
   // The same for a call that must not wait for other ranks: collective in no case.
   Answer plan_alone(const Collective& question);
-  // What such calls have missed, made in a call that may wait. Collective.
+  // Of a question of own counts, a plan that nothing is under way with, to be bound to the call's blocks; it is the
+  // caller's until the last copy of the pointer is gone. Collective at the first blocking call of this kind and root,
+  // which all ranks make alike, whatever their lengths; else of this rank alone.
+  struct Loan {
+    std::shared_ptr<plan::Plan> plan;
+    std::size_t variant;
+  };
+  std::variant<Loan, Reason, Error> lend(const Collective& question, Form form);
+  // What calls that must not wait have missed, made in a call that may wait. Collective.
   void connect();
 
   // The program's has ended where its ranks were not together, so that the transport must stay: all else need not.
@@ -91,8 +105,17 @@ class Communicator {
   struct Refused {
     std::size_t operator()(const plan::CallKey& key) const;
   };
+  enum class Asking { all_ranks, nobody };
   const Choice* choice(const Collective& question) const;
   Result<Schedule> schedule_of(const Collective& question, const Choice& choice) const;
+  // The plans of a question of own counts, in place and not: more than one of each while several are under way.
+  struct Lent {
+    std::array<std::vector<std::shared_ptr<plan::Plan>>, 2> plans;
+    bool agreed = false; // that every rank has some; not yet where a non-blocking call has made them
+  };
+  Status join(const Lent& lent) const;
+  std::variant<Lent*, Reason, Error> lent_for(const Collective& question, const plan::CallKey& key, Form form);
+  Result<Lent> make_to_lend(Collective question, const Choice& choice, Asking asking);
   Answer make_plan(const Collective& question, const plan::CallKey& key, const Choice& choice);
   Answer make_plan_alone(const Collective& question, const plan::CallKey& key, const Choice& choice);
   std::optional<Reason> obstacle(const plan::CallKey& key) const;
@@ -100,7 +123,6 @@ class Communicator {
     plan::CallKey key;
     std::unique_ptr<plan::Plan> plan;
   };
-  enum class Asking { all_ranks, nobody };
   Result<std::vector<Made>> make_both(Collective question, const Choice& choice, Asking asking);
   Reason why_not() const { return ranks() == 1 ? Reason::empty : lost_ ? Reason::lost : Reason::disagreement; }
   bool all(bool mine) const;
@@ -113,17 +135,20 @@ class Communicator {
   std::int32_t rank_ = 0;
   std::int64_t number_ = 0;
   RankSpace space_;
+  std::shared_ptr<const Neighbourhood> neighbours_;
   bool agrees_ = false, lost_ = false, completion_is_caught_ = false, transport_failed_ = false, crowded_out_ = false;
   std::atomic<std::int32_t> under_way_ = 0;
   std::string note_;
   Reproducible reproducible_ = Reproducible::off;
   std::array<std::vector<Choice>, taken_over.size()> choices_, fixed_choices_; // these for what must keep its order
   std::array<bool, taken_over.size()> has_choices_{};
+  std::array<const Choice*, taken_over.size()> own_choices_{}; // of choices_, for calls of own counts
   double timeout_seconds_ = 0;
   std::unique_ptr<mpi::MpiTransport> transport_;
   plan::PlanCache plans_;                  // after the transport, which they use
   std::array<std::vector<Made>, 2> brief_; // of the last two calls for which there was no room: a call may need both
-  std::int32_t irregular_ = 0;             // plans that were made, or refused, for calls with counts of their own
+  std::unordered_map<plan::CallKey, Lent, Refused> lent_;
+  std::int32_t irregular_ = 0; // plans that were made, or refused, for calls with counts of their own
   std::unordered_set<plan::CallKey, Refused> refused_;
 };
 

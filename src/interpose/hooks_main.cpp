@@ -21,13 +21,14 @@ using namespace interpose;
 struct Ours {
   CollectiveKind kind;
   Form form;
+  bool own_counts = false; // see interpose::Call
 };
 // One row a call of MPI; a kind of collective may have several.
 constexpr std::array<std::optional<Ours>, names> taken = [] {
   std::array<std::optional<Ours>, names> all{};
-  const auto row = [&](CollectiveKind kind, Name blocking, Name nonblocking) {
-    all[static_cast<std::size_t>(blocking)] = Ours{kind, Form::blocking};
-    all[static_cast<std::size_t>(nonblocking)] = Ours{kind, Form::nonblocking};
+  const auto row = [&](CollectiveKind kind, Name blocking, Name nonblocking, bool own_counts = false) {
+    all[static_cast<std::size_t>(blocking)] = Ours{kind, Form::blocking, own_counts};
+    all[static_cast<std::size_t>(nonblocking)] = Ours{kind, Form::nonblocking, own_counts};
   };
   using enum CollectiveKind;
   row(barrier, Name::Barrier, Name::Ibarrier);
@@ -43,11 +44,20 @@ constexpr std::array<std::optional<Ours>, names> taken = [] {
   row(reduce_scatter, Name::Reduce_scatter_block, Name::Ireduce_scatter_block);
   row(reduce_scatter, Name::Reduce_scatter, Name::Ireduce_scatter);
   row(alltoall, Name::Alltoall, Name::Ialltoall);
+  row(alltoall, Name::Alltoallv, Name::Ialltoallv, true);
+  row(alltoall, Name::Alltoallw, Name::Ialltoallw, true);
+  row(gather, Name::Gatherv, Name::Igatherv, true);
+  row(scatter, Name::Scatterv, Name::Iscatterv, true);
+  row(neighbor_allgather, Name::Neighbor_allgather, Name::Ineighbor_allgather, true);
+  row(neighbor_allgather, Name::Neighbor_allgatherv, Name::Ineighbor_allgatherv, true);
+  row(neighbor_alltoall, Name::Neighbor_alltoall, Name::Ineighbor_alltoall, true);
+  row(neighbor_alltoall, Name::Neighbor_alltoallv, Name::Ineighbor_alltoallv, true);
+  row(neighbor_alltoall, Name::Neighbor_alltoallw, Name::Ineighbor_alltoallw, true);
   return all;
 }();
 
 // The arguments as C has them: the special addresses, too. What MPI gives once for both sides, both have.
-interpose::Call arguments_of(const Call& call) {
+interpose::Call arguments_of(const Call& call, const Ours& what) {
   const auto number = [&](Role one, Role both) {
     return call.has(one) ? call.integer(one) : call.has(both) ? call.integer(both) : 0;
   };
@@ -61,11 +71,22 @@ interpose::Call arguments_of(const Call& call) {
   c.send = {buffer(Role::send_buffer), number(Role::send_count, Role::count), handle(Role::send_type, Role::type)};
   c.receive = {buffer(Role::receive_buffer), number(Role::receive_count, Role::count),
                handle(Role::receive_type, Role::type)};
-  if (call.has(Role::receive_counts)) {
-    c.receive.counts = {call.pointer(Role::receive_counts), call.large};
-    c.receive.displacements = {call.pointer(Role::receive_displacements), call.large};
+  const auto numbers = [&](Role role) -> Numbers {
+    if (!call.has(role)) return {};
+    return {call.pointer(role), is_always_wide(role) || (call.large && is_wide_if_large(role))};
+  };
+  c.send.counts = numbers(Role::send_counts), c.receive.counts = numbers(Role::receive_counts);
+  c.send.displacements = numbers(Role::send_displacements);
+  c.receive.displacements = numbers(Role::receive_displacements);
+  if (call.has(Role::send_types)) {
+    c.send.types = {&call, Role::send_types}, c.receive.types = {&call, Role::receive_types};
+    if (call.has(Role::send_addresses)) {
+      c.send.displacements = numbers(Role::send_addresses);
+      c.receive.displacements = numbers(Role::receive_addresses);
+    }
   }
-  if (call.has(Role::counts)) c.counts = {call.pointer(Role::counts), call.large};
+  c.own_counts = what.own_counts;
+  c.counts = numbers(Role::counts);
   c.operation = handle(Role::operation, Role::operation);
   c.root = static_cast<int>(number(Role::root, Role::root));
   c.communicator = call.handle(Role::communicator);
@@ -73,9 +94,9 @@ interpose::Call arguments_of(const Call& call) {
 }
 
 std::optional<int> collective(Call& call, const Ours& what) {
-  if (what.form == Form::blocking) return run_call(what.kind, arguments_of(call), call.passing);
+  if (what.form == Form::blocking) return run_call(what.kind, arguments_of(call, what), call.passing);
   Handle request = 0;
-  const std::optional<int> code = start_call(what.kind, arguments_of(call), request, call.passing);
+  const std::optional<int> code = start_call(what.kind, arguments_of(call, what), request, call.passing);
   if (code == 0) call.give(Role::request, request);
   return code;
 }

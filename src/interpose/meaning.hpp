@@ -3,6 +3,7 @@
 // count here may be anything.
 #pragma once
 
+#include "caught/call.hpp"
 #include "execute/mpi/abi.hpp"
 #include "interpose/taken_over.hpp"
 
@@ -32,6 +33,8 @@ constexpr std::array<Meaning, taken_over.size()> meanings = [] {
       {everybodys, everybodys, false, true},        // allgather
       {everybodys, everybodys, true, false, true},  // reduce_scatter
       {everybodys, everybodys, true, true},         // alltoall
+      {everybodys, everybodys, false, true},        // neighbor_allgather, whose blocks are the neighbours'
+      {everybodys, everybodys, true, true},         // neighbor_alltoall
   }};
 }();
 constexpr const Meaning& meaning_of(CollectiveKind kind) { return meanings[index_of(kind)]; }
@@ -39,9 +42,9 @@ constexpr bool has_root(CollectiveKind kind) {
   const Meaning& m = meaning_of(kind);
   return m.sends == Whose::the_roots || m.receives == Whose::the_roots;
 }
-// A barrier has no data, and a broadcast one buffer, always.
+// A barrier has no data, and a broadcast one buffer, always; among neighbours MPI has no form in place.
 constexpr bool may_be_in_place(CollectiveKind kind) {
-  return kind != CollectiveKind::barrier && kind != CollectiveKind::bcast;
+  return kind != CollectiveKind::barrier && kind != CollectiveKind::bcast && !is_of_neighbours(kind);
 }
 
 // One number for each rank, as the call has them.
@@ -54,6 +57,14 @@ struct Numbers {
   }
 };
 
+// One type for each block (alltoallw), as the call has them.
+struct BlockTypes {
+  const caught::Call* call = nullptr;
+  caught::Role role = caught::Role::other;
+  explicit operator bool() const { return call; }
+  mpi::Handle operator[](std::int64_t i) const { return call->handle(role, i); }
+};
+
 // What is sent or received: elements of a block, and where the first block is. Or blocks of different lengths, each so
 // many elements after the buffer's begin.
 struct Side {
@@ -61,15 +72,20 @@ struct Side {
   std::int64_t count = 0;
   mpi::Handle type = 0;
   Numbers counts = {}, displacements = {}; // in place of `count`
+  BlockTypes types = {};                   // in place of `type`; then displacements are in bytes
 };
 
 // A call as C makes it. Where one buffer, count or type is both, both sides have it.
 struct Call {
   Side send, receive;
-  Numbers counts; // of the blocks that a reduction is dealt out in, in place of a count
+  Numbers counts;          // of the blocks that a reduction is dealt out in, in place of a count
+  bool own_counts = false; // of blocks whose lengths each rank knows of its own alone: what decides knows none
   mpi::Handle operation = 0;
   int root = 0;
   mpi::Handle communicator = 0;
+
+  // Lengths that stand in memory, where the next call may find others.
+  bool has_counts() const { return own_counts || counts || send.counts || receive.counts; }
 };
 
 // What of it counts on one rank. Null: nothing is sent, or received, or it is in place.
@@ -89,7 +105,7 @@ inline View view_of(CollectiveKind kind, const Call& call, bool is_root, const v
            (whose == Whose::the_others && !is_root);
   };
   View view{counts(m.sends) ? &call.send : nullptr, counts(m.receives) ? &call.receive : nullptr};
-  if (!view.sent || !view.received) return view;
+  if (!view.sent || !view.received || !may_be_in_place(kind)) return view;
   // Said where it can be on all ranks: of a scatter the root's send buffer is the only one.
   const bool by_receiver = m.sends == Whose::the_roots;
   if ((by_receiver ? view.received : view.sent)->buffer != in_place) return view;

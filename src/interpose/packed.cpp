@@ -23,7 +23,7 @@ Elements part(const mpi::Library& library, const Elements& all, std::int64_t fir
 }
 
 Packed::~Packed() {
-  if (owns_type_) library_.call.Type_free(&type_);
+  for (mpi::Handle& type : types_) library_.call.Type_free(&type);
 }
 
 template <class F>
@@ -49,23 +49,30 @@ Status Packed::pack(const Elements& from, std::byte* data) const {
 
 Status Packed::unpack() const {
   for (const Piece& piece : pieces_)
-    if (Status s = each({piece.first, piece.count, type_}, piece.data,
+    if (Status s = each(piece.to, piece.data,
                         [&](void* elements, int count, std::byte* packed, int bytes) {
                           int at = 0;
-                          return library_.call.Unpack(packed, bytes, &at, elements, count, type_, alone_);
+                          return library_.call.Unpack(packed, bytes, &at, elements, count, piece.to.type, alone_);
                         });
         !s)
       return s;
   return Nothing{};
 }
 
-Status Packed::keep_type() {
-  if (pieces_.empty()) return Nothing{};
-  const mpi::Handle given = type_;
-  if (Status s = library_.check(library_.call.Type_contiguous(1, given, &type_), "MPI_Type_contiguous"); !s)
-    return type_ = given, s;
-  owns_type_ = true;
-  return library_.check(library_.call.Type_commit(&type_), "MPI_Type_commit");
+// Mostly all are of one.
+Status Packed::keep_types() {
+  mpi::Handle given = 0, kept = 0;
+  for (Piece& piece : pieces_) {
+    if (types_.empty() || piece.to.type != given) {
+      given = piece.to.type;
+      if (Status s = library_.check(library_.call.Type_contiguous(1, given, &kept), "MPI_Type_contiguous"); !s)
+        return s;
+      types_.push_back(kept);
+      if (Status s = library_.check(library_.call.Type_commit(&types_.back()), "MPI_Type_commit"); !s) return s;
+    }
+    piece.to.type = types_.back();
+  }
+  return Nothing{};
 }
 
 } // namespace kumihimo::interpose

@@ -1,7 +1,7 @@
 // What a call sends and receives, one behind the other, where the program's types have it otherwise: packed and
-// unpacked by the MPI library in pieces that it can count. Of a non-blocking call it keeps a type of its own, and no
-// communicator: the program may free both meanwhile. That type is made of the program's and not duplicated, which would
-// ask the functions of its attributes.
+// unpacked by the MPI library in pieces that it can count. Of a non-blocking call it keeps types of its own, and no
+// communicator: the program may free all meanwhile. Such a type is made of the program's and not duplicated, which
+// would ask the functions of its attributes.
 #pragma once
 
 #include "execute/mpi/abi.hpp"
@@ -36,11 +36,11 @@ class Packed {
   }
 
   Status pack(const Elements& from, std::byte* data) const;
-  // What unpack() is to do, at the end; nothing until it is said. All of one type.
+  // What unpack() is to do, at the end; nothing until it is said.
   void unpack_to(const Elements& to, std::byte* data) {
-    if (to.count > 0) pieces_.push_back({to.first, to.count, data}), type_ = to.type;
+    if (to.count > 0) pieces_.push_back({to, data});
   }
-  Status keep_type(); // that
+  Status keep_types(); // of these
   Status unpack() const;
 
  private:
@@ -51,13 +51,11 @@ class Packed {
   mpi::Handle alone_;
   std::vector<std::unique_ptr<std::byte[]>> memory_;
   struct Piece {
-    void* first = nullptr;
-    std::int64_t count = 0;
+    Elements to;
     std::byte* data = nullptr;
   };
   std::vector<Piece> pieces_;
-  mpi::Handle type_ = 0; // of the pieces
-  bool owns_type_ = false;
+  std::vector<mpi::Handle> types_; // that are kept
 };
 
 } // namespace kumihimo::interpose

@@ -28,7 +28,7 @@ View Repeated::view_in(const Session& session, const Call& call) const {
 
 void Repeated::remember(const Session& session, const Call& call, const Found& found, std::uint64_t era) {
   // A plan that was made for one call alone is gone after it: there is none where nothing must be reproducible.
-  if (session.reproducible() != Reproducible::off || call.counts || call.receive.counts) return;
+  if (session.reproducible() != Reproducible::off || call.has_counts()) return;
   found_ = found;
   said_ = said_by(call);
   const View view = view_in(session, call);
@@ -37,8 +37,7 @@ void Repeated::remember(const Session& session, const Call& call, const Found& f
 }
 
 std::optional<int> Repeated::run(Session& session, const Call& call) const {
-  if (era_ != caught::Passing::era() || call.counts || call.receive.counts || said_ != said_by(call))
-    return std::nullopt;
+  if (era_ != caught::Passing::era() || call.has_counts() || said_ != said_by(call)) return std::nullopt;
   const View view = view_in(session, call);
   if (view.in_place != in_place_ || is_one_buffer(session, kind_, view, found_.communicator->rank()))
     return std::nullopt;

@@ -1,5 +1,4 @@
-// The collectives whose calls may be taken over: of the irregular forms those of which every rank knows all counts
-// (allgatherv, reduce_scatter); the others, and those of neighbourhoods, are handed on.
+// The collectives whose calls may be taken over, in their irregular forms, too.
 #pragma once
 
 #include "schedule/collective.hpp"
@@ -10,9 +9,11 @@
 namespace kumihimo::interpose {
 
 inline constexpr std::array taken_over = {
-    CollectiveKind::barrier,   CollectiveKind::bcast,          CollectiveKind::reduce,  CollectiveKind::allreduce,
-    CollectiveKind::scan,      CollectiveKind::exscan,         CollectiveKind::gather,  CollectiveKind::scatter,
-    CollectiveKind::allgather, CollectiveKind::reduce_scatter, CollectiveKind::alltoall};
+    CollectiveKind::barrier,          CollectiveKind::bcast,    CollectiveKind::reduce,
+    CollectiveKind::allreduce,        CollectiveKind::scan,     CollectiveKind::exscan,
+    CollectiveKind::gather,           CollectiveKind::scatter,  CollectiveKind::allgather,
+    CollectiveKind::reduce_scatter,   CollectiveKind::alltoall, CollectiveKind::neighbor_allgather,
+    CollectiveKind::neighbor_alltoall};
 
 constexpr std::size_t index_of(CollectiveKind kind) { return static_cast<std::size_t>(kind); } // in taken_over
 

@@ -8,13 +8,13 @@ namespace kumihimo::plan {
 
 CallKey key_of(const Collective& c) {
   std::int64_t count = c.counts.each;
-  if (c.counts.irregular()) {
+  if (c.counts.table) {
     std::uint64_t hash = 0;
     for (const std::int64_t n : *c.counts.table) hash = mixed(hash, static_cast<std::uint64_t>(n));
     count = static_cast<std::int64_t>(hash);
   }
-  return {count,       c.has_root() ? c.root.value : 0, c.kind, c.type, c.operation, c.in_place, c.counts.table,
-          c.neighbours};
+  return {count,        c.has_root() ? c.root.value : 0, c.kind, c.type, c.operation, c.in_place, c.counts.table,
+          c.neighbours, c.counts.own != nullptr};
 }
 
 Result<std::unique_ptr<Plan>> Plan::make(const Schedule& schedule, Rank rank, execute::Transport& transport,
@@ -42,6 +42,14 @@ Result<std::unique_ptr<Plan>> Plan::make_alone(const Schedule& schedule, Rank ra
   if (!execution) return execution.error();
   plan->execution_ = std::move(*execution);
   return plan;
+}
+
+Status Plan::bind(std::shared_ptr<const OwnBlocks> blocks) {
+  if (Status s = program_.bind(std::move(blocks)); !s) return s;
+  if (Status s = execution_->fit(); !s) return s;
+  for (const auto& idle : idle_)
+    if (Status s = idle->fit(); !s) return s;
+  return Nothing{};
 }
 
 Result<execute::Execution*> Plan::borrow() {

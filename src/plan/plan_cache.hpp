@@ -21,10 +21,11 @@ struct CallKey {
   bool in_place = false;
   std::shared_ptr<const std::vector<std::int64_t>> table; // of irregular counts; `count` is its hash then
   std::shared_ptr<const Neighbourhood> neighbours;        // of a collective of neighbours
+  bool own_counts = false; // any: each call has lengths of its own, which its rank alone knows
 
   bool operator==(const CallKey& other) const {
     const bool same = count == other.count && root == other.root && kind == other.kind && type == other.type &&
-                      operation == other.operation && in_place == other.in_place;
+                      operation == other.operation && in_place == other.in_place && own_counts == other.own_counts;
     if (neighbours != other.neighbours && !(neighbours && other.neighbours && *neighbours == *other.neighbours))
       return false;
     return same && (table == other.table || (table && other.table && *table == *other.table));
@@ -43,6 +44,9 @@ class Plan {
   // The same, by this rank alone: for a transport that takes every program.
   static Result<std::unique_ptr<Plan>> make_alone(const Schedule& schedule, Rank rank, execute::Transport& transport,
                                                   const execute::Reduction& reduction);
+
+  // Of a schedule of counts of its rank's own: for the blocks of the next run. Not while one is under way.
+  Status bind(std::shared_ptr<const OwnBlocks> blocks);
 
   Status run(const execute::Buffers& buffers) { return execution_->run(buffers, reduction_); }
 

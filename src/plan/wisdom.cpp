@@ -191,6 +191,15 @@ const Choice* choice_for(std::span<const Choice> choices, const Collective& ques
   return nullptr;
 }
 
+const Choice* choice_for_own_counts(std::span<const Choice> choices) {
+  for (const Choice& c : choices) {
+    if (c.variant && !c.variant->equal_counts.empty()) continue; // of equal blocks alone
+    const bool for_all = c.is_for(0) && c.is_for(std::numeric_limits<std::int64_t>::max());
+    return c.variant && for_all && c.most_of_library == 0 ? &c : nullptr;
+  }
+  return nullptr;
+}
+
 Result<Wisdom> Wisdom::parse(std::string_view text, const Registry& registry, const Here& here, Found found) {
   const Json file = Json::parse(text, nullptr, false);
   if (file.is_discarded() || !file.is_object())

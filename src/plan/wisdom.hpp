@@ -52,6 +52,11 @@ struct Choice {
 // the library's own. `at_any_price`: whatever it loses by blocks of different lengths.
 const Choice* choice_for(std::span<const Choice> choices, const Collective& question, bool at_any_price);
 
+// The same where each rank knows the lengths of its own blocks alone: then a choice holds for all lengths or for none.
+// The first that takes blocks of any lengths has it, if it is for all and of a person or a model: what was measured of
+// equal blocks says nothing of these. Null: the library's own.
+const Choice* choice_for_own_counts(std::span<const Choice> choices);
+
 class Wisdom {
  public:
   // What a file must be of: the machine and the MPI library of this process.

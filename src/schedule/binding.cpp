@@ -7,29 +7,52 @@ namespace kumihimo {
 
 Binding::Binding(const Collective& collective, Segments segments, Rank rank)
     : collective_(collective), segments_(segments), rank_(rank) {
+  if (collective_.counts.known == Counts::Known::uniform) return;
+  for (const int side : {0, 1}) find_begins(side);
+}
+
+void Binding::bind(std::shared_ptr<const OwnBlocks> blocks) {
+  assert(collective_.counts.own && blocks->input.size() == collective_.counts.own->input.size() &&
+         blocks->output.size() == collective_.counts.own->output.size());
+  collective_.counts.own = std::move(blocks);
+  for (const int side : {0, 1}) find_begins(side);
+}
+
+void Binding::find_begins(int side) {
+  auto& begins = begins_[side];
+  const std::int64_t blocks = blocks_of(side == 0 ? Layout::input_blocks : Layout::output_blocks);
+  begins.assign(static_cast<std::size_t>(blocks) + 1, 0);
+  for (std::int64_t b = 0; b < blocks; ++b) begins[b + 1] = begins[b] + elements_of(side, b);
+}
+
+std::int64_t Binding::elements_of(int side, std::int64_t b) const {
   const Counts& c = collective_.counts;
-  if (c.known == Counts::Known::uniform) return;
   const std::int64_t p = collective_.ranks;
-  for (int side = 0; side < 2; ++side) {
-    auto& begins = begins_[side];
-    const std::int64_t blocks = blocks_of(side == 0 ? Layout::input_blocks : Layout::output_blocks);
-    begins.assign(static_cast<std::size_t>(blocks) + 1, 0);
-    for (std::int64_t b = 0; b < blocks; ++b) {
-      std::int64_t n = 0;
-      if (c.known == Counts::Known::neighbours)
-        n = side == 0 ? elements_to(collective_, rank_, b) : elements_from(collective_, rank_, b);
-      else if (c.known == Counts::Known::local)
-        n = (*c.table)[side == 0 ? rank_.value * p + b : b * p + rank_.value];
-      else
-        n = (*c.table)[b];
-      begins[b + 1] = begins[b] + n;
-    }
-  }
+  if (c.own) return (side == 0 ? c.own->input : c.own->output)[static_cast<std::size_t>(b)].count;
+  if (c.known == Counts::Known::neighbours)
+    return side == 0 ? elements_to(collective_, rank_, b) : elements_from(collective_, rank_, b);
+  if (c.known == Counts::Known::local) return (*c.table)[side == 0 ? rank_.value * p + b : b * p + rank_.value];
+  return (*c.table)[b];
 }
 
 std::int64_t Binding::block_begin(Layout layout, std::int64_t block) const {
   if (collective_.counts.known == Counts::Known::uniform) return block * collective_.counts.each;
   return begins_[layout == Layout::output_blocks][block];
+}
+
+std::int64_t Binding::begin_in_buffer(Layout layout, std::int64_t block) const {
+  const auto& own = collective_.counts.own;
+  if (!own) return block_begin(layout, block);
+  return (layout == Layout::output_blocks ? own->output : own->input)[static_cast<std::size_t>(block)].begin;
+}
+
+std::int64_t Binding::elements_of_buffer(Layout layout) const {
+  const auto& own = collective_.counts.own;
+  if (!own) return block_begin(layout, blocks_of(layout));
+  std::int64_t end = 0;
+  for (const OwnBlocks::Block& b : layout == Layout::output_blocks ? own->output : own->input)
+    if (b.count > 0) end = std::max(end, b.begin + b.count);
+  return end;
 }
 
 std::int64_t Binding::block_count(Layout layout, std::int64_t block) const {
@@ -66,6 +89,10 @@ void for_each_run(const RunList& list, Values values, F&& fn) {
 } // namespace
 
 void Binding::append_runs(const Extent& extent, Values values, std::vector<ElementRun>& runs) const {
+  append_runs(extent, values, runs, false);
+}
+
+void Binding::append_runs(const Extent& extent, Values values, std::vector<ElementRun>& runs, bool in_buffer) const {
   const std::size_t mine = runs.size();
   const std::int64_t segment = values[0];
   const std::int64_t m = segments_.count * extent.parts; // parts of the whole
@@ -80,7 +107,8 @@ void Binding::append_runs(const Extent& extent, Values values, std::vector<Eleme
       }
       const std::int64_t part = segment * extent.parts + extent.part.evaluate(values);
       for (std::int64_t block = first; block < first + count; ++block) {
-        const std::int64_t n = block_count(extent.layout, block), base = block_begin(extent.layout, block);
+        const std::int64_t n = block_count(extent.layout, block);
+        const std::int64_t base = in_buffer ? begin_in_buffer(extent.layout, block) : block_begin(extent.layout, block);
         const std::int64_t begin = part_begin(part, m, n), end = part_begin(part + 1, m, n);
         append(runs, mine, {base + begin, end - begin});
       }
@@ -118,12 +146,13 @@ void Binding::append_chunk(const Program& program, const Chunk& chunk, Values va
     return;
   }
   const std::size_t mine = runs.size();
-  append_runs(chunk.extent, values, runs);
+  append_runs(chunk.extent, values, runs, true);
   const std::int64_t first = first_named(chunk.buffer.kind);
   for (std::size_t i = mine; first != 0 && i < runs.size(); ++i) runs[i].first -= first;
 }
 
 std::int64_t Binding::first_named(Buffer::Kind buffer) const {
+  if (collective_.counts.own) return 0; // whose begins are in the buffer
   const CollectiveKind k = collective_.kind;
   const bool own_input = k == CollectiveKind::gather || k == CollectiveKind::allgather;
   const bool own_output = k == CollectiveKind::scatter || k == CollectiveKind::reduce_scatter;
@@ -152,14 +181,15 @@ std::int64_t Binding::input_elements() const {
     return c.counts.each;
   case CollectiveKind::gather:
   case CollectiveKind::allgather:
+    if (c.counts.own) return elements_of_buffer(Layout::input_blocks);
     return block_count(Layout::input_blocks, rank_.value);
   case CollectiveKind::scatter:
-    return rank_ == c.root ? block_begin(Layout::input_blocks, c.ranks) : 0;
+    return rank_ == c.root ? elements_of_buffer(Layout::input_blocks) : 0;
   case CollectiveKind::reduce_scatter:
   case CollectiveKind::alltoall:
   case CollectiveKind::neighbor_allgather:
   case CollectiveKind::neighbor_alltoall:
-    return block_begin(Layout::input_blocks, blocks_of(Layout::input_blocks));
+    return elements_of_buffer(Layout::input_blocks);
   }
   return 0;
 }
@@ -177,14 +207,15 @@ std::int64_t Binding::output_elements() const {
   case CollectiveKind::exscan:
     return c.counts.each;
   case CollectiveKind::gather:
-    return rank_ == c.root ? block_begin(Layout::output_blocks, c.ranks) : 0;
+    return rank_ == c.root ? elements_of_buffer(Layout::output_blocks) : 0;
   case CollectiveKind::allgather:
   case CollectiveKind::alltoall:
   case CollectiveKind::neighbor_allgather:
   case CollectiveKind::neighbor_alltoall:
-    return block_begin(Layout::output_blocks, blocks_of(Layout::output_blocks));
+    return elements_of_buffer(Layout::output_blocks);
   case CollectiveKind::scatter:
   case CollectiveKind::reduce_scatter:
+    if (c.counts.own) return elements_of_buffer(Layout::output_blocks);
     return block_count(Layout::output_blocks, rank_.value);
   }
   return 0;

@@ -27,6 +27,9 @@ class Binding {
  public:
   Binding(const Collective& collective, Segments segments, Rank rank);
 
+  // Other blocks of the same rank, where its counts are its own: as many as before.
+  void bind(std::shared_ptr<const OwnBlocks> blocks);
+
   // The elements of an extent in the order it names them, empty runs left out, adjacent ones joined. O(runs).
   void append_runs(const Extent& extent, Values values, std::vector<ElementRun>& runs) const;
   std::int64_t length(const Extent& extent, Values values) const;
@@ -60,7 +63,14 @@ class Binding {
   Rank rank() const { return rank_; }
 
  private:
+  void append_runs(const Extent& extent, Values values, std::vector<ElementRun>& runs, bool in_buffer) const;
+  void find_begins(int side);
+  std::int64_t elements_of(int side, std::int64_t block) const;
+  // Of blocks one behind the other, which is how they are named; and in this rank's buffer, where they may lie
+  // anywhere.
   std::int64_t block_begin(Layout layout, std::int64_t block) const;
+  std::int64_t begin_in_buffer(Layout layout, std::int64_t block) const;
+  std::int64_t elements_of_buffer(Layout layout) const;
   std::int64_t block_count(Layout layout, std::int64_t block) const;
   std::int64_t largest_block(Layout layout) const;
 

@@ -50,10 +50,6 @@ bool is_vector_kind(CollectiveKind k) {
          k == CollectiveKind::scan || k == CollectiveKind::exscan;
 }
 
-bool is_of_neighbours(CollectiveKind k) {
-  return k == CollectiveKind::neighbor_allgather || k == CollectiveKind::neighbor_alltoall;
-}
-
 std::int32_t Collective::most_blocks() const { return neighbours ? neighbours->most_blocks() : ranks; }
 
 Collective make_collective(CollectiveKind kind, std::int32_t ranks, std::int64_t count, DataType type,
@@ -150,6 +146,16 @@ Result<Collective> with_counts(Collective c, std::vector<std::int64_t> table) {
               fmt::format("{} from rank {} to {}, {} back", table[a * c.ranks + b], a, b, table[b * c.ranks + a]));
   c.counts = {known_in(c.kind), sum / std::max<std::int64_t>(1, *entries),
               std::make_shared<const std::vector<std::int64_t>>(std::move(table))};
+  return c;
+}
+
+Collective with_own_counts(Collective c, Rank rank) {
+  OwnBlocks none;
+  const bool one = c.kind == CollectiveKind::neighbor_allgather;
+  const auto blocks = static_cast<std::size_t>(c.ranks);
+  none.input.resize(one ? 1 : c.neighbours ? c.neighbours->destinations(rank).size() : blocks);
+  none.output.resize(c.neighbours ? c.neighbours->sources(rank).size() : blocks);
+  c.counts = {known_in(c.kind), 0, nullptr, std::make_shared<const OwnBlocks>(std::move(none))};
   return c;
 }
 

@@ -40,7 +40,21 @@ Result<CollectiveKind> parse_collective(std::string_view name);
 bool is_vector_kind(CollectiveKind kind);
 bool reduces(CollectiveKind kind);
 // Whether each rank exchanges blocks with its neighbours alone.
-bool is_of_neighbours(CollectiveKind kind);
+constexpr bool is_of_neighbours(CollectiveKind kind) {
+  return kind == CollectiveKind::neighbor_allgather || kind == CollectiveKind::neighbor_alltoall;
+}
+
+// The blocks of one rank's own buffers, where no rank knows those of all (alltoallv, gatherv, collectives of
+// neighbours): where each begins in its buffer, and how many elements it has. By their names, as the rank's program has
+// them; those that the rank does not know are empty. In place both sides are of the one memory.
+struct OwnBlocks {
+  struct Block {
+    std::int64_t begin = 0, count = 0;
+    bool operator==(const Block&) const = default;
+  };
+  std::vector<Block> input, output;
+  bool operator==(const OwnBlocks&) const = default;
+};
 
 // How many elements the blocks of a collective have, and who knows it.
 struct Counts {
@@ -56,6 +70,9 @@ struct Counts {
   Known known = Known::uniform;
   std::int64_t each = 0; // of irregular blocks their mean, which people alone are told: no rank need know it
   std::shared_ptr<const std::vector<std::int64_t>> table;
+  // In place of the table: what this rank knows of one that nobody has. A schedule of such a question is for programs
+  // of this rank alone, which are made of no more.
+  std::shared_ptr<const OwnBlocks> own = {};
 
   bool irregular() const { return known != Known::uniform; }
 };
@@ -96,6 +113,10 @@ Result<Collective> with_neighbours(Collective collective, std::shared_ptr<const 
 // The same question of irregular blocks: the v-form. `table` is as Counts says for its kind; only in alltoall has it an
 // entry for each pair.
 Result<Collective> with_counts(Collective collective, std::vector<std::int64_t> table);
+
+// The same question as one rank has it: of blocks of that rank, none of which are known yet. Of a collective that has
+// irregular counts which not every rank knows.
+Collective with_own_counts(Collective collective, Rank rank);
 
 // Counts that are hard on algorithms, for collectives of about `each` elements a block.
 //   zeros: two of three blocks are empty      one_huge: one block has all, the others one element each at most

@@ -36,7 +36,7 @@ void for_all(F&& check) {
 }
 
 std::int64_t elements(const Side* side, bool of_each, const Collective& c) {
-  return side ? side->count * (of_each ? c.ranks : 1) : 0;
+  return side ? side->count * (of_each ? c.most_blocks() : 1) : 0;
 }
 
 TEST(Meaning, RowsAreInTheOrderOfTheKinds) {

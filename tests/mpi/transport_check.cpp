@@ -221,6 +221,7 @@ bool check_transport(const Library& library, int rank, int ranks) {
       {"small rings", {.shared_memory_limit_bytes = 18'000 * ranks * ranks}},
       {"no memory", {.shared_memory_limit_bytes = 100}, true},
       {"few tags", {.ranks_per_node = 1, .tag_upper_bound = 32767}},
+      {"in parts", {.ranks_per_node = 1, .most_at_once_bytes = 1000}},
   };
   bool good = true;
   for (const Case& test : cases) good = check_case(library, test, rank, ranks, 12) && good;

@@ -101,6 +101,26 @@ TEST(Wisdom, TheLongestBlockFindsTheChoice) {
   EXPECT_EQ(choice_for(all, equal, false)->variant->name, "bruck");
 }
 
+// Where no rank knows the longest block, nothing may hang on it.
+TEST(Wisdom, AChoiceForOwnCountsIsForAllLengths) {
+  const auto chosen = [](json choices) {
+    const Result<Wisdom> wisdom = parsed(file_of(std::move(choices)));
+    EXPECT_TRUE(wisdom.ok());
+    const std::vector<Choice> all = wisdom->choices(CollectiveKind::alltoall, {4, 1, 4});
+    const Choice* const found = choice_for_own_counts(all);
+    return found ? found->variant->name : "library";
+  };
+  const auto entry = [](const char* algorithm) { return json{{"collective", "alltoall"}, {"algorithm", algorithm}}; };
+  EXPECT_EQ(chosen(json::array({entry("pairwise")})), "pairwise");
+  EXPECT_EQ(chosen(json::array({entry("bruck"), entry("linear")})), "linear"); // the first is for equal blocks alone
+  EXPECT_EQ(chosen(json::array({entry("bruck")})), "library");
+  EXPECT_EQ(chosen(json::array({with(entry("pairwise"), "to_bytes", 4096)})), "library");
+  EXPECT_EQ(chosen(json::array({with(entry("pairwise"), "from_bytes", 1), entry("linear")})), "library");
+  EXPECT_EQ(chosen(json::array({entry("library"), entry("linear")})), "library");
+  EXPECT_EQ(chosen(json::array({with(entry("pairwise"), "ratio_high", 0.5)})), "library"); // of equal blocks
+  EXPECT_EQ(chosen(json::array()), "library");
+}
+
 TEST(Wisdom, ChoicesWithoutFiguresAreForAllBlocksInTheirRange) {
   const Result<Wisdom> named = Wisdom::of_algorithm("ring", registry);
   ASSERT_TRUE(named.ok());

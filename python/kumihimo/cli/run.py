@@ -14,6 +14,8 @@ from kumihimo.sizes import text_of
 from kumihimo.tune import reading
 from kumihimo.tune.targets import COLLECTIVES, REDUCTIONS
 
+CAUGHT = (*COLLECTIVES, "neighbor_allgather", "neighbor_alltoall")
+
 app = typer.Typer()
 
 PROMISES = {  # of what was not said to be otherwise
@@ -168,9 +170,9 @@ def checked_algorithm(text: str, mode: str) -> str:
 
     for item in text.split(",") if text else []:
         kind, equals, name = item.rpartition("=")
-        if equals and kind not in COLLECTIVES:
-            raise BadInput(f"one of {', '.join(COLLECTIVES)} before the =", repr(kind))
-        among = (kind,) if equals else COLLECTIVES
+        if equals and kind not in CAUGHT:
+            raise BadInput(f"one of {', '.join(CAUGHT)} before the =", repr(kind))
+        among = (kind,) if equals else CAUGHT
         known = [(kind, v) for kind in among for v in _collectives.variants(kind) if v.name == name]
         if not known:
             raise BadInput(f"an algorithm of docs/algorithms.md{' for ' + kind if equals else ''}", repr(name))

@@ -81,7 +81,7 @@ Status MpiTransport::set_up() {
   const Result<std::int64_t> upper_bound = tag_upper_bound();
   const Status has_tags = upper_bound ? Status(Nothing{}) : Status(upper_bound.error());
   if (Status status = agree(library_, communicator_, has_tags); !status) return status;
-  point_to_point_.emplace(library_, communicator_, *upper_bound);
+  point_to_point_.emplace(library_, communicator_, *upper_bound, options_.most_at_once_bytes);
   if (Status status = find_node(); !status) return status;
   return agree(library_, communicator_, join_node());
 }

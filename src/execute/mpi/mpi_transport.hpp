@@ -27,7 +27,8 @@ struct TransportOptions {
   std::int64_t shared_memory_limit_bytes =
       -1;                            // of a node; -1: half of what /dev/shm has free, shared by the nodes on it
   std::int64_t tag_upper_bound = -1; // of at most the library's MPI_TAG_UB; -1: that
-  double timeout_seconds = 0;        // without any movement in a run, after which it fails; 0: never
+  std::int64_t most_at_once_bytes = PointToPoint::most_at_once_bytes; // of one message of the library's
+  double timeout_seconds = 0; // without any movement in a run, after which it fails; 0: never
 };
 
 class MpiTransport final : public execute::Transport {

@@ -57,8 +57,9 @@ int Tags::tag(const execute::MessageKey& key) const {
   return static_cast<int>(tag << 1 | (key.signal ? 1u : 0u));
 }
 
-PointToPoint::PointToPoint(const Library& library, Handle communicator, std::int64_t tag_upper_bound)
-    : library_(library), communicator_(communicator), tags_(tag_upper_bound) {
+PointToPoint::PointToPoint(const Library& library, Handle communicator, std::int64_t tag_upper_bound,
+                           std::int64_t most_at_once)
+    : library_(library), communicator_(communicator), tags_(tag_upper_bound), most_at_once_(most_at_once) {
   check(library.call.Grequest_start(&query, &free_nothing, &cancel_nothing, const_cast<Library*>(&library), &never_),
         "MPI_Grequest_start");
 }
@@ -70,18 +71,35 @@ PointToPoint::~PointToPoint() {
   library_.call.Wait(&never_, library_.constants.status_ignore);
 }
 
-Status PointToPoint::prepare(const execute::Demands& demands) const {
-  if (demands.largest_bytes > std::numeric_limits<int>::max())
-    return failed("messages of at most 2147483647 bytes, MPI's largest count",
-                  fmt::format("one of {} bytes", demands.largest_bytes), "use more segments");
-  return tags_.accepts(demands);
+Status PointToPoint::prepare(const execute::Demands& demands) const { return tags_.accepts(demands); }
+
+// The message whole, or its parts. start(data, bytes, request) answers the library's code.
+template <class Start>
+void PointToPoint::start(UnderWay item, std::byte* data, Start&& start) {
+  const std::int64_t bytes = item.message->bytes;
+  if (bytes > most_at_once_) {
+    item.parts = std::make_shared<Parts>();
+    item.parts->buffer = std::move(item.buffer);
+    item.parts->left = static_cast<std::int32_t>((bytes + most_at_once_ - 1) / most_at_once_);
+  }
+  std::int64_t begun = 0;
+  do {
+    UnderWay part;
+    part.message = item.message, part.receiving = item.receiving, part.parts = item.parts;
+    part.bytes = std::min(bytes - begun, most_at_once_);
+    if (!item.parts) part.buffer = std::move(item.buffer);
+    start(data ? data + begun : nullptr, static_cast<int>(part.bytes), &part.request);
+    if (error_) return;
+    begun += part.bytes;
+    under_way_.push_back(std::move(part));
+  } while (begun < bytes);
 }
 
 void PointToPoint::send(execute::Sending& message) {
   if (error_) return;
   UnderWay item;
   item.message = &message;
-  const std::byte* data = message.only.data;
+  std::byte* data = message.only.data;
   if (message.pieces().size() > 1) {
     item.buffer = Buffer(message.bytes);
     std::byte* to = item.buffer.data();
@@ -91,10 +109,11 @@ void PointToPoint::send(execute::Sending& message) {
     }
     data = item.buffer.data();
   }
-  check(library_.call.Isend(data, static_cast<int>(message.bytes), library_.constants.byte, message.key.peer.value,
-                            tags_.tag(message.key), communicator_, &item.request),
-        "MPI_Isend");
-  if (!error_) under_way_.push_back(std::move(item));
+  start(std::move(item), data, [&](const std::byte* part, int bytes, Handle* request) {
+    check(library_.call.Isend(part, bytes, library_.constants.byte, message.key.peer.value, tags_.tag(message.key),
+                              communicator_, request),
+          "MPI_Isend");
+  });
 }
 
 void PointToPoint::receive(execute::Receiving& message) {
@@ -106,10 +125,11 @@ void PointToPoint::receive(execute::Receiving& message) {
     item.buffer = Buffer(message.bytes);
     to = item.buffer.data();
   }
-  check(library_.call.Irecv(to, static_cast<int>(message.bytes), library_.constants.byte, message.key.peer.value,
-                            tags_.tag(message.key), communicator_, &item.request),
-        "MPI_Irecv");
-  if (!error_) under_way_.push_back(std::move(item));
+  start(std::move(item), to, [&](std::byte* part, int bytes, Handle* request) {
+    check(library_.call.Irecv(part, bytes, library_.constants.byte, message.key.peer.value, tags_.tag(message.key),
+                              communicator_, request),
+          "MPI_Irecv");
+  });
 }
 
 bool PointToPoint::progress() {
@@ -140,10 +160,10 @@ bool PointToPoint::progress() {
 }
 
 void PointToPoint::finish(UnderWay& item, const StatusWords& status) {
-  if (item.receiving) {
-    if (!is_whole(item, status)) return;
-    if (item.buffer.exists()) item.receiving->take(item.buffer.data(), item.message->bytes);
-  }
+  if (item.receiving && !is_whole(item, status)) return;
+  if (item.parts && --item.parts->left > 0) return;
+  const Buffer& buffer = item.parts ? item.parts->buffer : item.buffer;
+  if (item.receiving && buffer.exists()) item.receiving->take(buffer.data(), item.message->bytes);
   item.message->complete();
 }
 
@@ -152,7 +172,7 @@ void PointToPoint::finish(UnderWay& item, const StatusWords& status) {
 bool PointToPoint::is_whole(const UnderWay& item, const StatusWords& status) {
   int bytes = 0;
   check(library_.call.Get_count(&status, library_.constants.byte, &bytes), "MPI_Get_count");
-  if (!error_ && bytes != item.message->bytes) error_ = wrong_length(*item.receiving, bytes);
+  if (!error_ && bytes != item.bytes) error_ = wrong_length(*item.receiving, bytes);
   return !error_;
 }
 
@@ -164,8 +184,10 @@ void PointToPoint::abandon(const Error& reason) {
   if (!error_) error_ = reason;
   cancel_receives();
   static std::vector<Buffer>& left_to_the_library = *new std::vector<Buffer>; // never destroyed, as said
-  for (UnderWay& item : under_way_)
-    if (item.buffer.exists()) left_to_the_library.push_back(std::move(item.buffer));
+  for (UnderWay& item : under_way_) {
+    Buffer& buffer = item.parts ? item.parts->buffer : item.buffer;
+    if (buffer.exists()) left_to_the_library.push_back(std::move(buffer));
+  }
   under_way_.clear();
 }
 

@@ -8,6 +8,7 @@
 #include "execute/transport.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,8 +38,12 @@ class Tags {
 
 class PointToPoint {
  public:
-  // `communicator` is private to this object, with errors returned.
-  PointToPoint(const Library& library, Handle communicator, std::int64_t tag_upper_bound);
+  // The library counts in int. What is longer travels in parts, one after the other under one tag.
+  static constexpr std::int64_t most_at_once_bytes = std::int64_t{1} << 30;
+
+  // `communicator` is private to this object, with errors returned. `most_at_once`: of one message of the library's.
+  PointToPoint(const Library& library, Handle communicator, std::int64_t tag_upper_bound,
+               std::int64_t most_at_once = most_at_once_bytes);
   ~PointToPoint();
   PointToPoint(const PointToPoint&) = delete;
   PointToPoint& operator=(const PointToPoint&) = delete;
@@ -58,12 +63,20 @@ class PointToPoint {
 
  private:
   using Buffer = execute::Scratch;
+  struct Parts {
+    Buffer buffer;
+    std::int32_t left = 0; // under way
+  };
   struct UnderWay {
     Handle request = 0;
     execute::Message* message = nullptr;
     execute::Receiving* receiving = nullptr; // the same, where it is a receive
+    std::int64_t bytes = 0;                  // of the message, or of this part of it
     Buffer buffer;                           // where there is one: through which it is sent or received
+    std::shared_ptr<Parts> parts;            // of a message in several: these have the buffer
   };
+  template <class Start>
+  void start(UnderWay item, std::byte* data, Start&& start);
   void finish(UnderWay& item, const StatusWords& status);
   bool is_whole(const UnderWay& item, const StatusWords& status);
   void cancel_receives();
@@ -73,6 +86,7 @@ class PointToPoint {
   Handle communicator_;
   Handle never_ = 0; // a request that is never complete
   Tags tags_;
+  std::int64_t most_at_once_;
   std::vector<UnderWay> under_way_;
   std::optional<Error> error_;
 };

@@ -260,7 +260,7 @@ def test_says_which_calls_are_never_taken_over() -> None:
 def test_refuses_what_it_cannot_do() -> None:
     assert "docs/algorithms.md, found 'rign'" in refused("-a", "rign", "--", "true")
     assert "docs/algorithms.md for alltoall, found 'ring'" in refused("-a", "alltoall=ring", "--", "true")
-    assert "exscan before the =, found 'all'" in refused("-a", "all=bruck", "--", "true")
+    assert "neighbor_alltoall before the =, found 'all'" in refused("-a", "all=bruck", "--", "true")
     assert "no not-there" in refused("--", "not-there", "-n", "2", "./program")
     assert "the option --bogus, which is not known" in refused("--bogus", "--", "true")
     assert f"found {__file__}, which may not be executed" in refused("--", __file__)

@@ -1,0 +1,115 @@
+// Plans of calls whose lengths each rank knows of its own blocks alone (ADR 0019): there is one for each kind and root,
+// or several where several are under way, and never one for a length.
+#include "interpose/communicator.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+namespace kumihimo::interpose {
+namespace {
+
+constexpr std::size_t most_idle = 4; // of one question; more were under way at once, and may not be again
+
+bool is_idle(const std::shared_ptr<plan::Plan>& plan) { return plan.use_count() == 1; }
+
+// One that is idle; of the others that are, few stay.
+std::shared_ptr<plan::Plan> idle_of(std::vector<std::shared_ptr<plan::Plan>>& plans) {
+  const auto found = std::find_if(plans.begin(), plans.end(), is_idle);
+  if (found == plans.end()) return nullptr;
+  std::shared_ptr<plan::Plan> idle = *found;
+  std::atomic_thread_fence(std::memory_order_acquire); // after whoever gave it back
+  std::size_t more = 0;
+  std::erase_if(plans, [&](const auto& plan) { return is_idle(plan) && ++more > most_idle; });
+  return idle;
+}
+
+} // namespace
+
+std::variant<Communicator::Loan, Reason, Error> Communicator::lend(const Collective& question, Form form) {
+  if (!agrees_) return why_not();
+  const Choice* const chosen = own_choices_[index_of(question.kind)];
+  if (!chosen) return Reason::not_chosen;
+  if (form == Form::nonblocking) {
+    if (!completion_is_caught_) return Reason::unseen;
+    if (transport_ && !transport_->is_near()) return Reason::far;
+  }
+  plan::CallKey key = plan::key_of(question);
+  key.in_place = false; // both are made
+  const auto lent = lent_for(question, key, form);
+  if (const Reason* reason = std::get_if<Reason>(&lent)) return *reason;
+  if (const Error* error = std::get_if<Error>(&lent)) return *error;
+  auto& plans = std::get<Lent*>(lent)->plans[question.in_place];
+  if (std::shared_ptr<plan::Plan> idle = idle_of(plans)) return Loan{std::move(idle), chosen->place};
+  // All ranks have such a plan, and so what it asks of the transport is granted.
+  Result<Lent> made = make_to_lend(question, *chosen, Asking::nobody);
+  if (!made) return made.error();
+  plans.push_back(std::move(made->plans[question.in_place].front()));
+  return Loan{plans.back(), chosen->place};
+}
+
+std::variant<Communicator::Lent*, Reason, Error> Communicator::lent_for(const Collective& question,
+                                                                        const plan::CallKey& key, Form form) {
+  const bool waits = form == Form::blocking;
+  const auto found = lent_.find(key);
+  if (found != lent_.end() && (found->second.agreed || !waits)) return &found->second;
+  if (found == lent_.end())
+    if (const auto reason = obstacle(key)) return *reason;
+  if (!transport_ && !waits) return Reason::not_connected;
+  if (!transport_ && !open_transport()) return crowded_out_ ? Reason::crowded_out : Reason::no_plan;
+  const Choice& chosen = *own_choices_[index_of(question.kind)];
+  if (!schedule_of(question, chosen)) { // on all ranks alike: it is asked of the question
+    refused_.insert(key);
+    return Reason::no_plan;
+  }
+  Result<Lent> made = Lent{};
+  Status joined = Nothing{};
+  if (found != lent_.end())
+    joined = join(found->second);
+  else
+    made = make_to_lend(question, chosen, waits ? Asking::all_ranks : Asking::nobody);
+  const std::optional<Error> error = !made     ? std::optional(made.error())
+                                     : !joined ? std::optional(joined.error())
+                                               : std::nullopt;
+  if (error && !waits) return *error; // a lack of memory, of which the others cannot be told here
+  if (error && note_.empty() && !error->elsewhere) note_ = error->sentence();
+  if (waits && !all(!error)) {
+    lent_.erase(key);
+    refused_.insert(key);
+    return Reason::no_plan;
+  }
+  Lent& lent = found != lent_.end() ? found->second : lent_.emplace(key, std::move(*made)).first->second;
+  lent.agreed = waits;
+  return &lent;
+}
+
+// As the others make theirs, which ask the transport once for each.
+Status Communicator::join(const Lent& lent) const {
+  Status joined = Nothing{};
+  for (const auto& plans : lent.plans)
+    if (!plans.empty())
+      if (Status s = plans.front()->join(); !s && joined) joined = s;
+  return joined;
+}
+
+// Of blocks without data: what is asked of the transport, and so the answer, knows no lengths.
+Result<Communicator::Lent> Communicator::make_to_lend(Collective question, const Choice& choice, Asking asking) {
+  Lent lent = {};
+  std::optional<Error> error;
+  for (const bool in_place : {false, true}) {
+    if (in_place && !may_be_in_place(question.kind)) break;
+    question.in_place = in_place;
+    const Result<Schedule> schedule = schedule_of(question, choice);
+    if (!schedule) return schedule.error(); // on all ranks alike: it is asked of the question
+    if (asking == Asking::all_ranks && transport_->has_failed()) transport_->refuse();
+    const auto make = asking == Asking::all_ranks ? &plan::Plan::make : &plan::Plan::make_alone;
+    Result<std::unique_ptr<plan::Plan>> made = make(*schedule, Rank{rank_}, *transport_, execute::Reduction{});
+    if (made)
+      lent.plans[in_place].push_back(std::move(*made));
+    else if (!error)
+      error = made.error();
+  }
+  if (error) return *error;
+  return lent;
+}
+
+} // namespace kumihimo::interpose

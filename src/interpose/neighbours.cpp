@@ -1,0 +1,124 @@
+#include "interpose/neighbours.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace kumihimo::interpose {
+namespace {
+
+using Lists = Neighbourhood::Lists;
+
+enum class Topology : std::uint8_t { none, cartesian, graph, distributed };
+
+// Of the calls about topologies, which only programs with neighbours have.
+template <class F>
+F* pmpi(const char* name) {
+  return reinterpret_cast<F*>(mpi::loaded_symbol(name));
+}
+
+Topology topology_of(const mpi::Library& library, mpi::Handle communicator) {
+  static auto* const test = pmpi<int(mpi::Handle, int*)>("PMPI_Topo_test");
+  int status = 0;
+  if (!test || test(communicator, &status) != 0) return Topology::none;
+  const bool open_mpi = library.family == mpi::Family::open_mpi; // the first two are the other way round in MPICH
+  if (status == (open_mpi ? 1 : 2)) return Topology::cartesian;
+  if (status == (open_mpi ? 2 : 1)) return Topology::graph;
+  return status == 3 ? Topology::distributed : Topology::none;
+}
+
+Result<Neighbourhood> of_axes(const mpi::Library& library, mpi::Handle communicator) {
+  static auto* const count = pmpi<int(mpi::Handle, int*)>("PMPI_Cartdim_get");
+  static auto* const get = pmpi<int(mpi::Handle, int, int*, int*, int*)>("PMPI_Cart_get");
+  int axes = 0;
+  if (!count || !get) return failed("MPI_Cart_get", "none");
+  if (const int code = count(communicator, &axes); code != 0) return library.check(code, "MPI_Cartdim_get").error();
+  if (axes < 1) return failed("a Cartesian communicator with axes", "none");
+  const auto n = static_cast<std::size_t>(axes);
+  std::vector<int> lengths(n), periodic(n), own(n);
+  if (const int code = get(communicator, axes, lengths.data(), periodic.data(), own.data()); code != 0)
+    return library.check(code, "MPI_Cart_get").error();
+  std::vector<Neighbourhood::CartesianAxis> all;
+  for (std::size_t a = 0; a < n; ++a) all.push_back({lengths[a], periodic[a] != 0});
+  return Neighbourhood::cartesian(std::move(all), "the communicator's axes");
+}
+
+// Every rank knows the neighbours of all.
+Result<Neighbourhood> of_graph(const mpi::Library& library, mpi::Handle communicator) {
+  static auto* const count = pmpi<int(mpi::Handle, int, int*)>("PMPI_Graph_neighbors_count");
+  static auto* const get = pmpi<int(mpi::Handle, int, int, int*)>("PMPI_Graph_neighbors");
+  if (!count || !get) return failed("MPI_Graph_neighbors", "none");
+  int ranks = 0;
+  library.call.Comm_size(communicator, &ranks);
+  std::vector<Lists> lists(static_cast<std::size_t>(ranks));
+  for (int r = 0; r < ranks; ++r) {
+    int degree = 0;
+    if (const int code = count(communicator, r, &degree); code != 0)
+      return library.check(code, "MPI_Graph_neighbors_count").error();
+    std::vector<std::int32_t>& neighbours = lists[static_cast<std::size_t>(r)].sources;
+    neighbours.resize(static_cast<std::size_t>(degree));
+    if (const int code = get(communicator, r, degree, neighbours.data()); code != 0)
+      return library.check(code, "MPI_Graph_neighbors").error();
+    lists[static_cast<std::size_t>(r)].destinations = neighbours;
+  }
+  return Neighbourhood::of_lists(lists, "the communicator's graph");
+}
+
+Lists own_lists(mpi::Handle communicator) {
+  static auto* const count = pmpi<int(mpi::Handle, int*, int*, int*)>("PMPI_Dist_graph_neighbors_count");
+  static auto* const get = pmpi<int(mpi::Handle, int, int*, int*, int, int*, int*)>("PMPI_Dist_graph_neighbors");
+  int in = 0, out = 0, weighted = 0;
+  Lists lists;
+  if (!count || !get || count(communicator, &in, &out, &weighted) != 0) return lists;
+  lists.sources.resize(static_cast<std::size_t>(in)), lists.destinations.resize(static_cast<std::size_t>(out));
+  std::vector<int> weights(static_cast<std::size_t>(std::max({in, out, 1})));
+  std::vector<int> others = weights;
+  if (get(communicator, in, lists.sources.data(), weights.data(), out, lists.destinations.data(), others.data()) != 0)
+    return {};
+  return lists;
+}
+
+// Each rank knows its own: all tell them, filled up to the longest.
+Result<Neighbourhood> of_distributed_graph(const mpi::Library& library, mpi::Handle communicator) {
+  const Lists own = own_lists(communicator);
+  const auto in = static_cast<std::int32_t>(own.sources.size()),
+             out = static_cast<std::int32_t>(own.destinations.size());
+  std::int32_t mine = std::max(in, out), most = 0, ranks = 0;
+  library.call.Comm_size(communicator, &ranks);
+  const mpi::Handle type = library.datatype(DataType::int32);
+  library.call.Allreduce(&mine, &most, 1, type, library.operation(Operation::max), communicator);
+  const std::size_t row = 2 + 2 * static_cast<std::size_t>(most);
+  std::vector<std::int32_t> told(row), all(row * static_cast<std::size_t>(ranks));
+  told[0] = in, told[1] = out;
+  std::copy(own.sources.begin(), own.sources.end(), told.begin() + 2);
+  std::copy(own.destinations.begin(), own.destinations.end(), told.begin() + 2 + most);
+  const int code = library.call.Allgather(told.data(), static_cast<int>(row), type, all.data(), static_cast<int>(row),
+                                          type, communicator);
+  if (code != 0) return library.check(code, "an exchange of neighbours").error();
+  std::vector<Lists> lists(static_cast<std::size_t>(ranks));
+  for (std::size_t r = 0; r < lists.size(); ++r) {
+    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(r * row);
+    lists[r].sources.assign(begin + 2, begin + 2 + begin[0]);
+    lists[r].destinations.assign(begin + 2 + most, begin + 2 + most + begin[1]);
+  }
+  return Neighbourhood::of_lists(lists, "the communicator's graph");
+}
+
+} // namespace
+
+std::shared_ptr<const Neighbourhood> neighbours_of(const mpi::Library& library, mpi::Handle communicator) {
+  const auto found = [&]() -> Result<Neighbourhood> {
+    switch (topology_of(library, communicator)) {
+    case Topology::cartesian:
+      return of_axes(library, communicator);
+    case Topology::graph:
+      return of_graph(library, communicator);
+    case Topology::distributed:
+      return of_distributed_graph(library, communicator);
+    default:
+      return failed("a communicator with neighbours", "one without a topology");
+    }
+  }();
+  return found ? std::make_shared<const Neighbourhood>(*found) : nullptr;
+}
+
+} // namespace kumihimo::interpose
