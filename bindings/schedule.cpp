@@ -97,6 +97,9 @@ void bind_collective(nb::module_& m) {
           [](const Collective& c) { return c.neighbours ? std::optional(c.neighbours->name()) : std::nullopt; },
           "Of a collective of neighbours, as people name them; else None.")
       .def_prop_ro("irregular", [](const Collective& c) { return c.counts.irregular(); })
+      .def_prop_ro(
+          "counts", [](const Collective& c) { return c.counts.table ? std::optional(*c.counts.table) : std::nullopt; },
+          "Of irregular blocks, as with_counts has them; else None.")
       .def_prop_ro("kind", [](const Collective& c) { return name_of(c.kind); })
       .def_ro("ranks", &Collective::ranks)
       .def_prop_ro("count", [](const Collective& c) { return c.counts.each; })

@@ -239,12 +239,13 @@ bool names_a_source_twice(const Neighbourhood& n) {
 }
 
 // Where its own result tells nothing. Open MPI 4.1 lets sums of short integers end at the largest, where others wrap;
-// MPICH 4.0 crashes in a long MPI_Reduce in place at another root than 0, and receives from the sources of a graph in
-// the order opposite to their list's, so that what one neighbour sends twice changes places.
+// MPICH 4.0 crashes in a long MPI_Reduce in place at another root than 0, and receives from the sources of a graph, in
+// its v-form of axes, too, in the order opposite to their list's, so that what one neighbour sends twice changes
+// places.
 bool library_can(const mpi::Library& library, const Collective& c) {
   const bool is_short = !is_floating(c.type) && c.type != DataType::opaque && size_of(c.type) < 4;
   if (library.family == mpi::Family::open_mpi) return !(c.reduces() && c.operation == Operation::sum && is_short);
-  if (c.kind == CollectiveKind::neighbor_alltoall && !c.neighbours->is_cartesian())
+  if (c.kind == CollectiveKind::neighbor_alltoall && (c.counts.irregular() || !c.neighbours->is_cartesian()))
     return !names_a_source_twice(*c.neighbours);
   return !(c.kind == CollectiveKind::reduce && c.in_place && c.root.value != 0);
 }

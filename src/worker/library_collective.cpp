@@ -45,10 +45,39 @@ LibraryCollective::LibraryCollective(const mpi::Library& library, const Collecti
   call_.operation = handles ? handles->operation : library.operation(c.operation);
   call_.root = c.root.value;
   call_.communicator = library.constants.comm_world;
+  if (c.counts.irregular()) set_blocks(c, rank);
   if (!c.neighbours) return;
   call_.communicator = library.constants.comm_null;
   made_ = c.neighbours->is_cartesian() ? make_cartesian(library, *c.neighbours, &call_.communicator)
                                        : make_graph(library, *c.neighbours, rank, &call_.communicator);
+}
+
+void LibraryCollective::set_blocks(const Collective& c, Rank rank) {
+  const auto add = [](Blocks& blocks, std::int64_t count) {
+    blocks.displacements.push_back(blocks.counts.empty() ? 0 : blocks.displacements.back() + blocks.counts.back());
+    blocks.counts.push_back(static_cast<int>(count));
+  };
+  const auto table = [&](std::int64_t at) { return (*c.counts.table)[static_cast<std::size_t>(at)]; };
+  const std::int64_t P = c.ranks;
+  if (c.neighbours) {
+    for (std::size_t k = 0; k < c.neighbours->destinations(rank).size(); ++k)
+      add(sent_, elements_to(c, rank, static_cast<std::int64_t>(k)));
+    for (std::size_t k = 0; k < c.neighbours->sources(rank).size(); ++k)
+      add(received_, elements_from(c, rank, static_cast<std::int64_t>(k)));
+  } else {
+    const bool pairs = c.counts.known == Counts::Known::local;
+    for (std::int64_t b = 0; b < P; ++b) {
+      add(sent_, table(pairs ? rank.value * P + b : b));
+      add(received_, table(pairs ? b * P + rank.value : b));
+    }
+  }
+  if (c.kind == CollectiveKind::neighbor_allgather) call_.count = static_cast<int>(elements_to(c, rank, 0));
+  if (c.counts.known == Counts::Known::global || c.counts.known == Counts::Known::rooted)
+    call_.count = static_cast<int>(table(rank.value));
+  for (Blocks* const blocks : {&sent_, &received_})
+    if (blocks->counts.empty()) add(*blocks, 0); // no null pointers
+  call_.is_irregular = true;
+  call_.sent = sent_.arrays(), call_.received = received_.arrays();
 }
 
 LibraryCollective::~LibraryCollective() {

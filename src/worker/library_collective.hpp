@@ -6,6 +6,7 @@
 #include "schedule/collective.hpp"
 
 #include <optional>
+#include <vector>
 
 namespace kumihimo::worker {
 
@@ -15,7 +16,7 @@ class LibraryCollective {
   struct Handles {
     mpi::Handle type, operation;
   };
-  // All blocks are of one length. The library must outlive this. Where the collective is one of neighbours, made and
+  // The library must outlive this. Where the collective is one of neighbours, made and
   // ended by all ranks together: it has a communicator of its own.
   LibraryCollective(const mpi::Library& library, const Collective& collective, Rank rank,
                     const std::optional<Handles>& handles = {});
@@ -29,7 +30,15 @@ class LibraryCollective {
 
  private:
   const mpi::Library& library_;
+  // Of blocks of different lengths, one behind the other.
+  struct Blocks {
+    std::vector<int> counts, displacements;
+    mpi::CollectiveCall::Blocks arrays() const { return {counts.data(), displacements.data()}; }
+  };
+  void set_blocks(const Collective& collective, Rank rank);
+
   mpi::CollectiveCall call_; // but for its buffers
+  Blocks sent_, received_;
   bool aliased_;
   int made_ = 0; // MPI's code of making its communicator
 };

@@ -74,13 +74,17 @@ Result<Collective> collective_of(const json& given, std::int32_t ranks) {
   read(given, "count", count);
   read(given, "root", root);
   read(given, "in_place", in_place);
-  const Collective made = make_collective(*kind, ranks, count, *type, *operation, Rank{root}, in_place);
+  Result<Collective> made = make_collective(*kind, ranks, count, *type, *operation, Rank{root}, in_place);
   std::optional<std::string> neighbours;
   read(given, "neighbours", neighbours);
-  if (!neighbours) return made;
-  auto named = named_neighbours(*neighbours, ranks);
-  if (!named) return named.error();
-  return with_neighbours(made, std::move(*named));
+  if (neighbours) {
+    auto named = named_neighbours(*neighbours, ranks);
+    if (!named) return named.error();
+    made = with_neighbours(*made, std::move(*named));
+  }
+  std::optional<std::vector<std::int64_t>> counts;
+  read(given, "counts", counts);
+  return made && counts ? with_counts(*made, std::move(*counts)) : made;
 }
 
 Result<Case> case_of(const json& given, std::int32_t ranks) {
@@ -189,6 +193,7 @@ json to_json(const Case& c, const Schedule& schedule) {
   if (q.reduces()) result["operation"] = name_of(q.operation);
   if (q.has_root()) result["root"] = q.root.value;
   if (q.neighbours) result["neighbours"] = q.neighbours->name();
+  if (q.counts.irregular()) result["counts"] = *q.counts.table;
   return result;
 }
 

@@ -4,7 +4,10 @@
 //    "pinning": "auto" | "none",
 //    "cases": [{"collective": "allreduce", "algorithm": "ring", "parameters": {"window": 2}, "shape": "2x2",
 //               "ranks_per_node": 2, "count": 100, "type": "float64", "operation": "sum", "root": 0,
-//               "in_place": false, "neighbours": "cart:2x2"}, ...],        (neighbours: where the collective has some)
+//               "in_place": false, "neighbours": "cart:2x2", "counts": [3, 0]}, ...],
+//                                       (neighbours: where the collective has some; counts: of irregular blocks, of
+//                                       which
+//                                        `count` is then about the mean)
 //    "repeats": 3,                                                   (check)
 //    "case_seconds": 0.05, "turns_at_least": 6, "turns_at_most": 1000, "compare": true, "bound": true,   (measure)
 //    "questions": [{"count": 100, "calls": ["allreduce", "2 bcast", "reduce+bcast"]}], "measures": true,

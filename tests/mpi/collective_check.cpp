@@ -162,6 +162,12 @@ class Sampler {
       c.type_bytes = sizeof(Matrix);
       c.commutative = false;
     }
+    // Now and then of irregular blocks, which not all algorithms take.
+    if (known_in(c.kind) != Counts::Known::uniform && below(3) == 0) {
+      const char* const spreads[] = {"zeros", "one_huge", "ramp", "random:7"};
+      c.counts.each = std::min<std::int64_t>(c.counts.each, 2000);
+      c = *with_counts(c, *spread_counts(spreads[below(std::size(spreads))], c));
+    }
     return c;
   }
 
@@ -200,9 +206,10 @@ struct Tried {
   Parameters parameters;
 
   std::string name() const {
-    return fmt::format("{} {} on {}, nodes of {}, {} x {} {}, root {}{}", kumihimo::name_of(variant.kind), variant.name,
-                       place.space.name(), place.ranks_per_node, question.counts.each, name_of(question.type),
-                       name_of(question.operation), question.root.value,
+    return fmt::format("{} {} on {}, nodes of {}, {}{} x {} {}, root {}{}", kumihimo::name_of(variant.kind),
+                       variant.name, place.space.name(), place.ranks_per_node,
+                       question.counts.irregular() ? "irregular, about " : "", question.counts.each,
+                       name_of(question.type), name_of(question.operation), question.root.value,
                        question.in_place     ? ", in place"
                        : question.neighbours ? ", neighbours " + question.neighbours->name()
                                              : "");

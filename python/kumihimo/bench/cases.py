@@ -20,7 +20,8 @@ MOST_BYTES = 2**31 - 8  # of a buffer: the library's own call counts in int
 class Case:
     """`bytes` is what MPI's count says: the vector, or one block where the collective is about blocks. `shape` is that
     of the nodes (2x2), `node` or `none`; `ranks_per_node` emulates nodes: ranks of different ones talk by
-    point-to-point messages alone. `parameters` are those of questions.parameters."""
+    point-to-point messages alone. `counts`: of irregular blocks, as questions have them. `parameters` are those of
+    questions.parameters."""
 
     collective: str
     algorithm: str
@@ -33,6 +34,7 @@ class Case:
     shape: str | None = None
     ranks_per_node: int | None = None
     neighbours: str | None = None
+    counts: str | None = None
     parameters: dict = field(default_factory=dict)
 
     @property
@@ -45,6 +47,7 @@ class Case:
             self.operation,
             self.root,
             self.in_place,
+            self.counts,
             neighbours=self.neighbours,
         )
 
@@ -87,7 +90,8 @@ def as_task(case: Case, ranks: int) -> dict:
     task = asdict(case)
     task.pop("bytes")
     neighbours = case.neighbours or collective.neighbours
-    return {**task, "count": collective.count, "shape": case.shape or NODE, "neighbours": neighbours}
+    shape = case.shape or NODE
+    return {**task, "count": collective.count, "counts": collective.counts, "shape": shape, "neighbours": neighbours}
 
 
 def applies(case: Case, ranks: int) -> bool:

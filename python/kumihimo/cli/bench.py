@@ -51,6 +51,7 @@ def command(
     operation: options.Operation = "sum",
     root: options.Root = 0,
     in_place: options.InPlace = False,
+    counts: options.Counts = None,
     neighbours: options.Neighbours = None,
     trees: options.Trees = None,
     segment_bytes: options.SegmentBytes = None,
@@ -98,6 +99,10 @@ def command(
     elif algorithm == AUTO and parameters:
         given = f"--{next(iter(parameters)).replace('_', '-')}"
         raise BadInput("no parameters beside --algorithm auto, which chooses them", given, "name an algorithm")
+    if counts is not None and algorithm == AUTO:
+        raise BadInput(
+            "no --counts beside --algorithm auto, which chooses for equal blocks", counts, "name an algorithm"
+        )
     place = launched.place()
     asked = Asked(
         case=bench.Case(
@@ -110,9 +115,10 @@ def command(
             shape=shape,
             ranks_per_node=ranks_per_node,
             neighbours=questions.neighbours_named(neighbours),
+            counts=counts,
             parameters=parameters,
         ),
-        sizes=sizes_asked(collective, sizes),
+        sizes=sizes_asked(collective, sizes, counts),
         ranks=ranks_of(ranks, place),
         installation=mpi.choose(library or (place.family if place else None)),
         launches=launches,
@@ -154,12 +160,16 @@ class Asked:
     @property
     def rest(self) -> dict:
         """What all cases share beside the collective."""
-        names = ("type", "operation", "root", "in_place", "shape", "ranks_per_node", "neighbours")
+        names = ("type", "operation", "root", "in_place", "shape", "ranks_per_node", "neighbours", "counts")
         return {name: getattr(self.case, name) for name in names}
 
 
-def sizes_asked(collective: str, sizes: str | None) -> list[int]:
-    """Those given, or the default."""
+def sizes_asked(collective: str, sizes: str | None, counts: str | None = None) -> list[int | None]:
+    """Those given, or the default; none where the counts of all blocks are listed."""
+    if questions.is_listed(counts):
+        if sizes is not None:
+            raise BadInput("either the counts of all blocks or one length", "both", "leave one of them out")
+        return [None]
     if sizes is not None and not sizes_of(collective, [1])[0]:
         raise BadInput(f"no --bytes for a {collective}, which moves none", sizes, "leave it out")
     return sizes_of(collective, parse_sizes(sizes or USUAL_SIZES))

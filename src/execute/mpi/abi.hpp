@@ -122,6 +122,13 @@ using CancelRequest = int (*)(void* state, int complete);
     (Handle, int, const int*, const int*, int, const int*, const int*, Handle, int, Handle*))                          \
   X(Neighbor_allgather, (const void*, int, Handle, void*, int, Handle, Handle))                                        \
   X(Neighbor_alltoall, (const void*, int, Handle, void*, int, Handle, Handle))                                         \
+  X(Gatherv, (const void*, int, Handle, void*, const int*, const int*, Handle, int, Handle))                           \
+  X(Scatterv, (const void*, const int*, const int*, Handle, void*, int, Handle, int, Handle))                          \
+  X(Allgatherv, (const void*, int, Handle, void*, const int*, const int*, Handle, Handle))                             \
+  X(Alltoallv, (const void*, const int*, const int*, Handle, void*, const int*, const int*, Handle, Handle))           \
+  X(Reduce_scatter, (const void*, void*, const int*, Handle, Handle, Handle))                                          \
+  X(Neighbor_allgatherv, (const void*, int, Handle, void*, const int*, const int*, Handle, Handle))                    \
+  X(Neighbor_alltoallv, (const void*, const int*, const int*, Handle, void*, const int*, const int*, Handle, Handle))  \
   X(Reduce_local, (const void*, void*, int, Handle, Handle))                                                           \
   X(Type_contiguous, (int, Handle, Handle*))                                                                           \
   X(Type_size, (Handle, int*))                                                                                         \

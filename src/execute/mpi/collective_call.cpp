@@ -2,7 +2,34 @@
 
 namespace kumihimo::mpi {
 
+namespace {
+
+int make_irregular(const Functions& mpi, const CollectiveCall& c) {
+  const auto& [sent, sent_at] = c.sent;
+  const auto& [received, received_at] = c.received;
+  switch (c.kind) {
+  case CollectiveKind::gather:
+    return mpi.Gatherv(c.send, c.count, c.type, c.receive, received, received_at, c.type, c.root, c.communicator);
+  case CollectiveKind::scatter:
+    return mpi.Scatterv(c.send, sent, sent_at, c.type, c.receive, c.count, c.type, c.root, c.communicator);
+  case CollectiveKind::allgather:
+    return mpi.Allgatherv(c.send, c.count, c.type, c.receive, received, received_at, c.type, c.communicator);
+  case CollectiveKind::reduce_scatter:
+    return mpi.Reduce_scatter(c.send, c.receive, sent, c.type, c.operation, c.communicator);
+  case CollectiveKind::neighbor_allgather:
+    return mpi.Neighbor_allgatherv(c.send, c.count, c.type, c.receive, received, received_at, c.type, c.communicator);
+  case CollectiveKind::neighbor_alltoall:
+    return mpi.Neighbor_alltoallv(c.send, sent, sent_at, c.type, c.receive, received, received_at, c.type,
+                                  c.communicator);
+  default:
+    return mpi.Alltoallv(c.send, sent, sent_at, c.type, c.receive, received, received_at, c.type, c.communicator);
+  }
+}
+
+} // namespace
+
 int make(const Functions& mpi, const CollectiveCall& c) {
+  if (c.is_irregular) return make_irregular(mpi, c);
   switch (c.kind) {
   case CollectiveKind::barrier:
     return mpi.Barrier(c.communicator);

@@ -1,4 +1,4 @@
-// A call of MPI's collectives from what describes it, whichever the collective is: of blocks of one length.
+// A call of MPI's collectives from what describes it, whichever the collective is.
 #pragma once
 
 #include "execute/mpi/abi.hpp"
@@ -14,6 +14,14 @@ struct CollectiveCall {
   Handle type = 0, operation = 0;
   int root = 0;
   Handle communicator = 0;
+  // Of blocks of different lengths, its v-form: one for each block that a rank sends to each, or gets of each, on the
+  // ranks where it does; `count` is of a side that has one block.
+  struct Blocks {
+    const int* counts = nullptr;
+    const int* displacements = nullptr;
+  };
+  bool is_irregular = false;
+  Blocks sent = {}, received = {};
 };
 
 int make(const Functions& mpi, const CollectiveCall& call); // MPI's code

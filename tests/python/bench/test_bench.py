@@ -104,6 +104,27 @@ def test_neighbours_are_served_as_by_the_library(kumihimo, collective, neighbour
     assert all(r["bitwise"] and r["seconds"] > 0 and r["library"]["seconds"] > 0 for r in measured)
 
 
+@pytest.mark.parametrize("counts", ["zeros", "one_huge", "ramp", "random:3"])
+@pytest.mark.parametrize(
+    "collective",
+    ["allgather", "reduce_scatter", "alltoall", "gather", "scatter", "neighbor_allgather", "neighbor_alltoall"],
+)
+def test_irregular_blocks_are_served_as_by_the_librarys_v_form(kumihimo, collective, counts):
+    asked = ("bench", collective, "--ranks", "3", "--counts", counts, "--bytes", "4KiB", "--json")
+    checked = json.loads(kumihimo(*asked, "--check").out)["results"]
+    assert checked and all(r["right"] and len(r["counts"]) in (3, 6, 9) for r in checked)
+    if counts == "one_huge":
+        measured = results(kumihimo(*asked))
+        assert all(r["bitwise"] and r["library"]["bitwise"] and r["library"]["seconds"] > 0 for r in measured)
+
+
+def test_counts_may_be_listed(kumihimo):
+    asked = ("bench", "alltoall", "--ranks", "2", "--counts", "0,5/1KiB,3", "-a", "pairwise", "--check", "--json")
+    assert [(r["right"], r["counts"]) for r in results(kumihimo(*asked))] == [(True, [0, 5, 128, 3])]
+    ended = kumihimo("bench", "alltoall", "--ranks", "2", "--counts", "zeros", "-a", "auto")
+    assert (ended.code, ended.err.count("\n")) == (2, 1) and "equal blocks" in ended.err
+
+
 def test_a_bound_is_of_all_bytes_that_move():
     """An alltoall of blocks moves what an allreduce of a vector of 4 blocks does on 4 ranks."""
     asked = [Case("alltoall", "linear", bytes=262144), Case("allreduce", "ring", bytes=1048576)]
