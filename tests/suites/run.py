@@ -197,14 +197,17 @@ class Hpcc:
 SUITES: dict[str, Callable] = {"mpi4py": Mpi4py, "hpcc": Hpcc}
 
 
-def run(case: Case, ranks: int, arguments: argparse.Namespace) -> Iterator[dict]:
-    """Each part with and without us, once more where the two differ."""
+def run(case: Case, ranks: int, arguments: argparse.Namespace, absent: list[str]) -> Iterator[dict]:
+    """Each part with and without us, once more where the two differ; `absent` gets a line where some were not run."""
     installation = installation_of(case.library)
     suite = SUITES[case.suite](installation, arguments)
+    left_out = []
     for part in suite.parts(arguments.modules or case.modules):
         kept = FOLDER / "kept" / f"{case.suite}-{case.library}-{ranks}-{part}.json"
         if kept.is_file() and not arguments.again:
             yield json.loads(kept.read_text(encoding="utf-8"))
+        elif arguments.table:
+            left_out.append(part)
         if arguments.table or (kept.is_file() and not arguments.again):
             continue
         row = {"suite": case.suite, "library": f"{case.library} {installation.version}", "ranks": ranks, "part": part}
@@ -226,6 +229,8 @@ def run(case: Case, ranks: int, arguments: argparse.Namespace) -> Iterator[dict]
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_text(json.dumps(row, indent=1), encoding="utf-8")
         yield row
+    if left_out:
+        absent.append(f"{case.name} on {ranks} ranks: {len(left_out)} modules were not run yet ({', '.join(left_out)})")
 
 
 def main() -> int:
@@ -253,7 +258,7 @@ def main() -> int:
             if ranks and number not in ranks:
                 continue
             try:
-                rows += run(case, number, arguments)
+                rows += run(case, number, arguments, absent)
             except (Failed, BadInput) as why:
                 absent.append(f"{case.name} on {number} ranks was left out: {why}")
                 print(absent[-1], file=sys.stderr)
