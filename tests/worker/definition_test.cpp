@@ -90,7 +90,7 @@ TEST(Definition, IsWhatEveryAlgorithmGives) {
       for (const bool in_place : {false, true})
         for (const Operation operation : {Operation::sum, Operation::max}) {
           const Result<Schedule> schedule = schedule_of(variant, RankSpace::node(ranks), operation, in_place);
-          if (!schedule || schedule->claims.offloads) continue; // no engine here, and so no golden copy
+          if (!schedule || schedule->claims.offloads) continue; // there is no engine here
           EXPECT_TRUE(is_right(*schedule)) << name_of(variant.kind) << ' ' << variant.name << ' ' << ranks;
           ++checked[variant.kind];
         }

@@ -57,6 +57,8 @@ TEST(GoldenOutputs, EveryReductionTakesEveryInputOnce) {
         if (!schedule) continue;
         const std::vector<Vector> inputs = inputs_of(c, 11);
         const Result<std::vector<Vector>> outputs = golden_outputs(*schedule, inputs, plain_loop(c));
+        EXPECT_EQ(outputs.ok(), !schedule->claims.offloads) << variant.name << ": there is no engine here";
+        if (schedule->claims.offloads) continue;
         ASSERT_TRUE(outputs.ok()) << variant.name << " of " << ranks << ": " << outputs.error().sentence();
         for (std::int32_t r = 0; r < ranks; ++r) {
           const Vector& output = (*outputs)[static_cast<std::size_t>(r)];

@@ -51,8 +51,8 @@ fix 1 all nvt temp 1.0 1.0 0.1
 compute cell all chunk/atom bin/3d x lower 0.0625 y lower 0.0625 z lower 0.0625 units reduced nchunk once
 fix 2 all ave/chunk 1 1 1 cell vx vy vz density/number norm sample ave running
 thermo_style custom step temp epair etotal press f_2[1][4] f_2[1][5] f_2[2048][8]
-thermo 500
-run 10000
+thermo 250
+run 5000
 """
 
 
