@@ -25,7 +25,7 @@ using Combine = std::function<void(const void* left, const void* right, void* ta
 Combine plain_loop(const Collective& collective);
 
 // What each rank's output must hold; empty where a rank has none. inputs[r]: rank r's input, of its own length, also
-// where the collective is in place. Errors: ranks that wait for one another for ever, an engine of the network is asked.
+// where the collective is in place. Errors: ranks that wait for one another for ever; a step of the network's engine.
 Result<std::vector<Vector>> golden_outputs(const Schedule& schedule, const std::vector<Vector>& inputs,
                                            const Combine& combine);
 
