@@ -85,9 +85,11 @@ std::variant<Communicator::Lent*, Reason, Error> Communicator::lent_for(const Co
 // As the others make theirs, which ask the transport once for each.
 Status Communicator::join(const Lent& lent) const {
   Status joined = Nothing{};
-  for (const auto& plans : lent.plans)
-    if (!plans.empty())
-      if (Status s = plans.front()->join(); !s && joined) joined = s;
+  for (const auto& plans : lent.plans) {
+    if (plans.empty()) continue;
+    if (transport_->has_failed()) transport_->refuse();
+    if (Status s = plans.front()->join(); !s && joined) joined = s;
+  }
   return joined;
 }
 

@@ -34,7 +34,8 @@ class BlocksOfSide {
     return side_.counts ? side_.counts[b] : side_.count;
   }
   TypeFacts type(std::int64_t b) const { return side_.types ? facts_of(side_.types[b]) : facts_; }
-  std::int64_t bytes(std::int64_t b) const { return limited_bytes(count(b), type(b).bytes); }
+  // The type of an empty block is not asked for anything: programs give MPI_DATATYPE_NULL there.
+  std::int64_t bytes(std::int64_t b) const { return count(b) > 0 ? limited_bytes(count(b), type(b).bytes) : 0; }
   // From the buffer's begin, in bytes.
   std::int64_t offset(std::int64_t b) const {
     if (side_.types) return side_.displacements[b];

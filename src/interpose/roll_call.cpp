@@ -75,6 +75,7 @@ OfProcess& of_process() {
 
 std::optional<PlaceOnNode> place_on_node() {
   PlaceOnNode place;
+  std::int32_t all = -1; // of the job
   if (const std::string_view name = environment("PMIX_NAMESPACE"); !name.empty()) {
     place.job = fmt::format("pmix {}", name);
     for (const char* const server : {"PMIX_SERVER_URI41", "PMIX_SERVER_URI4", "PMIX_SERVER_URI3", "PMIX_SERVER_URI21",
@@ -82,12 +83,15 @@ std::optional<PlaceOnNode> place_on_node() {
       place.job += fmt::format(" {}", environment(server));
     place.ranks = environment_number("OMPI_COMM_WORLD_LOCAL_SIZE");
     place.rank = environment_number("OMPI_COMM_WORLD_LOCAL_RANK");
+    all = environment_number("OMPI_COMM_WORLD_SIZE");
   } else if (environment("PMI_SPAWNED").empty()) {
     place.job = hydra_proxy();
     place.ranks = environment_number("MPI_LOCALNRANKS");
     place.rank = environment_number("MPI_LOCALRANKID");
+    all = environment_number("PMI_SIZE");
   }
   if (place.job.empty() || place.ranks < 1 || place.rank < 0 || place.rank >= place.ranks) return std::nullopt;
+  if (place.ranks != all) return std::nullopt;
   return place;
 }
 
@@ -95,7 +99,7 @@ RollCall::RollCall(const PlaceOnNode& place)
     : path_(fmt::format("{}/kumihimo-{}-{:016x}", list_folder(), getuid(), hash_of(place.job))), ranks_(place.ranks) {
   const int file = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0) return;
-  if (ftruncate(file, static_cast<off_t>(bytes())) == 0) { // new bytes are zeros, old ones stay
+  if (posix_fallocate(file, 0, static_cast<off_t>(bytes())) == 0) { // new bytes are zeros, old ones stay
     void* const memory = mmap(nullptr, bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (memory != MAP_FAILED) list_ = static_cast<List*>(memory);
   }

@@ -8,7 +8,7 @@
 // open the list, is one of those that are missed.
 //
 // What the list is named by is what launchers say of the job. Where they say too little there is none, and the object
-// is taken to be everywhere; so it is on other nodes, of whose lists nothing is known here.
+// is taken to be everywhere; so it is in jobs on several nodes.
 #pragma once
 
 #include <atomic>
@@ -25,8 +25,9 @@ struct PlaceOnNode {
   std::string job; // nothing else that runs here, or ever ran, has this name
   std::int32_t ranks = 0, rank = 0;
 };
-// By the environment that Open MPI's launcher and Hydra make; nothing by another one, and for a process that Hydra's
-// processes have started, which may have the name of theirs.
+// By the environment that Open MPI's launcher and Hydra make; nothing by another one, for a process that Hydra's
+// processes have started, which may have the name of theirs, and of a job on several nodes: each would decide for
+// itself, and where they differ, one waits for the other.
 std::optional<PlaceOnNode> place_on_node();
 
 class RollCall {

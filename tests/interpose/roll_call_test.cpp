@@ -104,8 +104,9 @@ class Environment : public ::testing::Test {
   void SetUp() override { clear(); }
   void TearDown() override { clear(); }
   static void clear() {
-    for (const char* const name : {"PMIX_NAMESPACE", "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
-                                   "PMI_FD", "PMI_SPAWNED", "MPI_LOCALNRANKS", "MPI_LOCALRANKID"})
+    for (const char* const name :
+         {"PMIX_NAMESPACE", "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "PMI_FD", "PMI_SPAWNED",
+          "MPI_LOCALNRANKS", "MPI_LOCALRANKID", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
       unsetenv(name);
   }
   static void set(const char* name, const std::string& value) { setenv(name, value.c_str(), 1); }
@@ -118,6 +119,9 @@ TEST_F(Environment, NamesAJobOfOpenMpi) {
   EXPECT_FALSE(place_on_node());
   set("OMPI_COMM_WORLD_LOCAL_SIZE", "4");
   set("OMPI_COMM_WORLD_LOCAL_RANK", "3");
+  set("OMPI_COMM_WORLD_SIZE", "8"); // on two nodes
+  EXPECT_FALSE(place_on_node());
+  set("OMPI_COMM_WORLD_SIZE", "4");
   const auto found = place_on_node();
   ASSERT_TRUE(found);
   EXPECT_EQ(found->ranks, 4);
@@ -135,6 +139,8 @@ TEST_F(Environment, NamesAJobOfHydraByTheProcessBehindItsSocket) {
   set("MPI_LOCALRANKID", "0");
   EXPECT_FALSE(place_on_node());
   set("PMI_FD", std::to_string(ends[1]));
+  EXPECT_FALSE(place_on_node()) << "of how many ranks?";
+  set("PMI_SIZE", "2");
   const auto found = place_on_node();
   ASSERT_TRUE(found);
   EXPECT_EQ(found->ranks, 2);

@@ -41,7 +41,8 @@ KUMIHIMO = Path(sys.executable).with_name("kumihimo")
 # An algorithm for every kind that is caught, so that all calls that can be taken over are.
 FORCED = (
     "barrier=binomial,bcast=binomial,reduce=binary,allreduce=ring,scan=chain,exscan=chain,gather=binomial,"
-    "scatter=binomial,allgather=ring,reduce_scatter=ring,alltoall=linear"
+    "scatter=binomial,allgather=ring,reduce_scatter=ring,alltoall=linear,"
+    "neighbor_allgather=direct,neighbor_alltoall=direct"
 )
 INPUT_OF_HPCC = """HPLinpack benchmark input file
 by kumihimo
