@@ -77,9 +77,11 @@ def command(
         links,
         every_round,
     )
-    if sizes is None and not questions.is_listed(counts):
+    moves_none = collective == "barrier" and sizes is None
+    if sizes is None and not moves_none and not questions.is_listed(counts):
         raise BadInput("the length of the data", "none", "add --bytes 1MiB")
-    results, passed_over = waiting.interruptibly(lambda: work(asked, [None] if sizes is None else parse_sizes(sizes)))
+    lengths = [0] if moves_none else [None] if sizes is None else parse_sizes(sizes)
+    results, passed_over = waiting.interruptibly(lambda: work(asked, lengths))
     if not results:
         raise NotApplicable("an algorithm that fits the ranks", "none: " + "; ".join(output.reasons(passed_over)))
     if as_json:

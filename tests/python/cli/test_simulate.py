@@ -197,3 +197,11 @@ def test_irregular_counts(kumihimo):
     assert huge["seconds"] == listed["seconds"], "one block has all"
     assert huge["seconds"] > 2 * equal["seconds"], "the huge block is handed on alone, one step after the other"
     assert huge["bytes"] == listed["bytes"] == 64 * 1024, "of a block, in the mean"
+
+
+def test_a_barrier_has_no_length(kumihimo):
+    found = results(
+        kumihimo("simulate", "barrier", "--machine", "k-computer", "--shape", "4x3x2", "-a", "all", "--json")
+    )
+    assert {r["bytes"] for r in found} == {0}
+    assert all(r["seconds"] > 0 for r in found) and len(found) > 2
