@@ -113,6 +113,7 @@ class Communicator {
     std::array<std::vector<std::shared_ptr<plan::Plan>>, 2> plans;
     bool agreed = false; // that every rank has some; not yet where a non-blocking call has made them
   };
+  bool fits(Collective question, const Choice& choice) const;
   Status join(const Lent& lent) const;
   std::variant<Lent*, Reason, Error> lent_for(const Collective& question, const plan::CallKey& key, Form form);
   Result<Lent> make_to_lend(Collective question, const Choice& choice, Asking asking);

@@ -57,7 +57,7 @@ std::variant<Communicator::Lent*, Reason, Error> Communicator::lent_for(const Co
   if (!transport_ && !waits) return Reason::not_connected;
   if (!transport_ && !open_transport()) return crowded_out_ ? Reason::crowded_out : Reason::no_plan;
   const Choice& chosen = *own_choices_[index_of(question.kind)];
-  if (!schedule_of(question, chosen)) { // on all ranks alike: it is asked of the question
+  if (!fits(question, chosen)) { // on all ranks alike: it is asked of the question
     refused_.insert(key);
     return Reason::no_plan;
   }
@@ -80,6 +80,14 @@ std::variant<Communicator::Lent*, Reason, Error> Communicator::lent_for(const Co
   Lent& lent = found != lent_.end() ? found->second : lent_.emplace(key, std::move(*made)).first->second;
   lent.agreed = waits;
   return &lent;
+}
+
+// In place and not: either may be asked for on any rank.
+bool Communicator::fits(Collective question, const Choice& choice) const {
+  question.in_place = false;
+  if (!schedule_of(question, choice)) return false;
+  question.in_place = may_be_in_place(question.kind);
+  return schedule_of(question, choice).ok();
 }
 
 // As the others make theirs, which ask the transport once for each.

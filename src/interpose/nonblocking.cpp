@@ -212,20 +212,23 @@ void Nonblocking::complete(mpi::Handle request, bool failed) {
   {
     const Lock lock(mutex_);
     by_request_.erase(request);
-    if (failed) failed_.insert(request);
+  }
+  if (failed) {
+    const Lock lock(failed_mutex_);
+    failed_.insert(request);
   }
   library_.call.Grequest_complete(request); // after which the operation may be gone
   if (!failed) requests_.fetch_sub(1, std::memory_order_release);
 }
 
 void Nonblocking::forget_failed(mpi::Handle request) {
-  const Lock lock(mutex_);
+  const Lock lock(failed_mutex_);
   failed_.erase(request);
   requests_.fetch_sub(1, std::memory_order_release);
 }
 
 bool Nonblocking::has_failed(std::span<const mpi::Handle> requests) {
-  const Lock lock(mutex_);
+  const Lock lock(failed_mutex_);
   if (requests.empty() || failed_.empty()) return !failed_.empty();
   return std::any_of(requests.begin(), requests.end(), [&](mpi::Handle r) { return failed_.contains(r); });
 }

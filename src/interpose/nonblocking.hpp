@@ -107,10 +107,14 @@ class Nonblocking {
   std::vector<Operation*> under_way_;
   std::vector<Operation*> done_; // whose requests are not complete
   std::unordered_map<mpi::Handle, Operation*> by_request_;
-  std::unordered_set<mpi::Handle> failed_; // complete, and not freed
   std::condition_variable wake_;
   std::thread helper_;
   bool sleeps_ = false, stops_ = false;
+
+  // Of its own, and never held in a call of MPI: the library frees requests with its own lock held, maybe, which those
+  // that hold the other one wait for.
+  std::mutex failed_mutex_;
+  std::unordered_set<mpi::Handle> failed_; // complete, and not freed
 };
 
 } // namespace kumihimo::interpose
