@@ -1,7 +1,7 @@
 /* Every collective, blocking and not, in all that MPI lets a call be: each is made twice, by its name, which may be taken
  * over, and by its profiling name, which is the library's, and both must leave the same bytes, in what they write and in
  * what they do not. Ends with the number of checks that failed, at most 100. */
-#include <mpi.h>
+#include "pairs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,10 +36,6 @@ enum { IS_MPICH = 1 };
 #else
 enum { IS_MPICH = 0 };
 #endif
-
-#define CALL(f, i, ...)                                                                                                \
-  return !begun ? (library ? PMPI_##f(__VA_ARGS__) : MPI_##f(__VA_ARGS__))                                              \
-                : (library ? PMPI_##i(__VA_ARGS__, &c->request) : MPI_##i(__VA_ARGS__, &c->request))
 
 static int make(struct call *c, int library, int begun) {
   int me, ints = 2 * c->n;
@@ -85,19 +81,6 @@ static int make(struct call *c, int library, int begun) {
 }
 
 /* --- one question, asked of both */
-
-enum { spread = 5 }; /* ints from one of the spread pairs to the next */
-static MPI_Datatype pair, spread_pair;
-
-static void make_types(void) {
-  MPI_Datatype apart;
-  MPI_Type_contiguous(2, MPI_INT, &pair);
-  MPI_Type_vector(2, 1, 2, MPI_INT, &apart);
-  MPI_Type_create_resized(apart, 0, spread * sizeof(int), &spread_pair);
-  MPI_Type_commit(&pair);
-  MPI_Type_commit(&spread_pair);
-  MPI_Type_free(&apart);
-}
 
 struct asked {
   struct call ours, theirs;

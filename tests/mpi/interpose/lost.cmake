@@ -2,14 +2,8 @@
 # The job must end by itself, soon and with an error, saying SAYS where that is given, and leave no process behind.
 # ALONE: the launcher lets the others go on, or does not hear of it, so that they must end by themselves.
 set(given LD_PRELOAD=${OBJECT} KUMIHIMO_ALGORITHM=binomial KUMIHIMO_TIMEOUT=2)
-foreach(setting ${given})
-  if(FAMILY STREQUAL openmpi)
-    list(APPEND handed_on -x ${setting})
-  else()
-    string(REGEX MATCH "^([A-Z_]+)=(.*)$" parts "${setting}")
-    list(APPEND handed_on -genv ${CMAKE_MATCH_1} ${CMAKE_MATCH_2})
-  endif()
-endforeach()
+include(${CMAKE_CURRENT_LIST_DIR}/settings.cmake)
+options_of_settings(handed_on ${given})
 # By this argument the job's processes are known, to who reads it in a file: else it would find itself.
 string(RANDOM LENGTH 16 token)
 file(WRITE ${SCRATCH} "of-job-${token}\n")

@@ -1,14 +1,8 @@
 # Runs PROGRAM on two processes alone and with OBJECT: no rank may take more than 8 MiB more with it, of which the program
 # itself tells at its end.
 set(given LD_PRELOAD=${OBJECT} KUMIHIMO_ALGORITHM=${ALGORITHM})
-foreach(setting ${given})
-  if(FAMILY STREQUAL openmpi)
-    list(APPEND options -x ${setting})
-  else()
-    string(REGEX MATCH "^([A-Z_]+)=(.*)$" parts "${setting}")
-    list(APPEND options -genv ${CMAKE_MATCH_1} ${CMAKE_MATCH_2})
-  endif()
-endforeach()
+include(${CMAKE_CURRENT_LIST_DIR}/settings.cmake)
+options_of_settings(options ${given})
 foreach(way alone ours)
   set(handed_on "")
   if(way STREQUAL ours)

@@ -2,7 +2,7 @@
  * over, and by its profiling name, which is the library's, and both must leave the same bytes, in what they write and in
  * what they do not. Lengths change from call to call, and there is no memory for each. Ends with the number of checks that
  * failed, at most 100. */
-#include <mpi.h>
+#include "pairs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,19 +13,7 @@ enum kind { alltoallv, alltoallw, gatherv, scatterv, kinds };
 static const char *names[] = {"alltoallv", "alltoallw", "gatherv", "scatterv"};
 static int rank, failures;
 
-enum { most_ranks = 16, spread = 5 }; /* ints from one of the spread pairs to the next */
-static MPI_Datatype pair, spread_pair;
-
-static void make_types(void) {
-  MPI_Datatype apart;
-  MPI_Type_contiguous(2, MPI_INT, &pair);
-  MPI_Type_vector(2, 1, 2, MPI_INT, &apart);
-  MPI_Type_create_resized(apart, 0, spread * sizeof(int), &spread_pair);
-  MPI_Type_commit(&pair);
-  MPI_Type_commit(&spread_pair);
-  MPI_Type_free(&apart);
-}
-
+enum { most_ranks = 16 };
 /* One side of a call: pairs for, or from, each rank. */
 struct side {
   int counts[most_ranks], displacements[most_ranks], bytes[most_ranks]; /* those in elements, these for alltoallw */
@@ -40,10 +28,6 @@ struct call {
   size_t size;
   MPI_Request request;
 };
-
-#define CALL(f, i, ...)                                                                                                \
-  return !begun ? (library ? PMPI_##f(__VA_ARGS__) : MPI_##f(__VA_ARGS__))                                              \
-                : (library ? PMPI_##i(__VA_ARGS__, &c->request) : MPI_##i(__VA_ARGS__, &c->request))
 
 static int make(struct call *c, int library, int begun) {
   struct side *s = &c->send, *r = &c->receive;

@@ -1,18 +1,11 @@
 # Runs PROGRAM (sums.c) in the ways that must give the same bits, and in some that must not: a comparison that finds
 # everything equal proves nothing. RANKS: numbers of processes, with + between them.
 string(REPLACE "+" ";" RANKS ${RANKS})
+include(${CMAKE_CURRENT_LIST_DIR}/settings.cmake)
 
 # The program's lines, with settings of ours as NAME=value.
 function(run output ranks seed)
-  set(handed_on "")
-  foreach(setting ${ARGN} KUMIHIMO_SUMMARY=${SUMMARY} LD_PRELOAD=${OBJECT})
-    if(FAMILY STREQUAL openmpi)
-      list(APPEND handed_on -x ${setting})
-    else()
-      string(REPLACE "=" ";" parts ${setting})
-      list(APPEND handed_on -genv ${parts})
-    endif()
-  endforeach()
+  options_of_settings(handed_on ${ARGN} KUMIHIMO_SUMMARY=${SUMMARY} LD_PRELOAD=${OBJECT})
   file(REMOVE ${SUMMARY})
   execute_process(COMMAND ${LAUNCHER} ${handed_on} -n ${ranks} ${PROGRAM} ${seed} RESULT_VARIABLE code OUTPUT_VARIABLE lines)
   if(NOT code EQUAL 0)

@@ -1,0 +1,13 @@
+# The options of FAMILY's launcher that give its programs these settings, each NAME=VALUE, into the variable OPTIONS.
+function(options_of_settings OPTIONS)
+  set(all "")
+  foreach(setting ${ARGN})
+    if(FAMILY STREQUAL openmpi)
+      list(APPEND all -x ${setting})
+    else()
+      string(REGEX MATCH "^([A-Z_]+)=(.*)$" parts "${setting}")
+      list(APPEND all -genv ${CMAKE_MATCH_1} ${CMAKE_MATCH_2})
+    endif()
+  endforeach()
+  set(${OPTIONS} ${all} PARENT_SCOPE)
+endfunction()
