@@ -13,6 +13,34 @@ mpi::Address extent_of(const mpi::Library& library, mpi::Handle type) {
   return extent;
 }
 
+// Elements at MPI_BOTTOM, by a type of their own from another address on: MPICH's MPI_Pack refuses that one.
+class NotAtBottom {
+ public:
+  NotAtBottom(const mpi::Library& library, Elements& all, int& count) : library_(library) {
+    if (all.first) return;
+    const mpi::Address there = -elsewhere;
+    failed_ = library_.call.Type_create_hindexed(1, &count, &there, all.type, &own_);
+    is_made_ = failed_ == 0;
+    if (is_made_) failed_ = library_.call.Type_commit(&own_);
+    all.first = reinterpret_cast<void*>(elsewhere);
+    all.type = own_;
+    count = 1;
+  }
+  ~NotAtBottom() {
+    if (is_made_) library_.call.Type_free(&own_);
+  }
+  NotAtBottom(const NotAtBottom&) = delete;
+  NotAtBottom& operator=(const NotAtBottom&) = delete;
+  int failed() const { return failed_; }
+
+ private:
+  static constexpr mpi::Address elsewhere = 64;
+  const mpi::Library& library_;
+  mpi::Handle own_ = 0;
+  int failed_ = 0;
+  bool is_made_ = false;
+};
+
 } // namespace
 
 Elements part(const mpi::Library& library, const Elements& all, std::int64_t first, std::int64_t count) {
@@ -32,27 +60,30 @@ Status Packed::each(const Elements& all, std::byte* data, F&& move) const {
   if (all.count == 0 || library_.call.Type_size(all.type, &size) != 0 || size == 0) return Nothing{};
   const std::int64_t most = std::max(1, most_at_once / size);
   for (std::int64_t done = 0; done < all.count; done += most) {
-    const auto count = static_cast<int>(std::min(most, all.count - done));
-    if (const int code = move(part(library_, all, done, count).first, count, data + done * size, count * size);
-        code != 0)
-      return library_.check(code, "MPI_Pack or MPI_Unpack");
+    auto count = static_cast<int>(std::min(most, all.count - done));
+    const int bytes = count * size;
+    Elements piece = part(library_, all, done, count);
+    const NotAtBottom not_at_bottom(library_, piece, count);
+    int code = not_at_bottom.failed();
+    if (code == 0) code = move(piece.first, count, piece.type, data + done * size, bytes);
+    if (code != 0) return library_.check(code, "MPI_Pack or MPI_Unpack");
   }
   return Nothing{};
 }
 
 Status Packed::pack(const Elements& from, std::byte* data) const {
-  return each(from, data, [&](void* elements, int count, std::byte* packed, int bytes) {
+  return each(from, data, [&](void* elements, int count, mpi::Handle type, std::byte* packed, int bytes) {
     int at = 0;
-    return library_.call.Pack(elements, count, from.type, packed, bytes, &at, alone_);
+    return library_.call.Pack(elements, count, type, packed, bytes, &at, alone_);
   });
 }
 
 Status Packed::unpack() const {
   for (const Piece& piece : pieces_)
     if (Status s = each(piece.to, piece.data,
-                        [&](void* elements, int count, std::byte* packed, int bytes) {
+                        [&](void* elements, int count, mpi::Handle type, std::byte* packed, int bytes) {
                           int at = 0;
-                          return library_.call.Unpack(packed, bytes, &at, elements, count, piece.to.type, alone_);
+                          return library_.call.Unpack(packed, bytes, &at, elements, count, type, alone_);
                         });
         !s)
       return s;

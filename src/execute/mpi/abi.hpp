@@ -131,6 +131,7 @@ using CancelRequest = int (*)(void* state, int complete);
   X(Neighbor_alltoallv, (const void*, const int*, const int*, Handle, void*, const int*, const int*, Handle, Handle))  \
   X(Reduce_local, (const void*, void*, int, Handle, Handle))                                                           \
   X(Type_contiguous, (int, Handle, Handle*))                                                                           \
+  X(Type_create_hindexed, (int, const int*, const Address*, Handle, Handle*))                                          \
   X(Type_size, (Handle, int*))                                                                                         \
   X(Type_size_x, (Handle, long long*))                                                                                 \
   X(Type_get_extent, (Handle, Address*, Address*))                                                                     \

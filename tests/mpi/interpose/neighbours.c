@@ -1,6 +1,7 @@
 /* Collectives of neighbours, on axes and graphs: each is made by its name, which may be taken over, and by its profiling
- * name, which is the library's, and both must leave the same bytes. Lengths are others in each call; where even ranks have odd
- * neighbours alone the two send blocks of other lengths, in the forms whose blocks are equal, too. Ends with the number of checks that failed, at most 100. */
+ * name, which is the library's, and both must leave the same bytes. Lengths are others in each call; where even ranks have
+ * odd neighbours alone the two send blocks of other lengths, in the forms whose blocks are equal, too. Ends with the number
+ * of checks that failed, at most 100. */
 #include "pairs.h"
 
 #include <stdio.h>
@@ -140,7 +141,7 @@ static void of_all_kinds(const struct neighbours *n, const char *of, int kinds) 
 static void on_axes(int axes, const int *lengths, const int *periodic, int alternate, const char *name) {
   struct neighbours n = {MPI_COMM_NULL};
   n.alternate = alternate;
-  MPI_Cart_create(MPI_COMM_WORLD, axes, lengths, periodic, 0, &n.comm);
+  MPI_Cart_create(MPI_COMM_WORLD, axes, lengths, periodic, axes > 1, &n.comm); /* perhaps in another order */
   if (n.comm == MPI_COMM_NULL) return;
   MPI_Comm_rank(n.comm, &rank);
   for (int a = 0; a < axes; ++a) {
@@ -175,6 +176,24 @@ static void on_a_graph(int ranks) {
   MPI_Comm_free(&n.comm);
 }
 
+/* All beside rank 0, by the lists of MPI 1: each is said by both. */
+static void on_a_star(int ranks) {
+  int ends[most], edges[2 * most], lists = 0;
+  for (int i = 0; i < ranks; ++i) {
+    for (int k = 1; i == 0 && k < ranks; ++k) edges[lists++] = k;
+    if (i > 0) edges[lists++] = 0;
+    ends[i] = lists;
+  }
+  struct neighbours n = {MPI_COMM_NULL};
+  MPI_Graph_create(MPI_COMM_WORLD, ranks, ends, edges, 0, &n.comm);
+  MPI_Graph_neighbors_count(n.comm, rank, &n.in);
+  MPI_Graph_neighbors(n.comm, rank, n.in, n.sources);
+  n.out = n.in;
+  memcpy(n.destinations, n.sources, sizeof n.sources);
+  of_all_kinds(&n, "a star", kinds);
+  MPI_Comm_free(&n.comm);
+}
+
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   int ranks, me;
@@ -194,6 +213,7 @@ int main(int argc, char **argv) {
   if (twice) on_axes(2, grid, open, 0, "a grid");
   rank = me;
   on_a_graph(ranks);
+  if (ranks > 1) on_a_star(ranks);
   MPI_Type_free(&pair);
   MPI_Type_free(&spread_pair);
   int all = 0;

@@ -221,6 +221,90 @@ static void of_large_counts(void) {
 #endif
 }
 
+/* Three ints for each rank, which say from whom and for whom they are. */
+struct marked {
+  int in[3 * most_ranks], out[3 * most_ranks];
+};
+static void mark(struct marked *m, int me, int ranks) {
+  for (int i = 0; i < 3 * ranks; ++i) m->in[i] = 100 * me + 10 * (i / 3) + i % 3, m->out[i] = -1;
+}
+static void check_marked(const struct marked *m, int me, int ranks, const char *of) {
+  int right = 1;
+  for (int i = 0; i < 3 * ranks; ++i) right &= m->out[i] == 100 * (i / 3) + 10 * me + i % 3;
+  if (!right && failures++ < 5) fprintf(stderr, "rank %d: alltoall %s: other bytes\n", rank, of);
+}
+
+/* Blocks before the address, of a type whose own ints lie before it, and of one that holds absolute addresses. */
+static void of_other_places(void) {
+  int ranks;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const int before = -3 * (int)sizeof(int), all_three = 3;
+  MPI_Datatype three_before, at[2][most_ranks];
+  MPI_Type_indexed(1, &all_three, (const int[]){-3}, MPI_INT, &three_before);
+  MPI_Type_commit(&three_before);
+  struct marked m;
+  int ones[most_ranks], three[most_ranks], backwards[most_ranks], forwards[most_ranks], zeros[most_ranks] = {0};
+  for (int i = 0; i < ranks; ++i) {
+    ones[i] = 1, three[i] = 3, forwards[i] = i + 1, backwards[i] = -3 * (ranks - i);
+    MPI_Aint address;
+    for (int way = 0; way < 2; ++way) {
+      MPI_Get_address((way ? m.out : m.in) + 3 * i, &address);
+      MPI_Type_create_hindexed(1, &all_three, &address, MPI_INT, &at[way][i]);
+      MPI_Type_commit(&at[way][i]);
+    }
+  }
+  MPI_Aint lower, extent;
+  MPI_Type_get_extent(three_before, &lower, &extent);
+  if (lower != before && failures++ < 5) fprintf(stderr, "rank %d: a lower bound of %ld\n", rank, (long)lower);
+  for (int begun = 0; begun < 2; ++begun) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    mark(&m, rank, ranks);
+    if (begun)
+      MPI_Ialltoallv(m.in + 3 * ranks, three, backwards, MPI_INT, m.out, ones, forwards, three_before, MPI_COMM_WORLD, &request);
+    else
+      MPI_Alltoallv(m.in + 3 * ranks, three, backwards, MPI_INT, m.out, ones, forwards, three_before, MPI_COMM_WORLD);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    check_marked(&m, rank, ranks, "of blocks before the address");
+    if (ranks == 1) continue; /* Open MPI 4.1 moves nothing by MPI_Alltoallw */
+    mark(&m, rank, ranks);
+    if (begun)
+      MPI_Ialltoallw(MPI_BOTTOM, ones, zeros, at[0], MPI_BOTTOM, ones, zeros, at[1], MPI_COMM_WORLD, &request);
+    else
+      MPI_Alltoallw(MPI_BOTTOM, ones, zeros, at[0], MPI_BOTTOM, ones, zeros, at[1], MPI_COMM_WORLD);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    check_marked(&m, rank, ranks, "of absolute addresses");
+  }
+  for (int i = 0; i < 2 * ranks; ++i) MPI_Type_free(&at[i % 2][i / 2]);
+  MPI_Type_free(&three_before);
+}
+
+/* A type and a communicator that are freed before the call is complete. */
+static void of_what_is_freed(void) {
+  int ranks, three[most_ranks], ones[most_ranks], at[most_ranks], nth[most_ranks];
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  for (int i = 0; i < ranks; ++i) three[i] = 3, ones[i] = 1, at[i] = 3 * i, nth[i] = i;
+  for (int turn = 0; turn < 20; ++turn) {
+    MPI_Comm comm;
+    MPI_Datatype type;
+    MPI_Request requests[2];
+    struct marked m[2];
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Type_contiguous(3, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    for (int i = 0; i < 2; ++i) {
+      mark(&m[i], rank, ranks);
+      MPI_Alltoallv(m[i].in, three, at, MPI_INT, m[i].out, three, at, MPI_INT, comm); /* sets up what it may */
+      mark(&m[i], rank, ranks);
+    }
+    for (int i = 0; i < 2; ++i)
+      MPI_Ialltoallv(m[i].in, three, at, MPI_INT, m[i].out, ones, nth, type, comm, &requests[i]);
+    MPI_Type_free(&type);
+    MPI_Comm_free(&comm);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < 2; ++i) check_marked(&m[i], rank, ranks, "of what is freed");
+  }
+}
+
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -228,6 +312,8 @@ int main(int argc, char **argv) {
   for (int begun = 0; begun < 2; ++begun) of_all_kinds(MPI_COMM_WORLD, begun);
   at_the_same_time(MPI_COMM_WORLD);
   of_large_counts();
+  of_other_places();
+  of_what_is_freed();
   MPI_Comm part;
   MPI_Comm_split(MPI_COMM_WORLD, rank == 0 ? 0 : 1, -rank, &part); /* backwards, and rank 0 by itself */
   of_all_kinds(part, 1); /* the first ones before anything is set up */
