@@ -73,10 +73,17 @@ OfProcess& of_process() {
 
 } // namespace
 
+// Hydra within a job of Open MPI leaves its processes both environments; its socket, where it is open, is the nearer
+// launcher's, since Open MPI's gives its processes none.
 std::optional<PlaceOnNode> place_on_node() {
   PlaceOnNode place;
   std::int32_t all = -1; // of the job
-  if (const std::string_view name = environment("PMIX_NAMESPACE"); !name.empty()) {
+  if (place.job = hydra_proxy(); !place.job.empty()) {
+    if (!environment("PMI_SPAWNED").empty()) return std::nullopt;
+    place.ranks = environment_number("MPI_LOCALNRANKS");
+    place.rank = environment_number("MPI_LOCALRANKID");
+    all = environment_number("PMI_SIZE");
+  } else if (const std::string_view name = environment("PMIX_NAMESPACE"); !name.empty()) {
     place.job = fmt::format("pmix {}", name);
     for (const char* const server : {"PMIX_SERVER_URI41", "PMIX_SERVER_URI4", "PMIX_SERVER_URI3", "PMIX_SERVER_URI21",
                                      "PMIX_SERVER_URI2"}) // the port that it listens at tells it from the ones before
@@ -84,11 +91,6 @@ std::optional<PlaceOnNode> place_on_node() {
     place.ranks = environment_number("OMPI_COMM_WORLD_LOCAL_SIZE");
     place.rank = environment_number("OMPI_COMM_WORLD_LOCAL_RANK");
     all = environment_number("OMPI_COMM_WORLD_SIZE");
-  } else if (environment("PMI_SPAWNED").empty()) {
-    place.job = hydra_proxy();
-    place.ranks = environment_number("MPI_LOCALNRANKS");
-    place.rank = environment_number("MPI_LOCALRANKID");
-    all = environment_number("PMI_SIZE");
   }
   if (place.job.empty() || place.ranks < 1 || place.rank < 0 || place.rank >= place.ranks) return std::nullopt;
   if (place.ranks != all) return std::nullopt;

@@ -145,6 +145,12 @@ TEST_F(Environment, NamesAJobOfHydraByTheProcessBehindItsSocket) {
   ASSERT_TRUE(found);
   EXPECT_EQ(found->ranks, 2);
   EXPECT_TRUE(found->job.starts_with(fmt::format("hydra {} ", getpid()))) << found->job;
+  set("PMIX_NAMESPACE", "prterun-host-17@1"); // of an mpirun that Hydra runs within
+  set("OMPI_COMM_WORLD_LOCAL_SIZE", "1");
+  set("OMPI_COMM_WORLD_LOCAL_RANK", "0");
+  set("OMPI_COMM_WORLD_SIZE", "1");
+  ASSERT_TRUE(place_on_node());
+  EXPECT_EQ(place_on_node()->job, found->job);
   set("PMI_SPAWNED", "1"); // perhaps by the same one as those that started it
   EXPECT_FALSE(place_on_node());
   for (const int end : ends) close(end);
