@@ -17,7 +17,7 @@ import json
 import platform
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from kumihimo import _machine, bench, mpi
@@ -31,10 +31,37 @@ LARGE = 65536  # bytes from which the stricter goals count
 
 
 @dataclass(frozen=True)
+class Row:
+    """A collective under the name of MPI's call; `rest` are other members of a case, of so many ranks."""
+
+    name: str
+    collective: str
+    rest: dict = field(default_factory=dict)
+
+    def asked_of(self, ranks: int) -> dict:
+        return {key: value[ranks] if isinstance(value, dict) else value for key, value in self.rest.items()}
+
+
+# Blocks of any length up to twice the one that is told, some of them empty; neighbours on axes with ends.
+IRREGULAR = {"counts": "random:1"}
+ON_AXES = {"neighbours": {2: "cart:2m", 4: "cart:2mx2m", 8: "cart:2mx2mx2m"}}
+ROWS = (
+    *(Row(name, name) for name in COLLECTIVES),
+    Row("allgatherv", "allgather", IRREGULAR),
+    Row("alltoallv", "alltoall", IRREGULAR),
+    Row("reduce_scatter_v", "reduce_scatter", IRREGULAR),
+    Row("gatherv", "gather", IRREGULAR),
+    Row("scatterv", "scatter", IRREGULAR),
+    Row("neighbor_allgather", "neighbor_allgather", ON_AXES),
+    Row("neighbor_alltoall", "neighbor_alltoall", ON_AXES),
+)
+
+
+@dataclass(frozen=True)
 class Part:
     """A table: which collectives, on which libraries and processes, and the goals."""
 
-    collectives: tuple[str, ...]
+    rows: tuple[Row, ...]
     combinations: tuple[tuple[str, int], ...]
     bytes: str
     large_goal: float
@@ -45,10 +72,10 @@ class Part:
 
 PARTS = {
     "allreduce": Part(
-        ("allreduce",), (("openmpi", 2), ("openmpi", 4), ("mpich", 2)), "8..64MiB", 1.05, 1.3, 1.0, by_interval=True
+        ROWS[:1], (("openmpi", 2), ("openmpi", 4), ("mpich", 2)), "8..64MiB", 1.05, 1.3, 1.0, by_interval=True
     ),
     "collectives": Part(
-        COLLECTIVES,
+        ROWS,
         (("openmpi", 2), ("openmpi", 4), ("openmpi", 8), ("mpich", 2)),
         *("64KiB..16MiB", 1.1, 1.3, 1.0),
         by_interval=False,
@@ -70,7 +97,9 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("part", choices=PARTS)
     parser.add_argument("--only", choices=[f"{f}-{ranks}" for f, ranks in PARTS["collectives"].combinations])
-    parser.add_argument("--collective", choices=COLLECTIVES, action="append", help="one alone; repeatable")
+    parser.add_argument(
+        "--collective", choices=[row.name for row in ROWS], action="append", help="one alone; repeatable"
+    )
     parser.add_argument("--bytes")
     parser.add_argument("--launches", type=int, default=9)
     parser.add_argument("--output", type=Path, default=Path(__file__).resolve().parents[1] / "results")
@@ -85,28 +114,30 @@ def run(arguments: argparse.Namespace, part: Part, family: str, ranks: int) -> b
         print(f"{arguments.part}, {family}, {ranks} processes: left out ({absent})")
         return True
     tables = []
-    wanted = [c for c in part.collectives if arguments.collective is None or c in arguments.collective]
-    for collective in wanted:
-        tables.append(measure(arguments, part, collective, installation, ranks))
+    for row in part.rows:
+        if arguments.collective is not None and row.name not in arguments.collective:
+            continue
+        tables.append(measure(arguments, part, row, installation, ranks))
         keep(arguments, {**describe(), "tables": tables}, f"{arguments.part}-{family}-{ranks}")
     return all(goal["met"] for table in tables for goal in table["goals"])
 
 
-def measure(arguments: argparse.Namespace, part: Part, collective: str, installation: mpi.Installation, ranks: int):
+def measure(arguments: argparse.Namespace, part: Part, row: Row, installation: mpi.Installation, ranks: int):
     def tell(what: str) -> None:
-        print(f"{collective}, {installation.family}, {ranks} processes: {what}", file=sys.stderr, flush=True)
+        print(f"{row.name}, {installation.family}, {ranks} processes: {what}", file=sys.stderr, flush=True)
 
     started = time.monotonic()
     found = bench.run_tuned(
-        collective,
+        row.collective,
         ranks=ranks,
         sizes=parse_sizes(arguments.bytes or part.bytes),
         installation=installation,
         effort=tuned.Effort(launches=arguments.launches),
         step=tell,
+        **row.asked_of(ranks),
     )
     wall = round(time.monotonic() - started, 1)
-    return {"collective": collective, "ranks": ranks, **found, "goals": goals(found, part), "wall_seconds": wall}
+    return {"collective": row.name, "ranks": ranks, **found, "goals": goals(found, part), "wall_seconds": wall}
 
 
 def keep(arguments: argparse.Namespace, found: dict, name: str) -> None:

@@ -128,7 +128,7 @@ def finals(tuning: Tuning, choices: Choices, name: str = "finals") -> Choices:
 
 
 def survey(tuning: Tuning, sizes: Sequence[int]) -> list[dict]:
-    names = ("type", "operation", "root", "in_place", "shape", "ranks_per_node", "neighbours")
+    names = ("type", "operation", "root", "in_place", "shape", "ranks_per_node", "neighbours", "counts")
     rest = {name: getattr(tuning.case, name) for name in names}
     cases = cases_of_all(tuning.case.collective, ranks=tuning.ranks, sizes=sizes, **rest)
     cases = [case for case in cases if tuning.allowed(case.algorithm)]
@@ -176,8 +176,14 @@ def launched(tuning: Tuning, name: str, cases: list[Case], seconds: float) -> li
     else:
         results = measure(tuning, cases, seconds, turns_at_least=3).results
     return [
-        {**result, "choice": (case.algorithm, tuple(case.parameters.items()))} for case, result in zip(cases, results)
+        {**result, "bytes": asked_bytes(case, result), "choice": (case.algorithm, tuple(case.parameters.items()))}
+        for case, result in zip(cases, results)
     ]
+
+
+def asked_bytes(case: Case, result: dict) -> int:
+    """Of irregular blocks a result tells the mean."""
+    return case.bytes if case.counts else result.get("bytes")
 
 
 def together(launches: list[list[dict]]) -> list[dict]:

@@ -63,7 +63,6 @@ def command(
     gap: options.Gap = None,
     inner: options.Inner = None,
     outer: options.Outer = None,
-    group: options.Group = None,
     check: Annotated[bool, typer.Option("--check", help="Check bit for bit instead of measuring.")] = False,
     pinning: Annotated[str, typer.Option(metavar="HOW", help="auto: a rank a processor; none.")] = "auto",
     tag_upper_bound: Annotated[
@@ -92,7 +91,6 @@ def command(
     size = None if segment_bytes is None else parse_size(segment_bytes)
     named = {"trees": trees, "segment_bytes": size, "segments": segments, "window": window}
     named |= {"throttle": throttle, "radix": radix, "gap": gap, "inner": inner, "outer": outer}
-    named["group"] = group
     parameters = {name: value for name, value in named.items() if value is not None}
     if overlap:
         parameters["overlap"] = True
@@ -101,9 +99,10 @@ def command(
     elif algorithm == AUTO and parameters:
         given = f"--{next(iter(parameters)).replace('_', '-')}"
         raise BadInput("no parameters beside --algorithm auto, which chooses them", given, "name an algorithm")
-    if counts is not None and algorithm == AUTO:
+    if questions.is_listed(counts) and algorithm == AUTO:
         raise BadInput(
-            "no --counts beside --algorithm auto, which chooses for equal blocks", counts, "name an algorithm"
+            *("no list of --counts beside --algorithm auto, which chooses for lengths", counts),
+            "name an algorithm, or --counts random:1",
         )
     place = launched.place()
     asked = Asked(

@@ -121,8 +121,14 @@ def test_irregular_blocks_are_served_as_by_the_librarys_v_form(kumihimo, collect
 def test_counts_may_be_listed(kumihimo):
     asked = ("bench", "alltoall", "--ranks", "2", "--counts", "0,5/1KiB,3", "-a", "pairwise", "--check", "--json")
     assert [(r["right"], r["counts"]) for r in results(kumihimo(*asked))] == [(True, [0, 5, 128, 3])]
-    ended = kumihimo("bench", "alltoall", "--ranks", "2", "--counts", "zeros", "-a", "auto")
-    assert (ended.code, ended.err.count("\n")) == (2, 1) and "equal blocks" in ended.err
+    ended = kumihimo("bench", "alltoall", "--ranks", "2", "--counts", "0,5,3,2", "-a", "auto")
+    assert (ended.code, ended.err.count("\n")) == (2, 1) and "chooses for lengths" in ended.err
+
+
+def test_an_algorithm_is_chosen_for_irregular_blocks(kumihimo):
+    asked = ("-p", "2", "--counts", "zeros", "-a", "auto", "--launches", "1", "-b", "8", "--json")
+    (result,) = results(kumihimo("bench", "alltoall", *asked))
+    assert result["algorithm"] and len(result["counts"]) == 4 and 0 in result["counts"] and result["bitwise"]
 
 
 def test_a_bound_is_of_all_bytes_that_move():
