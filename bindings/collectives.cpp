@@ -22,14 +22,16 @@ void bind_parameters(nb::module_& m) {
           "__init__",
           [](Parameters* self, Optional trees, Optional segment_bytes, Optional segments, Optional window,
              std::optional<bool> overlap, Optional throttle, Optional radix, Optional gap,
-             std::optional<std::string> inner, std::optional<std::string> outer, Optional default_segment_bytes) {
-            new (self) Parameters{trees,    segment_bytes, segments, window,           overlap,
-                                  throttle, radix,         gap,      std::move(inner), std::move(outer)};
+             std::optional<std::string> inner, std::optional<std::string> outer, Optional group,
+             Optional default_segment_bytes) {
+            new (self) Parameters{trees, segment_bytes, segments,         window,           overlap, throttle,
+                                  radix, gap,           std::move(inner), std::move(outer), group};
             if (default_segment_bytes) self->default_segment_bytes = *default_segment_bytes;
           },
           "trees"_a = nb::none(), "segment_bytes"_a = nb::none(), "segments"_a = nb::none(), "window"_a = nb::none(),
           "overlap"_a = nb::none(), "throttle"_a = nb::none(), "radix"_a = nb::none(), "gap"_a = nb::none(),
-          "inner"_a = nb::none(), "outer"_a = nb::none(), "default_segment_bytes"_a = nb::none());
+          "inner"_a = nb::none(), "outer"_a = nb::none(), "group"_a = nb::none(),
+          "default_segment_bytes"_a = nb::none());
 }
 
 nb::dict dict_of(const Guarantees& g) {
@@ -56,6 +58,7 @@ void bind_variant(nb::module_& m) {
       .def_ro("apart", &Variant::apart)
       .def_ro("offloads", &Variant::offloads, "Whether it needs a network's own engine, which no MPI library gives.")
       .def_ro("equal_counts", &Variant::equal_counts, "Why it needs blocks of equal counts, if it does.")
+      .def_ro("all_counts", &Variant::all_counts, "Why each rank must know the counts of all blocks, if so.")
       .def_prop_ro(
           "rounding", [](const Variant& v) { return dict_of(v.rounding); },
           "What is promised of the bits of reductions that round.")

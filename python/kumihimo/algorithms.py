@@ -22,9 +22,10 @@ the order of the operands goes by rank numbers alone. Other operations, and coll
 same bits on any number of ranks, too. [reproducible.md](reproducible.md) tells how to ask for it.
 
 *Counts*: any, where each block may have a length of its own (allgatherv, reduce_scatter, alltoallv, gatherv, scatterv,
-those of neighbours; `--counts`); equal, where ranks relay blocks whose lengths they do not know. Every rank knows all
-counts of an allgatherv and of a reduce_scatter, the root those of a gatherv or scatterv, and in an alltoallv and among
-neighbours each rank what it sends and gets.
+those of neighbours; `--counts`); equal, where ranks relay blocks whose lengths they do not know; known, where all ranks
+must know all counts, which `kumihimo run` cannot tell them. Every rank knows all counts of an allgatherv and of a
+reduce_scatter, the root those of a gatherv or scatterv, and in an alltoallv and among neighbours each rank what it
+sends and gets.
 """
 
 
@@ -42,11 +43,15 @@ def section(kind: str) -> str:
     lines = ["", f"## {kind}", "", row(*columns, "Reference"), "|---" * (len(columns) + 1) + "|"]
     for v in variants:
         cells = [f"`{v.name}`" + " *apart*" * v.apart + " *engine*" * v.offloads, v.summary, v.cost]
-        cells += [words(v.rounding)] * reduces + ["equal" if v.equal_counts else "any"] * irregular
+        cells += [words(v.rounding)] * reduces + [_counts(v)] * irregular
         lines.append(row(*cells, v.reference))
     lines += ["", "| Algorithm | Parameter | Default | Meaning |", "|---|---|---|---|"]
     lines += [row(f"`{v.name}`", f"`{p.name}`", p.initial, p.meaning) for v in variants for p in v.parameters]
     return "\n".join(lines) + "\n"
+
+
+def _counts(v: _collectives.Variant) -> str:
+    return "equal" if v.equal_counts else "known" if v.all_counts else "any"
 
 
 def row(*cells: str) -> str:

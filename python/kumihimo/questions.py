@@ -196,6 +196,7 @@ def parameters(
     gap: int | None = None,
     inner: str | None = None,
     outer: str | None = None,
+    group: int | None = None,
     default_segment_bytes: int | None = None,
 ) -> _collectives.Parameters:
     """The parameters of an algorithm; what is None takes its default."""
@@ -207,6 +208,7 @@ def parameters(
         "throttle": throttle,
         "radix": radix,
         "gap": gap,
+        "group": group,
     }
     for what, number in numbers.items():
         if number is not None:

@@ -67,7 +67,8 @@ Status check_question(const Collective& c, const RankSpace& space, const Paramet
                      "leave gap out for the default");
   const std::pair<std::string_view, const std::optional<std::int64_t>*> sizes[] = {
       {"trees", &p.trees},   {"segment_bytes", &p.segment_bytes}, {"segments", &p.segments},
-      {"window", &p.window}, {"throttle", &p.throttle},           {"radix", &p.radix}};
+      {"window", &p.window}, {"throttle", &p.throttle},           {"radix", &p.radix},
+      {"group", &p.group}};
   for (const auto& [what, value] : sizes)
     if (Status s = check_positive(what, *value); !s) return s;
   if (p.segment_bytes && *p.segment_bytes < c.type_bytes)
@@ -108,7 +109,8 @@ Result<Schedule> Variant::build(const Collective& collective, const RankSpace& s
                                               {p.radix.has_value(), "radix", "radix"},
                                               {p.gap.has_value(), "gap", "gap"},
                                               {p.inner.has_value(), "inner", "inner"},
-                                              {p.outer.has_value(), "outer", "outer"}})
+                                              {p.outer.has_value(), "outer", "outer"},
+                                              {p.group.has_value(), "group", "group"}})
     if (given && !takes(row)) return not_applicable(fmt::format("{} has no parameter {}", name, parameter));
 
   if (collective.neighbours && collective.in_place)
@@ -116,6 +118,7 @@ Result<Schedule> Variant::build(const Collective& collective, const RankSpace& s
   const Counts::Known known = collective.counts.known;
   if ((known == Counts::Known::local || known == Counts::Known::rooted) && !equal_counts.empty())
     return not_applicable(equal_counts);
+  if (collective.counts.own && !all_counts.empty()) return not_applicable(all_counts);
 
   // One rank alone has no algorithm, but what is asked for must be sound all the same.
   if (collective.ranks == 1)

@@ -26,6 +26,7 @@ struct Parameters {
   std::optional<std::int64_t> gap;           // pacing: messages' lengths for which a link stays idle after each
   std::optional<std::string> inner;          // the algorithm within nodes
   std::optional<std::string> outer;          // the one between nodes
+  std::optional<std::int64_t> group;         // ranks that share a leader, in place of a node's
 
   // The segment size where neither it nor the number of segments is asked for: the machine's, not the caller's wish, so
   // that an algorithm which does not pipeline by default ignores it.
@@ -54,6 +55,7 @@ struct Variant {
   std::string reference; // paper, section
   std::vector<Parameter> parameters;
   std::string equal_counts; // why blocks whose lengths not every rank knows do not fit, if they do not
+  std::string all_counts;   // why each rank must know the lengths of all blocks, where a rank of MPI's need not, if so
   bool offloads = false;    // needs a network's own engine, which some machines have and no MPI library gives
   bool apart = false;       // our own extension of a published algorithm: reported beside the comparison, not in it
   Guarantees rounding;      // of reductions that round; others give the same bits in any order

@@ -34,6 +34,14 @@ std::string run_of_blocks(const RunList& run, std::string_view unit) {
   return fmt::format("{}s {}{}", unit, range(run.first, run.count), repeats);
 }
 
+} // namespace
+
+std::string_view unit_of(Layout layout) {
+  return is_of_pairs(layout) ? "pair" : layout == Layout::seats ? "seat" : layout == Layout::vector ? "part" : "block";
+}
+
+namespace {
+
 bool is_all(const Extent& e) {
   if (e.layout != Layout::vector || e.runs.size() != 1) return false;
   const RunList& run = e.runs[0];
@@ -84,8 +92,8 @@ std::string text_of(const Extent& extent) {
   std::string text;
   for (const RunList& run : extent.runs) {
     if (!text.empty()) text += " and ";
-    text += extent.layout == Layout::vector ? run_of_parts(run, extent.parts)
-                                            : run_of_blocks(run, is_of_pairs(extent.layout) ? "pair" : "block");
+    text +=
+        extent.layout == Layout::vector ? run_of_parts(run, extent.parts) : run_of_blocks(run, unit_of(extent.layout));
   }
   if (extent.layout != Layout::vector && extent.parts != 1)
     text += fmt::format(", of each part {}/{}", operand(extent.part), extent.parts);

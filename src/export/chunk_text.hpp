@@ -4,11 +4,15 @@
 #include "schedule/schedule.hpp"
 
 #include <string>
+#include <string_view>
 
 namespace kumihimo {
 
 // The name of a buffer: "input", "scratch0".
 std::string text_of(const Buffer& buffer);
+
+// What a layout counts in: "part", "block", "seat", "pair".
+std::string_view unit_of(Layout layout);
 
 // What an extent names of the current segment (of the whole vector where there is one segment): "all", "part 0/3",
 // "parts 2..3 of 8", "block 5"; runs that repeat as "part 0/8, 4 times 2 apart".

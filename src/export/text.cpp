@@ -73,12 +73,10 @@ class ProgramText {
 
  private:
   static std::string scratch(const Scratch& s, std::size_t index) {
-    const std::string_view unit = s.layout == Layout::vector ? "part" : "block";
+    const std::string_view unit = unit_of(s.layout);
     const std::string owner = s.shared ? "all lanes share it" : fmt::format("of lane {}", s.lane.value);
     if (s.named && s.layout == Layout::vector) return fmt::format("scratch{}: the whole vector, {}", index, owner);
-    if (s.named)
-      return fmt::format("scratch{}: {} {}s from {} on, {}", index, s.units, is_of_pairs(s.layout) ? "pair" : "block",
-                         s.first, owner);
+    if (s.named) return fmt::format("scratch{}: {} {}s from {} on, {}", index, s.units, unit, s.first, owner);
     return fmt::format("scratch{}: {} cell{} of {} {}{}{}, {}", index, s.cells, s.cells == 1 ? "" : "s", s.units, unit,
                        s.units == 1 ? "" : "s", s.parts == 1 ? "" : fmt::format(" of {}", s.parts), owner);
   }

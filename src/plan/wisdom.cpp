@@ -39,6 +39,7 @@ Result<Parameters> parameters_of(const Json& entry, const std::string& where) {
                                                : name == "window"        ? &p.window
                                                : name == "throttle"      ? &p.throttle
                                                : name == "radix"         ? &p.radix
+                                               : name == "group"         ? &p.group
                                                                          : nullptr;
     if (!field || !value.is_number_integer() || value.get<std::int64_t>() < 1)
       return bad_input("a known parameter of at least 1 in " + where, fmt::format("{} = {}", name, value.dump()));
@@ -193,7 +194,8 @@ const Choice* choice_for(std::span<const Choice> choices, const Collective& ques
 
 const Choice* choice_for_own_counts(std::span<const Choice> choices) {
   for (const Choice& c : choices) {
-    if (c.variant && !c.variant->equal_counts.empty()) continue; // of equal blocks alone
+    // Of equal blocks alone, or of lengths that all ranks know.
+    if (c.variant && !(c.variant->equal_counts.empty() && c.variant->all_counts.empty())) continue;
     const bool for_all = c.is_for(0) && c.is_for(std::numeric_limits<std::int64_t>::max());
     return c.variant && for_all && c.most_of_library == 0 ? &c : nullptr;
   }

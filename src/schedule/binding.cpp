@@ -37,7 +37,12 @@ std::int64_t Binding::elements_of(int side, std::int64_t b) const {
 
 std::int64_t Binding::block_begin(Layout layout, std::int64_t block) const {
   if (collective_.counts.known == Counts::Known::uniform) return block * collective_.counts.each;
-  return begins_[layout == Layout::output_blocks][block];
+  return begins_in(layout)[block];
+}
+
+const std::vector<std::int64_t>& Binding::begins_in(Layout layout) const {
+  if (is_own_order(layout)) return (*collective_.counts.orders)[index_of_order(layout)];
+  return begins_[layout == Layout::output_blocks];
 }
 
 std::int64_t Binding::begin_in_buffer(Layout layout, std::int64_t block) const {
@@ -57,7 +62,7 @@ std::int64_t Binding::elements_of_buffer(Layout layout) const {
 
 std::int64_t Binding::block_count(Layout layout, std::int64_t block) const {
   if (collective_.counts.known == Counts::Known::uniform) return collective_.counts.each;
-  const auto& begins = begins_[layout == Layout::output_blocks];
+  const std::vector<std::int64_t>& begins = begins_in(layout);
   return begins[block + 1] - begins[block];
 }
 

@@ -68,6 +68,7 @@ class Binding {
   std::int64_t elements_of(int side, std::int64_t block) const;
   // Of blocks one behind the other, which is how they are named; and in this rank's buffer, where they may lie
   // anywhere.
+  const std::vector<std::int64_t>& begins_in(Layout layout) const; // of irregular counts
   std::int64_t block_begin(Layout layout, std::int64_t block) const;
   std::int64_t begin_in_buffer(Layout layout, std::int64_t block) const;
   std::int64_t elements_of_buffer(Layout layout) const;

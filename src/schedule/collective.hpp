@@ -8,6 +8,7 @@
 #include "base/units.hpp"
 #include "schedule/neighbourhood.hpp"
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -56,6 +57,10 @@ struct OwnBlocks {
   bool operator==(const OwnBlocks&) const = default;
 };
 
+// Of irregular counts, where the blocks begin in the orders that a schedule makes for itself (Layout::seats and those
+// after it, in that order), and where the last one ends.
+using OrderBegins = std::array<std::vector<std::int64_t>, 4>;
+
 // How many elements the blocks of a collective have, and who knows it.
 struct Counts {
   enum class Known : std::uint8_t {
@@ -73,6 +78,7 @@ struct Counts {
   // In place of the table: what this rank knows of one that nobody has. A schedule of such a question is for programs
   // of this rank alone, which are made of no more.
   std::shared_ptr<const OwnBlocks> own = {};
+  std::shared_ptr<const OrderBegins> orders = {}; // only in a schedule's collective, where it has such orders
 
   bool irregular() const { return known != Known::uniform; }
 };

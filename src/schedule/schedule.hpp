@@ -29,10 +29,25 @@ namespace kumihimo {
 // What an extent counts in. `vector`: the one vector of a reduction or broadcast. The blocks: an array with one block
 // for each rank, as the rank's input or output buffer holds it; they differ only where counts are local (alltoallv).
 // In a collective of neighbours there is one for each destination (of neighbor_allgather, one) and one for each source.
-// The pairs: what every rank a has for every rank b in an alltoall of equal counts, by source (block a P + b) or by
-// destination (block b P + a). No buffer holds them all; a named scratch is a piece of them.
-enum class Layout : std::uint8_t { vector, input_blocks, output_blocks, pairs_by_source, pairs_by_destination };
+// Orders that the schedule makes, which no buffer has; a named scratch is a piece of them. Seats: the blocks of all
+// ranks, of which those of a group of ranks follow each other. The pairs: what the rank in seat a has for the one in
+// seat b in an alltoall, by source (block a P + b), by destination (block b P + a), or by the source's group: block
+// f P + b g + (a - f) of a group of g in the seats from f on, so that what it has for another group is one range. Equal
+// blocks have no other meaning than their numbers; of irregular ones Counts::orders says where they begin.
+enum class Layout : std::uint8_t {
+  vector,
+  input_blocks,
+  output_blocks,
+  seats,
+  pairs_by_source,
+  pairs_by_destination,
+  pairs_by_group
+};
 inline bool is_of_pairs(Layout layout) { return layout >= Layout::pairs_by_source; }
+inline bool is_own_order(Layout layout) { return layout >= Layout::seats; }
+inline std::size_t index_of_order(Layout layout) {
+  return static_cast<std::size_t>(layout) - static_cast<std::size_t>(Layout::seats);
+}
 
 // first, first+1, ..., first+count-1; that `runs` times, `stride` apart; and all of it again. Strides may be negative.
 struct Repeat {

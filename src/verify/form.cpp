@@ -86,6 +86,7 @@ Form form_of(const Extent& extent, const Binding& binding) {
     form.owner = binding.rank().value;
     return form;
   }
+  if (is_own_order(extent.layout)) return form; // the same on all ranks
   if (known != Counts::Known::local) {
     form.extent.layout = Layout::input_blocks;
     return form;
@@ -108,7 +109,8 @@ std::int64_t form_length(const Form& form, const Binding& binding, std::int64_t 
   e.part = e.part.evaluate(values);
   for (RunList& list : e.runs) list.first = list.first.evaluate(values), list.count = list.count.evaluate(values);
   const Collective& c = binding.collective();
-  const bool pair = c.counts.known == Counts::Known::local && form.owner < 0 && e.layout != Layout::vector;
+  const bool pair =
+      c.counts.known == Counts::Known::local && form.owner < 0 && e.layout != Layout::vector && !is_own_order(e.layout);
   if (!pair) return binding.length(e, std::array{segment});
   const std::int64_t from = e.runs[0].first.constant(), to = e.runs[1].first.constant();
   const std::int64_t n = (*c.counts.table)[from * c.ranks + to], m = binding.segments().count * e.parts;

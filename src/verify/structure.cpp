@@ -26,8 +26,14 @@ class Structure {
 
   void run() {
     check_lanes();
-    for (const Scratch& s : program_.scratch)
+    for (const Scratch& s : program_.scratch) {
       if (s.parts < 1 || s.units < 0 || s.cells < 0) find("declares scratch of fewer than no cells, units or parts");
+      if (is_own_order(s.layout) && !has_order(s.layout)) {
+        find("declares scratch of irregular blocks in an order of the schedule's own, which does not say where they "
+             "begin");
+        return; // nobody can tell how long it is
+      }
+    }
     for (const Lane& lane : program_.lanes) {
       place_.lane = lane.id.value;
       round_ = 0;
@@ -250,8 +256,11 @@ class Structure {
       return find(fmt::format("names {} in a {}", vector ? "blocks" : "parts of a vector", name_of(k))), false;
     for (const RunList& list : e.runs)
       if (list.inner.runs < 0 || list.outer.runs < 0) return find("a run list repeats less than 0 times"), false;
-    if (is_of_pairs(e.layout) && (k != CollectiveKind::alltoall || schedule_.collective.counts.irregular()))
-      return find("names pairs of ranks where there is no alltoall of equal counts"), false;
+    if (is_of_pairs(e.layout) && k != CollectiveKind::alltoall)
+      return find("names pairs of ranks where there is no alltoall"), false;
+    if (is_own_order(e.layout) && !has_order(e.layout))
+      return find("names irregular blocks in an order of the schedule's own, which does not say where they begin"),
+             false;
     const std::int64_t units = vector ? e.parts : binding_.blocks_of(e.layout);
     for (const RunList& list : e.runs)
       if (!check_runs(list, 0, units, vector ? "parts" : "blocks")) return false;
@@ -260,6 +269,14 @@ class Structure {
     if (answer == Answer::no) return find_here("names a part that its blocks do not have"), false;
     if (answer == Answer::unknown) return find("names parts that its blocks cannot be shown to have"), false;
     return true;
+  }
+
+  bool has_order(Layout layout) const {
+    const Counts& counts = schedule_.collective.counts;
+    if (is_of_neighbours(schedule_.collective.kind)) return false;
+    if (!counts.irregular()) return true;
+    const auto blocks = static_cast<std::size_t>(binding_.blocks_of(layout));
+    return counts.orders && (*counts.orders)[index_of_order(layout)].size() == blocks + 1;
   }
 
   // Every run that is not empty lies in [low, high).
@@ -292,7 +309,9 @@ class Structure {
     const Extent& e = chunk.extent;
     std::int64_t elements = input ? binding_.input_elements() : binding_.output_elements();
     if (c.kind == CollectiveKind::bcast) elements = c.counts.each;
-    if (is_of_pairs(e.layout)) return find(fmt::format("names pairs of ranks in the {}", input ? "input" : "output"));
+    if (is_own_order(e.layout))
+      return find(fmt::format("names {} in the {}", is_of_pairs(e.layout) ? "pairs of ranks" : "seats",
+                              input ? "input" : "output"));
     const std::int64_t named = e.layout == Layout::vector ? c.counts.each : elements;
     const std::string name = input ? "input" : "output";
     const bool lacks = e.layout == Layout::vector ? elements < named : elements == 0 && may_hold_some(e);

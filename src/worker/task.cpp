@@ -33,6 +33,7 @@ Parameters parameters_of(const json& given) {
   read(given, "gap", p.gap);
   read(given, "inner", p.inner);
   read(given, "outer", p.outer);
+  read(given, "group", p.group);
   read(given, "default_segment_bytes", p.default_segment_bytes);
   return p;
 }

@@ -82,6 +82,7 @@ class Sampler {
       const auto all = Registry::standard().variants(collective.kind);
       p.outer = all[below(all.size())]->name;
     }
+    if (parameter == "group" && dice < 3) p.group = 1 + static_cast<std::int64_t>(below(4));
     if (parameter == "radix" && dice < 4) p.radix = 2 + static_cast<std::int64_t>(below(6));
     if (parameter == "overlap" && dice < 2) p.overlap = dice == 0;
     if (parameter != "segment_bytes" && parameter != "segments") return;
@@ -131,15 +132,15 @@ std::string Case::name() const {
     return value ? fmt::format(" {}={}", what, *value) : std::string();
   };
   const std::string neighbours = c.neighbours ? ", neighbours " + c.neighbours->name() : "";
-  return fmt::format("{}{} elements, {}, root {}{}{}{}{}{}{}{}{} default_segment_bytes={} seed={}",
-                     spread.empty() ? "" : spread + " about ", c.counts.each, question.arithmetic.name(), c.root.value,
-                     c.in_place ? ", in place" : neighbours, given("trees", parameters.trees),
-                     given("segments", parameters.segments), given("segment_bytes", parameters.segment_bytes),
-                     given("window", parameters.window), given("overlap", parameters.overlap),
-                     given("throttle", parameters.throttle),
-                     given("radix", parameters.radix) + given("gap", parameters.gap) +
-                         given("inner", parameters.inner) + given("outer", parameters.outer),
-                     parameters.default_segment_bytes, question.seed);
+  return fmt::format(
+      "{}{} elements, {}, root {}{}{}{}{}{}{}{}{} default_segment_bytes={} seed={}",
+      spread.empty() ? "" : spread + " about ", c.counts.each, question.arithmetic.name(), c.root.value,
+      c.in_place ? ", in place" : neighbours, given("trees", parameters.trees), given("segments", parameters.segments),
+      given("segment_bytes", parameters.segment_bytes), given("window", parameters.window),
+      given("overlap", parameters.overlap), given("throttle", parameters.throttle),
+      given("radix", parameters.radix) + given("gap", parameters.gap) + given("inner", parameters.inner) +
+          given("outer", parameters.outer) + given("group", parameters.group),
+      parameters.default_segment_bytes, question.seed);
 }
 
 std::vector<Case> cases(const Variant& variant, const Place& place) {

@@ -80,7 +80,7 @@ TEST(Knowledge, ProgramsAreMadeOfWhatTheirRankKnows) {
   int asked = 0;
   for (const Variant& v : Registry::standard().variants())
     for (const Place& place : all_places()) {
-      if (place.space.ranks() > 12) continue;
+      if (place.space.ranks() > 12 || !v.all_counts.empty()) continue;
       for (const Case& c : cases(v, place)) {
         if (c.spread.empty()) continue;
         const auto rank = knows_too_much(v, c, place.space);
@@ -90,6 +90,18 @@ TEST(Knowledge, ProgramsAreMadeOfWhatTheirRankKnows) {
       }
     }
   EXPECT_GT(asked, 100);
+}
+
+// What needs more than MPI tells a rank says so, and is not had where a rank knows its own lengths alone.
+TEST(Knowledge, OneThatNeedsAllCountsIsRefusedWhereNobodyHasThem) {
+  const Variant& v = **Registry::standard().find(CollectiveKind::alltoall, "hierarchical");
+  const RankSpace space = RankSpace::box(*Shape::parse("2"), 2);
+  const Collective c = make_collective(CollectiveKind::alltoall, 4, 1);
+  EXPECT_TRUE(v.build(*with_counts(c, std::vector<std::int64_t>(16, 1)), space).ok());
+  const Result<Schedule> own = v.build(with_own_counts(c, Rank{1}), space);
+  ASSERT_FALSE(own.ok());
+  EXPECT_EQ(own.error().kind, Error::Kind::not_applicable);
+  EXPECT_EQ(own.error().sentence().find("leaders relay blocks"), 0U) << own.error().sentence();
 }
 
 // A gather whose ranks skip a message where another rank's block is empty, and one that puts its data by its length.

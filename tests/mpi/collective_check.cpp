@@ -45,6 +45,13 @@ Place row_of_nodes(std::int32_t ranks, std::int32_t ranks_per_node) {
   return {RankSpace::recognise(row, nodes), ranks_per_node};
 }
 
+// Ranks dealt out to two nodes in turn, which share memory as the machine has it.
+Place dealt_out(std::int32_t ranks) {
+  std::vector<NodeId> nodes;
+  for (std::int32_t r = 0; r < ranks; ++r) nodes.push_back(NodeId{r % 2});
+  return {RankSpace::recognise(Shape({Axis{2, false}}), nodes)};
+}
+
 // The shapes of 2 and more axes, a mesh among them, that hold this many ranks.
 std::vector<std::string> shapes_of(std::int32_t ranks) {
   if (ranks == 4) return {"2x2", "2mx2"};
@@ -62,6 +69,7 @@ std::vector<Place> places_of(std::int32_t ranks) {
   if (ranks > 2 && ranks % 2 == 0) places.push_back({RankSpace::box(Shape({Axis{ranks / 2, true}}), 2), 2});
   if (ranks > 2 && ranks % 2 == 1) places.push_back(row_of_nodes(ranks, 2));
   if (ranks > 3) places.push_back(row_of_nodes(ranks, 3));
+  if (ranks > 2) places.push_back(dealt_out(ranks));
   return places;
 }
 
@@ -187,6 +195,7 @@ class Sampler {
       if (parameter.name == "segment_bytes" && below(2) == 0) p.segment_bytes = std::int64_t{64} << below(9);
       if (parameter.name == "overlap" && below(2) == 0) p.overlap = true;
       if (parameter.name == "throttle" && below(2) == 0) p.throttle = 1 + static_cast<std::int64_t>(below(3));
+      if (parameter.name == "group" && below(2) == 0) p.group = 1 + static_cast<std::int64_t>(below(3));
       if (parameter.name == "radix" && below(2) == 0) p.radix = 2 + static_cast<std::int64_t>(below(3));
     }
     return p;

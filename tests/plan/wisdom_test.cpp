@@ -114,6 +114,7 @@ TEST(Wisdom, AChoiceForOwnCountsIsForAllLengths) {
   EXPECT_EQ(chosen(json::array({entry("pairwise")})), "pairwise");
   EXPECT_EQ(chosen(json::array({entry("bruck"), entry("linear")})), "linear"); // the first is for equal blocks alone
   EXPECT_EQ(chosen(json::array({entry("bruck")})), "library");
+  EXPECT_EQ(chosen(json::array({entry("hierarchical"), entry("linear")})), "linear"); // for lengths that all know
   EXPECT_EQ(chosen(json::array({with(entry("pairwise"), "to_bytes", 4096)})), "library");
   EXPECT_EQ(chosen(json::array({with(entry("pairwise"), "from_bytes", 1), entry("linear")})), "library");
   EXPECT_EQ(chosen(json::array({entry("library"), entry("linear")})), "library");

@@ -55,6 +55,37 @@ TEST(Structure, MoreDataThanACellHolds) {
   EXPECT_EQ(first(check(s)).check, Check::structure);
 }
 
+// Where irregular blocks begin in an order of the schedule's own only the schedule can say.
+TEST(Structure, IrregularBlocksInAnOrderThatIsNotSaid) {
+  Collective c = make_collective(CollectiveKind::alltoall, 2, 3);
+  c.in_place = true;
+  const auto schedule = [](const Collective& asked) {
+    Schedule s;
+    s.collective = asked;
+    s.program = [](Rank r) {
+      ProgramBuilder program;
+      LaneBuilder lane(LaneId{0}, "", 1);
+      const Array rows = program.named_blocks(LaneId{0}, Layout::pairs_by_source, r.value * 2, 2);
+      const Chunk all = rows[blocks(Layout::pairs_by_source, r.value * 2, 2)];
+      lane.step(copy(all, in[blocks(Layout::input_blocks, 0, 2)]));
+      lane.round(exchange(1 - r.value, rows[blocks(Layout::pairs_by_source, r.value * 2 + 1 - r.value)], 1 - r.value,
+                          into(out[blocks(Layout::output_blocks, 1 - r.value)])));
+      program.add(std::move(lane));
+      return program.finish();
+    };
+    return s;
+  };
+  EXPECT_TRUE(check(schedule(c)).ok());
+  c = *with_counts(c, {1, 4, 4, 2});
+  EXPECT_EQ(first(check(schedule(c))).check, Check::structure);
+  auto orders = std::make_shared<OrderBegins>();
+  (*orders)[index_of_order(Layout::pairs_by_source)] = {0, 1, 5, 9, 11};
+  c.counts.orders = orders;
+  EXPECT_TRUE(check(schedule(c)).ok());
+  (*orders)[index_of_order(Layout::pairs_by_source)] = {0, 1, 4, 9, 11};
+  EXPECT_EQ(first(check(schedule(c))).check, Check::structure) << "lengths that are not those of the counts";
+}
+
 // A reduce's result is the root's alone; elsewhere there is no output to write.
 TEST(Structure, AStrayWriteWhereNobodysResultIs) {
   const auto schedule = [](bool stray) {

@@ -63,6 +63,7 @@ def command(
     gap: options.Gap = None,
     inner: options.Inner = None,
     outer: options.Outer = None,
+    group: options.Group = None,
     check: Annotated[bool, typer.Option("--check", help="Check bit for bit instead of measuring.")] = False,
     pinning: Annotated[str, typer.Option(metavar="HOW", help="auto: a rank a processor; none.")] = "auto",
     tag_upper_bound: Annotated[
@@ -91,6 +92,7 @@ def command(
     size = None if segment_bytes is None else parse_size(segment_bytes)
     named = {"trees": trees, "segment_bytes": size, "segments": segments, "window": window}
     named |= {"throttle": throttle, "radix": radix, "gap": gap, "inner": inner, "outer": outer}
+    named["group"] = group
     parameters = {name: value for name, value in named.items() if value is not None}
     if overlap:
         parameters["overlap"] = True

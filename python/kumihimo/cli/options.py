@@ -64,6 +64,10 @@ Gap = Annotated[
 ]
 Inner = Annotated[Optional[str], typer.Option("--inner", metavar="NAME", help="The algorithm within nodes.")]
 Outer = Annotated[Optional[str], typer.Option("--outer", metavar="NAME", help="The algorithm between nodes.")]
+Group = Annotated[
+    Optional[int],
+    typer.Option("--group", metavar="N", help="Ranks that share a leader, at most a node's; all of the node."),
+]
 Counts = Annotated[
     Optional[str],
     typer.Option(

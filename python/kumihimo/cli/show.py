@@ -43,6 +43,7 @@ def command(
     gap: options.Gap = None,
     inner: options.Inner = None,
     outer: options.Outer = None,
+    group: options.Group = None,
     counts: options.Counts = None,
     neighbours: options.Neighbours = None,
     expand: Annotated[
@@ -76,6 +77,7 @@ def command(
             gap=gap,
             inner=inner,
             outer=outer,
+            group=group,
         ),
     )
     rank = questions.rank_of(rank, space.ranks)

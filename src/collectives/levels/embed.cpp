@@ -92,40 +92,56 @@ class Embedder {
 
   void rename(Chunk& chunk) {
     const bool input = chunk.buffer.kind == Buffer::Kind::input;
-    if (e_.meaning == Meaning::blocks_of_pairs)
-      pair_up(chunk.extent, input);
-    else
-      rename(chunk.extent);
     if (chunk.buffer.kind == Buffer::Kind::scratch) {
-      chunk.buffer.index += first_scratch_;
-      if (e_.meaning == Meaning::groups_of_blocks && is_of_pairs(e_.scratch)) chunk.extent.layout = e_.scratch;
       if (e_.meaning == Meaning::blocks_of_pairs) obstacle_ = "it keeps blocks aside, and leaders only exchange them";
+      rename(chunk.extent);
+      chunk.buffer.index += first_scratch_;
+      if (e_.meaning != Meaning::same && is_own_order(e_.scratch)) chunk.extent.layout = e_.scratch;
       return;
     }
     const Spot& spot = input ? e_.input : e_.output;
+    if (e_.meaning == Meaning::blocks_of_pairs)
+      pair_up(chunk.extent, input);
+    else if (spot.layout == Layout::pairs_by_group)
+      sort_by_group(chunk.extent);
+    else
+      rename(chunk.extent);
     chunk.buffer = spot.array.buffer;
     if (e_.meaning == Meaning::same) return;
     chunk.extent.layout = spot.layout;
-    for (RunList& list : chunk.extent.runs) list.first -= spot.before;
+    for (RunList& list : chunk.extent.runs) {
+      if (spot.own_block)
+        list.first = *spot.own_block;
+      else
+        list.first -= spot.before;
+    }
   }
 
-  // One block: by source, for each own rank the destinations; by destination, for each source the own ranks: the same
-  // order at both ends.
-  void pair_up(Extent& extent, bool by_source) {
+  // A block of the leaders: what one's group has for another's is one range; where it arrives, it goes to the rows of
+  // its destinations. By destination and then by source at both ends.
+  void pair_up(Extent& extent, bool leaves) {
     RunList& list = extent.runs[0];
-    const auto apart = e_.begins->apart();
-    const bool single =
-        extent.runs.size() == 1 && list.count == Expression(1) && list.inner.runs * list.outer.runs == 1;
-    if (!single || !apart) {
-      obstacle_ = single ? "leaders exchange blocks of pairs, and nodes hold unequal numbers of ranks"
-                         : "it names several blocks at once, which are no blocks of pairs";
+    if (extent.runs.size() != 1 || list.count != Expression(1) || list.inner.runs * list.outer.runs != 1) {
+      obstacle_ = "it names several blocks at once, which are no blocks of pairs";
       return;
     }
-    const Expression other = (*e_.begins)(list.first);
-    if (by_source)
-      list = {other + e_.first_own * e_.blocks, *apart, {e_.blocks, e_.own}, {}};
+    const Expression begin = (*e_.begins)(list.first), ranks = (*e_.begins)(list.first + 1) - begin;
+    const std::int64_t row = e_.first_own * e_.blocks;
+    if (leaves)
+      list = {begin * e_.own + row, ranks * e_.own, {}, {}};
     else
-      list = {other + e_.first_own * e_.blocks, 1, {e_.blocks, e_.own}, {1, *apart}};
+      list = {begin + row, ranks, {e_.blocks, e_.own}, {}};
+  }
+
+  // Rows of members, where the leader sorts them: those of a row lie apart, and their order stays.
+  void sort_by_group(Extent& extent) {
+    for (RunList& list : extent.runs) {
+      if (!list.count.is_constant() || list.inner.runs * list.outer.runs != 1) {
+        obstacle_ = "it names the rows of a group in steps";
+        return;
+      }
+      list = {list.first + e_.first_own * e_.blocks, 1, {e_.own, e_.blocks}, {1, list.count.constant()}};
+    }
   }
 
   void rename(Extent& extent) {
@@ -133,7 +149,7 @@ class Embedder {
     if (e_.meaning == Meaning::groups_of_blocks) {
       std::vector<RunList> lists;
       for (const RunList& list : extent.runs) spread(list, lists);
-      if (lists.size() > 2) obstacle_ = "it names blocks in steps, and nodes hold unequal numbers of ranks";
+      if (lists.size() > 2) obstacle_ = "it names blocks in steps, and groups are of unequal size";
       extent.runs = std::move(lists);
     }
   }
@@ -142,7 +158,7 @@ class Embedder {
   void cut_all_blocks(Extent& extent) {
     const RunList& list = extent.runs[0];
     const bool one_run = extent.runs.size() == 1 && list.inner.runs == 1 && list.outer.runs == 1;
-    Extent all = blocks(Layout::input_blocks, 0, e_.blocks);
+    Extent all = blocks(e_.scratch, 0, e_.blocks);
     if (one_run && list.count == Expression(1)) {
       all.parts = extent.parts;
       all.part = list.first;
@@ -173,7 +189,7 @@ class Embedder {
     if (e_.meaning == Meaning::vector_of_blocks) {
       if (s.units != 1 && s.units != s.parts) obstacle_ = "its scratch holds ranges of a vector's parts";
       if (s.units == s.parts) s.parts = 1;
-      s.layout = Layout::input_blocks;
+      s.layout = e_.scratch;
       s.units = e_.blocks;
     }
     if (e_.meaning == Meaning::groups_of_blocks) rename_groups(s);
@@ -181,7 +197,7 @@ class Embedder {
   }
 
   void rename_groups(Scratch& s) {
-    if (is_of_pairs(e_.scratch)) s.layout = e_.scratch;
+    if (is_own_order(e_.scratch)) s.layout = e_.scratch;
     const Numbering& begins = *e_.begins;
     const std::int64_t groups = begins.size() - 1;
     if (s.named) {

@@ -39,6 +39,8 @@ struct Spot {
   Array array;
   Layout layout = Layout::vector; // in which blocks are named there
   std::int64_t before = 0;        // blocks of the part's numbering that lie before the buffer's first
+  // Where it has this rank's own block alone, and that is called otherwise there.
+  std::optional<std::int64_t> own_block = {};
 };
 
 struct Embedding {
@@ -46,9 +48,9 @@ struct Embedding {
   std::int64_t blocks = 0; // of the whole
   const Numbering* peers = nullptr;
   const Numbering* begins = nullptr;   // groups: the first block of each of the part's blocks, and the end of the last
-  std::int64_t first_own = 0, own = 0; // of pairs: the ranks of this rank's group
+  std::int64_t first_own = 0, own = 0; // of pairs: the seats of this rank's group
   Spot input, output;
-  Layout scratch = Layout::input_blocks; // of groups, in the part's scratch
+  Layout scratch = Layout::input_blocks; // of blocks, in the part's scratch; but for seats and pairs as the part says
   std::int32_t first_lane = 0;           // its lanes' ids begin here; each is after all lanes below
   Scope after = Scope::segment;
   std::string role;

@@ -25,6 +25,10 @@ Wide floor_sum(Wide n, Wide m, Wide a, Wide b) {
 
 std::int64_t elements_of_block(const Collective& c, Layout layout, std::int64_t block, std::int64_t rank) {
   const auto& table = c.counts.table;
+  if (c.counts.irregular() && is_own_order(layout)) {
+    const std::vector<std::int64_t>& begins = (*c.counts.orders)[index_of_order(layout)];
+    return begins[static_cast<std::size_t>(block) + 1] - begins[static_cast<std::size_t>(block)];
+  }
   switch (c.counts.known) {
   case Counts::Known::uniform:
     return c.counts.each;

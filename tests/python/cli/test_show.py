@@ -120,6 +120,15 @@ def test_levels_of_any_algorithms(kumihimo):
     assert "allreduce between nodes, reduce, tree 0" in shown
 
 
+@pytest.mark.parametrize("counts", [(), ("--counts", "one_huge")])
+def test_several_leaders_a_node(kumihimo, counts):
+    asked = ("--shape", "2", "--ranks-per-node", "5", "--group", "2", "--count", "6", *counts)
+    check(expanded(kumihimo, "alltoall", "hierarchical", *asked))
+    shown = kumihimo("show", "alltoall", "-a", "hierarchical", *asked, "--rank", "2").out
+    assert "inner=binomial outer=pairwise segments=1 group=2" in shown
+    assert "20 pairs from 20 on" in shown and "alltoall between groups" in shown
+
+
 @pytest.mark.parametrize("kind", ["bcast", "reduce", "allreduce"])
 def test_parameters_of_an_expanded_schedule(kumihimo, kind):
     options = ("--trees", "2", "--segments", "5", "--window", "2", "--in-place")
