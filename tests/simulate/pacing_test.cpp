@@ -77,6 +77,25 @@ TEST_P(Pacing, AGapPassesWhileOthersAreSentTo) {
   EXPECT_NEAR(time(s, plain("4")), 3 * (cost + 0.25e-3) + hop + relay, 1e-12);
 }
 
+// Gaps that have passed are forgotten where many add up; one that has not is kept.
+TEST_P(Pacing, ALongGapAmongManyShortOnes) {
+  const auto exchanges = [](std::int64_t gap) {
+    return by_hand(16, million, 1, [=](std::int32_t r, ProgramBuilder& p) {
+      LaneBuilder lane(LaneId{0}, "paced", 1);
+      for (const std::int32_t d : {1, 2, 3, 4, 5, 6, 1}) {
+        Round round = exchange((r + d) % 16, out[part(d, 100)], (r + 16 - d) % 16, into(out[part(50 + d, 100)]));
+        round.gap = d == 1 ? gap : 100;
+        lane.round(std::move(round));
+      }
+      p.add(std::move(lane));
+    });
+  };
+  const Machine m = plain("16");
+  EXPECT_LT(time(exchanges(100), m), 1e-3);
+  EXPECT_GT(time(exchanges(3'000'000), m), 3e-3);
+  EXPECT_LT(time(exchanges(3'000'000), m), 3.2e-3);
+}
+
 TEST_P(Pacing, AGapBehindTheLastIteration) {
   const auto followed = [](std::int64_t outer, std::int64_t inner) {
     return by_hand(4, million, 1, [=](std::int32_t r, ProgramBuilder& p) {

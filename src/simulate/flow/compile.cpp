@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_set>
 
 namespace kumihimo::simulation {
 
@@ -41,11 +42,18 @@ class Compiler {
   void add_round(const Round& round, FlatNode& node);
   FlatStep flat(const Step& step, const Expression& gap);
   bool iterated(const Expression& e) const; // depends on a loop that is iterated
+  bool has_one_length(const Extent& extent) const;
+  Expression kept_once(const Expression& e);
+
+  struct HashOfExpression {
+    std::size_t operator()(const Expression& e) const { return static_cast<std::size_t>(e.hash()); }
+  };
 
   Compiled out_;
   Lengths lengths_;
-  std::vector<bool> iterated_{false}; // by depth: a loop whose iterations are walked one by one
-  std::vector<LoopRange> collapsed_;  // the others
+  std::unordered_set<Expression, HashOfExpression> known_; // without their constants
+  std::vector<bool> iterated_{false};                      // by depth: a loop whose iterations are walked one by one
+  std::vector<LoopRange> collapsed_;                       // the others
   std::int32_t rank_ = 0;
   std::int64_t times_ = 1;          // trips of the enclosing loops, multiplied
   std::int64_t iterated_times_ = 1; // of those that are iterated
@@ -60,6 +68,16 @@ bool Compiler::iterated(const Expression& e) const {
   return false;
 }
 
+// Equal blocks, as many of them in every iteration.
+bool Compiler::has_one_length(const Extent& extent) const {
+  return extent.layout != kumihimo::Layout::vector && !out_.schedule->collective.counts.irregular() &&
+         std::none_of(extent.runs.begin(), extent.runs.end(),
+                      [&](const RunList& list) { return iterated(list.count); });
+}
+
+// Peers of many ranks differ by a number alone.
+Expression Compiler::kept_once(const Expression& e) { return *known_.insert(e - e.constant()).first + e.constant(); }
+
 FlatStep Compiler::flat(const Step& step, const Expression& gap) {
   FlatStep f;
   f.kind = step.kind;
@@ -69,12 +87,18 @@ FlatStep Compiler::flat(const Step& step, const Expression& gap) {
   bool dynamic = has_peer && (iterated(step.peer) || iterated(gap));
   if (!step.is_signal())
     for (const RunList& list : step.extent().runs) dynamic = dynamic || iterated(list.count);
+  const std::array<std::int64_t, 8> zeros{};
   if (dynamic) {
     f.dynamic = static_cast<std::int32_t>(out_.dynamic.size());
-    out_.dynamic.push_back({step.peer, gap, step.is_signal() ? Extent{} : step.extent(), collapsed_});
+    out_.dynamic.push_back({kept_once(step.peer), kept_once(gap), nullptr});
+    if (step.is_signal()) return f;
+    if (has_one_length(step.extent()))
+      f.bytes = lengths_.mean_bytes(step.extent(), rank_, zeros, collapsed_);
+    else
+      out_.dynamic.back().length =
+          std::make_unique<DynamicStep::Length>(DynamicStep::Length{step.extent(), collapsed_});
     return f;
   }
-  const std::array<std::int64_t, 8> zeros{};
   if (has_peer) {
     f.gap = static_cast<double>(gap.evaluate(zeros));
     const std::int64_t peer = step.peer.evaluate(zeros);

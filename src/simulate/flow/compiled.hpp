@@ -8,7 +8,9 @@
 #include "simulate/flow/lengths.hpp"
 #include "simulate/phases.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -23,10 +25,14 @@ struct FlatStep {
   double bytes = 0;          // of one segment, mean over the segments (and over the iterations of collapsed loops)
 };
 
+// The whole machine has millions of them: what is the same for many is kept once, or not at all.
 struct DynamicStep {
+  struct Length {
+    Extent extent;
+    std::vector<LoopRange> collapsed; // the collapsed loops around it
+  };
   Expression peer, gap;
-  Extent extent;
-  std::vector<LoopRange> collapsed; // the collapsed loops around it
+  std::unique_ptr<const Length> length; // none where it is FlatStep::bytes whatever the iteration
 };
 
 // A round (items are steps) or a loop (items are nodes).
@@ -35,6 +41,14 @@ struct FlatNode {
   bool collapsed = false; // peers and lengths are the same in all iterations: one stands for all
   std::uint32_t first = 0, count = 0;
   std::int64_t trip = 1, in_flight = 1;
+  std::int32_t sample = -1; // index into Compiled::samples, of a loop of which some iterations stand for all
+};
+
+// See simulate/flow/sampled.hpp.
+struct Sample {
+  std::vector<std::int64_t> iterations; // that are walked
+  double times = 1;                     // how many each stands for
+  double flights = 1;                   // how often what is in flight at once passes the network, for each time walked
 };
 
 struct FlatAfter {
@@ -72,8 +86,14 @@ struct Compiled {
   std::vector<FlatAfter> afters;
   Phases phases;
   double iterated_steps = 0; // of loops whose iterations are walked one by one, all of them added up
-  // Of the loop of each lane that is sampled (simulate/flow/sampled.hpp), the iterations that are walked.
-  std::vector<std::int64_t> sample;
+  std::vector<Sample> samples;
+
+  // Iterations of a loop that are walked, and how many of these at once.
+  std::int64_t walked(const FlatNode& loop) const {
+    return loop.sample < 0 ? loop.trip : static_cast<std::int64_t>(samples[loop.sample].iterations.size());
+  }
+  std::int64_t at_once(const FlatNode& loop) const { return std::min(loop.in_flight, walked(loop)); }
+  double times(const FlatNode& loop) const { return loop.sample < 0 ? 1 : samples[loop.sample].times; }
 
   std::span<const FlatAfter> after(const Instance& i) const { return {afters.data() + i.first_after, i.afters}; }
 };

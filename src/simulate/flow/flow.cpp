@@ -189,16 +189,46 @@ Result<Prediction> walk(const Compiled& compiled, const Network& network) {
   return p;
 }
 
+double steps_at_once(const Compiled& compiled, const FlatNode& node) {
+  if (!node.loop) return node.count;
+  double most = 0;
+  for (std::uint32_t n = node.first; n < node.first + node.count; ++n)
+    most = std::max(most, steps_at_once(compiled, compiled.nodes[n]));
+  return node.collapsed ? most : most * static_cast<double>(compiled.at_once(node));
+}
+
+// About 4 GiB at 250 bytes each, their messages and the links of these included.
+constexpr double most_steps_at_once = 16e6;
+
+// Before so many rounds are begun at once that no memory holds them.
+Status can_be_held(const Compiled& compiled) {
+  double sum = 0;
+  for (const Instance& instance : compiled.instances) {
+    double most = 0;
+    for (std::uint32_t n = instance.first_node; n < instance.first_node + instance.nodes; ++n)
+      most = std::max(most, steps_at_once(compiled, compiled.nodes[n]));
+    sum += most;
+  }
+  if (sum <= most_steps_at_once) return Nothing{};
+  return bad_input(
+      fmt::format("expected a walk of at most {:.0f} million steps in flight at once", most_steps_at_once / 1e6),
+      fmt::format("{:.0f} million", sum / 1e6),
+      "let a sample of the rounds stand for all, have fewer messages at once (throttle), or fewer ranks");
+}
+
 } // namespace
 
 Result<Prediction> predict_flow(const Schedule& schedule, const Network& network, double most_steps) {
   auto compiled = compile(schedule);
   if (!compiled) return compiled.error();
   if (Status can = network.can_offload(schedule.collective, compiled->offloaded); !can) return can.error();
-  const auto walked = [&](const Compiled& c) { return walk(c, network); };
-  if (compiled->iterated_steps > most_steps)
-    if (const auto loop = sampled_loop(*compiled)) return predict_sampled(*compiled, *loop, most_steps, walked);
-  return walk(*compiled, network);
+  const auto walked = [&](const Compiled& c) -> Result<Prediction> {
+    if (Status can = can_be_held(c); !can) return can.error();
+    return walk(c, network);
+  };
+  if (const Sampling sampling = plan_sampling(*compiled, most_steps); !sampling.loops.empty())
+    return predict_sampled(*compiled, sampling, walked);
+  return walked(*compiled);
 }
 
 } // namespace kumihimo::simulation

@@ -10,17 +10,18 @@ void Sweep::take_messages() {
   flows_.clear();
   for (Matching::Entry* entry : matching_.ready()) {
     Message m;
-    m.send = matching_.head(*entry, Matching::sends);
-    m.receive = matching_.head(*entry, Matching::receives);
-    m.times = std::min(m.send.times, m.receive.times);
+    const Posted &send = matching_.head(*entry, Matching::sends), &receive = matching_.head(*entry, Matching::receives);
+    m.instance = send.instance, m.sender = send.frame, m.receiver = receive.frame;
+    m.times = std::min(send.times, receive.times), m.weight = send.weight, m.gap = send.gap;
+    m.whole_loop = m.times > 1 && m.times == send.times && send.frame >= 0;
     m.entry = entry;
     m.channel = entry->first;
-    m.moved = m.send.bytes;
-    if (m.receive.kind == StepKind::receive_reduce) m.reduced = m.send.bytes;
+    m.moved = send.bytes;
+    if (receive.kind == StepKind::receive_reduce) m.reduced = send.bytes;
     const std::size_t before = flows_.resources.size();
     m.path = network_.append_path(entry->first.from, entry->first.to, flows_.resources);
     if (m.moved <= 0) flows_.resources.resize(before); // a signal
-    m.start = later(m.send.since, m.receive.since);
+    m.start = later(send.since, receive.since);
     const Occupied& occupied = entry->second.occupied;
     const double free = occupied.until + loops_.rest(occupied.loop);
     if (free > m.start.seconds) m.start = m.start.plus_latency(free - m.start.seconds);
@@ -47,7 +48,7 @@ void Sweep::account() {
   for (std::size_t i = 0; i < messages_.size(); ++i) {
     const Message& m = messages_[i];
     const Channel& channel = m.channel;
-    const double bytes = m.moved * m.times;
+    const double bytes = m.moved * m.times * m.weight;
     auto& load = loads_.bytes[pipeline_[channel.lane]];
     const auto flow = static_cast<std::uint32_t>(ChannelHash{}(channel) | 1U);
     for (const Resource r : flows_.of(i)) {
@@ -65,21 +66,23 @@ void Sweep::account() {
 }
 
 void Sweep::account_sum(const Message& m) {
-  traffic_.reduced[m.channel.to] += m.reduced * m.times * static_cast<double>(compiled_.segments);
+  const double bytes = m.reduced * m.times * m.weight;
+  traffic_.reduced[m.channel.to] += bytes * static_cast<double>(compiled_.segments);
   auto& load = loads_.bytes[pipeline_[m.channel.lane]];
   if (load.empty()) return;
   sum_resources_.clear();
   network_.append_sum(m.channel.to, sum_resources_);
-  for (const Resource r : sum_resources_) load[r] += m.reduced * m.times;
+  for (const Resource r : sum_resources_) load[r] += bytes;
 }
 
 // All messages of a segment count, whichever level they are in.
 void Sweep::account_queues(const Message& m) {
-  for (Served* served : {&loads_.between[m.channel], &loads_.issued[m.send.instance]}) {
-    served->instance = m.send.instance;
-    served->messages += m.times;
-    served->cost += m.times * m.path.cost;
-    served->transfer += m.times * (m.send.bytes + m.send.gap) / m.path.limit;
+  for (Served* served : {&loads_.between[m.channel], &loads_.issued[m.instance]}) {
+    served->instance = m.instance;
+    const double times = m.times * m.weight;
+    served->messages += times;
+    served->cost += times * m.path.cost;
+    served->transfer += times * (m.moved + m.gap) / m.path.limit;
   }
 }
 
@@ -109,7 +112,7 @@ void Sweep::find_doubts() {
       m.slowed += m.reduced *
                   (1 / network_.sum_rate(rank, reductions_[rank], sums_on(rank)) - 1 / network_.sum_rate(rank, 1, 1));
     m.slowed *= m.times;
-    if (m.slowed <= 1e-6 * m.times * m.send.bytes / m.path.limit) continue;
+    if (m.slowed <= 1e-6 * m.times * std::max(m.moved, m.reduced) / m.path.limit) continue;
     slowed_.push_back(static_cast<std::uint32_t>(i));
     const double start = m.start.seconds + m.wait, end = start + m.times * (m.path.cost + m.moved / flows_.rate[i]);
     for_each_shared(i, [&](Presence& p) { p.add(start, end, m.times > 1); });
@@ -125,6 +128,7 @@ void Sweep::find_doubts() {
 }
 
 void Sweep::connect_loops(std::int32_t a, std::int32_t b) {
+  if (loops_.count() == 0) return;
   while (a >= 0 && b >= 0) {
     while (a >= 0 && frames_[a].loop_set < 0) a = frames_[a].parent;
     while (b >= 0 && frames_[b].loop_set < 0) b = frames_[b].parent;
@@ -137,7 +141,7 @@ void Sweep::connect_loops(std::int32_t a, std::int32_t b) {
 // A lane issues one message after another; returns how long this one waits for those that started before it.
 double Sweep::issue(const Message& m) {
   if (m.path.cost <= 0) return 0;
-  Issuing& busy = issuing_[m.send.instance];
+  Issuing& busy = issuing_[m.instance];
   const double start = m.start.seconds, cost = m.path.cost;
   if (start + cost <= busy.begin) return 0; // a level is no instant: this one was first
   if (start >= busy.end) return busy = {start, start + cost}, 0;
@@ -149,21 +153,20 @@ double Sweep::issue(const Message& m) {
 void Sweep::deliver_one(std::size_t at) {
   Message& m = messages_[at];
   const Moment left = m.start.plus_latency(m.wait + m.path.cost).plus_transfer(m.moved / flows_.rate[at]);
-  Moment arrived = left.plus_latency(m.path.latency);
+  Moment arrived = left.plus_flight(m.path.latency);
   arrived.doubt += m.doubt;
   if (m.reduced > 0) add_sum(m, arrived);
-  if (m.entry == nullptr) return complete(m.send.frame, arrived, arrived.seconds - m.start.seconds);
-  if (m.send.frame >= 0 && m.receive.frame >= 0) connect_loops(m.send.frame, m.receive.frame);
-  const double idle = m.send.gap / m.path.limit, free = left.seconds + idle;
+  if (m.entry == nullptr) return complete(m.sender, arrived, arrived.seconds - m.start.seconds);
+  if (m.sender >= 0 && m.receiver >= 0) connect_loops(m.sender, m.receiver);
+  const double idle = m.gap / m.path.limit, free = left.seconds + idle;
   Occupied occupied{free, idle > 0};
-  const bool all_of_a_loop = m.times > 1 && m.times == m.send.times && m.send.frame >= 0;
-  if (occupied.gap && all_of_a_loop) occupied.loop = loop_around(m.send.frame);
+  if (occupied.gap && m.whole_loop) occupied.loop = loop_around(m.sender);
   matching_.consume(*m.entry, m.times, occupied);
-  if (m.send.frame >= 0) complete(m.send.frame, left, free - m.start.seconds);
-  if (m.receive.frame < 0) return;
-  if (const std::int32_t member = loop_around(m.receive.frame); member >= 0)
+  if (m.sender >= 0) complete(m.sender, left, free - m.start.seconds);
+  if (m.receiver < 0) return;
+  if (const std::int32_t member = loop_around(m.receiver); member >= 0)
     loops_.pass(member, arrived.seconds - m.start.seconds);
-  complete(m.receive.frame, arrived, arrived.seconds - m.start.seconds);
+  complete(m.receiver, arrived, arrived.seconds - m.start.seconds);
 }
 
 void Sweep::add_sum(const Message& m, Moment& arrived) {

@@ -38,6 +38,7 @@ struct Posted {
   Moment since;
   double bytes = 0, gap = 0; // gap: idle bytes behind it
   double times = 1;
+  double weight = 1;       // how many messages like it there are in the whole of a sampled loop
   std::int32_t frame = -1; // who is told when the first is complete; -1 once told
   std::int32_t instance = -1;
   StepKind kind = StepKind::send;
@@ -66,7 +67,7 @@ class Matching {
   enum Side { sends = 0, receives = 1 };
 
   // Room for so many queues at once.
-  void reserve(std::size_t queues) { queues_.reserve(queues), pool_.reserve(queues); }
+  void reserve(std::size_t queues) { queues_.reserve(queues), pool_.reserve(queues), enough_ = 2 * queues; }
 
   void post(const Channel& channel, Side side, const Posted& posted) {
     Entry& entry = *queues_.try_emplace(channel).first;
@@ -115,6 +116,13 @@ class Matching {
   const Entry& any() const {
     return *std::find_if(queues_.begin(), queues_.end(), [](const Entry& entry) { return !entry.second.empty(); });
   }
+  // Queues that are kept for their gaps alone add up where peers change: those whose gaps have passed are let go.
+  bool crowded() const { return queues_.size() > enough_; }
+  template <class F>
+  void forget(F&& passed) {
+    std::erase_if(queues_, [&](const Entry& entry) { return entry.second.empty() && passed(entry.second.occupied); });
+    enough_ = std::max(enough_, 2 * queues_.size());
+  }
   void clear() { queues_.clear(), ready_.clear(), pool_.clear(), unused_.clear(); }
 
  private:
@@ -136,6 +144,7 @@ class Matching {
   std::vector<Posted> pool_;
   std::vector<std::int32_t> unused_;
   std::uint32_t posted_ = 0;
+  std::size_t enough_ = 0;
 };
 
 } // namespace kumihimo::simulation

@@ -8,9 +8,22 @@ struct Moment {
   double transfer = 0, reduction = 0, steady = 0; // parts of it; the rest is latency: costs, hops, relays
   double doubt = 0;    // of it: shared with messages that begin or end at other times, which the model takes to be one
   double crowding = 0; // not in it: what reductions on the way would take longer beside those of other lanes
+  double flight = 0;   // of the latency: hops and relays, which messages in flight at once pass together
+  double entered = -1; // when the path came into the sampled loop that it is in, whose parts are counted from there
 
   double latency() const { return seconds - transfer - reduction - steady; }
   Moment plus_latency(double t) const { return plus(t, 0, 0, 0); }
+  Moment plus_flight(double t) const {
+    Moment m = plus_latency(t);
+    m.flight += t;
+    return m;
+  }
+  // The same instant as the beginning of a loop of its own.
+  Moment entering() const {
+    Moment m;
+    m.seconds = m.entered = seconds;
+    return m;
+  }
   Moment plus_transfer(double t) const { return plus(t, t, 0, 0); }
   Moment plus_reduction(double t) const { return plus(t, 0, t, 0); }
   Moment plus_steady(double t) const { return plus(t, 0, 0, t); }

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
 #include <random>
 
 namespace kumihimo::simulation {
@@ -11,42 +13,120 @@ namespace kumihimo::simulation {
 namespace {
 
 constexpr std::uint64_t seed = 1;
-constexpr std::int64_t samples = 6;
-constexpr std::int64_t least_iterations = 4; // of a sample
-constexpr double quantile_of_t = 2.571;      // Student's, 97.5 % with samples - 1 = 5 degrees of freedom
 
-bool is_sampled(const FlatNode& node) { return node.loop && !node.collapsed; }
+// How many samples, of at least how many iterations of a loop each, and the quantile for so many. The second is for
+// loops so short, or so many, that the first would walk most of them: such as those of `paced`, whose distance grows
+// from one iteration to the next, so that the last ones are drawn as the first ones mirrored (balanced systematic
+// sampling: Murthy, Sampling Theory and Methods, 1967), which adds up to the whole of what grows evenly.
+struct Effort {
+  std::int64_t samples, least;
+  double quantile;
+  bool mirrored;
+};
+constexpr Effort efforts[] = {{6, 4, 2.571, false}, {3, 2, 4.303, true}};
+constexpr double worth_it = 0.6; // of all steps
 
-// A run of neighbouring iterations in each stratum.
-std::vector<std::int64_t> draw(std::int64_t strata, std::int64_t run, std::int64_t of, std::mt19937_64& random) {
-  std::vector<std::int64_t> drawn;
-  for (std::int64_t s = 0; s < strata; ++s) {
-    const std::int64_t first = s * of / strata, last = (s + 1) * of / strata - run;
+bool is_long(const FlatNode& node) { return node.loop && !node.collapsed; }
+
+double steps_of(const Compiled& compiled, const FlatNode& node) {
+  if (!node.loop) return node.count;
+  double sum = 0;
+  for (std::uint32_t n = node.first; n < node.first + node.count; ++n) sum += steps_of(compiled, compiled.nodes[n]);
+  return node.collapsed ? sum : sum * static_cast<double>(node.trip);
+}
+
+// By lane and place in it.
+std::map<std::pair<std::int32_t, std::int32_t>, SampledLoop> long_loops(const Compiled& compiled) {
+  std::map<std::pair<std::int32_t, std::int32_t>, SampledLoop> found;
+  for (const Instance& instance : compiled.instances) {
+    std::int32_t nth = 0;
+    for (std::uint32_t n = instance.first_node; n < instance.first_node + instance.nodes; ++n) {
+      const FlatNode& node = compiled.nodes[n];
+      if (!is_long(node)) continue;
+      SampledLoop& loop = found[{instance.lane, nth++}];
+      if (loop.nodes.empty()) loop.iterations = node.trip, loop.in_flight = node.in_flight;
+      if (loop.iterations != node.trip || loop.in_flight != node.in_flight) loop.iterations = 0; // not the same at all
+      loop.nodes.push_back(n);
+      loop.steps += steps_of(compiled, node) / static_cast<double>(node.trip);
+    }
+  }
+  return found;
+}
+
+// `share` of the iterations is affordable.
+void choose_size(SampledLoop& loop, double share, std::int64_t least) {
+  const auto affordable = static_cast<std::int64_t>(share * static_cast<double>(loop.iterations));
+  const std::int64_t wanted = std::clamp(affordable, least, loop.iterations / 2);
+  // Of iterations in flight at once neighbours meet; of all of them, all.
+  loop.run = loop.in_flight > 1 && 2 * loop.in_flight <= wanted ? 2 * loop.in_flight : 1;
+  loop.strata = wanted / loop.run;
+}
+
+double steps_of_all(const std::vector<SampledLoop>& loops) {
+  double sum = 0;
+  for (const SampledLoop& loop : loops) sum += loop.steps * static_cast<double>(loop.iterations);
+  return sum;
+}
+
+Sampling plan_with(const Effort& effort, const Compiled& compiled, double most_steps) {
+  Sampling s{effort.samples, effort.quantile, effort.mirrored, {}};
+  for (auto& [place, loop] : long_loops(compiled)) {
+    const auto ranks = static_cast<std::size_t>(compiled.lanes[place.first].instances);
+    if (loop.iterations >= effort.samples * effort.least && loop.nodes.size() == ranks)
+      s.loops.push_back(std::move(loop));
+  }
+  const double of_loops = steps_of_all(s.loops), others = compiled.iterated_steps - of_loops;
+  const auto samples = static_cast<double>(effort.samples);
+  const double share = std::max(0.0, (most_steps / samples - others) / std::max(1.0, of_loops));
+  double walked = samples * others;
+  for (SampledLoop& loop : s.loops) {
+    choose_size(loop, share, effort.least);
+    walked += samples * loop.steps * static_cast<double>(loop.walked());
+  }
+  if (walked > worth_it * compiled.iterated_steps) s.loops.clear();
+  return s;
+}
+
+// Iterations of loops as long as this one.
+std::vector<std::int64_t> draw(const SampledLoop& loop, bool mirrored, std::mt19937_64& random) {
+  std::vector<std::int64_t> drawn(static_cast<std::size_t>(loop.walked()));
+  for (std::int64_t s = 0; s < loop.strata; ++s) {
+    const std::int64_t first = s * loop.iterations / loop.strata,
+                       last = (s + 1) * loop.iterations / loop.strata - loop.run;
     const std::int64_t begin =
         first + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(last - first + 1));
-    for (std::int64_t i = 0; i < run; ++i) drawn.push_back(begin + i);
+    for (std::int64_t i = 0; i < loop.run; ++i) drawn[static_cast<std::size_t>(s * loop.run + i)] = begin + i;
   }
+  if (mirrored)
+    for (std::size_t i = 0; i < drawn.size() / 2; ++i) drawn[drawn.size() - 1 - i] = loop.iterations - 1 - drawn[i];
   return drawn;
 }
 
-void set_trips(Compiled& compiled, const std::vector<std::uint32_t>& loops, std::int64_t trip, std::int64_t in_flight) {
-  for (const std::uint32_t node : loops)
-    compiled.nodes[node].trip = trip, compiled.nodes[node].in_flight = std::min(in_flight, trip);
+// Loops of the same length walk the same iterations: lanes that are as long would not be so with each its own, and the
+// longest of them would be longer than all are.
+std::vector<Sample> draw(const Sampling& sampling, std::mt19937_64& random) {
+  std::map<std::array<std::int64_t, 3>, std::vector<std::int64_t>> drawn;
+  std::vector<Sample> samples;
+  for (const SampledLoop& loop : sampling.loops) {
+    const auto [at, fresh] = drawn.try_emplace({loop.iterations, loop.run, loop.strata});
+    if (fresh) at->second = draw(loop, sampling.mirrored, random);
+    Sample sample;
+    sample.iterations = at->second;
+    sample.times = static_cast<double>(loop.iterations) / static_cast<double>(loop.walked());
+    sample.flights = sample.times * static_cast<double>(std::min(loop.in_flight, loop.walked())) /
+                     static_cast<double>(loop.in_flight);
+    samples.push_back(std::move(sample));
+  }
+  return samples;
 }
 
-// fn(value) for all of a prediction that grows with the loop.
+// fn(value) for all of a prediction that grows with the loops.
 template <class F>
 void for_each_sum(Prediction& p, F&& fn) {
   for (Seconds* const each : {&p.seconds, &p.compute, &p.latency, &p.transfer, &p.reduction, &p.steady})
     fn(each->value);
   for (Phase& phase : p.phases) fn(phase.seconds.value), fn(phase.compute.value);
   for (double& bytes : p.link_bytes) fn(bytes);
-}
-
-std::vector<double> sums_of(Prediction& p) {
-  std::vector<double> sums;
-  for_each_sum(p, [&](double value) { sums.push_back(value); });
-  return sums;
 }
 
 void set_sums(Prediction& p, const std::vector<double>& sums) {
@@ -59,72 +139,69 @@ void set_sums(Prediction& p, const std::vector<double>& sums) {
   }
 }
 
-} // namespace
-
-std::optional<SampledLoop> sampled_loop(const Compiled& compiled) {
-  if (compiled.segments > 1 || compiled.phases.count() != 1) return std::nullopt;
-  SampledLoop found;
-  for (const Instance& instance : compiled.instances) {
-    const FlatNode* loop = nullptr;
-    for (std::uint32_t n = instance.first_node; n < instance.first_node + instance.nodes; ++n) {
-      if (!is_sampled(compiled.nodes[n])) continue;
-      if (loop) return std::nullopt;
-      loop = &compiled.nodes[n];
-    }
-    if (!loop || (found.iterations > 0 && (loop->trip != found.iterations || loop->in_flight != found.in_flight)))
-      return std::nullopt;
-    found = {loop->trip, loop->in_flight};
-  }
-  if (found.iterations < samples * least_iterations) return std::nullopt;
-  return found;
+// The half width of the interval of the mean.
+double half_width(const Sampling& sampling, const std::vector<double>& seconds, double mean) {
+  double squares = 0;
+  for (const double t : seconds) squares += (t - mean) * (t - mean);
+  const auto n = static_cast<double>(seconds.size());
+  return sampling.quantile * std::sqrt(squares / (n - 1) / n);
 }
 
-Result<Prediction> predict_sampled(Compiled& compiled, const SampledLoop& loop, double most_steps,
-                                   const std::function<Result<Prediction>(const Compiled&)>& walk) {
-  std::vector<std::uint32_t> loops;
-  for (const Instance& instance : compiled.instances)
-    for (std::uint32_t n = instance.first_node; n < instance.first_node + instance.nodes; ++n)
-      if (is_sampled(compiled.nodes[n])) loops.push_back(n);
-  const double of_one = compiled.iterated_steps / static_cast<double>(loop.iterations);
-  const auto affordable = static_cast<std::int64_t>(most_steps / of_one / samples);
-  const std::int64_t wanted = std::clamp(affordable, least_iterations, loop.iterations / samples);
-  // Of iterations in flight at once neighbours meet; of all of them, all.
-  const std::int64_t run = loop.in_flight > 1 && 2 * loop.in_flight <= wanted ? 2 * loop.in_flight : 1;
-  const std::int64_t strata = wanted / run, each = strata * run;
-  const double times = static_cast<double>(loop.iterations) / static_cast<double>(each);
+// What the interval leaves out. tests/simulate/sampled_test.cpp holds alltoall linear to it, with 4 messages in flight
+// and with all, two_phase, three_phase and paced.
+std::string beyond_the_interval(const Sampling& sampling) {
+  if (std::any_of(sampling.loops.begin(), sampling.loops.end(), [](const auto& loop) { return loop.in_flight > 1; }))
+    return " (of rounds that run at once other ones meet than in the loop: up to a third off)";
+  if (sampling.mirrored) return " (other rounds of lanes beside each other meet than in the whole: up to a fifth off)";
+  return {};
+}
 
-  set_trips(compiled, loops, 0, loop.in_flight);
-  Result<Prediction> without = walk(compiled);
-  if (!without) return without;
-  const std::vector<double> base = sums_of(*without);
-  set_trips(compiled, loops, each, loop.in_flight);
+std::string text_of(const Sampled& told, const Sampling& sampling) {
+  return fmt::format("{} of {} rounds, drawn with seed {}, stand for all: 95 % interval {:.3g} to {:.3g} s{}",
+                     told.rounds, told.of, told.seed, told.low.value, told.high.value, beyond_the_interval(sampling));
+}
+
+} // namespace
+
+Sampling plan_sampling(const Compiled& compiled, double most_steps) {
+  if (compiled.segments > 1 || compiled.iterated_steps <= most_steps) return {};
+  for (const Effort& effort : efforts)
+    if (Sampling s = plan_with(effort, compiled, most_steps); !s.loops.empty()) return s;
+  return {};
+}
+
+Result<Prediction> predict_sampled(Compiled& compiled, const Sampling& sampling,
+                                   const std::function<Result<Prediction>(const Compiled&)>& walk) {
+  const std::vector<SampledLoop>& loops = sampling.loops;
+  Sampled told;
+  told.seed = seed;
+  for (std::size_t l = 0; l < loops.size(); ++l) {
+    for (const std::uint32_t node : loops[l].nodes) compiled.nodes[node].sample = static_cast<std::int32_t>(l);
+    told.rounds += sampling.samples * loops[l].walked(), told.of += loops[l].iterations;
+  }
   std::mt19937_64 random(seed);
-  std::vector<double> mean(base.size()), seconds;
+  std::vector<double> mean, seconds;
   Prediction p;
-  for (std::int64_t s = 0; s < samples; ++s) {
-    compiled.sample = draw(strata, run, loop.iterations, random);
+  for (std::int64_t s = 0; s < sampling.samples; ++s) {
+    compiled.samples = draw(sampling, random);
     Result<Prediction> one = walk(compiled);
     if (!one) return one;
-    const std::vector<double> sums = sums_of(*one);
-    for (std::size_t i = 0; i < base.size(); ++i) mean[i] += (base[i] + (sums[i] - base[i]) * times) / samples;
-    seconds.push_back(base[0] + (sums[0] - base[0]) * times); // the first is the time
+    std::size_t at = 0;
+    for_each_sum(*one, [&](double value) {
+      if (at == mean.size()) mean.push_back(0);
+      mean[at++] += value / static_cast<double>(sampling.samples);
+    });
+    seconds.push_back(one->seconds.value);
     one->doubtful_sharing = std::max(one->doubtful_sharing, p.doubtful_sharing);
     if (one->accuracy.empty()) one->accuracy = p.accuracy;
     p = std::move(*one);
   }
   set_sums(p, mean);
   p.links_waiting_share = 0; // a union over all rounds, of which few were seen
-
-  double squares = 0;
-  for (const double t : seconds) squares += (t - p.seconds.value) * (t - p.seconds.value);
-  const double width = quantile_of_t * std::sqrt(squares / (samples - 1) / samples);
-  p.sampled = Sampled{samples * each, loop.iterations, seed, {p.seconds.value - width}, {p.seconds.value + width}};
-  // tests/simulate/sampled_test.cpp holds alltoall linear to it, with 4 messages in flight and with all.
-  const std::string at_once =
-      loop.in_flight > 1 ? " (of rounds that run at once other ones meet than in the loop: up to a third off)" : "";
-  const std::string sampled =
-      fmt::format("{} of {} rounds, drawn with seed {}, stand for all: 95 % interval {:.3g} to {:.3g} s{}",
-                  samples * each, loop.iterations, seed, p.sampled->low.value, p.sampled->high.value, at_once);
+  const double width = half_width(sampling, seconds, p.seconds.value);
+  told.low = {p.seconds.value - width}, told.high = {p.seconds.value + width};
+  p.sampled = told;
+  const std::string sampled = text_of(told, sampling);
   p.accuracy = p.accuracy.empty() ? sampled : fmt::format("{}; {}", sampled, p.accuracy);
   return p;
 }

@@ -1,29 +1,40 @@
 // Long loops whose peers change with every iteration, such as the P - 1 rounds of a pairwise exchange: nothing proves
-// that one iteration costs what another does, and to walk them all is P^2 messages. Some stand for all: drawn from the
-// whole loop in strata (one of each, so that near and far peers are as frequent as in the loop), walked one after the
-// other as the loop does, in several samples, whose spread gives the interval (Cochran, Sampling Techniques, 3rd ed.,
-// 1977, chapters 2 and 5).
+// that one iteration costs what another does, and to walk them all is P^2 messages. Some stand for all: drawn from each
+// loop in strata (one of each, so that near and far peers are as frequent as in the loop), walked one after the other
+// or at once as the loop does, in several samples, whose spread gives the interval (Cochran, Sampling Techniques, 3rd
+// ed., 1977, chapters 2 and 5). The walk itself counts what it walks as often as it stands for (Sample): a lane may
+// have several such loops, one after another, and lanes may follow each other.
 #pragma once
 
 #include "simulate/flow/compiled.hpp"
 #include "simulate/prediction.hpp"
 
 #include <functional>
-#include <optional>
 
 namespace kumihimo::simulation {
 
-// The one loop of every lane, not within another, that is sampled.
+// The n-th long loop of a lane, not within another, at all the ranks that have the lane.
 struct SampledLoop {
   std::int64_t iterations = 0, in_flight = 1;
+  double steps = 0; // of one iteration, at all ranks
+  std::vector<std::uint32_t> nodes;
+  std::int64_t run = 1, strata = 1; // walked in a sample: a run of neighbouring iterations in each stratum
+  std::int64_t walked() const { return run * strata; }
 };
 
-// Nothing where a sample would not stand for the whole: several segments or phases, lanes with more than one such loop,
-// or loops of different lengths.
-std::optional<SampledLoop> sampled_loop(const Compiled& compiled);
+struct Sampling {
+  std::int64_t samples = 0;
+  double quantile = 0;   // Student's, 97.5 %, with samples - 1 degrees of freedom
+  bool mirrored = false; // the last iterations that are walked are as far from the end as the first from the beginning
+  std::vector<SampledLoop> loops;
+};
 
-// `walk` predicts what it is given. Everything in the prediction that grows with the loop is that of all iterations.
-Result<Prediction> predict_sampled(Compiled& compiled, const SampledLoop& loop, double most_steps,
+// So that no more than `most_steps` are walked if a sample can be so small. No loops where a sample would not stand for
+// the whole, or walk hardly less: several segments; loops of different lengths at different ranks; short ones.
+Sampling plan_sampling(const Compiled& compiled, double most_steps);
+
+// `walk` predicts what it is given. Everything in the prediction that grows with the loops is that of all iterations.
+Result<Prediction> predict_sampled(Compiled& compiled, const Sampling& sampling,
                                    const std::function<Result<Prediction>(const Compiled&)>& walk);
 
 } // namespace kumihimo::simulation

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace kumihimo::simulation {
 
@@ -91,6 +92,9 @@ Status Sweep::run(std::int32_t phase) {
       shares_.solve(flows_);
       account();
       deliver();
+      if (!matching_.crowded()) continue;
+      const double now = earliest();
+      matching_.forget([&](const Occupied& o) { return o.until + loops_.rest(o.loop) <= now; });
     }
   } while (release_stuck());
   return finished(phase);
@@ -122,8 +126,13 @@ void Sweep::start_round(std::int32_t f, const FlatNode& node) {
 
 std::array<std::int64_t, 8> Sweep::values_of(std::int32_t f) const {
   std::array<std::int64_t, 8> values{};
-  for (; f >= 0; f = frames_[f].parent) values[frames_[f].depth] = frames_[f].iteration;
-  if (!compiled_.sample.empty()) values[1] = compiled_.sample[static_cast<std::size_t>(values[1])];
+  for (; f >= 0; f = frames_[f].parent) {
+    const Frame& frame = frames_[f];
+    const FlatNode* const loop = frame.parent < 0 ? nullptr : &compiled_.nodes[frames_[frame.parent].node];
+    values[frame.depth] = loop != nullptr && loop->sample >= 0
+                              ? compiled_.samples[loop->sample].iterations[static_cast<std::size_t>(frame.iteration)]
+                              : frame.iteration;
+  }
   return values;
 }
 
@@ -143,7 +152,8 @@ void Sweep::post(std::int32_t f, const FlatStep& step) {
     const auto values = values_of(f);
     to = dynamic.peer.evaluate(values);
     gap = static_cast<double>(dynamic.gap.evaluate(values));
-    bytes = lengths_.mean_bytes(dynamic.extent, instance.rank, values, dynamic.collapsed);
+    if (dynamic.length)
+      bytes = lengths_.mean_bytes(dynamic.length->extent, instance.rank, values, dynamic.length->collapsed);
     const bool data = step.kind != StepKind::signal && step.kind != StepKind::wait_signal;
     if (data && bytes <= 0) return complete(f, frame.now, 0);
   }
@@ -167,7 +177,7 @@ void Sweep::post(std::int32_t f, const FlatStep& step) {
     const auto element = static_cast<double>(compiled_.schedule->collective.type_bytes);
     for (std::int32_t m = member; m >= 0; m = loops_.around(m)) loops_.fill(m, data ? bytes / element : 1);
   }
-  const Posted posted{frame.now, bytes, gap, frame.times, f, frame.instance, step.kind};
+  const Posted posted{frame.now, bytes, gap, frame.times, frame.weight, f, frame.instance, step.kind};
   if (step.kind == StepKind::send || step.kind == StepKind::signal)
     matching_.post({instance.lane, instance.rank, peer}, Matching::sends, posted);
   else
@@ -179,7 +189,8 @@ void Sweep::local_step(std::int32_t f, StepKind kind, double bytes) {
   const Frame& frame = frames_[f];
   const Instance& instance = compiled_.instances[frame.instance];
   Message m;
-  m.send = {frame.now, bytes, 0, frame.times, f, frame.instance, kind};
+  m.instance = frame.instance, m.sender = f;
+  m.weight = frame.weight;
   m.channel = {instance.lane, instance.rank, instance.rank};
   m.times = frame.times;
   m.start = frame.now;
@@ -210,17 +221,18 @@ void Sweep::start_loop(std::int32_t f, const FlatNode& node) {
   child.depth = frames_[f].depth + 1;
   child.node = child.begin = node.first, child.end = node.first + node.count;
   child.times = frames_[f].times;
-  child.now = frames_[f].now;
+  child.weight = frames_[f].weight * compiled_.times(node);
+  child.now = node.sample < 0 ? frames_[f].now : frames_[f].now.entering();
   if (node.collapsed) {
     child.times *= static_cast<double>(node.trip);
     child.loop_set = loops_.enter(loop_around(f));
     frames_[f].pending = 1;
     return advance(make_frame(child));
   }
-  if (node.trip == 0) return frames_[f].pending = 1, complete(f, frames_[f].now, 0);
-  frames_[f].pending = node.trip;
-  frames_[f].next_iteration = node.in_flight;
-  for (std::int64_t i = 0; i < node.in_flight; ++i) {
+  const std::int64_t at_once = compiled_.at_once(node);
+  frames_[f].pending = compiled_.walked(node);
+  frames_[f].next_iteration = at_once;
+  for (std::int64_t i = 0; i < at_once; ++i) {
     child.iteration = i;
     advance(make_frame(child));
   }
@@ -233,7 +245,8 @@ void Sweep::complete(std::int32_t f, const Moment& end, double busy) {
   frame.round_busy = std::max(frame.round_busy, busy);
   if (--frame.pending > 0) return;
   frame.busy += frame.round_busy;
-  frame.now = frame.next;
+  const FlatNode& node = compiled_.nodes[frame.node];
+  frame.now = node.sample < 0 ? frame.next : of_all_iterations(frame.now, frame.next, node);
   ++frame.node;
   frontier_.push_back(f);
 }
@@ -257,8 +270,8 @@ void Sweep::finish_iteration(std::int32_t f) {
   const FlatNode& loop = compiled_.nodes[frames_[parent].node];
   const Moment end = frames_[f].now;
   const double busy = frames_[f].busy;
-  frames_[parent].busy += busy / static_cast<double>(loop.in_flight);
-  if (frames_[parent].next_iteration < loop.trip) {
+  frames_[parent].busy += busy / static_cast<double>(loop.in_flight) * compiled_.times(loop);
+  if (frames_[parent].next_iteration < compiled_.walked(loop)) {
     Frame& again = frames_[f];
     again.iteration = frames_[parent].next_iteration++;
     again.node = again.begin;
@@ -268,6 +281,23 @@ void Sweep::finish_iteration(std::int32_t f) {
     unused_.push_back(f);
   }
   complete(parent, end, 0);
+}
+
+// From the walked iterations of a sampled loop. What is not repeated in it is that one rank came into it later than
+// another: `walked` says when the path that was the slowest came into it.
+Moment Sweep::of_all_iterations(const Moment& before, const Moment& walked, const FlatNode& loop) const {
+  if (walked.entered < 0) return walked; // nothing but empty steps, or not of this loop
+  const Sample& sample = compiled_.samples[loop.sample];
+  const double flight = walked.flight * sample.flights;
+  const double without = walked.seconds - walked.entered - walked.flight;
+  Moment end = before;
+  end.seconds = std::max(walked.entered + without * sample.times + flight, walked.seconds);
+  end.transfer += walked.transfer * sample.times;
+  end.reduction += walked.reduction * sample.times;
+  end.doubt += walked.doubt * sample.times;
+  end.crowding += walked.crowding * sample.times;
+  end.flight += flight;
+  return end;
 }
 
 // All ranks that a collapsed loop connects have done one iteration: the others follow at the pace of the slowest.
@@ -298,6 +328,19 @@ bool Sweep::release_stuck() {
   for (std::int32_t member = 0; member < loops_.count(); ++member)
     if (loops_.waits(member)) release_loop(member);
   return !frontier_.empty();
+}
+
+// No message starts before it any more. A loop's frame stands where the loop began, those of its iterations go on.
+double Sweep::earliest() const {
+  std::vector<char> in_use(frames_.size(), 1);
+  for (const std::int32_t f : unused_) in_use[f] = 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t f = 0; f < frames_.size(); ++f) {
+    const Frame& frame = frames_[f];
+    const bool waits_for_loop = frame.node < frame.end && frame.pending > 0 && compiled_.nodes[frame.node].loop;
+    if (in_use[f] && !waits_for_loop) least = std::min(least, frame.now.seconds);
+  }
+  return least;
 }
 
 void Sweep::finish_lane(std::int32_t i) {

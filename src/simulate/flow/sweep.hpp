@@ -58,15 +58,16 @@ class Sweep {
     std::int32_t instance = 0, parent = -1, loop_set = -1, depth = 0;
     std::uint32_t node = 0, begin = 0, end = 0;
     std::int64_t pending = 0, iteration = 0, next_iteration = 0;
-    double times = 1, busy = 0, round_busy = 0;
+    double times = 1, weight = 1, busy = 0, round_busy = 0; // times, weight: see Posted
     Moment now, next; // when the current node can start; the latest completion in it
   };
   struct Message { // or a local step, which is one to oneself
-    Posted send, receive;
     Channel channel;
-    Matching::Entry* entry = nullptr; // its queue, until it is consumed; none of a step that has no other end
-    double times = 1;
-    double moved = 0, reduced = 0; // bytes that flow, and those that are summed up then
+    std::int32_t instance = -1, sender = -1, receiver = -1; // that sends; the frames that are told, if any
+    Matching::Entry* entry = nullptr;      // its queue, until it is consumed; none of a step that has no other end
+    double times = 1, weight = 1, gap = 0; // see Posted
+    bool whole_loop = false;               // all that the sender has in a collapsed loop
+    double moved = 0, reduced = 0;         // bytes that flow, and those that are summed up then
     Path path;
     Moment start;
     double wait = 0;   // until its lane can issue it
@@ -118,8 +119,10 @@ class Sweep {
   void complete(std::int32_t frame, const Moment& end, double busy);
   void finish(std::int32_t frame);
   void finish_iteration(std::int32_t frame);
+  Moment of_all_iterations(const Moment& before, const Moment& walked, const FlatNode& loop) const;
   void release_loop(std::int32_t member);
   bool release_stuck();
+  double earliest() const;
   void finish_lane(std::int32_t instance);
   std::array<std::int64_t, 8> values_of(std::int32_t frame) const;
   std::int32_t loop_around(std::int32_t frame) const;
