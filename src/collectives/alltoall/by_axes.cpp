@@ -9,12 +9,13 @@
 //   put the axes, or factors of P, in that many groups, and exchange within a group directly.
 // Wins: paced: long blocks on a torus, where unpaced messages disturb each other; the others: short blocks, fewer
 //   messages (2 sqrt P, 3 cbrt P) of more bytes.
-// Cost: paced sum(L - 1) alpha + n P L / 8 beta for the longest axis L, on all links at once; others k(P^(1/k) - 1)
-// alpha
-//   + k P n beta for k phases.
-// Special cases: equal counts alone, since ranks relay others' blocks. paced needs a torus in its own order; an even
-// axis
-//   sends its farthest distance forwards. One phase alone, in place, puts the input aside first.
+// Cost: paced sum(L - 1) alpha (L + 2 of an even ring) + n P L / 8 beta for the longest axis L, on all links at once;
+//   others k (P^(1/k) - 1) alpha + k P n beta for k phases.
+// Special cases: equal counts alone, since ranks relay others' blocks. paced needs a torus in its own order. Which way
+//   a message goes to the opposite place of an even ring is the network's choice, another one for every second rank,
+//   and loads links unequally; so half of it is sent either way over L/2 - 1 hops, to a rank that sends it over the
+//   last. On a virtual axis of Tofu longer than 4 messages take shorter ways than along the ring: some links carry
+//   fewer than h messages, none more. One phase alone, in place, puts the input aside first.
 // Reference: systematised from the K computer's MPI (Adachi et al., 2012); Jain, Sabharwal, ICS 2010 (phases).
 #include "collectives/blocks.hpp"
 
@@ -29,6 +30,8 @@ namespace {
 struct Phase {
   std::int64_t length = 1, stride = 1; // of the axis, or of several beside each other
   bool both_ways = false;              // a lane for either direction
+
+  bool has_opposite() const { return both_ways && length % 2 == 0; } // a place as far one way as the other
 };
 
 struct Plan {
@@ -67,6 +70,7 @@ class Writer {
       program_.add(std::move(first));
       slots[0] = kept[0];
     }
+    add_relay();
     for (std::size_t j = 0; j + 1 < n; ++j) slots.push_back(kept[j % 2]);
     slots.push_back({out, Layout::output_blocks});
     for (std::int64_t rotation = 0; rotation < plan_.rotations; ++rotation)
@@ -81,21 +85,33 @@ class Writer {
     Layout layout;
   };
 
-  // The rotation's share of the slots whose coordinate is x.
-  Chunk slab(const Slots& slots, const Phase& phase, const Expression& x, std::int64_t rotation) const {
+  // Which of equal shares of each block.
+  struct Share {
+    std::int64_t part = 0, parts = 1;
+    Extent of(Extent e) const { return e.part = part, e.parts = parts, e; }
+  };
+
+  // The slots whose coordinate is x.
+  Chunk slab(const Slots& slots, const Phase& phase, const Expression& x, const Share& share) const {
     const std::int64_t period = phase.stride * phase.length;
     Extent e = blocks(slots.layout, x * phase.stride, phase.stride);
     e.runs[0].inner = {period, c_.ranks / period};
-    e.parts = plan_.rotations;
-    e.part = rotation;
-    return slots.array[std::move(e)];
+    return slots.array[share.of(std::move(e))];
+  }
+
+  // Room for what is on its way to opposite places. All lanes share it: those of one time hold other shares of blocks.
+  void add_relay() {
+    std::int64_t most = 0;
+    for (const Phase& phase : plan_.phases)
+      if (phase.has_opposite()) most = std::max(most, c_.ranks / phase.length);
+    if (most > 0) relay_ = program_.scratch(Scratch{LaneId{0}, true, Layout::output_blocks, 1, most, 1, true, 0});
   }
 
   void add_lane(std::int64_t rotation, std::size_t j, int direction, const Slots& before, const Slots& after) {
     const Phase& phase = plan_.phase(rotation, j);
     const std::int64_t L = phase.length, x = rank_ / phase.stride % L, rest = rank_ - x * phase.stride;
-    const std::int64_t backward = phase.both_ways ? (L - 1) / 2 : 0, way = direction == 0 ? 1 : -1;
-    const std::int64_t farthest = direction == 0 ? L - 1 - backward : backward;
+    const std::int64_t way = direction == 0 ? 1 : -1;
+    const std::int64_t farthest = phase.both_ways ? (L - 1) / 2 : direction == 0 ? L - 1 : 0;
     if (farthest == 0) return;
     LaneBuilder lane(
         plan_.lane(rotation, j, direction),
@@ -103,25 +119,43 @@ class Writer {
     lane.after(j == 0 ? std::vector{LaneId{0}}
                       : std::vector{plan_.lane(rotation, j - 1, 0), plan_.lane(rotation, j - 1, 1)},
                Scope::segment);
-    if (direction == 0) lane.step(copy(slab(after, phase, x, rotation), slab(before, phase, x, rotation)));
-    const std::int64_t bytes = c_.ranks / L * c_.bytes().value / plan_.rotations; // of a message
+    const Share mine{rotation, plan_.rotations}, half{2 * rotation + direction, 2 * plan_.rotations};
+    const auto rank = [&](const Expression& at) { return at * phase.stride + rest; };
+    if (direction == 0) lane.step(copy(slab(after, phase, x, mine), slab(before, phase, x, mine)));
     lane.loop(
         farthest,
         [&](Variable i) {
           const Expression to = mod(x + way * (Expression(i) + 1), L), from = mod(x - way * (Expression(i) + 1), L);
-          Round round = exchange(to * phase.stride + rest, slab(before, phase, to, rotation),
-                                 from * phase.stride + rest, into(slab(after, phase, from, rotation)));
-          if (plan_.paced) round.gap = plan_.gap ? Expression(*plan_.gap * bytes) : Expression(i) * bytes;
-          return round;
+          return with_gap(
+              exchange(rank(to), slab(before, phase, to, mine), rank(from), into(slab(after, phase, from, mine))),
+              Expression(i), phase, mine);
         },
         plan_.at_once);
+    if (phase.has_opposite()) {
+      const auto at = [&](std::int64_t hops) { return mod(Expression(x + way * hops), L); };
+      const Expression opposite = at(L / 2);
+      const Chunk held = relay_[half.of(blocks(Layout::output_blocks, 0, c_.ranks / L))];
+      lane.round(
+          with_gap(exchange(rank(at(L / 2 - 1)), slab(before, phase, opposite, half), rank(at(1 - L / 2)), into(held)),
+                   L / 2 - 2, phase, half));
+      lane.round(with_gap(exchange(rank(at(1)), held, rank(at(-1)), into(slab(after, phase, opposite, half))), 0, phase,
+                          half));
+    }
     program_.add(std::move(lane));
+  }
+
+  // After it the links stay idle for so many of its messages, or for as many as was asked.
+  Round with_gap(Round round, const Expression& messages, const Phase& phase, const Share& share) const {
+    const std::int64_t bytes = c_.ranks / phase.length * c_.bytes().value / share.parts;
+    if (plan_.paced) round.gap = plan_.gap ? Expression(*plan_.gap * bytes) : messages * bytes;
+    return round;
   }
 
   const Plan& plan_;
   const Collective& c_;
   std::int64_t rank_;
   ProgramBuilder program_;
+  Array relay_;
 };
 
 Schedule schedule_of(const Collective& c, Plan plan, std::string parameters) {
@@ -224,7 +258,7 @@ Variant phases_row(std::string name, int phases) {
 
 Rows alltoall_by_axes_rows() {
   Variant v = row("paced", "along one axis of the torus after the other, all at the same distance, paced",
-                  "Σ(L - 1)α + nPL/8·β, longest axis L");
+                  "Σ(L - 1)α (even L: L + 2) + nPL/8·β, longest axis L");
   v.reference = "Adachi et al., CSRD 28 (2013)";
   v.parameters = {{"trees", "dimensions", "rotations of the axes at once"},
                   {"gap", "distance - 1", "lengths of a message for which a link stays idle after it, in predictions"}};
