@@ -155,13 +155,13 @@ double Lengths::of_blocks(const Extent& extent, std::int32_t rank, std::span<con
   for (const RunList& list : extent.runs) {
     const std::int64_t first = list.first.evaluate(values),
                        count = std::max<std::int64_t>(0, list.count.evaluate(values));
+    if (!c_.counts.irregular()) {
+      sum += static_cast<double>(c_.counts.each) * static_cast<double>(list.outer.runs * list.inner.runs * count);
+      continue;
+    }
     for (std::int64_t o = 0; o < list.outer.runs; ++o)
       for (std::int64_t i = 0; i < list.inner.runs; ++i) {
         const std::int64_t at = first + o * list.outer.stride + i * list.inner.stride;
-        if (c_.counts.known == Counts::Known::uniform) {
-          sum += static_cast<double>(c_.counts.each) * static_cast<double>(count);
-          continue;
-        }
         for (std::int64_t b = at; b < at + count; ++b)
           sum += static_cast<double>(elements_of_block(c_, extent.layout, b, rank));
       }
