@@ -8,7 +8,7 @@ namespace kumihimo::simulation {
 void Sweep::take_messages() {
   messages_.clear();
   flows_.clear();
-  for (Matching::Entry* entry : matching_.ready()) {
+  for (const auto& [order, entry] : matching_.ready()) {
     Message m;
     const Posted &send = matching_.head(*entry, Matching::sends), &receive = matching_.head(*entry, Matching::receives);
     m.instance = send.instance, m.sender = send.frame, m.receiver = receive.frame;

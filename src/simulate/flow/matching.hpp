@@ -102,9 +102,13 @@ class Matching {
       list_if_ready(entry);
   }
 
-  // The queues that can be served, in the order of their sends.
-  std::vector<Entry*>& ready() {
-    const auto earlier = [&](Entry* a, Entry* b) { return head(*a, sends).order < head(*b, sends).order; };
+  // The queues that can be served, in the order of their sends, which stands beside them: a look at each is dear.
+  struct Ready {
+    std::uint32_t order = 0;
+    Entry* entry = nullptr;
+  };
+  std::vector<Ready>& ready() {
+    const auto earlier = [](const Ready& a, const Ready& b) { return a.order < b.order; };
     if (!std::is_sorted(ready_.begin(), ready_.end(), earlier)) std::sort(ready_.begin(), ready_.end(), earlier);
     return ready_;
   }
@@ -129,7 +133,7 @@ class Matching {
   void list_if_ready(Entry& entry) {
     if (entry.second.listed || !entry.second.ready()) return;
     entry.second.listed = true;
-    ready_.push_back(&entry);
+    ready_.push_back({head(entry, sends).order, &entry});
   }
   std::int32_t allocate(const Posted& posted) {
     if (unused_.empty()) return pool_.push_back(posted), static_cast<std::int32_t>(pool_.size()) - 1;
@@ -140,7 +144,7 @@ class Matching {
   }
 
   std::unordered_map<Channel, Queue, NearHash> queues_;
-  std::vector<Entry*> ready_;
+  std::vector<Ready> ready_;
   std::vector<Posted> pool_;
   std::vector<std::int32_t> unused_;
   std::uint32_t posted_ = 0;
