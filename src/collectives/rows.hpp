@@ -19,16 +19,16 @@ Rows rabenseifner_rows();       // allreduce/rabenseifner.cpp
 Rows ring_rows();               // allreduce/ring.cpp
 Rows pairwise_rows();           // allreduce/pairwise.cpp
 Rows one_shot_rows();           // allreduce/one_shot.cpp
-Rows bucket_rows();             // allreduce/bucket.cpp
-Rows rotated_rings_rows();      // allreduce/bucket.cpp
+Rows bucket_rows();             // rings/bucket.cpp
+Rows rotated_rings_rows();      // rings/bucket.cpp
 
 Rows allgather_ring_rows();               // allgather/ring.cpp
 Rows allgather_recursive_doubling_rows(); // allgather/recursive_doubling.cpp
 Rows allgather_bruck_rows();              // allgather/bruck.cpp
 Rows allgather_neighbour_exchange_rows(); // allgather/neighbour_exchange.cpp
-Rows allgather_bucket_rows();             // allgather/bucket.cpp
-Rows allgather_rotated_rings_rows();      // allgather/bucket.cpp
-Rows allgather_non_minimal_rows();        // allgather/non_minimal.cpp
+
+Rows bucket_of_blocks_rows();        // rings/bucket_of_blocks.cpp
+Rows rotated_rings_of_blocks_rows(); // rings/bucket_of_blocks.cpp
 
 Rows reduce_scatter_ring_rows();              // reduce_scatter/ring.cpp
 Rows reduce_scatter_pairwise_rows();          // reduce_scatter/pairwise.cpp
@@ -53,6 +53,7 @@ Rows scan_chain_rows();              // scan/chain.cpp
 
 Rows swing_rows();          // butterflies/swing.cpp
 Rows bine_butterfly_rows(); // butterflies/swing.cpp
+Rows non_minimal_rows();    // butterflies/non_minimal.cpp
 Rows bine_tree_rows();      // trees/bine.cpp
 Rows rooted_bine_rows();    // rooted/bine.cpp
 

@@ -20,12 +20,13 @@ Machine links_alone(std::int64_t p) {
   m.network.engine_bandwidth.value = m.network.injection_bandwidth.value = {1e3 / beta};
   m.network.hop_latency.value = m.software.message_cost.value = m.software.relay_latency.value = {0};
   m.node.shared_memory_bandwidth.value = m.node.memory_bandwidth.value = {1e6 / beta};
+  m.node.reduction_rate.value = m.node.reduction_rate_scalar.value = {1e6 / beta};
   return m;
 }
 
-double seconds_of(std::string_view name, std::int64_t p) {
+double seconds_of(std::string_view name, std::int64_t p, CollectiveKind kind = CollectiveKind::allgather) {
   const Machine m = links_alone(p);
-  return predicted(built(algorithm(name, CollectiveKind::allgather), m, 1 << 20), m).seconds.value;
+  return predicted(built(algorithm(name, kind), m, 1 << 20), m).seconds.value;
 }
 
 // The formula has the exchanges alone: of the shuffle before them it counts a message's cost, not its bytes.
@@ -65,6 +66,14 @@ TEST(Formulas, LargeTori) {
     EXPECT_NEAR(near_first / (5 / 24.0 * n * std::pow(P, 4 / 3.0) * beta), 1, 0.1) << p;
     EXPECT_LT(far_first, near_first);
   }
+}
+
+// The same way back: the links carry as much. The shuffle comes last there, which some ranks come to earlier.
+TEST(Formulas, AReduceScatterTakesAsLongAsItsAllgather) {
+  for (const std::string_view name : {"non_minimal", "bucket", "rotated_rings"})
+    for (const std::int64_t p : {4, 8})
+      EXPECT_NEAR(seconds_of(name, p, CollectiveKind::reduce_scatter) / seconds_of(name, p), 1, 0.02)
+          << name << " " << p;
 }
 
 } // namespace

@@ -75,7 +75,7 @@ Spot spot_of(const Composite& whole, Where where, Rank rank, const Shared& share
     return Spot{array, layout, 0, std::int64_t{rank.value}};
   };
   switch (where) {
-  case Where::in:
+  case Where::input:
     if (shared.input >= 0) return in_scratch(shared.input, seated(whole, rank, true).layout);
     return seats ? own_block(in, Layout::input_blocks) : Spot{in, Layout::input_blocks, before};
   case Where::held:
@@ -83,7 +83,7 @@ Spot spot_of(const Composite& whole, Where where, Rank rank, const Shared& share
     return in_scratch(shared.held, pairs ? Layout::pairs_by_group : seats ? Layout::seats : Layout::input_blocks);
   case Where::own:
     return in_scratch(shared.own, pairs ? Layout::pairs_by_destination : seats ? Layout::seats : Layout::output_blocks);
-  case Where::out:
+  case Where::output:
     break;
   }
   if (shared.output >= 0) return in_scratch(shared.output, seated(whole, rank, false).layout);
@@ -97,7 +97,7 @@ Embedding embedding_of(const Composite& whole, const Stage& stage, Rank rank, st
   e.meaning = stage.row.meaning;
   e.blocks = whole.collective.ranks;
   if (whole.collective.kind == CollectiveKind::alltoall)
-    e.scratch = stage.row.from == Where::in ? Layout::pairs_by_source : Layout::pairs_by_destination;
+    e.scratch = stage.row.from == Where::input ? Layout::pairs_by_source : Layout::pairs_by_destination;
   else if (whole.seats_blocks())
     e.scratch = Layout::seats;
   e.first_own = group.first_seat;

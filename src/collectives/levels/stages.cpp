@@ -6,37 +6,37 @@ std::vector<StageRow> stages_of(CollectiveKind kind) {
   using enum CollectiveKind;
   switch (kind) {
   case bcast:
-    return {{true, bcast, Meaning::same, Where::out, Where::out},
-            {false, bcast, Meaning::same, Where::out, Where::out}};
+    return {{true, bcast, Meaning::same, Where::output, Where::output},
+            {false, bcast, Meaning::same, Where::output, Where::output}};
   case reduce:
-    return {{false, reduce, Meaning::same, Where::in, Where::held},
+    return {{false, reduce, Meaning::same, Where::input, Where::held},
             {true, reduce, Meaning::same, Where::held, Where::held}};
   case allreduce:
-    return {{false, reduce, Meaning::same, Where::in, Where::out},
-            {true, allreduce, Meaning::same, Where::out, Where::out},
-            {false, bcast, Meaning::same, Where::out, Where::out}};
+    return {{false, reduce, Meaning::same, Where::input, Where::output},
+            {true, allreduce, Meaning::same, Where::output, Where::output},
+            {false, bcast, Meaning::same, Where::output, Where::output}};
   case allgather:
-    return {{false, gather, Meaning::groups_of_blocks, Where::in, Where::out},
-            {true, allgather, Meaning::groups_of_blocks, Where::out, Where::out},
-            {false, bcast, Meaning::vector_of_blocks, Where::out, Where::out}};
+    return {{false, gather, Meaning::groups_of_blocks, Where::input, Where::output},
+            {true, allgather, Meaning::groups_of_blocks, Where::output, Where::output},
+            {false, bcast, Meaning::vector_of_blocks, Where::output, Where::output}};
   case reduce_scatter:
-    return {{false, reduce, Meaning::vector_of_blocks, Where::in, Where::held},
+    return {{false, reduce, Meaning::vector_of_blocks, Where::input, Where::held},
             {true, reduce_scatter, Meaning::groups_of_blocks, Where::held, Where::own},
-            {false, scatter, Meaning::groups_of_blocks, Where::own, Where::out}};
+            {false, scatter, Meaning::groups_of_blocks, Where::own, Where::output}};
   case gather:
-    return {{false, gather, Meaning::groups_of_blocks, Where::in, Where::held},
-            {true, gather, Meaning::groups_of_blocks, Where::held, Where::out}};
+    return {{false, gather, Meaning::groups_of_blocks, Where::input, Where::held},
+            {true, gather, Meaning::groups_of_blocks, Where::held, Where::output}};
   case scatter:
-    return {{true, scatter, Meaning::groups_of_blocks, Where::in, Where::own},
-            {false, scatter, Meaning::groups_of_blocks, Where::own, Where::out}};
+    return {{true, scatter, Meaning::groups_of_blocks, Where::input, Where::own},
+            {false, scatter, Meaning::groups_of_blocks, Where::own, Where::output}};
   case alltoall:
-    return {{false, gather, Meaning::groups_of_blocks, Where::in, Where::held},
+    return {{false, gather, Meaning::groups_of_blocks, Where::input, Where::held},
             {true, alltoall, Meaning::blocks_of_pairs, Where::held, Where::own},
-            {false, scatter, Meaning::groups_of_blocks, Where::own, Where::out}};
+            {false, scatter, Meaning::groups_of_blocks, Where::own, Where::output}};
   default:
-    return {{false, reduce, Meaning::signals, Where::in, Where::in},
-            {true, barrier, Meaning::signals, Where::in, Where::in},
-            {false, bcast, Meaning::signals, Where::in, Where::in}};
+    return {{false, reduce, Meaning::signals, Where::input, Where::input},
+            {true, barrier, Meaning::signals, Where::input, Where::input},
+            {false, bcast, Meaning::signals, Where::input, Where::input}};
   }
 }
 

@@ -10,7 +10,7 @@ namespace kumihimo {
 
 // Where a stage's data lie. `held`: at leaders, what their groups have reduced or sent; in a reduce it is the output at
 // the root. `own`: at leaders, the results of their groups' ranks.
-enum class Where : std::uint8_t { in, out, held, own };
+enum class Where : std::uint8_t { input, output, held, own };
 
 struct StageRow {
   bool between; // leaders; else within all groups
@@ -20,7 +20,7 @@ struct StageRow {
 
   // Both the user's own buffers, at some rank; the root's in a reduce.
   bool from_input_to_output() const {
-    return from == Where::in && (to == Where::out || (to == Where::held && meaning == Meaning::same));
+    return from == Where::input && (to == Where::output || (to == Where::held && meaning == Meaning::same));
   }
 };
 

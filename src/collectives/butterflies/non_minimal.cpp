@@ -1,12 +1,12 @@
 // non_minimal: allgather by recursive doubling with the distances reversed: the farthest partner first, when what is
-// exchanged is shortest.
+// exchanged is shortest; reduce-scatter the same way back, the nearest first, and allreduce as both.
 //
 // Idea: on a torus whose lengths are powers of two the partners are half an axis away in x, y, z, then a quarter in x,
 //   y, z, ..., at last 1. What a rank holds is one range of blocks throughout if its bit of the first exchange is the
 //   lowest one of its place in the array. So each rank first sends its *input* to the rank whose place is its own
 //   number: then everything lands in rank order, with no move at the end.
 // Wins: long blocks on large tori: 7/6 n P beta, where nearest-first takes 5/24 n P^(4/3) beta.
-// Cost: (log2 P + 1) alpha + (7/6) n P beta on a cube; the 1 is the shuffle.
+// Cost: (log2 P + 1) alpha + (7/6) n P beta on a cube; the 1 is the shuffle, which an allreduce does without.
 // Special cases: lengths that are powers of two only: at another length the ranges would not close, and folding a
 //   whole plane into its neighbours would double the load of their links. Axes that are used up are left out, so that
 //   boxes of unequal powers of two are covered.
@@ -68,15 +68,20 @@ Result<Schedule> recipe(const Collective& c, const RankSpace& space, const Param
 
 } // namespace
 
-Rows allgather_non_minimal_rows() {
+Rows non_minimal_rows() {
   Variant v;
-  v.kind = CollectiveKind::allgather;
   v.name = "non_minimal";
-  v.summary = "recursive doubling with the farthest partner first, and the input shuffled before";
-  v.cost = "(log₂P + 1)α + (7/6)nPβ on a cube";
+  v.summary =
+      "recursive doubling with the partner that is exchanged least with the farthest, in rank order by a shuffle";
   v.reference = "Sack, Gropp, PPoPP 2012";
+  v.parameters = segment_parameters();
   v.recipe = recipe;
-  return {v};
+  Rows rows = butterfly_rows(v);
+  for (Variant& row : rows)
+    row.cost = row.kind == CollectiveKind::allgather        ? "(log₂P + 1)α + (7/6)nPβ on a cube"
+               : row.kind == CollectiveKind::reduce_scatter ? "(log₂P + 1)α + (7/6)nβ + (1 - 1/P)nγ on a cube"
+                                                            : "2log₂P·α + (7/3)nβ + (1 - 1/P)nγ on a cube";
+  return rows;
 }
 
 } // namespace kumihimo
