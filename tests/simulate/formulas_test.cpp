@@ -72,7 +72,7 @@ TEST(Formulas, LargeTori) {
 TEST(Formulas, AReduceScatterTakesAsLongAsItsAllgather) {
   for (const std::string_view name : {"non_minimal", "bucket", "rotated_rings"})
     for (const std::int64_t p : {4, 8})
-      EXPECT_NEAR(seconds_of(name, p, CollectiveKind::reduce_scatter) / seconds_of(name, p), 1, 0.02)
+      EXPECT_NEAR(seconds_of(name, p, CollectiveKind::reduce_scatter) / seconds_of(name, p), 1, 0.04)
           << name << " " << p;
 }
 
