@@ -14,6 +14,7 @@ import queue
 import re
 import signal
 import subprocess
+import sys
 import threading
 import time
 import uuid
@@ -132,17 +133,25 @@ def ending_by_signal() -> Iterator[None]:
 
 @contextlib.contextmanager
 def deaf() -> Iterator[None]:
-    """Ends what it began whatever signal comes: a second Ctrl-C must not leave processes behind."""
+    """Ends what it began whatever signal comes, which counts from then on: a second Ctrl-C must not leave processes
+    behind, and a first one must not be lost."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
+    came: list[int] = []
+    already = isinstance(sys.exc_info()[1], (KeyboardInterrupt, SystemExit))  # on the way out by the first one
+    before = {}
+    for number in numbers:  # what is ignored stays so
+        heard = signal.getsignal(number) is not signal.SIG_IGN
+        before[number] = signal.signal(number, (lambda n, _: came.append(n)) if heard else signal.SIG_IGN)
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+        if came and not already:
+            signal.raise_signal(came[0])
 
 
 PATIENCE = 2.0  # seconds without a word, after which the launcher is looked after

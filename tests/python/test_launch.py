@@ -118,6 +118,21 @@ def test_a_second_ctrl_c_does_not_stop_the_clean_up(installation, tmp_path):
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+def test_a_signal_while_a_job_is_ended_counts_afterwards_and_once():
+    ended = []
+    with pytest.raises(KeyboardInterrupt), launch.deaf():
+        os.kill(os.getpid(), signal.SIGINT)
+        ended.append("whole")
+    try:
+        raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        with launch.deaf():
+            os.kill(os.getpid(), signal.SIGINT)
+            ended.append("again")
+    assert ended == ["whole", "again"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
 def test_a_signal_ends_it_unless_it_is_ignored(installation, tmp_path, number):
     """As nohup has it ignored."""
