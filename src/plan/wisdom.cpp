@@ -203,8 +203,13 @@ const Choice* choice_for_own_counts(std::span<const Choice> choices) {
 }
 
 Result<Wisdom> Wisdom::parse(std::string_view text, const Registry& registry, const Here& here, Found found) {
-  const Json file = Json::parse(text, nullptr, false);
-  if (file.is_discarded() || !file.is_object())
+  bool too_deep = false; // whose end would take the stack, level by level
+  const auto shallow = [&](int depth, Json::parse_event_t, const Json&) {
+    too_deep |= depth > 16;
+    return depth <= 16;
+  };
+  const Json file = Json::parse(text, shallow, false);
+  if (too_deep || file.is_discarded() || !file.is_object())
     return bad_input("a wisdom file (JSON, as kumihimo tune writes it)", "text that is not whole JSON", "tune again");
   const Result<std::int64_t> version = number(file, "kumihimo_wisdom", 0, "the wisdom file");
   if (!version) return version.error();

@@ -240,6 +240,9 @@ TEST(Wisdom, OtherThingsThanFilesOfWisdomAreRefused) {
        {"[]", "3", "null", "{}", R"({"kumihimo_wisdom": 1})", R"({"kumihimo_wisdom": 1, "choices": 1})",
         R"({"kumihimo_wisdom": 1, "machine": 5, "choices": []})", "\xff\xfe", "{\"a\": \"\xff\"}"})
     EXPECT_FALSE(Wisdom::parse(text, registry, here).ok()) << text;
+  const std::string deep =
+      R"({"kumihimo_wisdom": 1, "choices": )" + std::string(100'000, '[') + std::string(100'000, ']') + "}";
+  EXPECT_NE(complaint(deep).find("a wisdom file"), std::string::npos) << "and it does not end the process";
 }
 
 TEST(Wisdom, DifferentFilesHaveDifferentHashes) {
