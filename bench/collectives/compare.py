@@ -72,7 +72,13 @@ class Part:
 
 PARTS = {
     "allreduce": Part(
-        ROWS[:1], (("openmpi", 2), ("openmpi", 4), ("mpich", 2)), "8..64MiB", 1.05, 1.3, 1.0, by_interval=True
+        (Row("allreduce", "allreduce"),),
+        (("openmpi", 2), ("openmpi", 4), ("mpich", 2)),
+        "8..64MiB",
+        1.05,
+        1.3,
+        1.0,
+        by_interval=True,
     ),
     "collectives": Part(
         ROWS,
@@ -169,7 +175,7 @@ def goals(found: dict, part: Part) -> list[dict]:
     """What was aimed at, and what came out. A barrier has no size, and so no goal but the mean."""
     figure, words = ("ratio_high", "upper end of the ratio's interval") if part.by_interval else ("ratio", "ratio")
     worst = {
-        large: [r[figure] for r in found["results"] if r["bytes"] and (r["bytes"] >= LARGE) == large]
+        large: [r[figure] for r in found["results"] if r["asked_bytes"] and (r["asked_bytes"] >= LARGE) == large]
         for large in (False, True)
     }
     rows = [
@@ -205,7 +211,7 @@ def as_markdown(found: dict, command: str) -> str:
     for table in found["tables"]:
         worst = max(table["results"], key=lambda r: r["ratio"])
         mean = f"{table['geometric_mean']:.2f}"
-        lines.append(f"| {table['collective']} | {mean} | {worst['ratio']:.2f} | {text_of(worst['bytes'])} |")
+        lines.append(f"| {table['collective']} | {mean} | {worst['ratio']:.2f} | {text_of(worst['asked_bytes'])} |")
     for table in found["tables"]:
         lines += ["", *table_lines(table)]
     return "\n".join([*lines, ""])
@@ -222,8 +228,11 @@ def table_lines(table: dict) -> list[str]:
     for r in table["results"]:
         name = f"{r['algorithm']} {formats.parameters_text(r)}".strip()
         bound = seconds_text(r["bound_seconds"]) if r["bound_seconds"] else ""
+        length = text_of(r["asked_bytes"])
+        if r["bytes"] != r["asked_bytes"]:
+            length += f" (mean {text_of(r['bytes'])})"
         lines.append(
-            f"| {text_of(r['bytes'])} | {name} | {seconds_text(r['seconds'])} | {seconds_text(r['library_seconds'])} "
+            f"| {length} | {name} | {seconds_text(r['seconds'])} | {seconds_text(r['library_seconds'])} "
             f"| {r['ratio']:.2f} | {r['ratio_low']:.2f}..{r['ratio_high']:.2f} | {seconds_text(r['first_seconds'])} "
             f"| {bound} |"
         )

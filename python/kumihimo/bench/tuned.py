@@ -69,7 +69,8 @@ def run_tuned(
     options: dict | None = None,
     **rest,
 ) -> dict:
-    """Choose for every size, then measure the choices: {results, geometric_mean, launches, about, notes}."""
+    """Choose for every size, then measure the choices: {results, geometric_mean, launches, about, notes}. Each result
+    has its asked_bytes: of irregular blocks `bytes` is the mean."""
     tuning = Tuning(Case(collective, "", **rest), ranks, sizes_of(collective, sizes), installation)
     tuning.effort = effort or tuning.effort
     tuning.step = step or tuning.step
@@ -79,7 +80,10 @@ def run_tuned(
     for number in range(tuning.effort.launches):
         tuning.step(f"launch {number + 1} of {tuning.effort.launches}")
         runs.append(measure(tuning, chosen, tuning.effort.case_seconds))
-    return joined(runs)
+    found = joined(runs)
+    for case, result in zip(chosen, found["results"]):
+        result["asked_bytes"] = asked_bytes(case, result)
+    return found
 
 
 # --- training

@@ -102,10 +102,8 @@ def command(
         given = f"--{next(iter(parameters)).replace('_', '-')}"
         raise BadInput("no parameters beside --algorithm auto, which chooses them", given, "name an algorithm")
     if questions.is_listed(counts) and algorithm == AUTO:
-        raise BadInput(
-            *("no list of --counts beside --algorithm auto, which chooses for lengths", counts),
-            "name an algorithm, or --counts random:1",
-        )
+        expected = "no list of --counts beside --algorithm auto, which chooses for lengths"
+        raise BadInput(expected, counts, "name an algorithm, or --counts random:1")
     place = launched.place()
     asked = Asked(
         case=bench.Case(
