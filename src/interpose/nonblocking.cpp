@@ -209,13 +209,13 @@ Nonblocking::Operation* Nonblocking::next_done() {
 }
 
 void Nonblocking::complete(mpi::Handle request, bool failed) {
+  if (failed) { // first: it must be in one of them, or another thread would take its failure for the library's
+    const Lock lock(failed_mutex_);
+    failed_.insert(request);
+  }
   {
     const Lock lock(mutex_);
     by_request_.erase(request);
-  }
-  if (failed) {
-    const Lock lock(failed_mutex_);
-    failed_.insert(request);
   }
   library_.call.Grequest_complete(request); // after which the operation may be gone
   if (!failed) requests_.fetch_sub(1, std::memory_order_release);
