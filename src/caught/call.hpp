@@ -190,4 +190,6 @@ class Call {
 bool is_wide_if_large(Role role);
 bool is_always_wide(Role role);
 
+inline bool begins_mpi(const Call& call) { return call.name == Name::Init || call.name == Name::Init_thread; }
+
 } // namespace kumihimo::caught

@@ -2,8 +2,9 @@
 // waits move what is under way, and the ends of communicators and of MPI are ours, too.
 #include "caught/hooks.hpp"
 #include "caught/next.hpp"
+#include "caught/roll_call.hpp"
 #include "interpose/calls.hpp"
-#include "interpose/roll_call.hpp"
+#include "interpose/session.hpp"
 #include "interpose/tally.hpp"
 #include "interpose/told.hpp"
 #include "interpose/watchdog.hpp"
@@ -184,8 +185,6 @@ void poke(Call& call, Nonblocking& under_way) {
   expect_failure(call, under_way, names_them ? requests_of(call) : std::vector<Handle>{});
 }
 
-bool begins_mpi(const Call& call) { return call.name == Name::Init || call.name == Name::Init_thread; }
-
 void end_expecting(const Call& call) { delete reinterpret_cast<Told*>(call.notes[0]); }
 
 std::optional<int> answered(Call& call) {
@@ -221,7 +220,7 @@ std::optional<int> answered(Call& call) {
 
 std::optional<int> answer(Call& call) {
   if (call.kind() == Kind::environment) begin_watch();
-  if (begins_mpi(call)) RollCall::enter();
+  if (begins_mpi(call)) RollCall::enter(interpose::object_name);
   Watchdog::enter(call);
   const std::optional<int> code = answered(call);
   if (code) Watchdog::leave();

@@ -2,9 +2,9 @@
 
 #include "base/hash.hpp"
 #include "caught/passing.hpp"
+#include "caught/roll_call.hpp"
 #include "execute/mpi/split.hpp"
 #include "interpose/completion.hpp"
-#include "interpose/roll_call.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -105,7 +105,7 @@ Session::Session(mpi::Library library)
   }
   hash_ = mixed(mixed(hash_of(version), hash_of(settings_.shape)), wisdom_.hash());
   hash_ = mixed(hash_, static_cast<std::uint64_t>(reproducible_));
-  RollCall::enter(); // where MPI_Init was not caught
+  caught::RollCall::enter(object_name); // where MPI_Init was not caught
   Watchdog::know(library_);
   if (settings_.timeout_seconds > 0) Watchdog::begin(settings_.timeout_seconds);
   library_.call.Comm_create_keyval(&copied, &deleted, &keyval_, this);
@@ -168,7 +168,7 @@ Communicator* Session::communicator(mpi::Handle handle) {
 // Told by who finds it: rank 0 may be the one that is missed.
 bool Session::everyone_is_here() {
   std::int32_t missed = 0;
-  const bool here = RollCall::everyone_is_here(missed);
+  const bool here = caught::RollCall::everyone_is_here(object_name, missed);
   if (missed > 0)
     say(fmt::format("our object in all processes of this node, found {} without it (does a wrapper clear LD_PRELOAD?); "
                     "all calls are the library's",

@@ -16,11 +16,14 @@
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 namespace kumihimo::interpose {
+
+inline constexpr std::string_view object_name = "interposer"; // for caught::RollCall
 
 class Session {
  public:

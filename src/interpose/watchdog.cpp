@@ -1,6 +1,6 @@
 #include "interpose/watchdog.hpp"
 
-#include "interpose/roll_call.hpp"
+#include "caught/roll_call.hpp"
 #include "interpose/signals.hpp"
 
 #include <fmt/format.h>
@@ -151,7 +151,7 @@ void Watchdog::end(const std::string& what, double seconds) {
                "whether all ranks still run, or give a longer --timeout\n",
                whose.c_str(), what.c_str(), seconds);
   std::this_thread::sleep_for(for_words);
-  RollCall::abandon();
+  caught::RollCall::abandon();
   if (library) library->call.Abort(library->constants.comm_world, 1);
   _exit(1);
 }

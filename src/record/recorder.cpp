@@ -1,6 +1,7 @@
 #include "record/recorder.hpp"
 
 #include "caught/fortran.hpp"
+#include "caught/roll_call.hpp"
 #include "record/python_frames.hpp"
 #include "record/sampling.hpp"
 
@@ -97,6 +98,17 @@ Recorder* Recorder::current() {
   if (!library) {
     unknown = true;
     std::fprintf(stderr, "kumihimo: %s; nothing is recorded\n", library.error().sentence().c_str());
+    return nullptr;
+  }
+  // Else calls of ours over the program's communicators would meet the program's own on the others.
+  std::int32_t missed = 0;
+  if (!caught::RollCall::everyone_is_here(object_name, missed)) {
+    unknown = true;
+    if (missed > 0)
+      std::fprintf(stderr,
+                   "kumihimo: our object in all processes of this node, found %d without it (does a wrapper clear "
+                   "LD_PRELOAD?); nothing is recorded\n",
+                   missed);
     return nullptr;
   }
   made = recorder = new Recorder(std::move(*library)); // lives as long as the process

@@ -18,9 +18,12 @@
 
 #include <atomic>
 #include <mutex>
+#include <string_view>
 #include <unordered_map>
 
 namespace kumihimo::record {
+
+inline constexpr std::string_view object_name = "recorder"; // for caught::RollCall
 
 class Recorder {
  public:

@@ -1,5 +1,6 @@
 // The object that `kumihimo record` has loaded before a program's MPI library.
 #include "caught/hooks.hpp"
+#include "caught/roll_call.hpp"
 #include "record/recorder.hpp"
 
 namespace kumihimo::caught {
@@ -7,6 +8,7 @@ namespace kumihimo::caught {
 // Those that only set or end attributes are in the table for what runs within them, and are in no profile.
 void before(Call& call) {
   if (call.kind() == Kind::attribute) return;
+  if (begins_mpi(call)) RollCall::enter(record::object_name);
   if (record::Recorder* const recorder = record::Recorder::current()) recorder->before(call);
   call.notes[0] = static_cast<Word>(record::Clock::now_ns());
 }

@@ -394,6 +394,18 @@ def regions(arguments):
         equal(profile.calls(rank, "MPI_Barrier"), 3, "calls while recording was not off")
 
 
+def lost(arguments):
+    """A wrapper clears LD_PRELOAD for one rank, whichever: the program runs as without us, and one sentence says it."""
+    _, family, ranks, recorder, program, launcher = arguments
+    for rank in range(ranks):
+        clears = f'test "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = {rank} && unset LD_PRELOAD; exec "$@"'
+        with tempfile.TemporaryDirectory() as name:
+            ended = launch(Path(name), family, ranks, recorder, ["sh", "-c", clears, "sh", *program], launcher)
+            equal(ended.returncode, 0, f"exit status; {ended.stdout}{ended.stderr}")
+            equal(ended.stderr.count("our object in all processes of this node, found 1 without it"), 1, "sentences")
+            equal(list(Path(name).iterdir()), [], "files")
+
+
 def composed(arguments):
     """With the interposer after the recorder: it runs the calls, and they are recorded all the same."""
     case, family, ranks, recorder, program, launcher = arguments
@@ -520,6 +532,7 @@ CASES = {
         many,
         unfinished,
         aborted,
+        lost,
         threads,
         leaving,
         endless,

@@ -1,4 +1,4 @@
-#include "interpose/roll_call.hpp"
+#include "caught/roll_call.hpp"
 
 #include "base/hash.hpp"
 
@@ -18,7 +18,7 @@
 #include <mutex>
 #include <thread>
 
-namespace kumihimo::interpose {
+namespace kumihimo::caught {
 namespace {
 
 // For processes that enter MPI_Init after others have left it, which no library lets happen that we know.
@@ -146,17 +146,17 @@ bool RollCall::decide(std::chrono::milliseconds how_long) {
   }
 }
 
-void RollCall::enter() {
-  std::call_once(of_process().entered, [] {
-    if (const std::optional<PlaceOnNode> place = place_on_node())
+void RollCall::enter(std::string_view object) {
+  std::call_once(of_process().entered, [&] {
+    if (std::optional<PlaceOnNode> place = place_on_node()) {
+      place->job += fmt::format(" {}", object);
       of_process().roll = std::make_unique<RollCall>(*place);
-    else
+    } else
       of_process().all_are_here = true;
   });
 }
 
 void RollCall::leave() {
-  enter();
   OfProcess& m = of_process();
   const std::lock_guard lock(m.mutex);
   if (!m.roll || m.all_are_here) return;
@@ -170,7 +170,8 @@ void RollCall::abandon() {
   if (lock && m.roll) unlink(m.roll->path_.c_str());
 }
 
-bool RollCall::everyone_is_here(std::int32_t& missed) {
+bool RollCall::everyone_is_here(std::string_view object, std::int32_t& missed) {
+  enter(object);
   leave();
   OfProcess& m = of_process();
   const std::lock_guard lock(m.mutex);
@@ -183,4 +184,4 @@ bool RollCall::everyone_is_here(std::int32_t& missed) {
   return *m.all_are_here;
 }
 
-} // namespace kumihimo::interpose
+} // namespace kumihimo::caught

@@ -1,4 +1,4 @@
-#include "interpose/roll_call.hpp"
+#include "caught/roll_call.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-namespace kumihimo::interpose {
+namespace kumihimo::caught {
 namespace {
 
 using std::chrono::milliseconds;
@@ -157,4 +157,4 @@ TEST_F(Environment, NamesAJobOfHydraByTheProcessBehindItsSocket) {
 }
 
 } // namespace
-} // namespace kumihimo::interpose
+} // namespace kumihimo::caught

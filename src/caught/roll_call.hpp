@@ -17,8 +17,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
-namespace kumihimo::interpose {
+namespace kumihimo::caught {
 
 // A process of a job, among those of its node.
 struct PlaceOnNode {
@@ -46,13 +47,13 @@ class RollCall {
   std::int32_t missed() const { return missed_; }
   const std::string& path() const { return path_; }
 
-  // Of this process, once: as it enters MPI_Init, and as it leaves it.
-  static void enter();
+  // Of this process, once: as it enters MPI_Init, and as it leaves it. `object`: which of ours, since each has a list.
+  static void enter(std::string_view object);
   static void leave();
   // Before the process ends within MPI_Init: nobody decides any more, and the list must not stay.
   static void abandon();
-  // Before anything is agreed on. `missed`: as above, at the first call.
-  static bool everyone_is_here(std::int32_t& missed);
+  // Before anything is agreed on; entered if it was not yet. `missed`: as above, at the first call.
+  static bool everyone_is_here(std::string_view object, std::int32_t& missed);
 
  private:
   enum class Verdict : std::uint32_t { none, complete, incomplete };
@@ -70,4 +71,4 @@ class RollCall {
   std::int32_t missed_ = 0;
 };
 
-} // namespace kumihimo::interpose
+} // namespace kumihimo::caught
