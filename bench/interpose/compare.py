@@ -60,9 +60,10 @@ def main() -> int:
     parser.add_argument("--tune", type=int, default=300, metavar="SECONDS")
     parser.add_argument("--output", type=Path, default=Path(__file__).resolve().parents[1] / "results/interpose.md")
     arguments = parser.parse_args()
+    command = f"bench/interpose/compare.py --launches {arguments.launches} --tune {arguments.tune}"
     lines = [
         f"# What an unmodified program pays\n\n{processor()}, {date.today()}, {os.cpu_count()} processors, "
-        f"{arguments.launches} launches of each, by turns\n\n    bench/run interpose\n"
+        f"{arguments.launches} launches of each, by turns\n\n    {command}\n"
     ]
     with tempfile.TemporaryDirectory(prefix="kumihimo-") as folder:
         for family in ("openmpi", "mpich"):
