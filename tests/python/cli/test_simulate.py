@@ -70,7 +70,7 @@ def test_all_lists_each_algorithm_once_and_says_what_does_not_fit(kumihimo):
     assert len(names) == len(set(names)) >= 10
     assert {r["algorithm"] for r in told["results"] if r["apart"]} >= {"trinaryx6", "trinaryx3_overlap", "bucket"}
     refused = [n["algorithm"] for n in told["not_applicable"]]
-    assert refused == ["trinary_mesh", "offloaded", "swing", "bine", "hierarchical"]
+    assert refused == ["trinary_mesh", "non_minimal", "offloaded", "swing", "bine", "hierarchical"]
     assert told["not_applicable"][0]["reason"]
 
 
