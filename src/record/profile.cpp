@@ -109,7 +109,7 @@ json region_of(const Regions::Identity& identity, const Region& region) {
               {"max_seconds", seconds(region.longest_ns)},
               {"mpi_seconds", seconds(region.mpi_ns)},
               {"unended", region.unended},
-              {"counters", values_of(region.counters, {})}};
+              {"counters", region.passages > 0 ? values_of(region.counters, {}) : json::object()}}; // of whole passages
   if (!identity.second.empty()) object["expectation"] = identity.second;
   return object;
 }

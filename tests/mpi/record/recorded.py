@@ -462,6 +462,7 @@ def left(arguments):
         check(profile.ranks, "what some ranks knew")
         for part in profile.ranks.values():
             equal([r["unended"] for r in part["regions"]], [1, 1], "regions without end")
+            equal([r["counters"] for r in part["regions"] if r["passages"] == 0], [{}, {}], "counters of no passage")
 
 
 def between(arguments):
