@@ -15,7 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 namespace kumihimo {
@@ -34,11 +36,13 @@ std::string predict(const Variant& variant, const Machine& machine) {
   if (!schedule) return "- " + schedule.error().sentence();
   const auto p = simulate(*schedule, machine);
   if (!p) return (p.error().kind == Error::Kind::not_applicable ? "- " : "! ") + p.error().sentence();
-  const std::string share = !p->sampled
-                                ? "exact sum"
-                                : fmt::format("{} of {} rounds, ±{:.1f} %", p->sampled->rounds, p->sampled->of,
-                                              50 * (p->sampled->high.value - p->sampled->low.value) / p->seconds.value);
-  return fmt::format("+ {:.4g} s | {}", p->seconds.value, share);
+  std::string share = "every round", doubts = p->accuracy;
+  if (p->sampled) {
+    doubts = doubts.substr(doubts.find(p->sampled->leaves_out)); // what is before it stands in the column beside
+    share = fmt::format("{} samples of {} of {} rounds, ±{:.1f} %", p->sampled->samples, p->sampled->rounds,
+                        p->sampled->of, 100 * (p->sampled->high.value / p->seconds.value - 1));
+  }
+  return fmt::format("+ {:.4g} s | {} | {}", p->seconds.value, share, doubts);
 }
 
 void limit_memory(std::int64_t mib) {
@@ -68,25 +72,33 @@ std::string read_all(int from) {
   return text;
 }
 
+bool could_not(std::string_view call) {
+  fmt::print(stderr, "{}: {}\n", call, std::strerror(errno));
+  return false;
+}
+
 // Whether it was predicted, or does not fit this machine.
 bool measure(const Variant& variant, const Machine& machine, std::int64_t most_mib) {
   int ends[2];
-  if (pipe(ends) != 0) return false;
+  if (pipe(ends) != 0) return could_not("pipe");
   const pid_t child = fork();
+  if (child == -1) return close(ends[0]), close(ends[1]), could_not("fork");
   if (child == 0) be_a_row(variant, machine, most_mib, ends[1]);
   close(ends[1]);
   std::string said = read_all(ends[0]);
   close(ends[0]);
   int status = 0;
   rusage usage{};
-  wait4(child, &status, 0, &usage);
+  while (wait4(child, &status, 0, &usage) == -1)
+    if (errno != EINTR) return could_not("wait4");
   const double took = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
   const std::string name = fmt::format("{} {}", name_of(variant.kind), variant.name);
-  if (said.empty()) said = fmt::format("! ended by signal {}", WTERMSIG(status));
+  if (said.empty())
+    said = WIFSIGNALED(status) ? fmt::format("! ended by signal {}", WTERMSIG(status)) : "! ended without an answer";
   if (said[0] == '+')
     fmt::print("| {} | {:.1f} s | {} MiB | {} |\n", name, took, usage.ru_maxrss >> 10, said.substr(2));
   else
-    fmt::print("| {} | {:.1f} s | {} MiB | {} | |\n", name, took, usage.ru_maxrss >> 10, said.substr(2));
+    fmt::print("| {} | {:.1f} s | {} MiB | {} | | |\n", name, took, usage.ru_maxrss >> 10, said.substr(2));
   std::fflush(stdout);
   return said[0] != '!';
 }
@@ -104,7 +116,7 @@ int run(int argc, char** argv) {
     fmt::print(stderr, "{}\n", machine.error().sentence());
     return 2;
   }
-  fmt::print("| row | processor time | memory | predicted | by |\n|---|---:|---:|---:|---|\n");
+  fmt::print("| row | processor time | memory | predicted | by | to be doubted |\n|---|---:|---:|---:|---|---|\n");
   bool well = true;
   for (const Variant& variant : Registry::standard().variants()) {
     if (argc > 3 && name_of(variant.kind) != argv[3]) continue;

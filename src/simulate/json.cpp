@@ -38,11 +38,13 @@ std::string to_json(const Prediction& p) {
   if (p.sampled) j["links_waiting_share"] = nullptr;
   j["sampled"] = nullptr;
   if (p.sampled)
-    j["sampled"] = {{"rounds", p.sampled->rounds},
+    j["sampled"] = {{"samples", p.sampled->samples},
+                    {"rounds", p.sampled->rounds},
                     {"of", p.sampled->of},
                     {"seed", p.sampled->seed},
                     {"seconds_low", p.sampled->low.value},
-                    {"seconds_high", p.sampled->high.value}};
+                    {"seconds_high", p.sampled->high.value},
+                    {"leaves_out", p.sampled->leaves_out}};
   if (!p.link_bytes.empty()) j["link_bytes"] = p.link_bytes;
   return j.dump();
 }

@@ -35,12 +35,14 @@ struct Phase {
   Seconds communication() const { return {seconds.value - compute.value}; } // not hidden behind computing
 };
 
-// Of a loop that was too long to be walked: so many of its iterations were, drawn by this seed, and the 95 % interval
-// of the time that all would take.
+// Of loops that were too long to be walked: how many samples, drawn by this seed, of so many of all their rounds, and
+// the 95 % interval of the mean of samples of that size, not below the bound. That mean is not the time of all rounds:
+// `leaves_out` says what is between them.
 struct Sampled {
-  std::int64_t rounds = 0, of = 0;
+  std::int64_t samples = 0, rounds = 0, of = 0; // `rounds`: of one sample
   std::uint64_t seed = 0;
   Seconds low, high;
+  std::string leaves_out;
 };
 
 struct Prediction {

@@ -1,11 +1,13 @@
 #include "simulate/flow/flow.hpp"
 
+#include "simulate/bound/bound.hpp"
 #include "simulate/flow/sampled.hpp"
 #include "simulate/flow/steady.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace kumihimo::simulation {
 
@@ -200,20 +202,28 @@ double steps_at_once(const Compiled& compiled, const FlatNode& node) {
 // About 4 GiB at 250 bytes each, their messages and the links of these included.
 constexpr double most_steps_at_once = 16e6;
 
-// Before so many rounds are begun at once that no memory holds them.
-Status can_be_held(const Compiled& compiled) {
-  double sum = 0;
+// Before so many rounds are begun at once that no memory holds them. Lanes of different phases never run at once.
+Status can_be_held(const Compiled& compiled, bool every_round) {
+  std::vector<double> sums(static_cast<std::size_t>(compiled.phases.count()));
   for (const Instance& instance : compiled.instances) {
     double most = 0;
     for (std::uint32_t n = instance.first_node; n < instance.first_node + instance.nodes; ++n)
       most = std::max(most, steps_at_once(compiled, compiled.nodes[n]));
-    sum += most;
+    sums[static_cast<std::size_t>(compiled.lanes[instance.lane].phase)] += most;
   }
-  if (sum <= most_steps_at_once) return Nothing{};
+  const double largest = sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());
+  if (largest <= most_steps_at_once) return Nothing{};
   return bad_input(
       fmt::format("expected a walk of at most {:.0f} million steps in flight at once", most_steps_at_once / 1e6),
-      fmt::format("{:.0f} million", sum / 1e6),
-      "let a sample of the rounds stand for all, have fewer messages at once (throttle), or fewer ranks");
+      fmt::format("{:.0f} million", largest / 1e6),
+      fmt::format("{}have fewer messages at once (throttle), or fewer ranks",
+                  every_round ? "let a sample of the rounds stand for all, " : ""));
+}
+
+Seconds highest_bound(const Schedule& schedule, const Network& network) {
+  Prediction p;
+  p.bounds = lower_bounds(schedule.collective, network);
+  return p.bound();
 }
 
 } // namespace
@@ -223,12 +233,14 @@ Result<Prediction> predict_flow(const Schedule& schedule, const Network& network
   if (!compiled) return compiled.error();
   if (Status can = network.can_offload(schedule.collective, compiled->offloaded); !can) return can.error();
   const auto walked = [&](const Compiled& c) -> Result<Prediction> {
-    if (Status can = can_be_held(c); !can) return can.error();
+    if (Status can = can_be_held(c, std::isinf(most_steps)); !can) return can.error();
     return walk(c, network);
   };
-  if (const Sampling sampling = plan_sampling(*compiled, most_steps); !sampling.loops.empty())
-    return predict_sampled(*compiled, sampling, walked);
-  return walked(*compiled);
+  const Sampling sampling = plan_sampling(*compiled, most_steps);
+  if (sampling.loops.empty()) return walked(*compiled);
+  auto p = predict_sampled(*compiled, sampling, highest_bound(schedule, network), walked);
+  if (p) p->limiting = limiting(network, *p); // of all samples
+  return p;
 }
 
 } // namespace kumihimo::simulation

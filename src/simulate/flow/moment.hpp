@@ -24,6 +24,15 @@ struct Moment {
     m.seconds = m.entered = seconds;
     return m;
   }
+  // Not after `t`: all parts as much smaller as the time is.
+  Moment shortened(double t) const {
+    if (t >= seconds) return *this;
+    const double share = t / seconds;
+    Moment m = *this;
+    for (double* const part : {&m.seconds, &m.transfer, &m.reduction, &m.steady, &m.doubt, &m.crowding, &m.flight})
+      *part *= share;
+    return m;
+  }
   Moment plus_transfer(double t) const { return plus(t, t, 0, 0); }
   Moment plus_reduction(double t) const { return plus(t, 0, t, 0); }
   Moment plus_steady(double t) const { return plus(t, 0, 0, t); }

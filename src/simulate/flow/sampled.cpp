@@ -54,12 +54,14 @@ std::map<std::pair<std::int32_t, std::int32_t>, SampledLoop> long_loops(const Co
 }
 
 // `share` of the iterations is affordable.
-void choose_size(SampledLoop& loop, double share, std::int64_t least) {
+void choose_size(SampledLoop& loop, double share, const Effort& effort) {
   const auto affordable = static_cast<std::int64_t>(share * static_cast<double>(loop.iterations));
-  const std::int64_t wanted = std::clamp(affordable, least, loop.iterations / 2);
+  const std::int64_t wanted = std::clamp(affordable, effort.least, loop.iterations / 2);
   // Of iterations in flight at once neighbours meet; of all of them, all.
   loop.run = loop.in_flight > 1 && 2 * loop.in_flight <= wanted ? 2 * loop.in_flight : 1;
   loop.strata = wanted / loop.run;
+  if (effort.mirrored && loop.run > 1 && loop.strata % 2 != 0) // the middle would cut a run in two
+    loop.run = 1, loop.strata = wanted;
 }
 
 double steps_of_all(const std::vector<SampledLoop>& loops) {
@@ -80,7 +82,7 @@ Sampling plan_with(const Effort& effort, const Compiled& compiled, double most_s
   const double share = std::max(0.0, (most_steps / samples - others) / std::max(1.0, of_loops));
   double walked = samples * others;
   for (SampledLoop& loop : s.loops) {
-    choose_size(loop, share, effort.least);
+    choose_size(loop, share, effort);
     walked += samples * loop.steps * static_cast<double>(loop.walked());
   }
   if (walked > worth_it * compiled.iterated_steps) s.loops.clear();
@@ -147,18 +149,26 @@ double half_width(const Sampling& sampling, const std::vector<double>& seconds, 
   return sampling.quantile * std::sqrt(squares / (n - 1) / n);
 }
 
-// What the interval leaves out. tests/simulate/sampled_test.cpp holds alltoall linear to it, with 4 messages in flight
-// and with all, two_phase, three_phase and paced.
+// tests/simulate/sampled_test.cpp holds alltoall linear to it, with 4 messages in flight and with all, two_phase,
+// three_phase, paced, and pairwise.
 std::string beyond_the_interval(const Sampling& sampling) {
   if (std::any_of(sampling.loops.begin(), sampling.loops.end(), [](const auto& loop) { return loop.in_flight > 1; }))
-    return " (of rounds that run at once other ones meet than in the loop: up to a third off)";
-  if (sampling.mirrored) return " (other rounds of lanes beside each other meet than in the whole: up to a fifth off)";
-  return {};
+    return "other rounds meet than in the loop: up to a third off where all were walked, on at most 2,912 ranks";
+  if (sampling.mirrored)
+    return "other rounds of lanes beside each other meet: up to a fifth off where all were walked, on 1,440 ranks";
+  return "the slowest rank of few rounds is slower than that of all: rather too long";
 }
 
-std::string text_of(const Sampled& told, const Sampling& sampling) {
-  return fmt::format("{} of {} rounds, drawn with seed {}, stand for all: 95 % interval {:.3g} to {:.3g} s{}",
-                     told.rounds, told.of, told.seed, told.low.value, told.high.value, beyond_the_interval(sampling));
+std::string text_of(const Sampled& told) {
+  return fmt::format("{} samples of {} of {} rounds, drawn with seed {}, stand for all: 95 % interval of such samples' "
+                     "mean {:.3g} to {:.3g} s, without bias: {}",
+                     told.samples, told.rounds, told.of, told.seed, told.low.value, told.high.value, told.leaves_out);
+}
+
+// The largest doubt and the last reason to doubt of any sample are the whole's.
+void keep_doubts(const Prediction& before, Prediction& next) {
+  next.doubtful_sharing = std::max(next.doubtful_sharing, before.doubtful_sharing);
+  if (next.accuracy.empty()) next.accuracy = before.accuracy;
 }
 
 } // namespace
@@ -170,14 +180,16 @@ Sampling plan_sampling(const Compiled& compiled, double most_steps) {
   return {};
 }
 
-Result<Prediction> predict_sampled(Compiled& compiled, const Sampling& sampling,
+Result<Prediction> predict_sampled(Compiled& compiled, const Sampling& sampling, Seconds bound,
                                    const std::function<Result<Prediction>(const Compiled&)>& walk) {
   const std::vector<SampledLoop>& loops = sampling.loops;
   Sampled told;
+  told.samples = sampling.samples;
   told.seed = seed;
+  told.leaves_out = beyond_the_interval(sampling);
   for (std::size_t l = 0; l < loops.size(); ++l) {
     for (const std::uint32_t node : loops[l].nodes) compiled.nodes[node].sample = static_cast<std::int32_t>(l);
-    told.rounds += sampling.samples * loops[l].walked(), told.of += loops[l].iterations;
+    told.rounds += loops[l].walked(), told.of += loops[l].iterations;
   }
   std::mt19937_64 random(seed);
   std::vector<double> mean, seconds;
@@ -192,17 +204,15 @@ Result<Prediction> predict_sampled(Compiled& compiled, const Sampling& sampling,
       mean[at++] += value / static_cast<double>(sampling.samples);
     });
     seconds.push_back(one->seconds.value);
-    one->doubtful_sharing = std::max(one->doubtful_sharing, p.doubtful_sharing);
-    if (one->accuracy.empty()) one->accuracy = p.accuracy;
+    keep_doubts(p, *one);
     p = std::move(*one);
   }
   set_sums(p, mean);
   p.links_waiting_share = 0; // a union over all rounds, of which few were seen
-  const double width = half_width(sampling, seconds, p.seconds.value);
-  told.low = {p.seconds.value - width}, told.high = {p.seconds.value + width};
-  p.sampled = told;
-  const std::string sampled = text_of(told, sampling);
-  p.accuracy = p.accuracy.empty() ? sampled : fmt::format("{}; {}", sampled, p.accuracy);
+  const double all = p.seconds.value, width = half_width(sampling, seconds, all);
+  told.low = {std::min(all, std::max(bound.value, all - width))}, told.high = {all + width};
+  p.accuracy = p.accuracy.empty() ? text_of(told) : fmt::format("{}; in a sample: {}", text_of(told), p.accuracy);
+  p.sampled = std::move(told);
   return p;
 }
 

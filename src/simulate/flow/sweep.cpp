@@ -284,13 +284,14 @@ void Sweep::finish_iteration(std::int32_t f) {
 }
 
 // From the walked iterations of a sampled loop. What is not repeated in it is that one rank came into it later than
-// another: `walked` says when the path that was the slowest came into it.
+// another: `walked` says when the path that was the slowest came into it. If that was another rank's, and earlier than
+// `before`, this rank's parts until then are taken to be as much smaller.
 Moment Sweep::of_all_iterations(const Moment& before, const Moment& walked, const FlatNode& loop) const {
   if (walked.entered < 0) return walked; // nothing but empty steps, or not of this loop
   const Sample& sample = compiled_.samples[loop.sample];
   const double flight = walked.flight * sample.flights;
   const double without = walked.seconds - walked.entered - walked.flight;
-  Moment end = before;
+  Moment end = before.shortened(walked.entered);
   end.seconds = std::max(walked.entered + without * sample.times + flight, walked.seconds);
   end.transfer += walked.transfer * sample.times;
   end.reduction += walked.reduction * sample.times;
