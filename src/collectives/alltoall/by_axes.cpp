@@ -9,8 +9,8 @@
 //   put the axes, or factors of P, in that many groups, and exchange within a group directly.
 // Wins: paced: long blocks on a torus, where unpaced messages disturb each other; the others: short blocks, fewer
 //   messages (2 sqrt P, 3 cbrt P) of more bytes.
-// Cost: paced sum(L - 1) alpha (L + 2 of an even ring) + n P L / 8 beta for the longest axis L, on all links at once;
-//   others k (P^(1/k) - 1) alpha + k P n beta for k phases.
+// Cost: paced sum(L - 1) alpha (L + 2 of even rings of 4 or more) + n P L / 8 beta for the longest axis L, on all links
+//   at once; others k (P^(1/k) - 1) alpha + k P n beta for k phases.
 // Special cases: equal counts alone, since ranks relay others' blocks. paced needs a torus in its own order. Which way
 //   a message goes to the opposite place of an even ring is the network's choice, another one for every second rank,
 //   and loads links unequally; so half of it is sent either way over L/2 - 1 hops, to a rank that sends it over the
@@ -258,7 +258,7 @@ Variant phases_row(std::string name, int phases) {
 
 Rows alltoall_by_axes_rows() {
   Variant v = row("paced", "along one axis of the torus after the other, all at the same distance, paced",
-                  "Σ(L - 1)α (even L: L + 2) + nPL/8·β, longest axis L");
+                  "Σ(L - 1)α (even rings of 4 or more: L + 2) + nPL/8·β, longest axis L");
   v.reference = "Adachi et al., CSRD 28 (2013)";
   v.parameters = {{"trees", "dimensions", "rotations of the axes at once"},
                   {"gap", "distance - 1", "lengths of a message for which a link stays idle after it, in predictions"}};
