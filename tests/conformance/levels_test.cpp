@@ -92,9 +92,15 @@ Case drawn(Draw& draw, const Parts& parts, std::int32_t ranks) {
   return c;
 }
 
+#ifdef KUMIHIMO_EVERY_SEVENTH_PLACE
+constexpr int every = 7;
+#else
+constexpr int every = 1;
+#endif
+
 TEST(Levels, AnyAlgorithmsOnAnyNodesArePutTogether) {
   std::map<CollectiveKind, int> proved, irregular;
-  for (std::uint32_t seed = 1; seed <= 2100; ++seed) {
+  for (std::uint32_t seed = 1; seed <= 2100; seed += every) {
     Draw draw(seed);
     const Parts& parts = all_parts[seed % all_parts.size()];
     std::string nodes;
@@ -115,9 +121,9 @@ TEST(Levels, AnyAlgorithmsOnAnyNodesArePutTogether) {
     irregular[parts.kind] += !c.spread.empty();
     if (HasFailure()) return; // one is enough to read
   }
-  for (const Parts& parts : all_parts) EXPECT_GE(proved[parts.kind], 20) << name_of(parts.kind);
+  for (const Parts& parts : all_parts) EXPECT_GE(proved[parts.kind], 20 / every) << name_of(parts.kind);
   for (const CollectiveKind kind : {allgather, reduce_scatter, alltoall, gather, scatter})
-    EXPECT_GE(irregular[kind], 8) << name_of(kind);
+    EXPECT_GE(irregular[kind], 8 / every) << name_of(kind);
 }
 
 // Leaders exchange one message a pair of groups, which lies in one piece where it is sent from.
