@@ -16,15 +16,14 @@ mpi::Address extent_of(const mpi::Library& library, mpi::Handle type) {
 // Elements at MPI_BOTTOM, by a type of their own from another address on: MPICH's MPI_Pack refuses that one.
 class NotAtBottom {
  public:
-  NotAtBottom(const mpi::Library& library, Elements& all, int& count) : library_(library) {
+  NotAtBottom(const mpi::Library& library, Elements& all) : library_(library) {
     if (all.first) return;
     const mpi::Address there = -elsewhere;
+    const auto count = static_cast<int>(all.count);
     failed_ = library_.call.Type_create_hindexed(1, &count, &there, all.type, &own_);
     is_made_ = failed_ == 0;
     if (is_made_) failed_ = library_.call.Type_commit(&own_);
-    all.first = reinterpret_cast<void*>(elsewhere);
-    all.type = own_;
-    count = 1;
+    all = {reinterpret_cast<void*>(elsewhere), 1, own_};
   }
   ~NotAtBottom() {
     if (is_made_) library_.call.Type_free(&own_);
@@ -60,30 +59,30 @@ Status Packed::each(const Elements& all, std::byte* data, F&& move) const {
   if (all.count == 0 || library_.call.Type_size(all.type, &size) != 0 || size == 0) return Nothing{};
   const std::int64_t most = std::max(1, most_at_once / size);
   for (std::int64_t done = 0; done < all.count; done += most) {
-    auto count = static_cast<int>(std::min(most, all.count - done));
-    const int bytes = count * size;
-    Elements piece = part(library_, all, done, count);
-    const NotAtBottom not_at_bottom(library_, piece, count);
+    Elements piece = part(library_, all, done, std::min(most, all.count - done));
+    const auto bytes = static_cast<int>(piece.count * size);
+    const NotAtBottom not_at_bottom(library_, piece);
     int code = not_at_bottom.failed();
-    if (code == 0) code = move(piece.first, count, piece.type, data + done * size, bytes);
+    if (code == 0) code = move(piece, data + done * size, bytes);
     if (code != 0) return library_.check(code, "MPI_Pack or MPI_Unpack");
   }
   return Nothing{};
 }
 
 Status Packed::pack(const Elements& from, std::byte* data) const {
-  return each(from, data, [&](void* elements, int count, mpi::Handle type, std::byte* packed, int bytes) {
+  return each(from, data, [&](const Elements& piece, std::byte* packed, int bytes) {
     int at = 0;
-    return library_.call.Pack(elements, count, type, packed, bytes, &at, alone_);
+    return library_.call.Pack(piece.first, static_cast<int>(piece.count), piece.type, packed, bytes, &at, alone_);
   });
 }
 
 Status Packed::unpack() const {
   for (const Piece& piece : pieces_)
     if (Status s = each(piece.to, piece.data,
-                        [&](void* elements, int count, mpi::Handle type, std::byte* packed, int bytes) {
+                        [&](const Elements& elements, std::byte* packed, int bytes) {
                           int at = 0;
-                          return library_.call.Unpack(packed, bytes, &at, elements, count, type, alone_);
+                          return library_.call.Unpack(packed, bytes, &at, elements.first,
+                                                      static_cast<int>(elements.count), elements.type, alone_);
                         });
         !s)
       return s;
