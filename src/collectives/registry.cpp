@@ -36,13 +36,6 @@ Schedule local_copy(const Collective& collective) {
   return s;
 }
 
-Status check_positive(std::string_view what, const std::optional<std::int64_t>& value) {
-  if (value && *value < 1)
-    return bad_input(fmt::format("{} must be at least 1", what), fmt::format("{}", *value),
-                     fmt::format("leave {} out for the default", what));
-  return Nothing{};
-}
-
 Status check_question(const Collective& c, const RankSpace& space, const Parameters& p) {
   if (c.ranks < 1) return bad_input("a collective has at least 1 rank", fmt::format("{}", c.ranks));
   if (c.ranks != space.ranks())
@@ -65,12 +58,10 @@ Status check_question(const Collective& c, const RankSpace& space, const Paramet
   if (p.gap && (*p.gap < 0 || *p.gap > most_gap))
     return bad_input(fmt::format("a gap is from 0 to {}", most_gap), fmt::format("{}", *p.gap),
                      "leave gap out for the default");
-  const std::pair<std::string_view, const std::optional<std::int64_t>*> sizes[] = {
-      {"trees", &p.trees},   {"segment_bytes", &p.segment_bytes}, {"segments", &p.segments},
-      {"window", &p.window}, {"throttle", &p.throttle},           {"radix", &p.radix},
-      {"group", &p.group}};
-  for (const auto& [what, value] : sizes)
-    if (Status s = check_positive(what, *value); !s) return s;
+  for (const NumberParameter& q : number_parameters)
+    if (const auto& given = p.*q.value; given && *given < q.least)
+      return bad_input(fmt::format("{} must be at least {}", q.name, q.least), fmt::format("{}", *given),
+                       fmt::format("leave {} out for the default", q.name));
   if (p.segment_bytes && *p.segment_bytes < c.type_bytes)
     return bad_input(fmt::format("a segment holds at least one element, {} bytes", c.type_bytes),
                      fmt::format("{}", *p.segment_bytes), "leave segment_bytes out for the default");
@@ -99,19 +90,14 @@ Result<Schedule> Variant::build(const Collective& collective, const RankSpace& s
   const auto takes = [&](std::string_view parameter) {
     return std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& q) { return q.name == parameter; });
   };
-  // Whoever takes the size of a segment takes their number too.
-  for (const auto& [given, parameter, row] : {std::tuple{p.trees.has_value(), "trees", "trees"},
-                                              {p.segment_bytes.has_value(), "segment_bytes", "segment_bytes"},
-                                              {p.segments.has_value(), "segments", "segment_bytes"},
-                                              {p.window.has_value(), "window", "window"},
-                                              {p.overlap.has_value(), "overlap", "overlap"},
-                                              {p.throttle.has_value(), "throttle", "throttle"},
-                                              {p.radix.has_value(), "radix", "radix"},
-                                              {p.gap.has_value(), "gap", "gap"},
-                                              {p.inner.has_value(), "inner", "inner"},
-                                              {p.outer.has_value(), "outer", "outer"},
-                                              {p.group.has_value(), "group", "group"}})
-    if (given && !takes(row)) return not_applicable(fmt::format("{} has no parameter {}", name, parameter));
+  const auto refused = [&](std::string_view given) {
+    return not_applicable(fmt::format("{} has no parameter {}", name, given));
+  };
+  for (const NumberParameter& q : number_parameters) // whoever takes the size of a segment takes their number too
+    if ((p.*q.value).has_value() && !takes(q.name == "segments" ? "segment_bytes" : q.name)) return refused(q.name);
+  for (const auto& [given, parameter] :
+       {std::pair{p.overlap.has_value(), "overlap"}, {p.inner.has_value(), "inner"}, {p.outer.has_value(), "outer"}})
+    if (given && !takes(parameter)) return refused(parameter);
 
   if (collective.neighbours && collective.in_place)
     return not_applicable("no collective of neighbours has a form in place");

@@ -33,6 +33,18 @@ struct Parameters {
   std::int64_t default_segment_bytes = std::int64_t{1} << 20;
 };
 
+// Those that are whole numbers, by the names that they go by everywhere.
+struct NumberParameter {
+  std::string_view name;
+  std::optional<std::int64_t> Parameters::*value;
+  std::int64_t least = 1;
+};
+inline constexpr NumberParameter number_parameters[] = {
+    {"trees", &Parameters::trees},       {"segment_bytes", &Parameters::segment_bytes},
+    {"segments", &Parameters::segments}, {"window", &Parameters::window},
+    {"throttle", &Parameters::throttle}, {"radix", &Parameters::radix},
+    {"gap", &Parameters::gap, 0},        {"group", &Parameters::group}};
+
 // What a result's bits are promised to be, where an operation rounds, so that another order gives other bits. `verify`
 // tests the first for each schedule; the second is its dataflow: one order for every interleaving; the third is tested
 // for the registry, by comparing the orders on different shapes.

@@ -29,21 +29,11 @@ Result<Parameters> parameters_of(const Json& entry, const std::string& where) {
       (name == "inner" ? p.inner : p.outer) = value.get<std::string>();
       continue;
     }
-    if (name == "gap" && value.is_number_unsigned()) {
-      p.gap = value.get<std::int64_t>();
-      continue;
-    }
-    std::optional<std::int64_t>* const field = name == "trees"           ? &p.trees
-                                               : name == "segment_bytes" ? &p.segment_bytes
-                                               : name == "segments"      ? &p.segments
-                                               : name == "window"        ? &p.window
-                                               : name == "throttle"      ? &p.throttle
-                                               : name == "radix"         ? &p.radix
-                                               : name == "group"         ? &p.group
-                                                                         : nullptr;
-    if (!field || !value.is_number_integer() || value.get<std::int64_t>() < 1)
+    const auto* const q = std::find_if(std::begin(number_parameters), std::end(number_parameters),
+                                       [&name = name](const NumberParameter& each) { return each.name == name; });
+    if (q == std::end(number_parameters) || !value.is_number_integer() || value.get<std::int64_t>() < q->least)
       return bad_input("a known parameter of at least 1 in " + where, fmt::format("{} = {}", name, value.dump()));
-    *field = value.get<std::int64_t>();
+    p.*q->value = value.get<std::int64_t>();
   }
   return p;
 }

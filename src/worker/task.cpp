@@ -23,17 +23,10 @@ void read(const json& from, const char* name, std::optional<T>& value) {
 Parameters parameters_of(const json& given) {
   Parameters p;
   p.default_segment_bytes = std::int64_t{64} << 10; // of one node's channels
-  read(given, "trees", p.trees);
-  read(given, "segment_bytes", p.segment_bytes);
-  read(given, "segments", p.segments);
-  read(given, "window", p.window);
+  for (const NumberParameter& q : number_parameters) read(given, std::string(q.name).c_str(), p.*q.value);
   read(given, "overlap", p.overlap);
-  read(given, "throttle", p.throttle);
-  read(given, "radix", p.radix);
-  read(given, "gap", p.gap);
   read(given, "inner", p.inner);
   read(given, "outer", p.outer);
-  read(given, "group", p.group);
   read(given, "default_segment_bytes", p.default_segment_bytes);
   return p;
 }
