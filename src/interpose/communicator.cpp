@@ -45,14 +45,6 @@ std::int64_t shared_memory_for(std::int32_t ranks, std::int32_t live) {
   return pairs * (live < with_middle_rings ? middle_ring_bytes : small_ring_bytes);
 }
 
-// Of two threads that make windows at the same time, as ours may for two communicators, Open MPI 5's UCX component
-// (seen in 5.0.11) ends the process. Where one rank has none, no rank has.
-bool has_safe_windows(const mpi::Library& library) {
-  int level = 0;
-  return library.family != mpi::Family::open_mpi || !library.version.starts_with("Open MPI v5") ||
-         library.call.Query_thread(&level) != 0 || level != library.constants.thread_multiple;
-}
-
 } // namespace
 
 std::size_t Communicator::Refused::operator()(const plan::CallKey& k) const {
@@ -256,13 +248,9 @@ bool Communicator::open_transport() {
   if (crowded_out_) return false;
   mpi::TransportOptions options;
   options.timeout_seconds = timeout_seconds_;
-  const bool shares = has_safe_windows(library_);
-  options.shared_memory_limit_bytes = shares ? shared_memory_for(ranks(), live_transports.load()) : 0;
+  options.shared_memory_limit_bytes = shared_memory_for(ranks(), live_transports.load());
   Result<std::unique_ptr<mpi::MpiTransport>> made = mpi::MpiTransport::create(library_, handle_, options);
-  if (made && note_.empty())
-    note_ = shares ? (*made)->note()
-                   : "messages in place of shared memory: threads may make windows at one time, which Open MPI 5 may "
-                     "not survive";
+  if (made && note_.empty()) note_ = (*made)->note();
   if (!made && note_.empty() && !made.error().elsewhere) note_ = made.error().sentence();
   if (made) transport_ = std::move(*made), ++live_transports;
   transport_failed_ = !transport_;

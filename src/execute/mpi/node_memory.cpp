@@ -56,17 +56,33 @@ std::int64_t shared_memory_limit_bytes() {
   return static_cast<std::int64_t>(facts.f_bavail) * static_cast<std::int64_t>(facts.f_frsize) / 2;
 }
 
+// Of two threads that make windows at the same time, as for two communicators, Open MPI 5's UCX component (seen in
+// 5.0.11) ends the process.
+static bool windows_are_safe(const Library& library) {
+  int level = 0;
+  return library.family != Family::open_mpi || !library.version.starts_with("Open MPI v5") ||
+         library.call.Query_thread(&level) != 0 || level != library.constants.thread_multiple;
+}
+
 Result<std::unique_ptr<NodeMemory>> NodeMemory::create(const Library& library, Handle node, std::int64_t limit_bytes) {
   int rank = 0, ranks = 0;
   library.call.Comm_rank(node, &rank);
   library.call.Comm_size(node, &ranks);
   std::unique_ptr<NodeMemory> memory(new NodeMemory(library));
   // All ranks must choose the same shape, whatever each of them sees.
-  std::int64_t smallest = limit_bytes;
-  const int code = library.call.Allreduce(&limit_bytes, &smallest, 1, library.datatype(DataType::int64),
+  const bool safe = windows_are_safe(library);
+  const std::int64_t mine = safe ? limit_bytes : 0;
+  std::int64_t smallest = mine;
+  const int code = library.call.Allreduce(&mine, &smallest, 1, library.datatype(DataType::int64),
                                           library.operation(Operation::min), node);
   if (Status status = library.check(code, "agreement on the size of shared memory"); !status) return status.error();
   memory->shape_ = ring_shape_for(ranks, smallest);
+  if (!safe) {
+    memory->note_ =
+        "messages in place of shared memory: threads may make windows at one time, which Open MPI 5 may not "
+        "survive";
+    return memory;
+  }
   if (memory->shape_.slots == 0) {
     memory->note_ = fmt::format("{} ranks of a node need more than the {} bytes of shared memory that may be used; "
                                 "they talk by point-to-point messages instead (enlarge /dev/shm)",

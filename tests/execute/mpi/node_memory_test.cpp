@@ -41,6 +41,26 @@ TEST_F(NodeMemoryTest, Exists_where_all_ranks_have_their_part) {
   EXPECT_EQ(world_.windows_freed, 1);
 }
 
+TEST_F(NodeMemoryTest, Open_mpi_5_makes_no_windows_for_threads_that_may_meet) {
+  static int level;
+  library_.constants.thread_single = 0, library_.constants.thread_multiple = 3;
+  library_.call.Query_thread = [](int* provided) { return *provided = level, 0; };
+  level = library_.constants.thread_multiple;
+  library_.family = Family::open_mpi;
+  for (const char* version : {"Open MPI v5.0.11, package", "Open MPI v4.1.4, package"}) {
+    library_.version = version;
+    const auto memory = NodeMemory::create(library_, testing::node_handle, plenty);
+    ASSERT_TRUE(memory.ok());
+    EXPECT_EQ((*memory)->exists(), library_.version.find("v5") == std::string::npos) << version;
+    EXPECT_EQ((*memory)->note().find("threads") == std::string::npos, (*memory)->exists()) << (*memory)->note();
+  }
+  library_.version = "Open MPI v5.0.11, package";
+  level = library_.constants.thread_single;
+  const auto memory = NodeMemory::create(library_, testing::node_handle, plenty);
+  ASSERT_TRUE(memory.ok());
+  EXPECT_TRUE((*memory)->exists());
+}
+
 TEST_F(NodeMemoryTest, A_rank_that_cannot_map_the_parts_still_agrees_with_the_others) {
   world_.query_code = 1;
   expect_none("Win_shared_query", 1);
