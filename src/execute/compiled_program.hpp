@@ -9,6 +9,7 @@
 #include "schedule/binding.hpp"
 #include "schedule/schedule.hpp"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <vector>
@@ -93,6 +94,9 @@ class CompiledProgram {
   std::int64_t shared_begin_bytes(Area area) const { return shared_begin_bytes_[static_cast<std::size_t>(area)]; }
   std::int64_t aside_bytes() const { return aside_bytes_; } // of input to be copied aside first; 0: none
   std::int64_t scratch_bytes() const { return scratch_bytes_; }
+  std::int64_t buffer_bytes() const { // the longer one of this rank's
+    return std::max(area_elements_[0], area_elements_[1]) * collective().type_bytes;
+  }
 
   // The same program over other blocks of this rank's, where its counts are its own (Counts::own), and are as many. Not
   // while it runs. Error: that of compile(), of lengths that differ where data stay on this rank.

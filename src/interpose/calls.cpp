@@ -311,7 +311,7 @@ bool is_handed_on_at_once(const Asked& asked, const Call& call) {
 }
 
 Work work_of(const Taken& taken, mpi::Handle communicator) {
-  return {taken.plan, taken.communicator->transport(), &taken.communicator->under_way(), taken.buffers, communicator};
+  return {taken.plan, taken.communicator->transport(), &taken.communicator->queue(), taken.buffers, communicator};
 }
 
 Status run(const Taken& taken, mpi::Handle communicator) {
@@ -325,14 +325,14 @@ Status run(const Taken& taken, mpi::Handle communicator) {
 
 Status run_plan(Session& session, Communicator& communicator, mpi::Handle handle, plan::Plan& plan,
                 const execute::Buffers& buffers) {
-  if (communicator.under_way().load(std::memory_order_acquire) == 0) {
+  if (communicator.queue().calls.load(std::memory_order_acquire) == 0) {
     Status done = plan.run(buffers);
     // A program may ask once, after a barrier, whether others have ended what they do in its window.
     if (session.is_one_sided()) [[unlikely]]
       communicator.transport()->drive_library();
     return done;
   }
-  return session.nonblocking().run({&plan, communicator.transport(), &communicator.under_way(), buffers, handle});
+  return session.nonblocking().run({&plan, communicator.transport(), &communicator.queue(), buffers, handle});
 }
 
 namespace {

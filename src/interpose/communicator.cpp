@@ -235,7 +235,7 @@ void Communicator::connect() {
 }
 
 void Communicator::bury() {
-  if (under_way_.load(std::memory_order_acquire) > 0) return;
+  if (queue_.calls.load(std::memory_order_acquire) > 0) return;
   plans_ = {};
   brief_ = {};
   lent_.clear();

@@ -9,6 +9,7 @@
 
 #include "execute/mpi/mpi_transport.hpp"
 #include "interpose/meaning.hpp"
+#include "interpose/nonblocking.hpp"
 #include "interpose/reproducible.hpp"
 #include "interpose/taken_over.hpp"
 #include "interpose/tally.hpp"
@@ -18,7 +19,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -99,7 +99,7 @@ class Communicator {
   void bury();
 
   mpi::MpiTransport* transport() { return transport_.get(); }
-  std::atomic<std::int32_t>& under_way() { return under_way_; } // non-blocking collectives over the transport
+  Queue& queue() { return queue_; } // of what goes over the transport
 
  private:
   struct Refused {
@@ -138,7 +138,7 @@ class Communicator {
   RankSpace space_;
   std::shared_ptr<const Neighbourhood> neighbours_;
   bool agrees_ = false, lost_ = false, completion_is_caught_ = false, transport_failed_ = false, crowded_out_ = false;
-  std::atomic<std::int32_t> under_way_ = 0;
+  Queue queue_;
   std::string note_;
   Reproducible reproducible_ = Reproducible::off;
   std::array<std::vector<Choice>, taken_over.size()> choices_, fixed_choices_; // these for what must keep its order

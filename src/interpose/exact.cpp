@@ -184,7 +184,7 @@ ExactAnswer start_exact(Session& session, CollectiveKind kind, const Call& call,
   sum->expand(0, sum->count, sums.get());
   Work work{std::get<Communicator::Ready>(answer).plan,
             sum->communicator->transport(),
-            &sum->communicator->under_way(),
+            &sum->communicator->queue(),
             {sums.get(), sums.get()},
             sum->handle,
             [sums, sum = *sum]() -> Status { return sum.round(0, sum.count, sums.get()), Nothing{}; }};

@@ -9,9 +9,27 @@
 #include <chrono>
 
 namespace kumihimo::interpose {
+
+struct Started {
+  Work work;
+  execute::Execution* execution = nullptr;
+  Nonblocking* all = nullptr;
+  mpi::Handle request = 0; // 0: of a blocking call
+  std::int64_t bytes = 0;  // of memory that it needs while under way
+  bool done = false;
+  std::optional<Error> error;
+  int code = 0; // MPI's, for who waits
+
+  bool is_blocking() const { return request == 0; }
+};
+
 namespace {
 
 using std::chrono::microseconds;
+
+// Of a communicator, at once: enough that short ones overlap; those of long ones share the memory's rate anyway.
+constexpr std::int32_t most_under_way = 64;
+constexpr std::int64_t most_under_way_bytes = 2 << 20;
 
 // Of the thread: how long it pauses where nothing moves, and after how many pauses without work it sleeps until it is
 // woken, which costs the one who wakes it some microseconds.
@@ -20,36 +38,66 @@ constexpr std::int32_t pauses_before_sleep = 100;
 
 } // namespace
 
-Status Nonblocking::begin(Operation& operation) {
+Status Nonblocking::begin(Started& operation) {
   Result<execute::Execution*> execution = operation.work.plan->borrow();
   if (!execution) return operation.work.transport->abandon(execution.error()), execution.error();
   operation.execution = *execution;
-  // run()'s has no request.
-  const auto stream = operation.request != 0 ? execute::Stream::nonblocking : execute::Stream::blocking;
+  const auto stream = operation.is_blocking() ? execute::Stream::blocking : execute::Stream::nonblocking;
   operation.execution->start(operation.work.buffers, operation.work.plan->reduction(), stream);
-  operation.work.under_way->fetch_add(1, std::memory_order_relaxed);
   under_way_.push_back(&operation);
   return Nothing{};
 }
 
+void Nonblocking::begin_next(Queue& queue) {
+  while (!queue.waiting.empty()) {
+    Started& next = *queue.waiting.front();
+    const bool has_room =
+        queue.under_way < most_under_way && queue.under_way_bytes + next.bytes <= most_under_way_bytes;
+    if (queue.under_way > 0 && !has_room) return;
+    queue.waiting.pop_front();
+    queue.under_way += 1;
+    queue.under_way_bytes += next.bytes;
+    if (Status s = begin(next); !s) { // told by the request, when it is waited for
+      next.error = s.error();
+      make_room(next);
+      end(next);
+    }
+  }
+}
+
+void Nonblocking::make_room(const Started& ended) {
+  if (ended.is_blocking()) return; // was not counted
+  Queue& queue = *ended.work.queue;
+  queue.under_way -= 1;
+  queue.under_way_bytes -= ended.bytes;
+}
+
+// The last thing done with its queue and transport: whoever finds no calls may use them without the lock.
+void Nonblocking::end(Started& operation) {
+  Queue& queue = *operation.work.queue;
+  operation.done = true;
+  if (!operation.is_blocking()) done_.push_back(&operation); // else it is run()'s, gone when the lock is
+  queue.calls.fetch_sub(1, std::memory_order_release);
+}
+
 Result<mpi::Handle> Nonblocking::start(Work work) {
-  auto operation = std::make_unique<Operation>();
+  auto operation = std::make_unique<Started>();
   operation->work = std::move(work), operation->all = this;
+  operation->bytes = operation->work.plan->bytes();
   const int code = library_.call.Grequest_start(&query, &free, &cancel, operation.get(), &operation->request);
   if (Status s = library_.check(code, "MPI_Grequest_start"); !s)
     return abandon(*operation->work.transport, s.error()), s.error();
   if (library_.family == mpi::Family::mpich) // an int, which the program will show us with its sign
     operation->request = static_cast<std::int32_t>(operation->request);
   const mpi::Handle request = operation->request;
-  Operation* const started = operation.release(); // the library's: free() ends it
+  Started* const started = operation.release(); // the library's: free() ends it
   const Lock lock(mutex_);
+  Queue& queue = *started->work.queue;
   by_request_[request] = started;
   requests_.fetch_add(1, std::memory_order_release);
-  if (Status s = begin(*started); !s) { // told by the request, when it is waited for
-    started->error = s.error();
-    done_.push_back(started);
-    return request;
-  }
+  queue.calls.fetch_add(1, std::memory_order_relaxed);
+  queue.waiting.push_back(started);
+  begin_next(queue);
   drive();
   if (!helper_.joinable()) {
     const SignalsBlocked blocked;
@@ -60,10 +108,11 @@ Result<mpi::Handle> Nonblocking::start(Work work) {
 }
 
 Status Nonblocking::run(Work work) {
-  Operation operation{std::move(work)};
+  Started operation{std::move(work)};
   {
     const Lock lock(mutex_);
     if (Status s = begin(operation); !s) return s;
+    operation.work.queue->calls.fetch_add(1, std::memory_order_relaxed);
   }
   for (;;) {
     {
@@ -80,39 +129,38 @@ void Nonblocking::abandon(mpi::MpiTransport& transport, const Error& error) {
   transport.abandon(error);
 }
 
-void Nonblocking::drain(const std::atomic<std::int32_t>& under_way) {
-  while (under_way.load(std::memory_order_acquire) > 0) turn();
+void Nonblocking::drain(const Queue& queue) {
+  while (queue.calls.load(std::memory_order_acquire) > 0) turn();
   complete(); // while its communicator can still be told of an error
 }
 
 // --- driving
 
-// Every transport once, then every collective over it. A collective that ends gives its transport up as the last thing
-// done with it: whoever finds that nothing is under way may use it without the lock.
+// Every transport once, then every collective over it.
 bool Nonblocking::drive() {
   bool moved = false;
   for (std::size_t i = 0; i < under_way_.size(); ++i) {
     mpi::MpiTransport* const transport = under_way_[i]->work.transport;
-    const auto same = [&](const Operation* o) { return o->work.transport == transport; };
+    const auto same = [&](const Started* o) { return o->work.transport == transport; };
     if (std::any_of(under_way_.begin(), under_way_.begin() + static_cast<std::ptrdiff_t>(i), same)) continue;
     moved |= transport->progress() == execute::Transport::Progress::moved;
   }
-  std::vector<Operation*> ended;
-  std::erase_if(under_way_, [&](Operation* operation) {
+  std::vector<Started*> ended;
+  std::erase_if(under_way_, [&](Started* operation) {
     if (!advance(*operation)) return false;
     ended.push_back(operation);
     return true;
   });
-  for (Operation* operation : ended) {
+  for (Started* operation : ended) {
     operation->work.plan->give_back(operation->execution);
-    operation->done = true;
-    if (operation->request != 0) done_.push_back(operation); // else it is run()'s, gone when the lock is
-    operation->work.under_way->fetch_sub(1, std::memory_order_release);
+    make_room(*operation);
+    begin_next(*operation->work.queue);
+    end(*operation);
   }
   return moved || !ended.empty();
 }
 
-bool Nonblocking::advance(Operation& operation) {
+bool Nonblocking::advance(Started& operation) {
   // A transport that failed moves nothing any more.
   if (operation.work.transport->has_failed()) {
     operation.error = operation.work.transport->error();
@@ -183,7 +231,7 @@ void Nonblocking::stop() {
 
 // One after another: the program's error handler may leave by an exception, past whatever is left.
 void Nonblocking::complete() {
-  while (Operation* const operation = next_done()) {
+  while (Started* const operation = next_done()) {
     struct Completing {
       Nonblocking& all;
       mpi::Handle request;
@@ -200,10 +248,10 @@ void Nonblocking::complete() {
   }
 }
 
-Nonblocking::Operation* Nonblocking::next_done() {
+Started* Nonblocking::next_done() {
   const Lock lock(mutex_);
   if (done_.empty()) return nullptr;
-  Operation* const operation = done_.front();
+  Started* const operation = done_.front();
   done_.erase(done_.begin());
   return operation;
 }
@@ -256,7 +304,7 @@ void Nonblocking::poke() {
 }
 
 int Nonblocking::query(void* state, mpi::StatusWords* status) {
-  const auto& operation = *static_cast<Operation*>(state);
+  const auto& operation = *static_cast<Started*>(state);
   const mpi::Library& library = operation.all->library_;
   status->words[static_cast<std::size_t>(library.constants.status_source)] = library.constants.undefined;
   status->words[static_cast<std::size_t>(library.constants.status_tag)] = library.constants.undefined;
@@ -266,7 +314,7 @@ int Nonblocking::query(void* state, mpi::StatusWords* status) {
 }
 
 int Nonblocking::free(void* state) {
-  const std::unique_ptr<Operation> operation(static_cast<Operation*>(state));
+  const std::unique_ptr<Started> operation(static_cast<Started*>(state));
   if (operation->code != 0) operation->all->forget_failed(operation->request);
   return 0;
 }

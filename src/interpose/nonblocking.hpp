@@ -12,6 +12,10 @@
 // them so. What must hold: nothing that two ranks must find alike in a call of one form, once its communicator is
 // connected, rests on calls of the other. So a plan that a non-blocking call has made is agreed on like a new one at
 // the first blocking call that needs it, and a blocking call's is found by non-blocking ones, which agree on nothing.
+//
+// Of many that a program starts at once on a communicator, only the first few are under way, as much memory as they
+// need; the others follow in their order. The oldest one that any rank has not ended is the oldest on each rank that
+// has not, so it is under way on all of them, and ends.
 #pragma once
 
 #include "execute/mpi/mpi_transport.hpp"
@@ -19,6 +23,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <deque>
 #include <functional>
 #include <mutex>
 #include <span>
@@ -29,11 +34,22 @@
 
 namespace kumihimo::interpose {
 
-// What is run, over what. Those of one transport share its count of collectives under way.
+struct Started;
+
+// The collectives of one communicator that have begun and not ended.
+struct Queue {
+  std::atomic<std::int32_t> calls = 0; // blocking ones included
+  // The non-blocking ones, with the lock of what drives them.
+  std::deque<Started*> waiting; // in the order of the calls, after those that are under way
+  std::int32_t under_way = 0;
+  std::int64_t under_way_bytes = 0;
+};
+
+// What is run, over what.
 struct Work {
   plan::Plan* plan = nullptr;
   mpi::MpiTransport* transport = nullptr;
-  std::atomic<std::int32_t>* under_way = nullptr;
+  Queue* queue = nullptr; // the transport's
   execute::Buffers buffers;
   mpi::Handle communicator = 0;        // the program's, whose error handler learns of what goes wrong
   std::function<Status()> at_end = {}; // by a thread of the program's, where all went well
@@ -54,8 +70,8 @@ class Nonblocking {
   Status run(Work work);
   // For a failure of this rank's before its part of a call: the others are told by the transport, and wait no longer.
   void abandon(mpi::MpiTransport& transport, const Error& error);
-  // Until nothing of this transport is under way: before it is freed.
-  void drain(const std::atomic<std::int32_t>& under_way);
+  // Until all of it has ended: before its transport is freed.
+  void drain(const Queue& queue);
 
   // That are not complete, or have failed and are still the program's.
   bool any() const { return requests_.load(std::memory_order_acquire) > 0; }
@@ -74,22 +90,18 @@ class Nonblocking {
   void stop(); // the thread
 
  private:
-  struct Operation {
-    Work work;
-    execute::Execution* execution = nullptr;
-    Nonblocking* all = nullptr;
-    mpi::Handle request = 0;
-    bool done = false;
-    std::optional<Error> error;
-    int code = 0; // MPI's, for who waits
-  };
   using Lock = std::unique_lock<std::mutex>;
 
-  Status begin(Operation& operation); // with the lock
-  bool drive();                       // with the lock; true: something moved
-  bool advance(Operation& operation); // true: it is at its end
-  void complete();                    // all that are done
-  Operation* next_done();
+  // With the lock:
+  void begin_next(Queue& queue); // those that may be under way now
+  Status begin(Started& operation);
+  static void make_room(const Started& ended);
+  void end(Started& operation);
+  bool drive(); // true: something moved
+
+  bool advance(Started& operation); // true: it is at its end
+  void complete();                  // all that are done
+  Started* next_done();
   void complete(mpi::Handle request, bool failed);
   void forget_failed(mpi::Handle request);
   void help();
@@ -104,9 +116,9 @@ class Nonblocking {
   std::atomic<std::int32_t> waiters_ = 0; // threads of the program's that drive: then ours stands aside
 
   std::mutex mutex_; // of what follows, and of every transport that something is under way on
-  std::vector<Operation*> under_way_;
-  std::vector<Operation*> done_; // whose requests are not complete
-  std::unordered_map<mpi::Handle, Operation*> by_request_;
+  std::vector<Started*> under_way_;
+  std::vector<Started*> done_; // whose requests are not complete
+  std::unordered_map<mpi::Handle, Started*> by_request_;
   std::condition_variable wake_;
   std::thread helper_;
   bool sleeps_ = false, stops_ = false;

@@ -217,7 +217,7 @@ void Session::release(mpi::Handle handle) {
     freed = std::move(*place);
     all_.erase(place);
   }
-  nonblocking_.drain(freed->under_way());
+  nonblocking_.drain(freed->queue());
   if (!freed->note().empty()) say(freed->note());
 }
 

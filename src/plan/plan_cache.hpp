@@ -57,6 +57,8 @@ class Plan {
   void give_back(execute::Execution* execution);
   std::size_t idle() const { return idle_.size(); }
   const execute::Reduction& reduction() const { return reduction_; }
+  // About what one of them needs while it is under way, here and for messages that come too early.
+  std::int64_t bytes() const { return program_.buffer_bytes() + program_.scratch_bytes(); }
 
   // Whether it is known that every rank has it. One that was made alone is joined to what the others make: as
   // collective as make().
