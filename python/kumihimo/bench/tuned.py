@@ -162,10 +162,11 @@ def neighbours(surveyed: Choices, size: int) -> list[Choice]:
 def varied(tuning: Tuning, choices: Choices, vary: variations.Vary) -> list[Case]:
     """For every size its choices, each with other parameters too, where the algorithm takes them."""
     cases = []
+    of_a_node = tuning.case.ranks_per_node or tuning.ranks
     for size, found in choices.items():
         for name, parameters in found:
-            for each in vary(tuning.case.collective, name, size, dict(parameters)):
-                case = case_of(tuning, size, (name, tuple(each.items())))
+            for given in vary(tuning.case.collective, name, size, of_a_node, dict(parameters)):
+                case = case_of(tuning, size, (name, tuple(given.items())))
                 if case not in cases[-64:] and applies(case, tuning.ranks):
                     cases.append(case)
     return cases

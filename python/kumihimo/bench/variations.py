@@ -12,11 +12,13 @@ WINDOWS = (2, 8)  # segments in flight, beside the default of 4 or 2
 TREES = (1, 2, 3)  # beside as many as the shape has dimensions
 THROTTLES = (1, 2, 4)  # messages at once, beside all of them
 RADICES = (3, 4, 8)  # beside 2
+GROUPS = (2, 4, 8, 16, 32)  # ranks that share a leader, beside all of a node
 
-Vary = Callable[[str, str, int, dict], Iterator[dict]]
+# The collective, the algorithm, the size in bytes, the ranks of a node and what is given already.
+Vary = Callable[[str, str, int, int, dict], Iterator[dict]]
 
 
-def segments(collective: str, name: str, size: int, given: dict) -> Iterator[dict]:
+def segments(collective: str, name: str, size: int, each: int, given: dict) -> Iterator[dict]:
     """As given, and in segments of several sizes."""
     yield given
     if size < SMALLEST_SEGMENTED:
@@ -27,9 +29,9 @@ def segments(collective: str, name: str, size: int, given: dict) -> Iterator[dic
             yield {**given, "segment_bytes": segment}
 
 
-def others(collective: str, name: str, size: int, given: dict) -> Iterator[dict]:
+def others(collective: str, name: str, size: int, each: int, given: dict) -> Iterator[dict]:
     """As given, and with other numbers of segments in flight and of trees; with the broadcast right behind the
-    reduction where there are both."""
+    reduction where there are both; with several leaders for the `each` ranks of a node."""
     yield given
     takes = declared(collective, name)
     if "segment_bytes" in given and "window" in takes:
@@ -41,6 +43,9 @@ def others(collective: str, name: str, size: int, given: dict) -> Iterator[dict]
         yield {**given, "throttle": throttle}
     for radix in RADICES if "radix" in takes else ():
         yield {**given, "radix": radix}
+    for group in GROUPS if "group" in takes else ():
+        if group < each:
+            yield {**given, "group": group}
     if "trees" in takes and size >= SMALLEST_SEGMENTED:
         for trees in TREES:
             yield {**given, "trees": trees}

@@ -60,9 +60,11 @@ class Simulated:
     def fastest(self, collective: str, size: int) -> tuple[Choice, float]:
         """All algorithms; the best of them with other segments; and the best of these with other windows and trees."""
         every = [(variant.name, {}) for variant in simulation.variants(collective)]
+        of_a_node = self.asked.machine.ranks_per_node
         name, parameters, seconds = self.best(collective, size, every)
         for vary in (variations.segments, variations.others):
-            tried = [(name, given) for given in vary(collective, name, size, dict(parameters))]
+            given = dict(parameters)
+            tried = [(name, with_more) for with_more in vary(collective, name, size, of_a_node, given)]
             name, parameters, seconds = self.best(collective, size, tried)
         return (name, tuple(parameters.items())), seconds
 

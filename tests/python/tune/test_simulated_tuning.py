@@ -79,3 +79,20 @@ def test_the_budget_is_kept_and_the_next_goes_on(asked, journal):
     calls = now[0]
     assert Simulated(asked, journal(), Clock(1000), slow).tune("bcast", SIZES) == (choices, [])
     assert now[0] == calls, "nothing is predicted twice"
+
+
+def test_several_leaders_a_node_are_tried(journal):
+    of_groups = set()
+
+    def made_up(question, size):
+        if question.algorithm != "hierarchical":
+            return {"seconds": 3.0}
+        of_groups.add(question.parameters.get("group"))
+        return {"seconds": 1.0 if question.parameters.get("group") == 4 else 2.0}
+
+    asked = asked_of(simulation.on(load("k-computer"), Ranks("4x3x2", None, 8)))
+    choices, _ = Simulated(asked, journal(), Clock(1000), made_up).tune("alltoall", [1024])
+    assert of_groups == {None, 2, 4}, "smaller than the node"
+    assert [(c["algorithm"], c["parameters"]) for c in choices] == [("hierarchical", {"group": 4})]
+    text = wisdom.as_text(wisdom.document(choices, {"simulated": {"machine": "k-computer"}}))
+    assert _plan.read_wisdom(text, _plan.this_machine(), "any library") == 1
