@@ -16,15 +16,6 @@ namespace {
 
 constexpr int turns_for_cancelling = 100;
 
-// Of a request that has no data.
-int query(void* state, StatusWords* status) {
-  const Library& library = *static_cast<const Library*>(state);
-  library.call.Status_set_elements(status, library.datatype(DataType::uint8), 0);
-  return library.call.Status_set_cancelled(status, 0);
-}
-int free_nothing(void*) { return 0; }
-int cancel_nothing(void*, int) { return 0; }
-
 } // namespace
 
 Tags::Tags(std::int64_t upper_bound) : upper_bound_(upper_bound) {
@@ -59,16 +50,9 @@ int Tags::tag(const execute::MessageKey& key) const {
 
 PointToPoint::PointToPoint(const Library& library, Handle communicator, std::int64_t tag_upper_bound,
                            std::int64_t most_at_once)
-    : library_(library), communicator_(communicator), tags_(tag_upper_bound), most_at_once_(most_at_once) {
-  check(library.call.Grequest_start(&query, &free_nothing, &cancel_nothing, const_cast<Library*>(&library), &never_),
-        "MPI_Grequest_start");
-}
-
-PointToPoint::~PointToPoint() {
-  int finalized = 0;
-  if (never_ == 0 || library_.call.Finalized(&finalized) != 0 || finalized) return;
-  library_.call.Grequest_complete(never_);
-  library_.call.Wait(&never_, library_.constants.status_ignore);
+    : library_(library), communicator_(communicator), driver_(Driver::of(library)), tags_(tag_upper_bound),
+      most_at_once_(most_at_once) {
+  check(driver_->made(), "MPI_Grequest_start");
 }
 
 Status PointToPoint::prepare(const execute::Demands& demands) const { return tags_.accepts(demands); }
@@ -207,13 +191,7 @@ std::vector<std::int32_t> PointToPoint::awaited() const {
   return peers;
 }
 
-// By asking for what is never complete. (A probe would do in Open MPI; MPICH's moves only what could match, so that who
-// has locked a window here, or waits for it, would wait for ever.)
-void PointToPoint::drive_library() {
-  int complete = 0;
-  check(library_.call.Request_get_status(never_, &complete, library_.constants.status_ignore),
-        "MPI_Request_get_status");
-}
+void PointToPoint::drive_library() { check(driver_->drive(), "MPI_Request_get_status"); }
 
 void PointToPoint::check(int code, const char* what) {
   if (code == 0 || error_) return;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "execute/mpi/abi.hpp"
+#include "execute/mpi/driver.hpp"
 #include "execute/scratch.hpp"
 #include "execute/transport.hpp"
 
@@ -44,7 +45,6 @@ class PointToPoint {
   // `communicator` is private to this object, with errors returned. `most_at_once`: of one message of the library's.
   PointToPoint(const Library& library, Handle communicator, std::int64_t tag_upper_bound,
                std::int64_t most_at_once = most_at_once_bytes);
-  ~PointToPoint();
   PointToPoint(const PointToPoint&) = delete;
   PointToPoint& operator=(const PointToPoint&) = delete;
 
@@ -84,7 +84,7 @@ class PointToPoint {
 
   const Library& library_;
   Handle communicator_;
-  Handle never_ = 0; // a request that is never complete
+  std::shared_ptr<Driver> driver_;
   Tags tags_;
   std::int64_t most_at_once_;
   std::vector<UnderWay> under_way_;

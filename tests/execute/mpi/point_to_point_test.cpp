@@ -58,6 +58,18 @@ TEST_F(PointToPointTest, The_library_is_driven_by_a_request_that_is_given_back) 
   EXPECT_EQ(world_.own_requests, 0);
 }
 
+TEST_F(PointToPointTest, One_request_drives_the_library_for_all) {
+  {
+    const PointToPoint one(library_, testing::own_handle, 32767);
+    {
+      PointToPoint other(library_, testing::node_handle, 32767);
+      EXPECT_EQ(world_.own_requests, 1);
+    }
+    EXPECT_EQ(world_.own_requests, 1) << "the first has it still";
+  }
+  EXPECT_EQ(world_.own_requests, 0);
+}
+
 TEST_F(PointToPointTest, A_shorter_message_is_an_error_that_names_it) {
   PointToPoint side(library_, testing::own_handle, 32767);
   Expected expected;
