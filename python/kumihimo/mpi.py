@@ -25,6 +25,7 @@ LAUNCHERS = {
     "mpich": ("mpiexec.hydra", "mpiexec.mpich", "mpirun.mpich", "mpiexec", "mpirun"),
 }
 LIBRARIES = {"openmpi": ("libmpi.so.40",), "mpich": ("libmpich.so.12", "libmpi.so.12")}
+YIELDS = "OMPI_MCA_mpi_yield_when_idle"  # Open MPI's ranks, to each other
 LIBRARY_FOLDERS = ("lib", "lib64", "lib/*-linux-gnu", "lib/*-linux-gnu/openmpi/lib", "lib/release")
 
 
@@ -69,10 +70,9 @@ class Installation:
         """What to add to the environment of the launcher, where the user has not set it: the library that we compare
         with runs as it does by itself."""
         if self.family == "openmpi":
-            added = {"OMPI_MCA_osc": "^ucx"}  # 5.0's complains on stderr where there is no such network
             if ranks > available_processors():  # as its launcher does where it counts the processors alike
-                added["OMPI_MCA_mpi_yield_when_idle"] = "1"
-            return {name: os.environ.get(name, value) for name, value in added.items()}
+                return {YIELDS: os.environ.get(YIELDS, "1")}
+            return {}
         if "Intel" in self._version_text:
             return {"I_MPI_ROOT": str(self.prefix)}
         return {}

@@ -20,16 +20,6 @@ constexpr std::int64_t most_plans = 512; // two of each: in place, and not
 // Counts of their own may be others in every call: they must not take the room of all.
 constexpr std::int32_t most_irregular = 64;
 
-// A program may have hundreds of communicators, and mostly works on one or two. These have rings of the best size;
-// further ones, while so many live, have small ones: bytes for each pair of ranks. The smallest that a rank asks for
-// holds for all.
-std::atomic<std::int32_t> live_transports = 0;
-constexpr std::int32_t with_large_rings = 2, with_middle_rings = 6;
-// An MPI library has few communicators (MPICH 2048), of which each transport takes up to three, and a program that
-// makes more than this number makes many. Where all must be ours, for their bits, more are.
-constexpr std::int32_t most_transports = 64, most_reproducible_transports = 512;
-constexpr std::int64_t middle_ring_bytes = 72 << 10, small_ring_bytes = 20 << 10;
-
 // Of the process that gives it, and of no other process of the job.
 std::int64_t next_number() {
   static std::atomic<std::uint64_t> given = 0;
@@ -37,12 +27,6 @@ std::int64_t next_number() {
   gethostname(host.data(), host.size() - 1);
   const std::uint64_t mine = mixed(hash_of(std::string_view(host.data())), static_cast<std::uint64_t>(getpid()));
   return static_cast<std::int64_t>(mixed(mine, ++given) >> 1);
-}
-
-std::int64_t shared_memory_for(std::int32_t ranks, std::int32_t live) {
-  if (live < with_large_rings) return -1; // what there is
-  const std::int64_t pairs = static_cast<std::int64_t>(ranks) * (ranks - 1);
-  return pairs * (live < with_middle_rings ? middle_ring_bytes : small_ring_bytes);
 }
 
 } // namespace
@@ -78,7 +62,7 @@ Communicator::Communicator(const mpi::Library& library, mpi::Handle handle, cons
 }
 
 Communicator::~Communicator() {
-  if (transport_) --live_transports;
+  if (transport_) Room::of_process().give_back(room_);
 }
 
 const std::string& Communicator::note() const { return note_; }
@@ -124,6 +108,7 @@ plan::RankCounts Communicator::recognise(const Shape* machine) {
     one_job &= places.insert(all[r + 1]).second && all[r + 2] == all[2];
   }
   const plan::RankCounts counts = plan::count_ranks(names);
+  node_ranks_ = counts.ranks_per_node > 0 ? counts.ranks_per_node : counts.ranks - counts.nodes + 1;
   if (machine && one_job && all[2] % machine->places() == 0) {
     const auto ranks_per_node = static_cast<std::int32_t>(all[2] / machine->places());
     std::vector<NodeId> node_of_rank;
@@ -243,16 +228,16 @@ void Communicator::bury() {
 }
 
 bool Communicator::open_transport() {
-  const std::int32_t most = reproducible_ == Reproducible::off ? most_transports : most_reproducible_transports;
-  crowded_out_ = !all(live_transports.load() < most); // their numbers may differ, of other communicators
+  const auto room = Room::of_process().next(node_ranks_, reproducible_ != Reproducible::off);
+  crowded_out_ = !all(room.has_value()); // the ranks' may differ, of other communicators
   if (crowded_out_) return false;
   mpi::TransportOptions options;
   options.timeout_seconds = timeout_seconds_;
-  options.shared_memory_limit_bytes = shared_memory_for(ranks(), live_transports.load());
+  options.shared_memory_limit_bytes = room->shared_memory_limit_bytes; // the smallest of the ranks' holds for all
   Result<std::unique_ptr<mpi::MpiTransport>> made = mpi::MpiTransport::create(library_, handle_, options);
   if (made && note_.empty()) note_ = (*made)->note();
   if (!made && note_.empty() && !made.error().elsewhere) note_ = made.error().sentence();
-  if (made) transport_ = std::move(*made), ++live_transports;
+  if (made) transport_ = std::move(*made), Room::of_process().take(room_ = *room);
   transport_failed_ = !transport_;
   return !transport_failed_;
 }

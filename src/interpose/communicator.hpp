@@ -1,6 +1,6 @@
 // One communicator of the program, as we see it: what its ranks agreed on, its shape, and the plans of the calls that
 // were taken over on it. Made at the first call that may be taken over, by all its ranks together, and not before: to
-// make one costs the library a few collectives, and the transport a communicator and a window.
+// make one costs the library a few collectives, and the transport communicators and memory.
 //
 // What is decided depends only on what MPI wants equal on all ranks of a call (the collective, the length, the type and
 // operation, the root), and on what was agreed. It never depends on a rank's buffers: one rank may be in place where
@@ -11,6 +11,7 @@
 #include "interpose/meaning.hpp"
 #include "interpose/nonblocking.hpp"
 #include "interpose/reproducible.hpp"
+#include "interpose/room.hpp"
 #include "interpose/taken_over.hpp"
 #include "interpose/tally.hpp"
 #include "plan/plan_cache.hpp"
@@ -145,6 +146,8 @@ class Communicator {
   std::array<bool, taken_over.size()> has_choices_{};
   std::array<const Choice*, taken_over.size()> own_choices_{}; // of choices_, for calls of own counts
   double timeout_seconds_ = 0;
+  std::int32_t node_ranks_ = 1; // of a node, at most
+  Room::Part room_;             // of the transport
   std::unique_ptr<mpi::MpiTransport> transport_;
   plan::PlanCache plans_;                  // after the transport, which they use
   std::array<std::vector<Made>, 2> brief_; // of the last two calls for which there was no room: a call may need both

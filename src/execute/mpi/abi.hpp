@@ -146,9 +146,6 @@ using CancelRequest = int (*)(void* state, int complete);
   X(Type_free, (Handle*))                                                                                              \
   X(Op_create, (void (*)(void*, void*, int*, Handle*), int, Handle*))                                                  \
   X(Op_free, (Handle*))                                                                                                \
-  X(Win_allocate_shared, (Address, int, Handle, Handle, void*, Handle*))                                               \
-  X(Win_shared_query, (Handle, int, Address*, int*, void*))                                                            \
-  X(Win_free, (Handle*))                                                                                               \
   X(Comm_remote_size, (Handle, int*))                                                                                  \
   X(Comm_group, (Handle, Handle*))                                                                                     \
   X(Comm_remote_group, (Handle, Handle*))                                                                              \

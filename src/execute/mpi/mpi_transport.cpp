@@ -53,13 +53,8 @@ MpiTransport::MpiTransport(const Library& library, Handle communicator, Transpor
 // What only some ranks have made, or share with ranks that are lost, is left to the library: MPI frees collectively,
 // and would wait for the others for ever.
 MpiTransport::~MpiTransport() {
-  if (!complete_ || has_lost_peers_) {
-    static_cast<void>(memory_.release());
-    return;
-  }
   int finalized = 0;
-  if (library_.call.Finalized(&finalized) != 0 || finalized) return;
-  memory_.reset();
+  if (!complete_ || has_lost_peers_ || library_.call.Finalized(&finalized) != 0 || finalized) return;
   free_communicators();
 }
 

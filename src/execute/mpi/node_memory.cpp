@@ -6,8 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
+#include <utility>
 
 namespace kumihimo::mpi {
 namespace {
@@ -15,28 +14,9 @@ namespace {
 // From the ring that measures best down to the smallest that still works at a useful speed.
 constexpr RingShape ring_shapes[] = {{16, 65536}, {8, 65536}, {8, 16384}, {4, 16384}, {4, 4096}};
 
-std::byte* align_to_line(std::byte* p) {
-  const auto address = reinterpret_cast<std::uintptr_t>(p);
-  return p + (-address & (cache_line_bytes - 1));
-}
-
-// Makes the system give the pages that hold these bytes, now, as zeros not written yet.
-Status take_pages(std::byte* first, std::int64_t bytes) {
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-#ifdef MADV_POPULATE_WRITE // Linux 5.14: says so where touching would end in a SIGBUS
-  const auto begin = reinterpret_cast<std::uintptr_t>(first) / page * page;
-  const std::size_t length = reinterpret_cast<std::uintptr_t>(first) + static_cast<std::size_t>(bytes) - begin;
-  int code = 0;
-  do code = madvise(reinterpret_cast<void*>(begin), length, MADV_POPULATE_WRITE);
-  while (code != 0 && (errno == EINTR || errno == EAGAIN));
-  if (code == 0) return Nothing{};
-  if (errno != EINVAL)
-    return failed(fmt::format("{} bytes of shared memory", bytes), std::strerror(errno), "enlarge /dev/shm");
-#endif
-  // Older systems: the limit has shown that there is twice as much.
-  for (std::int64_t at = 0; at < bytes; at += static_cast<std::int64_t>(page))
-    *static_cast<volatile std::byte*>(first + at) = std::byte{};
-  return Nothing{};
+std::int64_t whole_pages(std::int64_t bytes) {
+  const auto page = static_cast<std::int64_t>(sysconf(_SC_PAGESIZE));
+  return (bytes + page - 1) / page * page;
 }
 
 } // namespace
@@ -56,33 +36,17 @@ std::int64_t shared_memory_limit_bytes() {
   return static_cast<std::int64_t>(facts.f_bavail) * static_cast<std::int64_t>(facts.f_frsize) / 2;
 }
 
-// Of two threads that make windows at the same time, as for two communicators, Open MPI 5's UCX component (seen in
-// 5.0.11) ends the process.
-static bool windows_are_safe(const Library& library) {
-  int level = 0;
-  return library.family != Family::open_mpi || !library.version.starts_with("Open MPI v5") ||
-         library.call.Query_thread(&level) != 0 || level != library.constants.thread_multiple;
-}
-
 Result<std::unique_ptr<NodeMemory>> NodeMemory::create(const Library& library, Handle node, std::int64_t limit_bytes) {
   int rank = 0, ranks = 0;
   library.call.Comm_rank(node, &rank);
   library.call.Comm_size(node, &ranks);
   std::unique_ptr<NodeMemory> memory(new NodeMemory(library));
   // All ranks must choose the same shape, whatever each of them sees.
-  const bool safe = windows_are_safe(library);
-  const std::int64_t mine = safe ? limit_bytes : 0;
-  std::int64_t smallest = mine;
-  const int code = library.call.Allreduce(&mine, &smallest, 1, library.datatype(DataType::int64),
+  std::int64_t smallest = limit_bytes;
+  const int code = library.call.Allreduce(&limit_bytes, &smallest, 1, library.datatype(DataType::int64),
                                           library.operation(Operation::min), node);
   if (Status status = library.check(code, "agreement on the size of shared memory"); !status) return status.error();
   memory->shape_ = ring_shape_for(ranks, smallest);
-  if (!safe) {
-    memory->note_ =
-        "messages in place of shared memory: threads may make windows at one time, which Open MPI 5 may not "
-        "survive";
-    return memory;
-  }
   if (memory->shape_.slots == 0) {
     memory->note_ = fmt::format("{} ranks of a node need more than the {} bytes of shared memory that may be used; "
                                 "they talk by point-to-point messages instead (enlarge /dev/shm)",
@@ -93,34 +57,43 @@ Result<std::unique_ptr<NodeMemory>> NodeMemory::create(const Library& library, H
   return memory;
 }
 
+// Every rank goes through the same agreements, whatever of its own has failed. The file has no memory yet while it has
+// a name: a process that is killed then leaves nothing but an empty file.
 Status NodeMemory::allocate(Handle node, std::int32_t rank, std::int32_t ranks) {
-  std::byte* mine = nullptr;
-  Handle window = 0;
-  const int code = library_.call.Win_allocate_shared(bytes_per_rank(ranks) + cache_line_bytes, 1,
-                                                     library_.constants.info_null, node, &mine, &window);
-  const Result<bool> none = any_failed(node, library_.check(code, "MPI_Win_allocate_shared"));
-  if (!none) return none.error();
-  if (*none) return Nothing{}; // a window that only some ranks have is left: freeing it is collective
-  window_ = window;
-  const Result<bool> unmapped = any_failed(node, map(rank, ranks)); // and nobody goes on before all have cleared
-  if (unmapped && !*unmapped) return Nothing{};
-  bases_.clear();
-  if (unmapped) library_.call.Win_free(&window_); // on all ranks
-  window_ = 0;
-  return unmapped ? Status(Nothing{}) : Status(unmapped.error());
+  bytes_per_rank_ = whole_pages(shape_.channel_bytes() * (ranks - 1));
+  bytes_ = bytes_per_rank_ * ranks;
+  Result<SharedFile> file = meet_in_file(node, rank);
+  const Result<bool> unmapped = any_failed(node, map(file));
+  if (file) file->forget_name();
+  const bool mapped = unmapped && !*unmapped;
+  const Result<bool> short_of =
+      mapped ? any_failed(node, take(*file, rank, ranks)) : unmapped; // and nobody goes on before all have cleared
+  if (short_of && !*short_of) return Nothing{};
+  unmap();
+  return short_of ? Status(Nothing{}) : Status(short_of.error());
 }
 
-// The addresses of all parts; this rank's own with its pages and its channels empty.
-Status NodeMemory::map(std::int32_t rank, std::int32_t ranks) {
-  for (std::int32_t r = 0; r < ranks; ++r) {
-    Address size = 0;
-    int unit = 0;
-    std::byte* base = nullptr;
-    const int code = library_.call.Win_shared_query(window_, r, &size, &unit, &base);
-    if (Status status = library_.check(code, "MPI_Win_shared_query"); !status) return status;
-    bases_.push_back(align_to_line(base)); // windows are mapped at pages, so all ranks align alike
-  }
-  if (Status status = take_pages(bases_[static_cast<std::size_t>(rank)], bytes_per_rank(ranks)); !status) return status;
+// What rank 0 has made, on all ranks.
+Result<SharedFile> NodeMemory::meet_in_file(Handle node, std::int32_t rank) {
+  constexpr SharedFile::Name none = -1;
+  Result<SharedFile> mine = rank == 0 ? SharedFile::make(bytes_) : failed("a file in /dev/shm by rank 0", "none");
+  SharedFile::Name name = mine ? mine->name() : none;
+  const int code = library_.call.Bcast(&name, 1, library_.datatype(DataType::int64), 0, node);
+  if (Status status = library_.check(code, "MPI_Bcast"); !status) return status.error();
+  return rank == 0 || name == none ? std::move(mine) : SharedFile::open(name);
+}
+
+Status NodeMemory::map(const Result<SharedFile>& file) {
+  if (!file) return file.error();
+  const Result<std::byte*> memory = file->map(bytes_);
+  if (!memory) return memory.error();
+  memory_ = *memory;
+  return Nothing{};
+}
+
+// This rank's part, its channels empty.
+Status NodeMemory::take(const SharedFile& file, std::int32_t rank, std::int32_t ranks) {
+  if (Status status = file.take(rank * bytes_per_rank_, bytes_per_rank_); !status) return status;
   for (std::int32_t to = 0; to < ranks; ++to)
     if (to != rank) clear(channel(rank, to));
   return Nothing{};
@@ -139,15 +112,16 @@ Result<bool> NodeMemory::any_failed(Handle node, const Status& mine) {
   return any != 0;
 }
 
-NodeMemory::~NodeMemory() {
-  int finalized = 0;
-  if (window_ != 0 && library_.call.Finalized(&finalized) == 0 && !finalized) library_.call.Win_free(&window_);
+NodeMemory::~NodeMemory() { unmap(); }
+
+void NodeMemory::unmap() {
+  if (std::byte* const memory = std::exchange(memory_, nullptr)) munmap(memory, static_cast<std::size_t>(bytes_));
 }
 
 // A rank's part holds the channels that it sends on, one for each other rank in ascending order.
 ChannelMemory NodeMemory::channel(std::int32_t from, std::int32_t to) const {
   const std::int64_t index = to < from ? to : to - 1;
-  return channel_at(bases_[static_cast<std::size_t>(from)] + index * shape_.channel_bytes(), shape_);
+  return channel_at(memory_ + from * bytes_per_rank_ + index * shape_.channel_bytes(), shape_);
 }
 
 } // namespace kumihimo::mpi

@@ -1,16 +1,15 @@
-// The shared memory of one node: an MPI shared-memory window with a channel for each ordered pair of its ranks. Its
-// pages are all taken when it is made: tmpfs gives them at the first touch alone, and one that it cannot give then is a
-// SIGBUS in the middle of a program, not an error.
+// The shared memory of one node: a file in memory with a channel for each ordered pair of its ranks. Room for all of it
+// is set aside when it is made; a process has those pages of it that its messages touch.
 #pragma once
 
 #include "base/result.hpp"
 #include "execute/mpi/abi.hpp"
 #include "execute/mpi/channel.hpp"
+#include "execute/mpi/shared_file.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 namespace kumihimo::mpi {
 
@@ -21,7 +20,7 @@ namespace kumihimo::mpi {
 inline constexpr std::int64_t ample_bytes_per_rank = 2 << 20;
 RingShape ring_shape_for(std::int32_t ranks, std::int64_t limit_bytes);
 
-// What shared memory may take on this machine, now: half of what is free in /dev/shm, where MPI libraries put it.
+// What shared memory may take on this machine, now: half of what is free in /dev/shm.
 std::int64_t shared_memory_limit_bytes();
 
 class NodeMemory {
@@ -30,11 +29,11 @@ class NodeMemory {
   // Success without memory, on all ranks alike (see exists()), means that there is too little or that a rank could not
   // map it, with the sentence in note().
   static Result<std::unique_ptr<NodeMemory>> create(const Library& library, Handle node, std::int64_t limit_bytes);
-  ~NodeMemory(); // frees the window, collectively, unless MPI is finalized
+  ~NodeMemory(); // this process's mapping; what others map stays theirs
   NodeMemory(const NodeMemory&) = delete;
   NodeMemory& operator=(const NodeMemory&) = delete;
 
-  bool exists() const { return !bases_.empty(); }
+  bool exists() const { return memory_ != nullptr; }
   const std::string& note() const { return note_; }
   const RingShape& shape() const { return shape_; }
   // The channel from one rank of the node to another.
@@ -43,16 +42,18 @@ class NodeMemory {
  private:
   explicit NodeMemory(const Library& library) : library_(library) {}
   Status allocate(Handle node, std::int32_t rank, std::int32_t ranks);
-  Status map(std::int32_t rank, std::int32_t ranks);
+  Result<SharedFile> meet_in_file(Handle node, std::int32_t rank);
+  Status map(const Result<SharedFile>& file);
+  Status take(const SharedFile& file, std::int32_t rank, std::int32_t ranks);
+  void unmap();
   // Whether any rank failed; the sentence of this one's failure, or that of another, becomes the note.
   Result<bool> any_failed(Handle node, const Status& mine);
-  std::int64_t bytes_per_rank(std::int32_t ranks) const { return shape_.channel_bytes() * (ranks - 1); }
 
   const Library& library_;
-  Handle window_ = 0;
   RingShape shape_;
   std::string note_;
-  std::vector<std::byte*> bases_; // of each rank's part, aligned to a cache line
+  std::byte* memory_ = nullptr;                 // of all ranks, one part behind the other
+  std::int64_t bytes_per_rank_ = 0, bytes_ = 0; // whole pages, so that each rank's are its own; and of all
 };
 
 } // namespace kumihimo::mpi

@@ -20,7 +20,7 @@ struct FakeRequest {
 struct FakeWorld {
   std::int32_t ranks = 2, node_ranks = 1;
   std::vector<FakeRequest> requests;
-  int test_code = 0, split_code = 0, split_type_code = 0, query_code = 0;
+  int test_code = 0, split_code = 0, split_type_code = 0, bcast_code = 0;
   std::array<Handle, 4> handlers = {11, 11, 11, 11}; // of errors, by communicator: 11 is one of the program's
   Handle handler_at_split = 0;                       // of the communicator that is split
   int handlers_held = 0;
@@ -29,10 +29,8 @@ struct FakeWorld {
   int others_say_from = 1;     // the how-manieth such agreement
   std::int64_t sum_says = 0;   // all others together
   int largest_asked = 0;
-  std::byte* base = nullptr; // of the window, instead of `window`
-  int windows_freed = 0, communicators_freed = 0, allreduces = 0;
+  int communicators_freed = 0, allreduces = 0;
   std::int32_t own_requests = 0, times_driven = 0; // those that are never complete
-  std::vector<std::byte> window;
 
   static FakeWorld& now() {
     static FakeWorld world;
@@ -156,21 +154,7 @@ inline Library fake_library() {
   f.Barrier = [](Handle) { return 0; };
   f.Allreduce = allreduce;
   f.Allgather = allgather;
-  f.Win_allocate_shared = [](Address bytes, int, Handle, Handle, void* base, Handle* window) {
-    FakeWorld& w = FakeWorld::now();
-    w.window.assign(static_cast<std::size_t>(bytes * w.node_ranks), std::byte{});
-    *static_cast<std::byte**>(base) = w.window.data();
-    *window = 9;
-    return 0;
-  };
-  f.Win_shared_query = [](Handle, int rank, Address* size, int* unit, void* base) {
-    FakeWorld& w = FakeWorld::now();
-    *size = static_cast<Address>(w.window.size()) / w.node_ranks;
-    *unit = 1;
-    *static_cast<std::byte**>(base) = (w.base ? w.base : w.window.data()) + rank * *size;
-    return rank > 0 ? w.query_code : 0;
-  };
-  f.Win_free = [](Handle* window) { return ++FakeWorld::now().windows_freed, *window = 0, 0; };
+  f.Bcast = [](void*, int, Handle, int, Handle) { return FakeWorld::now().bcast_code; };
   return library;
 }
 

@@ -4,9 +4,12 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdlib>
+#include <csignal>
+#include <fstream>
 #include <memory>
 #include <string>
 
@@ -16,16 +19,25 @@ namespace {
 using testing::FakeWorld;
 constexpr std::int64_t plenty = std::int64_t{1} << 30;
 
+// Of this process: the files of shared rings that it has mapped, and those of this user that have a name.
+int mapped_files() {
+  std::ifstream maps("/proc/self/maps");
+  int found = 0;
+  for (std::string line; std::getline(maps, line);) found += line.find("kumihimo-rings") != std::string::npos;
+  return found;
+}
+bool has_name(SharedFile::Name name) { return access(path_of(name).c_str(), F_OK) == 0; }
+
 class NodeMemoryTest : public ::testing::Test {
  protected:
   NodeMemoryTest() { world_.node_ranks = 2; }
-  // No memory, said in the note, and the window is freed so many times.
-  void expect_none(const char* word, int freed) {
+  // No memory, said in the note, and nothing stays mapped.
+  void expect_none(const char* word) {
     const Result<std::unique_ptr<NodeMemory>> memory = NodeMemory::create(library_, testing::node_handle, plenty);
     ASSERT_TRUE(memory.ok()) << memory.error().sentence();
     EXPECT_FALSE((*memory)->exists());
     EXPECT_NE((*memory)->note().find(word), std::string::npos) << (*memory)->note();
-    EXPECT_EQ(world_.windows_freed, freed);
+    EXPECT_EQ(mapped_files(), 0);
   }
   Library library_ = testing::fake_library();
   FakeWorld& world_ = FakeWorld::now();
@@ -37,63 +49,88 @@ TEST_F(NodeMemoryTest, Exists_where_all_ranks_have_their_part) {
     ASSERT_TRUE(memory.ok());
     EXPECT_TRUE((*memory)->exists());
     EXPECT_EQ((*memory)->note(), "");
+    EXPECT_EQ(mapped_files(), 1);
   }
-  EXPECT_EQ(world_.windows_freed, 1);
+  EXPECT_EQ(mapped_files(), 0);
 }
 
-TEST_F(NodeMemoryTest, Open_mpi_5_makes_no_windows_for_threads_that_may_meet) {
-  static int level;
-  library_.constants.thread_single = 0, library_.constants.thread_multiple = 3;
-  library_.call.Query_thread = [](int* provided) { return *provided = level, 0; };
-  level = library_.constants.thread_multiple;
-  library_.family = Family::open_mpi;
-  for (const char* version : {"Open MPI v5.0.11, package", "Open MPI v4.1.4, package"}) {
-    library_.version = version;
-    const auto memory = NodeMemory::create(library_, testing::node_handle, plenty);
-    ASSERT_TRUE(memory.ok());
-    EXPECT_EQ((*memory)->exists(), library_.version.find("v5") == std::string::npos) << version;
-    EXPECT_EQ((*memory)->note().find("threads") == std::string::npos, (*memory)->exists()) << (*memory)->note();
-  }
-  library_.version = "Open MPI v5.0.11, package";
-  level = library_.constants.thread_single;
-  const auto memory = NodeMemory::create(library_, testing::node_handle, plenty);
-  ASSERT_TRUE(memory.ok());
-  EXPECT_TRUE((*memory)->exists());
+TEST_F(NodeMemoryTest, A_rank_that_is_told_of_no_file_still_agrees_with_the_others) {
+  world_.bcast_code = 1;
+  expect_none("MPI_Bcast");
+  EXPECT_EQ(world_.allreduces, 2) << "size, mapping";
 }
 
-TEST_F(NodeMemoryTest, A_rank_that_cannot_map_the_parts_still_agrees_with_the_others) {
-  world_.query_code = 1;
-  expect_none("Win_shared_query", 1);
-  EXPECT_EQ(world_.allreduces, 3) << "size, allocation, mapping";
+TEST_F(NodeMemoryTest, A_rank_that_can_make_no_file_still_agrees_with_the_others) {
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit none{4096, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &none);
+  expect_none("enlarge /dev/shm");
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(world_.allreduces, 2) << "size, mapping";
 }
 
-TEST_F(NodeMemoryTest, A_window_that_another_rank_lacks_is_not_freed) {
+TEST_F(NodeMemoryTest, A_file_that_another_rank_could_not_map_is_no_memory) {
   world_.others_say = 1;
-  expect_none("another rank", 0);
+  expect_none("another rank");
 }
 
-TEST_F(NodeMemoryTest, A_mapping_that_another_rank_lacks_is_freed_by_all) {
+TEST_F(NodeMemoryTest, A_part_that_another_rank_has_no_room_for_is_no_memory) {
   world_.others_say = 1;
   world_.others_say_from = 2;
-  expect_none("another rank", 1);
+  expect_none("another rank");
 }
 
-// Pages behind the end of a file are like those that a full /dev/shm cannot give: touching one is a SIGBUS.
-TEST_F(NodeMemoryTest, Pages_that_the_system_cannot_give_are_found_when_the_memory_is_made) {
-#ifndef MADV_POPULATE_WRITE
-  GTEST_SKIP() << "headers older than Linux 5.14";
-#endif
-  char name[] = "/tmp/kumihimo_node_memory_XXXXXX";
-  const int file = mkstemp(name);
-  ASSERT_GE(file, 0);
-  unlink(name);
-  constexpr std::size_t bytes = 64 << 20;
-  void* mapping = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  ASSERT_NE(mapping, MAP_FAILED);
-  world_.base = static_cast<std::byte*>(mapping);
-  expect_none("enlarge /dev/shm", 1);
-  munmap(mapping, bytes);
-  close(file);
+// --- the file
+
+TEST(SharedFileTest, Is_opened_by_its_name_and_has_none_as_soon_as_it_is_forgotten) {
+  const Result<SharedFile> none = SharedFile::open(0);
+  EXPECT_FALSE(none.ok());
+  Result<SharedFile> made = SharedFile::make(1 << 16);
+  ASSERT_TRUE(made.ok()) << made.error().sentence();
+  const SharedFile::Name name = made->name();
+  const Result<SharedFile> opened = SharedFile::open(name);
+  ASSERT_TRUE(opened.ok()) << opened.error().sentence();
+  made->forget_name();
+  EXPECT_FALSE(has_name(name));
+  EXPECT_FALSE(SharedFile::open(name).ok());
+  const Result<std::byte*> one = made->map(1 << 16), other = opened->map(1 << 16);
+  ASSERT_TRUE(one.ok() && other.ok());
+  EXPECT_NE(*one, *other);
+  (*one)[5] = std::byte{7};
+  EXPECT_EQ((*other)[5], std::byte{7});
+  munmap(*one, 1 << 16);
+  munmap(*other, 1 << 16);
+}
+
+TEST(SharedFileTest, Who_fails_before_all_have_it_leaves_no_name) {
+  SharedFile::Name name = 0;
+  {
+    Result<SharedFile> made = SharedFile::make(1 << 16);
+    ASSERT_TRUE(made.ok());
+    name = made->name();
+    EXPECT_TRUE(has_name(name));
+  }
+  EXPECT_FALSE(has_name(name));
+}
+
+// Touching memory that a full /dev/shm cannot give is a SIGBUS, so it is asked for before.
+TEST(SharedFileTest, Memory_is_set_aside_where_it_is_taken_and_not_before) {
+  Result<SharedFile> made = SharedFile::make(1 << 20);
+  ASSERT_TRUE(made.ok());
+  const auto bytes_of = [&] {
+    struct stat facts {};
+    EXPECT_EQ(stat(path_of(made->name()).c_str(), &facts), 0);
+    return std::int64_t{facts.st_blocks} * 512;
+  };
+  EXPECT_EQ(bytes_of(), 0);
+  ASSERT_TRUE(made->take(1 << 19, 1 << 16).ok());
+  EXPECT_EQ(bytes_of(), 1 << 16);
+  const Status more = made->take(0, std::int64_t{1} << 60); // than any machine has
+  ASSERT_FALSE(more.ok());
+  EXPECT_NE(more.error().sentence().find("enlarge /dev/shm"), std::string::npos) << more.error().sentence();
 }
 
 TEST_F(NodeMemoryTest, Rings_of_many_ranks_are_moderate_though_memory_is_plenty) {
@@ -161,13 +198,13 @@ TEST_F(NodeMemoryTest, Where_all_ranks_share_memory_no_communicator_is_kept) {
     const Result<std::unique_ptr<MpiTransport>> transport = MpiTransport::create(library_, testing::world_handle);
     ASSERT_TRUE(transport.ok()) << transport.error().sentence();
     EXPECT_EQ(world_.communicators_freed, 2);
-    EXPECT_EQ(world_.windows_freed, 0);
+    EXPECT_EQ(mapped_files(), 1);
     EXPECT_TRUE((*transport)->prepare({}).ok());
     world_.others_say = 1'000'000;
     EXPECT_FALSE((*transport)->prepare({}).ok()) << "it still asks the others";
   }
   EXPECT_EQ(world_.communicators_freed, 2);
-  EXPECT_EQ(world_.windows_freed, 1);
+  EXPECT_EQ(mapped_files(), 0);
   library_ = testing::fake_library(); // ranks that share none
   { EXPECT_TRUE(MpiTransport::create(library_, testing::world_handle).ok()); }
   EXPECT_EQ(world_.communicators_freed, 2) << "at the end";

@@ -1,0 +1,57 @@
+#include "interpose/room.hpp"
+
+#include "execute/mpi/node_memory.hpp"
+
+#include <algorithm>
+
+namespace kumihimo::interpose {
+namespace {
+
+constexpr std::int32_t with_best_rings = 2;
+// For each pair of ranks, and of all that are not the best.
+constexpr std::int64_t middle_ring_bytes = 72 << 10, small_ring_bytes = 20 << 10;
+constexpr std::int64_t room_for_middle_bytes = 544 << 10, room_bytes = 2560 << 10;
+
+// What a process has of a node's rings when they are used: of its own part and of the others' the rings of its
+// partners. Most algorithms have two, or as many as the logarithm of the ranks, for which two of the longest rings are
+// enough to go on with. What is read brings with it what lies beside it, in steps of 64 KiB (Linux,
+// fault_around_bytes).
+std::int64_t touched_bytes(std::int32_t node_ranks, std::int64_t limit_bytes) {
+  constexpr std::int64_t brought_bytes = 64 << 10;
+  const std::int64_t ring = mpi::ring_shape_for(node_ranks, limit_bytes).channel_bytes(), others = node_ranks - 1;
+  const std::int64_t partners = std::min<std::int64_t>(others, 2);
+  return partners * (ring + std::min(others * ring, ring + brought_bytes));
+}
+
+} // namespace
+
+Room& Room::of_process() {
+  static Room room;
+  return room;
+}
+
+std::optional<Room::Part> Room::next(std::int32_t node_ranks, bool must) const {
+  if (live_ >= (must ? most_reproducible : most)) return std::nullopt;
+  if (live_ < with_best_rings || node_ranks < 2) return Part{};
+  const std::int64_t pairs = static_cast<std::int64_t>(node_ranks) * (node_ranks - 1);
+  const auto part_of = [&](std::int64_t ring_bytes) {
+    return Part{pairs * ring_bytes, touched_bytes(node_ranks, pairs * ring_bytes)};
+  };
+  const std::int64_t taken = taken_bytes_;
+  const Part middle = part_of(middle_ring_bytes), small = part_of(small_ring_bytes);
+  if (taken + middle.taken_bytes <= room_for_middle_bytes) return middle;
+  if (must || taken + small.taken_bytes <= room_bytes) return small;
+  return std::nullopt;
+}
+
+void Room::take(const Part& part) {
+  ++live_;
+  taken_bytes_ += part.taken_bytes;
+}
+
+void Room::give_back(const Part& part) {
+  --live_;
+  taken_bytes_ -= part.taken_bytes;
+}
+
+} // namespace kumihimo::interpose

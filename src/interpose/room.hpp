@@ -1,0 +1,37 @@
+// What the transports of a process may take of it, together: a process shall have at most 8 MiB more with us than
+// without, and a program may have hundreds of communicators, of which it mostly works on one or two.
+//
+// The first two have rings of the best size. Further ones, while so many live, have smaller ones, as long as there is
+// room, and the calls on the rest are the library's. Beside its rings each costs a process some 50 KiB: plans of a few
+// lengths, the map of its memory, and what the library has for a communicator as soon as anything collective was called
+// on it, which all are by us (Open MPI 4 and 5 and MPICH 4: 10 KiB; MPICH 5: 35 KiB).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+namespace kumihimo::interpose {
+
+class Room {
+ public:
+  struct Part {
+    std::int64_t shared_memory_limit_bytes = -1; // of the node, for its rings; -1: what there is
+    std::int64_t taken_bytes = 0;                // by this process, counted against the room of all
+  };
+  // How many transports live at once at most; so many more where all must be ours, for their bits.
+  static constexpr std::int32_t most = 32, most_reproducible = 512;
+
+  static Room& of_process();
+
+  // For one more among so many ranks of a node, at most; nothing where there is no room. `must`: all must be ours.
+  std::optional<Part> next(std::int32_t node_ranks, bool must) const;
+  void take(const Part& part);
+  void give_back(const Part& part);
+
+ private:
+  std::atomic<std::int32_t> live_ = 0;
+  std::atomic<std::int64_t> taken_bytes_ = 0; // beyond the first two
+};
+
+} // namespace kumihimo::interpose

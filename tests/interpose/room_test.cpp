@@ -1,0 +1,61 @@
+#include "interpose/room.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace kumihimo::interpose {
+namespace {
+
+std::vector<Room::Part> filled(Room& room, std::int32_t ranks, bool must = false) {
+  std::vector<Room::Part> parts;
+  while (const auto part = room.next(ranks, must)) room.take(*part), parts.push_back(*part);
+  return parts;
+}
+
+TEST(Room, The_first_two_have_what_there_is_and_the_rest_ever_less) {
+  Room room;
+  const std::vector<Room::Part> parts = filled(room, 2);
+  ASSERT_EQ(parts.size(), static_cast<std::size_t>(Room::most));
+  for (const int i : {0, 1}) EXPECT_EQ(parts[static_cast<std::size_t>(i)].shared_memory_limit_bytes, -1);
+  for (std::size_t i = 3; i < parts.size(); ++i)
+    EXPECT_LE(parts[i].shared_memory_limit_bytes, parts[i - 1].shared_memory_limit_bytes);
+  EXPECT_LT(parts.back().shared_memory_limit_bytes, parts[2].shared_memory_limit_bytes);
+}
+
+TEST(Room, Of_more_ranks_a_node_there_are_fewer_and_never_less_than_the_best) {
+  for (const std::int32_t ranks : {3, 4, 8, 100, 1000}) {
+    Room room;
+    const std::vector<Room::Part> parts = filled(room, ranks);
+    EXPECT_LT(parts.size(), static_cast<std::size_t>(Room::most)) << ranks;
+    EXPECT_GE(parts.size(), 2u) << ranks;
+    std::int64_t taken = 0;
+    for (const Room::Part& part : parts) taken += part.taken_bytes;
+    EXPECT_LE(taken, 3 << 20) << ranks;
+  }
+}
+
+TEST(Room, What_is_given_back_may_be_taken_again) {
+  for (const std::int32_t ranks : {1, 2, 4}) {
+    Room room;
+    const std::vector<Room::Part> parts = filled(room, ranks);
+    EXPECT_FALSE(room.next(ranks, false));
+    room.give_back(parts.back());
+    const auto again = room.next(ranks, false);
+    ASSERT_TRUE(again) << ranks;
+    EXPECT_EQ(again->shared_memory_limit_bytes, parts.back().shared_memory_limit_bytes);
+  }
+}
+
+TEST(Room, Where_all_must_be_ours_small_rings_are_never_short) {
+  Room room;
+  EXPECT_EQ(filled(room, 4, true).size(), static_cast<std::size_t>(Room::most_reproducible));
+}
+
+TEST(Room, Ranks_of_nodes_of_their_own_take_no_memory) {
+  Room room;
+  for (const Room::Part& part : filled(room, 1)) EXPECT_EQ(part.taken_bytes, 0);
+}
+
+} // namespace
+} // namespace kumihimo::interpose

@@ -1,0 +1,39 @@
+/* As many communicators as are set up at once, and some more, all alive and each with several sums; every second one has
+ * its ranks in another order. Says how much memory a rank has then, to be compared with what it has without us. Ends
+ * with 1 if a sum is wrong. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { at_once = 70, length = 512, times = 3 };
+
+static long resident_kibibytes(void) {
+  long pages = 0, resident = 0;
+  FILE *file = fopen("/proc/self/statm", "r");
+  if (!file || fscanf(file, "%ld %ld", &pages, &resident) != 2) abort();
+  fclose(file);
+  return resident * 4;
+}
+
+int main(int argc, char **argv) {
+  static double in[length], out[length];
+  MPI_Comm comms[at_once];
+  int rank, ranks, wrong = 0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  for (int i = 0; i < at_once; ++i) {
+    MPI_Comm_split(MPI_COMM_WORLD, 0, i % 2 ? rank : -rank, &comms[i]);
+    for (int call = 0; call < 4 * times; ++call) {
+      const int count = length >> 3 * (call % 4);
+      for (int k = 0; k < count; ++k) in[k] = k + i;
+      MPI_Allreduce(in, out, count, MPI_DOUBLE, MPI_SUM, comms[i]);
+      for (int k = 0; k < count; ++k) wrong |= out[k] != (double)ranks * (k + i);
+    }
+  }
+  const long resident = resident_kibibytes();
+  for (int i = 0; i < at_once; ++i) MPI_Comm_free(&comms[i]);
+  MPI_Finalize();
+  printf("rank %d: %s, %ld KiB at its end\n", rank, wrong ? "wrong" : "right", resident);
+  return wrong;
+}
