@@ -2,9 +2,8 @@
 // without, and a program may have hundreds of communicators, of which it mostly works on one or two.
 //
 // The first two have rings of the best size. Further ones, while so many live, have smaller ones, as long as there is
-// room, and the calls on the rest are the library's. Beside its rings each costs a process some 50 KiB: plans of a few
-// lengths, the map of its memory, and what the library has for a communicator as soon as anything collective was called
-// on it, which all are by us (Open MPI 4 and 5 and MPICH 4: 10 KiB; MPICH 5: 35 KiB).
+// room, and the calls on the rest are the library's. Beside its rings each costs a process some 50 KiB: the plans of a
+// few lengths, and on MPICH 5 what the library has for a communicator from its fifth collective on, since we call some.
 #pragma once
 
 #include <atomic>

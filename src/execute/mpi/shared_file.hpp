@@ -1,8 +1,8 @@
 // A file in the memory of a node that several processes map: made by one under a name that is new, opened by the
 // others, and without a name as soon as all have it, so that it is gone with the last of them, however that ends.
 //
-// In place of a window of the MPI library, which is dear where there are many: MPICH 5.0.2 takes 2.7 MiB for more than
-// 8 of them and 35 KiB for each, and Open MPI 5.0.11 ends a process of which two threads make one at a time.
+// In place of a window of the MPI library, which takes more of a process (ADR 0021), and which two threads cannot make
+// at one time on Open MPI 5.0.11: it ends the process.
 #pragma once
 
 #include "base/result.hpp"
