@@ -65,6 +65,8 @@ struct OfProcess {
   std::mutex mutex;
   std::unique_ptr<RollCall> roll; // null: no list, or it is closed
   std::optional<bool> all_are_here;
+  std::once_flag entered_session;
+  std::unique_ptr<RollCall> by_session; // null: all are taken to be here
 };
 OfProcess& of_process() {
   static OfProcess& kept = *new OfProcess; // asked for to the very end of the process
@@ -98,7 +100,8 @@ std::optional<PlaceOnNode> place_on_node() {
 }
 
 RollCall::RollCall(const PlaceOnNode& place)
-    : path_(fmt::format("{}/kumihimo-{}-{:016x}", list_folder(), getuid(), hash_of(place.job))), ranks_(place.ranks) {
+    : path_(fmt::format("{}/kumihimo-{}-{:016x}", list_folder(), getuid(), hash_of(place.job))), ranks_(place.ranks),
+      rank_(place.rank) {
   const int file = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0) return;
   if (posix_fallocate(file, 0, static_cast<off_t>(bytes())) == 0) { // new bytes are zeros, old ones stay
@@ -106,7 +109,7 @@ RollCall::RollCall(const PlaceOnNode& place)
     if (memory != MAP_FAILED) list_ = static_cast<List*>(memory);
   }
   close(file);
-  if (list_) list_->here[place.rank].store(1, std::memory_order_release);
+  if (list_ && list_->here[place.rank].exchange(1) == 0) ++list_->marked;
 }
 
 RollCall::~RollCall() {
@@ -146,6 +149,25 @@ bool RollCall::decide(std::chrono::milliseconds how_long) {
   }
 }
 
+// A process that could not open the list is missed by all others, and by itself.
+bool RollCall::has_all(std::span<const std::int32_t> ranks) {
+  if (!list_) return missed_ = 1, false;
+  std::int32_t first = -1, absent = 0;
+  for (const std::int32_t rank : ranks) {
+    if (rank < 0 || rank >= ranks_) continue; // of another job
+    if (list_->here[rank].load() == 0)
+      ++absent;
+    else if (first < 0)
+      first = rank;
+  }
+  missed_ = first == rank_ ? absent : 0;
+  return absent == 0;
+}
+
+void RollCall::end() {
+  if (list_ && ++list_->ended == list_->marked) unlink(path_.c_str());
+}
+
 void RollCall::enter(std::string_view object) {
   std::call_once(of_process().entered, [&] {
     if (std::optional<PlaceOnNode> place = place_on_node()) {
@@ -168,6 +190,36 @@ void RollCall::abandon() {
   OfProcess& m = of_process();
   const std::unique_lock lock(m.mutex, std::try_to_lock); // who holds it is about to decide
   if (lock && m.roll) unlink(m.roll->path_.c_str());
+  if (lock && m.by_session) unlink(m.by_session->path_.c_str());
+}
+
+// Where all of the node have come the name is not needed any more. Not of a child that was forked.
+void RollCall::enter_session(std::string_view object) {
+  OfProcess& m = of_process();
+  std::call_once(m.entered_session, [&] {
+    std::optional<PlaceOnNode> place = place_on_node();
+    if (!place) return;
+    place->job += fmt::format(" {} sessions", object);
+    const std::lock_guard lock(m.mutex);
+    m.by_session = std::make_unique<RollCall>(*place);
+    const List* const list = m.by_session->list_;
+    if (list && list->marked == place->ranks) unlink(m.by_session->path_.c_str());
+    static const pid_t process = getpid();
+    std::atexit([] {
+      if (getpid() == process) of_process().by_session->end();
+    });
+  });
+}
+
+bool RollCall::all_are_here(std::string_view object, std::span<const std::int32_t> ranks, std::int32_t& missed) {
+  enter_session(object);
+  OfProcess& m = of_process();
+  const std::lock_guard lock(m.mutex);
+  missed = 0;
+  if (!m.by_session) return true;
+  const bool here = m.by_session->has_all(ranks);
+  missed = m.by_session->missed();
+  return here;
 }
 
 bool RollCall::everyone_is_here(std::string_view object, std::int32_t& missed) {
