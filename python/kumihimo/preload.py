@@ -1,12 +1,11 @@
 """Runs a program that knows nothing of us, by its own mpirun line, with our object loaded before its MPI library.
 
-The three streams are the program's; so is the exit status. What ran is written by its rank 0 when it ends MPI.
+The three streams are the program's; so is the exit status. What ran is written by its rank 0 when it ends MPI, or by
+each rank where MPI is used by sessions alone (ran.py).
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
 import re
 import shutil
@@ -16,6 +15,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from kumihimo import ran
 from kumihimo.errors import BadInput, Failed
 from kumihimo.installed import program
 from kumihimo.mpi import library_of, version_text
@@ -67,9 +67,7 @@ def run(
             cwd=folder,
         )
         code = waited(process)
-        with contextlib.suppress(OSError, ValueError):
-            return code, json.loads(summary.read_text(encoding="utf-8"))
-        return code, None
+        return code, ran.read(summary)
 
 
 def run_as_it_is(command: Sequence[str]) -> int:

@@ -1,7 +1,6 @@
 #include "interpose/arguments.hpp"
 
 #include "execute/mpi/collective_call.hpp"
-#include "execute/mpi/split.hpp"
 #include "interpose/layout.hpp"
 
 #include <algorithm>
@@ -34,8 +33,9 @@ Place place_in(Session& session, mpi::Handle handle) {
 }
 
 // Whether this library refuses a send buffer that is the receive buffer, by an example on this rank alone.
-bool refuses_example(const mpi::Library& library, CollectiveKind kind, int count) {
-  Result<mpi::Handle> alone = mpi::split(library, library.constants.comm_self); // where nobody else calls
+bool refuses_example(const Session& session, CollectiveKind kind, int count) {
+  const mpi::Library& library = session.library();
+  Result<mpi::Handle> alone = session.make_alone(); // where nobody else calls
   if (!alone) return false;
   std::array<std::int32_t, 2> data{};
   const int code = mpi::make(library.call, {kind, data.data(), data.data(), count, library.datatype(DataType::int32),
@@ -45,12 +45,12 @@ bool refuses_example(const mpi::Library& library, CollectiveKind kind, int count
 }
 
 // Open MPI lets it pass for one element, in MPI_Allreduce.
-bool refuses_same_buffer(const mpi::Library& library, CollectiveKind kind, std::int64_t count) {
+bool refuses_same_buffer(const Session& session, CollectiveKind kind, std::int64_t count) {
   enum : std::int8_t { unknown, no, yes };
   static std::array<std::array<std::atomic<std::int8_t>, 2>, taken_over.size()> known{};
   const bool several = count > 1;
   std::atomic<std::int8_t>& answer = known[index_of(kind)][several];
-  if (answer == unknown) answer = refuses_example(library, kind, several ? 2 : 1) ? yes : no;
+  if (answer == unknown) answer = refuses_example(session, kind, several ? 2 : 1) ? yes : no;
   return answer == yes;
 }
 
@@ -132,8 +132,7 @@ bool is_refused(Session& session, CollectiveKind kind, const Call& call) {
     if (side && is_wrong_side(session, kind, *side, call.counts, place.ranks)) return true;
   if (!view.sent || !view.received) return false;
   if (!rooted) place = place_in(session, communicator);
-  return is_one_buffer(session, kind, view, place.rank) &&
-         refuses_same_buffer(session.library(), kind, view.sent->count);
+  return is_one_buffer(session, kind, view, place.rank) && refuses_same_buffer(session, kind, view.sent->count);
 }
 
 } // namespace kumihimo::interpose

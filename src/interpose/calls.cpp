@@ -405,6 +405,12 @@ Nonblocking* under_way() {
   return session && session->nonblocking().any() ? &session->nonblocking() : nullptr;
 }
 
+// Only a session ends communicators without a word.
+void after_comm_made(mpi::Handle communicator) {
+  if (!caught::ProgramSessions::any()) return;
+  if (Session* const session = Session::current()) session->is_new(session->plain(communicator));
+}
+
 void before_comm_free(mpi::Handle communicator) {
   if (Session* const session = Session::current()) session->release(session->plain(communicator));
 }

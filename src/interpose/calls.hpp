@@ -34,9 +34,14 @@ void expect_one_sided();
 // The non-blocking collectives, where any of ours is not complete; else null.
 Nonblocking* under_way();
 
-// Before the program frees a communicator, and before it ends MPI.
+// After the program has made a communicator, before it frees one, and before it ends MPI.
+void after_comm_made(mpi::Handle communicator);
 void before_comm_free(mpi::Handle communicator);
 void before_finalize();
+// The same for a session of MPI's; and after one was opened, or MPI initialised.
+void before_session_finalize();
+void after_beginning(const caught::Call& call);
+void session_stays(); // since the library did not close it
 
 // Before MPI is initialised, perhaps: a time limit holds from here on. After it: with all that is known of MPI.
 void begin_watch();

@@ -48,7 +48,7 @@ Communicator::Communicator(const mpi::Library& library, mpi::Handle handle, cons
   lost_ = !agreed.everyone_is_here;
   agrees_ = !lost_ && agree(agreed);
   if (!agrees_) return;
-  const plan::RankCounts on = recognise(agreed.machine);
+  const plan::RankCounts on = recognise(agreed);
   reproducible_ = agreed.reproducible;
   for (const CollectiveKind kind : taken_over) {
     choices_[index_of(kind)] = agreed.wisdom.choices(kind, on);
@@ -87,16 +87,14 @@ bool Communicator::all(bool mine) const {
   return code == 0 && everywhere != 0;
 }
 
-plan::RankCounts Communicator::recognise(const Shape* machine) {
+plan::RankCounts Communicator::recognise(const Agreed& agreed) {
+  const Shape* const machine = agreed.machine;
   std::array<char, 1024> name{};
   int length = 0;
   library_.call.Get_processor_name(name.data(), &length);
-  std::int32_t world_rank = 0, world_ranks = 1;
-  library_.call.Comm_rank(library_.constants.comm_world, &world_rank);
-  library_.call.Comm_size(library_.constants.comm_world, &world_ranks);
   // Of its node, and where the job stands: processes of several jobs (MPI_Comm_spawn) have no place in one shape.
   const std::int64_t mine[3] = {static_cast<std::int64_t>(hash_of({name.data(), static_cast<std::size_t>(length)})),
-                                world_rank, world_ranks};
+                                agreed.world_rank, agreed.world_ranks};
   std::vector<std::int64_t> all(3 * static_cast<std::size_t>(ranks()));
   const mpi::Handle type = library_.datatype(DataType::int64);
   library_.call.Allgather(mine, 3, type, all.data(), 3, type, handle_);

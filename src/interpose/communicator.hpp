@@ -40,8 +40,9 @@ struct Agreed {
   const Shape* machine = nullptr; // of the nodes, where the user gives it
   double timeout_seconds = 0;     // of a run in which nothing moves; 0: none. A rank's own affair
   Reproducible reproducible = Reproducible::off;
-  bool completion_is_caught = true; // on this rank; where it is not on all, no non-blocking call is ours
-  bool everyone_is_here = true;     // else nothing may be agreed on, nor taken over
+  bool completion_is_caught = true;             // on this rank; where it is not on all, no non-blocking call is ours
+  bool everyone_is_here = true;                 // else nothing may be agreed on, nor taken over
+  std::int32_t world_rank = 0, world_ranks = 1; // where this process stands in its job
 };
 
 class Communicator {
@@ -98,6 +99,10 @@ class Communicator {
 
   // The program's has ended where its ranks were not together, so that the transport must stay: all else need not.
   void bury();
+  // The program's last session ends, where nothing may wait for the other ranks: the library keeps what was made in it.
+  void leave() {
+    if (transport_) transport_->leave();
+  }
 
   mpi::MpiTransport* transport() { return transport_.get(); }
   Queue& queue() { return queue_; } // of what goes over the transport
@@ -129,7 +134,7 @@ class Communicator {
   Reason why_not() const { return ranks() == 1 ? Reason::empty : lost_ ? Reason::lost : Reason::disagreement; }
   bool all(bool mine) const;
   bool agree(const Agreed& agreed);
-  plan::RankCounts recognise(const Shape* machine);
+  plan::RankCounts recognise(const Agreed& agreed);
   bool open_transport();
 
   const mpi::Library& library_;

@@ -3,6 +3,7 @@
 #include "caught/hooks.hpp"
 #include "caught/next.hpp"
 #include "caught/roll_call.hpp"
+#include "caught/sessions.hpp"
 #include "interpose/calls.hpp"
 #include "interpose/session.hpp"
 #include "interpose/tally.hpp"
@@ -212,15 +213,28 @@ std::optional<int> answered(Call& call) {
     return std::nullopt;
   default:
     if (call.name == Name::Finalize) before_finalize();
+    if (ends_session(call)) before_session_finalize();
     return std::nullopt;
   }
+}
+
+void before_environment(const Call& call) {
+  begin_watch();
+  if (begins_mpi(call)) RollCall::enter(interpose::object_name);
+  if (begins_session(call)) RollCall::enter_session(interpose::object_name);
+}
+
+void after_environment(const Call& call, int code) {
+  if (begins_mpi(call)) RollCall::leave();
+  if (code == 0 && (begins_mpi(call) || begins_session(call))) after_beginning(call);
+  if (code != 0 && ends_session(call)) session_stays();
+  begin_watch();
 }
 
 } // namespace
 
 std::optional<int> answer(Call& call) {
-  if (call.kind() == Kind::environment) begin_watch();
-  if (begins_mpi(call)) RollCall::enter(interpose::object_name);
+  if (call.kind() == Kind::environment) before_environment(call);
   Watchdog::enter(call);
   const std::optional<int> code = answered(call);
   if (code) Watchdog::leave();
@@ -242,11 +256,11 @@ void left(const Call& call) {
 
 void before(Call&) {}
 
-void after(const Call& call, int) {
+void after(const Call& call, int code) {
   end_expecting(call);
   Watchdog::leave();
-  if (begins_mpi(call)) RollCall::leave();
-  if (call.kind() == Kind::environment) begin_watch();
+  if (call.kind() == Kind::environment) after_environment(call, code);
+  if (call.kind() == Kind::communicator && code == 0) after_comm_made(call.handle_at(Role::new_communicator));
 }
 
 } // namespace kumihimo::caught

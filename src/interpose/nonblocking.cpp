@@ -225,6 +225,8 @@ void Nonblocking::stop() {
   }
   wake_.notify_one();
   if (helper_.joinable()) helper_.join();
+  const Lock lock(mutex_);
+  stops_ = false; // a program may open another session
 }
 
 // --- requests

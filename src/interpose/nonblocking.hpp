@@ -87,7 +87,7 @@ class Nonblocking {
   void finish(std::span<const mpi::Handle> requests);
   // What a test does for progress.
   void poke();
-  void stop(); // the thread
+  void stop(); // the thread; what is started later begins another one
 
  private:
   using Lock = std::unique_lock<std::mutex>;

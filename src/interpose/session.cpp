@@ -19,6 +19,7 @@
 #include <iterator>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 namespace kumihimo::interpose {
 namespace {
@@ -56,15 +57,16 @@ std::size_t most_variants() {
 
 } // namespace
 
+std::atomic<Session*> Session::made = nullptr;
+std::mutex Session::of_lives;
+
 Session* Session::current() {
-  static std::atomic<Session*> made = nullptr;
   static std::atomic<bool> unknown = false;
   Session* session = made.load(std::memory_order_acquire);
   if (session) [[likely]]
     return session->finished_.load(std::memory_order_relaxed) ? nullptr : session;
-  if (unknown || !mpi::is_running()) return nullptr;
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
+  if (unknown || (!mpi::is_running() && !caught::ProgramSessions::any())) return nullptr;
+  const std::lock_guard lock(of_lives);
   if ((session = made)) return session;
   Result<mpi::Library> library = mpi::loaded_library();
   if (!library) {
@@ -72,16 +74,21 @@ Session* Session::current() {
     std::fprintf(stderr, "kumihimo: %s; all calls are the library's\n", library.error().sentence().c_str());
     return nullptr;
   }
-  made = session = new Session(std::move(*library)); // lives as long as the process
+  std::unique_ptr<caught::OwnSession> own;
+  if (!mpi::is_running() && !(own = caught::OwnSession::open(*library))) {
+    unknown = true;
+    std::fprintf(stderr, "kumihimo: the MPI library opens no further session; all calls are the library's\n");
+    return nullptr;
+  }
+  made = session = new Session(std::move(*library), std::move(own));
   return session;
 }
 
-Session::Session(mpi::Library library)
+Session::Session(mpi::Library library, std::unique_ptr<caught::OwnSession> own)
     : library_(std::move(library)), settings_(settings_of_environment()), types_(library_),
       completion_is_caught_(interpose::completion_is_caught()), place_of_exact_sums_(most_variants()),
       tally_(calls_told, place_of_exact_sums_ + 1) {
-  library_.call.Comm_rank(library_.constants.comm_world, &world_rank_);
-  library_.call.Comm_size(library_.constants.comm_world, &world_ranks_);
+  begin(std::move(own));
   if (const Result<Reproducible> asked = parse_reproducible(settings_.reproducible))
     reproducible_ = *asked;
   else
@@ -105,14 +112,14 @@ Session::Session(mpi::Library library)
   }
   hash_ = mixed(mixed(hash_of(version), hash_of(settings_.shape)), wisdom_.hash());
   hash_ = mixed(hash_, static_cast<std::uint64_t>(reproducible_));
-  caught::RollCall::enter(object_name); // where MPI_Init was not caught
   Watchdog::know(library_);
   if (settings_.timeout_seconds > 0) Watchdog::begin(settings_.timeout_seconds);
-  library_.call.Comm_create_keyval(&copied, &deleted, &keyval_, this);
-  mpi::Handle parent = 0; // processes that a job starts must not write over what it writes
-  library_.call.Comm_get_parent(&parent);
-  if (plain(parent) != library_.constants.comm_null && !settings_.summary.empty())
-    settings_.summary += fmt::format(".{}", getpid());
+  if (has_world_) {
+    mpi::Handle parent = 0; // processes that a job starts must not write over what it writes
+    library_.call.Comm_get_parent(&parent);
+    if (plain(parent) != library_.constants.comm_null && !settings_.summary.empty())
+      settings_.summary += fmt::format(".{}", getpid());
+  }
   static Session* const ending = this;
   std::atexit([] { ending->write_unfinished(); });
 }
@@ -150,7 +157,9 @@ Communicator* Session::communicator(mpi::Handle handle) {
                         settings_.timeout_seconds,
                         reproducible_,
                         completion_is_caught_,
-                        everyone_is_here()};
+                        everyone_is_here(handle),
+                        world_rank_,
+                        world_ranks_};
     made = std::make_unique<Communicator>(library_, handle, agreed);
     // Now, where the transport's are made soon, and in no later call: a library may make one communicator at a time.
     if (made->takes_any()) alone();
@@ -166,13 +175,15 @@ Communicator* Session::communicator(mpi::Handle handle) {
 }
 
 // Told by who finds it: rank 0 may be the one that is missed.
-bool Session::everyone_is_here() {
+bool Session::everyone_is_here(mpi::Handle communicator) {
   std::int32_t missed = 0;
-  const bool here = caught::RollCall::everyone_is_here(object_name, missed);
+  const bool here = by_sessions()
+                        ? caught::RollCall::all_are_here(object_name, own_session_->ranks_of(communicator), missed)
+                        : caught::RollCall::everyone_is_here(object_name, missed);
   if (missed > 0)
-    say(fmt::format("our object in all processes of this node, found {} without it (does a wrapper clear LD_PRELOAD?); "
-                    "all calls are the library's",
-                    missed));
+    say(fmt::format("our object in all processes of {}, found {} without it (does a wrapper clear LD_PRELOAD?); "
+                    "{} calls are the library's",
+                    by_sessions() ? "a communicator" : "this node", missed, by_sessions() ? "its" : "all"));
   return here;
 }
 
@@ -252,17 +263,20 @@ void Session::finish() {
   // is the same on all of them nobody waits crosswise. What is left to it, Open MPI frees in the order of its handles.
   std::sort(all_.begin(), all_.end(), [](const auto& a, const auto& b) { return a->number() < b->number(); });
   for (auto& c : all_) c.reset();
-  all_.clear();
-  by_handle_.clear();
-  if (alone_ != 0) library_.call.Comm_free(&alone_);
-  library_.call.Comm_free_keyval(&keyval_);
+  release_library();
 }
 
 mpi::Handle Session::alone() {
-  std::call_once(asked_for_alone_, [this] {
-    if (const Result<mpi::Handle> own = mpi::split(library_, library_.constants.comm_self)) alone_ = *own;
-  });
-  return alone_ != 0 ? alone_ : library_.constants.comm_self; // a library that has no more
+  if (const mpi::Handle known = alone_.load(std::memory_order_acquire); known != 0) [[likely]]
+    return known;
+  const std::lock_guard lock(alone_mutex_);
+  if (!std::exchange(asked_for_alone_, true))
+    if (const Result<mpi::Handle> own = make_alone()) alone_ = *own;
+  return alone_ != 0 ? alone_.load() : library_.constants.comm_self; // a library that has no more
+}
+
+Result<mpi::Handle> Session::make_alone() const {
+  return by_sessions() ? own_session_->make_alone() : mpi::split(library_, library_.constants.comm_self);
 }
 
 int Session::raise(const Error& error, mpi::Handle communicator) {
@@ -287,8 +301,10 @@ void Session::say_once_for_all(const std::string& sentence) {
 
 // For a program that ends without MPI_Finalize: nothing of MPI is called any more. Not in its children.
 void Session::write_unfinished() {
-  if (finished_.exchange(true) || getpid() != process_) return;
-  if (world_rank_ == 0 && !settings_.summary.empty())
+  if (finished_.exchange(true) || getpid() != process_ || settings_.summary.empty()) return;
+  if (by_sessions())
+    write_summary(tally_.counts(), Ended::without_finalize, Whose::own);
+  else if (world_rank_ == 0)
     write_summary(tally_.counts(), Ended::without_finalize, Whose::rank_0);
 }
 
@@ -342,11 +358,13 @@ void Session::write_summary(const std::vector<std::int64_t>& counts, Ended ended
     others[std::string(caught::describe(name).name)] = number;
     if (caught::place_of(name, caught::Role::operation) >= 0) other_reductions += number;
   }
-  std::ofstream file(settings_.summary);
-  if (!file) return say("the summary cannot be written to " + settings_.summary + " on this node");
+  const std::string path = whose == Whose::own ? part() : settings_.summary;
+  std::ofstream file(path);
+  if (!file) return say("the summary cannot be written to " + path + " on this node");
   file << nlohmann::json{{"mpi", library_.version},
                          {"wisdom", wisdom_path_.empty() ? nlohmann::json() : nlohmann::json(wisdom_path_)},
                          {"ranks", world_ranks_},
+                         {"rank", whose == Whose::own ? nlohmann::json(world_rank_) : nlohmann::json()},
                          {"finalized", ended == Ended::by_finalize},
                          {"of_all_ranks", whose == Whose::all_ranks},
                          {"reproducible", name_of(reproducible_)},

@@ -1,8 +1,13 @@
 // What there is once in a process: the MPI library behind us, what the user asked, and the communicators that the
 // program has used. Made at the first call that is caught, when MPI has been initialised, whichever of its names that
 // was; nothing is created in the MPI library for it.
+//
+// A program may use MPI by sessions alone, which have nothing to do with this class but the name: then it is made when
+// one is open, pauses when the last one is closed, and goes on with the next one. No call is collective over all
+// processes there, and none may be made so, so that each writes a part of the summary, and the command adds them up.
 #pragma once
 
+#include "caught/sessions.hpp"
 #include "interpose/communicator.hpp"
 #include "interpose/nonblocking.hpp"
 #include "interpose/settings.hpp"
@@ -27,8 +32,13 @@ inline constexpr std::string_view object_name = "interposer"; // for caught::Rol
 
 class Session {
  public:
-  // Null before MPI is initialised, after it is finalized, and where the library is not one that we know.
+  // Null before MPI is initialised, after it is finalized, between two sessions of MPI's, and where the library is not
+  // one that we know.
   static Session* current();
+  // After MPI_Init, and after MPI_Session_init: of a program that has used sessions before.
+  static void life_begins();
+  // Before a program that uses MPI by sessions alone closes the last one. Waits for nobody.
+  static void last_session_ends();
 
   const mpi::Library& library() const { return library_; }
   const Types& types() const { return types_; }
@@ -52,6 +62,8 @@ class Session {
   // The program has made a window.
   void expect_one_sided() { one_sided_.store(true, std::memory_order_relaxed); }
   bool is_one_sided() const { return one_sided_.load(std::memory_order_relaxed); }
+  // The program has made one, whose handle may be that of one that ended with a session.
+  void is_new(mpi::Handle handle);
   // The program frees it, on all its ranks: so do we, before it is gone.
   void release(mpi::Handle handle);
   // Before MPI ends: frees everything, and rank 0 of the world writes what ran.
@@ -59,6 +71,7 @@ class Session {
 
   // A communicator of this rank alone, on which errors are returned: where MPI wants one and nobody else takes part.
   mpi::Handle alone();
+  Result<mpi::Handle> make_alone() const; // another one, for the caller to free
 
   // On MPICH a handle is an int, whose register may carry anything above it.
   mpi::Handle plain(mpi::Handle handle) const {
@@ -71,21 +84,35 @@ class Session {
   void say_once_for_all(const std::string& sentence); // what every rank finds alike: by rank 0
 
  private:
-  explicit Session(mpi::Library library);
+  // `own`: null where there is MPI_COMM_WORLD.
+  Session(mpi::Library library, std::unique_ptr<caught::OwnSession> own);
   void gone(mpi::Handle handle); // freed by a way that we do not see
   void connect_wanted(mpi::Handle handle);
   void watch_over(mpi::Handle handle);
   static int copied(mpi::Handle, int, void*, void*, void*, int* flag);
   static int deleted(mpi::Handle handle, int, void*, void* session);
 
+  void begin(std::unique_ptr<caught::OwnSession> own); // where the process stands, and what is made in the library
+  void go_on();                                        // in another session, or with MPI_COMM_WORLD from now on
+  void pause();                                        // until there is another session
+  void release_library();                              // what is ours in it
+  bool by_sessions() const { return !has_world_; }
+
   void write(const std::string& sentence);
-  bool everyone_is_here();
+  // Of a job, or of a communicator where there is no more than that.
+  bool everyone_is_here(mpi::Handle communicator);
   enum class Ended : std::uint8_t { by_finalize, without_finalize };
   void write_summary(); // of all ranks, by rank 0
-  enum class Whose : std::uint8_t { all_ranks, rank_0 };
+  enum class Whose : std::uint8_t { all_ranks, rank_0, own };
   void write_summary(const std::vector<std::int64_t>& counts, Ended ended, Whose whose);
-  void write_unfinished();                                           // of rank 0 alone
-  bool adds_up() { return world_ranks_ == 1 || everyone_is_here(); } // what ran on all ranks
+  void write_unfinished();  // of rank 0 alone; by sessions of each
+  std::string part() const; // where this process writes its own
+  bool adds_up() {          // what ran on all ranks
+    return world_ranks_ == 1 || everyone_is_here(library_.constants.comm_world);
+  }
+
+  static std::atomic<Session*> made; // lives as long as the process
+  static std::mutex of_lives;        // held while one is made, pauses or goes on
 
   mpi::Library library_;
   Settings settings_;
@@ -99,7 +126,9 @@ class Session {
   std::size_t place_of_exact_sums_;
   Tally tally_;
   int keyval_ = 0;
-  int world_rank_ = 0, world_ranks_ = 1;
+  int world_rank_ = 0, world_ranks_ = 1;            // by sessions: in "mpi://WORLD"
+  std::atomic<bool> has_world_ = false;             // else by sessions alone
+  std::unique_ptr<caught::OwnSession> own_session_; // since there was no MPI_COMM_WORLD; to the end of MPI
   pid_t process_ = getpid();
 
   std::shared_mutex mutex_; // of what follows, with each change of which Passing forgets
@@ -110,10 +139,11 @@ class Session {
   std::vector<std::unique_ptr<Communicator>> all_; // in the order in which they were first used
   std::map<std::string, std::int64_t> shapes_;     // of communicators, by name
   Nonblocking nonblocking_{library_, [this](const Error& e, mpi::Handle where) { return raise(e, where); }};
-  std::once_flag asked_for_alone_;
-  mpi::Handle alone_ = 0;
+  std::mutex alone_mutex_;
+  bool asked_for_alone_ = false;
+  std::atomic<mpi::Handle> alone_ = 0;
   std::atomic<bool> one_sided_ = false;
-  std::atomic<bool> finished_ = false, has_spoken_ = false, has_raised_ = false;
+  std::atomic<bool> finished_ = false, paused_ = false, has_spoken_ = false, has_raised_ = false;
 };
 
 } // namespace kumihimo::interpose

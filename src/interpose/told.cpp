@@ -25,6 +25,7 @@ Told::Told(const mpi::Library& library) {
   HandlersReturned& r = handlers_returned();
   const std::lock_guard lock(r.mutex);
   if (r.users++ > 0) return;
+  if (!mpi::is_running()) return; // by sessions alone: a process has neither
   r.world = std::make_unique<mpi::ErrorsReturned>(library, library.constants.comm_world);
   r.self = std::make_unique<mpi::ErrorsReturned>(library, library.constants.comm_self);
 }

@@ -1,7 +1,8 @@
 // The time limit of calls that are in the MPI library, which waits for a lost peer without end. A thread looks at how
 // long each thread of the program has been in its call; past the limit it says which call of whom, and ends the job by
-// MPI_Abort; before MPI is initialised by ending this process, which the launcher sees. It exists only where a limit
-// was asked for, from before MPI_Init on, which may wait for a lost rank as other calls do.
+// MPI_Abort; before MPI is initialised, and where it is used by sessions alone (MPI_Abort on a communicator of theirs
+// was seen to wait itself), by ending this process, which the launcher sees. It exists only where a limit was asked
+// for, from before MPI_Init on, which may wait for a lost rank as other calls do.
 //
 // A call that we run ourselves has the limit in its transport, which knows who is awaited and ends in an MPI error; it
 // is watched here as well, since it begins with agreements in the library.

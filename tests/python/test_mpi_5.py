@@ -102,6 +102,8 @@ def test_is_of_another_version_than_the_system_has(name: str) -> None:
         ("layouts", 2, "binomial,ring"),
         ("one_sided", 2, "binomial"),
         ("communicators", 2, "binomial"),
+        ("sessions", 2, "binomial"),
+        ("sessions", 3, "ring"),
     ],
     ids=lambda value: value if value != TREES else "trees",
 )

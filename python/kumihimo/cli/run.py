@@ -24,9 +24,8 @@ PROMISES = {  # of what was not said to be otherwise
     "other float reductions kept an order",
 }
 NO_SUMMARY = (
-    "the program wrote no summary: its rank 0 made no call of MPI that is caught (where MPI is used by sessions alone, "
-    "all are the library's), was killed or is on another node, or the object was lost on the way to it (a wrapper that "
-    "clears LD_PRELOAD)"
+    "the program wrote no summary: its rank 0 made no call of MPI that is caught, was killed or is on another node, or "
+    "the object was lost on the way to it (a wrapper that clears LD_PRELOAD)"
 )
 LOST = (
     "the object was lost on the way to a process of the program (a wrapper that clears LD_PRELOAD): all calls are the "
@@ -105,9 +104,12 @@ def lines(summary: dict, named: bool = True) -> list[str]:
     `named`: whether the user named the wisdom."""
     path = summary.get("wisdom")
     choices = reading.choices_in(path, named)
-    finalized = summary.get("finalized", True)
-    lost = finalized and not summary.get("of_all_ranks", True)
-    whose = "all ranks" if finalized and not lost else "rank 0"
+    finalized, of_all = summary.get("finalized", True), summary.get("of_all_ranks", True)
+    told = summary.get("ranks_told")  # by sessions: each rank for itself
+    lost = finalized and not of_all and told is None
+    whose = "all ranks" if of_all and (finalized or told) else "rank 0"
+    if told and not of_all:
+        whose = f"{len(told)} of {summary['ranks']} ranks"
     ran = [
         f"{row['collective']}{lengths(row)}: {row['algorithm']}, {row['calls']} calls of {whose}"
         f"{in_tuning(row, summary, choices)}"
@@ -123,10 +125,26 @@ def lines(summary: dict, named: bool = True) -> list[str]:
     gaps = ["gap, which its choices name, has no effect: real messages are not paced"] if names_gap(choices) else []
     shapes = ", ".join(f"{name} ({number})" for name, number in (summary["communicators"] or {}).items())
     bits = [promised(summary)] if summary.get("reproducible") else []
-    about = [f"communicators of rank 0: {shapes}"] if shapes else []
-    ended = [] if finalized else ["the program ended without MPI_Finalize: counted are the calls of rank 0 alone"]
+    about = [f"communicators of rank {told[0] if told else 0}: {shapes}"] if shapes else []
+    ended = by_sessions(summary, told) if told else []
+    if not finalized and not told:
+        ended = ["the program ended without MPI_Finalize: counted are the calls of rank 0 alone"]
     ended += [LOST] if lost else []
     return [*([f"wisdom: {path}"] if path else []), *gaps, *ended, *ran, *left, *never, *bits, *about]
+
+
+def by_sessions(summary: dict, told: list[int]) -> list[str]:
+    """What is missing of the ranks of a program that used MPI by sessions alone."""
+    silent = summary["ranks"] - len(told)
+    found = (
+        [] if summary["finalized"] else ["not all processes ended their sessions: they wrote what they knew at exit"]
+    )
+    if silent:
+        found.append(
+            f"{silent} of {summary['ranks']} ranks wrote nothing: they used no session of MPI, were killed, are on "
+            "another node, or the object was lost on the way to them"
+        )
+    return found
 
 
 def names_gap(choices: list[dict]) -> bool:

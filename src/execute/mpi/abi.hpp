@@ -190,8 +190,8 @@ Result<Library> loaded_library();
 // A symbol of the libraries that it consists of (those of Fortran too), however they were loaded; or null.
 void* loaded_symbol(const char* name);
 
-// Whether this process is between MPI_Init and MPI_Finalize; cheap enough to be asked at each call of a program that
-// uses sessions of MPI alone, and never is.
+// Whether this process is between MPI_Init and MPI_Finalize, so that there is MPI_COMM_WORLD; cheap enough to be asked
+// at each call of a program that uses MPI by sessions alone, and never is.
 bool is_running();
 
 } // namespace kumihimo::mpi

@@ -54,7 +54,7 @@ MpiTransport::MpiTransport(const Library& library, Handle communicator, Transpor
 // and would wait for the others for ever.
 MpiTransport::~MpiTransport() {
   int finalized = 0;
-  if (!complete_ || has_lost_peers_ || library_.call.Finalized(&finalized) != 0 || finalized) return;
+  if (!complete_ || has_lost_peers_ || is_left_ || library_.call.Finalized(&finalized) != 0 || finalized) return;
   free_communicators();
 }
 
@@ -162,12 +162,17 @@ Result<std::int64_t> MpiTransport::share_of_shared_memory(Handle machine) const 
 }
 
 Result<std::int64_t> MpiTransport::tag_upper_bound() const {
+  constexpr int least = 32767; // that MPI demands
   int* value = nullptr;
   int found = 0;
-  const int code =
-      library_.call.Comm_get_attr(library_.constants.comm_world, library_.constants.tag_ub, &value, &found);
+  // By sessions alone there is no MPI_COMM_WORLD to carry it; a communicator that is made of another one may not.
+  const bool has_world = is_running();
+  const Handle carrier = has_world ? library_.constants.comm_world : communicator_;
+  const int code = library_.call.Comm_get_attr(carrier, library_.constants.tag_ub, &value, &found);
   if (Status status = library_.check(code, "MPI_Comm_get_attr of MPI_TAG_UB"); !status) return status.error();
-  if (!found || *value < 32767)
+  static int assumed = least;
+  if (!found && !has_world) value = &assumed, found = 1;
+  if (!found || *value < least)
     return failed("MPI_TAG_UB of at least 32767, as MPI demands", found ? std::to_string(*value) : "none",
                   "use another MPI library");
   const std::int64_t asked = options_.tag_upper_bound;

@@ -37,7 +37,9 @@ class MpiTransport final : public execute::Transport {
   // the transport, and the communicator its calls of prepare(), which are collective over it.
   static Result<std::unique_ptr<MpiTransport>> create(const Library& library, Handle communicator,
                                                       TransportOptions options = {});
-  ~MpiTransport() override; // collective, unless MPI is finalized
+  ~MpiTransport() override; // collective, unless MPI is finalized or it was left
+  // What was made in the library stays with it: for an end at which the ranks are not together.
+  void leave() { is_left_ = true; }
 
   // Collective: what is decided is what the most demanding rank asks, so that all answer alike.
   Status prepare(const execute::Demands& demands) override;
@@ -106,7 +108,8 @@ class MpiTransport final : public execute::Transport {
   std::optional<PointToPoint> point_to_point_;
   Waiting waiting_;
   bool has_lost_peers_ = false; // by the time limit
-  bool has_moved_ = false;      // since the clock was last read
+  bool is_left_ = false;
+  bool has_moved_ = false; // since the clock was last read
   std::chrono::steady_clock::time_point moved_at_{};
 };
 

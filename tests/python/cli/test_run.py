@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 from by_c_names import BEGINNING
+from by_sessions import PROGRAM as SESSIONS
 
-from kumihimo import _plan, mpi
+from kumihimo import _plan, mpi, preload
+from kumihimo import ran as added_up
 from kumihimo.cli import run
 
 COMMAND = Path(sys.executable).parent / "kumihimo"
@@ -185,6 +187,86 @@ class TestRun:
         ]
         wisdom.write_text(json.dumps({"kumihimo_wisdom": 1, "choices": both}), encoding="utf-8")
         assert "recursive_doubling, 10 calls" in launch(installation, tmp_path, "--wisdom", str(wisdom)).stderr
+
+
+@pytest.mark.mpi
+class TestSessions:
+    """Of MPI 4, without MPI_Init: no call brings all processes together, and each tells for itself."""
+
+    def launched(self, tmp_path: Path, silent: int) -> tuple[str, dict]:
+        found = (i for i in mpi.discover() if i.family == "mpich")
+        installation = next(found, None)
+        if installation is None or preload.suffix_of(installation.library) == ".so":
+            pytest.skip("no MPICH with sessions on this machine")
+        program, summary = tmp_path / "program.py", tmp_path / "ran.json"
+        program.write_text(SESSIONS, encoding="utf-8")
+        mpirun = [*installation.arguments(2), sys.executable, str(program), "mpich", str(installation.library)]
+        ran = subprocess.run(
+            [COMMAND, "run", "-a", "ring", "--json", summary, "--", *mpirun, str(silent)],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert ran.stdout == "the program's own word\n", ran.stderr
+        return ran.stderr, json.loads(summary.read_text(encoding="utf-8"))
+
+    def test_the_processes_add_up(self, tmp_path: Path) -> None:
+        said, found = self.launched(tmp_path, -1)
+        assert "allreduce from 4KiB below 8KiB: ring, 10 calls of all ranks" in said
+        assert (found["ranks"], found["ranks_told"], found["of_all_ranks"], found["finalized"]) == (
+            2,
+            [0, 1],
+            True,
+            True,
+        )
+        assert [(c["algorithm"], c["calls"]) for c in found["calls"]] == [("ring", 10)]
+
+    def test_who_says_nothing_is_missed(self, tmp_path: Path) -> None:
+        said, found = self.launched(tmp_path, 1)
+        assert "allreduce from 4KiB below 8KiB: ring, 5 calls of 1 of 2 ranks" in said
+        assert "1 of 2 ranks wrote nothing" in said
+        assert (found["ranks_told"], found["of_all_ranks"]) == ([0], False)
+
+
+def part_of(rank: int, calls: int, finalized: bool = True) -> dict:
+    row = {"collective": "bcast", "bytes_from": 4, "bytes_to": 7}
+    return {
+        "rank": rank,
+        "ranks": 3,
+        "finalized": finalized,
+        "of_all_ranks": False,
+        "calls": [{**row, "algorithm": "ring", "calls": calls}, {**row, "algorithm": "library", "calls": 1}],
+        "handed_on": [{"collective": "bcast", "reason": "why", "calls": 1, "reproducible": rank == 0}],
+        "others": {"MPI_Scatterv": 2},
+        "uncaught_reductions": 1,
+        "communicators": {f"row of {rank}": 1},
+    }
+
+
+def test_parts_of_ranks_are_added_up(tmp_path: Path) -> None:
+    summary = tmp_path / "s.json"
+    assert added_up.read(summary) is None
+    for rank, calls in ((2, 5), (0, 7)):
+        text = json.dumps(part_of(rank, calls))
+        (tmp_path / f"s.json.rank{rank}").write_text(text, encoding="utf-8")
+    (tmp_path / "s.json.rank1").write_text('{"rank": 1, "cal', encoding="utf-8")  # killed
+    (tmp_path / "s.json.rank10.old").write_text("no part", encoding="utf-8")
+    found = added_up.read(summary)
+    assert [row["calls"] for row in found["calls"]] == [12, 2]
+    assert found["handed_on"] == [{"collective": "bcast", "reason": "why", "calls": 2, "reproducible": False}]
+    assert (found["others"], found["uncaught_reductions"]) == ({"MPI_Scatterv": 4}, 2)
+    assert (found["ranks_told"], found["of_all_ranks"], found["finalized"]) == ([0, 2], False, True)
+    lines = run.lines({**found, "reproducible": "", "wisdom": None})
+    assert "bcast from 4 below 8: ring, 12 calls of 2 of 3 ranks" in lines
+    assert "communicators of rank 0: row of 0 (1)" in lines
+    assert run.LOST not in lines
+    (tmp_path / "s.json.rank1").write_text(json.dumps(part_of(1, 1, finalized=False)), encoding="utf-8")
+    found = added_up.read(summary)
+    lines = run.lines({**found, "reproducible": "", "wisdom": None})
+    assert "bcast from 4 below 8: ring, 13 calls of all ranks" in lines
+    assert any("not all processes ended their sessions" in line for line in lines)
 
 
 def test_gaps_of_choices_are_said_to_have_no_effect(tmp_path: Path) -> None:
