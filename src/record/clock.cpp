@@ -42,6 +42,17 @@ void Clock::begin() {
   has_begun_ = true;
 }
 
+bool Clock::is_shared_in(mpi::Handle communicator) const {
+  int rank = 0;
+  library_.call.Comm_rank(communicator, &rank);
+  const std::int64_t mine = skew_ns_ == 0 ? node() : node() + rank;
+  const std::array<std::int64_t, 2> sent{mine, -mine};
+  std::array<std::int64_t, 2> most{};
+  return library_.call.Allreduce(sent.data(), most.data(), 2, library_.datatype(DataType::int64),
+                                 library_.operation(Operation::max), communicator) == 0 &&
+         most[0] == -most[1];
+}
+
 void Clock::end(mpi::Handle world) {
   if (has_begun_ && several_nodes_) last_ = measure(world);
 }

@@ -21,6 +21,9 @@ class Clock {
   void begin();
   void end(mpi::Handle world);
 
+  // Of a communicator, where there is no MPI_COMM_WORLD: whether its ranks read one clock. Collective over it.
+  bool is_shared_in(mpi::Handle communicator) const;
+
   bool has_begun() const { return has_begun_; }
   bool several_nodes() const { return several_nodes_; }
   std::int64_t offset_ns() const { return last_.offset_ns; }

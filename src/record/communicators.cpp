@@ -1,15 +1,39 @@
 #include "record/communicators.hpp"
 
+#include "caught/roll_call.hpp"
+#include "record/settings.hpp"
+
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 
 namespace kumihimo::record {
 
-Communicators::Communicators(const mpi::Library& library) : library_(library) {
-  library_.call.Comm_group(library_.constants.comm_world, &world_group_);
+void Communicators::begin(const caught::OwnSession* own) {
+  own_session_ = own;
+  if (own)
+    world_group_ = own->group();
+  else
+    library_.call.Comm_group(library_.constants.comm_world, &world_group_);
   library_.call.Comm_create_keyval(&copied, &deleted, &keyval_, this);
   made(library_.constants.comm_world, {"MPI_COMM_WORLD"});
   made(library_.constants.comm_self, {"MPI_COMM_SELF"});
+}
+
+// Handles come back in the next session, as those of others.
+void Communicators::end() {
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto& live : live_) {
+      for (auto& [handle, communicator] : live)
+        if (communicator && communicator->group) library_.call.Group_free(&communicator->group);
+      live.clear();
+    }
+    for (auto& origins : origins_) origins.clear();
+    epoch_.fetch_add(1, std::memory_order_release);
+  }
+  library_.call.Comm_free_keyval(&keyval_);
+  world_group_ = 0;
 }
 
 Communicator* Communicators::find(Handle handle, bool window) {
@@ -46,6 +70,7 @@ std::unique_ptr<Communicator> Communicators::describe(Handle handle, bool window
     call.Comm_set_attr(handle, keyval_, nullptr);
   }
   made->inter = inter != 0;
+  if (own_session_ && !window && !mpi::is_running()) ask_for_everyone(*made);
   CommunicatorKind kind{{"not seen when it was made"}, made->size, 0, made->inter, 0, made->rank};
   if (const auto it = origins_[window].find(handle); it != origins_[window].end()) kind.origin = it->second;
   kind.origin.window = window;
@@ -58,6 +83,19 @@ std::unique_ptr<Communicator> Communicators::describe(Handle handle, bool window
   }
   made->kind = number_of(std::move(kind));
   return made;
+}
+
+void Communicators::ask_for_everyone(Communicator& communicator) const {
+  if (communicator.inter || communicator.size == 1) return;
+  std::int32_t missed = 0;
+  communicator.everyone_is_here =
+      caught::RollCall::all_are_here(object_name, own_session_->ranks_of(communicator.handle), missed);
+  static std::atomic<bool> told = false;
+  if (missed > 0 && !told.exchange(true))
+    std::fprintf(stderr,
+                 "kumihimo: our object in all processes of a communicator, found %d without it (does a wrapper clear "
+                 "LD_PRELOAD?); waiting is not told from transferring there\n",
+                 missed);
 }
 
 std::uint32_t Communicators::number_of(CommunicatorKind kind) {

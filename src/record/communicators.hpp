@@ -4,6 +4,7 @@
 #pragma once
 
 #include "caught/call.hpp"
+#include "caught/sessions.hpp"
 #include "execute/mpi/abi.hpp"
 #include "record/rows.hpp"
 
@@ -11,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -54,6 +56,10 @@ struct Communicator {
   std::uint32_t kind = 0; // number in the profile
   int size = 0, rank = 0;
   bool inter = false, world = false;
+  // By sessions alone, where no agreement of all processes comes before: whether all of its ranks have the recorder,
+  // and whether they read one clock, once that is known.
+  bool everyone_is_here = true;
+  std::optional<bool> one_clock;
   Handle handle = 0;
   Handle group = 0;
   std::uint64_t collectives = 0;
@@ -65,7 +71,11 @@ struct Communicator {
 
 class Communicators {
  public:
-  explicit Communicators(const mpi::Library& library);
+  explicit Communicators(const mpi::Library& library) : library_(library) {}
+  // MPI begins: with MPI_COMM_WORLD, or with the sessions that `own` stands for, as long as it lives.
+  void begin(const caught::OwnSession* own);
+  // The last session ends, and what lives with it, where the ranks are not together.
+  void end();
 
   // What the handle stands for; made known at the first call. Null for the null handle.
   Communicator* of(Handle communicator) { return find(communicator, false); }
@@ -100,6 +110,9 @@ class Communicators {
   std::uint32_t number_of(CommunicatorKind kind); // under the lock
 
   const mpi::Library& library_;
+  void ask_for_everyone(Communicator& communicator) const;
+
+  const caught::OwnSession* own_session_ = nullptr; // null: there is MPI_COMM_WORLD
   Handle world_group_ = 0;
   int keyval_ = 0;                       // of an attribute that tells of an end which no call that we see makes
   std::atomic<std::uint64_t> epoch_ = 1; // counts ends, after which what threads remember is looked up again

@@ -135,7 +135,8 @@ std::string Recorder::header() const {
                   {"mpi", library_.version},
                   {"ranks", ranks_},
                   {"sync", settings_.sync},
-                  {"several_nodes", clock_.several_nodes()},
+                  {"sessions", !has_world_},
+                  {"several_nodes", has_world_ ? json(clock_.several_nodes()) : json(nullptr)},
                   {"trace", trace_ ? json{{"calls", names_of_calls()}} : json(nullptr)},
                   {"counters_reason", counters_.reason().empty() ? json(nullptr) : json(counters_.reason())}});
 }
@@ -199,18 +200,21 @@ std::string Recorder::part(bool whole) {
 
 void Recorder::finish() {
   if (finished_.exchange(true)) return;
+  const std::unique_ptr<caught::OwnSession> closed = std::move(own_session_); // at the end of this, before MPI's
   splitting_.split(communicators_.sampled());
   // Of our own, so that no receive of the program's takes what is for us; a duplicate would call its functions.
   mpi::Handle world = 0;
   if (library_.call.Comm_split(library_.constants.comm_world, 0, rank_, &world) != 0) return;
   clock_.end(world);
-  if (trace_) {
-    const std::string path = fmt::format("{}/rank{}.events", settings_.trace, rank_);
-    if (!trace_.write(path, clock_))
-      std::fprintf(stderr, "kumihimo: the events cannot be written to %s\n", path.c_str());
-  }
+  write_events();
   gather(world, part(true));
   library_.call.Comm_free(&world);
+}
+
+void Recorder::write_events() {
+  if (!trace_) return;
+  const std::string path = fmt::format("{}/rank{}.events", settings_.trace, rank_);
+  if (!trace_.write(path, clock_)) std::fprintf(stderr, "kumihimo: the events cannot be written to %s\n", path.c_str());
 }
 
 // One rank after the other: rank 0 holds no more than one line at a time.
@@ -241,10 +245,11 @@ void Recorder::gather(mpi::Handle world, const std::string& mine) const {
     std::fprintf(stderr, "kumihimo: the profile cannot be written to %s\n", settings_.output.c_str());
 }
 
-void Recorder::write_alone() {
+void Recorder::write_alone(Ended ended) {
   if (settings_.output.empty() || finished_.exchange(true)) return;
-  std::ofstream file(fmt::format("{}.rank{}", settings_.output, rank_), std::ios::binary);
-  file << header() << part(false);
+  if (ended == Ended::with_session) write_events();
+  std::ofstream file(part_path(), std::ios::binary);
+  file << header() << part(ended == Ended::with_session);
 }
 
 } // namespace kumihimo::record

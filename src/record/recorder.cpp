@@ -1,7 +1,6 @@
 #include "record/recorder.hpp"
 
 #include "caught/fortran.hpp"
-#include "caught/roll_call.hpp"
 #include "record/python_frames.hpp"
 #include "record/sampling.hpp"
 
@@ -22,8 +21,6 @@ namespace {
 // What a call carries from before to after.
 enum Note : std::size_t { begun, on, weight, kind_number };
 
-std::atomic<Recorder*> made = nullptr;
-
 bool is_blocking_collective(const Call& call) { return call.kind() == Kind::collective; }
 
 // After the failure of a rank nothing goes over a communicator any more, in libraries with that extension.
@@ -31,25 +28,6 @@ bool is_revoked(const Communicator& communicator) {
   static const auto ask = reinterpret_cast<int (*)(mpi::Handle, int*)>(mpi::loaded_symbol("PMPIX_Comm_is_revoked"));
   int is = 0;
   return ask && ask(communicator.handle, &is) == 0 && is;
-}
-
-// Of a process that others of the program have started by MPI_Comm_spawn: it has a world of its own, whose ranks count
-// from 0 again.
-bool is_spawned(const mpi::Library& library) {
-  const auto parent_of = reinterpret_cast<int (*)(mpi::Handle*)>(mpi::loaded_symbol("PMPI_Comm_get_parent"));
-  mpi::Handle parent = library.constants.comm_null;
-  if (!parent_of || parent_of(&parent) != 0) return false;
-  const bool wide = library.family == mpi::Family::open_mpi; // MPICH's is an int
-  return (wide ? parent : static_cast<std::int32_t>(parent)) != library.constants.comm_null;
-}
-
-// Beside the profile and the trace of those who started it: a world's profile is named after the process of its rank 0.
-Settings settings_for(const mpi::Library& library) {
-  Settings settings = settings_of_environment();
-  if (!is_spawned(library)) return settings;
-  if (!settings.output.empty()) settings.output += fmt::format(".spawned-{}", getpid());
-  settings.trace.clear();
-  return settings;
 }
 
 Awaited awaited_in(Name name) {
@@ -85,55 +63,7 @@ bool tells_of_receive(const Call& call) {
 
 ThreadRecord& Recorder::thread() { return PerThread<ThreadRecord>::mine(); }
 
-Recorder* Recorder::current() {
-  Recorder* recorder = made.load(std::memory_order_acquire);
-  if (recorder) [[likely]]
-    return recorder->finished_.load(std::memory_order_relaxed) ? nullptr : recorder;
-  static std::atomic<bool> unknown = false;
-  if (unknown || !mpi::is_running()) return nullptr;
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
-  if ((recorder = made)) return recorder;
-  Result<mpi::Library> library = mpi::loaded_library();
-  if (!library) {
-    unknown = true;
-    std::fprintf(stderr, "kumihimo: %s; nothing is recorded\n", library.error().sentence().c_str());
-    return nullptr;
-  }
-  // Else calls of ours over the program's communicators would meet the program's own on the others.
-  std::int32_t missed = 0;
-  if (!caught::RollCall::everyone_is_here(object_name, missed)) {
-    unknown = true;
-    if (missed > 0)
-      std::fprintf(stderr,
-                   "kumihimo: our object in all processes of this node, found %d without it (does a wrapper clear "
-                   "LD_PRELOAD?); nothing is recorded\n",
-                   missed);
-    return nullptr;
-  }
-  made = recorder = new Recorder(std::move(*library)); // lives as long as the process
-  return recorder;
-}
-
-// Not of a child that was forked from a rank.
-void Recorder::at_exit() {
-  Recorder* const recorder = made.load();
-  if (!recorder || recorder->process_ != getpid()) return;
-  try {
-    recorder->write_alone();
-  } catch (...) { // the exit status is the program's, come what may
-    std::fprintf(stderr, "kumihimo: the part of rank %d could not be written\n", recorder->rank_);
-  }
-}
-
-Recorder::Recorder(mpi::Library library)
-    : library_(std::move(library)), settings_(settings_for(library_)), counters_before_(counters_.read()),
-      clock_(library_, settings_.skew_ns), communicators_(library_), volumes_(library_), splitting_(library_, clock_),
-      regions_(counters_), trace_(library_, !settings_.trace.empty(), settings_.most_events), process_(getpid()) {
-  library_.call.Comm_rank(library_.constants.comm_world, &rank_);
-  library_.call.Comm_size(library_.constants.comm_world, &ranks_);
-  begun_ns_ = Clock::now_ns();
-}
+std::string Recorder::part_path() const { return fmt::format("{}.rank{}", settings_.output, rank_); }
 
 Key Recorder::key_of(const Call& call, const Communicator* communicator) const {
   Key key{reinterpret_cast<std::uintptr_t>(call.site), communicator ? communicator->kind : 0, call.name, false};
@@ -178,7 +108,7 @@ void Recorder::before(Call& call) {
     break;
   case Kind::environment:
     if (call.name == Name::Finalize) finish();
-    if (call.name == Name::Abort) write_alone();
+    if (call.name == Name::Abort) write_alone(Ended::without);
     break;
   default:
     break;
@@ -186,14 +116,21 @@ void Recorder::before(Call& call) {
 }
 
 void Recorder::before_collective(Call& call, Communicator& communicator) {
-  if (communicator.inter || communicator.size <= 1) return;
+  if (communicator.inter || communicator.size <= 1 || !communicator.everyone_is_here) return;
   if (settings_.sync) {
     const std::int64_t entry = Clock::now_ns();
     library_.call.Barrier(communicator.handle);
     thread().sync_ns = Clock::now_ns() - entry;
-  } else if (clock_.has_begun()) {
+  } else if (clock_.has_begun() || shares_clock(communicator)) {
     call.notes[weight] = static_cast<caught::Word>(weight_of(communicator.collectives++));
   }
+}
+
+// In a blocking collective, whose ranks may wait for each other. Of those on several nodes nothing is compared.
+bool Recorder::shares_clock(Communicator& communicator) const {
+  if (has_world_) return false; // MPI_Init was not caught
+  if (!communicator.one_clock) communicator.one_clock = clock_.is_shared_in(communicator.handle);
+  return *communicator.one_clock;
 }
 
 void Recorder::before_end(const Call& call) {
@@ -214,7 +151,7 @@ void Recorder::after(const Call& call, int code, std::int64_t exit_ns) {
   auto* const communicator = ends ? nullptr : reinterpret_cast<Communicator*>(call.notes[on]);
   const auto entry_ns = static_cast<std::int64_t>(call.notes[begun]);
   std::int64_t ns = exit_ns - entry_ns;
-  const bool synced = settings_.sync && is_blocking_collective(call) && communicator;
+  const bool synced = settings_.sync && is_blocking_collective(call) && communicator && communicator->everyone_is_here;
   if (synced) ns += mine.sync_ns;
   if (call.kind() != Kind::environment) mine.mpi_ns += ns; // the time of the program goes from MPI_Init to MPI_Finalize
   Row* row = nullptr;
@@ -255,7 +192,8 @@ void Recorder::after_collective(const Call& call, Communicator& communicator, Ro
     return;
   }
   const bool alone = communicator.size == 1 && !communicator.inter;
-  if (!row || communicator.inter || (!alone && !settings_.sync)) return;
+  const bool synced = settings_.sync && communicator.everyone_is_here;
+  if (!row || communicator.inter || (!alone && !synced)) return;
   const std::int64_t waiting = settings_.sync ? thread().sync_ns : 0;
   ++row->split_calls;
   row->split_ns += exit_ns - entry_ns + waiting;

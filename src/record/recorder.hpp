@@ -1,8 +1,12 @@
 // What there is once in a recorded process. Made when MPI has been initialised, by whichever of its names; it writes
 // the profile when the program ends MPI, and what this rank knows when the process ends without.
+//
+// A program that uses MPI by sessions alone has no call at the end in which all ranks are together: each writes a part,
+// when it closes the last session, which the command puts together. Between two sessions nothing is recorded.
 #pragma once
 
 #include "caught/call.hpp"
+#include "caught/sessions.hpp"
 #include "record/clock.hpp"
 #include "record/communicators.hpp"
 #include "record/counters.hpp"
@@ -18,17 +22,19 @@
 
 #include <atomic>
 #include <mutex>
-#include <string_view>
+#include <string>
 #include <unordered_map>
 
 namespace kumihimo::record {
-
-inline constexpr std::string_view object_name = "recorder"; // for caught::RollCall
 
 class Recorder {
  public:
   // Null before MPI is initialised, after it has been finalized, and over a library that we do not know.
   static Recorder* current();
+  // After MPI_Init, and after a session of MPI's was opened.
+  static void life_begins();
+  // Before a program that uses MPI by sessions alone closes the last one. Waits for nobody.
+  static void last_session_ends();
 
   void before(caught::Call& call);
   // `exit_ns`: when the call came back.
@@ -49,7 +55,13 @@ class Recorder {
     int partner = -1; // in the world
   };
 
-  explicit Recorder(mpi::Library library);
+  // `own`: null where there is MPI_COMM_WORLD.
+  Recorder(mpi::Library library, std::unique_ptr<caught::OwnSession> own);
+  void begin(std::unique_ptr<caught::OwnSession> own);
+  void go_on();
+  void pause();
+  std::string part_path() const;
+  bool shares_clock(Communicator& communicator) const;
   static ThreadRecord& thread();
   Key key_of(const caught::Call& call, const Communicator* communicator) const;
   const Communicator* communicator_of(const caught::Call& call);
@@ -66,10 +78,15 @@ class Recorder {
   void before_end(const caught::Call& call);
   void control(const caught::Call& call);
   void finish();
-  void write_alone();
+  enum class Ended : std::uint8_t { with_session, without };
+  void write_alone(Ended ended);
+  void write_events();
   std::string header() const;
   std::string part(bool whole);
   void gather(mpi::Handle world, const std::string& mine) const;
+
+  static std::atomic<Recorder*> made; // lives as long as the process
+  static std::mutex of_lives;         // held while it is made, pauses or goes on
 
   mpi::Library library_;
   Settings settings_;
@@ -82,6 +99,8 @@ class Recorder {
   Regions regions_;
   Trace trace_;
   pid_t process_;
+  std::unique_ptr<caught::OwnSession> own_session_; // since there was no MPI_COMM_WORLD; to the end of MPI
+  std::atomic<bool> has_world_ = false, paused_ = false;
   int rank_ = 0, ranks_ = 1;
   std::int64_t begun_ns_ = 0;
   std::atomic<bool> recording_ = true, finished_ = false;

@@ -1,22 +1,42 @@
 // The object that `kumihimo record` has loaded before a program's MPI library.
 #include "caught/hooks.hpp"
 #include "caught/roll_call.hpp"
+#include "caught/sessions.hpp"
 #include "record/recorder.hpp"
 
 namespace kumihimo::caught {
 
+namespace {
+
+using record::Recorder;
+
+void before_environment(const Call& call) {
+  if (begins_mpi(call)) RollCall::enter(record::object_name);
+  if (begins_session(call)) RollCall::enter_session(record::object_name);
+}
+
+void after_environment(const Call& call, int code) {
+  const bool begins = code == 0 && begins_session(call), stays = code != 0 && ends_session(call);
+  if (begins || stays) ProgramSessions::opened();
+  if (begins || stays || (code == 0 && begins_mpi(call))) Recorder::life_begins();
+}
+
+} // namespace
+
 // Those that only set or end attributes are in the table for what runs within them, and are in no profile.
 void before(Call& call) {
   if (call.kind() == Kind::attribute) return;
-  if (begins_mpi(call)) RollCall::enter(record::object_name);
-  if (record::Recorder* const recorder = record::Recorder::current()) recorder->before(call);
+  if (call.kind() == Kind::environment) before_environment(call);
+  if (Recorder* const recorder = Recorder::current()) recorder->before(call);
+  if (ends_session(call) && ProgramSessions::closes_last()) Recorder::last_session_ends();
   call.notes[0] = static_cast<Word>(record::Clock::now_ns());
 }
 
 void after(const Call& call, int code) {
   if (call.kind() == Kind::attribute) return;
   const std::int64_t now_ns = record::Clock::now_ns();
-  if (record::Recorder* const recorder = record::Recorder::current()) recorder->after(call, code, now_ns);
+  if (call.kind() == Kind::environment) after_environment(call, code);
+  if (Recorder* const recorder = Recorder::current()) recorder->after(call, code, now_ns);
 }
 
 } // namespace kumihimo::caught

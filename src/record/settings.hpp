@@ -4,8 +4,11 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 namespace kumihimo::record {
+
+inline constexpr std::string_view object_name = "recorder"; // for caught::RollCall
 
 struct Settings {
   std::string output; // KUMIHIMO_RECORD: the profile, written by rank 0; parts of ranks that do not end MPI beside it

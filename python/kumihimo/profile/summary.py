@@ -42,11 +42,9 @@ def split(totals: Totals) -> list[str]:
     whole = [c for c in totals.calls.values() if c.blocking_collective]
     calls, all_calls = sum(c.split_calls for c in whole), sum(c.calls for c in whole)
     if not calls:
-        return (
-            ["waiting and transferring not split: no blocking collective whose ranks all ended MPI"]
-            if totals.calls
-            else []
-        )
+        of = "whose communicator was freed before its session, on one node"
+        of = of if totals.header.get("sessions") else "whose ranks all ended MPI"
+        return [f"waiting and transferring not split: no blocking collective {of}"] if totals.calls else []
     took = sum(c.split_seconds for c in whole)
     waiting = sum(c.waiting_seconds for c in whole)
     how = "by a barrier before each" if totals.header["sync"] else f"from {share_text(calls / all_calls)} of the calls"
@@ -97,8 +95,10 @@ def notes(totals: Totals) -> list[str]:
             f"{len(totals.unfinished)} of {expected} ranks did not end MPI: what they wrote at their exit is here"
         )
     if len(totals.tasks) < expected:
+        by_sessions = ", or used no session of MPI, or are on a node that sees another folder"
         found.append(
             f"{expected - len(totals.tasks)} of {expected} ranks wrote nothing: they were killed, or did not end MPI"
+            + (by_sessions if totals.header.get("sessions") else "")
         )
     if totals.unbegun:
         found.append(f"regions ended without a beginning: {', '.join(sorted(totals.unbegun))}")
