@@ -197,6 +197,7 @@ def parameters(
     inner: str | None = None,
     outer: str | None = None,
     group: int | None = None,
+    single_copy: bool = False,
     default_segment_bytes: int | None = None,
 ) -> _collectives.Parameters:
     """The parameters of an algorithm; what is None takes its default."""
@@ -218,6 +219,7 @@ def parameters(
         overlap=overlap or None,
         inner=inner,
         outer=outer,
+        single_copy=single_copy,
         default_segment_bytes=default_segment_bytes,
     )
 

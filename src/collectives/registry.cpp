@@ -117,6 +117,10 @@ Result<Schedule> Variant::build(const Collective& collective, const RankSpace& s
                                       "not commute needs",
                                       name));
   built->algorithm = name;
+  if (p.single_copy) {
+    built->single_copy = true;
+    built->parameters += built->parameters.empty() ? "single_copy" : " single_copy";
+  }
   built->claims.same_on_all_ranks = rounding.same_on_all_ranks;
   built->claims.offloads |= offloads && collective.ranks > 1;
   return built;

@@ -50,6 +50,7 @@ void Execution::start_send(Slot& slot, const Op& op, Message& common) {
   static_cast<Message&>(message) = common;
   message.key.signal = op.kind == StepKind::signal;
   message.granule = program_.collective().type_bytes;
+  message.may_stay = program_.single_copy();
   message.first_piece = &message.only;
   message.piece_count = op.bytes > 0;
   const bool self = op.peer == program_.rank();

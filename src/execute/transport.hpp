@@ -84,6 +84,7 @@ struct Sending : Message {
   const Piece* first_piece = nullptr;
   std::int32_t piece_count = 0;
   std::int64_t granule = 1; // bytes of one element
+  bool may_stay = false;    // Schedule::single_copy: its receiver may read it here
 
   std::span<const Piece> pieces() const { return {first_piece, static_cast<std::size_t>(piece_count)}; }
 };

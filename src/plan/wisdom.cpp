@@ -25,6 +25,10 @@ Result<Parameters> parameters_of(const Json& entry, const std::string& where) {
       p.overlap = value.get<bool>();
       continue;
     }
+    if (name == "single_copy" && value.is_boolean()) {
+      p.single_copy = value.get<bool>();
+      continue;
+    }
     if ((name == "inner" || name == "outer") && value.is_string()) {
       (name == "inner" ? p.inner : p.outer) = value.get<std::string>();
       continue;

@@ -216,6 +216,7 @@ struct Schedule {
   Collective collective;
   Segments segments;
   Claims claims;
+  bool single_copy = false; // a wish: long messages are read from their sender's memory; executors may ignore it
   std::function<Program(Rank)> program; // pure; any rank, at any time, from any thread
   std::int64_t shared_bytes = 0;        // tables that the programs share
 

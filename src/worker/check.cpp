@@ -320,6 +320,7 @@ Status run_check(Job& job, const Task& task) {
     options.ranks_per_node = c.ranks_per_node;
     Result<mpi::MpiTransport*> transport = job.transport(options);
     if (!transport) return transport.error();
+    if (c.parameters.single_copy && !(*transport)->has_single_copies()) job.say(no_single_copies);
     const Result<CheckOutcome> outcome =
         check_schedule(job, *schedule, **transport, builtin_arithmetic(c.collective), task.repeats);
     if (!outcome) return outcome.error();

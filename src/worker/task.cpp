@@ -25,6 +25,7 @@ Parameters parameters_of(const json& given) {
   p.default_segment_bytes = std::int64_t{64} << 10; // of one node's channels
   for (const NumberParameter& q : number_parameters) read(given, std::string(q.name).c_str(), p.*q.value);
   read(given, "overlap", p.overlap);
+  read(given, "single_copy", p.single_copy);
   read(given, "inner", p.inner);
   read(given, "outer", p.outer);
   read(given, "default_segment_bytes", p.default_segment_bytes);

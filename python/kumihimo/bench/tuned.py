@@ -1,9 +1,9 @@
 """The algorithm and its parameters for every size, chosen on launches of their own, then measured on fresh ones.
 
-Training narrows: every algorithm at every second size; the best of those with segments of several sizes, then with
-other numbers of segments in flight and of trees; and the finalists for longer, in several launches. The choice is then
-measured beside the library on launches that had no part in it. Launches are the independent samples: the interval is
-that of the median of their ratios, from the 2nd to the 8th of 9.
+Training narrows: every algorithm at every second size; the best of those with segments of several sizes, copied once or
+twice, then with other numbers of segments in flight and of trees; and the finalists for longer, in several launches.
+The choice is then measured beside the library on launches that had no part in it. Launches are the independent samples:
+the interval is that of the median of their ratios, from the 2nd to the 8th of 9.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def narrowed(tuning: Tuning, surveyed_at: Sequence[int]) -> Iterator[Choices]:
     near = {size: neighbours(surveyed, size) for size in tuning.sizes}
     yield near
     tuning.step("training: segments")
-    cases = varied(tuning, near, variations.segments)
+    cases = varied(tuning, near, variations.segments_and_copies)
     refined = best(launched(tuning, "segments", cases, tuning.effort.refine_seconds), FINALISTS)
     yield refined
     tuning.step("training: windows and trees")

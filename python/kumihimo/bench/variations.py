@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from kumihimo import _collectives
 
+SINGLE_COPY = 65536  # bytes of a vector or block from which one copy of a message may beat two
 SEGMENTS = (65536, 131072, 262144, 1048576)
 SMALLEST_SEGMENTED = 131072  # bytes of a vector: below it one segment is best
 WINDOWS = (2, 8)  # segments in flight, beside the default of 4 or 2
@@ -27,6 +28,14 @@ def segments(collective: str, name: str, size: int, each: int, given: dict) -> I
     for segment in SEGMENTS if "segment_bytes" in takes else ():
         if segment * 2 <= size:
             yield {**given, "segment_bytes": segment}
+
+
+def segments_and_copies(collective: str, name: str, size: int, each: int, given: dict) -> Iterator[dict]:
+    """segments(), and each of them with long messages read from their sender's memory too: a matter of real nodes."""
+    for segmented in segments(collective, name, size, each, given):
+        yield segmented
+        if size >= SINGLE_COPY:
+            yield {**segmented, "single_copy": True}
 
 
 def others(collective: str, name: str, size: int, each: int, given: dict) -> Iterator[dict]:

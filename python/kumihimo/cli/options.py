@@ -68,6 +68,9 @@ Group = Annotated[
     Optional[int],
     typer.Option("--group", metavar="N", help="Ranks that share a leader, at most a node's; all of the node."),
 ]
+SingleCopy = Annotated[
+    bool, typer.Option("--single-copy", help="Long messages on a node are read from their sender's memory.")
+]
 Counts = Annotated[
     Optional[str],
     typer.Option(

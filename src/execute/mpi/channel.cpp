@@ -3,11 +3,15 @@
 #include "execute/mpi/mismatch.hpp"
 #include "kernels/copy.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <cerrno>
 #include <cstring>
 #include <new>
+#include <utility>
 
 namespace kumihimo::mpi {
 namespace {
@@ -25,6 +29,9 @@ std::int64_t chunk_bytes(const RingShape& shape, std::int64_t left, std::int64_t
   return granule > shape.slot_bytes ? shape.slot_bytes : shape.slot_bytes / granule * granule;
 }
 
+// Through which what is reduced or scattered is read: it stays in the first cache or the second.
+constexpr std::int64_t staging_bytes = 32768;
+
 } // namespace
 
 ChannelKey channel_key(const execute::MessageKey& key) {
@@ -36,17 +43,19 @@ ChannelKey channel_key(const execute::MessageKey& key) {
 ChannelMemory channel_at(std::byte* start, RingShape shape) {
   assert(reinterpret_cast<std::uintptr_t>(start) % cache_line_bytes == 0);
   assert(std::has_single_bit(static_cast<std::uint64_t>(shape.slots)));
-  assert(shape.slot_bytes < 1 << 20);
+  assert(shape.slot_bytes < static_cast<std::int64_t>(elsewhere));
   ChannelMemory memory;
   memory.acknowledge = reinterpret_cast<AcknowledgeLine*>(start);
-  memory.headers = reinterpret_cast<SlotHeader*>(start + cache_line_bytes);
-  memory.data = start + cache_line_bytes * (1 + shape.slots);
+  memory.revoke = reinterpret_cast<RevokeLine*>(start + cache_line_bytes);
+  memory.headers = reinterpret_cast<SlotHeader*>(start + 2 * cache_line_bytes);
+  memory.data = start + cache_line_bytes * (2 + shape.slots);
   memory.shape = shape;
   return memory;
 }
 
 void clear(const ChannelMemory& memory) {
   new (memory.acknowledge) AcknowledgeLine{};
+  new (memory.revoke) RevokeLine{};
   for (std::int64_t i = 0; i < memory.shape.slots; ++i) new (&memory.headers[i]) SlotHeader{};
 }
 
@@ -61,12 +70,13 @@ void Outbox::start(execute::Sending& message) {
 }
 
 bool Outbox::progress() {
+  const bool answered = taken_ != 0 && take_answers();
   const std::uint64_t before = filled_;
   while (!waiting_.empty() && write(*waiting_.front(), front_)) {
     waiting_.pop_front();
     front_ = {};
   }
-  return filled_ != before;
+  return answered || filled_ != before;
 }
 
 bool Outbox::has_room() {
@@ -80,18 +90,78 @@ bool Outbox::has_room() {
 bool Outbox::write(execute::Sending& message, Position& position) {
   do {
     if (!has_room()) return false;
+    if (message.may_stay && position.done == 0 && may_offer(message)) return offer(message), true;
     write_chunk(message, position);
   } while (position.done < message.bytes);
   message.complete();
   return true;
 }
 
+bool Outbox::may_offer(const execute::Sending& message) const {
+  const std::int64_t pieces = message.piece_count;
+  return message.bytes >= offered_from_bytes_ && ~taken_ != 0 &&
+         (pieces == 1 || pieces * static_cast<std::int64_t>(sizeof(RemotePiece)) <= memory_.shape.slot_bytes);
+}
+
+void Outbox::offer(execute::Sending& message) {
+  const auto remote = [](const execute::Piece& piece) {
+    return RemotePiece{reinterpret_cast<std::uintptr_t>(piece.data), piece.bytes};
+  };
+  const auto ticket = static_cast<std::uint64_t>(std::countr_one(taken_));
+  taken_ |= std::uint64_t{1} << ticket;
+  offered_[ticket] = &message;
+  SlotHeader& header = begin_slot(message, message.bytes);
+  const Offer told{ticket, static_cast<std::uint64_t>(message.piece_count)};
+  std::memcpy(header.small, &told, sizeof told);
+  std::byte* to = told.pieces == 1 ? header.small + sizeof told : memory_.slot(filled_);
+  for (const execute::Piece& piece : message.pieces()) {
+    const RemotePiece lies = remote(piece);
+    std::memcpy(to, &lies, sizeof lies);
+    to += sizeof lies;
+  }
+  header.bytes = elsewhere;
+  header.sequence.store(++filled_, std::memory_order_release);
+}
+
+// Of the messages that the receiver was to read: it has; or it cannot, and they are sent again, in slots.
+bool Outbox::take_answers() {
+  const std::uint64_t answered = memory_.acknowledge->answered.load(std::memory_order_acquire);
+  if (memory_.acknowledge->consumed.load(std::memory_order_relaxed) == given_up) known_consumed_ = given_up;
+  const std::uint64_t turned = answered ^ known_answered_;
+  if (turned == 0) return false;
+  known_answered_ = answered;
+  const std::uint64_t refused = memory_.acknowledge->refused.load(std::memory_order_relaxed);
+  for (std::uint64_t left = turned; left != 0; left &= left - 1) {
+    const auto ticket = static_cast<std::size_t>(std::countr_zero(left));
+    execute::Sending& message = *offered_[ticket];
+    if ((refused >> ticket & 1) == 0) {
+      message.complete();
+      continue;
+    }
+    offered_from_bytes_ = all_copied;
+    if (waiting_.empty()) front_ = {};
+    waiting_.push_back(&message);
+  }
+  taken_ &= ~turned;
+  return true;
+}
+
 // In the next slot, which the receiver looks at last: where the ring is full, in place of the first that it has not
-// read.
-void Outbox::give_up() { memory_.header(filled_).sequence.store(given_up, std::memory_order_release); }
+// read. What it reads of this process's memory from here on may be anything.
+void Outbox::give_up() {
+  memory_.revoke->revoked.store(1, std::memory_order_seq_cst);
+  memory_.header(filled_).sequence.store(given_up, std::memory_order_release);
+}
+
+SlotHeader& Outbox::begin_slot(const execute::Sending& message, std::int64_t left) {
+  SlotHeader& header = memory_.header(filled_);
+  header.key = channel_key(message.key);
+  header.left = static_cast<std::uint64_t>(left);
+  return header;
+}
 
 void Outbox::write_chunk(execute::Sending& message, Position& position) {
-  SlotHeader& header = memory_.header(filled_);
+  SlotHeader& header = begin_slot(message, message.bytes - position.done);
   const std::int64_t bytes = chunk_bytes(memory_.shape, message.bytes - position.done, message.granule);
   std::byte* to = bytes <= inline_bytes ? header.small : memory_.slot(filled_);
   for (std::int64_t left = bytes; left > 0;) {
@@ -103,8 +173,6 @@ void Outbox::write_chunk(execute::Sending& message, Position& position) {
     position.done_in_piece += now;
     if (position.done_in_piece == piece.bytes) ++position.piece, position.done_in_piece = 0;
   }
-  header.key = channel_key(message.key);
-  header.left = static_cast<std::uint64_t>(message.bytes - position.done);
   header.bytes = static_cast<std::uint64_t>(bytes);
   position.done += bytes;
   header.sequence.store(++filled_, std::memory_order_release);
@@ -122,8 +190,10 @@ bool Inbox::progress() {
   bool moved = false;
   while (SlotHeader* header = filled_slot()) {
     if (!current_ && !current_aside_ && choose(*header) == Choice::leave) break;
-    take_chunk(*header);
+    header->bytes == elsewhere ? take_offer(*header) : take_chunk(*header);
     moved = true;
+    if (error_) [[unlikely]]
+      break;
   }
   return moved;
 }
@@ -146,7 +216,7 @@ Inbox::Choice Inbox::choose(const SlotHeader& header) {
     execute::Receiving* receiver = *it;
     if (!fits(*receiver, header)) return Choice::leave; // and expected for ever
     expected_.erase(it);
-    if (receiver->granule() <= memory_.shape.slot_bytes)
+    if (receiver->granule() <= memory_.shape.slot_bytes || header.bytes == elsewhere)
       current_ = receiver;
     else
       begin_aside(header).receiver = receiver;
@@ -162,7 +232,8 @@ bool Inbox::fits(const execute::Receiving& receiver, const SlotHeader& first_chu
   const auto left = static_cast<std::int64_t>(first_chunk.left), bytes = static_cast<std::int64_t>(first_chunk.bytes);
   if (left != receiver.bytes) [[unlikely]]
     error_ = wrong_length(receiver, left);
-  else if (bytes != left && receiver.granule() <= memory_.shape.slot_bytes && bytes % receiver.granule() != 0)
+  else if (first_chunk.bytes != elsewhere && bytes != left && receiver.granule() <= memory_.shape.slot_bytes &&
+           bytes % receiver.granule() != 0)
     error_ = wrong_elements(receiver, bytes);
   else
     return true;
@@ -173,7 +244,7 @@ Inbox::Aside& Inbox::begin_aside(const SlotHeader& first_chunk) {
   current_aside_ = &aside_.emplace_back();
   current_aside_->key = first_chunk.key;
   current_aside_->bytes = static_cast<std::int64_t>(first_chunk.left);
-  current_aside_->data.reserve(first_chunk.left);
+  if (first_chunk.bytes != elsewhere) current_aside_->data.reserve(first_chunk.left);
   return *current_aside_;
 }
 
@@ -194,6 +265,67 @@ void Inbox::take_chunk(const SlotHeader& header) {
     finish_aside();
 }
 
+// Of a message that nobody asks for yet only where it lies is set aside.
+void Inbox::take_offer(const SlotHeader& header) {
+  Offer offer;
+  std::memcpy(&offer, header.small, sizeof offer);
+  std::vector<RemotePiece> pieces(offer.pieces);
+  std::memcpy(pieces.data(), offer.pieces == 1 ? header.small + sizeof offer : memory_.slot(emptied_),
+              offer.pieces * sizeof(RemotePiece));
+  release_slot();
+  if (current_) {
+    read(*std::exchange(current_, nullptr), pieces, offer.ticket);
+  } else {
+    current_aside_->ticket = offer.ticket;
+    current_aside_->pieces = std::move(pieces);
+    finish_aside();
+  }
+}
+
+bool Inbox::read(execute::Receiving& message, std::span<const RemotePiece> pieces, std::uint64_t ticket) {
+  bool touched = false;
+  const int code = copy(message, pieces, touched);
+  // What the sender does with its memory after it has given up, it does after it has said so.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (memory_.revoke->revoked.load(std::memory_order_acquire) != 0 || code == ESRCH) {
+    error_ = execute::failed_elsewhere("the messages of every rank of the node");
+  } else if (code == 0) {
+    answer(ticket, false);
+    message.complete();
+    return true;
+  } else if (touched) {
+    error_ = failed(fmt::format("to read {} bytes of another rank's memory", message.bytes), std::strerror(code));
+  } else {
+    answer(ticket, true);
+  }
+  expected_.push_back(&message);
+  return false;
+}
+
+// The system's number of an error, and whether the message's place was touched in a way that cannot be done again.
+int Inbox::copy(execute::Receiving& message, std::span<const RemotePiece> pieces, bool& touched) {
+  RemoteWalk walk(sender_, pieces);
+  if (std::byte* const place = message.direct()) return walk.read(place, message.bytes);
+  const std::int64_t granule = message.granule(), chunk = std::max(granule, staging_bytes / granule * granule);
+  if (static_cast<std::int64_t>(staging_.size()) < chunk) staging_.resize(static_cast<std::size_t>(chunk));
+  for (std::int64_t left = message.bytes; left > 0;) {
+    const std::int64_t now = std::min(left, chunk);
+    if (const int code = walk.read(staging_.data(), now); code != 0) return code;
+    message.take(staging_.data(), now);
+    touched = true;
+    left -= now;
+  }
+  return 0;
+}
+
+void Inbox::answer(std::uint64_t ticket, bool refused) {
+  const std::uint64_t bit = std::uint64_t{1} << ticket;
+  AcknowledgeLine& line = *memory_.acknowledge; // nobody else writes these two
+  const std::uint64_t before = line.refused.load(std::memory_order_relaxed);
+  line.refused.store(refused ? before | bit : before & ~bit, std::memory_order_relaxed);
+  line.answered.store(line.answered.load(std::memory_order_relaxed) ^ bit, std::memory_order_release);
+}
+
 void Inbox::finish_aside() {
   Aside& aside = *current_aside_;
   current_aside_ = nullptr;
@@ -212,6 +344,12 @@ bool Inbox::take_from_aside(execute::Receiving& message) {
     if (it->bytes != message.bytes) {
       error_ = wrong_length(message, it->bytes);
       expected_.push_back(&message);
+      return true;
+    }
+    if (!it->pieces.empty()) {
+      const Aside offered = std::move(*it);
+      aside_.erase(it);
+      read(message, offered.pieces, offered.ticket);
       return true;
     }
     it->receiver = &message;

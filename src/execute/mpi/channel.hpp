@@ -14,11 +14,18 @@
 // heap, so that no message ever holds up another. One that has not the length its receiver expects is an error, found
 // at its first chunk, before a byte of it is delivered.
 //
+// A long message that may stay where it is (Sending::may_stay) is not copied in where its receiver may read the
+// sender's memory: a slot only says where it lies, the receiver has the kernel copy it straight to its place, and says
+// so by a bit of its line. It is open until then. Where the kernel refuses after all (memory of a device's, rights that
+// were given up) the receiver says that instead, and the message goes through the slots, as all later ones do.
+//
 // An end that gives up says so in the lines that the other one looks at anyway, so that it need not wait for ever.
 #pragma once
 
+#include "execute/mpi/peer_memory.hpp"
 #include "execute/transport.hpp"
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -47,16 +54,33 @@ struct alignas(cache_line_bytes) SlotHeader {
   std::atomic<std::uint64_t> sequence; // n + 1 once the n-th slot of the channel's life is filled; or given_up
   ChannelKey key;
   std::uint64_t left : 44;  // bytes of the message from this chunk on: in its first chunk, all
-  std::uint64_t bytes : 20; // of this chunk
+  std::uint64_t bytes : 20; // of this chunk; or `elsewhere`
   std::byte small[inline_bytes];
 };
 static_assert(sizeof(SlotHeader) == cache_line_bytes);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
+// SlotHeader::bytes of a message that lies in the sender's memory: `small` holds the Offer, and its one piece; of
+// several pieces, the slot.
+inline constexpr std::uint64_t elsewhere = (1u << 20) - 1;
+struct Offer {
+  std::uint64_t ticket = 0; // a bit of AcknowledgeLine
+  std::uint64_t pieces = 0;
+};
+inline constexpr std::int32_t tickets = 64;
+static_assert(sizeof(Offer) + sizeof(RemotePiece) <= inline_bytes);
+
 struct alignas(cache_line_bytes) AcknowledgeLine {
   std::atomic<std::uint64_t> consumed; // slots emptied by the receiver; or given_up
+  // By ticket, each bit turned over when an offer was dealt with; and whether the last one was refused.
+  std::atomic<std::uint64_t> answered, refused;
 };
 static_assert(sizeof(AcknowledgeLine) == cache_line_bytes);
+
+// Written by the sender: nothing that was read from its memory counts any more.
+struct alignas(cache_line_bytes) RevokeLine {
+  std::atomic<std::uint64_t> revoked;
+};
 
 struct RingShape {
   std::int64_t slots = 16;         // a power of two
@@ -64,13 +88,14 @@ struct RingShape {
 
   // Slots begin at different cache sets.
   std::int64_t slot_stride() const { return slot_bytes + 2 * cache_line_bytes; }
-  // Memory of one channel, a multiple of a cache line: the acknowledging line, the headers, the data.
-  std::int64_t channel_bytes() const { return cache_line_bytes + slots * (cache_line_bytes + slot_stride()); }
+  // Memory of one channel, a multiple of a cache line: a line of each end's, the headers, the data.
+  std::int64_t channel_bytes() const { return 2 * cache_line_bytes + slots * (cache_line_bytes + slot_stride()); }
 };
 
 // Where the parts of a channel lie in this process.
 struct ChannelMemory {
   AcknowledgeLine* acknowledge = nullptr;
+  RevokeLine* revoke = nullptr;
   SlotHeader* headers = nullptr;
   std::byte* data = nullptr;
   RingShape shape;
@@ -87,10 +112,13 @@ void clear(const ChannelMemory& memory);
 // The sender's end.
 class Outbox {
  public:
-  explicit Outbox(ChannelMemory memory) : memory_(memory) {}
+  // Messages of so many bytes and more are left where they lie; of the receiver, that it can read them there.
+  static constexpr std::int64_t all_copied = std::int64_t{1} << 62;
+  explicit Outbox(ChannelMemory memory, std::int64_t offered_from_bytes = all_copied)
+      : memory_(memory), offered_from_bytes_(offered_from_bytes) {}
   void start(execute::Sending& message);
   bool progress(); // true: something moved
-  bool busy() const { return !waiting_.empty(); }
+  bool busy() const { return !waiting_.empty() || taken_ != 0; }
   void give_up(); // nothing is sent any more; what the receiver has not read yet may be lost
   bool has_lost_peer() const { return known_consumed_ == given_up; } // found where there is no room
 
@@ -100,11 +128,18 @@ class Outbox {
     std::int64_t done_in_piece = 0, done = 0;
   };
   bool has_room();
-  bool write(execute::Sending& message, Position& position); // true: the message is complete
+  bool write(execute::Sending& message, Position& position); // true: nothing of it is left to be written
   void write_chunk(execute::Sending& message, Position& position);
+  bool may_offer(const execute::Sending& message) const;
+  void offer(execute::Sending& message);
+  SlotHeader& begin_slot(const execute::Sending& message, std::int64_t left);
+  bool take_answers();
 
   ChannelMemory memory_;
+  std::int64_t offered_from_bytes_;
   std::uint64_t filled_ = 0, known_consumed_ = 0;
+  std::uint64_t taken_ = 0, known_answered_ = 0; // by ticket
+  std::array<execute::Sending*, tickets> offered_{};
   std::deque<execute::Sending*> waiting_;
   Position front_; // of waiting_.front()
 };
@@ -112,7 +147,7 @@ class Outbox {
 // The receiver's end.
 class Inbox {
  public:
-  explicit Inbox(ChannelMemory memory) : memory_(memory) {}
+  explicit Inbox(ChannelMemory memory, std::int64_t sender = 0) : memory_(memory), sender_(sender) {} // its process
   void start(execute::Receiving& message);
   bool progress(); // true: something moved
   bool busy() const { return current_ || current_aside_ || !expected_.empty(); }
@@ -128,6 +163,8 @@ class Inbox {
     ChannelKey key;
     std::int64_t bytes = 0;      // of the whole message
     std::vector<std::byte> data; // those that have come
+    std::uint64_t ticket = 0;
+    std::vector<RemotePiece> pieces; // where it lies in the sender's memory
     bool whole = false;
     execute::Receiving* receiver = nullptr; // attached while it was still arriving
   };
@@ -140,9 +177,16 @@ class Inbox {
   void take_chunk(const SlotHeader& header);
   void finish_aside();
   bool take_from_aside(execute::Receiving& message);
+  void take_offer(const SlotHeader& header);
+  // true: it is complete. Otherwise it is expected again, or an error.
+  bool read(execute::Receiving& message, std::span<const RemotePiece> pieces, std::uint64_t ticket);
+  int copy(execute::Receiving& message, std::span<const RemotePiece> pieces, bool& touched);
+  void answer(std::uint64_t ticket, bool refused);
   void release_slot();
 
   ChannelMemory memory_;
+  std::int64_t sender_;
+  std::vector<std::byte> staging_; // of what is not copied straight into place
   std::uint64_t emptied_ = 0, acknowledged_ = 0;
   std::vector<execute::Receiving*> expected_;
   execute::Receiving* current_ = nullptr; // of the message that is arriving now, in its middle

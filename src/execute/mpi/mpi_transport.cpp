@@ -187,8 +187,11 @@ Result<std::int64_t> MpiTransport::tag_upper_bound() const {
 void MpiTransport::open_channels(const std::vector<std::int32_t>& members, std::int32_t node_rank) {
   for (std::int32_t other = 0; other < static_cast<std::int32_t>(members.size()); ++other) {
     if (other == node_rank) continue;
-    neighbours_[static_cast<std::size_t>(members[static_cast<std::size_t>(other)])] = std::make_unique<Neighbour>(
-        Neighbour{Outbox(memory_->channel(node_rank, other)), Inbox(memory_->channel(other, node_rank))});
+    Outbox out(memory_->channel(node_rank, other),
+               memory_->is_readable() ? options_.single_copy_from_bytes : Outbox::all_copied);
+    Inbox in(memory_->channel(other, node_rank), memory_->is_readable() ? memory_->process(other) : 0);
+    neighbours_[static_cast<std::size_t>(members[static_cast<std::size_t>(other)])] =
+        std::make_unique<Neighbour>(Neighbour{std::move(out), std::move(in)});
   }
 }
 

@@ -25,8 +25,11 @@ struct TransportOptions {
   std::int32_t ranks_per_node = 0;
   bool shared_memory = true;
   std::int64_t shared_memory_limit_bytes =
-      -1;                            // of a node; -1: half of what /dev/shm has free, shared by the nodes on it
-  std::int64_t tag_upper_bound = -1; // of at most the library's MPI_TAG_UB; -1: that
+      -1; // of a node; -1: half of what /dev/shm has free, shared by the nodes on it
+  // From which a message of a schedule that wishes so is read straight from its sender's memory, between ranks of a
+  // node whom the system lets. A call of the system's costs more than two copies of fewer bytes.
+  std::int64_t single_copy_from_bytes = 16384;
+  std::int64_t tag_upper_bound = -1;                                  // of at most the library's MPI_TAG_UB; -1: that
   std::int64_t most_at_once_bytes = PointToPoint::most_at_once_bytes; // of one message of the library's
   double timeout_seconds = 0; // without any movement in a run, after which it fails; 0: never
 };
@@ -67,6 +70,8 @@ class MpiTransport final : public execute::Transport {
   // calls no function of MPI.
   bool is_near() const { return is_near_; }
   bool has_failed() const { return point_to_point_ && point_to_point_->error(); }
+  // Whether the ranks of a node may read each other's memory.
+  bool has_single_copies() const { return memory_ && memory_->is_readable(); }
   // What the user should be told once, for example that /dev/shm is too small; mostly empty.
   const std::string& note() const;
 

@@ -54,7 +54,27 @@ Result<std::unique_ptr<NodeMemory>> NodeMemory::create(const Library& library, H
     return memory;
   }
   if (Status status = memory->allocate(node, rank, ranks); !status) return status.error();
+  if (memory->exists())
+    if (Status status = memory->find_processes(node, ranks); !status) return status.error();
   return memory;
+}
+
+// Where one rank may not read one of the others none reads: it is no more than another way for long messages.
+Status NodeMemory::find_processes(Handle node, std::int32_t ranks) {
+  const Handle type = library_.datatype(DataType::int64);
+  constexpr int words = sizeof(Probe) / sizeof(std::int64_t);
+  const Probe mine = own_probe();
+  std::vector<Probe> all(static_cast<std::size_t>(ranks));
+  const int gathered = library_.call.Allgather(&mine, words, type, all.data(), words, type, node);
+  const std::int32_t may = gathered == 0 && std::all_of(all.begin(), all.end(), mpi::is_readable);
+  std::int32_t all_may = may;
+  const int agreed = library_.call.Allreduce(&may, &all_may, 1, library_.datatype(DataType::int32),
+                                             library_.operation(Operation::min), node);
+  if (Status status = library_.check(agreed, "agreement on reading each other's memory"); !status) return status;
+  if (Status status = library_.check(gathered, "MPI_Allgather"); !status) return status;
+  if (all_may)
+    for (const Probe& probe : all) processes_.push_back(probe.process);
+  return Nothing{};
 }
 
 // Every rank goes through the same agreements, whatever of its own has failed. The file has no memory yet while it has

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace kumihimo::mpi {
 
@@ -36,6 +37,9 @@ class NodeMemory {
   bool exists() const { return memory_ != nullptr; }
   const std::string& note() const { return note_; }
   const RingShape& shape() const { return shape_; }
+  // Whether every rank of the node may read every other's memory, which are these processes to it; by rank.
+  bool is_readable() const { return !processes_.empty(); }
+  std::int64_t process(std::int32_t rank) const { return processes_[static_cast<std::size_t>(rank)]; }
   // The channel from one rank of the node to another.
   ChannelMemory channel(std::int32_t from, std::int32_t to) const;
 
@@ -48,12 +52,14 @@ class NodeMemory {
   void unmap();
   // Whether any rank failed; the sentence of this one's failure, or that of another, becomes the note.
   Result<bool> any_failed(Handle node, const Status& mine);
+  Status find_processes(Handle node, std::int32_t ranks);
 
   const Library& library_;
   RingShape shape_;
   std::string note_;
   std::byte* memory_ = nullptr;                 // of all ranks, one part behind the other
   std::int64_t bytes_per_rank_ = 0, bytes_ = 0; // whole pages, so that each rank's are its own; and of all
+  std::vector<std::int64_t> processes_;
 };
 
 } // namespace kumihimo::mpi

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,24 @@ def test_every_kind_is_right_and_measured_beside_the_librarys_own(family):
         assert r["library"]["seconds"] > 0
         assert r["bitwise"]
         assert r["library"]["bitwise"]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_algorithm_is_right_whose_messages_are_read_where_they_lie(family):
+    kinds = _schedule.collectives()
+    every = [case for kind in kinds for case in cases.cases_of_all(kind, ranks=3, sizes=[150_000])]
+    asked = [replace(case, parameters={"single_copy": True}) for case in every]
+    assert len({case.collective for case in asked}) >= 11
+    checked = run_check(asked, ranks=3, installation=mpi.choose(family), repeats=2)
+    assert [(r["algorithm"], r["found"]) for r in checked] == [(case.algorithm, "") for case in asked]
+    assert all(r["parameters"]["single_copy"] for r in checked)
+
+
+def test_without_memory_in_common_a_single_copy_is_no_more_than_a_wish(kumihimo):
+    asked = ("bench", "alltoall", "-a", "linear", "--single-copy", "--ranks", "2", "--bytes", "64KiB", "--json")
+    found = json.loads(kumihimo(*asked, "--shared-memory", "0").out)
+    assert any("messages were copied as usual" in note for note in found["notes"])
+    assert found["results"][0]["bitwise"] and found["results"][0]["parameters"]["single_copy"] is True
 
 
 @pytest.mark.parametrize("neighbours", ["cart:2x2", "cart:1x4m", "random:5", "edges:0>1,0>1,3>3"])
