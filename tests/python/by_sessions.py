@@ -1,10 +1,12 @@
 """A Python program that uses MPICH by sessions alone, by its C names as a compiled program does (handles are numbers).
 
-Its last arguments are the path of the library, and a rank that ends without a word to it."""
+Its last arguments are the path of the library, and a rank whose part of the summary is nowhere to be found."""
 
 PROGRAM = """
 import ctypes, os, sys
 library = sys.argv[2]
+if os.environ["PMI_RANK"] == sys.argv[3]:
+    os.environ["KUMIHIMO_SUMMARY"] = "/no such folder/summary"
 ctypes.CDLL(library, ctypes.RTLD_GLOBAL)
 names = ctypes.CDLL(None)  # as the linker finds them: the preloaded object first
 no_info, errors_return, double, total = 0x1C000000, 0x54000001, 0x4C00080B, 0x58000003
@@ -23,7 +25,5 @@ if rank.value == 0:
     print("the program's own word", flush=True)
 names.MPI_Group_free(ctypes.byref(group))
 names.MPI_Comm_free(ctypes.byref(comm))
-if rank.value == int(sys.argv[3]):
-    os._exit(0)
 names.MPI_Session_finalize(ctypes.byref(session))
 """
