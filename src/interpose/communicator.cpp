@@ -225,17 +225,34 @@ void Communicator::bury() {
   refused_.clear();
 }
 
+// All ranks have agreed on the choices.
+bool Communicator::wishes_single_copies() const {
+  const auto any_in = [](const auto& by_kind) {
+    return std::any_of(by_kind.begin(), by_kind.end(), [](const std::vector<Choice>& choices) {
+      return std::any_of(choices.begin(), choices.end(), [](const Choice& c) { return c.parameters.single_copy; });
+    });
+  };
+  return any_in(choices_) || any_in(fixed_choices_);
+}
+
 bool Communicator::open_transport() {
-  const auto room = Room::of_process().next(node_ranks_, reproducible_ != Reproducible::off);
+  const auto room = Room::of_process().take(node_ranks_, reproducible_ != Reproducible::off);
   crowded_out_ = !all(room.has_value()); // the ranks' may differ, of other communicators
-  if (crowded_out_) return false;
+  if (crowded_out_) {
+    if (room) Room::of_process().give_back(*room);
+    return false;
+  }
   mpi::TransportOptions options;
   options.timeout_seconds = timeout_seconds_;
+  options.single_copies = wishes_single_copies();
   options.shared_memory_limit_bytes = room->shared_memory_limit_bytes; // the smallest of the ranks' holds for all
   Result<std::unique_ptr<mpi::MpiTransport>> made = mpi::MpiTransport::create(library_, handle_, options);
   if (made && note_.empty()) note_ = (*made)->note();
   if (!made && note_.empty() && !made.error().elsewhere) note_ = made.error().sentence();
-  if (made) transport_ = std::move(*made), Room::of_process().take(room_ = *room);
+  if (made)
+    transport_ = std::move(*made), room_ = *room;
+  else
+    Room::of_process().give_back(*room);
   transport_failed_ = !transport_;
   return !transport_failed_;
 }

@@ -135,6 +135,7 @@ class Communicator {
   bool all(bool mine) const;
   bool agree(const Agreed& agreed);
   plan::RankCounts recognise(const Agreed& agreed);
+  bool wishes_single_copies() const;
   bool open_transport();
 
   const mpi::Library& library_;

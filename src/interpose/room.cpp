@@ -44,12 +44,15 @@ std::optional<Room::Part> Room::next(std::int32_t node_ranks, bool must) const {
   return std::nullopt;
 }
 
-void Room::take(const Part& part) {
-  ++live_;
-  taken_bytes_ += part.taken_bytes;
+std::optional<Room::Part> Room::take(std::int32_t node_ranks, bool must) {
+  const std::lock_guard lock(mutex_);
+  const std::optional<Part> part = next(node_ranks, must);
+  if (part) ++live_, taken_bytes_ += part->taken_bytes;
+  return part;
 }
 
 void Room::give_back(const Part& part) {
+  const std::lock_guard lock(mutex_);
   --live_;
   taken_bytes_ -= part.taken_bytes;
 }

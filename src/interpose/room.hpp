@@ -6,8 +6,8 @@
 // few lengths, and on MPICH 5 what the library has for a communicator from its fifth collective on, since we call some.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 
 namespace kumihimo::interpose {
@@ -23,14 +23,16 @@ class Room {
 
   static Room& of_process();
 
-  // For one more among so many ranks of a node, at most; nothing where there is no room. `must`: all must be ours.
-  std::optional<Part> next(std::int32_t node_ranks, bool must) const;
-  void take(const Part& part);
+  // For one more among so many ranks of a node, at most; nothing where there is no room. `must`: all must be ours. On
+  // any thread.
+  std::optional<Part> take(std::int32_t node_ranks, bool must);
   void give_back(const Part& part);
 
  private:
-  std::atomic<std::int32_t> live_ = 0;
-  std::atomic<std::int64_t> taken_bytes_ = 0; // beyond the first two
+  std::optional<Part> next(std::int32_t node_ranks, bool must) const;
+  std::mutex mutex_;
+  std::int32_t live_ = 0;
+  std::int64_t taken_bytes_ = 0; // beyond the first two
 };
 
 } // namespace kumihimo::interpose

@@ -83,12 +83,9 @@ Result<mpi::MpiTransport*> Job::transport(const mpi::TransportOptions& options) 
   Result<std::unique_ptr<mpi::MpiTransport>> made = mpi::MpiTransport::create(library_, world(), options);
   if (Status s = agree(made); !s) return s.error();
   kept = std::move(*made);
-  if (!kept->note().empty()) say(kept->note());
+  const std::string& note = kept->note();
+  if (!note.empty() && std::find(notes_.begin(), notes_.end(), note) == notes_.end()) notes_.push_back(note);
   return kept.get();
-}
-
-void Job::say(const std::string& note) {
-  if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) notes_.push_back(note);
 }
 
 void Job::print(const nlohmann::json& object) const {

@@ -33,7 +33,6 @@ class Job {
 
   // The transport for an emulated node size, made at its first use. Collective.
   Result<mpi::MpiTransport*> transport(const mpi::TransportOptions& options);
-  void say(const std::string& note); // with those of the transports
   // What the transports have to say, each sentence once.
   const std::vector<std::string>& notes() const { return notes_; }
 
@@ -67,9 +66,6 @@ class Job {
   std::map<std::int32_t, std::unique_ptr<mpi::MpiTransport>> transports_; // by ranks per node
   std::vector<std::string> notes_;
 };
-
-inline constexpr char no_single_copies[] =
-    "messages were copied as usual: no rank of a node may read another's memory here (process_vm_readv)";
 
 // {"error": {"kind", "expected", "found", "advice"}}
 nlohmann::json to_json(const Error& error);

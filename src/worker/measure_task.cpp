@@ -73,7 +73,11 @@ class Measuring {
     options.ranks_per_node = c.ranks_per_node;
     Result<mpi::MpiTransport*> transport = job_.transport(options);
     if (!transport) return transport.error();
-    if (c.parameters.single_copy && !(*transport)->has_single_copies()) job_.say(no_single_copies);
+    if (const Status s = suits(c, **transport); !s) {
+      results.push_back(worker::to_json(c, *schedule));
+      results.back()["not_applicable"] = s.error().sentence();
+      return Nothing{};
+    }
     while (caches_.size() <= place) caches_.push_back(std::make_unique<plan::PlanCache>());
     turns.add(our_contestant(c, *schedule, Rank{job_.rank()}, **transport, *caches_[place]));
     results.push_back(worker::to_json(c, *schedule));

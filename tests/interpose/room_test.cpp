@@ -9,7 +9,7 @@ namespace {
 
 std::vector<Room::Part> filled(Room& room, std::int32_t ranks, bool must = false) {
   std::vector<Room::Part> parts;
-  while (const auto part = room.next(ranks, must)) room.take(*part), parts.push_back(*part);
+  while (const auto part = room.take(ranks, must)) parts.push_back(*part);
   return parts;
 }
 
@@ -39,9 +39,9 @@ TEST(Room, What_is_given_back_may_be_taken_again) {
   for (const std::int32_t ranks : {1, 2, 4}) {
     Room room;
     const std::vector<Room::Part> parts = filled(room, ranks);
-    EXPECT_FALSE(room.next(ranks, false));
+    EXPECT_FALSE(room.take(ranks, false));
     room.give_back(parts.back());
-    const auto again = room.next(ranks, false);
+    const auto again = room.take(ranks, false);
     ASSERT_TRUE(again) << ranks;
     EXPECT_EQ(again->shared_memory_limit_bytes, parts.back().shared_memory_limit_bytes);
   }

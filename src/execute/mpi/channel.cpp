@@ -31,6 +31,10 @@ std::int64_t chunk_bytes(const RingShape& shape, std::int64_t left, std::int64_t
 
 // Through which what is reduced or scattered is read: it stays in the first cache or the second.
 constexpr std::int64_t staging_bytes = 32768;
+constexpr std::int64_t read_at_once_bytes = 4 << 20; // in one progress(): a millisecond
+std::int64_t whole_elements(std::int64_t bytes, std::int64_t granule) {
+  return std::max(granule, bytes / granule * granule);
+}
 
 } // namespace
 
@@ -81,8 +85,8 @@ bool Outbox::progress() {
 
 bool Outbox::has_room() {
   const auto slots = static_cast<std::uint64_t>(memory_.shape.slots);
-  if (filled_ - known_consumed_ < slots) return true;
   if (has_lost_peer()) return false;
+  if (filled_ - known_consumed_ < slots) return true;
   known_consumed_ = memory_.acknowledge->consumed.load(std::memory_order_acquire);
   return !has_lost_peer() && filled_ - known_consumed_ < slots;
 }
@@ -149,7 +153,9 @@ bool Outbox::take_answers() {
 // In the next slot, which the receiver looks at last: where the ring is full, in place of the first that it has not
 // read. What it reads of this process's memory from here on may be anything.
 void Outbox::give_up() {
-  memory_.revoke->revoked.store(1, std::memory_order_seq_cst);
+  memory_.revoke->revoked.store(1, std::memory_order_relaxed);
+  std::atomic_thread_fence(
+      std::memory_order_seq_cst); // what the caller writes stays behind it; its partner is in read()
   memory_.header(filled_).sequence.store(given_up, std::memory_order_release);
 }
 
@@ -188,12 +194,16 @@ void Inbox::start(execute::Receiving& message) {
 
 bool Inbox::progress() {
   bool moved = false;
+  if (reading_) {
+    read_on();
+    if (reading_ || error_) return true;
+    moved = true;
+  }
   while (SlotHeader* header = filled_slot()) {
     if (!current_ && !current_aside_ && choose(*header) == Choice::leave) break;
     header->bytes == elsewhere ? take_offer(*header) : take_chunk(*header);
     moved = true;
-    if (error_) [[unlikely]]
-      break;
+    if (reading_ || error_) break;
   }
   return moved;
 }
@@ -274,7 +284,7 @@ void Inbox::take_offer(const SlotHeader& header) {
               offer.pieces * sizeof(RemotePiece));
   release_slot();
   if (current_) {
-    read(*std::exchange(current_, nullptr), pieces, offer.ticket);
+    read(*std::exchange(current_, nullptr), std::move(pieces), offer.ticket);
   } else {
     current_aside_->ticket = offer.ticket;
     current_aside_->pieces = std::move(pieces);
@@ -282,38 +292,61 @@ void Inbox::take_offer(const SlotHeader& header) {
   }
 }
 
-bool Inbox::read(execute::Receiving& message, std::span<const RemotePiece> pieces, std::uint64_t ticket) {
-  bool touched = false;
-  const int code = copy(message, pieces, touched);
-  // What the sender does with its memory after it has given up, it does after it has said so.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (memory_.revoke->revoked.load(std::memory_order_acquire) != 0 || code == ESRCH) {
-    error_ = execute::failed_elsewhere("the messages of every rank of the node");
-  } else if (code == 0) {
-    answer(ticket, false);
-    message.complete();
-    return true;
-  } else if (touched) {
-    error_ = failed(fmt::format("to read {} bytes of another rank's memory", message.bytes), std::strerror(code));
-  } else {
-    answer(ticket, true);
-  }
-  expected_.push_back(&message);
-  return false;
+void Inbox::read(execute::Receiving& message, std::vector<RemotePiece> pieces, std::uint64_t ticket) {
+  while (reading_) read_on(); // one at a time: of several that came before their turn
+  if (error_) return expected_.push_back(&message);
+  const std::int64_t granule = message.granule();
+  if (!message.direct())
+    staging_.resize(std::max(staging_.size(), static_cast<std::size_t>(whole_elements(staging_bytes, granule))));
+  Reading& reading = reading_.emplace();
+  reading.message = &message, reading.ticket = ticket, reading.place = message.direct();
+  reading.pieces = std::move(pieces);
+  reading.walk = RemoteWalk(sender_, reading.pieces);
+  read_on();
 }
 
-// The system's number of an error, and whether the message's place was touched in a way that cannot be done again.
-int Inbox::copy(execute::Receiving& message, std::span<const RemotePiece> pieces, bool& touched) {
-  RemoteWalk walk(sender_, pieces);
-  if (std::byte* const place = message.direct()) return walk.read(place, message.bytes);
-  const std::int64_t granule = message.granule(), chunk = std::max(granule, staging_bytes / granule * granule);
-  if (static_cast<std::int64_t>(staging_.size()) < chunk) staging_.resize(static_cast<std::size_t>(chunk));
-  for (std::int64_t left = message.bytes; left > 0;) {
-    const std::int64_t now = std::min(left, chunk);
-    if (const int code = walk.read(staging_.data(), now); code != 0) return code;
+// Some of the message that is being read, so that a long one holds up neither the others of this rank nor who waits for
+// a lock that the caller has.
+void Inbox::read_on() {
+  Reading& reading = *reading_;
+  const int code = copy_some(reading);
+  // What the sender does with its memory after it has given up, it does after it has said so.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (memory_.revoke->revoked.load(std::memory_order_relaxed) != 0 || code == ESRCH) {
+    error_ = execute::failed_elsewhere("the messages of every rank of the node");
+  } else if (code != 0 && reading.done > 0 && !reading.place) { // what was reduced cannot be again
+    error_ =
+        failed(fmt::format("to read {} bytes of another rank's memory", reading.message->bytes), std::strerror(code));
+  } else if (code != 0) {
+    answer(reading.ticket, true);
+  } else if (reading.done == reading.message->bytes) {
+    answer(reading.ticket, false);
+    reading.message->complete();
+    return reading_.reset();
+  } else {
+    return;
+  }
+  expected_.push_back(reading.message);
+  reading_.reset();
+}
+
+// The system's number of an error.
+int Inbox::copy_some(Reading& reading) {
+  execute::Receiving& message = *reading.message;
+  const std::int64_t left = message.bytes - reading.done;
+  if (reading.place) {
+    const std::int64_t now = std::min(left, read_at_once_bytes);
+    if (const int code = reading.walk.read(reading.place + reading.done, now); code != 0) return code;
+    reading.done += now;
+    return 0;
+  }
+  const std::int64_t chunk = whole_elements(staging_bytes, message.granule());
+  const std::int64_t until = reading.done + std::min(left, std::max(chunk, read_at_once_bytes / chunk * chunk));
+  while (reading.done < until) {
+    const std::int64_t now = std::min(until - reading.done, chunk);
+    if (const int code = reading.walk.read(staging_.data(), now); code != 0) return code;
     message.take(staging_.data(), now);
-    touched = true;
-    left -= now;
+    reading.done += now;
   }
   return 0;
 }
@@ -347,9 +380,9 @@ bool Inbox::take_from_aside(execute::Receiving& message) {
       return true;
     }
     if (!it->pieces.empty()) {
-      const Aside offered = std::move(*it);
+      Aside offered = std::move(*it);
       aside_.erase(it);
-      read(message, offered.pieces, offered.ticket);
+      read(message, std::move(offered.pieces), offered.ticket);
       return true;
     }
     it->receiver = &message;

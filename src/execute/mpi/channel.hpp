@@ -150,7 +150,7 @@ class Inbox {
   explicit Inbox(ChannelMemory memory, std::int64_t sender = 0) : memory_(memory), sender_(sender) {} // its process
   void start(execute::Receiving& message);
   bool progress(); // true: something moved
-  bool busy() const { return current_ || current_aside_ || !expected_.empty(); }
+  bool busy() const { return current_ || current_aside_ || reading_ || !expected_.empty(); }
   void give_up(); // nothing is taken any more
   // A message that was not the one expected: it stays undelivered, and the inbox busy. Or one that will never come.
   const std::optional<Error>& error() const { return error_; }
@@ -178,14 +178,24 @@ class Inbox {
   void finish_aside();
   bool take_from_aside(execute::Receiving& message);
   void take_offer(const SlotHeader& header);
-  // true: it is complete. Otherwise it is expected again, or an error.
-  bool read(execute::Receiving& message, std::span<const RemotePiece> pieces, std::uint64_t ticket);
-  int copy(execute::Receiving& message, std::span<const RemotePiece> pieces, bool& touched);
+  // A message that is read from the sender's memory, in parts.
+  struct Reading {
+    execute::Receiving* message = nullptr;
+    std::byte* place = nullptr; // of all of it as it is; null: through staging_
+    std::uint64_t ticket = 0;
+    std::int64_t done = 0; // bytes
+    std::vector<RemotePiece> pieces;
+    RemoteWalk walk{0, {}};
+  };
+  void read(execute::Receiving& message, std::vector<RemotePiece> pieces, std::uint64_t ticket);
+  void read_on();
+  int copy_some(Reading& reading);
   void answer(std::uint64_t ticket, bool refused);
   void release_slot();
 
   ChannelMemory memory_;
   std::int64_t sender_;
+  std::optional<Reading> reading_;
   std::vector<std::byte> staging_; // of what is not copied straight into place
   std::uint64_t emptied_ = 0, acknowledged_ = 0;
   std::vector<execute::Receiving*> expected_;

@@ -91,7 +91,7 @@ Status MpiTransport::join_node() {
   if (options_.shared_memory && node_ranks > 1) {
     const std::int64_t asked = options_.shared_memory_limit_bytes;
     Result<std::unique_ptr<NodeMemory>> memory =
-        NodeMemory::create(library_, node_, asked >= 0 ? asked : shared_memory_share_bytes_);
+        NodeMemory::create(library_, node_, asked >= 0 ? asked : shared_memory_share_bytes_, options_.single_copies);
     if (!memory) return memory.error();
     memory_ = std::move(*memory);
   }

@@ -29,7 +29,8 @@ struct TransportOptions {
   // From which a message of a schedule that wishes so is read straight from its sender's memory, between ranks of a
   // node whom the system lets. A call of the system's costs more than two copies of fewer bytes.
   std::int64_t single_copy_from_bytes = 16384;
-  std::int64_t tag_upper_bound = -1;                                  // of at most the library's MPI_TAG_UB; -1: that
+  bool single_copies = true;         // whether it is found out where they can be; alike on all ranks
+  std::int64_t tag_upper_bound = -1; // of at most the library's MPI_TAG_UB; -1: that
   std::int64_t most_at_once_bytes = PointToPoint::most_at_once_bytes; // of one message of the library's
   double timeout_seconds = 0; // without any movement in a run, after which it fails; 0: never
 };

@@ -36,7 +36,8 @@ std::int64_t shared_memory_limit_bytes() {
   return static_cast<std::int64_t>(facts.f_bavail) * static_cast<std::int64_t>(facts.f_frsize) / 2;
 }
 
-Result<std::unique_ptr<NodeMemory>> NodeMemory::create(const Library& library, Handle node, std::int64_t limit_bytes) {
+Result<std::unique_ptr<NodeMemory>> NodeMemory::create(const Library& library, Handle node, std::int64_t limit_bytes,
+                                                       bool reads) {
   int rank = 0, ranks = 0;
   library.call.Comm_rank(node, &rank);
   library.call.Comm_size(node, &ranks);
@@ -54,7 +55,7 @@ Result<std::unique_ptr<NodeMemory>> NodeMemory::create(const Library& library, H
     return memory;
   }
   if (Status status = memory->allocate(node, rank, ranks); !status) return status.error();
-  if (memory->exists())
+  if (reads && memory->exists())
     if (Status status = memory->find_processes(node, ranks); !status) return status.error();
   return memory;
 }

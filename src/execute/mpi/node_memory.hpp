@@ -29,7 +29,9 @@ class NodeMemory {
   // Collective over `node`, a communicator of ranks that share memory, of which its channels may take `limit_bytes`.
   // Success without memory, on all ranks alike (see exists()), means that there is too little or that a rank could not
   // map it, with the sentence in note().
-  static Result<std::unique_ptr<NodeMemory>> create(const Library& library, Handle node, std::int64_t limit_bytes);
+  // `reads`, alike on all ranks: whether they find out if they may read each other's memory.
+  static Result<std::unique_ptr<NodeMemory>> create(const Library& library, Handle node, std::int64_t limit_bytes,
+                                                    bool reads = false);
   ~NodeMemory(); // this process's mapping; what others map stays theirs
   NodeMemory(const NodeMemory&) = delete;
   NodeMemory& operator=(const NodeMemory&) = delete;

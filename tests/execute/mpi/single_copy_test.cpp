@@ -43,6 +43,31 @@ TEST_F(SingleCopy, A_long_message_needs_one_slot_and_is_open_until_it_is_read) {
   EXPECT_FALSE(out_.busy());
 }
 
+// So that who waits for a lock of the caller's, and other channels, need not wait for all of it.
+TEST_F(SingleCopy, A_very_long_one_is_read_in_parts) {
+  for (const bool early : {false, true}) {
+    Ring ring(small);
+    Outbox out(ring.channel, 64);
+    Inbox in(ring.channel, own_probe().process);
+    Letter letter(key_of(0, 1), 10'000'000, 8, 1), other(key_of(0, 2), 100, 1, 2), third(key_of(1, 1), 9'000'000, 8, 3);
+    out.start(letter.send);
+    out.start(other.send);
+    out.start(third.send);
+    if (early) in.start(other.receive);
+    in.start(letter.receive);
+    EXPECT_EQ(letter.receive_open, 1);
+    in.start(third.receive);
+    if (!early) in.start(other.receive);
+    for (int i = 0; i < 10; ++i) EXPECT_TRUE(!in.busy() || in.progress());
+    EXPECT_TRUE(letter.arrived());
+    EXPECT_TRUE(other.arrived());
+    EXPECT_TRUE(third.arrived());
+    while (out.progress()) {
+    }
+    EXPECT_FALSE(in.busy() || out.busy());
+  }
+}
+
 TEST_F(SingleCopy, Short_ones_are_copied_and_those_that_may_not_stay) {
   Letter letter(key_of(0), 63, 1, 1), other(key_of(1), 200, 1, 1);
   other.send.may_stay = false;

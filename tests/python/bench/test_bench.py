@@ -100,15 +100,18 @@ def test_every_algorithm_is_right_whose_messages_are_read_where_they_lie(family)
     asked = [replace(case, parameters={"single_copy": True}) for case in every]
     assert len({case.collective for case in asked}) >= 11
     checked = run_check(asked, ranks=3, installation=mpi.choose(family), repeats=2)
+    if any("process_vm_readv" in r.get("not_applicable", "") for r in checked):
+        pytest.skip("the system lets no rank read another's memory")
     assert [(r["algorithm"], r["found"]) for r in checked] == [(case.algorithm, "") for case in asked]
     assert all(r["parameters"]["single_copy"] for r in checked)
 
 
-def test_without_memory_in_common_a_single_copy_is_no_more_than_a_wish(kumihimo):
-    asked = ("bench", "alltoall", "-a", "linear", "--single-copy", "--ranks", "2", "--bytes", "64KiB", "--json")
-    found = json.loads(kumihimo(*asked, "--shared-memory", "0").out)
-    assert any("messages were copied as usual" in note for note in found["notes"])
-    assert found["results"][0]["bitwise"] and found["results"][0]["parameters"]["single_copy"] is True
+@pytest.mark.parametrize("check", [("--check",), ()])
+def test_without_memory_in_common_there_are_no_single_copies(kumihimo, check):
+    asked = ("bench", "alltoall", "-a", "linear", "--single-copy", "--ranks", "2", "--bytes", "64KiB")
+    ended = kumihimo(*asked, "--shared-memory", "0", *check)
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+    assert "where they share memory" in ended.err
 
 
 @pytest.mark.parametrize("neighbours", ["cart:2x2", "cart:1x4m", "random:5", "edges:0>1,0>1,3>3"])
