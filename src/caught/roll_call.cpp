@@ -1,6 +1,7 @@
 #include "caught/roll_call.hpp"
 
 #include "base/hash.hpp"
+#include "caught/sessions.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -154,6 +155,7 @@ bool RollCall::has_all(std::span<const std::int32_t> ranks) {
   if (!list_) return missed_ = 1, false;
   std::int32_t first = -1, absent = 0;
   for (const std::int32_t rank : ranks) {
+    if (rank == OwnSession::unknown) return missed_ = 1, false;
     if (rank < 0 || rank >= ranks_) continue; // of another job
     if (list_->here[rank].load() == 0)
       ++absent;

@@ -1,6 +1,8 @@
 #include "caught/sessions.hpp"
 
+#include <atomic>
 #include <numeric>
+#include <string>
 
 namespace kumihimo::caught {
 namespace {
@@ -62,12 +64,12 @@ std::vector<std::int32_t> OwnSession::ranks_of(Handle communicator) const {
   std::int32_t size = 0;
   Handle group = 0;
   if (library_.call.Comm_size(communicator, &size) != 0 || library_.call.Comm_group(communicator, &group) != 0)
-    return {};
+    return {unknown};
   std::vector<std::int32_t> own(static_cast<std::size_t>(size)), in_job(own.size(), -1);
   std::iota(own.begin(), own.end(), 0);
   const int code = library_.call.Group_translate_ranks(group, size, own.data(), world_, in_job.data());
   library_.call.Group_free(&group);
-  if (code != 0) return {};
+  if (code != 0) return {unknown};
   for (std::int32_t& rank : in_job)
     if (rank == library_.constants.undefined) rank = -1;
   return in_job;
@@ -76,7 +78,10 @@ std::vector<std::int32_t> OwnSession::ranks_of(Handle communicator) const {
 Result<Handle> OwnSession::make_alone() const {
   Handle group = 0, made = 0;
   if (Status s = library_.check(group_of("mpi://SELF", group), "MPI_Group_from_session_pset"); !s) return s.error();
-  const int code = functions().Comm_create_from_group(group, "org.kumihimo.alone", library_.constants.info_null,
+  // Several threads may be here at once, each of which needs a tag of its own.
+  static std::atomic<std::uint64_t> made_before = 0;
+  const std::string tag = "org.kumihimo.alone." + std::to_string(made_before++);
+  const int code = functions().Comm_create_from_group(group, tag.c_str(), library_.constants.info_null,
                                                       library_.constants.errors_return, &made);
   library_.call.Group_free(&group);
   if (Status s = library_.check(code, "MPI_Comm_create_from_group"); !s) return s.error();

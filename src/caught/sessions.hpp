@@ -40,7 +40,9 @@ class OwnSession {
   std::int32_t rank() const { return rank_; }
   std::int32_t ranks() const { return ranks_; }
   Handle group() const { return world_; }
-  // The ranks there of a communicator's processes, in its order; below 0 for one of another job.
+  // The ranks there of a communicator's processes, in its order; -1 for one of another job. `unknown` alone where the
+  // library does not say.
+  static constexpr std::int32_t unknown = -2;
   std::vector<std::int32_t> ranks_of(Handle communicator) const;
   // A communicator of this process alone, on which errors are returned; or the library's error. The caller frees it.
   Result<Handle> make_alone() const;

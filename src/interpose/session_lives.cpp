@@ -18,6 +18,7 @@ void Session::life_begins() {
 
 void Session::last_session_ends() {
   const std::lock_guard lock(of_lives);
+  if (caught::ProgramSessions::any()) return; // another thread has opened one meanwhile
   if (Session* const session = made; session && !mpi::is_running()) session->pause();
 }
 

@@ -36,7 +36,9 @@ Result<Parameters> parameters_of(const Json& entry, const std::string& where) {
     const auto* const q = std::find_if(std::begin(number_parameters), std::end(number_parameters),
                                        [&name = name](const NumberParameter& each) { return each.name == name; });
     if (q == std::end(number_parameters) || !value.is_number_integer() || value.get<std::int64_t>() < q->least)
-      return bad_input("a known parameter of at least 1 in " + where, fmt::format("{} = {}", name, value.dump()));
+      return bad_input(
+          fmt::format("a known parameter of at least {} in {}", q == std::end(number_parameters) ? 1 : q->least, where),
+          fmt::format("{} = {}", name, value.dump()));
     p.*q->value = value.get<std::int64_t>();
   }
   return p;

@@ -83,6 +83,7 @@ void Recorder::life_begins() {
 
 void Recorder::last_session_ends() {
   const std::lock_guard lock(of_lives);
+  if (caught::ProgramSessions::any()) return; // another thread has opened one meanwhile
   if (Recorder* const recorder = made; recorder && !mpi::is_running()) recorder->pause();
 }
 

@@ -56,13 +56,15 @@ class Library:
             assert done.returncode == 0, done.stderr
         return program
 
-    def launch(self, name: str, ranks: int, *ours: str | Path) -> subprocess.CompletedProcess[str]:
+    def launch(
+        self, name: str, ranks: int, *ours: str | Path, arguments: tuple[str, ...] = ()
+    ) -> subprocess.CompletedProcess[str]:
         """The program on so many ranks, behind `ours`: nothing, or our command up to the launcher's line."""
         added = self.installation.environment(ranks)
         if self.installation.family == "mpich" and ranks > mpi.available_processors():  # else its ranks spin
             added |= {"MPIR_CVAR_ENABLE_HEAVY_YIELD": "1", "MPIR_CVAR_POLLS_BEFORE_YIELD": "10"}
         return subprocess.run(
-            [*ours, *self.installation.arguments(ranks), self.compiled(name)],
+            [*ours, *self.installation.arguments(ranks), self.compiled(name), *arguments],
             env={**os.environ, **added},
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -121,6 +123,19 @@ def test_runs_as_without_us(library: Library, name: str, ranks: int, algorithms:
     for choice in algorithms.split(","):
         collective, _, algorithm = choice.rpartition("=")
         assert any(a == algorithm and collective in ("", c) for c, a in ours), f"no call was run by {choice}: {found}"
+
+
+@pytest.mark.parametrize("ours", [("run", "-a", "binomial"), ("record",)], ids=["run", "record"])
+def test_sessions_one_after_another_are_all_taken(library: Library, ours: tuple[str, ...], tmp_path: Path) -> None:
+    if library.installation.family != "mpich":
+        pytest.skip("Open MPI 5.0.11 ends a process that opens a session after its last one was closed")
+    sums = tmp_path / "sums.json"
+    output = ("--output", tmp_path / "profile") if ours == ("record",) else ()
+    ran = library.launch("sessions", 2, COMMAND, *ours, *output, "--json", sums, "--", arguments=("again",))
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    found = json.loads(sums.read_text(encoding="utf-8"))
+    called = sum(call["calls"] for call in found["calls"] if "allreduce" in str(call.values()).lower())
+    assert called >= 2 * 2, found  # each rank's in each of its lives
 
 
 def test_many_communicators_take_little_memory(library: Library) -> None:

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -35,6 +36,10 @@ Result<SharedFile> SharedFile::make(std::int64_t bytes) {
   const int file = ::open(path_of(name).c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0) return no_file("to make", errno);
   SharedFile made(file, name, true);
+  // Beyond the limit of files the system sends a signal, which ends the program, in place of an error.
+  rlimit limit{};
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && static_cast<std::uint64_t>(bytes) > limit.rlim_cur)
+    return no_room(bytes, EFBIG);
   if (ftruncate(file, static_cast<off_t>(bytes)) != 0) return no_room(bytes, errno);
   return made;
 }
