@@ -304,8 +304,8 @@ Result<CheckOutcome> check_schedule(Job& job, const Schedule& schedule, mpi::Mpi
   return CheckOutcome{wrong->empty(), *wrong};
 }
 
-Status suits(const Case& c, const mpi::MpiTransport& transport) {
-  if (!c.parameters.single_copy || transport.ranks() == 1 || transport.has_single_copies()) return Nothing{};
+Status suits(const Job& job, const Case& c, const mpi::MpiTransport& transport) {
+  if (!c.parameters.single_copy || job.all(transport.has_single_copies())) return Nothing{};
   return not_applicable("ranks read each other's messages where they share memory and the system lets each of them "
                         "(process_vm_readv), not here");
 }
@@ -326,7 +326,7 @@ Status run_check(Job& job, const Task& task) {
     options.ranks_per_node = c.ranks_per_node;
     Result<mpi::MpiTransport*> transport = job.transport(options);
     if (!transport) return transport.error();
-    if (const Status s = suits(c, **transport); !s) {
+    if (const Status s = suits(job, c, **transport); !s) {
       nlohmann::json result = to_json(c, *schedule);
       result["not_applicable"] = s.error().sentence();
       job.print(result);

@@ -43,7 +43,8 @@ Status run_check(Job& job, const Task& task);
 
 // The schedule of a case; an error of kind not_applicable where the algorithm does not fit.
 Result<Schedule> build(const Case& c);
-// Whether the transport can do what the case wishes; not applicable where it cannot.
-Status suits(const Case& c, const mpi::MpiTransport& transport);
+// Whether the transport can do what the case wishes; not applicable, on all ranks alike, where one's cannot.
+// Collective.
+Status suits(const Job& job, const Case& c, const mpi::MpiTransport& transport);
 
 } // namespace kumihimo::worker

@@ -73,7 +73,7 @@ class Measuring {
     options.ranks_per_node = c.ranks_per_node;
     Result<mpi::MpiTransport*> transport = job_.transport(options);
     if (!transport) return transport.error();
-    if (const Status s = suits(c, **transport); !s) {
+    if (const Status s = suits(job_, c, **transport); !s) {
       results.push_back(worker::to_json(c, *schedule));
       results.back()["not_applicable"] = s.error().sentence();
       return Nothing{};

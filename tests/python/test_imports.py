@@ -89,6 +89,13 @@ def test_a_torus_of_slurm_runs_along_x_first(imported):
         ("t.conf", "SwitchName=a Switches=b\nSwitchName=b Switches=a\n", "a circle"),
         ("t.conf", "SwitchName=a Nodes=n1 Switches=b\nSwitchName=b Nodes=n1\n", "one on two"),
         ("t.conf", "SwitchName=a Nodes=n[3-1]\n", "n[01-03,7]"),
+        ("t.conf", "SwitchName=a Nodes=n[0-3\n", "n[0-3"),
+        ("t.conf", "SwitchName=a Nodes=n0-3]\n", "n0-3]"),
+        (
+            "t.yaml",
+            "- topology: t\n  torus3d:\n    toruses:\n    - {name: p, dims: {x: 4, y: 3, z: 2}, nodes: 'n[1-20]'}\n",
+            "24 nodes",
+        ),
         ("t.conf", "NodeName=x\n", "t.conf:1"),
         ("t.conf", "", "neither"),
         ("t.yaml", "a: [", "t.yaml"),

@@ -5,6 +5,7 @@ Both say which nodes hang on which switch and no more. How many cables lead up i
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field
 
@@ -86,6 +87,9 @@ def _torus(tori: list[dict], source: str) -> Network:
     dims = tori[0]["dims"]
     lengths = [int(dims[axis]) for axis in "zyx"]  # nodes run along x first, as they do along our last axis
     shape = "x".join(map(str, lengths))
+    named = len(hosts(str(tori[0].get("nodes") or "")))
+    if named not in (0, math.prod(lengths)):
+        raise BadInput(f"{source}: expected {math.prod(lengths)} nodes, as many as a torus {shape} has", f"{named}")
     return Network(['family = "torus"', f'shape = "{shape}"'], f"Slurm torus {shape}")
 
 
@@ -152,6 +156,8 @@ def _from_the_top(switches: list[Switch], by_name: dict[str, Switch], source: st
 
 def hosts(text: str) -> list[str]:
     """The names of a host list: n[01-03,7],login1."""
+    if not re.fullmatch(r"(?:[^\[\]]|\[[^\[\]]*\])*", text):
+        raise BadInput("a host list such as n[01-03,7]", f"'{text}'", "close each bracket")
     names: list[str] = []
     for part in re.findall(r"(?:[^,\[]|\[[^\]]*\])+", text):
         expanded = [""]

@@ -86,6 +86,7 @@ Status MpiTransport::join_node() {
   std::int32_t node_ranks = 0, node_rank = 0;
   library_.call.Comm_size(node_, &node_ranks);
   library_.call.Comm_rank(node_, &node_rank);
+  node_ranks_ = node_ranks;
   const Result<bool> crowded = is_crowded(node_ranks);
   const Result<std::vector<std::int32_t>> members = members_of_node(node_ranks);
   if (options_.shared_memory && node_ranks > 1) {

@@ -71,8 +71,8 @@ class MpiTransport final : public execute::Transport {
   // calls no function of MPI.
   bool is_near() const { return is_near_; }
   bool has_failed() const { return point_to_point_ && point_to_point_->error(); }
-  // Whether the ranks of a node may read each other's memory.
-  bool has_single_copies() const { return memory_ && memory_->is_readable(); }
+  // Whether the ranks of this one's node may read each other's memory; so may one alone.
+  bool has_single_copies() const { return node_ranks_ == 1 || (memory_ && memory_->is_readable()); }
   // What the user should be told once, for example that /dev/shm is too small; mostly empty.
   const std::string& note() const;
 
@@ -106,7 +106,7 @@ class MpiTransport final : public execute::Transport {
   bool complete_ = false; // all ranks have their part
   bool is_near_ = false;  // also when it has failed: what is decided by it, is decided by all ranks
   std::int64_t shared_memory_share_bytes_ = 0;
-  std::int32_t rank_ = 0, ranks_ = 0;
+  std::int32_t rank_ = 0, ranks_ = 0, node_ranks_ = 1;
   execute::InstanceNumbers instances_;
   std::unique_ptr<NodeMemory> memory_;
   std::vector<std::unique_ptr<Neighbour>> neighbours_; // by rank; null: reached by point-to-point

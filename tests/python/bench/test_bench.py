@@ -107,6 +107,15 @@ def test_every_algorithm_is_right_whose_messages_are_read_where_they_lie(family)
 
 
 @pytest.mark.parametrize("check", [("--check",), ()])
+def test_single_copies_beside_a_node_of_one_rank(kumihimo, check):
+    asked = ("bench", "gather", "-a", "linear", "--ranks", "3", "--ranks-per-node", "2", "--single-copy", "-b", "64KiB")
+    ended = kumihimo(*asked, "--json", *check)
+    (found,) = json.loads(ended.out)["results"]
+    assert (ended.code, found["algorithm"]) == (0, "linear")
+    assert found["right"] if check else found["bitwise"]
+
+
+@pytest.mark.parametrize("check", [("--check",), ()])
 def test_without_memory_in_common_there_are_no_single_copies(kumihimo, check):
     asked = ("bench", "alltoall", "-a", "linear", "--single-copy", "--ranks", "2", "--bytes", "64KiB")
     ended = kumihimo(*asked, "--shared-memory", "0", *check)
