@@ -31,11 +31,11 @@ def segments(collective: str, name: str, size: int, each: int, given: dict) -> I
 
 
 def segments_and_copies(collective: str, name: str, size: int, each: int, given: dict) -> Iterator[dict]:
-    """segments(), and each of them with long messages read from their sender's memory too: a matter of real nodes."""
-    for segmented in segments(collective, name, size, each, given):
-        yield segmented
-        if size >= SINGLE_COPY:
-            yield {**segmented, "single_copy": True}
+    """segments(), and as given with long messages read from their sender's memory: a matter of real nodes. Not each of
+    them, which would take the time of other questions."""
+    yield from segments(collective, name, size, each, given)
+    if size >= SINGLE_COPY:
+        yield {**given, "single_copy": True}
 
 
 def others(collective: str, name: str, size: int, each: int, given: dict) -> Iterator[dict]:
