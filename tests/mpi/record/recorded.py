@@ -12,68 +12,10 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-INT, DOUBLE = 4, 8
+from profiles import DOUBLE, INT, WORD, Profile, check, compare, equal, launch, recorded
+from sessions import sessions_around, sessions_left, sessions_lost, sessions_several, sessions_unfinished
+
 EVENTS = ("enter", "leave", "send", "receive", "collective")
-WORD = "a line of input\n"
-
-
-class Profile:
-    """What the ranks wrote, each of them and in sums."""
-
-    def __init__(self, folder):
-        self.header, self.ranks = None, {}
-        paths = [folder / "profile", *sorted(folder.glob("profile.rank*"))]
-        for path in paths:
-            texts = path.read_text().splitlines(keepends=True) if path.exists() else []
-            lines = [json.loads(text) for text in texts if text.endswith("\n")]
-            if len(lines) > 1:  # a launcher may kill a rank that writes
-                self.header = self.header or lines[0]
-                self.ranks |= {line["rank"]: line for line in lines[1:]}
-
-    def calls(self, rank, name, key="calls", where=lambda row: True):
-        return sum(row.get(key, 0) for row in self.ranks[rank]["calls"] if row["call"] == name and where(row))
-
-    def names(self, rank):
-        return {row["call"] for row in self.ranks[rank]["calls"]}
-
-    def matrix(self, rank):
-        return {partner: tuple(rest) for partner, *rest in self.ranks[rank]["partners"]}
-
-    def share(self, rank, name, part="waiting_seconds"):
-        return self.calls(rank, name, part) / self.calls(rank, name, "split_seconds")
-
-
-def equal(found, expected, what):
-    if found != expected:
-        raise SystemExit(f"{what}: expected {expected}, found {found}")
-
-
-def check(condition, what):
-    if not condition:
-        raise SystemExit(what)
-
-
-def launch(folder, family, ranks, recorder, program, launcher, more=None):
-    settings = {"LD_PRELOAD": recorder, "KUMIHIMO_RECORD": str(folder / "profile"), **(more or {})}
-    handed = []
-    for name, value in settings.items():
-        handed += ["-x", f"{name}={value}"] if family == "openmpi" else ["-genv", name, value]
-    return subprocess.run(
-        [*launcher, *handed, "-n", str(ranks), *program],
-        input=WORD,
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
-
-
-def recorded(arguments, more=None, code=0):
-    _, family, ranks, recorder, program, launcher = arguments
-    with tempfile.TemporaryDirectory() as name:
-        ended = launch(Path(name), family, ranks, recorder, program, launcher, more)
-        equal(ended.returncode, code, f"exit status; {ended.stdout}{ended.stderr}")
-        return Profile(Path(name)), ended
 
 
 def expected_of_c(rank, ranks):
@@ -127,17 +69,6 @@ def expected_of_c(rank, ranks):
         "MPI_Neighbor_alltoall": (1, 2 * 2 * INT),
         "MPI_Init": (1, 0),
     }
-
-
-def compare(profile, ranks, expected):
-    """Every call of every rank, and no other."""
-    equal(sorted(profile.ranks), list(range(ranks)), "ranks")
-    for rank in range(ranks):
-        wanted = expected(rank)
-        equal(profile.names(rank), set(wanted), f"functions of rank {rank}")
-        for name, (calls, size) in wanted.items():
-            equal(profile.calls(rank, name), calls, f"calls of {name} on rank {rank}")
-            equal(profile.calls(rank, name, "bytes"), size, f"bytes of {name} on rank {rank}")
 
 
 def counts(arguments):
@@ -519,96 +450,6 @@ def spawned(arguments):
         equal([line["rank"] for line in lines[1:]], [0, 1], "ranks that were spawned")
         for line in lines[1:]:
             equal([r["calls"] for r in line["calls"] if r["call"] == "MPI_Barrier"], [1], "their calls")
-
-
-def expected_of_sessions(rank):
-    """Calls and bytes of each function, as sessions.c makes them in two sessions at one time."""
-    more = rank > 0  # has a communicator of its own
-    sets = 41 + more
-    return {
-        "MPI_Session_init": (2, 0),
-        "MPI_Session_finalize": (1, 0),  # of the first; with the last one the profile is written
-        "MPI_Comm_create_from_group": (3 + more, 0),
-        "MPI_Comm_split": (1, 0),
-        "MPI_Comm_disconnect": (2, 0),
-        "MPI_Comm_free": (2 + more, 0),
-        "MPI_Allreduce": (sets, sets * 1000 * INT),
-        "MPI_Bcast": (sets + 1, sets * 1000 * INT + 100 * INT),
-        "MPI_Iallreduce": (sets, sets * INT),
-        "MPI_Wait": (sets, 0),
-        "MPI_Sendrecv": (1, INT),
-    }
-
-
-def each_part(profile, ranks):
-    """Each rank's own, as no call brings them together."""
-    equal((profile.header["sessions"], profile.header["several_nodes"]), (True, None), "header")
-    equal(profile.header["ranks"], ranks, "ranks")
-    equal({rank: part["finalized"] for rank, part in profile.ranks.items()}, dict.fromkeys(range(ranks), True), "ended")
-
-
-def sessions_several(arguments):
-    """MPI by sessions alone: everything is recorded, and what is freed is split, where the ranks read one clock."""
-    ranks = arguments[2]
-    for more, split in (({}, True), ({"KUMIHIMO_RECORD_SYNC": "1"}, True), ({"KUMIHIMO_RECORD_SKEW": "7000"}, False)):
-        profile, _ = recorded(arguments, more)
-        each_part(profile, ranks)
-        compare(profile, ranks, expected_of_sessions)
-        for rank in range(ranks):
-            equal(profile.matrix(rank), {(rank + 1) % ranks: (1, INT, 0, 0)}, f"partners of rank {rank}")
-            alone = 10 + (ranks == 2 and rank == 1)  # waits for nobody, whatever its clock
-            for name in ("MPI_Allreduce", "MPI_Bcast"):
-                wanted = expected_of_sessions(rank)[name][0] if split else alone
-                equal(profile.calls(rank, name, "split_calls"), wanted, f"{name} is split, {more}")
-            names = [(c["name"], c["size"], c["made"]) for c in profile.ranks[rank]["communicators"]]
-            check(("MPI_Comm_split", ranks, 1) in names, f"communicators: {names}")
-            check(any(name == ("MPI_Comm_create_from_group", ranks, 2) for name in names), f"communicators: {names}")
-
-
-def sessions_left(arguments):
-    """Communicators that end with the session: nobody is waited for, and nothing is split."""
-    profile, _ = recorded(arguments)
-    each_part(profile, arguments[2])
-    for rank in profile.ranks:
-        equal(profile.calls(rank, "MPI_Allreduce"), 2, "calls")
-        equal(profile.calls(rank, "MPI_Allreduce", "split_calls"), 0, "calls split")
-
-
-def sessions_around(arguments):
-    """A session that is there before MPI_Init and after MPI_Finalize: one profile, of all ranks, as at MPI_Finalize."""
-    _, family, ranks, recorder, program, launcher = arguments
-    with tempfile.TemporaryDirectory() as name:
-        ended = launch(Path(name), family, ranks, recorder, program, launcher)
-        equal(ended.returncode, 0, f"exit status; {ended.stdout}{ended.stderr}")
-        equal([path.name for path in Path(name).iterdir()], ["profile"], "files")
-        profile = Profile(Path(name))
-    equal(sorted(profile.ranks), list(range(ranks)), "ranks")
-    for rank in range(ranks):
-        equal(profile.calls(rank, "MPI_Allreduce"), 3, "calls")
-        equal(profile.calls(rank, "MPI_Allreduce", "split_calls"), 3, "calls split")
-
-
-def sessions_unfinished(arguments):
-    profile, _ = recorded(arguments)
-    equal([part["finalized"] for part in profile.ranks.values()], [False] * arguments[2], "finalized")
-    equal([profile.calls(rank, "MPI_Allreduce") for rank in profile.ranks], [1] * arguments[2], "calls")
-
-
-def sessions_lost(arguments):
-    """One rank has not the recorder: the others write, compare nothing with it, and one says it."""
-    _, family, ranks, recorder, program, launcher = arguments
-    for rank in range(ranks):
-        clears = f'test "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = {rank} && unset LD_PRELOAD; exec "$@"'
-        for more in ({}, {"KUMIHIMO_RECORD_SYNC": "1"}):
-            with tempfile.TemporaryDirectory() as name:
-                words = ["sh", "-c", clears, "sh", *program]
-                ended = launch(Path(name), family, ranks, recorder, words, launcher, more)
-                equal(ended.returncode, 0, f"exit status; {ended.stdout}{ended.stderr}")
-                equal(ended.stderr.count("processes of a communicator, found 1 without it"), 1, "sentences")
-                profile = Profile(Path(name))
-            equal(sorted(profile.ranks), [r for r in range(ranks) if r != rank], "ranks that wrote")
-            for other in profile.ranks:
-                equal(profile.calls(other, "MPI_Allreduce", "split_calls"), 0, "calls split")
 
 
 CASES = {

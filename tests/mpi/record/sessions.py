@@ -1,0 +1,96 @@
+"""Cases of recorded.py: programs that use MPI by sessions alone (sessions.c); each rank writes its own part."""
+
+import tempfile
+from pathlib import Path
+
+from profiles import INT, Profile, check, compare, equal, launch, recorded
+
+
+def expected_of_sessions(rank):
+    """Calls and bytes of each function, as sessions.c makes them in two sessions at one time."""
+    more = rank > 0  # has a communicator of its own
+    sets = 41 + more
+    return {
+        "MPI_Session_init": (2, 0),
+        "MPI_Session_finalize": (1, 0),  # of the first; with the last one the profile is written
+        "MPI_Comm_create_from_group": (3 + more, 0),
+        "MPI_Comm_split": (1, 0),
+        "MPI_Comm_disconnect": (2, 0),
+        "MPI_Comm_free": (2 + more, 0),
+        "MPI_Allreduce": (sets, sets * 1000 * INT),
+        "MPI_Bcast": (sets + 1, sets * 1000 * INT + 100 * INT),
+        "MPI_Iallreduce": (sets, sets * INT),
+        "MPI_Wait": (sets, 0),
+        "MPI_Sendrecv": (1, INT),
+    }
+
+
+def each_part(profile, ranks):
+    """Each rank's own, as no call brings them together."""
+    equal((profile.header["sessions"], profile.header["several_nodes"]), (True, None), "header")
+    equal(profile.header["ranks"], ranks, "ranks")
+    equal({rank: part["finalized"] for rank, part in profile.ranks.items()}, dict.fromkeys(range(ranks), True), "ended")
+
+
+def sessions_several(arguments):
+    """MPI by sessions alone: everything is recorded, and what is freed is split, where the ranks read one clock."""
+    ranks = arguments[2]
+    for more, split in (({}, True), ({"KUMIHIMO_RECORD_SYNC": "1"}, True), ({"KUMIHIMO_RECORD_SKEW": "7000"}, False)):
+        profile, _ = recorded(arguments, more)
+        each_part(profile, ranks)
+        compare(profile, ranks, expected_of_sessions)
+        for rank in range(ranks):
+            equal(profile.matrix(rank), {(rank + 1) % ranks: (1, INT, 0, 0)}, f"partners of rank {rank}")
+            alone = 10 + (ranks == 2 and rank == 1)  # waits for nobody, whatever its clock
+            for name in ("MPI_Allreduce", "MPI_Bcast"):
+                wanted = expected_of_sessions(rank)[name][0] if split else alone
+                equal(profile.calls(rank, name, "split_calls"), wanted, f"{name} is split, {more}")
+            names = [(c["name"], c["size"], c["made"]) for c in profile.ranks[rank]["communicators"]]
+            check(("MPI_Comm_split", ranks, 1) in names, f"communicators: {names}")
+            check(any(name == ("MPI_Comm_create_from_group", ranks, 2) for name in names), f"communicators: {names}")
+
+
+def sessions_left(arguments):
+    """Communicators that end with the session: nobody is waited for, and nothing is split."""
+    profile, _ = recorded(arguments)
+    each_part(profile, arguments[2])
+    for rank in profile.ranks:
+        equal(profile.calls(rank, "MPI_Allreduce"), 2, "calls")
+        equal(profile.calls(rank, "MPI_Allreduce", "split_calls"), 0, "calls split")
+
+
+def sessions_around(arguments):
+    """A session that is there before MPI_Init and after MPI_Finalize: one profile, of all ranks, as at MPI_Finalize."""
+    _, family, ranks, recorder, program, launcher = arguments
+    with tempfile.TemporaryDirectory() as name:
+        ended = launch(Path(name), family, ranks, recorder, program, launcher)
+        equal(ended.returncode, 0, f"exit status; {ended.stdout}{ended.stderr}")
+        equal([path.name for path in Path(name).iterdir()], ["profile"], "files")
+        profile = Profile(Path(name))
+    equal(sorted(profile.ranks), list(range(ranks)), "ranks")
+    for rank in range(ranks):
+        equal(profile.calls(rank, "MPI_Allreduce"), 3, "calls")
+        equal(profile.calls(rank, "MPI_Allreduce", "split_calls"), 3, "calls split")
+
+
+def sessions_unfinished(arguments):
+    profile, _ = recorded(arguments)
+    equal([part["finalized"] for part in profile.ranks.values()], [False] * arguments[2], "finalized")
+    equal([profile.calls(rank, "MPI_Allreduce") for rank in profile.ranks], [1] * arguments[2], "calls")
+
+
+def sessions_lost(arguments):
+    """One rank has not the recorder: the others write, compare nothing with it, and one says it."""
+    _, family, ranks, recorder, program, launcher = arguments
+    for rank in range(ranks):
+        clears = f'test "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = {rank} && unset LD_PRELOAD; exec "$@"'
+        for more in ({}, {"KUMIHIMO_RECORD_SYNC": "1"}):
+            with tempfile.TemporaryDirectory() as name:
+                words = ["sh", "-c", clears, "sh", *program]
+                ended = launch(Path(name), family, ranks, recorder, words, launcher, more)
+                equal(ended.returncode, 0, f"exit status; {ended.stdout}{ended.stderr}")
+                equal(ended.stderr.count("processes of a communicator, found 1 without it"), 1, "sentences")
+                profile = Profile(Path(name))
+            equal(sorted(profile.ranks), [r for r in range(ranks) if r != rank], "ranks that wrote")
+            for other in profile.ranks:
+                equal(profile.calls(other, "MPI_Allreduce", "split_calls"), 0, "calls split")
