@@ -26,7 +26,10 @@ void bind_machine(nb::module_& m) {
       .def_prop_ro("family", [](const Machine& machine) { return name_of(machine.family); })
       .def_ro("shape", &Machine::shape)
       .def_prop_ro("nodes", [](const Machine& machine) { return machine.topology->nodes(); })
-      .def_prop_ro("ranks_per_node", [](const Machine& machine) { return machine.node.ranks_per_node.value; })
+      .def_prop_ro(
+          "ranks_per_node",
+          [](const Machine& machine) { return machine.node_sizes.empty() ? machine.node.ranks_per_node.value : 0; },
+          "0 where nodes have unequal numbers of ranks.")
       .def_prop_ro("segment_bytes", [](const Machine& machine) { return machine.software.segment_bytes.value.value; })
       .def_prop_ro("rank_space", &Machine::rank_space)
       .def(
@@ -60,6 +63,12 @@ void bind_machine(nb::module_& m) {
           "with_ranks_per_node",
           [](const Machine& machine, std::int64_t ranks) { return unwrap(machine.with_ranks_per_node(ranks)); },
           "ranks"_a)
+      .def(
+          "with_node_sizes",
+          [](const Machine& machine, const std::vector<std::int32_t>& sizes) {
+            return unwrap(machine.with_node_sizes(sizes));
+          },
+          "sizes"_a, "With so many ranks on each node.")
       .def("numbers_to_toml", &numbers_to_toml, "The sections of a machine file, without [topology].")
       .def("to_json", [](const Machine& machine) { return to_json(machine); })
       .def("to_text", [](const Machine& machine) { return to_text(machine); });

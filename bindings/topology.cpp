@@ -38,10 +38,14 @@ void bind_rank_space(nb::module_& m) {
           "node", [](std::int32_t ranks) { return RankSpace::node(ranks); }, "ranks"_a,
           "Ranks of one shared-memory node.")
       .def_static("box", &RankSpace::box, "nodes"_a, "ranks_per_node"_a = 1, "Nodes in row-major order.")
+      .def_static(
+          "of_nodes", [](const std::vector<std::int32_t>& sizes) { return RankSpace::of_nodes(sizes); }, "sizes"_a,
+          "Consecutive ranks on nodes in a row, so many on each.")
       .def_prop_ro("ranks", &RankSpace::ranks)
       .def_prop_ro("has_shape", &RankSpace::has_shape)
       .def_prop_ro("shape", &RankSpace::shape)
-      .def_prop_ro("ranks_per_node", &RankSpace::ranks_per_node)
+      .def_prop_ro("ranks_per_node", &RankSpace::ranks_per_node, "0 where nodes hold unequal numbers of ranks.")
+      .def_prop_ro("node_sizes", &RankSpace::node_sizes, "Only where they are unequal.")
       .def_prop_ro(
           "levels",
           [](const RankSpace& space) {

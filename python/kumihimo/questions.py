@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,16 +11,18 @@ from kumihimo.errors import BadInput
 from kumihimo.sizes import parse_size
 
 MOST_RANKS = 2**31 - 1
+MOST_UNEQUAL = 2**20  # nodes that are not alike, which are listed one by one
 ALL = "all"
 
 
 @dataclass
 class Ranks:
-    """Which ranks there are. `shape` is that of the nodes (`48x6x32`, `4x3mx2`), or `none`, `node`, `node:4`."""
+    """Which ranks there are. `shape` is that of the nodes (`48x6x32`, `4x3mx2`), or `none`, `node`, `node:4`.
+    `ranks_per_node`: so many on each, the last one the rest; or of each node in its turn."""
 
     shape: str | None = None
     ranks: int | None = None
-    ranks_per_node: int | None = 1
+    ranks_per_node: int | tuple[int, ...] | None = 1
 
 
 @dataclass
@@ -42,11 +45,41 @@ def reduces(collective: str) -> bool:
     return _schedule.Collective(collective, 1, 1).reduces
 
 
+def ranks_per_node_named(text: str | None) -> int | tuple[int, ...] | None:
+    """`4`: on each node. `4,3,5`: on each of three nodes."""
+    if text is None:
+        return None
+    words = [word.strip() for word in text.split(",")]
+    if not all(re.fullmatch(r"-?[0-9]{1,18}", word) for word in words):
+        raise BadInput("ranks per node as 4, or those of each node as 4,3,5", f"'{text}'")
+    numbers = tuple(map(int, words))
+    return numbers[0] if len(numbers) == 1 else numbers
+
+
+def node_sizes(asked: Ranks) -> list[int]:
+    """How many ranks each node has, in their order: those listed; or ranks / ranks per node, the last one the rest."""
+    each = asked.ranks_per_node
+    if isinstance(each, tuple):
+        if min(each) < 1:
+            raise BadInput("a node has at least 1 rank", str(min(each)), "leave nodes without ranks out")
+        if asked.ranks not in (None, sum(each)):
+            raise BadInput(f"nodes of {asked.ranks} ranks together", f"{sum(each)}", "leave --ranks out")
+        if sum(each) > MOST_RANKS:
+            raise BadInput(f"at most {MOST_RANKS} ranks", f"{sum(each)} on {len(each)} nodes")
+        return list(each)
+    if not 1 <= each <= asked.ranks:
+        raise BadInput(f"ranks per node are from 1 to the {asked.ranks} ranks", str(each))
+    whole, rest = divmod(asked.ranks, each)
+    if rest and whole >= MOST_UNEQUAL:
+        raise BadInput(f"at most {MOST_UNEQUAL} nodes where the last has fewer ranks", f"{whole + 1}")
+    return [each] * whole + [rest] * (rest > 0)
+
+
 def rank_space(asked: Ranks) -> _topology.RankSpace:
     """The ranks as algorithms see them."""
     if asked.ranks is not None and not 1 <= asked.ranks <= MOST_RANKS:
         raise BadInput(f"the number of ranks is from 1 to {MOST_RANKS}", str(asked.ranks))
-    if asked.ranks_per_node < 1:
+    if isinstance(asked.ranks_per_node, int) and asked.ranks_per_node < 1:
         raise BadInput("a node has at least 1 rank", str(asked.ranks_per_node), "leave --ranks-per-node out for 1")
     if asked.shape is None or asked.shape == "none":
         return _row(asked)
@@ -56,19 +89,27 @@ def rank_space(asked: Ranks) -> _topology.RankSpace:
 
 
 def _row(asked: Ranks) -> _topology.RankSpace:
-    if asked.ranks is None:
+    on_nodes = asked.ranks_per_node != 1
+    if asked.shape == "none" and on_nodes:
+        raise BadInput("ranks without a shape, or ranks on nodes", "both", "leave --shape none or --ranks-per-node out")
+    if asked.ranks is None and not isinstance(asked.ranks_per_node, tuple):
         raise BadInput(
             "a shape or a number of ranks", "neither", "add --shape 4x3x2, or --ranks 24 for ranks without a shape"
         )
-    if asked.ranks_per_node > 1:
-        raise BadInput("ranks on nodes need the shape of the nodes", "none", "add --shape, for one axis --shape 4")
-    return _topology.RankSpace.row(asked.ranks)
+    if not on_nodes:
+        return _topology.RankSpace.row(asked.ranks)
+    if isinstance(asked.ranks_per_node, int) and asked.ranks % asked.ranks_per_node == 0:
+        nodes = _topology.Shape.parse(f"{asked.ranks // asked.ranks_per_node}m")
+        return _box(asked, nodes) if nodes.places > 1 else _topology.RankSpace.node(asked.ranks)
+    return _topology.RankSpace.of_nodes(node_sizes(asked))
 
 
 def _node(asked: Ranks) -> _topology.RankSpace:
     number = asked.shape.partition(":")[2]
     if number and not number.isdecimal():
         raise BadInput("a node is written node:4, with its number of ranks", f"'{asked.shape}'")
+    if isinstance(asked.ranks_per_node, tuple):
+        raise BadInput("one number of ranks on the node", f"{len(asked.ranks_per_node)} of them", "leave --shape out")
     ranks = int(number) if number else asked.ranks or (asked.ranks_per_node if asked.ranks_per_node > 1 else None)
     if ranks is None:
         raise BadInput("a node with its number of ranks", "'node'", "write node:4")
@@ -80,17 +121,31 @@ def _node(asked: Ranks) -> _topology.RankSpace:
 
 
 def _box(asked: Ranks, shape: _topology.Shape) -> _topology.RankSpace:
-    ranks = shape.places * asked.ranks_per_node
+    each = asked.ranks_per_node
+    if isinstance(each, tuple) and len(each) != shape.places:
+        expected = f"the ranks of each of the {shape.places} nodes of {shape}"
+        raise BadInput(expected, f"{len(each)} numbers", "give a number for each node")
+    if isinstance(each, tuple) and min(each) == max(each):
+        return _box(Ranks(str(shape), asked.ranks, each[0]), shape)
+    if isinstance(each, tuple) or (asked.ranks and asked.ranks % each and -(-asked.ranks // each) == shape.places):
+        return _topology.RankSpace.of_nodes(node_sizes(asked))
+    ranks = shape.places * each
     if asked.ranks is not None and asked.ranks != ranks:
-        each = f" / {asked.ranks_per_node} a node" if asked.ranks_per_node > 1 else ""
         raise BadInput(
-            f"the shape must hold {asked.ranks} ranks{each}",
+            f"the shape must hold {asked.ranks} ranks{f' / {each} a node' if each > 1 else ''}",
             f"{shape} with {shape.places} nodes",
             "give a shape whose lengths multiply to ranks / ranks per node",
         )
     if ranks > MOST_RANKS:
-        raise BadInput(f"at most {MOST_RANKS} ranks", f"{shape.places} nodes x {asked.ranks_per_node} ranks")
-    return _topology.RankSpace.box(shape, asked.ranks_per_node)
+        raise BadInput(f"at most {MOST_RANKS} ranks", f"{shape.places} nodes x {each} ranks")
+    return _topology.RankSpace.box(shape, each)
+
+
+def about_nodes(ranks_per_node: int, space: _topology.RankSpace) -> dict:
+    """As results tell it: `ranks_per_node`, or 0 and `node_sizes` where nodes have unequal numbers of ranks."""
+    if not space.node_sizes:
+        return {"ranks_per_node": ranks_per_node}
+    return {"ranks_per_node": 0, "node_sizes": space.node_sizes}
 
 
 def collective(asked: Question, space: _topology.RankSpace) -> _schedule.Collective:

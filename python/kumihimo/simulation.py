@@ -54,7 +54,7 @@ def on(machine: _machine.Machine, asked: Ranks, place: Place | None = None) -> _
     if machine.rank_space.ranks > MOST_RANKS:
         raise BadInput(
             f"at most {MOST_RANKS} ranks in a prediction",
-            f"{machine.nodes} nodes with {machine.ranks_per_node} ranks each",
+            f"{machine.rank_space.ranks} on {machine.nodes} nodes",
             "take a smaller shape or fewer ranks per node",
         )
     return machine
@@ -73,45 +73,60 @@ def _on(machine: _machine.Machine, asked: Ranks, place: Place) -> _machine.Machi
     elif shape is not None:
         machine = machine.with_shape(shape)
     if place.dead:
-        parts = [[_coordinates(node) for node in text.split("-")] for text in place.dead]
-        machine = machine.without([p[0] for p in parts if len(p) == 1], [_cable(p) for p in parts if len(p) > 1])
-    if asked.ranks_per_node is not None:
-        machine = machine.with_ranks_per_node(asked.ranks_per_node)
-    if asked.ranks is not None and machine.on_switches:
-        machine = _with_ranks(machine, asked)
-    elif asked.ranks is not None:
-        questions.rank_space(Ranks(str(machine.shape), asked.ranks, machine.ranks_per_node))
-    return machine
+        parts = [_dead_part(text) for text in place.dead]
+        machine = machine.without([p[0] for p in parts if len(p) == 1], [tuple(p) for p in parts if len(p) == 2])
+    return _with_ranks(machine, asked)
 
 
 def _with_ranks(machine: _machine.Machine, asked: Ranks) -> _machine.Machine:
-    """As many nodes as the ranks need, where nodes have no axes."""
+    """So many ranks on the nodes, and as many nodes as the ranks need where nodes have no axes."""
+    each = asked.ranks_per_node
+    unequal = isinstance(each, tuple) or (each and asked.ranks and 1 <= each < asked.ranks and asked.ranks % each)
+    if unequal:
+        sizes = questions.node_sizes(asked)
+        machine = _with_nodes(machine, asked, len(sizes))
+        if isinstance(each, tuple) or len(sizes) == machine.nodes:
+            return machine.with_node_sizes(sizes)
+    if each is not None:
+        machine = machine.with_ranks_per_node(each)
+    if asked.ranks is None:
+        return machine
     each = machine.ranks_per_node
+    if not machine.on_switches:
+        questions.rank_space(Ranks(str(machine.shape), asked.ranks, each))
+        return machine
     nodes, rest = divmod(asked.ranks, each)
     if rest or nodes < 1 or (asked.shape is not None and nodes != machine.nodes):
         what = f"{machine.nodes} nodes x {each}" if asked.shape is not None else f"a multiple of {each}"
         raise BadInput(f"ranks that fill the nodes, {what}", str(asked.ranks), "change --ranks or --ranks-per-node")
+    return _with_nodes(machine, asked, nodes)
+
+
+def _with_nodes(machine: _machine.Machine, asked: Ranks, nodes: int) -> _machine.Machine:
+    """A part of a machine whose nodes have no axes, unless a shape is asked for."""
+    if not machine.on_switches or asked.shape is not None:
+        return machine
     if nodes > questions.MOST_RANKS:
         raise BadInput(f"at most {questions.MOST_RANKS} ranks", str(asked.ranks))
     return machine.with_shape(_topology.Shape.parse(str(nodes)))
 
 
-def _coordinates(text: str) -> list[int]:
-    words = text.split(",")
-    if not all(re.fullmatch(r"[0-9]{1,9}", word) for word in words):
-        raise BadInput("a dead node by its coordinates in the job's torus, such as 5,0,3", f"'{text}'", "count from 0")
-    return [int(word) for word in words]
-
-
-def _cable(ends: list[list[int]]) -> tuple[list[int], list[int]]:
-    if len(ends) != 2:
+def _dead_part(text: str) -> list[list[int]]:
+    """A node as its coordinates, a cable as those of both ends."""
+    ends = [end.split(",") for end in text.split("-")]
+    if not all(re.fullmatch(r"[0-9]{1,9}", word) for end in ends for word in end):
+        expected = "a dead node by its coordinates in the job's torus, such as 5,0,3, or a cable as 5,0,3-6,0,3"
+        raise BadInput(expected, f"'{text}'", "count from 0")
+    if len(ends) > 2:
         raise BadInput("a dead cable by its two ends, such as 5,0,3-6,0,3", f"{len(ends)} ends")
-    return ends[0], ends[1]
+    return [[int(word) for word in end] for end in ends]
 
 
 def _on_node(machine: _machine.Machine, asked: Ranks) -> _machine.Machine:
     if asked.shape is not None and asked.shape.partition(":")[0] != "node":
         return machine.with_shape(_topology.Shape.parse(asked.shape))  # which says why not
+    if isinstance(asked.ranks_per_node, tuple):
+        raise BadInput(f"one number of ranks on {machine.name}, a single node", f"{len(asked.ranks_per_node)} numbers")
     given = [n for n in (asked.ranks, asked.ranks_per_node) if n is not None] or [machine.ranks_per_node]
     each = 1 if asked.ranks_per_node is None else asked.ranks_per_node
     space = questions.rank_space(Ranks(asked.shape or "node", given[0], each))
@@ -195,7 +210,7 @@ def _about(asked: Asked, collective: _schedule.Collective, algorithm: str, param
         "network": machine.network,
         "losses": machine.losses,
         "ranks": collective.ranks,
-        "ranks_per_node": machine.ranks_per_node,
+        **questions.about_nodes(machine.ranks_per_node, machine.rank_space),
         "bytes": collective.bytes,
         "type": collective.type,
         "simd": asked.simd,

@@ -120,7 +120,7 @@ def _about(schedule: _schedule.Schedule, space, case: Case) -> dict:
         "parameters": questions.parameters_of(schedule.parameters),
         "shape": str(case.ranks.shape or "none"),
         "ranks": collective.ranks,
-        "ranks_per_node": case.ranks.ranks_per_node,
+        **questions.about_nodes(case.ranks.ranks_per_node, space),
         "space": str(space),
         "count": collective.count,
         "irregular": collective.irregular,

@@ -94,12 +94,15 @@ struct Machine {
   TopologyPtr topology;
   std::shared_ptr<const TofuMachine> tofu;   // the physical machine that jobs get their boxes of; other families: none
   std::shared_ptr<const TorusMachine> torus; // the same of tori; none where a torus has no machine
+  std::optional<Error> cut;                  // Tofu: why no job can have all of it; dead parts cut it
   std::vector<Level> levels;                 // single node: of its cores, consecutive ones, outermost first
 
   NetworkNumbers network;
   NodeNumbers node;
   SoftwareNumbers software;
   std::optional<OffloadNumbers> offload;
+
+  std::vector<std::int32_t> node_sizes; // a job's ranks on each of its nodes where these are unequal; else none
 
   std::vector<SlowNode> slow_nodes;
   std::vector<SlowLink> slow_links;
@@ -126,7 +129,11 @@ struct Machine {
   // more than 2^31-1 ranks over all nodes.
   Result<Machine> with_ranks_per_node(std::int64_t ranks) const;
 
-  // Ranks on all nodes, row-major in the shape, ranks_per_node consecutive ones on each.
+  // The same with so many ranks on each node, in the nodes' order. Errors: another number of nodes; a node of none;
+  // more than 2^31-1 ranks.
+  Result<Machine> with_node_sizes(const std::vector<std::int32_t>& sizes) const;
+
+  // Ranks on all nodes, row-major in the shape, consecutive ones on each: ranks_per_node, or node_sizes.
   RankSpace rank_space() const;
   const Switched* switched() const; // the topology where nodes hang on switches, else null
   BytesPerSecond link_bandwidth(std::int32_t link_class) const;

@@ -246,8 +246,9 @@ class Reader {
     read_dead_parts(tofu);
     if (error_) return;
     machine_.tofu = std::make_shared<TofuMachine>(std::move(tofu));
-    const auto whole = lay_job(*machine_.tofu, whole_torus(*machine_.tofu));
+    const auto whole = lay_whole(*machine_.tofu);
     if (!whole) return fail(line_of(topology), "topology", whole.error());
+    if (const Status reached = whole->connected(); !reached) machine_.cut = reached.error();
     machine_.shape = whole->shape();
     machine_.set_topology(std::make_shared<VirtualTorus>(*whole));
   }

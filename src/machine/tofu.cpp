@@ -31,6 +31,7 @@ Result<Machine> with_torus(const Machine& machine, const Result<VirtualTorus>& t
   if (!torus) return torus.error();
   Machine job = machine;
   job.shape = torus->shape();
+  job.cut.reset();
   job.set_topology(std::make_shared<VirtualTorus>(*torus));
   if (const Status placed = place_slow_parts(job); !placed) return placed.error();
   return job;
@@ -96,6 +97,7 @@ std::string Machine::losses() const {
                     far.pairs == 2 ? "1 pair" : fmt::format("{} pairs", far.pairs / 2), far.pairs == 2 ? "is" : "are",
                     far.fewest_hops == far.most_hops ? fmt::format("{}", far.most_hops)
                                                      : fmt::format("{} to {}", far.fewest_hops, far.most_hops)));
+  if (cut) said.push_back(fmt::format("no job can have all of the machine: {}, found {}", cut->expected, cut->found));
   return fmt::format("{}", fmt::join(said, "; "));
 }
 

@@ -17,6 +17,15 @@ Result<std::vector<std::int32_t>> place(const Machine& machine, std::int32_t ran
   const std::int64_t nodes = machine.topology->nodes();
   const std::int64_t each = std::max<std::int64_t>(1, machine.node.ranks_per_node.value);
   std::vector<std::int32_t> node(static_cast<std::size_t>(ranks));
+  if (given.empty() && !machine.node_sizes.empty()) {
+    const auto& sizes = machine.node_sizes;
+    std::size_t next = 0;
+    for (std::size_t n = 0; n < sizes.size(); ++n)
+      for (std::int32_t i = 0; i < sizes[n] && next < node.size(); ++i) node[next++] = static_cast<std::int32_t>(n);
+    if (next == node.size()) return node;
+    return bad_input(fmt::format("expected at most {} ranks on {} nodes of {}", next, nodes, machine.name),
+                     fmt::format("{}", ranks), "give its nodes more ranks");
+  }
   if (given.empty()) {
     if (ranks > nodes * each)
       return bad_input(fmt::format("expected at most {} ranks on {} nodes of {}", nodes * each, nodes, machine.name),
@@ -39,6 +48,8 @@ Result<std::vector<std::int32_t>> place(const Machine& machine, std::int32_t ran
 
 Result<Network> Network::make(const Machine& machine, std::int32_t ranks, std::span<const NodeId> node_of_rank,
                               bool scalar_reduction) {
+  if (machine.cut)
+    return bad_input(machine.cut->expected, machine.cut->found, "give a part of the machine by a shape or a box");
   auto placed = place(machine, ranks, node_of_rank);
   if (!placed) return placed.error();
   Network n;

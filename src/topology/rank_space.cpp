@@ -70,6 +70,13 @@ RankSpace RankSpace::box(Shape nodes, std::int32_t ranks_per_node) {
   return s;
 }
 
+RankSpace RankSpace::of_nodes(std::span<const std::int32_t> sizes) {
+  std::vector<NodeId> node_of_rank;
+  for (std::size_t n = 0; n < sizes.size(); ++n)
+    node_of_rank.insert(node_of_rank.end(), static_cast<std::size_t>(sizes[n]), NodeId{static_cast<std::int32_t>(n)});
+  return recognise(Shape({Axis{static_cast<std::int32_t>(sizes.size()), false}}), node_of_rank);
+}
+
 RankSpace RankSpace::recognise(const Shape& machine, std::span<const NodeId> node_of_rank) {
   const auto ranks = static_cast<std::int32_t>(node_of_rank.size());
   std::map<std::int32_t, std::int32_t> ranks_on; // node -> ranks seen there
@@ -158,6 +165,10 @@ std::string RankSpace::name() const {
   if (!has_shape_) {
     std::string text = fmt::format("row of {} rank{}", ranks_, s);
     for (const Level& level : levels_) text += fmt::format(", {} a {}", level.size, level.name);
+    if (!node_sizes_.empty()) {
+      const auto [least, most] = std::minmax_element(node_sizes_.begin(), node_sizes_.end());
+      text += fmt::format(", {} to {} a node", *least, *most);
+    }
     return text;
   }
   if (shape_.dimensions() == 1 && ranks_per_node_ == ranks_) return fmt::format("node of {} rank{}", ranks_, s);

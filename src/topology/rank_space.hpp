@@ -31,6 +31,9 @@ class RankSpace {
   // ranks of a node are the last axis, which wraps (shared memory has no ends).
   static RankSpace box(Shape nodes, std::int32_t ranks_per_node = 1);
 
+  // Consecutive ranks on nodes in a row, so many on each: a mesh where these are equal, else ranks without a shape.
+  static RankSpace of_nodes(std::span<const std::int32_t> sizes);
+
   // Nodes without axes, `ranks_per_node` consecutive ranks on each; `levels` are those of the nodes: groups, switches.
   static RankSpace on_switches(std::int32_t nodes, std::int32_t ranks_per_node, const std::vector<Level>& levels);
 
@@ -59,7 +62,7 @@ class RankSpace {
   bool row_major() const { return !order_; }
 
   std::string name() const; // "torus 48x6x32", "mesh 4mx3m", "node of 4 ranks", "row of 7 ranks",
-                            // "row of 96 ranks, 8 a switch, 2 a node"
+                            // "row of 96 ranks, 8 a switch, 2 a node", "row of 12 ranks, 3 to 5 a node"
 
  private:
   struct Order {

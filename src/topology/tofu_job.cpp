@@ -148,40 +148,59 @@ Tofu network_of(const TofuMachine& machine, TofuBox box) {
   return machine.network.part(box);
 }
 
-TofuBox place_box(const TofuMachine& machine, const TofuPlace& lengths) {
-  TofuBox best;
-  std::optional<std::size_t> fewest;
+// Where boxes of these lengths may be: the first place where nothing is dead, or else those with the fewest dead parts,
+// the best first.
+std::vector<TofuBox> places_for(const TofuMachine& machine, const TofuPlace& lengths) {
+  constexpr std::size_t most_tried = 64; // each is proven to reach all its nodes, which takes up to seconds
+  std::vector<std::pair<std::size_t, TofuBox>> found;
   for (const std::int32_t i : beginnings(machine, x, lengths[x]))
     for (const std::int32_t j : beginnings(machine, y, lengths[y]))
       for (const std::int32_t k : beginnings(machine, z, lengths[z])) {
         const TofuBox box{{i, j, k, 0, 0, 0}, lengths};
-        if (machine.network.whole()) return box;
+        if (machine.network.whole()) return {box};
         const Tofu part = network_of(machine, box);
         const std::size_t dead = part.dead_nodes().size() + part.dead_links().size();
-        if (fewest && dead >= *fewest) continue;
-        best = box;
-        fewest = dead;
-        if (dead == 0) return best;
+        if (dead == 0) return {box};
+        found.emplace_back(dead, box);
       }
+  std::stable_sort(found.begin(), found.end(), [](const auto& s, const auto& t) { return s.first < t.first; });
+  std::vector<TofuBox> best;
+  for (const auto& [dead, box] : found)
+    if (best.size() < most_tried) best.push_back(box);
   return best;
 }
 
-Result<VirtualTorus> lay(const TofuMachine& machine, const TofuBox& box, const Shape& job,
-                         std::vector<TofuRing> rings) {
+Result<VirtualTorus> lay_cut_or_not(const TofuMachine& machine, const TofuBox& box, const Shape& job,
+                                    std::vector<TofuRing> rings) {
   Tofu network = network_of(machine, box);
   TofuPlace first{};
   first[z] = network.shape().length(z) - box.lengths[z]; // past the relays
   const std::vector<NodeId> dead = network.dead_nodes();
-  const bool whole = network.whole();
-  VirtualTorus torus(std::move(network), first, job, std::move(rings));
-  if (whole) return torus;
-  return torus.without(dead, {});
+  return VirtualTorus(std::move(network), first, job, std::move(rings)).shortened(dead, {});
+}
+
+Result<VirtualTorus> lay(const TofuMachine& machine, const TofuBox& box, const Shape& job,
+                         const std::vector<TofuRing>& rings) {
+  auto torus = lay_cut_or_not(machine, box, job, rings);
+  if (!torus) return torus;
+  if (const Status reached = torus->connected(); !reached) return reached.error();
+  return torus;
+}
+
+// At the first of these places that dead parts do not cut; else why not at the first of all.
+Result<VirtualTorus> lay(const TofuMachine& machine, const std::vector<TofuBox>& places, const Shape& job,
+                         const std::vector<TofuRing>& rings) {
+  auto best = lay(machine, places.front(), job, rings);
+  for (std::size_t i = 1; !best && i < places.size(); ++i)
+    if (auto other = lay(machine, places[i], job, rings)) return other;
+  return best;
 }
 
 Error fits_nowhere(const TofuMachine& machine, const TofuPlace& room, const Shape& job) {
   const auto whole = [&](const TofuPlace& l) { return fmt::format("{}x{}x{}", l[x] * l[a], l[y] * l[b], l[z] * l[c]); };
   return bad_input(
-      fmt::format("expected a shape of 1 to 3 dimensions that a box of {} gives as a virtual torus, {} at most",
+      fmt::format("expected a shape of 1 to 3 dimensions that a box of {} gives as a virtual torus, such as {}, "
+                  "which is all of it",
                   "Tofu " + text_of(room, "x"), whole(room)),
       fmt::format("{}, for which no rings are found", job.text()),
       lengths_of(machine.network)[b] == 3 ? "take even lengths, of which one may be odd, or mesh axes (5m)"
@@ -238,6 +257,16 @@ Shape whole_torus(const TofuMachine& machine) {
   return Shape({Axis{l[x] * l[a]}, Axis{l[y] * l[b]}, Axis{l[z] * l[c]}});
 }
 
+Result<VirtualTorus> lay_whole(const TofuMachine& machine) {
+  const TofuPlace room = machine.room();
+  const Shape shape = whole_torus(machine);
+  auto rings = find_rings(room_in(machine, room), shape);
+  if (!rings) return fits_nowhere(machine, room, shape);
+  TofuBox box{{}, room};
+  box.first[z] = machine.relays;
+  return lay_cut_or_not(machine, box, shape, std::move(*rings));
+}
+
 Result<VirtualTorus> lay_job(const TofuMachine& machine, const Shape& job) {
   const TofuPlace room = machine.room();
   auto rings = job.dimensions() > 3 ? std::nullopt : find_rings(room_in(machine, room), job);
@@ -246,7 +275,7 @@ Result<VirtualTorus> lay_job(const TofuMachine& machine, const Shape& job) {
   for (const TofuRing& ring : *rings)
     for (const auto& level : ring.levels())
       if (level.axis <= z) lengths[level.axis] = level.used;
-  return lay(machine, place_box(machine, lengths), job, std::move(*rings));
+  return lay(machine, places_for(machine, lengths), job, *rings);
 }
 
 Result<VirtualTorus> lay_job(const TofuMachine& machine, const TofuRequest& asked, const std::optional<Shape>& job) {
@@ -254,23 +283,24 @@ Result<VirtualTorus> lay_job(const TofuMachine& machine, const TofuRequest& aske
   for (std::int32_t axis = 0; axis < Tofu::axes; ++axis)
     if (asked.lengths[axis] > room[axis] || (axis >= a && asked.lengths[axis] != room[axis]))
       return too_large(machine, text_of(asked.lengths, "x"));
-  TofuBox box{{}, asked.lengths};
+  std::vector<TofuBox> places;
   if (asked.first) {
-    box.first = *asked.first;
+    const TofuBox box{*asked.first, asked.lengths};
     for (std::int32_t axis = 0; axis < Tofu::axes; ++axis) {
       const auto possible = axis <= z ? beginnings(machine, axis, box.lengths[axis]) : std::vector<std::int32_t>{0};
       if (std::find(possible.begin(), possible.end(), box.first[axis]) == possible.end())
         return too_large(machine,
                          fmt::format("{} from {} on", text_of(asked.lengths, "x"), text_of(*asked.first, ",")));
     }
+    places = {box};
   } else {
-    box = place_box(machine, asked.lengths);
+    places = places_for(machine, asked.lengths);
   }
   const TofuPlace& l = asked.lengths;
   const Shape shape = job.value_or(Shape({Axis{l[x] * l[a]}, Axis{l[y] * l[b]}, Axis{l[z] * l[c]}}));
   auto rings = shape.dimensions() > 3 ? std::nullopt : find_rings(room_in(machine, l), shape);
   if (!rings) return fits_nowhere(machine, l, shape);
-  return lay(machine, box, shape, std::move(*rings));
+  return lay(machine, places, shape, *rings);
 }
 
 } // namespace kumihimo

@@ -23,11 +23,14 @@ struct TofuRequest {
 };
 
 // The virtual torus of a job of one to three dimensions in the smallest box that holds it, at the first place where
-// nothing is dead, or else around what is. A shape's mesh axis is a part of a ring. Errors: no box gives the shape; the
-// dead parts cut the job.
+// nothing is dead, or else around what is: where the fewest parts are, of the places that they do not cut. A shape's
+// mesh axis is a part of a ring. Errors: no box gives the shape; dead parts cut the job at each place that was tried.
 Result<VirtualTorus> lay_job(const TofuMachine& machine, const Shape& job);
 // In this box: of the given shape, or else the 3D torus of all its nodes.
 Result<VirtualTorus> lay_job(const TofuMachine& machine, const TofuRequest& box, const std::optional<Shape>& job);
+// The virtual torus of whole_torus(), whose nodes may be cut off from each other: see VirtualTorus::connected. That
+// harms none but jobs on all of it. Errors: no node is left.
+Result<VirtualTorus> lay_whole(const TofuMachine& machine);
 // The virtual 3D torus of all nodes, X' = (x, a), Y' = (y, b), Z' = (z, c), whatever is dead: 48x54x32 on K.
 Shape whole_torus(const TofuMachine& machine);
 

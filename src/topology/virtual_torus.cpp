@@ -62,6 +62,17 @@ std::optional<NodeId> VirtualTorus::neighbour(NodeId node, std::int32_t axis, st
 }
 
 Result<VirtualTorus> VirtualTorus::without(std::span<const NodeId> nodes, std::span<const LinkId> links) const {
+  auto torus = shortened(nodes, links);
+  if (!torus) return torus;
+  if (const Status reached = torus->connected(); !reached) return reached.error();
+  return torus;
+}
+
+Status VirtualTorus::connected() const {
+  return all_reached(tofu_, [this](const TofuPlace& at) { return node_at(at).has_value(); });
+}
+
+Result<VirtualTorus> VirtualTorus::shortened(std::span<const NodeId> nodes, std::span<const LinkId> links) const {
   VirtualTorus torus = *this;
   torus.tofu_ = tofu_.without(nodes, links);
   for (const NodeId dead : nodes) {
@@ -80,8 +91,6 @@ Result<VirtualTorus> VirtualTorus::without(std::span<const NodeId> nodes, std::s
     --longest->length;
     torus.shape_ = Shape(std::move(axes));
   }
-  const auto of_job = [&](const TofuPlace& at) { return torus.node_at(at).has_value(); };
-  if (const Status reached = all_reached(torus.tofu_, of_job); !reached) return reached.error();
   return torus;
 }
 

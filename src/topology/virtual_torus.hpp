@@ -34,6 +34,9 @@ class VirtualTorus final : public Topology {
   // The torus that is left when these nodes of the box and cables die: shorter by one position on the longest axis for
   // each dead node that it has. Errors: nothing is left; nodes that no way is proven between.
   Result<VirtualTorus> without(std::span<const NodeId> nodes, std::span<const LinkId> links) const;
+  // The same in two: what is left, and whether its nodes all reach each other.
+  Result<VirtualTorus> shortened(std::span<const NodeId> nodes, std::span<const LinkId> links) const;
+  Status connected() const;
 
   // Neighbours that are more than one hop apart, counted each way. O(nodes).
   struct Far {

@@ -49,9 +49,9 @@ Result<RankSpace> space_of(const std::string& shape, std::int32_t ranks_per_node
 
 // Ranks on emulated nodes without a shape: nodes in a row, the last one perhaps smaller.
 RankSpace row_of_nodes(std::int32_t ranks, std::int32_t ranks_per_node) {
-  std::vector<NodeId> nodes;
-  for (std::int32_t r = 0; r < ranks; ++r) nodes.push_back(NodeId{r / ranks_per_node});
-  return RankSpace::recognise(Shape({Axis{(ranks + ranks_per_node - 1) / ranks_per_node, false}}), nodes);
+  std::vector<std::int32_t> sizes(static_cast<std::size_t>(ranks / ranks_per_node), ranks_per_node);
+  if (ranks % ranks_per_node != 0) sizes.push_back(ranks % ranks_per_node);
+  return RankSpace::of_nodes(sizes);
 }
 
 Result<Collective> collective_of(const json& given, std::int32_t ranks) {

@@ -29,6 +29,18 @@ TEST(Machine, RefusesAJobLargerThanItself) {
 TEST(Machine, TakesRanksPerNode) {
   EXPECT_EQ(sample().with_ranks_per_node(1)->rank_space().name(), "torus 4x3x2");
   EXPECT_EQ(sample().with_ranks_per_node(100)->rank_space().ranks(), 2400) << "more than it has cores";
+  std::vector<std::int32_t> sizes(24, 2);
+  EXPECT_EQ(sample().with_node_sizes(sizes)->rank_space().name(), "torus 4x3x2, 2 ranks a node");
+  sizes[5] = 7;
+  const Machine unequal = *sample().with_node_sizes(sizes);
+  EXPECT_EQ(unequal.rank_space().name(), "row of 53 ranks, 2 to 7 a node");
+  EXPECT_EQ(unequal.rank_space().node_sizes(), sizes);
+  EXPECT_EQ(unequal.with_shape(*Shape::parse("4"))->rank_space().name(), "torus 4, 7 ranks a node") << "other nodes";
+  EXPECT_EQ(unequal.with_ranks_per_node(1)->rank_space().name(), "torus 4x3x2");
+  sizes[5] = 0;
+  EXPECT_FALSE(sample().with_node_sizes(sizes).ok());
+  EXPECT_FALSE(sample().with_node_sizes({2, 2}).ok());
+  EXPECT_FALSE(sample().with_node_sizes(std::vector<std::int32_t>(24, 2147483647 / 23)).ok());
   EXPECT_FALSE(sample().with_ranks_per_node(0).ok());
   EXPECT_FALSE(sample().with_ranks_per_node(-1).ok());
   EXPECT_FALSE(sample().with_ranks_per_node(2147483647 / 24 + 1).ok());

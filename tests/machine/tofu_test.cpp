@@ -81,5 +81,44 @@ TEST(TofuMachine, DeadPartsOfTheFileAreAvoided) {
   EXPECT_EQ(machine.with_box("4x3x4x2x3x2", std::nullopt)->shape.text(), "8x8x8");
 }
 
+std::string dead_link(const std::string& from, const std::string& to) {
+  return "[[dead_link]]\nfrom = \"" + from + "\"\nto = \"" + to + "\"";
+}
+
+// Two groups. In the first one a node has no live cable but to the other group; the second one has more dead cables,
+// which cut nothing.
+Sample cut_in_one_group() {
+  Sample sample = tofu("2x1mx1x2mx3x2m", false);
+  for (const char* to : {"0,0,0,1,0,0", "0,0,0,0,1,0", "0,0,0,0,2,0", "0,0,0,0,0,1"})
+    sample.append(dead_link("0,0,0,0,0,0", to));
+  for (const char* at : {"0,0", "0,1", "1,0", "1,1", "2,0"})
+    sample.append(dead_link(std::string("1,0,0,0,") + at, std::string("1,0,0,1,") + at));
+  return sample;
+}
+
+TEST(TofuMachine, DeadPartsElsewhereRefuseNoJob) {
+  const auto machine = parsed(cut_in_one_group());
+  ASSERT_TRUE(machine.ok()) << machine.error().sentence();
+  EXPECT_NE(machine->losses().find("no job can have all of the machine"), std::string::npos) << machine->losses();
+  EXPECT_NE(to_text(*machine).find("no job can have all"), std::string::npos);
+  const auto elsewhere = machine->with_box("1x1x1x2x3x2@1,0,0", std::nullopt);
+  ASSERT_TRUE(elsewhere.ok()) << elsewhere.error().sentence();
+  EXPECT_FALSE(elsewhere->cut.has_value());
+  EXPECT_EQ(elsewhere->losses().find("no job"), std::string::npos) << elsewhere->losses();
+  const auto cut = machine->with_box("1x1x1x2x3x2@0,0,0", std::nullopt);
+  ASSERT_FALSE(cut.ok());
+  EXPECT_NE(cut.error().sentence().find("expected a live way between any two nodes of the job"), std::string::npos);
+}
+
+TEST(TofuMachine, AJobIsPutWhereDeadPartsDoNotCutIt) {
+  const Machine machine = *parsed(cut_in_one_group());
+  const auto placed = machine.with_shape(shape("2x3x2"));
+  ASSERT_TRUE(placed.ok()) << placed.error().sentence();
+  const auto& torus = static_cast<const VirtualTorus&>(*placed->topology);
+  EXPECT_EQ(torus.tofu().place_in_machine({})[Tofu::x], 1) << "the group with more dead cables";
+  EXPECT_EQ(machine.with_box("1x1x1x2x3x2", std::nullopt)->topology->name(), torus.name());
+  EXPECT_FALSE(machine.with_shape(shape("4x3x2")).ok()) << "both groups: cut";
+}
+
 } // namespace
 } // namespace kumihimo

@@ -25,6 +25,14 @@ FOUR = questions.rank_space(Ranks(ranks=4))
         (Ranks("node:1"), "node of 1 rank", 1),
         (Ranks("none", ranks=7), "row of 7 ranks", 7),
         (Ranks(ranks=7), "row of 7 ranks", 7),
+        (Ranks(ranks=4, ranks_per_node=2), "mesh 2m, 2 ranks a node", 4),
+        (Ranks(ranks=4, ranks_per_node=4), "node of 4 ranks", 4),
+        (Ranks(ranks=8, ranks_per_node=3), "row of 8 ranks, 2 to 3 a node", 8),
+        (Ranks("3", ranks=8, ranks_per_node=3), "row of 8 ranks, 2 to 3 a node", 8),
+        (Ranks(ranks_per_node=(4, 3, 5)), "row of 12 ranks, 3 to 5 a node", 12),
+        (Ranks("3", ranks=12, ranks_per_node=(4, 3, 5)), "row of 12 ranks, 3 to 5 a node", 12),
+        (Ranks("2x2m", ranks_per_node=(2, 2, 2, 2)), "torus 2x2m, 2 ranks a node", 8),
+        (Ranks(ranks_per_node=(3, 3)), "mesh 2m, 3 ranks a node", 6),
     ],
 )
 def test_ranks_and_their_shape(asked, name, ranks):
@@ -52,7 +60,15 @@ def test_ranks_and_their_shape(asked, name, ranks):
         (Ranks("node:0"), "from 1 to"),
         (Ranks("node:four"), "node:4"),
         (Ranks("node:4", ranks=5), "one number of ranks"),
-        (Ranks(ranks=4, ranks_per_node=2), "--shape 4"),
+        (Ranks("none", ranks=4, ranks_per_node=2), "leave --shape none or --ranks-per-node out"),
+        (Ranks(ranks_per_node=2), "--ranks 24"),
+        (Ranks(ranks=3, ranks_per_node=4), "from 1 to the 3 ranks"),
+        (Ranks(ranks_per_node=(4, 0, 5)), "at least 1 rank"),
+        (Ranks(ranks=11, ranks_per_node=(4, 3, 5)), "nodes of 11 ranks together, found 12"),
+        (Ranks("2x2", ranks_per_node=(4, 3, 5)), "each of the 4 nodes of 2x2, found 3 numbers"),
+        (Ranks("node:4", ranks_per_node=(2, 2)), "one number of ranks on the node"),
+        (Ranks(ranks_per_node=(2**31 - 1, 2)), "at most 2147483647 ranks"),
+        (Ranks(ranks=2**31 - 1, ranks_per_node=2), "at most 1048576 nodes where the last"),
     ],
 )
 def test_wrong_ranks_are_one_sentence(asked, said):
@@ -60,6 +76,14 @@ def test_wrong_ranks_are_one_sentence(asked, said):
         questions.rank_space(asked)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_ranks_per_node_in_words():
+    named = questions.ranks_per_node_named
+    assert (named(None), named("4"), named("4, 3,5")) == (None, 4, (4, 3, 5))
+    for wrong in ("", "4,", "four", "4x3", "1e3"):
+        with pytest.raises(BadInput, match="those of each node as 4,3,5"):
+            named(wrong)
 
 
 @given(st.lists(st.tuples(st.integers(1, 9), st.booleans()), min_size=1, max_size=5), st.integers(1, 4))

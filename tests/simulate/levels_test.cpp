@@ -101,5 +101,19 @@ TEST_P(Levels, StagesOverlapSegmentBySegment) {
   }
 }
 
+// A machine that knows how many ranks each of its nodes has places them as the list of their nodes does.
+TEST_P(Levels, AMachineOfUnequalNodesPlacesTheRanks) {
+  const Machine machine = *machine_.with_node_sizes({4, 1, 3, 2});
+  EXPECT_EQ(machine.rank_space().nodes(), RankSpace::recognise(*Shape::parse("4"), unequal_nodes()).nodes());
+  SimulateOptions options;
+  options.model = GetParam();
+  const Schedule s = built(CollectiveKind::allreduce, 4);
+  EXPECT_EQ(simulate(s, machine, {}, options)->seconds.value, time(s));
+  const Collective more = make_collective(CollectiveKind::barrier, 11, 0);
+  const auto refused = simulate_bound(more, machine);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().sentence().find("at most 10 ranks on 4 nodes"), std::string::npos);
+}
+
 } // namespace
 } // namespace kumihimo::simulate_test

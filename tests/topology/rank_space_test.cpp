@@ -122,6 +122,12 @@ TEST(RankSpace, UnequalNodesAreARowWithTheirSizes) {
   EXPECT_FALSE(space.has_shape());
   EXPECT_EQ(space.ranks_per_node(), 0);
   EXPECT_EQ(space.node_sizes(), (std::vector<std::int32_t>{2, 1, 3}));
+  EXPECT_EQ(space.name(), "row of 6 ranks, 1 to 3 a node");
+  const std::vector<std::int32_t> sizes{2, 1, 3}, equal{2, 2, 2}, one{4};
+  EXPECT_EQ(RankSpace::of_nodes(sizes).node_sizes(), sizes);
+  EXPECT_EQ(RankSpace::of_nodes(sizes).nodes(), space.nodes());
+  EXPECT_EQ(RankSpace::of_nodes(equal).name(), "mesh 3m, 2 ranks a node");
+  EXPECT_EQ(RankSpace::of_nodes(one).name(), "node of 4 ranks");
 }
 
 TEST(RankSpace, OneRankOrOneNode) {

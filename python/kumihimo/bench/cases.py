@@ -68,11 +68,8 @@ def rank_space(case: Case, ranks: int) -> _topology.RankSpace:
 
 
 def _row_of_nodes(ranks: int, each: int) -> _topology.RankSpace:
-    """Emulated nodes without a shape stand in a row, as the worker sees them (worker/task.cpp); where the last one is
-    smaller than the others they have no shape."""
-    if ranks % each:
-        return _topology.RankSpace.row(ranks)
-    return _topology.RankSpace.box(_topology.Shape.parse(f"{ranks // each}m"), each)
+    """Emulated nodes without a shape stand in a row, as the worker sees them (worker/task.cpp)."""
+    return _topology.RankSpace.of_nodes(questions.node_sizes(Ranks(None, ranks, each)))
 
 
 def as_task(case: Case, ranks: int) -> dict:

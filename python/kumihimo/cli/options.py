@@ -37,9 +37,21 @@ RanksOfMachine = Annotated[
     Optional[int],
     typer.Option("--ranks", "-p", metavar="P", help="Number of ranks: the shape's, or the machine's without one."),
 ]
-RanksPerNode = Annotated[int, typer.Option("--ranks-per-node", metavar="G", help="Ranks on each node of the shape.")]
+RanksPerNode = Annotated[
+    Optional[str],
+    typer.Option(
+        "--ranks-per-node",
+        metavar="G",
+        help="Ranks on each node, 1 unless told; of --ranks the last node has the rest; or of each node: 4,3,5.",
+    ),
+]
 RanksPerNodeOrMachine = Annotated[
-    Optional[int], typer.Option("--ranks-per-node", metavar="G", help="Ranks on each node; by default the machine's.")
+    Optional[str],
+    typer.Option(
+        "--ranks-per-node",
+        metavar="G",
+        help="Ranks on each node, by default the machine's; of --ranks the last has the rest; or of each node: 4,3,5.",
+    ),
 ]
 AlgorithmOrAll = Annotated[str, typer.Option("--algorithm", "-a", metavar="NAME", help="One algorithm, or all.")]
 Count = Annotated[Optional[int], typer.Option("--count", "-n", metavar="N", help="Elements.")]

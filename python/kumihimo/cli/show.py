@@ -22,7 +22,7 @@ def command(
     algorithm: options.Algorithm,
     shape: options.Shape = None,
     ranks: options.Ranks = None,
-    ranks_per_node: options.RanksPerNode = 1,
+    ranks_per_node: options.RanksPerNode = None,
     rank: Annotated[int, typer.Option("--rank", "-r", metavar="R", help="Whose program to show.")] = 0,
     count: options.Count = None,
     bytes_: Annotated[
@@ -61,7 +61,8 @@ def command(
     if bytes_ is not None or (count is None and not questions.is_listed(counts)):
         asked.bytes = parse_size(bytes_ or DEFAULT_BYTES)
     asked.neighbours = questions.neighbours_named(neighbours)
-    space = questions.rank_space(questions.Ranks(shape, ranks, ranks_per_node))
+    each = questions.ranks_per_node_named(ranks_per_node or "1")
+    space = questions.rank_space(questions.Ranks(shape, ranks, each))
     variant = _collectives.find(collective, algorithm)
     schedule = variant.build(
         questions.collective(asked, space),

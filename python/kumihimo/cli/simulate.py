@@ -57,8 +57,9 @@ def command(
         raise BadInput(f"a model is one of {', '.join(simulation.MODELS)}", f"'{model}'")
     named = questions.neighbours_named(neighbours)
     place = simulation.Place(box, dead or [], routing)
+    each = questions.ranks_per_node_named(ranks_per_node)
     asked = simulation.Asked(
-        simulation.on(machines.load(machine), Ranks(shape, ranks, ranks_per_node), place),
+        simulation.on(machines.load(machine), Ranks(shape, ranks, each), place),
         Question(collective, type=type_, operation=operation, root=root, counts=counts, neighbours=named),
         algorithm,
         {

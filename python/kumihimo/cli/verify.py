@@ -25,7 +25,7 @@ def command(
     algorithm: options.AlgorithmOrAll = questions.ALL,
     shape: options.Shape = None,
     ranks: options.Ranks = None,
-    ranks_per_node: options.RanksPerNode = 1,
+    ranks_per_node: options.RanksPerNode = None,
     count: options.Count = None,
     bytes_: Annotated[
         Optional[str],
@@ -57,11 +57,11 @@ def command(
 
     Example: kumihimo verify allreduce --shape 48x54x32 --algorithm trinaryx3
     """
-    placed = shape is not None or ranks is not None or ranks_per_node != 1
+    placed = shape is not None or ranks is not None or ranks_per_node is not None
     asked = verification.Asked(
         verification.collectives(irregular=counts is not None) if collective is None else [collective],
         algorithm,
-        (Ranks(shape, ranks, ranks_per_node),) if placed else verification.SMALL,
+        (Ranks(shape, ranks, questions.ranks_per_node_named(ranks_per_node or "1")),) if placed else verification.SMALL,
         lengths(
             placed,
             Question(

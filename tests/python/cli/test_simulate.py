@@ -158,6 +158,17 @@ def test_several_ranks_a_node(kumihimo):
     assert (got[0]["ranks"], got[0]["ranks_per_node"]) == (96, 2)
 
 
+@pytest.mark.parametrize("model", ["flow", "exact"])
+def test_nodes_of_unequal_size(kumihimo, model):
+    line = ("simulate", "alltoall", "-m", "k-computer", "--shape", "3mx1", "-b", "1MiB", "--model", model, "--json")
+    got = {r["algorithm"]: r for r in results(kumihimo(*line, "--ranks-per-node", "4,3,5"))}
+    assert {"pairwise", "hierarchical"} <= set(got)
+    assert all((r["ranks"], r["node_sizes"]) == (12, [4, 3, 5]) for r in got.values())
+    assert all(r["seconds"] >= r["bound_seconds"] * 0.999 for r in got.values())
+    ended = kumihimo(*line, "--ranks-per-node", "4,3")
+    assert (ended.code, ended.err.count("\n")) == (2, 1) and "the numbers of ranks of 3 nodes" in ended.err
+
+
 def test_bcast_from_another_root(kumihimo):
     got = results(
         kumihimo("simulate", "bcast", *SMALL[2:], "--root", "5", "--bytes", "1MiB", "-a", "binomial", "--json")

@@ -35,6 +35,18 @@ def test_jobs_by_shape_and_by_ranks(kumihimo):
     assert by_shape["ranks"] == 40
     assert {**by_shape, "wall_seconds": 0} == {**by_ranks, "wall_seconds": 0}
     assert result(kumihimo, *line, "--ranks", "120", "--ranks-per-node", "1")["shape"] == "120"
+    ended = kumihimo(*line, "--ranks", "41")
+    assert "a multiple of 2, found 41" in ended.err, "the machine's own number, which nobody asked to part"
+
+
+def test_nodes_of_unequal_size(kumihimo):
+    line = ("simulate", "allreduce", "--machine", "reedbush-h", "--bytes", "1MiB", "-a", "hierarchical")
+    listed = result(kumihimo, *line, "--ranks-per-node", "3,3,2")
+    assert (listed["ranks"], listed["shape"], listed["ranks_per_node"]) == (8, "3", 0)
+    assert listed["node_sizes"] == [3, 3, 2]
+    rest = result(kumihimo, *line, "--ranks", "8", "--ranks-per-node", "3")
+    assert {**listed, "wall_seconds": 0} == {**rest, "wall_seconds": 0}
+    assert result(kumihimo, *line, "--ranks-per-node", "3,3,3")["ranks_per_node"] == 3
 
 
 def test_routing_is_a_choice(kumihimo):
@@ -53,7 +65,8 @@ def test_routing_is_a_choice(kumihimo):
     [
         (("--shape", "20x21"), "have no axes, found 20x21; write 420"),
         (("--shape", "421"), "at most 420 nodes"),
-        (("--ranks", "41", "--ranks-per-node", "2"), "a multiple of 2, found 41"),
+        (("--ranks", "41", "--shape", "20", "--ranks-per-node", "2"), "20 nodes x 2, found 41"),
+        (("--shape", "4", "--ranks-per-node", "2,3"), "the numbers of ranks of 4 nodes"),
         (("--ranks", "40", "--shape", "30"), "30 nodes x 1, found 40"),
         (("--ranks", "0"), "found 0"),
         (("--routing", "valiant"), "d_mod_k or ecmp"),

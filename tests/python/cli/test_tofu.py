@@ -49,6 +49,24 @@ def test_a_dead_node_in_the_file(kumihimo, repository, tmp_path):
     assert (job["topology"]["shape"], job["topology"]["losses"]) == ("48x6x32", "")
 
 
+def test_a_machine_that_is_cut_refuses_jobs_on_all_of_it_alone(kumihimo, repository, tmp_path):
+    text = (repository / "machines" / "k-computer.toml").read_text(encoding="utf-8")
+    lonely = "3,2,5,0,0,0"
+    beside = ("4,2,5,0,0,0", "2,2,5,0,0,0", "3,1,5,0,0,0", "3,3,5,0,0,0", "3,2,4,0,0,0", "3,2,6,0,0,0")
+    beside += ("3,2,5,1,0,0", "3,2,5,0,1,0", "3,2,5,0,2,0", "3,2,5,0,0,1")
+    path = tmp_path / "k.toml"
+    path.write_text(text + "".join(f'\n[[dead_link]]\nfrom = "{lonely}"\nto = "{to}"\n' for to in beside), "utf-8")
+    line = ("simulate", "allreduce", "--machine", str(path), "--bytes", "1MiB", "-a", "trinaryx3")
+    job = json.loads(kumihimo(*line, "--shape", "8x9x16", "--json").out)["results"][0]
+    assert (job["shape"], job["losses"]) == ("8x9x16", "")
+    shown = json.loads(kumihimo("machine", "show", str(path), "--json").out)["topology"]
+    assert "no job can have all of the machine: " in shown["losses"]
+    for whole in ((), ("--shape", "48x54x32")):
+        ended = kumihimo(*line, *whole)
+        assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+        assert "dead cables" in ended.err or "live way" in ended.err
+
+
 def test_show_tells_the_physical_network(kumihimo):
     def words(*line: str) -> str:
         return " ".join(kumihimo("machine", "show", *line).out.split())
@@ -69,6 +87,8 @@ def test_show_tells_the_physical_network(kumihimo):
         (("--shape", "4x3x4", "--dead", "4,0,0"), "4x3x4"),
         (("--shape", "4x3x4", "--dead", "x"), "such as 5,0,3"),
         (("--shape", "4x3x4", "--dead", "0,0,0-2,1,0"), "two neighbours"),
+        (("--shape", "4x3x4", "--dead", "-1,0,0"), "found '-1,0,0'"),
+        (("--shape", "7x5x5"), "such as 48x54x32, which is all of it"),
         (("--shape", "4x3x4", "--dead", "0,0,0-1,0,0-2,0,0"), "3 ends"),
         (("--shape", "1", "--dead", "0"), "a node is left"),
     ],

@@ -142,6 +142,18 @@ def test_a_disproof_as_json(disproof, capsys):
     assert "step" not in finding
 
 
+@pytest.mark.parametrize("nodes", [("--ranks-per-node", "4,3,5"), ("--ranks", "8", "--ranks-per-node", "3")])
+@pytest.mark.parametrize("asked", [("allreduce", "--count", "300"), ("alltoall", "-n", "30", "--counts", "one_huge")])
+def test_nodes_of_unequal_size(kumihimo, asked, nodes):
+    ended = kumihimo("verify", *asked, "-a", "hierarchical", *nodes, "--json")
+    assert (ended.code, ended.err) == (0, "")
+    (case,) = json.loads(ended.out)["results"]
+    assert case["ok"] and case["coverage"]["exact"]
+    assert (case["ranks_per_node"], len(case["node_sizes"]), sum(case["node_sizes"])) == (0, 3, case["ranks"])
+    shown = kumihimo("show", *asked, "-a", "hierarchical", *nodes)
+    assert shown.code == 0 and " a node" in " ".join(shown.out.split())
+
+
 def symmetric(kumihimo, *arguments: str) -> dict[str, bool | None]:
     told = json.loads(kumihimo("verify", "allreduce", *arguments, "--json").out)
     return {r["algorithm"]: r["symmetric"] for r in told["results"]}
