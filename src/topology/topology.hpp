@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/ids.hpp"
+#include "topology/shape.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -49,6 +50,17 @@ class Topology {
   // a torus that is a cut across one axis; where its length is odd the halves differ by one plane of nodes.
   virtual std::int64_t bisection_links() const = 0;
   virtual std::int32_t degree() const = 0; // the most links that leave one node
+
+  // The shifts of all nodes along the axes of a box that are symmetries: the route between the images of two nodes is
+  // the image of the route between them, link by link. Along an axis by any multiple of its period, along several at
+  // once; none but that by no place leaves a link where it is. No shape: none is known.
+  struct Shifts {
+    Shape shape;
+    std::vector<std::int32_t> periods; // by axis; its length: none
+  };
+  virtual Shifts shifts() const { return {}; }
+  // Where a shift by one period along the axis takes a link; ids that name none go to such.
+  virtual LinkId shifted(LinkId link, std::int32_t) const { return link; }
 
   struct Link {
     NodeId from, to;  // a switch: nodes() or more

@@ -100,6 +100,26 @@ std::vector<Topology::Cut> Torus::cuts() const {
   return all;
 }
 
+std::int32_t Torus::period(std::int32_t axis) const {
+  const Axis& a = shape_.axes()[axis];
+  if (a.length == 2) return 1; // its one cable turned round
+  if (!a.is_ring()) return a.length;
+  return a.length % 2 == 0 ? 2 : 1;
+}
+
+Topology::Shifts Torus::shifts() const {
+  Shifts all{shape_, {}};
+  for (std::int32_t axis = 0; axis < shape_.dimensions(); ++axis) all.periods.push_back(period(axis));
+  return all;
+}
+
+LinkId Torus::shifted(LinkId link, std::int32_t axis) const {
+  const std::int64_t ports = std::int64_t{2} * shape_.dimensions(), port = link.value % ports;
+  const bool turned = shape_.length(axis) == 2 && port / 2 == axis;
+  const auto node = static_cast<std::int32_t>(link.value / ports);
+  return LinkId{shape_.shifted(node, axis, period(axis)) * ports + (turned ? port ^ 1 : port)};
+}
+
 std::int64_t Torus::count_links() const {
   std::int64_t sum = 0;
   for (const Axis& a : shape_.axes())

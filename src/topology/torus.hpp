@@ -42,6 +42,9 @@ class Torus final : public Topology {
   std::vector<Cut> cuts() const override; // across each axis
   std::int64_t bisection_links() const override;
   std::int32_t degree() const override;
+  // Any places, but even ones on an even ring, where the way to the opposite place is that of the sender's coordinate.
+  Shifts shifts() const override;
+  LinkId shifted(LinkId link, std::int32_t axis) const override;
   Link describe(LinkId link) const override;
   std::string name() const override;
 
@@ -49,6 +52,8 @@ class Torus final : public Topology {
   std::int64_t count_links() const override;
 
  private:
+  std::int32_t period(std::int32_t axis) const;
+
   Shape shape_;
 };
 

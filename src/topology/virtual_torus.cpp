@@ -142,6 +142,43 @@ std::int64_t VirtualTorus::bisection_links() const {
   return static_cast<std::int64_t>(std::ceil(fewest - 1e-6));
 }
 
+// Ways are the same in the mirror where they are straight, and at half a ring, where they go by the parity of the
+// sender's coordinate, if this changes.
+std::vector<VirtualTorus::Mirror> VirtualTorus::half_turn(std::int32_t axis) const {
+  if (!tofu_.whole() || !gaps_.empty() || !shape_.axes()[axis].wraps) return {};
+  std::vector<Mirror> mirrors;
+  std::int32_t places = 1, inner = 1;
+  for (const TofuRing::Level& level : rings_[axis].levels()) {
+    if (level.used == 1) continue;
+    const Axis& kind = tofu_.shape().axes()[level.axis];
+    const std::int32_t sum = 2 * first_[level.axis] + level.used - 1;
+    if (!(kind.wraps ? kind.length % 2 != 0 || sum % 2 != 0 : sum == kind.length - 1)) return {};
+    mirrors.push_back({level.axis, sum});
+    places *= inner = level.used;
+  }
+  if (mirrors.size() != 2 || inner != 2 || places != shape_.length(axis)) return {};
+  return mirrors;
+}
+
+Topology::Shifts VirtualTorus::shifts() const {
+  Shifts all{shape_, {}};
+  for (std::int32_t axis = 0; axis < shape_.dimensions(); ++axis)
+    all.periods.push_back(half_turn(axis).empty() ? shape_.length(axis) : shape_.length(axis) / 2);
+  return all;
+}
+
+LinkId VirtualTorus::shifted(LinkId link, std::int32_t axis) const {
+  constexpr std::int64_t ports = 2 * Tofu::axes;
+  TofuPlace at = tofu_.place(NodeId{static_cast<std::int32_t>(link.value / ports)});
+  std::int64_t port = link.value % ports;
+  for (const Mirror& mirror : half_turn(axis)) {
+    const std::int32_t length = tofu_.shape().length(mirror.axis);
+    at[mirror.axis] = (mirror.sum - at[mirror.axis] + length) % length;
+    if (port / 2 == mirror.axis) port ^= 1;
+  }
+  return LinkId{tofu_.node(at).value * ports + port};
+}
+
 Topology::Link VirtualTorus::describe(LinkId link) const {
   Link described = tofu_.describe(link);
   const auto number = [&](NodeId node) { return node_at(tofu_.place(node)).value_or(NodeId{-1}); };

@@ -55,6 +55,10 @@ class VirtualTorus final : public Topology {
   std::int32_t diameter() const override { return tofu_.diameter(); } // of the box
   std::int64_t bisection_links() const override; // where it cuts the job unevenly, those that as hard a cut would have
   std::int32_t degree() const override { return tofu_.degree(); }
+  // Half a ring that goes up an axis of the box in one place of another, of two, and down it in the other: that is the
+  // box mirrored along both.
+  Shifts shifts() const override;
+  LinkId shifted(LinkId link, std::int32_t axis) const override;
   Link describe(LinkId link) const override; // an end that is no node of the job is -1
   std::string name() const override;         // "torus 48x6x32 in Tofu 24x2x16x2x3x2"
 
@@ -62,6 +66,11 @@ class VirtualTorus final : public Topology {
   std::int64_t count_links() const override { return tofu_.links(); }
 
  private:
+  struct Mirror { // coordinate c of one axis of the box goes to sum - c
+    std::int32_t axis = 0, sum = 0;
+  };
+  std::vector<Mirror> half_turn(std::int32_t axis) const; // none: no symmetry
+
   std::int32_t on_ring(std::int32_t axis, std::int32_t coordinate) const; // past the gaps
   std::vector<std::int64_t> nodes_by_coordinate(std::int32_t axis) const; // of the box's axis
 
