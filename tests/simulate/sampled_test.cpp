@@ -53,7 +53,7 @@ class Sampled : public ::testing::TestWithParam<Long> {};
 
 TEST_P(Sampled, RoundsStandForAll) {
   const auto& [kind, name, shape, throttle] = GetParam();
-  const Machine m = job_on("k-computer", shape);
+  const Machine m = lopsided(job_on("k-computer", shape));
   Parameters parameters;
   parameters.throttle = throttle;
   const Schedule s = built(algorithm(name, kind), m, std::int64_t{64} << 10, parameters);
@@ -110,7 +110,7 @@ class SeveralLoops : public ::testing::TestWithParam<Several> {};
 
 TEST_P(SeveralLoops, AreSampledEach) {
   const auto& [kind, name, shape, steps, off, leaves_out] = GetParam();
-  const Machine m = job_on("k-computer", shape);
+  const Machine m = lopsided(job_on("k-computer", shape));
   for (const std::int64_t bytes : {std::int64_t{8}, std::int64_t{64} << 10}) {
     const Schedule s = built(algorithm(name, kind), m, bytes);
     SimulateOptions options;
@@ -199,7 +199,7 @@ TEST(Sampled, MirroredRunsStayWhole) {
 
 // Every round of so many messages at once would take all memory there is.
 TEST(Sampled, WhatNoMemoryHoldsIsRefused) {
-  const Machine m = job_on("k-computer", "24x18x16");
+  const Machine m = lopsided(job_on("k-computer", "24x18x16"));
   SimulateOptions options;
   options.most_steps = std::numeric_limits<double>::infinity();
   const Schedule s = built(algorithm("linear", CollectiveKind::alltoall), m, 1 << 10);

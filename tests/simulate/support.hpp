@@ -26,6 +26,12 @@ inline Machine job_on(std::string_view name, std::string_view shape) {
   return *shipped(name).with_shape(*Shape::parse(shape));
 }
 
+// One node slower by a whisker, so that no rank stands for another (simulate/flow/symmetry.hpp).
+inline Machine lopsided(Machine m) {
+  m.slow_nodes.push_back({NodeId{0}, 1 - 1e-12});
+  return m;
+}
+
 // Round numbers, so that times are found by hand: links of 1 GB/s, two engines of 2 GB/s, reductions at 4 GB/s, 10 us a
 // message, 1 us a hop, 3 us a relay.
 inline Machine plain(std::string_view shape) {

@@ -73,6 +73,8 @@ struct FlatLane {
   std::int32_t group = 0;     // lanes coupled by `after` segment are one pipeline; numbered from 0
 };
 
+class Symmetry; // simulate/flow/symmetry.hpp
+
 struct Compiled {
   const Schedule* schedule = nullptr;
   std::int64_t segments = 1;
@@ -87,6 +89,7 @@ struct Compiled {
   Phases phases;
   double iterated_steps = 0; // of loops whose iterations are walked one by one, all of them added up
   std::vector<Sample> samples;
+  std::shared_ptr<const Symmetry> symmetry; // set: the instances are those of ranks that stand for others
 
   // Iterations of a loop that are walked, and how many of these at once.
   std::int64_t walked(const FlatNode& loop) const {

@@ -3,6 +3,7 @@
 #include "simulate/bound/bound.hpp"
 #include "simulate/flow/sampled.hpp"
 #include "simulate/flow/steady.hpp"
+#include "simulate/flow/symmetry.hpp"
 
 #include <fmt/format.h>
 
@@ -85,6 +86,14 @@ Phase describe_phase(const Compiled& compiled, const Network& network, Sweep& sw
     course.meetings += std::max(0.0, p.longest - p.seconds) * static_cast<double>(compiled.segments - 1);
   }
   return result;
+}
+
+// What one link stands for, the others have too.
+void unfold(const Symmetry& symmetry, Traffic& traffic) {
+  for (std::size_t l = 0; l < traffic.link_bytes.size(); ++l) {
+    const auto first = static_cast<std::size_t>(symmetry.first_resource(static_cast<Resource>(l)));
+    traffic.link_bytes[l] = traffic.link_bytes[first], traffic.waiting[l] = traffic.waiting[first];
+  }
 }
 
 void describe_links(const Network& network, Sweep& sweep, Prediction& p) {
@@ -185,6 +194,10 @@ Result<Prediction> walk(const Compiled& compiled, const Network& network) {
   }
   p.compute = {course.reduced.empty() ? 0 : *std::max_element(course.reduced.begin(), course.reduced.end())};
   p.accuracy = doubts(schedule, p, course);
+  if (compiled.symmetry) {
+    p.alike = compiled.symmetry->alike();
+    unfold(*compiled.symmetry, sweep.traffic());
+  }
   describe_links(network, sweep, p);
   raise_to_fullest_link(network, p);
   p.limiting = limiting(network, p);
@@ -198,6 +211,12 @@ double steps_at_once(const Compiled& compiled, const FlatNode& node) {
     most = std::max(most, steps_at_once(compiled, compiled.nodes[n]));
   return node.collapsed ? most : most * static_cast<double>(compiled.at_once(node));
 }
+
+// So many steps are walked sooner than the programs of all ranks are compared.
+constexpr double few_steps = 3e6;
+
+// A walk of all rounds is worth that many times the steps of a sample, where symmetry makes it so short.
+constexpr double exact_is_worth = 6;
 
 // About 4 GiB at 250 bytes each, their messages and the links of these included.
 constexpr double most_steps_at_once = 16e6;
@@ -236,6 +255,11 @@ Result<Prediction> predict_flow(const Schedule& schedule, const Network& network
     if (Status can = can_be_held(c, std::isinf(most_steps)); !can) return can.error();
     return walk(c, network);
   };
+  if (compiled->iterated_steps > std::min(most_steps, few_steps))
+    if (auto symmetry = Symmetry::find(*compiled, network)) {
+      fold(*compiled, std::move(symmetry));
+      if (compiled->iterated_steps <= exact_is_worth * most_steps) return walked(*compiled);
+    }
   const Sampling sampling = plan_sampling(*compiled, most_steps);
   if (sampling.loops.empty()) return walked(*compiled);
   auto p = predict_sampled(*compiled, sampling, highest_bound(schedule, network), walked);

@@ -1,5 +1,6 @@
 // What a level costs: the messages whose two ends have started, their shares of the network, and their times.
 #include "simulate/flow/sweep.hpp"
+#include "simulate/flow/symmetry.hpp"
 
 #include <algorithm>
 
@@ -21,6 +22,7 @@ void Sweep::take_messages() {
     const std::size_t before = flows_.resources.size();
     m.path = network_.append_path(entry->first.from, entry->first.to, flows_.resources);
     if (m.moved <= 0) flows_.resources.resize(before); // a signal
+    if (compiled_.symmetry) fold_path(m, before);
     m.start = later(send.since, receive.since);
     const Occupied& occupied = entry->second.occupied;
     const double free = occupied.until + loops_.rest(occupied.loop);
@@ -33,6 +35,13 @@ void Sweep::take_messages() {
     add_flow(m);
   }
   local_.clear();
+}
+
+// The message stands for its images, which load those of its links and of its receiver: one of each stands for all.
+void Sweep::fold_path(Message& m, std::size_t first_resource) {
+  for (std::size_t r = first_resource; r < flows_.resources.size(); ++r)
+    flows_.resources[r] = compiled_.symmetry->first_resource(flows_.resources[r]);
+  m.channel.to = compiled_.symmetry->first(m.channel.to);
 }
 
 void Sweep::add_flow(const Message& m) {

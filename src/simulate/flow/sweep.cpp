@@ -1,6 +1,8 @@
 // The walk: rounds, loops and lanes. What a level costs is in level.cpp.
 #include "simulate/flow/sweep.hpp"
 
+#include "simulate/flow/symmetry.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -178,10 +180,14 @@ void Sweep::post(std::int32_t f, const FlatStep& step) {
     for (std::int32_t m = member; m >= 0; m = loops_.around(m)) loops_.fill(m, data ? bytes / element : 1);
   }
   const Posted posted{frame.now, bytes, gap, frame.times, frame.weight, f, frame.instance, step.kind};
+  const Symmetry* const symmetry = compiled_.symmetry.get();
   if (step.kind == StepKind::send || step.kind == StepKind::signal)
     matching_.post({instance.lane, instance.rank, peer}, Matching::sends, posted);
-  else
+  else if (symmetry == nullptr)
     matching_.post({instance.lane, peer, instance.rank}, Matching::receives, posted);
+  else // what its sender's first sends is the image of what this receives
+    matching_.post({instance.lane, symmetry->first(peer), symmetry->moved(instance.rank, peer)}, Matching::receives,
+                   posted);
 }
 
 // Runs beside the messages of its level: see take_messages.

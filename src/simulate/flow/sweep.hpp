@@ -128,6 +128,7 @@ class Sweep {
   std::int32_t loop_around(std::int32_t frame) const;
 
   void take_messages();
+  void fold_path(Message& message, std::size_t first_resource);
   void add_flow(const Message& message);
   void account();
   void account_sum(const Message& message);
