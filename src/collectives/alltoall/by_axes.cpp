@@ -14,8 +14,8 @@
 // Special cases: equal counts alone, since ranks relay others' blocks. paced needs a torus in its own order. Which way
 //   a message goes to the opposite place of an even ring is the network's choice, another one for every second rank,
 //   and loads links unequally; so half of it is sent either way over L/2 - 1 hops, to a rank that sends it over the
-//   last. On a virtual axis of Tofu longer than 4 messages take shorter ways than along the ring: some links carry
-//   fewer than h messages, none more. One phase alone, in place, puts the input aside first.
+//   last. On a virtual axis of Tofu longer than 4 messages take other ways than along the ring: some links carry fewer
+//   than h messages, none more (ADR 0024). One phase alone, in place, puts the input aside first.
 // Reference: systematised from the K computer's MPI (Adachi et al., 2012); Jain, Sabharwal, ICS 2010 (phases).
 #include "collectives/blocks.hpp"
 
