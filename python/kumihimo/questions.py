@@ -75,6 +75,11 @@ def node_sizes(asked: Ranks) -> list[int]:
     return [each] * whole + [rest] * (rest > 0)
 
 
+def moves_data(collective: str) -> bool:
+    """Whether it has a length: a barrier has none."""
+    return collective != "barrier"
+
+
 def rank_space(asked: Ranks) -> _topology.RankSpace:
     """The ranks as algorithms see them."""
     if asked.ranks is not None and not 1 <= asked.ranks <= MOST_RANKS:
@@ -214,7 +219,9 @@ def _count(word: str, type_: str) -> int:
 
 
 def elements(asked: Question) -> int:
-    """The length of the data, in elements of its type."""
+    """The length of the data, in elements of its type; 0 of a barrier, whatever is asked."""
+    if not moves_data(asked.collective):
+        return 0
     if asked.count is not None and asked.bytes is not None:
         raise BadInput("either a count of elements or their bytes", "both", "leave one of them out")
     if asked.count is not None:

@@ -26,6 +26,7 @@ int complain(const Error& error) {
   return 1;
 }
 
+// Collective.
 nlohmann::json describe(const Job& job) {
   return {{"about",
            {{"mpi", job.library().version},
@@ -33,7 +34,8 @@ nlohmann::json describe(const Job& job) {
             {"library", job.library().path},
             {"ranks", job.ranks()},
             {"pinning", job.pinning()},
-            {"processors", job.processors()}}}};
+            {"processors", job.processors()},
+            {"one_node", job.has_one_clock()}}}};
 }
 
 Status do_task(Job& job, const Task& task) {

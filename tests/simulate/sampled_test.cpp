@@ -26,7 +26,7 @@ void expect_told(const Prediction& some, const std::string& caveat) {
   EXPECT_EQ(told.leaves_out.find(caveat), 0) << told.leaves_out;
   EXPECT_EQ(some.accuracy.find(
                 fmt::format("{} samples of {} of {} rounds, drawn with seed 1, stand for all: 95 % interval "
-                            "of such samples' mean {:.3g} to {:.3g} s, without bias: {}",
+                            "of such samples' mean {:.3g} to {:.3g} s; not in the interval: {}",
                             told.samples, told.rounds, told.of, told.low.value, told.high.value, told.leaves_out)),
             0)
       << some.accuracy;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
 from kumihimo import _collectives, _topology, questions
@@ -14,6 +14,8 @@ NODE = "node"  # ranks that share memory: any shape may be laid over them
 NONE = "none"  # ranks without a shape
 MOST_RANKS = 4096  # that one launch on one machine is asked for
 MOST_BYTES = 2**31 - 8  # of a buffer: the library's own call counts in int
+
+Start = Callable[[str, str, int, int], dict]  # parameters by collective, algorithm, ranks of a node, and all
 
 
 @dataclass(frozen=True)
@@ -109,16 +111,22 @@ def sizes_of(collective: str, asked: Sequence[int]) -> list[int]:
     return [0] if collective == "barrier" else list(asked)
 
 
-def cases_of_all(collective: str, *, ranks: int, sizes: Sequence[int], **rest) -> list[Case]:
-    """Every algorithm that applies at every size in bytes, grouped by size. `rest` are other members of Case."""
-    return list(_cases_of_all(collective, ranks, sizes, rest))
+def cases_of_all(
+    collective: str, *, ranks: int, sizes: Sequence[int], start: Start | None = None, **rest
+) -> list[Case]:
+    """Every algorithm that applies at every size in bytes, grouped by size. `rest` are other members of Case; where
+    `start` is given, it says the parameters."""
+    return list(_cases_of_all(collective, ranks, sizes, start, rest))
 
 
-def _cases_of_all(collective: str, ranks: int, sizes: Sequence[int], rest: dict) -> Iterator[Case]:
+def _cases_of_all(collective: str, ranks: int, sizes: Sequence[int], start: Start | None, rest: dict) -> Iterator[Case]:
     variants = questions.variants(collective)
+    each = rest.get("ranks_per_node") or ranks
     for size in sizes_of(collective, sizes):
         for variant in variants:
             case = Case(collective, variant.name, bytes=size, **rest)
+            if start is not None:
+                case = replace(case, parameters=start(collective, variant.name, each, ranks))
             if applies(case, ranks):
                 yield case
 

@@ -15,6 +15,20 @@ THROTTLES = (1, 2, 4)  # messages at once, beside all of them
 RADICES = (3, 4, 8)  # beside 2
 GROUPS = (2, 4, 8, 16, 32)  # ranks that share a leader, beside all of a node
 
+
+def start(collective: str, name: str, each: int, ranks: int) -> dict:
+    """What an algorithm is first tried with. One that needs several nodes gets groups where all `ranks` share one, that
+    of `each`: of a power of two, at most their root if that is 2 or more. others() goes on from there."""
+    if each < ranks or "group" not in declared(collective, name):
+        return {}
+    return {"group": max((g for g in GROUPS if g * g <= ranks), default=GROUPS[0])}
+
+
+def groups(each: int) -> list[int]:
+    """Of fewer ranks than a node's: powers of two, and half of the node."""
+    return sorted({g for g in (*GROUPS, each // 2) if 1 < g < each})
+
+
 # The collective, the algorithm, the size in bytes, the ranks of a node and what is given already.
 Vary = Callable[[str, str, int, int, dict], Iterator[dict]]
 
@@ -52,9 +66,8 @@ def others(collective: str, name: str, size: int, each: int, given: dict) -> Ite
         yield {**given, "throttle": throttle}
     for radix in RADICES if "radix" in takes else ():
         yield {**given, "radix": radix}
-    for group in GROUPS if "group" in takes else ():
-        if group < each:
-            yield {**given, "group": group}
+    for group in groups(each) if "group" in takes else ():
+        yield {**given, "group": group}
     if "trees" in takes and size >= SMALLEST_SEGMENTED:
         for trees in TREES:
             yield {**given, "trees": trees}

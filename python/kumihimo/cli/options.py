@@ -88,7 +88,8 @@ Counts = Annotated[
     typer.Option(
         "--counts",
         metavar="LIST",
-        help="Irregular blocks (allgatherv ...): 0,5,1MiB; or about a length: zeros, one_huge, ramp, random:SEED.",
+        help="Irregular blocks (allgatherv ...): of 0,5,1000 elements (bytes with a unit: 1MiB); or spread about the "
+        "length: zeros, one_huge, ramp, random:SEED.",
     ),
 ]
 Neighbours = Annotated[

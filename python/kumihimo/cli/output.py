@@ -32,9 +32,14 @@ def print_json(value: dict) -> None:
 
 
 def tell(line: str) -> None:
-    """A word of ours beside a program's own streams."""
+    """A word of ours beside a program's own streams; in whole words on a terminal."""
+    line = f"kumihimo: {line}"
     with contextlib.suppress(OSError):  # nobody listens
-        print(f"kumihimo: {line}", file=sys.stderr)
+        if sys.stderr.isatty():
+            first, *rest = wrapped(line, shutil.get_terminal_size().columns) or [line]
+            more = wrapped(" ".join(rest), shutil.get_terminal_size().columns, Table.INDENT)
+            line = "\n".join([first, *more])
+        print(line, file=sys.stderr)
 
 
 def writable(path: Path, expected: str = "a file that can be written") -> None:

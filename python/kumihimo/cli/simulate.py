@@ -80,7 +80,7 @@ def command(
         links,
         every_round,
     )
-    moves_none = collective == "barrier" and sizes is None
+    moves_none = not questions.moves_data(collective)
     if sizes is None and not moves_none and not questions.is_listed(counts):
         raise BadInput("the length of the data", "none", "add --bytes 1MiB")
     lengths = [0] if moves_none else [None] if sizes is None else parse_sizes(sizes)
@@ -111,6 +111,7 @@ def work(asked: simulation.Asked, sizes: list[int | None]) -> tuple[list[dict], 
 
 
 COLUMNS = ("bytes>", "algorithm", "time>", "rate>", "of bound>", "computing>", "parameters", "limited by")
+OF_LENGTHS = ("bytes>", "rate>")  # which a barrier has not
 
 
 def print_results(asked: simulation.Asked, results: list[dict], passed_over: list[dict]) -> None:
@@ -124,11 +125,13 @@ def print_results(asked: simulation.Asked, results: list[dict], passed_over: lis
         print(f"neighbours {first['neighbours']}")
     if asked.machine.losses:
         print(asked.machine.losses)
+    lengths = questions.moves_data(first["collective"])
+    shown = [at for at, name in enumerate(COLUMNS) if lengths or name not in OF_LENGTHS]
     for title, apart in (("", False), ("Apart: our own extensions of published algorithms", True)):
-        rows = [row(r) for r in results if r.get("apart", False) == apart]
+        rows = [[row(r)[at] for at in shown] for r in results if r.get("apart", False) == apart]
         if rows:
             print()
-            output.print_table(title, COLUMNS, rows)
+            output.print_table(title, [COLUMNS[at] for at in shown], rows)
     if asked.links:
         print_links(asked, results)
     notes = [f"{r['algorithm']} at {text_of(r['bytes'])}: {r['accuracy']}" for r in results if r.get("accuracy")]

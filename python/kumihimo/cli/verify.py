@@ -10,7 +10,7 @@ from kumihimo import questions, verification
 from kumihimo.cli import options, output, waiting
 from kumihimo.errors import NotApplicable
 from kumihimo.guarantees import WORDS, words
-from kumihimo.questions import Question, Ranks
+from kumihimo.questions import Question, Ranks, moves_data
 from kumihimo.sizes import parse_size
 
 DEFAULT_BYTES = "16MiB"
@@ -142,7 +142,7 @@ def print_results(results: list[dict], passed_over: list[dict], one_by_one: bool
         output.print_table("", columns, algorithm_rows(results))
     wrong = [r for r in results if not r["ok"]]
     for result in wrong:
-        title = f"{result['collective']} {result['algorithm']} of {elements(result)} on {result['space']}:"
+        title = f"{question(result)} by {result['algorithm']} on {result['space']}:"
         output.print_list(title, [f"{f['check']}: {f['sentence']}" for f in result["findings"]])
     if one_by_one:
         output.print_list("Not applicable:", output.reasons(passed_over))
@@ -181,8 +181,16 @@ def looked_at(covered: dict) -> str:
     return f"{matching}; {deadlock}; sampled: {covered['samples']} elements, {ranks}"
 
 
+def question(result: dict) -> str:
+    """The collective and how long the vector or the blocks are."""
+    return (
+        result["collective"]
+        if not moves_data(result["collective"])
+        else f"{result['collective']} of {elements(result)}"
+    )
+
+
 def elements(result: dict) -> str:
-    """How long the vector or the blocks are."""
     if result["irregular"]:
         return f"irregular blocks of about {result['count']} elements"
     return "1 element" if result["count"] == 1 else f"{result['count']} elements"
@@ -193,7 +201,7 @@ def print_cases(results: list[dict]) -> None:
     asked: dict[str, list[dict]] = {}
     for r in results:
         neighbours = f", neighbours {r['neighbours']}" if "neighbours" in r else ""
-        asked.setdefault(f"{r['collective']} of {elements(r)} on {r['space']}{neighbours}", []).append(r)
+        asked.setdefault(f"{question(r)} on {r['space']}{neighbours}", []).append(r)
     columns = ("algorithm", "segments>", "steps>", "time>", "verdict", "same bits on all", "checked")
     for number, (title, group) in enumerate(asked.items()):
         if number:

@@ -59,7 +59,10 @@ def read_yaml(text: str, source: str) -> Network:
     try:
         topologies = yaml.safe_load(text)
     except (yaml.YAMLError, RecursionError) as error:
-        raise BadInput("topology.yaml of Slurm", f"{source}: {str(error).splitlines()[0]}") from None
+        mark = getattr(error, "problem_mark", None)
+        where = f"{source}:{mark.line + 1}" if mark else source
+        problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+        raise BadInput(f"{where}: expected YAML, as Slurm's topology.yaml is", problem) from None
     if not isinstance(topologies, list) or not all(isinstance(t, dict) for t in topologies) or not topologies:
         raise BadInput(f"{source}: expected a list of topologies", type(topologies).__name__)
     chosen = next((t for t in topologies if t.get("cluster_default")), topologies[0])

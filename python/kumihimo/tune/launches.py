@@ -11,7 +11,7 @@ from random import Random
 
 from kumihimo import bench, mpi
 from kumihimo.bench import Case
-from kumihimo.errors import Failed, OutOfTime
+from kumihimo.errors import BadInput, Failed, OutOfTime
 from kumihimo.tune.journal import Journal
 
 LEAST_SECONDS = 1.0  # that a launch needs: one is not begun with less
@@ -173,7 +173,7 @@ def on_this_machine(installation: mpi.Installation) -> Measure:
     """By MPI processes."""
 
     def measure(cases: Sequence[Case], ranks: int, seconds: float, limit: float, tell: Callable[[dict], None]) -> None:
-        bench.run_measure(
+        run = bench.run_measure(
             cases,
             ranks=ranks,
             installation=installation,
@@ -184,5 +184,16 @@ def on_this_machine(installation: mpi.Installation) -> Measure:
             turns_at_least=3,
             bound=False,
         )
+        check_one_node(run.about)
 
     return measure
+
+
+def check_one_node(about: dict) -> None:
+    """All ranks are taken for those of one node; choices for several would be filed under the wrong name."""
+    if not about.get("one_node", True):
+        raise BadInput(
+            "a launcher that starts all processes on this node, which is what tune measures",
+            f"{about['ranks']} processes on several nodes",
+            "take the host list or the allocation from the launcher",
+        )

@@ -59,8 +59,9 @@ class Simulated:
 
     def fastest(self, collective: str, size: int) -> tuple[Choice, float]:
         """All algorithms; the best of them with other segments; and the best of these with other windows and trees."""
-        every = [(variant.name, {}) for variant in simulation.variants(collective)]
-        of_a_node = self.asked.machine.ranks_per_node
+        of_a_node, ranks = self.asked.machine.ranks_per_node, self.asked.machine.rank_space.ranks
+        names = [variant.name for variant in simulation.variants(collective)]
+        every = [(name, variations.start(collective, name, of_a_node, ranks)) for name in names]
         name, parameters, seconds = self.best(collective, size, every)
         for vary in (variations.segments, variations.others):
             given = dict(parameters)

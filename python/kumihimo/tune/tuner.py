@@ -15,7 +15,7 @@ from kumihimo.errors import Failed, OutOfTime
 from kumihimo.tune import rehearsal, search, wisdom
 from kumihimo.tune.journal import Journal
 from kumihimo.tune.judging import CONFIRMING, LEAST_LAUNCHES, MOST_LAUNCHES, Judged, judge, part_of
-from kumihimo.tune.launches import Launches, key_of
+from kumihimo.tune.launches import Launches, check_one_node, key_of
 from kumihimo.tune.other_questions import others_of, refuse
 from kumihimo.tune.targets import Target
 
@@ -268,6 +268,7 @@ def version_of(installation: mpi.Installation) -> tuple[str, float]:
     """The first line of the library's version, as processes see it, and how long it takes to start some."""
     began = time.monotonic()
     run = run_measure([], ranks=2, installation=installation, bound=False)
+    check_one_node(run.about)
     return run.about["mpi"], time.monotonic() - began
 
 

@@ -237,7 +237,10 @@ Status check_groups(const Composite& whole, const RankSpace& space, const Parame
   const std::int32_t groups = whole.groups.number();
   if (p.group && *p.group > most)
     return not_applicable(fmt::format("groups of {} ranks are larger than its nodes, of {} at most", *p.group, most));
-  if (groups == 1) return not_applicable(fmt::format("it needs several {0}s, and all ranks are in one", whole.unit));
+  if (groups == 1)
+    return not_applicable(fmt::format("it needs several {}s, and all ranks are in one: give a group (--group) of fewer "
+                                      "ranks, which has a leader of its own",
+                                      whole.unit));
   if (groups == whole.collective.ranks)
     return not_applicable(
         fmt::format("it needs {0}s of several ranks, and each rank has a {0} of its own", whole.unit));

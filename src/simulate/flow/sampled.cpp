@@ -161,7 +161,7 @@ std::string beyond_the_interval(const Sampling& sampling) {
 
 std::string text_of(const Sampled& told) {
   return fmt::format("{} samples of {} of {} rounds, drawn with seed {}, stand for all: 95 % interval of such samples' "
-                     "mean {:.3g} to {:.3g} s, without bias: {}",
+                     "mean {:.3g} to {:.3g} s; not in the interval: {}",
                      told.samples, told.rounds, told.of, told.seed, told.low.value, told.high.value, told.leaves_out);
 }
 

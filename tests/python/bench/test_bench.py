@@ -192,7 +192,9 @@ def test_nodes_are_emulated(kumihimo):
 @pytest.mark.parametrize(("ranks", "each"), [(3, 2), (4, 2), (4, 1), (4, 4)])
 def test_all_that_fit_emulated_nodes_without_a_shape_are_measured(kumihimo, ranks, each):
     asked = ("bench", "allreduce", "-p", str(ranks), "--ranks-per-node", str(each), "-b", "8", "--json")
-    found = results(kumihimo(*asked))
+    ended = kumihimo(*asked)
+    found = results(ended)
+    assert json.loads(ended.out)["about"]["one_node"] is True, "emulated nodes are this one"
     space = cases.rank_space(Case("allreduce", "", ranks_per_node=each), ranks)
     assert {"ring", "recursive_doubling"} <= {r["algorithm"] for r in found}
     assert all(r["seconds"] > 0 for r in found)

@@ -64,6 +64,7 @@ CASES = [
     ("show allreduce -a hierarchical --shape 3 --ranks-per-node 2 --outer swing --count 8", "powers of two"),
     ("show allreduce -a ring --ranks 4 --inner ring --count 8", "ring has no parameter inner"),
     ("show alltoall -a hierarchical --shape 4 --ranks-per-node 2 --group 3 --count 8", "groups of 3 ranks are larger"),
+    ("show alltoall -a hierarchical --shape node:4 --count 8", "all ranks are in one: give a group (--group)"),
     ("show alltoall -a hierarchical --shape 4 --ranks-per-node 2 --group 0 --count 8", "group must be at least 1"),
     # sizes
     (SHOW + "--shape 4x3 --bytes 0", "at least 1 byte"),

@@ -144,6 +144,27 @@ def test_models(kumihimo):
         assert got["seconds"] >= bound[0]["seconds"]
 
 
+@pytest.mark.parametrize("p", [4, 8])
+def test_the_closed_forms_of_allgathers_by_the_command(kumihimo, repository, p):
+    """docs/command.md: the command counts the shuffle's p blocks, which the formula has not."""
+    machine = str(repository / "docs" / "links-alone.toml")
+    line = ("simulate", "allgather", "-m", machine, "--shape", f"{p}x{p}x{p}", "--bytes", "1MiB", "--json")
+    block = 2**20 * 1e-9  # seconds on a link
+    far_first = results(kumihimo(*line, "-a", "non_minimal"))[0]["seconds"] / block
+    near_first = results(kumihimo(*line, "-a", "recursive_doubling"))[0]["seconds"] / block
+    formula = 7 * p**3 / 6 - 35 * p / 12
+    assert formula < far_first <= (formula + p) * 1.0001
+    assert far_first == pytest.approx(formula * {4: 1.0635, 8: 1.0070}[p], rel=1e-3)
+    assert near_first == pytest.approx((5 * p * p / 24 - 1 / 3) * (1 + p + p * p), rel=1e-3)
+
+
+def test_paced_loads_all_links_alike_by_the_command(kumihimo, repository):
+    machine = str(repository / "docs" / "links-alone.toml")
+    line = ("simulate", "alltoall", "-m", machine, "--shape", "8x8x8", "--bytes", "120", "-a", "paced", "--links")
+    used = [load for load in results(kumihimo(*line, "--json"))[0]["link_bytes"] if load > 0]
+    assert max(used) * len(used) <= 1.01 * sum(used)
+
+
 def test_links(kumihimo):
     case = (*SMALL, "--bytes", "1MiB", "--algorithm", "trinaryx3")
     got = results(kumihimo(*case, "--links", "--json"))[0]

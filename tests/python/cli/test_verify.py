@@ -142,6 +142,17 @@ def test_a_disproof_as_json(disproof, capsys):
     assert "step" not in finding
 
 
+def test_a_barrier_has_no_length(kumihimo):
+    shown = kumihimo("show", "barrier", "-a", "dissemination", "--ranks", "4").out
+    assert shown.startswith("barrier, on 4 ranks: row of 4 ranks\n")
+    proven = kumihimo("verify", "barrier", "--ranks", "4").out
+    assert proven.startswith("barrier on row of 4 ranks\n")
+    (first, *_) = json.loads(kumihimo("verify", "barrier", "--ranks", "4", "--json").out)["results"]
+    assert (first["count"], first["bytes"]) == (0, 0)
+    simulated = kumihimo("simulate", "barrier", "-m", "k-computer", "--shape", "4x3x2").out
+    assert "algorithm" in simulated and "bytes" not in simulated and "rate" not in simulated
+
+
 @pytest.mark.parametrize("nodes", [("--ranks-per-node", "4,3,5"), ("--ranks", "8", "--ranks-per-node", "3")])
 @pytest.mark.parametrize("asked", [("allreduce", "--count", "300"), ("alltoall", "-n", "30", "--counts", "one_huge")])
 def test_nodes_of_unequal_size(kumihimo, asked, nodes):

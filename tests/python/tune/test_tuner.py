@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from kumihimo import bench
 from kumihimo.bench.cases import cases_of_all
-from kumihimo.errors import Failed
+from kumihimo.errors import BadInput, Failed
 from kumihimo.tune.targets import FIXED_ORDER, Target, usual_ranks
+from kumihimo.tune.tuner import version_of
 
 SIZES = [2**e for e in range(3, 21)]
 PAIR = Target("allreduce", 2)
@@ -277,3 +279,12 @@ def test_a_barrier_is_tuned_once_whatever_the_sizes(fake):
     (choice,) = outcome.choices
     assert (choice["algorithm"], choice["from_bytes"], choice["to_bytes"]) == ("dissemination", 0, 0)
     assert {case.bytes for cases in fake.launched for case in cases} == {0}
+
+
+def test_processes_on_several_nodes_are_not_tuned_for(monkeypatch):
+    run = bench.Run(about={"mpi": "Open MPI", "ranks": 2, "one_node": False})
+    monkeypatch.setattr("kumihimo.tune.tuner.run_measure", lambda *_, **__: run)
+    with pytest.raises(BadInput, match="found 2 processes on several nodes"):
+        version_of(None)
+    run.about["one_node"] = True
+    assert version_of(None)[0] == "Open MPI"

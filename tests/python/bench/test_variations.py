@@ -1,0 +1,48 @@
+"""What is tried beside an algorithm's own parameters."""
+
+from __future__ import annotations
+
+import pytest
+
+from kumihimo.bench import tuned, variations
+from kumihimo.bench.cases import Case, applies
+from kumihimo.bench.tuned import Tuning
+
+
+def surveyed(collective: str, ranks: int, ranks_per_node: int | None = None) -> list[Case]:
+    """The cases of the first launch of a tuning."""
+    seen: list[Case] = []
+
+    def launch(_, name, cases, seconds):
+        seen.extend(cases)
+        return [{"algorithm": case.algorithm, "bytes": case.bytes, "seconds": 1.0} for case in cases]
+
+    tuned.survey(Tuning(Case(collective, "", ranks_per_node=ranks_per_node), ranks, [8, 64], launch=launch), [8, 64])
+    return seen
+
+
+@pytest.mark.parametrize("collective", ["allreduce", "alltoall", "bcast"])
+@pytest.mark.parametrize(("ranks", "group"), [(3, 2), (4, 2), (16, 4), (64, 8)])
+def test_on_one_node_levels_are_tried_by_groups(collective, ranks, group):
+    cases = [case for case in surveyed(collective, ranks) if case.algorithm == "hierarchical"]
+    assert [(case.bytes, case.parameters) for case in cases] == [(8, {"group": group}), (64, {"group": group})]
+    assert all(applies(case, ranks) for case in cases)
+
+
+def test_where_there_are_nodes_these_are_the_groups():
+    assert not any(case.algorithm == "hierarchical" for case in surveyed("alltoall", 2)), "too few for groups"
+    on_two = [case.parameters for case in surveyed("alltoall", 8, 4) if case.algorithm == "hierarchical"]
+    assert on_two == [{}, {}]
+    on_unequal = [case.parameters for case in surveyed("alltoall", 5, 3) if case.algorithm == "hierarchical"]
+    assert on_unequal == [{}, {}], "nodes of 3 and 2"
+    others = [case for case in surveyed("alltoall", 4) if case.algorithm != "hierarchical"]
+    assert others and all(case.parameters == {} for case in others)
+
+
+def test_then_other_groups_are_tried():
+    def tried(each: int) -> list[int]:
+        given = {"group": 2}
+        return [p["group"] for p in variations.others("alltoall", "hierarchical", 8, each, given) if p != given]
+
+    assert (tried(4), tried(6), tried(16)) == ([], [3, 4], [4, 8])
+    assert variations.groups(48) == [2, 4, 8, 16, 24, 32]
