@@ -15,7 +15,8 @@ struct SimulateOptions {
   bool scalar_reduction = false; // reduce at the rate without SIMD
   bool keep_link_bytes = false;  // fill Prediction::link_bytes
   // flow: of loops whose peers change with every iteration, all steps of all ranks that are walked; of longer ones a
-  // sample of the iterations stands for all, and Prediction::sampled says so.
+  // sample of the iterations stands for all, and Prediction::sampled says so. Where symmetry is proven one rank's steps
+  // count for all its images (Prediction::alike), and six times as many are walked sooner than a sample is drawn.
   double most_steps = 3e6;
 };
 

@@ -140,17 +140,18 @@ TEST(Symmetry, LooksAtTheLastIterationToo) {
   }
 }
 
-// Half along the first axis is half of the rank numbers: pairwise on 9,216 nodes, walked by halves, is a sample yet.
+// Half along the first axis is half of the rank numbers: pairwise has it too, and no use for it where half of the walk
+// is too long yet; on many nodes not even programs are compared, which would be P^2 steps.
 TEST(Symmetry, LeavesLongerWalksToASample) {
-  const Machine m = job_on("k-computer", "8x6x8");
-  const Schedule s = built(algorithm("pairwise", alltoall), m, 4096);
-  SimulateOptions options;
-  options.most_steps = simulation::compile(s)->iterated_steps / 20;
-  const Prediction p = *simulate(s, m, {}, options);
-  EXPECT_EQ(p.alike, 2);
-  ASSERT_TRUE(p.sampled);
-  EXPECT_LE(static_cast<double>(p.sampled->samples * p.sampled->rounds * 2 * s.ranks() / 2), options.most_steps);
-  EXPECT_NEAR(p.seconds.value / walked(s, lopsided(m), true).seconds.value, 1, 0.05);
+  for (const char* shape : {"8x6x8", "48x6x32"}) {
+    const Machine m = job_on("k-computer", shape);
+    const Schedule s = built(algorithm("pairwise", alltoall), m, 4096);
+    SimulateOptions options;
+    options.most_steps = 50.0 * s.ranks();
+    const Prediction p = *simulate(s, m, {}, options);
+    EXPECT_EQ(p.alike, 1);
+    EXPECT_TRUE(p.sampled);
+  }
 }
 
 // What was a sample of 108 of 228 rounds is exact.

@@ -256,9 +256,9 @@ Result<Prediction> predict_flow(const Schedule& schedule, const Network& network
     return walk(c, network);
   };
   if (compiled->iterated_steps > std::min(most_steps, few_steps))
-    if (auto symmetry = Symmetry::find(*compiled, network)) {
+    if (auto symmetry = Symmetry::find(*compiled, network, exact_is_worth * most_steps)) {
       fold(*compiled, std::move(symmetry));
-      if (compiled->iterated_steps <= exact_is_worth * most_steps) return walked(*compiled);
+      return walked(*compiled);
     }
   const Sampling sampling = plan_sampling(*compiled, most_steps);
   if (sampling.loops.empty()) return walked(*compiled);

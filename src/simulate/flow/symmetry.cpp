@@ -9,21 +9,30 @@ namespace kumihimo::simulation {
 
 namespace {
 
-// PeerValues of the loop's variable at depth 1, one after another, without the constant part: it is the same for many
+constexpr double most_compared = 1e8; // steps: some seconds
+
+// Values of peers with the loop's variable at depth 1, one after another, without the constant part: the same for many
 // ranks.
 class PeerValues {
  public:
-  // The list lives as long as the compiled schedule does.
+  // Before two lists are asked for: where every rank has peers of its own there is no use in keeping them.
+  void make_room() {
+    if (kept_ > most_kept) known_.clear(), kept_ = 0;
+  }
+  // The terms live as long as the compiled schedule does.
   const std::vector<std::int64_t>& of(const Expression& e, std::int64_t trip) {
     const auto [at, fresh] = known_.try_emplace({e.terms().data(), trip});
     if (!fresh) return at->second;
+    kept_ += trip;
     std::array<std::int64_t, 8> values{};
     for (values[1] = 0; values[1] < trip; ++values[1]) at->second.push_back(e.evaluate(values) - e.constant());
     return at->second;
   }
 
  private:
+  static constexpr std::int64_t most_kept = 1'000'000;
   std::map<std::pair<const Expression::Term*, std::int64_t>, std::vector<std::int64_t>> known_;
+  std::int64_t kept_ = 0;
 };
 
 // Whether one rank's program is another's, peers moved.
@@ -79,6 +88,7 @@ class Comparison {
 
   bool same_dynamic(const DynamicStep& x, const DynamicStep& y, std::int64_t trip) {
     if (x.length || y.length || !(x.gap == y.gap)) return false; // lengths that change are not compared
+    values_.make_room();
     const auto &peers_x = values_.of(x.peer, trip), &peers_y = values_.of(y.peer, trip);
     for (std::size_t i = 0; i < peers_x.size(); ++i)
       if (!same_peer(peers_x[i] + x.peer.constant(), peers_y[i] + y.peer.constant())) return false;
@@ -172,7 +182,7 @@ bool Symmetry::holds(const Network& network) {
   return true;
 }
 
-std::shared_ptr<const Symmetry> Symmetry::find(const Compiled& compiled, const Network& network) {
+std::shared_ptr<const Symmetry> Symmetry::find(const Compiled& compiled, const Network& network, double most_steps) {
   const Topology::Shifts shifts = network.machine().topology->shifts();
   const std::vector<std::int32_t>& nodes = network.nodes();
   const auto ranks = static_cast<std::size_t>(compiled.schedule->ranks());
@@ -181,6 +191,9 @@ std::shared_ptr<const Symmetry> Symmetry::find(const Compiled& compiled, const N
     one_each = nodes[rank] == static_cast<std::int32_t>(rank);
   // A pipeline's period and the network's own engine look at all ranks.
   if (shifts.periods.empty() || !one_each || compiled.segments > 1 || compiled.offloaded) return nullptr;
+  const auto short_enough = [&](std::int32_t alike) { return compiled.iterated_steps / alike <= most_steps; };
+  if (compiled.iterated_steps > most_compared || !short_enough(Symmetry(shifts.shape, shifts.periods).alike()))
+    return nullptr;
   std::vector<std::int32_t> none, found;
   for (const Axis& axis : shifts.shape.axes()) none.push_back(axis.length);
   found = none;
@@ -192,7 +205,7 @@ std::shared_ptr<const Symmetry> Symmetry::find(const Compiled& compiled, const N
   }
   if (found == none) return nullptr;
   auto symmetry = std::shared_ptr<Symmetry>(new Symmetry(shifts.shape, std::move(found)));
-  if (!symmetry->holds(network)) return nullptr;
+  if (!short_enough(symmetry->alike()) || !symmetry->holds(network)) return nullptr;
   return symmetry;
 }
 

@@ -14,8 +14,9 @@ namespace kumihimo::simulation {
 
 class Symmetry {
  public:
-  // None where no shift is one. O(steps), loops iterated.
-  static std::shared_ptr<const Symmetry> find(const Compiled& compiled, const Network& network);
+  // None where no shift is one, where more than `most_steps` would be left of the walk, or too many are to be compared:
+  // O(steps), loops iterated.
+  static std::shared_ptr<const Symmetry> find(const Compiled& compiled, const Network& network, double most_steps);
 
   std::int32_t alike() const { return alike_; } // ranks that one stands for, itself among them
   // The one that stands for a rank.
