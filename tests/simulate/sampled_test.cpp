@@ -18,7 +18,7 @@ struct Long {
 
 constexpr const char* one_by_one_caveat = "the slowest rank of few rounds is slower than that of all";
 constexpr const char* at_once_caveat = "other rounds meet than in the loop: up to a third off";
-constexpr const char* beside_caveat = "other rounds of lanes beside each other meet: up to a fifth off";
+constexpr const char* beside_caveat = "other rounds of lanes beside each other meet: up to a third off";
 
 // The interval says of what it is, and what it leaves out.
 void expect_told(const Prediction& some, const std::string& caveat) {

@@ -155,7 +155,7 @@ std::string beyond_the_interval(const Sampling& sampling) {
   if (std::any_of(sampling.loops.begin(), sampling.loops.end(), [](const auto& loop) { return loop.in_flight > 1; }))
     return "other rounds meet than in the loop: up to a third off where all were walked, on at most 2,912 ranks";
   if (sampling.mirrored)
-    return "other rounds of lanes beside each other meet: up to a fifth off where all were walked, on 1,440 ranks";
+    return "other rounds of lanes beside each other meet: up to a third off where all were walked, on 9,216 ranks";
   return "the slowest rank of few rounds is slower than that of all: rather too long";
 }
 
