@@ -22,8 +22,9 @@
 namespace kumihimo::caught {
 namespace {
 
-// For processes that enter MPI_Init after others have left it, which no library lets happen that we know.
-constexpr std::chrono::milliseconds patience_with_marks{100};
+// For processes that enter MPI_Init after others have left it: which no library lets happen that we know, but for MPICH
+// where sessions came first, since it has no more to do there. Then they may come at any time.
+constexpr std::chrono::milliseconds patience_with_marks{100}, patience_after_sessions{10'000};
 
 std::string_view environment(const char* name) {
   const char* const value = std::getenv(name);
@@ -155,8 +156,8 @@ bool RollCall::has_all(std::span<const std::int32_t> ranks) {
   if (!list_) return missed_ = 1, false;
   std::int32_t first = -1, absent = 0;
   for (const std::int32_t rank : ranks) {
-    if (rank == OwnSession::unknown) return missed_ = 1, false;
-    if (rank < 0 || rank >= ranks_) continue; // of another job
+    if (rank == OwnSession::unknown) return missed_ = 0, false; // the others tell
+    if (rank < 0 || rank >= ranks_) continue;                   // of another job
     if (list_->here[rank].load() == 0)
       ++absent;
     else if (first < 0)
@@ -213,6 +214,12 @@ void RollCall::enter_session(std::string_view object) {
   });
 }
 
+void RollCall::leave_sessions() {
+  OfProcess& m = of_process();
+  const std::lock_guard lock(m.mutex);
+  if (m.by_session && m.by_session->list_) m.by_session->list_->here[m.by_session->rank_] = 0;
+}
+
 bool RollCall::all_are_here(std::string_view object, std::span<const std::int32_t> ranks, std::int32_t& missed) {
   enter_session(object);
   OfProcess& m = of_process();
@@ -231,7 +238,7 @@ bool RollCall::everyone_is_here(std::string_view object, std::int32_t& missed) {
   const std::lock_guard lock(m.mutex);
   missed = 0;
   if (!m.all_are_here) {
-    m.all_are_here = m.roll->decide(patience_with_marks);
+    m.all_are_here = m.roll->decide(m.by_session ? patience_after_sessions : patience_with_marks);
     missed = m.roll->missed();
     m.roll.reset();
   }

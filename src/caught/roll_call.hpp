@@ -3,14 +3,16 @@
 // is known before anything is agreed on, by nothing that MPI matches: a list in the memory of the node.
 //
 // Each process marks itself as it enters MPI_Init, which lets no rank go before all have entered it, since it exchanges
-// addresses. Who looks first afterwards decides for all on the node: the list is complete, or it is not, for good, and
-// whoever comes later finds that. So all that have the object go the same way, and a process that is late, or cannot
-// open the list, is one of those that are missed.
+// addresses (or has done so in MPI_Session_init: then others are waited for). Who looks first afterwards decides for
+// all on the node: the list is complete, or it is not, for good, and whoever comes later finds that. So all that have
+// the object go the same way, and a process that is late, or cannot open the list, is one of those that are missed.
 //
 // A program that uses MPI by sessions alone has no call that all of its processes enter, and need not use MPI in all of
 // them. There the list is another one, nothing is decided for the node, and each communicator is asked for by itself:
 // its ranks have all marked themselves as they entered MPI_Session_init, before it was made. Two that have opened two
 // files of this name miss each other, so whatever becomes of the file, all ranks of a communicator find the same.
+//
+// A process that finds no place among the others takes its mark away before it leaves MPI_Session_init, for good.
 //
 // What the list is named by is what launchers say of the job. Where they say too little there is none, and the object
 // is taken to be everywhere; so it is in jobs on several nodes.
@@ -69,6 +71,8 @@ class RollCall {
   // The same for sessions: once, as the process enters MPI_Session_init; and of a communicator that has none of another
   // way. `ranks`: as of caught::OwnSession.
   static void enter_session(std::string_view object);
+  // Before the call leaves MPI_Session_init, or never: this process is one of those that are missed.
+  static void leave_sessions();
   static bool all_are_here(std::string_view object, std::span<const std::int32_t> ranks, std::int32_t& missed);
 
  private:

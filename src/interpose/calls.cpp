@@ -422,8 +422,6 @@ void begin_watch() {
   Session::current();
 }
 
-void before_finalize() {
-  if (Session* const session = Session::current()) session->finish();
-}
+void before_finalize() { Session::world_ends(); }
 
 } // namespace kumihimo::interpose

@@ -57,38 +57,10 @@ std::size_t most_variants() {
 
 } // namespace
 
-std::atomic<Session*> Session::made = nullptr;
-std::mutex Session::of_lives;
-
-Session* Session::current() {
-  static std::atomic<bool> unknown = false;
-  Session* session = made.load(std::memory_order_acquire);
-  if (session) [[likely]]
-    return session->finished_.load(std::memory_order_relaxed) ? nullptr : session;
-  if (unknown || (!mpi::is_running() && !caught::ProgramSessions::any())) return nullptr;
-  const std::lock_guard lock(of_lives);
-  if ((session = made)) return session;
-  Result<mpi::Library> library = mpi::loaded_library();
-  if (!library) {
-    unknown = true;
-    std::fprintf(stderr, "kumihimo: %s; all calls are the library's\n", library.error().sentence().c_str());
-    return nullptr;
-  }
-  std::unique_ptr<caught::OwnSession> own;
-  if (!mpi::is_running() && !(own = caught::OwnSession::open(*library))) {
-    unknown = true;
-    std::fprintf(stderr, "kumihimo: the MPI library opens no further session; all calls are the library's\n");
-    return nullptr;
-  }
-  made = session = new Session(std::move(*library), std::move(own));
-  return session;
-}
-
-Session::Session(mpi::Library library, std::unique_ptr<caught::OwnSession> own)
-    : library_(std::move(library)), settings_(settings_of_environment()), types_(library_),
+Session::Session(mpi::Library library)
+    : Lives(std::move(library)), settings_(settings_of_environment()), types_(library_),
       completion_is_caught_(interpose::completion_is_caught()), place_of_exact_sums_(most_variants()),
       tally_(calls_told, place_of_exact_sums_ + 1) {
-  begin(std::move(own));
   if (const Result<Reproducible> asked = parse_reproducible(settings_.reproducible))
     reproducible_ = *asked;
   else
@@ -101,7 +73,7 @@ Session::Session(mpi::Library library, std::unique_ptr<caught::OwnSession> own)
                      (reproducible_ == Reproducible::off ? "all calls are the library's" : "it is left out"));
   if (!settings_.shape.empty()) {
     Result<Shape> shape = Shape::parse(settings_.shape);
-    const int ranks = world_ranks_;
+    const int ranks = this->ranks();
     if (shape && ranks % shape->places() == 0)
       machine_ = *shape;
     else if (shape)
@@ -114,7 +86,7 @@ Session::Session(mpi::Library library, std::unique_ptr<caught::OwnSession> own)
   hash_ = mixed(hash_, static_cast<std::uint64_t>(reproducible_));
   Watchdog::know(library_);
   if (settings_.timeout_seconds > 0) Watchdog::begin(settings_.timeout_seconds);
-  if (has_world_) {
+  if (has_world()) {
     mpi::Handle parent = 0; // processes that a job starts must not write over what it writes
     library_.call.Comm_get_parent(&parent);
     if (plain(parent) != library_.constants.comm_null && !settings_.summary.empty())
@@ -151,15 +123,10 @@ Communicator* Session::communicator(mpi::Handle handle) {
   if (handle == library_.constants.comm_null || library_.call.Comm_test_inter(handle, &two_groups) != 0) return nullptr;
   std::unique_ptr<Communicator> made;
   if (!two_groups) {
-    const Agreed agreed{wisdom_,
-                        hash_,
-                        machine_ ? &*machine_ : nullptr,
-                        settings_.timeout_seconds,
-                        reproducible_,
-                        completion_is_caught_,
-                        everyone_is_here(handle),
-                        world_rank_,
-                        world_ranks_};
+    const Agreed agreed{
+        wisdom_,       has_place() ? hash_ : 0, machine_ ? &*machine_ : nullptr, settings_.timeout_seconds,
+        reproducible_, completion_is_caught_,   everyone_is_here(handle),        rank(),
+        ranks()};
     made = std::make_unique<Communicator>(library_, handle, agreed);
     // Now, where the transport's are made soon, and in no later call: a library may make one communicator at a time.
     if (made->takes_any()) alone();
@@ -177,13 +144,12 @@ Communicator* Session::communicator(mpi::Handle handle) {
 // Told by who finds it: rank 0 may be the one that is missed.
 bool Session::everyone_is_here(mpi::Handle communicator) {
   std::int32_t missed = 0;
-  const bool here = by_sessions()
-                        ? caught::RollCall::all_are_here(object_name, own_session_->ranks_of(communicator), missed)
-                        : caught::RollCall::everyone_is_here(object_name, missed);
+  const bool here = has_world() ? caught::RollCall::everyone_is_here(object_name, missed)
+                                : caught::RollCall::all_are_here(object_name, ranks_of(communicator), missed);
   if (missed > 0)
     say(fmt::format("our object in all processes of {}, found {} without it (does a wrapper clear LD_PRELOAD?); "
                     "{} calls are the library's",
-                    by_sessions() ? "a communicator" : "this node", missed, by_sessions() ? "its" : "all"));
+                    has_world() ? "this node" : "a communicator", missed, has_world() ? "all" : "its"));
   return here;
 }
 
@@ -253,8 +219,7 @@ int Session::deleted(mpi::Handle handle, int, void*, void* session) {
   return 0;
 }
 
-void Session::finish() {
-  if (finished_.exchange(true)) return;
+void Session::ends() {
   nonblocking_.stop();
   write_summary();
   for (const auto& c : all_)
@@ -276,7 +241,8 @@ mpi::Handle Session::alone() {
 }
 
 Result<mpi::Handle> Session::make_alone() const {
-  return by_sessions() ? own_session_->make_alone() : mpi::split(library_, library_.constants.comm_self);
+  if (!has_world() && own_session()) return own_session()->make_alone();
+  return mpi::split(library_, library_.constants.comm_self);
 }
 
 int Session::raise(const Error& error, mpi::Handle communicator) {
@@ -292,19 +258,19 @@ void Session::say(const std::string& sentence) {
 }
 
 void Session::write(const std::string& sentence) {
-  std::fprintf(stderr, "kumihimo: rank %d: %s\n", world_rank_, sentence.c_str());
+  std::fprintf(stderr, "kumihimo: rank %d: %s\n", rank(), sentence.c_str());
 }
 
 void Session::say_once_for_all(const std::string& sentence) {
-  if (world_rank_ == 0) say(sentence);
+  if (rank() == 0) say(sentence);
 }
 
 // For a program that ends without MPI_Finalize: nothing of MPI is called any more. Not in its children.
 void Session::write_unfinished() {
-  if (finished_.exchange(true) || getpid() != process_ || settings_.summary.empty()) return;
-  if (by_sessions())
+  if (!end() || getpid() != process_ || settings_.summary.empty()) return;
+  if (!has_world())
     write_summary(tally_.counts(), Ended::without_finalize, Whose::own);
-  else if (world_rank_ == 0)
+  else if (rank() == 0)
     write_summary(tally_.counts(), Ended::without_finalize, Whose::rank_0);
 }
 
@@ -312,16 +278,17 @@ void Session::write_summary() {
   const std::vector<std::int64_t> mine = tally_.counts();
   std::vector<std::int64_t> counts(mine.size());
   if (!adds_up()) {
-    if (world_rank_ == 0 && !settings_.summary.empty()) write_summary(mine, Ended::by_finalize, Whose::rank_0);
+    if (rank() == 0 && !settings_.summary.empty()) write_summary(mine, Ended::by_finalize, Whose::rank_0);
     return;
   }
   library_.call.Reduce(mine.data(), counts.data(), static_cast<int>(mine.size()), library_.datatype(DataType::int64),
                        library_.operation(Operation::sum), 0, library_.constants.comm_world);
-  if (world_rank_ != 0 || settings_.summary.empty()) return;
+  if (rank() != 0 || settings_.summary.empty()) return;
   write_summary(counts, Ended::by_finalize, Whose::all_ranks);
 }
 
 void Session::write_summary(const std::vector<std::int64_t>& counts, Ended ended, Whose whose) {
+  if (!has_place()) return;
   nlohmann::json calls = nlohmann::json::array(), handed_on = nlohmann::json::array();
   for (std::size_t k = 0; k < calls_told; ++k) {
     const CollectiveKind kind = taken_over[k % taken_over.size()];
@@ -363,8 +330,8 @@ void Session::write_summary(const std::vector<std::int64_t>& counts, Ended ended
   if (!file) return say("the summary cannot be written to " + path + " on this node");
   file << nlohmann::json{{"mpi", library_.version},
                          {"wisdom", wisdom_path_.empty() ? nlohmann::json() : nlohmann::json(wisdom_path_)},
-                         {"ranks", world_ranks_},
-                         {"rank", whose == Whose::own ? nlohmann::json(world_rank_) : nlohmann::json()},
+                         {"ranks", ranks()},
+                         {"rank", whose == Whose::own ? nlohmann::json(rank()) : nlohmann::json()},
                          {"finalized", ended == Ended::by_finalize},
                          {"of_all_ranks", whose == Whose::all_ranks},
                          {"reproducible", name_of(reproducible_)},

@@ -7,7 +7,7 @@
 // processes there, and none may be made so, so that each writes a part of the summary, and the command adds them up.
 #pragma once
 
-#include "caught/sessions.hpp"
+#include "caught/lives.hpp"
 #include "interpose/communicator.hpp"
 #include "interpose/nonblocking.hpp"
 #include "interpose/settings.hpp"
@@ -30,17 +30,8 @@ namespace kumihimo::interpose {
 
 inline constexpr std::string_view object_name = "interposer"; // for caught::RollCall
 
-class Session {
+class Session : public caught::Lives<Session> {
  public:
-  // Null before MPI is initialised, after it is finalized, between two sessions of MPI's, and where the library is not
-  // one that we know.
-  static Session* current();
-  // After MPI_Init, and after MPI_Session_init: of a program that has used sessions before.
-  static void life_begins();
-  // Before a program that uses MPI by sessions alone closes the last one. Waits for nobody.
-  static void last_session_ends();
-
-  const mpi::Library& library() const { return library_; }
   const Types& types() const { return types_; }
   Tally& tally() { return tally_; }
   Reproducible reproducible() const { return reproducible_; }
@@ -66,8 +57,6 @@ class Session {
   void is_new(mpi::Handle handle);
   // The program frees it, on all its ranks: so do we, before it is gone.
   void release(mpi::Handle handle);
-  // Before MPI ends: frees everything, and rank 0 of the world writes what ran.
-  void finish();
 
   // A communicator of this rank alone, on which errors are returned: where MPI wants one and nobody else takes part.
   mpi::Handle alone();
@@ -84,19 +73,20 @@ class Session {
   void say_once_for_all(const std::string& sentence); // what every rank finds alike: by rank 0
 
  private:
-  // `own`: null where there is MPI_COMM_WORLD.
-  Session(mpi::Library library, std::unique_ptr<caught::OwnSession> own);
+  friend class caught::Lives<Session>;
+  static constexpr std::string_view otherwise = "all calls are the library's";
+  explicit Session(mpi::Library library);
+  bool begins(bool anew);
+  void pauses();
+  void ends();                   // frees everything, and rank 0 of the world writes what ran
   void gone(mpi::Handle handle); // freed by a way that we do not see
   void connect_wanted(mpi::Handle handle);
   void watch_over(mpi::Handle handle);
   static int copied(mpi::Handle, int, void*, void*, void*, int* flag);
   static int deleted(mpi::Handle handle, int, void*, void* session);
 
-  void begin(std::unique_ptr<caught::OwnSession> own); // where the process stands, and what is made in the library
-  void go_on();                                        // in another session, or with MPI_COMM_WORLD from now on
-  void pause();                                        // until there is another session
-  void release_library();                              // what is ours in it
-  bool by_sessions() const { return !has_world_; }
+  void release_library(); // what is ours in it
+  bool has_place() const { return rank() >= 0; }
 
   void write(const std::string& sentence);
   // Of a job, or of a communicator where there is no more than that.
@@ -108,13 +98,9 @@ class Session {
   void write_unfinished();  // of rank 0 alone; by sessions of each
   std::string part() const; // where this process writes its own
   bool adds_up() {          // what ran on all ranks
-    return world_ranks_ == 1 || everyone_is_here(library_.constants.comm_world);
+    return ranks() == 1 || everyone_is_here(library_.constants.comm_world);
   }
 
-  static std::atomic<Session*> made; // lives as long as the process
-  static std::mutex of_lives;        // held while one is made, pauses or goes on
-
-  mpi::Library library_;
   Settings settings_;
   Types types_;
   Reproducible reproducible_ = Reproducible::off;
@@ -126,9 +112,6 @@ class Session {
   std::size_t place_of_exact_sums_;
   Tally tally_;
   int keyval_ = 0;
-  int world_rank_ = 0, world_ranks_ = 1;            // by sessions: in "mpi://WORLD"
-  std::atomic<bool> has_world_ = false;             // else by sessions alone
-  std::unique_ptr<caught::OwnSession> own_session_; // since there was no MPI_COMM_WORLD; to the end of MPI
   pid_t process_ = getpid();
 
   std::shared_mutex mutex_; // of what follows, with each change of which Passing forgets
@@ -143,7 +126,7 @@ class Session {
   bool asked_for_alone_ = false;
   std::atomic<mpi::Handle> alone_ = 0;
   std::atomic<bool> one_sided_ = false;
-  std::atomic<bool> finished_ = false, paused_ = false, has_spoken_ = false, has_raised_ = false;
+  std::atomic<bool> has_spoken_ = false, has_raised_ = false;
 };
 
 } // namespace kumihimo::interpose

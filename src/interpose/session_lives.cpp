@@ -11,47 +11,17 @@
 
 namespace kumihimo::interpose {
 
-void Session::life_begins() {
-  const std::lock_guard lock(of_lives);
-  if (Session* const session = made) session->go_on();
-}
-
-void Session::last_session_ends() {
-  const std::lock_guard lock(of_lives);
-  if (caught::ProgramSessions::any()) return; // another thread has opened one meanwhile
-  if (Session* const session = made; session && !mpi::is_running()) session->pause();
-}
-
-void Session::begin(std::unique_ptr<caught::OwnSession> own) {
-  own_session_ = std::move(own);
-  has_world_ = own_session_ == nullptr;
-  if (has_world_) {
-    library_.call.Comm_rank(library_.constants.comm_world, &world_rank_);
-    library_.call.Comm_size(library_.constants.comm_world, &world_ranks_);
-    caught::RollCall::enter(object_name); // where MPI_Init was not caught
-  } else {
-    world_rank_ = own_session_->rank(), world_ranks_ = own_session_->ranks();
-  }
-  library_.call.Comm_create_keyval(&copied, &deleted, &keyval_, this);
-}
-
-void Session::go_on() {
-  if (paused_) {
-    std::unique_ptr<caught::OwnSession> own;
-    if (!mpi::is_running() && !(own = caught::OwnSession::open(library_))) return;
-    begin(std::move(own));
-    paused_ = false, finished_ = false;
-  } else if (!finished_ && !has_world_ && mpi::is_running()) {
-    has_world_ = true;
-  }
-  if (has_world_ && !finished_ && !settings_.summary.empty())
-    std::remove(part().c_str()); // what was counted is in the sum at MPI_Finalize
+bool Session::begins(bool anew) {
+  if (anew) library_.call.Comm_create_keyval(&copied, &deleted, &keyval_, this);
+  if (!mpi::is_running()) return true;
+  caught::RollCall::enter(object_name);                        // where MPI_Init was not caught
+  if (!settings_.summary.empty()) std::remove(part().c_str()); // what was counted is in the sum at MPI_Finalize
+  return true;
 }
 
 // Collectives of ours are over: the program has completed all that it began. What is left of them in the library is
 // left to it, since no other rank need be here.
-void Session::pause() {
-  if (has_world_ || finished_.exchange(true)) return;
+void Session::pauses() {
   nonblocking_.stop();
   if (!settings_.summary.empty()) write_summary(tally_.counts(), Ended::by_finalize, Whose::own);
   for (const auto& c : all_) {
@@ -59,7 +29,6 @@ void Session::pause() {
     c->leave();
   }
   release_library();
-  paused_ = true;
 }
 
 // Outside of the lock: the library may hold one of its own while it tells of a communicator's end.
@@ -77,7 +46,6 @@ void Session::release_library() {
   asked_for_alone_ = false;
   if (mpi::Handle own = alone_.exchange(0); own != 0) library_.call.Comm_free(&own);
   library_.call.Comm_free_keyval(&keyval_);
-  own_session_.reset();
 }
 
 void Session::is_new(mpi::Handle handle) {
@@ -102,8 +70,10 @@ void session_stays() {
 void after_beginning(const caught::Call& call) {
   if (caught::begins_session(call)) caught::ProgramSessions::opened();
   Session::life_begins();
+  // Before any communicator is made in which others could wait for a rank that finds no place.
+  if (caught::begins_session(call)) Session::current();
 }
 
-std::string Session::part() const { return fmt::format("{}.rank{}", settings_.summary, world_rank_); }
+std::string Session::part() const { return fmt::format("{}.rank{}", settings_.summary, rank()); }
 
 } // namespace kumihimo::interpose

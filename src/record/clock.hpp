@@ -6,9 +6,14 @@
 
 #include "execute/mpi/abi.hpp"
 
+#include <atomic>
 #include <cstdint>
 
 namespace kumihimo::record {
+
+// By what the times of a communicator's ranks are compared: not at all, since its ranks read one clock, or through rank
+// 0 of the world.
+enum class Clocks : std::uint8_t { none, one, of_world };
 
 class Clock {
  public:
@@ -18,11 +23,14 @@ class Clock {
   static std::int64_t now_ns();
 
   // Collective over the world: at the start, where it finds out whether there are several nodes, and at the end.
-  void begin();
+  // `by_sessions`: whether this process used sessions before.
+  void begin(bool by_sessions);
   void end(mpi::Handle world);
 
-  // Of a communicator, where there is no MPI_COMM_WORLD: whether its ranks read one clock. Collective over it.
-  bool is_shared_in(mpi::Handle communicator) const;
+  // Collective over the communicator.
+  Clocks agreed_in(mpi::Handle communicator) const;
+  // Since some process of the world used sessions before MPI_Init.
+  bool agrees_first() const { return agrees_first_; }
 
   bool has_begun() const { return has_begun_; }
   bool several_nodes() const { return several_nodes_; }
@@ -34,12 +42,14 @@ class Clock {
   struct Offset {
     std::int64_t at_ns = 0, offset_ns = 0;
   };
+  std::int64_t node_of(int rank) const;
   Offset measure(mpi::Handle world) const;
   std::int64_t own_now_ns() const { return now_ns() + skew_; }
 
   const mpi::Library& library_;
   std::int64_t skew_ns_, skew_ = 0;
-  bool has_begun_ = false, several_nodes_ = false;
+  bool several_nodes_ = false;
+  std::atomic<bool> has_begun_ = false, agrees_first_ = false;
   Offset first_, last_;
 };
 

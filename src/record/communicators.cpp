@@ -9,11 +9,10 @@
 
 namespace kumihimo::record {
 
-void Communicators::begin(const caught::OwnSession* own) {
-  own_session_ = own;
-  if (own)
+void Communicators::begin() {
+  if (const caught::OwnSession* const own = life_.own_session())
     world_group_ = own->group();
-  else
+  else if (life_.has_world())
     library_.call.Comm_group(library_.constants.comm_world, &world_group_);
   library_.call.Comm_create_keyval(&copied, &deleted, &keyval_, this);
   made(library_.constants.comm_world, {"MPI_COMM_WORLD"});
@@ -70,7 +69,7 @@ std::unique_ptr<Communicator> Communicators::describe(Handle handle, bool window
     call.Comm_set_attr(handle, keyval_, nullptr);
   }
   made->inter = inter != 0;
-  if (own_session_ && !window && !mpi::is_running()) ask_for_everyone(*made);
+  if (!window && !life_.has_world()) ask_for_everyone(*made);
   CommunicatorKind kind{{"not seen when it was made"}, made->size, 0, made->inter, 0, made->rank};
   if (const auto it = origins_[window].find(handle); it != origins_[window].end()) kind.origin = it->second;
   kind.origin.window = window;
@@ -89,7 +88,7 @@ void Communicators::ask_for_everyone(Communicator& communicator) const {
   if (communicator.inter || communicator.size == 1) return;
   std::int32_t missed = 0;
   communicator.everyone_is_here =
-      caught::RollCall::all_are_here(object_name, own_session_->ranks_of(communicator.handle), missed);
+      caught::RollCall::all_are_here(object_name, life_.ranks_of(communicator.handle), missed);
   static std::atomic<bool> told = false;
   if (missed > 0 && !told.exchange(true))
     std::fprintf(stderr,
@@ -140,6 +139,7 @@ int Communicators::deleted(Handle handle, int, void*, void* communicators) {
 
 int Communicators::world_rank(const Communicator& communicator, int rank) {
   if (communicator.world) return rank;
+  if (world_group_ == 0) return -1;
   int in_world = -1;
   if (library_.call.Group_translate_ranks(communicator.group, 1, &rank, world_group_, &in_world) != 0) return -1;
   return in_world == library_.constants.undefined ? -1 : in_world;

@@ -4,8 +4,9 @@
 #pragma once
 
 #include "caught/call.hpp"
-#include "caught/sessions.hpp"
+#include "caught/lives.hpp"
 #include "execute/mpi/abi.hpp"
+#include "record/clock.hpp"
 #include "record/rows.hpp"
 
 #include <atomic>
@@ -57,9 +58,9 @@ struct Communicator {
   int size = 0, rank = 0;
   bool inter = false, world = false;
   // By sessions alone, where no agreement of all processes comes before: whether all of its ranks have the recorder,
-  // and whether they read one clock, once that is known.
+  // and by what their times are compared, once that is agreed on.
   bool everyone_is_here = true;
-  std::optional<bool> one_clock;
+  std::optional<Clocks> clocks;
   Handle handle = 0;
   Handle group = 0;
   std::uint64_t collectives = 0;
@@ -71,9 +72,9 @@ struct Communicator {
 
 class Communicators {
  public:
-  explicit Communicators(const mpi::Library& library) : library_(library) {}
-  // MPI begins: with MPI_COMM_WORLD, or with the sessions that `own` stands for, as long as it lives.
-  void begin(const caught::OwnSession* own);
+  Communicators(const mpi::Library& library, const caught::Life& life) : library_(library), life_(life) {}
+  // A life of MPI begins.
+  void begin();
   // The last session ends, and what lives with it, where the ranks are not together.
   void end();
 
@@ -109,11 +110,11 @@ class Communicators {
   std::unique_ptr<Communicator> describe(Handle handle, bool window);
   std::uint32_t number_of(CommunicatorKind kind); // under the lock
 
-  const mpi::Library& library_;
   void ask_for_everyone(Communicator& communicator) const;
 
-  const caught::OwnSession* own_session_ = nullptr; // null: there is MPI_COMM_WORLD
-  Handle world_group_ = 0;
+  const mpi::Library& library_;
+  const caught::Life& life_;
+  Handle world_group_ = 0;               // 0 where this process has no place in the job
   int keyval_ = 0;                       // of an attribute that tells of an end which no call that we see makes
   std::atomic<std::uint64_t> epoch_ = 1; // counts ends, after which what threads remember is looked up again
   std::mutex mutex_;

@@ -133,10 +133,10 @@ std::string Recorder::header() const {
   return line_of({{"kumihimo_profile", 1},
                   {"version", KUMIHIMO_VERSION},
                   {"mpi", library_.version},
-                  {"ranks", ranks_},
+                  {"ranks", ranks()},
                   {"sync", settings_.sync},
-                  {"sessions", !has_world_},
-                  {"several_nodes", has_world_ ? json(clock_.several_nodes()) : json(nullptr)},
+                  {"sessions", !has_world()},
+                  {"several_nodes", has_world() ? json(clock_.several_nodes()) : json(nullptr)},
                   {"trace", trace_ ? json{{"calls", names_of_calls()}} : json(nullptr)},
                   {"counters_reason", counters_.reason().empty() ? json(nullptr) : json(counters_.reason())}});
 }
@@ -178,7 +178,7 @@ std::string Recorder::part(bool whole) {
   for (const auto& [identity, region] : regions_.all()) regions.push_back(region_of(identity, region));
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
-  return line_of({{"rank", rank_},
+  return line_of({{"rank", rank()},
                   {"host", host.data()},
                   {"process", process_},
                   {"finalized", whole},
@@ -198,13 +198,11 @@ std::string Recorder::part(bool whole) {
                   {"trace", trace_ ? trace_of(trace_) : json(nullptr)}});
 }
 
-void Recorder::finish() {
-  if (finished_.exchange(true)) return;
-  const std::unique_ptr<caught::OwnSession> closed = std::move(own_session_); // at the end of this, before MPI's
+void Recorder::ends() {
   splitting_.split(communicators_.sampled());
   // Of our own, so that no receive of the program's takes what is for us; a duplicate would call its functions.
   mpi::Handle world = 0;
-  if (library_.call.Comm_split(library_.constants.comm_world, 0, rank_, &world) != 0) return;
+  if (library_.call.Comm_split(library_.constants.comm_world, 0, rank(), &world) != 0) return;
   clock_.end(world);
   write_events();
   gather(world, part(true));
@@ -213,7 +211,7 @@ void Recorder::finish() {
 
 void Recorder::write_events() {
   if (!trace_) return;
-  const std::string path = fmt::format("{}/rank{}.events", settings_.trace, rank_);
+  const std::string path = fmt::format("{}/rank{}.events", settings_.trace, rank());
   if (!trace_.write(path, clock_)) std::fprintf(stderr, "kumihimo: the events cannot be written to %s\n", path.c_str());
 }
 
@@ -221,7 +219,7 @@ void Recorder::write_events() {
 void Recorder::gather(mpi::Handle world, const std::string& mine) const {
   const auto& call = library_.call;
   const mpi::Handle byte = library_.constants.byte;
-  if (rank_ != 0) {
+  if (rank() != 0) {
     const auto bytes = static_cast<std::int64_t>(mine.size());
     call.Ssend(&bytes, sizeof bytes, byte, 0, tag, world);
     for (std::int64_t at = 0; at < bytes; at += most_at_once)
@@ -231,7 +229,7 @@ void Recorder::gather(mpi::Handle world, const std::string& mine) const {
   std::ofstream file(settings_.output, std::ios::binary);
   file << header() << mine;
   std::string line;
-  for (int rank = 1; rank < ranks_; ++rank) {
+  for (int rank = 1; rank < ranks(); ++rank) {
     mpi::StatusWords status;
     std::int64_t bytes = 0;
     call.Recv(&bytes, sizeof bytes, byte, rank, tag, world, &status);
@@ -246,7 +244,7 @@ void Recorder::gather(mpi::Handle world, const std::string& mine) const {
 }
 
 void Recorder::write_alone(Ended ended) {
-  if (settings_.output.empty() || finished_.exchange(true)) return;
+  if (settings_.output.empty() || rank() < 0) return;
   if (ended == Ended::with_session) write_events();
   std::ofstream file(part_path(), std::ios::binary);
   file << header() << part(ended == Ended::with_session);

@@ -63,7 +63,7 @@ bool tells_of_receive(const Call& call) {
 
 ThreadRecord& Recorder::thread() { return PerThread<ThreadRecord>::mine(); }
 
-std::string Recorder::part_path() const { return fmt::format("{}.rank{}", settings_.output, rank_); }
+std::string Recorder::part_path() const { return fmt::format("{}.rank{}", settings_.output, rank()); }
 
 Key Recorder::key_of(const Call& call, const Communicator* communicator) const {
   Key key{reinterpret_cast<std::uintptr_t>(call.site), communicator ? communicator->kind : 0, call.name, false};
@@ -107,8 +107,8 @@ void Recorder::before(Call& call) {
     before_end(call);
     break;
   case Kind::environment:
-    if (call.name == Name::Finalize) finish();
-    if (call.name == Name::Abort) write_alone(Ended::without);
+    if (call.name == Name::Finalize) world_ends();
+    if (call.name == Name::Abort && end()) write_alone(Ended::without);
     break;
   default:
     break;
@@ -121,16 +121,17 @@ void Recorder::before_collective(Call& call, Communicator& communicator) {
     const std::int64_t entry = Clock::now_ns();
     library_.call.Barrier(communicator.handle);
     thread().sync_ns = Clock::now_ns() - entry;
-  } else if (clock_.has_begun() || shares_clock(communicator)) {
+  } else if (compares_times(communicator)) {
     call.notes[weight] = static_cast<caught::Word>(weight_of(communicator.collectives++));
   }
 }
 
-// In a blocking collective, whose ranks may wait for each other. Of those on several nodes nothing is compared.
-bool Recorder::shares_clock(Communicator& communicator) const {
-  if (has_world_) return false; // MPI_Init was not caught
-  if (!communicator.one_clock) communicator.one_clock = clock_.is_shared_in(communicator.handle);
-  return *communicator.one_clock;
+// In a blocking collective, whose ranks may wait for each other. Where sessions came first on any of them its ranks may
+// be before MPI_Init and after it at one time, by threads: they agree on it.
+bool Recorder::compares_times(Communicator& communicator) const {
+  if (!is_by_sessions() && !clock_.agrees_first()) return clock_.has_begun(); // not where MPI_Init was not caught
+  if (!communicator.clocks) communicator.clocks = clock_.agreed_in(communicator.handle);
+  return *communicator.clocks != Clocks::none;
 }
 
 void Recorder::before_end(const Call& call) {
@@ -143,9 +144,8 @@ void Recorder::before_end(const Call& call) {
 
 void Recorder::after(const Call& call, int code, std::int64_t exit_ns) {
   ThreadRecord& mine = thread();
-  const Turn::Mine turn(mine.turn, finished_);
+  const Turn::Mine turn(mine.turn, over_);
   if (!turn) return;
-  if (call.name == Name::Init || call.name == Name::Init_thread) clock_.begin();
   if (call.name == Name::Pcontrol) return control(call);
   const bool ends = call.kind() == Kind::communicator_end || call.kind() == Kind::window_end;
   auto* const communicator = ends ? nullptr : reinterpret_cast<Communicator*>(call.notes[on]);

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "caught/call.hpp"
-#include "caught/sessions.hpp"
+#include "caught/lives.hpp"
 #include "record/clock.hpp"
 #include "record/communicators.hpp"
 #include "record/counters.hpp"
@@ -27,14 +27,10 @@
 
 namespace kumihimo::record {
 
-class Recorder {
+class Recorder : public caught::Lives<Recorder> {
  public:
-  // Null before MPI is initialised, after it has been finalized, and over a library that we do not know.
-  static Recorder* current();
-  // After MPI_Init, and after a session of MPI's was opened.
-  static void life_begins();
-  // Before a program that uses MPI by sessions alone closes the last one. Waits for nobody.
-  static void last_session_ends();
+  // Before MPI_Init.
+  static void expect_world() { is_world_caught = true; }
 
   void before(caught::Call& call);
   // `exit_ns`: when the call came back.
@@ -55,13 +51,14 @@ class Recorder {
     int partner = -1; // in the world
   };
 
-  // `own`: null where there is MPI_COMM_WORLD.
-  Recorder(mpi::Library library, std::unique_ptr<caught::OwnSession> own);
-  void begin(std::unique_ptr<caught::OwnSession> own);
-  void go_on();
-  void pause();
+  friend class caught::Lives<Recorder>;
+  static constexpr std::string_view otherwise = "nothing is recorded";
+  explicit Recorder(mpi::Library library);
+  bool begins(bool anew);
+  void pauses();
+  void ends();
   std::string part_path() const;
-  bool shares_clock(Communicator& communicator) const;
+  bool compares_times(Communicator& communicator) const;
   static ThreadRecord& thread();
   Key key_of(const caught::Call& call, const Communicator* communicator) const;
   const Communicator* communicator_of(const caught::Call& call);
@@ -77,7 +74,6 @@ class Recorder {
                      std::vector<Event>& events);
   void before_end(const caught::Call& call);
   void control(const caught::Call& call);
-  void finish();
   enum class Ended : std::uint8_t { with_session, without };
   void write_alone(Ended ended);
   void write_events();
@@ -85,10 +81,8 @@ class Recorder {
   std::string part(bool whole);
   void gather(mpi::Handle world, const std::string& mine) const;
 
-  static std::atomic<Recorder*> made; // lives as long as the process
-  static std::mutex of_lives;         // held while it is made, pauses or goes on
+  static inline std::atomic<bool> is_world_caught = false; // else nobody knows when all ranks are together
 
-  mpi::Library library_;
   Settings settings_;
   Counters counters_;
   Counters::Values counters_before_{};
@@ -99,11 +93,8 @@ class Recorder {
   Regions regions_;
   Trace trace_;
   pid_t process_;
-  std::unique_ptr<caught::OwnSession> own_session_; // since there was no MPI_COMM_WORLD; to the end of MPI
-  std::atomic<bool> has_world_ = false, paused_ = false;
-  int rank_ = 0, ranks_ = 1;
   std::int64_t begun_ns_ = 0;
-  std::atomic<bool> recording_ = true, finished_ = false;
+  std::atomic<bool> recording_ = true;
   std::mutex mutex_; // of what follows
   std::unordered_map<mpi::Handle, Persistent> persistent_;
 };

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <utility>
 
 namespace kumihimo::record {
 namespace {
@@ -45,103 +46,40 @@ bool everyone_is_here() {
 
 } // namespace
 
-std::atomic<Recorder*> Recorder::made = nullptr;
-std::mutex Recorder::of_lives;
-
-Recorder* Recorder::current() {
-  Recorder* recorder = made.load(std::memory_order_acquire);
-  if (recorder) [[likely]]
-    return recorder->finished_.load(std::memory_order_relaxed) ? nullptr : recorder;
-  static std::atomic<bool> unknown = false;
-  if (unknown || (!mpi::is_running() && !caught::ProgramSessions::any())) return nullptr;
-  const std::lock_guard lock(of_lives);
-  if ((recorder = made)) return recorder;
-  Result<mpi::Library> library = mpi::loaded_library();
-  if (!library) {
-    unknown = true;
-    std::fprintf(stderr, "kumihimo: %s; nothing is recorded\n", library.error().sentence().c_str());
-    return nullptr;
-  }
-  std::unique_ptr<caught::OwnSession> own;
-  if (!mpi::is_running() && !(own = caught::OwnSession::open(*library))) {
-    unknown = true;
-    std::fprintf(stderr, "kumihimo: the MPI library opens no further session; nothing is recorded\n");
-    return nullptr;
-  }
-  if (!own && !everyone_is_here()) {
-    unknown = true;
-    return nullptr;
-  }
-  made = recorder = new Recorder(std::move(*library), std::move(own));
-  return recorder;
-}
-
-void Recorder::life_begins() {
-  const std::lock_guard lock(of_lives);
-  if (Recorder* const recorder = made) recorder->go_on();
-}
-
-void Recorder::last_session_ends() {
-  const std::lock_guard lock(of_lives);
-  if (caught::ProgramSessions::any()) return; // another thread has opened one meanwhile
-  if (Recorder* const recorder = made; recorder && !mpi::is_running()) recorder->pause();
-}
-
 // Not of a child that was forked from a rank.
 void Recorder::at_exit() {
   Recorder* const recorder = made.load();
   if (!recorder || recorder->process_ != getpid()) return;
   try {
-    recorder->write_alone(Ended::without);
+    if (recorder->end()) recorder->write_alone(Ended::without);
   } catch (...) { // the exit status is the program's, come what may
-    std::fprintf(stderr, "kumihimo: the part of rank %d could not be written\n", recorder->rank_);
+    std::fprintf(stderr, "kumihimo: the part of rank %d could not be written\n", recorder->rank());
   }
 }
 
-Recorder::Recorder(mpi::Library library, std::unique_ptr<caught::OwnSession> own)
-    : library_(std::move(library)), settings_(settings_for(library_)), counters_before_(counters_.read()),
-      clock_(library_, settings_.skew_ns), communicators_(library_), volumes_(library_), splitting_(library_, clock_),
-      regions_(counters_), trace_(library_, !settings_.trace.empty(), settings_.most_events), process_(getpid()) {
-  begin(std::move(own));
-  begun_ns_ = Clock::now_ns();
-}
+Recorder::Recorder(mpi::Library library)
+    : Lives(std::move(library)), settings_(settings_for(library_)), counters_before_(counters_.read()),
+      clock_(library_, settings_.skew_ns), communicators_(library_, *this), volumes_(library_),
+      splitting_(library_, clock_), regions_(counters_),
+      trace_(library_, !settings_.trace.empty(), settings_.most_events), process_(getpid()),
+      begun_ns_(Clock::now_ns()) {}
 
-void Recorder::begin(std::unique_ptr<caught::OwnSession> own) {
-  own_session_ = std::move(own);
-  has_world_ = own_session_ == nullptr;
-  if (has_world_) {
-    library_.call.Comm_rank(library_.constants.comm_world, &rank_);
-    library_.call.Comm_size(library_.constants.comm_world, &ranks_);
-  } else {
-    rank_ = own_session_->rank(), ranks_ = own_session_->ranks();
-  }
-  communicators_.begin(own_session_.get());
-}
-
-void Recorder::go_on() {
-  if (!paused_ && (finished_ || has_world_ || !mpi::is_running())) return;
-  std::unique_ptr<caught::OwnSession> own;
-  if (paused_ && !mpi::is_running() && !(own = caught::OwnSession::open(library_))) return;
-  if (!own && !everyone_is_here()) { // at MPI_Finalize all ranks were to be together
-    finished_ = true, paused_ = false;
-    return;
-  }
-  if (paused_)
-    begin(std::move(own));
-  else
-    has_world_ = true;
+// With MPI_COMM_WORLD, where all ranks are to be together at MPI_Finalize. The clocks are compared here, under the lock
+// of lives, so that a session which another thread opens meanwhile finds them compared.
+bool Recorder::begins(bool anew) {
+  const bool has_world = mpi::is_running();
+  if (has_world && !everyone_is_here()) return false;
+  if (anew) communicators_.begin();
+  if (!has_world) return true;
+  if (is_world_caught) clock_.begin(is_by_sessions());
   // What was recorded is in the profile that is written at MPI_Finalize.
-  if (has_world_ && !settings_.output.empty()) std::remove(part_path().c_str());
-  paused_ = false, finished_ = false;
+  if (!settings_.output.empty()) std::remove(part_path().c_str());
+  return true;
 }
 
-void Recorder::pause() {
-  if (has_world_ || finished_) return;
+void Recorder::pauses() {
   write_alone(Ended::with_session);
-  finished_ = true;
   communicators_.end();
-  own_session_.reset();
-  paused_ = true;
 }
 
 } // namespace kumihimo::record

@@ -11,7 +11,7 @@ namespace {
 using record::Recorder;
 
 void before_environment(const Call& call) {
-  if (begins_mpi(call)) RollCall::enter(record::object_name);
+  if (begins_mpi(call)) RollCall::enter(record::object_name), Recorder::expect_world();
   if (begins_session(call)) RollCall::enter_session(record::object_name);
 }
 

@@ -138,6 +138,16 @@ def test_sessions_one_after_another_are_all_taken(library: Library, ours: tuple[
     assert called >= 2 * 2, found  # each rank's in each of its lives
 
 
+@pytest.mark.parametrize("ours", [("run", "-a", "binomial"), ("record",)], ids=["run", "record"])
+def test_threads_in_sessions_as_mpi_is_initialised(library: Library, ours: tuple[str, ...], tmp_path: Path) -> None:
+    assert library.launch("sessions", 2, arguments=("beside",)).returncode == 0
+    sums = tmp_path / "sums.json"
+    output = ("--output", tmp_path / "profile") if ours == ("record",) else ()
+    ran = library.launch("sessions", 2, COMMAND, *ours, *output, "--json", sums, "--", arguments=("beside",))
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert json.loads(sums.read_text(encoding="utf-8"))["calls"]
+
+
 def test_many_communicators_take_little_memory(library: Library) -> None:
     ranks = 3 if library.installation.family == "openmpi" else 2  # three of MPICH's make room slowly for each other
     taken = []

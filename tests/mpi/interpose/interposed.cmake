@@ -1,5 +1,10 @@
 # Runs PROGRAM on RANKS processes with OBJECT before its MPI library, and reads what the summary says of it. PARTS: each
-# rank writes its own, by sessions alone, and all must tell of what is looked for.
+# rank writes its own, by sessions alone, and all must tell of what is looked for. REFUSED: the rank for which the library
+# opens no session of ours, as the object WITHOUT does it.
+if(NOT REFUSED STREQUAL "")
+  string(APPEND OBJECT ":${WITHOUT}")
+  list(APPEND MORE NO_SESSION=${REFUSED})
+endif()
 set(given ${MORE} KUMIHIMO_ALGORITHM=${ALGORITHM} KUMIHIMO_SUMMARY=${SUMMARY} LD_PRELOAD=${OBJECT})
 math(EXPR odd "${RANKS} % 2")
 if(NOT odd AND NOT MORE MATCHES TIMEOUT) # a limit that is never reached changes nothing
@@ -13,6 +18,9 @@ set(programs -n ${RANKS} ${PROGRAM} ${ARGUMENTS})
 if(NOT LOST STREQUAL "")
   set(clears "test \"\${OMPI_COMM_WORLD_RANK:-\$PMI_RANK}\" = ${LOST} && unset LD_PRELOAD")
   set(programs -n ${RANKS} sh -c "${clears}\; exec \"\$@\"" sh ${PROGRAM} ${ARGUMENTS})
+endif()
+if(UNNAMED) # the job has no name that all of its processes know
+  set(programs -n ${RANKS} sh -c "unset MPI_LOCALNRANKS OMPI_COMM_WORLD_LOCAL_SIZE\; exec \"\$@\"" sh ${PROGRAM} ${ARGUMENTS})
 endif()
 if(BESIDE)
   math(EXPR others "${RANKS} - 1")
@@ -57,6 +65,24 @@ if(NOT LOST STREQUAL "") # all calls are the library's, and one of those that ha
       message(FATAL_ERROR "not all calls are the library's: ${summary}")
     endif()
   endif()
+  return()
+endif()
+if(NOT REFUSED STREQUAL "") # it says so and has no part, and the others of its communicators take nothing over
+  if(NOT said MATCHES "kumihimo: the MPI library opens no further session; all calls are the library's")
+    message(FATAL_ERROR "no sentence of the rank without a session: ${said}")
+  endif()
+  math(EXPR last "${RANKS} - 1")
+  foreach(rank RANGE ${last})
+    if(rank EQUAL REFUSED AND EXISTS ${SUMMARY}.rank${rank})
+      message(FATAL_ERROR "a part of the rank without a session")
+    elseif(NOT rank EQUAL REFUSED)
+      file(READ ${SUMMARY}.rank${rank} summary)
+      string(REGEX REPLACE "\"algorithm\": \"library\"" "" others "${summary}")
+      if(others MATCHES "\"algorithm\"" OR NOT summary MATCHES "\"algorithm\": \"library\"")
+        message(FATAL_ERROR "rank ${rank}: not all calls are the library's: ${summary}")
+      endif()
+    endif()
+  endforeach()
   return()
 endif()
 if(PARTS)

@@ -3,6 +3,7 @@
  * must count. 77: the MPI library that this was compiled for has no sessions. */
 #include <mpi.h>
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,13 +113,18 @@ static void left(void) {
 }
 
 /* For threads, which take other ways on Open MPI 5. */
-static void threads(void) {
+static MPI_Session opened_for_threads(void) {
   MPI_Info info;
   MPI_Info_create(&info);
   MPI_Info_set(info, "thread_level", "MPI_THREAD_MULTIPLE");
   MPI_Session session = opened_for(info);
-  MPI_Comm comm = of(session, "mpi://WORLD", "threads", 0);
   MPI_Info_free(&info);
+  return session;
+}
+
+static void threads(void) {
+  MPI_Session session = opened_for_threads();
+  MPI_Comm comm = of(session, "mpi://WORLD", "threads", 0);
   for (int i = 0; i < times; ++i) calls(comm, i);
   strided(comm);
   MPI_Comm_free(&comm);
@@ -171,6 +177,26 @@ static void around(void) {
   MPI_Session_finalize(&session);
 }
 
+/* Rank 0 is in its first call on a communicator as it initialises MPI in another thread; the others call after that. */
+static void *first_calls(void *comm) { return calls(*(MPI_Comm *)comm, 10), NULL; }
+static void beside(void) {
+  MPI_Session session = opened_for_threads();
+  MPI_Comm comm = of(session, "mpi://WORLD", "beside", 0);
+  pthread_t thread;
+  int rank, provided;
+  MPI_Comm_rank(comm, &rank);
+  if (rank == 0) pthread_create(&thread, NULL, first_calls, &comm), usleep(300000);
+  MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
+  if (rank == 0)
+    pthread_join(thread, NULL);
+  else
+    calls(comm, 10);
+  calls(comm, 11), calls(MPI_COMM_WORLD, 12);
+  MPI_Comm_free(&comm);
+  MPI_Finalize();
+  MPI_Session_finalize(&session);
+}
+
 static void within(void) {
   MPI_Init(NULL, NULL);
   for (int i = 0; i < 2; ++i) {
@@ -205,6 +231,7 @@ int main(int argc, char **argv) {
   if (strcmp(what, "apart") == 0) apart(argv[2]);
   if (strcmp(what, "again") == 0) again();
   if (strcmp(what, "around") == 0) around();
+  if (strcmp(what, "beside") == 0) beside();
   if (strcmp(what, "within") == 0) within();
   if (strcmp(what, "unfinished") == 0) calls(of(opened(), "mpi://WORLD", "unfinished", 0), 1), exit(0);
   if (strncmp(what, "session_", 8) == 0) lost(what, argv[2]);

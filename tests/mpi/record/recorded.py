@@ -13,7 +13,15 @@ from collections import defaultdict
 from pathlib import Path
 
 from profiles import DOUBLE, INT, WORD, Profile, check, compare, equal, launch, recorded
-from sessions import sessions_around, sessions_left, sessions_lost, sessions_several, sessions_unfinished
+from sessions import (
+    sessions_around,
+    sessions_beside,
+    sessions_left,
+    sessions_lost,
+    sessions_refused,
+    sessions_several,
+    sessions_unfinished,
+)
 
 EVENTS = ("enter", "leave", "send", "receive", "collective")
 
@@ -468,8 +476,10 @@ CASES = {
         sessions_several,
         sessions_left,
         sessions_around,
+        sessions_beside,
         sessions_unfinished,
         sessions_lost,
+        sessions_refused,
         threads,
         leaving,
         endless,

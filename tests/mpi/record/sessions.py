@@ -1,5 +1,6 @@
 """Cases of recorded.py: programs that use MPI by sessions alone (sessions.c); each rank writes its own part."""
 
+import os
 import tempfile
 from pathlib import Path
 
@@ -73,6 +74,14 @@ def sessions_around(arguments):
         equal(profile.calls(rank, "MPI_Allreduce", "split_calls"), 3, "calls split")
 
 
+def sessions_beside(arguments):
+    """A rank is in its first call on a communicator as it initialises MPI in another thread."""
+    profile, _ = recorded(arguments)
+    for rank in profile.ranks:
+        equal(profile.calls(rank, "MPI_Allreduce"), 3, "calls")
+        equal(profile.calls(rank, "MPI_Allreduce", "split_calls"), 3, "calls split")
+
+
 def sessions_unfinished(arguments):
     profile, _ = recorded(arguments)
     equal([part["finalized"] for part in profile.ranks.values()], [False] * arguments[2], "finalized")
@@ -94,3 +103,25 @@ def sessions_lost(arguments):
             equal(sorted(profile.ranks), [r for r in range(ranks) if r != rank], "ranks that wrote")
             for other in profile.ranks:
                 equal(profile.calls(other, "MPI_Allreduce", "split_calls"), 0, "calls split")
+
+
+def sessions_refused(arguments):
+    """The library opens no session of the recorder's on one rank, which writes nothing: the others compare nothing with
+    it, or compare times as ever where no list says who is here."""
+    _, family, ranks, recorder, program, launcher = arguments
+    objects = f"{recorder}:{os.environ['WITHOUT']}"
+    for rank in range(ranks):
+        for unset, alone in (("NONE", True), ("MPI_LOCALNRANKS OMPI_COMM_WORLD_LOCAL_SIZE", False)):
+            for more in ({}, {"KUMIHIMO_RECORD_SYNC": "1"}):
+                with tempfile.TemporaryDirectory() as name:
+                    words = ["sh", "-c", f'unset {unset}; exec "$@"', "sh", *program]
+                    given = {"NO_SESSION": str(rank), **more}
+                    ended = launch(Path(name), family, ranks, objects, words, launcher, given)
+                    equal(ended.returncode, 0, f"exit status; {ended.stdout}{ended.stderr}")
+                    equal(ended.stderr.count("opens no further session; nothing is recorded"), 1, "sentences")
+                    profile = Profile(Path(name))
+                equal(sorted(profile.ranks), [r for r in range(ranks) if r != rank], "ranks that wrote")
+                for other in profile.ranks:
+                    own = 10 + other  # on communicators of its own
+                    wanted = own if alone else expected_of_sessions(other)["MPI_Allreduce"][0]
+                    equal(profile.calls(other, "MPI_Allreduce", "split_calls"), wanted, f"calls split, {unset}, {more}")
