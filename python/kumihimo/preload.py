@@ -6,12 +6,14 @@ each rank where MPI is used by sessions alone (ran.py).
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
 import signal
 import subprocess
 import tempfile
+import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -40,6 +42,7 @@ OBJECTS = (
 )
 OF_PROGRAM = "LD_PRELOAD"  # set for the program's processes, not for the launcher
 OURS = "KUMIHIMO_"  # begins the names of settings in the environment
+LIST_FOLDERS = ("/dev/shm", "/tmp")  # of which the first that is there holds the processes' lists of who has the object
 MPI_LAUNCHERS = ("mpirun", "mpiexec", "orterun", "prterun")  # how their names begin
 SAYS = {"openmpi": ("Open MPI", "OpenRTE", "PRTE", "prte"), "mpich": ("HYDRA", "MPICH", "Intel(R) MPI", "MVAPICH")}
 
@@ -59,15 +62,28 @@ def run(
         given = {f"{OURS}{name}": value for name, value in settings.items() if value}
         family = family_of(Path(launcher))
         suffix = suffix_of(library_beside(Path(launcher), family))
-        given |= {f"{OURS}SUMMARY": str(summary), OF_PROGRAM: preloaded(objects, suffix)}
+        mark = uuid.uuid4().hex
+        given |= {f"{OURS}SUMMARY": str(summary), f"{OURS}MARK": mark, OF_PROGRAM: preloaded(objects, suffix)}
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
         process = subprocess.Popen(
             [launcher, *preloading(family, given, command[1:])],
             env=inherited if family else {**inherited, **given},
             cwd=folder,
         )
-        code = waited(process)
+        try:
+            code = waited(process)
+        finally:
+            forget_lists(mark)
         return code, ran.read(summary)
+
+
+def forget_lists(mark: str) -> None:
+    """Takes away what the processes of a job that is over have left on this machine: their last one does so, if not
+    killed before."""
+    folder = next(filter(Path.is_dir, map(Path, LIST_FOLDERS)), Path())
+    for path in folder.glob(f"kumihimo-{os.getuid()}-{mark}-*"):
+        with contextlib.suppress(OSError):
+            path.unlink()
 
 
 def run_as_it_is(command: Sequence[str]) -> int:

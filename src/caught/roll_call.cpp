@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cstdlib>
 #include <fstream>
@@ -62,6 +63,14 @@ std::string list_folder() {
   return stat("/dev/shm", &facts) == 0 && S_ISDIR(facts.st_mode) ? "/dev/shm" : "/tmp";
 }
 
+// By which who started the job finds what it has left: letters and digits, and the end of a word; or nothing.
+std::string mark_of_job() {
+  const std::string_view mark = environment("KUMIHIMO_MARK");
+  const bool is_one =
+      !mark.empty() && std::all_of(mark.begin(), mark.end(), [](unsigned char c) { return isalnum(c); });
+  return is_one ? fmt::format("{}-", mark) : "";
+}
+
 struct OfProcess {
   std::once_flag entered;
   std::mutex mutex;
@@ -102,8 +111,8 @@ std::optional<PlaceOnNode> place_on_node() {
 }
 
 RollCall::RollCall(const PlaceOnNode& place)
-    : path_(fmt::format("{}/kumihimo-{}-{:016x}", list_folder(), getuid(), hash_of(place.job))), ranks_(place.ranks),
-      rank_(place.rank) {
+    : path_(fmt::format("{}/kumihimo-{}-{}{:016x}", list_folder(), getuid(), mark_of_job(), hash_of(place.job))),
+      ranks_(place.ranks), rank_(place.rank) {
   const int file = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0) return;
   if (posix_fallocate(file, 0, static_cast<off_t>(bytes())) == 0) { // new bytes are zeros, old ones stay
