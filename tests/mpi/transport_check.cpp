@@ -216,6 +216,8 @@ bool check_unequal_lengths(const Library& library, TransportOptions options, std
 bool check_transport(const Library& library, int rank, int ranks) {
   const Case cases[] = {
       {"one node", {}},
+      {"one node that the library alone knows as one", {.machine = rank + 1}},
+      {"emulated nodes of it", {.ranks_per_node = 2, .machine = kumihimo::mpi::no_machine_number}},
       {"emulated nodes of 2", {.ranks_per_node = 2}},
       {"every rank a node", {.ranks_per_node = 1}},
       {"small rings", {.shared_memory_limit_bytes = 18'000 * ranks * ranks}},

@@ -1,5 +1,6 @@
 #include "execute/mpi/mpi_transport.hpp"
 
+#include "execute/mpi/errors_returned.hpp"
 #include "execute/mpi/processors.hpp"
 #include "execute/mpi/split.hpp"
 
@@ -32,14 +33,9 @@ Status agree(const Library& library, Handle communicator, const Status& mine) {
 
 Result<std::unique_ptr<MpiTransport>> MpiTransport::create(const Library& library, Handle communicator,
                                                            TransportOptions options) {
-  const Result<Handle> own = split(library, communicator);
-  const Status copied = own ? Status(Nothing{}) : Status(own.error());
-  if (Status status = agree(library, communicator, copied); !status) return status.error();
-  std::unique_ptr<MpiTransport> transport(new MpiTransport(library, *own, options));
+  const ErrorsReturned returned(library, communicator);
+  std::unique_ptr<MpiTransport> transport(new MpiTransport(library, communicator, options));
   if (Status status = transport->set_up(); !status) return status.error();
-  transport->complete_ = true;
-  transport->is_near_ = transport->every_rank_is_near();
-  if (transport->is_near()) transport->go_without_communicators(communicator);
   return transport;
 }
 
@@ -59,26 +55,31 @@ MpiTransport::~MpiTransport() {
 }
 
 void MpiTransport::free_communicators() {
-  if (!owns_communicators_) return;
-  library_.call.Comm_free(&node_);
-  library_.call.Comm_free(&communicator_);
-  owns_communicators_ = false;
+  if (owns_node_) library_.call.Comm_free(&node_);
+  if (owns_communicator_) library_.call.Comm_free(&communicator_);
+  owns_node_ = owns_communicator_ = false;
 }
 
-// No message will go by MPI: the memory stays without the communicators that it was made over, of which a library has
-// few. What is agreed on later is agreed on over the program's.
-void MpiTransport::go_without_communicators(Handle programs) {
-  free_communicators();
-  communicator_ = programs;
-}
-
+// What is agreed on meanwhile is agreed on over the program's communicator. It stays so where no message will go by
+// MPI, and then no communicator of ours stays either: a library has few.
 Status MpiTransport::set_up() {
   const Result<std::int64_t> upper_bound = tag_upper_bound();
   const Status has_tags = upper_bound ? Status(Nothing{}) : Status(upper_bound.error());
   if (Status status = agree(library_, communicator_, has_tags); !status) return status;
-  point_to_point_.emplace(library_, communicator_, *upper_bound, options_.most_at_once_bytes);
   if (Status status = find_node(); !status) return status;
-  return agree(library_, communicator_, join_node());
+  if (Status status = agree(library_, communicator_, join_node()); !status) return status;
+  is_near_ = every_rank_is_near();
+  if (!is_near_) {
+    const Result<Handle> own = split(library_, communicator_);
+    const Status copied = own ? Status(Nothing{}) : Status(own.error());
+    if (Status status = agree(library_, communicator_, copied); !status) return status;
+    communicator_ = *own;
+    owns_communicator_ = true;
+  }
+  point_to_point_.emplace(library_, communicator_, *upper_bound, options_.most_at_once_bytes);
+  complete_ = true;
+  if (is_near_) free_communicators();
+  return Nothing{};
 }
 
 // Every rank of the node goes through the same collectives, whatever of its own has failed.
@@ -127,24 +128,40 @@ Result<bool> MpiTransport::is_crowded(std::int32_t node_ranks) const {
   return node_ranks > processors_in(all, mine.size());
 }
 
+// Whether all ranks are on this one, in as far as its names tell. A library makes several communicators on the way to
+// the one that MPI_Comm_split_type answers, and MPICH, which keeps room for a few, takes 0.9 to 1.8 MiB for more.
+Result<bool> MpiTransport::is_one_machine() const {
+  const std::int64_t mine = options_.machine, ends[3] = {mine, -mine, mine == no_machine_number};
+  std::int64_t most[3] = {};
+  const int code = library_.call.Allreduce(ends, most, 3, library_.datatype(DataType::int64),
+                                           library_.operation(Operation::max), communicator_);
+  if (Status status = library_.check(code, "MPI_Allreduce"); !status) return status.error();
+  return most[0] == -most[1] && most[2] == 0;
+}
+
 // The ranks that share memory, and of those the ones of this rank's emulated node.
 Status MpiTransport::find_node() {
   const Functions& call = library_.call;
-  Handle machine = 0, node = 0;
-  int code = call.Comm_split_type(communicator_, library_.constants.comm_type_shared, rank_,
-                                  library_.constants.info_null, &machine);
-  if (Status status = agree(library_, communicator_, library_.check(code, "MPI_Comm_split_type")); !status)
-    return status;
-  call.Comm_set_errhandler(machine, library_.constants.errors_return);
-  node = machine;
+  const Result<bool> one_machine = is_one_machine();
+  if (!one_machine) return one_machine.error();
+  Handle machine = communicator_;
+  if (!*one_machine) {
+    const int code = call.Comm_split_type(communicator_, library_.constants.comm_type_shared, rank_,
+                                          library_.constants.info_null, &machine);
+    if (Status status = agree(library_, communicator_, library_.check(code, "MPI_Comm_split_type")); !status)
+      return status;
+    call.Comm_set_errhandler(machine, library_.constants.errors_return);
+  }
+  Handle node = machine;
   if (options_.ranks_per_node > 0) {
-    code = call.Comm_split(machine, rank_ / options_.ranks_per_node, rank_, &node);
+    const int code = call.Comm_split(machine, rank_ / options_.ranks_per_node, rank_, &node);
     if (Status status = agree(library_, communicator_, library_.check(code, "MPI_Comm_split")); !status) return status;
     call.Comm_set_errhandler(node, library_.constants.errors_return);
   }
   node_ = node;
+  owns_node_ = node != communicator_;
   const Result<std::int64_t> share = share_of_shared_memory(machine);
-  if (node != machine) call.Comm_free(&machine);
+  if (machine != node && machine != communicator_) call.Comm_free(&machine);
   if (share) shared_memory_share_bytes_ = *share;
   return agree(library_, communicator_, share ? Status(Nothing{}) : Status(share.error()));
 }
@@ -219,7 +236,7 @@ Status MpiTransport::prepare(const execute::Demands& demands) {
 void MpiTransport::refuse() const {
   execute::Demands none;
   none.impossible = true;
-  if (!owns_communicators_ && !has_lost_peers_) static_cast<void>(demands_of_all(none));
+  if (!owns_communicator_ && !has_lost_peers_) static_cast<void>(demands_of_all(none));
 }
 
 Result<execute::Demands> MpiTransport::demands_of_all(const execute::Demands& mine) const {

@@ -1,6 +1,6 @@
 // Moves a schedule's messages between the ranks of an MPI communicator: over shared memory between ranks of one node,
 // by MPI's point-to-point messages between nodes. These on a communicator of its own, so that nothing of the program's
-// is ever matched; where all ranks share memory it keeps none. The first error ends it: prepare() and progress() answer
+// is ever matched; where all ranks share memory it has none. The first error ends it: prepare() and progress() answer
 // with that error ever after.
 #pragma once
 
@@ -24,6 +24,7 @@ struct TransportOptions {
   // Ranks a, a+1, ... of the same quotient by this number are treated as one node; 0: the machine's real nodes.
   std::int32_t ranks_per_node = 0;
   bool shared_memory = true;
+  std::int64_t machine = machine_number(); // where all ranks have this alike, they are on one machine
   std::int64_t shared_memory_limit_bytes =
       -1; // of a node; -1: half of what /dev/shm has free, shared by the nodes on it
   // From which a message of a schedule that wishes so is read straight from its sender's memory, between ranks of a
@@ -84,7 +85,7 @@ class MpiTransport final : public execute::Transport {
   MpiTransport(const Library& library, Handle communicator, TransportOptions options);
   Status set_up();
   void free_communicators();
-  void go_without_communicators(Handle programs);
+  Result<bool> is_one_machine() const;
   Status find_node();
   Status join_node();
   Result<std::int64_t> share_of_shared_memory(Handle machine) const;
@@ -102,9 +103,9 @@ class MpiTransport final : public execute::Transport {
   const Library& library_;
   TransportOptions options_;
   Handle communicator_, node_ = 0;
-  bool owns_communicators_ = true;
-  bool complete_ = false; // all ranks have their part
-  bool is_near_ = false;  // also when it has failed: what is decided by it, is decided by all ranks
+  bool owns_communicator_ = false, owns_node_ = false; // they are not the program's
+  bool complete_ = false;                              // all ranks have their part
+  bool is_near_ = false; // also when it has failed: what is decided by it, is decided by all ranks
   std::int64_t shared_memory_share_bytes_ = 0;
   std::int32_t rank_ = 0, ranks_ = 0, node_ranks_ = 1;
   execute::InstanceNumbers instances_;

@@ -1,11 +1,16 @@
 #include "execute/mpi/node_memory.hpp"
 
+#include "base/hash.hpp"
+
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <fstream>
+#include <string_view>
 #include <utility>
 
 namespace kumihimo::mpi {
@@ -34,6 +39,14 @@ std::int64_t shared_memory_limit_bytes() {
   struct statvfs facts {};
   if (statvfs("/dev/shm", &facts) != 0) return 0;
   return static_cast<std::int64_t>(facts.f_bavail) * static_cast<std::int64_t>(facts.f_frsize) / 2;
+}
+
+std::int64_t machine_number() {
+  std::array<char, 256> host{};
+  std::string boot;
+  if (gethostname(host.data(), host.size() - 1) != 0) return no_machine_number;
+  if (!std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot) || boot.empty()) return no_machine_number;
+  return static_cast<std::int64_t>(mixed(hash_of(std::string_view(host.data())), hash_of(boot)) >> 1);
 }
 
 Result<std::unique_ptr<NodeMemory>> NodeMemory::create(const Library& library, Handle node, std::int64_t limit_bytes,

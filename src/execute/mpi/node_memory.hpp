@@ -24,6 +24,11 @@ RingShape ring_shape_for(std::int32_t ranks, std::int64_t limit_bytes);
 // What shared memory may take on this machine, now: half of what is free in /dev/shm.
 std::int64_t shared_memory_limit_bytes();
 
+// The same in all processes of one running system and in no other one's, by its name and that of its last boot; 0 where
+// it does not say. Whether two processes that have it alike see each other's memory is found when they try to.
+inline constexpr std::int64_t no_machine_number = 0;
+std::int64_t machine_number();
+
 class NodeMemory {
  public:
   // Collective over `node`, a communicator of ranks that share memory, of which its channels may take `limit_bytes`.

@@ -129,7 +129,8 @@ inline Library fake_library() {
     return FakeWorld::now().handlers[static_cast<std::size_t>(c)] = h, 0;
   };
   f.Comm_get_errhandler = [](Handle c, Handle* h) {
-    return *h = FakeWorld::now().handlers[static_cast<std::size_t>(c)], ++FakeWorld::now().handlers_held, 0;
+    *h = FakeWorld::now().handlers[static_cast<std::size_t>(c)];
+    return FakeWorld::now().handlers_held += *h != returning_handler, 0; // what the library has is never freed
   };
   f.Errhandler_free = [](Handle* h) { return --FakeWorld::now().handlers_held, *h = 0, 0; };
   f.Comm_get_attr = [](Handle, int, void* value, int* found) {

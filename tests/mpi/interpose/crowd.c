@@ -1,6 +1,6 @@
 /* More communicators than are worth setting up, each with its sum. `live`: so many at once. `unseen`: one after
  * another, freed by a call that nobody catches, where the memory of a rank may grow by 24 MiB. `full`: as many as the
- * library has, then a sum on one that had none yet, whose error handler ends the program. Ends with 1 if a sum or the
+ * library has, then sums on some that had none yet, whose error handler ends the program. Ends with 1 if a sum or the
  * handler is wrong, with 2 if memory has grown. */
 #include <mpi.h>
 #include <stdio.h>
@@ -65,7 +65,7 @@ static int full(void) {
   while (number < most && MPI_Comm_dup(MPI_COMM_WORLD, &comms[number]) == MPI_SUCCESS) ++number;
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
   printf("%d communicators\n", number);
-  for (int left = 0; left < 4; ++left) { /* the first finds room for none of ours, the next ones for a part */
+  for (int left = 0; left < 4; ++left) { /* ours needs none on one machine */
     const MPI_Comm comm = comms[left];
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
     wrong |= sum_is_wrong(comm, 3);
