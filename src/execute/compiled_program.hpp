@@ -66,7 +66,8 @@ struct LaneCode {
 
   LaneId id;
   std::int64_t window = 1;
-  std::vector<ExpandedRound> rounds; // in program order
+  std::int32_t round_count = 0;
+  std::vector<ExpandedRound> rounds; // in program order; none, and no steps, once all segments are resolved for good
   std::vector<ExpandedStep> steps;
   bool peers_vary = false;                     // with the segment: then `steps` holds those of segment 0
   bool in_order = true;                        // no loop has iterations in flight: the rounds are a chain

@@ -137,7 +137,7 @@ Status Execution::run_straight() {
   LaneState& lane = lanes_[0];
   if (Status s = begin(lane); !s) return s;
   Slot& slot = lane.slots[0];
-  const auto rounds = static_cast<std::int32_t>(lane.code->rounds.size());
+  const std::int32_t rounds = lane.code->round_count;
   for (std::int32_t round = 0; round < rounds; ++round) {
     if (round > 0) start_round(lane, slot, round); // begin() started the first
     while (slot.open[static_cast<std::size_t>(round)] > 0)
@@ -183,7 +183,7 @@ Status Execution::begin(LaneState& lane) {
     slot.code = &slot.own;
   }
   fit(slot);
-  const std::size_t rounds = lane.code->rounds.size();
+  const auto rounds = static_cast<std::size_t>(lane.code->round_count);
   slot.open.resize(rounds);
   slot.active.clear();
   slot.rounds_left = static_cast<std::int32_t>(rounds);

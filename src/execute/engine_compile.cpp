@@ -91,6 +91,7 @@ class Expander {
 
   void link() {
     const std::size_t n = lane_.rounds.size();
+    lane_.round_count = static_cast<std::int32_t>(n);
     std::sort(edges_.begin(), edges_.end());
     lane_.waits.assign(n, 0);
     lane_.next_begin.assign(n + 1, 0);
@@ -225,7 +226,22 @@ class Compiler {
       }
       if (all) lane.segments = std::move(resolved);
     }
+    if (all && !p_.collective().counts.own) forget_source();
     return Nothing{};
+  }
+
+  // Nobody resolves a step again: what was written is half of what a plan takes, and a program has plans by the
+  // hundred.
+  void forget_source() {
+    for (LaneCode& lane : p_.lanes_) {
+      lane.rounds = {};
+      lane.steps = {};
+      for (ResolvedSegment& segment : lane.segments) {
+        segment.ops.shrink_to_fit();
+        segment.runs.shrink_to_fit();
+      }
+    }
+    p_.program_.reset();
   }
 
   CompiledProgram& p_;

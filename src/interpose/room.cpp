@@ -7,10 +7,11 @@
 namespace kumihimo::interpose {
 namespace {
 
-constexpr std::int32_t with_best_rings = 2;
-// For each pair of ranks, and of all that are not the best.
+// The second one's: half of what the first may have.
+constexpr std::int64_t second_bytes_per_rank = mpi::ample_bytes_per_rank / 2;
+// For each pair of ranks, and of all further ones together.
 constexpr std::int64_t middle_ring_bytes = 72 << 10, small_ring_bytes = 20 << 10;
-constexpr std::int64_t room_for_middle_bytes = 544 << 10, room_bytes = 2560 << 10;
+constexpr std::int64_t room_for_middle_bytes = 420 << 10, room_bytes = 832 << 10;
 
 // What a process has of a node's rings when they are used: of its own part and of the others' the rings of its
 // partners. Most algorithms have two, or as many as the logarithm of the ranks, for which two of the longest rings are
@@ -32,7 +33,8 @@ Room& Room::of_process() {
 
 std::optional<Room::Part> Room::next(std::int32_t node_ranks, bool must) const {
   if (live_ >= (must ? most_reproducible : most)) return std::nullopt;
-  if (live_ < with_best_rings || node_ranks < 2) return Part{};
+  if (live_ == 0 || node_ranks < 2) return Part{};
+  if (live_ == 1) return Part{node_ranks * second_bytes_per_rank, 0};
   const std::int64_t pairs = static_cast<std::int64_t>(node_ranks) * (node_ranks - 1);
   const auto part_of = [&](std::int64_t ring_bytes) {
     return Part{pairs * ring_bytes, touched_bytes(node_ranks, pairs * ring_bytes)};

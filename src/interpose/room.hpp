@@ -1,9 +1,10 @@
 // What the transports of a process may take of it, together: a process shall have at most 8 MiB more with us than
 // without, and a program may have hundreds of communicators, of which it mostly works on one or two.
 //
-// The first two have rings of the best size. Further ones, while so many live, have smaller ones, as long as there is
-// room, and the calls on the rest are the library's. Beside its rings each costs a process some 50 KiB: the plans of a
-// few lengths, and on MPICH 5 what the library has for a communicator from its fifth collective on, since we call some.
+// The first has rings of the best size, of which a process uses up to 2 MiB, the second of half as much. Further ones,
+// while so many live, have smaller ones, as long as there is room, and the calls on the rest are the library's. Beside
+// its rings each costs a process some 40 KiB: the plans of a few lengths, and on MPICH 5 what the library has for a
+// communicator from its fifth collective on, since we call some. The object itself is 2.5 MiB.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ class Room {
     std::int64_t taken_bytes = 0;                // by this process, counted against the room of all
   };
   // How many transports live at once at most; so many more where all must be ours, for their bits.
-  static constexpr std::int32_t most = 32, most_reproducible = 512;
+  static constexpr std::int32_t most = 16, most_reproducible = 512;
 
   static Room& of_process();
 
@@ -32,7 +33,7 @@ class Room {
   std::optional<Part> next(std::int32_t node_ranks, bool must) const;
   std::mutex mutex_;
   std::int32_t live_ = 0;
-  std::int64_t taken_bytes_ = 0; // beyond the first two
+  std::int64_t taken_bytes_ = 0; // beyond the first two's
 };
 
 } // namespace kumihimo::interpose

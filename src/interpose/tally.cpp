@@ -1,7 +1,9 @@
 #include "interpose/tally.hpp"
 
 #include <bit>
+#include <new>
 #include <numeric>
+#include <type_traits>
 
 namespace kumihimo::interpose {
 
@@ -33,7 +35,11 @@ std::size_t size_class(std::int64_t bytes) {
 
 Tally::Tally(std::size_t kinds, std::size_t variants)
     : variants_(variants), first_other_(kinds * size_classes * (reasons + variants)),
-      counters_(first_other_ + caught::names) {}
+      size_(first_other_ + caught::names),
+      counters_(static_cast<caught::Counter*>(std::calloc(size_, sizeof(caught::Counter)))) {
+  static_assert(std::is_trivially_destructible_v<caught::Counter> && sizeof(caught::Counter) == sizeof(std::int64_t));
+  if (!counters_) throw std::bad_alloc();
+}
 
 std::int64_t Tally::handed_on_in(std::span<const std::int64_t> counts, std::size_t kind, std::size_t size) const {
   const auto first = counts.begin() + static_cast<std::ptrdiff_t>((kind * size_classes + size) * (reasons + variants_));
@@ -49,8 +55,8 @@ std::int64_t Tally::for_reason(std::span<const std::int64_t> counts, std::size_t
 
 std::vector<std::int64_t> Tally::counts() const {
   std::vector<std::int64_t> all;
-  all.reserve(counters_.size());
-  for (const auto& counter : counters_) all.push_back(counter.load(std::memory_order_relaxed));
+  all.reserve(size_);
+  for (std::size_t i = 0; i < size_; ++i) all.push_back(counters_[i].load(std::memory_order_relaxed));
   return all;
 }
 

@@ -9,6 +9,8 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -80,7 +82,11 @@ class Tally {
     return counters_[at];
   }
   std::size_t variants_, first_other_;
-  std::vector<caught::Counter> counters_;
+  struct Free {
+    void operator()(caught::Counter* counters) const { std::free(counters); }
+  };
+  std::size_t size_;
+  std::unique_ptr<caught::Counter[], Free> counters_; // pages of the system's, taken when something in them is counted
 };
 
 } // namespace kumihimo::interpose

@@ -1,5 +1,5 @@
-# Runs PROGRAM on RANKS processes alone and with OBJECT: no rank may take more than 8 MiB more with it, of which the program
-# itself tells at its end.
+# Runs PROGRAM with ARGUMENTS on RANKS processes alone and with OBJECT: no rank may take more than 8 MiB more with it, of
+# which the program itself tells at its end.
 math(EXPR last "${RANKS} - 1")
 set(given LD_PRELOAD=${OBJECT} KUMIHIMO_ALGORITHM=${ALGORITHM})
 include(${CMAKE_CURRENT_LIST_DIR}/settings.cmake)
@@ -9,7 +9,7 @@ foreach(way alone ours)
   if(way STREQUAL ours)
     set(handed_on ${options})
   endif()
-  execute_process(COMMAND ${LAUNCHER} ${handed_on} -n ${RANKS} ${PROGRAM} RESULT_VARIABLE code OUTPUT_VARIABLE said ECHO_OUTPUT_VARIABLE)
+  execute_process(COMMAND ${LAUNCHER} ${handed_on} -n ${RANKS} ${PROGRAM} ${ARGUMENTS} RESULT_VARIABLE code OUTPUT_VARIABLE said ECHO_OUTPUT_VARIABLE)
   if(NOT code EQUAL 0)
     message(FATAL_ERROR "${way}: the program ended with ${code}")
   endif()
