@@ -16,19 +16,37 @@ from typing import BinaryIO
 
 # Of ELF, as elf.h names them.
 ET_EXEC, ET_DYN, PT_DYNAMIC, PT_INTERP, DT_FLAGS_1, DF_1_PIE = 2, 3, 2, 3, 0x6FFFFFFB, 0x08000000
+SETUID, STATIC = "is setuid or setgid", "is linked statically"
+MPI_LAUNCHERS = ("mpirun", "mpiexec", "orterun", "prterun")  # how their names begin
 LONGEST = 1 << 20  # bytes of a dynamic section, which has some hundreds
 
 
 def obstacles(command: Sequence[str]) -> list[str]:
     """Of the programs that a command line starts, those into which nothing can be loaded, each with the reason."""
-    found = []
-    for word, path in programs(command[1:]):
-        with contextlib.suppress(OSError, ValueError):  # a file that only looks like a program
-            if path.stat().st_mode & (stat.S_ISUID | stat.S_ISGID):
-                found.append(f"{word} is setuid or setgid")
-            elif is_static(path):
-                found.append(f"{word} is linked statically")
-    return list(dict.fromkeys(found))
+    started = list(programs(command[1:]))
+    found = [(command[0], of_command(command[0], alone=not started)), *((word, reason(path)) for word, path in started)]
+    return list(dict.fromkeys(f"{word} {why}" for word, why in found if why))
+
+
+def of_command(word: str, alone: bool) -> str:
+    """Of the command itself, which may be the program. A launcher of MPI's sets our object for its programs alone.
+    Another one hands on its environment, also if it is static; not with the rights of another, since the loader clears
+    it."""
+    path = shutil.which(word)
+    if path is None or Path(path).name.startswith(MPI_LAUNCHERS):
+        return ""
+    why = reason(Path(path))
+    return why if alone or why != STATIC else ""
+
+
+def reason(path: Path) -> str:
+    """Why nothing can be loaded into it; empty if that can be done."""
+    with contextlib.suppress(OSError, ValueError):  # a file that only looks like a program
+        if path.stat().st_mode & (stat.S_ISUID | stat.S_ISGID):
+            return SETUID
+        if is_static(path):
+            return STATIC
+    return ""
 
 
 def sentence(found: Sequence[str]) -> str:

@@ -36,6 +36,19 @@ def test_static_programs_are_named_wherever_they_stand(tmp_path: Path, option: s
     assert str(static) in sentence(said)
 
 
+def test_the_command_itself_may_be_one(tmp_path: Path) -> None:
+    static, dynamic = compiled(tmp_path / "static", "-static"), compiled(tmp_path / "dynamic")
+    assert obstacles([str(static), "-n", "3"]) == [f"{static} is linked statically"]
+    assert obstacles([str(static), str(dynamic)]) == [], "a launcher hands its environment on"
+    assert obstacles([str(static), str(static)]) == [f"{static} is linked statically"]
+    assert obstacles([str(dynamic), "-n", "3"]) == []
+    assert obstacles(["not-there"]) == []
+    other = setuid(tmp_path / "program")
+    for words in ([], [str(dynamic)]):  # nothing comes through it, either
+        assert obstacles([str(other), *words]) == [f"{other} is setuid or setgid"]
+    assert obstacles([str(setuid(tmp_path / "mpirun")), str(dynamic)]) == [], "gets our object as an argument"
+
+
 @pytest.mark.parametrize("options", [(), ("-no-pie",), ("-shared", "-fPIC")])
 def test_others_are_no_obstacles(tmp_path: Path, options: tuple[str, ...]) -> None:
     assert obstacles(["mpirun", str(compiled(tmp_path / "program", *options))]) == []
