@@ -10,17 +10,17 @@ import contextlib
 import os
 import re
 import shutil
-import signal
-import subprocess
 import tempfile
 import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-from kumihimo import ran
+from kumihimo import ran, signals
 from kumihimo.errors import BadInput, Failed
 from kumihimo.installed import program
 from kumihimo.mpi import library_of, version_text
+from kumihimo.obstacles import MPI_LAUNCHERS
 
 INTERPOSER, RECORDER = "libkumihimo-interposer", "libkumihimo-recorder"
 # Of each there is an object for libraries with all these names, the richest first. Programs ask whether a name is there
@@ -43,8 +43,13 @@ OBJECTS = (
 OF_PROGRAM = "LD_PRELOAD"  # set for the program's processes, not for the launcher
 OURS = "KUMIHIMO_"  # begins the names of settings in the environment
 LIST_FOLDERS = ("/dev/shm", "/tmp")  # of which the first that is there holds the processes' lists of who has the object
-MPI_LAUNCHERS = ("mpirun", "mpiexec", "orterun", "prterun")  # how their names begin
 SAYS = {"openmpi": ("Open MPI", "OpenRTE", "PRTE", "prte"), "mpich": ("HYDRA", "MPICH", "Intel(R) MPI", "MVAPICH")}
+
+
+class Ran(NamedTuple):
+    code: int  # the exit status
+    summary: dict | None  # that the program wrote, if it did
+    signals: tuple[str, ...] = ()  # the names of those that came while it ran
 
 
 def run(
@@ -52,10 +57,9 @@ def run(
     settings: Mapping[str, str],
     objects: Sequence[str] = (INTERPOSER,),
     folder: Path | None = None,
-) -> tuple[int, dict | None]:
+) -> Ran:
     """Run `command`, in `folder` if one is given, with `settings` (their names in the environment without KUMIHIMO_)
-    and our `objects`, of which the first sees a call first: its exit status, and the summary that the program
-    wrote, or None if it wrote none."""
+    and our `objects`, of which the first sees a call first."""
     launcher = found(command)
     with tempfile.TemporaryDirectory(prefix="kumihimo-") as place:
         summary = Path(place) / "summary.json"
@@ -65,16 +69,15 @@ def run(
         mark = uuid.uuid4().hex
         given |= {f"{OURS}SUMMARY": str(summary), f"{OURS}MARK": mark, OF_PROGRAM: preloaded(objects, suffix)}
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
-        process = subprocess.Popen(
-            [launcher, *preloading(family, given, command[1:])],
-            env=inherited if family else {**inherited, **given},
-            cwd=folder,
-        )
         try:
-            code = waited(process)
+            code, came = signals.run(
+                [launcher, *preloading(family, given, command[1:])],
+                env=inherited if family else {**inherited, **given},
+                cwd=folder,
+            )
         finally:
             forget_lists(mark)
-        return code, ran.read(summary)
+        return Ran(code, ran.read(summary), came)
 
 
 def forget_lists(mark: str) -> None:
@@ -88,7 +91,8 @@ def forget_lists(mark: str) -> None:
 
 def run_as_it_is(command: Sequence[str]) -> int:
     """Without us: the exit status."""
-    return waited(subprocess.Popen([found(command), *command[1:]]))
+    code, _ = signals.run([found(command), *command[1:]])
+    return code
 
 
 def found(command: Sequence[str]) -> str:
@@ -165,19 +169,3 @@ def checked(ours: str) -> str:
     if re.search(r"[\s:]", ours):  # the loader takes both for the end of a name
         raise Failed("a path to our object without blanks and colons, as LD_PRELOAD wants it", repr(ours), "move it")
     return ours
-
-
-def waited(process: subprocess.Popen) -> int:
-    """The exit status. Signals of the terminal reach the launcher by themselves, and it is the one to answer them;
-    others are handed on."""
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    try:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            if before[number] != signal.SIG_IGN:
-                signal.signal(number, lambda which, frame: process.send_signal(which))
-        code = process.wait()
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-    return code if code >= 0 else 128 - code

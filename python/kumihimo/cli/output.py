@@ -42,6 +42,11 @@ def tell(line: str) -> None:
         print(line, file=sys.stderr)
 
 
+def interrupted(signals: Sequence[str], kept: str) -> list[str]:
+    """What is told of a program to which signals came: by their names which, and what is left of its run."""
+    return [f"interrupted ({', '.join(signals)}); {kept}"] if signals else []
+
+
 def writable(path: Path, expected: str = "a file that can be written") -> None:
     """Found before a program runs, not after."""
     try:

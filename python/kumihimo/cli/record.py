@@ -8,15 +8,20 @@ from typing import Annotated, Optional
 
 import typer
 
-from kumihimo.cli.output import afterwards, tell, writable, write, write_json
+from kumihimo.cli.output import afterwards, interrupted, tell, writable, write, write_json
 from kumihimo.errors import BadInput, KumihimoError
 
 app = typer.Typer()
 
 NOTHING = (
-    "nothing was recorded: the program did not start MPI, or was killed, or its rank 0 is on another node, or our "
-    "object was lost on the way (a wrapper that clears LD_PRELOAD)"
+    "nothing was recorded: the program did not start MPI, or was ended before it could write (by _exit or a signal, as "
+    "that of a launcher after MPI_Abort), or its rank 0 is on another node, or our object was lost on the way (a "
+    "wrapper that clears LD_PRELOAD)"
 )
+INTERRUPTED = {  # whether there is a profile: the sentence, after the signals' names
+    False: "nothing was recorded: the program was ended before its processes wrote what they knew",
+    True: "the profile has what the program's processes wrote until they ended",
+}
 
 
 @app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -80,16 +85,20 @@ def recorded(
     settings = {"RECORD": str(output), "RECORD_SYNC": "1" if sync else ""}
     if trace is not None:
         settings["RECORD_TRACE"] = str(otf2_writing.prepared(trace))
-    code, _ = preload.run(program, settings, (preload.RECORDER,))
+    code, _, signals = preload.run(program, settings, (preload.RECORDER,))
     told = {"exit_code": code, "command": shlex.join(program)}
     with afterwards("the profile"):
-        if reading.gather(output):
+        gathered = reading.gather(output)
+        for line in interrupted(signals, INTERRUPTED[gathered]):
+            tell(line)
+        if gathered:
             lines, as_object, text = summed(output, told, with_mpip=mpip is not None)
             for line in lines:
                 tell(line)
             tell(f"the profile is {output}")
         else:
-            tell(NOTHING)
+            if not signals:
+                tell(NOTHING)
             as_object, text = told, ""
         with afterwards("what was recorded"):
             written({json_file: as_object, mpip: text})

@@ -8,7 +8,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from kumihimo.cli.output import afterwards, tell, writable, write_json
+from kumihimo.cli.output import afterwards, interrupted, tell, writable, write_json
 from kumihimo.errors import BadInput, NotApplicable
 from kumihimo.sizes import text_of
 from kumihimo.tune import reading
@@ -24,9 +24,14 @@ PROMISES = {  # of what was not said to be otherwise
     "other float reductions kept an order",
 }
 NO_SUMMARY = (
-    "the program wrote no summary: its rank 0 made no call of MPI that is caught, was killed or is on another node, or "
-    "the object was lost on the way to it (a wrapper that clears LD_PRELOAD)"
+    "the program wrote no summary: its rank 0 made no call of MPI that is caught, was ended before it could write (by "
+    "MPI_Abort of any rank, _exit or a signal), or is on another node, or the object was lost on the way to it (a "
+    "wrapper that clears LD_PRELOAD)"
 )
+INTERRUPTED = {  # whether there is a summary: the sentence, after the signals' names
+    False: "the program was ended before its rank 0 wrote what ran, so nothing is told of its calls",
+    True: "the program wrote what ran until it ended",
+}
 LOST = (
     "the object was lost on the way to a process of the program (a wrapper that clears LD_PRELOAD): all calls are the "
     "library's, and counted are those of rank 0 alone"
@@ -89,9 +94,12 @@ def command(
         tell(obstacles.sentence(found))
         code, summary = preload.run_as_it_is(program), None
     else:
-        code, summary = preload.run(program, settings)
+        code, summary, signals = preload.run(program, settings)
         with afterwards("what ran"):
-            for line in [NO_SUMMARY] if summary is None else lines(summary, named=wisdom is not None):
+            told = interrupted(signals, INTERRUPTED[summary is not None])
+            if summary is not None:
+                told += lines(summary, named=wisdom is not None)
+            for line in told or [NO_SUMMARY]:
                 tell(line)
     if json_file is not None:
         with afterwards("what ran"):

@@ -137,7 +137,7 @@ def launched(line: list[str], folder: Path, settings: dict) -> dict:
     output, profile = folder / "log.liquid", folder / "profile"
     output.unlink(missing_ok=True)
     objects = (preload.RECORDER, preload.INTERPOSER) if settings else (preload.RECORDER,)
-    code, told = preload.run(line, {"RECORD": str(profile), **settings}, objects, folder=folder)
+    code, told, _ = preload.run(line, {"RECORD": str(profile), **settings}, objects, folder=folder)
     if code != 0 or not profile.is_file() or not output.is_file():
         raise Failed(f"{PROGRAM} on {RANKS} processes to end well", f"exit code {code}")
     sums = summary.as_object(totals.of(profile))

@@ -211,13 +211,14 @@ class TestWithoutMPI:
         assert word in ran.stderr and len(ran.stderr.splitlines()) <= 2
 
     @pytest.mark.skipif(shutil.which("cc") is None, reason="no compiler")
-    def test_a_static_program_runs_as_it_is(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("starter", [[], ["env"]])
+    def test_a_static_program_runs_as_it_is(self, tmp_path: Path, starter: list[str]) -> None:
         source, static = tmp_path / "source.c", tmp_path / "static"
         source.write_text('#include <stdlib.h>\nint main(void) { return getenv("LD_PRELOAD") ? 1 : 3; }\n')
         if subprocess.run(["cc", "-static", "-o", static, source], check=False).returncode != 0:
             pytest.skip("no static C library")
         (tmp_path / "kumihimo-profile.jsonl").write_text("of an earlier run", encoding="utf-8")
-        ran = record(tmp_path, "--json", "sums", "--", "env", str(static))
+        ran = record(tmp_path, "--json", "sums", "--", *starter, str(static))
         assert ran.returncode == 3
         assert len(ran.stderr.splitlines()) == 1 and f"{static} is linked statically" in ran.stderr
         assert json.loads((tmp_path / "sums").read_text(encoding="utf-8"))["exit_code"] == 3
@@ -244,10 +245,10 @@ class TestWithoutMPI:
         def fails(*_: object, **__: object) -> None:
             raise RuntimeError("no\nsense")
 
-        def ran(*_: object) -> tuple[int, None]:
+        def ran(*_: object) -> preload.Ran:
             lines = "".join(json.dumps(line) + "\n" for line in (HEADER, RANK))
             (tmp_path / "profile").write_text(lines, encoding="utf-8")
-            return 7, None
+            return preload.Ran(7, None)
 
         monkeypatch.setattr(preload, "run", ran)
         if step == "trace":
