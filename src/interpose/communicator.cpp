@@ -50,15 +50,11 @@ Communicator::Communicator(const mpi::Library& library, mpi::Handle handle, cons
   if (!agrees_) return;
   const plan::RankCounts on = recognise(agreed);
   reproducible_ = agreed.reproducible;
-  for (const CollectiveKind kind : taken_over) {
-    choices_[index_of(kind)] = agreed.wisdom.choices(kind, on);
-    own_choices_[index_of(kind)] = plan::choice_for_own_counts(choices_[index_of(kind)]);
-    const bool fixed = reproducible_ != Reproducible::off && meaning_of(kind).reduces;
-    if (fixed) fixed_choices_[index_of(kind)] = fixed_choices(agreed.wisdom, kind, ranks);
-    has_choices_[index_of(kind)] = fixed || !choices_[index_of(kind)].empty();
-    if (is_of_neighbours(kind) && own_choices_[index_of(kind)] && !neighbours_)
-      neighbours_ = neighbours_of(library, handle);
-  }
+  choices_ = choices_on(on, agreed.wisdom, agreed.hash, reproducible_);
+  const bool asks_neighbours = std::any_of(taken_over.begin(), taken_over.end(), [this](CollectiveKind kind) {
+    return is_of_neighbours(kind) && (*choices_)[kind].for_own_counts;
+  });
+  if (asks_neighbours) neighbours_ = neighbours_of(library, handle);
 }
 
 Communicator::~Communicator() {
@@ -121,7 +117,8 @@ plan::RankCounts Communicator::recognise(const Agreed& agreed) {
 
 const Choice* Communicator::choice(const Collective& question) const {
   const bool fixed = is_fixed(reproducible_, question);
-  return plan::choice_for((fixed ? fixed_choices_ : choices_)[index_of(question.kind)], question, fixed);
+  const Choices::Of& chosen = (*choices_)[question.kind];
+  return plan::choice_for(fixed ? chosen.fixed : chosen.any, question, fixed);
 }
 
 Communicator::Answer Communicator::plan(const Collective& question) {
@@ -225,16 +222,6 @@ void Communicator::bury() {
   refused_.clear();
 }
 
-// All ranks have agreed on the choices.
-bool Communicator::wishes_single_copies() const {
-  const auto any_in = [](const auto& by_kind) {
-    return std::any_of(by_kind.begin(), by_kind.end(), [](const std::vector<Choice>& choices) {
-      return std::any_of(choices.begin(), choices.end(), [](const Choice& c) { return c.parameters.single_copy; });
-    });
-  };
-  return any_in(choices_) || any_in(fixed_choices_);
-}
-
 bool Communicator::open_transport() {
   const auto room = Room::of_process().take(node_ranks_, reproducible_ != Reproducible::off);
   crowded_out_ = !all(room.has_value()); // the ranks' may differ, of other communicators
@@ -244,7 +231,7 @@ bool Communicator::open_transport() {
   }
   mpi::TransportOptions options;
   options.timeout_seconds = timeout_seconds_;
-  options.single_copies = wishes_single_copies();
+  options.single_copies = choices_->wish_single_copies;                // on which all ranks have agreed
   options.shared_memory_limit_bytes = room->shared_memory_limit_bytes; // the smallest of the ranks' holds for all
   Result<std::unique_ptr<mpi::MpiTransport>> made = mpi::MpiTransport::create(library_, handle_, options);
   if (made && note_.empty()) note_ = (*made)->note();

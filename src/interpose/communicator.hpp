@@ -8,6 +8,7 @@
 #pragma once
 
 #include "execute/mpi/mpi_transport.hpp"
+#include "interpose/choices.hpp"
 #include "interpose/meaning.hpp"
 #include "interpose/nonblocking.hpp"
 #include "interpose/reproducible.hpp"
@@ -66,7 +67,8 @@ class Communicator {
   std::optional<Reason> declines(CollectiveKind kind, bool own_counts = false) const {
     if (!agrees_) return why_not();
     if (crowded_out_) return Reason::crowded_out;
-    if (own_counts ? !own_choices_[index_of(kind)] : !has_choices_[index_of(kind)]) return Reason::not_chosen;
+    const Choices::Of& chosen = (*choices_)[kind];
+    if (own_counts ? !chosen.for_own_counts : chosen.none()) return Reason::not_chosen;
     if (is_of_neighbours(kind) && !neighbours_) return Reason::no_plan;
     return std::nullopt;
   }
@@ -135,7 +137,6 @@ class Communicator {
   bool all(bool mine) const;
   bool agree(const Agreed& agreed);
   plan::RankCounts recognise(const Agreed& agreed);
-  bool wishes_single_copies() const;
   bool open_transport();
 
   const mpi::Library& library_;
@@ -148,9 +149,7 @@ class Communicator {
   Queue queue_;
   std::string note_;
   Reproducible reproducible_ = Reproducible::off;
-  std::array<std::vector<Choice>, taken_over.size()> choices_, fixed_choices_; // these for what must keep its order
-  std::array<bool, taken_over.size()> has_choices_{};
-  std::array<const Choice*, taken_over.size()> own_choices_{}; // of choices_, for calls of own counts
+  std::shared_ptr<const Choices> choices_; // where the ranks agree
   double timeout_seconds_ = 0;
   std::int32_t node_ranks_ = 1; // of a node, at most
   Room::Part room_;             // of the transport

@@ -27,7 +27,7 @@ std::shared_ptr<plan::Plan> idle_of(std::vector<std::shared_ptr<plan::Plan>>& pl
 
 std::variant<Communicator::Loan, Reason, Error> Communicator::lend(const Collective& question, Form form) {
   if (!agrees_) return why_not();
-  const Choice* const chosen = own_choices_[index_of(question.kind)];
+  const Choice* const chosen = (*choices_)[question.kind].for_own_counts;
   if (!chosen) return Reason::not_chosen;
   if (form == Form::nonblocking) {
     if (!completion_is_caught_) return Reason::unseen;
@@ -56,7 +56,7 @@ std::variant<Communicator::Lent*, Reason, Error> Communicator::lent_for(const Co
     if (const auto reason = obstacle(key)) return *reason;
   if (!transport_ && !waits) return Reason::not_connected;
   if (!transport_ && !open_transport()) return crowded_out_ ? Reason::crowded_out : Reason::no_plan;
-  const Choice& chosen = *own_choices_[index_of(question.kind)];
+  const Choice& chosen = *(*choices_)[question.kind].for_own_counts;
   if (!fits(question, chosen)) { // on all ranks alike: it is asked of the question
     refused_.insert(key);
     return Reason::no_plan;

@@ -300,7 +300,7 @@ void Nonblocking::finish(std::span<const mpi::Handle> requests) {
 void Nonblocking::poke() {
   {
     const Lock lock(mutex_);
-    drive();
+    if (!drive() && !under_way_.empty()) under_way_.front()->work.transport->look_at_clock();
   }
   complete();
 }

@@ -26,6 +26,7 @@ enum class Determinism : std::uint8_t {
 struct RankCounts {
   std::int32_t ranks = 0, nodes = 0,
                ranks_per_node = 0; // 0: any in a choice; nodes unlike each other in a communicator
+  bool operator==(const RankCounts&) const = default;
 };
 
 // Those of a communicator, from what names the node of each of its ranks.

@@ -313,10 +313,11 @@ void MpiTransport::idle() {
 
 void MpiTransport::tend() {
   point_to_point_->drive_library();
-  if (options_.timeout_seconds > 0) check_time();
+  look_at_clock();
 }
 
-void MpiTransport::check_time() {
+void MpiTransport::look_at_clock() {
+  if (options_.timeout_seconds <= 0) return;
   const auto now = std::chrono::steady_clock::now();
   if (std::exchange(has_moved_, false)) moved_at_ = now;
   const double seconds = std::chrono::duration<double>(now - moved_at_).count();

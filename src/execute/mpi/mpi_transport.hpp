@@ -58,7 +58,8 @@ class MpiTransport final : public execute::Transport {
   void receive(execute::Receiving& message) override;
   Progress progress() override;
   void idle() override;
-  void tend(); // what idle() does beside waiting, for who waits without it
+  void tend();          // what idle() does beside waiting, for who waits without it
+  void look_at_clock(); // the time limit's part of it
   // Once, for what others may have sent this process beside the collective.
   void drive_library() { point_to_point_->drive_library(); }
   Error error() const override;
@@ -96,7 +97,6 @@ class MpiTransport final : public execute::Transport {
   Result<std::int64_t> tag_upper_bound() const;
   void open_channels(const std::vector<std::int32_t>& members, std::int32_t node_rank);
   void activate(Rank peer);
-  void check_time();
   std::string awaited() const;
   Progress fail(Error reason);
 

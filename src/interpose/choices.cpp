@@ -1,0 +1,48 @@
+#include "interpose/choices.hpp"
+
+#include "interpose/meaning.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+namespace kumihimo::interpose {
+namespace {
+
+std::shared_ptr<const Choices> made_for(const plan::RankCounts& on, const plan::Wisdom& wisdom,
+                                        Reproducible reproducible) {
+  auto choices = std::make_shared<Choices>();
+  const auto wishes = [](const plan::Choice& choice) { return choice.parameters.single_copy; };
+  for (const CollectiveKind kind : taken_over) {
+    Choices::Of& of = choices->of[index_of(kind)];
+    of.any = wisdom.choices(kind, on);
+    of.for_own_counts = plan::choice_for_own_counts(of.any);
+    if (reproducible != Reproducible::off && meaning_of(kind).reduces) of.fixed = fixed_choices(wisdom, kind, on.ranks);
+    choices->wish_single_copies |=
+        std::any_of(of.any.begin(), of.any.end(), wishes) || std::any_of(of.fixed.begin(), of.fixed.end(), wishes);
+  }
+  return choices;
+}
+
+} // namespace
+
+std::shared_ptr<const Choices> choices_on(const plan::RankCounts& on, const plan::Wisdom& wisdom, std::uint64_t hash,
+                                          Reproducible reproducible) {
+  struct Known {
+    plan::RankCounts on;
+    std::uint64_t hash;
+    Reproducible reproducible;
+    std::weak_ptr<const Choices> choices;
+  };
+  static std::mutex mutex;
+  static std::vector<Known> all;
+  const std::lock_guard lock(mutex);
+  std::erase_if(all, [](const Known& known) { return known.choices.expired(); });
+  for (const Known& known : all)
+    if (known.on == on && known.hash == hash && known.reproducible == reproducible)
+      if (auto choices = known.choices.lock()) return choices;
+  std::shared_ptr<const Choices> made = made_for(on, wisdom, reproducible);
+  all.push_back({on, hash, reproducible, made});
+  return made;
+}
+
+} // namespace kumihimo::interpose
