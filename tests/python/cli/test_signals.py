@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import pty
+import select
 import signal
 import subprocess
 import sys
@@ -117,6 +119,29 @@ def test_a_launcher_in_a_group_of_its_own_gets_what_is_sent_to_ours(tmp_path: Pa
         os.killpg(process.pid, signal.SIGTERM)
         process.communicate(timeout=60)
     assert noted.read_text(encoding="utf-8").split()[:1] == ["SIGTERM"]
+
+
+def test_a_terminals_ctrl_c_comes_once_and_its_lines_are_the_programs(tmp_path: Path) -> None:
+    words, noted = counting(tmp_path)
+    text = COUNTING.replace("noted.touch()", "line = sys.stdin.readline()\nnoted.touch()")
+    Path(words[1]).write_text(text.replace("sys.exit(7)", "sys.exit(int(line))"), encoding="utf-8")
+    process, terminal = pty.fork()
+    if process == 0:
+        os.execv(COMMAND, [str(COMMAND), "run", "--", *words])
+    try:
+        os.write(terminal, b"5\n")
+        until(noted.exists, "the program runs, and has read its line")
+        os.write(terminal, b"\x03")
+        seen = b""
+        with contextlib.suppress(OSError):  # the other side is closed
+            while select.select([terminal], [], [], 60)[0]:
+                seen += os.read(terminal, 4096)
+        ended, status = os.waitpid(process, 0 if b"interrupted" in seen else os.WNOHANG)
+        assert (ended, os.waitstatus_to_exitcode(status)) == (process, 5)
+    finally:
+        os.close(terminal)
+    assert noted.read_text(encoding="utf-8").split() == ["SIGINT"]
+    assert b"kumihimo: interrupted (SIGINT); " in seen
 
 
 def test_what_is_ignored_stays_so(tmp_path: Path) -> None:
