@@ -14,8 +14,6 @@
 namespace kumihimo {
 namespace {
 
-constexpr std::int64_t most_gap = std::int64_t{1} << 20; // lengths of a message
-
 // One rank alone: its input is its output, but where there is none.
 Schedule local_copy(const Collective& collective) {
   const bool vector = is_vector_kind(collective.kind);
@@ -55,19 +53,17 @@ Status check_question(const Collective& c, const RankSpace& space, const Paramet
                      fmt::format("{} elements of {} bytes on {} ranks", c.counts.each, c.type_bytes, c.ranks));
   if (c.reduces() && !is_applicable(c.type, c.operation))
     return bad_input(fmt::format("an operation that {} has", name_of(c.type)), std::string(name_of(c.operation)));
-  if (p.gap && (*p.gap < 0 || *p.gap > most_gap))
-    return bad_input(fmt::format("a gap is from 0 to {}", most_gap), fmt::format("{}", *p.gap),
-                     "leave gap out for the default");
-  for (const NumberParameter& q : number_parameters)
-    if (const auto& given = p.*q.value; given && *given < q.least)
-      return bad_input(fmt::format("{} must be at least {}", q.name, q.least), fmt::format("{}", *given),
-                       fmt::format("leave {} out for the default", q.name));
   if (p.segment_bytes && *p.segment_bytes < c.type_bytes)
     return bad_input(fmt::format("a segment holds at least one element, {} bytes", c.type_bytes),
                      fmt::format("{}", *p.segment_bytes), "leave segment_bytes out for the default");
-  if (p.segments && p.segment_bytes)
-    return bad_input("either the number of segments or their size", "both", "leave one of them out");
   return Nothing{};
+}
+
+Status check_number(const NumberParameter& q, std::int64_t given) {
+  if (given >= q.least && given <= q.most) return Nothing{};
+  const bool less = given < q.least;
+  return bad_input(fmt::format("{} must be at {} {}", q.name, less ? "least" : "most", less ? q.least : q.most),
+                   fmt::format("{}", given), fmt::format("leave {} out for the default", q.name));
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -85,8 +81,12 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 } // namespace
 
-Result<Schedule> Variant::build(const Collective& collective, const RankSpace& space, const Parameters& p) const {
-  if (Status s = check_question(collective, space, p); !s) return s.error();
+Status Variant::check(const Parameters& p) const {
+  for (const NumberParameter& q : number_parameters)
+    if (const auto& given = p.*q.value; given)
+      if (Status s = check_number(q, *given); !s) return s;
+  if (p.segments && p.segment_bytes)
+    return bad_input("either the number of segments or their size", "both", "leave one of them out");
   const auto takes = [&](std::string_view parameter) {
     return std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& q) { return q.name == parameter; });
   };
@@ -98,6 +98,16 @@ Result<Schedule> Variant::build(const Collective& collective, const RankSpace& s
   for (const auto& [given, parameter] :
        {std::pair{p.overlap.has_value(), "overlap"}, {p.inner.has_value(), "inner"}, {p.outer.has_value(), "outer"}})
     if (given && !takes(parameter)) return refused(parameter);
+  for (const auto& [part, kinds] : {std::pair{&p.inner, &inner_parts}, {&p.outer, &outer_parts}})
+    for (const CollectiveKind each : *kinds)
+      if (*part)
+        if (const auto found = Registry::standard().find(each, **part); !found) return found.error();
+  return Nothing{};
+}
+
+Result<Schedule> Variant::build(const Collective& collective, const RankSpace& space, const Parameters& p) const {
+  if (Status s = check_question(collective, space, p); !s) return s.error();
+  if (Status s = check(p); !s) return s.error();
 
   if (collective.neighbours && collective.in_place)
     return not_applicable("no collective of neighbours has a form in place");

@@ -7,6 +7,7 @@
 #include "topology/rank_space.hpp"
 
 #include <functional>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,17 +35,21 @@ struct Parameters {
   std::int64_t default_segment_bytes = std::int64_t{1} << 20;
 };
 
-// Those that are whole numbers, by the names that they go by everywhere.
+// Those that are whole numbers, by the names that they go by everywhere. The ranges are those that no question is
+// outside of; what a question of so many ranks or elements takes may be less.
 struct NumberParameter {
   std::string_view name;
   std::optional<std::int64_t> Parameters::*value;
   std::int64_t least = 1;
+  std::int64_t most = std::numeric_limits<std::int64_t>::max();
 };
+inline constexpr std::int64_t most_trees = 60; // two a dimension: 2^31 ranks have 30 that are longer than 1, at most
+inline constexpr std::int64_t most_gap = std::int64_t{1} << 20; // lengths of a message
 inline constexpr NumberParameter number_parameters[] = {
-    {"trees", &Parameters::trees},       {"segment_bytes", &Parameters::segment_bytes},
-    {"segments", &Parameters::segments}, {"window", &Parameters::window},
-    {"throttle", &Parameters::throttle}, {"radix", &Parameters::radix},
-    {"gap", &Parameters::gap, 0},        {"group", &Parameters::group}};
+    {"trees", &Parameters::trees, 1, most_trees}, {"segment_bytes", &Parameters::segment_bytes},
+    {"segments", &Parameters::segments},          {"window", &Parameters::window},
+    {"throttle", &Parameters::throttle},          {"radix", &Parameters::radix},
+    {"gap", &Parameters::gap, 0, most_gap},       {"group", &Parameters::group}};
 
 // What a result's bits are promised to be, where an operation rounds, so that another order gives other bits. `verify`
 // tests the first for each schedule; the second is its dataflow: one order for every interleaving; the third is tested
@@ -67,6 +72,7 @@ struct Variant {
   std::string cost;      // in alpha, beta, gamma for P ranks and n bytes
   std::string reference; // paper, section
   std::vector<Parameter> parameters;
+  std::vector<CollectiveKind> inner_parts, outer_parts; // what the algorithms that these parameters name must do
   std::string equal_counts; // why blocks whose lengths not every rank knows do not fit, if they do not
   std::string all_counts;   // why each rank must know the lengths of all blocks, where a rank of MPI's need not, if so
   bool offloads = false;    // needs a network's own engine, which some machines have and no MPI library gives
@@ -75,6 +81,10 @@ struct Variant {
 
   // The schedule, or why there is none: `not_applicable` with the reason, or bad input.
   std::function<Result<Schedule>(const Collective&, const RankSpace&, const Parameters&)> recipe;
+
+  // What is wrong with parameters whatever the question, in one sentence: one that this algorithm does not take
+  // (`not_applicable`), a number out of range, a part by an algorithm that is none (bad input).
+  Status check(const Parameters& parameters) const;
 
   // recipe(), after the checks that every algorithm needs: ranks agree, root in range, parameters known and positive,
   // bytes that fit, operations applicable to the type, rank order where the operation does not commute. One rank alone

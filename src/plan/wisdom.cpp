@@ -87,6 +87,18 @@ Result<RankCounts> ranks_of(const Json& entry, const std::string& where) {
   return on;
 }
 
+// What no call can be run with is said at once, rather than every call handed on.
+Status check_choice(const Choice& choice, const std::string& where) {
+  if (!choice.variant) return Nothing{};
+  const Status s = choice.variant->check(choice.parameters);
+  if (s) return s;
+  Error wrong = s.error();
+  if (wrong.kind == Error::Kind::not_applicable)
+    return bad_input("parameters that the algorithm takes in " + where, "that " + wrong.expected);
+  wrong.expected += " in " + where;
+  return wrong;
+}
+
 Result<Choice> choice_of(const Json& entry, const Registry& registry, const std::string& where) {
   if (!entry.is_object()) return bad_input("an object as " + where, entry.dump());
   const Result<std::string> collective = word(entry, "collective", where), algorithm = word(entry, "algorithm", where);
@@ -104,10 +116,12 @@ Result<Choice> choice_of(const Json& entry, const Registry& registry, const std:
   Result<Parameters> parameters = parameters_of(entry, where);
   if (!parameters) return parameters.error();
   choice.parameters = *parameters;
+  if (const Status s = check_choice(choice, where); !s) return s.error();
   const Result<std::int64_t> from = number(entry, "from_bytes", 0, where),
                              to = number(entry, "to_bytes", std::numeric_limits<std::int64_t>::max(), where);
   for (const Result<std::int64_t>* each : {&from, &to})
     if (!*each) return each->error();
+  if (*from > *to) return bad_input("from_bytes of at most to_bytes in " + where, fmt::format("{} and {}", *from, *to));
   choice.from_bytes = *from, choice.to_bytes = *to;
   const Result<RankCounts> on = ranks_of(entry, where);
   if (!on) return on.error();

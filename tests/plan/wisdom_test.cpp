@@ -218,6 +218,7 @@ TEST(Wisdom, EveryTruncatedFileIsRefused) {
 }
 
 TEST(Wisdom, AWrongEntryIsNamed) {
+  const json trinaryx3 = with(ring, "algorithm", "trinaryx3");
   const std::vector<std::pair<json, std::string>> wrong = {
       {with(ring, "algorithm", "rign"), "ring"},
       {with(ring, "algorithm", 3), "algorithm as a word in choice 2"},
@@ -230,9 +231,39 @@ TEST(Wisdom, AWrongEntryIsNamed) {
       {with(ring, "to_bytes", std::uint64_t{1} << 63), "to_bytes"},
       {with(ring, "ranks", std::int64_t{1} << 32), "ranks"},
       {with(ring, "determinism", "exact"), "determinism of any or fixed_order in choice 2"},
+      {with(with(ring, "from_bytes", 100), "to_bytes", 5),
+       "from_bytes of at most to_bytes in choice 2, found 100 and 5"},
+      {with(ring, "parameters", {{"trees", 3}}), "takes in choice 2, found that ring has no parameter trees"},
+      {with(ring, "parameters", {{"segments", 3}, {"segment_bytes", 64}}),
+       "number of segments or their size in choice 2"},
+      {with(trinaryx3, "parameters", {{"trees", 9999}}), "trees must be at most 60 in choice 2, found 9999"},
       {"ring", "an object as choice 2"}};
   for (const auto& [entry, said] : wrong)
     EXPECT_NE(complaint(file_of({ring, entry})).find(said), std::string::npos) << complaint(file_of({ring, entry}));
+}
+
+// A part of levels is an algorithm like any other: of an allreduce, within the nodes a reduce and a bcast.
+TEST(Wisdom, AnUnknownPartIsAnUnknownAlgorithm) {
+  const auto said = [](const char* collective, json parameters) {
+    const json levels = {
+        {"collective", collective}, {"algorithm", "hierarchical"}, {"parameters", std::move(parameters)}};
+    return complaint(file_of({ring, levels}));
+  };
+  EXPECT_EQ(said("allreduce", json::object()), "none") << "it has defaults";
+  EXPECT_EQ(said("allreduce", {{"inner", "binomial"}, {"outer", "ring"}}), "none");
+  EXPECT_NE(said("allreduce", {{"inner", "nope"}, {"outer", "ring"}}).find("an algorithm for reduce is one of"),
+            std::string::npos);
+  EXPECT_NE(said("allreduce", {{"inner", "nope"}}).find("in choice 2, found 'nope'"), std::string::npos);
+  EXPECT_NE(said("allreduce", {{"outer", "rign"}}).find("found 'rign'; did you mean ring?"), std::string::npos);
+  EXPECT_NE(said("allreduce", {{"inner", "rabenseifner"}, {"outer", "bruck"}}).find("found"), std::string::npos)
+      << "an algorithm, but of other collectives";
+  for (const Variant& v : registry.variants()) {
+    if (v.name != "hierarchical") continue;
+    for (const Variant::Parameter& q : v.parameters) {
+      if (q.name != "inner" && q.name != "outer") continue;
+      EXPECT_EQ(said(std::string(name_of(v.kind)).c_str(), {{q.name, q.initial}}), "none") << name_of(v.kind);
+    }
+  }
 }
 
 TEST(Wisdom, OtherThingsThanFilesOfWisdomAreRefused) {

@@ -309,6 +309,8 @@ Rows hierarchical_rows() {
     v.kind = kind;
     const bool relays = kind == alltoall || kind == gather || kind == scatter;
     v.all_counts = relays ? "leaders relay blocks of their groups' ranks, whose lengths each rank must know" : "";
+    v.inner_parts.clear(), v.outer_parts.clear();
+    for (const StageRow& row : stages_of(kind)) (row.between ? v.outer_parts : v.inner_parts).push_back(row.kind);
     v.parameters = {{"inner", usual_inner(kind), "the algorithm within nodes"},
                     {"outer", usual_outer(kind), "the algorithm between their leaders"},
                     {"group", "a node's ranks", "ranks that share a leader, at most a node's"}};
