@@ -21,7 +21,7 @@ from kumihimo.errors import BadInput, Failed, KumihimoError, NotApplicable
 from kumihimo.library.algorithms import COLLECTIVES as EXPORTED
 from kumihimo.questions import Ranks
 from kumihimo.sizes import parse_sizes
-from kumihimo.tune import first_page, reading, rehearsal, targets, tuner, wisdom
+from kumihimo.tune import first_page, parts, reading, rehearsal, targets, tuner, wisdom
 from kumihimo.tune.journal import Journal
 from kumihimo.tune.launches import Clock, Launches, on_this_machine
 from kumihimo.tune.other_questions import USUAL
@@ -93,7 +93,9 @@ def command(
     if found["interrupted"]:
         so_far = f"what was found is in {found['wisdom']}" if found["results"] else "nothing was found yet"
         tell(f"interrupted; {so_far}, and the same command goes on from there")
-    return 1 if found["interrupted"] or found["wrong"] or found["disobeyed"] else 0
+    for line in found["not_exported"]:
+        tell(line)
+    return 1 if any(found[trouble] for trouble in ("interrupted", "wrong", "disobeyed", "not_exported")) else 0
 
 
 @dataclass
@@ -104,7 +106,15 @@ class Asked:
     sizes: list[int]
     clock: Clock
     fresh: bool = False
-    outcomes: list = field(default_factory=list)
+    outcomes: list[tuner.Outcome] = field(default_factory=list)
+
+    def take(self, outcome: tuner.Outcome) -> None:
+        """In place of an earlier one of the same target, unless that has more."""
+        place = next((i for i, earlier in enumerate(self.outcomes) if earlier.target == outcome.target), None)
+        if place is None:
+            self.outcomes.append(outcome)
+        elif len(outcome.left) <= len(self.outcomes[place].left):
+            self.outcomes[place] = outcome
 
 
 # --- the command line
@@ -220,11 +230,13 @@ def measure(
     page = first_page.FirstPage()
     try:
         with waiting.progress("tuning", tuner.steps(wanted)) as advance:
-            look = first_page.Look(installation, asked.sizes, asked.clock, journal, advance)
-            page = look.first_page(list(dict.fromkeys(target.ranks for target in wanted)), export)
+            exported = [name for name in asked.collectives if name in EXPORTED]
+            look = first_page.Look(
+                installation, asked.sizes, asked.clock, journal, advance, exported, lambda: launches.overhead
+            )
             work = tuner.Tuner(launches, tuner.by_golden_copy(installation), journal, advance, stage)
-            for outcome in work.tune(wanted, asked.sizes):
-                asked.outcomes.append(outcome)
+            for outcome in parts.outcomes(work, look, wanted, export, page):
+                asked.take(outcome)
                 save()
     except KeyboardInterrupt:
         interrupted = True
@@ -245,6 +257,7 @@ def measure(
         "guidelines": page.violations,
         "exports": page.exports,
         "disobeyed": page.disobeyed,
+        "not_exported": page.undelivered,
         "notes": [
             *notes_of(journal),
             *unrehearsed,
@@ -311,6 +324,7 @@ def simulate(asked: Asked, name: str, ranks: Ranks, out: Path | None) -> dict:
         "guidelines": [],
         "exports": [],
         "disobeyed": [],
+        "not_exported": [],
         "notes": ["the figures are the simulator's", *notes_of(journal)],
         "interrupted": interrupted,
     }

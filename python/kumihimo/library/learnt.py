@@ -13,7 +13,7 @@ from kumihimo.library.algorithms import Catalogue, catalogue
 from kumihimo.library.exports import fujitsu, mpich_json, openmpi_json, openmpi_rules, ucc
 from kumihimo.library.exports.rules import Export, Rules, rules_of
 from kumihimo.library.guidelines import Violation, violations
-from kumihimo.library.measure import Effort, Table, best, measure
+from kumihimo.library.measure import Effort, Table, affordable, best, least_seconds, measure
 from kumihimo.library.obeyed import Check, Learning, Verdict, check
 from kumihimo.library.tell import Asking, Reference, references
 
@@ -54,13 +54,28 @@ class Written:
         return [proof, *(f"  {line}" for line in self.export.usage(str(self.path)))]
 
 
+class NoTime(OutOfTime):
+    """There was none for the shortest measurement from which a file can be made: that takes about `needed` seconds."""
+
+    def __init__(self, needed: float) -> None:
+        super().__init__(f"about {needed:.0f} s for the library's own algorithms", "less")
+        self.needed = needed
+
+
 def learn(asking: Asking, effort: Effort | None = None) -> Learnt:
-    """Fingerprints, measurements, the best, the guidelines."""
+    """Fingerprints, measurements, the best, the guidelines. Of fewer sizes than were asked for where the time is short;
+    raises NoTime where it is too short for one."""
     effort, began = effort or Effort(), time.monotonic()
     known = catalogue(asking.installation)
-    reference = references(asking, known)
-    left = effort.seconds - (time.monotonic() - began)
-    table = measure(asking, known, reference, replace(effort, seconds=left))
+    known = replace(known, candidates={c: found for c, found in known.candidates.items() if c in asking.collectives})
+    asking = replace(asking, sizes=affordable(asking, known, effort.seconds))
+    try:
+        reference = references(asking, known)
+        left = effort.seconds - (time.monotonic() - began)
+        table = measure(asking, known, reference, replace(effort, seconds=left))
+    except OutOfTime:
+        raise NoTime(least_seconds(asking, known)) from None
+    asking = replace(asking, sizes=tuple(table.sizes))
     return Learnt(asking, known, reference, table, best(table, known.family), violations(table))
 
 
@@ -135,4 +150,4 @@ def table_lines(learnt: Learnt) -> Sequence[str]:
     return lines
 
 
-__all__ = ["Learnt", "Written", "export", "exports", "learn", "nothing_better", "table_lines"]
+__all__ = ["Learnt", "NoTime", "Written", "export", "exports", "learn", "nothing_better", "table_lines"]

@@ -4,20 +4,26 @@ Every algorithm is forced in launches of its own, several times, in an order tha
 default among them. Launches are the independent samples: a time is the median of the launches' medians, its interval
 that of this median (the 2nd to the 8th of 9). From fewer than 6 launches nothing is chosen: no interval of theirs
 covers 95 %, and the best of many algorithms would be one that had luck.
+
+Where the time is short there are 6 rounds, whose interval is from the least to the most. So an algorithm of which one
+launch took no less than one of the default's, at every size, can win no more, and is launched no more: nothing is lost
+by that. Where that is not enough, sizes are given up.
 """
 
 from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 from kumihimo import _measure
 from kumihimo.library.algorithms import AUTO, BLOCK_CALLS, COLLECTIVES, DEFAULT, Catalogue
 from kumihimo.library.tell import Asking, Reference, launch_library, rounds, settings_of
 
 LAUNCHES, LEAST_LAUNCHES = 7, 6
+SIZE_SECONDS = 0.1  # of a launch, about, for each of its sizes
+SIZES_FROM = 2  # rounds, after which most of what cannot win is out: sizes are given up then at the earliest
 HALVES = {f"2 {collective}": collective for collective in COLLECTIVES}
 # Of the default, side by side: what guidelines compare.
 CALLS = (*COLLECTIVES, "reduce+bcast", *HALVES, *BLOCK_CALLS)
@@ -83,37 +89,101 @@ class Effort:
     seed: int = 1  # of the order of the launches
 
 
+Samples = dict[tuple[str, str, int], list[float]]  # by call, algorithm, bytes: each launch's median
+
+
 def measure(asking: Asking, catalogue: Catalogue, reference: Reference, effort: Effort | None = None) -> Table:
     """Every algorithm at every size where it has a fingerprint, which is where the library does not refuse it; and of
-    the default what the guidelines need."""
+    the default what the guidelines need. Of fewer sizes than were asked for where the time is short."""
     effort = effort or Effort()
     shuffle = random.Random(effort.seed).shuffle
-    samples: dict[tuple[str, str, int], list[float]] = {}
+    samples: Samples = {}
     table = Table(asking.ranks)
     tried = rounds(catalogue)
-    began = time.monotonic()
+    began, last, short = time.monotonic(), 0.0, False
     for number in range(effort.launches):
-        if number >= LEAST_LAUNCHES and (time.monotonic() - began) * (number + 1) / number > effort.seconds:
+        left = effort.seconds - (time.monotonic() - began)
+        if number >= LEAST_LAUNCHES and (short or last > left):
             break
+        if 1 <= number < LEAST_LAUNCHES:
+            short = short or too_long(asking, tried, number, left)
+            if short:
+                tried = rounds(still_open(catalogue, samples, asking.sizes))
+            if short and number >= SIZES_FROM and too_long(asking, tried, number, left):
+                asking = replace(asking, sizes=fewer(asking, left / launches_to_come(tried, number)))
         order = list(range(len(tried)))
         shuffle(order)
+        last = time.monotonic()
         for done, place in enumerate(order):
-            asking.step(
-                f"the library's algorithms: launch {number * len(tried) + done + 1} of {effort.launches * len(tried)}"
-            )
+            asking.step(f"the library's algorithms: round {number + 1}, launch {done + 1} of {len(tried)}")
             forced = tried[place]
             calls = CALLS if place == 0 else tuple(forced)
             options = {"case_seconds": effort.case_seconds, "turns_at_least": 5}
             options["name"] = f"times {effort.seed}.{number}"
-            results, about = launch_library(asking, calls, settings_of(forced), **options)
+            results, about = launch_library(asking, calls, settings_of(forced), forced=forced, **options)
             table.about.update(about)
             for result in results:
                 algorithm = forced[result["call"]].name if result["call"] in forced else DEFAULT
                 if algorithm == DEFAULT or (result["call"], algorithm, result["bytes"]) in reference:
                     key = (result["call"], algorithm, result["bytes"])
                     samples.setdefault(key, []).append(result["seconds"])
-    table.rows = [Row(*key, tuple(seconds)) for key, seconds in samples.items()]
+        last = time.monotonic() - last
+    table.rows = [Row(*key, tuple(seconds)) for key, seconds in samples.items() if key[2] in asking.sizes]
     return table
+
+
+# --- where the time is short
+
+
+def least_seconds(asking: Asking, catalogue: Catalogue) -> float:
+    """For a file: fingerprints, six rounds, and a launch to see whether it is obeyed; fewer where some fall out."""
+    return (len(rounds(catalogue)) * (1 + LEAST_LAUNCHES) + 1) * asking.pace.seconds
+
+
+def affordable(asking: Asking, catalogue: Catalogue, seconds: float) -> tuple[int, ...]:
+    """The sizes to begin with in so many seconds, before anything is known of this library's launches."""
+    launches = len(rounds(catalogue)) * (1 + LEAST_LAUNCHES / 2)  # about half of them fall out on the way
+    number = int((seconds / launches - asking.launch_seconds) / SIZE_SECONDS)
+    return spread_over(sorted(asking.sizes), min(len(asking.sizes), max(1, number)))
+
+
+def launches_to_come(tried: Sequence[dict], number: int) -> int:
+    """From round `number` on, if none falls out any more."""
+    return len(tried) * (LEAST_LAUNCHES - number)
+
+
+def too_long(asking: Asking, tried: Sequence[dict], number: int, seconds: float) -> bool:
+    return launches_to_come(tried, number) * asking.pace.seconds > seconds
+
+
+def still_open(catalogue: Catalogue, samples: Samples, sizes: Sequence[int]) -> Catalogue:
+    """Without the algorithms that can win no more at any of these sizes; what they are compared with stays."""
+
+    def can_win(collective: str, name: str) -> bool:
+        mine = [(samples[collective, name, size], size) for size in sizes if (collective, name, size) in samples]
+        bases = (DEFAULT, AUTO)
+        return any(
+            max(times) < min(samples.get((collective, base, size), [0.0])) for times, size in mine for base in bases
+        )
+
+    kept = {
+        collective: tuple(a for a in found if a.name in (DEFAULT, AUTO) or can_win(collective, a.name))
+        for collective, found in catalogue.candidates.items()
+    }
+    return replace(catalogue, candidates=kept)
+
+
+def fewer(asking: Asking, launch_seconds: float) -> tuple[int, ...]:
+    """As many of the sizes as a launch of so many seconds has time for, from all over their range; one at least."""
+    sizes, empty = sorted(asking.sizes), asking.launch_seconds
+    each = max(0.0, asking.pace.seconds - empty) / len(sizes)
+    number = min(len(sizes), max(1, int((launch_seconds - empty) / each))) if each > 0 else len(sizes)
+    return spread_over(sizes, number)
+
+
+def spread_over(sizes: Sequence[int], number: int) -> tuple[int, ...]:
+    """So many of them, the last among them, equally far apart."""
+    return tuple(sizes[-1 - place * len(sizes) // number] for place in reversed(range(number)))
 
 
 # --- the best

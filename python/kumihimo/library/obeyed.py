@@ -96,7 +96,7 @@ def check(learning: Learning, rules: Rules, export: Export, path: Path) -> Check
     """Runs the library under the file at `path`, as the export's settings say, and compares."""
     settings = {name: value.replace(FILE, str(path)) for name, value in export.settings}
     try:
-        told = tell(learning.asking, settings)
+        told = tell(learning.asking, settings, tuple(learning.catalogue.candidates))
     except OutOfTime as error:
         return Check(export.form, unchecked=str(error))
     except Failed as error:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from typing import Protocol
@@ -21,6 +22,18 @@ Step = Callable[[str], None]
 Marks = dict[str, str]
 
 
+@dataclass
+class Pace:
+    """How long launches take: those that were made, and until then a guess."""
+
+    made: list[float] = field(default_factory=list)
+    guess: float = 0.5
+
+    @property
+    def seconds(self) -> float:
+        return sum(self.made) / len(self.made) if self.made else self.guess
+
+
 class Memory(Protocol):
     """What earlier launches showed (tune.journal)."""
 
@@ -31,17 +44,21 @@ class Memory(Protocol):
 
 @dataclass(frozen=True)
 class Asking:
-    """Which library is asked, on how many ranks, for which sizes in bytes. `left`: seconds that there are in all;
-    `memory`: launches that it knows are not made again."""
+    """Which library is asked, on how many ranks, for which sizes in bytes; `collectives`: whose algorithms. `left`:
+    seconds that there are in all; `memory`: launches that it knows are not made again; `launch_seconds`: of a launch
+    that measures nothing; `pace`: of those that were made."""
 
     installation: mpi.Installation
     ranks: int
     sizes: Sequence[int]
+    collectives: Sequence[str] = COLLECTIVES
     seconds: float = 300  # at most, for one launch
     delay_seconds: float = DELAY_SECONDS
     step: Step = field(default=lambda what: None)
     left: Callable[[], float] = field(default=lambda: inf)
     memory: Memory | None = None
+    launch_seconds: float = 0.3
+    pace: Pace = field(default_factory=Pace)
 
     def __post_init__(self) -> None:
         if self.ranks < 2:
@@ -61,30 +78,60 @@ class Told:
 
 
 def launch_library(
-    asking: Asking, calls: Sequence[str], settings: dict[str, str], name: str = "", **task
+    asking: Asking,
+    calls: Sequence[str],
+    settings: dict[str, str],
+    name: str = "",
+    forced: Mapping[str, Algorithm] | None = None,
+    **task,
 ) -> tuple[list[dict], dict]:
     """One launch of the worker's task of the library's own calls: its results and what it says of itself. By its name
-    it is told from others alike and remembered; without one it is made in any case."""
-    results: list[dict] = []
+    it is told from others alike and remembered, call by call and size by size, so that a launch of fewer of them finds
+    its own again; without one it is made in any case. `forced`: of which calls the settings are."""
+    found: list[dict] = []
     about: dict = {}
-    key = {"library": name, "ranks": asking.ranks, "bytes": list(asking.sizes), "calls": list(calls)}
-    key |= {"settings": settings, "task": task}
+
+    def take(result: dict) -> None:
+        if "call" in result:
+            found.append(result)
+        about.update(result.get("about", {}))
+
+    def key_of(call: str) -> dict:
+        own = dict(forced[call].settings) if forced and call in forced else settings
+        return {"library": name, "ranks": asking.ranks, "call": call, "settings": own, "task": task}
+
     memory = asking.memory if name else None
-    if memory is not None and (known := memory.finished(key)) is not None:
-        return known["results"], known["about"]
-
-    def take(found: dict) -> None:
-        if "call" in found:
-            results.append(found)
-        about.update(found.get("about", {}))
-
+    known = {call: memory.finished(key_of(call)) or {} for call in calls} if memory is not None else {}
     questions = [question(size // TYPE_BYTES, calls, asking.ranks) for size in asking.sizes]
-    text = json.dumps({"task": "library", "library": str(asking.installation.library), "questions": questions, **task})
+    missing = [
+        q for q in questions if any(bytes_of(q) not in known.get(call, {}).get("bytes", ()) for call in q["calls"])
+    ]
+    again = {bytes_of(q) for q in missing}
+    told = [
+        result
+        for kept in known.values()
+        for result in kept.get("results", ())
+        if result["bytes"] in asking.sizes and result["bytes"] not in again
+    ]
+    for kept in known.values():
+        about.update(kept.get("about", {}))
+    if not missing:
+        return told, about
+    text = json.dumps({"task": "library", "library": str(asking.installation.library), "questions": missing, **task})
     seconds = min(asking.seconds, asking.left())
+    began = time.monotonic()
     start(text, asking.installation, Launcher(asking.ranks, asking.installation, seconds, False, settings), take)
-    if memory is not None:
-        memory.finish(key, {"results": results, "about": about})
-    return results, about
+    asking.pace.made.append(time.monotonic() - began)
+    for call, kept in known.items():
+        results = [result for result in kept.get("results", ()) if result["bytes"] not in again]
+        results += [result for result in found if result["call"] == call]
+        sizes = sorted({*kept.get("bytes", ()), *(bytes_of(q) for q in missing if call in q["calls"])})
+        memory.finish(key_of(call), {"bytes": sizes, "results": results, "about": about})
+    return [*told, *found], about
+
+
+def bytes_of(question: dict) -> int:
+    return TYPE_BYTES * question["count"]
 
 
 def question(count: int, calls: Sequence[str], ranks: int) -> dict:
@@ -99,11 +146,12 @@ def tell(
     calls: Sequence[str] = COLLECTIVES,
     controls: dict[str, int] | None = None,
     name: str = "",
+    forced: Mapping[str, Algorithm] | None = None,
 ) -> Told:
     """The fingerprints under these settings. Raises Failed where the library ends the job."""
     told = Told()
     options = {"measures": False, "delay_seconds": asking.delay_seconds, "controls": controls or {}}
-    results, told.about = launch_library(asking, calls, settings, name, **options)
+    results, told.about = launch_library(asking, calls, settings, name, forced, **options)
     for result in results:
         key = (result["call"], result["bytes"])
         if "fingerprint" in result:
@@ -136,7 +184,7 @@ def references(asking: Asking, catalogue: Catalogue) -> Reference:
     for place, forced in enumerate(rounds(catalogue)):
         asking.step(f"fingerprints: {', '.join(sorted({a.name for a in forced.values()}))}")
         refusing = REFUSING if catalogue.family == "mpich" and place else {}
-        told = tell(asking, settings_of(forced), tuple(forced), refusing, "fingerprints")
+        told = tell(asking, settings_of(forced), tuple(forced), refusing, "fingerprints", forced)
         for (collective, size), marks in told.marks.items():
             found[collective, forced[collective].name, size] = marks
     return found

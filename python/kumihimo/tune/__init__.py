@@ -8,5 +8,6 @@ wisdom      the file; reading: as `kumihimo run` needs it
 journal     what was measured, so that an interrupted tuning goes on
 tuner       all of it, within a budget of time
 first_page  where the MPI library falls short of what it could do by itself, and files that tell it
+parts       how the time is divided between these
 simulated   the same question, answered by the simulator for a described machine
 """

@@ -1,10 +1,12 @@
 """What a report of tuning begins with: where the MPI library's own does worse than it could by itself, and, where it is
-wanted, files that tell the library what it should do instead (kumihimo.library)."""
+wanted, files that tell the library what it should do instead (kumihimo.library): measured after our own search then,
+with all the time that this leaves."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from math import ceil
 from pathlib import Path
 
 from kumihimo import library, mpi
@@ -13,29 +15,48 @@ from kumihimo.library.algorithms import COLLECTIVES, DEFAULT, Algorithm, Catalog
 from kumihimo.library.guidelines import Violation, violations
 from kumihimo.library.measure import Effort, Row, Table, measure
 from kumihimo.library.tell import Asking
+from kumihimo.sizes import text_of
 from kumihimo.tune import search
 from kumihimo.tune.journal import Journal
 from kumihimo.tune.judging import LEAST_LAUNCHES
 from kumihimo.tune.launches import LEAST_SECONDS, Clock
 
-GUIDELINES_SHARE, EXPORT_SHARE = 0.1, 0.5  # of the budget
+GUIDELINES_SHARE = 0.1  # of the budget
+OWN_SHARE = 0.5  # beside --export, which has what our own search leaves: at most, of the time of a number of ranks
 EXPORT_MEASURING = 0.9  # of its share; the rest is to see whether the library obeys
 LONGEST_BYTES = 2**20  # longer vectors would take most of the time
 CASE_SECONDS = 0.003
+MORE = "a larger --budget has some"
 
 
 @dataclass
 class FirstPage:
     """`exports`: what became of each file, a list of lines; `disobeyed`: those that the library here did not follow;
-    `lacking`: what there was no time for."""
+    `lacking`: what there was no time for, and `undelivered` which of it was asked for by --export."""
 
     violations: list[dict] = field(default_factory=list)
     exports: list[list[str]] = field(default_factory=list)
     disobeyed: list[str] = field(default_factory=list)
     lacking: list[str] = field(default_factory=list)
+    undelivered: list[str] = field(default_factory=list)
 
     def take(self, ranks: int, found: Iterable[Violation]) -> None:
         self.violations += [{"ranks": ranks, **asdict(v), "text": v.line()} for v in found]
+
+    def tell(
+        self, ranks: int, asked: Sequence[int], learnt: library.Learnt, written: Sequence[library.Written]
+    ) -> None:
+        """What became of the files, and of the sizes that they were to be of."""
+        self.exports += [each.lines() for each in written]
+        self.disobeyed += [str(each.path) for each in written if each.disobeyed]
+        if not written:
+            self.exports.append([f"{ranks} ranks: nothing to tell the library, its default is best everywhere"])
+        measured = learnt.asking.sizes
+        if len(measured) < len(asked):
+            these = ", ".join(text_of(size) for size in measured)
+            self.lacking.append(
+                f"--export on {ranks} ranks: time for {len(measured)} of {len(asked)} sizes, {these}; {MORE}"
+            )
 
 
 @dataclass
@@ -47,24 +68,43 @@ class Look:
     clock: Clock
     journal: Journal
     step: Callable[[str], None]
+    collectives: Sequence[str] = COLLECTIVES  # whose algorithms are exported
+    launch_seconds: Callable[[], float] = lambda: LEAST_SECONDS  # of a launch that measures nothing
 
-    def first_page(self, ranks: Sequence[int], export: Path | None) -> FirstPage:
-        page = FirstPage()
-        end = self.clock.spent + self.clock.seconds * (EXPORT_SHARE if export else GUIDELINES_SHARE)
+    def first_page(self, ranks: Sequence[int], page: FirstPage) -> None:
+        """The guidelines alone, in their share."""
+        end = self.clock.spent + self.clock.seconds * GUIDELINES_SHARE
         for place, number in enumerate(ranks):
-            asking = self.asking(number, (end - self.clock.spent) / (len(ranks) - place))
-            folder = export if export is None or len(ranks) == 1 else export / f"{number}-ranks"
             try:
-                if folder is None:
-                    page.take(number, self.violations(asking))
-                else:
-                    self.export(asking, folder, page)
+                page.take(number, self.violations(self.asking(number, (end - self.clock.spent) / (len(ranks) - place))))
             except OutOfTime:
-                what = "the performance guidelines" if folder is None else "--export"
-                page.lacking.append(f"no time for {what} on {number} ranks; a larger --budget has some")
+                page.lacking.append(f"no time for the performance guidelines on {number} ranks; {MORE}")
             except (NotApplicable, Failed) as reason:
                 page.lacking.append(str(reason))
-        return page
+
+    def export(self, place: int, ranks: Sequence[int], folder: Path, seconds: float, page: FirstPage) -> None:
+        """On the number of ranks at this place of all, within so many seconds: files, and the guidelines, which are of
+        the same launches."""
+        number, learnt = ranks[place], None
+        try:
+            asking = self.asking(number, seconds)
+            effort = Effort(LEAST_LAUNCHES, CASE_SECONDS, seconds=EXPORT_MEASURING * asking.seconds)
+            learnt = library.learn(asking, effort)
+            page.take(number, learnt.violations)
+            written = library.export(learnt, folder if len(ranks) == 1 else folder / f"{number}-ranks")
+            page.tell(number, asking.sizes, learnt, written)
+        except (OutOfTime, NotApplicable, Failed) as reason:
+            why = str(reason)
+            if isinstance(reason, library.NoTime):
+                budget = 5 * ceil(reason.needed / EXPORT_MEASURING / (1 - OWN_SHARE) * len(ranks) / 5)
+                why = f"no time for --export on {number} ranks: a --budget of about {budget}s has enough"
+                why += ", and the same command goes on"
+            page.lacking.append(why)
+            page.undelivered.append(why)
+            if learnt is None:
+                page.lacking.append(
+                    f"no performance guidelines on {number} ranks: they are looked at in what --export measures"
+                )
 
     def asking(self, ranks: int, seconds: float) -> Asking:
         end = self.clock.spent + seconds
@@ -79,10 +119,12 @@ class Look:
             self.installation,
             ranks,
             sizes,
+            self.collectives,
             seconds=max(LEAST_SECONDS, seconds),
             step=step,
             left=lambda: max(LEAST_SECONDS, end - self.clock.spent),
             memory=self.journal,
+            launch_seconds=self.launch_seconds(),
         )
 
     def violations(self, asking: Asking) -> list[Violation]:
@@ -94,17 +136,6 @@ class Look:
             known = {"violations": [asdict(violation) for violation in found]}
             self.journal.finish(key, known)
         return [Violation(**violation) for violation in known["violations"]]
-
-    def export(self, asking: Asking, folder: Path, page: FirstPage) -> None:
-        """All of the library's algorithms, and the files made of them."""
-        effort = Effort(LEAST_LAUNCHES, CASE_SECONDS, seconds=EXPORT_MEASURING * asking.seconds)
-        learnt = library.learn(asking, effort)
-        page.take(asking.ranks, learnt.violations)
-        written = library.export(learnt, folder)
-        page.exports += [each.lines() for each in written]
-        page.disobeyed += [str(each.path) for each in written if each.disobeyed]
-        if not written:
-            page.exports.append([f"{asking.ranks} ranks: nothing to tell the library, its default is best everywhere"])
 
 
 def default_table(asking: Asking, number: int) -> Table:

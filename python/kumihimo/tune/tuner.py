@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 
 from kumihimo import _collectives, mpi
 from kumihimo.bench import Case, run_check, run_measure
@@ -58,8 +59,9 @@ class Tuner:
     step: Step = lambda what: None
     stage: rehearsal.Stage | None = None  # where choices are rehearsed, if they can be
 
-    def tune(self, targets: Sequence[Target], sizes: Sequence[int]) -> Iterator[Outcome]:
-        """One outcome after another."""
+    def tune(self, targets: Sequence[Target], sizes: Sequence[int], seconds: float = inf) -> Iterator[Outcome]:
+        """One outcome after another, all within so many seconds."""
+        end = self.launches.clock.spent + seconds
         for number, target in enumerate(targets):
             ascending = sorted(set(target.sizes(sizes)))
             known = self.journal.finished(finished_key(target, ascending))
@@ -67,7 +69,7 @@ class Tuner:
                 yield Outcome(target, known["choices"], wrong=known["wrong"], again=True)
                 continue
             clock = self.launches.clock
-            share = clock.left / (len(targets) - number)
+            share = min(clock.left, end - clock.spent) / (len(targets) - number)
             outcome = self.tune_one(target, ascending, share)
             if outcome.whole:
                 found = {"choices": outcome.choices, "wrong": outcome.wrong}

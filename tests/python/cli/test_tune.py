@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -215,6 +216,17 @@ def test_where_nothing_can_be_exported_nothing_is_measured(kumihimo, home, folde
     assert ended.code == 2, ended.out
     assert f"--export names a folder that can be written, found {folder}" in ended.err
     assert ended.err.count("\n") == 1
+
+
+@pytest.mark.mpi
+@pytest.mark.skipif(not FAMILIES, reason="no MPI library on this machine")
+def test_what_there_was_no_time_to_export_is_an_error_that_names_a_budget(kumihimo, home, tmp_path):
+    asked = ("tune", "allreduce", "--ranks", "2", "--bytes", "8,64", "--budget", "1s", "--export", tmp_path / "files")
+    ended = kumihimo(*asked)
+    assert ended.code == 1, ended.out
+    (said,) = (line for line in ended.err.splitlines() if line.startswith("kumihimo: "))
+    assert re.search(r"no time for --export on 2 ranks: a --budget of about \d+s has enough, and the same", said)
+    assert "no performance guidelines on 2 ranks" in ended.out
 
 
 @pytest.mark.mpi

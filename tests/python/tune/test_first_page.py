@@ -8,8 +8,10 @@ import pytest
 
 from kumihimo import mpi
 from kumihimo.errors import Failed, NotApplicable
+from kumihimo.library import NoTime
 from kumihimo.library.guidelines import Violation
 from kumihimo.library.measure import Row, Table
+from kumihimo.library.tell import Asking
 from kumihimo.tune import first_page
 from kumihimo.tune.launches import Clock
 
@@ -32,6 +34,17 @@ class Library:
     def look(self, budget, journal, step=lambda what: None):
         return first_page.Look(INSTALLATION, [8, 64, 2**24], Clock(budget, lambda: self.now), journal, step)
 
+    def guidelines(self, budget, journal, ranks):
+        page = first_page.FirstPage()
+        self.look(budget, journal).first_page(ranks, page)
+        return page
+
+    def export(self, seconds, journal, folder, ranks=(2,)):
+        page, look = first_page.FirstPage(), self.look(seconds * len(ranks), journal)
+        for place in range(len(ranks)):
+            look.export(place, ranks, folder, seconds, page)
+        return page
+
 
 @pytest.fixture
 def library(monkeypatch) -> Library:
@@ -41,7 +54,7 @@ def library(monkeypatch) -> Library:
 
 
 def test_violations_are_found_over_several_launches_and_kept(library, journal):
-    page = library.look(100, journal()).first_page([2], None)
+    page = library.guidelines(100, journal(), [2])
     assert [(v["left"], v["left_bytes"], v["right"]) for v in page.violations] == [
         ("allreduce", 8, "reduce+bcast"),
         ("allreduce", 64, "reduce+bcast"),
@@ -51,13 +64,13 @@ def test_violations_are_found_over_several_launches_and_kept(library, journal):
     assert "allreduce of 8 takes" in page.violations[0]["text"]
     assert library.launched == 6
     assert page.lacking == []
-    again = library.look(100, journal()).first_page([2], None)
+    again = library.guidelines(100, journal(), [2])
     assert again == page
     assert library.launched == 6
 
 
 def test_they_take_a_tenth_of_the_time(library, journal):
-    page = library.look(30, journal()).first_page([2, 4], None)
+    page = library.guidelines(30, journal(), [2, 4])
     assert page.violations == []
     assert page.lacking == [
         "no time for the performance guidelines on 2 ranks; a larger --budget has some",
@@ -71,8 +84,12 @@ def test_a_library_that_cannot_be_told_is_said(library, journal, monkeypatch):
         raise NotApplicable("an MPI library whose algorithms have names", "none")
 
     monkeypatch.setattr(first_page.library, "learn", learn)
-    page = library.look(30, journal()).first_page([2], Path("unused"))
-    assert page.lacking == ["an MPI library whose algorithms have names, found none"]
+    page = library.export(30, journal(), Path("unused"))
+    assert page.undelivered == ["an MPI library whose algorithms have names, found none"]
+    assert page.lacking == [
+        *page.undelivered,
+        "no performance guidelines on 2 ranks: they are looked at in what --export measures",
+    ]
 
 
 def test_what_was_measured_is_said_though_nothing_can_be_written(library, journal, monkeypatch, tmp_path):
@@ -80,15 +97,16 @@ def test_what_was_measured_is_said_though_nothing_can_be_written(library, journa
 
     class Learnt:
         violations = (violation,)
+        asking = Asking(INSTALLATION, 2, (8, 64))
 
     def export(learnt, folder):
         raise NotApplicable("the decision that is built into the library", "none")
 
     monkeypatch.setattr(first_page.library, "learn", lambda asking, effort: Learnt)
     monkeypatch.setattr(first_page.library, "export", export)
-    page = library.look(100, journal()).first_page([2], tmp_path)
+    page = library.export(100, journal(), tmp_path)
     assert [found["text"] for found in page.violations] == [violation.line()]
-    assert page.lacking == ["the decision that is built into the library, found none"]
+    assert page.lacking == page.undelivered == ["the decision that is built into the library, found none"]
 
 
 def test_launches_are_limited_by_the_share_and_remembered(library, journal, monkeypatch, tmp_path):
@@ -102,7 +120,7 @@ def test_launches_are_limited_by_the_share_and_remembered(library, journal, monk
 
     monkeypatch.setattr(first_page.library, "learn", learn)
     kept = journal()
-    library.look(100, kept).first_page([2], tmp_path)
+    library.export(50, kept, tmp_path)
     assert asked == [(50.0, kept), (20.0, kept)]
 
 
@@ -111,7 +129,7 @@ def test_a_launch_that_fails_is_said_and_does_not_end_the_tuning(library, journa
         raise Failed("all 2 processes of kumihimo-worker to end well", "signal 9")
 
     monkeypatch.setattr(first_page, "measure", measure)
-    page = library.look(100, journal()).first_page([2], None)
+    page = library.guidelines(100, journal(), [2])
     assert page.lacking == ["all 2 processes of kumihimo-worker to end well, found signal 9"]
 
 
@@ -120,6 +138,7 @@ def test_files_of_several_numbers_of_ranks_lie_apart(library, journal, monkeypat
 
     class Learnt:
         violations = ()
+        asking = Asking(INSTALLATION, 2, (8, 64))
 
     class Written:
         path = tmp_path / "rules.conf"
@@ -135,8 +154,35 @@ def test_files_of_several_numbers_of_ranks_lie_apart(library, journal, monkeypat
 
     monkeypatch.setattr(first_page.library, "learn", lambda asking, effort: Learnt)
     monkeypatch.setattr(first_page.library, "export", export)
-    page = library.look(30, journal()).first_page([2, 4], tmp_path)
+    page = library.export(15, journal(), tmp_path, (2, 4))
     assert folders == [tmp_path / "2-ranks", tmp_path / "4-ranks"]
     assert page.exports[0] == ["not obeyed"]
     assert page.disobeyed == [str(Written.path)]
     assert "nothing to tell" in page.exports[1][0]
+    assert page.lacking == page.undelivered == []
+
+
+def test_sizes_that_there_was_no_time_for_are_said(library, journal, monkeypatch, tmp_path):
+    class Learnt:
+        violations = ()
+        asking = Asking(INSTALLATION, 2, (64,))
+
+    monkeypatch.setattr(first_page.library, "learn", lambda asking, effort: Learnt)
+    monkeypatch.setattr(first_page.library, "export", lambda learnt, folder: [])
+    page = library.export(15, journal(), tmp_path)
+    assert page.lacking == ["--export on 2 ranks: time for 1 of 2 sizes, 64; a larger --budget has some"]
+    assert page.undelivered == []
+
+
+def test_where_no_file_fits_the_least_budget_is_said_and_that_the_guidelines_lack(library, journal, monkeypatch):
+    def learn(asking, effort):
+        raise NoTime(27.0)
+
+    monkeypatch.setattr(first_page.library, "learn", learn)
+    page = library.export(15, journal(), Path("unused"), (4,))
+    (why,) = page.undelivered
+    assert why == "no time for --export on 4 ranks: a --budget of about 60s has enough, and the same command goes on"
+    assert page.lacking == [
+        why,
+        "no performance guidelines on 4 ranks: they are looked at in what --export measures",
+    ]
