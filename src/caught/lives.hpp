@@ -74,7 +74,7 @@ class Lives : public Life {
  public:
   // Null between two lives, and where the library is not one that we know.
   static Object* current() {
-    Object* const object = made.load(std::memory_order_acquire);
+    Object* const object = of_process.load(std::memory_order_acquire);
     if (object) [[likely]]
       return object->is_over() ? nullptr : object;
     return first();
@@ -89,7 +89,7 @@ class Lives : public Life {
  protected:
   explicit Lives(mpi::Library library) : Life(std::move(library), Object::otherwise) {}
 
-  static inline std::atomic<Object*> made = nullptr; // lives as long as the process
+  static inline std::atomic<Object*> of_process = nullptr; // lives as long as the process
 
  private:
   static Object* first();
@@ -102,7 +102,7 @@ Object* Lives<Object>::first() {
   if (unknown || (!mpi::is_running() && !ProgramSessions::any())) return nullptr;
   {
     const std::lock_guard lock(mutex);
-    if (!made && !unknown) {
+    if (!of_process && !unknown) {
       Result<mpi::Library> library = mpi::loaded_library();
       if (!library) {
         unknown = true;
@@ -111,16 +111,16 @@ Object* Lives<Object>::first() {
       }
       auto* const object = new Object(std::move(*library));
       object->over_ = !object->begins(true);
-      made = object;
+      of_process = object;
     }
   }
-  return made ? current() : nullptr;
+  return of_process ? current() : nullptr;
 }
 
 template <class Object>
 void Lives<Object>::life_begins() {
   const std::lock_guard lock(mutex);
-  Object* const object = made;
+  Object* const object = of_process;
   if (!object) return;
   const bool anew = object->paused_;
   if (!anew && (object->is_over() || object->has_world() || !mpi::is_running())) return;
@@ -134,7 +134,7 @@ template <class Object>
 void Lives<Object>::last_session_ends() {
   if (mpi::is_running()) return; // nor waits for a thread that holds the lock while the ranks meet after MPI_Init
   const std::lock_guard lock(mutex);
-  Object* const object = made;
+  Object* const object = of_process;
   if (!object || !object->pause()) return;
   object->pauses();
   object->close();

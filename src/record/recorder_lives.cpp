@@ -48,7 +48,7 @@ bool everyone_is_here() {
 
 // Not of a child that was forked from a rank.
 void Recorder::at_exit() {
-  Recorder* const recorder = made.load();
+  Recorder* const recorder = of_process.load();
   if (!recorder || recorder->process_ != getpid()) return;
   try {
     if (recorder->end()) recorder->write_alone(Ended::without);
