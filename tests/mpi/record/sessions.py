@@ -83,9 +83,12 @@ def sessions_beside(arguments):
 
 
 def sessions_unfinished(arguments):
-    profile, _ = recorded(arguments)
-    equal([part["finalized"] for part in profile.ranks.values()], [False] * arguments[2], "finalized")
-    equal([profile.calls(rank, "MPI_Allreduce") for rank in profile.ranks], [1] * arguments[2], "calls")
+    """Who leaves writes. Hydra may end the others as soon as one has left, with a status of its own, as without us."""
+    profile, _ = recorded(arguments, code=None)
+    left = len(profile.ranks)
+    check(1 <= left <= arguments[2], f"of {arguments[2]} ranks {left} wrote")
+    equal([part["finalized"] for part in profile.ranks.values()], [False] * left, "finalized")
+    equal([profile.calls(rank, "MPI_Allreduce") for rank in profile.ranks], [1] * left, "calls")
 
 
 def sessions_lost(arguments):
