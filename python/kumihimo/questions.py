@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -146,10 +147,10 @@ def _box(asked: Ranks, shape: _topology.Shape) -> _topology.RankSpace:
     return _topology.RankSpace.box(shape, each)
 
 
-def about_nodes(ranks_per_node: int, space: _topology.RankSpace) -> dict:
+def about_nodes(ranks_per_node: int | Sequence[int], space: _topology.RankSpace) -> dict:
     """As results tell it: `ranks_per_node`, or 0 and `node_sizes` where nodes have unequal numbers of ranks."""
     if not space.node_sizes:
-        return {"ranks_per_node": ranks_per_node}
+        return {"ranks_per_node": ranks_per_node if isinstance(ranks_per_node, int) else ranks_per_node[0]}
     return {"ranks_per_node": 0, "node_sizes": space.node_sizes}
 
 

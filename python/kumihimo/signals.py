@@ -48,29 +48,40 @@ class Relay:
         self.witness = Witness()
         self.process: subprocess.Popen | None = None
         self._at_hand = 0
+        self._early: list[int] = []
         self._sent_to_all: set[int] = set()  # since none was at hand
 
     def start(self, command: Sequence[str], **options: object) -> None:
         self.witness.come()
         self.process = subprocess.Popen(command, **options)
-        for number in self.came:  # before there was a process
-            self.process.send_signal(number)
+        while self._early:  # before there was a process
+            self.process.send_signal(self._early.pop(0))
 
     def take(self, number: int, frame: object) -> None:
         """A handler. Another signal may come within."""
         self.came.append(number)
         if self.process is None:
+            self._early.append(number)
             return
         self._at_hand += 1
         time.sleep(GRACE)
         self._sent_to_all |= self.witness.pending()
         if number not in self._sent_to_all or not is_of_our_group(self.process.pid):
             self.process.send_signal(number)
+        while self._at_hand == 1 and self._sent_to_all:
+            self._relieve_witness()
         self._at_hand -= 1
-        if self._at_hand == 0 and self._sent_to_all:
-            self._sent_to_all.clear()
-            self.witness.leave()
+
+    def _relieve_witness(self) -> None:
+        """By one that has seen nothing. What comes meanwhile counts as sent to all."""
+        seen, self.witness = self.witness, Witness()
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, NUMBERS)
+        try:
             self.witness.come()
+            self._sent_to_all = (signal.sigpending() & set(NUMBERS)) - self.witness.pending()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        seen.leave()  # nobody else has it: other signals may come within
 
 
 class Witness:

@@ -72,7 +72,7 @@ bool Communicator::agree(const Agreed& agreed) {
                                            library_.operation(Operation::max), handle_);
   number_ = most[3];
   completion_is_caught_ = code == 0 && most[2] == 0;
-  return code == 0 && most[0] == mine && most[1] == -mine;
+  return code == 0 && most[0] == mine && most[1] == -mine && agreed.hash != 0; // which stands for none
 }
 
 bool Communicator::all(bool mine) const {

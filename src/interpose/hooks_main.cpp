@@ -181,9 +181,10 @@ std::optional<int> wait(Call& call, Nonblocking& under_way) {
 }
 
 void poke(Call& call, Nonblocking& under_way) {
-  under_way.poke();
   const bool names_them = call.has(Role::request) || call.has(Role::requests);
-  expect_failure(call, under_way, names_them ? requests_of(call) : std::vector<Handle>{});
+  const std::vector<Handle> requests = names_them ? requests_of(call) : std::vector<Handle>{};
+  under_way.poke(requests);
+  expect_failure(call, under_way, requests);
 }
 
 void end_expecting(const Call& call) { delete reinterpret_cast<Told*>(call.notes[0]); }

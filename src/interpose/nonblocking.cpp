@@ -297,10 +297,13 @@ void Nonblocking::finish(std::span<const mpi::Handle> requests) {
     while (holds(request)) turn();
 }
 
-void Nonblocking::poke() {
+void Nonblocking::poke(std::span<const mpi::Handle> requests) {
   {
     const Lock lock(mutex_);
-    if (!drive() && !under_way_.empty()) under_way_.front()->work.transport->look_at_clock();
+    const bool moved = drive();
+    for (const mpi::Handle request : requests)
+      if (const auto it = by_request_.find(request); !moved && it != by_request_.end())
+        it->second->work.transport->look_at_clock();
   }
   complete();
 }

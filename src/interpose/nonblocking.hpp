@@ -85,8 +85,9 @@ class Nonblocking {
   void turn();
   // Until none of these is held any more: the library may wait for all of them then.
   void finish(std::span<const mpi::Handle> requests);
-  // What a test does for progress.
-  void poke();
+  // What a test of these does for progress. Who tests one of ours again and again waits for it, as long as a time limit
+  // lets it.
+  void poke(std::span<const mpi::Handle> requests);
   void stop(); // the thread; what is started later begins another one
 
  private:

@@ -50,7 +50,7 @@ RanksPerNodeOrMachine = Annotated[
     typer.Option(
         "--ranks-per-node",
         metavar="G",
-        help="Ranks on each node, by default the machine's; of --ranks the last has the rest; or of each node: 4,3,5.",
+        help="Ranks on each node, by default the machine's (if given, the last has the rest); or of each: 4,3,5.",
     ),
 ]
 AlgorithmOrAll = Annotated[str, typer.Option("--algorithm", "-a", metavar="NAME", help="One algorithm, or all.")]

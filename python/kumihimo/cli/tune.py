@@ -113,8 +113,11 @@ class Asked:
         place = next((i for i, earlier in enumerate(self.outcomes) if earlier.target == outcome.target), None)
         if place is None:
             self.outcomes.append(outcome)
-        elif len(outcome.left) <= len(self.outcomes[place].left):
-            self.outcomes[place] = outcome
+            return
+        earlier = self.outcomes[place]
+        kept = outcome if len(outcome.left) <= len(earlier.left) else earlier
+        kept.wrong = list(dict.fromkeys([*earlier.wrong, *outcome.wrong]))  # what was found wrong once stays told
+        self.outcomes[place] = kept
 
 
 # --- the command line

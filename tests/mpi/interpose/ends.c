@@ -52,6 +52,17 @@ int main(int argc, char **argv) {
     const int second = MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     _exit((first != MPI_SUCCESS) == (rank == 1) && second != MPI_SUCCESS ? 9 : 1);
   }
+  if (argc > 1 && strcmp(argv[1], "polls") == 0) { /* longer than a time limit, for what is the library's */
+    MPI_Request other = MPI_REQUEST_NULL;
+    if (rank == 1) sleep(4);
+    MPI_Iallreduce(MPI_IN_PLACE, &in, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+    if (rank == 1) MPI_Send(&out, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
+    if (rank == 0) MPI_Irecv(&out, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, &other);
+    for (int done = rank; !done;) MPI_Test(&other, &done, MPI_STATUS_IGNORE);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Finalize();
+    return 0;
+  }
   if (argc > 2 && rank == 1) raise(strcmp(argv[2], "stop") == 0 ? SIGSTOP : SIGKILL);
   if (argc > 2) waits_in(argv[1]);
   _exit(0);
