@@ -97,12 +97,9 @@ def sessions_lost(arguments):
     for rank in range(ranks):
         clears = f'test "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = {rank} && unset LD_PRELOAD; exec "$@"'
         for more in ({}, {"KUMIHIMO_RECORD_SYNC": "1"}):
-            with tempfile.TemporaryDirectory() as name:
-                words = ["sh", "-c", clears, "sh", *program]
-                ended = launch(Path(name), family, ranks, recorder, words, launcher, more)
-                equal(ended.returncode, 0, f"exit status; {ended.stdout}{ended.stderr}")
-                equal(ended.stderr.count("processes of a communicator, found 1 without it"), 1, "sentences")
-                profile = Profile(Path(name))
+            words = ["sh", "-c", clears, "sh", *program]
+            profile, ended = recorded((_, family, ranks, recorder, words, launcher), more)
+            equal(ended.stderr.count("processes of a communicator, found 1 without it"), 1, "sentences")
             equal(sorted(profile.ranks), [r for r in range(ranks) if r != rank], "ranks that wrote")
             for other in profile.ranks:
                 equal(profile.calls(other, "MPI_Allreduce", "split_calls"), 0, "calls split")
@@ -116,13 +113,10 @@ def sessions_refused(arguments):
     for rank in range(ranks):
         for unset, alone in (("NONE", True), ("MPI_LOCALNRANKS OMPI_COMM_WORLD_LOCAL_SIZE", False)):
             for more in ({}, {"KUMIHIMO_RECORD_SYNC": "1"}):
-                with tempfile.TemporaryDirectory() as name:
-                    words = ["sh", "-c", f'unset {unset}; exec "$@"', "sh", *program]
-                    given = {"NO_SESSION": str(rank), **more}
-                    ended = launch(Path(name), family, ranks, objects, words, launcher, given)
-                    equal(ended.returncode, 0, f"exit status; {ended.stdout}{ended.stderr}")
-                    equal(ended.stderr.count("opens no further session; nothing is recorded"), 1, "sentences")
-                    profile = Profile(Path(name))
+                words = ["sh", "-c", f'unset {unset}; exec "$@"', "sh", *program]
+                given = {"NO_SESSION": str(rank), **more}
+                profile, ended = recorded((_, family, ranks, objects, words, launcher), given)
+                equal(ended.stderr.count("opens no further session; nothing is recorded"), 1, "sentences")
                 equal(sorted(profile.ranks), [r for r in range(ranks) if r != rank], "ranks that wrote")
                 for other in profile.ranks:
                     own = 10 + other  # on communicators of its own
