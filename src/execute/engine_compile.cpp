@@ -230,7 +230,7 @@ class Compiler {
     return Nothing{};
   }
 
-  // Nobody resolves a step again: what was written is half of what a plan takes, and a program has plans by the
+  // Nobody resolves a step again: what was written is about half of what a plan takes, and a program has plans by the
   // hundred.
   void forget_source() {
     for (LaneCode& lane : p_.lanes_) {
