@@ -95,18 +95,38 @@ TEST(Symmetry, IsNotThatOfUnequalParts) {
   }
 }
 
-// 8 ranks that exchange blocks of equal lengths with the partners of `tables`, one after another; rank `copying` copies
-// one besides.
-Schedule exchanging(std::function<std::pair<Table, Table>(std::int32_t)> tables, std::int32_t copying = -1) {
+// What one rank does otherwise than the others.
+enum class Odd : std::uint8_t {
+  none,
+  copies_once_more,
+  copies_more,
+  adds,
+  paces,
+  has_more_in_flight,
+  has_a_wider_window
+};
+
+// 8 ranks that exchange blocks of equal lengths with the partners of `tables`, one after another; then with their
+// neighbours, and copy a block. Rank 5 is odd.
+Schedule exchanging(std::function<std::pair<Table, Table>(std::int32_t)> tables, Odd odd = Odd::none) {
   Schedule s = by_hand(8, million, 1, [=](std::int32_t r, ProgramBuilder& p) {
     const auto [to, from] = tables(r);
     const auto to_table = std::make_shared<const Table>(to), from_table = std::make_shared<const Table>(from);
     const Chunk sent = in[blocks(Layout::input_blocks, 0)], received = out[blocks(Layout::output_blocks, 0)];
+    const auto is = [&](Odd what) { return r == 5 && odd == what; };
     LaneBuilder lane(LaneId{0}, "all", 1);
-    lane.loop(static_cast<std::int64_t>(to.size()), [=](Variable i) {
-      return exchange(Expression::look_up(to_table, i), sent, Expression::look_up(from_table, i), into(received));
-    });
-    if (r == copying) lane.step(copy(received, sent));
+    lane.loop(
+        static_cast<std::int64_t>(to.size()),
+        [=](Variable i) {
+          return exchange(Expression::look_up(to_table, i), sent, Expression::look_up(from_table, i), into(received));
+        },
+        is(Odd::has_more_in_flight) ? 2 : 1);
+    lane.round({send((r + 1) % 8, sent), receive((r + 7) % 8, received)}, is(Odd::paces) ? 5 : 0);
+    const std::int64_t copied = is(Odd::copies_more) ? 2 : 1;
+    lane.step(is(Odd::adds)
+                  ? reduce(received, received, sent)
+                  : copy(out[blocks(Layout::output_blocks, 0, copied)], in[blocks(Layout::input_blocks, 0, copied)]));
+    if (is(Odd::copies_once_more)) lane.step(copy(received, sent));
     p.add(std::move(lane));
   });
   s.collective = make_collective(alltoall, 8, million);
@@ -118,10 +138,11 @@ TEST(Symmetry, IsNotThatOfOneRankThatDiffers) {
   const auto shifts = [](std::int32_t r) {
     return std::pair{Table{(r + 1) % 8, (r + 3) % 8, (r + 4) % 8}, Table{(r + 7) % 8, (r + 5) % 8, (r + 4) % 8}};
   };
-  for (const std::int32_t copying : {-1, 5}) {
-    const Schedule s = exchanging(shifts, copying);
+  for (const Odd odd :
+       {Odd::none, Odd::copies_once_more, Odd::copies_more, Odd::adds, Odd::paces, Odd::has_more_in_flight}) {
+    const Schedule s = exchanging(shifts, odd);
     const Prediction p = walked(s, m, false);
-    EXPECT_EQ(p.alike, copying < 0 ? 4 : 1);
+    EXPECT_EQ(p.alike, odd == Odd::none ? 4 : 1) << static_cast<int>(odd);
     expect_same(p, walked(s, m, true));
   }
 }
