@@ -96,15 +96,7 @@ TEST(Symmetry, IsNotThatOfUnequalParts) {
 }
 
 // What one rank does otherwise than the others.
-enum class Odd : std::uint8_t {
-  none,
-  copies_once_more,
-  copies_more,
-  adds,
-  paces,
-  has_more_in_flight,
-  has_a_wider_window
-};
+enum class Odd : std::uint8_t { none, copies_once_more, copies_more, adds, paces, has_more_in_flight };
 
 // 8 ranks that exchange blocks of equal lengths with the partners of `tables`, one after another; then with their
 // neighbours, and copy a block. Rank 5 is odd.
