@@ -6,6 +6,8 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -15,6 +17,11 @@ namespace {
 
 std::size_t read_wisdom(std::string_view text, const Fingerprint& machine, const std::string& mpi) {
   return unwrap(Wisdom::parse(text, Registry::standard(), {machine, mpi})).size();
+}
+
+std::tuple<std::int32_t, std::int32_t, std::int32_t> counts_of(const std::vector<std::int64_t>& node_of_rank) {
+  const RankCounts counts = count_ranks(node_of_rank);
+  return {counts.ranks, counts.nodes, counts.ranks_per_node};
 }
 
 } // namespace
@@ -32,6 +39,8 @@ NB_MODULE(_plan, m) {
   m.attr("WISDOM_VERSION") = wisdom_version;
   m.def("this_machine", &this_machine, "Of the machine that this process runs on.");
   m.def("wisdom_file_name", &wisdom_file_name, "machine"_a, "mpi"_a);
+  m.def("count_ranks", &counts_of, "node_of_rank"_a,
+        "Ranks, nodes and ranks per node (0: unlike) by which wisdom finds a communicator.");
   m.def("read_wisdom", &read_wisdom, "text"_a, "machine"_a, "mpi"_a,
         "The number of choices in a file that is good for this machine and MPI library; BadInput says why it is not.");
 }

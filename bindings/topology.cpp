@@ -41,6 +41,9 @@ void bind_rank_space(nb::module_& m) {
       .def_static(
           "of_nodes", [](const std::vector<std::int32_t>& sizes) { return RankSpace::of_nodes(sizes); }, "sizes"_a,
           "Consecutive ranks on nodes in a row, so many on each.")
+      .def_static(
+          "on_nodes", [](const std::vector<std::int64_t>& node_of_rank) { return RankSpace::on_nodes(node_of_rank); },
+          "node_of_rank"_a, "Ranks on nodes in a row, by the number of each one's node.")
       .def_prop_ro("ranks", &RankSpace::ranks)
       .def_prop_ro("has_shape", &RankSpace::has_shape)
       .def_prop_ro("shape", &RankSpace::shape)

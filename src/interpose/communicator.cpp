@@ -109,8 +109,8 @@ plan::RankCounts Communicator::recognise(const Agreed& agreed) {
     for (std::size_t r = 1; r < all.size(); r += 3)
       node_of_rank.push_back(NodeId{static_cast<std::int32_t>(all[r]) / ranks_per_node});
     space_ = RankSpace::recognise(*machine, node_of_rank);
-  } else if (counts.nodes == 1) {
-    space_ = RankSpace::node(ranks());
+  } else {
+    space_ = RankSpace::on_nodes(names); // as tune looked at them (worker/task.cpp)
   }
   return counts;
 }

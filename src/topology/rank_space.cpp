@@ -77,6 +77,15 @@ RankSpace RankSpace::of_nodes(std::span<const std::int32_t> sizes) {
   return recognise(Shape({Axis{static_cast<std::int32_t>(sizes.size()), false}}), node_of_rank);
 }
 
+RankSpace RankSpace::on_nodes(std::span<const std::int64_t> node_of_rank) {
+  std::map<std::int64_t, std::int32_t> place; // of a node in the row
+  std::vector<NodeId> nodes;
+  for (const std::int64_t node : node_of_rank)
+    nodes.push_back(NodeId{place.emplace(node, static_cast<std::int32_t>(place.size())).first->second});
+  if (place.size() == 1) return RankSpace::node(static_cast<std::int32_t>(node_of_rank.size()));
+  return recognise(Shape({Axis{static_cast<std::int32_t>(place.size()), false}}), nodes);
+}
+
 RankSpace RankSpace::recognise(const Shape& machine, std::span<const NodeId> node_of_rank) {
   const auto ranks = static_cast<std::int32_t>(node_of_rank.size());
   std::map<std::int32_t, std::int32_t> ranks_on; // node -> ranks seen there

@@ -34,6 +34,10 @@ class RankSpace {
   // Consecutive ranks on nodes in a row, so many on each: a mesh where these are equal, else ranks without a shape.
   static RankSpace of_nodes(std::span<const std::int32_t> sizes);
 
+  // Ranks of which it is known on which node each is, by any number that is the node's own, and nothing of what lies
+  // between the nodes: these stand in a row in the order of their first ranks. One node: as node().
+  static RankSpace on_nodes(std::span<const std::int64_t> node_of_rank);
+
   // Nodes without axes, `ranks_per_node` consecutive ranks on each; `levels` are those of the nodes: groups, switches.
   static RankSpace on_switches(std::int32_t nodes, std::int32_t ranks_per_node, const std::vector<Level>& levels);
 

@@ -10,9 +10,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
 #include <limits>
-#include <string_view>
 #include <thread>
 
 namespace kumihimo::worker {
@@ -52,6 +50,7 @@ Result<std::unique_ptr<Job>> Job::start(const std::string& library_path) {
   call.Comm_rank(job->world(), &job->rank_);
   call.Comm_size(job->world(), &job->ranks_);
   job->processors_ = std::max(1, static_cast<std::int32_t>(mpi::allowed_processors().size()));
+  job->nodes_ = job->find_nodes();
   return job;
 }
 
@@ -160,14 +159,17 @@ std::vector<std::int64_t> Job::gather(std::int64_t mine) const {
   return all;
 }
 
-bool Job::has_one_clock() const {
-  std::array<char, 512> name{}; // MPI_MAX_PROCESSOR_NAME is 128 or 256
+Nodes Job::find_nodes() const {
+  std::array<char, 512> name{}; // MPI_MAX_PROCESSOR_NAME is 128 or 256, and an end of text
   int length = 0;
   library_.call.Get_processor_name(name.data(), &length);
-  const auto mine =
-      static_cast<std::int64_t>(std::hash<std::string_view>{}({name.data(), static_cast<std::size_t>(length)}));
-  const std::vector<std::int64_t> all = gather(mine);
-  return std::all_of(all.begin(), all.end(), [&](std::int64_t h) { return h == mine; });
+  const auto each = static_cast<int>(name.size());
+  std::vector<char> all(name.size() * static_cast<std::size_t>(ranks_));
+  const Handle byte = library_.constants.byte;
+  library_.call.Allgather(name.data(), each, byte, all.data(), each, byte, world());
+  std::vector<std::string> names;
+  for (auto at = all.begin(); at != all.end(); at += each) names.emplace_back(&*at);
+  return nodes_of(names);
 }
 
 std::vector<double> Job::largest(const std::vector<double>& mine) const {

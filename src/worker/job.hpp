@@ -4,6 +4,7 @@
 
 #include "execute/mpi/mpi_transport.hpp"
 #include "worker/golden.hpp"
+#include "worker/nodes.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -24,6 +25,8 @@ class Job {
   std::int32_t rank() const { return rank_; }
   std::int32_t ranks() const { return ranks_; }
   bool speaks() const { return rank_ == 0; }
+  const Nodes& nodes() const { return nodes_; } // those that there are, whatever is emulated
+  bool has_one_clock() const { return !nodes_.are_several(); }
   mpi::Handle world() const { return library_.constants.comm_world; }
 
   // Binds the ranks to processors, each node's on its own.
@@ -55,14 +58,15 @@ class Job {
   // Rank 0 gives each its own, whose length the receiver knows; `mine` is where it comes to.
   void deal(const std::vector<Vector>& of_rank_0, Vector& mine) const;
   std::vector<std::int64_t> gather(std::int64_t mine) const;
-  bool has_one_clock() const;                                         // whether all ranks are on one node
   std::vector<double> largest(const std::vector<double>& mine) const; // element by element, over the ranks
 
  private:
   explicit Job(mpi::Library library) : library_(std::move(library)) {}
+  Nodes find_nodes() const; // collective
   mpi::Library library_;
   std::int32_t rank_ = 0, ranks_ = 1, processors_ = 1;
   std::string pinning_ = "none";
+  Nodes nodes_;
   std::map<std::int32_t, std::unique_ptr<mpi::MpiTransport>> transports_; // by ranks per node
   std::vector<std::string> notes_;
 };

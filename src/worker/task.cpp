@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <set>
+
 namespace kumihimo::worker {
 namespace {
 
@@ -20,6 +22,20 @@ void read(const json& from, const char* name, std::optional<T>& value) {
   if (const auto it = from.find(name); it != from.end() && !it->is_null()) value = it->get<T>();
 }
 
+// How many ranks each emulated node has: the last one the rest.
+std::vector<std::int32_t> sizes_of(std::int32_t ranks, std::int32_t ranks_per_node) {
+  std::vector<std::int32_t> sizes(static_cast<std::size_t>(ranks / ranks_per_node), ranks_per_node);
+  if (ranks % ranks_per_node != 0) sizes.push_back(ranks % ranks_per_node);
+  return sizes;
+}
+
+std::vector<std::int32_t> sizes_of(std::int32_t ranks, const Nodes& real) {
+  if (!real.are_several()) return {ranks};
+  std::vector<std::int32_t> sizes(real.names.size());
+  for (const std::int64_t node : real.node_of_rank) ++sizes[static_cast<std::size_t>(node)];
+  return sizes;
+}
+
 Parameters parameters_of(const json& given) {
   Parameters p;
   p.default_segment_bytes = std::int64_t{64} << 10; // of one node's channels
@@ -32,10 +48,12 @@ Parameters parameters_of(const json& given) {
   return p;
 }
 
-// The ranks as the algorithms see them.
-Result<RankSpace> space_of(const std::string& shape, std::int32_t ranks_per_node, std::int32_t ranks) {
+// The ranks as the algorithms see them. Nodes without a shape, emulated or real, stand in a row.
+Result<RankSpace> space_of(const std::string& shape, std::int32_t ranks_per_node, std::int32_t ranks,
+                           const Nodes& real) {
   if (shape == "none") return RankSpace::row(ranks);
-  if (shape == "node") return RankSpace::node(ranks);
+  if (shape == "node" && ranks_per_node > 0) return RankSpace::of_nodes(sizes_of(ranks, ranks_per_node));
+  if (shape == "node") return real.are_several() ? RankSpace::on_nodes(real.node_of_rank) : RankSpace::node(ranks);
   const Result<Shape> nodes = Shape::parse(shape);
   if (!nodes) return nodes.error();
   const std::int32_t each = std::max(1, ranks_per_node);
@@ -47,11 +65,15 @@ Result<RankSpace> space_of(const std::string& shape, std::int32_t ranks_per_node
   return RankSpace::box(*nodes, each);
 }
 
-// Ranks on emulated nodes without a shape: nodes in a row, the last one perhaps smaller.
-RankSpace row_of_nodes(std::int32_t ranks, std::int32_t ranks_per_node) {
-  std::vector<std::int32_t> sizes(static_cast<std::size_t>(ranks / ranks_per_node), ranks_per_node);
-  if (ranks % ranks_per_node != 0) sizes.push_back(ranks % ranks_per_node);
-  return RankSpace::of_nodes(sizes);
+// An emulated node shares memory, which ranks of different real ones do not.
+Status check_emulated(std::int32_t ranks_per_node, const Nodes& real) {
+  for (std::size_t r = 1; r < real.node_of_rank.size(); ++r) {
+    const bool of_one = static_cast<std::int32_t>(r) % ranks_per_node != 0;
+    if (of_one && real.node_of_rank[r] != real.node_of_rank[r - 1])
+      return bad_input("emulated nodes that lie on one real node each", fmt::format("ranks {} and {} on two", r - 1, r),
+                       "leave --ranks-per-node out");
+  }
+  return Nothing{};
 }
 
 Result<Collective> collective_of(const json& given, std::int32_t ranks) {
@@ -82,7 +104,7 @@ Result<Collective> collective_of(const json& given, std::int32_t ranks) {
   return made && counts ? with_counts(*made, std::move(*counts)) : made;
 }
 
-Result<Case> case_of(const json& given, std::int32_t ranks) {
+Result<Case> case_of(const json& given, std::int32_t ranks, const Nodes& real) {
   Case c;
   Result<Collective> collective = collective_of(given, ranks);
   if (!collective) return collective.error();
@@ -91,12 +113,11 @@ Result<Case> case_of(const json& given, std::int32_t ranks) {
   c.parameters = parameters_of(given.value("parameters", json::object()));
   read(given, "ranks_per_node", c.ranks_per_node);
   if (c.ranks_per_node < 0) return bad_input("a node has at least 1 rank", std::to_string(c.ranks_per_node));
+  if (c.ranks_per_node > 0)
+    if (const Status s = check_emulated(c.ranks_per_node, real); !s) return s.error();
+  c.node_sizes = c.ranks_per_node > 0 ? sizes_of(ranks, c.ranks_per_node) : sizes_of(ranks, real);
   c.shape = given.value("shape", "node");
-  if (c.shape == "node" && c.ranks_per_node > 0 && c.ranks_per_node < ranks) {
-    c.space = row_of_nodes(ranks, c.ranks_per_node);
-    return c;
-  }
-  Result<RankSpace> space = space_of(c.shape, c.ranks_per_node, ranks);
+  Result<RankSpace> space = space_of(c.shape, c.ranks_per_node, ranks, real);
   if (!space) return space.error();
   c.space = std::move(*space);
   return c;
@@ -122,7 +143,7 @@ Result<LibraryQuestion> library_question_of(const json& given) {
   return question;
 }
 
-Result<Task> task_of(const json& given, std::int32_t ranks) {
+Result<Task> task_of(const json& given, std::int32_t ranks, const Nodes& real) {
   Task task;
   const Result<Task::Kind> kind = kind_of(given.value("task", ""));
   if (!kind) return kind.error();
@@ -145,7 +166,7 @@ Result<Task> task_of(const json& given, std::int32_t ranks) {
     task.questions.push_back(std::move(*question));
   }
   for (const json& each : given.value("cases", json::array())) {
-    Result<Case> c = case_of(each, ranks);
+    Result<Case> c = case_of(each, ranks, real);
     if (!c) return c.error();
     task.cases.push_back(std::move(*c));
   }
@@ -164,9 +185,9 @@ Result<std::string> library_of_task(const std::string& text) {
   }
 }
 
-Result<Task> parse_task(const std::string& text, std::int32_t ranks) {
+Result<Task> parse_task(const std::string& text, std::int32_t ranks, const Nodes& nodes) {
   try {
-    return task_of(json::parse(text), ranks);
+    return task_of(json::parse(text), ranks, nodes);
   } catch (const json::exception& e) {
     return not_readable(e);
   }
@@ -174,17 +195,20 @@ Result<Task> parse_task(const std::string& text, std::int32_t ranks) {
 
 json to_json(const Case& c, const Schedule& schedule) {
   const Collective& q = c.collective;
+  const bool alike = std::set<std::int32_t>(c.node_sizes.begin(), c.node_sizes.end()).size() == 1;
   json result = {{"collective", name_of(q.kind)},
                  {"algorithm", schedule.algorithm},
                  {"parameters_text", schedule.parameters},
                  {"shape", c.shape},
                  {"space", c.space.name()},
                  {"ranks", q.ranks},
-                 {"ranks_per_node", c.ranks_per_node > 0 ? c.ranks_per_node : q.ranks},
+                 {"nodes", c.node_sizes.size()},
+                 {"ranks_per_node", alike ? c.node_sizes[0] : 0},
                  {"count", q.counts.each},
                  {"bytes", q.bytes().value},
                  {"type", name_of(q.type)},
                  {"in_place", q.in_place}};
+  if (!alike) result["node_sizes"] = c.node_sizes;
   if (q.reduces()) result["operation"] = name_of(q.operation);
   if (q.has_root()) result["root"] = q.root.value;
   if (q.neighbours) result["neighbours"] = q.neighbours->name();

@@ -18,6 +18,7 @@
 
 #include "collectives/registry.hpp"
 #include "execute/mpi/mpi_transport.hpp"
+#include "worker/nodes.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -33,7 +34,8 @@ struct Case {
   Parameters parameters;
   std::string shape; // "node", "none" or as Shape::parse reads it
   RankSpace space = RankSpace::node(1);
-  std::int32_t ranks_per_node = 0; // emulated; 0: the machine's real nodes
+  std::int32_t ranks_per_node = 0;      // emulated; 0: the machine's real nodes
+  std::vector<std::int32_t> node_sizes; // how many ranks each of these nodes has
 };
 
 // Calls of the MPI library's own that are compared with one another, see worker/library_calls.hpp.
@@ -61,8 +63,9 @@ struct Task {
 
 // The path of the MPI library, which is needed before the number of ranks is known. Error: no JSON, no such member.
 Result<std::string> library_of_task(const std::string& text);
-// Errors: what is misspelt, unknown or does not fit the ranks.
-Result<Task> parse_task(const std::string& text, std::int32_t ranks);
+// `nodes`: the real ones that the ranks are on; none stand for one. Errors: what is misspelt, unknown or does not fit
+// the ranks or their nodes.
+Result<Task> parse_task(const std::string& text, std::int32_t ranks, const Nodes& nodes = {});
 
 // The case as results repeat it.
 nlohmann::json to_json(const Case& c, const Schedule& schedule);

@@ -26,16 +26,12 @@ int complain(const Error& error) {
   return 1;
 }
 
-// Collective.
 nlohmann::json describe(const Job& job) {
-  return {{"about",
-           {{"mpi", job.library().version},
-            {"family", mpi::name_of(job.library().family)},
-            {"library", job.library().path},
-            {"ranks", job.ranks()},
-            {"pinning", job.pinning()},
-            {"processors", job.processors()},
-            {"one_node", job.has_one_clock()}}}};
+  nlohmann::json about = {{"mpi", job.library().version},  {"family", mpi::name_of(job.library().family)},
+                          {"library", job.library().path}, {"ranks", job.ranks()},
+                          {"pinning", job.pinning()},      {"processors", job.processors()}};
+  about.update(to_json(job.nodes()));
+  return {{"about", std::move(about)}};
 }
 
 Status do_task(Job& job, const Task& task) {
@@ -56,7 +52,7 @@ Status do_task(Job& job, const Task& task) {
 
 // An error here is known to all ranks.
 Status work(Job& job, const std::string& text) {
-  const Result<Task> task = parse_task(text, job.ranks());
+  const Result<Task> task = parse_task(text, job.ranks(), job.nodes());
   if (Status s = job.agree(task); !s) return s;
   if (task->pins) job.pin();
   job.print(describe(job));
@@ -65,8 +61,15 @@ Status work(Job& job, const std::string& text) {
   return status;
 }
 
+// The folder of temporary files is each node's own, usually.
+Error not_there(const std::string& path) {
+  return bad_input("what is to be done in " + path + " on every node", "one without it",
+                   "set TMPDIR to a folder that all nodes share");
+}
+
 int run(const char* path, std::unique_ptr<Job>& job) {
   std::ifstream file(path);
+  if (!file) return complain(not_there(path));
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   const Result<std::string> library = library_of_task(text);
   if (!library) return complain(library.error());

@@ -130,6 +130,19 @@ TEST(RankSpace, UnequalNodesAreARowWithTheirSizes) {
   EXPECT_EQ(RankSpace::of_nodes(one).name(), "node of 4 ranks");
 }
 
+TEST(RankSpace, OnNodesOfWhichOnlyTheNamesAreKnown) {
+  const auto on = [](std::vector<std::int64_t> nodes) { return RankSpace::on_nodes(nodes); };
+  EXPECT_EQ(on({-9, -9, -9}).name(), "node of 3 ranks");
+  EXPECT_EQ(on({7, 7, -9, -9}).name(), "mesh 2m, 2 ranks a node") << "in the order of their first ranks";
+  EXPECT_EQ(on({7, 7, -9, -9}).levels().size(), 1u);
+  EXPECT_TRUE(on({7, 7, -9, -9}).row_major());
+  const RankSpace dealt = on({7, -9, 7, -9});
+  EXPECT_EQ(dealt.name(), "mesh 2m, 2 ranks a node");
+  EXPECT_EQ(dealt.nodes(), (std::vector<std::vector<Rank>>{{Rank{0}, Rank{2}}, {Rank{1}, Rank{3}}}));
+  expect_bijection(dealt);
+  EXPECT_EQ(on({5, 3, 3, 3}).node_sizes(), (std::vector<std::int32_t>{1, 3}));
+}
+
 TEST(RankSpace, OneRankOrOneNode) {
   EXPECT_EQ(recognise("4x4", {9}).name(), "node of 1 rank");
   EXPECT_EQ(RankSpace::recognise(Shape(), nodes({0, 0})).name(), "node of 2 ranks") << "a single node has no axes";

@@ -41,6 +41,22 @@ TEST(Task, ShapesAndEmulatedNodesAgreeWithTheRanks) {
   EXPECT_NE(sentence(task_with(R"("shape": "3x2")")).find("6 places"), std::string::npos);
 }
 
+TEST(Task, RealNodesAreSeenWhereNoneAreEmulated) {
+  const Nodes two{{"a", "b"}, {0, 0, 1, 1}}, unlike{{"a", "b"}, {0, 0, 0, 1}};
+  const auto read = [](const std::string& members, const Nodes& nodes) {
+    return parse_task(task_with(members), 4, nodes);
+  };
+  const Case c = read("", two)->cases[0];
+  EXPECT_EQ(c.space.name(), "mesh 2m, 2 ranks a node");
+  EXPECT_EQ(c.node_sizes, (std::vector<std::int32_t>{2, 2}));
+  EXPECT_EQ(read("", unlike)->cases[0].node_sizes, (std::vector<std::int32_t>{3, 1}));
+  EXPECT_EQ(read(R"("shape": "none")", two)->cases[0].space.name(), "row of 4 ranks");
+  EXPECT_EQ(read(R"("shape": "none")", two)->cases[0].node_sizes.size(), 2u) << "they are there nevertheless";
+  EXPECT_EQ(read(R"("ranks_per_node": 1)", two)->cases[0].node_sizes.size(), 4u) << "emulated on both";
+  EXPECT_EQ(read(R"("ranks_per_node": 3)", two).error().sentence(),
+            "emulated nodes that lie on one real node each, found ranks 1 and 2 on two; leave --ranks-per-node out");
+}
+
 TEST(Task, IsOfEveryCollective) {
   for (const char* kind : {"barrier", "bcast", "reduce", "allreduce", "scan", "exscan", "gather", "scatter",
                            "allgather", "reduce_scatter", "alltoall"})

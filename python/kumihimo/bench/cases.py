@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
 from kumihimo import _collectives, _topology, questions
+from kumihimo.bench.nodes import RealNodes
 from kumihimo.errors import BadInput, NotApplicable
 from kumihimo.questions import Question, Ranks
 
@@ -23,7 +24,7 @@ class Case:
     """`bytes` is what MPI's count says: the vector, or one block where the collective is about blocks. `shape` is that
     of the nodes (2x2), `node` or `none`; `ranks_per_node` emulates nodes: ranks of different ones talk by
     point-to-point messages alone. `counts`: of irregular blocks, as questions have them. `parameters` are those of
-    questions.parameters."""
+    questions.parameters. `nodes`: the real ones that the launcher puts the ranks on, where these are several."""
 
     collective: str
     algorithm: str
@@ -38,6 +39,18 @@ class Case:
     neighbours: str | None = None
     counts: str | None = None
     parameters: dict = field(default_factory=dict)
+    nodes: RealNodes | None = None
+
+    @property
+    def goes_by_real_nodes(self) -> bool:
+        """Whether what fits the ranks depends on them."""
+        return (self.shape or NODE) == NODE and self.ranks_per_node is None
+
+    def ranks_of_a_node(self, ranks: int) -> int:
+        """Of the largest of them."""
+        if self.ranks_per_node is not None:
+            return self.ranks_per_node
+        return self.nodes.most_ranks if self.nodes else ranks
 
     @property
     def question(self) -> Question:
@@ -62,6 +75,8 @@ def rank_space(case: Case, ranks: int) -> _topology.RankSpace:
     if each is not None and not 1 <= each <= ranks:
         raise BadInput(f"ranks per node are from 1 to the {ranks} ranks", str(each))
     shape = case.shape or NODE
+    if case.goes_by_real_nodes and case.nodes:
+        return case.nodes.space
     if shape == NODE:
         return _topology.RankSpace.node(ranks) if each in (None, ranks) else _row_of_nodes(ranks, each)
     if shape == NONE:
@@ -88,6 +103,7 @@ def as_task(case: Case, ranks: int) -> dict:
         variant.build(collective, space, questions.parameters(**case.parameters))
     task = asdict(case)
     task.pop("bytes")
+    task.pop("nodes")  # which the worker sees for itself
     neighbours = case.neighbours or collective.neighbours
     shape = case.shape or NODE
     return {**task, "count": collective.count, "counts": collective.counts, "shape": shape, "neighbours": neighbours}
@@ -121,12 +137,12 @@ def cases_of_all(
 
 def _cases_of_all(collective: str, ranks: int, sizes: Sequence[int], start: Start | None, rest: dict) -> Iterator[Case]:
     variants = questions.variants(collective)
-    each = rest.get("ranks_per_node") or ranks
     for size in sizes_of(collective, sizes):
         for variant in variants:
             case = Case(collective, variant.name, bytes=size, **rest)
             if start is not None:
-                case = replace(case, parameters=start(collective, variant.name, each, ranks))
+                given = start(collective, variant.name, case.ranks_of_a_node(ranks), ranks)
+                case = replace(case, parameters=given)
             if applies(case, ranks):
                 yield case
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from kumihimo import launch, launched, mpi, questions
 from kumihimo.bench import inside
 from kumihimo.bench.cases import Case, as_task
+from kumihimo.bench.nodes import OtherNodes, real_nodes
 from kumihimo.errors import Failed, NotApplicable, OutOfTime
 from kumihimo.installed import program
 
@@ -91,7 +92,8 @@ def run_rehearsal(
 
 
 def run_task(task: dict, cases: Sequence[Case], launcher: Launcher, on_result: OnResult | None = None) -> Run:
-    """One launch. Raises Failed or BadInput with one sentence, and leaves nothing running."""
+    """One launch. Raises Failed or BadInput with one sentence, OtherNodes where the ranks are not on the nodes that the
+    cases are for, and leaves nothing running."""
     described = [as_task(case, launcher.ranks) for case in cases]
     installation = launcher.installation or mpi.choose()
     run = Run(about={"launcher": str(installation.launcher)})
@@ -99,6 +101,7 @@ def run_task(task: dict, cases: Sequence[Case], launcher: Launcher, on_result: O
     def take(found: dict) -> None:
         if "about" in found:
             run.about.update(found["about"])
+            check_nodes(cases, run.about)
         elif "notes" in found:
             run.notes += found["notes"]
         elif "calibration" in found:
@@ -119,6 +122,14 @@ def run_task(task: dict, cases: Sequence[Case], launcher: Launcher, on_result: O
     if len(run.results) != len(cases):
         raise Failed(f"{len(cases)} results of the worker", str(len(run.results)))
     return run
+
+
+def check_nodes(cases: Sequence[Case], about: dict) -> None:
+    """Not where mpirun started us: each rank has made its task before any knew, and the worker says what fits."""
+    found = real_nodes(about)
+    for case in cases:
+        if case.nodes != found and (case.nodes or case.goes_by_real_nodes) and launched.place() is None:
+            raise OtherNodes(case.nodes, found)
 
 
 def start(text: str, installation: mpi.Installation, launcher: Launcher, take: OnResult) -> None:

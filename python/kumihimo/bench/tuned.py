@@ -132,7 +132,7 @@ def finals(tuning: Tuning, choices: Choices, name: str = "finals") -> Choices:
 
 
 def survey(tuning: Tuning, sizes: Sequence[int]) -> list[dict]:
-    names = ("type", "operation", "root", "in_place", "shape", "ranks_per_node", "neighbours", "counts")
+    names = ("type", "operation", "root", "in_place", "shape", "ranks_per_node", "neighbours", "counts", "nodes")
     rest = {name: getattr(tuning.case, name) for name in names}
     cases = cases_of_all(tuning.case.collective, ranks=tuning.ranks, sizes=sizes, start=variations.start, **rest)
     cases = [case for case in cases if tuning.allowed(case.algorithm)]
@@ -162,7 +162,7 @@ def neighbours(surveyed: Choices, size: int) -> list[Choice]:
 def varied(tuning: Tuning, choices: Choices, vary: variations.Vary) -> list[Case]:
     """For every size its choices, each with other parameters too, where the algorithm takes them."""
     cases = []
-    of_a_node = tuning.case.ranks_per_node or tuning.ranks
+    of_a_node = tuning.case.ranks_of_a_node(tuning.ranks)
     for size, found in choices.items():
         for name, parameters in found:
             for given in vary(tuning.case.collective, name, size, of_a_node, dict(parameters)):

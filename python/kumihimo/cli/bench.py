@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Annotated, Optional
+from typing import Annotated, Optional, TypeVar
 
 import typer
 
@@ -21,6 +22,7 @@ LAUNCH_SECONDS = 4.0  # of starting processes and of the bound
 MOST_CASE_SECONDS = 0.1
 NO_PACING = "--gap has no effect here: real messages are not paced, which the simulator's are"
 LEAST_TAG_UPPER_BOUND = 7  # a bit for signals and two for instances: src/execute/mpi/point_to_point.hpp
+T = TypeVar("T")
 
 
 def command(
@@ -130,11 +132,11 @@ def command(
         },
     )
     if check:
-        found = {"results": checked(asked)}
+        found = {"results": on_real_nodes(checked, asked)}
     elif algorithm == AUTO:
-        found = chosen_and_measured(asked)
+        found = on_real_nodes(chosen_and_measured, asked)
     else:
-        found = with_note_of_gap(measured(asked), parameters)
+        found = with_note_of_gap(on_real_nodes(measured, asked), parameters)
     show(found, "json" if as_json else format_)
     return 0 if all(r.get("right", r.get("bitwise", True)) for r in found["results"]) else 1
 
@@ -161,7 +163,7 @@ class Asked:
     @property
     def rest(self) -> dict:
         """What all cases share beside the collective."""
-        names = ("type", "operation", "root", "in_place", "shape", "ranks_per_node", "neighbours", "counts")
+        names = ("type", "operation", "root", "in_place", "shape", "ranks_per_node", "neighbours", "counts", "nodes")
         return {name: getattr(self.case, name) for name in names}
 
 
@@ -183,10 +185,24 @@ def ranks_of(asked: int | None, place: launched.Place | None) -> int:
     return place.ranks if place else 4 if asked is None else asked
 
 
+def on_real_nodes(work: Callable[[Asked], T], asked: Asked) -> T:
+    """The work; where its first launch comes to several nodes, all of it on these."""
+    try:
+        return work(asked)
+    except bench.OtherNodes as other:
+        if asked.case.nodes:
+            raise
+        return work(replace(asked, case=replace(asked.case, nodes=other.nodes)))
+
+
 def cases(asked: Asked) -> list[bench.Case]:
-    """One algorithm, or all that apply, at every size."""
+    """One algorithm, or all that apply, at every size. Where mpirun started this nobody knows yet on which nodes, so
+    that the worker says which do."""
     if asked.case.algorithm != ALL:
         return [replace(asked.case, bytes=size) for size in asked.sizes]
+    if launched.place():
+        names = [variant.name for variant in questions.variants(asked.case.collective)]
+        return [replace(asked.case, algorithm=name, bytes=size) for size in asked.sizes for name in names]
     found = bench.cases_of_all(
         asked.case.collective,
         ranks=asked.ranks,
@@ -306,6 +322,9 @@ def show_measured(found: dict) -> None:
     results, about = found["results"], found["about"]
     first = results[0]
     print(f"{first['collective']} of {first['type']} on {first['space']}, {about['mpi'].split(',')[0]}")
+    nodes = bench.real_nodes(about)
+    if nodes:
+        print(f"nodes: {nodes}")
     print(f"pinning: {about['pinning']}; times are medians of the largest over ranks")
     print()
     several = "ratio_low" in first

@@ -8,7 +8,7 @@ import shlex
 import sys
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Annotated, Optional
@@ -16,6 +16,7 @@ from typing import Annotated, Optional
 import typer
 
 from kumihimo import __version__, launched, mpi
+from kumihimo.bench import RealNodes
 from kumihimo.cli import options, output, tuned_tables, waiting
 from kumihimo.errors import BadInput, Failed, KumihimoError, NotApplicable
 from kumihimo.library.algorithms import COLLECTIVES as EXPORTED
@@ -202,14 +203,18 @@ def measure(
     if launched.place():
         raise BadInput("kumihimo tune by itself, since it starts the processes", "it under mpirun", "leave mpirun out")
     installation = mpi.choose(library)
+    numbers = ranks or targets.usual_ranks(installation.family)
     wanted = [
         Target(collective, number, ranks_per_node, FIXED_ORDER if reproducible else ANY)
-        for number in ranks or targets.usual_ranks(installation.family)
+        for number in numbers
         for collective in asked.collectives
     ]
     for target in wanted:
         tuner.check_target(target)
-    version, overhead = tuner.version_of(installation)
+    here = tuner.look(installation, numbers)
+    check_real_nodes(here.nodes, ranks_per_node, export)
+    wanted = [replace(target, on=here.nodes[target.ranks]) for target in wanted]
+    version = here.mpi
     path = out or wisdom.usual_path(version)
     wisdom.check_writable(path)
     if export is not None:
@@ -219,7 +224,7 @@ def measure(
     journal = Journal(state_of(path), head, asked.fresh)
     launches = Launches(on_this_machine(installation), journal, asked.clock)
     stage, unrehearsed = stage_on(installation)
-    launches.overhead = overhead
+    launches.overhead = here.launch_seconds
 
     def save() -> dict:
         choices = [choice for outcome in asked.outcomes for choice in outcome.choices]
@@ -234,9 +239,8 @@ def measure(
     try:
         with waiting.progress("tuning", tuner.steps(wanted)) as advance:
             exported = [name for name in asked.collectives if name in EXPORTED]
-            look = first_page.Look(
-                installation, asked.sizes, asked.clock, journal, advance, exported, lambda: launches.overhead
-            )
+            look = first_page.Look(installation, asked.sizes, asked.clock, journal, advance, exported)
+            look.launch_seconds, look.nodes = lambda: launches.overhead, here.nodes
             work = tuner.Tuner(launches, tuner.by_golden_copy(installation), journal, advance, stage)
             for outcome in parts.outcomes(work, look, wanted, export, page):
                 asked.take(outcome)
@@ -262,6 +266,7 @@ def measure(
         "disobeyed": page.disobeyed,
         "not_exported": page.undelivered,
         "notes": [
+            *(f"{number} ranks on several nodes: {nodes}" for number, nodes in here.nodes.items() if nodes),
             *notes_of(journal),
             *unrehearsed,
             *unexported(asked, export),
@@ -270,6 +275,15 @@ def measure(
         ],
         "interrupted": interrupted or launches.interrupted,
     }
+
+
+def check_real_nodes(nodes: Mapping[int, RealNodes | None], ranks_per_node: int | None, export: Path | None) -> None:
+    """What is for one node is not asked of ranks on several."""
+    several = next((f"{number} ranks on {nodes[number]}" for number in nodes if nodes[number]), None)
+    if several and ranks_per_node is not None:
+        raise BadInput("one node for --ranks-per-node, which emulates some", several, "leave it out")
+    if several and export is not None:
+        raise NotApplicable("one node for --export, whose files are for ranks of one", several, "leave it out")
 
 
 def stage_on(installation: mpi.Installation) -> tuple[rehearsal.Stage | None, list[str]]:

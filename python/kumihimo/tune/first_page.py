@@ -4,12 +4,13 @@ with all the time that this leaves."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from math import ceil
 from pathlib import Path
 
 from kumihimo import library, mpi
+from kumihimo.bench import OtherNodes, RealNodes, real_nodes
 from kumihimo.errors import Failed, NotApplicable, OutOfTime
 from kumihimo.library.algorithms import COLLECTIVES, DEFAULT, Algorithm, Catalogue
 from kumihimo.library.guidelines import Violation, violations
@@ -70,6 +71,7 @@ class Look:
     step: Callable[[str], None]
     collectives: Sequence[str] = COLLECTIVES  # whose algorithms are exported
     launch_seconds: Callable[[], float] = lambda: LEAST_SECONDS  # of a launch that measures nothing
+    nodes: Mapping[int, RealNodes | None] = field(default_factory=dict)  # the real ones of each number of ranks
 
     def first_page(self, ranks: Sequence[int], page: FirstPage) -> None:
         """The guidelines alone, in their share."""
@@ -114,6 +116,7 @@ class Look:
                 raise OutOfTime(f"time for {what}", "none")
             self.step(what)
 
+        nodes = self.nodes.get(ranks)
         sizes = search.coarse([size for size in self.sizes if size <= LONGEST_BYTES] or self.sizes[:1])
         return Asking(
             self.installation,
@@ -123,26 +126,43 @@ class Look:
             seconds=max(LEAST_SECONDS, seconds),
             step=step,
             left=lambda: max(LEAST_SECONDS, end - self.clock.spent),
-            memory=self.journal,
+            memory=MemoryOfNodes(self.journal, nodes) if nodes else self.journal,
             launch_seconds=self.launch_seconds(),
         )
 
     def violations(self, asking: Asking) -> list[Violation]:
         """Of the library's default."""
         key = {"guidelines": asking.ranks, "bytes": list(asking.sizes)}
-        known = self.journal.finished(key)
+        known = asking.memory.finished(key)
         if known is None:
-            found = violations(joined([default_table(asking, number) for number in range(LEAST_LAUNCHES)]))
+            tables = [self.default_table(asking, number) for number in range(LEAST_LAUNCHES)]
+            found = violations(joined(tables))
             known = {"violations": [asdict(violation) for violation in found]}
-            self.journal.finish(key, known)
+            asking.memory.finish(key, known)
         return [Violation(**violation) for violation in known["violations"]]
 
+    def default_table(self, asking: Asking, number: int) -> Table:
+        """One launch of what the library does by itself, with all that the guidelines compare."""
+        own = Catalogue(asking.installation.family, "", {name: (Algorithm(name, DEFAULT),) for name in COLLECTIVES})
+        numbered = replace(asking, step=lambda what: asking.step(f"performance guidelines: launch {number + 1}"))
+        table = measure(numbered, own, {}, Effort(launches=1, case_seconds=CASE_SECONDS, seed=number))
+        if self.nodes.get(asking.ranks) != real_nodes(table.about):
+            raise OtherNodes(self.nodes.get(asking.ranks), real_nodes(table.about))
+        return table
 
-def default_table(asking: Asking, number: int) -> Table:
-    """One launch of what the library does by itself, with all that the guidelines compare."""
-    own = Catalogue(asking.installation.family, "", {name: (Algorithm(name, DEFAULT),) for name in COLLECTIVES})
-    numbered = replace(asking, step=lambda what: asking.step(f"performance guidelines: launch {number + 1}"))
-    return measure(numbered, own, {}, Effort(launches=1, case_seconds=CASE_SECONDS, seed=number))
+
+@dataclass(frozen=True)
+class MemoryOfNodes:
+    """Of launches on several nodes, apart from those on one (library.tell.Memory)."""
+
+    journal: Journal
+    nodes: RealNodes
+
+    def finished(self, target: dict) -> dict | None:
+        return self.journal.finished({**target, "on": self.nodes.key})
+
+    def finish(self, target: dict, outcome: dict) -> None:
+        self.journal.finish({**target, "on": self.nodes.key}, outcome)
 
 
 def joined(launches: Iterable[Table]) -> Table:

@@ -11,7 +11,7 @@ from random import Random
 
 from kumihimo import bench, mpi
 from kumihimo.bench import Case
-from kumihimo.errors import BadInput, Failed, OutOfTime
+from kumihimo.errors import Failed, OutOfTime
 from kumihimo.tune.journal import Journal
 
 LEAST_SECONDS = 1.0  # that a launch needs: one is not begun with less
@@ -149,7 +149,9 @@ def halves(untold: Batch) -> list[Batch]:
 
 
 def key_of(case: Case, ranks: int) -> dict:
-    return {**asdict(case), "ranks": ranks}
+    key = {**asdict(case), "ranks": ranks}
+    del key["nodes"]
+    return {**key, "nodes": case.nodes.key} if case.nodes else key
 
 
 def shuffled(cases: list[tuple[int, Case]], name: str) -> list[tuple[int, Case]]:
@@ -173,7 +175,7 @@ def on_this_machine(installation: mpi.Installation) -> Measure:
     """By MPI processes."""
 
     def measure(cases: Sequence[Case], ranks: int, seconds: float, limit: float, tell: Callable[[dict], None]) -> None:
-        run = bench.run_measure(
+        bench.run_measure(
             cases,
             ranks=ranks,
             installation=installation,
@@ -184,16 +186,5 @@ def on_this_machine(installation: mpi.Installation) -> Measure:
             turns_at_least=3,
             bound=False,
         )
-        check_one_node(run.about)
 
     return measure
-
-
-def check_one_node(about: dict) -> None:
-    """All ranks are taken for those of one node; choices for several would be filed under the wrong name."""
-    if not about.get("one_node", True):
-        raise BadInput(
-            "a launcher that starts all processes on this node, which is what tune measures",
-            f"{about['ranks']} processes on several nodes",
-            "take the host list or the allocation from the launcher",
-        )

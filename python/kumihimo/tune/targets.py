@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kumihimo import _collectives, mpi, questions
+from kumihimo.bench import RealNodes
 from kumihimo.bench.cases import NODE, NONE, Case, rank_space, sizes_of
 
 COLLECTIVES = (  # the most used first
@@ -19,12 +20,13 @@ ANY, FIXED_ORDER = "any", "fixed_order"
 
 @dataclass(frozen=True)
 class Target:
-    """`ranks_per_node` emulates nodes on this machine; None: all ranks share one."""
+    """`ranks_per_node` emulates nodes on this machine; None: all ranks share one, or are `on` several real ones."""
 
     collective: str
     ranks: int
     ranks_per_node: int | None = None
     determinism: str = ANY
+    on: RealNodes | None = None
 
     def sizes(self, asked: Sequence[int]) -> list[int]:
         """Those that there are: a barrier has none."""
@@ -32,12 +34,14 @@ class Target:
 
     @property
     def nodes(self) -> int:
+        if self.on:
+            return self.on.counts[1]
         return -(-self.ranks // (self.ranks_per_node or self.ranks))
 
     @property
     def emulated(self) -> bool:
         """Whether the nodes are of the mind alone: its messages cross no network."""
-        return self.nodes > 1
+        return self.nodes > 1 and not self.on
 
     @property
     def fixed_order(self) -> bool:
@@ -47,17 +51,18 @@ class Target:
     def case(self) -> Case:
         """Of what is measured. What must keep its order is asked of ranks of which only their numbers are known."""
         shape = NONE if self.fixed_order else NODE
-        return Case(self.collective, "", shape=shape, ranks_per_node=self.ranks_per_node)
+        return Case(self.collective, "", shape=shape, ranks_per_node=self.ranks_per_node, nodes=self.on)
 
     @property
     def key(self) -> dict:
         """As wisdom names the communicators that a choice is for; 0: any, and where the nodes are not alike."""
         each = self.ranks_per_node or self.ranks
+        alike = self.on.counts[2] if self.on else 0 if self.ranks % each else each
         return {
             "collective": self.collective,
             "ranks": self.ranks,
             "nodes": 0 if self.fixed_order else self.nodes,
-            "ranks_per_node": 0 if self.fixed_order or self.ranks % each else each,
+            "ranks_per_node": 0 if self.fixed_order else alike,
             "determinism": self.determinism,
             **({"emulated": True} if self.emulated else {}),
         }

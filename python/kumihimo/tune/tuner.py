@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 from math import inf
 
 from kumihimo import _collectives, mpi
-from kumihimo.bench import Case, run_check, run_measure
+from kumihimo.bench import Case, RealNodes, real_nodes, run_check, run_measure
 from kumihimo.bench.cases import rank_space, with_choice
 from kumihimo.bench.tuned import Choice, Effort, Tuning
 from kumihimo.errors import Failed, OutOfTime
 from kumihimo.tune import rehearsal, search, wisdom
 from kumihimo.tune.journal import Journal
 from kumihimo.tune.judging import CONFIRMING, LEAST_LAUNCHES, MOST_LAUNCHES, Judged, judge, part_of
-from kumihimo.tune.launches import Launches, check_one_node, key_of
+from kumihimo.tune.launches import Launches, key_of
 from kumihimo.tune.other_questions import others_of, refuse
 from kumihimo.tune.targets import Target
 
@@ -247,7 +247,8 @@ def sizes_to_check(wanted: Sequence[tuple[int, Choice]]) -> dict[Choice, list[in
 
 
 def finished_key(target: Target, sizes: Sequence[int]) -> dict:
-    return {**target.key, "emulated": target.ranks_per_node, "sizes": list(sizes)}
+    key = {**target.key, "emulated": target.ranks_per_node, "sizes": list(sizes)}
+    return {**key, "on": target.on.key} if target.on else key
 
 
 def within(value: float, least: float, most: float) -> float:
@@ -266,12 +267,26 @@ def check_target(target: Target) -> None:
     rank_space(target.case, target.ranks)
 
 
-def version_of(installation: mpi.Installation) -> tuple[str, float]:
-    """The first line of the library's version, as processes see it, and how long it takes to start some."""
+@dataclass
+class Here:
+    """What processes see: the first line of the library's version, and the real nodes of each number of ranks, where
+    these are several. `launch_seconds`: how long it takes to start some."""
+
+    mpi: str
+    launch_seconds: float
+    nodes: dict[int, RealNodes | None]
+
+
+def look(installation: mpi.Installation, numbers: Sequence[int]) -> Here:
+    """By the most ranks; where all of these are on one node, so are fewer."""
+    first, *fewer = sorted(set(numbers), reverse=True)
     began = time.monotonic()
-    run = run_measure([], ranks=2, installation=installation, bound=False)
-    check_one_node(run.about)
-    return run.about["mpi"], time.monotonic() - began
+    about = run_measure([], ranks=first, installation=installation, bound=False).about
+    here = Here(about["mpi"], time.monotonic() - began, dict.fromkeys(numbers))
+    here.nodes[first] = real_nodes(about)
+    for number in fewer if here.nodes[first] else ():
+        here.nodes[number] = real_nodes(run_measure([], ranks=number, installation=installation, bound=False).about)
+    return here
 
 
 def by_golden_copy(installation: mpi.Installation) -> Check:

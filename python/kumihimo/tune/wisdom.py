@@ -71,8 +71,9 @@ def document(choices: list[dict], made: dict, *, machine: dict | None = None, mp
 
 def joined(old: dict | None, new: dict) -> dict:
     """The new choices, and of the old file all that they do not speak of: choices for other ranks or collectives, and
-    for lengths that lie in none of the new ranges (kumihimo.ranges: where nothing near was measured). Those of emulated
-    nodes come last, since the first that fits is taken."""
+    for lengths that lie in none of the new ranges (kumihimo.ranges: where nothing near was measured). Since the first
+    that fits is taken, those of nodes that are not alike come after those of a number of ranks on each, and those of
+    emulated nodes last."""
     ranges_of: dict[tuple, list[tuple[int, float]]] = {}
     for choice in new["choices"]:
         span = choice.get("from_bytes", 0), choice.get("to_bytes", inf)
@@ -81,7 +82,12 @@ def joined(old: dict | None, new: dict) -> dict:
     for key, spans in ranges_of.items():
         for low, high in spans:
             kept = [p for choice in kept for p in (outside(choice, low, high) if key_of(choice) == key else [choice])]
-    return {**new, "choices": sorted([*new["choices"], *kept], key=lambda choice: bool(choice.get("emulated")))}
+    return {**new, "choices": sorted([*new["choices"], *kept], key=place_of)}
+
+
+def place_of(choice: dict) -> tuple[bool, bool]:
+    unlike = choice.get("nodes", 0) > 1 and not choice.get("ranks_per_node")
+    return bool(choice.get("emulated")), unlike
 
 
 def outside(choice: dict, low: int, high: int) -> list[dict]:

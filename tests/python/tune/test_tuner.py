@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from kumihimo import bench
 from kumihimo.bench.cases import cases_of_all
-from kumihimo.errors import BadInput, Failed
+from kumihimo.errors import Failed
 from kumihimo.tune.targets import FIXED_ORDER, Target, usual_ranks
-from kumihimo.tune.tuner import version_of
+from kumihimo.tune.tuner import look
 
 SIZES = [2**e for e in range(3, 21)]
 PAIR = Target("allreduce", 2)
@@ -281,10 +283,54 @@ def test_a_barrier_is_tuned_once_whatever_the_sizes(fake):
     assert {case.bytes for cases in fake.launched for case in cases} == {0}
 
 
-def test_processes_on_several_nodes_are_not_tuned_for(monkeypatch):
-    run = bench.Run(about={"mpi": "Open MPI", "ranks": 2, "one_node": False})
-    monkeypatch.setattr("kumihimo.tune.tuner.run_measure", lambda *_, **__: run)
-    with pytest.raises(BadInput, match="found 2 processes on several nodes"):
-        version_of(None)
-    run.about["one_node"] = True
-    assert version_of(None)[0] == "Open MPI"
+def test_the_nodes_of_each_number_of_ranks_are_looked_up(monkeypatch):
+    launched = []
+
+    def run_measure(cases, *, ranks, **_):
+        launched.append(ranks)
+        on = [rank // room for rank in range(ranks)]
+        about = {"mpi": "Open MPI", "one_node": on[-1] == 0, "nodes": ["a", "b", "c"][: on[-1] + 1], "node_of_rank": on}
+        return bench.Run(about=about)
+
+    monkeypatch.setattr("kumihimo.tune.tuner.run_measure", run_measure)
+    room = 2
+    here = look(None, [2, 4, 3])
+    assert here.mpi == "Open MPI"
+    assert here.nodes == {2: None, 4: bench.RealNodes((0, 0, 1, 1)), 3: bench.RealNodes((0, 0, 1))}
+    room, launched = 8, []
+    assert look(None, [2, 4]).nodes == {2: None, 4: None}
+    assert launched == [4], "where these are on one node, fewer are"
+
+
+def test_a_launch_on_other_nodes_ends_the_tuning_and_no_case_is_blamed(fake, journal):
+    here, there = bench.RealNodes((0, 0, 1, 1), ("a", "b")), bench.RealNodes((0, 1, 0, 1), ("a", "b"))
+    whole = fake.measure
+
+    def measure(*asked):
+        if len(fake.launched) == 5:
+            raise bench.OtherNodes(here, there)
+        whole(*asked)
+
+    fake.measure = measure
+    tuner = fake.tuner(2000, journal())
+    with pytest.raises(bench.OtherNodes, match=r"same nodes: a \(2 ranks\), b \(2 ranks\), found"):
+        list(tuner.tune([Target("allreduce", 4, on=here)], SIZES))
+    assert tuner.launches.failures == []
+
+
+def test_choices_for_real_nodes_are_filed_under_them(fake, journal):
+    dealt, unlike = bench.RealNodes((0, 1, 0, 1), ("a", "b")), bench.RealNodes((0, 0, 0, 1), ("a", "b"))
+    target = Target("allreduce", 4, on=dealt)
+    (outcome,) = fake.tuner(2000, journal()).tune([target], SIZES)
+    places = {(c["ranks"], c["nodes"], c["ranks_per_node"], "emulated" in c) for c in outcome.choices}
+    assert places == {(4, 2, 2, False)}
+    assert "hierarchical" in {case.algorithm for cases in fake.launched for case in cases}, "it needs several nodes"
+    assert {case.nodes for cases in fake.launched for case in cases} == {dealt}
+    assert Target("allreduce", 4, on=unlike).key["ranks_per_node"] == 0
+    assert str(target) == "allreduce of 4 ranks on 2 nodes"
+    launches = len(fake.launched)
+    list(fake.tuner(2000, journal()).tune([replace(target, on=bench.RealNodes((0, 0, 1, 1)))], SIZES))
+    assert len(fake.launched) > launches, "ranks that lie otherwise are measured anew"
+    launches = len(fake.launched)
+    list(fake.tuner(2000, journal()).tune([replace(target, on=bench.RealNodes((0, 1, 0, 1), ("c", "d")))], SIZES))
+    assert len(fake.launched) == launches, "whatever the nodes' names"

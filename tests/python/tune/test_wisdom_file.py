@@ -257,6 +257,13 @@ def test_of_a_file_that_was_found_only_measured_choices_are_read(tmp_path):
     assert [c.get("emulated", False) for c in reading.choices_in(str(path), named=False)] == [False]
 
 
+def test_choices_of_nodes_that_are_not_alike_stand_behind_those_of_nodes_that_are():
+    (choice,) = wisdom.choices_of(PAIR, [judged(4096, 0.5)])
+    unlike, alike = ({**choice, "ranks": 4, "nodes": 2, "ranks_per_node": each} for each in (0, 2))
+    found = wisdom.joined(file_of([alike]), file_of([unlike]))["choices"]
+    assert [choice["ranks_per_node"] for choice in found] == [2, 0], "the latter are for any number"
+
+
 def test_choices_of_emulated_nodes_stand_behind_real_ones_and_replace_none():
     real = wisdom.choices_of(PAIR, [judged(4096, 0.5)])
     real[0] |= {"nodes": 2, "ranks_per_node": 1}
