@@ -117,6 +117,24 @@ void Machine::set_topology(TopologyPtr wanted) {
   node_sizes.clear(); // of other nodes
 }
 
+void Machine::set_levels(std::vector<Level> wanted) {
+  node.levels.clear();
+  for (const auto& [name, size] : wanted)
+    node.levels.push_back({name,
+                           "shared_memory_bandwidth_" + name,
+                           "shared_memory_latency_" + name,
+                           "link_bandwidth_" + name,
+                           {},
+                           {},
+                           {}});
+  levels = std::move(wanted);
+}
+
+const std::vector<Level>& Machine::levels_of_ranks() const {
+  static const std::vector<Level> none;
+  return family == Family::single_node && node.ranks_per_node.value <= node.cores.value ? levels : none;
+}
+
 Result<Machine> Machine::with_ranks_per_node(std::int64_t ranks) const {
   const std::int64_t most = std::numeric_limits<std::int32_t>::max() / topology->nodes();
   if (ranks < 1 || ranks > most)
@@ -145,8 +163,7 @@ Result<Machine> Machine::with_node_sizes(const std::vector<std::int32_t>& sizes)
 
 RankSpace Machine::rank_space() const {
   const auto ranks = static_cast<std::int32_t>(node.ranks_per_node.value);
-  if (family == Family::single_node)
-    return RankSpace::node(ranks, ranks <= node.cores.value ? levels : std::vector<Level>{});
+  if (family == Family::single_node) return RankSpace::node(ranks, levels_of_ranks());
   if (!node_sizes.empty()) return RankSpace::of_nodes(node_sizes);
   if (const Switched* on = switched()) return RankSpace::on_switches(on->nodes(), ranks, on->levels());
   return RankSpace::box(shape, ranks);

@@ -6,7 +6,8 @@
 // its last byte arrives `hop_latency` per hop later. What waits for an arrival before it is sent on (a relay) starts
 // `relay_latency` after it. A reduction occupies its rank's reducing thread (each rank has one) for result bytes /
 // `reduction_rate`. Copies on a node, messages between its ranks among them, and reductions share its
-// `memory_bandwidth`: a copied byte passes it twice, a reduced one three times.
+// `memory_bandwidth`: a copied byte passes it twice, a reduced one three times. A message within a node has the latency
+// and the rate of the innermost level that both ranks share.
 #pragma once
 
 #include "machine/quantity.hpp"
@@ -43,6 +44,17 @@ struct NetworkNumbers {
   std::optional<Quantity<BytesPerSecond>> switch_bandwidth; // of a node's router, for information
 };
 
+// Of a level of a single node's cores. What is not given is that of the level around it, and of the outermost one
+// shared_memory_bandwidth and shared_memory_latency, which hold between ranks that share no level.
+struct LevelNumbers {
+  std::string name;                                  // "l3"
+  std::string bandwidth_key, latency_key, link_key;  // "shared_memory_bandwidth_l3", ..., "link_bandwidth_l3"
+  std::optional<Quantity<BytesPerSecond>> bandwidth; // one rank copying from another one that shares the level
+  std::optional<Quantity<Seconds>> latency;          // of a message between two that share it
+  std::optional<Quantity<BytesPerSecond>>
+      link_bandwidth; // all that one group sends to others, and gets; none: no limit
+};
+
 struct NodeNumbers {
   Quantity<std::int64_t> ranks_per_node;
   Quantity<std::int64_t> cores;
@@ -53,6 +65,7 @@ struct NodeNumbers {
   Quantity<BytesPerSecond> reduction_rate_scalar;   // the same without SIMD
   Quantity<BytesPerSecond> shared_memory_bandwidth; // one rank copying from another rank of its node
   Quantity<Seconds> shared_memory_latency;          // of a message between ranks of a node
+  std::vector<LevelNumbers> levels;                 // one for each of the machine's
 };
 
 struct SoftwareNumbers {
@@ -138,6 +151,9 @@ struct Machine {
   const Switched* switched() const; // the topology where nodes hang on switches, else null
   BytesPerSecond link_bandwidth(std::int32_t link_class) const;
   void set_topology(TopologyPtr topology); // and its link classes, which keep the bandwidths of those of the same name
+  void set_levels(std::vector<Level> levels); // without numbers of their own
+  // Levels of the ranks, consecutive ones on consecutive cores; none where there are more ranks than cores.
+  const std::vector<Level>& levels_of_ranks() const;
 
   // Of the machine's rates, 1 unless the part is slow. O(slow parts).
   double node_factor(NodeId node) const;
@@ -153,7 +169,8 @@ Result<Machine> parse_machine(std::string_view toml_text, std::string_view file_
 
 // One JSON object; units in the names of keys, a source and provenance beside each number.
 std::string to_json(const Machine& machine);
-// Its numbers as the sections of a machine file, without [topology]: for other networks with the same numbers.
+// Its numbers as the sections of a machine file, without [topology]: for other networks with the same numbers. Those of
+// its levels are among them, which a node with levels of the same names alone can have.
 std::string numbers_to_toml(const Machine& machine);
 // A table for people: number, value, provenance, source.
 std::string to_text(const Machine& machine);

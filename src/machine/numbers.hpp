@@ -31,6 +31,11 @@ void visit_numbers(SomeMachine& machine, Visitor&& visit) {
   visit("node", "reduction_rate_scalar", node.reduction_rate_scalar);
   visit("node", "shared_memory_bandwidth", node.shared_memory_bandwidth);
   visit("node", "shared_memory_latency", node.shared_memory_latency);
+  for (auto& level : node.levels) {
+    visit("node", level.bandwidth_key, level.bandwidth);
+    visit("node", level.latency_key, level.latency);
+    visit("node", level.link_key, level.link_bandwidth);
+  }
   auto& software = machine.software;
   visit("software", "message_cost", software.message_cost);
   visit("software", "relay_latency", software.relay_latency);

@@ -171,10 +171,12 @@ class Reader {
     if (!node || error_) return;
     const auto wrong = [&] {
       fail(line_of(*node), "topology.levels",
-           bad_input("expected levels of cores, outermost first, each with fewer than the one before", described(*node),
-                     "write levels = [\"package 16\", \"l3 4\"], with the cores in each"));
+           bad_input("expected levels of cores, outermost first, of different names in small letters, each a whole "
+                     "number of times in the one before",
+                     described(*node), "write levels = [\"package 16\", \"l3 4\"], with the cores in each"));
     };
     if (!node->is_array()) return wrong();
+    std::vector<Level> levels;
     for (const toml::node& entry : *node->as_array()) {
       const std::string level = entry.value_or(std::string());
       const std::size_t space = level.find(' ');
@@ -183,9 +185,13 @@ class Reader {
       if (space == std::string::npos || space == 0) return wrong();
       const auto [at, code] = std::from_chars(level.data() + space + 1, end, cores);
       if (code != std::errc{} || at != end || cores < 2) return wrong();
-      if (!machine_.levels.empty() && machine_.levels.back().size <= cores) return wrong();
-      machine_.levels.push_back({level.substr(0, space), cores});
+      const std::string name = level.substr(0, space); // a part of keys
+      if (name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") != std::string::npos) return wrong();
+      for (const Level& outer : levels)
+        if (outer.name == name || outer.size <= cores || outer.size % cores != 0) return wrong();
+      levels.push_back({name, cores});
     }
+    machine_.set_levels(std::move(levels));
   }
 
   void read_row(const toml::table& topology, const FamilyRow& row) {

@@ -67,11 +67,9 @@ Result<Network> Network::make(const Machine& machine, std::int32_t ranks, std::s
 
   const NetworkNumbers& net = machine.network;
   n.engine_ = net.engine_bandwidth.value.value;
-  n.copy_rate_ = machine.node.shared_memory_bandwidth.value.value;
   n.message_cost_ = machine.software.message_cost.value.value;
   n.relay_latency_ = machine.software.relay_latency.value.value;
   n.hop_latency_ = net.hop_latency.value.value;
-  n.memory_latency_ = machine.node.shared_memory_latency.value.value;
 
   const double pool = std::min(static_cast<double>(net.engines.value) * n.engine_, net.injection_bandwidth.value.value);
   const double memory = machine.node.memory_bandwidth.value.value;
@@ -89,14 +87,57 @@ Result<Network> Network::make(const Machine& machine, std::int32_t ranks, std::s
     n.capacity_[n.first_memory_ + v] = memory * n.factor_[v];
   }
   for (std::int32_t r = 0; r < ranks; ++r) n.capacity_[n.reducer(r)] = reduce * n.factor_[n.node_[r]];
+  n.add_levels(machine, ranks);
   return n;
+}
+
+// A slow node's links are as slow as its memory.
+void Network::add_levels(const Machine& machine, std::int32_t ranks) {
+  const NodeNumbers& node = machine.node;
+  within_.push_back({0, node.shared_memory_bandwidth.value.value, node.shared_memory_latency.value.value});
+  const std::vector<Level>& levels = machine.levels_of_ranks();
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const LevelNumbers& numbers = node.levels[i];
+    Within inner{levels[i].size, within_.back().rate, within_.back().latency};
+    if (numbers.bandwidth) inner.rate = numbers.bandwidth->value.value;
+    if (numbers.latency) inner.latency = numbers.latency->value.value;
+    if (numbers.link_bandwidth) {
+      const std::int32_t groups = (ranks + inner.size - 1) / inner.size;
+      inner.first_leaving = static_cast<Resource>(capacity_.size());
+      inner.first_entering = inner.first_leaving + groups;
+      capacity_.resize(capacity_.size() + 2 * static_cast<std::size_t>(groups),
+                       numbers.link_bandwidth->value.value * factor_.front());
+    }
+    within_.push_back(inner);
+  }
+}
+
+const Network::Within& Network::between(std::int32_t from, std::int32_t to) const {
+  std::size_t shared = 0;
+  while (shared + 1 < within_.size() && from / within_[shared + 1].size == to / within_[shared + 1].size) ++shared;
+  return within_[shared];
+}
+
+// Some message on the way leaves the innermost group that both share, or joins two of its parts.
+double Network::least_latency_within_node(std::int32_t from, std::int32_t to) const {
+  double least = std::numeric_limits<double>::infinity();
+  for (const Within* level = &within_.front(); level <= &between(from, to); ++level)
+    least = std::min(least, level->latency);
+  return least;
 }
 
 Path Network::append_path(std::int32_t from, std::int32_t to, std::vector<Resource>& resources) const {
   const std::int32_t a = node_[from], b = node_[to];
   if (a == b) {
     append_copy(from, resources);
-    return {copy_rate_ * factor_[a], 0, memory_latency_};
+    const Within& shared = between(from, to);
+    for (auto apart = static_cast<std::size_t>(&shared - within_.data()) + 1; apart < within_.size(); ++apart) {
+      const Within& level = within_[apart];
+      if (level.first_leaving < 0) continue;
+      resources.push_back(level.first_leaving + from / level.size);
+      resources.push_back(level.first_entering + to / level.size);
+    }
+    return {shared.rate * factor_[a], 0, shared.latency};
   }
   route_.clear();
   machine_->topology->append_route(NodeId{a}, NodeId{b}, route_);
@@ -165,6 +206,13 @@ std::string Network::name_of(Resource r) const {
   if (r < first_receiver_) return fmt::format("sending engines of node {}", r - first_sender_);
   if (r < first_memory_) return fmt::format("receiving engines of node {}", r - first_receiver_);
   if (r < first_reducer_) return fmt::format("memory of node {}", r - first_memory_);
+  for (std::size_t i = within_.size() - 1; i > 0; --i) {
+    const Within& level = within_[i];
+    if (level.first_leaving < 0 || r < level.first_leaving) continue;
+    const bool leaves = r < level.first_entering;
+    return fmt::format("links {} {} {}", leaves ? "out of" : "into", machine_->levels[i - 1].name,
+                       r - (leaves ? level.first_leaving : level.first_entering));
+  }
   return fmt::format("reductions at rank {}", r - first_reducer_);
 }
 

@@ -1,6 +1,7 @@
 // A machine as the flow models see it: numbered resources with capacities, and for each message the resources that it
 // occupies together with its fixed costs. Resources are the directed links, the engines of a node (sending and
-// receiving apart), the memory of a node (what its ranks copy and sum up) and the reducing thread of a rank.
+// receiving apart), the memory of a node (what its ranks copy and sum up), the reducing thread of a rank, and on a
+// single node what joins a group of a level to the others (leaving and entering apart).
 #pragma once
 
 #include "base/result.hpp"
@@ -38,7 +39,9 @@ class Network {
   Resource reducer(std::int32_t rank) const { return first_reducer_ + rank; }
   Resource memory(std::int32_t rank) const { return first_memory_ + node_[rank]; }
   double reduction_rate(std::int32_t rank) const { return capacity_[reducer(rank)]; }
-  double copy_rate(std::int32_t rank) const { return copy_rate_ * factor_[node_[rank]]; }
+  double copy_rate(std::int32_t rank) const { return between(rank, rank).rate * factor_[node_[rank]]; }
+  // Seconds that it takes at least until anything of one rank's is at another of its node, relayed or not.
+  double least_latency_within_node(std::int32_t from, std::int32_t to) const;
   // Of one of so many sums at this rank, and so many on its node, at once.
   double sum_rate(std::int32_t rank, std::int32_t here, std::int32_t on_node) const;
 
@@ -57,13 +60,23 @@ class Network {
   const std::vector<std::int32_t>& nodes() const { return node_; } // by rank
 
  private:
+  // What holds between ranks of a node whose innermost common group is one of this level; the first: they share none.
+  struct Within {
+    std::int32_t size = 0; // ranks of a group
+    double rate = 0, latency = 0;
+    Resource first_leaving = -1, first_entering = -1; // of the groups of this level; -1: nothing limits them
+  };
+  void add_levels(const Machine& machine, std::int32_t ranks);
+  const Within& between(std::int32_t from, std::int32_t to) const;
+
   const Machine* machine_ = nullptr;
   std::vector<std::int32_t> node_;
   std::vector<double> factor_; // by node
   std::vector<double> capacity_;
   std::int32_t link_bound_ = 0, nodes_ = 0;
   Resource first_sender_ = 0, first_receiver_ = 0, first_memory_ = 0, first_reducer_ = 0;
-  double engine_ = 0, copy_rate_ = 0, message_cost_ = 0, relay_latency_ = 0, hop_latency_ = 0, memory_latency_ = 0;
+  std::vector<Within> within_; // outermost first
+  double engine_ = 0, message_cost_ = 0, relay_latency_ = 0, hop_latency_ = 0;
   mutable std::vector<LinkId> route_;
 };
 

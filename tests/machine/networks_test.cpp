@@ -96,9 +96,36 @@ TEST(NodeMachine, HasLevelsOfItsCores) {
   const Machine machine = *parsed(with("levels = [\"package 4\", \"l3 2\"]"));
   EXPECT_EQ(machine.rank_space().levels(), (std::vector<Level>{{"package", 4}, {"l3", 2}}));
   EXPECT_EQ(nlohmann::json::parse(to_json(machine))["topology"]["levels"][1]["cores"], 2);
-  for (const char* wrong : {"levels = [\"l3 2\", \"package 4\"]", "levels = [\"package\"]", "levels = [\"l2 1\"]",
-                            "levels = \"package 4\"", "levels = [4]", "levels = [\" 4\"]"})
+  for (const char* wrong :
+       {"levels = [\"l3 2\", \"package 4\"]", "levels = [\"package\"]", "levels = [\"l2 1\"]", "levels = \"package 4\"",
+        "levels = [4]", "levels = [\" 4\"]", "levels = [\"package 4\", \"l3 3\"]", "levels = [\"l3 4\", \"l3 2\"]",
+        "levels = [\"l.3 4\"]"})
     expect_error(with(wrong), "t.toml:5: topology.levels", "levels of cores");
+}
+
+TEST(NodeMachine, LevelsMayHaveNumbers) {
+  Sample sample;
+  for (const char* key :
+       {"[network]", "link_bandwidth", "link_peak", "hop_latency", "engines", "engine_bandwidth", "shape"})
+    sample.remove(key);
+  sample.replace("family", "family = \"single_node\"").insert_after("family", "levels = [\"package 4\", \"l3 2\"]");
+  const auto with = [&](const char* line) { return Sample(sample).insert_after("shared_memory_latency", line); };
+  const Machine machine = *parsed(with("shared_memory_bandwidth_l3 = { value = \"20 GB/s\", measured = \"a log\" }\n"
+                                       "shared_memory_latency_package = { value = \"80 ns\", assumed = \"a guess\" }\n"
+                                       "link_bandwidth_package = { value = \"40 GB/s\", published = \"a paper\" }"));
+  const auto& [package, l3] = std::tie(machine.node.levels.at(0), machine.node.levels.at(1));
+  EXPECT_EQ(package.latency->value.value, 80e-9);
+  EXPECT_EQ(package.link_bandwidth->value.value, 40e9);
+  EXPECT_FALSE(package.bandwidth || l3.latency || l3.link_bandwidth);
+  EXPECT_EQ(l3.bandwidth->value.value, 20e9);
+  EXPECT_EQ(l3.bandwidth->provenance, Provenance::measured);
+  EXPECT_NE(to_text(machine).find("shared_memory_bandwidth_l3"), std::string::npos);
+  const auto json = nlohmann::json::parse(to_json(machine));
+  EXPECT_EQ(json["node"]["link_bandwidth_package_bytes_per_second"]["value"], 40e9);
+  expect_error(with("shared_memory_latency_l2 = { value = \"80 ns\", assumed = \"a guess\" }"),
+               "t.toml:15: shared_memory_latency_l2", "expected a key that [node] of a single_node machine has");
+  expect_error(with("shared_memory_latency_l3 = { value = \"8 GB/s\", assumed = \"a guess\" }"),
+               "t.toml:15: node.shared_memory_latency_l3", "expected a time");
 }
 
 TEST(Machine, NumbersAreWrittenAsTheyAreRead) {

@@ -201,6 +201,28 @@ def test_one_node_from_hwloc(imported, repository):
     assert "network" not in machine
 
 
+def test_levels_take_their_numbers_from_a_node_with_the_same(imported, repository, tmp_path):
+    text = (repository / "tests" / "machine" / "hwloc" / "two-packages.xml").read_text(encoding="utf-8")
+    imported("host.xml", text)
+    like = tmp_path / "like.toml"
+    made = (tmp_path / "mine.toml").read_text(encoding="utf-8")
+    assert "hwloc does not say how fast levels are" in made
+    lines = "".join(
+        f'{key} = {{ value = "{value}", measured = "a test" }}\n'
+        for key, value in [
+            ("shared_memory_latency_package", "90 ns"),
+            ("link_bandwidth_package", "30 GB/s"),
+            ("shared_memory_bandwidth_l2", "20 GB/s"),
+        ]
+    )
+    numbers = made.replace("[node]\n", f"[node]\n{lines}").replace('"numa 3"', '"l2 3"')
+    like.write_text(numbers, encoding="utf-8")
+    node = imported("host.xml", text, str(like))["node"]
+    assert node["shared_memory_latency_package_seconds"]["value"] == pytest.approx(90e-9)
+    assert node["link_bandwidth_package_bytes_per_second"]["source"] == "a test"
+    assert "shared_memory_bandwidth_l2_bytes_per_second" not in node
+
+
 def test_a_network_needs_the_numbers_of_one(imported, repository, tmp_path):
     text = (repository / "tests" / "machine" / "hwloc" / "two-packages.xml").read_text(encoding="utf-8")
     imported("host.xml", text)

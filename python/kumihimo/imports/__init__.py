@@ -25,6 +25,7 @@ class Network:
     numbers: dict[tuple[str, str], str] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)  # what the file does not say and was assumed
     one_node: bool = False
+    levels: list[str] = field(default_factory=list)  # of the node's cores
 
 
 def read(path: Path) -> Network:
@@ -86,6 +87,10 @@ def _numbers(network: Network, text: str, source: str) -> str:
     sections = re.split(r"(?m)^(?=\[)", text)
     if network.one_node:
         sections = [s for s in sections if not s.startswith(("[network]", "[offload]"))]
+    for i, section in enumerate(sections):
+        if section.startswith("[node]"):
+            of_levels = r"(?m)^(?:shared_memory_bandwidth|shared_memory_latency|link_bandwidth)_(\w+) = .*\n"
+            sections[i] = re.sub(of_levels, lambda line: line[0] if line[1] in network.levels else "", section)
     for (section, key), value in network.numbers.items():
         line = f'{key} = {{ value = {value}, assumed = "{source}" }}\n'
         for i, old in enumerate(sections):

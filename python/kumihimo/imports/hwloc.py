@@ -17,5 +17,12 @@ def read(path: Path) -> Network:
     if host.last_level_cache_bytes:
         numbers["node", "last_level_cache"] = f'"{host.last_level_cache_bytes} B"'
     lines = ['family = "single_node"', *([f"levels = [{levels}]"] if levels else [])]
+    remarks = []
+    if levels:
+        remarks.append(
+            "hwloc does not say how fast levels are: without shared_memory_bandwidth_LEVEL and "
+            "shared_memory_latency_LEVEL all have the node's figures."
+        )
     name = "".join(c for c in host.processor if c.isprintable() and c not in '"\\') or "one node"
-    return Network(lines, f"{name}, {host.cores} cores", numbers, one_node=True)
+    summary = f"{name}, {host.cores} cores"
+    return Network(lines, summary, numbers, remarks, one_node=True, levels=[name for name, _ in host.levels])

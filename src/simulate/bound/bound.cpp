@@ -157,7 +157,7 @@ double latency_of_neighbours(const Collective& c, const Network& network) {
     for (std::int64_t k = 0; const Neighbourhood::End to : c.neighbours->destinations(Rank{r})) {
       if (elements_to(c, Rank{r}, k++) == 0 || !to.exists() || to.rank == r) continue;
       const NodeId here{network.nodes()[r]}, there{network.nodes()[to.rank]};
-      longest = std::max(longest, here == there ? m.node.shared_memory_latency.value.value
+      longest = std::max(longest, here == there ? network.least_latency_within_node(r, to.rank)
                                                 : seconds_over(m.topology->distance(here, there), m));
     }
   return longest;
@@ -168,7 +168,12 @@ double latency(const Collective& c, const Network& network, const Layout& l) {
   const Machine& m = network.machine();
   if (c.neighbours) return latency_of_neighbours(c, network);
   if (l.ranks < 2 || (c.kind != CollectiveKind::barrier && mean_count(c) == 0)) return 0;
-  if (l.nodes < 2) return m.node.shared_memory_latency.value.value;
+  if (l.nodes < 2) {
+    double longest = 0;
+    for (std::int32_t r = 0; r < c.ranks; ++r)
+      if (r != c.root.value) longest = std::max(longest, network.least_latency_within_node(c.root.value, r));
+    return longest;
+  }
   const NodeId root{network.nodes()[c.root.value]};
   std::int32_t farthest = 0;
   for (const std::int32_t node : network.nodes())
