@@ -3,6 +3,7 @@
 #include "topology/dragonfly.hpp"
 #include "topology/fat_tree.hpp"
 #include "topology/graph.hpp"
+#include "topology/route_table.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -67,6 +68,11 @@ Made make_graph(const Description& d) {
   return with_routing(Graph::make(d.count("nodes"), d.count("switches", 0), *edges), d);
 }
 
+Made make_routes(const Description& d) {
+  const auto links = d.words("links"), routes = d.words("routes");
+  return with_routing(RouteTable::make(d.count("nodes"), links, routes), d);
+}
+
 const std::vector<FamilyRow>& rows() {
   static const std::vector<FamilyRow> all = {
       {Family::fat_tree,
@@ -98,6 +104,11 @@ const std::vector<FamilyRow>& rows() {
       {Family::graph,
        {{"nodes", Kind::count, "4"}, {"switches", Kind::count, "1", false}, {"edges", Kind::words, "[\"0..3-4\"]"}},
        make_graph},
+      {Family::routes,
+       {{"nodes", Kind::count, "4"},
+        {"links", Kind::words, "[\"host x4\", \"backbone\"]"},
+        {"routes", Kind::words, "[\"0..3-0..3: 0+a 4 0+b\"]"}},
+       make_routes},
   };
   return all;
 }

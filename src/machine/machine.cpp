@@ -34,8 +34,8 @@ Status place_slow_parts(Machine& machine) {
 }
 
 std::string_view name_of(Family family) {
-  static constexpr std::array<std::string_view, 7> names = {"torus",          "tofu",  "fat_tree",   "dragonfly",
-                                                            "dragonfly_plus", "graph", "single_node"};
+  static constexpr std::array<std::string_view, 8> names = {"torus",          "tofu",  "fat_tree", "dragonfly",
+                                                            "dragonfly_plus", "graph", "routes",   "single_node"};
   return names[static_cast<std::size_t>(family)];
 }
 
@@ -105,12 +105,18 @@ BytesPerSecond Machine::link_bandwidth(std::int32_t link_class) const {
   return network.link_bandwidth.value;
 }
 
+Seconds Machine::hop_latency(std::int32_t link_class) const {
+  const auto at = static_cast<std::size_t>(link_class);
+  if (at < network.classes.size() && network.classes[at].latency) return network.classes[at].latency->value;
+  return network.hop_latency.value;
+}
+
 void Machine::set_topology(TopologyPtr wanted) {
   std::vector<LinkClass> classes;
   for (const std::string& link_class : wanted->link_classes()) {
-    classes.push_back({link_class, "link_bandwidth_" + link_class, {}});
+    classes.push_back({link_class, "link_bandwidth_" + link_class, "hop_latency_" + link_class, {}, {}});
     for (const LinkClass& mine : network.classes)
-      if (mine.name == link_class) classes.back().bandwidth = mine.bandwidth;
+      if (mine.name == link_class) classes.back().bandwidth = mine.bandwidth, classes.back().latency = mine.latency;
   }
   network.classes = std::move(classes);
   topology = std::move(wanted);

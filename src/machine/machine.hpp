@@ -22,14 +22,16 @@
 
 namespace kumihimo {
 
-enum class Family : std::uint8_t { torus, tofu, fat_tree, dragonfly, dragonfly_plus, graph, single_node };
+enum class Family : std::uint8_t { torus, tofu, fat_tree, dragonfly, dragonfly_plus, graph, routes, single_node };
 std::string_view name_of(Family family);
 
-// A class of the topology's links (Topology::link_classes) whose bandwidth is not link_bandwidth.
+// A class of the topology's links (Topology::link_classes), whose bandwidth may be another than link_bandwidth, and
+// whose latency another than hop_latency.
 struct LinkClass {
-  std::string name; // "global"
-  std::string key;  // "link_bandwidth_global"
+  std::string name;                       // "global"
+  std::string bandwidth_key, latency_key; // "link_bandwidth_global", "hop_latency_global"
   std::optional<Quantity<BytesPerSecond>> bandwidth;
+  std::optional<Quantity<Seconds>> latency;
 };
 
 // All zero on a single node, which has no links.
@@ -150,7 +152,8 @@ struct Machine {
   RankSpace rank_space() const;
   const Switched* switched() const; // the topology where nodes hang on switches, else null
   BytesPerSecond link_bandwidth(std::int32_t link_class) const;
-  void set_topology(TopologyPtr topology); // and its link classes, which keep the bandwidths of those of the same name
+  Seconds hop_latency(std::int32_t link_class) const;
+  void set_topology(TopologyPtr topology);    // and its link classes, which keep the numbers of those of the same name
   void set_levels(std::vector<Level> levels); // without numbers of their own
   // Levels of the ranks, consecutive ones on consecutive cores; none where there are more ranks than cores.
   const std::vector<Level>& levels_of_ranks() const;

@@ -13,9 +13,10 @@ void visit_numbers(SomeMachine& machine, Visitor&& visit) {
   if (machine.family != Family::single_node) {
     auto& network = machine.network;
     visit("network", "link_bandwidth", network.link_bandwidth);
-    for (auto& link_class : network.classes) visit("network", link_class.key, link_class.bandwidth);
+    for (auto& link_class : network.classes) visit("network", link_class.bandwidth_key, link_class.bandwidth);
     visit("network", "link_peak", network.link_peak);
     visit("network", "hop_latency", network.hop_latency);
+    for (auto& link_class : network.classes) visit("network", link_class.latency_key, link_class.latency);
     visit("network", "engines", network.engines);
     visit("network", "engine_bandwidth", network.engine_bandwidth);
     visit("network", "injection_bandwidth", network.injection_bandwidth);

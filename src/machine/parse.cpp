@@ -19,8 +19,8 @@
 namespace kumihimo {
 namespace {
 
-constexpr Family families[] = {Family::torus,          Family::tofu,  Family::fat_tree,   Family::dragonfly,
-                               Family::dragonfly_plus, Family::graph, Family::single_node};
+constexpr Family families[] = {Family::torus,          Family::tofu,  Family::fat_tree, Family::dragonfly,
+                               Family::dragonfly_plus, Family::graph, Family::routes,   Family::single_node};
 constexpr std::int64_t largest_count = std::numeric_limits<std::int32_t>::max();
 
 // toml++ throws; nothing else of this project sees that.

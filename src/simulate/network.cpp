@@ -81,6 +81,9 @@ Result<Network> Network::make(const Machine& machine, std::int32_t ranks, std::s
   if (std::any_of(net.classes.begin(), net.classes.end(), [](const LinkClass& c) { return c.bandwidth.has_value(); }))
     for (std::int64_t link = 0; link < links; ++link)
       n.capacity_[link] = machine.link_bandwidth(machine.topology->link_class(LinkId{link})).value;
+  if (std::any_of(net.classes.begin(), net.classes.end(), [](const LinkClass& c) { return c.latency.has_value(); }))
+    for (std::size_t c = 0; c < net.classes.size(); ++c)
+      n.hop_latencies_.push_back(machine.hop_latency(static_cast<std::int32_t>(c)).value);
   for (const SlowLink& slow : machine.slow_links) n.capacity_[slow.link.value] *= slow.factor;
   for (std::int32_t v = 0; v < n.nodes_; ++v) {
     n.capacity_[n.first_sender_ + v] = n.capacity_[n.first_receiver_ + v] = pool * n.factor_[v];
@@ -141,15 +144,18 @@ Path Network::append_path(std::int32_t from, std::int32_t to, std::vector<Resour
   }
   route_.clear();
   machine_->topology->append_route(NodeId{a}, NodeId{b}, route_);
+  const Topology& topology = *machine_->topology;
   double limit = engine_ * std::min(factor_[a], factor_[b]);
+  double latency = hop_latencies_.empty() ? static_cast<double>(route_.size()) * hop_latency_ : 0;
   for (const LinkId link : route_) {
     const auto r = static_cast<Resource>(link.value);
     limit = std::min(limit, capacity_[r]);
-    resources.push_back(r);
+    if (!hop_latencies_.empty()) latency += hop_latencies_[static_cast<std::size_t>(topology.link_class(link))];
+    if (topology.is_shared(link)) resources.push_back(r);
   }
   resources.push_back(first_sender_ + a);
   resources.push_back(first_receiver_ + b);
-  return {limit, message_cost_, static_cast<double>(route_.size()) * hop_latency_ + relay_latency_};
+  return {limit, message_cost_, latency + relay_latency_};
 }
 
 void Network::append_copy(std::int32_t rank, std::vector<Resource>& resources) const {

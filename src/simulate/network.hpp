@@ -75,7 +75,8 @@ class Network {
   std::vector<double> capacity_;
   std::int32_t link_bound_ = 0, nodes_ = 0;
   Resource first_sender_ = 0, first_receiver_ = 0, first_memory_ = 0, first_reducer_ = 0;
-  std::vector<Within> within_; // outermost first
+  std::vector<Within> within_;        // outermost first
+  std::vector<double> hop_latencies_; // by class; none: all have hop_latency_
   double engine_ = 0, message_cost_ = 0, relay_latency_ = 0, hop_latency_ = 0;
   mutable std::vector<LinkId> route_;
 };

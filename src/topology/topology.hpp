@@ -30,11 +30,14 @@ class Topology {
   virtual void append_route(NodeId from, NodeId to, std::vector<LinkId>& route) const = 0;
   virtual std::int32_t distance(NodeId from, NodeId to) const = 0; // hops: the length of that route
   virtual std::int32_t diameter() const = 0;                       // the longest distance, hops
+  virtual bool has_shortest_ways() const { return true; } // false: by way of a third node there may be fewer hops
 
   // Links of a class have the same bandwidth: those of an axis, of a level of switches, between groups. A topology
   // names the classes; a machine has the numbers.
   virtual std::vector<std::string> link_classes() const { return {}; } // none: all links are alike
   virtual std::int32_t link_class(LinkId) const { return 0; }
+  // Whether messages share the link's bandwidth; each has it to itself where they do not.
+  virtual bool is_shared(LinkId) const { return true; }
   // The links that leave one node, by class; on the node that has most.
   virtual std::vector<std::int64_t> ports() const { return {degree()}; }
 

@@ -84,6 +84,30 @@ TEST(GraphMachine, WrongEdgesAreOneSentence) {
   expect_error(graph("[1, 2]"), "t.toml:7: topology.edges", "list of strings");
 }
 
+TEST(RoutesMachine, IsReadRowByRow) {
+  const auto routes = [](const std::string& rows) {
+    return Sample()
+        .replace("family", "family = \"routes\"")
+        .replace("shape", "nodes = 4")
+        .insert_after("nodes", "links = [\"host x4\", \"bus\"]")
+        .insert_after("links", "routes = " + rows)
+        .insert_after("link_bandwidth", "link_bandwidth_bus = { value = \"1 GB/s\", assumed = \"a guess\" }")
+        .insert_after("hop_latency", "hop_latency_bus = { value = \"2 us\", assumed = \"a guess\" }");
+  };
+  const Machine machine = *parsed(routes("[\"0..3-0..3: 0+a 4 0+b\"]"));
+  EXPECT_EQ(machine.topology->name(), "routes of 4 nodes over 5 links");
+  EXPECT_EQ(machine.rank_space().name(), "row of 8 ranks, 2 a node");
+  EXPECT_EQ(machine.link_bandwidth(1).value, 1e9);
+  EXPECT_EQ(machine.hop_latency(0).value, 100e-9);
+  EXPECT_EQ(machine.hop_latency(1).value, 2e-6);
+  const Machine job = *machine.with_shape(shape("3"));
+  EXPECT_EQ(job.topology->nodes(), 3);
+  EXPECT_EQ(job.hop_latency(1).value, 2e-6);
+  EXPECT_EQ(nlohmann::json::parse(to_json(machine))["network"]["hop_latency_bus_seconds"]["value"], 2e-6);
+  expect_error(routes("[\"0..3-0..2: 0+a 4 0+b\"]"), "t.toml:3: topology", "none from node 0 to node 3");
+  expect_error(routes("\"0-1: 0\""), "t.toml:7: topology.routes", "expected a list of strings");
+}
+
 TEST(NodeMachine, HasLevelsOfItsCores) {
   Sample sample;
   for (const char* key :

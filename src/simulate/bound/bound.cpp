@@ -144,9 +144,15 @@ double fastest(const Network& network, std::int32_t first, std::int32_t count) {
   return count == 0 ? 0 : *std::max_element(begin, begin + count);
 }
 
+// By way of others it may be fewer hops where routes are as they were given.
 double seconds_over(std::int32_t hops, const Machine& m) {
+  double hop = m.network.hop_latency.value.value;
+  for (std::size_t c = 0; c < m.network.classes.size(); ++c) {
+    const double of_class = m.hop_latency(static_cast<std::int32_t>(c)).value;
+    hop = c == 0 ? of_class : std::min(hop, of_class);
+  }
   return m.software.message_cost.value.value + m.software.relay_latency.value.value +
-         hops * m.network.hop_latency.value.value;
+         (m.topology->has_shortest_ways() ? hops : std::min(hops, 1)) * hop;
 }
 
 // To the farthest of all neighbours that get anything.
@@ -194,9 +200,7 @@ std::optional<double> offloaded(const Collective& c, const Network& network, con
   const Machine& m = network.machine();
   if (l.nodes < 2 || !network.offloads(c) || bytes_of(c) > static_cast<double>(m.offload->max_bytes.value.value))
     return {};
-  const double message =
-      m.software.message_cost.value.value + m.software.relay_latency.value.value + m.network.hop_latency.value.value;
-  return std::min(network.offload_seconds(l.nodes), network.offload_seconds(1) + message);
+  return std::min(network.offload_seconds(l.nodes), network.offload_seconds(1) + seconds_over(1, m));
 }
 
 } // namespace
