@@ -163,17 +163,20 @@ def test_hosts_and_links_of_simgrid(imported):
     text = """<platform version="4.1"><zone id="z" routing="Floyd">
 <host id="a" speed="1Gf"/><host id="b" speed="1Gf"/><host id="c" speed="1Gf"/><router id="r"/>
 <link id="1" bandwidth="1GBps" latency="1us"/><link id="2" bandwidth="1GBps" latency="1us"/>
-<link id="3" bandwidth="500MBps" latency="1us"/>
+<link id="3" bandwidth="500MBps" latency="2ms"/>
 <route src="a" dst="r"><link_ctn id="1"/></route><route src="r" dst="b"><link_ctn id="2"/></route>
 <route src="c" dst="r"><link_ctn id="3"/></route></zone></platform>"""
     machine = imported("p.xml", text)
-    assert (machine["topology"]["nodes"], machine["topology"]["switches"]) == (3, 1)
+    assert (machine["topology"]["family"], machine["topology"]["nodes"], machine["topology"]["links"]) == (
+        "routes",
+        3,
+        3,
+    )
     assert machine["network"]["link_bandwidth_class2_bytes_per_second"]["value"] == 5e8
-    assert machine["network"]["hop_latency_seconds"]["value"] == pytest.approx(1e-6)
-    two = text.replace('<link_ctn id="3"/>', '<link_ctn id="3"/><link_ctn id="2"/>')
-    assert "expected routes of one link" in imported("p.xml", two)
+    assert machine["network"]["hop_latency_class1_seconds"]["value"] == pytest.approx(1e-6)
+    assert machine["network"]["hop_latency_class2_seconds"]["value"] == pytest.approx(2e-3)
     apart = text.replace('<route src="c" dst="r"><link_ctn id="3"/></route>', "")
-    assert "none between node 0 and node 2" in imported("p.xml", apart)
+    assert "found none from 'a' to 'c'" in imported("p.xml", apart)
 
 
 @pytest.mark.parametrize(
@@ -184,7 +187,8 @@ def test_hosts_and_links_of_simgrid(imported):
         ('topology="FAT_TREE" topo_parameters="2;4;1,2;1,2"', "0-15", "three lists"),
         ('topology="DRAGONFLY" topo_parameters="9,1;1,1;2,1;1"', "0-17", "at most as many groups"),
         ('topology="VIVALDI"', "0-3", "VIVALDI"),
-        ('bb_bw="1GBps"', "0-3", "without a backbone"),
+        ('topology="TORUS" topo_parameters="2,2" bb_bw="1GBps"', "0-3", "a TORUS cluster without bb_bw, found '1GBps'"),
+        ('topology="TORUS" topo_parameters="2,2" sharing_policy="SHARED"', "0-3", "SPLITDUPLEX cables of a TORUS"),
         ("", "x", "radical"),
     ],
 )

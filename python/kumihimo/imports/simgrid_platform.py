@@ -1,0 +1,296 @@
+"""What a SimGrid platform has: zones and flat clusters, hosts and routers, links, and routes as they are written."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass, field
+
+from kumihimo.errors import BadInput
+from kumihimo.imports import simgrid_units as units
+
+MOST_HOSTS = 2048  # as topology/route_table.hpp
+SHORTEST = ("FLOYD", "DIJKSTRA", "DIJKSTRACACHE")
+_SPLIT = ("SPLITDUPLEX", "FULLDUPLEX")
+_OLD_NAMES = {"AS": "zone", "ASroute": "zoneRoute", "bypassASroute": "bypassZoneRoute"}
+_WITHOUT_MEANING = ("prop", "config", "storage", "storage_type", "mount", "disk", "random")
+
+
+@dataclass(frozen=True)
+class Link:
+    bandwidth: float  # bytes per second
+    latency: float  # nanoseconds
+    fat: bool = False
+
+
+@dataclass(frozen=True)
+class Crossed:
+    """A link of a route, or the first of those that move with the sender (a) or the receiver (b)."""
+
+    link: int
+    moves: str = ""
+
+    def text(self) -> str:
+        return f"{self.link}+{self.moves}" if self.moves else f"{self.link}"
+
+
+@dataclass
+class Route:
+    links: list[int]
+    gw_src: str = ""
+    gw_dst: str = ""
+
+
+@dataclass
+class Zone:
+    name: str
+    routing: str
+    parent: Zone | None = None
+    elements: list[str] = field(default_factory=list)
+    routes: dict[tuple[str, str], Route] = field(default_factory=dict)
+    bypasses: dict[tuple[str, str], Route] = field(default_factory=dict)
+
+
+@dataclass
+class Cluster:
+    """Its hosts are numbered from `first`; those of their links that there are, likewise, from these numbers."""
+
+    name: str
+    router: str
+    first: int
+    hosts: list[str]
+    up: int
+    down: int
+    limiter: int | None
+    backbone: int | None
+    parent: Zone | None = None
+    elements: list[str] = field(default_factory=list)
+
+    def leaving(self, moves: str, place: int = 0) -> list[Crossed]:
+        limit = [] if self.limiter is None else [Crossed(self.limiter + place, moves)]
+        bus = [] if self.backbone is None else [Crossed(self.backbone)]
+        return [*limit, Crossed(self.up + place, moves), *bus]
+
+    def entering(self, moves: str, place: int = 0) -> list[Crossed]:
+        """From the backbone on, without it."""
+        limit = [] if self.limiter is None else [Crossed(self.limiter + place, moves)]
+        return [Crossed(self.down + place, moves), *limit]
+
+
+def has_routes_of_links(cluster: ElementTree.Element) -> bool:
+    """Whether a flat cluster has more than a cable up and one down for each host."""
+    if cluster.get("topology", "FLAT").upper() != "FLAT":
+        return False
+    more = any(_amount(cluster.get(key)) for key in ("bb_bw", "bb_lat", "limiter_link"))
+    return more or cluster.get("sharing_policy", "SPLITDUPLEX").upper() not in _SPLIT
+
+
+def check_plain(cluster: ElementTree.Element, source: str) -> None:
+    """Limiters and shared cables have no family here, and where there is a topology there is no backbone."""
+    kind = cluster.get("topology", "FLAT")
+    for key in ("bb_bw", "limiter_link"):
+        if _amount(cluster.get(key)):
+            raise BadInput(f"{source}: expected a {kind} cluster without {key}", f"'{cluster.get(key)}'")
+    policy = cluster.get("sharing_policy", "SPLITDUPLEX")
+    if policy.upper() not in _SPLIT:
+        raise BadInput(f"{source}: expected SPLITDUPLEX cables of a {kind} cluster", f"sharing_policy {policy}")
+
+
+def _amount(text: str | None) -> bool:
+    return bool(text) and re.fullmatch(r"[0.]+\s*[A-Za-z]*", text.strip()) is None
+
+
+class Platform:
+    def __init__(self, root: ElementTree.Element, source: str) -> None:
+        self.source = source
+        self.links: list[Link] = []
+        self.named: dict[str, Link] = {}
+        self.split: set[str] = set()  # those that are two, which may be named NAME_UP and NAME_DOWN, too
+        self.crossed: dict[str, int] = {}  # the numbers of those that a route crosses
+        self.hosts: list[str] = []
+        self.cores: set[str] = set()
+        self.places: dict[str, Zone | Cluster] = {}  # of points: hosts and routers
+        self.zones: dict[str, Zone | Cluster] = {}
+        self.number: dict[str, int] = {}  # of hosts
+        for element in root.iter():
+            element.tag = _OLD_NAMES.get(element.tag, element.tag)
+        top = [e for e in root if e.tag not in _WITHOUT_MEANING]
+        if len(top) != 1 or top[0].tag not in ("zone", "cluster"):
+            self.wrong(
+                "a cluster, or hosts in one zone that has all others", ", ".join(f"<{e.tag}>" for e in top) or "nothing"
+            )
+        for link in root.iter("link"):
+            self._add_link(link)
+        self.top = self._add(top[0], None)
+        if not 2 <= len(self.hosts) <= MOST_HOSTS:
+            self.wrong(f"a cluster, or hosts, 2 to {MOST_HOSTS} of them", f"{len(self.hosts)} hosts")
+        for zone in root.iter("zone"):
+            for element in zone:
+                if element.tag in ("route", "zoneRoute", "bypassRoute"):
+                    self._add_route(zone.get("id", ""), element)
+
+    def wrong(self, expected: str, found: str, advice: str = "") -> None:
+        raise BadInput(f"{self.source}: expected {expected}", found, *([advice] if advice else []))
+
+    # What there is.
+
+    def _add_link(self, element: ElementTree.Element) -> None:
+        name = units.needed(element, "id", self.source)
+        policy = element.get("sharing_policy", "SHARED").upper()
+        for key in ("bandwidth_file", "latency_file", "state_file"):
+            if element.get(key):
+                self.wrong("links that stay as they are", f"{key} of '{name}'")
+        if policy not in ("SHARED", "FATPIPE", *_SPLIT):
+            self.wrong("links that are SHARED, SPLITDUPLEX or FATPIPE", f"'{name}', which is {policy}")
+        if name in self.named:
+            self.wrong("links of different names", f"'{name}' twice")
+        link = Link(
+            units.rate(units.needed(element, "bandwidth", self.source), self.source),
+            units.latency(element.get("latency", "0"), self.source),
+            policy == "FATPIPE",
+        )
+        self.named[name] = link
+        if policy in _SPLIT:
+            self.split.add(name)
+
+    def _new_links(self, link: Link, count: int = 1) -> int:
+        self.links += [link] * count
+        return len(self.links) - count
+
+    def _add(self, element: ElementTree.Element, parent: Zone | None) -> Zone | Cluster:
+        name = units.needed(element, "id", self.source)
+        if name in self.zones or name in self.places:
+            self.wrong("names that differ", f"'{name}' twice")
+        zone = self._cluster(name, element) if element.tag == "cluster" else self._zone(name, element)
+        zone.parent = parent
+        return zone
+
+    def _zone(self, name: str, element: ElementTree.Element) -> Zone:
+        routing = element.get("routing", "Full")
+        zone = self.zones[name] = Zone(name, routing.upper())
+        if zone.routing not in ("FULL", *SHORTEST):
+            self.wrong("zones whose routing is Full, Floyd or Dijkstra", f"{routing} of zone '{name}'")
+        for child in element:
+            if child.tag in ("zone", "cluster"):
+                self._add(child, zone)
+                zone.elements.append(child.get("id", ""))
+            elif child.tag in ("host", "router"):
+                point = units.needed(child, "id", self.source)
+                self._add_point(point, zone, child.tag == "host", child.get("core", "1"))
+                zone.elements.append(point)
+            elif child.tag not in ("link", "route", "zoneRoute", "bypassRoute", *_WITHOUT_MEANING):
+                self.wrong("zones of hosts, routers, clusters, links and routes", f"<{child.tag}> in zone '{name}'")
+        return zone
+
+    def _add_point(self, name: str, zone: Zone | Cluster, host: bool, cores: str = "1") -> None:
+        if name in self.places or (name in self.zones and self.zones[name] is not zone):
+            self.wrong("names that differ", f"'{name}' twice")
+        self.places[name] = zone
+        if host:
+            self.number[name] = len(self.hosts)
+            self.hosts.append(name)
+            self.cores.add(cores)
+
+    def _cluster(self, name: str, element: ElementTree.Element) -> Cluster:
+        kind = element.get("topology", "FLAT").upper()
+        if kind != "FLAT":
+            self.wrong("flat clusters beside other hosts", f"'{name}', a {kind} cluster", "import it alone")
+        prefix, suffix = element.get("prefix", ""), element.get("suffix", "")
+        numbers = units.radical(units.needed(element, "radical", self.source), self.source)
+        if len(self.hosts) + len(numbers) > MOST_HOSTS:
+            self.wrong(f"at most {MOST_HOSTS} hosts", "more")
+        policy = element.get("sharing_policy", "SPLITDUPLEX").upper()
+        if policy not in ("SHARED", "FATPIPE", *_SPLIT):
+            self.wrong("cables that are SHARED, SPLITDUPLEX or FATPIPE", f"cluster '{name}', whose are {policy}")
+        bandwidth = units.rate(units.needed(element, "bw", self.source), self.source)
+        cable = Link(
+            bandwidth, units.latency(units.needed(element, "lat", self.source), self.source), policy == "FATPIPE"
+        )
+        up = self._new_links(cable, len(numbers))
+        down = self._new_links(cable, len(numbers)) if policy in _SPLIT else up
+        limiter = backbone = None
+        if _amount(element.get("limiter_link")):
+            limit = Link(units.rate(element.get("limiter_link", ""), self.source), 0)
+            limiter = self._new_links(limit, len(numbers))
+        if _amount(element.get("bb_bw")) or _amount(element.get("bb_lat")):
+            backbone = self._new_links(self._backbone(name, element))
+        router = element.get("router_id") or f"{prefix}{name}_router{suffix}"
+        hosts = [f"{prefix}{n}{suffix}" for n in numbers]
+        cluster = Cluster(name, router, len(self.hosts), hosts, up, down, limiter, backbone)
+        self.zones[name] = cluster
+        for host in hosts:
+            self._add_point(host, cluster, True, element.get("core", "1"))
+        self._add_point(router, cluster, False)
+        return cluster
+
+    def _backbone(self, name: str, element: ElementTree.Element) -> Link:
+        policy = element.get("bb_sharing_policy", "SHARED").upper()
+        if policy not in ("SHARED", "FATPIPE"):
+            self.wrong("a backbone that is SHARED or FATPIPE", f"cluster '{name}', whose is {policy}")
+        bandwidth = units.rate(units.needed(element, "bb_bw", self.source), self.source)
+        return Link(bandwidth, units.latency(element.get("bb_lat", "0"), self.source), policy == "FATPIPE")
+
+    def _add_route(self, name: str, element: ElementTree.Element) -> None:
+        zone = self.zones[name]
+        src, dst = (units.needed(element, key, self.source) for key in ("src", "dst"))
+        said = f"'{src}' to '{dst}'"
+        of_zones = element.tag == "zoneRoute"
+        known = self.zones if of_zones else self.places
+        for end in (src, dst):
+            inside = known.get(end)
+            if inside is None or (inside.parent if of_zones else inside) is not zone:
+                kind = "zones" if of_zones else "hosts and routers"
+                self.wrong(f"routes of zone '{name}' between its {kind}", said)
+        if src == dst:
+            return  # a host's way to itself is its memory
+        there, back = Route([]), Route([])
+        if of_zones:
+            there.gw_src, there.gw_dst = (units.needed(element, key, self.source) for key in ("gw_src", "gw_dst"))
+            back.gw_src, back.gw_dst = there.gw_dst, there.gw_src
+            for end, gateway in ((src, there.gw_src), (dst, there.gw_dst)):
+                if end not in self.path(gateway):
+                    self.wrong(f"a gateway in zone '{end}'", f"'{gateway}' of the route {said}")
+        for crossed in element.iter("link_ctn"):
+            a, b = self._link(crossed, said)
+            there.links.append(a)
+            back.links.insert(0, b)
+        if not there.links:
+            self.wrong("routes of one link or more", f"none from {said}")
+        bypass = element.tag == "bypassRoute"
+        routes = zone.bypasses if bypass else zone.routes
+        both = not bypass and element.get("symmetrical", "YES").upper() not in ("NO", "FALSE")
+        for key, route in [((src, dst), there), *([((dst, src), back)] if both else [])]:
+            if key in routes:
+                self.wrong("one route between two ends, which is symmetrical by default", f"two from {said}")
+            routes[key] = route
+
+    def _link(self, element: ElementTree.Element, said: str) -> tuple[int, int]:
+        """The link as it is crossed, and as it is on the way back."""
+        name, direction = units.needed(element, "id", self.source), element.get("direction", "NONE").upper()
+        whole, _, way = name.rpartition("_")
+        if whole in self.split and way in ("UP", "DOWN"):
+            return self._number(name, whole), self._number(name, whole)
+        if name not in self.named:
+            self.wrong("routes over links of the file", f"'{name}' of the route {said}")
+        if name not in self.split:
+            return self._number(name, name), self._number(name, name)
+        if direction not in ("UP", "DOWN"):
+            self.wrong("a direction, UP or DOWN, of a split-duplex link", f"'{name}' of the route {said}")
+        back = "DOWN" if direction == "UP" else "UP"
+        return self._number(f"{name}_{direction}", name), self._number(f"{name}_{back}", name)
+
+    def _number(self, crossed: str, name: str) -> int:
+        if crossed not in self.crossed:
+            self.crossed[crossed] = self._new_links(self.named[name])
+        return self.crossed[crossed]
+
+    def path(self, point: str) -> list[str]:
+        """The zones that have it, from the innermost on; none of a name that is no point."""
+        zone, path = self.places.get(point), []
+        while zone is not None:
+            path.append(zone.name)
+            zone = zone.parent
+        return path
+
+    def place(self, cluster: Cluster, host: str) -> int:
+        return self.number[host] - cluster.first
