@@ -323,7 +323,7 @@ Status run_check(Job& job, const Task& task) {
       continue;
     }
     mpi::TransportOptions options = task.transport;
-    options.ranks_per_node = c.ranks_per_node;
+    if (c.emulates) options.node_sizes = c.node_sizes;
     Result<mpi::MpiTransport*> transport = job.transport(options);
     if (!transport) return transport.error();
     if (const Status s = suits(job, c, **transport); !s) {

@@ -77,7 +77,7 @@ void Job::pin() {
 }
 
 Result<mpi::MpiTransport*> Job::transport(const mpi::TransportOptions& options) {
-  auto& kept = transports_[options.ranks_per_node];
+  auto& kept = transports_[options.node_sizes];
   if (kept) return kept.get();
   Result<std::unique_ptr<mpi::MpiTransport>> made = mpi::MpiTransport::create(library_, world(), options);
   if (Status s = agree(made); !s) return s.error();

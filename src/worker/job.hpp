@@ -34,7 +34,7 @@ class Job {
   const std::string& pinning() const { return pinning_; }
   std::int32_t processors() const { return processors_; } // that this process may run on, before it is bound
 
-  // The transport for an emulated node size, made at its first use. Collective.
+  // The transport for emulated nodes, made at its first use. Collective.
   Result<mpi::MpiTransport*> transport(const mpi::TransportOptions& options);
   // What the transports have to say, each sentence once.
   const std::vector<std::string>& notes() const { return notes_; }
@@ -67,7 +67,7 @@ class Job {
   std::int32_t rank_ = 0, ranks_ = 1, processors_ = 1;
   std::string pinning_ = "none";
   Nodes nodes_;
-  std::map<std::int32_t, std::unique_ptr<mpi::MpiTransport>> transports_; // by ranks per node
+  std::map<std::vector<std::int32_t>, std::unique_ptr<mpi::MpiTransport>> transports_; // by the sizes of emulated nodes
   std::vector<std::string> notes_;
 };
 

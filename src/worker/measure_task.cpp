@@ -15,8 +15,8 @@ namespace {
 using nlohmann::json;
 
 bool same_question(const Case& a, const Case& b) {
-  return plan::key_of(a.collective) == plan::key_of(b.collective) && a.shape == b.shape &&
-         a.ranks_per_node == b.ranks_per_node;
+  return plan::key_of(a.collective) == plan::key_of(b.collective) && a.shape == b.shape && a.emulates == b.emulates &&
+         a.node_sizes == b.node_sizes;
 }
 
 class Measuring {
@@ -70,7 +70,7 @@ class Measuring {
       return Nothing{};
     }
     mpi::TransportOptions options = task_.transport;
-    options.ranks_per_node = c.ranks_per_node;
+    if (c.emulates) options.node_sizes = c.node_sizes;
     Result<mpi::MpiTransport*> transport = job_.transport(options);
     if (!transport) return transport.error();
     if (const Status s = suits(job_, c, **transport); !s) {

@@ -6,7 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <set>
+#include <algorithm>
+#include <numeric>
 
 namespace kumihimo::worker {
 namespace {
@@ -22,18 +23,28 @@ void read(const json& from, const char* name, std::optional<T>& value) {
   if (const auto it = from.find(name); it != from.end() && !it->is_null()) value = it->get<T>();
 }
 
-// How many ranks each emulated node has: the last one the rest.
-std::vector<std::int32_t> sizes_of(std::int32_t ranks, std::int32_t ranks_per_node) {
-  std::vector<std::int32_t> sizes(static_cast<std::size_t>(ranks / ranks_per_node), ranks_per_node);
-  if (ranks % ranks_per_node != 0) sizes.push_back(ranks % ranks_per_node);
+// How many ranks each emulated node has: so many, and the last one the rest; or those listed. None: none are emulated.
+Result<std::vector<std::int32_t>> emulated_sizes(const json& given, std::int32_t ranks) {
+  const auto it = given.find("ranks_per_node");
+  if (it == given.end() || it->is_null() || *it == json(0)) return std::vector<std::int32_t>();
+  auto sizes = it->is_array() ? it->get<std::vector<std::int32_t>>() : std::vector{it->get<std::int32_t>()};
+  for (const std::int32_t size : sizes)
+    if (size < 1) return bad_input("a node has at least 1 rank", std::to_string(size));
+  if (!it->is_array()) return mpi::nodes_of(ranks, sizes[0]);
+  const std::int64_t all = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
+  if (all != ranks) return bad_input(fmt::format("nodes of {} ranks together", ranks), std::to_string(all));
   return sizes;
 }
 
-std::vector<std::int32_t> sizes_of(std::int32_t ranks, const Nodes& real) {
+std::vector<std::int32_t> real_sizes(std::int32_t ranks, const Nodes& real) {
   if (!real.are_several()) return {ranks};
   std::vector<std::int32_t> sizes(real.names.size());
   for (const std::int64_t node : real.node_of_rank) ++sizes[static_cast<std::size_t>(node)];
   return sizes;
+}
+
+bool are_alike(const std::vector<std::int32_t>& sizes) {
+  return std::all_of(sizes.begin(), sizes.end(), [&](std::int32_t size) { return size == sizes[0]; });
 }
 
 Parameters parameters_of(const json& given) {
@@ -49,29 +60,31 @@ Parameters parameters_of(const json& given) {
 }
 
 // The ranks as the algorithms see them. Nodes without a shape, emulated or real, stand in a row.
-Result<RankSpace> space_of(const std::string& shape, std::int32_t ranks_per_node, std::int32_t ranks,
-                           const Nodes& real) {
-  if (shape == "none") return RankSpace::row(ranks);
-  if (shape == "node" && ranks_per_node > 0) return RankSpace::of_nodes(sizes_of(ranks, ranks_per_node));
-  if (shape == "node") return real.are_several() ? RankSpace::on_nodes(real.node_of_rank) : RankSpace::node(ranks);
-  const Result<Shape> nodes = Shape::parse(shape);
+Result<RankSpace> space_of(const Case& c, std::int32_t ranks, const Nodes& real) {
+  if (c.shape == "none") return RankSpace::row(ranks);
+  if (c.shape == "node" && c.emulates) return RankSpace::of_nodes(c.node_sizes);
+  if (c.shape == "node") return real.are_several() ? RankSpace::on_nodes(real.node_of_rank) : RankSpace::node(ranks);
+  const Result<Shape> nodes = Shape::parse(c.shape);
   if (!nodes) return nodes.error();
-  const std::int32_t each = std::max(1, ranks_per_node);
-  if (static_cast<std::int64_t>(nodes->places()) * each != ranks)
-    return bad_input(ranks_per_node > 0 ? fmt::format("a shape of {} ranks / {} ranks per node", ranks, ranks_per_node)
-                                        : fmt::format("a shape of {} ranks", ranks),
-                     fmt::format("{} with {} places", shape, nodes->places()),
+  const std::vector<std::int32_t> sizes = c.emulates ? c.node_sizes : mpi::nodes_of(ranks, 1);
+  if (static_cast<std::size_t>(nodes->places()) != sizes.size())
+    return bad_input(c.emulates ? fmt::format("a shape of the {} nodes", sizes.size())
+                                : fmt::format("a shape of {} ranks", ranks),
+                     fmt::format("{} with {} places", c.shape, nodes->places()),
                      "give a shape whose lengths multiply to ranks / ranks per node");
-  return RankSpace::box(*nodes, each);
+  return are_alike(sizes) ? RankSpace::box(*nodes, sizes[0]) : RankSpace::of_nodes(sizes);
 }
 
 // An emulated node shares memory, which ranks of different real ones do not.
-Status check_emulated(std::int32_t ranks_per_node, const Nodes& real) {
-  for (std::size_t r = 1; r < real.node_of_rank.size(); ++r) {
-    const bool of_one = static_cast<std::int32_t>(r) % ranks_per_node != 0;
-    if (of_one && real.node_of_rank[r] != real.node_of_rank[r - 1])
-      return bad_input("emulated nodes that lie on one real node each", fmt::format("ranks {} and {} on two", r - 1, r),
-                       "leave --ranks-per-node out");
+Status check_emulated(const std::vector<std::int32_t>& sizes, const Nodes& real) {
+  if (!real.are_several()) return Nothing{};
+  std::size_t first = 0;
+  for (const std::int32_t size : sizes) {
+    for (std::size_t r = first + 1; r < first + static_cast<std::size_t>(size); ++r)
+      if (real.node_of_rank[r] != real.node_of_rank[r - 1])
+        return bad_input("emulated nodes that lie on one real node each",
+                         fmt::format("ranks {} and {} on two", r - 1, r), "leave --ranks-per-node out");
+    first += static_cast<std::size_t>(size);
   }
   return Nothing{};
 }
@@ -111,13 +124,13 @@ Result<Case> case_of(const json& given, std::int32_t ranks, const Nodes& real) {
   c.collective = std::move(*collective);
   c.algorithm = given.value("algorithm", "");
   c.parameters = parameters_of(given.value("parameters", json::object()));
-  read(given, "ranks_per_node", c.ranks_per_node);
-  if (c.ranks_per_node < 0) return bad_input("a node has at least 1 rank", std::to_string(c.ranks_per_node));
-  if (c.ranks_per_node > 0)
-    if (const Status s = check_emulated(c.ranks_per_node, real); !s) return s.error();
-  c.node_sizes = c.ranks_per_node > 0 ? sizes_of(ranks, c.ranks_per_node) : sizes_of(ranks, real);
+  Result<std::vector<std::int32_t>> emulated = emulated_sizes(given, ranks);
+  if (!emulated) return emulated.error();
+  if (const Status s = check_emulated(*emulated, real); !s) return s.error();
+  c.emulates = !emulated->empty();
+  c.node_sizes = c.emulates ? std::move(*emulated) : real_sizes(ranks, real);
   c.shape = given.value("shape", "node");
-  Result<RankSpace> space = space_of(c.shape, c.ranks_per_node, ranks, real);
+  Result<RankSpace> space = space_of(c, ranks, real);
   if (!space) return space.error();
   c.space = std::move(*space);
   return c;
@@ -195,7 +208,7 @@ Result<Task> parse_task(const std::string& text, std::int32_t ranks, const Nodes
 
 json to_json(const Case& c, const Schedule& schedule) {
   const Collective& q = c.collective;
-  const bool alike = std::set<std::int32_t>(c.node_sizes.begin(), c.node_sizes.end()).size() == 1;
+  const bool alike = are_alike(c.node_sizes);
   json result = {{"collective", name_of(q.kind)},
                  {"algorithm", schedule.algorithm},
                  {"parameters_text", schedule.parameters},

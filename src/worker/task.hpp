@@ -3,7 +3,7 @@
 //   {"task": "check" | "measure" | "rehearse" | "calibrate" | "library", "library": "/usr/lib/.../libmpi.so.40",
 //    "pinning": "auto" | "none",
 //    "cases": [{"collective": "allreduce", "algorithm": "ring", "parameters": {"window": 2}, "shape": "2x2",
-//               "ranks_per_node": 2, "count": 100, "type": "float64", "operation": "sum", "root": 0,
+//               "ranks_per_node": 2 (or [3, 1]), "count": 100, "type": "float64", "operation": "sum", "root": 0,
 //               "in_place": false, "neighbours": "cart:2x2", "counts": [3, 0]}, ...],
 //                                       (neighbours: where the collective has some; counts: of irregular blocks, of
 //                                       which
@@ -34,8 +34,8 @@ struct Case {
   Parameters parameters;
   std::string shape; // "node", "none" or as Shape::parse reads it
   RankSpace space = RankSpace::node(1);
-  std::int32_t ranks_per_node = 0;      // emulated; 0: the machine's real nodes
-  std::vector<std::int32_t> node_sizes; // how many ranks each of these nodes has
+  bool emulates = false;                // nodes; else they are the machine's real ones
+  std::vector<std::int32_t> node_sizes; // how many ranks each of them has
 };
 
 // Calls of the MPI library's own that are compared with one another, see worker/library_calls.hpp.

@@ -33,6 +33,9 @@ struct Place {
   RankSpace space;
   std::int32_t ranks_per_node = 0; // emulated; 0: the machine's
 
+  std::vector<std::int32_t> emulated() const {
+    return ranks_per_node > 0 ? nodes_of(space.ranks(), ranks_per_node) : std::vector<std::int32_t>();
+  }
   // Some ranks share memory and some do not.
   bool is_mixed() const { return ranks_per_node > 1 && ranks_per_node < space.ranks(); }
 };
@@ -255,7 +258,7 @@ bool check_one(Job& job, const Matrices& matrices, const Tried& tried, std::int3
     return false;
   };
   if (!schedule) return complain(schedule.error().sentence());
-  const Result<MpiTransport*> transport = job.transport({.ranks_per_node = tried.place.ranks_per_node});
+  const Result<MpiTransport*> transport = job.transport({.node_sizes = tried.place.emulated()});
   if (!transport) return complain(transport.error().sentence());
   const LibraryReduction reduction = matrices.reduction();
   const Arithmetic arithmetic = tried.question.type == DataType::opaque ? arithmetic_of_matrices(matrices, reduction)

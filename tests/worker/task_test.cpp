@@ -36,9 +36,24 @@ TEST(Task, ShapesAndEmulatedNodesAgreeWithTheRanks) {
   EXPECT_EQ(parse_task(task_with(R"("shape": "2", "ranks_per_node": 2)"), 4)->cases[0].space.ranks_per_node(), 2);
   EXPECT_EQ(parse_task(task_with(R"("ranks_per_node": 3)"), 4)->cases[0].space.node_sizes().size(), 2u);
   EXPECT_EQ(parse_task(task_with(R"("shape": "none")"), 4)->cases[0].space.has_shape(), false);
-  EXPECT_NE(sentence(task_with(R"("shape": "2x2", "ranks_per_node": 2)")).find("4 ranks / 2 ranks per node"),
+  EXPECT_NE(sentence(task_with(R"("shape": "2x2", "ranks_per_node": 2)")).find("a shape of the 2 nodes"),
             std::string::npos);
   EXPECT_NE(sentence(task_with(R"("shape": "3x2")")).find("6 places"), std::string::npos);
+}
+
+TEST(Task, EmulatedNodesMayBeListed) {
+  const auto read = [](const std::string& members) { return parse_task(task_with(members), 4); };
+  const Result<Task> listed = read(R"("ranks_per_node": [1, 3])");
+  EXPECT_TRUE(listed->cases[0].emulates);
+  EXPECT_EQ(listed->cases[0].node_sizes, (std::vector<std::int32_t>{1, 3}));
+  EXPECT_EQ(listed->cases[0].space.name(), "row of 4 ranks, 1 to 3 a node");
+  EXPECT_EQ(read(R"("ranks_per_node": [1, 3], "shape": "2")")->cases[0].space.node_sizes().size(), 2u);
+  EXPECT_EQ(read(R"("ranks_per_node": [2, 2], "shape": "2")")->cases[0].space.name(), "torus 2, 2 ranks a node");
+  EXPECT_EQ(read(R"("ranks_per_node": 3, "shape": "2")")->cases[0].space.node_sizes().size(), 2u) << "the rest";
+  EXPECT_EQ(read(R"("ranks_per_node": [1, 2])").error().sentence(), "nodes of 4 ranks together, found 3");
+  EXPECT_EQ(read(R"("ranks_per_node": [4, 0])").error().sentence(), "a node has at least 1 rank, found 0");
+  EXPECT_FALSE(read(R"("ranks_per_node": ["two", 2])").ok());
+  EXPECT_FALSE(read("")->cases[0].emulates);
 }
 
 TEST(Task, RealNodesAreSeenWhereNoneAreEmulated) {

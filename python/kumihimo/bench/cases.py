@@ -22,9 +22,10 @@ Start = Callable[[str, str, int, int], dict]  # parameters by collective, algori
 @dataclass(frozen=True)
 class Case:
     """`bytes` is what MPI's count says: the vector, or one block where the collective is about blocks. `shape` is that
-    of the nodes (2x2), `node` or `none`; `ranks_per_node` emulates nodes: ranks of different ones talk by
-    point-to-point messages alone. `counts`: of irregular blocks, as questions have them. `parameters` are those of
-    questions.parameters. `nodes`: the real ones that the launcher puts the ranks on, where these are several."""
+    of the nodes (2x2), `node` or `none`; `ranks_per_node` emulates nodes, of so many ranks each or of each in its turn:
+    ranks of different ones talk by point-to-point messages alone. `counts`: of irregular blocks, as questions have
+    them. `parameters` are those of questions.parameters. `nodes`: the real ones that the launcher puts the ranks on,
+    where these are several."""
 
     collective: str
     algorithm: str
@@ -35,7 +36,7 @@ class Case:
     root: int = 0
     in_place: bool = False
     shape: str | None = None
-    ranks_per_node: int | None = None
+    ranks_per_node: int | tuple[int, ...] | None = None
     neighbours: str | None = None
     counts: str | None = None
     parameters: dict = field(default_factory=dict)
@@ -49,7 +50,7 @@ class Case:
     def ranks_of_a_node(self, ranks: int) -> int:
         """Of the largest of them."""
         if self.ranks_per_node is not None:
-            return self.ranks_per_node
+            return max(questions.node_sizes(Ranks(None, ranks, self.ranks_per_node)))
         return self.nodes.most_ranks if self.nodes else ranks
 
     @property
@@ -72,21 +73,15 @@ def rank_space(case: Case, ranks: int) -> _topology.RankSpace:
     if not 1 <= ranks <= MOST_RANKS:
         raise BadInput(f"the number of ranks is from 1 to {MOST_RANKS}", str(ranks))
     each = case.ranks_per_node
-    if each is not None and not 1 <= each <= ranks:
-        raise BadInput(f"ranks per node are from 1 to the {ranks} ranks", str(each))
+    sizes = [ranks] if each is None else questions.node_sizes(Ranks(None, ranks, each))  # which looks at them
     shape = case.shape or NODE
     if case.goes_by_real_nodes and case.nodes:
         return case.nodes.space
-    if shape == NODE:
-        return _topology.RankSpace.node(ranks) if each in (None, ranks) else _row_of_nodes(ranks, each)
+    if shape == NODE:  # nodes without a shape stand in a row, as the worker sees them (worker/task.cpp)
+        return _topology.RankSpace.of_nodes(sizes)
     if shape == NONE:
         return _topology.RankSpace.row(ranks)
     return questions.rank_space(Ranks(shape, ranks, each or 1))
-
-
-def _row_of_nodes(ranks: int, each: int) -> _topology.RankSpace:
-    """Emulated nodes without a shape stand in a row, as the worker sees them (worker/task.cpp)."""
-    return _topology.RankSpace.of_nodes(questions.node_sizes(Ranks(None, ranks, each)))
 
 
 def as_task(case: Case, ranks: int) -> dict:

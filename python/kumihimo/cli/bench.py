@@ -40,8 +40,12 @@ def command(
         str, typer.Option("--shape", "-s", metavar="SHAPE", help="Shape given to the nodes: 2x2, node or none.")
     ] = NODE,
     ranks_per_node: Annotated[
-        Optional[int],
-        typer.Option("--ranks-per-node", metavar="G", help="Emulate nodes of so many ranks; the last has the rest."),
+        Optional[str],
+        typer.Option(
+            "--ranks-per-node",
+            metavar="G",
+            help="Emulate nodes of so many ranks, the last has the rest; or of each node: 4,3,5.",
+        ),
     ] = None,
     library: Annotated[
         Optional[str], typer.Option("--mpi", metavar="MPI", help="openmpi, mpich, or the prefix of an MPI library.")
@@ -107,6 +111,7 @@ def command(
         expected = "no list of --counts beside --algorithm auto, which chooses for lengths"
         raise BadInput(expected, counts, "name an algorithm, or --counts random:1")
     place = launched.place()
+    each = questions.ranks_per_node_named(ranks_per_node)
     asked = Asked(
         case=bench.Case(
             collective,
@@ -116,13 +121,13 @@ def command(
             root=root,
             in_place=in_place,
             shape=shape,
-            ranks_per_node=ranks_per_node,
+            ranks_per_node=each,
             neighbours=questions.neighbours_named(neighbours),
             counts=counts,
             parameters=parameters,
         ),
         sizes=sizes_asked(collective, sizes, counts),
-        ranks=ranks_of(ranks, place),
+        ranks=ranks_of(ranks, place, each),
         installation=mpi.choose(library or (place.family if place else None)),
         launches=launches,
         options={
@@ -178,11 +183,13 @@ def sizes_asked(collective: str, sizes: str | None, counts: str | None = None) -
     return sizes_of(collective, parse_sizes(sizes or USUAL_SIZES))
 
 
-def ranks_of(asked: int | None, place: launched.Place | None) -> int:
-    """Those of the launcher that started us, or those asked for."""
+def ranks_of(asked: int | None, place: launched.Place | None, on_nodes: int | tuple[int, ...] | None = None) -> int:
+    """Those of the launcher that started us, or those asked for, all together or node by node."""
     if place and asked not in (None, place.ranks):
         raise BadInput(f"the {place.ranks} ranks that this was started on", str(asked), "leave --ranks out")
-    return place.ranks if place else 4 if asked is None else asked
+    if place or asked is not None:
+        return place.ranks if place else asked
+    return sum(on_nodes) if isinstance(on_nodes, tuple) else 4
 
 
 def on_real_nodes(work: Callable[[Asked], T], asked: Asked) -> T:

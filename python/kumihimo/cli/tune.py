@@ -15,7 +15,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from kumihimo import __version__, launched, mpi
+from kumihimo import __version__, launched, mpi, questions
 from kumihimo.bench import RealNodes
 from kumihimo.cli import options, output, tuned_tables, waiting
 from kumihimo.errors import BadInput, Failed, KumihimoError, NotApplicable
@@ -42,7 +42,8 @@ def command(
         typer.Option("--ranks", "-p", metavar="P[,P..]", help="MPI processes: 2, 4, and one a processor."),
     ] = None,
     ranks_per_node: Annotated[
-        Optional[int], typer.Option("--ranks-per-node", metavar="G", help="Emulate nodes of so many ranks.")
+        Optional[str],
+        typer.Option("--ranks-per-node", metavar="G", help="Emulate nodes of so many ranks; or of each node: 4,3,5."),
     ] = None,
     sizes: Annotated[str, typer.Option("--bytes", "-b", metavar="SIZES", help="64KiB, 8..16MiB.")] = "8..16MiB",
     library: Annotated[
@@ -80,13 +81,15 @@ def command(
         raise NotApplicable(
             f"--export of {', '.join(EXPORTED)}", f"{', '.join(asked.collectives)} alone", "leave it out"
         )
+    each = questions.ranks_per_node_named(ranks_per_node)
     if machine is not None:
         refuse_beside_machine(library, reproducible, export)
-        found = simulate(asked, machine, Ranks(shape, *one_of(ranks), ranks_per_node), out)
+        found = simulate(asked, machine, Ranks(shape, *one_of(ranks), each), out)
     elif shape is not None:
         raise BadInput("--shape beside --machine", "it alone", "for nodes emulated here give --ranks-per-node")
     else:
-        found = measure(asked, library, ranks_of(ranks), ranks_per_node, reproducible, out, export)
+        numbers = [sum(each)] if ranks is None and isinstance(each, tuple) else ranks_of(ranks)
+        found = measure(asked, library, numbers, each, reproducible, out, export)
     if as_json:
         output.print_json({**found, **output.own_cost()})
     else:
@@ -194,7 +197,7 @@ def measure(
     asked: Asked,
     library: str | None,
     ranks: list[int] | None,
-    ranks_per_node: int | None,
+    ranks_per_node: int | tuple[int, ...] | None,
     reproducible: bool,
     out: Path | None,
     export: Path | None,
@@ -277,7 +280,7 @@ def measure(
     }
 
 
-def check_real_nodes(nodes: Mapping[int, RealNodes | None], ranks_per_node: int | None, export: Path | None) -> None:
+def check_real_nodes(nodes: Mapping[int, RealNodes | None], ranks_per_node: object, export: Path | None) -> None:
     """What is for one node is not asked of ranks on several."""
     several = next((f"{number} ranks on {nodes[number]}" for number in nodes if nodes[number]), None)
     if several and ranks_per_node is not None:

@@ -37,6 +37,11 @@ class Simulated:
     predict: Predict = predict
     step: Callable[[str], None] = lambda what: None
 
+    @property
+    def node_sizes(self) -> list[int]:
+        """The ranks of each node; of nodes alike only one."""
+        return self.asked.machine.rank_space.node_sizes or [self.asked.machine.ranks_per_node]
+
     def tune(self, collective: str, sizes: Sequence[int]) -> tuple[list[dict], list[int]]:
         """Choices as wisdom has them, and the sizes that there was no time for."""
         sizes = sizes_of(collective, sizes)
@@ -59,7 +64,7 @@ class Simulated:
 
     def fastest(self, collective: str, size: int) -> tuple[Choice, float]:
         """All algorithms; the best of them with other segments; and the best of these with other windows and trees."""
-        of_a_node, ranks = self.asked.machine.ranks_per_node, self.asked.machine.rank_space.ranks
+        of_a_node, ranks = max(self.node_sizes), self.asked.machine.rank_space.ranks
         names = [variant.name for variant in simulation.variants(collective)]
         every = [(name, variations.start(collective, name, of_a_node, ranks)) for name in names]
         name, parameters, seconds = self.best(collective, size, every)
@@ -83,6 +88,7 @@ class Simulated:
     def seconds(self, collective: str, size: int, name: str, parameters: dict) -> float | None:
         """None where the algorithm does not fit."""
         key = {"collective": collective, "bytes": size, "algorithm": name, "parameters": parameters}
+        key |= {"ranks": self.asked.machine.rank_space.ranks, "node_sizes": self.node_sizes}
         known = self.journal.recall(self.asked.model, key)
         if known is None:
             if self.clock.left <= 0:
@@ -103,7 +109,7 @@ class Simulated:
         return {
             "collective": collective,
             "ranks": ranks,
-            "nodes": ranks // machine.ranks_per_node,
+            "nodes": len(self.node_sizes) if len(self.node_sizes) > 1 else ranks // machine.ranks_per_node,
             "ranks_per_node": machine.ranks_per_node,
             "determinism": ANY,
             "algorithm": each.chosen[0],

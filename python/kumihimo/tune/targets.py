@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from kumihimo import _collectives, mpi, questions
 from kumihimo.bench import RealNodes
 from kumihimo.bench.cases import NODE, NONE, Case, rank_space, sizes_of
+from kumihimo.questions import Ranks
 
 COLLECTIVES = (  # the most used first
     *("allreduce", "bcast", "reduce"),
@@ -20,11 +21,12 @@ ANY, FIXED_ORDER = "any", "fixed_order"
 
 @dataclass(frozen=True)
 class Target:
-    """`ranks_per_node` emulates nodes on this machine; None: all ranks share one, or are `on` several real ones."""
+    """`ranks_per_node` emulates nodes on this machine, of so many ranks or of each in its turn; None: all ranks share
+    one, or are `on` several real ones."""
 
     collective: str
     ranks: int
-    ranks_per_node: int | None = None
+    ranks_per_node: int | tuple[int, ...] | None = None
     determinism: str = ANY
     on: RealNodes | None = None
 
@@ -33,10 +35,16 @@ class Target:
         return sizes_of(self.collective, asked)
 
     @property
-    def nodes(self) -> int:
+    def counts(self) -> tuple[int, int, int]:
+        """Ranks, nodes and ranks per node (0: unlike) by which wisdom finds the ranks."""
         if self.on:
-            return self.on.counts[1]
-        return -(-self.ranks // (self.ranks_per_node or self.ranks))
+            return self.on.counts
+        sizes = questions.node_sizes(Ranks(None, self.ranks, self.ranks_per_node or self.ranks))
+        return self.ranks, len(sizes), sizes[0] if min(sizes) == max(sizes) else 0
+
+    @property
+    def nodes(self) -> int:
+        return self.counts[1]
 
     @property
     def emulated(self) -> bool:
@@ -56,13 +64,12 @@ class Target:
     @property
     def key(self) -> dict:
         """As wisdom names the communicators that a choice is for; 0: any, and where the nodes are not alike."""
-        each = self.ranks_per_node or self.ranks
-        alike = self.on.counts[2] if self.on else 0 if self.ranks % each else each
+        ranks, nodes, each = self.counts
         return {
             "collective": self.collective,
-            "ranks": self.ranks,
-            "nodes": 0 if self.fixed_order else self.nodes,
-            "ranks_per_node": 0 if self.fixed_order else alike,
+            "ranks": ranks,
+            "nodes": 0 if self.fixed_order else nodes,
+            "ranks_per_node": 0 if self.fixed_order else each,
             "determinism": self.determinism,
             **({"emulated": True} if self.emulated else {}),
         }

@@ -130,7 +130,7 @@ class Tuner:
 
     def rehearses(self, target: Target) -> bool:
         """Emulated nodes are none to a program, and what must keep its order is chosen whatever it costs."""
-        return self.stage is not None and not target.fixed_order and target.ranks_per_node in (None, target.ranks)
+        return self.stage is not None and not target.fixed_order and not target.emulated
 
     def rehearse(self, target: Target, judged: Sequence[Judged]) -> bool:
         """Refuses what a program does not gain by (rehearsal.py); whether there was time for all."""

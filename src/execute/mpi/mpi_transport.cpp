@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <utility>
 
 namespace kumihimo::mpi {
@@ -31,16 +32,22 @@ Status agree(const Library& library, Handle communicator, const Status& mine) {
 
 } // namespace
 
+std::vector<std::int32_t> nodes_of(std::int32_t ranks, std::int32_t each) {
+  std::vector<std::int32_t> sizes(static_cast<std::size_t>(ranks / each), each);
+  if (ranks % each != 0) sizes.push_back(ranks % each);
+  return sizes;
+}
+
 Result<std::unique_ptr<MpiTransport>> MpiTransport::create(const Library& library, Handle communicator,
                                                            TransportOptions options) {
   const ErrorsReturned returned(library, communicator);
-  std::unique_ptr<MpiTransport> transport(new MpiTransport(library, communicator, options));
+  std::unique_ptr<MpiTransport> transport(new MpiTransport(library, communicator, std::move(options)));
   if (Status status = transport->set_up(); !status) return status.error();
   return transport;
 }
 
 MpiTransport::MpiTransport(const Library& library, Handle communicator, TransportOptions options)
-    : library_(library), options_(options), communicator_(communicator) {
+    : library_(library), options_(std::move(options)), communicator_(communicator) {
   library.call.Comm_rank(communicator, &rank_);
   library.call.Comm_size(communicator, &ranks_);
   neighbours_.resize(static_cast<std::size_t>(ranks_));
@@ -63,6 +70,7 @@ void MpiTransport::free_communicators() {
 // What is agreed on meanwhile is agreed on over the program's communicator. It stays so where no message will go by
 // MPI, and then no communicator of ours stays either: a library has few.
 Status MpiTransport::set_up() {
+  if (Status status = check_nodes(); !status) return status; // on all ranks alike
   const Result<std::int64_t> upper_bound = tag_upper_bound();
   const Status has_tags = upper_bound ? Status(Nothing{}) : Status(upper_bound.error());
   if (Status status = agree(library_, communicator_, has_tags); !status) return status;
@@ -139,6 +147,22 @@ Result<bool> MpiTransport::is_one_machine() const {
   return most[0] == -most[1] && most[2] == 0;
 }
 
+Status MpiTransport::check_nodes() const {
+  const std::vector<std::int32_t>& sizes = options_.node_sizes;
+  const std::int64_t all = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
+  const bool positive = std::all_of(sizes.begin(), sizes.end(), [](std::int32_t size) { return size > 0; });
+  if (sizes.empty() || (positive && all == ranks_)) return Nothing{};
+  return bad_input(fmt::format("emulated nodes of at least 1 rank, {} together", ranks_),
+                   fmt::format("{}", fmt::join(sizes, ", ")));
+}
+
+int MpiTransport::emulated_node() const {
+  int node = 0;
+  for (std::int32_t beyond = options_.node_sizes[0]; rank_ >= beyond;)
+    beyond += options_.node_sizes[static_cast<std::size_t>(++node)];
+  return node;
+}
+
 // The ranks that share memory, and of those the ones of this rank's emulated node.
 Status MpiTransport::find_node() {
   const Functions& call = library_.call;
@@ -153,8 +177,8 @@ Status MpiTransport::find_node() {
     call.Comm_set_errhandler(machine, library_.constants.errors_return);
   }
   Handle node = machine;
-  if (options_.ranks_per_node > 0) {
-    const int code = call.Comm_split(machine, rank_ / options_.ranks_per_node, rank_, &node);
+  if (!options_.node_sizes.empty()) {
+    const int code = call.Comm_split(machine, emulated_node(), rank_, &node);
     if (Status status = agree(library_, communicator_, library_.check(code, "MPI_Comm_split")); !status) return status;
     call.Comm_set_errhandler(node, library_.constants.errors_return);
   }

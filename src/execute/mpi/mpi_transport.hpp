@@ -21,8 +21,8 @@
 namespace kumihimo::mpi {
 
 struct TransportOptions {
-  // Ranks a, a+1, ... of the same quotient by this number are treated as one node; 0: the machine's real nodes.
-  std::int32_t ranks_per_node = 0;
+  // How many consecutive ranks each emulated node has, in rank order, together all; none: the machine's real nodes.
+  std::vector<std::int32_t> node_sizes;
   bool shared_memory = true;
   std::int64_t machine = machine_number(); // where all ranks have this alike, they are on one machine
   std::int64_t shared_memory_limit_bytes =
@@ -35,6 +35,9 @@ struct TransportOptions {
   std::int64_t most_at_once_bytes = PointToPoint::most_at_once_bytes; // of one message of the library's
   double timeout_seconds = 0; // without any movement in a run, after which it fails; 0: never
 };
+
+// Emulated nodes of `each` ranks; the last one has the rest.
+std::vector<std::int32_t> nodes_of(std::int32_t ranks, std::int32_t each);
 
 class MpiTransport final : public execute::Transport {
  public:
@@ -85,6 +88,8 @@ class MpiTransport final : public execute::Transport {
   };
   MpiTransport(const Library& library, Handle communicator, TransportOptions options);
   Status set_up();
+  Status check_nodes() const;
+  int emulated_node() const; // of this rank
   void free_communicators();
   Result<bool> is_one_machine() const;
   Status find_node();

@@ -146,12 +146,25 @@ TEST_F(NodeMemoryTest, Rings_of_many_ranks_are_moderate_though_memory_is_plenty)
 TEST_F(NodeMemoryTest, Emulated_nodes_divide_what_the_machine_has_free) {
   // The fake says that the machine holds so many nodes that not even the smallest rings fit into the share of one.
   TransportOptions options;
-  options.ranks_per_node = 2;
+  options.node_sizes = nodes_of(testing::FakeWorld::now().ranks, 2);
   world_.sum_says = std::int64_t{1} << 50;
   const Result<std::unique_ptr<MpiTransport>> transport =
       MpiTransport::create(library_, testing::world_handle, options);
   ASSERT_TRUE(transport.ok()) << transport.error().sentence();
   EXPECT_NE((*transport)->note().find("enlarge /dev/shm"), std::string::npos) << (*transport)->note();
+}
+
+TEST_F(NodeMemoryTest, Emulated_nodes_hold_all_ranks_and_none_is_empty) {
+  EXPECT_EQ(nodes_of(7, 3), (std::vector<std::int32_t>{3, 3, 1}));
+  EXPECT_EQ(nodes_of(6, 3), (std::vector<std::int32_t>{3, 3}));
+  EXPECT_EQ(nodes_of(2, 3), (std::vector<std::int32_t>{2}));
+  for (const std::vector<std::int32_t>& sizes : {std::vector<std::int32_t>{1}, {2, 1}, {2, 0}, {3, -1}}) {
+    TransportOptions options;
+    options.node_sizes = sizes;
+    const Result<std::unique_ptr<MpiTransport>> made = MpiTransport::create(library_, testing::world_handle, options);
+    ASSERT_FALSE(made.ok());
+    EXPECT_NE(made.error().sentence().find("at least 1 rank, 2 together"), std::string::npos);
+  }
 }
 
 TEST_F(NodeMemoryTest, A_transport_that_another_rank_cannot_make_is_none_here_and_frees_nothing) {

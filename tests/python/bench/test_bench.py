@@ -201,6 +201,20 @@ def test_all_that_fit_emulated_nodes_without_a_shape_are_measured(kumihimo, rank
     assert {r["space"] for r in found} == {str(space)}, "the worker sees the ranks otherwise"
 
 
+@pytest.mark.parametrize("shape", [(), ("--shape", "2")])
+def test_emulated_nodes_may_be_of_unequal_size(kumihimo, shape):
+    asked = ("bench", "allreduce", "--ranks-per-node", "1,3", *shape, "-b", "8,80000", "-a", "hierarchical", "--json")
+    for found in (*results(kumihimo(*asked)), *results(kumihimo(*asked, "--check"))):
+        assert (found["ranks"], found["nodes"], found["ranks_per_node"], found["node_sizes"]) == (4, 2, 0, [1, 3])
+        assert found["space"] == "row of 4 ranks, 1 to 3 a node"
+        assert found.get("right", found.get("bitwise"))
+
+
+def test_the_rest_of_the_ranks_is_on_the_last_emulated_node_of_a_shape(kumihimo):
+    asked = ("bench", "allreduce", "-p", "3", "--ranks-per-node", "2", "--shape", "2", "-b", "8", "--check", "--json")
+    assert {tuple(r["node_sizes"]) for r in results(kumihimo(*asked))} == {(2, 1)}
+
+
 def test_the_best_is_chosen_on_emulated_nodes(kumihimo):
     asked = ("-p", "4", "--ranks-per-node", "2", "-a", "auto", "--launches", "1", "-b", "8", "--json")
     (found,) = results(kumihimo("bench", "allreduce", *asked))
@@ -285,6 +299,7 @@ def test_the_best_is_chosen_and_measured_on_launches_of_its_own(kumihimo):
         (("allreduce", "-a", "rign"), 2, "did you mean ring?"),
         (("allreduce", "--shape", "3x2"), 2, "must hold 4 ranks"),
         (("allreduce", "--shape", "2x2", "--ranks-per-node", "2"), 2, "4 ranks / 2 a node"),
+        (("allreduce", "-p", "4", "--ranks-per-node", "1,2"), 2, "nodes of 4 ranks together, found 3"),
         (("allreduce", "--ranks", "0"), 2, "number of ranks"),
         (("bcast", "--root", "4"), 2, "root"),
         (("allreduce", "--bytes", "0"), 2, "at least 1"),

@@ -106,6 +106,20 @@ def test_no_emulated_node_lies_on_two_real_ones(nodes, kumihimo):
     assert "emulated nodes that lie on one real node each, found ranks 1 and 2 on two" in ended.err
 
 
+def test_a_node_that_does_not_see_the_task_is_told_of(nodes, kumihimo, tmp_path, monkeypatch):
+    own = tmp_path / "own"
+    own.mkdir()
+    mounting = ["unshare", "--mount", "mount", "-t", "tmpfs", "none", str(own)]
+    if subprocess.run(mounting, capture_output=True, timeout=20, check=False).returncode != 0:
+        pytest.skip("no file systems of a node's own here (unshare --mount, mount -t tmpfs)")
+    agent = AGENT.replace("--uts sh -c 'hostname", f"--uts --mount sh -c 'mount -t tmpfs none {own} && hostname")
+    (tmp_path / "agent").write_text(agent, encoding="utf-8")
+    monkeypatch.setenv("TMPDIR", str(own))
+    ended = kumihimo("bench", *ASKED, "-p", "4", "-b", "8")
+    assert ended.code == 2
+    assert ended.err.endswith("on every node, found one without it; set TMPDIR to a folder that all nodes share\n")
+
+
 def test_what_tune_finds_on_nodes_run_takes_on_the_like(nodes, kumihimo, tmp_path):
     asked = ("tune", *ASKED, "--ranks", "2,4", "--bytes", "4096,8192", "--budget", "100s", "--json")
     found = found_by(kumihimo(*asked, timeout_seconds=200))

@@ -190,6 +190,8 @@ def test_measured_choices_do_not_join_the_simulators(kumihimo, tmp_path):
         (("--ranks", "2,x"), "found '2,x'"),
         (("--ranks", "99999"), "the number of ranks is from 1 to"),
         (("--ranks", "2", "--ranks-per-node", "3"), "ranks per node are from 1 to the 2 ranks"),
+        (("--ranks", "4", "--ranks-per-node", "1,2"), "nodes of 4 ranks together, found 3; leave --ranks out"),
+        (("--ranks-per-node", "two"), "ranks per node as 4, or those of each node as 4,3,5, found 'two'"),
         (("--bytes", "12"), "--bytes in whole elements of 8 bytes, found 12"),
         (("--shape", "2x2"), "--shape beside --machine"),
         (("--machine", "k-computer", "--mpi", "openmpi"), "--machine or --mpi"),

@@ -38,6 +38,22 @@ def test_the_fastest_of_all_and_its_figures(asked, journal):
     assert _plan.read_wisdom(text, _plan.this_machine(), "any library") == len(choices)
 
 
+def test_nodes_of_unequal_size_are_tuned_for_apart_from_others(journal):
+    def asked_on(sizes):
+        return asked_of(simulation.on(load("k-computer"), Ranks("3", None, sizes)))
+
+    found = {}
+    for sizes in (2, (2, 1, 3)):
+        choices, left = Simulated(asked_on(sizes), journal(), Clock(1000)).tune("allreduce", [8, 64])
+        assert left == []
+        found[sizes] = {(c["ranks"], c["nodes"], c["ranks_per_node"]) for c in choices}
+    assert found == {2: {(6, 3, 2)}, (2, 1, 3): {(6, 3, 0)}}
+    again = Simulated(asked_on((2, 1, 3)), journal(), Clock(1000), lambda *_: pytest.fail("predicted anew"))
+    assert again.tune("allreduce", [8, 64])[0] == choices
+    with pytest.raises(pytest.fail.Exception):
+        Simulated(asked_on((3, 1, 2)), journal(), Clock(1000), again.predict).tune("allreduce", [8, 64])
+
+
 def test_it_looks_closer_where_the_winner_changes(asked, journal):
     asked_for = []
 

@@ -252,6 +252,9 @@ def test_targets_name_their_communicators():
         "emulated": True,
     }
     assert Target("bcast", 3, 2).key["ranks_per_node"] == 0, "nodes that are not alike"
+    listed = Target("bcast", 4, (1, 3)).key
+    assert (listed["nodes"], listed["ranks_per_node"], listed["emulated"]) == (2, 0, True)
+    assert Target("bcast", 4, (2, 2)).key == Target("bcast", 4, 2).key
     assert Target("bcast", 4).key["nodes"] == 1
     assert "emulated" not in Target("bcast", 4).key
     assert "emulated" not in Target("bcast", 4, 4).key
