@@ -32,6 +32,9 @@ std::int64_t chunk_bytes(const RingShape& shape, std::int64_t left, std::int64_t
 // Through which what is reduced or scattered is read: it stays in the first cache or the second.
 constexpr std::int64_t staging_bytes = 32768;
 constexpr std::int64_t read_at_once_bytes = 4 << 20; // in one progress(): a millisecond
+// What start() takes at once. The rest waits for progress(): who copies a long message before its own is on its way
+// lets the other rank of an exchange wait for as long.
+constexpr std::int64_t short_bytes = 4096;
 std::int64_t whole_elements(std::int64_t bytes, std::int64_t granule) {
   return std::max(granule, bytes / granule * granule);
 }
@@ -189,7 +192,7 @@ void Outbox::write_chunk(execute::Sending& message, Position& position) {
 void Inbox::start(execute::Receiving& message) {
   if (!aside_.empty() && take_from_aside(message)) return;
   expected_.push_back(&message);
-  progress();
+  take(short_bytes);
 }
 
 bool Inbox::progress() {
@@ -199,7 +202,14 @@ bool Inbox::progress() {
     if (reading_ || error_) return true;
     moved = true;
   }
+  return take(memory_.shape.slot_bytes) || moved;
+}
+
+bool Inbox::take(std::int64_t most_bytes) {
+  bool moved = false;
   while (SlotHeader* header = filled_slot()) {
+    if (header->bytes == elsewhere ? reading_.has_value() : static_cast<std::int64_t>(header->bytes) > most_bytes)
+      break;
     if (!current_ && !current_aside_ && choose(*header) == Choice::leave) break;
     header->bytes == elsewhere ? take_offer(*header) : take_chunk(*header);
     moved = true;
@@ -302,7 +312,6 @@ void Inbox::read(execute::Receiving& message, std::vector<RemotePiece> pieces, s
   reading.message = &message, reading.ticket = ticket, reading.place = message.direct();
   reading.pieces = std::move(pieces);
   reading.walk = RemoteWalk(sender_, reading.pieces);
-  read_on();
 }
 
 // Some of the message that is being read, so that a long one holds up neither the others of this rank nor who waits for

@@ -170,6 +170,7 @@ class Inbox {
   };
   enum class Choice { deliver, set_aside, leave };
 
+  bool take(std::int64_t most_bytes); // of what has come, up to the first chunk that has more; true: something
   SlotHeader* filled_slot();
   Choice choose(const SlotHeader& header);
   bool fits(const execute::Receiving& receiver, const SlotHeader& first_chunk);

@@ -35,6 +35,22 @@ TEST(Channel, A_message_that_fits_is_sent_and_received_without_progress_calls) {
   }
 }
 
+TEST(Channel, A_receive_that_is_begun_copies_nothing_long) {
+  Ring ring(RingShape{4, 8192});
+  Outbox out(ring.channel);
+  Inbox in(ring.channel);
+  Letter longer(key_of(0), 8000, 1, 1), shorter(key_of(1), 4000, 1, 2);
+  out.start(longer.send);
+  out.start(shorter.send);
+  in.start(longer.receive);
+  EXPECT_EQ(longer.received[0], std::byte{0xee});
+  in.start(shorter.receive);
+  EXPECT_TRUE(in.progress());
+  EXPECT_TRUE(longer.arrived());
+  EXPECT_TRUE(shorter.arrived());
+  EXPECT_FALSE(in.busy() || out.busy());
+}
+
 TEST(Channel, A_message_larger_than_the_ring_streams_through_it) {
   Ring ring(small);
   Outbox out(ring.channel);

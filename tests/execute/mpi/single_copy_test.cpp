@@ -36,6 +36,8 @@ TEST_F(SingleCopy, A_long_message_needs_one_slot_and_is_open_until_it_is_read) {
   EXPECT_TRUE(out_.busy());
   letter.sent[5] = std::byte{42}; // it is not copied yet
   in_.start(letter.receive);
+  EXPECT_EQ(letter.received[0], std::byte{0xee}) << "before its receiver has sent its own";
+  EXPECT_TRUE(in_.progress());
   EXPECT_TRUE(letter.arrived());
   EXPECT_EQ(letter.send_open, 1);
   EXPECT_TRUE(out_.progress());
@@ -98,6 +100,7 @@ TEST_F(SingleCopy, More_than_one_call_of_the_system_names) {
   out.start(letter.send);
   EXPECT_EQ(letter.send_open, 1) << "not copied";
   in.start(letter.receive);
+  in.progress();
   EXPECT_TRUE(letter.arrived());
 }
 
@@ -117,6 +120,7 @@ TEST_F(SingleCopy, What_is_reduced_goes_through_the_reduction_in_whole_elements)
   static_cast<execute::Sink&>(letter.receive).reduce_into({place, nullptr, 0}, {place, nullptr, 0}, &sum, true, 4);
   out_.start(letter.send);
   in_.start(letter.receive);
+  in_.progress();
   EXPECT_EQ(letter.receive_open, 0);
   for (std::size_t i = 0; i < own.size(); ++i) {
     std::int32_t arrived = 0;
@@ -135,6 +139,7 @@ TEST_F(SingleCopy, Of_one_that_is_early_only_where_it_lies_is_set_aside) {
   EXPECT_EQ(in_.set_aside(), 1);
   EXPECT_EQ(in_.set_aside_room_bytes(), 0);
   in_.start(early.receive);
+  in_.progress();
   EXPECT_TRUE(early.arrived());
   EXPECT_EQ(in_.set_aside(), 0);
   turn();
@@ -175,6 +180,7 @@ TEST_F(SingleCopy, What_was_offered_before_its_sender_gave_up_does_not_count) {
   out_.give_up();
   letter.sent.assign(1'000, std::byte{});
   in_.start(letter.receive);
+  in_.progress();
   ASSERT_TRUE(in_.error());
   EXPECT_TRUE(in_.error()->elsewhere);
   EXPECT_EQ(letter.receive_open, 1);
@@ -194,6 +200,7 @@ TEST_F(SingleCopy, A_process_that_is_gone_is_an_error) {
   Letter letter(key_of(0), 1'000, 1, 1);
   out_.start(letter.send);
   in.start(letter.receive);
+  in.progress();
   ASSERT_TRUE(in.error());
   EXPECT_TRUE(in.error()->elsewhere);
 }
@@ -234,6 +241,7 @@ TEST_F(Refused, Is_sent_again_through_the_slots_as_all_later_ones_are) {
     if (early) in.start(other.receive);
     protect(1, PROT_NONE);
     in.start(refused->receive);
+    in.progress();
     if (!early) in.start(other.receive);
     EXPECT_EQ(refused->receive_open, 1);
     EXPECT_FALSE(in.error());
@@ -258,6 +266,7 @@ TEST_F(Refused, Is_an_error_once_a_part_was_used) {
   out_.start(refused->send);
   protect(count - 1, PROT_NONE);
   in_.start(refused->receive);
+  in_.progress();
   protect(count - 1, PROT_READ | PROT_WRITE);
   ASSERT_TRUE(in_.error());
   EXPECT_NE(in_.error()->sentence().find("another rank's memory"), std::string::npos) << in_.error()->sentence();
