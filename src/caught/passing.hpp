@@ -61,7 +61,7 @@ class alignas(64) Passing {
     for (std::size_t i = 0; i < number; ++i)
       if (deciding_of(name) >> i & 1) same &= said_[at++] == argument<from>(words[i]);
     if (same) [[likely]]
-      counter_->fetch_add(1, std::memory_order_relaxed);
+      counter_->count();
     return same;
   }
 

@@ -45,7 +45,7 @@ std::optional<int> Repeated::run(Session& session, const Call& call) const {
   const Side* const output = view.both ? view.both : view.received;
   for (const Side* const side : {input, output})
     if (side && (!side->buffer || side->buffer == session.library().constants.in_place)) return std::nullopt;
-  found_.counter->fetch_add(1, std::memory_order_relaxed);
+  found_.counter->count();
   const execute::Buffers buffers{input ? input->buffer : nullptr, output ? output->buffer : nullptr};
   const Status done = run_plan(session, *found_.communicator, call.communicator, *found_.plan, buffers);
   return done ? 0 : session.raise(done.error(), call.communicator);

@@ -37,7 +37,7 @@ Tally::Tally(std::size_t kinds, std::size_t variants)
     : variants_(variants), first_other_(kinds * size_classes * (reasons + variants)),
       size_(first_other_ + caught::names),
       counters_(static_cast<caught::Counter*>(std::calloc(size_, sizeof(caught::Counter)))) {
-  static_assert(std::is_trivially_destructible_v<caught::Counter> && sizeof(caught::Counter) == sizeof(std::int64_t));
+  static_assert(std::is_trivial_v<caught::Counter>); // so that the memory has them
   if (!counters_) throw std::bad_alloc();
 }
 
@@ -56,7 +56,7 @@ std::int64_t Tally::for_reason(std::span<const std::int64_t> counts, std::size_t
 std::vector<std::int64_t> Tally::counts() const {
   std::vector<std::int64_t> all;
   all.reserve(size_);
-  for (std::size_t i = 0; i < size_; ++i) all.push_back(counters_[i].load(std::memory_order_relaxed));
+  for (std::size_t i = 0; i < size_; ++i) all.push_back(counters_[i].counted());
   return all;
 }
 
