@@ -40,6 +40,7 @@ void before_comm_free(mpi::Handle communicator);
 void before_finalize();
 // The same for a session of MPI's; and after one was opened, or MPI initialised.
 void before_session_finalize();
+void before_abort();
 void after_beginning(const caught::Call& call);
 void session_stays(); // since the library did not close it
 

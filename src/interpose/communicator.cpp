@@ -31,15 +31,8 @@ std::int64_t next_number() {
 
 } // namespace
 
-std::size_t Communicator::Refused::operator()(const plan::CallKey& k) const {
-  std::uint64_t h = mixed(static_cast<std::uint64_t>(k.count), static_cast<std::uint64_t>(k.root));
-  h = mixed(h, static_cast<std::uint64_t>(k.kind) << 16 | static_cast<std::uint64_t>(k.type) << 8 |
-                   static_cast<std::uint64_t>(k.operation));
-  return static_cast<std::size_t>(h);
-}
-
 Communicator::Communicator(const mpi::Library& library, mpi::Handle handle, const Agreed& agreed)
-    : library_(library), handle_(handle), timeout_seconds_(agreed.timeout_seconds) {
+    : library_(library), handle_(handle), timeout_seconds_(agreed.timeout_seconds), kept_(agreed.kept) {
   std::int32_t ranks = 1;
   library.call.Comm_rank(handle, &rank_);
   library.call.Comm_size(handle, &ranks);
@@ -55,11 +48,10 @@ Communicator::Communicator(const mpi::Library& library, mpi::Handle handle, cons
     return is_of_neighbours(kind) && (*choices_)[kind].for_own_counts;
   });
   if (asks_neighbours) neighbours_ = neighbours_of(library, handle);
+  if (takes_any()) inherit();
 }
 
-Communicator::~Communicator() {
-  if (transport_) Room::of_process().give_back(room_);
-}
+Communicator::~Communicator() = default;
 
 const std::string& Communicator::note() const { return note_; }
 
@@ -101,6 +93,8 @@ plan::RankCounts Communicator::recognise(const Agreed& agreed) {
     names.push_back(all[r]);
     one_job &= places.insert(all[r + 1]).second && all[r + 2] == all[2];
   }
+  if (one_job)
+    of_ranks_ = hash_of({reinterpret_cast<const char*>(all.data()), all.size() * sizeof all[0]}) | 1; // never 0
   const plan::RankCounts counts = plan::count_ranks(names);
   node_ranks_ = counts.ranks_per_node > 0 ? counts.ranks_per_node : counts.ranks - counts.nodes + 1;
   if (machine && one_job && all[2] % machine->places() == 0) {
@@ -126,7 +120,7 @@ Communicator::Answer Communicator::plan(const Collective& question) {
   const plan::CallKey key = plan::key_of(question);
   const Choice* chosen = choice(question);
   if (!chosen) return Reason::not_chosen;
-  if (plan::Plan* known = plans_.find(key); known && known->is_agreed()) return Ready{known, chosen->place};
+  if (plan::Plan* known = works_->plans.find(key); known && known->is_agreed()) return Ready{known, chosen->place};
   return make_plan(question, key, *chosen);
 }
 
@@ -136,8 +130,8 @@ Communicator::Answer Communicator::plan_alone(const Collective& question) {
   const Choice* chosen = choice(question);
   if (!chosen) return Reason::not_chosen;
   if (!completion_is_caught_) return Reason::unseen;
-  if (transport_ && !transport_->is_near()) return Reason::far;
-  if (plan::Plan* known = plans_.find(key)) return Ready{known, chosen->place};
+  if (works_->transport && !works_->transport->is_near()) return Reason::far;
+  if (plan::Plan* known = works_->plans.find(key)) return Ready{known, chosen->place};
   return make_plan_alone(question, key, *chosen);
 }
 
@@ -154,28 +148,28 @@ plan::CallKey apart(plan::CallKey key) {
 // Why no plan is made, on all ranks alike.
 std::optional<Reason> Communicator::obstacle(const plan::CallKey& key) const {
   if (crowded_out_) return Reason::crowded_out;
-  if (transport_failed_ || refused_.contains(apart(key))) return Reason::no_plan;
-  if (plans_.find(key)) return std::nullopt; // room it has
-  if (key.table && irregular_ >= most_irregular) return Reason::too_many;
-  if (plans_.size() + static_cast<std::int64_t>(refused_.size() + 2 * lent_.size()) >= most_plans)
+  if (transport_failed_ || works_->refused.contains(apart(key))) return Reason::no_plan;
+  if (works_->plans.find(key)) return std::nullopt; // room it has
+  if (key.table && works_->irregular >= most_irregular) return Reason::too_many;
+  if (works_->plans.size() + static_cast<std::int64_t>(works_->refused.size() + 2 * works_->lent.size()) >= most_plans)
     return Reason::too_many;
   return std::nullopt;
 }
 
 Communicator::Answer Communicator::make_plan(const Collective& question, const plan::CallKey& key,
                                              const Choice& choice) {
-  const bool made_alone = plans_.find(key) != nullptr; // counted then
+  const bool made_alone = works_->plans.find(key) != nullptr; // counted then
   const auto reason = obstacle(key);
   // What must keep its order is not left to the library for want of room: made for this call, and anew for the next.
   const bool brief = reason == Reason::too_many && is_fixed(reproducible_, question);
   if (reason && !brief) return *reason;
-  if (!transport_ && !open_transport()) return crowded_out_ ? Reason::crowded_out : Reason::no_plan;
+  if (!works_->transport && !open_transport()) return crowded_out_ ? Reason::crowded_out : Reason::no_plan;
   Result<std::vector<Made>> made = make_both(question, choice, Asking::all_ranks);
   if (!made && note_.empty() && !made.error().elsewhere && made.error().kind == Error::Kind::failed)
     note_ = made.error().sentence();
-  irregular_ += key.table && !brief && !made_alone;
+  works_->irregular += key.table && !brief && !made_alone;
   if (!all(made.ok())) {
-    if (!brief) refused_.insert(apart(key));
+    if (!brief) works_->refused.insert(apart(key));
     return Reason::no_plan;
   }
   if (brief) {
@@ -184,13 +178,13 @@ Communicator::Answer Communicator::make_plan(const Collective& question, const p
     for (const Made& m : brief_[0])
       if (m.key == key) return Ready{m.plan.get(), choice.place};
   }
-  for (Made& m : *made) plans_.keep(m.key, std::move(m.plan));
+  for (Made& m : *made) works_->plans.keep(m.key, std::move(m.plan));
   plan::CallKey each = key;
   for (const bool in_place : {false, true}) {
     each.in_place = in_place;
-    if (plan::Plan* const known = plans_.find(each)) known->set_agreed();
+    if (plan::Plan* const known = works_->plans.find(each)) known->set_agreed();
   }
-  return Ready{plans_.find(key), choice.place};
+  return Ready{works_->plans.find(key), choice.place};
 }
 
 // An algorithm that does not fit is refused on all ranks alike; what is left is a lack of memory, which nobody else can
@@ -198,32 +192,52 @@ Communicator::Answer Communicator::make_plan(const Collective& question, const p
 Communicator::Answer Communicator::make_plan_alone(const Collective& question, const plan::CallKey& key,
                                                    const Choice& choice) {
   if (const auto reason = obstacle(key)) return *reason;
-  if (!transport_) return Reason::not_connected;
+  if (!works_->transport) return Reason::not_connected;
   Result<std::vector<Made>> made = make_both(question, choice, Asking::nobody);
   if (!made && made.error().kind == Error::Kind::failed) return made.error();
-  irregular_ += key.table != nullptr;
+  works_->irregular += key.table != nullptr;
   if (!made) {
-    refused_.insert(apart(key));
+    works_->refused.insert(apart(key));
     return Reason::no_plan;
   }
-  for (Made& m : *made) plans_.keep(m.key, std::move(m.plan));
-  return Ready{plans_.find(key), choice.place};
+  for (Made& m : *made) works_->plans.keep(m.key, std::move(m.plan));
+  return Ready{works_->plans.find(key), choice.place};
 }
 
 void Communicator::connect() {
-  if (agrees_ && completion_is_caught_ && !transport_ && !transport_failed_ && !crowded_out_) open_transport();
+  if (agrees_ && completion_is_caught_ && !works_->transport && !transport_failed_ && !crowded_out_) open_transport();
 }
 
 void Communicator::bury() {
   if (queue_.calls.load(std::memory_order_acquire) > 0) return;
-  plans_ = {};
+  works_->plans = {};
   brief_ = {};
-  lent_.clear();
-  refused_.clear();
+  works_->lent.clear();
+  works_->refused.clear();
+}
+
+// On all ranks or on none; of those whose plans are for neighbours of their own nothing is left.
+void Communicator::inherit() {
+  std::unique_ptr<Works> left;
+  if (kept_ && of_ranks_ != 0) left = kept_->take(of_ranks_, node_ranks_, reproducible_ != Reproducible::off);
+  const std::int64_t mine = left ? left->number : -1, ends[2] = {mine, -mine};
+  std::int64_t most[2] = {};
+  const int code = library_.call.Allreduce(ends, most, 2, library_.datatype(DataType::int64),
+                                           library_.operation(Operation::max), handle_);
+  if (code != 0 || most[0] < 0 || most[0] != -most[1]) return;
+  works_ = std::move(left);
+  works_->transport->move_to(handle_);
+}
+
+void Communicator::bequeath() {
+  brief_ = {};
+  if (kept_ && !neighbours_) kept_->keep(std::move(works_));
+  works_ = std::make_unique<Works>();
 }
 
 bool Communicator::open_transport() {
-  const auto room = Room::of_process().take(node_ranks_, reproducible_ != Reproducible::off);
+  const bool must = reproducible_ != Reproducible::off;
+  const auto room = kept_ ? kept_->room_for(node_ranks_, must) : Room::of_process().take(node_ranks_, must);
   crowded_out_ = !all(room.has_value()); // the ranks' may differ, of other communicators
   if (crowded_out_) {
     if (room) Room::of_process().give_back(*room);
@@ -236,11 +250,13 @@ bool Communicator::open_transport() {
   Result<std::unique_ptr<mpi::MpiTransport>> made = mpi::MpiTransport::create(library_, handle_, options);
   if (made && note_.empty()) note_ = (*made)->note();
   if (!made && note_.empty() && !made.error().elsewhere) note_ = made.error().sentence();
-  if (made)
-    transport_ = std::move(*made), room_ = *room;
-  else
+  if (made) {
+    works_->transport = std::move(*made), works_->room = *room;
+    works_->of_ranks = of_ranks_, works_->number = number_;
+  } else {
     Room::of_process().give_back(*room);
-  transport_failed_ = !transport_;
+  }
+  transport_failed_ = !works_->transport;
   return !transport_failed_;
 }
 
@@ -264,14 +280,14 @@ Result<std::vector<Communicator::Made>> Communicator::make_both(Collective quest
     const Result<execute::Reduction> reduction =
         question.operation == Operation::user ? exact_reduction(question) : execute::find_reduction(question);
     if (!reduction) return reduction.error(); // so is this
-    if (asking == Asking::all_ranks && transport_->has_failed()) transport_->refuse();
-    plan::Plan* const alone = asking == Asking::all_ranks ? plans_.find(plan::key_of(question)) : nullptr;
+    if (asking == Asking::all_ranks && works_->transport->has_failed()) works_->transport->refuse();
+    plan::Plan* const alone = asking == Asking::all_ranks ? works_->plans.find(plan::key_of(question)) : nullptr;
     if (alone) { // a non-blocking call has made it
       if (Status s = alone->join(); !s && !error) error = s.error();
       continue;
     }
     const auto make = asking == Asking::all_ranks ? &plan::Plan::make : &plan::Plan::make_alone;
-    Result<std::unique_ptr<plan::Plan>> made = make(*schedule, Rank{rank_}, *transport_, *reduction);
+    Result<std::unique_ptr<plan::Plan>> made = make(*schedule, Rank{rank_}, *works_->transport, *reduction);
     if (made)
       both.push_back({plan::key_of(question), std::move(*made)});
     else if (!error)

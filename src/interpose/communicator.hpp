@@ -7,15 +7,13 @@
 // another is not. So nobody ever goes another way than the others.
 #pragma once
 
-#include "execute/mpi/mpi_transport.hpp"
 #include "interpose/choices.hpp"
 #include "interpose/meaning.hpp"
 #include "interpose/nonblocking.hpp"
 #include "interpose/reproducible.hpp"
-#include "interpose/room.hpp"
 #include "interpose/taken_over.hpp"
 #include "interpose/tally.hpp"
-#include "plan/plan_cache.hpp"
+#include "interpose/works.hpp"
 #include "plan/wisdom.hpp"
 #include "topology/rank_space.hpp"
 
@@ -24,8 +22,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
-#include <unordered_set>
 #include <variant>
 #include <vector>
 
@@ -44,6 +40,7 @@ struct Agreed {
   bool completion_is_caught = true;             // on this rank; where it is not on all, no non-blocking call is ours
   bool everyone_is_here = true;                 // else nothing may be agreed on, nor taken over
   std::int32_t world_rank = 0, world_ranks = 1; // where this process stands in its job
+  Kept* kept = nullptr;                         // what others have left; outlives the communicator
 };
 
 class Communicator {
@@ -103,24 +100,18 @@ class Communicator {
   void bury();
   // The program's last session ends, where nothing may wait for the other ranks: the library keeps what was made in it.
   void leave() {
-    if (transport_) transport_->leave();
+    if (works_->transport) works_->transport->leave();
   }
+  // The program frees it, and nothing is under way: what was made for it serves the next one of its ranks.
+  void bequeath();
 
-  mpi::MpiTransport* transport() { return transport_.get(); }
+  mpi::MpiTransport* transport() { return works_->transport.get(); }
   Queue& queue() { return queue_; } // of what goes over the transport
 
  private:
-  struct Refused {
-    std::size_t operator()(const plan::CallKey& key) const;
-  };
   enum class Asking { all_ranks, nobody };
   const Choice* choice(const Collective& question) const;
   Result<Schedule> schedule_of(const Collective& question, const Choice& choice) const;
-  // The plans of a question of own counts, in place and not: more than one of each while several are under way.
-  struct Lent {
-    std::array<std::vector<std::shared_ptr<plan::Plan>>, 2> plans;
-    bool agreed = false; // that every rank has some; not yet where a non-blocking call has made them
-  };
   bool fits(Collective question, const Choice& choice) const;
   Status join(const Lent& lent) const;
   std::variant<Lent*, Reason, Error> lent_for(const Collective& question, const plan::CallKey& key, Form form);
@@ -137,6 +128,7 @@ class Communicator {
   bool all(bool mine) const;
   bool agree(const Agreed& agreed);
   plan::RankCounts recognise(const Agreed& agreed);
+  void inherit();
   bool open_transport();
 
   const mpi::Library& library_;
@@ -152,13 +144,10 @@ class Communicator {
   std::shared_ptr<const Choices> choices_; // where the ranks agree
   double timeout_seconds_ = 0;
   std::int32_t node_ranks_ = 1; // of a node, at most
-  Room::Part room_;             // of the transport
-  std::unique_ptr<mpi::MpiTransport> transport_;
-  plan::PlanCache plans_;                  // after the transport, which they use
+  std::uint64_t of_ranks_ = 0;  // as of Works
+  Kept* kept_ = nullptr;
+  std::unique_ptr<Works> works_ = std::make_unique<Works>();
   std::array<std::vector<Made>, 2> brief_; // of the last two calls for which there was no room: a call may need both
-  std::unordered_map<plan::CallKey, Lent, Refused> lent_;
-  std::int32_t irregular_ = 0; // plans that were made, or refused, for calls with counts of their own
-  std::unordered_set<plan::CallKey, Refused> refused_;
 };
 
 } // namespace kumihimo::interpose

@@ -214,6 +214,7 @@ std::optional<int> answered(Call& call) {
     return std::nullopt;
   default:
     if (call.name == Name::Finalize) before_finalize();
+    if (call.name == Name::Abort) before_abort();
     if (ends_session(call)) before_session_finalize();
     return std::nullopt;
   }

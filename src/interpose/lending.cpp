@@ -31,7 +31,7 @@ std::variant<Communicator::Loan, Reason, Error> Communicator::lend(const Collect
   if (!chosen) return Reason::not_chosen;
   if (form == Form::nonblocking) {
     if (!completion_is_caught_) return Reason::unseen;
-    if (transport_ && !transport_->is_near()) return Reason::far;
+    if (works_->transport && !works_->transport->is_near()) return Reason::far;
   }
   plan::CallKey key = plan::key_of(question);
   key.in_place = false; // both are made
@@ -47,23 +47,23 @@ std::variant<Communicator::Loan, Reason, Error> Communicator::lend(const Collect
   return Loan{plans.back(), chosen->place};
 }
 
-std::variant<Communicator::Lent*, Reason, Error> Communicator::lent_for(const Collective& question,
-                                                                        const plan::CallKey& key, Form form) {
+std::variant<Lent*, Reason, Error> Communicator::lent_for(const Collective& question, const plan::CallKey& key,
+                                                          Form form) {
   const bool waits = form == Form::blocking;
-  const auto found = lent_.find(key);
-  if (found != lent_.end() && (found->second.agreed || !waits)) return &found->second;
-  if (found == lent_.end())
+  const auto found = works_->lent.find(key);
+  if (found != works_->lent.end() && (found->second.agreed || !waits)) return &found->second;
+  if (found == works_->lent.end())
     if (const auto reason = obstacle(key)) return *reason;
-  if (!transport_ && !waits) return Reason::not_connected;
-  if (!transport_ && !open_transport()) return crowded_out_ ? Reason::crowded_out : Reason::no_plan;
+  if (!works_->transport && !waits) return Reason::not_connected;
+  if (!works_->transport && !open_transport()) return crowded_out_ ? Reason::crowded_out : Reason::no_plan;
   const Choice& chosen = *(*choices_)[question.kind].for_own_counts;
   if (!fits(question, chosen)) { // on all ranks alike: it is asked of the question
-    refused_.insert(key);
+    works_->refused.insert(key);
     return Reason::no_plan;
   }
   Result<Lent> made = Lent{};
   Status joined = Nothing{};
-  if (found != lent_.end())
+  if (found != works_->lent.end())
     joined = join(found->second);
   else
     made = make_to_lend(question, chosen, waits ? Asking::all_ranks : Asking::nobody);
@@ -73,11 +73,11 @@ std::variant<Communicator::Lent*, Reason, Error> Communicator::lent_for(const Co
   if (error && !waits) return *error; // a lack of memory, of which the others cannot be told here
   if (error && note_.empty() && !error->elsewhere) note_ = error->sentence();
   if (waits && !all(!error)) {
-    lent_.erase(key);
-    refused_.insert(key);
+    works_->lent.erase(key);
+    works_->refused.insert(key);
     return Reason::no_plan;
   }
-  Lent& lent = found != lent_.end() ? found->second : lent_.emplace(key, std::move(*made)).first->second;
+  Lent& lent = found != works_->lent.end() ? found->second : works_->lent.emplace(key, std::move(*made)).first->second;
   lent.agreed = waits;
   return &lent;
 }
@@ -95,14 +95,14 @@ Status Communicator::join(const Lent& lent) const {
   Status joined = Nothing{};
   for (const auto& plans : lent.plans) {
     if (plans.empty()) continue;
-    if (transport_->has_failed()) transport_->refuse();
+    if (works_->transport->has_failed()) works_->transport->refuse();
     if (Status s = plans.front()->join(); !s && joined) joined = s;
   }
   return joined;
 }
 
 // Of blocks without data: what is asked of the transport, and so the answer, knows no lengths.
-Result<Communicator::Lent> Communicator::make_to_lend(Collective question, const Choice& choice, Asking asking) {
+Result<Lent> Communicator::make_to_lend(Collective question, const Choice& choice, Asking asking) {
   Lent lent = {};
   std::optional<Error> error;
   for (const bool in_place : {false, true}) {
@@ -110,9 +110,9 @@ Result<Communicator::Lent> Communicator::make_to_lend(Collective question, const
     question.in_place = in_place;
     const Result<Schedule> schedule = schedule_of(question, choice);
     if (!schedule) return schedule.error(); // on all ranks alike: it is asked of the question
-    if (asking == Asking::all_ranks && transport_->has_failed()) transport_->refuse();
+    if (asking == Asking::all_ranks && works_->transport->has_failed()) works_->transport->refuse();
     const auto make = asking == Asking::all_ranks ? &plan::Plan::make : &plan::Plan::make_alone;
-    Result<std::unique_ptr<plan::Plan>> made = make(*schedule, Rank{rank_}, *transport_, execute::Reduction{});
+    Result<std::unique_ptr<plan::Plan>> made = make(*schedule, Rank{rank_}, *works_->transport, execute::Reduction{});
     if (made)
       lent.plans[in_place].push_back(std::move(*made));
     else if (!error)

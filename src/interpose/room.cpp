@@ -59,4 +59,13 @@ void Room::give_back(const Part& part) {
   taken_bytes_ -= part.taken_bytes;
 }
 
+bool Room::has_better(const Part& part, std::int32_t node_ranks, bool must) {
+  const std::lock_guard lock(mutex_);
+  --live_, taken_bytes_ -= part.taken_bytes;
+  const std::optional<Part> other = next(node_ranks, must);
+  ++live_, taken_bytes_ += part.taken_bytes;
+  const auto bytes = [](const Part& p) { return static_cast<std::uint64_t>(p.shared_memory_limit_bytes); }; // -1: most
+  return other && bytes(*other) > bytes(part);
+}
+
 } // namespace kumihimo::interpose

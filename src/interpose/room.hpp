@@ -16,8 +16,9 @@ namespace kumihimo::interpose {
 class Room {
  public:
   struct Part {
-    std::int64_t shared_memory_limit_bytes = -1; // of the node, for its rings; -1: what there is
-    std::int64_t taken_bytes = 0;                // by this process, counted against the room of all
+    std::int64_t shared_memory_limit_bytes = -1;      // of the node, for its rings; -1: what there is
+    std::int64_t taken_bytes = 0;                     // by this process, counted against the room of all
+    bool is_small() const { return taken_bytes > 0; } // neither the first's nor the second's
   };
   // How many transports live at once at most; so many more where all must be ours, for their bits.
   static constexpr std::int32_t most = 16, most_reproducible = 512;
@@ -28,6 +29,8 @@ class Room {
   // any thread.
   std::optional<Part> take(std::int32_t node_ranks, bool must);
   void give_back(const Part& part);
+  // Whether one more would get larger rings, if this part were given back.
+  bool has_better(const Part& part, std::int32_t node_ranks, bool must);
 
  private:
   std::optional<Part> next(std::int32_t node_ranks, bool must) const;

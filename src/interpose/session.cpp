@@ -123,10 +123,16 @@ Communicator* Session::communicator(mpi::Handle handle) {
   if (handle == library_.constants.comm_null || library_.call.Comm_test_inter(handle, &two_groups) != 0) return nullptr;
   std::unique_ptr<Communicator> made;
   if (!two_groups) {
-    const Agreed agreed{
-        wisdom_,       has_place() ? hash_ : 0, machine_ ? &*machine_ : nullptr, settings_.timeout_seconds,
-        reproducible_, completion_is_caught_,   everyone_is_here(handle),        rank(),
-        ranks()};
+    const Agreed agreed{wisdom_,
+                        has_place() ? hash_ : 0,
+                        machine_ ? &*machine_ : nullptr,
+                        settings_.timeout_seconds,
+                        reproducible_,
+                        completion_is_caught_,
+                        everyone_is_here(handle),
+                        rank(),
+                        ranks(),
+                        &kept_};
     made = std::make_unique<Communicator>(library_, handle, agreed);
     // Now, where the transport's are made soon, and in no later call: a library may make one communicator at a time.
     if (made->takes_any()) alone();
@@ -196,6 +202,7 @@ void Session::release(mpi::Handle handle) {
   }
   nonblocking_.drain(freed->queue());
   if (!freed->note().empty()) say(freed->note());
+  freed->bequeath();
 }
 
 // Its handle may come back for another one. The transport stays until the end: its ranks are not together here.
@@ -228,6 +235,7 @@ void Session::ends() {
   // is the same on all of them nobody waits crosswise. What is left to it, Open MPI frees in the order of its handles.
   std::sort(all_.begin(), all_.end(), [](const auto& a, const auto& b) { return a->number() < b->number(); });
   for (auto& c : all_) c.reset();
+  kept_.clear();
   release_library();
 }
 
@@ -266,9 +274,9 @@ void Session::say_once_for_all(const std::string& sentence) {
 }
 
 // For a program that ends without MPI_Finalize: nothing of MPI is called any more. Not in its children.
-void Session::write_unfinished() {
+void Session::write_unfinished(Whose whose) {
   if (!end() || getpid() != process_ || settings_.summary.empty()) return;
-  if (!has_world())
+  if (!has_world() || whose == Whose::own)
     write_summary(tally_.counts(), Ended::without_finalize, Whose::own);
   else if (rank() == 0)
     write_summary(tally_.counts(), Ended::without_finalize, Whose::rank_0);
@@ -331,6 +339,7 @@ void Session::write_summary(const std::vector<std::int64_t>& counts, Ended ended
   file << nlohmann::json{{"mpi", library_.version},
                          {"wisdom", wisdom_path_.empty() ? nlohmann::json() : nlohmann::json(wisdom_path_)},
                          {"ranks", ranks()},
+                         {"sessions", is_by_sessions() && !has_world()},
                          {"rank", whose == Whose::own ? nlohmann::json(rank()) : nlohmann::json()},
                          {"finalized", ended == Ended::by_finalize},
                          {"of_all_ranks", whose == Whose::all_ranks},

@@ -57,6 +57,8 @@ class Session : public caught::Lives<Session> {
   void is_new(mpi::Handle handle);
   // The program frees it, on all its ranks: so do we, before it is gone.
   void release(mpi::Handle handle);
+  // This process is about to end the job, rank 0 of which will hear of it by a signal: it tells what it counted itself.
+  void aborts() { write_unfinished(Whose::own); }
 
   // A communicator of this rank alone, on which errors are returned: where MPI wants one and nobody else takes part.
   mpi::Handle alone();
@@ -95,9 +97,9 @@ class Session : public caught::Lives<Session> {
   void write_summary(); // of all ranks, by rank 0
   enum class Whose : std::uint8_t { all_ranks, rank_0, own };
   void write_summary(const std::vector<std::int64_t>& counts, Ended ended, Whose whose);
-  void write_unfinished();  // of rank 0 alone; by sessions of each
-  std::string part() const; // where this process writes its own
-  bool adds_up() {          // what ran on all ranks
+  void write_unfinished(Whose whose = Whose::rank_0); // by sessions of each
+  std::string part() const;                           // where this process writes its own
+  bool adds_up() {                                    // what ran on all ranks
     return ranks() == 1 || everyone_is_here(library_.constants.comm_world);
   }
 
@@ -119,6 +121,7 @@ class Session : public caught::Lives<Session> {
   std::unordered_set<mpi::Handle> wanted_;         // by non-blocking calls
   std::unordered_set<mpi::Handle> watched_;        // those that carry our attribute
   std::atomic<bool> wants_ = false;                // whether any is
+  Kept kept_;                                      // outlives them
   std::vector<std::unique_ptr<Communicator>> all_; // in the order in which they were first used
   std::map<std::string, std::int64_t> shapes_;     // of communicators, by name
   Nonblocking nonblocking_{library_, [this](const Error& e, mpi::Handle where) { return raise(e, where); }};

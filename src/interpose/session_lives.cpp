@@ -28,6 +28,7 @@ void Session::pauses() {
     if (!c->note().empty()) say(c->note());
     c->leave();
   }
+  kept_.clear();
   release_library();
 }
 
@@ -60,6 +61,10 @@ void Session::is_new(mpi::Handle handle) {
 void before_session_finalize() {
   Session::current();
   if (caught::ProgramSessions::closes_last()) Session::last_session_ends();
+}
+
+void before_abort() {
+  if (Session* const session = Session::current()) session->aborts();
 }
 
 void session_stays() {

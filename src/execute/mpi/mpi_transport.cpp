@@ -61,6 +61,11 @@ MpiTransport::~MpiTransport() {
   free_communicators();
 }
 
+void MpiTransport::move_to(Handle communicator) {
+  communicator_ = node_ = communicator;
+  point_to_point_->move_to(communicator);
+}
+
 void MpiTransport::free_communicators() {
   if (owns_node_) library_.call.Comm_free(&node_);
   if (owns_communicator_) library_.call.Comm_free(&communicator_);

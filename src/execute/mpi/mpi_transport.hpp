@@ -46,6 +46,9 @@ class MpiTransport final : public execute::Transport {
   static Result<std::unique_ptr<MpiTransport>> create(const Library& library, Handle communicator,
                                                       TransportOptions options = {});
   ~MpiTransport() override; // collective, unless MPI is finalized or it was left
+  // For another communicator of the same ranks in the same order, from now on, whether the first still lives or not.
+  // Only where is_near() and nothing is under way.
+  void move_to(Handle communicator);
   // What was made in the library stays with it: for an end at which the ranks are not together.
   void leave() { is_left_ = true; }
 

@@ -48,6 +48,7 @@ class PointToPoint {
   PointToPoint(const PointToPoint&) = delete;
   PointToPoint& operator=(const PointToPoint&) = delete;
 
+  void move_to(Handle communicator) { communicator_ = communicator; } // while nothing is under way
   Status prepare(const execute::Demands& demands) const;
   void send(execute::Sending& message);
   void receive(execute::Receiving& message);

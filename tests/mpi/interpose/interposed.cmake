@@ -1,6 +1,6 @@
 # Runs PROGRAM on RANKS processes with OBJECT before its MPI library, and reads what the summary says of it. PARTS: each
 # rank writes its own, by sessions alone, and all must tell of what is looked for. REFUSED: the rank for which the library
-# opens no session of ours, as the object WITHOUT does it.
+# opens no session of ours, or all, as the object WITHOUT does it.
 if(NOT REFUSED STREQUAL "")
   string(APPEND OBJECT ":${WITHOUT}")
   list(APPEND MORE NO_SESSION=${REFUSED})
@@ -73,9 +73,9 @@ if(NOT REFUSED STREQUAL "") # it says so and has no part, and the others of its 
   endif()
   math(EXPR last "${RANKS} - 1")
   foreach(rank RANGE ${last})
-    if(rank EQUAL REFUSED AND EXISTS ${SUMMARY}.rank${rank})
+    if((rank EQUAL REFUSED OR REFUSED STREQUAL "all") AND EXISTS ${SUMMARY}.rank${rank})
       message(FATAL_ERROR "a part of the rank without a session")
-    elseif(NOT rank EQUAL REFUSED)
+    elseif(NOT rank EQUAL REFUSED AND NOT REFUSED STREQUAL "all")
       file(READ ${SUMMARY}.rank${rank} summary)
       string(REGEX REPLACE "\"algorithm\": \"library\"" "" others "${summary}")
       if(others MATCHES "\"algorithm\"" OR NOT summary MATCHES "\"algorithm\": \"library\"")

@@ -1,4 +1,4 @@
-/* Loaded before an MPI library, by whose name this begins: on the rank that NO_SESSION names no session is opened for who
+/* Loaded before an MPI library, by whose name this begins: on the rank that NO_SESSION names, or on all, no session is opened for who
  * calls the library by its profiling names, as we do, and not the program. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -8,6 +8,6 @@
 int PMPI_Session_init(void *info, void *errors, void *session) {
   const char *rank = getenv("PMI_RANK"), *refused = getenv("NO_SESSION");
   if (!rank) rank = getenv("OMPI_COMM_WORLD_RANK");
-  if (rank && refused && strcmp(rank, refused) == 0) return 16; /* MPI_ERR_OTHER, or another error */
+  if (refused && (strcmp(refused, "all") == 0 || (rank && strcmp(rank, refused) == 0))) return 16; /* MPI_ERR_OTHER, or another error */
   return ((int (*)(void *, void *, void *))dlsym(RTLD_NEXT, "PMPI_Session_init"))(info, errors, session);
 }
