@@ -89,10 +89,9 @@ def forget_lists(mark: str) -> None:
             path.unlink()
 
 
-def run_as_it_is(command: Sequence[str]) -> int:
-    """Without us: the exit status."""
-    code, _ = signals.run([found(command), *command[1:]])
-    return code
+def run_as_it_is(command: Sequence[str]) -> tuple[int, tuple[str, ...]]:
+    """Without us: as signals.run()."""
+    return signals.run([found(command), *command[1:]])
 
 
 def found(command: Sequence[str]) -> str:

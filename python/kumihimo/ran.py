@@ -1,5 +1,5 @@
-"""What ran under the interposer, as the program's processes wrote it: rank 0 for all, or each for itself, where MPI was
-used by sessions alone and no call brings all processes together."""
+"""What ran under the interposer, as the program's processes wrote it: rank 0 for all, or each for itself, where no call
+brings all processes together: MPI was used by sessions alone, or a process ends the job by MPI_Abort."""
 
 from __future__ import annotations
 

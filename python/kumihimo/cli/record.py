@@ -75,8 +75,8 @@ def recorded(
 
     if found := obstacles.obstacles(program):
         tell(obstacles.sentence(found))
-        code = preload.run_as_it_is(program)
-        told = {"exit_code": code, "command": shlex.join(program)}
+        code, signals = preload.run_as_it_is(program)
+        told = {"exit_code": code, "signals": signals, "command": shlex.join(program)}
         with afterwards("what ran"):
             written({json_file: told})
         return code
@@ -86,7 +86,7 @@ def recorded(
     if trace is not None:
         settings["RECORD_TRACE"] = str(otf2_writing.prepared(trace))
     code, _, signals = preload.run(program, settings, (preload.RECORDER,))
-    told = {"exit_code": code, "command": shlex.join(program)}
+    told = {"exit_code": code, "signals": signals, "command": shlex.join(program)}
     with afterwards("the profile"):
         gathered = reading.gather(output)
         for line in interrupted(signals, INTERRUPTED[gathered]):

@@ -25,7 +25,7 @@ PROMISES = {  # of what was not said to be otherwise
 }
 NO_SUMMARY = (
     "the program wrote no summary: its rank 0 made no call of MPI that is caught, was ended before it could write (by "
-    "MPI_Abort of any rank, _exit or a signal), or is on another node, or the object was lost on the way to it (a "
+    "_exit, a signal, or the library for an error), or is on another node, or the object was lost on the way to it (a "
     "wrapper that clears LD_PRELOAD)"
 )
 INTERRUPTED = {  # whether there is a summary: the sentence, after the signals' names
@@ -92,7 +92,7 @@ def command(
     }
     if found := obstacles.obstacles(program):
         tell(obstacles.sentence(found))
-        code, summary = preload.run_as_it_is(program), None
+        (code, signals), summary = preload.run_as_it_is(program), None
     else:
         code, summary, signals = preload.run(program, settings)
         with afterwards("what ran"):
@@ -103,7 +103,7 @@ def command(
                 tell(line)
     if json_file is not None:
         with afterwards("what ran"):
-            write_json(json_file, {"exit_code": code, **(summary or {})})
+            write_json(json_file, {"exit_code": code, "signals": signals, **(summary or {})})
     raise SystemExit(code)  # as it is: the border has meanings of its own for some
 
 
@@ -134,7 +134,9 @@ def lines(summary: dict, named: bool = True) -> list[str]:
     shapes = ", ".join(f"{name} ({number})" for name, number in (summary["communicators"] or {}).items())
     bits = [promised(summary)] if summary.get("reproducible") else []
     about = [f"communicators of rank {told[0] if told else 0}: {shapes}"] if shapes else []
-    ended = by_sessions(summary, told) if told else []
+    ended = by_sessions(summary, told) if told and summary["sessions"] else []
+    if told and not summary["sessions"]:
+        ended = [f"MPI_Abort ended the program: counted are the calls of {whose}, which called it"]
     if not finalized and not told:
         ended = ["the program ended without MPI_Finalize: counted are the calls of rank 0 alone"]
     ended += [LOST] if lost else []

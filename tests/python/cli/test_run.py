@@ -74,6 +74,25 @@ class TestRun:
         assert ran.returncode == 3
         assert "ended without MPI_Finalize: counted are the calls of rank 0 alone" in ran.stderr
 
+    @pytest.mark.parametrize("ranks", [(0,), (1,), (0, 1)])
+    def test_who_calls_abort_tells_what_it_counted(
+        self, installation: mpi.Installation, tmp_path: Path, ranks: tuple[int, ...]
+    ) -> None:
+        ends = f"""
+if rank.value in {ranks}:
+    names.MPI_Abort(world, 3)
+names.MPI_Barrier(world)
+"""
+        summary = tmp_path / "ran.json"
+        text = PROGRAM.replace("names.MPI_Finalize()\n", ends)
+        ran = launch(installation, tmp_path, "--algorithm", "ring", "--json", str(summary), text=text)
+        assert ran.returncode != 0
+        found = json.loads(summary.read_text(encoding="utf-8"))
+        assert found["ranks_told"] and set(found["ranks_told"]) <= set(ranks)
+        told = f"{len(found['ranks_told'])} of 2 ranks" if len(found["ranks_told"]) < 2 else "all ranks"
+        assert f"MPI_Abort ended the program: counted are the calls of {told}, which called it" in ran.stderr
+        assert f"ring, {5 * len(found['ranks_told'])} calls of {told}" in ran.stderr
+
     def test_all_programs_of_a_line_are_caught(self, installation: mpi.Installation, tmp_path: Path) -> None:
         program = tmp_path / "program.py"
         program.write_text(PROGRAM, encoding="utf-8")
@@ -235,6 +254,7 @@ def part_of(rank: int, calls: int, finalized: bool = True) -> dict:
     return {
         "rank": rank,
         "ranks": 3,
+        "sessions": True,
         "finalized": finalized,
         "of_all_ranks": False,
         "calls": [{**row, "algorithm": "ring", "calls": calls}, {**row, "algorithm": "library", "calls": 1}],
@@ -365,7 +385,7 @@ def test_says_that_nothing_was_caught() -> None:
     ran = subprocess.run([COMMAND, "run", "--", "true"], capture_output=True, text=True, timeout=60, check=False)
     assert ran.returncode == 0
     assert "the program wrote no summary" in ran.stderr
-    assert "ended before it could write (by MPI_Abort of any rank, _exit or a signal)" in ran.stderr
+    assert "ended before it could write (by _exit, a signal, or the library for an error)" in ran.stderr
 
 
 def test_a_line_with_a_program_that_takes_no_object_runs_as_it_is(tmp_path: Path) -> None:

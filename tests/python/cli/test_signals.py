@@ -93,7 +93,8 @@ def test_a_signal_comes_once(tmp_path: Path, verb: str, name: str, send) -> None
     assert noted.read_text(encoding="utf-8").split() == [name]
     assert (process.returncode, out) == (7, ""), err
     assert err.startswith(f"kumihimo: interrupted ({name}); ") and len(err.splitlines()) == 1, err
-    assert json.loads((tmp_path / "ran.json").read_text(encoding="utf-8"))["exit_code"] == 7
+    told = json.loads((tmp_path / "ran.json").read_text(encoding="utf-8"))
+    assert (told["exit_code"], told["signals"]) == (7, [name])
 
 
 def test_one_after_another_come_once_each(tmp_path: Path) -> None:
