@@ -125,11 +125,11 @@ void Machine::set_topology(TopologyPtr wanted) {
 
 void Machine::set_levels(std::vector<Level> wanted) {
   node.levels.clear();
-  for (const auto& [name, size] : wanted)
-    node.levels.push_back({name,
-                           "shared_memory_bandwidth_" + name,
-                           "shared_memory_latency_" + name,
-                           "link_bandwidth_" + name,
+  for (const auto& [level, size] : wanted)
+    node.levels.push_back({level,
+                           "shared_memory_bandwidth_" + level,
+                           "shared_memory_latency_" + level,
+                           "link_bandwidth_" + level,
                            {},
                            {},
                            {}});
