@@ -188,7 +188,7 @@ void Session::connect_wanted(mpi::Handle handle) {
 }
 
 void Session::release(mpi::Handle handle) {
-  std::unique_ptr<Communicator> freed; // outside of the lock, since it is collective
+  std::unique_ptr<Communicator> freed; // outside of the lock, since it may be collective
   {
     const std::unique_lock lock(mutex_);
     const auto it = by_handle_.find(handle);
@@ -274,28 +274,28 @@ void Session::say_once_for_all(const std::string& sentence) {
 }
 
 // For a program that ends without MPI_Finalize: nothing of MPI is called any more. Not in its children.
-void Session::write_unfinished(Whose whose) {
+void Session::write_unfinished(Counted counted) {
   if (!end() || getpid() != process_ || settings_.summary.empty()) return;
-  if (!has_world() || whose == Whose::own)
-    write_summary(tally_.counts(), Ended::without_finalize, Whose::own);
+  if (!has_world() || counted == Counted::this_rank)
+    write_summary(tally_.counts(), Ended::without_finalize, Counted::this_rank);
   else if (rank() == 0)
-    write_summary(tally_.counts(), Ended::without_finalize, Whose::rank_0);
+    write_summary(tally_.counts(), Ended::without_finalize, Counted::rank_0);
 }
 
 void Session::write_summary() {
   const std::vector<std::int64_t> mine = tally_.counts();
   std::vector<std::int64_t> counts(mine.size());
   if (!adds_up()) {
-    if (rank() == 0 && !settings_.summary.empty()) write_summary(mine, Ended::by_finalize, Whose::rank_0);
+    if (rank() == 0 && !settings_.summary.empty()) write_summary(mine, Ended::by_finalize, Counted::rank_0);
     return;
   }
   library_.call.Reduce(mine.data(), counts.data(), static_cast<int>(mine.size()), library_.datatype(DataType::int64),
                        library_.operation(Operation::sum), 0, library_.constants.comm_world);
   if (rank() != 0 || settings_.summary.empty()) return;
-  write_summary(counts, Ended::by_finalize, Whose::all_ranks);
+  write_summary(counts, Ended::by_finalize, Counted::all_ranks);
 }
 
-void Session::write_summary(const std::vector<std::int64_t>& counts, Ended ended, Whose whose) {
+void Session::write_summary(const std::vector<std::int64_t>& counts, Ended ended, Counted counted) {
   if (!has_place()) return;
   nlohmann::json calls = nlohmann::json::array(), handed_on = nlohmann::json::array();
   for (std::size_t k = 0; k < calls_told; ++k) {
@@ -333,22 +333,24 @@ void Session::write_summary(const std::vector<std::int64_t>& counts, Ended ended
     others[std::string(caught::describe(name).name)] = number;
     if (caught::place_of(name, caught::Role::operation) >= 0) other_reductions += number;
   }
-  const std::string path = whose == Whose::own ? part() : settings_.summary;
+  std::map<std::string, std::int64_t> shapes; // who ends in the middle waits for no other thread
+  if (const std::shared_lock lock(mutex_, std::try_to_lock); lock) shapes = shapes_;
+  const std::string path = counted == Counted::this_rank ? part() : settings_.summary;
   std::ofstream file(path);
   if (!file) return say("the summary cannot be written to " + path + " on this node");
   file << nlohmann::json{{"mpi", library_.version},
                          {"wisdom", wisdom_path_.empty() ? nlohmann::json() : nlohmann::json(wisdom_path_)},
                          {"ranks", ranks()},
                          {"sessions", is_by_sessions() && !has_world()},
-                         {"rank", whose == Whose::own ? nlohmann::json(rank()) : nlohmann::json()},
+                         {"rank", counted == Counted::this_rank ? nlohmann::json(rank()) : nlohmann::json()},
                          {"finalized", ended == Ended::by_finalize},
-                         {"of_all_ranks", whose == Whose::all_ranks},
+                         {"of_all_ranks", counted == Counted::all_ranks},
                          {"reproducible", name_of(reproducible_)},
                          {"calls", calls},
                          {"handed_on", handed_on},
                          {"others", others},
                          {"uncaught_reductions", other_reductions},
-                         {"communicators", shapes_}}
+                         {"communicators", shapes}}
               .dump(1)
        << "\n";
 }

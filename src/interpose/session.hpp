@@ -55,10 +55,10 @@ class Session : public caught::Lives<Session> {
   bool is_one_sided() const { return one_sided_.load(std::memory_order_relaxed); }
   // The program has made one, whose handle may be that of one that ended with a session.
   void is_new(mpi::Handle handle);
-  // The program frees it, on all its ranks: so do we, before it is gone.
+  // The program frees it, on all its ranks: before it is gone, what is ours is freed, or kept for the next one.
   void release(mpi::Handle handle);
   // This process is about to end the job, rank 0 of which will hear of it by a signal: it tells what it counted itself.
-  void aborts() { write_unfinished(Whose::own); }
+  void aborts() { write_unfinished(Counted::this_rank); }
 
   // A communicator of this rank alone, on which errors are returned: where MPI wants one and nobody else takes part.
   mpi::Handle alone();
@@ -95,11 +95,11 @@ class Session : public caught::Lives<Session> {
   bool everyone_is_here(mpi::Handle communicator);
   enum class Ended : std::uint8_t { by_finalize, without_finalize };
   void write_summary(); // of all ranks, by rank 0
-  enum class Whose : std::uint8_t { all_ranks, rank_0, own };
-  void write_summary(const std::vector<std::int64_t>& counts, Ended ended, Whose whose);
-  void write_unfinished(Whose whose = Whose::rank_0); // by sessions of each
-  std::string part() const;                           // where this process writes its own
-  bool adds_up() {                                    // what ran on all ranks
+  enum class Counted : std::uint8_t { all_ranks, rank_0, this_rank };
+  void write_summary(const std::vector<std::int64_t>& counts, Ended ended, Counted counted);
+  void write_unfinished(Counted counted = Counted::rank_0); // by sessions alone each rank its own
+  std::string part() const;                                 // where this process writes its own
+  bool adds_up() {                                          // what ran on all ranks
     return ranks() == 1 || everyone_is_here(library_.constants.comm_world);
   }
 
@@ -121,7 +121,7 @@ class Session : public caught::Lives<Session> {
   std::unordered_set<mpi::Handle> wanted_;         // by non-blocking calls
   std::unordered_set<mpi::Handle> watched_;        // those that carry our attribute
   std::atomic<bool> wants_ = false;                // whether any is
-  Kept kept_;                                      // outlives them
+  Estates kept_;                                   // outlives them
   std::vector<std::unique_ptr<Communicator>> all_; // in the order in which they were first used
   std::map<std::string, std::int64_t> shapes_;     // of communicators, by name
   Nonblocking nonblocking_{library_, [this](const Error& e, mpi::Handle where) { return raise(e, where); }};

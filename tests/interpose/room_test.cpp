@@ -48,6 +48,21 @@ TEST(Room, What_is_given_back_may_be_taken_again) {
   }
 }
 
+TEST(Room, A_part_is_as_good_as_a_new_one_while_others_live) {
+  Room room;
+  const auto first = room.take(2, false), second = room.take(2, false), third = room.take(2, false);
+  ASSERT_TRUE(first && second && third);
+  EXPECT_FALSE(first->is_small() || second->is_small());
+  EXPECT_TRUE(third->is_small());
+  for (const auto& part : {*first, *second, *third}) EXPECT_FALSE(room.has_better(part, 2, false));
+  room.give_back(*second);
+  EXPECT_TRUE(room.has_better(*third, 2, false)); // the second one's
+  EXPECT_FALSE(room.has_better(*first, 2, false));
+  room.give_back(*first);
+  EXPECT_TRUE(room.has_better(*third, 2, false));
+  EXPECT_EQ(room.take(2, false)->shared_memory_limit_bytes, second->shared_memory_limit_bytes); // nothing was taken
+}
+
 TEST(Room, Where_all_must_be_ours_small_rings_are_never_short) {
   Room room;
   EXPECT_EQ(filled(room, 4, true).size(), static_cast<std::size_t>(Room::most_reproducible));

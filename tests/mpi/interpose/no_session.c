@@ -8,6 +8,7 @@
 int PMPI_Session_init(void *info, void *errors, void *session) {
   const char *rank = getenv("PMI_RANK"), *refused = getenv("NO_SESSION");
   if (!rank) rank = getenv("OMPI_COMM_WORLD_RANK");
-  if (refused && (strcmp(refused, "all") == 0 || (rank && strcmp(rank, refused) == 0))) return 16; /* MPI_ERR_OTHER, or another error */
+  const int here = refused && (strcmp(refused, "all") == 0 || (rank && strcmp(rank, refused) == 0));
+  if (here) return 16; /* MPI_ERR_OTHER, or another error */
   return ((int (*)(void *, void *, void *))dlsym(RTLD_NEXT, "PMPI_Session_init"))(info, errors, session);
 }

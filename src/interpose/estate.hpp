@@ -1,0 +1,80 @@
+// What is made for the calls of a communicator: the transport and the plans. To make them costs a millisecond, and they
+// serve any communicator of the same ranks in the same order. So what one leaves that the program frees, the next one
+// of its ranks inherits: programs duplicate and split communicators for a single call, thousands of times.
+#pragma once
+
+#include "execute/mpi/mpi_transport.hpp"
+#include "interpose/room.hpp"
+#include "plan/plan_cache.hpp"
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace kumihimo::interpose {
+
+// A hash of what is asked of all ranks alike.
+struct KeyHash {
+  std::size_t operator()(const plan::CallKey& key) const;
+};
+
+// The plans of a question of own counts, in place and not: more than one of each while several are under way.
+struct Lent {
+  std::array<std::vector<std::shared_ptr<plan::Plan>>, 2> plans;
+  bool agreed = false; // that every rank has some; not yet where a non-blocking call has made them
+};
+
+struct Estate {
+  Estate() = default;
+  ~Estate();
+  Estate(const Estate&) = delete;
+  Estate& operator=(const Estate&) = delete;
+
+  std::uint64_t of_ranks = 0; // which, in their order; 0: of processes that are not all of one job
+  std::int64_t number = 0;    // of the communicator that it was made for: alike on its ranks, and no other's
+  bool recurs = false;        // communicators of these ranks come again
+  Room::Part room;            // of the transport
+  std::unique_ptr<mpi::MpiTransport> transport;
+  plan::PlanCache plans; // after the transport, which they use
+  std::unordered_map<plan::CallKey, Lent, KeyHash> lent;
+  std::unordered_set<plan::CallKey, KeyHash> refused;
+  std::int32_t irregular = 0; // plans that were made, or refused, for calls with counts of their own
+
+  // Calls that differ in length, type, operation or root; a program has a few. Past it a call is the library's (or has
+  // a plan made anew), on all ranks alike, since all have made the same calls in the same order.
+  static constexpr std::int64_t most_plans = 512; // two of each: in place, and not
+  // Counts of their own may be others in every call: they must not take the room of all.
+  static constexpr std::int32_t most_irregular = 64;
+  std::int64_t planned() const { return plans.size() + static_cast<std::int64_t>(refused.size() + 2 * lent.size()); }
+};
+
+// Of communicators that are no more. On any thread.
+class Estates {
+ public:
+  static constexpr std::size_t most = 4;
+
+  // That of these ranks, where its rings are no smaller than new ones would be; the caller's then.
+  std::unique_ptr<Estate> take(std::uint64_t of_ranks, std::int32_t node_ranks, bool must);
+  // Where another communicator can use it: without failure, without a communicator of ours in the library, and with
+  // room for plans. What was refused is forgotten: there may be memory now. Of too many the oldest is given up.
+  void keep(std::unique_ptr<Estate> estate);
+  // As Room::take(), for which what is kept gives way: all of it where there is no room, and where there are only small
+  // rings what has served one communicator alone, which may have been the only one of its kind.
+  std::optional<Room::Part> room_for(std::int32_t node_ranks, bool must);
+  void clear();
+
+ private:
+  bool give_up_one(bool any);
+
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Estate>> estates_; // the oldest first
+  std::deque<std::uint64_t> given_up_;           // lately, of which ranks: where they come back, they recur
+};
+
+} // namespace kumihimo::interpose
