@@ -140,8 +140,9 @@ RouteTable::RouteTable(std::shared_ptr<const Table> table, std::int32_t nodes)
     : table_(std::move(table)), nodes_(nodes) {
   for (std::int32_t a = 0; a < nodes_; ++a)
     for (std::int32_t b = 0; b < nodes_; ++b) diameter_ = std::max(diameter_, distance(NodeId{a}, NodeId{b}));
-  find_ports();
-  find_cuts();
+  Met met{std::vector<std::uint32_t>(table_->fat.size())};
+  find_ports(met);
+  find_cuts(met);
   find_levels();
 }
 
@@ -168,8 +169,12 @@ std::int32_t RouteTable::distance(NodeId from, NodeId to) const {
   return from == to ? 0 : static_cast<std::int32_t>(row(from.value, to.value).links.size());
 }
 
-std::vector<std::int64_t> RouteTable::crossed(Range from, Range to, std::size_t place, bool from_end) const {
-  std::vector<char> met(table_->fat.size());
+bool RouteTable::Met::first_time(LinkId link) {
+  return std::exchange(question_of[static_cast<std::size_t>(link.value)], question) != question;
+}
+
+std::vector<std::int64_t> RouteTable::crossed(Range from, Range to, std::size_t place, bool from_end, Met& met) const {
+  ++met.question;
   std::vector<std::int64_t> by_class(table_->classes.size());
   for (std::int32_t a = from.first; a <= from.last; ++a)
     for (std::int32_t b = to.first; b <= to.last; ++b) {
@@ -177,8 +182,7 @@ std::vector<std::int64_t> RouteTable::crossed(Range from, Range to, std::size_t 
       if (place >= row(a, b).links.size()) return {};
       const LinkId link = link_at(a, b, place, from_end);
       if (!is_shared(link)) return {};
-      if (std::exchange(met[static_cast<std::size_t>(link.value)], 1) == 0)
-        ++by_class[static_cast<std::size_t>(link_class(link))];
+      if (met.first_time(link)) ++by_class[static_cast<std::size_t>(link_class(link))];
     }
   return by_class;
 }
@@ -195,21 +199,22 @@ std::vector<std::int64_t> larger(std::vector<std::int64_t> a, const std::vector<
 } // namespace
 
 // What leaves a node crosses one of the first links of its routes, what enters one of the last.
-void RouteTable::find_ports() {
+void RouteTable::find_ports(Met& met) {
   std::vector<std::int64_t> most(table_->classes.size());
   const Range all{0, nodes_ - 1};
   for (std::int32_t node = 0; node < nodes_ && nodes_ > 1 && !most.empty(); ++node)
-    most = larger(larger(std::move(most), crossed({node, node}, all, 0, false)), crossed(all, {node, node}, 0, true));
+    most = larger(larger(std::move(most), crossed({node, node}, all, 0, false, met)),
+                  crossed(all, {node, node}, 0, true, met));
   ports_ = std::move(most);
 }
 
 // All that goes from one half to the other crosses one of the links at any one place of the routes.
-void RouteTable::find_cuts() {
+void RouteTable::find_cuts(Met& met) {
   const Range low{0, nodes_ / 2 - 1}, high{nodes_ / 2, nodes_ - 1};
   if (nodes_ < 2) return;
   for (std::size_t place = 0; place < static_cast<std::size_t>(diameter_); ++place)
     for (const bool from_end : {false, true}) {
-      auto links = larger(crossed(low, high, place, from_end), crossed(high, low, place, !from_end));
+      auto links = larger(crossed(low, high, place, from_end, met), crossed(high, low, place, !from_end, met));
       const auto same = [&](const Cut& cut) { return cut.links == links; };
       if (links.empty() || std::any_of(cuts_.begin(), cuts_.end(), same)) continue;
       cuts_.push_back({static_cast<double>(nodes_ / 2) / nodes_, std::move(links)});

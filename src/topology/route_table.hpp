@@ -79,12 +79,19 @@ class RouteTable final : public Switched {
     return table_->rows[static_cast<std::size_t>(table_->row_of[at + static_cast<std::size_t>(to)])];
   }
   LinkId link_at(std::int32_t from, std::int32_t to, std::size_t place, bool from_end) const;
-  void find_ports();
-  void find_cuts();
+  // Links that were met, for one question after another: of the present one are those with its number, so that none is
+  // forgotten one by one.
+  struct Met {
+    std::vector<std::uint32_t> question_of;
+    std::uint32_t question = 0;
+    bool first_time(LinkId link);
+  };
+  void find_ports(Met& met);
+  void find_cuts(Met& met);
   void find_levels();
   // How many links of each class are at a place of the routes from one range to another, counted from their ends or
   // starts; none where a fat one is, or a route is shorter.
-  std::vector<std::int64_t> crossed(Range from, Range to, std::size_t place, bool from_end) const;
+  std::vector<std::int64_t> crossed(Range from, Range to, std::size_t place, bool from_end, Met& met) const;
 
   std::shared_ptr<const Table> table_;
   std::int32_t nodes_ = 0, diameter_ = 0;

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <ctime>
+
 namespace kumihimo {
 namespace {
 
@@ -62,6 +64,19 @@ TEST(RouteTable, CutsAreLinksThatAllCross) {
   const RouteTable fat = made(2, {"a fat"}, {"0-1: 0", "1-0: 0"});
   EXPECT_TRUE(fat.ports().empty());
   EXPECT_TRUE(fat.cuts().empty());
+}
+
+// With all the links that there may be, of which routes cross few, at most several times the processor's time of those
+// few; a pass over all of them for each node would take dozens of times.
+TEST(RouteTable, LinksThatNoRouteCrossesTakeNoTime) {
+  const auto seconds = [](const char* spare) {
+    const std::clock_t start = std::clock();
+    const RouteTable t = made(1024, {"up x1024", "down x1024", spare}, {"0..1023-0..1023: 0+a 1024+b"});
+    EXPECT_EQ(t.ports(), (std::vector<std::int64_t>{1, 1, 0}));
+    return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  };
+  const double few = seconds("spare");
+  EXPECT_LT(seconds("spare x16775168"), 4 * few + 0.5);
 }
 
 TEST(RouteTable, AJobIsOnTheFirstNodes) {
