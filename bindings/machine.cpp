@@ -79,6 +79,12 @@ void bind_machine(nb::module_& m) {
       "names", [](const Paths& search) { return machine_names(search); }, "search"_a);
 }
 
+std::vector<std::pair<std::string, std::int32_t>> names_and_sizes(const std::vector<Level>& levels) {
+  std::vector<std::pair<std::string, std::int32_t>> pairs;
+  for (const Level& level : levels) pairs.emplace_back(level.name, level.size);
+  return pairs;
+}
+
 void bind_host(nb::module_& m) {
   nb::class_<Host>(m, "Host", "What hwloc says of this host.")
       .def_ro("processor", &Host::processor)
@@ -88,11 +94,10 @@ void bind_host(nb::module_& m) {
       .def_prop_ro("memory_bytes", [](const Host& host) { return host.memory.value; })
       .def_prop_ro("last_level_cache_bytes",
                    [](const Host& host) { return host.last_level_cache ? host.last_level_cache->value : 0; })
-      .def_prop_ro("levels", [](const Host& host) {
-        std::vector<std::pair<std::string, std::int32_t>> levels;
-        for (const Level& level : host.levels) levels.emplace_back(level.name, level.size);
-        return levels;
-      });
+      .def_prop_ro("levels", [](const Host& host) { return names_and_sizes(host.levels); })
+      .def_prop_ro(
+          "not_nested", [](const Host& host) { return names_and_sizes(host.not_nested); },
+          "Levels that were left out because they do not nest in the one around them.");
   m.def("discover_host", border(&discover_host));
   m.def(
       "read_host", [](const std::string& path) { return unwrap(read_host(path)); }, "xml_path"_a,

@@ -39,14 +39,13 @@ std::int32_t cores_in(hwloc_topology_t topology, hwloc_obj_t object) {
   return hwloc_get_nbobjs_inside_cpuset_by_type(topology, object->cpuset, HWLOC_OBJ_CORE);
 }
 
-// Those whose objects all have as many cores, more than one and not all.
-std::vector<Level> levels(hwloc_topology_t topology) {
-  std::vector<Level> found;
+// Those whose objects all have as many cores, more than one and not all. Where a cache serves some of a package's cores
+// alone they may not nest, as a machine's levels have to.
+void find_levels(hwloc_topology_t topology, Host& host) {
   const std::pair<hwloc_obj_type_t, const char*> types[] = {{HWLOC_OBJ_PACKAGE, "package"},
                                                             {HWLOC_OBJ_NUMANODE, "numa"},
                                                             {HWLOC_OBJ_L3CACHE, "l3"},
                                                             {HWLOC_OBJ_L2CACHE, "l2"}};
-  const auto all = static_cast<std::int32_t>(count(topology, HWLOC_OBJ_CORE));
   for (const auto& [type, name] : types) {
     std::int32_t cores = 0;
     bool even = true;
@@ -55,9 +54,11 @@ std::vector<Level> levels(hwloc_topology_t topology) {
       even &= i == 0 || here == cores;
       cores = here;
     }
-    if (even && cores > 1 && cores < (found.empty() ? all : found.back().size)) found.push_back({name, cores});
+    const bool outermost = host.levels.empty();
+    if (!even || cores <= 1 || cores >= (outermost ? host.cores : host.levels.back().size)) continue;
+    const Level level{name, cores};
+    (outermost || nests_in(level, host.levels.back()) ? host.levels : host.not_nested).push_back(level);
   }
-  return found;
 }
 
 Host host_of(hwloc_topology_t raw) {
@@ -68,7 +69,7 @@ Host host_of(hwloc_topology_t raw) {
   host.numa_nodes = count(raw, HWLOC_OBJ_NUMANODE);
   host.memory = Bytes{static_cast<std::int64_t>(hwloc_get_root_obj(raw)->total_memory)};
   host.last_level_cache = last_level_cache(raw);
-  host.levels = levels(raw);
+  find_levels(raw, host);
   return host;
 }
 

@@ -12,8 +12,9 @@ struct Host {
   std::int64_t numa_nodes = 1;
   Bytes memory;
   std::optional<Bytes> last_level_cache; // one of them; none where the system does not say
-  std::vector<Level>
-      levels; // of cores, outermost first: packages, NUMA nodes, shared caches; those of unequal size left out
+  // Of cores, outermost first: packages, NUMA nodes, shared caches; those of unequal size left out.
+  std::vector<Level> levels;
+  std::vector<Level> not_nested; // left out because they do not nest in the level around them
 };
 
 // Of the whole machine as far as this process may use it. Errors: hwloc cannot read the system.
@@ -35,7 +36,7 @@ struct Calibration {
   Bytes segment_bytes; // chosen, not measured
 };
 
-// Pure. Errors: a figure that is not positive and finite.
+// Pure. Errors: a figure that is not positive and finite; levels that do not nest.
 Result<Machine> this_machine(const Host& host, const Calibration& calibration);
 
 } // namespace kumihimo

@@ -123,7 +123,14 @@ void Machine::set_topology(TopologyPtr wanted) {
   node_sizes.clear(); // of other nodes
 }
 
-void Machine::set_levels(std::vector<Level> wanted) {
+Status Machine::set_levels(std::vector<Level> wanted) {
+  for (auto inner = wanted.begin(); inner != wanted.end(); ++inner)
+    for (auto outer = wanted.begin(); outer != inner; ++outer)
+      if (outer->name == inner->name || !nests_in(*inner, *outer))
+        return bad_input("expected levels of cores of different names, outermost first, each a whole number of times "
+                         "in the one before",
+                         fmt::format("\"{} {}\" after \"{} {}\"", inner->name, inner->size, outer->name, outer->size),
+                         "leave one of the two out");
   node.levels.clear();
   for (const auto& [level, size] : wanted)
     node.levels.push_back({level,
@@ -134,6 +141,7 @@ void Machine::set_levels(std::vector<Level> wanted) {
                            {},
                            {}});
   levels = std::move(wanted);
+  return Nothing{};
 }
 
 const std::vector<Level>& Machine::levels_of_ranks() const {

@@ -153,8 +153,9 @@ struct Machine {
   const Switched* switched() const; // the topology where nodes hang on switches, else null
   BytesPerSecond link_bandwidth(std::int32_t link_class) const;
   Seconds hop_latency(std::int32_t link_class) const;
-  void set_topology(TopologyPtr topology);    // and its link classes, which keep the numbers of those of the same name
-  void set_levels(std::vector<Level> levels); // without numbers of their own
+  void set_topology(TopologyPtr topology); // and its link classes, which keep the numbers of those of the same name
+  // Without numbers of their own. Errors: levels that do not nest in those before them, or have the name of one.
+  Status set_levels(std::vector<Level> levels);
   // Levels of the ranks, consecutive ones on consecutive cores; none where there are more ranks than cores.
   const std::vector<Level>& levels_of_ranks() const;
 

@@ -171,9 +171,8 @@ class Reader {
     if (!node || error_) return;
     const auto wrong = [&] {
       fail(line_of(*node), "topology.levels",
-           bad_input("expected levels of cores, outermost first, of different names in small letters, each a whole "
-                     "number of times in the one before",
-                     described(*node), "write levels = [\"package 16\", \"l3 4\"], with the cores in each"));
+           bad_input("expected levels of cores with names in small letters, outermost first", described(*node),
+                     "write levels = [\"package 16\", \"l3 4\"], with the cores in each"));
     };
     if (!node->is_array()) return wrong();
     std::vector<Level> levels;
@@ -187,11 +186,10 @@ class Reader {
       if (code != std::errc{} || at != end || cores < 2) return wrong();
       const std::string name = level.substr(0, space); // a part of keys
       if (name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") != std::string::npos) return wrong();
-      for (const Level& outer : levels)
-        if (outer.name == name || outer.size <= cores || outer.size % cores != 0) return wrong();
       levels.push_back({name, cores});
     }
-    machine_.set_levels(std::move(levels));
+    if (const Status set = machine_.set_levels(std::move(levels)); !set)
+      fail(line_of(*node), "topology.levels", set.error());
   }
 
   void read_row(const toml::table& topology, const FamilyRow& row) {

@@ -46,7 +46,7 @@ Result<Machine> this_machine(const Host& host, const Calibration& calibration) {
       fmt::format("{}, {} cores, {} hardware threads", host.processor.empty() ? "this host" : host.processor,
                   host.cores, host.hardware_threads);
   machine.topology = std::make_shared<SingleNode>();
-  machine.set_levels(host.levels);
+  if (const Status set = machine.set_levels(host.levels); !set) return set.error();
   NodeNumbers& node = machine.node;
   node.ranks_per_node = {calibration.ranks, Provenance::assumed, "asked for"};
   node.cores = discovered(host.cores);

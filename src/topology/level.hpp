@@ -12,4 +12,9 @@ struct Level {
   bool operator==(const Level&) const = default;
 };
 
+// Whether each group of a level lies within one of another.
+inline bool nests_in(const Level& inner, const Level& outer) {
+  return inner.size > 0 && inner.size < outer.size && outer.size % inner.size == 0;
+}
+
 } // namespace kumihimo

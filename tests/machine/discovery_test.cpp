@@ -39,6 +39,7 @@ TEST(Discovery, ReadsAnotherHostFromXml) {
   EXPECT_EQ(host->hardware_threads, 24);
   EXPECT_EQ(host->numa_nodes, 4);
   EXPECT_EQ(host->levels, (std::vector<Level>{{"package", 6}, {"numa", 3}})) << "the cache has the same cores";
+  EXPECT_TRUE(host->not_nested.empty());
   Calibration of_all = calibration();
   of_all.ranks = 12;
   const Machine machine = *this_machine(*host, of_all);
@@ -47,6 +48,20 @@ TEST(Discovery, ReadsAnotherHostFromXml) {
   EXPECT_EQ(machine.with_ranks_per_node(24)->rank_space().levels(), std::vector<Level>{}) << "more ranks than cores";
   for (const char* wrong : {"/no/such/file.xml", "/dev/null"})
     EXPECT_NE(read_host(wrong).error().sentence().find("lstopo --of xml"), std::string::npos);
+}
+
+// Two packages of six cores; one cache serves four of each, and each two of all share a smaller one.
+TEST(Discovery, LeavesOutLevelsThatDoNotNest) {
+  const auto host = read_host(std::string(KUMIHIMO_HWLOC) + "/cache-for-some-cores.xml");
+  ASSERT_TRUE(host.ok()) << host.error().sentence();
+  EXPECT_EQ(host->cores, 12);
+  EXPECT_EQ(host->levels, (std::vector<Level>{{"package", 6}, {"l2", 2}}));
+  EXPECT_EQ(host->not_nested, (std::vector<Level>{{"l3", 4}}));
+  EXPECT_EQ(this_machine(*host, calibration())->levels, host->levels);
+  Host wrong = *host;
+  wrong.levels = {{"package", 6}, {"l3", 4}};
+  EXPECT_NE(this_machine(wrong, calibration()).error().sentence().find("found \"l3 4\" after \"package 6\""),
+            std::string::npos);
 }
 
 TEST(Discovery, MakesOneNodeOfMeasuredNumbers) {

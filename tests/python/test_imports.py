@@ -205,6 +205,14 @@ def test_one_node_from_hwloc(imported, repository):
     assert "network" not in machine
 
 
+def test_levels_that_do_not_nest_are_left_out(imported, repository, tmp_path):
+    text = (repository / "tests" / "machine" / "hwloc" / "cache-for-some-cores.xml").read_text(encoding="utf-8")
+    machine = imported("host.xml", text)
+    assert machine["topology"]["levels"] == [{"name": "package", "cores": 6}, {"name": "l2", "cores": 2}]
+    made = (tmp_path / "mine.toml").read_text(encoding="utf-8")
+    assert "# Left out, as no whole number of them fills the level around them: l3 of 4 cores.\n" in made
+
+
 def test_levels_take_their_numbers_from_a_node_with_the_same(imported, repository, tmp_path):
     text = (repository / "tests" / "machine" / "hwloc" / "two-packages.xml").read_text(encoding="utf-8")
     imported("host.xml", text)

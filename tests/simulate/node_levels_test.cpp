@@ -30,7 +30,7 @@ Machine flat_node() {
 
 Machine node_of_levels() {
   Machine m = flat_node();
-  m.set_levels({{"package", 4}, {"l3", 2}});
+  EXPECT_TRUE(m.set_levels({{"package", 4}, {"l3", 2}}).ok());
   m.node.levels[0].bandwidth = rate(2e9), m.node.levels[0].latency = time_of(2e-6);
   m.node.levels[1].bandwidth = rate(4e9), m.node.levels[1].latency = time_of(1e-6);
   return m;
@@ -127,7 +127,7 @@ TEST_P(NodeLevels, ABinomialBroadcastAsAGoldenCopyHasIt) {
 TEST_P(NodeLevels, LevelsOfTheSameFiguresAreTheFlatNode) {
   const Machine flat = flat_node();
   Machine same = node_of_levels(), unsaid = flat_node();
-  unsaid.set_levels({{"package", 4}, {"l3", 2}});
+  EXPECT_TRUE(unsaid.set_levels({{"package", 4}, {"l3", 2}}).ok());
   for (LevelNumbers& level : same.node.levels) level.bandwidth = rate(1e9), level.latency = time_of(4e-6);
   for (const auto kind : {CollectiveKind::allreduce, CollectiveKind::bcast, CollectiveKind::alltoall})
     for (const Variant* variant : Registry::standard().variants(kind)) {
