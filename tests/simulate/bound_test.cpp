@@ -54,6 +54,39 @@ TEST(Bound, HoldsForTheNetworksOwnEngine) {
   EXPECT_GT(bounds(CollectiveKind::allreduce, slow, 1).at("latency"), 4e-6) << "messages are faster";
 }
 
+// On a row of eight nodes.
+TEST(Bound, BlocksWithoutElementsGoNowhere) {
+  const auto latency = [](CollectiveKind kind, const Machine& m, std::vector<std::int64_t> counts) {
+    const Collective c = *with_counts(make_collective(kind, m.rank_space().ranks(), 1), std::move(counts));
+    const double bound = simulate_bound(c, m)->bounds.front().seconds.value;
+    int told = 0;
+    for (const Variant* variant : Registry::standard().variants(kind)) {
+      const auto s = variant->build(c, m.rank_space(), {});
+      if (!s) continue; // not on a row, or not of such blocks
+      ++told;
+      EXPECT_GE(predicted(*s, m).seconds.value, bound) << variant->name;
+    }
+    EXPECT_GT(told, 0) << name_of(kind);
+    return bound;
+  };
+  const Machine row = plain("8m");
+  for (const CollectiveKind kind : {CollectiveKind::gather, CollectiveKind::scatter}) {
+    EXPECT_NEAR(latency(kind, row, {0, 1, 0, 0, 0, 0, 0, 0}), cost + relay + hop, 1e-15);
+    EXPECT_NEAR(latency(kind, row, {1, 1, 0, 1, 0, 0, 0, 0}), cost + relay + 3 * hop, 1e-15);
+    EXPECT_EQ(latency(kind, row, {1, 0, 0, 0, 0, 0, 0, 0}), 0) << "the root has its own";
+  }
+  for (const CollectiveKind kind : {CollectiveKind::allgather, CollectiveKind::reduce_scatter})
+    EXPECT_NEAR(latency(kind, row, {0, 0, 0, 0, 1, 0, 0, 0}), cost + relay + 4 * hop, 1e-15) << "from the middle";
+  std::vector<std::int64_t> pairs(64);
+  pairs[2 * 8 + 4] = pairs[5 * 8 + 4] = 1;
+  EXPECT_NEAR(latency(CollectiveKind::alltoall, row, pairs), cost + relay + 2 * hop, 1e-15);
+  Machine two = *plain("4m").with_ranks_per_node(2);
+  const double within = two.node.shared_memory_latency.value.value;
+  EXPECT_EQ(latency(CollectiveKind::gather, two, {1, 1, 0, 0, 0, 0, 0, 0}), within);
+  two.node.shared_memory_latency.value = {1};
+  EXPECT_NEAR(latency(CollectiveKind::gather, two, {1, 1, 0, 0, 0, 0, 0, 0}), 2 * (cost + relay + hop), 1e-15);
+}
+
 TEST(Bound, NothingToDoTakesNoTime) {
   for (const auto& [name, seconds] : bounds(CollectiveKind::allreduce, plain("4x4"), 0)) EXPECT_EQ(seconds, 0) << name;
 }

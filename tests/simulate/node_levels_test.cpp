@@ -163,8 +163,54 @@ TEST_P(NodeLevels, LevelsAreThoseOfTheRankSpace) {
   EXPECT_NEAR(time(s, two), 0.25e-3 + 1e-6, 1e-12) << "and share its cache";
 }
 
-TEST(NodeLevels, NoScheduleIsBelowTheBounds) {
+// Each schedule of the registry: of equal blocks; of blocks of ranks within one cache, and within another package than
+// rank 0's; of one alone.
+TEST_P(NodeLevels, NoScheduleIsBelowTheBounds) {
+  const Machine m = node_of_levels();
+  const std::vector<std::vector<std::int64_t>> few = {
+      {1, 1, 0, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 2, 1, 0}, {0, 0, 0, 1, 0, 0, 0, 0}};
+  const auto check = [&](const Collective& c) {
+    int told = 0;
+    for (const Variant* variant : Registry::standard().variants(c.kind)) {
+      SCOPED_TRACE(variant->name);
+      const auto s = variant->build(c, m.rank_space(), {});
+      if (!s) continue; // not on one node, or not of such blocks
+      const auto p = asked(*s, m);
+      if (!p) continue;
+      ++told;
+      for (const LowerBound& bound : p->bounds)
+        EXPECT_GE(p->seconds.value, bound.seconds.value * (1 - 1e-9)) << bound.name;
+    }
+    EXPECT_GT(told, 0);
+  };
+  for (int k = 0; k < collective_kinds; ++k) {
+    const auto kind = static_cast<CollectiveKind>(k);
+    if (is_of_neighbours(kind)) continue;
+    SCOPED_TRACE(name_of(kind));
+    for (const std::int64_t count : {1, 1024}) check(make_collective(kind, cores, count));
+    if (known_in(kind) == Counts::Known::uniform) continue;
+    for (const auto& counts : few) {
+      std::vector<std::int64_t> table = counts;
+      if (kind == CollectiveKind::alltoall) { // each rank sends within these
+        table.clear();
+        for (const std::int64_t from : counts)
+          for (const std::int64_t to : counts) table.push_back(from * to);
+      }
+      check(*with_counts(make_collective(kind, cores, 1), table));
+    }
+  }
+}
+
+TEST(NodeLevels, TheBoundIsTheInnermostLevelOfAllRanksThatHaveElements) {
   Machine m = node_of_levels();
+  const auto of_counts = [&](std::vector<std::int64_t> counts) {
+    const Collective c = make_collective(CollectiveKind::gather, cores, 1);
+    return simulate_bound(*with_counts(c, std::move(counts)), m)->bounds.front().seconds.value;
+  };
+  EXPECT_EQ(of_counts({1, 1, 0, 0, 0, 0, 0, 0}), 1e-6);
+  EXPECT_EQ(of_counts({0, 0, 0, 1, 0, 0, 0, 0}), 2e-6);
+  EXPECT_EQ(of_counts({0, 1, 0, 0, 0, 1, 0, 0}), 4e-6);
+  EXPECT_EQ(of_counts({1, 0, 0, 0, 0, 0, 0, 0}), 0) << "the root has its own";
   const auto latency = [&](std::int32_t ranks) {
     return simulate_bound(make_collective(CollectiveKind::bcast, ranks, 1), m)->bounds.front().seconds.value;
   };

@@ -155,36 +155,52 @@ double seconds_over(std::int32_t hops, const Machine& m) {
          (m.topology->has_shortest_ways() ? hops : std::min(hops, 1)) * hop;
 }
 
+// Until anything of one rank's is at another. Ranks of a node may reach each other by way of another node, in two
+// messages at least.
+double seconds_between(std::int32_t from, std::int32_t to, const Network& network) {
+  if (from == to) return 0;
+  const Machine& m = network.machine();
+  const NodeId here{network.nodes()[from]}, there{network.nodes()[to]};
+  if (here != there) return seconds_over(m.topology->distance(here, there), m);
+  const double within = network.least_latency_within_node(from, to);
+  return m.topology->nodes() < 2 ? within : std::min(within, 2 * seconds_over(1, m));
+}
+
 // To the farthest of all neighbours that get anything.
 double latency_of_neighbours(const Collective& c, const Network& network) {
-  const Machine& m = network.machine();
   double longest = 0;
   for (std::int32_t r = 0; r < c.ranks; ++r)
-    for (std::int64_t k = 0; const Neighbourhood::End to : c.neighbours->destinations(Rank{r})) {
-      if (elements_to(c, Rank{r}, k++) == 0 || !to.exists() || to.rank == r) continue;
-      const NodeId here{network.nodes()[r]}, there{network.nodes()[to.rank]};
-      longest = std::max(longest, here == there ? network.least_latency_within_node(r, to.rank)
-                                                : seconds_over(m.topology->distance(here, there), m));
-    }
+    for (std::int64_t k = 0; const Neighbourhood::End to : c.neighbours->destinations(Rank{r}))
+      if (elements_to(c, Rank{r}, k++) > 0 && to.exists())
+        longest = std::max(longest, seconds_between(r, to.rank, network));
   return longest;
 }
 
-// From the root, or from anywhere where all depend on all, to the farthest rank.
+// Over the pairs of ranks that have anything for each other.
+double latency_of_pairs(const Collective& c, const Network& network) {
+  double longest = 0;
+  auto count = c.counts.table->begin();
+  for (std::int32_t from = 0; from < c.ranks; ++from)
+    for (std::int32_t to = 0; to < c.ranks; ++to)
+      if (*count++ > 0) longest = std::max(longest, seconds_between(from, to, network));
+  return longest;
+}
+
+// From the root, or from anywhere where all depend on all, to the farthest rank. Irregular blocks may be empty: the
+// root has then nothing to do with the block's rank; in allgather and reduce-scatter, where all ranks have to do with
+// each block, the way begins at a rank whose block is not empty.
 double latency(const Collective& c, const Network& network, const Layout& l) {
-  const Machine& m = network.machine();
   if (c.neighbours) return latency_of_neighbours(c, network);
   if (l.ranks < 2 || (c.kind != CollectiveKind::barrier && mean_count(c) == 0)) return 0;
-  if (l.nodes < 2) {
-    double longest = 0;
-    for (std::int32_t r = 0; r < c.ranks; ++r)
-      if (r != c.root.value) longest = std::max(longest, network.least_latency_within_node(c.root.value, r));
-    return longest;
-  }
-  const NodeId root{network.nodes()[c.root.value]};
-  std::int32_t farthest = 0;
-  for (const std::int32_t node : network.nodes())
-    farthest = std::max(farthest, m.topology->distance(root, NodeId{node}));
-  return seconds_over(farthest, m);
+  const auto* table = c.counts.table.get();
+  if (table && c.kind == CollectiveKind::alltoall) return latency_of_pairs(c, network);
+  const auto is_empty = [&](std::int32_t r) { return table && (*table)[static_cast<std::size_t>(r)] == 0; };
+  std::int32_t from = c.has_root() ? c.root.value : 0;
+  while (!c.has_root() && is_empty(from)) ++from; // not all are
+  double longest = 0;
+  for (std::int32_t r = 0; r < c.ranks; ++r)
+    if (!c.has_root() || !is_empty(r)) longest = std::max(longest, seconds_between(from, r, network));
+  return longest;
 }
 
 double bytes_of(const Collective& c) {
