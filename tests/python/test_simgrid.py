@@ -256,6 +256,29 @@ def test_zones_in_zones():
     assert routes.shared((0, 5), (2, 4)) == 1
 
 
+@pytest.mark.parametrize("routing", ["Full", "Floyd"])
+def test_a_zone_of_two_gateways_needs_no_way_between_them(routing):
+    inner = '<host id="h0"/><host id="h1"/><router id="r"/><router id="s"/>' + link("h", 100, 1000)
+    for gateway, us in [("r", 1), ("s", 2)]:
+        inner += "".join(
+            link(f"{gateway}{i}", 100, us + 4 * i) + route(f"h{i}", gateway, f"{gateway}{i}") for i in (0, 1)
+        )
+    inner += route("h0", "h1", "h")
+    alone = "".join(f'<zone id="z{name}" routing="Full"><host id="{name}"/></zone>' for name in "xy")
+    between = "".join(
+        link(name, 50, us) + route(src, dst, name, f'gw_src="{here}" gw_dst="{there}"', "zoneRoute")
+        for name, us, src, dst, here, there in [
+            ("bx", 10, "b", "zx", "r", "x"),
+            ("by", 20, "b", "zy", "s", "y"),
+            ("xy", 40, "zx", "zy", "x", "y"),
+        ]
+    )
+    routes = read(zone(f'<zone id="b" routing="{routing}">{inner}</zone>' + alone + between))
+    assert routes.us(0, 1) == routes.us(1, 0) == 1000
+    assert [routes.us(0, 2), routes.us(1, 2), routes.us(2, 1)] == [1 + 10, 5 + 10, 10 + 5], "by the one"
+    assert [routes.us(0, 3), routes.us(1, 3), routes.us(3, 0)] == [2 + 20, 6 + 20, 20 + 2], "by the other"
+
+
 def test_a_path_through_zones_takes_them_from_gateway_to_gateway():
     def leaf(name: str) -> str:
         body = f'<host id="{name}0"/><host id="{name}1"/>{link(name, 100, 7)}{route(f"{name}0", f"{name}1", name)}'

@@ -127,6 +127,8 @@ class Rows:
             return self._ways_of_cluster(zone, gateway, moves)
         ways, at = [], self._element(zone, gateway)
         for other in zone.elements:
+            if other != at and not self._has_hosts(other):
+                continue  # nothing comes from there, so that no way need be
             if other == at:
                 ways += self._ways(other, gateway, leaving)
             elif leaving:
