@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace kumihimo {
 namespace {
 
@@ -11,9 +13,10 @@ constexpr std::size_t columns = 80;
 // A number and how it is known; its source below it.
 struct Writer {
   Page& page;
+  std::size_t width; // of the keys
   template <class T>
   void operator()(std::string_view, std::string_view key, const Quantity<T>& number) {
-    page.line(2, fmt::format("{:<24} {:>14}  {}", key, text_of(number.value), name_of(number.provenance)));
+    page.line(2, fmt::format("{:<{}} {:>14}  {}", key, width, text_of(number.value), name_of(number.provenance)));
     page.line(6, number.source, 0);
   }
   template <class T>
@@ -21,6 +24,20 @@ struct Writer {
     if (number) (*this)(section, key, *number);
   }
 };
+
+std::string cores_of(const Level& level) { return "cores a " + level.name; }
+
+// Of the longest key of a machine's numbers; those that all machines have take 24.
+std::size_t width_of_keys(const Machine& machine) {
+  std::size_t width = 24;
+  for (const Level& level : machine.levels) width = std::max(width, cores_of(level).size());
+  visit_numbers(machine, [&](std::string_view, std::string_view key, const auto& number) {
+    if constexpr (requires { number.has_value(); })
+      if (!number) return;
+    width = std::max(width, key.size());
+  });
+  return width;
+}
 
 } // namespace
 
@@ -66,24 +83,25 @@ std::string numbers_to_toml(const Machine& machine) {
 
 std::string to_text(const Machine& machine) {
   Page page(columns);
+  const std::size_t width = width_of_keys(machine);
   page.line(0, fmt::format("{}: {}", machine.name, machine.summary));
-  page.line(2, fmt::format("{:<24} {}, {} nodes, {} links", "topology", machine.topology->name(),
+  page.line(2, fmt::format("{:<{}} {}, {} nodes, {} links", "topology", width, machine.topology->name(),
                            machine.topology->nodes(), machine.topology->links()));
   for (const Level& level : machine.levels)
-    page.line(2, fmt::format("{:<24} {:>14}", "cores a " + level.name, level.size));
+    page.line(2, fmt::format("{:<{}} {:>14}", cores_of(level), width, level.size));
   if (const Switched* network = machine.switched()) {
     std::string levels = fmt::format("{}", network->switches());
     for (const Level& level : network->levels()) levels += fmt::format(", {} nodes a {}", level.size, level.name);
-    page.line(2, fmt::format("{:<24} {}", "switches", levels));
+    page.line(2, fmt::format("{:<{}} {}", "switches", width, levels));
   }
   if (machine.tofu) {
-    page.line(2, fmt::format("{:<24} Tofu {}, {} nodes{}", "physical network", text_of(machine.tofu->room(), "x"),
-                             machine.tofu->nodes(),
+    page.line(2, fmt::format("{:<{}} Tofu {}, {} nodes{}", "physical network", width,
+                             text_of(machine.tofu->room(), "x"), machine.tofu->nodes(),
                              machine.tofu->relays ? "; the groups at z = 0 relay and hold none of them" : ""));
     if (const std::string losses = machine.losses(); !losses.empty())
-      page.line(2, fmt::format("{:<24} {}", "dead parts", losses), 27);
+      page.line(2, fmt::format("{:<{}} {}", "dead parts", width, losses), width + 3);
   }
-  visit_numbers(machine, Writer{page});
+  visit_numbers(machine, Writer{page, width});
   for (const SlowNode& slow : machine.slow_nodes)
     page.line(2, fmt::format("slow node {}: {} of full speed", slow.node.value, slow.factor));
   for (const SlowLink& slow : machine.slow_links)

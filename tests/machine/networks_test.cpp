@@ -152,6 +152,28 @@ TEST(NodeMachine, LevelsMayHaveNumbers) {
                "t.toml:15: node.shared_memory_latency_l3", "expected a time");
 }
 
+TEST(NodeMachine, KeysOfAnyLengthHaveOneColumn) {
+  Sample sample;
+  for (const char* key :
+       {"[network]", "link_bandwidth", "link_peak", "hop_latency", "engines", "engine_bandwidth", "shape"})
+    sample.remove(key);
+  sample.replace("family", "family = \"single_node\"").insert_after("family", "levels = [\"processor_module 4\"]");
+  const auto column = [](const Machine& machine, std::string_view key, std::string_view after) {
+    const std::string text = to_text(machine);
+    const std::size_t line = text.find("\n  " + std::string(key) + " ") + 1;
+    return text.substr(line, text.find('\n', line) - line).find(after);
+  };
+  const Machine plain = *parsed(sample);
+  const Machine longer = *parsed(
+      sample.insert_after("shared_memory_latency",
+                          "shared_memory_bandwidth_processor_module = { value = \"20 GB/s\", measured = \"a log\" }"));
+  EXPECT_EQ(column(plain, "memory_bandwidth", "published"), 2U + 24 + 1 + 14 + 2);
+  const std::size_t end = 2 + std::string_view("shared_memory_bandwidth_processor_module").size() + 1 + 14;
+  EXPECT_EQ(column(longer, "shared_memory_bandwidth_processor_module", "  measured"), end);
+  EXPECT_EQ(column(longer, "memory_bandwidth", "  published"), end);
+  EXPECT_EQ(column(longer, "cores a processor_module", "4") + 1, end);
+}
+
 TEST(Machine, NumbersAreWrittenAsTheyAreRead) {
   const Machine machine = shipped("reedbush-u");
   const std::string head = "name = \"copy\"\nsummary = \"a copy\"\n[topology]\nfamily = \"torus\"\nshape = \"4x3\"\n\n";
