@@ -204,22 +204,26 @@ def on_real_nodes(work: Callable[[Asked], T], asked: Asked) -> T:
 
 def cases(asked: Asked) -> list[bench.Case]:
     """One algorithm, or all that apply, at every size. Where mpirun started this nobody knows yet on which nodes, so
-    that the worker says which do."""
+    that the worker says which do, if any does on one node or on as many as ranks."""
     if asked.case.algorithm != ALL:
         return [replace(asked.case, bytes=size) for size in asked.sizes]
+    found = fitting(asked)
+    if not found and not (launched.place() and fitting(asked, ranks_per_node=1)):
+        raise NotApplicable("an algorithm that fits the question", "none", "leave parameters out")
     if launched.place():
         names = [variant.name for variant in questions.variants(asked.case.collective)]
         return [replace(asked.case, algorithm=name, bytes=size) for size in asked.sizes for name in names]
-    found = bench.cases_of_all(
+    return found
+
+
+def fitting(asked: Asked, **other: object) -> list[bench.Case]:
+    return bench.cases_of_all(
         asked.case.collective,
         ranks=asked.ranks,
         sizes=asked.sizes,
         parameters=asked.case.parameters,
-        **asked.rest,
+        **{**asked.rest, **other},
     )
-    if not found:
-        raise NotApplicable("an algorithm that fits the question", "none", "leave parameters out")
-    return found
 
 
 def checked(asked: Asked) -> list[dict]:
