@@ -17,12 +17,14 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+NOTICES = (signal.SIGUSR1, signal.SIGUSR2)  # after which a program goes on
+NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, *NOTICES)
 GRACE = 0.2  # seconds in which a sender that goes from process to process comes to all of them
 
 
 def run(command: Sequence[str], **options: object) -> tuple[int, tuple[str, ...]]:
-    """The exit status, 128 and its number where a signal ended the launcher; and the names of the signals that came."""
+    """The exit status, 128 and its number where a signal ended the launcher; and the names of the signals that came,
+    notices aside."""
     relay = Relay()
     before = {number: signal.getsignal(number) for number in NUMBERS}
     heeded = [number for number in NUMBERS if before[number] != signal.SIG_IGN]  # as SIGHUP is not under nohup
@@ -37,7 +39,9 @@ def run(command: Sequence[str], **options: object) -> tuple[int, tuple[str, ...]
         for number, handler in before.items():
             signal.signal(number, handler)
         relay.witness.leave()
-    return code if code >= 0 else 128 - code, tuple(dict.fromkeys(signal.Signals(n).name for n in relay.came))
+    return code if code >= 0 else 128 - code, tuple(
+        dict.fromkeys(signal.Signals(n).name for n in relay.came if n not in NOTICES)
+    )
 
 
 class Relay:
