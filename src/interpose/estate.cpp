@@ -25,8 +25,11 @@ Estate::~Estate() {
 
 std::unique_ptr<Estate> Estates::take(std::uint64_t of_ranks, std::int32_t node_ranks, bool must) {
   const std::lock_guard lock(mutex_);
-  const auto found =
-      std::find_if(estates_.begin(), estates_.end(), [&](const auto& estate) { return estate->of_ranks == of_ranks; });
+  const std::thread::id here = std::this_thread::get_id();
+  const auto is_of_them = [&](const auto& estate) { return estate->of_ranks == of_ranks; };
+  auto found = std::find_if(estates_.begin(), estates_.end(),
+                            [&](const auto& estate) { return is_of_them(estate) && estate->kept_by == here; });
+  if (found == estates_.end()) found = std::find_if(estates_.begin(), estates_.end(), is_of_them);
   if (found == estates_.end()) return nullptr;
   std::unique_ptr<Estate> estate = std::move(*found);
   estates_.erase(found);
@@ -41,6 +44,7 @@ void Estates::keep(std::unique_ptr<Estate> estate) {
   estate->refused.clear();
   if (2 * estate->planned() > Estate::most_plans || 2 * estate->irregular > Estate::most_irregular) return;
   const std::lock_guard lock(mutex_);
+  estate->kept_by = std::this_thread::get_id();
   estate->recurs |= std::find(given_up_.begin(), given_up_.end(), estate->of_ranks) != given_up_.end();
   if (estates_.size() >= most) give_up_one(true);
   estates_.push_back(std::move(estate));

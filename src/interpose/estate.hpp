@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -39,6 +40,7 @@ struct Estate {
   std::uint64_t of_ranks = 0; // which, in their order; 0: of processes that are not all of one job
   std::int64_t number = 0;    // of the communicator that it was made for: alike on its ranks, and no other's
   bool recurs = false;        // communicators of these ranks come again
+  std::thread::id kept_by;    // which has freed the communicator
   Room::Part room;            // of the transport
   std::unique_ptr<mpi::MpiTransport> transport;
   plan::PlanCache plans; // after the transport, which they use
@@ -59,7 +61,9 @@ class Estates {
  public:
   static constexpr std::size_t most = 4;
 
-  // That of these ranks, where its rings are no smaller than new ones would be; the caller's then.
+  // That of these ranks, where its rings are no smaller than new ones would be; the caller's then. Of several that
+  // which this thread has kept: threads that free and make communicators of the same ranks at one time mostly do so
+  // each with its like on the other ranks, and would else take what these have given to others.
   std::unique_ptr<Estate> take(std::uint64_t of_ranks, std::int32_t node_ranks, bool must);
   // Where another communicator can use it: without failure, without a communicator of ours in the library, and with
   // room for plans. What was refused is forgotten: there may be memory now. Of too many the oldest is given up.
