@@ -59,7 +59,7 @@ struct Estate {
 // Of communicators that are no more. On any thread.
 class Estates {
  public:
-  static constexpr std::size_t most = 4;
+  static constexpr std::size_t most = 8;
 
   // That of these ranks, where its rings are no smaller than new ones would be; the caller's then. Of several that
   // which this thread has kept: threads that free and make communicators of the same ranks at one time mostly do so

@@ -55,12 +55,12 @@ static void calls(MPI_Comm comm, int i) {
   for (int r = 0; rank == root && r < ranks; ++r) expect(all[r] == 100 * i + r, "what is gathered");
 }
 
-/* The sets of ranks by turns, as bits: rank 0 is in all, and each other one in so few that it keeps what is left of all. */
+/* The sets of ranks by turns, as bits, in both orders: rank 0 is in all, and each other one in so few that it keeps what is left of all. */
 static void sets(int rank, int i) {
   static const int sets_of[] = {0x3, 0x5, 0x9, 0x7, 0xb, 0xd};
   const int set = sets_of[i % 6];
   MPI_Comm comm;
-  MPI_Comm_split(MPI_COMM_WORLD, set >> rank & 1 ? 0 : MPI_UNDEFINED, rank, &comm);
+  MPI_Comm_split(MPI_COMM_WORLD, set >> rank & 1 ? 0 : MPI_UNDEFINED, i / 6 % 2 ? -rank : rank, &comm);
   if (comm == MPI_COMM_NULL) return;
   calls(comm, i);
   look();
