@@ -4,6 +4,6 @@
 namespace kumihimo::caught {
 
 std::optional<int> answer(Call&) { return std::nullopt; }
-void nested_end(Call&, Name) {}
+void nested(Call&, Name) {}
 
 } // namespace kumihimo::caught

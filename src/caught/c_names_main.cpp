@@ -53,10 +53,10 @@ int caught_in_c(const char* exported, const void* site, Words... given) {
         passing<name, large>.template counts<name, Language::c>(std::array<Word, sizeof...(Words)>{given...}))
       return next(given...);
   if (next && !outermost) {
-    if constexpr (name == Name::Comm_free || name == Name::Comm_disconnect) {
+    if constexpr (name == Name::Comm_free || name == Name::Comm_disconnect || name == Name::Abort) {
       std::array<Word, sizeof...(Words)> words{given...};
       Call call(name, exported, Language::c, large, site, words.data());
-      nested_end(call, Outermost::outer());
+      nested(call, Outermost::outer());
     }
     return next(given...);
   }

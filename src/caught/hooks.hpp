@@ -14,9 +14,9 @@ namespace kumihimo::caught {
 // object that does none defines no answer().
 std::optional<int> answer(Call& call);
 
-// A call from within another one that is caught: a communicator's end, in a function of the program's for an attribute.
-// Nothing else is asked of it.
-void nested_end(Call& call, Name outermost);
+// A call from within another one that is caught, in a function of the program's for an attribute or an operation: a
+// communicator's end, or MPI_Abort. Nothing else is asked of it.
+void nested(Call& call, Name outermost);
 
 // Before the call goes on to the next object or the library; and after it, with MPI's code (0 where Fortran asked for
 // none). On any thread.
