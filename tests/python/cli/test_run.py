@@ -93,6 +93,24 @@ names.MPI_Barrier(world)
         assert f"MPI_Abort ended the program: counted are the calls of {told}, which called it" in ran.stderr
         assert f"ring, {5 * len(found['ranks_told'])} calls of {told}" in ran.stderr
 
+    def test_who_calls_abort_within_a_call_tells_what_it_counted(
+        self, installation: mpi.Installation, tmp_path: Path
+    ) -> None:
+        """In an operation of its own, which the library calls in a reduction."""
+        ends = """
+operation = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)(lambda *_: names.MPI_Abort(world, 3))
+made = ctypes.c_void_p() if family == "openmpi" else ctypes.c_int()
+names.MPI_Op_create(operation, 1, ctypes.byref(made))
+names.MPI_Allreduce(mine, result, 1000, double, made, world)
+"""
+        summary = tmp_path / "ran.json"
+        text = PROGRAM.replace("names.MPI_Finalize()\n", ends)
+        ran = launch(installation, tmp_path, "--algorithm", "ring", "--json", str(summary), text=text)
+        assert ran.returncode != 0
+        found = json.loads(summary.read_text(encoding="utf-8"))
+        rings = [row["calls"] for row in found["calls"] if row["algorithm"] == "ring"]
+        assert found["ranks_told"] and rings == [5 * len(found["ranks_told"])]
+
     def test_all_programs_of_a_line_are_caught(self, installation: mpi.Installation, tmp_path: Path) -> None:
         program = tmp_path / "program.py"
         program.write_text(PROGRAM, encoding="utf-8")
