@@ -240,6 +240,29 @@ def table_lines(table: dict) -> list[str]:
     for goal in table["goals"]:
         verdict = "met" if goal["met"] else "missed"
         lines.append(f"- {goal['what']}: {goal['found']:.2f}, goal at most {goal['at_most']:g}: {verdict}")
+    return [*lines, *costs(table)]
+
+
+def costs(table: dict) -> list[str]:
+    """Of the lengths at which the library is ahead: what a call costs all ranks together on their processors."""
+    behind = [r for r in table["results"] if r["ratio"] > 1 and "processor_time" in r]
+    if not behind:
+        return []
+    lines = [
+        "",
+        "Processors' time of a call where the ratio is above 1, all ranks together (medians of the launches' means):",
+        "",
+        "| bytes | Kumihimo: program | kernel | switches | library: program | kernel | switches | ratio of the sums |",
+        "|---:|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for r in behind:
+        both = [r["processor_time"], r["library_processor_time"]]
+        sums = [cost["user_seconds"] + cost["system_seconds"] for cost in both]
+        cells = [
+            f"{seconds_text(cost['user_seconds'])} | {seconds_text(cost['system_seconds'])} | {cost['switches']:.0f}"
+            for cost in both
+        ]
+        lines.append(f"| {text_of(r['asked_bytes'])} | {' | '.join(cells)} | {sums[0] / sums[1]:.2f} |")
     return lines
 
 

@@ -1,6 +1,7 @@
 // One implementation of a collective that takes part in a measurement: one of ours, or the library's own.
 #pragma once
 
+#include "measure/processor_time.hpp"
 #include "plan/plan_cache.hpp"
 #include "worker/job.hpp"
 #include "worker/task.hpp"
@@ -30,6 +31,7 @@ class Contestant {
 
   double first_seconds = 0;    // make_ready() and the first call, the slowest rank's
   std::vector<double> seconds; // this rank's, one for each turn
+  measure::ProcessorTime processor_time; // this process's, of all turns together
   // Results by contents: the hash of the first, and whether all later ones had the same.
   std::vector<std::uint64_t> results;
   bool repeats_itself = true;

@@ -172,10 +172,13 @@ Nodes Job::find_nodes() const {
   return nodes_of(names);
 }
 
-std::vector<double> Job::largest(const std::vector<double>& mine) const {
+std::vector<double> Job::largest(const std::vector<double>& mine) const { return combined(mine, Operation::max); }
+std::vector<double> Job::sum(const std::vector<double>& mine) const { return combined(mine, Operation::sum); }
+
+std::vector<double> Job::combined(const std::vector<double>& mine, Operation operation) const {
   std::vector<double> all(mine.size());
   library_.call.Allreduce(mine.data(), all.data(), static_cast<int>(mine.size()), library_.datatype(DataType::float64),
-                          library_.operation(Operation::max), world());
+                          library_.operation(operation), world());
   return all;
 }
 

@@ -59,10 +59,12 @@ class Job {
   void deal(const std::vector<Vector>& of_rank_0, Vector& mine) const;
   std::vector<std::int64_t> gather(std::int64_t mine) const;
   std::vector<double> largest(const std::vector<double>& mine) const; // element by element, over the ranks
+  std::vector<double> sum(const std::vector<double>& mine) const;     // likewise
 
  private:
   explicit Job(mpi::Library library) : library_(std::move(library)) {}
   Nodes find_nodes() const; // collective
+  std::vector<double> combined(const std::vector<double>& mine, Operation operation) const;
   mpi::Library library_;
   std::int32_t rank_ = 0, ranks_ = 1, processors_ = 1;
   std::string pinning_ = "none";

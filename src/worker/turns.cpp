@@ -65,7 +65,10 @@ Status Turns::measure() {
   const std::int64_t start = measure::now_ns();
   for (; turn < warm_up_turns; ++turn) take_turn(turn);
   const double each = job_.largest({seconds_since(start) / warm_up_turns})[0];
-  for (auto& c : contestants_) c->seconds.clear();
+  for (auto& c : contestants_) {
+    c->seconds.clear();
+    c->processor_time = {};
+  }
   const double budget = options_.contestant_seconds * static_cast<double>(contestants_.size());
   const auto turns =
       std::clamp(static_cast<std::int64_t>(budget / std::max(each, 1e-9)), options_.at_least, options_.at_most);
@@ -76,8 +79,18 @@ Status Turns::measure() {
 json Turns::result_of(const Contestant& c) const {
   json result = to_json(measure::summarise(job_.largest(c.seconds)));
   result["first_seconds"] = c.first_seconds;
+  if (!options_.begins_together) result["processor_time"] = processor_time_of(c);
   result["bitwise"] = job_.all(c.repeats_itself) && (!c.gives_all_the_same() || same_everywhere(job_, c));
   return result;
+}
+
+// Of a call, in the mean, all ranks together.
+json Turns::processor_time_of(const Contestant& c) const {
+  const measure::ProcessorTime& mine = c.processor_time;
+  const auto calls = static_cast<double>(c.seconds.size());
+  const std::vector<double> all =
+      job_.sum({mine.user_seconds / calls, mine.system_seconds / calls, static_cast<double>(mine.switches) / calls});
+  return {{"user_seconds", all[0]}, {"system_seconds", all[1]}, {"switches", all[2]}};
 }
 
 // Nobody calls before all are ready; the agreement is not timed.
@@ -123,7 +136,14 @@ void Turns::take_turn(std::int64_t turn) {
 void Turns::sample(Contestant& c, std::int64_t turn) {
   const Vectors::Set set = vectors_.prepare(next_call_++);
   const auto contents = static_cast<std::size_t>((next_call_ - 1) % vectors_.contents());
-  c.seconds.push_back(timed_call(c, set, begin()));
+  if (options_.begins_together) {
+    c.seconds.push_back(timed_call(c, set, begin()));
+  } else { // the system is asked between the barrier and the call, of whose time it is no part
+    begin();
+    const measure::ProcessorTime before = measure::processor_time();
+    c.seconds.push_back(timed_call(c, set, measure::now_ns()));
+    c.processor_time += measure::processor_time() - before;
+  }
   const Contestant::Bytes result = c.result(set);
   if (turn < hashed_turns && result.data) note_result(c, contents, result);
 }

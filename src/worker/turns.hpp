@@ -2,7 +2,8 @@
 //
 // A turn makes one call of each, in an order that changes from turn to turn. Before each call the input is written anew
 // and all ranks meet in the library's barrier; a sample is the largest of the ranks' times for the call. The first call
-// of a contestant, which makes what it needs, is timed apart.
+// of a contestant, which makes what it needs, is timed apart. Beside it stands what the calls cost all ranks together on
+// their processors: where ranks share these, a call takes about as long as that cost divided among them.
 //
 // Ranks leave a barrier one after the other: whoever is first may have sent before the others look at their clocks, and
 // a tree that begins there seems to take no time. Where all ranks read one clock, they can begin together instead, at a
@@ -46,6 +47,7 @@ class Turns {
  private:
   Status first_call(Contestant& contestant);
   double timed_call(Contestant& contestant, const Vectors::Set& set, std::int64_t start_ns) const;
+  nlohmann::json processor_time_of(const Contestant& contestant) const;
   std::int64_t begin() const;
   void take_turn(std::int64_t turn);
   void sample(Contestant& contestant, std::int64_t turn);

@@ -261,7 +261,13 @@ def joined_results(launches: Sequence[dict]) -> dict:
         "samples": sum(r["samples"] for r in launches),
         "bitwise": all(r["bitwise"] for r in launches),
         "bound_seconds": first["bound_seconds"] and median([r["bound_seconds"] for r in launches]),
+        "processor_time": medians([r["processor_time"] for r in launches]),
+        "library_processor_time": medians([r["library"]["processor_time"] for r in launches]),
     }
+
+
+def medians(of_launches: Sequence[dict[str, float]]) -> dict[str, float]:
+    return {name: median([each[name] for each in of_launches]) for name in of_launches[0]}
 
 
 def median(values: Sequence[float]) -> float:

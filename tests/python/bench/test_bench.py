@@ -41,6 +41,10 @@ def test_every_algorithm_is_measured_beside_the_library(kumihimo, family):
         assert 0 < r["p10"] <= r["interval_low"] <= r["seconds"] <= r["interval_high"]
         assert 0 < r["library"]["seconds"] < 1
         assert r["first_seconds"] > 0
+        for of_processors in (r["processor_time"], r["library"]["processor_time"]):
+            assert set(of_processors) == {"user_seconds", "system_seconds", "switches"}
+            assert min(of_processors.values()) >= 0
+            assert of_processors["user_seconds"] + of_processors["system_seconds"] > 0
         assert r["ratio"] == pytest.approx(r["seconds"] / r["library"]["seconds"])
         assert r["bitwise"] is True
         assert r["ranks"] == 2

@@ -1,0 +1,20 @@
+// What a stretch of work costs this process: time on a processor, and how often it was taken off one.
+#pragma once
+
+#include <cstdint>
+
+namespace kumihimo::measure {
+
+struct ProcessorTime {
+  double user_seconds = 0, system_seconds = 0; // of all threads; the kernel's copies count as the system's
+  std::int64_t switches = 0;                   // to other threads, given way to or taken by force
+
+  ProcessorTime& operator+=(const ProcessorTime& other);
+  friend ProcessorTime operator-(const ProcessorTime& end, const ProcessorTime& start);
+};
+
+// Since this process began (getrusage(2)). Where the kernel counts by clock ticks the sum of both times is exact, their
+// split only in the mean over many ticks.
+ProcessorTime processor_time();
+
+} // namespace kumihimo::measure
