@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fstream>
 #include <string>
+#include <string_view>
 
 #if defined(__x86_64__)
 #include <emmintrin.h>
@@ -30,7 +31,11 @@ std::int64_t last_level_cache_bytes() {
   return largest > 0 ? largest : 32 << 20; // the system does not say
 }
 
+constexpr std::string_view streamed = "streamed", cached = "cached";
+
 #if defined(__x86_64__)
+bool is_amd() { return __builtin_cpu_is("amd"); }
+
 // Whole cache lines, with non-temporal stores; `target` is aligned to a line. Not ordered with later stores: see fence.
 void stream_lines(const char* source, char* target, std::int64_t bytes) {
   for (std::int64_t at = 0; at < bytes; at += 64) {
@@ -47,6 +52,7 @@ void stream_lines(const char* source, char* target, std::int64_t bytes) {
 // What follows, a flag that tells another process of the data for example, must not overtake it.
 void fence() { _mm_sfence(); }
 #else
+bool is_amd() { return false; }
 void stream_lines(const char* source, char* target, std::int64_t bytes) {
   std::memcpy(target, source, static_cast<std::size_t>(bytes));
 }
@@ -67,6 +73,15 @@ std::int64_t streaming_threshold_bytes() {
     return std::max(chosen > 0 ? chosen : last_level_cache_bytes() / 4, smallest_streaming_threshold_bytes);
   }();
   return bytes;
+}
+
+bool streams_to_other_cores() {
+  static const bool streams = [] {
+    const char* wish = std::getenv("KUMIHIMO_SHARED_STORES");
+    if (wish && (wish == streamed || wish == cached)) return wish == streamed;
+    return is_amd();
+  }();
+  return streams;
 }
 
 void copy(const void* source, void* target, std::int64_t bytes) {

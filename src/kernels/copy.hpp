@@ -14,6 +14,11 @@ namespace kumihimo::kernels {
 std::int64_t streaming_threshold_bytes();
 inline constexpr std::int64_t smallest_streaming_threshold_bytes = 1 << 16;
 
+// Whether memory that another core reads next is written faster past the caches: on AMD's processors it is, on Intel's
+// such data goes to memory and is fetched from there again. The environment variable KUMIHIMO_SHARED_STORES (`streamed`
+// or `cached`) says otherwise. Read once. Measured in bench/execute.
+bool streams_to_other_cores();
+
 // Source and target do not overlap, or are equal. `copy` streams from the threshold on.
 void copy(const void* source, void* target, std::int64_t bytes);
 void copy_streaming(const void* source, void* target, std::int64_t bytes);

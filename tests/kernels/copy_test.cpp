@@ -58,5 +58,8 @@ TEST_P(ReduceAboveThreshold, equals_the_reference) {
 INSTANTIATE_TEST_SUITE_P(, ReduceAboveThreshold, testing::ValuesIn(levels),
                          [](const auto& suite) { return std::string(name_of(suite.param)); });
 
+// As tests/kernels/CMakeLists.txt asks for.
+TEST(Copy, The_environment_says_how_other_cores_are_written_to) { EXPECT_TRUE(streams_to_other_cores()); }
+
 } // namespace
 } // namespace kumihimo::kernels

@@ -16,8 +16,8 @@
 namespace kumihimo::mpi {
 namespace {
 
-void copy_in(const std::byte* from, std::byte* to, std::int64_t bytes) {
-  if (bytes >= streaming_bytes)
+void copy_in(const std::byte* from, std::byte* to, std::int64_t bytes, bool streams) {
+  if (streams && bytes >= streaming_bytes)
     kernels::copy_streaming(from, to, bytes); // with its own fence
   else
     std::memcpy(to, from, static_cast<std::size_t>(bytes));
@@ -176,7 +176,7 @@ void Outbox::write_chunk(execute::Sending& message, Position& position) {
   for (std::int64_t left = bytes; left > 0;) {
     const execute::Piece& piece = message.pieces()[static_cast<std::size_t>(position.piece)];
     const std::int64_t now = std::min(left, piece.bytes - position.done_in_piece);
-    copy_in(piece.data + position.done_in_piece, to, now);
+    copy_in(piece.data + position.done_in_piece, to, now, streams_);
     to += now;
     left -= now;
     position.done_in_piece += now;

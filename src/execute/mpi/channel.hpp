@@ -2,11 +2,13 @@
 // cache line of its own and a data area. The sender copies a message in, chunk by chunk; the receiver reduces or copies
 // it straight out of the slots. Nobody waits inside: both ends move what they can and return.
 //
-// What the layout rests on (measured on two cores of an EPYC; others differ in degree):
+// What the layout rests on:
 //  - a tiny message travels in the header's line, so that one line transfer brings flag and data;
-//  - ordinary stores to lines that the other core has read run at 2.5 to 11 GB/s, because each must be invalidated
-//    there first; non-temporal stores at 30 to 75 GB/s, after which the other core reads at 13 to 18 GB/s. So chunks of
-//    `streaming_bytes` and more are copied in past the cache;
+//  - on two cores of an EPYC ordinary stores to lines that the other core has read run at 2.5 to 11 GB/s, because each
+//    must be invalidated there first; non-temporal stores at 30 to 75 GB/s, after which the other core reads at 13 to
+//    18 GB/s. So chunks of `streaming_bytes` and more are copied in past the caches. On two of a Xeon (Sapphire Rapids)
+//    such stores reach the memory, from which the other core must fetch them: there all go through the caches
+//    (kernels::streams_to_other_cores(); bench/results/channel.md);
 //  - slots are used in turn, and acknowledged a quarter of the ring at a time, to keep the acknowledging line quiet.
 //
 // Messages of one channel travel in the order in which they were started, each with its key. One that arrives before
@@ -24,6 +26,7 @@
 
 #include "execute/mpi/peer_memory.hpp"
 #include "execute/transport.hpp"
+#include "kernels/copy.hpp"
 
 #include <array>
 #include <atomic>
@@ -114,8 +117,10 @@ class Outbox {
  public:
   // Messages of so many bytes and more are left where they lie; of the receiver, that it can read them there.
   static constexpr std::int64_t all_copied = std::int64_t{1} << 62;
-  explicit Outbox(ChannelMemory memory, std::int64_t offered_from_bytes = all_copied)
-      : memory_(memory), offered_from_bytes_(offered_from_bytes) {}
+  // `streams`: long chunks are copied in past the caches.
+  explicit Outbox(ChannelMemory memory, std::int64_t offered_from_bytes = all_copied,
+                  bool streams = kernels::streams_to_other_cores())
+      : memory_(memory), offered_from_bytes_(offered_from_bytes), streams_(streams) {}
   void start(execute::Sending& message);
   bool progress(); // true: something moved
   bool busy() const { return !waiting_.empty() || taken_ != 0; }
@@ -137,6 +142,7 @@ class Outbox {
 
   ChannelMemory memory_;
   std::int64_t offered_from_bytes_;
+  bool streams_;
   std::uint64_t filled_ = 0, known_consumed_ = 0;
   std::uint64_t taken_ = 0, known_answered_ = 0; // by ticket
   std::array<execute::Sending*, tickets> offered_{};

@@ -51,6 +51,19 @@ TEST(Channel, A_receive_that_is_begun_copies_nothing_long) {
   EXPECT_FALSE(in.busy() || out.busy());
 }
 
+TEST(Channel, A_long_message_arrives_by_stores_of_both_kinds) {
+  for (const bool streams : {true, false}) {
+    Ring ring(RingShape{4, 8192});
+    Outbox out(ring.channel, Outbox::all_copied, streams);
+    Inbox in(ring.channel);
+    Letter letter(key_of(0), 99'999, 1, 1);
+    out.start(letter.send);
+    in.start(letter.receive);
+    while (in.busy()) EXPECT_TRUE(in.progress() | out.progress()) << streams;
+    EXPECT_TRUE(letter.arrived()) << streams;
+  }
+}
+
 TEST(Channel, A_message_larger_than_the_ring_streams_through_it) {
   Ring ring(small);
   Outbox out(ring.channel);
