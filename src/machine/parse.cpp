@@ -169,23 +169,23 @@ class Reader {
     machine_.topology = std::make_shared<SingleNode>();
     const toml::node* node = topology.get("levels");
     if (!node || error_) return;
-    const auto wrong = [&] {
-      fail(line_of(*node), "topology.levels",
-           bad_input("expected levels of cores with names in small letters, outermost first", described(*node),
+    const auto wrong = [&](const toml::node& found) {
+      fail(line_of(found), "topology.levels",
+           bad_input("expected levels of cores with names in small letters, outermost first", described(found),
                      "write levels = [\"package 16\", \"l3 4\"], with the cores in each"));
     };
-    if (!node->is_array()) return wrong();
+    if (!node->is_array()) return wrong(*node);
     std::vector<Level> levels;
     for (const toml::node& entry : *node->as_array()) {
       const std::string level = entry.value_or(std::string());
       const std::size_t space = level.find(' ');
       std::int32_t cores = 0;
       const char* end = level.data() + level.size();
-      if (space == std::string::npos || space == 0) return wrong();
+      if (space == std::string::npos || space == 0) return wrong(entry);
       const auto [at, code] = std::from_chars(level.data() + space + 1, end, cores);
-      if (code != std::errc{} || at != end || cores < 2) return wrong();
+      if (code != std::errc{} || at != end || cores < 2) return wrong(entry);
       const std::string name = level.substr(0, space); // a part of keys
-      if (name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") != std::string::npos) return wrong();
+      if (name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") != std::string::npos) return wrong(entry);
       levels.push_back({name, cores});
     }
     if (const Status set = machine_.set_levels(std::move(levels)); !set)

@@ -104,6 +104,8 @@ def test_a_torus_of_slurm_runs_along_x_first(imported):
         ("t.yaml", "- topology: t\n  flat: true\n", "topology, flat"),
         ("t.yaml", "5", "a list of topologies"),
         ("t.txt", "x", "name the file .conf, .yaml or .xml"),
+        ("t.xml", "", "no element in"),
+        ("t.xml", "<machine/>", "the element <machine> in"),
         ("t.xml", "<topology></topology>", "lstopo --of xml"),
         ("t.xml", "<platform><cluster", "expected XML"),
         ("t.xml", "<platform/>", "expected a cluster, or hosts"),

@@ -335,6 +335,7 @@ def test_hosts_are_limited_by_links_alone():
             "a gateway in zone 'a', found 'b-0.x'",
         ),
         (zone('<host id="a"/>'), "1 hosts"),
+        (zone('<link id="l" bandwidth="1GBps" latency="1e300s"/>'), "a latency such as 100ns, found '1e300s'"),
         ("<platform/>", "expected a cluster, or hosts in one zone that has all others, found nothing"),
         (f"<platform>{cluster('c', BACKBONE)}{cluster('d')}</platform>", "found <cluster>, <cluster>"),
         (f"<platform>{cluster('c', 'sharing_policy=' + chr(34) + 'WIFI' + chr(34))}</platform>", "'c', whose are WIFI"),

@@ -42,10 +42,11 @@ def read(path: Path) -> Network:
         return simgrid.read(text, path.name)
     if root is not None and root[1] == "topology":
         return hwloc.read(path)
+    first = f"the element <{root[1]}>" if root is not None else "no element"
     raise BadInput(
-        "Slurm's topology.conf or topology.yaml, a platform of SimGrid or a topology of hwloc in XML",
-        f"'{path}'",
-        "name the file .conf, .yaml or .xml",
+        "Slurm's topology.conf or topology.yaml, a <platform> of SimGrid or a <topology> of hwloc in XML",
+        f"{first} in '{path}'",
+        "" if path.suffix == ".xml" else "name the file .conf, .yaml or .xml",
     )
 
 

@@ -41,9 +41,12 @@ def latency(text: str, source: str) -> float:
     """Nanoseconds."""
     match = re.fullmatch(r"([0-9.]+(?:[eE][-+]?[0-9]+)?)\s*(ns|us|ms|s|)", text.strip())
     try:
-        return float(match[1]) * _TIME[match[2]]
+        value = float(match[1]) * _TIME[match[2]]
     except (TypeError, ValueError):
-        raise BadInput(f"{source}: expected a latency such as 100ns", f"'{text}'") from None
+        value = -1
+    if not 0 <= value < 1e15:
+        raise BadInput(f"{source}: expected a latency such as 100ns", f"'{text}'")
+    return value
 
 
 def count(text: str, source: str) -> int:
