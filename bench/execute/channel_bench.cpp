@@ -3,15 +3,14 @@
 #include "execute/mpi/channel.hpp"
 
 #include <benchmark/benchmark.h>
+#include <pthread.h>
+#include <sched.h>
 
 #include <atomic>
 #include <cstring>
 #include <numeric>
 #include <thread>
 #include <vector>
-
-#include <pthread.h>
-#include <sched.h>
 
 namespace kumihimo::mpi {
 namespace {

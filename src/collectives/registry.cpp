@@ -127,10 +127,14 @@ Result<Schedule> Variant::build(const Collective& collective, const RankSpace& s
                                       "not commute needs",
                                       name));
   built->algorithm = name;
-  if (p.single_copy) {
-    built->single_copy = true;
-    built->parameters += built->parameters.empty() ? "single_copy" : " single_copy";
-  }
+  const auto wish = [&](bool asked, bool& wished, std::string_view word) {
+    if (!asked) return;
+    wished = true;
+    if (!built->parameters.empty()) built->parameters += ' ';
+    built->parameters += word;
+  };
+  wish(p.single_copy, built->single_copy, "single_copy");
+  wish(p.past_caches, built->past_caches, "past_caches");
   built->claims.same_on_all_ranks = rounding.same_on_all_ranks;
   built->claims.offloads |= offloads && collective.ranks > 1;
   return built;

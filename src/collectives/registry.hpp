@@ -29,6 +29,7 @@ struct Parameters {
   std::optional<std::string> outer;          // the one between nodes
   std::optional<std::int64_t> group;         // ranks that share a leader, in place of a node's
   bool single_copy = false;                  // Schedule::single_copy, which is any algorithm's
+  bool past_caches = false;                  // likewise
 
   // The segment size where neither it nor the number of segments is asked for: the machine's, not the caller's wish, so
   // that an algorithm which does not pipeline by default ignores it.

@@ -91,6 +91,7 @@ class CompiledProgram {
   bool is_straight() const { return lanes_.size() == 1 && lanes_[0].in_order && segments().count == 1; }
 
   bool single_copy() const { return single_copy_; } // Schedule::single_copy
+  bool past_caches() const { return past_caches_; } // likewise
   // Input and output are one memory; and where each of them begins in it.
   bool aliased() const { return aliased_; }
   std::int64_t shared_begin_bytes(Area area) const { return shared_begin_bytes_[static_cast<std::size_t>(area)]; }
@@ -119,7 +120,7 @@ class CompiledProgram {
   Binding binding_;
   std::vector<LaneCode> lanes_;
   Demands demands_;
-  bool single_copy_ = false;
+  bool single_copy_ = false, past_caches_ = false;
   bool aliased_ = false, in_place_safe_ = true;
   std::int64_t aside_bytes_ = 0, scratch_bytes_ = 0;
   std::array<std::int64_t, 2> area_elements_{};      // of input and output

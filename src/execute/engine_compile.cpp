@@ -250,7 +250,7 @@ class Compiler {
 CompiledProgram::CompiledProgram(const Schedule& schedule, Rank rank)
     : program_(std::make_shared<const Program>(schedule.program(rank))),
       binding_(schedule.collective, schedule.segments, rank), single_copy_(schedule.single_copy),
-      in_place_safe_(schedule.claims.in_place_safe) {
+      past_caches_(schedule.past_caches), in_place_safe_(schedule.claims.in_place_safe) {
   measure_buffers();
 }
 

@@ -1,5 +1,7 @@
 #include "execute/receiving.hpp"
 
+#include "kernels/copy.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +36,9 @@ void Sink::take(const std::byte* data, std::int64_t bytes) {
       (*reduction_)(arriving_left_ ? data : own, arriving_left_ ? own : data, target_.here(), now / granule_);
       own_.advance(now);
     } else {
-      if (target_.here() != data)
+      if (past_caches_ && now >= kernels::smallest_streamed_bytes)
+        kernels::copy_streaming(data, target_.here(), now);
+      else if (target_.here() != data)
         std::memcpy(target_.here(), data, static_cast<std::size_t>(now)); // in place: there already
     }
     target_.advance(now);

@@ -47,7 +47,11 @@ struct Walk {
 
 class Sink {
  public:
-  void copy_into(Walk target, std::int64_t granule) { *this = Sink{target, {}, nullptr, granule, false}; }
+  // `past_caches`: long pieces, by non-temporal stores.
+  void copy_into(Walk target, std::int64_t granule, bool past_caches = false) {
+    *this = Sink{target, {}, nullptr, granule, false};
+    past_caches_ = past_caches;
+  }
   // target = op(own, arriving), or op(arriving, own).
   void reduce_into(Walk target, Walk own, const Reduction* reduction, bool arriving_left, std::int64_t granule) {
     *this = Sink{target, own, reduction, granule, arriving_left};
@@ -70,7 +74,7 @@ class Sink {
   Walk target_, own_;
   const Reduction* reduction_ = nullptr; // null: copied
   std::int64_t granule_ = 1;
-  bool arriving_left_ = false;
+  bool arriving_left_ = false, past_caches_ = false;
 };
 
 } // namespace kumihimo::execute

@@ -19,6 +19,9 @@ inline constexpr std::int64_t smallest_streaming_threshold_bytes = 1 << 16;
 // or `cached`) says otherwise. Read once. Measured in bench/execute.
 bool streams_to_other_cores();
 
+// Of fewer bytes the fence behind them costs more than the stores save.
+inline constexpr std::int64_t smallest_streamed_bytes = 1024;
+
 // Source and target do not overlap, or are equal. `copy` streams from the threshold on.
 void copy(const void* source, void* target, std::int64_t bytes);
 void copy_streaming(const void* source, void* target, std::int64_t bytes);

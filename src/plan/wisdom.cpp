@@ -25,8 +25,8 @@ Result<Parameters> parameters_of(const Json& entry, const std::string& where) {
       p.overlap = value.get<bool>();
       continue;
     }
-    if (name == "single_copy" && value.is_boolean()) {
-      p.single_copy = value.get<bool>();
+    if ((name == "single_copy" || name == "past_caches") && value.is_boolean()) {
+      (name == "single_copy" ? p.single_copy : p.past_caches) = value.get<bool>();
       continue;
     }
     if ((name == "inner" || name == "outer") && value.is_string()) {

@@ -216,7 +216,9 @@ struct Schedule {
   Collective collective;
   Segments segments;
   Claims claims;
-  bool single_copy = false; // a wish: long messages are read from their sender's memory; executors may ignore it
+  // Wishes that executors may ignore: long messages are read from their sender's memory; what comes to stay, and will
+  // not be read soon, is written past the caches.
+  bool single_copy = false, past_caches = false;
   std::function<Program(Rank)> program; // pure; any rank, at any time, from any thread
   std::int64_t shared_bytes = 0;        // tables that the programs share
 

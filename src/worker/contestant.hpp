@@ -29,8 +29,8 @@ class Contestant {
   // Whether all ranks that have a result must have the same.
   virtual bool gives_all_the_same() const = 0;
 
-  double first_seconds = 0;    // make_ready() and the first call, the slowest rank's
-  std::vector<double> seconds; // this rank's, one for each turn
+  double first_seconds = 0;              // make_ready() and the first call, the slowest rank's
+  std::vector<double> seconds;           // this rank's, one for each turn
   measure::ProcessorTime processor_time; // this process's, of all turns together
   // Results by contents: the hash of the first, and whether all later ones had the same.
   std::vector<std::uint64_t> results;

@@ -1,11 +1,10 @@
 #include "measure/processor_time.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <chrono>
 #include <thread>
-
-#include <sys/mman.h>
 
 namespace kumihimo::measure {
 namespace {

@@ -7,6 +7,9 @@ from collections.abc import Callable, Iterator
 from kumihimo import _collectives
 
 SINGLE_COPY = 65536  # bytes of a vector or block from which one copy of a message may beat two
+PAST_CACHES = 2 * 2**20  # bytes of a rank's result that no core's own cache holds until it is read
+# Where a result is copied and neither reduced nor, mostly, passed on: whether it is a block (0) or one of each (1).
+COPIED = {"scatter": 0, "gather": 1, "allgather": 1, "alltoall": 1}
 SEGMENTS = (65536, 131072, 262144, 1048576)
 SMALLEST_SEGMENTED = 131072  # bytes of a vector: below it one segment is best
 WINDOWS = (2, 8)  # segments in flight, beside the default of 4 or 2
@@ -45,16 +48,26 @@ def segments(collective: str, name: str, size: int, each: int, given: dict) -> I
 
 
 def segments_and_copies(collective: str, name: str, size: int, each: int, given: dict) -> Iterator[dict]:
-    """segments(), and as given with long messages read from their sender's memory: a matter of real nodes. Not each of
-    them, which would take the time of other questions."""
+    """segments(), and as given with other copies of long messages: read from their sender's memory, or written past the
+    caches; a matter of real nodes. Not each of them, which would take the time of other questions."""
     yield from segments(collective, name, size, each, given)
     if size >= SINGLE_COPY:
         yield {**given, "single_copy": True}
+    if result_bytes(collective, size, each) >= PAST_CACHES:
+        yield {**given, "past_caches": True}
+
+
+def result_bytes(collective: str, size: int, ranks: int) -> int:
+    """Of a rank, where what comes is copied to stay; of neighbours two blocks."""
+    if collective.startswith("neighbor"):
+        return 2 * size
+    return size * ranks ** COPIED[collective] if collective in COPIED else 0
 
 
 def others(collective: str, name: str, size: int, each: int, given: dict) -> Iterator[dict]:
     """As given, and with other numbers of segments in flight and of trees; with the broadcast right behind the
-    reduction where there are both; with several leaders for the `each` ranks of a node."""
+    reduction where there are both; with several leaders for the `each` ranks of a node; with what is not read from its
+    sender's memory written past the caches."""
     yield given
     takes = declared(collective, name)
     if "segment_bytes" in given and "window" in takes:
@@ -71,6 +84,8 @@ def others(collective: str, name: str, size: int, each: int, given: dict) -> Ite
     if "trees" in takes and size >= SMALLEST_SEGMENTED:
         for trees in TREES:
             yield {**given, "trees": trees}
+    if "single_copy" in given and result_bytes(collective, size, each) >= PAST_CACHES:
+        yield {**given, "past_caches": True}
 
 
 def declared(collective: str, name: str) -> set[str]:

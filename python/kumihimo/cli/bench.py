@@ -71,6 +71,7 @@ def command(
     outer: options.Outer = None,
     group: options.Group = None,
     single_copy: options.SingleCopy = False,
+    past_caches: options.PastCaches = False,
     check: Annotated[bool, typer.Option("--check", help="Check bit for bit instead of measuring.")] = False,
     pinning: Annotated[str, typer.Option(metavar="HOW", help="auto: a rank a processor; none.")] = "auto",
     tag_upper_bound: Annotated[
@@ -101,7 +102,8 @@ def command(
     named |= {"throttle": throttle, "radix": radix, "gap": gap, "inner": inner, "outer": outer}
     named["group"] = group
     parameters = {name: value for name, value in named.items() if value is not None}
-    parameters |= {name: True for name, given in (("overlap", overlap), ("single_copy", single_copy)) if given}
+    wishes = {"overlap": overlap, "single_copy": single_copy, "past_caches": past_caches}
+    parameters |= {name: True for name, given in wishes.items() if given}
     if check:
         refuse_beside_check(launches, format_)
     elif algorithm == AUTO and parameters:

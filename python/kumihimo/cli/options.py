@@ -83,6 +83,9 @@ Group = Annotated[
 SingleCopy = Annotated[
     bool, typer.Option("--single-copy", help="Long messages on a node are read from their sender's memory.")
 ]
+PastCaches = Annotated[
+    bool, typer.Option("--past-caches", help="What comes is written past the caches: it is not read soon.")
+]
 Counts = Annotated[
     Optional[str],
     typer.Option(

@@ -17,7 +17,7 @@ namespace kumihimo::mpi {
 namespace {
 
 void copy_in(const std::byte* from, std::byte* to, std::int64_t bytes, bool streams) {
-  if (streams && bytes >= streaming_bytes)
+  if (streams && bytes >= kernels::smallest_streamed_bytes)
     kernels::copy_streaming(from, to, bytes); // with its own fence
   else
     std::memcpy(to, from, static_cast<std::size_t>(bytes));

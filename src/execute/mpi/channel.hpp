@@ -6,9 +6,9 @@
 //  - a tiny message travels in the header's line, so that one line transfer brings flag and data;
 //  - on two cores of an EPYC ordinary stores to lines that the other core has read run at 2.5 to 11 GB/s, because each
 //    must be invalidated there first; non-temporal stores at 30 to 75 GB/s, after which the other core reads at 13 to
-//    18 GB/s. So chunks of `streaming_bytes` and more are copied in past the caches. On two of a Xeon (Sapphire Rapids)
-//    such stores reach the memory, from which the other core must fetch them: there all go through the caches
-//    (kernels::streams_to_other_cores(); bench/results/channel.md);
+//    18 GB/s. So chunks of kernels::smallest_streamed_bytes and more are copied in past the caches. On two of a Xeon
+//    (Sapphire Rapids) such stores reach the memory, from which the other core must fetch them: there all go through
+//    the caches (kernels::streams_to_other_cores(); bench/results/channel.md);
 //  - slots are used in turn, and acknowledged a quarter of the ring at a time, to keep the acknowledging line quiet.
 //
 // Messages of one channel travel in the order in which they were started, each with its key. One that arrives before
@@ -41,7 +41,6 @@ namespace kumihimo::mpi {
 
 inline constexpr std::int64_t cache_line_bytes = 64;
 inline constexpr std::int64_t inline_bytes = 32;
-inline constexpr std::int64_t streaming_bytes = 1024;
 
 // MessageKey without the peer, in two words.
 struct ChannelKey {

@@ -46,3 +46,18 @@ def test_then_other_groups_are_tried():
 
     assert (tried(4), tried(6), tried(16)) == ([], [3, 4], [4, 8])
     assert variations.groups(48) == [2, 4, 8, 16, 24, 32]
+
+
+def test_long_results_are_tried_past_the_caches():
+    def tried(vary: variations.Vary, collective: str, name: str, size: int, given: dict) -> list[dict]:
+        found = vary(collective, name, size, 4, given)
+        return [p for p in found if p != given and ("past_caches" in p or "single_copy" in p)]
+
+    past, single = {"past_caches": True}, {"single_copy": True}
+    long = [("alltoall", "linear", 512 * 1024), ("scatter", "linear", 2**21), ("neighbor_alltoall", "direct", 2**20)]
+    for collective, name, size in long:
+        assert tried(variations.segments_and_copies, collective, name, size, {}) == [single, past]
+        assert tried(variations.segments_and_copies, collective, name, size - 1, {}) == [single]
+        assert {**single, **past} in tried(variations.others, collective, name, size, single)
+        assert not any(past.items() <= p.items() for p in tried(variations.others, collective, name, size - 1, single))
+    assert tried(variations.segments_and_copies, "scan", "chain", 2**30, {}) == [single]
