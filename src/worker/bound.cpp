@@ -54,8 +54,25 @@ std::int64_t kept_in_input(const Collective& c, Rank rank, const CallMemory& mem
   return others_want_it ? 0 : kept_in_output(c, rank, memory);
 }
 
+// Blocks where there is no neighbour are in the buffers and stay as they are. An allgather's block is read once for all
+// who want it.
+std::int64_t bytes_moved_by_neighbours(const Collective& c) {
+  std::vector<bool> is_read(static_cast<std::size_t>(c.ranks));
+  std::int64_t elements = 0;
+  for (std::int32_t r = 0; r < c.ranks; ++r)
+    for (const Piece& piece : pieces_moved(c, Rank{r})) {
+      if (piece.from < 0) continue;
+      const auto from = static_cast<std::size_t>(piece.from);
+      const bool again = c.kind == CollectiveKind::neighbor_allgather && is_read[from];
+      elements += again ? piece.count : 2 * piece.count;
+      is_read[from] = true;
+    }
+  return elements * c.type_bytes;
+}
+
 // Inputs read and outputs written, of all ranks.
 std::int64_t bytes_moved(const Collective& c) {
+  if (c.neighbours) return bytes_moved_by_neighbours(c);
   std::int64_t bytes = 0;
   for (std::int32_t r = 0; r < c.ranks; ++r) {
     const CallMemory memory = memory_of(c, Rank{r});

@@ -5,7 +5,8 @@
 // memory can do with that. With P ranks and vectors of n bytes: an allreduce reads P of them and writes P, 2 P n; a
 // reduce reads P and writes one, (P + 1) n; a bcast reads one and writes P - 1, P n. With blocks of n bytes: a gather
 // or scatter 2 P n, an allgather or reduce_scatter P n and P P n, an alltoall 2 P P n; less what in place stays where
-// it is. Copies in between, such as those of staging in shared memory, come on top.
+// it is. Among neighbours 2 n for each block of an alltoall, and for an allgather n for each and n for each rank that
+// has somebody to tell. Copies in between, such as those of staging in shared memory, come on top.
 #pragma once
 
 #include "worker/job.hpp"

@@ -1,4 +1,5 @@
 // The bound that measurements are drawn against: every input read once, every output written once.
+#include "collectives/neighbours/named.hpp"
 #include "worker/bound.hpp"
 
 #include <gtest/gtest.h>
@@ -37,6 +38,18 @@ TEST(Bound, CountsBlocks) {
   EXPECT_EQ(blocks(CollectiveKind::scatter, true), 6);
   EXPECT_EQ(blocks(CollectiveKind::allgather, true), 4 + 12) << "others read a rank's own block";
   EXPECT_EQ(blocks(CollectiveKind::alltoall, true), 24);
+}
+
+TEST(Bound, CountsNoBlocksWhereThereIsNoNeighbour) {
+  const auto blocks = [](CollectiveKind kind, const char* axes, std::int32_t ranks) {
+    const Collective c = make_collective(kind, ranks, 1024);
+    return bound_seconds(*with_neighbours(c, *named_neighbours(axes, ranks)), {{4096, 8192.0}});
+  };
+  EXPECT_EQ(blocks(CollectiveKind::neighbor_alltoall, "cart:4", 4), 16) << "two of each";
+  EXPECT_EQ(blocks(CollectiveKind::neighbor_alltoall, "cart:4m", 4), 12) << "the ends have one";
+  EXPECT_EQ(blocks(CollectiveKind::neighbor_alltoall, "cart:2mx2mx2m", 8), 48);
+  EXPECT_EQ(blocks(CollectiveKind::neighbor_allgather, "cart:4m", 4), 6 + 4);
+  EXPECT_EQ(blocks(CollectiveKind::neighbor_allgather, "edges:0>1,0>1", 3), 2 + 1) << "two ranks have nothing to say";
 }
 
 TEST(Bound, IsNoneForOneRankAndBelowTheSmallestSizeMeasured) {
