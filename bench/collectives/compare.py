@@ -262,7 +262,8 @@ def costs(table: dict) -> list[str]:
             f"{seconds_text(cost['user_seconds'])} | {seconds_text(cost['system_seconds'])} | {cost['switches']:.0f}"
             for cost in both
         ]
-        lines.append(f"| {text_of(r['asked_bytes'])} | {' | '.join(cells)} | {sums[0] / sums[1]:.2f} |")
+        ratio = f"{sums[0] / sums[1]:.2f}" if sums[1] > 0 else ""  # 0: less than the kernel's clock tells
+        lines.append(f"| {text_of(r['asked_bytes'])} | {' | '.join(cells)} | {ratio} |")
     return lines
 
 

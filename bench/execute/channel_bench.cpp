@@ -1,5 +1,6 @@
-// A message through the shared memory of two processors, there and back, as ranks of a node exchange it: by stores past
-// the caches and by ordinary ones. What is sent is written anew each time, what has come is read.
+// A message through memory that two processors share, there and back, as ranks of a node exchange it (they are threads
+// here, and the rings ordinary memory): by stores past the caches and by ordinary ones. What is sent is written anew
+// each time, what has come is read.
 #include "execute/mpi/channel.hpp"
 
 #include <benchmark/benchmark.h>
@@ -19,9 +20,11 @@ namespace {
 void stay_on_processor(int index) {
   static const cpu_set_t allowed = [] { // before any thread is bound, of which others inherit it
     cpu_set_t set;
+    CPU_ZERO(&set);
     sched_getaffinity(0, sizeof set, &set);
     return set;
   }();
+  if (CPU_COUNT(&allowed) == 0) return; // more processors than the set has room for: wherever the system puts them
   cpu_set_t one;
   CPU_ZERO(&one);
   for (int processor = 0, left = index % CPU_COUNT(&allowed); processor < CPU_SETSIZE; ++processor)

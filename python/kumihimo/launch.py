@@ -52,9 +52,10 @@ def run(
     job = uuid.uuid4().hex
     environment = {**os.environ, **installation.environment(ranks), **(settings or {}), JOB: job}
     launcher, *arguments = installation.arguments(ranks)
+    given = {**preload.of_memory(), **(of_processes or {})}
     try:
         process = subprocess.Popen(
-            [launcher, *preload.preloading(installation.family, of_processes or {}, [*arguments, *map(str, program)])],
+            [launcher, *preload.preloading(installation.family, given, [*arguments, *map(str, program)])],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -42,6 +42,8 @@ OBJECTS = (
 )
 OF_PROGRAM = "LD_PRELOAD"  # set for the program's processes, not for the launcher
 OURS = "KUMIHIMO_"  # begins the names of settings in the environment
+# Of the user's: how memory is written to on processors that we have not measured (kernels/copy.hpp).
+MEMORY = ("KUMIHIMO_SHARED_STORES", "KUMIHIMO_STREAMING_BYTES")
 LIST_FOLDERS = ("/dev/shm", "/tmp")  # of which the first that is there holds the processes' lists of who has the object
 SAYS = {"openmpi": ("Open MPI", "OpenRTE", "PRTE", "prte"), "mpich": ("HYDRA", "MPICH", "Intel(R) MPI", "MVAPICH")}
 
@@ -68,6 +70,7 @@ def run(
         suffix = suffix_of(library_beside(Path(launcher), family))
         mark = uuid.uuid4().hex
         given |= {f"{OURS}SUMMARY": str(summary), f"{OURS}MARK": mark, OF_PROGRAM: preloaded(objects, suffix)}
+        given |= of_memory()
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
         try:
             code, came = signals.run(
@@ -78,6 +81,15 @@ def run(
         finally:
             forget_lists(mark)
         return Ran(code, ran.read(summary), came)
+
+
+def of_memory() -> dict[str, str]:
+    """What the user has set of MEMORY, for the processes of all nodes."""
+    found = {name: os.environ[name] for name in MEMORY if os.environ.get(name)}
+    stores = found.get(MEMORY[0], "cached")
+    if stores not in ("cached", "streamed"):
+        raise BadInput(f"{MEMORY[0]} of cached or streamed in the environment", f"'{stores}'")
+    return found
 
 
 def forget_lists(mark: str) -> None:

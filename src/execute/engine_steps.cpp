@@ -107,7 +107,7 @@ Walk Execution::walk(const Slot& slot, const Place& place) const {
 void Execution::bind_sink(Sink& sink, const Slot& slot, const Op& op) const {
   const std::int64_t granule = program_.collective().type_bytes;
   if (op.kind == StepKind::receive || op.kind == StepKind::copy)
-    sink.copy_into(walk(slot, op.target), granule, program_.past_caches());
+    sink.copy_into(walk(slot, op.target), granule, program_.past_caches() && op.target.area == Area::output);
   else
     sink.reduce_into(walk(slot, op.target), walk(slot, op.source), &reduction_, op.arriving_left, granule);
 }

@@ -64,6 +64,7 @@ class Sink {
   // scattered.
   std::byte* direct() const { return reduction_ || target_.run ? nullptr : target_.here(); }
   std::int64_t granule() const { return granule_; }
+  bool goes_past_caches() const { return past_caches_; }
 
   Sink() = default;
 

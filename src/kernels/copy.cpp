@@ -1,6 +1,7 @@
 #include "kernels/copy.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -8,6 +9,7 @@
 #include <string_view>
 
 #if defined(__x86_64__)
+#include <cpuid.h>
 #include <emmintrin.h>
 #endif
 
@@ -34,7 +36,15 @@ std::int64_t last_level_cache_bytes() {
 constexpr std::string_view streamed = "streamed", cached = "cached";
 
 #if defined(__x86_64__)
-bool is_amd() { return __builtin_cpu_is("amd"); }
+// Of AMD's design.
+bool is_zen() {
+  unsigned most = 0, ebx = 0, ecx = 0, edx = 0;
+  if (__get_cpuid(0, &most, &ebx, &ecx, &edx) == 0) return false;
+  std::array<char, 12> vendor{};
+  for (std::size_t i = 0; const unsigned part : {ebx, edx, ecx}) std::memcpy(&vendor[4 * i++], &part, 4);
+  const std::string_view name(vendor.data(), vendor.size());
+  return name == "AuthenticAMD" || name == "HygonGenuine";
+}
 
 // Whole cache lines, with non-temporal stores; `target` is aligned to a line. Not ordered with later stores: see fence.
 void stream_lines(const char* source, char* target, std::int64_t bytes) {
@@ -52,7 +62,7 @@ void stream_lines(const char* source, char* target, std::int64_t bytes) {
 // What follows, a flag that tells another process of the data for example, must not overtake it.
 void fence() { _mm_sfence(); }
 #else
-bool is_amd() { return false; }
+bool is_zen() { return false; }
 void stream_lines(const char* source, char* target, std::int64_t bytes) {
   std::memcpy(target, source, static_cast<std::size_t>(bytes));
 }
@@ -79,7 +89,7 @@ bool streams_to_other_cores() {
   static const bool streams = [] {
     const char* wish = std::getenv("KUMIHIMO_SHARED_STORES");
     if (wish && (wish == streamed || wish == cached)) return wish == streamed;
-    return is_amd();
+    return is_zen();
   }();
   return streams;
 }

@@ -14,9 +14,10 @@ namespace kumihimo::kernels {
 std::int64_t streaming_threshold_bytes();
 inline constexpr std::int64_t smallest_streaming_threshold_bytes = 1 << 16;
 
-// Whether memory that another core reads next is written faster past the caches: on AMD's processors it is, on Intel's
-// such data goes to memory and is fetched from there again. The environment variable KUMIHIMO_SHARED_STORES (`streamed`
-// or `cached`) says otherwise. Read once. Measured in bench/execute.
+// Whether memory that another core reads next is written faster past the caches: on the EPYC that was measured it is,
+// on the Xeon such data goes to memory and is fetched from there again. So it is taken for true of AMD's and Hygon's
+// processors alone, until the environment variable KUMIHIMO_SHARED_STORES (`streamed` or `cached`) says otherwise. Read
+// once. Measured by bench/run execute.
 bool streams_to_other_cores();
 
 // Of fewer bytes the fence behind them costs more than the stores save.

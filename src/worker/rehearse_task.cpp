@@ -58,18 +58,26 @@ class Rehearsal {
       return measure::now_ns() - start;
     });
   }
-  // Other work comes before each call, and is not timed.
+  // Other work comes before each call, and is not timed. What comes is read, as a program does: a result that must be
+  // fetched from memory has cost more than its call.
   Result<double> between_other_work(Contestant& contestant, const Vectors::Set& set) {
-    return median_batch(contestant, set, [this](const auto& call, std::int64_t calls, Status& status) {
+    return median_batch(contestant, set, [&](const auto& call, std::int64_t calls, Status& status) {
       std::int64_t spent = 0;
       for (std::int64_t i = 0; i < calls && status; ++i) {
         other_work_();
         const std::int64_t start = measure::now_ns();
         status = call();
+        read(contestant.result(set));
         spent += measure::now_ns() - start;
       }
       return spent;
     });
+  }
+
+  // A byte of each cache line.
+  static void read(const Contestant::Bytes& result) {
+    const auto* bytes = static_cast<const volatile std::byte*>(result.data);
+    for (std::int64_t at = 0; at < result.bytes; at += 64) static_cast<void>(bytes[at]);
   }
 
  private:

@@ -2,9 +2,9 @@
 //
 // A turn makes one call of each, in an order that changes from turn to turn. Before each call the input is written anew
 // and all ranks meet in the library's barrier, and again after it; a sample is the largest of the ranks' times for the
-// call. The first call
-// of a contestant, which makes what it needs, is timed apart. Beside it stands what the calls cost all ranks together
-// on their processors: where ranks share these, a call takes about as long as that cost divided among them.
+// call. The first call of a contestant, which makes what it needs, is timed apart. Beside the times stands what the
+// timed calls cost all ranks together on their processors: where ranks share these, a call takes about as long as that
+// cost divided among them.
 //
 // Ranks leave a barrier one after the other: whoever is first may have sent before the others look at their clocks, and
 // a tree that begins there seems to take no time. Where all ranks read one clock, they can begin together instead, at a

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kumihimo import mpi, preload
+from kumihimo.errors import BadInput
 
 
 def library(folder: Path, *names: str) -> Path:
@@ -63,3 +64,12 @@ def test_others_need_them_once() -> None:
     line = ["-n", "1", "./a", ":", "-n", "1", "./b"]
     assert preload.preloading("mpich", {"A": "b"}, line) == ["-genv", "A", "b", *line]
     assert preload.preloading(None, {"A": "b"}, line) == line
+
+
+def test_what_the_user_says_of_memory_goes_to_all_processes(monkeypatch):
+    monkeypatch.setenv("KUMIHIMO_SHARED_STORES", "streamed")
+    monkeypatch.setenv("KUMIHIMO_WISDOM", "ours")
+    assert preload.of_memory() == {"KUMIHIMO_SHARED_STORES": "streamed"}
+    monkeypatch.setenv("KUMIHIMO_SHARED_STORES", "stream")
+    with pytest.raises(BadInput, match="cached or streamed in the environment, found 'stream'"):
+        preload.of_memory()

@@ -1,7 +1,8 @@
 """The algorithm and its parameters for every size, chosen on launches of their own, then measured on fresh ones.
 
-Training narrows: every algorithm at every second size; the best of those with segments of several sizes, copied once or
-twice, then with other numbers of segments in flight and of trees; and the finalists for longer, in several launches.
+Training narrows: every algorithm at every second size; the best of those with segments of several sizes, copied once,
+twice or past the caches, then with other numbers of segments in flight and of trees; and the finalists for longer, in
+several launches.
 The choice is then measured beside the library on launches that had no part in it. Launches are the independent samples:
 the interval is that of the median of their ratios, from the 2nd to the 8th of 9.
 """
@@ -162,10 +163,10 @@ def neighbours(surveyed: Choices, size: int) -> list[Choice]:
 def varied(tuning: Tuning, choices: Choices, vary: variations.Vary) -> list[Case]:
     """For every size its choices, each with other parameters too, where the algorithm takes them."""
     cases = []
-    of_a_node = tuning.case.ranks_of_a_node(tuning.ranks)
+    on = variations.Place(tuning.ranks, tuning.case.ranks_of_a_node(tuning.ranks))
     for size, found in choices.items():
         for name, parameters in found:
-            for given in vary(tuning.case.collective, name, size, of_a_node, dict(parameters)):
+            for given in vary(tuning.case.collective, name, size, on, dict(parameters)):
                 case = case_of(tuning, size, (name, tuple(given.items())))
                 if case not in cases[-64:] and applies(case, tuning.ranks):
                     cases.append(case)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from kumihimo import _collectives
 
@@ -32,11 +33,19 @@ def groups(each: int) -> list[int]:
     return sorted({g for g in (*GROUPS, each // 2) if 1 < g < each})
 
 
-# The collective, the algorithm, the size in bytes, the ranks of a node and what is given already.
-Vary = Callable[[str, str, int, int, dict], Iterator[dict]]
+@dataclass(frozen=True)
+class Place:
+    """So many ranks, and how many of them share a node, at most."""
+
+    ranks: int
+    each: int
 
 
-def segments(collective: str, name: str, size: int, each: int, given: dict) -> Iterator[dict]:
+# The collective, the algorithm, the size in bytes, the ranks and what is given already.
+Vary = Callable[[str, str, int, Place, dict], Iterator[dict]]
+
+
+def segments(collective: str, name: str, size: int, on: Place, given: dict) -> Iterator[dict]:
     """As given, and in segments of several sizes."""
     yield given
     if size < SMALLEST_SEGMENTED:
@@ -47,26 +56,29 @@ def segments(collective: str, name: str, size: int, each: int, given: dict) -> I
             yield {**given, "segment_bytes": segment}
 
 
-def segments_and_copies(collective: str, name: str, size: int, each: int, given: dict) -> Iterator[dict]:
+def segments_and_copies(collective: str, name: str, size: int, on: Place, given: dict) -> Iterator[dict]:
     """segments(), and as given with other copies of long messages: read from their sender's memory, or written past the
     caches; a matter of real nodes. Not each of them, which would take the time of other questions."""
-    yield from segments(collective, name, size, each, given)
+    yield from segments(collective, name, size, on, given)
     if size >= SINGLE_COPY:
         yield {**given, "single_copy": True}
-    if result_bytes(collective, size, each) >= PAST_CACHES:
+    if copies_long(collective, size, on):
         yield {**given, "past_caches": True}
 
 
-def result_bytes(collective: str, size: int, ranks: int) -> int:
-    """Of a rank, where what comes is copied to stay; of neighbours two blocks."""
+def copies_long(collective: str, size: int, on: Place) -> bool:
+    """Whether ranks copy what comes to stay, as much as PAST_CACHES each. What comes from other nodes the MPI library
+    puts in its place. Of neighbours there are two, at least on axes."""
+    if on.each == 1:
+        return False
     if collective.startswith("neighbor"):
-        return 2 * size
-    return size * ranks ** COPIED[collective] if collective in COPIED else 0
+        return 2 * size >= PAST_CACHES
+    return collective in COPIED and size * on.ranks ** COPIED[collective] >= PAST_CACHES
 
 
-def others(collective: str, name: str, size: int, each: int, given: dict) -> Iterator[dict]:
+def others(collective: str, name: str, size: int, on: Place, given: dict) -> Iterator[dict]:
     """As given, and with other numbers of segments in flight and of trees; with the broadcast right behind the
-    reduction where there are both; with several leaders for the `each` ranks of a node; with what is not read from its
+    reduction where there are both; with several leaders for the ranks of a node; with what is not read from its
     sender's memory written past the caches."""
     yield given
     takes = declared(collective, name)
@@ -79,12 +91,12 @@ def others(collective: str, name: str, size: int, each: int, given: dict) -> Ite
         yield {**given, "throttle": throttle}
     for radix in RADICES if "radix" in takes else ():
         yield {**given, "radix": radix}
-    for group in groups(each) if "group" in takes else ():
+    for group in groups(on.each) if "group" in takes else ():
         yield {**given, "group": group}
     if "trees" in takes and size >= SMALLEST_SEGMENTED:
         for trees in TREES:
             yield {**given, "trees": trees}
-    if "single_copy" in given and result_bytes(collective, size, each) >= PAST_CACHES:
+    if "single_copy" in given and copies_long(collective, size, on):
         yield {**given, "past_caches": True}
 
 

@@ -20,6 +20,7 @@ from kumihimo.bench import RealNodes
 from kumihimo.cli import options, output, tuned_tables, waiting
 from kumihimo.errors import BadInput, Failed, KumihimoError, NotApplicable
 from kumihimo.library.algorithms import COLLECTIVES as EXPORTED
+from kumihimo.preload import MEMORY
 from kumihimo.questions import Ranks
 from kumihimo.sizes import parse_sizes
 from kumihimo.tune import first_page, parts, reading, rehearsal, targets, tuner, wisdom
@@ -28,7 +29,7 @@ from kumihimo.tune.launches import Clock, Launches, on_this_machine
 from kumihimo.tune.other_questions import USUAL
 from kumihimo.tune.targets import ANY, COLLECTIVES, FIXED_ORDER, REDUCTIONS, Target
 
-SETTINGS = ("OMPI_MCA_", "PRTE_MCA_", "PMIX_MCA_", "MPIR_CVAR_", "UCX_")  # what names of settings begin with
+SETTINGS = ("OMPI_MCA_", "PRTE_MCA_", "PMIX_MCA_", "MPIR_CVAR_", "UCX_", *MEMORY)  # what names of settings begin with
 UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 
 

@@ -68,9 +68,10 @@ class Simulated:
         names = [variant.name for variant in simulation.variants(collective)]
         every = [(name, variations.start(collective, name, of_a_node, ranks)) for name in names]
         name, parameters, seconds = self.best(collective, size, every)
+        on = variations.Place(ranks, of_a_node)
         for vary in (variations.segments, variations.others):
             given = dict(parameters)
-            tried = [(name, with_more) for with_more in vary(collective, name, size, of_a_node, given)]
+            tried = [(name, with_more) for with_more in vary(collective, name, size, on, given)]
             name, parameters, seconds = self.best(collective, size, tried)
         return (name, tuple(parameters.items())), seconds
 

@@ -278,14 +278,22 @@ class Here:
 
 
 def look(installation: mpi.Installation, numbers: Sequence[int]) -> Here:
-    """By the most ranks; where all of these are on one node, so are fewer."""
-    first, *fewer = sorted(set(numbers), reverse=True)
-    began = time.monotonic()
-    about = run_measure([], ranks=first, installation=installation, bound=False).about
-    here = Here(about["mpi"], time.monotonic() - began, dict.fromkeys(numbers))
-    here.nodes[first] = real_nodes(about)
-    for number in fewer if here.nodes[first] else ():
-        here.nodes[number] = real_nodes(run_measure([], ranks=number, installation=installation, bound=False).about)
+    """By the most ranks that can be started; where all of these are on one node, so are fewer."""
+    descending = sorted(set(numbers), reverse=True)
+    here = None
+    for number in descending:
+        began = time.monotonic()
+        try:
+            about = run_measure([], ranks=number, installation=installation, bound=False).about
+        except Failed:
+            if number == descending[-1] or here is not None:
+                raise
+            continue
+        here = here or Here(about["mpi"], 0, dict.fromkeys(descending))
+        here.launch_seconds = time.monotonic() - began
+        here.nodes[number] = real_nodes(about)
+        if not here.nodes[number]:
+            break
     return here
 
 

@@ -306,6 +306,7 @@ def test_the_best_is_chosen_and_measured_on_launches_of_its_own(kumihimo):
     for r in found:
         assert len(r["ratios"]) == 3
         assert r["ratio_low"] <= r["ratio"] <= r["ratio_high"]
+        assert set(r["processor_time"]) == set(r["library_processor_time"])
     assert json.loads(ended.out)["launches"] == 3
 
 

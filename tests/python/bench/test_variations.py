@@ -7,6 +7,7 @@ import pytest
 from kumihimo.bench import tuned, variations
 from kumihimo.bench.cases import Case, applies
 from kumihimo.bench.tuned import Tuning
+from kumihimo.bench.variations import Place
 
 
 def surveyed(collective: str, ranks: int, ranks_per_node: int | None = None) -> list[Case]:
@@ -42,21 +43,25 @@ def test_where_there_are_nodes_these_are_the_groups():
 def test_then_other_groups_are_tried():
     def tried(each: int) -> list[int]:
         given = {"group": 2}
-        return [p["group"] for p in variations.others("alltoall", "hierarchical", 8, each, given) if p != given]
+        return [
+            p["group"] for p in variations.others("alltoall", "hierarchical", 8, Place(each, each), given) if p != given
+        ]
 
     assert (tried(4), tried(6), tried(16)) == ([], [3, 4], [4, 8])
     assert variations.groups(48) == [2, 4, 8, 16, 24, 32]
 
 
 def test_long_results_are_tried_past_the_caches():
-    def tried(vary: variations.Vary, collective: str, name: str, size: int, given: dict) -> list[dict]:
-        found = vary(collective, name, size, 4, given)
+    def tried(vary: variations.Vary, collective: str, name: str, size: int, given: dict, each: int = 4) -> list[dict]:
+        found = vary(collective, name, size, Place(4, each), given)
         return [p for p in found if p != given and ("past_caches" in p or "single_copy" in p)]
 
     past, single = {"past_caches": True}, {"single_copy": True}
     long = [("alltoall", "linear", 512 * 1024), ("scatter", "linear", 2**21), ("neighbor_alltoall", "direct", 2**20)]
     for collective, name, size in long:
         assert tried(variations.segments_and_copies, collective, name, size, {}) == [single, past]
+        assert tried(variations.segments_and_copies, collective, name, size, {}, each=2) == [single, past]
+        assert tried(variations.segments_and_copies, collective, name, size, {}, each=1) == [single]
         assert tried(variations.segments_and_copies, collective, name, size - 1, {}) == [single]
         assert {**single, **past} in tried(variations.others, collective, name, size, single)
         assert not any(past.items() <= p.items() for p in tried(variations.others, collective, name, size - 1, single))

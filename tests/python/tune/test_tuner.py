@@ -305,6 +305,20 @@ def test_the_nodes_of_each_number_of_ranks_are_looked_up(monkeypatch):
     assert launched == [4], "where these are on one node, fewer are"
 
 
+def test_a_number_of_ranks_that_cannot_be_started_is_no_end(monkeypatch):
+    def run_measure(cases, *, ranks, **_):
+        if ranks > most:
+            raise Failed(f"{ranks} processes")
+        return bench.Run(about={"mpi": "Open MPI", "one_node": True, "nodes": ["a"], "node_of_rank": [0] * ranks})
+
+    monkeypatch.setattr("kumihimo.tune.tuner.run_measure", run_measure)
+    most = 4
+    assert look(None, [2, 4, 512]).nodes == {2: None, 4: None, 512: None}
+    most = 1
+    with pytest.raises(Failed, match="2 processes"):
+        look(None, [2, 4])
+
+
 def test_a_launch_on_other_nodes_ends_the_tuning_and_no_case_is_blamed(fake, journal):
     here, there = bench.RealNodes((0, 0, 1, 1), ("a", "b")), bench.RealNodes((0, 1, 0, 1), ("a", "b"))
     whole = fake.measure

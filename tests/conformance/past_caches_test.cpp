@@ -1,0 +1,51 @@
+// Schedule::past_caches is heeded by what stays, and by nothing else.
+#include "collectives/registry.hpp"
+#include "execute/engine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace kumihimo {
+namespace {
+
+// Receives nothing, and tells how each message would be written.
+class Noting final : public execute::Transport {
+ public:
+  Status prepare(const execute::Demands&) override { return Nothing{}; }
+  std::uint64_t begin(execute::Stream) override { return 0; }
+  void send(execute::Sending& message) override { message.complete(); }
+  void receive(execute::Receiving& message) override {
+    if (message.bytes > 0) past_caches.insert(message.goes_past_caches());
+    message.complete();
+  }
+  Progress progress() override { return Progress::nothing; }
+  void idle() override {}
+  Error error() const override { return failed("no failure"); }
+
+  std::set<bool> past_caches;
+};
+
+std::set<bool> ways(const char* algorithm, bool past_caches) {
+  const Collective c = make_collective(CollectiveKind::alltoall, 4, 100);
+  Parameters parameters;
+  parameters.past_caches = past_caches;
+  const Result<Schedule> schedule =
+      (*Registry::standard().find(c.kind, algorithm))->build(c, RankSpace::node(4), parameters);
+  const auto program = execute::compile(*schedule, Rank{0});
+  Noting transport;
+  auto execution = execute::Execution::prepare(*program, transport);
+  const std::vector<double> input(400);
+  std::vector<double> output(400);
+  EXPECT_TRUE((*execution)->run({input.data(), output.data()}, {}).ok());
+  return transport.past_caches;
+}
+
+TEST(PastCaches, IsHeededByWhatStays) {
+  EXPECT_EQ(ways("linear", true), std::set<bool>{true});
+  EXPECT_EQ(ways("bruck", true).count(false), 1U) << "what is passed on is read again";
+  EXPECT_EQ(ways("linear", false), std::set<bool>{false});
+}
+
+} // namespace
+} // namespace kumihimo
