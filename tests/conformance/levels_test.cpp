@@ -126,6 +126,35 @@ TEST(Levels, AnyAlgorithmsOnAnyNodesArePutTogether) {
     EXPECT_GE(irregular[kind], 8 / every) << name_of(kind);
 }
 
+// Among leaders of equal groups any alltoall of the registry that fits them serves, whether it relays blocks or not.
+TEST(Levels, AnyAlltoallServesBetweenEqualGroups) {
+  const Variant& v = **Registry::standard().find(alltoall, "hierarchical");
+  for (const Variant* outer : Registry::standard().variants(alltoall)) {
+    if (outer->name == "hierarchical") continue;
+    for (const bool in_order : {true, false})
+      for (const bool in_place : {false, true})
+        for (const std::int64_t segments : {1, 3}) {
+          std::vector<NodeId> node_of_rank; // eight nodes: a torus for paced, factors for phases
+          for (std::int32_t r = 0; r < 24; ++r) node_of_rank.emplace_back(in_order ? r / 3 : r % 8);
+          const RankSpace space = in_order ? RankSpace::box(*Shape::parse("4x2"), 3)
+                                           : RankSpace::recognise(*Shape::parse("4x2"), node_of_rank);
+          SCOPED_TRACE(
+              fmt::format("{}, in order {}, in place {}, {} segments", outer->name, in_order, in_place, segments));
+          Case c;
+          c.question.collective = make_collective(alltoall, 24, 7);
+          c.question.collective.in_place = in_place;
+          c.parameters.outer = outer->name;
+          c.parameters.segments = segments;
+          const Result<Schedule> schedule = v.build(c.question.collective, space, c.parameters);
+          ASSERT_TRUE(schedule.ok()) << schedule.error().sentence();
+          const verify::Report proof = verify::check(*schedule, space);
+          ASSERT_TRUE(proof.ok()) << proof.text();
+          const Result<Answer> answer = check(*schedule, c.question);
+          ASSERT_TRUE(answer.ok()) << answer.error().sentence();
+        }
+  }
+}
+
 // Leaders exchange one message a pair of groups, which lies in one piece where it is sent from.
 TEST(Levels, LeadersOfAnAlltoallSendOnePieceAPair) {
   std::vector<NodeId> node_of_rank;

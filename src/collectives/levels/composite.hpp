@@ -6,6 +6,7 @@
 #include "schedule/schedule.hpp"
 
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -24,6 +25,9 @@ struct Composite {
   Groups groups;
   std::vector<Stage> stages;
   std::string_view unit; // "node", "group"
+  // Of an alltoall whose leaders pass blocks on, or send several in a message: where each of the leaders' blocks
+  // begins, which are equally long. They arrive apart, and go into rows by a step of each leader's own.
+  std::optional<Numbering> relayed = {};
 
   std::int32_t root_group() const { return collective.has_root() ? groups.group_of(collective.root) : 0; }
   bool of_blocks() const { return !is_vector_kind(collective.kind) && collective.kind != CollectiveKind::barrier; }

@@ -29,6 +29,10 @@ std::optional<std::int64_t> Numbering::apart() const {
 
 namespace {
 
+constexpr auto several_at_once =
+    "leaders pass blocks on, or send several at once, which must then be equally long; take groups of equal size and "
+    "equal blocks, or pairwise or linear between leaders";
+
 class Embedder {
  public:
   Embedder(const Embedding& embedding, Program& whole)
@@ -93,7 +97,7 @@ class Embedder {
   void rename(Chunk& chunk) {
     const bool input = chunk.buffer.kind == Buffer::Kind::input;
     if (chunk.buffer.kind == Buffer::Kind::scratch) {
-      if (e_.meaning == Meaning::blocks_of_pairs) obstacle_ = "it keeps blocks aside, and leaders only exchange them";
+      if (e_.meaning == Meaning::blocks_of_pairs) obstacle_ = several_at_once;
       rename(chunk.extent);
       chunk.buffer.index += first_scratch_;
       if (e_.meaning != Meaning::same && is_own_order(e_.scratch)) chunk.extent.layout = e_.scratch;
@@ -102,7 +106,7 @@ class Embedder {
     const Spot& spot = input ? e_.input : e_.output;
     if (e_.meaning == Meaning::blocks_of_pairs)
       pair_up(chunk.extent, input);
-    else if (spot.layout == Layout::pairs_by_group)
+    else if (e_.by_group && !input)
       sort_by_group(chunk.extent);
     else
       rename(chunk.extent);
@@ -122,7 +126,7 @@ class Embedder {
   void pair_up(Extent& extent, bool leaves) {
     RunList& list = extent.runs[0];
     if (extent.runs.size() != 1 || list.count != Expression(1) || list.inner.runs * list.outer.runs != 1) {
-      obstacle_ = "it names several blocks at once, which are no blocks of pairs";
+      obstacle_ = several_at_once;
       return;
     }
     const Expression begin = (*e_.begins)(list.first), ranks = (*e_.begins)(list.first + 1) - begin;

@@ -50,6 +50,7 @@ struct Embedding {
   const Numbering* begins = nullptr;   // groups: the first block of each of the part's blocks, and the end of the last
   std::int64_t first_own = 0, own = 0; // of pairs: the seats of this rank's group
   Spot input, output;
+  bool by_group = false;                 // members' rows go where the leader sorts them by group
   Layout scratch = Layout::input_blocks; // of blocks, in the part's scratch; but for seats and pairs as the part says
   std::int32_t first_lane = 0;           // its lanes' ids begin here; each is after all lanes below
   Scope after = Scope::segment;

@@ -11,8 +11,9 @@
 //   (allgather, ...) are put in order of groups, and back, by each rank for itself. A rank of a barrier is told by the
 //   messages of a reduce and a broadcast, without their data. In an alltoall leaders hold what all ranks of their group
 //   send and get, and exchange one message a pair of groups (the multicore form of CASTEP): it lies in one piece,
-//   sorted by destination's group, destination and source. Of irregular blocks there each rank must know the lengths of
-//   all.
+//   sorted by destination's group, destination and source. An algorithm by which leaders pass blocks on, or send several
+//   at once (bruck, paced, by phases), needs groups of equal size and equal blocks, and a step that puts into rows what
+//   has come. Of irregular blocks in an alltoall each rank must know the lengths of all.
 // Reference: Karonis et al., IPDPS 2000 (levels); Träff, Rougier, EuroMPI/ASIA 2014 (any algorithm at each level).
 #include "collectives/blocks.hpp"
 #include "collectives/levels/composite.hpp"
@@ -27,6 +28,7 @@ namespace {
 // Scratch that all lanes of a rank share, by its number; -1: none.
 struct Shared {
   std::int32_t held = -1, own = -1;     // of leaders, beside their buffers
+  std::int32_t arrived = -1;            // of leaders, where Composite::relayed
   std::int32_t input = -1, output = -1; // in order of the seats
 };
 
@@ -52,6 +54,7 @@ Shared declare_scratch(const Composite& whole, Rank rank, Program& program) {
   if (c.kind == CollectiveKind::alltoall && leads) {
     shared.held = add(Layout::pairs_by_group, size * P, first * P);
     shared.own = add(Layout::pairs_by_destination, size * P, first * P);
+    if (whole.relayed) shared.arrived = add(Layout::pairs_by_group, size * P, first * P);
   }
   const bool reduces = c.kind == CollectiveKind::reduce_scatter;
   const Layout inputs = seats ? Layout::seats : Layout::input_blocks, outputs = seats ? inputs : Layout::output_blocks;
@@ -106,6 +109,14 @@ Embedding embedding_of(const Composite& whole, const Stage& stage, Rank rank, st
   e.begins = stage.row.between ? &whole.groups.begins() : &group.blocks;
   e.input = spot_of(whole, stage.row.from, rank, shared);
   e.output = spot_of(whole, stage.row.to, rank, shared);
+  e.by_group = whole.collective.kind == CollectiveKind::alltoall && stage.row.to == Where::held;
+  if (whole.relayed && stage.row.between) {
+    e.meaning = Meaning::groups_of_blocks;
+    e.begins = &*whole.relayed;
+    e.blocks = e.begins->at(e.begins->size() - 1);
+    e.input.before = -group.first_seat * whole.collective.ranks;
+    e.output = {{{Buffer::Kind::scratch, shared.arrived}}, Layout::pairs_by_group, e.input.before};
+  }
   e.first_lane = first_lane;
   // In place a result that is longer than the first block lies over input of later segments.
   const bool reduced = whole.collective.kind == CollectiveKind::reduce_scatter;
@@ -131,6 +142,23 @@ void add_turn(const Composite& whole, Rank rank, bool input, std::int32_t scratc
   program.lanes.push_back(lane.take());
 }
 
+// What came from each group into the rows of this one's ranks: by destination and then by source at both ends.
+void add_rows(const Composite& whole, const Group& group, const Shared& shared, std::int32_t id, Program& program) {
+  LaneBuilder lane(LaneId{id}, "blocks into rows", 1);
+  std::vector<LaneId> before;
+  for (std::int32_t l = 0; l < id; ++l) before.emplace_back(l);
+  lane.after(std::move(before), Scope::segment);
+  const std::int64_t P = whole.collective.ranks, size = group.size(), first = group.first_seat * P;
+  const Array arrived{{Buffer::Kind::scratch, shared.arrived}}, own{{Buffer::Kind::scratch, shared.own}};
+  lane.loop(whole.groups.number(), [&](Variable from) {
+    Extent rows = blocks(Layout::pairs_by_destination, whole.groups.begins()(Expression(from)) + first, size);
+    rows.runs[0].inner = {P, size};
+    const Expression there = (*whole.relayed)(Expression(from)) + first;
+    return Round{{copy(own[rows], arrived[blocks(Layout::pairs_by_group, there, size * size)])}, 0};
+  });
+  program.lanes.push_back(lane.take());
+}
+
 std::optional<std::string> write(const Composite& whole, Rank rank, Program& program) {
   const Shared shared = declare_scratch(whole, rank, program);
   std::int32_t first_lane = 0;
@@ -143,8 +171,10 @@ std::optional<std::string> write(const Composite& whole, Rank rank, Program& pro
       const std::int32_t place = stage.row.between ? group : whole.groups.place_of(rank);
       const Embedding e = embedding_of(whole, stage, rank, first_lane, shared);
       if (auto obstacle = embed(part.program(Rank{place}), e, program)) return obstacle;
+      if (whole.relayed && stage.row.between)
+        add_rows(whole, whole.groups.of(rank), shared, first_lane + stage.lanes, program);
     }
-    first_lane += stage.lanes;
+    first_lane += stage.lanes + (whole.relayed && stage.row.between);
   }
   if (shared.output >= 0) add_turn(whole, rank, false, shared.output, first_lane, program);
   return std::nullopt;
@@ -249,6 +279,24 @@ Status check_groups(const Composite& whole, const RankSpace& space, const Parame
   return Nothing{};
 }
 
+std::optional<std::string> obstacle_to(const Composite& whole) {
+  for (std::int32_t r = 0; r < whole.collective.ranks; ++r) {
+    Program program;
+    if (auto obstacle = write(whole, Rank{r}, program)) return obstacle;
+  }
+  return std::nullopt;
+}
+
+// Of an alltoall; none where they are not all equally long.
+std::optional<Numbering> blocks_of_equal_groups(const Composite& whole) {
+  const Collective& c = whole.collective;
+  const std::int64_t most = whole.groups.largest(), groups = whole.groups.number();
+  if (c.kind != CollectiveKind::alltoall || c.counts.irregular() || most * groups != c.ranks) return std::nullopt;
+  std::vector<std::int64_t> begins;
+  for (std::int64_t g = 0; g <= groups; ++g) begins.push_back(g * most * most);
+  return Numbering(std::move(begins));
+}
+
 Result<Schedule> recipe(const Collective& c, const RankSpace& space, const Parameters& p) {
   auto whole = std::make_shared<Composite>(Composite{c, {}, Groups(c, space, p.group), {}, p.group ? "group" : "node"});
   if (Status s = check_groups(*whole, space, p); !s) return s.error();
@@ -262,9 +310,9 @@ Result<Schedule> recipe(const Collective& c, const RankSpace& space, const Param
   const RankSpace leaders = space_of_leaders(space, whole->groups);
   for (const StageRow& row : stages_of(c.kind))
     if (Status s = add_stage(*whole, row, leaders, row.between ? outer : inner, p); !s) return s.error();
-  for (std::int32_t r = 0; r < c.ranks; ++r) {
-    Program program;
-    if (const auto obstacle = write(*whole, Rank{r}, program)) return not_applicable(*obstacle);
+  if (auto obstacle = obstacle_to(*whole)) {
+    whole->relayed = blocks_of_equal_groups(*whole);
+    if (!whole->relayed || (obstacle = obstacle_to(*whole))) return not_applicable(*obstacle);
   }
   Schedule s;
   s.collective = c;
