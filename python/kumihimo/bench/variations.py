@@ -66,14 +66,17 @@ def segments_and_copies(collective: str, name: str, size: int, on: Place, given:
         yield {**given, "past_caches": True}
 
 
+def is_copied(collective: str) -> bool:
+    return collective in COPIED or collective.startswith("neighbor")
+
+
 def copies_long(collective: str, size: int, on: Place) -> bool:
     """Whether ranks copy what comes to stay, as much as PAST_CACHES each. What comes from other nodes the MPI library
     puts in its place. Of neighbours there are two, at least on axes."""
-    if on.each == 1:
+    if on.each == 1 or not is_copied(collective):
         return False
-    if collective.startswith("neighbor"):
-        return 2 * size >= PAST_CACHES
-    return collective in COPIED and size * on.ranks ** COPIED[collective] >= PAST_CACHES
+    blocks = on.ranks ** COPIED[collective] if collective in COPIED else 2
+    return size * blocks >= PAST_CACHES
 
 
 def others(collective: str, name: str, size: int, on: Place, given: dict) -> Iterator[dict]:

@@ -66,3 +66,17 @@ def test_long_results_are_tried_past_the_caches():
         assert {**single, **past} in tried(variations.others, collective, name, size, single)
         assert not any(past.items() <= p.items() for p in tried(variations.others, collective, name, size - 1, single))
     assert tried(variations.segments_and_copies, "scan", "chain", 2**30, {}) == [single]
+
+
+def test_the_best_of_each_way_to_copy_comes_to_the_finals():
+    def result(seconds: float, name: str, **parameters: bool) -> dict:
+        return {"bytes": 2**20, "seconds": seconds, "choice": (name, tuple(parameters.items()))}
+
+    results = [result(i, f"a{i}") for i in range(4)]
+    results += [result(5, "b", single_copy=True), result(6, "c", single_copy=True), result(7, "d", past_caches=True)]
+
+    def names(collective: str) -> list[str]:
+        return [name for name, _ in tuned.finalists(Tuning(Case(collective, ""), 4, [2**20]), results)[2**20]]
+
+    assert names("alltoall") == ["a0", "a1", "a2", "b", "d"]
+    assert names("bcast") == ["a0", "a1", "a2"]
