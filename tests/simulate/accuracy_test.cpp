@@ -158,6 +158,39 @@ TEST(Golden, FewSegmentsInFlightAreLabelled) {
   }
 }
 
+// Of two messages into a node, one waits for a signal first: they are of different levels, and no walk of levels sees
+// them share the engines that each alone would fill.
+TEST(Golden, MessagesOfDifferentLevelsTakeAtLeastWhatTheirEnginesDo) {
+  Machine m = plain("5x3");
+  m.network.link_bandwidth.value = {4e9};
+  m.network.engines.value = 1;
+  const Schedule s = by_hand(15, 2 * million, 1, [](std::int32_t r, ProgramBuilder& p) {
+    LaneBuilder lane(LaneId{0}, "two", 1);
+    if (r == 0) lane.round({receive(1, out[part(0, 2)]), receive(3, out[part(1, 2)])});
+    if (r == 1) lane.step(send(0, out[part(0, 2)]));
+    if (r == 6) lane.step(signal(3));
+    if (r == 3) lane.step(wait_signal(6)), lane.step(send(0, out[part(1, 2)]));
+    p.add(std::move(lane));
+  });
+  const Prediction flow = predicted(s, m), exact = predicted(s, m, Model::exact);
+  EXPECT_NEAR(flow.seconds.value, 1e-3, 1e-12) << "2 MB at 2 GB/s";
+  EXPECT_NEAR(flow.seconds.value / exact.seconds.value, 1, 0.1);
+  EXPECT_EQ(flow.limiting, "receiving engines of node 0");
+  EXPECT_NE(flow.accuracy.find("receiving engines of node 0 take alone"), std::string::npos) << flow.accuracy;
+}
+
+// The subtrees of a gather's root end at different levels, and each node has one engine for three ranks.
+TEST(Golden, AGatherOfSeveralRanksANodeIsNotBelowItsBound) {
+  const Machine m = *job_on("hector-2a", "3x5x7").with_ranks_per_node(3);
+  for (const std::int64_t bytes : {8 << 10, 64 << 10, 1 << 20}) {
+    const Schedule s = built(algorithm("binomial", CollectiveKind::gather), m, bytes);
+    const Prediction flow = predicted(s, m);
+    EXPECT_GE(flow.seconds.value, flow.bound().value * (1 - 1e-9)) << bytes;
+    EXPECT_FALSE(flow.accuracy.empty()) << bytes;
+    EXPECT_NEAR(flow.seconds.value / predicted(s, m, Model::exact).seconds.value, 1, 0.1) << bytes;
+  }
+}
+
 TEST(Golden, BothCountTheSameBytesOnEveryLink) {
   const Machine m = described("k-computer", "4x3x2");
   for (const char* name : {"trinaryx3", "recursive_doubling", "binary", "rabenseifner", "ring", "bucket",

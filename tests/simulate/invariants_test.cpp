@@ -26,6 +26,20 @@ TEST(Invariants, NothingIsFasterThanTheBound) {
   }
 }
 
+// Whose ranks share one engine, and whose subtrees are of every size.
+TEST(Invariants, NothingIsFasterThanTheBoundWithSeveralRanksANode) {
+  for (const char* shape : {"3x2x5", "3x5x2", "7"})
+    for (const std::int64_t each : {2, 3}) {
+      const Machine m = *described("hector-2a", shape).with_ranks_per_node(each);
+      for (const std::int64_t bytes : {8, 1 << 13, 1 << 20})
+        for_each_schedule(m, bytes, [&](const Variant& v, const Schedule& s) {
+          const Prediction p = predicted(s, m);
+          EXPECT_GE(p.seconds.value, p.bound().value * (1 - 1e-9))
+              << name_of(v.kind) << " " << v.name << " on " << shape << " of " << each << ", " << bytes << " bytes";
+        });
+    }
+}
+
 TEST(Invariants, MoreBytesTakeLonger) {
   const Machine m = described("k-computer", "4x3x2");
   for (const Variant& variant : Registry::standard().variants()) {

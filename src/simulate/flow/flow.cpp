@@ -90,9 +90,9 @@ Phase describe_phase(const Compiled& compiled, const Network& network, Sweep& sw
 
 // What one link stands for, the others have too.
 void unfold(const Symmetry& symmetry, Traffic& traffic) {
-  for (std::size_t l = 0; l < traffic.link_bytes.size(); ++l) {
+  for (std::size_t l = 0; l < traffic.waiting.size(); ++l) {
     const auto first = static_cast<std::size_t>(symmetry.first_resource(static_cast<Resource>(l)));
-    traffic.link_bytes[l] = traffic.link_bytes[first], traffic.waiting[l] = traffic.waiting[first];
+    traffic.bytes[l] = traffic.bytes[first], traffic.waiting[l] = traffic.waiting[first];
   }
 }
 
@@ -100,13 +100,13 @@ void describe_links(const Network& network, Sweep& sweep, Prediction& p) {
   const Traffic& traffic = sweep.traffic();
   p.links = network.machine().topology->links();
   std::int64_t waiting = 0;
-  for (std::size_t l = 0; l < traffic.link_bytes.size(); ++l) {
-    p.link_bytes_sum += traffic.link_bytes[l];
-    p.link_bytes_max = std::max(p.link_bytes_max, traffic.link_bytes[l]);
+  for (std::size_t l = 0; l < traffic.waiting.size(); ++l) {
+    p.link_bytes_sum += traffic.bytes[l];
+    p.link_bytes_max = std::max(p.link_bytes_max, traffic.bytes[l]);
     waiting += traffic.waiting[l];
   }
   p.links_waiting_share = p.links == 0 ? 0 : static_cast<double>(waiting) / static_cast<double>(p.links);
-  p.link_bytes = traffic.link_bytes;
+  p.link_bytes.assign(traffic.bytes.begin(), traffic.bytes.begin() + network.link_bound());
 }
 
 std::string doubts(const Schedule& s, const Prediction& p, const Course& course) {
@@ -130,24 +130,26 @@ std::string doubts(const Schedule& s, const Prediction& p, const Course& course)
 }
 
 struct Fullest {
-  Resource link = 0;
+  Resource resource = 0;
   double seconds = 0; // that its bytes take at its rate
 };
 
-Fullest fullest_link(const Network& network, const Prediction& p) {
+Fullest fullest_of(const Network& network, const std::vector<double>& bytes) {
   Fullest fullest;
-  for (std::size_t l = 0; l < p.link_bytes.size(); ++l)
-    if (const double t = p.link_bytes[l] / network.capacities()[l]; t > fullest.seconds)
-      fullest = {static_cast<Resource>(l), t};
+  for (std::size_t r = 0; r < bytes.size(); ++r)
+    if (const double t = bytes[r] / network.capacities()[r]; t > fullest.seconds)
+      fullest = {static_cast<Resource>(r), t};
   return fullest;
 }
 
-// Messages of different steps that meet on a link are not seen to share it, which shows where a node has one link
-// alone: then less time may have passed than the link's bytes take.
-void raise_to_fullest_link(const Network& network, Prediction& p) {
-  const Fullest fullest = fullest_link(network, p);
+// Messages of different levels are not seen to share what they meet on, which shows where all of them need it: a node's
+// only link, or the engines of a root whose subtrees send when each has all it waits for. Then less time may have
+// passed than the bytes take there.
+void raise_to_fullest(const Network& network, const Traffic& traffic, Prediction& p) {
+  const Fullest fullest = fullest_of(network, traffic.bytes);
   const double missing = fullest.seconds - p.seconds.value;
   if (missing <= 1e-9 * p.seconds.value || p.phases.empty()) return;
+  p.limiting = network.name_of(fullest.resource);
   p.seconds.value += missing;
   p.transfer.value += missing;
   const auto longest = std::max_element(p.phases.begin(), p.phases.end(), [](const Phase& a, const Phase& b) {
@@ -156,7 +158,7 @@ void raise_to_fullest_link(const Network& network, Prediction& p) {
   longest->seconds.value += missing;
   p.accuracy = fmt::format("the figure is what the bytes of {} take alone, more than the flow model found: the time is "
                            "longer",
-                           network.name_of(fullest.link));
+                           p.limiting);
 }
 
 // What most of the time is spent on.
@@ -170,7 +172,8 @@ std::string limiting(const Network& network, const Prediction& p) {
   }
   if (p.latency.value > half) return "latency: message costs, hops and relays";
   if (p.reduction.value > half) return "reductions, one after another";
-  if (const Fullest fullest = fullest_link(network, p); fullest.seconds > half) return network.name_of(fullest.link);
+  if (const Fullest fullest = fullest_of(network, p.link_bytes); fullest.seconds > half)
+    return network.name_of(fullest.resource);
   return p.transfer.value > half ? "transfers, one after another" : "transfers and latency";
 }
 
@@ -199,8 +202,8 @@ Result<Prediction> walk(const Compiled& compiled, const Network& network) {
     unfold(*compiled.symmetry, sweep.traffic());
   }
   describe_links(network, sweep, p);
-  raise_to_fullest_link(network, p);
   p.limiting = limiting(network, p);
+  raise_to_fullest(network, sweep.traffic(), p);
   return p;
 }
 

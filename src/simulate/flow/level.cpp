@@ -62,8 +62,8 @@ void Sweep::account() {
     const auto flow = static_cast<std::uint32_t>(ChannelHash{}(channel) | 1U);
     for (const Resource r : flows_.of(i)) {
       if (!load.empty()) load[r] += bytes;
+      traffic_.bytes[r] += bytes * segments;
       if (r >= links) continue;
-      traffic_.link_bytes[r] += bytes * segments;
       if (shares_.users(r) > 1) traffic_.waiting[r] = 1;
       if (last_flow_.empty()) continue;
       if (last_flow_[r] != 0 && last_flow_[r] != flow) traffic_.waiting[r] = 1;

@@ -24,7 +24,7 @@ Sweep::Sweep(const Compiled& compiled, const Network& network)
   matching_.reserve(compiled.instances.size());
   for (const FlatLane& lane : compiled.lanes)
     pipeline_.push_back(compiled.phases.groups() <= most_pipelines ? lane.group : 0);
-  traffic_.link_bytes.assign(static_cast<std::size_t>(network.link_bound()), 0);
+  traffic_.bytes.assign(network.capacities().size(), 0);
   traffic_.waiting.assign(static_cast<std::size_t>(network.link_bound()), 0);
 }
 

@@ -34,9 +34,9 @@ struct Loads {
 };
 
 struct Traffic {
-  std::vector<double> link_bytes; // all segments
-  std::vector<char> waiting;      // links where messages met
-  std::vector<double> reduced;    // bytes reduced by each rank, all segments of this phase
+  std::vector<double> bytes;   // by resource, links first: of all segments and phases
+  std::vector<char> waiting;   // links where messages met
+  std::vector<double> reduced; // bytes reduced by each rank, all segments of this phase
 };
 
 class Sweep {
