@@ -97,7 +97,10 @@ void bind_host(nb::module_& m) {
       .def_prop_ro("levels", [](const Host& host) { return names_and_sizes(host.levels); })
       .def_prop_ro(
           "not_nested", [](const Host& host) { return names_and_sizes(host.not_nested); },
-          "Levels that were left out because they do not nest in the one around them.");
+          "Levels that were left out because they do not nest in the one around them.")
+      .def_prop_ro(
+          "unnamed", [](const Host& host) { return names_and_sizes(host.unnamed); },
+          "Groups and dies, which are no levels of a machine.");
   m.def("discover_host", border(&discover_host));
   m.def(
       "read_host", [](const std::string& path) { return unwrap(read_host(path)); }, "xml_path"_a,

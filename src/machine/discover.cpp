@@ -61,6 +61,20 @@ void find_levels(hwloc_topology_t topology, Host& host) {
   }
 }
 
+// What else joins some of the cores and would be lost without a word: groups may stand at several depths, which only a
+// walk of them all finds.
+void find_unnamed(hwloc_topology_t topology, Host& host) {
+  for (int depth = 0; depth < hwloc_topology_get_depth(topology); ++depth) {
+    const hwloc_obj_type_t type = hwloc_get_depth_type(topology, depth);
+    if (type != HWLOC_OBJ_GROUP && type != HWLOC_OBJ_DIE) continue;
+    const Level level{type == HWLOC_OBJ_DIE ? "die" : "group",
+                      cores_in(topology, hwloc_get_obj_by_depth(topology, depth, 0))};
+    const auto same = [&](const Level& other) { return other.size == level.size; };
+    if (level.size > 1 && level.size < host.cores && std::none_of(host.levels.begin(), host.levels.end(), same))
+      host.unnamed.push_back(level);
+  }
+}
+
 Host host_of(hwloc_topology_t raw) {
   Host host;
   host.processor = processor_name(raw);
@@ -70,6 +84,7 @@ Host host_of(hwloc_topology_t raw) {
   host.memory = Bytes{static_cast<std::int64_t>(hwloc_get_root_obj(raw)->total_memory)};
   host.last_level_cache = last_level_cache(raw);
   find_levels(raw, host);
+  find_unnamed(raw, host);
   return host;
 }
 

@@ -15,6 +15,7 @@ struct Host {
   // Of cores, outermost first: packages, NUMA nodes, shared caches; those of unequal size left out.
   std::vector<Level> levels;
   std::vector<Level> not_nested; // left out because they do not nest in the level around them
+  std::vector<Level> unnamed;    // groups and dies, of other cores than the levels: left out too
 };
 
 // Of the whole machine as far as this process may use it. Errors: hwloc cannot read the system.

@@ -196,15 +196,32 @@ Result<VirtualTorus> lay(const TofuMachine& machine, const std::vector<TofuBox>&
   return best;
 }
 
+// Where one length alone is odd, it is that one if the shape fits as soon as the length may have a place to spare.
+std::optional<std::int32_t> odd_without_a_ring(const TofuMachine& machine, const TofuPlace& room, const Shape& job) {
+  std::vector<Axis> axes = job.axes();
+  const auto is_odd = [](const Axis& axis) { return axis.wraps && axis.length > 1 && axis.length % 2 != 0; };
+  if (axes.size() > 3 || std::count_if(axes.begin(), axes.end(), is_odd) != 1) return std::nullopt;
+  const auto odd = std::find_if(axes.begin(), axes.end(), is_odd);
+  odd->wraps = false;
+  const std::int32_t length = odd->length;
+  return find_rings(room_in(machine, room), Shape(std::move(axes))) ? std::optional(length) : std::nullopt;
+}
+
+std::string how_to_fit(const TofuMachine& machine, const TofuPlace& room, const Shape& job) {
+  if (const auto odd = odd_without_a_ring(machine, room, job))
+    return fmt::format("there is a ring of {0}, but none of the odd length {1}: take {0}, or a mesh axis ({1}m)",
+                       *odd + 1, *odd);
+  return lengths_of(machine.network)[b] == 3 ? "take even lengths, of which one may be odd, or mesh axes (5m)"
+                                             : "take even lengths";
+}
+
 Error fits_nowhere(const TofuMachine& machine, const TofuPlace& room, const Shape& job) {
   const auto whole = [&](const TofuPlace& l) { return fmt::format("{}x{}x{}", l[x] * l[a], l[y] * l[b], l[z] * l[c]); };
   return bad_input(
       fmt::format("expected a shape of 1 to 3 dimensions that a box of {} gives as a virtual torus, such as {}, "
                   "which is all of it",
                   "Tofu " + text_of(room, "x"), whole(room)),
-      fmt::format("{}, for which no rings are found", job.text()),
-      lengths_of(machine.network)[b] == 3 ? "take even lengths, of which one may be odd, or mesh axes (5m)"
-                                          : "take even lengths");
+      fmt::format("{}, for which no rings are found", job.text()), how_to_fit(machine, room, job));
 }
 
 Error too_large(const TofuMachine& machine, std::string found) {

@@ -64,6 +64,15 @@ TEST(Discovery, LeavesOutLevelsThatDoNotNest) {
             std::string::npos);
 }
 
+// Two packages of two dies of two groups of two cores.
+TEST(Discovery, TellsOfDiesAndGroups) {
+  const auto host = read_host(std::string(KUMIHIMO_HWLOC) + "/dies-and-groups.xml");
+  ASSERT_TRUE(host.ok()) << host.error().sentence();
+  EXPECT_EQ(host->levels, (std::vector<Level>{{"package", 8}}));
+  EXPECT_EQ(host->unnamed, (std::vector<Level>{{"die", 4}, {"group", 2}}));
+  EXPECT_TRUE(host->not_nested.empty());
+}
+
 TEST(Discovery, MakesOneNodeOfMeasuredNumbers) {
   const Host host{"a processor", 2, 4, 1, Bytes{8LL << 30}, Bytes{16 << 20}};
   const Machine machine = *this_machine(host, calibration());

@@ -86,9 +86,33 @@ def test_a_torus_of_slurm_runs_along_x_first(imported):
     [
         ("t.conf", "SwitchName=a Nodes=n1\nSwitchName=b Nodes=n2\n", "nothing above a and b that joins them"),
         ("t.conf", "SwitchName=a Switches=b\n", "'b'"),
-        ("t.conf", "SwitchName=a Switches=b\nSwitchName=b Switches=a\n", "a circle"),
-        ("t.conf", "SwitchName=a Nodes=n1 Switches=b\nSwitchName=b Nodes=n1\n", "one on two"),
-        ("t.conf", "SwitchName=a Nodes=n[3-1]\n", "n[01-03,7]"),
+        ("t.conf", "SwitchName=a Switches=b\nSwitchName=b Switches=a\n", "a circle: 'a' below 'b' below 'a'"),
+        ("t.conf", "SwitchName=a Switches=a\n", "a circle: 'a' below 'a'"),
+        ("t.conf", "SwitchName=a Nodes=n1\nSwitchName=a Nodes=n2\n", "found 'a' twice"),
+        (
+            "t.conf",
+            "SwitchName=a Switches=c\nSwitchName=b Switches=c\nSwitchName=c Nodes=n1\n",
+            "'c' below 'a' and 'b'",
+        ),
+        ("t.conf", "SwitchName=a Switches=b,b\nSwitchName=b Nodes=n1\n", "'b' twice below 'a'"),
+        ("t.conf", "SwitchName=a Nodes=n1,n1\n", "'n1' twice on 'a'; name it once"),
+        ("t.conf", "SwitchName=a Nodes=n1 Switches=b\nSwitchName=b Nodes=n1\n", "'n1' on 'a' and 'b'; describe"),
+        ("t.conf", "SwitchName=a Nodes=n[3-1]\n", "t.conf:1: expected a host list such as n[01-03,7]"),
+        (
+            "t.conf",
+            "SwitchName=a \\\n Nodes=n1\n\nSwitchName=b Nodes=n[1-]\n",
+            "t.conf:4: expected a host list",
+        ),
+        (
+            "t.conf",
+            "SwitchName=a Nodes=n[0-99999999]\n",
+            "t.conf:1: expected a host list of at most 1048576 names, found 100000000 in",
+        ),
+        (
+            "t.yaml",
+            "- topology: t\n  tree:\n    switches:\n    - {switch: a, nodes: 'n[3-1]'}\n",
+            "t.yaml: expected a host list",
+        ),
         ("t.conf", "SwitchName=a Nodes=n[0-3\n", "n[0-3"),
         ("t.conf", "SwitchName=a Nodes=n0-3]\n", "n0-3]"),
         (
@@ -113,6 +137,14 @@ def test_a_torus_of_slurm_runs_along_x_first(imported):
 )
 def test_what_cannot_be_imported_is_one_sentence(imported, name, text, words):
     assert words in imported(name, text)
+
+
+def test_a_file_that_is_no_utf_8(kumihimo, tmp_path):
+    path = tmp_path / "t.conf"
+    path.write_bytes("# Köln\nSwitchName=a Nodes=n1\n".encode("latin-1"))
+    ended = kumihimo("machine", "import", str(path), "--like", "reedbush-u")
+    assert ended.code == 2
+    assert f"a text file in UTF-8, found other bytes in '{path}'; save it as UTF-8" in ended.err
 
 
 def test_host_lists():
@@ -192,6 +224,7 @@ def test_hosts_and_links_of_simgrid(imported):
         ('topology="TORUS" topo_parameters="2,2" bb_bw="1GBps"', "0-3", "a TORUS cluster without bb_bw, found '1GBps'"),
         ('topology="TORUS" topo_parameters="2,2" sharing_policy="SHARED"', "0-3", "SPLITDUPLEX cables of a TORUS"),
         ("", "x", "radical"),
+        ("", "0-99999999", "a radical of at most 1048576 numbers, found 100000000 in '0-99999999'"),
     ],
 )
 def test_clusters_that_cannot_be_imported(imported, topology, radical, words):
@@ -213,6 +246,14 @@ def test_levels_that_do_not_nest_are_left_out(imported, repository, tmp_path):
     assert machine["topology"]["levels"] == [{"name": "package", "cores": 6}, {"name": "l2", "cores": 2}]
     made = (tmp_path / "mine.toml").read_text(encoding="utf-8")
     assert "# Left out, as no whole number of them fills the level around them: l3 of 4 cores.\n" in made
+
+
+def test_dies_and_groups_are_left_out(imported, repository, tmp_path):
+    text = (repository / "tests" / "machine" / "hwloc" / "dies-and-groups.xml").read_text(encoding="utf-8")
+    assert imported("host.xml", text)["topology"]["levels"] == [{"name": "package", "cores": 8}]
+    made = (tmp_path / "mine.toml").read_text(encoding="utf-8")
+    words = "# Left out, as levels are packages, NUMA nodes and shared caches: die of 4 cores, group of 2 cores.\n"
+    assert words in made
 
 
 def test_levels_take_their_numbers_from_a_node_with_the_same(imported, repository, tmp_path):

@@ -140,6 +140,13 @@ TEST(VirtualTorus, WhatFitsNowhereIsOneSentence) {
     ASSERT_FALSE(torus.ok()) << text;
     EXPECT_NE(sentence(torus).find(text), std::string::npos) << sentence(torus);
   }
+  const auto all_but_one = lay_job(k_machine(), shape("82943"));
+  EXPECT_NE(sentence(all_but_one).find("none of the odd length 82943: take 82944, or a mesh axis (82943m)"),
+            std::string::npos)
+      << sentence(all_but_one);
+  EXPECT_TRUE(lay_job(k_machine(), shape("82944")).ok());
+  EXPECT_TRUE(lay_job(k_machine(), shape("82943m")).ok());
+  EXPECT_NE(sentence(lay_job(k_machine(), shape("7x9"))).find("one may be odd"), std::string::npos);
   for (const char* text : {"4x3x8x2x3x1", "25x1x1x2x3x2", "1x1x17x2x3x2", "4x3x8x2x3x2@0,0,0", "4x3x8x2x3x2@0,16,1"}) {
     const auto torus = lay_job(k_machine(), box(text), std::nullopt);
     ASSERT_FALSE(torus.ok()) << text;

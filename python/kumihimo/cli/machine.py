@@ -62,7 +62,7 @@ def show(
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="As `list` prints it, a file, or this-machine (measured now).")
     ],
-    shape: options.Shape = None,
+    shape: options.ShapeOfJob = None,
     box: options.Box = None,
     dead: options.Dead = None,
     routing: options.Routing = None,

@@ -14,6 +14,9 @@ Shape = Annotated[
     Optional[str],
     typer.Option("--shape", "-s", metavar="SHAPE", help="Nodes as 4x3x2 (4x3mx2: a mesh axis), 64, none, or node:4."),
 ]
+ShapeOfJob = Annotated[
+    Optional[str], typer.Option("--shape", "-s", metavar="SHAPE", help="Nodes as 4x3x2 (4x3mx2: a mesh axis) or 64.")
+]
 Box = Annotated[
     Optional[str],
     typer.Option(

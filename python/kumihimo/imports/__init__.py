@@ -58,7 +58,7 @@ def _text(path: Path) -> str:
     except OSError as error:
         raise BadInput("a file that can be read", f"'{path}': {error.strerror}") from None
     except UnicodeDecodeError:
-        raise BadInput("a text file in UTF-8", f"'{path}'") from None
+        raise BadInput("a text file in UTF-8", f"other bytes in '{path}'", "save it as UTF-8") from None
 
 
 def machine_file(network: Network, like: _machine.Machine, name: str, source: str) -> str:

@@ -26,6 +26,9 @@ def read(path: Path) -> Network:
     if host.not_nested:
         left_out = ", ".join(f"{name} of {cores} cores" for name, cores in host.not_nested)
         remarks.append(f"Left out, as no whole number of them fills the level around them: {left_out}.")
+    if host.unnamed:
+        left_out = ", ".join(f"{name} of {cores} cores" for name, cores in host.unnamed)
+        remarks.append(f"Left out, as levels are packages, NUMA nodes and shared caches: {left_out}.")
     name = "".join(c for c in host.processor if c.isprintable() and c not in '"\\') or "one node"
     summary = f"{name}, {host.cores} cores"
     return Network(lines, summary, numbers, remarks, one_node=True, levels=[name for name, _ in host.levels])

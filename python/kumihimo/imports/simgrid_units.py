@@ -64,7 +64,10 @@ def radical(text: str, source: str) -> list[int]:
     numbers: dict[int, None] = {}
     for part in text.split(","):
         match = re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", part.strip())
-        if match is None or int(match[2] or match[1]) - int(match[1]) not in range(MOST_NODES):
+        many = 1 + int(match[2] or match[1]) - int(match[1]) if match else 0
+        if many > MOST_NODES:
+            raise BadInput(f"{source}: expected a radical of at most {MOST_NODES} numbers", f"{many} in '{text}'")
+        if many < 1:
             raise BadInput(f"{source}: expected radical as 0-15,20", f"'{text}'")
         numbers.update(dict.fromkeys(range(int(match[1]), int(match[2] or match[1]) + 1)))
     return list(numbers)

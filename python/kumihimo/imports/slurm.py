@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from kumihimo.errors import BadInput
@@ -26,8 +27,7 @@ def read_conf(text: str, source: str) -> Network:
     """topology.conf: SwitchName= or BlockName= lines."""
     switches: list[Switch] = []
     blocks: list[Switch] = []
-    text = re.sub(r"\\\n", " ", text)
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in _numbered(text):
         words = line.partition("#")[0].split()
         keys = {}
         for word in words:
@@ -35,14 +35,23 @@ def read_conf(text: str, source: str) -> Network:
             if not equals:
                 raise _wrong(source, number, f"'{word}'")
             keys[key.lower()] = value
+        where = f"{source}:{number}"
         if "switchname" in keys:
-            nodes, children = hosts(keys.get("nodes", "")), hosts(keys.get("switches", ""))
-            switches += [Switch(name, nodes, children) for name in hosts(keys["switchname"])]
+            nodes, children = hosts(keys.get("nodes", ""), where), hosts(keys.get("switches", ""), where)
+            switches += [Switch(name, nodes, children) for name in hosts(keys["switchname"], where)]
         elif "blockname" in keys:
-            blocks.append(Switch(keys["blockname"], hosts(keys.get("nodes", ""))))
+            blocks.append(Switch(keys["blockname"], hosts(keys.get("nodes", ""), where)))
         elif keys and "blocksizes" not in keys:
             raise _wrong(source, number, f"'{line.strip()}'")
     return _network(switches, blocks, source)
+
+
+def _numbered(text: str) -> Iterator[tuple[int, str]]:
+    """The lines, each with the number of its first: a backslash at its end joins the next one to it."""
+    number = 1
+    for line in re.findall(r"(?:[^\n]*\\\n)*[^\n]*\n?", text):
+        yield number, line.replace("\\\n", " ")
+        number += line.count("\n")
 
 
 def _wrong(source: str, number: int, found: str) -> BadInput:
@@ -68,9 +77,9 @@ def read_yaml(text: str, source: str) -> Network:
     chosen = next((t for t in topologies if t.get("cluster_default")), topologies[0])
     try:
         if "tree" in chosen:
-            return _network([_switch(s, "switch") for s in chosen["tree"]["switches"]], [], source)
+            return _network([_switch(s, "switch", source) for s in chosen["tree"]["switches"]], [], source)
         if "block" in chosen:
-            return _network([], [_switch(b, "block") for b in chosen["block"]["blocks"]], source)
+            return _network([], [_switch(b, "block", source) for b in chosen["block"]["blocks"]], source)
         if "torus3d" in chosen:
             return _torus(chosen["torus3d"]["toruses"], source)
     except (KeyError, TypeError, AttributeError, ValueError):
@@ -80,8 +89,9 @@ def read_yaml(text: str, source: str) -> Network:
     raise BadInput(f"{source}: expected a topology with a tree, blocks or a 3D torus", ", ".join(map(str, chosen)))
 
 
-def _switch(entry: dict, kind: str) -> Switch:
-    return Switch(str(entry[kind]), hosts(str(entry.get("nodes") or "")), hosts(str(entry.get("children") or "")))
+def _switch(entry: dict, kind: str, source: str) -> Switch:
+    nodes, children = (hosts(str(entry.get(key) or ""), source) for key in ("nodes", "children"))
+    return Switch(str(entry[kind]), nodes, children)
 
 
 def _torus(tori: list[dict], source: str) -> Network:
@@ -90,7 +100,7 @@ def _torus(tori: list[dict], source: str) -> Network:
     dims = tori[0]["dims"]
     lengths = [int(dims[axis]) for axis in "zyx"]  # nodes run along x first, as they do along our last axis
     shape = "x".join(map(str, lengths))
-    named = len(hosts(str(tori[0].get("nodes") or "")))
+    named = len(hosts(str(tori[0].get("nodes") or ""), source))
     if named not in (0, math.prod(lengths)):
         raise BadInput(f"{source}: expected {math.prod(lengths)} nodes, as many as a torus {shape} has", f"{named}")
     return Network(['family = "torus"', f'shape = "{shape}"'], f"Slurm torus {shape}")
@@ -104,15 +114,17 @@ def _network(switches: list[Switch], blocks: list[Switch], source: str) -> Netwo
         switches = [top, *blocks]
     by_name = {s.name: s for s in switches}
     if len(by_name) != len(switches):
-        raise BadInput(f"{source}: expected each switch once", "a name twice")
+        raise BadInput(f"{source}: expected each switch once", f"'{_twice([s.name for s in switches])}' twice")
     order = _from_the_top(switches, by_name, source)
     nodes = [node for s in order for node in s.nodes]
     if not nodes or len(nodes) > MOST_NODES:
         raise BadInput(f"{source}: expected 1 to {MOST_NODES} nodes on the switches", str(len(nodes)))
     if len(set(nodes)) != len(nodes):
-        raise BadInput(
-            f"{source}: expected each node on one switch", "one on two", "describe rails by [topology] edges"
-        )
+        node = _twice(nodes)
+        on = [s.name for s in order for n in s.nodes if n == node]
+        found = f"'{node}' twice on '{on[0]}'" if on[0] == on[1] else f"'{node}' on '{on[0]}' and '{on[1]}'"
+        advice = "name it once" if on[0] == on[1] else "describe rails by [topology] edges"
+        raise BadInput(f"{source}: expected each node on one switch", found, advice)
     number = {s.name: len(nodes) + i for i, s in enumerate(order)}
     below: dict[str, int] = {}
     for s in reversed(order):
@@ -138,7 +150,11 @@ def _from_the_top(switches: list[Switch], by_name: dict[str, Switch], source: st
         if child not in by_name:
             raise BadInput(f"{source}: expected every switch below another to be described", f"'{child}'")
     if len(set(lower)) != len(lower):
-        raise BadInput(f"{source}: expected a tree, each switch below one other", "one below two")
+        child = _twice(lower)
+        above = [s.name for s in switches for c in s.children if c == child]
+        found = f"'{child}' twice below '{above[0]}'" if above[0] == above[1] else None
+        found = found or f"'{child}' below '{above[0]}' and '{above[1]}'"
+        raise BadInput(f"{source}: expected a tree, each switch below one other", found)
     roots = [s for s in switches if s.name not in set(lower)]
     order: list[Switch] = []
     stack = list(reversed(roots))
@@ -147,7 +163,7 @@ def _from_the_top(switches: list[Switch], by_name: dict[str, Switch], source: st
         order.append(s)
         stack += [by_name[child] for child in reversed(s.children)]
     if len(order) != len(switches):
-        raise BadInput(f"{source}: expected a tree of switches", "a circle")
+        raise BadInput(f"{source}: expected a tree of switches", f"a circle: {_circle(switches, order)}")
     if len(roots) > 1:
         raise BadInput(
             f"{source}: expected a connected tree of switches",
@@ -157,28 +173,50 @@ def _from_the_top(switches: list[Switch], by_name: dict[str, Switch], source: st
     return order
 
 
-def hosts(text: str) -> list[str]:
-    """The names of a host list: n[01-03,7],login1."""
+def _twice(names: list[str]) -> str:
+    """The first that was there before."""
+    seen: set[str] = set()
+    return next(name for name in names if name in seen or seen.add(name))
+
+
+def _circle(switches: list[Switch], reached: list[Switch]) -> str:
+    """Those that no root is above have one above each, so that the way up ends in a circle."""
+    above = {child: s.name for s in switches for child in s.children}
+    known = {s.name for s in reached}
+    way = [next(s.name for s in switches if s.name not in known)]
+    while above[way[-1]] not in way:
+        way.append(above[way[-1]])
+    circle = way[way.index(above[way[-1]]) :]
+    shown = circle if len(circle) <= 4 else [*circle[:3], "...", circle[-1]]
+    return " below ".join(name if name == "..." else f"'{name}'" for name in [*shown, circle[0]])
+
+
+def hosts(text: str, where: str = "") -> list[str]:
+    """The names of a host list: n[01-03,7],login1. `where` it is written is said with what is wrong."""
+    expected = f"{where}: expected a host list" if where else "a host list"
     if not re.fullmatch(r"(?:[^\[\]]|\[[^\[\]]*\])*", text):
-        raise BadInput("a host list such as n[01-03,7]", f"'{text}'", "close each bracket")
+        raise BadInput(f"{expected} such as n[01-03,7]", f"'{text}'", "close each bracket")
     names: list[str] = []
     for part in re.findall(r"(?:[^,\[]|\[[^\]]*\])+", text):
         expanded = [""]
         for plain, ranges in re.findall(r"([^\[]+)|\[([^\]]*)\]", part.strip()):
-            choices = [plain] if plain else _numbers(ranges)
+            choices = [plain] if plain else _numbers(ranges, expected)
             if len(expanded) * len(choices) > MOST_NODES:
-                raise BadInput(f"a host list of at most {MOST_NODES} names", f"'{text}'")
+                raise BadInput(f"{expected} of at most {MOST_NODES} names", f"'{text}'")
             expanded = [a + b for a in expanded for b in choices]
         names += expanded
     return names
 
 
-def _numbers(ranges: str) -> list[str]:
+def _numbers(ranges: str, expected: str) -> list[str]:
     numbers: list[str] = []
     for part in ranges.split(","):
         match = re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", part.strip())
-        if match is None or int(match[2] or match[1]) - int(match[1]) not in range(MOST_NODES):
-            raise BadInput("a host list such as n[01-03,7]", f"'[{ranges}]'")
+        many = 1 + int(match[2] or match[1]) - int(match[1]) if match else 0
+        if many > MOST_NODES:
+            raise BadInput(f"{expected} of at most {MOST_NODES} names", f"{many} in '[{ranges}]'")
+        if many < 1:
+            raise BadInput(f"{expected} such as n[01-03,7]", f"'[{ranges}]'")
         width = len(match[1])
         numbers += [f"{n:0{width}}" for n in range(int(match[1]), int(match[2] or match[1]) + 1)]
     return numbers

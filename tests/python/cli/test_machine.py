@@ -104,3 +104,10 @@ def test_this_machine_without_mpi_is_one_sentence(monkeypatch, capfd):
         out, err = capfd.readouterr()
         assert (out, err.count("\n")) == ("", 1)
         assert "an MPI library (Open MPI or MPICH) on this machine, found none" in err
+
+
+def test_the_help_of_show_offers_the_shapes_that_it_takes(kumihimo):
+    ended = kumihimo("machine", "show", "--help")
+    line = next(line for line in ended.out.splitlines() if "--shape" in line)
+    assert "4x3x2" in line
+    assert "none" not in line and "node:" not in line
