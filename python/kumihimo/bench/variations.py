@@ -12,7 +12,8 @@ PAST_CACHES = 2 * 2**20  # bytes of a rank's result that no core's own cache hol
 # Where a result is copied and neither reduced nor, mostly, passed on: whether it is a block (0) or one of each (1).
 COPIED = {"scatter": 0, "gather": 1, "allgather": 1, "alltoall": 1}
 SEGMENTS = (65536, 131072, 262144, 1048576)
-SMALLEST_SEGMENTED = 131072  # bytes of a vector: below it one segment is best
+SHORT_SEGMENT = 32768  # of vectors that are too short for two of those: one is copied in while the other is copied out
+SMALLEST_SEGMENTED = 131072  # bytes of a vector: below it few variations pay
 WINDOWS = (2, 8)  # segments in flight, beside the default of 4 or 2
 TREES = (1, 2, 3)  # beside as many as the shape has dimensions
 THROTTLES = (1, 2, 4)  # messages at once, beside all of them
@@ -48,10 +49,9 @@ Vary = Callable[[str, str, int, Place, dict], Iterator[dict]]
 def segments(collective: str, name: str, size: int, on: Place, given: dict) -> Iterator[dict]:
     """As given, and in segments of several sizes."""
     yield given
-    if size < SMALLEST_SEGMENTED:
+    if "segment_bytes" not in declared(collective, name):
         return
-    takes = declared(collective, name)
-    for segment in SEGMENTS if "segment_bytes" in takes else ():
+    for segment in SEGMENTS if size >= 2 * SEGMENTS[0] else (SHORT_SEGMENT,):
         if segment * 2 <= size:
             yield {**given, "segment_bytes": segment}
 

@@ -80,3 +80,12 @@ def test_the_best_of_each_way_to_copy_comes_to_the_finals():
 
     assert names("alltoall") == ["a0", "a1", "a2", "b", "d"]
     assert names("bcast") == ["a0", "a1", "a2"]
+
+
+@pytest.mark.parametrize(
+    ("size", "segments"), [(65535, []), (65536, [32768]), (131072, [65536]), (2**19, [65536, 131072, 262144])]
+)
+def test_two_segments_at_least_are_tried(size, segments):
+    found = variations.segments("exscan", "chain", size, Place(2, 2), {})
+    assert [p["segment_bytes"] for p in found if p] == segments
+    assert list(variations.segments("exscan", "recursive_doubling", size, Place(2, 2), {})) == [{}]
