@@ -11,9 +11,9 @@
 //   (allgather, ...) are put in order of groups, and back, by each rank for itself. A rank of a barrier is told by the
 //   messages of a reduce and a broadcast, without their data. In an alltoall leaders hold what all ranks of their group
 //   send and get, and exchange one message a pair of groups (the multicore form of CASTEP): it lies in one piece,
-//   sorted by destination's group, destination and source. An algorithm by which leaders pass blocks on, or send several
-//   at once (bruck, paced, by phases), needs groups of equal size and equal blocks, and a step that puts into rows what
-//   has come. Of irregular blocks in an alltoall each rank must know the lengths of all.
+//   sorted by destination's group, destination and source. An algorithm by which leaders pass blocks on, or send
+//   several at once (bruck, paced, by phases), needs groups of equal size and equal blocks, and a step that puts into
+//   rows what has come. Of irregular blocks in an alltoall each rank must know the lengths of all.
 // Reference: Karonis et al., IPDPS 2000 (levels); Träff, Rougier, EuroMPI/ASIA 2014 (any algorithm at each level).
 #include "collectives/blocks.hpp"
 #include "collectives/levels/composite.hpp"
