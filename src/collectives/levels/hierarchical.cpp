@@ -126,12 +126,16 @@ Embedding embedding_of(const Composite& whole, const Stage& stage, Rank rank, st
   return e;
 }
 
+void follow_all_below(LaneBuilder& lane, std::int32_t id) {
+  std::vector<LaneId> below;
+  for (std::int32_t l = 0; l < id; ++l) below.emplace_back(l);
+  if (id > 0) lane.after(std::move(below), Scope::segment);
+}
+
 // All blocks of a rank's input put in order of the seats, or those of its output back.
 void add_turn(const Composite& whole, Rank rank, bool input, std::int32_t scratch, std::int32_t id, Program& program) {
   LaneBuilder lane(LaneId{id}, input ? "blocks by seats" : "blocks by ranks", 1);
-  std::vector<LaneId> before;
-  for (std::int32_t l = 0; l < id; ++l) before.emplace_back(l);
-  if (id > 0) lane.after(std::move(before), Scope::segment);
+  follow_all_below(lane, id);
   const Spot spot = seated(whole, rank, input);
   const Array array{{Buffer::Kind::scratch, scratch}};
   lane.loop(whole.collective.ranks, [&](Variable seat) {
@@ -145,9 +149,7 @@ void add_turn(const Composite& whole, Rank rank, bool input, std::int32_t scratc
 // What came from each group into the rows of this one's ranks: by destination and then by source at both ends.
 void add_rows(const Composite& whole, const Group& group, const Shared& shared, std::int32_t id, Program& program) {
   LaneBuilder lane(LaneId{id}, "blocks into rows", 1);
-  std::vector<LaneId> before;
-  for (std::int32_t l = 0; l < id; ++l) before.emplace_back(l);
-  lane.after(std::move(before), Scope::segment);
+  follow_all_below(lane, id);
   const std::int64_t P = whole.collective.ranks, size = group.size(), first = group.first_seat * P;
   const Array arrived{{Buffer::Kind::scratch, shared.arrived}}, own{{Buffer::Kind::scratch, shared.own}};
   lane.loop(whole.groups.number(), [&](Variable from) {
