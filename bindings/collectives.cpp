@@ -1,6 +1,6 @@
 // kumihimo._collectives: the registry of algorithms.
 #include "border.hpp"
-#include "collectives/neighbours/named.hpp"
+#include "collectives/named_neighbours.hpp"
 #include "collectives/registry.hpp"
 
 #include <nanobind/nanobind.h>

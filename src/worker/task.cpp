@@ -1,6 +1,6 @@
 #include "worker/task.hpp"
 
-#include "collectives/neighbours/named.hpp"
+#include "collectives/named_neighbours.hpp"
 #include "worker/library_calls.hpp"
 
 #include <fmt/format.h>

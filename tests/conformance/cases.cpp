@@ -1,6 +1,6 @@
 #include "cases.hpp"
 
-#include "collectives/neighbours/named.hpp"
+#include "collectives/named_neighbours.hpp"
 
 #include <fmt/format.h>
 

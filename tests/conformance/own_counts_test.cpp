@@ -1,7 +1,7 @@
 // Programs bound to the blocks of their own rank alone, of other lengths and in other places from run to run: each
 // gives what the counts of all mean, and touches nothing else. A rank's schedule is made without any counts at all.
 #include "cases.hpp"
-#include "collectives/neighbours/named.hpp"
+#include "collectives/named_neighbours.hpp"
 #include "execute/engine.hpp"
 
 #include <fmt/format.h>

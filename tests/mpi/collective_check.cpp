@@ -2,7 +2,7 @@
 // nodes (so that messages go over shared memory, point-to-point, and both), on shapes, with short, odd and long
 // vectors.
 #include "checks.hpp"
-#include "collectives/neighbours/named.hpp"
+#include "collectives/named_neighbours.hpp"
 #include "collectives/registry.hpp"
 #include "execute/mpi/library_reduction.hpp"
 #include "worker/check.hpp"

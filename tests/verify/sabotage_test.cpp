@@ -1,5 +1,5 @@
 // Every sabotage of every registered algorithm must be found, and the finding must say where.
-#include "collectives/neighbours/named.hpp"
+#include "collectives/named_neighbours.hpp"
 #include "collectives/registry.hpp"
 #include "verify/sabotage.hpp"
 #include "verify/verify.hpp"

@@ -1,5 +1,5 @@
 // The bound that measurements are drawn against: every input read once, every output written once.
-#include "collectives/neighbours/named.hpp"
+#include "collectives/named_neighbours.hpp"
 #include "worker/bound.hpp"
 
 #include <gtest/gtest.h>

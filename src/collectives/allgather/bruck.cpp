@@ -7,7 +7,7 @@
 // Cost: ceil(log2 P) alpha + (P - 1) n beta.
 // Special cases: any number of ranks, any counts.
 // Reference: Bruck, Ho, Kipnis, Upfal, Weathersby, IEEE TPDS 8(11), 1997, section 4.
-#include "collectives/blocks.hpp"
+#include "collectives/patterns/blocks.hpp"
 
 namespace kumihimo {
 

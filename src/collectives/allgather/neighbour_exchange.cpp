@@ -7,7 +7,7 @@
 // Special cases: even numbers of ranks only.
 // Reference: Chen, Zhang, Zhang, Yuan, Performance evaluation of allgather algorithms on terascale Linux cluster with
 //   fast Ethernet, HPC-Asia 2005.
-#include "collectives/blocks.hpp"
+#include "collectives/patterns/blocks.hpp"
 
 #include <fmt/format.h>
 

@@ -7,8 +7,8 @@
 // Cost: ceil(log2 P) alpha + (P - 1) n beta, without congestion; two steps more where P is no power of two.
 // Special cases: any number of ranks by folding: a folded pair holds two blocks that lie side by side.
 // Reference: Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, section 4.1; Sack, Gropp, PPoPP 2012, section 3.
-#include "collectives/allreduce/fold.hpp"
-#include "collectives/blocks.hpp"
+#include "collectives/patterns/blocks.hpp"
+#include "collectives/patterns/fold.hpp"
 
 namespace kumihimo {
 namespace {

@@ -5,7 +5,7 @@
 // Cost: (P - 1) alpha + (P - 1) n beta for n bytes a rank.
 // Special cases: any number of ranks, any counts.
 // Reference: Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, section 4.1.
-#include "collectives/blocks.hpp"
+#include "collectives/patterns/blocks.hpp"
 
 namespace kumihimo {
 

@@ -11,7 +11,7 @@
 //   nothing; the near partner takes the large half first, and rank order is kept.
 // Reference: Rabenseifner, Optimization of collective reduction operations, ICCS 2004,
 //   doi:10.1007/978-3-540-24685-5_1.
-#include "collectives/allreduce/fold.hpp"
+#include "collectives/patterns/fold.hpp"
 #include "collectives/rows.hpp"
 #include "schedule/builder.hpp"
 

@@ -7,7 +7,7 @@
 // Cost: ceil(log_radix P) alpha + ceil(log_radix P) P n (radix - 1)/radix beta for blocks of n bytes.
 // Special cases: any number of ranks; equal counts alone, since a slot holds other ranks' blocks in turn.
 // Reference: Bruck, Ho, Kipnis, Upfal, Weathersby, IEEE TPDS 8(11), 1997, section 3.
-#include "collectives/blocks.hpp"
+#include "collectives/patterns/blocks.hpp"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 // Wins: 2 (P - 1) signals in all, where dissemination takes P log2 P: less load on a shared node or a thin network.
 // Cost: 2 ceil(log2 P) alpha.
 // Reference: Mellor-Crummey, Scott, ACM TOCS 9(1), 1991, section 3 (tree barriers).
-#include "collectives/blocks.hpp"
+#include "collectives/patterns/blocks.hpp"
 
 #include <bit>
 

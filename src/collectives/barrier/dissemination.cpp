@@ -4,7 +4,7 @@
 //   through others, of 2^(k+1) ranks.
 // Cost: ceil(log2 P) alpha.
 // Reference: Hensgen, Finkel, Manber, Two algorithms for barrier synchronization, IJPP 17(1), 1988.
-#include "collectives/blocks.hpp"
+#include "collectives/patterns/blocks.hpp"
 
 namespace kumihimo {
 

@@ -5,7 +5,7 @@
 // Cost: (P - 1) alpha + (1 - 1/P) n beta + (1 - 1/P) n gamma for n bytes of input.
 // Special cases: any number of ranks, any counts; a block's operands are summed from its owner backwards.
 // Reference: Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, section 4.2.
-#include "collectives/blocks.hpp"
+#include "collectives/patterns/blocks.hpp"
 
 namespace kumihimo {
 

@@ -7,8 +7,8 @@
 // Special cases: any number of ranks by folding: of a folded pair the even rank gets the odd one's input and works for
 //   both blocks. The farthest first, operands do not stay in rank order.
 // Reference: Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, section 4.2.
-#include "collectives/allreduce/fold.hpp"
-#include "collectives/blocks.hpp"
+#include "collectives/patterns/blocks.hpp"
+#include "collectives/patterns/fold.hpp"
 
 namespace kumihimo {
 namespace {

@@ -6,7 +6,7 @@
 // Cost: (P - 1) alpha + (1 - 1/P) n beta + (1 - 1/P) n gamma for n bytes of input.
 // Special cases: any number of ranks, any counts; operands do not stay in rank order.
 // Reference: Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, section 4.2; Patarasuk, Yuan, JPDC 69(2), 2009.
-#include "collectives/blocks.hpp"
+#include "collectives/patterns/blocks.hpp"
 
 namespace kumihimo {
 namespace {

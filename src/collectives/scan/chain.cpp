@@ -6,7 +6,7 @@
 // Cost: (P - 1 + S - 1) (alpha + n/S beta + n/S gamma) in S segments.
 // Special cases: any number of ranks; rank order is kept.
 // Reference: folklore; Sanders, Träff, Parallel prefix (scan) algorithms for MPI, EuroPVM/MPI 2006 (pipelined).
-#include "collectives/blocks.hpp"
+#include "collectives/patterns/blocks.hpp"
 
 namespace kumihimo {
 namespace {

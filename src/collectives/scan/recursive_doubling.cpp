@@ -8,7 +8,7 @@
 // Special cases: any number of ranks; rank order is kept. Sums move between cells of scratch and reach the output with
 //   the last one.
 // Reference: Hillis, Steele, Data parallel algorithms, CACM 29(12), 1986; Kogge, Stone, IEEE TC C-22(8), 1973.
-#include "collectives/blocks.hpp"
+#include "collectives/patterns/blocks.hpp"
 
 namespace kumihimo {
 namespace {

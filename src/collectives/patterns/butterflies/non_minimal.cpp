@@ -1,0 +1,87 @@
+// non_minimal: allgather by recursive doubling with the distances reversed: the farthest partner first, when what is
+// exchanged is shortest; reduce-scatter the same way back, the nearest first, and allreduce as both.
+//
+// Idea: on a torus whose lengths are powers of two the partners are half an axis away in x, y, z, then a quarter in x,
+//   y, z, ..., at last 1. What a rank holds is one range of blocks throughout if its bit of the first exchange is the
+//   lowest one of its place in the array. So each rank first sends its *input* to the rank whose place is its own
+//   number: then everything lands in rank order, with no move at the end.
+// Wins: long blocks on large tori: 7/6 n P beta, where nearest-first takes 5/24 n P^(4/3) beta.
+// Cost: (log2 P + 1) alpha + (7/6) n P beta on a cube; the 1 is the shuffle, which an allreduce does without.
+// Special cases: lengths that are powers of two only: at another length the ranges would not close, and folding a
+//   whole plane into its neighbours would double the load of their links. Axes that are used up are left out, so that
+//   boxes of unequal powers of two are covered.
+// Reference: Sack, Gropp, Faster topology-aware collective algorithms through non-minimal communication, PPoPP 2012.
+#include "collectives/patterns/butterflies/nested.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+
+namespace kumihimo {
+namespace {
+
+// The exchanges in their order, each by what it adds to a place's number.
+std::vector<std::int64_t> exchanges(const Shape& shape) {
+  std::vector<std::int64_t> order;
+  std::vector<std::int32_t> distance;
+  for (std::int32_t a = 0; a < shape.dimensions(); ++a) distance.push_back(shape.length(a) / 2);
+  for (bool any = true; any;) {
+    any = false;
+    for (std::int32_t a = 0; a < shape.dimensions(); ++a) {
+      std::int32_t& d = distance[static_cast<std::size_t>(a)];
+      if (d == 0) continue;
+      order.push_back(std::int64_t{d} * shape.stride(a));
+      d /= 2;
+      any = true;
+    }
+  }
+  return order;
+}
+
+// All lengths are powers of two: so each exchange is a bit of the number.
+std::int64_t place_in_array(std::int64_t r, const std::vector<std::int64_t>& order) {
+  std::int64_t place = 0;
+  for (std::size_t k = 0; k < order.size(); ++k) place |= std::int64_t{(r & order[k]) != 0} << k;
+  return place;
+}
+std::int64_t rank_at_place(std::int64_t place, const std::vector<std::int64_t>& order) {
+  std::int64_t r = 0;
+  for (std::size_t k = 0; k < order.size(); ++k) r |= (place >> k & 1) * order[k];
+  return r;
+}
+
+Result<Schedule> recipe(const Collective& c, const RankSpace& space, const Parameters& p) {
+  if (!space.has_shape() || !space.row_major())
+    return not_applicable(fmt::format("it needs a torus in its own order, and the ranks are a {}", space.name()));
+  for (const Axis& axis : space.shape().axes())
+    if (!std::has_single_bit(static_cast<std::uint32_t>(axis.length)))
+      return not_applicable(fmt::format("its exchanges halve the axes, and {} of {} is no power of two", axis.length,
+                                        space.shape().text()));
+  const std::vector<std::int64_t> order = exchanges(space.shape());
+  Nest nest; // an allgather goes through it backwards
+  nest.exchanges = static_cast<int>(order.size());
+  nest.partner = [order](std::int64_t r, int s) { return r ^ order[order.size() - 1 - static_cast<std::size_t>(s)]; };
+  nest.place = [order](std::int64_t r) { return place_in_array(r, order); };
+  nest.rank_at = [order](std::int64_t place) { return rank_at_place(place, order); };
+  return nested_schedule(c, {std::move(nest)}, p);
+}
+
+} // namespace
+
+Rows non_minimal_rows() {
+  Variant v;
+  v.name = "non_minimal";
+  v.summary =
+      "recursive doubling with the partner that is exchanged least with the farthest, in rank order by a shuffle";
+  v.reference = "Sack, Gropp, PPoPP 2012";
+  v.parameters = segment_parameters();
+  v.recipe = recipe;
+  Rows rows = butterfly_rows(v);
+  for (Variant& row : rows)
+    row.cost = row.kind == CollectiveKind::allgather        ? "(log₂P + 1)α + (7/6)nPβ on a cube"
+               : row.kind == CollectiveKind::reduce_scatter ? "(log₂P + 1)α + (7/6)nβ + (1 - 1/P)nγ on a cube"
+                                                            : "2log₂P·α + (7/3)nβ + (1 - 1/P)nγ on a cube";
+  return rows;
+}
+
+} // namespace kumihimo

@@ -1,0 +1,55 @@
+// What the combinator of levels puts together: groups, and stages with the schedules of their parts.
+#pragma once
+
+#include "collectives/patterns/levels/groups.hpp"
+#include "collectives/patterns/levels/stages.hpp"
+#include "schedule/schedule.hpp"
+
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace kumihimo {
+
+// A stage with its schedules; one within groups has one for each kind of group.
+struct Stage {
+  StageRow row;
+  std::vector<std::shared_ptr<const Schedule>> of_group; // or one, between them
+  std::int32_t lanes = 0;
+};
+
+struct Composite {
+  Collective collective;
+  Segments segments;
+  Groups groups;
+  std::vector<Stage> stages;
+  std::string_view unit; // "node", "group"
+  // Of an alltoall whose leaders pass blocks on, or send several in a message: where each of the leaders' blocks
+  // begins, which are equally long. They arrive apart, and go into rows by a step of each leader's own.
+  std::optional<Numbering> relayed = {};
+
+  std::int32_t root_group() const { return collective.has_root() ? groups.group_of(collective.root) : 0; }
+  bool of_blocks() const { return !is_vector_kind(collective.kind) && collective.kind != CollectiveKind::barrier; }
+  // Whether a rank puts its blocks in order of the seats before the first stage, or back after the last: not where its
+  // buffer is one block.
+  bool seats_input(Rank r) const {
+    const CollectiveKind k = collective.kind;
+    const bool all = k == CollectiveKind::alltoall || k == CollectiveKind::reduce_scatter;
+    return seats_blocks() && (all || (k == CollectiveKind::scatter && r == collective.root));
+  }
+  bool seats_output(Rank r) const {
+    const CollectiveKind k = collective.kind;
+    const bool all = k == CollectiveKind::alltoall || k == CollectiveKind::allgather;
+    return seats_blocks() && (all || (k == CollectiveKind::gather && r == collective.root));
+  }
+  bool seats_blocks() const { return of_blocks() && !groups.in_rank_order(); }
+};
+
+// Leaders name their blocks among those of all pairs of ranks, and exchange as many as the largest groups have.
+bool pairs_fit(const Composite& whole);
+
+// The question that a stage asks of a group's ranks, or of the leaders where there is no group.
+Collective question_of(const Composite& whole, const StageRow& row, const Group* group);
+
+} // namespace kumihimo

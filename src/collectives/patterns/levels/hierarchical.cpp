@@ -1,0 +1,377 @@
+// hierarchical: any algorithm between groups of ranks, composed with any within them.
+//
+// Idea: one rank of each node, or of each group of its ranks, leads it. Each collective is a row of stages (stages.cpp)
+//   that run one after the other, some within all groups at once, some among the leaders; each is a schedule of the
+//   registry, embedded as it is. Segments are common to all stages, and a stage's segment waits for the same segment of
+//   the stages before alone: so while the leaders exchange one segment the groups reduce the next and spread the last.
+// Wins: nodes of many ranks: only leaders load the network, and the algorithm between them may be that of the network.
+// Cost: that of its parts; with segments the slowest stage's, and one segment of each other.
+// Special cases: groups of unequal size, and leaders that are the only ranks of theirs. Leaders are the lowest ranks
+//   of their groups, the root that of its own. Ranks of a group need not follow each other: where they do not, blocks
+//   (allgather, ...) are put in order of groups, and back, by each rank for itself. A rank of a barrier is told by the
+//   messages of a reduce and a broadcast, without their data. In an alltoall leaders hold what all ranks of their group
+//   send and get, and exchange one message a pair of groups (the multicore form of CASTEP): it lies in one piece,
+//   sorted by destination's group, destination and source. An algorithm by which leaders pass blocks on, or send
+//   several at once (bruck, paced, by phases), needs groups of equal size and equal blocks, and a step that puts into
+//   rows what has come. Of irregular blocks in an alltoall each rank must know the lengths of all.
+// Reference: Karonis et al., IPDPS 2000 (levels); Träff, Rougier, EuroMPI/ASIA 2014 (any algorithm at each level).
+#include "collectives/patterns/blocks.hpp"
+#include "collectives/patterns/levels/composite.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+
+namespace kumihimo {
+namespace {
+
+// Scratch that all lanes of a rank share, by its number; -1: none.
+struct Shared {
+  std::int32_t held = -1, own = -1;     // of leaders, beside their buffers
+  std::int32_t arrived = -1;            // of leaders, where Composite::relayed
+  std::int32_t input = -1, output = -1; // in order of the seats
+};
+
+// Where a rank's own blocks in order of the seats lie: of its input, of its output.
+Spot seated(const Composite& whole, Rank rank, bool input) {
+  const std::int64_t seat = whole.groups.seat_of(rank), P = whole.collective.ranks;
+  if (whole.collective.kind != CollectiveKind::alltoall) return {{}, Layout::seats, 0};
+  return {{}, input ? Layout::pairs_by_source : Layout::pairs_by_destination, seat * P};
+}
+
+Shared declare_scratch(const Composite& whole, Rank rank, Program& program) {
+  const Collective& c = whole.collective;
+  const auto add = [&](Layout layout, std::int64_t units, std::int64_t first) {
+    program.scratch.push_back(Scratch{LaneId{0}, true, layout, 1, units, 1, true, first});
+    return static_cast<std::int32_t>(program.scratch.size()) - 1;
+  };
+  const std::int64_t P = c.ranks;
+  const Group& group = whole.groups.of(rank);
+  const std::int64_t size = group.size(), first = group.first_seat;
+  const bool leads = whole.groups.leads(rank), seats = whole.seats_blocks();
+  Shared shared;
+  if (c.kind == CollectiveKind::reduce && leads && rank != c.root) shared.held = add(Layout::vector, 1, 0);
+  if (c.kind == CollectiveKind::alltoall && leads) {
+    shared.held = add(Layout::pairs_by_group, size * P, first * P);
+    shared.own = add(Layout::pairs_by_destination, size * P, first * P);
+    if (whole.relayed) shared.arrived = add(Layout::pairs_by_group, size * P, first * P);
+  }
+  const bool reduces = c.kind == CollectiveKind::reduce_scatter;
+  const Layout inputs = seats ? Layout::seats : Layout::input_blocks, outputs = seats ? inputs : Layout::output_blocks;
+  if (reduces && leads) shared.held = add(inputs, P, 0);
+  if (c.kind == CollectiveKind::gather && leads) shared.held = add(inputs, size, first);
+  if ((reduces || c.kind == CollectiveKind::scatter) && leads) shared.own = add(outputs, size, first);
+  const Spot in_seats = seated(whole, rank, true), out_seats = seated(whole, rank, false);
+  if (whole.seats_input(rank)) shared.input = add(in_seats.layout, P, in_seats.before);
+  if (whole.seats_output(rank)) shared.output = add(out_seats.layout, P, out_seats.before);
+  return shared;
+}
+
+// Where a stage finds its data, or puts them.
+Spot spot_of(const Composite& whole, Where where, Rank rank, const Shared& shared) {
+  const bool pairs = whole.collective.kind == CollectiveKind::alltoall, seats = whole.seats_blocks();
+  const std::int64_t before = pairs ? whole.groups.seat_of(rank) * whole.collective.ranks : 0; // of all pairs
+  const auto in_scratch = [](std::int32_t scratch, Layout layout) {
+    return Spot{{{Buffer::Kind::scratch, scratch}}, layout, 0};
+  };
+  const auto own_block = [&](const Array& array, Layout layout) {
+    return Spot{array, layout, 0, std::int64_t{rank.value}};
+  };
+  switch (where) {
+  case Where::input:
+    if (shared.input >= 0) return in_scratch(shared.input, seated(whole, rank, true).layout);
+    return seats ? own_block(in, Layout::input_blocks) : Spot{in, Layout::input_blocks, before};
+  case Where::held:
+    if (shared.held < 0) return {out, Layout::output_blocks, 0};
+    return in_scratch(shared.held, pairs ? Layout::pairs_by_group : seats ? Layout::seats : Layout::input_blocks);
+  case Where::own:
+    return in_scratch(shared.own, pairs ? Layout::pairs_by_destination : seats ? Layout::seats : Layout::output_blocks);
+  case Where::output:
+    break;
+  }
+  if (shared.output >= 0) return in_scratch(shared.output, seated(whole, rank, false).layout);
+  return seats ? own_block(out, Layout::output_blocks) : Spot{out, Layout::output_blocks, before};
+}
+
+Embedding embedding_of(const Composite& whole, const Stage& stage, Rank rank, std::int32_t first_lane,
+                       const Shared& shared) {
+  const Group& group = whole.groups.of(rank);
+  Embedding e;
+  e.meaning = stage.row.meaning;
+  e.blocks = whole.collective.ranks;
+  if (whole.collective.kind == CollectiveKind::alltoall)
+    e.scratch = stage.row.from == Where::input ? Layout::pairs_by_source : Layout::pairs_by_destination;
+  else if (whole.seats_blocks())
+    e.scratch = Layout::seats;
+  e.first_own = group.first_seat;
+  e.own = group.size();
+  e.peers = stage.row.between ? &whole.groups.leaders() : &group.ranks;
+  e.begins = stage.row.between ? &whole.groups.begins() : &group.blocks;
+  e.input = spot_of(whole, stage.row.from, rank, shared);
+  e.output = spot_of(whole, stage.row.to, rank, shared);
+  e.by_group = whole.collective.kind == CollectiveKind::alltoall && stage.row.to == Where::held;
+  if (whole.relayed && stage.row.between) {
+    e.meaning = Meaning::groups_of_blocks;
+    e.begins = &*whole.relayed;
+    e.blocks = e.begins->at(e.begins->size() - 1);
+    e.input.before = -group.first_seat * whole.collective.ranks;
+    e.output = {{{Buffer::Kind::scratch, shared.arrived}}, Layout::pairs_by_group, e.input.before};
+  }
+  e.first_lane = first_lane;
+  // In place a result that is longer than the first block lies over input of later segments.
+  const bool reduced = whole.collective.kind == CollectiveKind::reduce_scatter;
+  if (reduced && whole.collective.counts.irregular() && stage.row.from == Where::own) e.after = Scope::all;
+  e.role = fmt::format("{} {} {}{}", name_of(stage.row.kind), stage.row.between ? "between" : "within the", whole.unit,
+                       stage.row.between ? "s" : "");
+  return e;
+}
+
+void follow_all_below(LaneBuilder& lane, std::int32_t id) {
+  std::vector<LaneId> below;
+  for (std::int32_t l = 0; l < id; ++l) below.emplace_back(l);
+  if (id > 0) lane.after(std::move(below), Scope::segment);
+}
+
+// All blocks of a rank's input put in order of the seats, or those of its output back.
+void add_turn(const Composite& whole, Rank rank, bool input, std::int32_t scratch, std::int32_t id, Program& program) {
+  LaneBuilder lane(LaneId{id}, input ? "blocks by seats" : "blocks by ranks", 1);
+  follow_all_below(lane, id);
+  const Spot spot = seated(whole, rank, input);
+  const Array array{{Buffer::Kind::scratch, scratch}};
+  lane.loop(whole.collective.ranks, [&](Variable seat) {
+    const Expression there = whole.groups.rank_in_seat()(Expression(seat));
+    const Chunk by_seat = array[blocks(spot.layout, Expression(seat) + spot.before)];
+    return Round{{input ? copy(by_seat, in[in_block(there)]) : copy(out[out_block(there)], by_seat)}, 0};
+  });
+  program.lanes.push_back(lane.take());
+}
+
+// What came from each group into the rows of this one's ranks: by destination and then by source at both ends.
+void add_rows(const Composite& whole, const Group& group, const Shared& shared, std::int32_t id, Program& program) {
+  LaneBuilder lane(LaneId{id}, "blocks into rows", 1);
+  follow_all_below(lane, id);
+  const std::int64_t P = whole.collective.ranks, size = group.size(), first = group.first_seat * P;
+  const Array arrived{{Buffer::Kind::scratch, shared.arrived}}, own{{Buffer::Kind::scratch, shared.own}};
+  lane.loop(whole.groups.number(), [&](Variable from) {
+    Extent rows = blocks(Layout::pairs_by_destination, whole.groups.begins()(Expression(from)) + first, size);
+    rows.runs[0].inner = {P, size};
+    const Expression there = (*whole.relayed)(Expression(from)) + first;
+    return Round{{copy(own[rows], arrived[blocks(Layout::pairs_by_group, there, size * size)])}, 0};
+  });
+  program.lanes.push_back(lane.take());
+}
+
+std::optional<std::string> write(const Composite& whole, Rank rank, Program& program) {
+  const Shared shared = declare_scratch(whole, rank, program);
+  std::int32_t first_lane = 0;
+  if (shared.input >= 0) add_turn(whole, rank, true, shared.input, first_lane, program);
+  first_lane += whole.seats_input(whole.collective.root); // where only the root does, others leave the number out
+  for (const Stage& stage : whole.stages) {
+    if (!stage.row.between || whole.groups.leads(rank)) {
+      const std::int32_t group = whole.groups.group_of(rank);
+      const Schedule& part = *stage.of_group[stage.row.between ? 0 : static_cast<std::size_t>(group)];
+      const std::int32_t place = stage.row.between ? group : whole.groups.place_of(rank);
+      const Embedding e = embedding_of(whole, stage, rank, first_lane, shared);
+      if (auto obstacle = embed(part.program(Rank{place}), e, program)) return obstacle;
+      if (whole.relayed && stage.row.between)
+        add_rows(whole, whole.groups.of(rank), shared, first_lane + stage.lanes, program);
+    }
+    first_lane += stage.lanes + (whole.relayed && stage.row.between);
+  }
+  if (shared.output >= 0) add_turn(whole, rank, false, shared.output, first_lane, program);
+  return std::nullopt;
+}
+
+// The parameters that a stage's algorithm takes of those that were asked for.
+Parameters parameters_for(const Variant& v, const Parameters& p, Segments segments) {
+  Parameters given;
+  for (const Variant::Parameter& q : v.parameters) {
+    if (q.name == "segment_bytes") given.segments = segments.count;
+    if (q.name == "window") given.window = p.window;
+    if (q.name == "overlap" && v.kind == CollectiveKind::allreduce && segments.count > 1) given.overlap = true;
+  }
+  return given;
+}
+
+Result<std::shared_ptr<const Schedule>> part_of(const Composite& whole, const StageRow& row, const Group* group,
+                                                const RankSpace& space, const std::string& name, const Parameters& p) {
+  const Result<const Variant*> v = Registry::standard().find(row.kind, name);
+  if (!v) return v.error();
+  const Collective question = question_of(whole, row, group);
+  const Segments segments = row.meaning == Meaning::signals ? Segments{} : whole.segments;
+  Result<Schedule> s = (*v)->build(question, space, parameters_for(**v, p, segments));
+  if (!s) return s.error();
+  if (s->segments.count != 1 && s->segments != whole.segments)
+    return not_applicable(fmt::format("{} {} makes segments of its own", name_of(row.kind), name));
+  if (question.in_place && !s->claims.in_place_safe)
+    return not_applicable(fmt::format("{} {} is not safe in place", name_of(row.kind), name));
+  return std::make_shared<const Schedule>(std::move(*s));
+}
+
+std::int32_t lanes_of(const Schedule& s) {
+  std::int32_t lanes = 0;
+  for (std::int32_t r = 0; r < s.ranks(); ++r)
+    for (const Lane& lane : s.program(Rank{r}).lanes) lanes = std::max(lanes, lane.id.value + 1);
+  return lanes;
+}
+
+Status add_stage(Composite& whole, const StageRow& row, const RankSpace& leaders, const std::string& name,
+                 const Parameters& p) {
+  Stage stage{row, {}, 0};
+  if (row.between) {
+    const auto part = part_of(whole, row, nullptr, leaders, name, p);
+    if (!part) return part.error();
+    stage.of_group.push_back(*part);
+    stage.lanes = lanes_of(**part);
+  }
+  // Groups that are asked the same share the answer; those of irregular blocks are all different.
+  std::map<std::tuple<std::int64_t, std::int32_t, bool>, std::shared_ptr<const Schedule>> known;
+  for (const Group& group : whole.groups.all()) {
+    if (row.between) break;
+    const Collective question = question_of(whole, row, &group);
+    auto& part = known[{group.size(), group.leader, question.in_place}];
+    if (!part || question.counts.irregular()) {
+      const auto made = part_of(whole, row, &group, RankSpace::node(static_cast<std::int32_t>(group.size())), name, p);
+      if (!made) return made.error();
+      part = *made;
+      stage.lanes = std::max(stage.lanes, lanes_of(*part));
+    }
+    stage.of_group.push_back(part);
+  }
+  whole.stages.push_back(std::move(stage));
+  return Nothing{};
+}
+
+// A tree of ranges has no relay for those round the end of a group, where its root is another than the first rank.
+std::string usual_inner(CollectiveKind kind) {
+  return kind == CollectiveKind::gather || kind == CollectiveKind::scatter ? "linear" : "binomial";
+}
+
+std::string usual_outer(CollectiveKind kind) {
+  switch (kind) {
+  case CollectiveKind::allreduce:
+    return "recursive_doubling";
+  case CollectiveKind::allgather:
+  case CollectiveKind::reduce_scatter:
+    return "ring";
+  case CollectiveKind::alltoall:
+    return "pairwise";
+  case CollectiveKind::barrier:
+    return "dissemination";
+  default:
+    return "binomial";
+  }
+}
+
+// Why there are no levels to go by, if there are none.
+Status check_groups(const Composite& whole, const RankSpace& space, const Parameters& p) {
+  const std::int64_t most = Groups(whole.collective, space, std::nullopt).largest();
+  const std::int32_t groups = whole.groups.number();
+  if (p.group && *p.group > most)
+    return not_applicable(fmt::format("groups of {} ranks are larger than its nodes, of {} at most", *p.group, most));
+  if (groups == 1)
+    return not_applicable(fmt::format("it needs several {}s, and all ranks are in one: give a group (--group) of fewer "
+                                      "ranks, which has a leader of its own",
+                                      whole.unit));
+  if (groups == whole.collective.ranks)
+    return not_applicable(
+        fmt::format("it needs {0}s of several ranks, and each rank has a {0} of its own", whole.unit));
+  if (whole.collective.kind == CollectiveKind::alltoall && !pairs_fit(whole))
+    return not_applicable("the blocks of all pairs of ranks must fit in 61 bits of bytes");
+  return Nothing{};
+}
+
+std::optional<std::string> obstacle_to(const Composite& whole) {
+  for (std::int32_t r = 0; r < whole.collective.ranks; ++r) {
+    Program program;
+    if (auto obstacle = write(whole, Rank{r}, program)) return obstacle;
+  }
+  return std::nullopt;
+}
+
+// Of an alltoall; none where they are not all equally long.
+std::optional<Numbering> blocks_of_equal_groups(const Composite& whole) {
+  const Collective& c = whole.collective;
+  const std::int64_t most = whole.groups.largest(), groups = whole.groups.number();
+  if (c.kind != CollectiveKind::alltoall || c.counts.irregular() || most * groups != c.ranks) return std::nullopt;
+  std::vector<std::int64_t> begins;
+  for (std::int64_t g = 0; g <= groups; ++g) begins.push_back(g * most * most);
+  return Numbering(std::move(begins));
+}
+
+Result<Schedule> recipe(const Collective& c, const RankSpace& space, const Parameters& p) {
+  auto whole = std::make_shared<Composite>(Composite{c, {}, Groups(c, space, p.group), {}, p.group ? "group" : "node"});
+  if (Status s = check_groups(*whole, space, p); !s) return s.error();
+  if (c.kind != CollectiveKind::barrier) {
+    const auto unasked = whole->of_blocks() ? Pipelining::whole_message : Pipelining::machine_segments;
+    const Result<Segments> segments = choose_segments(c, p, 1, unasked);
+    if (!segments) return segments.error();
+    whole->segments = *segments;
+  }
+  const std::string inner = p.inner.value_or(usual_inner(c.kind)), outer = p.outer.value_or(usual_outer(c.kind));
+  const RankSpace leaders = space_of_leaders(space, whole->groups);
+  for (const StageRow& row : stages_of(c.kind))
+    if (Status s = add_stage(*whole, row, leaders, row.between ? outer : inner, p); !s) return s.error();
+  if (auto obstacle = obstacle_to(*whole)) {
+    whole->relayed = blocks_of_equal_groups(*whole);
+    if (!whole->relayed || (obstacle = obstacle_to(*whole))) return not_applicable(*obstacle);
+  }
+  Schedule s;
+  s.collective = c;
+  if (c.kind == CollectiveKind::alltoall || whole->seats_blocks()) s.collective.counts.orders = whole->groups.orders(c);
+  s.segments = whole->segments;
+  s.parameters = fmt::format("inner={} outer={} segments={}", inner, outer, s.segments.count);
+  if (p.group) s.parameters += fmt::format(" group={}", *p.group);
+  s.claims.keeps_rank_order = whole->groups.in_rank_order();
+  for (const Stage& stage : whole->stages)
+    for (const auto& part : stage.of_group) {
+      s.claims.keeps_rank_order &= part->claims.keeps_rank_order || !part->collective.reduces();
+      s.claims.offloads |= part->claims.offloads;
+      if (stage.row.from_input_to_output()) s.claims.in_place_safe &= part->claims.in_place_safe;
+    }
+  // In place what a rank sends to another is as long as what it gets, so that both lie in the same bytes; else not.
+  if (c.kind == CollectiveKind::alltoall && c.counts.irregular()) s.claims.in_place_safe = c.in_place;
+  s.shared_bytes = static_cast<std::int64_t>(c.ranks) * 4 * static_cast<std::int64_t>(sizeof(std::int64_t));
+  if (s.collective.counts.orders)
+    for (const auto& order : *s.collective.counts.orders)
+      s.shared_bytes += static_cast<std::int64_t>(order.size() * sizeof(std::int64_t));
+  s.program = [whole = std::shared_ptr<const Composite>(std::move(whole))](Rank rank) {
+    Program program;
+    write(*whole, rank, program);
+    return program;
+  };
+  return s;
+}
+
+} // namespace
+
+Rows hierarchical_rows() {
+  Variant v;
+  v.name = "hierarchical";
+  v.summary = "any algorithm within nodes, or groups of their ranks, and any between their leaders";
+  v.cost = "that of its parts; with segments the slowest part's";
+  v.reference = "Karonis et al., IPDPS 2000; Träff, Rougier, EuroMPI/ASIA 2014";
+  v.recipe = recipe;
+  Rows rows;
+  using enum CollectiveKind;
+  for (const CollectiveKind kind :
+       {bcast, reduce, allreduce, allgather, reduce_scatter, alltoall, gather, scatter, barrier}) {
+    v.kind = kind;
+    const bool relays = kind == alltoall || kind == gather || kind == scatter;
+    v.all_counts = relays ? "leaders relay blocks of their groups' ranks, whose lengths each rank must know" : "";
+    v.inner_parts.clear(), v.outer_parts.clear();
+    for (const StageRow& row : stages_of(kind)) (row.between ? v.outer_parts : v.inner_parts).push_back(row.kind);
+    v.parameters = {{"inner", usual_inner(kind), "the algorithm within nodes"},
+                    {"outer", usual_outer(kind), "the algorithm between their leaders"},
+                    {"group", "a node's ranks", "ranks that share a leader, at most a node's"}};
+    if (kind != barrier)
+      v.parameters.insert(v.parameters.end(),
+                          {{"segment_bytes", is_vector_kind(kind) ? "the machine's" : "the whole block",
+                            "bytes of a step, at all levels"},
+                           {"window", "that of the parts", "segments in flight on each lane"}});
+    rows.push_back(v);
+  }
+  return rows;
+}
+
+} // namespace kumihimo

@@ -1,0 +1,30 @@
+// Every collective as stages, within all groups of ranks or among their leaders: the definitions that the combinator of
+// levels (hierarchical.cpp) goes by.
+#pragma once
+
+#include "collectives/patterns/levels/embed.hpp"
+
+#include <vector>
+
+namespace kumihimo {
+
+// Where a stage's data lie. `held`: at leaders, what their groups have reduced or sent; in a reduce it is the output at
+// the root. `own`: at leaders, the results of their groups' ranks.
+enum class Where : std::uint8_t { input, output, held, own };
+
+struct StageRow {
+  bool between; // leaders; else within all groups
+  CollectiveKind kind;
+  Meaning meaning;
+  Where from, to;
+
+  // Both the user's own buffers, at some rank; the root's in a reduce.
+  bool from_input_to_output() const {
+    return from == Where::input && (to == Where::output || (to == Where::held && meaning == Meaning::same));
+  }
+};
+
+// In the order in which they run.
+std::vector<StageRow> stages_of(CollectiveKind kind);
+
+} // namespace kumihimo

@@ -1,0 +1,46 @@
+// binomial: gather and scatter over a binomial tree.
+//
+// Idea: relative to the root, the subtree of rank v holds v .. v + 2^k - 1, so that its blocks are one range and one
+//   message: gathered towards the root in the order of growing subtrees, scattered in the reverse order.
+// Wins: short blocks: ceil(log2 P) messages at the root instead of P - 1.
+// Cost: ceil(log2 P) alpha + (P - 1) n beta for n bytes a rank.
+// Special cases: any number of ranks and any root; equal counts alone, since a relay must know those of its subtree.
+// Reference: Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, section 4.
+#include "collectives/patterns/ranges/range_tree.hpp"
+
+#include <bit>
+
+namespace kumihimo {
+namespace {
+
+RangePlace binomial_place(std::int64_t P, std::int64_t root, std::int64_t r) {
+  const std::int64_t v = floor_mod(r - root, P);
+  const int levels = v == 0 ? 62 : std::countr_zero(static_cast<std::uint64_t>(v));
+  const auto size = [&](std::int64_t child, int k) { return std::min(std::int64_t{1} << k, P - child); };
+  RangePlace place;
+  place.held = {r, v == 0 ? P : size(v, levels)};
+  if (v != 0) place.parent = (root + (v & (v - 1))) % P;
+  for (int k = 0; k < levels && v + (std::int64_t{1} << k) < P; ++k) {
+    const std::int64_t child = v + (std::int64_t{1} << k), rank = (root + child) % P;
+    place.children.push_back({rank, {rank, size(child, k)}});
+  }
+  return place;
+}
+
+} // namespace
+
+Rows rooted_binomial_rows() {
+  Variant v;
+  v.name = "binomial";
+  v.summary = "ranges of blocks up or down a binomial tree";
+  v.cost = "⌈log₂P⌉α + (P - 1)nβ";
+  v.reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005";
+  v.recipe = [](const Collective& c, const RankSpace&, const Parameters& p) -> Result<Schedule> {
+    return one_lane(c, p, "tree", [c](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) {
+      write_range_tree(program, lane, c, r, binomial_place(c.ranks, c.root.value, r));
+    });
+  };
+  return range_tree_rows(v);
+}
+
+} // namespace kumihimo

@@ -1,0 +1,59 @@
+// binomial: broadcast, reduce and allreduce over a binomial tree.
+//
+// Idea: relative to the root, rank v has the children v + 2^k for every k below the number of trailing
+//   zeros of v; each round doubles the ranks that hold the message.
+// Wins: short messages of broadcast and reduce: ceil(log2 P) rounds. Long ones are sent log2 P times by
+//   the root.
+// Cost: ceil(log2 P) (alpha + n beta), reduce + n gamma each; allreduce both.
+// Special cases: any number of ranks. The subtree of v holds v .. v + 2^k - 1, so that with root 0 (and
+//   always in an allreduce) the operands stay in rank order. Whole message at once unless segments are
+//   asked for.
+// Reference: folklore; Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, section 3.
+#include "collectives/patterns/trees/tree.hpp"
+
+#include <bit>
+
+namespace kumihimo {
+namespace {
+
+TreePlace binomial_place(std::int32_t ranks, Rank root, Rank rank) {
+  const auto absolute = [&](std::int32_t v) { return Rank{(v + root.value) % ranks}; };
+  const auto v = static_cast<std::uint32_t>((rank.value - root.value + ranks) % ranks);
+  const int levels = v == 0 ? 31 : std::countr_zero(v);
+  TreePlace place;
+  if (v != 0) place.parent = absolute(static_cast<std::int32_t>(v & (v - 1)));
+  for (int k = 0; k < levels; ++k) {
+    const std::int64_t child = v + (std::int64_t{1} << k);
+    if (child >= ranks) break;
+    place.children.push_back({absolute(static_cast<std::int32_t>(child)), k, false});
+  }
+  return place;
+}
+
+Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters& p) {
+  const Rank root = c.kind == CollectiveKind::allreduce ? Rank{0} : c.root;
+  const Result<Segments> segments = choose_segments(c, p, 1, Pipelining::whole_message);
+  if (!segments) return segments.error();
+  TreeOptions o{p.overlap.value_or(false), window_of(p), *segments, {}};
+  o.claims.keeps_rank_order = root == Rank{0};
+  // As many relays as a rank's number has ones: at most floor(log2 P).
+  o.claims.height = std::bit_width(static_cast<std::uint32_t>(c.ranks)) - 1;
+  return tree_schedule(c, {1, [=, ranks = c.ranks](std::int64_t, Rank r) { return binomial_place(ranks, root, r); }},
+                       o);
+}
+
+} // namespace
+
+Rows binomial_rows() {
+  Variant v;
+  v.name = "binomial";
+  v.summary = "one binomial tree, the whole message at once";
+  v.cost = "⌈log₂P⌉(α + nβ) a phase, reduce + nγ a round";
+  v.reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005";
+  v.parameters = tree_parameters("the whole message");
+  v.rounding.independent_of_placement = true;
+  v.recipe = recipe;
+  return tree_rows(v);
+}
+
+} // namespace kumihimo

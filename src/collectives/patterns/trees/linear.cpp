@@ -1,0 +1,108 @@
+// linear: the root sends to, or receives from, every other rank itself.
+//
+// Idea: no relays at all; the root works through the ranks in order, as a loop whose peer is an
+//   expression.
+// Wins: two or three ranks, and as the plain yardstick; its root costs (P - 1) n beta.
+// Cost: (P - 1)(alpha + n beta) a phase, reduce + (P - 1) n gamma.
+// Special cases: any number of ranks. A reduce takes the operands in rank order whatever the root, so that
+//   it fits every operation; a root other than 0 keeps the sum of those before it in scratch until its own
+//   input joins, since input and output may be one memory.
+// Reference: folklore; Open MPI's coll/basic does the same.
+#include "collectives/patterns/trees/tree.hpp"
+#include "schedule/builder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace kumihimo {
+namespace {
+
+constexpr std::int64_t sends_in_flight = 8; // enough to keep the engines of any node busy
+
+struct Shared {
+  std::int32_t ranks;
+  Rank root;
+  Segments segments;
+  std::int64_t window;
+};
+
+LaneBuilder reduce_lane(const Shared& q, Rank rank, LaneId id, ProgramBuilder& program) {
+  LaneBuilder lane(id, "reduce", q.window);
+  const std::int32_t root = q.root.value, P = q.ranks;
+  if (rank != q.root) {
+    lane.step(send(root, in[whole()]));
+    return lane;
+  }
+  const auto ranks_from = [&](std::int64_t first, std::int64_t count, Chunk sum) {
+    lane.loop(count, [&](Variable i) { return Round{{receive_reduce(i + first, sum)}, 0}; });
+  };
+  if (root == 0) {
+    lane.step(receive_reduce(1, in[whole()], out[whole()]));
+    ranks_from(2, P - 2, out[whole()]);
+    return lane;
+  }
+  const Chunk before = program.scratch(id, 1, 1)[whole()];
+  lane.step(receive(0, before));
+  ranks_from(1, root - 1, before);
+  lane.step(reduce(out[whole()], before, in[whole()]));
+  ranks_from(root + 1, P - 1 - root, out[whole()]);
+  return lane;
+}
+
+LaneBuilder bcast_lane(const Shared& q, Rank rank, LaneId id) {
+  LaneBuilder lane(id, "broadcast", q.window);
+  if (rank != q.root) {
+    lane.step(receive(q.root.value, out[whole()]));
+    return lane;
+  }
+  lane.loop(
+      q.ranks - 1,
+      [&](Variable i) {
+        return Round{{send(mod(i + (q.root.value + 1), q.ranks), out[whole()])}, 0};
+      },
+      std::min<std::int64_t>(sends_in_flight, q.ranks - 1));
+  return lane;
+}
+
+Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters& p) {
+  const Result<Segments> segments = choose_segments(c, p, 1, Pipelining::whole_message);
+  if (!segments) return segments.error();
+  const bool all = c.kind == CollectiveKind::allreduce;
+  const Shared shared{c.ranks, all ? Rank{0} : c.root, *segments, p.window.value_or(4)};
+  Schedule s;
+  s.collective = c;
+  s.segments = *segments;
+  s.parameters = fmt::format("segments={} window={}", segments->count, shared.window);
+  s.claims.keeps_rank_order = true;
+  s.claims.height = 1;
+  s.program = [shared, kind = c.kind](Rank rank) {
+    ProgramBuilder program(shared.segments);
+    const LaneId reduce_id{0}, bcast_id{kind == CollectiveKind::bcast ? 0 : 1};
+    if (kind != CollectiveKind::bcast) program.add(reduce_lane(shared, rank, reduce_id, program));
+    if (kind != CollectiveKind::reduce) {
+      LaneBuilder lane = bcast_lane(shared, rank, bcast_id);
+      if (kind == CollectiveKind::allreduce) lane.after({reduce_id}, Scope::segment);
+      program.add(std::move(lane));
+    }
+    return program.finish();
+  };
+  return s;
+}
+
+} // namespace
+
+Rows linear_rows() {
+  Variant v;
+  v.name = "linear";
+  v.summary = "the root exchanges with every other rank itself";
+  v.cost = "(P - 1)(α + nβ) a phase, reduce + (P - 1)nγ";
+  v.reference = "folklore";
+  v.parameters = {{"segment_bytes", "the whole message", "bytes of one message"},
+                  {"window", "4", "segments in flight on each lane"}};
+  v.rounding.independent_of_placement = true;
+  v.recipe = recipe;
+  return tree_rows(v);
+}
+
+} // namespace kumihimo
