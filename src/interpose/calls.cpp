@@ -1,6 +1,5 @@
 #include "interpose/calls.hpp"
 
-#include "caught/passing.hpp"
 #include "interpose/arguments.hpp"
 #include "interpose/exact.hpp"
 #include "interpose/layout.hpp"
@@ -8,6 +7,7 @@
 #include "interpose/packed.hpp"
 #include "interpose/question.hpp"
 #include "interpose/repeated.hpp"
+#include "mpi_hooks/passing.hpp"
 
 #include <fmt/format.h>
 
@@ -27,7 +27,7 @@ struct Asked {
   Session& session;
   CollectiveKind kind;
   Form form;
-  caught::Counter*& passing;
+  mpi_hooks::Counter*& passing;
 
   std::nullopt_t hand_on(std::int64_t bytes, Reason reason) const {
     session.tally().handed_on(told_as(kind, form), bytes, reason);
@@ -46,7 +46,7 @@ struct Taken {
   plan::Plan* plan = nullptr;
   execute::Buffers buffers;
   std::shared_ptr<Packed> packed; // where the data of this rank do not lie one behind the other
-  caught::Counter* counter = nullptr;
+  mpi_hooks::Counter* counter = nullptr;
   std::shared_ptr<plan::Plan> lent = {}; // `plan`, where it is bound to this call
 };
 
@@ -58,7 +58,7 @@ bool Asked::will_hold(const Call& call) const {
 }
 
 std::nullopt_t Asked::hand_on_for_good(std::int64_t bytes, Reason reason, const Call& call) const {
-  caught::Counter& counter = session.tally().handed_on(told_as(kind, form), bytes, reason);
+  mpi_hooks::Counter& counter = session.tally().handed_on(told_as(kind, form), bytes, reason);
   if (will_hold(call)) passing = &counter;
   return std::nullopt;
 }
@@ -82,7 +82,7 @@ Communicator* communicator_of(const Asked& asked, const Call& call) {
 // The plan of a question, counted; or nothing, and it has been handed on, or has failed with an error of ours.
 struct Planned {
   plan::Plan* plan = nullptr;
-  caught::Counter* counter = nullptr;
+  mpi_hooks::Counter* counter = nullptr;
   std::optional<Error> error;
 };
 Planned plan_of(const Asked& asked, Communicator& communicator, const Call& call, const Collective& question) {
@@ -265,7 +265,7 @@ Answer take_own(const Asked& asked, const Call& call) {
   const Result<OwnData> data = lay_out(session, question, communicator->rank(), view, asked.form);
   if (!data) return give_up(asked, *communicator, data.error());
   if (Status s = loan.plan->bind(data->blocks); !s) return give_up(asked, *communicator, s.error());
-  caught::Counter& counter = session.tally().ran(told_as(asked.kind, asked.form), bytes, loan.variant);
+  mpi_hooks::Counter& counter = session.tally().ran(told_as(asked.kind, asked.form), bytes, loan.variant);
   return Answer(Taken{&session, communicator, loan.plan.get(), data->buffers, data->packed, &counter, loan.plan});
 }
 
@@ -341,7 +341,7 @@ std::optional<int> run_allowed(const Asked& asked, const Call& call) {
   Session* const session = &asked.session;
   if (session->reproducible() == Reproducible::exact)
     if (const ExactAnswer exact = run_exact(*session, asked.kind, call); exact.is_sum) return exact.code;
-  const std::uint64_t era = caught::Passing::era();
+  const std::uint64_t era = mpi_hooks::Passing::era();
   const Answer taken = take(asked, call);
   if (!taken) return std::nullopt;
   if (*taken && !(*taken)->packed && asked.will_hold(call))
@@ -354,7 +354,7 @@ std::optional<int> run_allowed(const Asked& asked, const Call& call) {
 
 } // namespace
 
-std::optional<int> run_call(CollectiveKind kind, const Call& given, caught::Counter*& passing) {
+std::optional<int> run_call(CollectiveKind kind, const Call& given, mpi_hooks::Counter*& passing) {
   Session* const session = Session::current();
   if (!session) return std::nullopt;
   const Asked asked{*session, kind, Form::blocking, passing};
@@ -365,7 +365,8 @@ std::optional<int> run_call(CollectiveKind kind, const Call& given, caught::Coun
   return run_allowed(asked, call);
 }
 
-std::optional<int> start_call(CollectiveKind kind, const Call& given, mpi::Handle& request, caught::Counter*& passing) {
+std::optional<int> start_call(CollectiveKind kind, const Call& given, mpi::Handle& request,
+                              mpi_hooks::Counter*& passing) {
   Session* const session = Session::current();
   if (!session) return std::nullopt;
   const Asked asked{*session, kind, Form::nonblocking, passing};
@@ -388,7 +389,7 @@ std::optional<int> start_call(CollectiveKind kind, const Call& given, mpi::Handl
   return 0;
 }
 
-void count_other(caught::Name name) {
+void count_other(mpi_hooks::Name name) {
   if (Session* const session = Session::current()) session->tally().other(name);
 }
 
@@ -407,7 +408,7 @@ Nonblocking* under_way() {
 
 // Only a session ends communicators without a word.
 void after_comm_made(mpi::Handle communicator) {
-  if (!caught::ProgramSessions::any()) return;
+  if (!mpi_hooks::ProgramSessions::any()) return;
   if (Session* const session = Session::current()) session->is_new(session->plain(communicator));
 }
 

@@ -2,10 +2,10 @@
 // unchanged: it has been counted.
 #pragma once
 
-#include "caught/call.hpp"
 #include "execute/mpi/abi.hpp"
 #include "interpose/meaning.hpp"
 #include "interpose/nonblocking.hpp"
+#include "mpi_hooks/call.hpp"
 #include "schedule/collective.hpp"
 
 #include <cstdint>
@@ -13,10 +13,10 @@
 
 namespace kumihimo::interpose {
 
-// `passing`: of caught::Call.
-std::optional<int> run_call(CollectiveKind kind, const Call& call, caught::Counter*& passing);
+// `passing`: of mpi_hooks::Call.
+std::optional<int> run_call(CollectiveKind kind, const Call& call, mpi_hooks::Counter*& passing);
 std::optional<int> start_call(CollectiveKind kind, const Call& call, mpi::Handle& request, // non-blocking
-                              caught::Counter*& passing);
+                              mpi_hooks::Counter*& passing);
 
 class Communicator;
 class Session;
@@ -25,7 +25,7 @@ Status run_plan(Session& session, Communicator& communicator, mpi::Handle handle
                 const execute::Buffers& buffers);
 
 // A collective that is none of ours.
-void count_other(caught::Name name);
+void count_other(mpi_hooks::Name name);
 
 // In a call in which the ranks of the communicator may wait for each other.
 void meet(mpi::Handle communicator);
@@ -41,7 +41,7 @@ void before_finalize();
 // The same for a session of MPI's; and after one was opened, or MPI initialised.
 void before_session_finalize();
 void before_abort();
-void after_beginning(const caught::Call& call);
+void after_beginning(const mpi_hooks::Call& call);
 void session_stays(); // since the library did not close it
 
 // Before MPI is initialised, perhaps: a time limit holds from here on. After it: with all that is known of MPI.

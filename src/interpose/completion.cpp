@@ -1,6 +1,6 @@
 #include "interpose/completion.hpp"
 
-#include "caught/call.hpp"
+#include "mpi_hooks/call.hpp"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -53,18 +53,18 @@ bool is_caught_in_every_spelling(std::string_view name) {
   return std::all_of(spellings.begin(), spellings.end(), is_caught);
 }
 
-bool completes(caught::Name name) {
-  const caught::Kind kind = caught::describe(name).kind;
-  const bool ends = name == caught::Name::Request_free || name == caught::Name::Cancel;
-  return kind == caught::Kind::wait || (kind == caught::Kind::test && !ends);
+bool completes(mpi_hooks::Name name) {
+  const mpi_hooks::Kind kind = mpi_hooks::describe(name).kind;
+  const bool ends = name == mpi_hooks::Name::Request_free || name == mpi_hooks::Name::Cancel;
+  return kind == mpi_hooks::Kind::wait || (kind == mpi_hooks::Kind::test && !ends);
 }
 
 } // namespace
 
 bool completion_is_caught() {
-  for (std::size_t n = 0; n < caught::names; ++n) {
-    const auto name = static_cast<caught::Name>(n);
-    if (completes(name) && !is_caught_in_every_spelling(caught::describe(name).name)) return false;
+  for (std::size_t n = 0; n < mpi_hooks::names; ++n) {
+    const auto name = static_cast<mpi_hooks::Name>(n);
+    if (completes(name) && !is_caught_in_every_spelling(mpi_hooks::describe(name).name)) return false;
   }
   return true;
 }

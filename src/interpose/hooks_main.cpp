@@ -1,21 +1,21 @@
 // What becomes of the calls of a program that we are loaded before: collectives are run by a schedule or handed on,
 // waits move what is under way, and the ends of communicators and of MPI are ours, too.
-#include "caught/hooks.hpp"
-#include "caught/next.hpp"
-#include "caught/roll_call.hpp"
-#include "caught/sessions.hpp"
 #include "interpose/calls.hpp"
 #include "interpose/session.hpp"
 #include "interpose/tally.hpp"
 #include "interpose/told.hpp"
 #include "interpose/watchdog.hpp"
+#include "mpi_hooks/hooks.hpp"
+#include "mpi_hooks/next.hpp"
+#include "mpi_hooks/roll_call.hpp"
+#include "mpi_hooks/sessions.hpp"
 
 #include <algorithm>
 #include <array>
 #include <string_view>
 #include <vector>
 
-namespace kumihimo::caught {
+namespace kumihimo::mpi_hooks {
 namespace {
 
 using namespace interpose;
@@ -266,4 +266,4 @@ void after(const Call& call, int code) {
   if (call.kind() == Kind::communicator && code == 0) after_comm_made(call.handle_at(Role::new_communicator));
 }
 
-} // namespace kumihimo::caught
+} // namespace kumihimo::mpi_hooks

@@ -3,9 +3,9 @@
 // count here may be anything.
 #pragma once
 
-#include "caught/call.hpp"
 #include "execute/mpi/abi.hpp"
 #include "interpose/taken_over.hpp"
+#include "mpi_hooks/call.hpp"
 
 #include <cstdint>
 
@@ -59,8 +59,8 @@ struct Numbers {
 
 // One type for each block (alltoallw), as the call has them.
 struct BlockTypes {
-  const caught::Call* call = nullptr;
-  caught::Role role = caught::Role::other;
+  const mpi_hooks::Call* call = nullptr;
+  mpi_hooks::Role role = mpi_hooks::Role::other;
   explicit operator bool() const { return call; }
   mpi::Handle operator[](std::int64_t i) const { return call->handle(role, i); }
 };

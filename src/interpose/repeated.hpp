@@ -13,11 +13,11 @@ class Repeated {
   struct Found {
     Communicator* communicator = nullptr;
     plan::Plan* plan = nullptr;
-    caught::Counter* counter = nullptr; // in the tally
+    mpi_hooks::Counter* counter = nullptr; // in the tally
   };
   static Repeated& of(CollectiveKind kind); // this thread's
 
-  // After such a call that needs no memory of ours, and of which nothing may change until the era of caught::Passing
+  // After such a call that needs no memory of ours, and of which nothing may change until the era of mpi_hooks::Passing
   // does; `era`: before it was looked at.
   void remember(const Session& session, const Call& call, const Found& found, std::uint64_t era);
   // The code of the same call; nothing where it may be another one.

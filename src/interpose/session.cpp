@@ -1,10 +1,10 @@
 #include "interpose/session.hpp"
 
 #include "base/hash.hpp"
-#include "caught/passing.hpp"
-#include "caught/roll_call.hpp"
 #include "execute/mpi/split.hpp"
 #include "interpose/completion.hpp"
+#include "mpi_hooks/passing.hpp"
+#include "mpi_hooks/roll_call.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -104,7 +104,7 @@ Communicator* Session::known(mpi::Handle handle, bool& between) {
     Communicator* found = nullptr;
   };
   thread_local Last last;
-  const std::uint64_t era = caught::Passing::era();
+  const std::uint64_t era = mpi_hooks::Passing::era();
   if (last.era == era && last.handle == handle) [[likely]]
     return between = false, last.found;
   const std::shared_lock lock(mutex_);
@@ -143,15 +143,15 @@ Communicator* Session::communicator(mpi::Handle handle) {
   if (added) ++shapes_[added->space().name()];
   if (added) all_.push_back(std::move(made));
   by_handle_[handle] = added;
-  caught::Passing::forget();
+  mpi_hooks::Passing::forget();
   return added;
 }
 
 // Told by who finds it: rank 0 may be the one that is missed.
 bool Session::everyone_is_here(mpi::Handle communicator) {
   std::int32_t missed = 0;
-  const bool here = has_world() ? caught::RollCall::everyone_is_here(object_name, missed)
-                                : caught::RollCall::all_are_here(object_name, ranks_of(communicator), missed);
+  const bool here = has_world() ? mpi_hooks::RollCall::everyone_is_here(object_name, missed)
+                                : mpi_hooks::RollCall::all_are_here(object_name, ranks_of(communicator), missed);
   if (missed > 0)
     say(fmt::format("our object in all processes of {}, found {} without it (does a wrapper clear LD_PRELOAD?); "
                     "{} calls are the library's",
@@ -164,7 +164,7 @@ void Session::want(mpi::Handle handle) {
     const std::unique_lock lock(mutex_);
     if (!wanted_.insert(handle).second) return;
     wants_ = true;
-    caught::Passing::forget();
+    mpi_hooks::Passing::forget();
   }
   watch_over(handle);
 }
@@ -195,7 +195,7 @@ void Session::release(mpi::Handle handle) {
     if (it == by_handle_.end()) return;
     const auto place = std::find_if(all_.begin(), all_.end(), [&](const auto& c) { return c.get() == it->second; });
     by_handle_.erase(it);
-    caught::Passing::forget();
+    mpi_hooks::Passing::forget();
     if (place == all_.end()) return;
     freed = std::move(*place);
     all_.erase(place);
@@ -212,7 +212,7 @@ void Session::gone(mpi::Handle handle) {
     if (it->second) it->second->bury();
     by_handle_.erase(it);
   }
-  caught::Passing::forget();
+  mpi_hooks::Passing::forget();
   wanted_.erase(handle);
   wants_ = !wanted_.empty();
   watched_.erase(handle);
@@ -326,12 +326,12 @@ void Session::write_summary(const std::vector<std::int64_t>& counts, Ended ended
   }
   nlohmann::json others = nlohmann::json::object();
   std::int64_t other_reductions = 0;
-  for (std::size_t n = 0; n < caught::names; ++n) {
-    const auto name = static_cast<caught::Name>(n);
+  for (std::size_t n = 0; n < mpi_hooks::names; ++n) {
+    const auto name = static_cast<mpi_hooks::Name>(n);
     const std::int64_t number = tally_.others_in(counts, name);
     if (number == 0) continue;
-    others[std::string(caught::describe(name).name)] = number;
-    if (caught::place_of(name, caught::Role::operation) >= 0) other_reductions += number;
+    others[std::string(mpi_hooks::describe(name).name)] = number;
+    if (mpi_hooks::place_of(name, mpi_hooks::Role::operation) >= 0) other_reductions += number;
   }
   std::map<std::string, std::int64_t> shapes; // who ends in the middle waits for no other thread
   if (const std::shared_lock lock(mutex_, std::try_to_lock); lock) shapes = shapes_;

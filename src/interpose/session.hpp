@@ -7,12 +7,12 @@
 // processes there, and none may be made so, so that each writes a part of the summary, and the command adds them up.
 #pragma once
 
-#include "caught/lives.hpp"
 #include "interpose/communicator.hpp"
 #include "interpose/nonblocking.hpp"
 #include "interpose/settings.hpp"
 #include "interpose/types.hpp"
 #include "interpose/watchdog.hpp"
+#include "mpi_hooks/lives.hpp"
 
 #include <unistd.h>
 
@@ -28,9 +28,9 @@
 
 namespace kumihimo::interpose {
 
-inline constexpr std::string_view object_name = "interposer"; // for caught::RollCall
+inline constexpr std::string_view object_name = "interposer"; // for mpi_hooks::RollCall
 
-class Session : public caught::Lives<Session> {
+class Session : public mpi_hooks::Lives<Session> {
  public:
   const Types& types() const { return types_; }
   Tally& tally() { return tally_; }
@@ -75,7 +75,7 @@ class Session : public caught::Lives<Session> {
   void say_once_for_all(const std::string& sentence); // what every rank finds alike: by rank 0
 
  private:
-  friend class caught::Lives<Session>;
+  friend class mpi_hooks::Lives<Session>;
   static constexpr std::string_view otherwise = "all calls are the library's";
   explicit Session(mpi::Library library);
   bool begins(bool anew);

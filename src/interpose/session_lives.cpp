@@ -1,9 +1,9 @@
 // Where a Session begins and ends: with MPI_COMM_WORLD once in a process, without it as often as the program opens a
 // session of MPI's when it has none.
-#include "caught/passing.hpp"
-#include "caught/roll_call.hpp"
 #include "interpose/calls.hpp"
 #include "interpose/session.hpp"
+#include "mpi_hooks/passing.hpp"
+#include "mpi_hooks/roll_call.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ namespace kumihimo::interpose {
 bool Session::begins(bool anew) {
   if (anew) library_.call.Comm_create_keyval(&copied, &deleted, &keyval_, this);
   if (!mpi::is_running()) return true;
-  caught::RollCall::enter(object_name);                        // where MPI_Init was not caught
+  mpi_hooks::RollCall::enter(object_name);                     // where MPI_Init was not caught
   if (!settings_.summary.empty()) std::remove(part().c_str()); // what was counted is in the sum at MPI_Finalize
   return true;
 }
@@ -41,7 +41,7 @@ void Session::release_library() {
     by_handle_.clear();
     wanted_.clear(), wants_ = false;
     watched_.clear();
-    caught::Passing::forget();
+    mpi_hooks::Passing::forget();
   }
   all.clear();
   asked_for_alone_ = false;
@@ -60,7 +60,7 @@ void Session::is_new(mpi::Handle handle) {
 // Made now if it was not: that nothing was called is to be told, too.
 void before_session_finalize() {
   Session::current();
-  if (caught::ProgramSessions::closes_last()) Session::last_session_ends();
+  if (mpi_hooks::ProgramSessions::closes_last()) Session::last_session_ends();
 }
 
 void before_abort() {
@@ -68,15 +68,15 @@ void before_abort() {
 }
 
 void session_stays() {
-  caught::ProgramSessions::opened();
+  mpi_hooks::ProgramSessions::opened();
   Session::life_begins();
 }
 
-void after_beginning(const caught::Call& call) {
-  if (caught::begins_session(call)) caught::ProgramSessions::opened();
+void after_beginning(const mpi_hooks::Call& call) {
+  if (mpi_hooks::begins_session(call)) mpi_hooks::ProgramSessions::opened();
   Session::life_begins();
   // Before any communicator is made in which others could wait for a rank that finds no place.
-  if (caught::begins_session(call)) Session::current();
+  if (mpi_hooks::begins_session(call)) Session::current();
 }
 
 std::string Session::part() const { return fmt::format("{}.rank{}", settings_.summary, rank()); }

@@ -35,9 +35,9 @@ std::size_t size_class(std::int64_t bytes) {
 
 Tally::Tally(std::size_t kinds, std::size_t variants)
     : variants_(variants), first_other_(kinds * size_classes * (reasons + variants)),
-      size_(first_other_ + caught::names),
-      counters_(static_cast<caught::Counter*>(std::calloc(size_, sizeof(caught::Counter)))) {
-  static_assert(std::is_trivial_v<caught::Counter>); // so that the memory has them
+      size_(first_other_ + mpi_hooks::names),
+      counters_(static_cast<mpi_hooks::Counter*>(std::calloc(size_, sizeof(mpi_hooks::Counter)))) {
+  static_assert(std::is_trivial_v<mpi_hooks::Counter>); // so that the memory has them
   if (!counters_) throw std::bad_alloc();
 }
 

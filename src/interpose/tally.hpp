@@ -2,8 +2,8 @@
 // thread, added up over the ranks at the end.
 #pragma once
 
-#include "caught/call.hpp"
 #include "interpose/taken_over.hpp"
+#include "mpi_hooks/call.hpp"
 #include "schedule/collective.hpp"
 
 #include <array>
@@ -53,15 +53,15 @@ class Tally {
   explicit Tally(std::size_t kinds, std::size_t variants);
 
   // Each answers where it counted.
-  caught::Counter& ran(std::size_t kind, std::int64_t bytes, std::size_t variant) {
+  mpi_hooks::Counter& ran(std::size_t kind, std::int64_t bytes, std::size_t variant) {
     return add(((kind * size_classes) + size_class(bytes)) * (reasons + variants_) + reasons + variant);
   }
-  caught::Counter& handed_on(std::size_t kind, std::int64_t bytes, Reason reason) {
+  mpi_hooks::Counter& handed_on(std::size_t kind, std::int64_t bytes, Reason reason) {
     return add((kind * size_classes + size_class(bytes)) * (reasons + variants_) + static_cast<std::size_t>(reason));
   }
 
   // A collective that is not caught, blocking or not.
-  void other(caught::Name name) { add(first_other_ + static_cast<std::size_t>(name)); }
+  void other(mpi_hooks::Name name) { add(first_other_ + static_cast<std::size_t>(name)); }
 
   std::vector<std::int64_t> counts() const;
   // How to read what the ranks' counts add up to.
@@ -71,21 +71,22 @@ class Tally {
   }
   std::int64_t handed_on_in(std::span<const std::int64_t> counts, std::size_t kind, std::size_t size) const;
   std::int64_t for_reason(std::span<const std::int64_t> counts, std::size_t kind, Reason reason) const;
-  std::int64_t others_in(std::span<const std::int64_t> counts, caught::Name name) const {
+  std::int64_t others_in(std::span<const std::int64_t> counts, mpi_hooks::Name name) const {
     return counts[first_other_ + static_cast<std::size_t>(name)];
   }
 
  private:
-  caught::Counter& add(std::size_t at) {
+  mpi_hooks::Counter& add(std::size_t at) {
     counters_[at].count();
     return counters_[at];
   }
   std::size_t variants_, first_other_;
   struct Free {
-    void operator()(caught::Counter* counters) const { std::free(counters); }
+    void operator()(mpi_hooks::Counter* counters) const { std::free(counters); }
   };
   std::size_t size_;
-  std::unique_ptr<caught::Counter[], Free> counters_; // pages of the system's, taken when something in them is counted
+  std::unique_ptr<mpi_hooks::Counter[], Free>
+      counters_; // pages of the system's, taken when something in them is counted
 };
 
 } // namespace kumihimo::interpose

@@ -1,7 +1,7 @@
 #include "interpose/watchdog.hpp"
 
-#include "caught/roll_call.hpp"
 #include "interpose/signals.hpp"
+#include "mpi_hooks/roll_call.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 // one's peer, but never an old time with a new call: the time is written last and taken away first.
 struct Slot {
   std::atomic<Clock::rep> since = 0; // 0: in none
-  std::atomic<caught::Name> name{};
+  std::atomic<mpi_hooks::Name> name{};
   std::atomic<std::int32_t> peer = -1; // in the call's communicator; -1: none that is known
 };
 
@@ -73,8 +73,8 @@ constexpr double shortest_look_seconds = 0.01, longest_look_seconds = 1;
 constexpr std::chrono::milliseconds for_words{200};
 constexpr std::chrono::seconds for_abort{5};
 
-std::int32_t peer_of(const caught::Call& call) {
-  for (const caught::Role role : {caught::Role::source, caught::Role::destination, caught::Role::target})
+std::int32_t peer_of(const mpi_hooks::Call& call) {
+  for (const mpi_hooks::Role role : {mpi_hooks::Role::source, mpi_hooks::Role::destination, mpi_hooks::Role::target})
     if (call.has(role)) return static_cast<std::int32_t>(call.integer(role)); // below 0: any, or none
   return -1;
 }
@@ -87,7 +87,7 @@ std::string overdue(double seconds) {
     const Clock::rep since = slot.since.load(std::memory_order_acquire);
     const Clock::duration lasted = Clock::now().time_since_epoch() - Clock::duration(since);
     if (since == 0 || std::chrono::duration<double>(lasted).count() < seconds) continue;
-    const std::string name(caught::describe(slot.name).name);
+    const std::string name(mpi_hooks::describe(slot.name).name);
     const std::int32_t peer = slot.peer;
     return peer < 0 ? name : fmt::format("{} with rank {} of its communicator", name, peer);
   }
@@ -106,7 +106,7 @@ std::string rank_by_launcher() {
 std::atomic<bool> Watchdog::watches = false;
 std::atomic<const mpi::Library*> Watchdog::known = nullptr;
 
-void Watchdog::note(const caught::Call& call) {
+void Watchdog::note(const mpi_hooks::Call& call) {
   Slot& slot = *mine;
   slot.name.store(call.name, std::memory_order_relaxed);
   slot.peer.store(peer_of(call), std::memory_order_relaxed);
@@ -151,7 +151,7 @@ void Watchdog::end(const std::string& what, double seconds) {
                "whether all ranks still run, or give a longer --timeout\n",
                whose.c_str(), what.c_str(), seconds);
   std::this_thread::sleep_for(for_words);
-  caught::RollCall::abandon();
+  mpi_hooks::RollCall::abandon();
   if (library) library->call.Abort(library->constants.comm_world, 1);
   _exit(1);
 }

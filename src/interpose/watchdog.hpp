@@ -8,7 +8,7 @@
 // is watched here as well, since it begins with agreements in the library.
 #pragma once
 
-#include "caught/call.hpp"
+#include "mpi_hooks/call.hpp"
 
 #include <atomic>
 #include <string>
@@ -24,13 +24,13 @@ class Watchdog {
   static bool is_on() { return watches.load(std::memory_order_relaxed); }
 
   // This thread enters a call, and leaves it.
-  static void enter(const caught::Call& call) {
+  static void enter(const mpi_hooks::Call& call) {
     if (is_on()) note(call);
   }
   static void leave();
 
  private:
-  static void note(const caught::Call& call);
+  static void note(const mpi_hooks::Call& call);
   [[noreturn]] static void watch(double seconds);
   [[noreturn]] static void end(const std::string& what, double seconds);
 

@@ -1,6 +1,6 @@
 #include "record/communicators.hpp"
 
-#include "caught/roll_call.hpp"
+#include "mpi_hooks/roll_call.hpp"
 #include "record/settings.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace kumihimo::record {
 
 void Communicators::begin() {
-  if (const caught::OwnSession* const own = life_.own_session())
+  if (const mpi_hooks::OwnSession* const own = life_.own_session())
     world_group_ = own->group();
   else if (life_.has_world())
     library_.call.Comm_group(library_.constants.comm_world, &world_group_);
@@ -88,7 +88,7 @@ void Communicators::ask_for_everyone(Communicator& communicator) const {
   if (communicator.inter || communicator.size == 1) return;
   std::int32_t missed = 0;
   communicator.everyone_is_here =
-      caught::RollCall::all_are_here(object_name, life_.ranks_of(communicator.handle), missed);
+      mpi_hooks::RollCall::all_are_here(object_name, life_.ranks_of(communicator.handle), missed);
   static std::atomic<bool> told = false;
   if (missed > 0 && !told.exchange(true))
     std::fprintf(stderr,

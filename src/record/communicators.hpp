@@ -3,9 +3,9 @@
 // profile, so that a program which makes and frees thousands of them costs no more than one.
 #pragma once
 
-#include "caught/call.hpp"
-#include "caught/lives.hpp"
 #include "execute/mpi/abi.hpp"
+#include "mpi_hooks/call.hpp"
+#include "mpi_hooks/lives.hpp"
 #include "record/clock.hpp"
 #include "record/rows.hpp"
 
@@ -72,7 +72,7 @@ struct Communicator {
 
 class Communicators {
  public:
-  Communicators(const mpi::Library& library, const caught::Life& life) : library_(library), life_(life) {}
+  Communicators(const mpi::Library& library, const mpi_hooks::Life& life) : library_(library), life_(life) {}
   // A life of MPI begins.
   void begin();
   // The last session ends, and what lives with it, where the ranks are not together.
@@ -113,7 +113,7 @@ class Communicators {
   void ask_for_everyone(Communicator& communicator) const;
 
   const mpi::Library& library_;
-  const caught::Life& life_;
+  const mpi_hooks::Life& life_;
   Handle world_group_ = 0;               // 0 where this process has no place in the job
   int keyval_ = 0;                       // of an attribute that tells of an end which no call that we see makes
   std::atomic<std::uint64_t> epoch_ = 1; // counts ends, after which what threads remember is looked up again

@@ -73,7 +73,7 @@ json values_of(const Counters::Values& values, const Counters::Values& before) {
 }
 
 json row_of(const Row& row, Sites& sites) {
-  json object{{"call", caught::describe(row.key.name).name},
+  json object{{"call", mpi_hooks::describe(row.key.name).name},
               {"site", sites.number(row.key.site, row.key.python)},
               {"communicator", row.key.communicator ? json(row.key.communicator - 1) : json(nullptr)},
               {"calls", row.calls},
@@ -117,8 +117,8 @@ json region_of(const Regions::Identity& identity, const Region& region) {
 // The numbers of calls in the events are those of this build.
 json names_of_calls() {
   json names = json::object();
-  for (std::size_t n = 0; n < caught::names; ++n)
-    names[std::to_string(n)] = caught::describe(static_cast<caught::Name>(n)).name;
+  for (std::size_t n = 0; n < mpi_hooks::names; ++n)
+    names[std::to_string(n)] = mpi_hooks::describe(static_cast<mpi_hooks::Name>(n)).name;
   return names;
 }
 
@@ -163,9 +163,9 @@ std::string Recorder::part(bool whole) {
       traffic[partner].one_sided_messages += t.one_sided_messages;
       traffic[partner].one_sided_bytes += t.one_sided_bytes;
     }
-    for (std::size_t n = 0; n < caught::names; ++n)
+    for (std::size_t n = 0; n < mpi_hooks::names; ++n)
       if (thread.sizes[n]) {
-        auto& all = histograms[std::string(caught::describe(static_cast<caught::Name>(n)).name)];
+        auto& all = histograms[std::string(mpi_hooks::describe(static_cast<mpi_hooks::Name>(n)).name)];
         for (std::size_t i = 0; i < all.size(); ++i) all[i] += (*thread.sizes[n])[i];
       }
   });

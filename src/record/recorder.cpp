@@ -1,6 +1,6 @@
 #include "record/recorder.hpp"
 
-#include "caught/fortran.hpp"
+#include "mpi_hooks/fortran.hpp"
 #include "record/python_frames.hpp"
 #include "record/sampling.hpp"
 
@@ -11,10 +11,10 @@
 
 namespace kumihimo::record {
 
-using caught::Call;
-using caught::Kind;
-using caught::Name;
-using caught::Role;
+using mpi_hooks::Call;
+using mpi_hooks::Kind;
+using mpi_hooks::Name;
+using mpi_hooks::Role;
 
 namespace {
 
@@ -87,7 +87,7 @@ const Communicator* Recorder::communicator_of(const Call& call) {
 
 void Recorder::before(Call& call) {
   auto* const communicator = const_cast<Communicator*>(communicator_of(call));
-  call.notes[on] = reinterpret_cast<caught::Word>(communicator);
+  call.notes[on] = reinterpret_cast<mpi_hooks::Word>(communicator);
   call.notes[kind_number] = communicator ? communicator->kind : 0;
   switch (call.kind()) {
   case Kind::collective:
@@ -95,7 +95,7 @@ void Recorder::before(Call& call) {
     break;
   case Kind::point_to_point:
     if (tells_of_receive(call) && call.ignores_status())
-      call.replace(Role::status, reinterpret_cast<caught::Word>(&thread().status));
+      call.replace(Role::status, reinterpret_cast<mpi_hooks::Word>(&thread().status));
     break;
   case Kind::wait:
   case Kind::test:
@@ -122,7 +122,7 @@ void Recorder::before_collective(Call& call, Communicator& communicator) {
     library_.call.Barrier(communicator.handle);
     thread().sync_ns = Clock::now_ns() - entry;
   } else if (compares_times(communicator)) {
-    call.notes[weight] = static_cast<caught::Word>(weight_of(communicator.collectives++));
+    call.notes[weight] = static_cast<mpi_hooks::Word>(weight_of(communicator.collectives++));
   }
 }
 

@@ -5,8 +5,8 @@
 // when it closes the last session, which the command puts together. Between two sessions nothing is recorded.
 #pragma once
 
-#include "caught/call.hpp"
-#include "caught/lives.hpp"
+#include "mpi_hooks/call.hpp"
+#include "mpi_hooks/lives.hpp"
 #include "record/clock.hpp"
 #include "record/communicators.hpp"
 #include "record/counters.hpp"
@@ -27,14 +27,14 @@
 
 namespace kumihimo::record {
 
-class Recorder : public caught::Lives<Recorder> {
+class Recorder : public mpi_hooks::Lives<Recorder> {
  public:
   // Before MPI_Init.
   static void expect_world() { is_world_caught = true; }
 
-  void before(caught::Call& call);
+  void before(mpi_hooks::Call& call);
   // `exit_ns`: when the call came back.
-  void after(const caught::Call& call, int code, std::int64_t exit_ns);
+  void after(const mpi_hooks::Call& call, int code, std::int64_t exit_ns);
 
   void begin_region(const char* name, const char* expectation);
   void end_region(const char* name);
@@ -45,13 +45,13 @@ class Recorder : public caught::Lives<Recorder> {
  private:
   // What a persistent request moves each time it is started.
   struct Persistent {
-    caught::Name name{};
+    mpi_hooks::Name name{};
     std::int64_t bytes = 0;
     bool collective = false;
     int partner = -1; // in the world
   };
 
-  friend class caught::Lives<Recorder>;
+  friend class mpi_hooks::Lives<Recorder>;
   static constexpr std::string_view otherwise = "nothing is recorded";
   explicit Recorder(mpi::Library library);
   bool begins(bool anew);
@@ -60,20 +60,20 @@ class Recorder : public caught::Lives<Recorder> {
   std::string part_path() const;
   bool compares_times(Communicator& communicator) const;
   static ThreadRecord& thread();
-  Key key_of(const caught::Call& call, const Communicator* communicator) const;
-  const Communicator* communicator_of(const caught::Call& call);
-  void before_collective(caught::Call& call, Communicator& communicator);
-  void after_collective(const caught::Call& call, Communicator& communicator, Row* row, std::int64_t exit_ns);
-  void count(const caught::Call& call, const Communicator* communicator, Row& row, ThreadRecord& thread);
-  void note_persistent(const caught::Call& call, const Communicator* communicator, const Volume& volume);
-  void forget_request(const caught::Call& call);
+  Key key_of(const mpi_hooks::Call& call, const Communicator* communicator) const;
+  const Communicator* communicator_of(const mpi_hooks::Call& call);
+  void before_collective(mpi_hooks::Call& call, Communicator& communicator);
+  void after_collective(const mpi_hooks::Call& call, Communicator& communicator, Row* row, std::int64_t exit_ns);
+  void count(const mpi_hooks::Call& call, const Communicator* communicator, Row& row, ThreadRecord& thread);
+  void note_persistent(const mpi_hooks::Call& call, const Communicator* communicator, const Volume& volume);
+  void forget_request(const mpi_hooks::Call& call);
   void start(mpi::Handle request, Row& row, ThreadRecord& thread);
-  void note_handles(const caught::Call& call, const Communicator* communicator, const Row* row);
-  void trace(const caught::Call& call, const Communicator* communicator, int code, std::int64_t exit_ns);
-  void note_messages(const caught::Call& call, const Communicator& communicator, std::int64_t exit_ns,
+  void note_handles(const mpi_hooks::Call& call, const Communicator* communicator, const Row* row);
+  void trace(const mpi_hooks::Call& call, const Communicator* communicator, int code, std::int64_t exit_ns);
+  void note_messages(const mpi_hooks::Call& call, const Communicator& communicator, std::int64_t exit_ns,
                      std::vector<Event>& events);
-  void before_end(const caught::Call& call);
-  void control(const caught::Call& call);
+  void before_end(const mpi_hooks::Call& call);
+  void control(const mpi_hooks::Call& call);
   enum class Ended : std::uint8_t { with_session, without };
   void write_alone(Ended ended);
   void write_events();

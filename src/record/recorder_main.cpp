@@ -1,10 +1,10 @@
 // The object that `kumihimo record` has loaded before a program's MPI library.
-#include "caught/hooks.hpp"
-#include "caught/roll_call.hpp"
-#include "caught/sessions.hpp"
+#include "mpi_hooks/hooks.hpp"
+#include "mpi_hooks/roll_call.hpp"
+#include "mpi_hooks/sessions.hpp"
 #include "record/recorder.hpp"
 
-namespace kumihimo::caught {
+namespace kumihimo::mpi_hooks {
 
 namespace {
 
@@ -39,7 +39,7 @@ void after(const Call& call, int code) {
   if (Recorder* const recorder = Recorder::current()) recorder->after(call, code, now_ns);
 }
 
-} // namespace kumihimo::caught
+} // namespace kumihimo::mpi_hooks
 
 // Of kumihimo.h.
 extern "C" void kumihimo_region_begin(const char* name, const char* expectation) {

@@ -2,7 +2,7 @@
 // nothing is allocated. Another thread reads it at the end of the process alone, when turn.hpp lets it.
 #pragma once
 
-#include "caught/call.hpp"
+#include "mpi_hooks/call.hpp"
 #include "record/turn.hpp"
 
 #include <array>
@@ -21,7 +21,7 @@ namespace kumihimo::record {
 struct Key {
   std::uintptr_t site = 0;
   std::uint32_t communicator = 0; // its number in Communicators, 0 for none
-  caught::Name name{};
+  mpi_hooks::Name name{};
   bool python = false;
   bool operator==(const Key&) const = default;
 };
@@ -99,7 +99,7 @@ struct ThreadRecord {
   Turn turn; // with what follows
   Rows rows;
   std::unordered_map<int, Traffic> partners; // by rank of the world
-  std::array<std::unique_ptr<Histogram>, caught::names> sizes;
+  std::array<std::unique_ptr<Histogram>, mpi_hooks::names> sizes;
   std::int64_t mpi_ns = 0;
   // The partners used last, by communicator and rank in it: the translation of a rank costs two calls of the library.
   struct Recent {
@@ -111,7 +111,7 @@ struct ThreadRecord {
   mpi::StatusWords status; // for calls whose own is ignored
   std::int64_t sync_ns = 0;
 
-  void note_size(caught::Name name, std::int64_t bytes) {
+  void note_size(mpi_hooks::Name name, std::int64_t bytes) {
     auto& histogram = sizes[static_cast<std::size_t>(name)];
     if (!histogram) histogram = std::make_unique<Histogram>();
     ++(*histogram)[class_of(bytes)];

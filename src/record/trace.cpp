@@ -8,8 +8,8 @@
 namespace kumihimo::record {
 namespace {
 
-using caught::Name;
-using caught::Role;
+using mpi_hooks::Name;
+using mpi_hooks::Role;
 
 // Of the completion call that is under way on a thread.
 struct Asked {
@@ -18,7 +18,7 @@ struct Asked {
 };
 Asked& asked() { return PerThread<Asked>::mine(); }
 
-int requests_of(const caught::Call& call) {
+int requests_of(const mpi_hooks::Call& call) {
   return call.has(Role::requests) ? static_cast<int>(call.integer(Role::request_count)) : 1;
 }
 
@@ -49,7 +49,7 @@ void Trace::forget(mpi::Handle request) {
   receives_.erase(request);
 }
 
-void Trace::before_completion(caught::Call& call) {
+void Trace::before_completion(mpi_hooks::Call& call) {
   auto& [requests, statuses] = asked();
   requests.clear();
   const int n = requests_of(call);
@@ -58,22 +58,22 @@ void Trace::before_completion(caught::Call& call) {
   const Role status = call.has(Role::statuses) ? Role::statuses : Role::status;
   if (!call.ignores_status()) return;
   statuses.assign(static_cast<std::size_t>(n) + 1, {});
-  call.replace(status, reinterpret_cast<caught::Word>(statuses.data()));
+  call.replace(status, reinterpret_cast<mpi_hooks::Word>(statuses.data()));
 }
 
-bool completes(const caught::Call& call) {
-  const bool of_kind = call.kind() == caught::Kind::wait || call.kind() == caught::Kind::test;
+bool completes(const mpi_hooks::Call& call) {
+  const bool of_kind = call.kind() == mpi_hooks::Kind::wait || call.kind() == mpi_hooks::Kind::test;
   return of_kind && (call.has(Role::request) || call.has(Role::requests)) &&
          (call.has(Role::status) || call.has(Role::statuses));
 }
 
-std::vector<int> completed(const caught::Call& call) {
+std::vector<int> completed(const mpi_hooks::Call& call) {
   std::vector<int> places;
   const auto first = [&](std::int64_t n) {
     for (int i = 0; i < n; ++i) places.push_back(i);
   };
   // A Fortran index counts from one.
-  const int base = call.language == caught::Language::fortran ? 1 : 0;
+  const int base = call.language == mpi_hooks::Language::fortran ? 1 : 0;
   if (call.has(Role::flag) && !*static_cast<const int*>(call.pointer(Role::flag))) return places;
   if (call.has(Role::index)) {
     const int index = *static_cast<const int*>(call.pointer(Role::index)) - base;
@@ -95,7 +95,7 @@ Trace::Ended Trace::ended(const mpi::StatusWords& status) const {
   return e;
 }
 
-std::vector<Trace::Ended> Trace::after_completion(const caught::Call& call) {
+std::vector<Trace::Ended> Trace::after_completion(const mpi_hooks::Call& call) {
   std::vector<Ended> all;
   const std::size_t words = status_words(library_.family == mpi::Family::open_mpi);
   const Role role = call.has(Role::statuses) ? Role::statuses : Role::status;

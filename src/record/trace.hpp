@@ -2,8 +2,8 @@
 // files. A receive that ends later is told when it has ended, by the call that ended it.
 #pragma once
 
-#include "caught/call.hpp"
 #include "execute/mpi/abi.hpp"
+#include "mpi_hooks/call.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -49,8 +49,8 @@ class Trace {
   // One that ends later; what a wait or test is about to be asked for; and which receives it has ended.
   void begin_receive(mpi::Handle request, std::uint32_t kind, InWorld in_world);
   void forget(mpi::Handle request);
-  void before_completion(caught::Call& call);
-  std::vector<Ended> after_completion(const caught::Call& call);
+  void before_completion(mpi_hooks::Call& call);
+  std::vector<Ended> after_completion(const mpi_hooks::Call& call);
 
   struct Counts {
     std::size_t events = 0;
@@ -76,8 +76,8 @@ class Trace {
 };
 
 // Whether the call may end requests, and tell of it: after MPI_Request_get_status one lives on.
-bool completes(const caught::Call& call);
+bool completes(const mpi_hooks::Call& call);
 // Which of a completion call's requests have ended, by their places.
-std::vector<int> completed(const caught::Call& call);
+std::vector<int> completed(const mpi_hooks::Call& call);
 
 } // namespace kumihimo::record

@@ -1,12 +1,12 @@
 #include "record/volume.hpp"
 
-#include "caught/extent.hpp"
+#include "mpi_hooks/extent.hpp"
 
 namespace kumihimo::record {
 
-using caught::Call;
-using caught::Kind;
-using caught::Role;
+using mpi_hooks::Call;
+using mpi_hooks::Kind;
+using mpi_hooks::Role;
 
 std::int64_t Volumes::size_of(mpi::Handle type) const {
   long long bytes = 0;
@@ -23,7 +23,7 @@ Volume Volumes::of(const Call& call, int rank) const {
   case Kind::one_sided: {
     // A get has the same bytes at both sides; some have no count.
     const std::int64_t count = call.has(Role::count) ? call.integer(Role::count) : 1;
-    const bool gets = call.name == caught::Name::Get_accumulate || call.name == caught::Name::Rget_accumulate;
+    const bool gets = call.name == mpi_hooks::Name::Get_accumulate || call.name == mpi_hooks::Name::Rget_accumulate;
     const std::int64_t bytes = gets ? call.integer(Role::target_count) * size_of(call.handle(Role::target_type))
                                     : count * size_of(call.handle(Role::type));
     return {bytes, true, static_cast<int>(call.integer(Role::target))};
@@ -59,7 +59,7 @@ std::int64_t Volumes::received(const Call& call) const {
 
 // MPI_Alltoallw and its like have a type for each count.
 std::int64_t Volumes::sum(const Call& call, Role counts, Role type) const {
-  const int n = caught::entries(call, caught::extent_of(call), counts);
+  const int n = mpi_hooks::entries(call, mpi_hooks::extent_of(call), counts);
   const bool each = type == Role::send_types || type == Role::receive_types;
   const std::int64_t size = each ? 0 : size_of(call.handle(type));
   std::int64_t bytes = 0;
@@ -68,7 +68,7 @@ std::int64_t Volumes::sum(const Call& call, Role counts, Role type) const {
 }
 
 std::int64_t Volumes::of_collective(const Call& call, int rank) const {
-  const caught::Name name = call.name;
+  const mpi_hooks::Name name = call.name;
   const std::string_view text = call.description().name;
   const auto is = [&](std::string_view word) { return text.find(word) != std::string_view::npos; };
   // Between two groups: of MPI_ROOT and MPI_PROC_NULL, negative in both families, most arguments mean nothing.
@@ -77,14 +77,15 @@ std::int64_t Volumes::of_collective(const Call& call, int rank) const {
   if (call.has(Role::counts)) return sum(call, Role::counts, Role::type);
   if (call.has(Role::count)) {
     const std::int64_t bytes = call.integer(Role::count) * size_of(call.handle(Role::type));
-    return is("educe_scatter_block") ? bytes * caught::extent_of(call).own : bytes;
+    return is("educe_scatter_block") ? bytes * mpi_hooks::extent_of(call).own : bytes;
   }
-  if (name == caught::Name::Barrier || name == caught::Name::Ibarrier || name == caught::Name::Barrier_init) return 0;
+  if (name == mpi_hooks::Name::Barrier || name == mpi_hooks::Name::Ibarrier || name == mpi_hooks::Name::Barrier_init)
+    return 0;
   const bool at_root = call.has(Role::root) && (root == rank || root < 0);
   if (is("catter")) { // at the root what it deals out, else what arrives
     if (at_root && call.has(Role::send_counts)) return sum(call, Role::send_counts, Role::send_type);
     if (at_root)
-      return call.integer(Role::send_count) * size_of(call.handle(Role::send_type)) * caught::extent_of(call).sends;
+      return call.integer(Role::send_count) * size_of(call.handle(Role::send_type)) * mpi_hooks::extent_of(call).sends;
     return call.integer(Role::receive_count) * size_of(call.handle(Role::receive_type));
   }
   const bool in_place = call.in_place(Role::send_buffer);
@@ -93,7 +94,7 @@ std::int64_t Volumes::of_collective(const Call& call, int rank) const {
     return sum(call, Role::send_counts, call.has(Role::send_types) ? Role::send_types : Role::send_type);
   if (!in_place) {
     const std::int64_t block = call.integer(Role::send_count) * size_of(call.handle(Role::send_type));
-    return to_all ? block * caught::extent_of(call).sends : block;
+    return to_all ? block * mpi_hooks::extent_of(call).sends : block;
   }
   // In place the receive side tells.
   if (call.has(Role::receive_counts) && to_all)
@@ -101,7 +102,7 @@ std::int64_t Volumes::of_collective(const Call& call, int rank) const {
   const std::int64_t size = size_of(call.handle(Role::receive_type));
   if (call.has(Role::receive_counts)) return call.integer(Role::receive_counts, rank) * size;
   const std::int64_t block = call.integer(Role::receive_count) * size;
-  return to_all ? block * caught::extent_of(call).receives : block;
+  return to_all ? block * mpi_hooks::extent_of(call).receives : block;
 }
 
 } // namespace kumihimo::record

@@ -5,7 +5,7 @@
 // for).
 #pragma once
 
-#include "caught/call.hpp"
+#include "mpi_hooks/call.hpp"
 
 #include <cstdint>
 
@@ -21,13 +21,13 @@ class Volumes {
  public:
   explicit Volumes(const mpi::Library& library) : library_(library) {}
   // After the call. `rank`: this one in the call's communicator, for what only a root does.
-  Volume of(const caught::Call& call, int rank) const;
+  Volume of(const mpi_hooks::Call& call, int rank) const;
 
  private:
   std::int64_t size_of(mpi::Handle type) const;
-  std::int64_t received(const caught::Call& call) const;
-  std::int64_t of_collective(const caught::Call& call, int rank) const;
-  std::int64_t sum(const caught::Call& call, caught::Role counts, caught::Role type) const;
+  std::int64_t received(const mpi_hooks::Call& call) const;
+  std::int64_t of_collective(const mpi_hooks::Call& call, int rank) const;
+  std::int64_t sum(const mpi_hooks::Call& call, mpi_hooks::Role counts, mpi_hooks::Role type) const;
 
   const mpi::Library& library_;
 };

@@ -7,7 +7,7 @@
 #include <tuple>
 
 using namespace kumihimo::record;
-using kumihimo::caught::Name;
+using kumihimo::mpi_hooks::Name;
 
 namespace {
 

@@ -1,8 +1,8 @@
-#include "caught/lives.hpp"
+#include "mpi_hooks/lives.hpp"
 
-#include "caught/roll_call.hpp"
+#include "mpi_hooks/roll_call.hpp"
 
-namespace kumihimo::caught {
+namespace kumihimo::mpi_hooks {
 
 Life::Life(mpi::Library library, std::string_view otherwise) : library_(std::move(library)), otherwise_(otherwise) {
   begin();
@@ -42,4 +42,4 @@ bool Life::pause() {
   return paused_ = true;
 }
 
-} // namespace kumihimo::caught
+} // namespace kumihimo::mpi_hooks

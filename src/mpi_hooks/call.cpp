@@ -1,10 +1,10 @@
-#include "caught/call.hpp"
+#include "mpi_hooks/call.hpp"
 
-#include "caught/fortran.hpp"
+#include "mpi_hooks/fortran.hpp"
 
 #include <initializer_list>
 
-namespace kumihimo::caught {
+namespace kumihimo::mpi_hooks {
 namespace {
 
 // Of each form: how many of the first arguments are C's alone.
@@ -51,7 +51,7 @@ constexpr std::array<Description, names> descriptions = [] {
 #define KUMIHIMO_CALL(name, lower, upper, kind, form, ...)                                                             \
   described("MPI_" #name, Kind::kind, skipped_##form, {__VA_ARGS__}),
   return std::array<Description, names>{{
-#include "caught/calls.def"
+#include "mpi_hooks/calls.def"
   }};
 #undef KUMIHIMO_CALL
 }();
@@ -144,4 +144,4 @@ bool Call::ignores_status() const {
   return given == reinterpret_cast<const void*>(Word{is_open_mpi() ? 0u : 1u});
 }
 
-} // namespace kumihimo::caught
+} // namespace kumihimo::mpi_hooks

@@ -1,21 +1,21 @@
 // The names of Fortran: of mpif.h and `use mpi`, as the compilers spell them, and of mpi_f08. The last argument is the
 // error, which mpi_f08 may leave out.
-#include "caught/fortran.hpp"
-#include "caught/hooks.hpp"
-#include "caught/next.hpp"
-#include "caught/passing.hpp"
-#include "caught/words.hpp"
+#include "mpi_hooks/fortran.hpp"
+#include "mpi_hooks/hooks.hpp"
+#include "mpi_hooks/next.hpp"
+#include "mpi_hooks/passing.hpp"
+#include "mpi_hooks/words.hpp"
 
 #include <utility>
 
-namespace kumihimo::caught {
+namespace kumihimo::mpi_hooks {
 namespace {
 
 template <Name name>
 constinit thread_local Passing passing;
 
 template <Name name, bool f08, class... Words>
-void caught_in_fortran(const char* exported, const void* site, Words... given) {
+void hook_of_fortran(const char* exported, const void* site, Words... given) {
   using Function = void (*)(Words...);
   static const auto next = reinterpret_cast<Function>(next_of(exported));
   if (!Fortran::get().caught(f08)) {
@@ -55,13 +55,13 @@ void handed_on_to_c(const char* exported, const void* site, Words... given) {
 }
 
 } // namespace
-} // namespace kumihimo::caught
+} // namespace kumihimo::mpi_hooks
 
-using namespace kumihimo::caught;
+using namespace kumihimo::mpi_hooks;
 
 #define KUMIHIMO_NAME(exported, name, f08, number)                                                                     \
   extern "C" [[gnu::weak]] void exported(KUMIHIMO_WORDS(number)) {                                                     \
-    caught_in_fortran<Name::name, f08>(#exported, __builtin_return_address(0) KUMIHIMO_PASS(number));                  \
+    hook_of_fortran<Name::name, f08>(#exported, __builtin_return_address(0) KUMIHIMO_PASS(number));                    \
   }
 #define KUMIHIMO_NAME_TO_C(exported, name, number)                                                                     \
   extern "C" [[gnu::weak]] void exported(KUMIHIMO_WORDS(number)) {                                                     \
@@ -90,4 +90,4 @@ using namespace kumihimo::caught;
 #endif
 #define KUMIHIMO_CALL(name, lower, upper, kind, form, ...)                                                             \
   KUMIHIMO_FORTRAN_##form(lower, upper, name __VA_OPT__(, ) __VA_ARGS__)
-#include "caught/calls.def"
+#include "mpi_hooks/calls.def"

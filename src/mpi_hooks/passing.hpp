@@ -3,7 +3,7 @@
 // touches few. An object that lets none pass so never sets Call::passing.
 #pragma once
 
-#include "caught/call.hpp"
+#include "mpi_hooks/call.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <initializer_list>
 
-namespace kumihimo::caught {
+namespace kumihimo::mpi_hooks {
 
 // Of a call's arguments those that what becomes of it may depend on: bit i for argument i. None where one is an array.
 using Deciding = std::uint16_t;
@@ -34,7 +34,7 @@ inline constexpr std::array<Deciding, names> deciding_of_all = [] {
   using enum Role;
 #define KUMIHIMO_CALL(name, lower, upper, kind, form, ...) deciding_of(Kind::kind, {__VA_ARGS__}),
   return std::array<Deciding, names>{{
-#include "caught/calls.def"
+#include "mpi_hooks/calls.def"
   }};
 #undef KUMIHIMO_CALL
 }();
@@ -90,4 +90,4 @@ class alignas(64) Passing {
   std::uint64_t since_ = 0;
 };
 
-} // namespace kumihimo::caught
+} // namespace kumihimo::mpi_hooks

@@ -1,9 +1,9 @@
 // How many entries the arrays of a collective call have, and what its counts come to.
 #pragma once
 
-#include "caught/call.hpp"
+#include "mpi_hooks/call.hpp"
 
-namespace kumihimo::caught {
+namespace kumihimo::mpi_hooks {
 
 // Of the communicator of a call: to so many and from so many ranks go its parts. Both are its size (of the other group,
 // on an intercommunicator), or the numbers of neighbours for the neighbourhood's collectives. `own`: the ranks of this
@@ -15,4 +15,4 @@ Extent extent_of(const Call& call);
 // Of the array with this role.
 int entries(const Call& call, const Extent& extent, Role array);
 
-} // namespace kumihimo::caught
+} // namespace kumihimo::mpi_hooks

@@ -6,14 +6,14 @@
 // not come at one time, or for the same reason, on any two: nothing of ours goes over MPI in it.
 #pragma once
 
-#include "caught/call.hpp"
+#include "mpi_hooks/call.hpp"
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
-namespace kumihimo::caught {
+namespace kumihimo::mpi_hooks {
 
 // How many sessions the program has open.
 class ProgramSessions {
@@ -59,4 +59,4 @@ class OwnSession {
 inline bool begins_session(const Call& call) { return call.name == Name::Session_init; }
 inline bool ends_session(const Call& call) { return call.name == Name::Session_finalize; }
 
-} // namespace kumihimo::caught
+} // namespace kumihimo::mpi_hooks

@@ -8,7 +8,7 @@
 #include <array>
 #include <cstdint>
 
-namespace kumihimo::caught {
+namespace kumihimo::mpi_hooks {
 
 enum class HandleKind : std::uint8_t { communicator, type, operation, window, request, message };
 inline constexpr std::size_t handle_kinds = 6;
@@ -50,4 +50,4 @@ class Fortran {
   Addresses bottom_{}, in_place_{}, status_ignore_{}, statuses_ignore_{};
 };
 
-} // namespace kumihimo::caught
+} // namespace kumihimo::mpi_hooks

@@ -1,8 +1,8 @@
 // For objects that keep nothing of a call: the linker takes this where they define none themselves.
-#include "caught/hooks.hpp"
+#include "mpi_hooks/hooks.hpp"
 
-namespace kumihimo::caught {
+namespace kumihimo::mpi_hooks {
 
 void left(const Call&) {}
 
-} // namespace kumihimo::caught
+} // namespace kumihimo::mpi_hooks

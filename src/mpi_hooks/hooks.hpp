@@ -3,12 +3,12 @@
 // weak: an object that has a definition of its own for one of them leaves that one out.
 #pragma once
 
-#include "caught/call.hpp"
+#include "mpi_hooks/call.hpp"
 
 #include <optional>
 #include <utility>
 
-namespace kumihimo::caught {
+namespace kumihimo::mpi_hooks {
 
 // The code of a call that is done here, in place of the next object or the library: then nothing else is asked. An
 // object that does none defines no answer().
@@ -87,4 +87,4 @@ class HandedOn {
   static constinit thread_local const void* site_;
 };
 
-} // namespace kumihimo::caught
+} // namespace kumihimo::mpi_hooks

@@ -1,4 +1,4 @@
-#include "caught/fortran.hpp"
+#include "mpi_hooks/fortran.hpp"
 
 #include <dlfcn.h>
 
@@ -6,7 +6,7 @@
 #include <atomic>
 #include <string>
 
-namespace kumihimo::caught {
+namespace kumihimo::mpi_hooks {
 namespace {
 
 using mpi::Handle;
@@ -78,4 +78,4 @@ bool Fortran::is_among(const Addresses& addresses, const void* address) {
   return address && std::find(addresses.begin(), addresses.end(), address) != addresses.end();
 }
 
-} // namespace kumihimo::caught
+} // namespace kumihimo::mpi_hooks

@@ -1,14 +1,14 @@
-#include "caught/next.hpp"
+#include "mpi_hooks/next.hpp"
 
-#include "caught/fortran.hpp"
-#include "caught/hooks.hpp"
+#include "mpi_hooks/fortran.hpp"
+#include "mpi_hooks/hooks.hpp"
 
 #include <dlfcn.h>
 
 #include <cctype>
 #include <string>
 
-namespace kumihimo::caught {
+namespace kumihimo::mpi_hooks {
 constinit thread_local const void *Outermost::entered_ = nullptr, *Outermost::returns_to_ = nullptr;
 constinit thread_local Name Outermost::outer_{};
 constinit thread_local const void* HandedOn::site_ = nullptr;
@@ -22,4 +22,4 @@ void* next_of(const char* name) {
 
 int absent() { return is_open_mpi() ? 16 : 15; } // MPI_ERR_OTHER
 
-} // namespace kumihimo::caught
+} // namespace kumihimo::mpi_hooks

@@ -1,10 +1,10 @@
-#include "caught/sessions.hpp"
+#include "mpi_hooks/sessions.hpp"
 
 #include <atomic>
 #include <numeric>
 #include <string>
 
-namespace kumihimo::caught {
+namespace kumihimo::mpi_hooks {
 namespace {
 
 // Not in every library, so none of mpi::Functions.
@@ -88,4 +88,4 @@ Result<Handle> OwnSession::make_alone() const {
   return made;
 }
 
-} // namespace kumihimo::caught
+} // namespace kumihimo::mpi_hooks

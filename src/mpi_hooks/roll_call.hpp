@@ -27,7 +27,7 @@
 #include <string>
 #include <string_view>
 
-namespace kumihimo::caught {
+namespace kumihimo::mpi_hooks {
 
 // A process of a job, among those of its node.
 struct PlaceOnNode {
@@ -69,7 +69,7 @@ class RollCall {
   static bool everyone_is_here(std::string_view object, std::int32_t& missed);
 
   // The same for sessions: once, as the process enters MPI_Session_init; and of a communicator that has none of another
-  // way. `ranks`: as of caught::OwnSession.
+  // way. `ranks`: as of mpi_hooks::OwnSession.
   static void enter_session(std::string_view object);
   // Before the call leaves MPI_Session_init, or never: this process is one of those that are missed.
   static void leave_sessions();
@@ -92,4 +92,4 @@ class RollCall {
   std::int32_t missed_ = 0;
 };
 
-} // namespace kumihimo::caught
+} // namespace kumihimo::mpi_hooks

@@ -7,7 +7,7 @@
 // it takes part in what the others do, without a place in the job.
 #pragma once
 
-#include "caught/sessions.hpp"
+#include "mpi_hooks/sessions.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace kumihimo::caught {
+namespace kumihimo::mpi_hooks {
 
 class Life {
  public:
@@ -148,4 +148,4 @@ void Lives<Object>::world_ends() {
   object->close();
 }
 
-} // namespace kumihimo::caught
+} // namespace kumihimo::mpi_hooks

@@ -3,9 +3,9 @@
 // name.
 #pragma once
 
-#include "caught/call.hpp"
+#include "mpi_hooks/call.hpp"
 
-namespace kumihimo::caught {
+namespace kumihimo::mpi_hooks {
 
 // "MPI_Send" or "mpi_send_"; null where the library has no such function.
 void* next_of(const char* name);
@@ -13,4 +13,4 @@ void* next_of(const char* name);
 // MPI's code for a call that the library has not.
 int absent();
 
-} // namespace kumihimo::caught
+} // namespace kumihimo::mpi_hooks

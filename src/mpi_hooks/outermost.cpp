@@ -1,10 +1,10 @@
 // Whether the call that a thread is in, by its mark, is still there. Programs leave a call of MPI by longjmp out of a
 // function of theirs that the library calls (an error handler): that runs no destructor, and the mark stays.
-#include "caught/hooks.hpp"
+#include "mpi_hooks/hooks.hpp"
 
 #include <unwind.h>
 
-namespace kumihimo::caught {
+namespace kumihimo::mpi_hooks {
 namespace {
 
 // The way up the stack, as far as a frame that was entered there, and past it.
@@ -32,4 +32,4 @@ bool Outermost::is_gone() {
   return way.found == Way::Found::another;
 }
 
-} // namespace kumihimo::caught
+} // namespace kumihimo::mpi_hooks

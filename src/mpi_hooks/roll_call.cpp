@@ -1,7 +1,7 @@
-#include "caught/roll_call.hpp"
+#include "mpi_hooks/roll_call.hpp"
 
 #include "base/hash.hpp"
-#include "caught/sessions.hpp"
+#include "mpi_hooks/sessions.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -20,7 +20,7 @@
 #include <mutex>
 #include <thread>
 
-namespace kumihimo::caught {
+namespace kumihimo::mpi_hooks {
 namespace {
 
 // For processes that enter MPI_Init after others have left it: which no library lets happen that we know, but for MPICH
@@ -254,4 +254,4 @@ bool RollCall::everyone_is_here(std::string_view object, std::int32_t& missed) {
   return *m.all_are_here;
 }
 
-} // namespace kumihimo::caught
+} // namespace kumihimo::mpi_hooks

@@ -1,8 +1,8 @@
-#include "caught/extent.hpp"
+#include "mpi_hooks/extent.hpp"
 
-#include "caught/fortran.hpp"
+#include "mpi_hooks/fortran.hpp"
 
-namespace kumihimo::caught {
+namespace kumihimo::mpi_hooks {
 namespace {
 
 template <class F>
@@ -61,4 +61,4 @@ int entries(const Call& call, const Extent& extent, Role array) {
   }
 }
 
-} // namespace kumihimo::caught
+} // namespace kumihimo::mpi_hooks

@@ -1,4 +1,4 @@
-#include "caught/roll_call.hpp"
+#include "mpi_hooks/roll_call.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-namespace kumihimo::caught {
+namespace kumihimo::mpi_hooks {
 namespace {
 
 using std::chrono::milliseconds;
@@ -187,4 +187,4 @@ TEST_F(Environment, NamesAJobOfHydraByTheProcessBehindItsSocket) {
 }
 
 } // namespace
-} // namespace kumihimo::caught
+} // namespace kumihimo::mpi_hooks

@@ -1,14 +1,14 @@
 // The names of C: LD_PRELOAD puts the object that compiles this before the MPI library. Programs ask at run time
 // whether a name is there and take it for the library's, so those of MPI 4 (KUMIHIMO_MPI_VERSION) and those with large
 // counts (KUMIHIMO_LARGE_COUNTS) are only in objects for libraries that have them.
-#include "caught/hooks.hpp"
-#include "caught/next.hpp"
-#include "caught/passing.hpp"
-#include "caught/words.hpp"
+#include "mpi_hooks/hooks.hpp"
+#include "mpi_hooks/next.hpp"
+#include "mpi_hooks/passing.hpp"
+#include "mpi_hooks/words.hpp"
 
 #include <utility>
 
-namespace kumihimo::caught {
+namespace kumihimo::mpi_hooks {
 namespace {
 
 template <class... Words>
@@ -44,7 +44,7 @@ template <Name name, bool large, class... Words>
 }
 
 template <Name name, bool large, class... Words>
-int caught_in_c(const char* exported, const void* site, Words... given) {
+int hook_of_c(const char* exported, const void* site, Words... given) {
   using Function = int (*)(Words...);
   static const auto next = reinterpret_cast<Function>(next_of(exported));
   const Outermost outermost(name);
@@ -65,13 +65,13 @@ int caught_in_c(const char* exported, const void* site, Words... given) {
 }
 
 } // namespace
-} // namespace kumihimo::caught
+} // namespace kumihimo::mpi_hooks
 
-using namespace kumihimo::caught;
+using namespace kumihimo::mpi_hooks;
 
 #define KUMIHIMO_NAME(exported, name, is_large, number)                                                                \
   extern "C" [[gnu::weak]] int exported(KUMIHIMO_WORDS(number)) {                                                      \
-    return caught_in_c<Name::name, is_large>(#exported, __builtin_return_address(0) KUMIHIMO_PASS(number));            \
+    return hook_of_c<Name::name, is_large>(#exported, __builtin_return_address(0) KUMIHIMO_PASS(number));              \
   }
 #define KUMIHIMO_C_plain(name, number) KUMIHIMO_NAME(MPI_##name, name, false, number)
 #define KUMIHIMO_C_text(name, number) KUMIHIMO_C_plain(name, number)
@@ -89,4 +89,4 @@ using namespace kumihimo::caught;
 #define KUMIHIMO_WITHOUT_MPI_4_1
 #endif
 #define KUMIHIMO_CALL(name, lower, upper, kind, form, ...) KUMIHIMO_C_##form(name, KUMIHIMO_NUMBER(__VA_ARGS__))
-#include "caught/calls.def"
+#include "mpi_hooks/calls.def"

@@ -14,19 +14,19 @@
 #include <cstdint>
 #include <string_view>
 
-namespace kumihimo::caught {
+namespace kumihimo::mpi_hooks {
 
 using Word = std::uintptr_t;
 using mpi::Handle;
 
 enum class Name : std::uint8_t {
 #define KUMIHIMO_CALL(name, ...) name,
-#include "caught/calls.def"
+#include "mpi_hooks/calls.def"
 #undef KUMIHIMO_CALL
 };
 #define KUMIHIMO_CALL(...) +1
 inline constexpr std::size_t names = 0
-#include "caught/calls.def"
+#include "mpi_hooks/calls.def"
     ;
 #undef KUMIHIMO_CALL
 
@@ -197,4 +197,4 @@ bool is_always_wide(Role role);
 
 inline bool begins_mpi(const Call& call) { return call.name == Name::Init || call.name == Name::Init_thread; }
 
-} // namespace kumihimo::caught
+} // namespace kumihimo::mpi_hooks

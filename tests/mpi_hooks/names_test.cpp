@@ -1,5 +1,5 @@
-#include "caught/extent.hpp"
-#include "caught/hooks.hpp"
+#include "mpi_hooks/extent.hpp"
+#include "mpi_hooks/hooks.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-using namespace kumihimo::caught;
+using namespace kumihimo::mpi_hooks;
 
 extern "C" {
 struct Noted {
@@ -57,7 +57,7 @@ class Names : public testing::Test {
 
 } // namespace
 
-void kumihimo::caught::before(Call& call) {
+void kumihimo::mpi_hooks::before(Call& call) {
   Seen s{call.name, call.large, call.language};
   if (call.has(Role::count)) s.number = call.integer(Role::count);
   if (call.has(Role::send_tag)) s.number = call.integer(Role::send_tag);
@@ -69,12 +69,12 @@ void kumihimo::caught::before(Call& call) {
   seen.push_back(s);
 }
 
-void kumihimo::caught::after(const Call& call, int code) {
+void kumihimo::mpi_hooks::after(const Call& call, int code) {
   ASSERT_EQ(call.notes[2], 42 + seen.size() - 1) << "notes go from before to after of one call";
   seen.back().code = code;
 }
 
-void kumihimo::caught::left(const Call&) { ++calls_left; }
+void kumihimo::mpi_hooks::left(const Call&) { ++calls_left; }
 
 namespace {
 
