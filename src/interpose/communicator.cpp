@@ -114,7 +114,7 @@ Communicator::Answer Communicator::plan(const Collective& question) {
   const plan::CallKey key = plan::key_of(question);
   const Choice* chosen = choice(question);
   if (!chosen) return Reason::not_chosen;
-  if (plan::Plan* known = estate_->plans.find(key); known && known->is_agreed()) return Ready{known, chosen->place};
+  if (plan::Plan* known = resources_->plans.find(key); known && known->is_agreed()) return Ready{known, chosen->place};
   return make_plan(question, key, *chosen);
 }
 
@@ -124,8 +124,8 @@ Communicator::Answer Communicator::plan_alone(const Collective& question) {
   const Choice* chosen = choice(question);
   if (!chosen) return Reason::not_chosen;
   if (!completion_is_caught_) return Reason::unseen;
-  if (estate_->transport && !estate_->transport->is_near()) return Reason::far;
-  if (plan::Plan* known = estate_->plans.find(key)) return Ready{known, chosen->place};
+  if (resources_->transport && !resources_->transport->is_near()) return Reason::far;
+  if (plan::Plan* known = resources_->plans.find(key)) return Ready{known, chosen->place};
   return make_plan_alone(question, key, *chosen);
 }
 
@@ -142,27 +142,27 @@ plan::CallKey apart(plan::CallKey key) {
 // Why no plan is made, on all ranks alike.
 std::optional<Reason> Communicator::obstacle(const plan::CallKey& key) const {
   if (crowded_out_) return Reason::crowded_out;
-  if (transport_failed_ || estate_->refused.contains(apart(key))) return Reason::no_plan;
-  if (estate_->plans.find(key)) return std::nullopt; // room it has
-  if (key.table && estate_->irregular >= Estate::most_irregular) return Reason::too_many;
-  if (estate_->planned() >= Estate::most_plans) return Reason::too_many;
+  if (transport_failed_ || resources_->refused.contains(apart(key))) return Reason::no_plan;
+  if (resources_->plans.find(key)) return std::nullopt; // room it has
+  if (key.table && resources_->irregular >= CommunicatorResources::most_irregular) return Reason::too_many;
+  if (resources_->planned() >= CommunicatorResources::most_plans) return Reason::too_many;
   return std::nullopt;
 }
 
 Communicator::Answer Communicator::make_plan(const Collective& question, const plan::CallKey& key,
                                              const Choice& choice) {
-  const bool made_alone = estate_->plans.find(key) != nullptr; // counted then
+  const bool made_alone = resources_->plans.find(key) != nullptr; // counted then
   const auto reason = obstacle(key);
   // What must keep its order is not left to the library for want of room: made for this call, and anew for the next.
   const bool brief = reason == Reason::too_many && is_fixed(reproducible_, question);
   if (reason && !brief) return *reason;
-  if (!estate_->transport && !open_transport()) return crowded_out_ ? Reason::crowded_out : Reason::no_plan;
+  if (!resources_->transport && !open_transport()) return crowded_out_ ? Reason::crowded_out : Reason::no_plan;
   Result<std::vector<Made>> made = make_both(question, choice, Asking::all_ranks);
   if (!made && note_.empty() && !made.error().elsewhere && made.error().kind == Error::Kind::failed)
     note_ = made.error().sentence();
-  estate_->irregular += key.table && !brief && !made_alone;
+  resources_->irregular += key.table && !brief && !made_alone;
   if (!all(made.ok())) {
-    if (!brief) estate_->refused.insert(apart(key));
+    if (!brief) resources_->refused.insert(apart(key));
     return Reason::no_plan;
   }
   if (brief) {
@@ -171,13 +171,13 @@ Communicator::Answer Communicator::make_plan(const Collective& question, const p
     for (const Made& m : brief_[0])
       if (m.key == key) return Ready{m.plan.get(), choice.place};
   }
-  for (Made& m : *made) estate_->plans.keep(m.key, std::move(m.plan));
+  for (Made& m : *made) resources_->plans.keep(m.key, std::move(m.plan));
   plan::CallKey each = key;
   for (const bool in_place : {false, true}) {
     each.in_place = in_place;
-    if (plan::Plan* const known = estate_->plans.find(each)) known->set_agreed();
+    if (plan::Plan* const known = resources_->plans.find(each)) known->set_agreed();
   }
-  return Ready{estate_->plans.find(key), choice.place};
+  return Ready{resources_->plans.find(key), choice.place};
 }
 
 // An algorithm that does not fit is refused on all ranks alike; what is left is a lack of memory, which nobody else can
@@ -185,48 +185,49 @@ Communicator::Answer Communicator::make_plan(const Collective& question, const p
 Communicator::Answer Communicator::make_plan_alone(const Collective& question, const plan::CallKey& key,
                                                    const Choice& choice) {
   if (const auto reason = obstacle(key)) return *reason;
-  if (!estate_->transport) return Reason::not_connected;
+  if (!resources_->transport) return Reason::not_connected;
   Result<std::vector<Made>> made = make_both(question, choice, Asking::nobody);
   if (!made && made.error().kind == Error::Kind::failed) return made.error();
-  estate_->irregular += key.table != nullptr;
+  resources_->irregular += key.table != nullptr;
   if (!made) {
-    estate_->refused.insert(apart(key));
+    resources_->refused.insert(apart(key));
     return Reason::no_plan;
   }
-  for (Made& m : *made) estate_->plans.keep(m.key, std::move(m.plan));
-  return Ready{estate_->plans.find(key), choice.place};
+  for (Made& m : *made) resources_->plans.keep(m.key, std::move(m.plan));
+  return Ready{resources_->plans.find(key), choice.place};
 }
 
 void Communicator::connect() {
-  if (agrees_ && completion_is_caught_ && !estate_->transport && !transport_failed_ && !crowded_out_) open_transport();
+  if (agrees_ && completion_is_caught_ && !resources_->transport && !transport_failed_ && !crowded_out_)
+    open_transport();
 }
 
 void Communicator::bury() {
   if (queue_.calls.load(std::memory_order_acquire) > 0) return;
-  estate_->plans = {};
+  resources_->plans = {};
   brief_ = {};
-  estate_->lent.clear();
-  estate_->refused.clear();
+  resources_->lent.clear();
+  resources_->refused.clear();
 }
 
 // On all ranks or on none: each may have given up what another kept.
 void Communicator::inherit() {
-  std::unique_ptr<Estate> left;
+  std::unique_ptr<CommunicatorResources> left;
   if (kept_ && of_ranks_ != 0) left = kept_->take(of_ranks_, node_ranks_, reproducible_ != Reproducible::off);
   const std::int64_t mine = left ? left->number : -1, ends[2] = {mine, -mine};
   std::int64_t most[2] = {};
   const int code = library_.call.Allreduce(ends, most, 2, library_.datatype(DataType::int64),
                                            library_.operation(Operation::max), handle_);
   if (code != 0 || most[0] < 0 || most[0] != -most[1]) return;
-  estate_ = std::move(left);
-  estate_->transport->move_to(handle_);
+  resources_ = std::move(left);
+  resources_->transport->move_to(handle_);
 }
 
 // Plans for neighbours of one's own are of use to nobody else.
 void Communicator::bequeath() {
   brief_ = {};
-  if (kept_ && !neighbours_) kept_->keep(std::move(estate_));
-  estate_ = std::make_unique<Estate>();
+  if (kept_ && !neighbours_) kept_->keep(std::move(resources_));
+  resources_ = std::make_unique<CommunicatorResources>();
 }
 
 bool Communicator::open_transport() {
@@ -245,12 +246,12 @@ bool Communicator::open_transport() {
   if (made && note_.empty()) note_ = (*made)->note();
   if (!made && note_.empty() && !made.error().elsewhere) note_ = made.error().sentence();
   if (made) {
-    estate_->transport = std::move(*made), estate_->room = *room;
-    estate_->of_ranks = of_ranks_, estate_->number = number_;
+    resources_->transport = std::move(*made), resources_->room = *room;
+    resources_->of_ranks = of_ranks_, resources_->number = number_;
   } else {
     Room::of_process().give_back(*room);
   }
-  transport_failed_ = !estate_->transport;
+  transport_failed_ = !resources_->transport;
   return !transport_failed_;
 }
 
@@ -274,14 +275,14 @@ Result<std::vector<Communicator::Made>> Communicator::make_both(Collective quest
     const Result<execute::Reduction> reduction =
         question.operation == Operation::user ? exact_reduction(question) : execute::find_reduction(question);
     if (!reduction) return reduction.error(); // so is this
-    if (asking == Asking::all_ranks && estate_->transport->has_failed()) estate_->transport->refuse();
-    plan::Plan* const alone = asking == Asking::all_ranks ? estate_->plans.find(plan::key_of(question)) : nullptr;
+    if (asking == Asking::all_ranks && resources_->transport->has_failed()) resources_->transport->refuse();
+    plan::Plan* const alone = asking == Asking::all_ranks ? resources_->plans.find(plan::key_of(question)) : nullptr;
     if (alone) { // a non-blocking call has made it
       if (Status s = alone->join(); !s && !error) error = s.error();
       continue;
     }
     const auto make = asking == Asking::all_ranks ? &plan::Plan::make : &plan::Plan::make_alone;
-    Result<std::unique_ptr<plan::Plan>> made = make(*schedule, Rank{rank_}, *estate_->transport, *reduction);
+    Result<std::unique_ptr<plan::Plan>> made = make(*schedule, Rank{rank_}, *resources_->transport, *reduction);
     if (made)
       both.push_back({plan::key_of(question), std::move(*made)});
     else if (!error)

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "interpose/choices.hpp"
-#include "interpose/estate.hpp"
+#include "interpose/communicator_cache.hpp"
 #include "interpose/meaning.hpp"
 #include "interpose/nonblocking.hpp"
 #include "interpose/reproducible.hpp"
@@ -40,7 +40,7 @@ struct Agreed {
   bool completion_is_caught = true;             // on this rank; where it is not on all, no non-blocking call is ours
   bool everyone_is_here = true;                 // else nothing may be agreed on, nor taken over
   std::int32_t world_rank = 0, world_ranks = 1; // where this process stands in its job
-  Estates* kept = nullptr;                      // what others have left; outlives the communicator
+  CommunicatorCache* kept = nullptr;            // what others have left; outlives the communicator
 };
 
 class Communicator {
@@ -100,12 +100,12 @@ class Communicator {
   void bury();
   // The program's last session ends, where nothing may wait for the other ranks: the library keeps what was made in it.
   void leave() {
-    if (estate_->transport) estate_->transport->leave();
+    if (resources_->transport) resources_->transport->leave();
   }
   // The program frees it, and nothing is under way: what was made for it serves the next one of its ranks.
   void bequeath();
 
-  mpi::MpiTransport* transport() { return estate_->transport.get(); }
+  mpi::MpiTransport* transport() { return resources_->transport.get(); }
   Queue& queue() { return queue_; } // of what goes over the transport
 
  private:
@@ -144,9 +144,9 @@ class Communicator {
   std::shared_ptr<const Choices> choices_; // where the ranks agree
   double timeout_seconds_ = 0;
   std::int32_t node_ranks_ = 1; // of a node, at most
-  std::uint64_t of_ranks_ = 0;  // as of Estate
-  Estates* kept_ = nullptr;
-  std::unique_ptr<Estate> estate_ = std::make_unique<Estate>();
+  std::uint64_t of_ranks_ = 0;  // as of CommunicatorResources
+  CommunicatorCache* kept_ = nullptr;
+  std::unique_ptr<CommunicatorResources> resources_ = std::make_unique<CommunicatorResources>();
   std::array<std::vector<Made>, 2> brief_; // of the last two calls for which there was no room: a call may need both
 };
 

@@ -31,7 +31,7 @@ std::variant<Communicator::Loan, Reason, Error> Communicator::lend(const Collect
   if (!chosen) return Reason::not_chosen;
   if (form == Form::nonblocking) {
     if (!completion_is_caught_) return Reason::unseen;
-    if (estate_->transport && !estate_->transport->is_near()) return Reason::far;
+    if (resources_->transport && !resources_->transport->is_near()) return Reason::far;
   }
   plan::CallKey key = plan::key_of(question);
   key.in_place = false; // both are made
@@ -50,20 +50,20 @@ std::variant<Communicator::Loan, Reason, Error> Communicator::lend(const Collect
 std::variant<Lent*, Reason, Error> Communicator::lent_for(const Collective& question, const plan::CallKey& key,
                                                           Form form) {
   const bool waits = form == Form::blocking;
-  const auto found = estate_->lent.find(key);
-  if (found != estate_->lent.end() && (found->second.agreed || !waits)) return &found->second;
-  if (found == estate_->lent.end())
+  const auto found = resources_->lent.find(key);
+  if (found != resources_->lent.end() && (found->second.agreed || !waits)) return &found->second;
+  if (found == resources_->lent.end())
     if (const auto reason = obstacle(key)) return *reason;
-  if (!estate_->transport && !waits) return Reason::not_connected;
-  if (!estate_->transport && !open_transport()) return crowded_out_ ? Reason::crowded_out : Reason::no_plan;
+  if (!resources_->transport && !waits) return Reason::not_connected;
+  if (!resources_->transport && !open_transport()) return crowded_out_ ? Reason::crowded_out : Reason::no_plan;
   const Choice& chosen = *(*choices_)[question.kind].for_own_counts;
   if (!fits(question, chosen)) { // on all ranks alike: it is asked of the question
-    estate_->refused.insert(key);
+    resources_->refused.insert(key);
     return Reason::no_plan;
   }
   Result<Lent> made = Lent{};
   Status joined = Nothing{};
-  if (found != estate_->lent.end())
+  if (found != resources_->lent.end())
     joined = join(found->second);
   else
     made = make_to_lend(question, chosen, waits ? Asking::all_ranks : Asking::nobody);
@@ -73,12 +73,12 @@ std::variant<Lent*, Reason, Error> Communicator::lent_for(const Collective& ques
   if (error && !waits) return *error; // a lack of memory, of which the others cannot be told here
   if (error && note_.empty() && !error->elsewhere) note_ = error->sentence();
   if (waits && !all(!error)) {
-    estate_->lent.erase(key);
-    estate_->refused.insert(key);
+    resources_->lent.erase(key);
+    resources_->refused.insert(key);
     return Reason::no_plan;
   }
   Lent& lent =
-      found != estate_->lent.end() ? found->second : estate_->lent.emplace(key, std::move(*made)).first->second;
+      found != resources_->lent.end() ? found->second : resources_->lent.emplace(key, std::move(*made)).first->second;
   lent.agreed = waits;
   return &lent;
 }
@@ -96,7 +96,7 @@ Status Communicator::join(const Lent& lent) const {
   Status joined = Nothing{};
   for (const auto& plans : lent.plans) {
     if (plans.empty()) continue;
-    if (estate_->transport->has_failed()) estate_->transport->refuse();
+    if (resources_->transport->has_failed()) resources_->transport->refuse();
     if (Status s = plans.front()->join(); !s && joined) joined = s;
   }
   return joined;
@@ -111,9 +111,10 @@ Result<Lent> Communicator::make_to_lend(Collective question, const Choice& choic
     question.in_place = in_place;
     const Result<Schedule> schedule = schedule_of(question, choice);
     if (!schedule) return schedule.error(); // on all ranks alike: it is asked of the question
-    if (asking == Asking::all_ranks && estate_->transport->has_failed()) estate_->transport->refuse();
+    if (asking == Asking::all_ranks && resources_->transport->has_failed()) resources_->transport->refuse();
     const auto make = asking == Asking::all_ranks ? &plan::Plan::make : &plan::Plan::make_alone;
-    Result<std::unique_ptr<plan::Plan>> made = make(*schedule, Rank{rank_}, *estate_->transport, execute::Reduction{});
+    Result<std::unique_ptr<plan::Plan>> made =
+        make(*schedule, Rank{rank_}, *resources_->transport, execute::Reduction{});
     if (made)
       lent.plans[in_place].push_back(std::move(*made));
     else if (!error)

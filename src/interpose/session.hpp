@@ -121,7 +121,7 @@ class Session : public mpi_hooks::Lives<Session> {
   std::unordered_set<mpi::Handle> wanted_;         // by non-blocking calls
   std::unordered_set<mpi::Handle> watched_;        // those that carry our attribute
   std::atomic<bool> wants_ = false;                // whether any is
-  Estates kept_;                                   // outlives them
+  CommunicatorCache kept_;                         // outlives them
   std::vector<std::unique_ptr<Communicator>> all_; // in the order in which they were first used
   std::map<std::string, std::int64_t> shapes_;     // of communicators, by name
   Nonblocking nonblocking_{library_, [this](const Error& e, mpi::Handle where) { return raise(e, where); }};

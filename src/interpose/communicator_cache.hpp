@@ -31,11 +31,11 @@ struct Lent {
   bool agreed = false; // that every rank has some; not yet where a non-blocking call has made them
 };
 
-struct Estate {
-  Estate() = default;
-  ~Estate();
-  Estate(const Estate&) = delete;
-  Estate& operator=(const Estate&) = delete;
+struct CommunicatorResources {
+  CommunicatorResources() = default;
+  ~CommunicatorResources();
+  CommunicatorResources(const CommunicatorResources&) = delete;
+  CommunicatorResources& operator=(const CommunicatorResources&) = delete;
 
   std::uint64_t of_ranks = 0; // which, in their order; 0: of processes that are not all of one job
   std::int64_t number = 0;    // of the communicator that it was made for: alike on its ranks, and no other's
@@ -57,17 +57,17 @@ struct Estate {
 };
 
 // Of communicators that are no more. On any thread.
-class Estates {
+class CommunicatorCache {
  public:
   static constexpr std::size_t most = 8;
 
   // That of these ranks, where its rings are no smaller than new ones would be; the caller's then. Of several that
   // which this thread has kept: threads that free and make communicators of the same ranks at one time mostly do so
   // each with its like on the other ranks, and would else take what these have given to others.
-  std::unique_ptr<Estate> take(std::uint64_t of_ranks, std::int32_t node_ranks, bool must);
+  std::unique_ptr<CommunicatorResources> take(std::uint64_t of_ranks, std::int32_t node_ranks, bool must);
   // Where another communicator can use it: without failure, without a communicator of ours in the library, and with
   // room for plans. What was refused is forgotten: there may be memory now. Of too many the oldest is given up.
-  void keep(std::unique_ptr<Estate> estate);
+  void keep(std::unique_ptr<CommunicatorResources> resources);
   // As Room::take(), for which what is kept gives way: all of it where there is no room, and where there are only small
   // rings what has served one communicator alone, which may have been the only one of its kind.
   std::optional<Room::Part> room_for(std::int32_t node_ranks, bool must);
@@ -77,8 +77,8 @@ class Estates {
   bool give_up_one(bool any);
 
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Estate>> estates_; // the oldest first
-  std::deque<std::uint64_t> given_up_;           // lately, of which ranks: where they come back, they recur
+  std::vector<std::unique_ptr<CommunicatorResources>> entries_; // the oldest first
+  std::deque<std::uint64_t> given_up_; // lately, of which ranks: where they come back, they recur
 };
 
 } // namespace kumihimo::interpose

@@ -1,0 +1,85 @@
+#include "interpose/communicator_cache.hpp"
+
+#include "base/hash.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace kumihimo::interpose {
+namespace {
+
+constexpr std::size_t most_given_up = 16;
+
+} // namespace
+
+std::size_t KeyHash::operator()(const plan::CallKey& k) const {
+  std::uint64_t h = mixed(static_cast<std::uint64_t>(k.count), static_cast<std::uint64_t>(k.root));
+  h = mixed(h, static_cast<std::uint64_t>(k.kind) << 16 | static_cast<std::uint64_t>(k.type) << 8 |
+                   static_cast<std::uint64_t>(k.operation));
+  return static_cast<std::size_t>(h);
+}
+
+CommunicatorResources::~CommunicatorResources() {
+  if (transport) Room::of_process().give_back(room);
+}
+
+std::unique_ptr<CommunicatorResources> CommunicatorCache::take(std::uint64_t of_ranks, std::int32_t node_ranks,
+                                                               bool must) {
+  const std::lock_guard lock(mutex_);
+  const std::thread::id here = std::this_thread::get_id();
+  const auto is_of_them = [&](const auto& resources) { return resources->of_ranks == of_ranks; };
+  auto found = std::find_if(entries_.begin(), entries_.end(),
+                            [&](const auto& resources) { return is_of_them(resources) && resources->kept_by == here; });
+  if (found == entries_.end()) found = std::find_if(entries_.begin(), entries_.end(), is_of_them);
+  if (found == entries_.end()) return nullptr;
+  std::unique_ptr<CommunicatorResources> resources = std::move(*found);
+  entries_.erase(found);
+  if (Room::of_process().has_better(resources->room, node_ranks, must)) return nullptr;
+  resources->recurs = true;
+  return resources;
+}
+
+void CommunicatorCache::keep(std::unique_ptr<CommunicatorResources> resources) {
+  if (resources->of_ranks == 0 || !resources->transport || !resources->transport->is_near() ||
+      resources->transport->has_failed())
+    return;
+  resources->refused.clear();
+  if (2 * resources->planned() > CommunicatorResources::most_plans ||
+      2 * resources->irregular > CommunicatorResources::most_irregular)
+    return;
+  const std::lock_guard lock(mutex_);
+  resources->kept_by = std::this_thread::get_id();
+  resources->recurs |= std::find(given_up_.begin(), given_up_.end(), resources->of_ranks) != given_up_.end();
+  if (entries_.size() >= most) give_up_one(true);
+  entries_.push_back(std::move(resources));
+}
+
+std::optional<Room::Part> CommunicatorCache::room_for(std::int32_t node_ranks, bool must) {
+  const std::lock_guard lock(mutex_);
+  Room& room = Room::of_process();
+  std::optional<Room::Part> part = room.take(node_ranks, must);
+  while ((!part || part->is_small()) && give_up_one(!part)) {
+    if (part) room.give_back(*part);
+    part = room.take(node_ranks, must);
+  }
+  return part;
+}
+
+void CommunicatorCache::clear() {
+  std::vector<std::unique_ptr<CommunicatorResources>> all;
+  const std::lock_guard lock(mutex_);
+  all.swap(entries_);
+  given_up_.clear();
+}
+
+bool CommunicatorCache::give_up_one(bool any) {
+  const auto found =
+      std::find_if(entries_.begin(), entries_.end(), [&](const auto& resources) { return any || !resources->recurs; });
+  if (found == entries_.end()) return false;
+  given_up_.push_back((*found)->of_ranks);
+  if (given_up_.size() > most_given_up) given_up_.pop_front();
+  entries_.erase(found);
+  return true;
+}
+
+} // namespace kumihimo::interpose
