@@ -143,7 +143,7 @@ plan::CallKey apart(plan::CallKey key) {
 std::optional<Reason> Communicator::obstacle(const plan::CallKey& key) const {
   if (crowded_out_) return Reason::crowded_out;
   if (transport_failed_ || resources_->refused.contains(apart(key))) return Reason::no_plan;
-  if (resources_->plans.find(key)) return std::nullopt; // room it has
+  if (resources_->plans.find(key)) return std::nullopt; // share it has
   if (key.table && resources_->irregular >= CommunicatorResources::most_irregular) return Reason::too_many;
   if (resources_->planned() >= CommunicatorResources::most_plans) return Reason::too_many;
   return std::nullopt;
@@ -232,24 +232,24 @@ void Communicator::bequeath() {
 
 bool Communicator::open_transport() {
   const bool must = reproducible_ != Reproducible::off;
-  const auto room = kept_ ? kept_->room_for(node_ranks_, must) : Room::of_process().take(node_ranks_, must);
-  crowded_out_ = !all(room.has_value()); // the ranks' may differ, of other communicators
+  const auto share = kept_ ? kept_->share_for(node_ranks_, must) : MemoryBudget::of_process().take(node_ranks_, must);
+  crowded_out_ = !all(share.has_value()); // the ranks' may differ, of other communicators
   if (crowded_out_) {
-    if (room) Room::of_process().give_back(*room);
+    if (share) MemoryBudget::of_process().give_back(*share);
     return false;
   }
   mpi::TransportOptions options;
   options.timeout_seconds = timeout_seconds_;
-  options.single_copies = choices_->wish_single_copies;                // on which all ranks have agreed
-  options.shared_memory_limit_bytes = room->shared_memory_limit_bytes; // the smallest of the ranks' holds for all
+  options.single_copies = choices_->wish_single_copies;                 // on which all ranks have agreed
+  options.shared_memory_limit_bytes = share->shared_memory_limit_bytes; // the smallest of the ranks' holds for all
   Result<std::unique_ptr<mpi::MpiTransport>> made = mpi::MpiTransport::create(library_, handle_, options);
   if (made && note_.empty()) note_ = (*made)->note();
   if (!made && note_.empty() && !made.error().elsewhere) note_ = made.error().sentence();
   if (made) {
-    resources_->transport = std::move(*made), resources_->room = *room;
+    resources_->transport = std::move(*made), resources_->share = *share;
     resources_->of_ranks = of_ranks_, resources_->number = number_;
   } else {
-    Room::of_process().give_back(*room);
+    MemoryBudget::of_process().give_back(*share);
   }
   transport_failed_ = !resources_->transport;
   return !transport_failed_;

@@ -20,7 +20,7 @@ std::size_t KeyHash::operator()(const plan::CallKey& k) const {
 }
 
 CommunicatorResources::~CommunicatorResources() {
-  if (transport) Room::of_process().give_back(room);
+  if (transport) MemoryBudget::of_process().give_back(share);
 }
 
 std::unique_ptr<CommunicatorResources> CommunicatorCache::take(std::uint64_t of_ranks, std::int32_t node_ranks,
@@ -34,7 +34,7 @@ std::unique_ptr<CommunicatorResources> CommunicatorCache::take(std::uint64_t of_
   if (found == entries_.end()) return nullptr;
   std::unique_ptr<CommunicatorResources> resources = std::move(*found);
   entries_.erase(found);
-  if (Room::of_process().has_better(resources->room, node_ranks, must)) return nullptr;
+  if (MemoryBudget::of_process().has_better(resources->share, node_ranks, must)) return nullptr;
   resources->recurs = true;
   return resources;
 }
@@ -54,15 +54,15 @@ void CommunicatorCache::keep(std::unique_ptr<CommunicatorResources> resources) {
   entries_.push_back(std::move(resources));
 }
 
-std::optional<Room::Part> CommunicatorCache::room_for(std::int32_t node_ranks, bool must) {
+std::optional<MemoryBudget::Share> CommunicatorCache::share_for(std::int32_t node_ranks, bool must) {
   const std::lock_guard lock(mutex_);
-  Room& room = Room::of_process();
-  std::optional<Room::Part> part = room.take(node_ranks, must);
-  while ((!part || part->is_small()) && give_up_one(!part)) {
-    if (part) room.give_back(*part);
-    part = room.take(node_ranks, must);
+  MemoryBudget& budget = MemoryBudget::of_process();
+  std::optional<MemoryBudget::Share> share = budget.take(node_ranks, must);
+  while ((!share || share->is_small()) && give_up_one(!share)) {
+    if (share) budget.give_back(*share);
+    share = budget.take(node_ranks, must);
   }
-  return part;
+  return share;
 }
 
 void CommunicatorCache::clear() {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "execute/mpi/mpi_transport.hpp"
-#include "interpose/room.hpp"
+#include "interpose/memory_budget.hpp"
 #include "plan/plan_cache.hpp"
 
 #include <array>
@@ -41,7 +41,7 @@ struct CommunicatorResources {
   std::int64_t number = 0;    // of the communicator that it was made for: alike on its ranks, and no other's
   bool recurs = false;        // communicators of these ranks come again
   std::thread::id kept_by;    // which has freed the communicator
-  Room::Part room;            // of the transport
+  MemoryBudget::Share share;  // of the transport
   std::unique_ptr<mpi::MpiTransport> transport;
   plan::PlanCache plans; // after the transport, which they use
   std::unordered_map<plan::CallKey, Lent, KeyHash> lent;
@@ -68,9 +68,9 @@ class CommunicatorCache {
   // Where another communicator can use it: without failure, without a communicator of ours in the library, and with
   // room for plans. What was refused is forgotten: there may be memory now. Of too many the oldest is given up.
   void keep(std::unique_ptr<CommunicatorResources> resources);
-  // As Room::take(), for which what is kept gives way: all of it where there is no room, and where there are only small
-  // rings what has served one communicator alone, which may have been the only one of its kind.
-  std::optional<Room::Part> room_for(std::int32_t node_ranks, bool must);
+  // As MemoryBudget::take(), for which what is kept gives way: all of it where there is no room, and where there are
+  // only small rings what has served one communicator alone, which may have been the only one of its kind.
+  std::optional<MemoryBudget::Share> share_for(std::int32_t node_ranks, bool must);
   void clear();
 
  private:

@@ -1,4 +1,4 @@
-#include "interpose/room.hpp"
+#include "interpose/memory_budget.hpp"
 
 #include "execute/mpi/node_memory.hpp"
 
@@ -26,46 +26,46 @@ std::int64_t touched_bytes(std::int32_t node_ranks, std::int64_t limit_bytes) {
 
 } // namespace
 
-Room& Room::of_process() {
-  static Room room;
+MemoryBudget& MemoryBudget::of_process() {
+  static MemoryBudget room;
   return room;
 }
 
-std::optional<Room::Part> Room::next(std::int32_t node_ranks, bool must) const {
+std::optional<MemoryBudget::Share> MemoryBudget::next(std::int32_t node_ranks, bool must) const {
   if (live_ >= (must ? most_reproducible : most)) return std::nullopt;
-  if (live_ == 0 || node_ranks < 2) return Part{};
-  if (live_ == 1) return Part{node_ranks * second_bytes_per_rank, 0};
+  if (live_ == 0 || node_ranks < 2) return Share{};
+  if (live_ == 1) return Share{node_ranks * second_bytes_per_rank, 0};
   const std::int64_t pairs = static_cast<std::int64_t>(node_ranks) * (node_ranks - 1);
   const auto part_of = [&](std::int64_t ring_bytes) {
-    return Part{pairs * ring_bytes, touched_bytes(node_ranks, pairs * ring_bytes)};
+    return Share{pairs * ring_bytes, touched_bytes(node_ranks, pairs * ring_bytes)};
   };
   const std::int64_t taken = taken_bytes_;
-  const Part middle = part_of(middle_ring_bytes), small = part_of(small_ring_bytes);
+  const Share middle = part_of(middle_ring_bytes), small = part_of(small_ring_bytes);
   if (taken + middle.taken_bytes <= room_for_middle_bytes) return middle;
   if (must || taken + small.taken_bytes <= room_bytes) return small;
   return std::nullopt;
 }
 
-std::optional<Room::Part> Room::take(std::int32_t node_ranks, bool must) {
+std::optional<MemoryBudget::Share> MemoryBudget::take(std::int32_t node_ranks, bool must) {
   const std::lock_guard lock(mutex_);
-  const std::optional<Part> part = next(node_ranks, must);
-  if (part) ++live_, taken_bytes_ += part->taken_bytes;
-  return part;
+  const std::optional<Share> share = next(node_ranks, must);
+  if (share) ++live_, taken_bytes_ += share->taken_bytes;
+  return share;
 }
 
-void Room::give_back(const Part& part) {
+void MemoryBudget::give_back(const Share& share) {
   const std::lock_guard lock(mutex_);
   --live_;
-  taken_bytes_ -= part.taken_bytes;
+  taken_bytes_ -= share.taken_bytes;
 }
 
-bool Room::has_better(const Part& part, std::int32_t node_ranks, bool must) {
+bool MemoryBudget::has_better(const Share& share, std::int32_t node_ranks, bool must) {
   const std::lock_guard lock(mutex_);
-  --live_, taken_bytes_ -= part.taken_bytes;
-  const std::optional<Part> other = next(node_ranks, must);
-  ++live_, taken_bytes_ += part.taken_bytes;
-  const auto bytes = [](const Part& p) { return static_cast<std::uint64_t>(p.shared_memory_limit_bytes); }; // -1: most
-  return other && bytes(*other) > bytes(part);
+  --live_, taken_bytes_ -= share.taken_bytes;
+  const std::optional<Share> other = next(node_ranks, must);
+  ++live_, taken_bytes_ += share.taken_bytes;
+  const auto bytes = [](const Share& p) { return static_cast<std::uint64_t>(p.shared_memory_limit_bytes); }; // -1: most
+  return other && bytes(*other) > bytes(share);
 }
 
 } // namespace kumihimo::interpose

@@ -13,9 +13,9 @@
 
 namespace kumihimo::interpose {
 
-class Room {
+class MemoryBudget {
  public:
-  struct Part {
+  struct Share {
     std::int64_t shared_memory_limit_bytes = -1;      // of the node, for its rings; -1: what there is
     std::int64_t taken_bytes = 0;                     // by this process, counted against the room of all
     bool is_small() const { return taken_bytes > 0; } // neither the first's nor the second's
@@ -23,17 +23,17 @@ class Room {
   // How many transports live at once at most; so many more where all must be ours, for their bits.
   static constexpr std::int32_t most = 16, most_reproducible = 512;
 
-  static Room& of_process();
+  static MemoryBudget& of_process();
 
   // For one more among so many ranks of a node, at most; nothing where there is no room. `must`: all must be ours. On
   // any thread.
-  std::optional<Part> take(std::int32_t node_ranks, bool must);
-  void give_back(const Part& part);
+  std::optional<Share> take(std::int32_t node_ranks, bool must);
+  void give_back(const Share& share);
   // Whether one more would get larger rings, if this part were given back.
-  bool has_better(const Part& part, std::int32_t node_ranks, bool must);
+  bool has_better(const Share& share, std::int32_t node_ranks, bool must);
 
  private:
-  std::optional<Part> next(std::int32_t node_ranks, bool must) const;
+  std::optional<Share> next(std::int32_t node_ranks, bool must) const;
   std::mutex mutex_;
   std::int32_t live_ = 0;
   std::int64_t taken_bytes_ = 0; // beyond the first two's
