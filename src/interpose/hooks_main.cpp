@@ -7,7 +7,7 @@
 #include "interpose/watchdog.hpp"
 #include "mpi_hooks/hooks.hpp"
 #include "mpi_hooks/next.hpp"
-#include "mpi_hooks/roll_call.hpp"
+#include "mpi_hooks/preload_check.hpp"
 #include "mpi_hooks/sessions.hpp"
 
 #include <algorithm>
@@ -222,12 +222,12 @@ std::optional<int> answered(Call& call) {
 
 void before_environment(const Call& call) {
   begin_watch();
-  if (begins_mpi(call)) RollCall::enter(interpose::object_name);
-  if (begins_session(call)) RollCall::enter_session(interpose::object_name);
+  if (begins_mpi(call)) PreloadCheck::enter(interpose::object_name);
+  if (begins_session(call)) PreloadCheck::enter_session(interpose::object_name);
 }
 
 void after_environment(const Call& call, int code) {
-  if (begins_mpi(call)) RollCall::leave();
+  if (begins_mpi(call)) PreloadCheck::leave();
   if (code == 0 && (begins_mpi(call) || begins_session(call))) after_beginning(call);
   if (code != 0 && ends_session(call)) session_stays();
   begin_watch();

@@ -4,7 +4,7 @@
 #include "execute/mpi/split.hpp"
 #include "interpose/completion.hpp"
 #include "mpi_hooks/passing.hpp"
-#include "mpi_hooks/roll_call.hpp"
+#include "mpi_hooks/preload_check.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -150,8 +150,8 @@ Communicator* Session::communicator(mpi::Handle handle) {
 // Told by who finds it: rank 0 may be the one that is missed.
 bool Session::everyone_is_here(mpi::Handle communicator) {
   std::int32_t missed = 0;
-  const bool here = has_world() ? mpi_hooks::RollCall::everyone_is_here(object_name, missed)
-                                : mpi_hooks::RollCall::all_are_here(object_name, ranks_of(communicator), missed);
+  const bool here = has_world() ? mpi_hooks::PreloadCheck::everyone_is_here(object_name, missed)
+                                : mpi_hooks::PreloadCheck::all_are_here(object_name, ranks_of(communicator), missed);
   if (missed > 0)
     say(fmt::format("our object in all processes of {}, found {} without it (does a wrapper clear LD_PRELOAD?); "
                     "{} calls are the library's",

@@ -28,7 +28,7 @@
 
 namespace kumihimo::interpose {
 
-inline constexpr std::string_view object_name = "interposer"; // for mpi_hooks::RollCall
+inline constexpr std::string_view object_name = "interposer"; // for mpi_hooks::PreloadCheck
 
 class Session : public mpi_hooks::Lives<Session> {
  public:

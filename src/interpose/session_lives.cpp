@@ -3,7 +3,7 @@
 #include "interpose/calls.hpp"
 #include "interpose/session.hpp"
 #include "mpi_hooks/passing.hpp"
-#include "mpi_hooks/roll_call.hpp"
+#include "mpi_hooks/preload_check.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ namespace kumihimo::interpose {
 bool Session::begins(bool anew) {
   if (anew) library_.call.Comm_create_keyval(&copied, &deleted, &keyval_, this);
   if (!mpi::is_running()) return true;
-  mpi_hooks::RollCall::enter(object_name);                     // where MPI_Init was not caught
+  mpi_hooks::PreloadCheck::enter(object_name);                 // where MPI_Init was not caught
   if (!settings_.summary.empty()) std::remove(part().c_str()); // what was counted is in the sum at MPI_Finalize
   return true;
 }

@@ -1,7 +1,7 @@
 #include "interpose/watchdog.hpp"
 
 #include "interpose/signals.hpp"
-#include "mpi_hooks/roll_call.hpp"
+#include "mpi_hooks/preload_check.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -151,7 +151,7 @@ void Watchdog::end(const std::string& what, double seconds) {
                "whether all ranks still run, or give a longer --timeout\n",
                whose.c_str(), what.c_str(), seconds);
   std::this_thread::sleep_for(for_words);
-  mpi_hooks::RollCall::abandon();
+  mpi_hooks::PreloadCheck::abandon();
   if (library) library->call.Abort(library->constants.comm_world, 1);
   _exit(1);
 }

@@ -1,6 +1,6 @@
 #include "mpi_hooks/lives.hpp"
 
-#include "mpi_hooks/roll_call.hpp"
+#include "mpi_hooks/preload_check.hpp"
 
 namespace kumihimo::mpi_hooks {
 
@@ -22,7 +22,7 @@ void Life::begin() {
     rank_ = own_session_->rank(), ranks_ = own_session_->ranks();
     return;
   }
-  RollCall::leave_sessions();
+  PreloadCheck::leave_sessions();
   rank_ = -1, ranks_ = 1;
   if (!std::exchange(has_no_place_, true))
     std::fprintf(stderr, "kumihimo: the MPI library opens no further session; %s\n", otherwise_.data());

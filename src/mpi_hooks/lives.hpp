@@ -2,7 +2,7 @@
 // program opens to the last that it closes, as often as the library can. What an object of ours knows of the process is
 // made in the first, does nothing between two, and lasts as long as the process.
 //
-// Where the library opens no session of ours, on one rank alone perhaps, that rank is not here (see RollCall), for
+// Where the library opens no session of ours, on one rank alone perhaps, that rank is not here (see PreloadCheck), for
 // good, from before any communicator is made in which others could wait for it. Where there is no list of who is here
 // it takes part in what the others do, without a place in the job.
 #pragma once

@@ -1,6 +1,6 @@
 #include "record/communicators.hpp"
 
-#include "mpi_hooks/roll_call.hpp"
+#include "mpi_hooks/preload_check.hpp"
 #include "record/settings.hpp"
 
 #include <algorithm>
@@ -88,7 +88,7 @@ void Communicators::ask_for_everyone(Communicator& communicator) const {
   if (communicator.inter || communicator.size == 1) return;
   std::int32_t missed = 0;
   communicator.everyone_is_here =
-      mpi_hooks::RollCall::all_are_here(object_name, life_.ranks_of(communicator.handle), missed);
+      mpi_hooks::PreloadCheck::all_are_here(object_name, life_.ranks_of(communicator.handle), missed);
   static std::atomic<bool> told = false;
   if (missed > 0 && !told.exchange(true))
     std::fprintf(stderr,

@@ -1,6 +1,6 @@
 // Where a Recorder begins and ends: with MPI_COMM_WORLD once in a process, without it as often as the program opens a
 // session of MPI's when it has none.
-#include "mpi_hooks/roll_call.hpp"
+#include "mpi_hooks/preload_check.hpp"
 #include "record/recorder.hpp"
 
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ Settings settings_for(const mpi::Library& library) {
 // Else calls of ours over the program's communicators would meet the program's own on the others.
 bool everyone_is_here() {
   std::int32_t missed = 0;
-  if (mpi_hooks::RollCall::everyone_is_here(object_name, missed)) return true;
+  if (mpi_hooks::PreloadCheck::everyone_is_here(object_name, missed)) return true;
   if (missed > 0)
     std::fprintf(stderr,
                  "kumihimo: our object in all processes of this node, found %d without it (does a wrapper clear "

@@ -1,6 +1,6 @@
 // The object that `kumihimo record` has loaded before a program's MPI library.
 #include "mpi_hooks/hooks.hpp"
-#include "mpi_hooks/roll_call.hpp"
+#include "mpi_hooks/preload_check.hpp"
 #include "mpi_hooks/sessions.hpp"
 #include "record/recorder.hpp"
 
@@ -11,8 +11,8 @@ namespace {
 using record::Recorder;
 
 void before_environment(const Call& call) {
-  if (begins_mpi(call)) RollCall::enter(record::object_name), Recorder::expect_world();
-  if (begins_session(call)) RollCall::enter_session(record::object_name);
+  if (begins_mpi(call)) PreloadCheck::enter(record::object_name), Recorder::expect_world();
+  if (begins_session(call)) PreloadCheck::enter_session(record::object_name);
 }
 
 void after_environment(const Call& call, int code) {

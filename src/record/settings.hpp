@@ -8,7 +8,7 @@
 
 namespace kumihimo::record {
 
-inline constexpr std::string_view object_name = "recorder"; // for mpi_hooks::RollCall
+inline constexpr std::string_view object_name = "recorder"; // for mpi_hooks::PreloadCheck
 
 struct Settings {
   std::string output; // KUMIHIMO_RECORD: the profile, written by rank 0; parts of ranks that do not end MPI beside it

@@ -1,4 +1,4 @@
-#include "mpi_hooks/roll_call.hpp"
+#include "mpi_hooks/preload_check.hpp"
 
 #include "base/hash.hpp"
 #include "mpi_hooks/sessions.hpp"
@@ -74,10 +74,10 @@ std::string mark_of_job() {
 struct OfProcess {
   std::once_flag entered;
   std::mutex mutex;
-  std::unique_ptr<RollCall> roll; // null: no list, or it is closed
+  std::unique_ptr<PreloadCheck> roll; // null: no list, or it is closed
   std::optional<bool> all_are_here;
   std::once_flag entered_session;
-  std::unique_ptr<RollCall> by_session; // null: all are taken to be here
+  std::unique_ptr<PreloadCheck> by_session; // null: all are taken to be here
 };
 OfProcess& of_process() {
   static OfProcess& kept = *new OfProcess; // asked for to the very end of the process
@@ -110,7 +110,7 @@ std::optional<PlaceOnNode> place_on_node() {
   return place;
 }
 
-RollCall::RollCall(const PlaceOnNode& place)
+PreloadCheck::PreloadCheck(const PlaceOnNode& place)
     : path_(fmt::format("{}/kumihimo-{}-{}{:016x}", list_folder(), getuid(), mark_of_job(), hash_of(place.job))),
       ranks_(place.ranks), rank_(place.rank) {
   const int file = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -123,18 +123,18 @@ RollCall::RollCall(const PlaceOnNode& place)
   if (list_ && list_->here[place.rank].exchange(1) == 0) ++list_->marked;
 }
 
-RollCall::~RollCall() {
+PreloadCheck::~PreloadCheck() {
   if (list_) munmap(list_, bytes());
 }
 
-std::int32_t RollCall::absent() const {
+std::int32_t PreloadCheck::absent() const {
   return static_cast<std::int32_t>(
       std::count_if(list_->here, list_->here + ranks_, [](const auto& mark) { return mark.load() == 0; }));
 }
 
 // The first one's is everybody's. Whoever opens the list after that finds a new one, in which those before are missed:
 // they were not complete without it.
-bool RollCall::settle(Verdict found) {
+bool PreloadCheck::settle(Verdict found) {
   Verdict first = Verdict::none;
   const std::int32_t without_mark = absent();
   if (!list_->verdict.compare_exchange_strong(first, found)) return first == Verdict::complete;
@@ -143,14 +143,14 @@ bool RollCall::settle(Verdict found) {
   return found == Verdict::complete;
 }
 
-std::optional<bool> RollCall::look() {
+std::optional<bool> PreloadCheck::look() {
   if (!list_) return std::nullopt;
   if (const Verdict made = list_->verdict; made != Verdict::none) return made == Verdict::complete;
   if (absent() > 0) return std::nullopt;
   return settle(Verdict::complete);
 }
 
-bool RollCall::decide(std::chrono::milliseconds how_long) {
+bool PreloadCheck::decide(std::chrono::milliseconds how_long) {
   if (!list_) return missed_ = 1, false;
   const auto end = std::chrono::steady_clock::now() + how_long;
   for (;;) {
@@ -161,7 +161,7 @@ bool RollCall::decide(std::chrono::milliseconds how_long) {
 }
 
 // A process that could not open the list is missed by all others, and by itself.
-bool RollCall::has_all(std::span<const std::int32_t> ranks) {
+bool PreloadCheck::has_all(std::span<const std::int32_t> ranks) {
   if (!list_) return missed_ = 1, false;
   std::int32_t first = -1, absent = 0;
   for (const std::int32_t rank : ranks) {
@@ -176,21 +176,21 @@ bool RollCall::has_all(std::span<const std::int32_t> ranks) {
   return absent == 0;
 }
 
-void RollCall::end() {
+void PreloadCheck::end() {
   if (list_ && ++list_->ended == list_->marked) unlink(path_.c_str());
 }
 
-void RollCall::enter(std::string_view object) {
+void PreloadCheck::enter(std::string_view object) {
   std::call_once(of_process().entered, [&] {
     if (std::optional<PlaceOnNode> place = place_on_node()) {
       place->job += fmt::format(" {}", object);
-      of_process().roll = std::make_unique<RollCall>(*place);
+      of_process().roll = std::make_unique<PreloadCheck>(*place);
     } else
       of_process().all_are_here = true;
   });
 }
 
-void RollCall::leave() {
+void PreloadCheck::leave() {
   OfProcess& m = of_process();
   const std::lock_guard lock(m.mutex);
   if (!m.roll || m.all_are_here) return;
@@ -198,7 +198,7 @@ void RollCall::leave() {
   if (m.all_are_here) m.roll.reset();
 }
 
-void RollCall::abandon() {
+void PreloadCheck::abandon() {
   OfProcess& m = of_process();
   const std::unique_lock lock(m.mutex, std::try_to_lock); // who holds it is about to decide
   if (lock && m.roll) unlink(m.roll->path_.c_str());
@@ -206,14 +206,14 @@ void RollCall::abandon() {
 }
 
 // Where all of the node have come the name is not needed any more. Not of a child that was forked.
-void RollCall::enter_session(std::string_view object) {
+void PreloadCheck::enter_session(std::string_view object) {
   OfProcess& m = of_process();
   std::call_once(m.entered_session, [&] {
     std::optional<PlaceOnNode> place = place_on_node();
     if (!place) return;
     place->job += fmt::format(" {} sessions", object);
     const std::lock_guard lock(m.mutex);
-    m.by_session = std::make_unique<RollCall>(*place);
+    m.by_session = std::make_unique<PreloadCheck>(*place);
     const List* const list = m.by_session->list_;
     if (list && list->marked == place->ranks) unlink(m.by_session->path_.c_str());
     static const pid_t process = getpid();
@@ -223,13 +223,13 @@ void RollCall::enter_session(std::string_view object) {
   });
 }
 
-void RollCall::leave_sessions() {
+void PreloadCheck::leave_sessions() {
   OfProcess& m = of_process();
   const std::lock_guard lock(m.mutex);
   if (m.by_session && m.by_session->list_) m.by_session->list_->here[m.by_session->rank_] = 0;
 }
 
-bool RollCall::all_are_here(std::string_view object, std::span<const std::int32_t> ranks, std::int32_t& missed) {
+bool PreloadCheck::all_are_here(std::string_view object, std::span<const std::int32_t> ranks, std::int32_t& missed) {
   enter_session(object);
   OfProcess& m = of_process();
   const std::lock_guard lock(m.mutex);
@@ -240,7 +240,7 @@ bool RollCall::all_are_here(std::string_view object, std::span<const std::int32_
   return here;
 }
 
-bool RollCall::everyone_is_here(std::string_view object, std::int32_t& missed) {
+bool PreloadCheck::everyone_is_here(std::string_view object, std::int32_t& missed) {
   enter(object);
   leave();
   OfProcess& m = of_process();

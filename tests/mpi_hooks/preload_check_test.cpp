@@ -1,4 +1,4 @@
-#include "mpi_hooks/roll_call.hpp"
+#include "mpi_hooks/preload_check.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -23,21 +23,21 @@ PlaceOnNode place(const std::string& job, std::int32_t ranks, std::int32_t rank)
   return {fmt::format("test {} of {}", job, getpid()), ranks, rank};
 }
 
-TEST(RollCall, IsCompleteOnceAllAreMarked) {
-  RollCall first(place("all", 2, 0));
+TEST(PreloadCheck, IsCompleteOnceAllAreMarked) {
+  PreloadCheck first(place("all", 2, 0));
   EXPECT_EQ(first.look(), std::nullopt);
-  RollCall second(place("all", 2, 1));
+  PreloadCheck second(place("all", 2, 1));
   EXPECT_EQ(second.look(), true);
   EXPECT_TRUE(first.decide(milliseconds(0)));
   EXPECT_EQ(first.missed() + second.missed(), 0);
   EXPECT_FALSE(std::filesystem::exists(first.path()));
 }
 
-TEST(RollCall, MissesOneForAllAndForGood) {
-  RollCall first(place("one", 3, 0)), second(place("one", 3, 2));
+TEST(PreloadCheck, MissesOneForAllAndForGood) {
+  PreloadCheck first(place("one", 3, 0)), second(place("one", 3, 2));
   EXPECT_FALSE(second.decide(milliseconds(1)));
   EXPECT_EQ(second.missed(), 1);
-  RollCall late(place("one", 3, 1));
+  PreloadCheck late(place("one", 3, 1));
   EXPECT_FALSE(first.decide(milliseconds(0)));
   EXPECT_FALSE(late.decide(milliseconds(0)));
   EXPECT_FALSE(second.decide(milliseconds(0)));
@@ -46,27 +46,27 @@ TEST(RollCall, MissesOneForAllAndForGood) {
   EXPECT_FALSE(std::filesystem::exists(late.path()));
 }
 
-TEST(RollCall, WaitsForWhoIsLate) {
-  RollCall first(place("late", 2, 0));
-  std::unique_ptr<RollCall> second;
+TEST(PreloadCheck, WaitsForWhoIsLate) {
+  PreloadCheck first(place("late", 2, 0));
+  std::unique_ptr<PreloadCheck> second;
   std::thread comes([&] {
     std::this_thread::sleep_for(milliseconds(20));
-    second = std::make_unique<RollCall>(place("late", 2, 1));
+    second = std::make_unique<PreloadCheck>(place("late", 2, 1));
   });
   EXPECT_TRUE(first.decide(milliseconds(10'000)));
   comes.join();
   EXPECT_EQ(second->look(), true);
 }
 
-TEST(RollCall, AMarkThatComesTwiceIsOne) {
-  RollCall first(place("twice", 2, 0)), again(place("twice", 2, 0));
+TEST(PreloadCheck, AMarkThatComesTwiceIsOne) {
+  PreloadCheck first(place("twice", 2, 0)), again(place("twice", 2, 0));
   EXPECT_EQ(again.look(), std::nullopt);
   EXPECT_FALSE(first.decide(milliseconds(0)));
 }
 
 // Of a program that uses MPI by sessions: nothing is decided for all, and each communicator is asked for by itself.
-TEST(RollCall, IsAskedOfTheRanksOfACommunicator) {
-  RollCall first(place("sessions", 4, 0)), third(place("sessions", 4, 2)), last(place("sessions", 4, 3));
+TEST(PreloadCheck, IsAskedOfTheRanksOfACommunicator) {
+  PreloadCheck first(place("sessions", 4, 0)), third(place("sessions", 4, 2)), last(place("sessions", 4, 3));
   const std::vector<std::int32_t> both{2, 0}, with_one_missed{3, 1, 0};
   EXPECT_TRUE(first.has_all(both));
   EXPECT_TRUE(third.has_all(both));
@@ -84,18 +84,18 @@ TEST(RollCall, IsAskedOfTheRanksOfACommunicator) {
 }
 
 // Who comes when the name is gone makes a new list: it and those before miss each other.
-TEST(RollCall, RanksOfTwoListsMissEachOther) {
-  RollCall first(place("lists", 3, 0));
+TEST(PreloadCheck, RanksOfTwoListsMissEachOther) {
+  PreloadCheck first(place("lists", 3, 0));
   first.end();
-  RollCall second(place("lists", 3, 1)), third(place("lists", 3, 2));
+  PreloadCheck second(place("lists", 3, 1)), third(place("lists", 3, 2));
   const std::vector<std::int32_t> all{0, 1, 2}, late{1, 2};
-  for (RollCall* each : {&first, &second, &third}) EXPECT_FALSE(each->has_all(all));
-  for (RollCall* each : {&second, &third}) EXPECT_TRUE(each->has_all(late));
+  for (PreloadCheck* each : {&first, &second, &third}) EXPECT_FALSE(each->has_all(all));
+  for (PreloadCheck* each : {&second, &third}) EXPECT_TRUE(each->has_all(late));
   second.end(), third.end();
 }
 
 // Whatever is found, all find the same, while they come and look at the same time.
-TEST(RollCall, AllGoTheSameWay) {
+TEST(PreloadCheck, AllGoTheSameWay) {
   constexpr std::int32_t ranks = 6;
   std::int32_t complete = 0;
   for (int turn = 0; turn < 200; ++turn) {
@@ -103,7 +103,7 @@ TEST(RollCall, AllGoTheSameWay) {
     std::vector<std::thread> threads;
     for (std::int32_t r = 0; r < ranks; ++r)
       threads.emplace_back([&, r] {
-        RollCall mine(place(fmt::format("turn {}", turn), ranks, r));
+        PreloadCheck mine(place(fmt::format("turn {}", turn), ranks, r));
         found[static_cast<std::size_t>(r)] = mine.decide(milliseconds(turn % 2 == 0 ? 0 : 1000));
         missed[static_cast<std::size_t>(r)] = mine.missed();
       });
@@ -114,16 +114,16 @@ TEST(RollCall, AllGoTheSameWay) {
   EXPECT_GE(complete, 100);
 }
 
-TEST(RollCall, IsIncompleteWhereTheListCannotBeOpened) {
+TEST(PreloadCheck, IsIncompleteWhereTheListCannotBeOpened) {
   const PlaceOnNode there = place("folder", 2, 0);
   std::string path;
   {
-    RollCall once(there);
+    PreloadCheck once(there);
     path = once.path();
   }
   std::filesystem::remove(path);
   std::filesystem::create_directory(path);
-  RollCall mine(there);
+  PreloadCheck mine(there);
   EXPECT_EQ(mine.look(), std::nullopt);
   EXPECT_FALSE(mine.decide(milliseconds(0)));
   std::filesystem::remove(path);

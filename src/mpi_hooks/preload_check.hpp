@@ -39,13 +39,13 @@ struct PlaceOnNode {
 // itself, and where they differ, one waits for the other.
 std::optional<PlaceOnNode> place_on_node();
 
-class RollCall {
+class PreloadCheck {
  public:
   // Marks this process.
-  explicit RollCall(const PlaceOnNode& place);
-  ~RollCall();
-  RollCall(const RollCall&) = delete;
-  RollCall& operator=(const RollCall&) = delete;
+  explicit PreloadCheck(const PlaceOnNode& place);
+  ~PreloadCheck();
+  PreloadCheck(const PreloadCheck&) = delete;
+  PreloadCheck& operator=(const PreloadCheck&) = delete;
 
   // Whether all are here, or nothing where that is not known yet.
   std::optional<bool> look();
