@@ -58,7 +58,7 @@ std::size_t most_variants() {
 } // namespace
 
 Session::Session(mpi::Library library)
-    : Lives(std::move(library)), settings_(settings_of_environment()), types_(library_),
+    : MpiLifetime(std::move(library)), settings_(settings_of_environment()), types_(library_),
       completion_is_caught_(interpose::completion_is_caught()), place_of_exact_sums_(most_variants()),
       tally_(calls_told, place_of_exact_sums_ + 1) {
   if (const Result<Reproducible> asked = parse_reproducible(settings_.reproducible))

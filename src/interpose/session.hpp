@@ -12,7 +12,7 @@
 #include "interpose/settings.hpp"
 #include "interpose/types.hpp"
 #include "interpose/watchdog.hpp"
-#include "mpi_hooks/lives.hpp"
+#include "mpi_hooks/mpi_lifetime.hpp"
 
 #include <unistd.h>
 
@@ -30,7 +30,7 @@ namespace kumihimo::interpose {
 
 inline constexpr std::string_view object_name = "interposer"; // for mpi_hooks::PreloadCheck
 
-class Session : public mpi_hooks::Lives<Session> {
+class Session : public mpi_hooks::MpiLifetime<Session> {
  public:
   const Types& types() const { return types_; }
   Tally& tally() { return tally_; }
@@ -75,7 +75,7 @@ class Session : public mpi_hooks::Lives<Session> {
   void say_once_for_all(const std::string& sentence); // what every rank finds alike: by rank 0
 
  private:
-  friend class mpi_hooks::Lives<Session>;
+  friend class mpi_hooks::MpiLifetime<Session>;
   static constexpr std::string_view otherwise = "all calls are the library's";
   explicit Session(mpi::Library library);
   bool begins(bool anew);

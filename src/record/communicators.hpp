@@ -5,7 +5,7 @@
 
 #include "execute/mpi/abi.hpp"
 #include "mpi_hooks/call.hpp"
-#include "mpi_hooks/lives.hpp"
+#include "mpi_hooks/mpi_lifetime.hpp"
 #include "record/clock.hpp"
 #include "record/rows.hpp"
 

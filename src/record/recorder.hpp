@@ -6,7 +6,7 @@
 #pragma once
 
 #include "mpi_hooks/call.hpp"
-#include "mpi_hooks/lives.hpp"
+#include "mpi_hooks/mpi_lifetime.hpp"
 #include "record/clock.hpp"
 #include "record/communicators.hpp"
 #include "record/counters.hpp"
@@ -27,7 +27,7 @@
 
 namespace kumihimo::record {
 
-class Recorder : public mpi_hooks::Lives<Recorder> {
+class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
  public:
   // Before MPI_Init.
   static void expect_world() { is_world_caught = true; }
@@ -51,7 +51,7 @@ class Recorder : public mpi_hooks::Lives<Recorder> {
     int partner = -1; // in the world
   };
 
-  friend class mpi_hooks::Lives<Recorder>;
+  friend class mpi_hooks::MpiLifetime<Recorder>;
   static constexpr std::string_view otherwise = "nothing is recorded";
   explicit Recorder(mpi::Library library);
   bool begins(bool anew);

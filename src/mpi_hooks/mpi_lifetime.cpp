@@ -1,4 +1,4 @@
-#include "mpi_hooks/lives.hpp"
+#include "mpi_hooks/mpi_lifetime.hpp"
 
 #include "mpi_hooks/preload_check.hpp"
 

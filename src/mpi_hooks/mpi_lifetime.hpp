@@ -51,7 +51,7 @@ class Life {
 
  private:
   template <class Object>
-  friend class Lives;
+  friend class MpiLifetime;
   void begin();
   void meet_world();
   bool pause(); // false: it goes on
@@ -70,7 +70,7 @@ class Life {
 //   void pauses();           the last session is about to be closed: waits for nobody
 //   void ends();             before MPI_Finalize, on all ranks together
 template <class Object>
-class Lives : public Life {
+class MpiLifetime : public Life {
  public:
   // Null between two lives, and where the library is not one that we know.
   static Object* current() {
@@ -87,7 +87,7 @@ class Lives : public Life {
   static void world_ends();
 
  protected:
-  explicit Lives(mpi::Library library) : Life(std::move(library), Object::otherwise) {}
+  explicit MpiLifetime(mpi::Library library) : Life(std::move(library), Object::otherwise) {}
 
   static inline std::atomic<Object*> of_process = nullptr; // lives as long as the process
 
@@ -97,7 +97,7 @@ class Lives : public Life {
 };
 
 template <class Object>
-Object* Lives<Object>::first() {
+Object* MpiLifetime<Object>::first() {
   static std::atomic<bool> unknown = false;
   if (unknown || (!mpi::is_running() && !ProgramSessions::any())) return nullptr;
   {
@@ -118,7 +118,7 @@ Object* Lives<Object>::first() {
 }
 
 template <class Object>
-void Lives<Object>::life_begins() {
+void MpiLifetime<Object>::life_begins() {
   const std::lock_guard lock(mutex);
   Object* const object = of_process;
   if (!object) return;
@@ -131,7 +131,7 @@ void Lives<Object>::life_begins() {
 }
 
 template <class Object>
-void Lives<Object>::last_session_ends() {
+void MpiLifetime<Object>::last_session_ends() {
   if (mpi::is_running()) return; // nor waits for a thread that holds the lock while the ranks meet after MPI_Init
   const std::lock_guard lock(mutex);
   Object* const object = of_process;
@@ -141,7 +141,7 @@ void Lives<Object>::last_session_ends() {
 }
 
 template <class Object>
-void Lives<Object>::world_ends() {
+void MpiLifetime<Object>::world_ends() {
   Object* const object = current();
   if (!object || !object->end()) return;
   object->ends();

@@ -58,7 +58,7 @@ void Recorder::at_exit() {
 }
 
 Recorder::Recorder(mpi::Library library)
-    : Lives(std::move(library)), settings_(settings_for(library_)), counters_before_(counters_.read()),
+    : MpiLifetime(std::move(library)), settings_(settings_for(library_)), counters_before_(counters_.read()),
       clock_(library_, settings_.skew_ns), communicators_(library_, *this), volumes_(library_),
       splitting_(library_, clock_), regions_(counters_),
       trace_(library_, !settings_.trace.empty(), settings_.most_events), process_(getpid()),
