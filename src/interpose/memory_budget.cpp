@@ -27,8 +27,8 @@ std::int64_t touched_bytes(std::int32_t node_ranks, std::int64_t limit_bytes) {
 } // namespace
 
 MemoryBudget& MemoryBudget::of_process() {
-  static MemoryBudget room;
-  return room;
+  static MemoryBudget budget;
+  return budget;
 }
 
 std::optional<MemoryBudget::Share> MemoryBudget::next(std::int32_t node_ranks, bool must) const {
