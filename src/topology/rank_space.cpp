@@ -86,24 +86,30 @@ RankSpace RankSpace::on_nodes(std::span<const std::int64_t> node_of_rank) {
   return recognise(Shape({Axis{static_cast<std::int32_t>(place.size()), false}}), nodes);
 }
 
+RankSpace RankSpace::shapeless(std::span<const NodeId> node_of_rank) {
+  std::map<std::int32_t, std::vector<Rank>> members; // by node
+  for (std::size_t r = 0; r < node_of_rank.size(); ++r)
+    members[node_of_rank[r].value].push_back(Rank{static_cast<std::int32_t>(r)});
+  RankSpace s = row(static_cast<std::int32_t>(node_of_rank.size()));
+  std::vector<std::vector<Rank>> groups;
+  for (auto& [node, of_node] : members) {
+    s.node_sizes_.push_back(static_cast<std::int32_t>(of_node.size()));
+    groups.push_back(std::move(of_node));
+  }
+  const auto [least, most] = std::minmax_element(s.node_sizes_.begin(), s.node_sizes_.end());
+  s.ranks_per_node_ = groups.empty() ? 1 : *least == *most ? *most : 0;
+  if (s.ranks_per_node_ != 0) s.node_sizes_.clear();
+  s.nodes_ = std::make_shared<const std::vector<std::vector<Rank>>>(std::move(groups));
+  return s;
+}
+
 RankSpace RankSpace::recognise(const Shape& machine, std::span<const NodeId> node_of_rank) {
   const auto ranks = static_cast<std::int32_t>(node_of_rank.size());
+  RankSpace fallback = shapeless(node_of_rank);
+  if (fallback.ranks_per_node_ == 0) return fallback;
   std::map<std::int32_t, std::int32_t> ranks_on; // node -> ranks seen there
   for (NodeId node : node_of_rank) ++ranks_on[node.value];
-  RankSpace fallback = row(ranks);
-  const std::int32_t each = ranks_on.empty() ? 1 : ranks_on.begin()->second;
-  fallback.ranks_per_node_ = each;
-  std::map<std::int32_t, std::vector<Rank>> members;
-  for (std::int32_t r = 0; r < ranks; ++r) members[node_of_rank[r].value].push_back(Rank{r});
-  std::vector<std::vector<Rank>> groups;
-  for (auto& [node, of_node] : members) groups.push_back(std::move(of_node));
-  fallback.nodes_ = std::make_shared<const std::vector<std::vector<Rank>>>(std::move(groups));
-  for (auto [node, n] : ranks_on)
-    if (n != each) fallback.ranks_per_node_ = 0;
-  if (fallback.ranks_per_node_ == 0) {
-    for (auto [node, n] : ranks_on) fallback.node_sizes_.push_back(n);
-    return fallback;
-  }
+  const std::int32_t each = fallback.ranks_per_node_;
   if (ranks_on.size() == 1) return node(ranks);
 
   std::vector<Span> spans;

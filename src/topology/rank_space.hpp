@@ -41,6 +41,9 @@ class RankSpace {
   // Nodes without axes, `ranks_per_node` consecutive ranks on each; `levels` are those of the nodes: groups, switches.
   static RankSpace on_switches(std::int32_t nodes, std::int32_t ranks_per_node, const std::vector<Level>& levels);
 
+  // A row of ranks of which it is known which share a node, and nothing of where the nodes are.
+  static RankSpace shapeless(std::span<const NodeId> node_of_rank);
+
   // From the machine's shape and the node of each rank of a communicator, in rank order. O(P log P).
   static RankSpace recognise(const Shape& machine, std::span<const NodeId> node_of_rank);
 

@@ -1,0 +1,156 @@
+#include "placement/text.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <map>
+#include <optional>
+
+namespace kumihimo {
+namespace {
+
+// One line: a rank, and the node and slot as they are written.
+struct Line {
+  std::int32_t rank = 0, slot = 0;
+  std::string_view node;
+  bool relative = false; // the node is the number in +nN
+};
+
+std::optional<std::int32_t> number(std::string_view text) {
+  std::int32_t value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc{} || end != text.data() + text.size() || text.empty() || value < 0) return std::nullopt;
+  return value;
+}
+
+std::vector<std::string_view> words(std::string_view line, std::string_view gaps) {
+  std::vector<std::string_view> found;
+  for (std::size_t at = 0; (at = line.find_first_not_of(gaps, at)) != std::string_view::npos;) {
+    const std::size_t end = std::min(line.find_first_of(gaps, at), line.size());
+    found.push_back(line.substr(at, end - at));
+    at = end;
+  }
+  return found;
+}
+
+constexpr std::string_view blanks = " \t\r", blanks_and_equals = " \t\r=";
+
+// Line by line, so that what is wrong is said with its line.
+class Reader {
+ public:
+  Reader(std::string_view file, const Slots& slots, std::span<const std::string> names) : file_(file), slots_(slots) {
+    for (std::size_t node = 0; node < names.size(); ++node)
+      by_name_.emplace(names[node], NodeId{static_cast<std::int32_t>(node)});
+  }
+
+  Status read(std::string_view line) {
+    ++line_;
+    const std::string_view content = line.substr(0, line.find('#'));
+    if (words(content, blanks).empty()) return Nothing{};
+    const auto parsed = line_of(content);
+    if (!parsed) return parsed.error();
+    const auto node = node_of(*parsed);
+    if (!node) return node.error();
+    return add(*parsed, {*node, parsed->slot});
+  }
+
+  Result<Placement> placement() const {
+    if (slot_of_.empty()) return bad_input(fmt::format("{}: expected a line for each rank", file_), "none");
+    std::vector<Slot> of_rank;
+    for (const auto& [rank, seat] : slot_of_) {
+      if (rank != static_cast<std::int32_t>(of_rank.size()))
+        return bad_input(
+            fmt::format("{}: expected a line for each of the ranks 0 to {}", file_, slot_of_.rbegin()->first),
+            fmt::format("none for rank {}", of_rank.size()), "add it");
+      of_rank.push_back(seat.slot);
+    }
+    return Placement::make(slots_, of_rank);
+  }
+
+ private:
+  struct Seat {
+    Slot slot;
+    std::int32_t line = 0;
+  };
+
+  Error wrong(std::string expected, std::string found, std::string advice = {}) const {
+    return bad_input(fmt::format("{}:{}: expected {}", file_, line_, expected), std::move(found), std::move(advice));
+  }
+
+  Result<Line> line_of(std::string_view content) const {
+    const auto plain = words(content, blanks);
+    if (plain.front() == "rank") return rankfile_line_of(content);
+    const auto rank = number(plain.front()), slot = number(plain.back());
+    if (plain.size() != 3 || !rank || !slot)
+      return wrong("rank, node and slot, such as '5 2 0'", fmt::format("'{}'", content));
+    return Line{*rank, *slot, plain[1]};
+  }
+
+  Result<Line> rankfile_line_of(std::string_view content) const {
+    const auto parts = words(content, blanks_and_equals);
+    const auto rank = parts.size() == 5 && parts[3] == "slot" ? number(parts[1]) : std::nullopt;
+    if (!rank) return wrong("a line of a rankfile, such as 'rank 5=node2 slot=0'", fmt::format("'{}'", content));
+    const auto slot = number(parts[4]);
+    if (!slot) return wrong("one slot of the node by its number", fmt::format("slot={}", parts[4]), "count from 0");
+    const bool relative = parts[2].starts_with("+n");
+    return Line{*rank, *slot, relative ? parts[2].substr(2) : parts[2], relative};
+  }
+
+  Result<NodeId> node_of(const Line& line) const {
+    if (const auto named = by_name_.find(line.node); named != by_name_.end() && !line.relative) return named->second;
+    const auto node = number(line.node);
+    if (node && *node < slots_.nodes()) return NodeId{*node};
+    const std::string range = slots_.nodes() == 1 ? "node 0" : fmt::format("a node of 0 to {}", slots_.nodes() - 1);
+    return wrong(by_name_.empty() || node ? range : fmt::format("{} or its name", range),
+                 fmt::format("'{}'", line.node),
+                 node               ? ""
+                 : by_name_.empty() ? "write numbers, or name the nodes in the machine file"
+                                    : "");
+  }
+
+  Status add(const Line& line, Slot slot) {
+    const std::int32_t held = slots_.on(slot.node);
+    if (held == 0) return wrong("a node of the job", fmt::format("node {}, which has no slots", line.node));
+    if (slot.number >= held)
+      return wrong(fmt::format("slots 0 to {} of node {}", held - 1, line.node), fmt::format("slot {}", slot.number),
+                   "give the nodes more ranks each");
+    const auto [seat, fresh] = slot_of_.try_emplace(line.rank, Seat{slot, line_});
+    if (!fresh)
+      return wrong("each rank once", fmt::format("rank {} again, as in line {}", line.rank, seat->second.line));
+    const auto [taken, free] = taken_.try_emplace(slots_.index(slot), Seat{slot, line_});
+    if (!free)
+      return wrong("each slot once",
+                   fmt::format("slot {} of node {} again, as in line {}", slot.number, line.node, taken->second.line));
+    return Nothing{};
+  }
+
+  std::string_view file_;
+  const Slots& slots_;
+  std::map<std::string_view, NodeId> by_name_;
+  std::map<std::int32_t, Seat> slot_of_, taken_; // by rank; by the slot's index
+  std::int32_t line_ = 0;
+};
+
+} // namespace
+
+Result<Placement> parse_placement(std::string_view text, std::string_view file_name, const Slots& slots,
+                                  std::span<const std::string> names) {
+  Reader reader(file_name, slots, names);
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    if (const Status read = reader.read(text.substr(0, end)); !read) return read.error();
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return reader.placement();
+}
+
+std::string to_text(const Placement& placement) {
+  std::string text = "# rank node slot\n";
+  for (std::int32_t r = 0; r < placement.ranks(); ++r) {
+    const Slot slot = placement.slot(Rank{r});
+    text += fmt::format("{} {} {}\n", r, slot.node.value, slot.number);
+  }
+  return text;
+}
+
+} // namespace kumihimo

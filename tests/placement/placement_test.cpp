@@ -1,0 +1,130 @@
+#include "placement/order.hpp"
+#include "placement/placement.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+namespace kumihimo {
+namespace {
+
+const Slots uneven = *Slots::of_nodes({2, 0, 3, 1});
+
+std::vector<std::int32_t> nodes_of(const Placement& placement) {
+  std::vector<std::int32_t> nodes;
+  for (const NodeId node : placement.node_of_rank()) nodes.push_back(node.value);
+  return nodes;
+}
+
+std::string refused(const Result<Placement>& placement) { return placement ? "" : placement.error().sentence(); }
+
+TEST(Slots, AreNumberedNodeByNode) {
+  EXPECT_EQ(uneven.size(), 6);
+  for (const Slots& slots : {uneven, Slots(3, 4), Slots(1, 5), *Slots::of_nodes({1, 2}), *Slots::of_nodes({0, 0, 1})})
+    for (std::int32_t i = 0; i < slots.size(); ++i) {
+      EXPECT_TRUE(slots.contains(slots.at(i)));
+      EXPECT_EQ(slots.index(slots.at(i)), i);
+      EXPECT_TRUE(i == 0 || slots.at(i - 1).node.value <= slots.at(i).node.value);
+    }
+  EXPECT_EQ(*Slots::of_nodes({4, 4, 4}), Slots(3, 4));
+  EXPECT_FALSE(uneven.contains({NodeId{1}, 0})) << "a hole";
+  EXPECT_FALSE(uneven.contains({NodeId{-1}, 0}));
+  EXPECT_FALSE(uneven.contains({NodeId{2}, 3}));
+  EXPECT_FALSE(Slots::of_nodes({2, -1}).ok());
+  EXPECT_FALSE(Slots::of_nodes({0, 0}).ok());
+  EXPECT_FALSE(Slots::of_nodes({2147483647, 1}).ok());
+}
+
+TEST(Placement, IsABijectionOfRanksAndSlotsThatAreTaken) {
+  std::mt19937 random(3);
+  for (int i = 0; i < 100; ++i) {
+    std::vector<std::int32_t> sizes(1 + random() % 6);
+    for (std::int32_t& size : sizes) size = static_cast<std::int32_t>(random() % 4);
+    sizes[0] += 1;
+    const Slots slots = *Slots::of_nodes(sizes);
+    std::vector<Slot> of_rank;
+    for (std::int32_t s = 0; s < slots.size(); ++s) of_rank.push_back(slots.at(s));
+    std::shuffle(of_rank.begin(), of_rank.end(), random);
+    of_rank.resize(1 + random() % of_rank.size());
+    const Placement placement = *Placement::make(slots, of_rank);
+    std::int32_t taken = 0;
+    for (std::int32_t s = 0; s < slots.size(); ++s)
+      if (const auto rank = placement.rank_in(slots.at(s))) {
+        EXPECT_EQ(placement.slot(*rank), slots.at(s));
+        ++taken;
+      }
+    EXPECT_EQ(taken, placement.ranks());
+    of_rank.push_back(of_rank.front());
+    EXPECT_FALSE(Placement::make(slots, of_rank).ok()) << "a slot for two";
+  }
+}
+
+TEST(Placement, RefusalsNameTheRank) {
+  const auto at = [](std::int32_t node, std::int32_t number) {
+    return refused(Placement::make(uneven, std::vector<Slot>{{NodeId{0}, 0}, {NodeId{node}, number}}));
+  };
+  EXPECT_EQ(at(0, 0), "expected each rank in a slot of its own, found ranks 0 and 1 in slot 0 of node 0");
+  EXPECT_EQ(at(4, 0), "expected nodes 0 to 3, found node 4 for rank 1");
+  EXPECT_EQ(at(1, 0), "expected rank 1 on a node of the job, found node 1, which is not the job's");
+  EXPECT_EQ(at(2, 3), "expected slots 0 to 2 of node 2, found slot 3 for rank 1; give the nodes more ranks each");
+  const std::vector<NodeId> many(3, NodeId{0});
+  EXPECT_NE(refused(Placement::on_nodes(uneven, many)).find("slot 2 for rank 2"), std::string::npos);
+}
+
+TEST(Order, TakesEverySlotOnce) {
+  const Shape shape = *Shape::parse("4x3x2");
+  for (const Slots& slots : {Slots(24, 1), Slots(24, 3)})
+    for (const char* order : {"block", "round-robin", "reversed-axes", "random:1", "random:18446744073709551615"}) {
+      const auto placement = placement_in_order(order, slots, shape);
+      ASSERT_TRUE(placement.ok()) << refused(placement);
+      EXPECT_EQ(placement->ranks(), slots.size()) << order;
+    }
+}
+
+TEST(Order, IsWhatItsNameSays) {
+  const Shape none;
+  EXPECT_EQ(nodes_of(*placement_in_order("block", uneven, none)), (std::vector{0, 0, 2, 2, 2, 3}));
+  EXPECT_EQ(nodes_of(*placement_in_order("round-robin", uneven, none)), (std::vector{0, 2, 3, 0, 2, 2}));
+  // (0,0) (1,0) (0,1) (1,1) (0,2) (1,2) of 2x3
+  EXPECT_EQ(nodes_of(*placement_in_order("reversed-axes", Slots(6, 1), *Shape::parse("2x3"))),
+            (std::vector{0, 3, 1, 4, 2, 5}));
+  EXPECT_EQ(nodes_of(*placement_in_order("reversed-axes", Slots(4, 2), *Shape::parse("2x2"))),
+            (std::vector{0, 0, 2, 2, 1, 1, 3, 3}));
+  const auto one = nodes_of(*placement_in_order("random:1", Slots(50, 1), none));
+  EXPECT_EQ(one, nodes_of(*placement_in_order("random:1", Slots(50, 1), none)));
+  EXPECT_NE(one, nodes_of(*placement_in_order("random:2", Slots(50, 1), none)));
+}
+
+TEST(Order, RandomOnesAreAllAlikeOften) {
+  std::vector<int> seen(6);
+  constexpr int draws = 6000;
+  for (int seed = 0; seed < draws; ++seed) {
+    const auto nodes = nodes_of(*placement_in_order("random:" + std::to_string(seed), Slots(3, 1), {}));
+    ++seen[static_cast<std::size_t>(2 * nodes[0] + (nodes[1] > nodes[2]))];
+  }
+  for (const int n : seen) EXPECT_NEAR(n, draws / 6, 150) << "five standard deviations";
+}
+
+TEST(Order, RefusesWhatIsNone) {
+  for (const char* order : {"", "blocks", "random", "random:", "random:-1", "random:1x", "random:99999999999999999999"})
+    EXPECT_NE(refused(placement_in_order(order, uneven, {})).find("round-robin"), std::string::npos) << order;
+  EXPECT_NE(refused(placement_in_order("reversed-axes", uneven, {})).find("axes"), std::string::npos);
+}
+
+TEST(PlacementRankSpace, KnowsCoordinatesOnATorusAndElseNeighboursOnANode) {
+  const Shape torus = *Shape::parse("3x2");
+  const RankSpace reversed = placement_in_order("reversed-axes", Slots(6, 1), torus)->rank_space(torus);
+  EXPECT_EQ(reversed.name(), "torus 3x2");
+  EXPECT_FALSE(reversed.row_major());
+  EXPECT_EQ(reversed.place(Rank{1}), 2) << "at (1,0)";
+  const RankSpace on_switches = placement_in_order("round-robin", Slots(3, 2), {})->rank_space({});
+  EXPECT_FALSE(on_switches.has_shape());
+  EXPECT_EQ(on_switches.nodes(),
+            (std::vector<std::vector<Rank>>{{Rank{0}, Rank{3}}, {Rank{1}, Rank{4}}, {Rank{2}, Rank{5}}}));
+  EXPECT_EQ(placement_in_order("random:1", Slots(1, 4), {})->rank_space({}).name(), "node of 4 ranks");
+}
+
+} // namespace
+} // namespace kumihimo
