@@ -34,7 +34,7 @@ def whole(path: Path) -> dict | None:
 
 
 def added_up(parts: Iterable[dict]) -> dict | None:
-    """As rank 0 would have written it for all; `ranks_told` are those that wrote a part. The communicators are those of
+    """As rank 0 would have written it for all; `ranks_reported` are those that wrote a part. The communicators are those of
     the first of them."""
     rows: dict[str, dict[tuple, dict]] = {name: {} for name in KEYS}
     others: dict[str, int] = {}
@@ -61,5 +61,5 @@ def added_up(parts: Iterable[dict]) -> dict | None:
         "uncaught_reductions": reductions,
         "finalized": finalized,
         "of_all_ranks": len(told) == first["ranks"],
-        "ranks_told": told,
+        "ranks_reported": told,
     }

@@ -1,9 +1,9 @@
 // What becomes of the calls of a program that we are loaded before: collectives are run by a schedule or handed on,
 // waits move what is under way, and the ends of communicators and of MPI are ours, too.
 #include "interpose/calls.hpp"
+#include "interpose/error_handlers.hpp"
 #include "interpose/session.hpp"
 #include "interpose/tally.hpp"
-#include "interpose/told.hpp"
 #include "interpose/watchdog.hpp"
 #include "mpi_hooks/hooks.hpp"
 #include "mpi_hooks/next.hpp"
@@ -142,8 +142,8 @@ struct Waiting {
 // and nothing is answered.
 template <class... Words>
 int ask(const Call& call, const Waiting& waiting, void* test, Words... words) {
-  std::optional<Told> told;
-  if (waiting.all.has_failed(waiting.requests)) told.emplace(waiting.all.library());
+  std::optional<SilentErrorHandlers> silent;
+  if (waiting.all.has_failed(waiting.requests)) silent.emplace(waiting.all.library());
   if (call.language == Language::c) return reinterpret_cast<int (*)(Words...)>(test)(words...);
   int error = 0;
   reinterpret_cast<void (*)(Words..., int*)>(test)(words..., &error);
@@ -168,7 +168,8 @@ int wait_some(const Call& call, const Waiting& waiting) {
 
 // A call that goes on to the library, with a request among its own that has failed.
 void expect_failure(Call& call, Nonblocking& under_way, const std::vector<Handle>& requests) {
-  if (under_way.has_failed(requests)) call.notes[0] = reinterpret_cast<Word>(new Told(under_way.library()));
+  if (under_way.has_failed(requests))
+    call.notes[0] = reinterpret_cast<Word>(new SilentErrorHandlers(under_way.library()));
 }
 
 std::optional<int> wait(Call& call, Nonblocking& under_way) {
@@ -187,7 +188,7 @@ void poke(Call& call, Nonblocking& under_way) {
   expect_failure(call, under_way, requests);
 }
 
-void end_expecting(const Call& call) { delete reinterpret_cast<Told*>(call.notes[0]); }
+void end_expecting(const Call& call) { delete reinterpret_cast<SilentErrorHandlers*>(call.notes[0]); }
 
 std::optional<int> answered(Call& call) {
   if (const std::optional<Ours>& what = taken[static_cast<std::size_t>(call.name)]) return collective(call, *what);

@@ -60,7 +60,7 @@ std::size_t most_variants() {
 Session::Session(mpi::Library library)
     : MpiLifetime(std::move(library)), settings_(settings_of_environment()), types_(library_),
       completion_is_caught_(interpose::completion_is_caught()), place_of_exact_sums_(most_variants()),
-      tally_(calls_told, place_of_exact_sums_ + 1) {
+      tally_(counted_calls, place_of_exact_sums_ + 1) {
   if (const Result<Reproducible> asked = parse_reproducible(settings_.reproducible))
     reproducible_ = *asked;
   else
@@ -147,7 +147,7 @@ Communicator* Session::communicator(mpi::Handle handle) {
   return added;
 }
 
-// Told by who finds it: rank 0 may be the one that is missed.
+// SilentErrorHandlers by who finds it: rank 0 may be the one that is missed.
 bool Session::everyone_is_here(mpi::Handle communicator) {
   std::int32_t missed = 0;
   const bool here = has_world() ? mpi_hooks::PreloadCheck::everyone_is_here(object_name, missed)
@@ -298,7 +298,7 @@ void Session::write_summary() {
 void Session::write_summary(const std::vector<std::int64_t>& counts, Ended ended, Counted counted) {
   if (!has_place()) return;
   nlohmann::json calls = nlohmann::json::array(), handed_on = nlohmann::json::array();
-  for (std::size_t k = 0; k < calls_told; ++k) {
+  for (std::size_t k = 0; k < counted_calls; ++k) {
     const CollectiveKind kind = taken_over[k % taken_over.size()];
     const std::string collective = fmt::format("{}{}", k < taken_over.size() ? "" : "i", name_of(kind));
     const auto variants = Registry::standard().variants(kind);

@@ -39,8 +39,8 @@ std::string_view sentence_of(Reason reason);
 
 // A non-blocking call is told apart from its blocking twin.
 enum class Form : std::uint8_t { blocking, nonblocking };
-inline constexpr std::size_t calls_told = 2 * taken_over.size();
-inline std::size_t told_as(CollectiveKind kind, Form form) {
+inline constexpr std::size_t counted_calls = 2 * taken_over.size();
+inline std::size_t counted_as(CollectiveKind kind, Form form) {
   return index_of(kind) + (form == Form::nonblocking ? taken_over.size() : 0);
 }
 

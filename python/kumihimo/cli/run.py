@@ -113,7 +113,7 @@ def lines(summary: dict, named: bool = True) -> list[str]:
     path = summary.get("wisdom")
     choices = reading.choices_in(path, named)
     finalized, of_all = summary.get("finalized", True), summary.get("of_all_ranks", True)
-    told = summary.get("ranks_told")  # by sessions: each rank for itself
+    told = summary.get("ranks_reported")  # by sessions: each rank for itself
     lost = finalized and not of_all and told is None
     whose = "all ranks" if of_all and (finalized or told) else "rank 0"
     if told and not of_all:

@@ -88,10 +88,10 @@ names.MPI_Barrier(world)
         ran = launch(installation, tmp_path, "--algorithm", "ring", "--json", str(summary), text=text)
         assert ran.returncode != 0
         found = json.loads(summary.read_text(encoding="utf-8"))
-        assert found["ranks_told"] and set(found["ranks_told"]) <= set(ranks)
-        told = f"{len(found['ranks_told'])} of 2 ranks" if len(found["ranks_told"]) < 2 else "all ranks"
+        assert found["ranks_reported"] and set(found["ranks_reported"]) <= set(ranks)
+        told = f"{len(found['ranks_reported'])} of 2 ranks" if len(found["ranks_reported"]) < 2 else "all ranks"
         assert f"MPI_Abort ended the program: counted are the calls of {told}, which called it" in ran.stderr
-        assert f"ring, {5 * len(found['ranks_told'])} calls of {told}" in ran.stderr
+        assert f"ring, {5 * len(found['ranks_reported'])} calls of {told}" in ran.stderr
 
     def test_who_calls_abort_within_a_call_tells_what_it_counted(
         self, installation: mpi.Installation, tmp_path: Path
@@ -109,7 +109,7 @@ names.MPI_Allreduce(mine, result, 1000, double, made, world)
         assert ran.returncode != 0
         found = json.loads(summary.read_text(encoding="utf-8"))
         rings = [row["calls"] for row in found["calls"] if row["algorithm"] == "ring"]
-        assert found["ranks_told"] and rings == [5 * len(found["ranks_told"])]
+        assert found["ranks_reported"] and rings == [5 * len(found["ranks_reported"])]
 
     def test_all_programs_of_a_line_are_caught(self, installation: mpi.Installation, tmp_path: Path) -> None:
         program = tmp_path / "program.py"
@@ -252,7 +252,7 @@ class TestSessions:
     def test_the_processes_add_up(self, tmp_path: Path) -> None:
         said, found = self.launched(tmp_path, -1)
         assert "allreduce from 4KiB below 8KiB: ring, 10 calls of all ranks" in said
-        assert (found["ranks"], found["ranks_told"], found["of_all_ranks"], found["finalized"]) == (
+        assert (found["ranks"], found["ranks_reported"], found["of_all_ranks"], found["finalized"]) == (
             2,
             [0, 1],
             True,
@@ -264,7 +264,7 @@ class TestSessions:
         said, found = self.launched(tmp_path, 1)
         assert "allreduce from 4KiB below 8KiB: ring, 5 calls of 1 of 2 ranks" in said
         assert "1 of 2 ranks wrote nothing" in said
-        assert (found["ranks_told"], found["of_all_ranks"]) == ([0], False)
+        assert (found["ranks_reported"], found["of_all_ranks"]) == ([0], False)
 
 
 def part_of(rank: int, calls: int, finalized: bool = True) -> dict:
@@ -295,7 +295,7 @@ def test_parts_of_ranks_are_added_up(tmp_path: Path) -> None:
     assert [row["calls"] for row in found["calls"]] == [12, 2]
     assert found["handed_on"] == [{"collective": "bcast", "reason": "why", "calls": 2, "reproducible": False}]
     assert (found["others"], found["uncaught_reductions"]) == ({"MPI_Scatterv": 4}, 2)
-    assert (found["ranks_told"], found["of_all_ranks"], found["finalized"]) == ([0, 2], False, True)
+    assert (found["ranks_reported"], found["of_all_ranks"], found["finalized"]) == ([0, 2], False, True)
     lines = run.lines({**found, "reproducible": "", "wisdom": None})
     assert "bcast from 4 below 8: ring, 12 calls of 2 of 3 ranks" in lines
     assert "communicators of rank 0: row of 0 (1)" in lines

@@ -9,12 +9,12 @@
 
 namespace kumihimo::interpose {
 
-class Told {
+class SilentErrorHandlers {
  public:
-  explicit Told(const mpi::Library& library);
-  ~Told();
-  Told(const Told&) = delete;
-  Told& operator=(const Told&) = delete;
+  explicit SilentErrorHandlers(const mpi::Library& library);
+  ~SilentErrorHandlers();
+  SilentErrorHandlers(const SilentErrorHandlers&) = delete;
+  SilentErrorHandlers& operator=(const SilentErrorHandlers&) = delete;
 };
 
 } // namespace kumihimo::interpose

@@ -1,4 +1,4 @@
-#include "interpose/told.hpp"
+#include "interpose/error_handlers.hpp"
 
 #include "execute/mpi/errors_returned.hpp"
 
@@ -21,7 +21,7 @@ HandlersReturned& handlers_returned() {
 
 } // namespace
 
-Told::Told(const mpi::Library& library) {
+SilentErrorHandlers::SilentErrorHandlers(const mpi::Library& library) {
   HandlersReturned& r = handlers_returned();
   const std::lock_guard lock(r.mutex);
   if (r.users++ > 0) return;
@@ -30,7 +30,7 @@ Told::Told(const mpi::Library& library) {
   r.self = std::make_unique<mpi::ErrorsReturned>(library, library.constants.comm_self);
 }
 
-Told::~Told() {
+SilentErrorHandlers::~SilentErrorHandlers() {
   HandlersReturned& r = handlers_returned();
   const std::lock_guard lock(r.mutex);
   if (--r.users > 0) return;
