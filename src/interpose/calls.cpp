@@ -7,7 +7,7 @@
 #include "interpose/packed.hpp"
 #include "interpose/question.hpp"
 #include "interpose/repeated.hpp"
-#include "mpi_hooks/passing.hpp"
+#include "mpi_hooks/fast_path.hpp"
 
 #include <fmt/format.h>
 
@@ -27,7 +27,7 @@ struct Asked {
   Session& session;
   CollectiveKind kind;
   Form form;
-  mpi_hooks::Counter*& passing;
+  mpi_hooks::Counter*& fast_path;
 
   std::nullopt_t hand_on(std::int64_t bytes, Reason reason) const {
     session.tally().handed_on(counted_as(kind, form), bytes, reason);
@@ -59,7 +59,7 @@ bool Asked::will_hold(const Call& call) const {
 
 std::nullopt_t Asked::hand_on_for_good(std::int64_t bytes, Reason reason, const Call& call) const {
   mpi_hooks::Counter& counter = session.tally().handed_on(counted_as(kind, form), bytes, reason);
-  if (will_hold(call)) passing = &counter;
+  if (will_hold(call)) fast_path = &counter;
   return std::nullopt;
 }
 
@@ -342,7 +342,7 @@ std::optional<int> run_allowed(const Asked& asked, const Call& call) {
   Session* const session = &asked.session;
   if (session->reproducible() == Reproducible::exact)
     if (const ExactAnswer exact = run_exact(*session, asked.kind, call); exact.is_sum) return exact.code;
-  const std::uint64_t era = mpi_hooks::Passing::era();
+  const std::uint64_t era = mpi_hooks::FastPath::era();
   const Answer taken = take(asked, call);
   if (!taken) return std::nullopt;
   if (*taken && !(*taken)->packed && asked.will_hold(call))
@@ -355,10 +355,10 @@ std::optional<int> run_allowed(const Asked& asked, const Call& call) {
 
 } // namespace
 
-std::optional<int> run_call(CollectiveKind kind, const Call& given, mpi_hooks::Counter*& passing) {
+std::optional<int> run_call(CollectiveKind kind, const Call& given, mpi_hooks::Counter*& fast_path) {
   Session* const session = Session::current();
   if (!session) return std::nullopt;
-  const Asked asked{*session, kind, Form::blocking, passing};
+  const Asked asked{*session, kind, Form::blocking, fast_path};
   const Call call = plain(*session, given);
   if (const std::optional<int> code = Repeated::of(kind).run(*session, call)) return code;
   if (is_handed_on_at_once(asked, call)) return std::nullopt;
@@ -367,10 +367,10 @@ std::optional<int> run_call(CollectiveKind kind, const Call& given, mpi_hooks::C
 }
 
 std::optional<int> start_call(CollectiveKind kind, const Call& given, mpi::Handle& request,
-                              mpi_hooks::Counter*& passing) {
+                              mpi_hooks::Counter*& fast_path) {
   Session* const session = Session::current();
   if (!session) return std::nullopt;
-  const Asked asked{*session, kind, Form::nonblocking, passing};
+  const Asked asked{*session, kind, Form::nonblocking, fast_path};
   const Call call = plain(*session, given);
   if (is_handed_on_at_once(asked, call)) return std::nullopt;
   if (is_refused(*session, kind, call)) return asked.hand_on(0, Reason::refused);

@@ -96,9 +96,9 @@ interpose::Call arguments_of(const Call& call, const Ours& what) {
 }
 
 std::optional<int> collective(Call& call, const Ours& what) {
-  if (what.form == Form::blocking) return run_call(what.kind, arguments_of(call, what), call.passing);
+  if (what.form == Form::blocking) return run_call(what.kind, arguments_of(call, what), call.fast_path);
   Handle request = 0;
-  const std::optional<int> code = start_call(what.kind, arguments_of(call, what), request, call.passing);
+  const std::optional<int> code = start_call(what.kind, arguments_of(call, what), request, call.fast_path);
   if (code == 0) call.give(Role::request, request);
   return code;
 }

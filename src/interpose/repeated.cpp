@@ -1,7 +1,7 @@
 #include "interpose/repeated.hpp"
 
 #include "interpose/arguments.hpp"
-#include "mpi_hooks/passing.hpp"
+#include "mpi_hooks/fast_path.hpp"
 
 #include <array>
 
@@ -37,7 +37,7 @@ void Repeated::remember(const Session& session, const Call& call, const Found& f
 }
 
 std::optional<int> Repeated::run(Session& session, const Call& call) const {
-  if (era_ != mpi_hooks::Passing::era() || call.has_counts() || said_ != said_by(call)) return std::nullopt;
+  if (era_ != mpi_hooks::FastPath::era() || call.has_counts() || said_ != said_by(call)) return std::nullopt;
   const View view = view_in(session, call);
   if (view.in_place != in_place_ || is_one_buffer(session, kind_, view, found_.communicator->rank()))
     return std::nullopt;

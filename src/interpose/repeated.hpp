@@ -17,8 +17,8 @@ class Repeated {
   };
   static Repeated& of(CollectiveKind kind); // this thread's
 
-  // After such a call that needs no memory of ours, and of which nothing may change until the era of mpi_hooks::Passing
-  // does; `era`: before it was looked at.
+  // After such a call that needs no memory of ours, and of which nothing may change until the era of
+  // mpi_hooks::FastPath does; `era`: before it was looked at.
   void remember(const Session& session, const Call& call, const Found& found, std::uint64_t era);
   // The code of the same call; nothing where it may be another one.
   std::optional<int> run(Session& session, const Call& call) const;

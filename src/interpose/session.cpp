@@ -3,7 +3,7 @@
 #include "base/hash.hpp"
 #include "execute/mpi/split.hpp"
 #include "interpose/completion.hpp"
-#include "mpi_hooks/passing.hpp"
+#include "mpi_hooks/fast_path.hpp"
 #include "mpi_hooks/preload_check.hpp"
 
 #include <fmt/format.h>
@@ -104,7 +104,7 @@ Communicator* Session::known(mpi::Handle handle, bool& between) {
     Communicator* found = nullptr;
   };
   thread_local Last last;
-  const std::uint64_t era = mpi_hooks::Passing::era();
+  const std::uint64_t era = mpi_hooks::FastPath::era();
   if (last.era == era && last.handle == handle) [[likely]]
     return between = false, last.found;
   const std::shared_lock lock(mutex_);
@@ -143,7 +143,7 @@ Communicator* Session::communicator(mpi::Handle handle) {
   if (added) ++shapes_[added->space().name()];
   if (added) all_.push_back(std::move(made));
   by_handle_[handle] = added;
-  mpi_hooks::Passing::forget();
+  mpi_hooks::FastPath::forget();
   return added;
 }
 
@@ -164,7 +164,7 @@ void Session::want(mpi::Handle handle) {
     const std::unique_lock lock(mutex_);
     if (!wanted_.insert(handle).second) return;
     wants_ = true;
-    mpi_hooks::Passing::forget();
+    mpi_hooks::FastPath::forget();
   }
   watch_over(handle);
 }
@@ -195,7 +195,7 @@ void Session::release(mpi::Handle handle) {
     if (it == by_handle_.end()) return;
     const auto place = std::find_if(all_.begin(), all_.end(), [&](const auto& c) { return c.get() == it->second; });
     by_handle_.erase(it);
-    mpi_hooks::Passing::forget();
+    mpi_hooks::FastPath::forget();
     if (place == all_.end()) return;
     freed = std::move(*place);
     all_.erase(place);
@@ -212,7 +212,7 @@ void Session::gone(mpi::Handle handle) {
     if (it->second) it->second->bury();
     by_handle_.erase(it);
   }
-  mpi_hooks::Passing::forget();
+  mpi_hooks::FastPath::forget();
   wanted_.erase(handle);
   wants_ = !wanted_.empty();
   watched_.erase(handle);

@@ -116,7 +116,7 @@ class Session : public mpi_hooks::MpiLifetime<Session> {
   int keyval_ = 0;
   pid_t process_ = getpid();
 
-  std::shared_mutex mutex_; // of what follows, with each change of which Passing forgets
+  std::shared_mutex mutex_; // of what follows, with each change of which FastPath forgets
   std::unordered_map<mpi::Handle, Communicator*> by_handle_;
   std::unordered_set<mpi::Handle> wanted_;         // by non-blocking calls
   std::unordered_set<mpi::Handle> watched_;        // those that carry our attribute

@@ -2,7 +2,7 @@
 // session of MPI's when it has none.
 #include "interpose/calls.hpp"
 #include "interpose/session.hpp"
-#include "mpi_hooks/passing.hpp"
+#include "mpi_hooks/fast_path.hpp"
 #include "mpi_hooks/preload_check.hpp"
 
 #include <fmt/format.h>
@@ -41,7 +41,7 @@ void Session::release_library() {
     by_handle_.clear();
     wanted_.clear(), wants_ = false;
     watched_.clear();
-    mpi_hooks::Passing::forget();
+    mpi_hooks::FastPath::forget();
   }
   all.clear();
   asked_for_alone_ = false;

@@ -1,9 +1,9 @@
 // The names of C: LD_PRELOAD puts the object that compiles this before the MPI library. Programs ask at run time
 // whether a name is there and take it for the library's, so those of MPI 4 (KUMIHIMO_MPI_VERSION) and those with large
 // counts (KUMIHIMO_LARGE_COUNTS) are only in objects for libraries that have them.
+#include "mpi_hooks/fast_path.hpp"
 #include "mpi_hooks/hooks.hpp"
 #include "mpi_hooks/next.hpp"
-#include "mpi_hooks/passing.hpp"
 #include "mpi_hooks/words.hpp"
 
 #include <utility>
@@ -18,7 +18,7 @@ int go_on(int (*next)(Words...), const Word* words) {
 }
 
 template <Name name, bool large>
-constinit thread_local Passing passing;
+constinit thread_local FastPath fast_path;
 
 // Apart from what calls that pass go through.
 template <Name name, bool large, class... Words>
@@ -27,10 +27,10 @@ template <Name name, bool large, class... Words>
   std::array<Word, sizeof...(Words) + 1> words{given...};
   Call call(name, exported, Language::c, large, HandedOn::site_or(site), words.data());
   Leaving leaving(call);
-  const std::uint64_t era = Passing::era();
+  const std::uint64_t era = FastPath::era();
   if (const std::optional<int> code = answer(call)) return leaving.returned(), *code;
-  if constexpr (may_pass(name))
-    if (next && call.passing) passing<name, large>.template remember<name, Language::c>(said, call.passing, era);
+  if constexpr (has_fast_path(name))
+    if (next && call.fast_path) fast_path<name, large>.template remember<name, Language::c>(said, call.fast_path, era);
   before(call);
   int code = 0;
   if (next) [[likely]] {
@@ -48,9 +48,9 @@ int hook_of_c(const char* exported, const void* site, Words... given) {
   using Function = int (*)(Words...);
   static const auto next = reinterpret_cast<Function>(next_of(exported));
   const Outermost outermost(name);
-  if constexpr (may_pass(name))
+  if constexpr (has_fast_path(name))
     if (outermost &&
-        passing<name, large>.template counts<name, Language::c>(std::array<Word, sizeof...(Words)>{given...}))
+        fast_path<name, large>.template counts<name, Language::c>(std::array<Word, sizeof...(Words)>{given...}))
       return next(given...);
   if (next && !outermost) {
     if constexpr (name == Name::Comm_free || name == Name::Comm_disconnect || name == Name::Abort) {

@@ -152,8 +152,8 @@ class Call {
   // For who catches it, from before to after.
   std::array<Word, 4> notes{};
   // Set by who answers, where a call goes on that says all that decides in arguments by value: the next ones that say
-  // the same, their buffers aside, are counted here and go on unasked, until Passing::forget().
-  Counter* passing = nullptr;
+  // the same, their buffers aside, are counted here and go on unasked, until FastPath::forget().
+  Counter* fast_path = nullptr;
 
   const Description& description() const { return describe(name); }
   Kind kind() const { return describe(name).kind; }

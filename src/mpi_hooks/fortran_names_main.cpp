@@ -1,9 +1,9 @@
 // The names of Fortran: of mpif.h and `use mpi`, as the compilers spell them, and of mpi_f08. The last argument is the
 // error, which mpi_f08 may leave out.
+#include "mpi_hooks/fast_path.hpp"
 #include "mpi_hooks/fortran.hpp"
 #include "mpi_hooks/hooks.hpp"
 #include "mpi_hooks/next.hpp"
-#include "mpi_hooks/passing.hpp"
 #include "mpi_hooks/words.hpp"
 
 #include <utility>
@@ -12,7 +12,7 @@ namespace kumihimo::mpi_hooks {
 namespace {
 
 template <Name name>
-constinit thread_local Passing passing;
+constinit thread_local FastPath fast_path;
 
 template <Name name, bool f08, class... Words>
 void hook_of_fortran(const char* exported, const void* site, Words... given) {
@@ -25,20 +25,20 @@ void hook_of_fortran(const char* exported, const void* site, Words... given) {
   const Outermost outermost(name);
   if (!outermost) return next(given...);
   std::array<Word, sizeof...(Words)> words{given...};
-  if constexpr (may_pass(name))
-    if (passing<name>.template counts<name, Language::fortran>(words)) return next(given...);
+  if constexpr (has_fast_path(name))
+    if (fast_path<name>.template counts<name, Language::fortran>(words)) return next(given...);
   Call call(name, exported, Language::fortran, false, site, words.data());
   auto* const error = reinterpret_cast<int*>(words.back());
   Leaving leaving(call);
   const std::array<Word, sizeof...(Words)> said = words; // who answers may put others in their place
-  const std::uint64_t era = Passing::era();
+  const std::uint64_t era = FastPath::era();
   if (const std::optional<int> code = answer(call)) {
     leaving.returned();
     if (error) *error = *code;
     return;
   }
-  if constexpr (may_pass(name))
-    if (call.passing) passing<name>.template remember<name, Language::fortran>(said, call.passing, era);
+  if constexpr (has_fast_path(name))
+    if (call.fast_path) fast_path<name>.template remember<name, Language::fortran>(said, call.fast_path, era);
   before(call);
   [&]<std::size_t... i>(std::index_sequence<i...>) { next(words[i]...); }
   (std::index_sequence_for<Words...>{});

@@ -39,14 +39,14 @@ inline constexpr std::array<Deciding, names> deciding_of_all = [] {
 #undef KUMIHIMO_CALL
 }();
 constexpr Deciding deciding_of(Name name) { return deciding_of_all[static_cast<std::size_t>(name)]; }
-constexpr bool may_pass(Name name) { return deciding_of(name) != 0; }
+constexpr bool has_fast_path(Name name) { return deciding_of(name) != 0; }
 
 inline constexpr std::size_t most_deciding = 6;
 static_assert(std::all_of(deciding_of_all.begin(), deciding_of_all.end(),
                           [](Deciding all) { return static_cast<std::size_t>(std::popcount(all)) <= most_deciding; }));
 
 // The last call of one name, on one thread.
-class alignas(64) Passing {
+class alignas(64) FastPath {
  public:
   // What is known of any call holds no longer: a communicator came or went, or waits to be looked at.
   static void forget() { era_.fetch_add(1, std::memory_order_release); }
