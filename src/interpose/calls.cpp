@@ -256,7 +256,7 @@ Answer take_own(const Asked& asked, const Call& call) {
   const std::int64_t bytes = bytes_of(asked, call, view);
   if (const auto reason = communicator->declines(asked.kind, true)) return asked.hand_on(bytes, *reason);
   const Collective question = question_of_own_counts(asked.kind, *communicator, call, view);
-  const auto lent = communicator->lend(question, asked.form);
+  const auto lent = communicator->borrow_plan(question, asked.form);
   if (const Error* error = std::get_if<Error>(&lent)) return give_up(asked, *communicator, *error);
   if (const Reason* reason = std::get_if<Reason>(&lent)) {
     if (*reason == Reason::not_connected) session.want(call.communicator);

@@ -206,7 +206,7 @@ void Communicator::bury() {
   if (queue_.calls.load(std::memory_order_acquire) > 0) return;
   resources_->plans = {};
   brief_ = {};
-  resources_->lent.clear();
+  resources_->pools.clear();
   resources_->refused.clear();
 }
 

@@ -92,7 +92,7 @@ class Communicator {
     std::shared_ptr<plan::Plan> plan;
     std::size_t variant;
   };
-  std::variant<Loan, Reason, Error> lend(const Collective& question, Form form);
+  std::variant<Loan, Reason, Error> borrow_plan(const Collective& question, Form form);
   // What calls that must not wait have missed, made in a call that may wait. Collective.
   void connect();
 
@@ -113,9 +113,9 @@ class Communicator {
   const Choice* choice(const Collective& question) const;
   Result<Schedule> schedule_of(const Collective& question, const Choice& choice) const;
   bool fits(Collective question, const Choice& choice) const;
-  Status join(const Lent& lent) const;
-  std::variant<Lent*, Reason, Error> lent_for(const Collective& question, const plan::CallKey& key, Form form);
-  Result<Lent> make_to_lend(Collective question, const Choice& choice, Asking asking);
+  Status join(const PlanPool& pool) const;
+  std::variant<PlanPool*, Reason, Error> pool_for(const Collective& question, const plan::CallKey& key, Form form);
+  Result<PlanPool> make_pool(Collective question, const Choice& choice, Asking asking);
   Answer make_plan(const Collective& question, const plan::CallKey& key, const Choice& choice);
   Answer make_plan_alone(const Collective& question, const plan::CallKey& key, const Choice& choice);
   std::optional<Reason> obstacle(const plan::CallKey& key) const;

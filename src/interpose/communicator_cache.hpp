@@ -26,7 +26,7 @@ struct KeyHash {
 };
 
 // The plans of a question of own counts, in place and not: more than one of each while several are under way.
-struct Lent {
+struct PlanPool {
   std::array<std::vector<std::shared_ptr<plan::Plan>>, 2> plans;
   bool agreed = false; // that every rank has some; not yet where a non-blocking call has made them
 };
@@ -44,7 +44,7 @@ struct CommunicatorResources {
   MemoryBudget::Share share;  // of the transport
   std::unique_ptr<mpi::MpiTransport> transport;
   plan::PlanCache plans; // after the transport, which they use
-  std::unordered_map<plan::CallKey, Lent, KeyHash> lent;
+  std::unordered_map<plan::CallKey, PlanPool, KeyHash> pools;
   std::unordered_set<plan::CallKey, KeyHash> refused;
   std::int32_t irregular = 0; // plans that were made, or refused, for calls with counts of their own
 
@@ -53,7 +53,7 @@ struct CommunicatorResources {
   static constexpr std::int64_t most_plans = 512; // two of each: in place, and not
   // Counts of their own may be others in every call: they must not take the room of all.
   static constexpr std::int32_t most_irregular = 64;
-  std::int64_t planned() const { return plans.size() + static_cast<std::int64_t>(refused.size() + 2 * lent.size()); }
+  std::int64_t planned() const { return plans.size() + static_cast<std::int64_t>(refused.size() + 2 * pools.size()); }
 };
 
 // Of communicators that are no more. On any thread.

@@ -25,7 +25,7 @@ std::shared_ptr<plan::Plan> idle_of(std::vector<std::shared_ptr<plan::Plan>>& pl
 
 } // namespace
 
-std::variant<Communicator::Loan, Reason, Error> Communicator::lend(const Collective& question, Form form) {
+std::variant<Communicator::Loan, Reason, Error> Communicator::borrow_plan(const Collective& question, Form form) {
   if (!agrees_) return why_not();
   const Choice* const chosen = (*choices_)[question.kind].for_own_counts;
   if (!chosen) return Reason::not_chosen;
@@ -35,24 +35,24 @@ std::variant<Communicator::Loan, Reason, Error> Communicator::lend(const Collect
   }
   plan::CallKey key = plan::key_of(question);
   key.in_place = false; // both are made
-  const auto lent = lent_for(question, key, form);
-  if (const Reason* reason = std::get_if<Reason>(&lent)) return *reason;
-  if (const Error* error = std::get_if<Error>(&lent)) return *error;
-  auto& plans = std::get<Lent*>(lent)->plans[question.in_place];
+  const auto pool = pool_for(question, key, form);
+  if (const Reason* reason = std::get_if<Reason>(&pool)) return *reason;
+  if (const Error* error = std::get_if<Error>(&pool)) return *error;
+  auto& plans = std::get<PlanPool*>(pool)->plans[question.in_place];
   if (std::shared_ptr<plan::Plan> idle = idle_of(plans)) return Loan{std::move(idle), chosen->place};
   // All ranks have such a plan, and so what it asks of the transport is granted.
-  Result<Lent> made = make_to_lend(question, *chosen, Asking::nobody);
+  Result<PlanPool> made = make_pool(question, *chosen, Asking::nobody);
   if (!made) return made.error();
   plans.push_back(std::move(made->plans[question.in_place].front()));
   return Loan{plans.back(), chosen->place};
 }
 
-std::variant<Lent*, Reason, Error> Communicator::lent_for(const Collective& question, const plan::CallKey& key,
-                                                          Form form) {
+std::variant<PlanPool*, Reason, Error> Communicator::pool_for(const Collective& question, const plan::CallKey& key,
+                                                              Form form) {
   const bool waits = form == Form::blocking;
-  const auto found = resources_->lent.find(key);
-  if (found != resources_->lent.end() && (found->second.agreed || !waits)) return &found->second;
-  if (found == resources_->lent.end())
+  const auto found = resources_->pools.find(key);
+  if (found != resources_->pools.end() && (found->second.agreed || !waits)) return &found->second;
+  if (found == resources_->pools.end())
     if (const auto reason = obstacle(key)) return *reason;
   if (!resources_->transport && !waits) return Reason::not_connected;
   if (!resources_->transport && !open_transport()) return crowded_out_ ? Reason::crowded_out : Reason::no_plan;
@@ -61,26 +61,26 @@ std::variant<Lent*, Reason, Error> Communicator::lent_for(const Collective& ques
     resources_->refused.insert(key);
     return Reason::no_plan;
   }
-  Result<Lent> made = Lent{};
+  Result<PlanPool> made = PlanPool{};
   Status joined = Nothing{};
-  if (found != resources_->lent.end())
+  if (found != resources_->pools.end())
     joined = join(found->second);
   else
-    made = make_to_lend(question, chosen, waits ? Asking::all_ranks : Asking::nobody);
+    made = make_pool(question, chosen, waits ? Asking::all_ranks : Asking::nobody);
   const std::optional<Error> error = !made     ? std::optional(made.error())
                                      : !joined ? std::optional(joined.error())
                                                : std::nullopt;
   if (error && !waits) return *error; // a lack of memory, of which the others cannot be told here
   if (error && note_.empty() && !error->elsewhere) note_ = error->sentence();
   if (waits && !all(!error)) {
-    resources_->lent.erase(key);
+    resources_->pools.erase(key);
     resources_->refused.insert(key);
     return Reason::no_plan;
   }
-  Lent& lent =
-      found != resources_->lent.end() ? found->second : resources_->lent.emplace(key, std::move(*made)).first->second;
-  lent.agreed = waits;
-  return &lent;
+  PlanPool& pool =
+      found != resources_->pools.end() ? found->second : resources_->pools.emplace(key, std::move(*made)).first->second;
+  pool.agreed = waits;
+  return &pool;
 }
 
 // In place and not: either may be asked for on any rank.
@@ -92,9 +92,9 @@ bool Communicator::fits(Collective question, const Choice& choice) const {
 }
 
 // As the others make theirs, which ask the transport once for each.
-Status Communicator::join(const Lent& lent) const {
+Status Communicator::join(const PlanPool& pool) const {
   Status joined = Nothing{};
-  for (const auto& plans : lent.plans) {
+  for (const auto& plans : pool.plans) {
     if (plans.empty()) continue;
     if (resources_->transport->has_failed()) resources_->transport->refuse();
     if (Status s = plans.front()->join(); !s && joined) joined = s;
@@ -103,8 +103,8 @@ Status Communicator::join(const Lent& lent) const {
 }
 
 // Of blocks without data: what is asked of the transport, and so the answer, knows no lengths.
-Result<Lent> Communicator::make_to_lend(Collective question, const Choice& choice, Asking asking) {
-  Lent lent = {};
+Result<PlanPool> Communicator::make_pool(Collective question, const Choice& choice, Asking asking) {
+  PlanPool pool = {};
   std::optional<Error> error;
   for (const bool in_place : {false, true}) {
     if (in_place && !may_be_in_place(question.kind)) break;
@@ -116,12 +116,12 @@ Result<Lent> Communicator::make_to_lend(Collective question, const Choice& choic
     Result<std::unique_ptr<plan::Plan>> made =
         make(*schedule, Rank{rank_}, *resources_->transport, execute::Reduction{});
     if (made)
-      lent.plans[in_place].push_back(std::move(*made));
+      pool.plans[in_place].push_back(std::move(*made));
     else if (!error)
       error = made.error();
   }
   if (error) return *error;
-  return lent;
+  return pool;
 }
 
 } // namespace kumihimo::interpose
