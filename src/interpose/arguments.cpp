@@ -91,13 +91,13 @@ bool is_wrong_side(Session& session, CollectiveKind kind, const Side& side, cons
   const bool ours = session.types().type(type).has_value();
   if (!side.buffer && ours) return true; // else wherever its elements lie
   if (side.buffer == constants.in_place) return true;
-  return !ours && !meaning_of(kind).reduces && !is_committed(session, type); // no reduction of these is taken over
+  return !ours && !semantics_of(kind).reduces && !is_committed(session, type); // no reduction of these is taken over
 }
 
 } // namespace
 
 bool is_one_buffer(const Session& session, CollectiveKind kind, const View& view, std::int32_t rank) {
-  const Meaning& m = meaning_of(kind);
+  const BufferSemantics& m = semantics_of(kind);
   if (!view.sent || !view.received || (view.sent->count <= 0 && !m.reduces) || view.received->counts) return false;
   auto sent = reinterpret_cast<std::uintptr_t>(view.sent->buffer),
        received = reinterpret_cast<std::uintptr_t>(view.received->buffer);

@@ -116,7 +116,7 @@ std::int64_t bytes_of(const Asked& asked, const Call& call, const View& view) {
   const mpi::Handle one = side->types ? asked.session.plain(side->types[0]) : side->type;
   if (const std::optional<DataType> type = asked.session.types().type(one)) return limited_bytes(count, size_of(*type));
   long long size = 0;
-  const bool known = !meaning_of(asked.kind).reduces && one != asked.session.library().constants.datatype_null &&
+  const bool known = !semantics_of(asked.kind).reduces && one != asked.session.library().constants.datatype_null &&
                      asked.session.library().call.Type_size_x(one, &size) == 0;
   return known ? limited_bytes(count, std::max(0LL, size)) : 0;
 }
@@ -130,7 +130,7 @@ Dense dense_sides(const Session& session, const View& view, const Collective& qu
     if (!side || session.types().type(side->type)) return true;
     return is_dense(session.library(), side->type, question.bytes().value * (of_each ? question.ranks : 1));
   };
-  const Meaning& m = meaning_of(question.kind);
+  const BufferSemantics& m = semantics_of(question.kind);
   return {is(view.sent, m.sends_to_each), is(view.received, m.receives_from_each),
           is(view.both, m.sends_to_each || m.receives_from_each)};
 }
@@ -183,7 +183,7 @@ Status set_packed_blocks(Taken& taken, const View& view, const Dense& dense, con
 
 // Through memory of ours, which is one where the plan's is. In place is each rank's own affair, and so are its types.
 Status set_packed(Taken& taken, const View& view, const Dense& dense, const Collective& question) {
-  const Meaning& m = meaning_of(question.kind);
+  const BufferSemantics& m = semantics_of(question.kind);
   const mpi::Library& library = taken.session->library();
   const std::int64_t rank = taken.communicator->rank(), block = question.bytes().value;
   const std::int64_t sent = m.sends_to_each ? question.ranks : 1, received = m.receives_from_each ? question.ranks : 1;
@@ -273,7 +273,7 @@ Answer take_own(const Asked& asked, const Call& call) {
 Answer take(const Asked& asked, const Call& call) {
   if (call.own_counts) return take_own(asked, call);
   Session& session = asked.session;
-  if (meaning_of(asked.kind).reduces) { // nothing is set up for what is never ours
+  if (semantics_of(asked.kind).reduces) { // nothing is set up for what is never ours
     if (!call.counts && call.send.count == 0) return asked.hand_on(0, Reason::empty);
     if (!session.types().type(call.send.type)) return asked.hand_on(0, Reason::other_type);
   }

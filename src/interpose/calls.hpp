@@ -3,7 +3,7 @@
 #pragma once
 
 #include "execute/mpi/abi.hpp"
-#include "interpose/meaning.hpp"
+#include "interpose/buffer_semantics.hpp"
 #include "interpose/nonblocking.hpp"
 #include "mpi_hooks/call.hpp"
 #include "schedule/collective.hpp"

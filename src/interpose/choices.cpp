@@ -1,6 +1,6 @@
 #include "interpose/choices.hpp"
 
-#include "interpose/meaning.hpp"
+#include "interpose/buffer_semantics.hpp"
 
 #include <algorithm>
 #include <mutex>
@@ -16,7 +16,8 @@ std::shared_ptr<const Choices> made_for(const plan::RankCounts& on, const plan::
     Choices::Of& of = choices->of[index_of(kind)];
     of.any = wisdom.choices(kind, on);
     of.for_own_counts = plan::choice_for_own_counts(of.any);
-    if (reproducible != Reproducible::off && meaning_of(kind).reduces) of.fixed = fixed_choices(wisdom, kind, on.ranks);
+    if (reproducible != Reproducible::off && semantics_of(kind).reduces)
+      of.fixed = fixed_choices(wisdom, kind, on.ranks);
     choices->wish_single_copies |=
         std::any_of(of.any.begin(), of.any.end(), wishes) || std::any_of(of.fixed.begin(), of.fixed.end(), wishes);
   }

@@ -7,9 +7,9 @@
 // another is not. So nobody ever goes another way than the others.
 #pragma once
 
+#include "interpose/buffer_semantics.hpp"
 #include "interpose/choices.hpp"
 #include "interpose/communicator_cache.hpp"
-#include "interpose/meaning.hpp"
 #include "interpose/nonblocking.hpp"
 #include "interpose/reproducible.hpp"
 #include "interpose/taken_over.hpp"

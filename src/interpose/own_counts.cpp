@@ -144,7 +144,7 @@ Names names_of(const std::vector<OwnBlocks::Block>& all, bool of_each, std::int3
 
 Status lay_sides(Session& session, OwnData& data, OwnBlocks& blocks, const Collective& question, std::int32_t rank,
                  const View& view) {
-  const Meaning& m = meaning_of(question.kind);
+  const BufferSemantics& m = semantics_of(question.kind);
   const auto lay = [&](const Side& side, std::vector<OwnBlocks::Block>& names, bool of_each, Use use,
                        std::int64_t own) -> Result<void*> {
     const Names named = names_of(names, of_each, rank);

@@ -2,8 +2,8 @@
 // is the same on all ranks whatever they are, and each rank binds its plan to its own blocks, wherever they lie.
 #pragma once
 
+#include "interpose/buffer_semantics.hpp"
 #include "interpose/communicator.hpp"
-#include "interpose/meaning.hpp"
 #include "interpose/packed.hpp"
 #include "interpose/session.hpp"
 

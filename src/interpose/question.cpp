@@ -52,7 +52,7 @@ Question question_of(const mpi::Library& library, const Types& types, Collective
   const auto is_too_long = [&](std::int64_t each) {
     return limited_bytes(limited_bytes(length.count, each), is_vector_kind(kind) ? 1 : ranks) >= most_bytes;
   };
-  if (meaning_of(kind).reduces) {
+  if (semantics_of(kind).reduces) {
     if (length.count == 0) return Reason::empty;
     const std::optional<DataType> type = types.type(side->type);
     if (!type) return Reason::other_type;

@@ -2,7 +2,7 @@
 // ours; of all others the bytes of a block, since its type may differ from rank to rank.
 #pragma once
 
-#include "interpose/meaning.hpp"
+#include "interpose/buffer_semantics.hpp"
 #include "interpose/tally.hpp"
 #include "interpose/types.hpp"
 #include "schedule/collective.hpp"

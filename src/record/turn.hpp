@@ -1,4 +1,4 @@
-// Whose turn it is with what a thread counts: the thread's own, or, at the end of the process, that of the one which
+// Ranks turn it is with what a thread counts: the thread's own, or, at the end of the process, that of the one which
 // writes it all down while other threads may still run. A thread takes its turn at each call, so that must cost next to
 // nothing: it raises its own flag and looks whether the end has come, without a fence. The fence that this needs is the
 // writer's, for all threads at once.

@@ -59,7 +59,7 @@ TEST(Reproducible, DefaultsFitEveryCall) {
 
 TEST(Reproducible, EveryReductionHasADefaultAndNothingElseHas) {
   for (const CollectiveKind kind : taken_over)
-    EXPECT_EQ(fixed_choices({}, kind, 4).empty(), !meaning_of(kind).reduces) << name_of(kind);
+    EXPECT_EQ(fixed_choices({}, kind, 4).empty(), !semantics_of(kind).reduces) << name_of(kind);
 }
 
 TEST(Reproducible, WisdomIsFollowedWhereItPromisesAsMuch) {

@@ -1,6 +1,6 @@
 // What the rows say of MPI's arguments is what the schedules' buffers are: who has an input and an output, how long,
 // and where both are one memory.
-#include "interpose/meaning.hpp"
+#include "interpose/buffer_semantics.hpp"
 #include "schedule/binding.hpp"
 
 #include <gtest/gtest.h>
@@ -39,21 +39,21 @@ std::int64_t elements(const Side* side, bool of_each, const Collective& c) {
   return side ? side->count * (of_each ? c.most_blocks() : 1) : 0;
 }
 
-TEST(Meaning, RowsAreInTheOrderOfTheKinds) {
+TEST(BufferSemantics, RowsAreInTheOrderOfTheKinds) {
   for (std::size_t i = 0; i < taken_over.size(); ++i) {
     EXPECT_EQ(index_of(taken_over[i]), i);
     Collective c;
     c.kind = taken_over[i];
-    EXPECT_EQ(meaning_of(c.kind).reduces, c.reduces()) << name_of(c.kind);
+    EXPECT_EQ(semantics_of(c.kind).reduces, c.reduces()) << name_of(c.kind);
     EXPECT_EQ(has_root(c.kind), c.has_root()) << name_of(c.kind);
   }
 }
 
-TEST(Meaning, BuffersAreThoseOfTheSchedule) {
+TEST(BufferSemantics, BuffersAreThoseOfTheSchedule) {
   for_all([](const Case& c) {
     const View view = view_of(c.kind, c.call, c.rank == c.call.root, in_place);
     const Binding binding(c.question, Segments{1}, Rank{c.rank});
-    const Meaning& m = meaning_of(c.kind);
+    const BufferSemantics& m = semantics_of(c.kind);
     EXPECT_FALSE(view.in_place);
     EXPECT_EQ(elements(view.sent, m.sends_to_each, c.question), binding.input_elements());
     // A broadcast's buffer is the output of its root, too.
@@ -64,7 +64,7 @@ TEST(Meaning, BuffersAreThoseOfTheSchedule) {
   });
 }
 
-TEST(Meaning, InPlaceIsWhereTheScheduleHasOneMemory) {
+TEST(BufferSemantics, InPlaceIsWhereTheScheduleHasOneMemory) {
   for_all([](Case c) {
     if (!may_be_in_place(c.kind)) return;
     c.question.in_place = true;

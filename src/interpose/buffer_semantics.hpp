@@ -11,36 +11,36 @@
 
 namespace kumihimo::interpose {
 
-enum class Whose : std::uint8_t { nobodys, the_roots, the_others, everybodys };
+enum class Ranks : std::uint8_t { none, root, non_roots, all };
 
-struct Meaning {
-  Whose sends, receives;                                  // whose send buffer counts, and whose receive buffer
+struct BufferSemantics {
+  Ranks sends, receives;                                  // whose send buffer counts, and whose receive buffer
   bool sends_to_each = false, receives_from_each = false; // a block for each rank, rather than one alone
   bool reduces = false;                                   // elements of one predefined type; else bytes
 };
 
-constexpr std::array<Meaning, taken_over.size()> meanings = [] {
-  using enum Whose;
-  return std::array<Meaning, taken_over.size()>{{
-      {nobodys, nobodys},                           // barrier
-      {the_roots, the_others},                      // bcast
-      {everybodys, the_roots, false, false, true},  // reduce
-      {everybodys, everybodys, false, false, true}, // allreduce
-      {everybodys, everybodys, false, false, true}, // scan
-      {everybodys, everybodys, false, false, true}, // exscan
-      {everybodys, the_roots, false, true},         // gather
-      {the_roots, everybodys, true, false},         // scatter
-      {everybodys, everybodys, false, true},        // allgather
-      {everybodys, everybodys, true, false, true},  // reduce_scatter
-      {everybodys, everybodys, true, true},         // alltoall
-      {everybodys, everybodys, false, true},        // neighbor_allgather, whose blocks are the neighbours'
-      {everybodys, everybodys, true, true},         // neighbor_alltoall
+constexpr std::array<BufferSemantics, taken_over.size()> buffer_semantics = [] {
+  using enum Ranks;
+  return std::array<BufferSemantics, taken_over.size()>{{
+      {none, none},                    // barrier
+      {root, non_roots},               // bcast
+      {all, root, false, false, true}, // reduce
+      {all, all, false, false, true},  // allreduce
+      {all, all, false, false, true},  // scan
+      {all, all, false, false, true},  // exscan
+      {all, root, false, true},        // gather
+      {root, all, true, false},        // scatter
+      {all, all, false, true},         // allgather
+      {all, all, true, false, true},   // reduce_scatter
+      {all, all, true, true},          // alltoall
+      {all, all, false, true},         // neighbor_allgather, whose blocks are the neighbours'
+      {all, all, true, true},          // neighbor_alltoall
   }};
 }();
-constexpr const Meaning& meaning_of(CollectiveKind kind) { return meanings[index_of(kind)]; }
+constexpr const BufferSemantics& semantics_of(CollectiveKind kind) { return buffer_semantics[index_of(kind)]; }
 constexpr bool has_root(CollectiveKind kind) {
-  const Meaning& m = meaning_of(kind);
-  return m.sends == Whose::the_roots || m.receives == Whose::the_roots;
+  const BufferSemantics& m = semantics_of(kind);
+  return m.sends == Ranks::root || m.receives == Ranks::root;
 }
 // A barrier has no data, and a broadcast one buffer, always; among neighbours MPI has no form in place.
 constexpr bool may_be_in_place(CollectiveKind kind) {
@@ -99,15 +99,14 @@ struct View {
 };
 
 inline View view_of(CollectiveKind kind, const Call& call, bool is_root, const void* in_place) {
-  const Meaning& m = meaning_of(kind);
-  const auto counts = [&](Whose whose) {
-    return whose == Whose::everybodys || (whose == Whose::the_roots && is_root) ||
-           (whose == Whose::the_others && !is_root);
+  const BufferSemantics& m = semantics_of(kind);
+  const auto counts = [&](Ranks whose) {
+    return whose == Ranks::all || (whose == Ranks::root && is_root) || (whose == Ranks::non_roots && !is_root);
   };
   View view{counts(m.sends) ? &call.send : nullptr, counts(m.receives) ? &call.receive : nullptr};
   if (!view.sent || !view.received || !may_be_in_place(kind)) return view;
   // Said where it can be on all ranks: of a scatter the root's send buffer is the only one.
-  const bool by_receiver = m.sends == Whose::the_roots;
+  const bool by_receiver = m.sends == Ranks::root;
   if ((by_receiver ? view.received : view.sent)->buffer != in_place) return view;
   view.in_place = true;
   view.both = by_receiver ? view.sent : view.received;
