@@ -30,7 +30,7 @@ struct Asked {
   mpi_hooks::Counter*& fast_path;
 
   std::nullopt_t hand_on(std::int64_t bytes, Reason reason) const {
-    session.tally().handed_on(counted_as(kind, form), bytes, reason);
+    session.counters().forwarded(counted_as(kind, form), bytes, reason);
     return std::nullopt;
   }
   // Where the next call that says the same, its buffers aside, is handed on for the same reason.
@@ -58,7 +58,7 @@ bool Asked::will_hold(const Call& call) const {
 }
 
 std::nullopt_t Asked::hand_on_for_good(std::int64_t bytes, Reason reason, const Call& call) const {
-  mpi_hooks::Counter& counter = session.tally().handed_on(counted_as(kind, form), bytes, reason);
+  mpi_hooks::Counter& counter = session.counters().forwarded(counted_as(kind, form), bytes, reason);
   if (will_hold(call)) fast_path = &counter;
   return std::nullopt;
 }
@@ -99,13 +99,13 @@ Planned plan_of(const Asked& asked, Communicator& communicator, const Call& call
     return {};
   }
   const auto& ready = std::get<Communicator::Ready>(answer);
-  return {ready.plan, &asked.session.tally().ran(counted_as(asked.kind, asked.form), bytes, ready.variant),
+  return {ready.plan, &asked.session.counters().ran(counted_as(asked.kind, asked.form), bytes, ready.variant),
           std::nullopt};
 }
 
 using Answer = std::optional<Result<Taken>>; // nothing: handed on
 
-// For the tally: of a block, the first where they differ.
+// For the counters: of a block, the first where they differ.
 std::int64_t bytes_of(const Asked& asked, const Call& call, const View& view) {
   const Side* const side = view.length();
   if (!side) return 0;
@@ -266,7 +266,7 @@ Answer take_own(const Asked& asked, const Call& call) {
   const Result<OwnData> data = lay_out(session, question, communicator->rank(), view, asked.form);
   if (!data) return give_up(asked, *communicator, data.error());
   if (Status s = loan.plan->bind(data->blocks); !s) return give_up(asked, *communicator, s.error());
-  mpi_hooks::Counter& counter = session.tally().ran(counted_as(asked.kind, asked.form), bytes, loan.variant);
+  mpi_hooks::Counter& counter = session.counters().ran(counted_as(asked.kind, asked.form), bytes, loan.variant);
   return Answer(Taken{&session, communicator, loan.plan.get(), data->buffers, data->packed, &counter, loan.plan});
 }
 
@@ -391,7 +391,7 @@ std::optional<int> start_call(CollectiveKind kind, const Call& given, mpi::Handl
 }
 
 void count_other(mpi_hooks::Name name) {
-  if (Session* const session = Session::current()) session->tally().other(name);
+  if (Session* const session = Session::current()) session->counters().other(name);
 }
 
 void meet(mpi::Handle communicator) {

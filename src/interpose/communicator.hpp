@@ -8,12 +8,12 @@
 #pragma once
 
 #include "interpose/buffer_semantics.hpp"
+#include "interpose/call_counters.hpp"
 #include "interpose/choices.hpp"
 #include "interpose/communicator_cache.hpp"
 #include "interpose/nonblocking.hpp"
 #include "interpose/reproducible.hpp"
 #include "interpose/taken_over.hpp"
-#include "interpose/tally.hpp"
 #include "plan/wisdom.hpp"
 #include "topology/rank_space.hpp"
 

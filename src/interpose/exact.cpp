@@ -99,12 +99,12 @@ std::optional<ExactAnswer> without_plan(const Sum& sum, const Communicator::Answ
   const Reason* const reason = std::get_if<Reason>(&answer);
   if (!reason) return std::nullopt;
   if (*reason == Reason::not_connected) sum.session->want(sum.handle);
-  sum.session->tally().handed_on(counted_as(sum.kind, sum.form), sum.bytes(), *reason);
+  sum.session->counters().forwarded(counted_as(sum.kind, sum.form), sum.bytes(), *reason);
   return ExactAnswer{true, std::nullopt};
 }
 
 void count(const Sum& sum) {
-  sum.session->tally().ran(counted_as(sum.kind, sum.form), sum.bytes(), sum.session->place_of_exact_sums());
+  sum.session->counters().ran(counted_as(sum.kind, sum.form), sum.bytes(), sum.session->place_of_exact_sums());
 }
 
 // The accumulators of the piece at hand: one blocking collective runs at a time in a thread.

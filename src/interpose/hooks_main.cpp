@@ -1,9 +1,9 @@
 // What becomes of the calls of a program that we are loaded before: collectives are run by a schedule or handed on,
 // waits move what is under way, and the ends of communicators and of MPI are ours, too.
+#include "interpose/call_counters.hpp"
 #include "interpose/calls.hpp"
 #include "interpose/error_handlers.hpp"
 #include "interpose/session.hpp"
-#include "interpose/tally.hpp"
 #include "interpose/watchdog.hpp"
 #include "mpi_hooks/hooks.hpp"
 #include "mpi_hooks/next.hpp"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "interpose/buffer_semantics.hpp"
-#include "interpose/tally.hpp"
+#include "interpose/call_counters.hpp"
 #include "interpose/types.hpp"
 #include "schedule/collective.hpp"
 

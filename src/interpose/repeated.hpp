@@ -13,7 +13,7 @@ class Repeated {
   struct Found {
     Communicator* communicator = nullptr;
     plan::Plan* plan = nullptr;
-    mpi_hooks::Counter* counter = nullptr; // in the tally
+    mpi_hooks::Counter* counter = nullptr; // in the counters
   };
   static Repeated& of(CollectiveKind kind); // this thread's
 

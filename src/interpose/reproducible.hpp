@@ -4,7 +4,7 @@
 
 #include "base/result.hpp"
 #include "interpose/buffer_semantics.hpp"
-#include "interpose/tally.hpp"
+#include "interpose/call_counters.hpp"
 #include "plan/wisdom.hpp"
 #include "schedule/collective.hpp"
 

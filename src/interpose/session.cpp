@@ -60,7 +60,7 @@ std::size_t most_variants() {
 Session::Session(mpi::Library library)
     : MpiLifetime(std::move(library)), settings_(settings_of_environment()), types_(library_),
       completion_is_caught_(interpose::completion_is_caught()), place_of_exact_sums_(most_variants()),
-      tally_(counted_calls, place_of_exact_sums_ + 1) {
+      counters_(counted_calls, place_of_exact_sums_ + 1) {
   if (const Result<Reproducible> asked = parse_reproducible(settings_.reproducible))
     reproducible_ = *asked;
   else
@@ -277,13 +277,13 @@ void Session::say_once_for_all(const std::string& sentence) {
 void Session::write_unfinished(Counted counted) {
   if (!end() || getpid() != process_ || settings_.summary.empty()) return;
   if (!has_world() || counted == Counted::this_rank)
-    write_summary(tally_.counts(), Ended::without_finalize, Counted::this_rank);
+    write_summary(counters_.counts(), Ended::without_finalize, Counted::this_rank);
   else if (rank() == 0)
-    write_summary(tally_.counts(), Ended::without_finalize, Counted::rank_0);
+    write_summary(counters_.counts(), Ended::without_finalize, Counted::rank_0);
 }
 
 void Session::write_summary() {
-  const std::vector<std::int64_t> mine = tally_.counts();
+  const std::vector<std::int64_t> mine = counters_.counts();
   std::vector<std::int64_t> counts(mine.size());
   if (!adds_up()) {
     if (rank() == 0 && !settings_.summary.empty()) write_summary(mine, Ended::by_finalize, Counted::rank_0);
@@ -297,7 +297,7 @@ void Session::write_summary() {
 
 void Session::write_summary(const std::vector<std::int64_t>& counts, Ended ended, Counted counted) {
   if (!has_place()) return;
-  nlohmann::json calls = nlohmann::json::array(), handed_on = nlohmann::json::array();
+  nlohmann::json calls = nlohmann::json::array(), forwarded = nlohmann::json::array();
   for (std::size_t k = 0; k < counted_calls; ++k) {
     const CollectiveKind kind = taken_over[k % taken_over.size()];
     const std::string collective = fmt::format("{}{}", k < taken_over.size() ? "" : "i", name_of(kind));
@@ -312,23 +312,23 @@ void Session::write_summary(const std::vector<std::int64_t>& counts, Ended ended
                            {"algorithm", algorithm},
                            {"calls", number}});
       };
-      for (std::size_t v = 0; v < variants.size(); ++v) row(variants[v]->name, tally_.ran_in(counts, k, c, v));
-      row("exact_sum", tally_.ran_in(counts, k, c, place_of_exact_sums_));
-      row("library", tally_.handed_on_in(counts, k, c));
+      for (std::size_t v = 0; v < variants.size(); ++v) row(variants[v]->name, counters_.ran_in(counts, k, c, v));
+      row("exact_sum", counters_.ran_in(counts, k, c, place_of_exact_sums_));
+      row("library", counters_.handed_on_in(counts, k, c));
     }
     for (std::size_t r = 0; r < reasons; ++r)
-      if (const std::int64_t number = tally_.for_reason(counts, k, static_cast<Reason>(r)); number > 0) {
-        handed_on.push_back(
+      if (const std::int64_t number = counters_.for_reason(counts, k, static_cast<Reason>(r)); number > 0) {
+        forwarded.push_back(
             {{"collective", collective}, {"reason", sentence_of(static_cast<Reason>(r))}, {"calls", number}});
         if (reproducible_ != Reproducible::off)
-          handed_on.back()["reproducible"] = stays_reproducible(kind, static_cast<Reason>(r));
+          forwarded.back()["reproducible"] = stays_reproducible(kind, static_cast<Reason>(r));
       }
   }
   nlohmann::json others = nlohmann::json::object();
   std::int64_t other_reductions = 0;
   for (std::size_t n = 0; n < mpi_hooks::names; ++n) {
     const auto name = static_cast<mpi_hooks::Name>(n);
-    const std::int64_t number = tally_.others_in(counts, name);
+    const std::int64_t number = counters_.others_in(counts, name);
     if (number == 0) continue;
     others[std::string(mpi_hooks::describe(name).name)] = number;
     if (mpi_hooks::place_of(name, mpi_hooks::Role::operation) >= 0) other_reductions += number;
@@ -347,7 +347,7 @@ void Session::write_summary(const std::vector<std::int64_t>& counts, Ended ended
                          {"of_all_ranks", counted == Counted::all_ranks},
                          {"reproducible", name_of(reproducible_)},
                          {"calls", calls},
-                         {"handed_on", handed_on},
+                         {"forwarded", forwarded},
                          {"others", others},
                          {"uncaught_reductions", other_reductions},
                          {"communicators", shapes}}

@@ -33,9 +33,9 @@ inline constexpr std::string_view object_name = "interposer"; // for mpi_hooks::
 class Session : public mpi_hooks::MpiLifetime<Session> {
  public:
   const Types& types() const { return types_; }
-  Tally& tally() { return tally_; }
+  CallCounters& counters() { return counters_; }
   Reproducible reproducible() const { return reproducible_; }
-  std::size_t place_of_exact_sums() const { return place_of_exact_sums_; } // in the tally, beside the algorithms
+  std::size_t place_of_exact_sums() const { return place_of_exact_sums_; } // in the counters, beside the algorithms
 
   // The communicator, known or new (then collective); null for an intercommunicator.
   Communicator* communicator(mpi::Handle handle);
@@ -112,7 +112,7 @@ class Session : public mpi_hooks::MpiLifetime<Session> {
   std::optional<Shape> machine_;
   std::uint64_t hash_ = 0;
   std::size_t place_of_exact_sums_;
-  Tally tally_;
+  CallCounters counters_;
   int keyval_ = 0;
   pid_t process_ = getpid();
 

@@ -23,7 +23,7 @@ bool Session::begins(bool anew) {
 // left to it, since no other rank need be here.
 void Session::pauses() {
   nonblocking_.stop();
-  if (!settings_.summary.empty()) write_summary(tally_.counts(), Ended::by_finalize, Counted::this_rank);
+  if (!settings_.summary.empty()) write_summary(counters_.counts(), Ended::by_finalize, Counted::this_rank);
   for (const auto& c : all_) {
     if (!c->note().empty()) say(c->note());
     c->leave();

@@ -19,7 +19,7 @@ void hook_of_fortran(const char* exported, const void* site, Words... given) {
   using Function = void (*)(Words...);
   static const auto next = reinterpret_cast<Function>(next_of(exported));
   if (!Fortran::get().caught(f08)) {
-    const HandedOn handed_on(site);
+    const HandedOn forwarded(site);
     return next(given...);
   }
   const Outermost outermost(name);
@@ -50,7 +50,7 @@ void hook_of_fortran(const char* exported, const void* site, Words... given) {
 template <Name name, class... Words> // the name, so that each has a `next` of its own
 void handed_on_to_c(const char* exported, const void* site, Words... given) {
   static const auto next = reinterpret_cast<void (*)(Words...)>(next_of(exported));
-  const HandedOn handed_on(site);
+  const HandedOn forwarded(site);
   if (next) next(given...);
 }
 

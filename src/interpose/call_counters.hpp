@@ -47,16 +47,16 @@ inline std::size_t counted_as(CollectiveKind kind, Form form) {
 inline constexpr std::size_t size_classes = 64; // class c: 2^(c-1) <= bytes < 2^c; 0: none
 std::size_t size_class(std::int64_t bytes);
 
-class Tally {
+class CallCounters {
  public:
   // `variants`: how many algorithms there are of each collective at most.
-  explicit Tally(std::size_t kinds, std::size_t variants);
+  explicit CallCounters(std::size_t kinds, std::size_t variants);
 
   // Each answers where it counted.
   mpi_hooks::Counter& ran(std::size_t kind, std::int64_t bytes, std::size_t variant) {
     return add(((kind * size_classes) + size_class(bytes)) * (reasons + variants_) + reasons + variant);
   }
-  mpi_hooks::Counter& handed_on(std::size_t kind, std::int64_t bytes, Reason reason) {
+  mpi_hooks::Counter& forwarded(std::size_t kind, std::int64_t bytes, Reason reason) {
     return add((kind * size_classes + size_class(bytes)) * (reasons + variants_) + static_cast<std::size_t>(reason));
   }
 

@@ -1,4 +1,4 @@
-#include "interpose/tally.hpp"
+#include "interpose/call_counters.hpp"
 
 #include <bit>
 #include <new>
@@ -33,7 +33,7 @@ std::size_t size_class(std::int64_t bytes) {
   return bytes <= 0 ? 0 : static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(bytes)));
 }
 
-Tally::Tally(std::size_t kinds, std::size_t variants)
+CallCounters::CallCounters(std::size_t kinds, std::size_t variants)
     : variants_(variants), first_other_(kinds * size_classes * (reasons + variants)),
       size_(first_other_ + mpi_hooks::names),
       counters_(static_cast<mpi_hooks::Counter*>(std::calloc(size_, sizeof(mpi_hooks::Counter)))) {
@@ -41,19 +41,20 @@ Tally::Tally(std::size_t kinds, std::size_t variants)
   if (!counters_) throw std::bad_alloc();
 }
 
-std::int64_t Tally::handed_on_in(std::span<const std::int64_t> counts, std::size_t kind, std::size_t size) const {
+std::int64_t CallCounters::handed_on_in(std::span<const std::int64_t> counts, std::size_t kind,
+                                        std::size_t size) const {
   const auto first = counts.begin() + static_cast<std::ptrdiff_t>((kind * size_classes + size) * (reasons + variants_));
   return std::accumulate(first, first + reasons, std::int64_t{0});
 }
 
-std::int64_t Tally::for_reason(std::span<const std::int64_t> counts, std::size_t kind, Reason reason) const {
+std::int64_t CallCounters::for_reason(std::span<const std::int64_t> counts, std::size_t kind, Reason reason) const {
   std::int64_t all = 0;
   for (std::size_t size = 0; size < size_classes; ++size)
     all += counts[(kind * size_classes + size) * (reasons + variants_) + static_cast<std::size_t>(reason)];
   return all;
 }
 
-std::vector<std::int64_t> Tally::counts() const {
+std::vector<std::int64_t> CallCounters::counts() const {
   std::vector<std::int64_t> all;
   all.reserve(size_);
   for (std::size_t i = 0; i < size_; ++i) all.push_back(counters_[i].counted());
