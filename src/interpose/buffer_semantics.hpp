@@ -78,14 +78,14 @@ struct Side {
 // A call as C makes it. Where one buffer, count or type is both, both sides have it.
 struct Call {
   Side send, receive;
-  Numbers counts;          // of the blocks that a reduction is dealt out in, in place of a count
-  bool own_counts = false; // of blocks whose lengths each rank knows of its own alone: what decides knows none
+  Numbers counts;            // of the blocks that a reduction is dealt out in, in place of a count
+  bool local_counts = false; // of blocks whose lengths each rank knows of its own alone: what decides knows none
   mpi::Handle operation = 0;
   int root = 0;
   mpi::Handle communicator = 0;
 
   // Lengths that stand in memory, where the next call may find others.
-  bool has_counts() const { return own_counts || counts || send.counts || receive.counts; }
+  bool has_counts() const { return local_counts || counts || send.counts || receive.counts; }
 };
 
 // What of it counts on one rank. Null: nothing is sent, or received, or it is in place.

@@ -3,7 +3,7 @@
 #include "interpose/arguments.hpp"
 #include "interpose/exact.hpp"
 #include "interpose/layout.hpp"
-#include "interpose/own_counts.hpp"
+#include "interpose/local_counts.hpp"
 #include "interpose/packed.hpp"
 #include "interpose/question.hpp"
 #include "interpose/repeated.hpp"
@@ -255,7 +255,7 @@ Answer take_own(const Asked& asked, const Call& call) {
   const View view = view_of(asked.kind, call, communicator->rank() == call.root, session.library().constants.in_place);
   const std::int64_t bytes = bytes_of(asked, call, view);
   if (const auto reason = communicator->declines(asked.kind, true)) return asked.hand_on(bytes, *reason);
-  const Collective question = question_of_own_counts(asked.kind, *communicator, call, view);
+  const Collective question = question_of_local_counts(asked.kind, *communicator, call, view);
   const auto lent = communicator->borrow_plan(question, asked.form);
   if (const Error* error = std::get_if<Error>(&lent)) return give_up(asked, *communicator, *error);
   if (const Reason* reason = std::get_if<Reason>(&lent)) {
@@ -271,7 +271,7 @@ Answer take_own(const Asked& asked, const Call& call) {
 }
 
 Answer take(const Asked& asked, const Call& call) {
-  if (call.own_counts) return take_own(asked, call);
+  if (call.local_counts) return take_own(asked, call);
   Session& session = asked.session;
   if (semantics_of(asked.kind).reduces) { // nothing is set up for what is never ours
     if (!call.counts && call.send.count == 0) return asked.hand_on(0, Reason::empty);
@@ -304,7 +304,7 @@ bool is_handed_on_at_once(const Asked& asked, const Call& call) {
   bool between = false;
   const Communicator* const communicator = session.known(call.communicator, between);
   if (!communicator) return false;
-  const auto reason = communicator->declines(asked.kind, call.own_counts);
+  const auto reason = communicator->declines(asked.kind, call.local_counts);
   if (!reason) return false;
   const View view = view_of(asked.kind, call, communicator->rank() == call.root, session.library().constants.in_place);
   asked.hand_on_for_good(bytes_of(asked, call, view), *reason, call);

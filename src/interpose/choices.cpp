@@ -15,7 +15,7 @@ std::shared_ptr<const Choices> made_for(const plan::RankCounts& on, const plan::
   for (const CollectiveKind kind : taken_over) {
     Choices::Of& of = choices->of[index_of(kind)];
     of.any = wisdom.choices(kind, on);
-    of.for_own_counts = plan::choice_for_own_counts(of.any);
+    of.for_local_counts = plan::choice_for_local_counts(of.any);
     if (reproducible != Reproducible::off && semantics_of(kind).reduces)
       of.fixed = fixed_choices(wisdom, kind, on.ranks);
     choices->wish_single_copies |=

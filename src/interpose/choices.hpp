@@ -15,8 +15,8 @@ namespace kumihimo::interpose {
 
 struct Choices {
   struct Of {
-    std::vector<plan::Choice> any, fixed;         // by length; these for what must keep its order
-    const plan::Choice* for_own_counts = nullptr; // of `any`
+    std::vector<plan::Choice> any, fixed;           // by length; these for what must keep its order
+    const plan::Choice* for_local_counts = nullptr; // of `any`
     bool none() const { return any.empty() && fixed.empty(); }
   };
   std::array<Of, taken_over.size()> of;

@@ -39,7 +39,7 @@ Communicator::Communicator(const mpi::Library& library, mpi::Handle handle, cons
   reproducible_ = agreed.reproducible;
   choices_ = choices_on(on, agreed.wisdom, agreed.hash, reproducible_);
   const bool asks_neighbours = std::any_of(taken_over.begin(), taken_over.end(), [this](CollectiveKind kind) {
-    return is_of_neighbours(kind) && (*choices_)[kind].for_own_counts;
+    return is_of_neighbours(kind) && (*choices_)[kind].for_local_counts;
   });
   if (asks_neighbours) neighbours_ = neighbours_of(library, handle);
   if (takes_any()) inherit();

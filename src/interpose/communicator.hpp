@@ -60,12 +60,12 @@ class Communicator {
   // The same number on all its ranks, and no other communicator's: the order in which all are freed at the end.
   std::int64_t number() const { return number_; }
   // Why no call of this collective is ours, whatever its length; asked first, as it costs next to nothing.
-  // `own_counts`: of calls whose lengths each rank knows of its own blocks alone.
-  std::optional<Reason> declines(CollectiveKind kind, bool own_counts = false) const {
+  // `local_counts`: of calls whose lengths each rank knows of its own blocks alone.
+  std::optional<Reason> declines(CollectiveKind kind, bool local_counts = false) const {
     if (!agrees_) return why_not();
     if (crowded_out_) return Reason::crowded_out;
     const Choices::Of& chosen = (*choices_)[kind];
-    if (own_counts ? !chosen.for_own_counts : chosen.none()) return Reason::not_chosen;
+    if (local_counts ? !chosen.for_local_counts : chosen.none()) return Reason::not_chosen;
     if (is_of_neighbours(kind) && !neighbours_) return Reason::no_plan;
     return std::nullopt;
   }

@@ -23,14 +23,14 @@ using namespace interpose;
 struct Ours {
   CollectiveKind kind;
   Form form;
-  bool own_counts = false; // see interpose::Call
+  bool local_counts = false; // see interpose::Call
 };
 // One row a call of MPI; a kind of collective may have several.
 constexpr std::array<std::optional<Ours>, names> taken = [] {
   std::array<std::optional<Ours>, names> all{};
-  const auto row = [&](CollectiveKind kind, Name blocking, Name nonblocking, bool own_counts = false) {
-    all[static_cast<std::size_t>(blocking)] = Ours{kind, Form::blocking, own_counts};
-    all[static_cast<std::size_t>(nonblocking)] = Ours{kind, Form::nonblocking, own_counts};
+  const auto row = [&](CollectiveKind kind, Name blocking, Name nonblocking, bool local_counts = false) {
+    all[static_cast<std::size_t>(blocking)] = Ours{kind, Form::blocking, local_counts};
+    all[static_cast<std::size_t>(nonblocking)] = Ours{kind, Form::nonblocking, local_counts};
   };
   using enum CollectiveKind;
   row(barrier, Name::Barrier, Name::Ibarrier);
@@ -87,7 +87,7 @@ interpose::Call arguments_of(const Call& call, const Ours& what) {
       c.receive.displacements = numbers(Role::receive_addresses);
     }
   }
-  c.own_counts = what.own_counts;
+  c.local_counts = what.local_counts;
   c.counts = numbers(Role::counts);
   c.operation = handle(Role::operation, Role::operation);
   c.root = static_cast<int>(number(Role::root, Role::root));

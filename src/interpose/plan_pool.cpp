@@ -27,7 +27,7 @@ std::shared_ptr<plan::Plan> idle_of(std::vector<std::shared_ptr<plan::Plan>>& pl
 
 std::variant<Communicator::Loan, Reason, Error> Communicator::borrow_plan(const Collective& question, Form form) {
   if (!agrees_) return why_not();
-  const Choice* const chosen = (*choices_)[question.kind].for_own_counts;
+  const Choice* const chosen = (*choices_)[question.kind].for_local_counts;
   if (!chosen) return Reason::not_chosen;
   if (form == Form::nonblocking) {
     if (!completion_is_caught_) return Reason::unseen;
@@ -56,7 +56,7 @@ std::variant<PlanPool*, Reason, Error> Communicator::pool_for(const Collective& 
     if (const auto reason = obstacle(key)) return *reason;
   if (!resources_->transport && !waits) return Reason::not_connected;
   if (!resources_->transport && !open_transport()) return crowded_out_ ? Reason::crowded_out : Reason::no_plan;
-  const Choice& chosen = *(*choices_)[question.kind].for_own_counts;
+  const Choice& chosen = *(*choices_)[question.kind].for_local_counts;
   if (!fits(question, chosen)) { // on all ranks alike: it is asked of the question
     resources_->refused.insert(key);
     return Reason::no_plan;

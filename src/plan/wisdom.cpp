@@ -202,7 +202,7 @@ const Choice* choice_for(std::span<const Choice> choices, const Collective& ques
   return nullptr;
 }
 
-const Choice* choice_for_own_counts(std::span<const Choice> choices) {
+const Choice* choice_for_local_counts(std::span<const Choice> choices) {
   for (const Choice& c : choices) {
     // Of equal blocks alone, or of lengths that all ranks know.
     if (c.variant && !(c.variant->equal_counts.empty() && c.variant->all_counts.empty())) continue;

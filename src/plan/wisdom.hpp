@@ -56,7 +56,7 @@ const Choice* choice_for(std::span<const Choice> choices, const Collective& ques
 // The same where each rank knows the lengths of its own blocks alone: then a choice holds for all lengths or for none.
 // The first that takes blocks of any lengths has it, if it is for all and of a person or a model: what was measured of
 // equal blocks says nothing of these. Null: the library's own.
-const Choice* choice_for_own_counts(std::span<const Choice> choices);
+const Choice* choice_for_local_counts(std::span<const Choice> choices);
 
 class Wisdom {
  public:

@@ -149,7 +149,7 @@ Result<Collective> with_counts(Collective c, std::vector<std::int64_t> table) {
   return c;
 }
 
-Collective with_own_counts(Collective c, Rank rank) {
+Collective with_local_counts(Collective c, Rank rank) {
   OwnBlocks none;
   const bool one = c.kind == CollectiveKind::neighbor_allgather;
   const auto blocks = static_cast<std::size_t>(c.ranks);

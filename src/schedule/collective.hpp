@@ -122,7 +122,7 @@ Result<Collective> with_counts(Collective collective, std::vector<std::int64_t> 
 
 // The same question as one rank has it: of blocks of that rank, none of which are known yet. Of a collective that has
 // irregular counts which not every rank knows.
-Collective with_own_counts(Collective collective, Rank rank);
+Collective with_local_counts(Collective collective, Rank rank);
 
 // Counts that are hard on algorithms, for collectives of about `each` elements a block.
 //   zeros: two of three blocks are empty      one_huge: one block has all, the others one element each at most

@@ -98,7 +98,7 @@ TEST(Knowledge, OneThatNeedsAllCountsIsRefusedWhereNobodyHasThem) {
   const RankSpace space = RankSpace::box(*Shape::parse("2"), 2);
   const Collective c = make_collective(CollectiveKind::alltoall, 4, 1);
   EXPECT_TRUE(v.build(*with_counts(c, std::vector<std::int64_t>(16, 1)), space).ok());
-  const Result<Schedule> own = v.build(with_own_counts(c, Rank{1}), space);
+  const Result<Schedule> own = v.build(with_local_counts(c, Rank{1}), space);
   ASSERT_FALSE(own.ok());
   EXPECT_EQ(own.error().kind, Error::Kind::not_applicable);
   EXPECT_EQ(own.error().sentence().find("leaders relay blocks"), 0U) << own.error().sentence();

@@ -107,7 +107,7 @@ TEST(Wisdom, AChoiceForOwnCountsIsForAllLengths) {
     const Result<Wisdom> wisdom = parsed(file_of(std::move(choices)));
     EXPECT_TRUE(wisdom.ok());
     const std::vector<Choice> all = wisdom->choices(CollectiveKind::alltoall, {4, 1, 4});
-    const Choice* const found = choice_for_own_counts(all);
+    const Choice* const found = choice_for_local_counts(all);
     return found ? found->variant->name : "library";
   };
   const auto entry = [](const char* algorithm) { return json{{"collective", "alltoall"}, {"algorithm", algorithm}}; };

