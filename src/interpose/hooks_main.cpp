@@ -246,9 +246,9 @@ std::optional<int> answer(Call& call) {
 
 // From a function of the program's for an attribute: as collective there as elsewhere, whichever call a rank came by.
 // Within other calls the ranks may not all be here.
-void nested(Call& call, Name outermost) {
+void nested(Call& call, Name nesting) {
   if (call.name == Name::Abort) return before_abort();
-  const Kind kind = describe(outermost).kind;
+  const Kind kind = describe(nesting).kind;
   if (kind == Kind::communicator_end || kind == Kind::window_end || kind == Kind::attribute)
     before_comm_free(call.handle_at(Role::ended_communicator));
 }

@@ -47,20 +47,20 @@ template <Name name, bool large, class... Words>
 int hook_of_c(const char* exported, const void* site, Words... given) {
   using Function = int (*)(Words...);
   static const auto next = reinterpret_cast<Function>(next_of(exported));
-  const Outermost outermost(name);
+  const Nesting nesting(name);
   if constexpr (has_fast_path(name))
-    if (outermost &&
+    if (nesting &&
         fast_path<name, large>.template counts<name, Language::c>(std::array<Word, sizeof...(Words)>{given...}))
       return next(given...);
-  if (next && !outermost) {
+  if (next && !nesting) {
     if constexpr (name == Name::Comm_free || name == Name::Comm_disconnect || name == Name::Abort) {
       std::array<Word, sizeof...(Words)> words{given...};
       Call call(name, exported, Language::c, large, site, words.data());
-      nested(call, Outermost::outer());
+      nested(call, Nesting::outer());
     }
     return next(given...);
   }
-  if (!outermost) return absent();
+  if (!nesting) return absent();
   return look_at<name, large>(next, exported, site, given...);
 }
 

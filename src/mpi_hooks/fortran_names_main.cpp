@@ -22,8 +22,8 @@ void hook_of_fortran(const char* exported, const void* site, Words... given) {
     const HandedOn forwarded(site);
     return next(given...);
   }
-  const Outermost outermost(name);
-  if (!outermost) return next(given...);
+  const Nesting nesting(name);
+  if (!nesting) return next(given...);
   std::array<Word, sizeof...(Words)> words{given...};
   if constexpr (has_fast_path(name))
     if (fast_path<name>.template counts<name, Language::fortran>(words)) return next(given...);

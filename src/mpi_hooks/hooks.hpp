@@ -16,7 +16,7 @@ std::optional<int> answer(Call& call);
 
 // A call from within another one that is caught, in a function of the program's for an attribute or an operation: a
 // communicator's end, or MPI_Abort. Nothing else is asked of it.
-void nested(Call& call, Name outermost);
+void nested(Call& call, Name nesting);
 
 // Before the call goes on to the next object or the library; and after it, with MPI's code (0 where Fortran asked for
 // none). On any thread.
@@ -30,20 +30,20 @@ void left(const Call& call);
 // One guard a thread, which keeps where the guarding function was entered (its end of the caller's stack) and returns
 // to. A call that is entered there again, or nearer to the stack's begin, finds the mark of one that is gone; others
 // look.
-class Outermost {
+class Nesting {
  public:
-  [[gnu::always_inline]] explicit Outermost(Name name)
-      : Outermost(name, __builtin_dwarf_cfa(), __builtin_return_address(0)) {}
-  ~Outermost() {
+  [[gnu::always_inline]] explicit Nesting(Name name)
+      : Nesting(name, __builtin_dwarf_cfa(), __builtin_return_address(0)) {}
+  ~Nesting() {
     if (mine_) entered_ = nullptr;
   }
-  Outermost(const Outermost&) = delete;
-  Outermost& operator=(const Outermost&) = delete;
+  Nesting(const Nesting&) = delete;
+  Nesting& operator=(const Nesting&) = delete;
   explicit operator bool() const { return mine_; }
   static Name outer() { return outer_; } // the call that this thread is in
 
  private:
-  [[gnu::always_inline]] Outermost(Name name, const void* entered, const void* returns_to)
+  [[gnu::always_inline]] Nesting(Name name, const void* entered, const void* returns_to)
       : mine_(!entered_ || entered >= entered_ || is_gone()) {
     if (mine_) entered_ = entered, returns_to_ = returns_to, outer_ = name;
   }

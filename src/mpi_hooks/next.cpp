@@ -9,8 +9,8 @@
 #include <string>
 
 namespace kumihimo::mpi_hooks {
-constinit thread_local const void *Outermost::entered_ = nullptr, *Outermost::returns_to_ = nullptr;
-constinit thread_local Name Outermost::outer_{};
+constinit thread_local const void *Nesting::entered_ = nullptr, *Nesting::returns_to_ = nullptr;
+constinit thread_local Name Nesting::outer_{};
 constinit thread_local const void* HandedOn::site_ = nullptr;
 
 void* next_of(const char* name) {

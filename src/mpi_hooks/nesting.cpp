@@ -26,7 +26,7 @@ _Unwind_Reason_Code step(_Unwind_Context* context, void* state) {
 } // namespace
 
 // Where the way cannot be told (another stack, frames without tables), the mark is believed.
-bool Outermost::is_gone() {
+bool Nesting::is_gone() {
   Way way{reinterpret_cast<std::uintptr_t>(entered_), reinterpret_cast<std::uintptr_t>(returns_to_)};
   _Unwind_Backtrace(&step, &way);
   return way.found == Way::Found::another;
