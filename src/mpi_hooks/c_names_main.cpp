@@ -1,10 +1,10 @@
 // The names of C: LD_PRELOAD puts the object that compiles this before the MPI library. Programs ask at run time
 // whether a name is there and take it for the library's, so those of MPI 4 (KUMIHIMO_MPI_VERSION) and those with large
 // counts (KUMIHIMO_LARGE_COUNTS) are only in objects for libraries that have them.
+#include "mpi_hooks/argument_lists.hpp"
 #include "mpi_hooks/fast_path.hpp"
 #include "mpi_hooks/hooks.hpp"
 #include "mpi_hooks/next.hpp"
-#include "mpi_hooks/words.hpp"
 
 #include <utility>
 
@@ -70,8 +70,8 @@ int hook_of_c(const char* exported, const void* site, Words... given) {
 using namespace kumihimo::mpi_hooks;
 
 #define KUMIHIMO_NAME(exported, name, is_large, number)                                                                \
-  extern "C" [[gnu::weak]] int exported(KUMIHIMO_WORDS(number)) {                                                      \
-    return hook_of_c<Name::name, is_large>(#exported, __builtin_return_address(0) KUMIHIMO_PASS(number));              \
+  extern "C" [[gnu::weak]] int exported(KUMIHIMO_PARAMETERS(number)) {                                                 \
+    return hook_of_c<Name::name, is_large>(#exported, __builtin_return_address(0) KUMIHIMO_ARGUMENTS(number));         \
   }
 #define KUMIHIMO_C_plain(name, number) KUMIHIMO_NAME(MPI_##name, name, false, number)
 #define KUMIHIMO_C_text(name, number) KUMIHIMO_C_plain(name, number)

@@ -1,10 +1,10 @@
 // The names of Fortran: of mpif.h and `use mpi`, as the compilers spell them, and of mpi_f08. The last argument is the
 // error, which mpi_f08 may leave out.
+#include "mpi_hooks/argument_lists.hpp"
 #include "mpi_hooks/fast_path.hpp"
 #include "mpi_hooks/fortran.hpp"
 #include "mpi_hooks/hooks.hpp"
 #include "mpi_hooks/next.hpp"
-#include "mpi_hooks/words.hpp"
 
 #include <utility>
 
@@ -60,12 +60,12 @@ void handed_on_to_c(const char* exported, const void* site, Words... given) {
 using namespace kumihimo::mpi_hooks;
 
 #define KUMIHIMO_NAME(exported, name, f08, number)                                                                     \
-  extern "C" [[gnu::weak]] void exported(KUMIHIMO_WORDS(number)) {                                                     \
-    hook_of_fortran<Name::name, f08>(#exported, __builtin_return_address(0) KUMIHIMO_PASS(number));                    \
+  extern "C" [[gnu::weak]] void exported(KUMIHIMO_PARAMETERS(number)) {                                                \
+    hook_of_fortran<Name::name, f08>(#exported, __builtin_return_address(0) KUMIHIMO_ARGUMENTS(number));               \
   }
 #define KUMIHIMO_NAME_TO_C(exported, name, number)                                                                     \
-  extern "C" [[gnu::weak]] void exported(KUMIHIMO_WORDS(number)) {                                                     \
-    handed_on_to_c<Name::name>(#exported, __builtin_return_address(0) KUMIHIMO_PASS(number));                          \
+  extern "C" [[gnu::weak]] void exported(KUMIHIMO_PARAMETERS(number)) {                                                \
+    handed_on_to_c<Name::name>(#exported, __builtin_return_address(0) KUMIHIMO_ARGUMENTS(number));                     \
   }
 #define KUMIHIMO_SPELLINGS(lower, upper, name, number)                                                                 \
   KUMIHIMO_NAME(mpi_##lower, name, false, number)                                                                      \
