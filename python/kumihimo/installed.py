@@ -18,7 +18,7 @@ def folder(name: str) -> Path:
 
 
 def program(name: str) -> Path:
-    """The native program `name` (for example a worker that mpirun starts)."""
+    """The native program `name` (for example a bench driver that mpirun starts)."""
     path = folder("bin") / name
     if not path.is_file():
         raise Failed(f"the package holds the program {name}", "none", "build it again with make build")

@@ -1,6 +1,6 @@
-"""Starts a native worker on several MPI processes and reads what it says, and leaves nothing running, however it ends.
+"""Starts a native bench driver on several MPI processes and reads what it says, and leaves nothing running, however it ends.
 
-A worker prints one JSON object a line on stdout. A failure that it expects is an object with `error`, whose members are
+A bench driver prints one JSON object a line on stdout. A failure that it expects is an object with `error`, whose members are
 those of `kumihimo.errors`. Everything else that goes wrong (a rank that dies, a time limit, Ctrl-C) becomes one
 sentence here.
 """
@@ -44,7 +44,7 @@ def run(
     """Run `program` on `ranks` processes, at most `seconds` long; the objects that it printed, in order.
 
     `settings` are added to the environment, `of_processes` to that of the processes and not of the launcher. on_object
-    is called with each object as it arrives. Raises what the worker's `error` object says, or Failed.
+    is called with each object as it arrives. Raises what the bench driver's `error` object says, or Failed.
     """
     if ranks < 1:
         raise BadInput("at least 1 process", str(ranks))
@@ -258,13 +258,13 @@ def parse(line: str) -> dict | None:
 
 
 def raise_error_of(found: dict) -> None:
-    """Raise the failure that a worker reported."""
+    """Raise the failure that a bench driver reported."""
     said = found.get("error")
     if not isinstance(said, dict):
         return
     kinds = {"bad_input": errors.BadInput, "not_applicable": errors.NotApplicable}
     kind = kinds.get(said.get("kind", ""), Failed)
-    raise kind(said.get("expected", "the worker to succeed"), said.get("found", ""), said.get("advice", ""))
+    raise kind(said.get("expected", "the bench driver to succeed"), said.get("found", ""), said.get("advice", ""))
 
 
 def what_happened(output: Output, code: int, who: str = "the launcher") -> str:

@@ -1,8 +1,8 @@
 // What mpi_check runs on every rank. A check says what is wrong on stderr and answers false.
 #pragma once
 
+#include "bench_driver/job.hpp"
 #include "execute/mpi/abi.hpp"
-#include "worker/job.hpp"
 
 namespace kumihimo::mpi {
 
@@ -16,13 +16,13 @@ bool check_mixed_transport(const Library& library, int rank, int ranks);
 bool check_progress_of_the_library(const Library& library, int rank, int ranks);
 // Every algorithm on several shapes, `draws` questions each, against the golden copy; 0: one question on one shape, of
 // nodes of several ranks where the algorithm takes them.
-bool check_collectives(worker::Job& job, int draws);
-bool check_three_trees(worker::Job& job);
-bool check_that_wrong_results_are_found(worker::Job& job);
+bool check_collectives(bench_driver::Job& job, int draws);
+bool check_three_trees(bench_driver::Job& job);
+bool check_that_wrong_results_are_found(bench_driver::Job& job);
 // An algorithm of a network's engine is not applicable, on all ranks alike.
-bool check_that_offloads_are_refused(worker::Job& job);
+bool check_that_offloads_are_refused(bench_driver::Job& job);
 
 // One rank's vectors are longer than the others': does not return, since the rank that finds it tells it and ends all.
-void measure_unequal_counts(worker::Job& job);
+void measure_unequal_counts(bench_driver::Job& job);
 
 } // namespace kumihimo::mpi

@@ -1,12 +1,12 @@
 // Every registered algorithm over the MPI transport, bit for bit against the golden copy: on one node, on emulated
 // nodes (so that messages go over shared memory, point-to-point, and both), on shapes, with short, odd and long
 // vectors.
+#include "bench_driver/check.hpp"
+#include "bench_driver/task.hpp"
 #include "checks.hpp"
 #include "collectives/named_neighbours.hpp"
 #include "collectives/registry.hpp"
 #include "execute/mpi/library_reduction.hpp"
-#include "worker/check.hpp"
-#include "worker/task.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -25,9 +25,9 @@
 namespace kumihimo::mpi {
 namespace {
 
-using worker::Arithmetic;
-using worker::Job;
-using worker::Vector;
+using bench_driver::Arithmetic;
+using bench_driver::Job;
+using bench_driver::Vector;
 
 struct Place {
   RankSpace space;
@@ -127,7 +127,7 @@ class Matrices {
     library_.call.Type_free(&type_);
   }
   LibraryReduction reduction() const { return {library_, type_, operation_, sizeof(Matrix)}; }
-  worker::LibraryCollective::Handles handles() const { return {type_, operation_}; }
+  bench_driver::LibraryCollective::Handles handles() const { return {type_, operation_}; }
 
  private:
   const Library& library_;
@@ -261,9 +261,11 @@ bool check_one(Job& job, const Matrices& matrices, const Tried& tried, std::int3
   const Result<MpiTransport*> transport = job.transport({.node_sizes = tried.place.emulated()});
   if (!transport) return complain(transport.error().sentence());
   const LibraryReduction reduction = matrices.reduction();
-  const Arithmetic arithmetic = tried.question.type == DataType::opaque ? arithmetic_of_matrices(matrices, reduction)
-                                                                        : worker::builtin_arithmetic(tried.question);
-  const Result<worker::CheckOutcome> outcome = worker::check_schedule(job, *schedule, **transport, arithmetic, repeats);
+  const Arithmetic arithmetic = tried.question.type == DataType::opaque
+                                    ? arithmetic_of_matrices(matrices, reduction)
+                                    : bench_driver::builtin_arithmetic(tried.question);
+  const Result<bench_driver::CheckOutcome> outcome =
+      bench_driver::check_schedule(job, *schedule, **transport, arithmetic, repeats);
   if (!outcome) return complain(outcome.error().sentence());
   if (!reduction.status()) return complain(reduction.status().error().sentence());
   return outcome->right || complain(outcome->found);
@@ -346,7 +348,8 @@ namespace {
 bool is_found(Job& job, const Result<Schedule>& schedule, const Arithmetic& arithmetic) {
   const Result<MpiTransport*> transport = job.transport({});
   if (!schedule || !transport) return false;
-  const Result<worker::CheckOutcome> outcome = worker::check_schedule(job, *schedule, **transport, arithmetic, 1);
+  const Result<bench_driver::CheckOutcome> outcome =
+      bench_driver::check_schedule(job, *schedule, **transport, arithmetic, 1);
   return outcome && !outcome->right;
 }
 
@@ -355,13 +358,13 @@ bool idleness_is_found(Job& job, CollectiveKind kind) {
   Schedule idle;
   idle.collective = make_collective(kind, job.ranks(), 100);
   idle.program = [](Rank) { return Program{}; };
-  return is_found(job, idle, worker::builtin_arithmetic(idle.collective));
+  return is_found(job, idle, bench_driver::builtin_arithmetic(idle.collective));
 }
 
 // Of every one that reduces: the engine does another operation than was asked for.
 bool wrong_operation_is_found(Job& job, const Variant& variant) {
   const Collective c = make_collective(variant.kind, job.ranks(), 1000);
-  Arithmetic wrong = worker::builtin_arithmetic(c);
+  Arithmetic wrong = bench_driver::builtin_arithmetic(c);
   wrong.reduction.kernel = kernels::find_reduce_kernel(DataType::float64, Operation::max);
   return is_found(job, variant.build(c, RankSpace::row(job.ranks())), wrong);
 }
@@ -376,7 +379,8 @@ bool check_that_offloads_are_refused(Job& job) {
     const Result<Schedule> schedule = variant.build(c, RankSpace::row(job.ranks()));
     const Result<MpiTransport*> transport = job.transport({});
     if (!schedule || !transport) return false;
-    const auto outcome = worker::check_schedule(job, *schedule, **transport, worker::builtin_arithmetic(c), 1);
+    const auto outcome =
+        bench_driver::check_schedule(job, *schedule, **transport, bench_driver::builtin_arithmetic(c), 1);
     const bool refused = !outcome && outcome.error().kind == Error::Kind::not_applicable &&
                          outcome.error().sentence().find("offload engine") != std::string::npos;
     if (!refused && job.speaks()) std::fprintf(stderr, "%s: was not refused\n", full_name(variant).c_str());

@@ -77,7 +77,7 @@ def rank_space(case: Case, ranks: int) -> _topology.RankSpace:
     shape = case.shape or NODE
     if case.goes_by_real_nodes and case.nodes:
         return case.nodes.space
-    if shape == NODE:  # nodes without a shape stand in a row, as the worker sees them (worker/task.cpp)
+    if shape == NODE:  # nodes without a shape stand in a row, as the bench driver sees them (bench_driver/task.cpp)
         return _topology.RankSpace.of_nodes(sizes)
     if shape == NONE:
         return _topology.RankSpace.row(ranks)
@@ -85,7 +85,7 @@ def rank_space(case: Case, ranks: int) -> _topology.RankSpace:
 
 
 def as_task(case: Case, ranks: int) -> dict:
-    """The case as the worker reads it. All that can be wrong with it is found here, before anything is started."""
+    """The case as the bench driver reads it. All that can be wrong with it is found here, before anything is started."""
     space = rank_space(case, ranks)
     collective = questions.collective(case.question, space)
     if collective.longest_buffer_bytes > MOST_BYTES:
@@ -94,11 +94,11 @@ def as_task(case: Case, ranks: int) -> dict:
             str(collective.longest_buffer_bytes),
         )
     variant = _collectives.find(case.collective, case.algorithm)
-    with contextlib.suppress(NotApplicable):  # the worker says so in the result
+    with contextlib.suppress(NotApplicable):  # the bench driver says so in the result
         variant.build(collective, space, questions.parameters(**case.parameters))
     task = asdict(case)
     task.pop("bytes")
-    task.pop("nodes")  # which the worker sees for itself
+    task.pop("nodes")  # which the bench driver sees for itself
     neighbours = case.neighbours or collective.neighbours
     shape = case.shape or NODE
     return {**task, "count": collective.count, "counts": collective.counts, "shape": shape, "neighbours": neighbours}

@@ -1,6 +1,6 @@
-"""When the command itself was started by mpirun or srun, on every rank: the workers are these processes.
+"""When the command itself was started by mpirun or srun, on every rank: the bench drivers are these processes.
 
-Rank 0 runs its worker as a child and reads what it says; on the others the worker takes this process's place. A worker
+Rank 0 runs its bench driver as a child and reads what it says; on the others the bench driver takes this process's place. A bench driver
 finds its launcher by what it inherits: variables of the environment, and with MPICH an open file.
 """
 
@@ -18,7 +18,7 @@ from kumihimo.launched import Place
 
 
 def run(place: Place, worker: Path, task: str, seconds: float, on_object: Callable[[dict], None]) -> None:
-    """The worker on this rank. Does not return on ranks other than 0."""
+    """The bench driver on this rank. Does not return on ranks other than 0."""
     memory = os.memfd_create("task", 0)  # a file that goes with the last process that has it open
     os.write(memory, task.encode())
     command = [str(worker), f"/proc/self/fd/{memory}"]
@@ -32,12 +32,12 @@ def run(place: Place, worker: Path, task: str, seconds: float, on_object: Callab
         output.read(time.monotonic() + seconds, on_object)
         if not launch.ended(process, launch.LAST_SECONDS):
             last = f"within {launch.LAST_SECONDS:.3g} s after it closed its output"
-            raise Failed(f"the worker of rank 0 to end {last}", "it still ran")
+            raise Failed(f"the bench driver of rank 0 to end {last}", "it still ran")
     except launch.TimedOut:
-        raise OutOfTime(f"the worker to end within {seconds:.3g} s", "it still ran") from None
+        raise OutOfTime(f"the bench driver to end within {seconds:.3g} s", "it still ran") from None
     finally:
         if process.poll() is None:
             process.kill()
         process.wait()
     if process.returncode != 0:
-        raise Failed("the worker of rank 0 to end well", launch.what_happened(output, process.returncode, "it"))
+        raise Failed("the bench driver of rank 0 to end well", launch.what_happened(output, process.returncode, "it"))

@@ -1,4 +1,4 @@
-"""One launch of the worker: a task file in, a dict for every case out."""
+"""One launch of the bench driver: a task file in, a dict for every case out."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kumihimo.bench.nodes import OtherNodes, real_nodes
 from kumihimo.errors import Failed, NotApplicable, OutOfTime
 from kumihimo.installed import program
 
-WORKER = "kumihimo-worker"
+BENCH_DRIVER = "kumihimo-bench-driver"
 OnResult = Callable[[dict], None]
 
 
@@ -85,7 +85,7 @@ def run_rehearsal(
     seconds: float = 150,
 ) -> Run:
     """Each case's question as a program asks it, by the MPI library's names: results with `back_to_back_seconds` and
-    `between_seconds` (worker/rehearse_task.hpp). What `of_processes` loads before the library takes part."""
+    `between_seconds` (bench_driver/rehearse_task.hpp). What `of_processes` loads before the library takes part."""
     task = {"task": "rehearse", "case_seconds": case_seconds}
     launcher = Launcher(ranks, installation, seconds, partial=True, of_processes=of_processes)
     return run_task(task, cases, launcher, on_result)
@@ -120,12 +120,12 @@ def run_task(task: dict, cases: Sequence[Case], launcher: Launcher, on_result: O
         run.notes.append(f"{len(run.results)} of {len(cases)} cases in the {launcher.seconds:.0f} s that there were")
         return run
     if len(run.results) != len(cases):
-        raise Failed(f"{len(cases)} results of the worker", str(len(run.results)))
+        raise Failed(f"{len(cases)} results of the bench driver", str(len(run.results)))
     return run
 
 
 def check_nodes(cases: Sequence[Case], about: dict) -> None:
-    """Not where mpirun started us: each rank has made its task before any knew, and the worker says what fits."""
+    """Not where mpirun started us: each rank has made its task before any knew, and the bench driver says what fits."""
     found = real_nodes(about)
     for case in cases:
         if case.nodes != found and (case.nodes or case.goes_by_real_nodes) and launched.place() is None:
@@ -133,16 +133,16 @@ def check_nodes(cases: Sequence[Case], about: dict) -> None:
 
 
 def start(text: str, installation: mpi.Installation, launcher: Launcher, take: OnResult) -> None:
-    """The worker on all ranks, with this task."""
+    """The bench driver on all ranks, with this task."""
     place = launched.place()
     if place is not None and launcher.settings:
         raise NotApplicable("to start the processes with settings of the MPI library", "processes that mpirun started")
     if place is not None:
-        return inside.run(place, program(WORKER), text, launcher.seconds, take)
+        return inside.run(place, program(BENCH_DRIVER), text, launcher.seconds, take)
     with tempfile.TemporaryDirectory(prefix="kumihimo-") as folder:
         path = Path(folder, "task.json")
         path.write_text(text)
-        command = [program(WORKER), path]
+        command = [program(BENCH_DRIVER), path]
         options = {"seconds": launcher.seconds, "on_object": take, "settings": launcher.settings}
         options["of_processes"] = launcher.of_processes
         launch.run(installation, launcher.ranks, command, **options)
@@ -150,6 +150,6 @@ def start(text: str, installation: mpi.Installation, launcher: Launcher, take: O
 
 
 def finish(result: dict, about: dict) -> dict:
-    """A worker's result with the keys that all of the command's results have."""
+    """A bench driver's result with the keys that all of the command's results have."""
     text = result.pop("parameters_text")
     return {**result, "parameters": questions.parameters_of(text), "mpi": about.get("mpi", "")}

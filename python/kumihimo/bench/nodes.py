@@ -44,7 +44,7 @@ class RealNodes:
 
 
 def real_nodes(about: dict) -> RealNodes | None:
-    """Those that a worker tells of; None where all ranks are on one."""
+    """Those that a bench driver tells of; None where all ranks are on one."""
     if about.get("one_node", True):
         return None
     return RealNodes(tuple(about["node_of_rank"]), tuple(about["nodes"]))

@@ -206,7 +206,7 @@ def on_real_nodes(work: Callable[[Asked], T], asked: Asked) -> T:
 
 def cases(asked: Asked) -> list[bench.Case]:
     """One algorithm, or all that apply, at every size. Where mpirun started this nobody knows yet on which nodes, so
-    that the worker says which do, if any does on one node or on as many as ranks."""
+    that the bench driver says which do, if any does on one node or on as many as ranks."""
     if asked.case.algorithm != ALL:
         return [replace(asked.case, bytes=size) for size in asked.sizes]
     found = fitting(asked)

@@ -1,6 +1,6 @@
 """Did the library take the file? Open MPI ignores one that it cannot read, without a word; MPICH ends the job.
 
-The algorithms are told apart by fingerprints (worker/fingerprint.hpp): each was forced by variables of the environment,
+The algorithms are told apart by fingerprints (bench_driver/fingerprint.hpp): each was forced by variables of the environment,
 then the same calls are made under the file, and must show the marks of the algorithm that the file names. Only marks
 that differ from those of the library's default prove anything; where none does, that is said.
 """

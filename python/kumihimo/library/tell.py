@@ -1,4 +1,4 @@
-"""Fingerprints: what shows from outside which algorithm of the library ran (the marks: worker/fingerprint.hpp)."""
+"""Fingerprints: what shows from outside which algorithm of the library ran (the marks: bench_driver/fingerprint.hpp)."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def launch_library(
     forced: Mapping[str, Algorithm] | None = None,
     **task,
 ) -> tuple[list[dict], dict]:
-    """One launch of the worker's task of the library's own calls: its results and what it says of itself. By its name
+    """One launch of the bench driver's task of the library's own calls: its results and what it says of itself. By its name
     it is told from others alike and remembered, call by call and size by size, so that a launch of fewer of them finds
     its own again; without one it is made in any case. `forced`: of which calls the settings are."""
     found: list[dict] = []
@@ -135,7 +135,7 @@ def bytes_of(question: dict) -> int:
 
 
 def question(count: int, calls: Sequence[str], ranks: int) -> dict:
-    """As the worker reads it: without the calls of blocks where the vector has no whole ones."""
+    """As the bench driver reads it: without the calls of blocks where the vector has no whole ones."""
     whole = count % ranks == 0
     return {"count": count, "calls": [call for call in calls if whole or call not in BLOCK_CALLS]}
 

@@ -1,4 +1,4 @@
-"""Launches of the worker on behalf of a tuning: what the journal knows is not measured again, what is measured is kept,
+"""Launches of the bench driver on behalf of a tuning: what the journal knows is not measured again, what is measured is kept,
 none begins after its time, and one that fails costs the case at which it failed, not the tuning."""
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ class Launches:
 
 
 def first_question(batch: Batch) -> Batch:
-    """The first cases of one question: the worker measures these by turns, and tells of none before all are done."""
+    """The first cases of one question: the bench driver measures these by turns, and tells of none before all are done."""
     questions = [replace(case, algorithm="", parameters={}) for _, case in batch]
     return [each for each, _ in takewhile(lambda pair: pair[1] == questions[0], zip(batch, questions))]
 

@@ -214,7 +214,7 @@ def test_all_that_fit_emulated_nodes_without_a_shape_are_measured(kumihimo, rank
     space = cases.rank_space(Case("allreduce", "", ranks_per_node=each), ranks)
     assert {"ring", "recursive_doubling"} <= {r["algorithm"] for r in found}
     assert all(r["seconds"] > 0 for r in found)
-    assert {r["space"] for r in found} == {str(space)}, "the worker sees the ranks otherwise"
+    assert {r["space"] for r in found} == {str(space)}, "the bench driver sees the ranks otherwise"
 
 
 @pytest.mark.parametrize("shape", [(), ("--shape", "2")])
@@ -367,7 +367,7 @@ def test_without_an_mpi_library(kumihimo, tmp_path):
 
 @pytest.fixture
 def running(tmp_path):
-    """A bench that takes long, once its workers run."""
+    """A bench that takes long, once its bench drivers run."""
     command = [Path(sys.executable).parent / "kumihimo", "bench", "allreduce", "--bytes", "16MiB", "--launches", "500"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
     deadline = time.monotonic() + 60
@@ -382,7 +382,7 @@ def running(tmp_path):
 
 
 def workers_of(pid: int) -> list[int]:
-    """The workers below a process, and those that lost their parents."""
+    """The bench drivers below a process, and those that lost their parents."""
     parents, names = {}, {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:

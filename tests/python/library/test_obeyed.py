@@ -99,7 +99,7 @@ def test_one_that_is_not_has_another(learnt, tmp_path, monkeypatch):
 @pytest.mark.parametrize("where", ["before it", "in it"])
 def test_without_time_for_the_check_it_is_not_said_to_disobey(learnt, tmp_path, monkeypatch, where):
     def late(*_):
-        raise OutOfTime("kumihimo-worker on 2 processes to end within 5 s", "it still ran")
+        raise OutOfTime("kumihimo-bench-driver on 2 processes to end within 5 s", "it still ran")
 
     if where == "in it":
         monkeypatch.setattr(obeyed, "tell", late)
@@ -107,7 +107,7 @@ def test_without_time_for_the_check_it_is_not_said_to_disobey(learnt, tmp_path, 
         learnt.asking = replace(learnt.asking, step=late)
     written = export(learnt, tmp_path)[0]
     assert written.check.verdict is Verdict.NOT_CHECKED and not written.disobeyed
-    assert "not checked: kumihimo-worker on 2 processes" in written.lines()[0]
+    assert "not checked: kumihimo-bench-driver on 2 processes" in written.lines()[0]
     assert names(tmp_path) == {"openmpi-rules.conf.unproven"}
 
 

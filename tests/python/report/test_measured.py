@@ -172,9 +172,9 @@ def test_the_page_says_what_the_worker_does(whole):
     page = render(whole)
 
     for said in (
-        "the order of more is drawn anew for each turn",  # worker/measure_task.cpp, take_turn
+        "the order of more is drawn anew for each turn",  # bench_driver/measure_task.cpp, take_turn
         "the schedule itself is built before, untimed",  # first_call and enter there
-        "read every input once and write every output once",  # worker/bound.cpp
+        "read every input once and write every output once",  # bench_driver/bound.cpp
     ):
         assert said in page
     assert "The same algorithms were simulated" in page  # each by the schedule of other nodes

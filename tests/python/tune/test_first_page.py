@@ -126,11 +126,11 @@ def test_launches_are_limited_by_the_share_and_remembered(library, journal, monk
 
 def test_a_launch_that_fails_is_said_and_does_not_end_the_tuning(library, journal, monkeypatch):
     def measure(*_):
-        raise Failed("all 2 processes of kumihimo-worker to end well", "signal 9")
+        raise Failed("all 2 processes of kumihimo-bench-driver to end well", "signal 9")
 
     monkeypatch.setattr(first_page, "measure", measure)
     page = library.guidelines(100, journal(), [2])
-    assert page.lacking == ["all 2 processes of kumihimo-worker to end well, found signal 9"]
+    assert page.lacking == ["all 2 processes of kumihimo-bench-driver to end well, found signal 9"]
 
 
 def test_files_of_several_numbers_of_ranks_lie_apart(library, journal, monkeypatch, tmp_path):

@@ -101,7 +101,7 @@ def test_a_search_that_time_cut_short_goes_on_with_a_larger_budget(fake, journal
 
 
 def test_what_fails_costs_itself_alone(fake, journal):
-    """An algorithm ends the worker; that is known in the next tuning, and the others are chosen among."""
+    """An algorithm ends the bench driver; that is known in the next tuning, and the others are chosen among."""
     whole = fake.measure
 
     def measure(cases, ranks, seconds, limit, tell):
@@ -109,7 +109,7 @@ def test_what_fails_costs_itself_alone(fake, journal):
             if case.algorithm == "ring" and case.bytes >= 2**18 and case.collective == "allreduce":
                 same = [n for n, other in enumerate(cases) if other.bytes == case.bytes]  # told together, or not
                 whole(cases[: min(n for n in same if n <= place)], ranks, seconds, limit, tell)
-                raise Failed("all 2 processes of kumihimo-worker to end well", "signal 11")
+                raise Failed("all 2 processes of kumihimo-bench-driver to end well", "signal 11")
         whole(cases, ranks, seconds, limit, tell)
 
     fake.ours = lambda case: 1e-6 if case.algorithm == "ring" else 2e-6
@@ -132,7 +132,7 @@ def test_what_fails_costs_itself_alone(fake, journal):
 
 def test_where_nothing_runs_that_is_said_and_nothing_is_blamed(fake, journal):
     def measure(*_):
-        raise Failed("all 2 processes of kumihimo-worker to end well", "signal 9")
+        raise Failed("all 2 processes of kumihimo-bench-driver to end well", "signal 9")
 
     fake.measure, works = measure, fake.measure
     kept = journal()
@@ -147,7 +147,7 @@ def test_where_nothing_runs_that_is_said_and_nothing_is_blamed(fake, journal):
 def test_a_check_that_fails_tells_which_case_does(fake):
     def check(cases, ranks, seconds):
         if any(case.algorithm == "ring" and case.bytes == 2**20 and case.in_place for case in cases):
-            raise Failed("all 2 processes of kumihimo-worker to end well", "signal 11")
+            raise Failed("all 2 processes of kumihimo-bench-driver to end well", "signal 11")
         return {}
 
     fake.check = check

@@ -1,0 +1,96 @@
+// kumihimo-bench-driver TASK: started on every rank by mpirun; TASK is the path of a task file (worker/task.hpp). Rank
+// 0 prints one JSON object a line: first what the job is, then a result for each case, or an error. A rank whose
+// failure the others cannot learn of prints it itself, and ends the job.
+#include "bench_driver/calibrate.hpp"
+#include "bench_driver/check.hpp"
+#include "bench_driver/library_task.hpp"
+#include "bench_driver/measure_task.hpp"
+#include "bench_driver/memory.hpp"
+#include "bench_driver/rehearse_task.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <new>
+
+using namespace kumihimo;
+using namespace kumihimo::bench_driver;
+
+namespace {
+
+int complain(const Error& error) {
+  std::puts(to_json(error).dump().c_str());
+  return 1;
+}
+
+nlohmann::json describe(const Job& job) {
+  nlohmann::json about = {{"mpi", job.library().version},  {"family", mpi::name_of(job.library().family)},
+                          {"library", job.library().path}, {"ranks", job.ranks()},
+                          {"pinning", job.pinning()},      {"processors", job.processors()}};
+  about.update(to_json(job.nodes()));
+  return {{"about", std::move(about)}};
+}
+
+Status do_task(Job& job, const Task& task) {
+  switch (task.kind) {
+  case Task::Kind::check:
+    return run_check(job, task);
+  case Task::Kind::measure:
+    return run_measure(job, task);
+  case Task::Kind::rehearse:
+    return run_rehearsal(job, task);
+  case Task::Kind::calibrate:
+    return run_calibration(job, task);
+  case Task::Kind::library:
+    return run_library(job, task);
+  }
+  return Nothing{};
+}
+
+// An error here is known to all ranks.
+Status work(Job& job, const std::string& text) {
+  const Result<Task> task = parse_task(text, job.ranks(), job.nodes());
+  if (Status s = job.agree(task); !s) return s;
+  if (task->pins) job.pin();
+  job.print(describe(job));
+  const Status status = do_task(job, *task);
+  if (!job.notes().empty()) job.print(nlohmann::json{{"notes", job.notes()}});
+  return status;
+}
+
+// The folder of temporary files is each node's own, usually.
+Error not_there(const std::string& path) {
+  return bad_input("what is to be done in " + path + " on every node", "one without it",
+                   "set TMPDIR to a folder that all nodes share");
+}
+
+int run(const char* path, std::unique_ptr<Job>& job) {
+  std::ifstream file(path);
+  if (!file) return complain(not_there(path));
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const Result<std::string> library = library_of_task(text);
+  if (!library) return complain(library.error());
+  Result<std::unique_ptr<Job>> started = Job::start(*library);
+  if (!started) return complain(started.error());
+  job = std::move(*started);
+  const Status status = work(*job, text);
+  if (!status) job->print(status.error());
+  return 0;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) return std::fputs("usage: kumihimo-bench-driver TASK, under mpirun\n", stderr), 2;
+  std::unique_ptr<Job> job;
+  try {
+    return run(argv[1], job);
+  } catch (const std::bad_alloc&) { // where nobody has foreseen it
+    const Error error = out_of_memory("memory for the task");
+    if (job) job->give_up(error);
+    return complain(error);
+  }
+}

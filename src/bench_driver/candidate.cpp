@@ -1,0 +1,71 @@
+#include "bench_driver/candidate.hpp"
+
+#include "bench_driver/call_memory.hpp"
+#include "bench_driver/library_collective.hpp"
+
+namespace kumihimo::bench_driver {
+namespace {
+
+Candidate::Bytes result_in(const CallMemory& memory, const Vectors::Set& set) {
+  if (memory.result_bytes == 0) return {};
+  return {static_cast<const std::byte*>(set.output) + memory.output_at, memory.result_bytes};
+}
+
+class Ours final : public Candidate {
+ public:
+  Ours(const Case& c, Schedule schedule, Rank rank, mpi::MpiTransport& transport, plan::PlanCache& cache)
+      : question_(c.collective), memory_(memory_of(question_, rank)), schedule_(std::move(schedule)), rank_(rank),
+        transport_(transport), cache_(cache) {}
+
+  Status make_ready() override {
+    const Result<execute::Reduction> reduction = execute::find_reduction(question_);
+    if (!reduction) return reduction.error();
+    Result<std::unique_ptr<plan::Plan>> plan = plan::Plan::make(schedule_, rank_, transport_, *reduction);
+    if (!plan) return plan.error();
+    cache_.keep(plan::key_of(question_), std::move(*plan));
+    return Nothing{};
+  }
+
+  Status call(const Vectors::Set& set) override {
+    plan::Plan* plan = cache_.find(plan::key_of(question_)); // as an interposer does: from the arguments of the call
+    return plan->run({set.input, set.output});
+  }
+  Bytes result(const Vectors::Set& set) const override { return result_in(memory_, set); }
+  bool gives_all_the_same() const override { return bench_driver::gives_all_the_same(question_.kind); }
+
+ private:
+  Collective question_;
+  CallMemory memory_;
+  Schedule schedule_;
+  Rank rank_;
+  mpi::MpiTransport& transport_;
+  plan::PlanCache& cache_;
+};
+
+class Theirs final : public Candidate {
+ public:
+  Theirs(const mpi::Library& library, const Collective& c, Rank rank)
+      : kind_(c.kind), memory_(memory_of(c, rank)), own_(library, c, rank) {}
+
+  Status call(const Vectors::Set& set) override { return own_.call(set.input, set.output); }
+  Bytes result(const Vectors::Set& set) const override { return result_in(memory_, set); }
+  bool gives_all_the_same() const override { return bench_driver::gives_all_the_same(kind_); }
+
+ private:
+  CollectiveKind kind_;
+  CallMemory memory_;
+  LibraryCollective own_;
+};
+
+} // namespace
+
+std::unique_ptr<Candidate> our_candidate(const Case& c, Schedule schedule, Rank rank, mpi::MpiTransport& transport,
+                                         plan::PlanCache& cache) {
+  return std::make_unique<Ours>(c, std::move(schedule), rank, transport, cache);
+}
+
+std::unique_ptr<Candidate> library_candidate(const mpi::Library& library, const Collective& collective, Rank rank) {
+  return std::make_unique<Theirs>(library, collective, rank);
+}
+
+} // namespace kumihimo::bench_driver

@@ -1,0 +1,45 @@
+// One implementation of a collective that takes part in a measurement: one of ours, or the library's own.
+#pragma once
+
+#include "bench_driver/job.hpp"
+#include "bench_driver/task.hpp"
+#include "bench_driver/vectors.hpp"
+#include "measure/processor_time.hpp"
+#include "plan/plan_cache.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace kumihimo::bench_driver {
+
+class Candidate {
+ public:
+  virtual ~Candidate() = default;
+  // Everything before the first call that the first call must pay for.
+  virtual Status make_ready() { return Nothing{}; }
+  virtual Status call(const Vectors::Set& set) = 0;
+
+  struct Bytes {
+    const void* data = nullptr;
+    std::int64_t bytes = 0;
+  };
+  // What the call left on this rank; no data where it leaves none.
+  virtual Bytes result(const Vectors::Set& set) const = 0;
+  // Whether all ranks that have a result must have the same.
+  virtual bool gives_all_the_same() const = 0;
+
+  double first_seconds = 0;              // make_ready() and the first call, the slowest rank's
+  std::vector<double> seconds;           // this rank's, one for each turn
+  measure::ProcessorTime processor_time; // this process's, of all turns together
+  // Results by contents: the hash of the first, and whether all later ones had the same.
+  std::vector<std::uint64_t> results;
+  bool repeats_itself = true;
+};
+
+// Looks its plan up in a cache at each call.
+std::unique_ptr<Candidate> our_candidate(const Case& c, Schedule schedule, Rank rank, mpi::MpiTransport& transport,
+                                         plan::PlanCache& cache);
+std::unique_ptr<Candidate> library_candidate(const mpi::Library& library, const Collective& collective, Rank rank);
+
+} // namespace kumihimo::bench_driver

@@ -1,0 +1,347 @@
+#include "bench_driver/check.hpp"
+
+#include "bench_driver/call_memory.hpp"
+#include "bench_driver/definition.hpp"
+#include "bench_driver/memory.hpp"
+#include "bench_driver/values.hpp"
+#include "measure/clock.hpp"
+#include "plan/plan_cache.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <set>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+namespace kumihimo::bench_driver {
+namespace {
+
+constexpr std::size_t guard_bytes = 64;
+constexpr std::byte guard = untouched;
+
+// Ordinary memory of the heap with a guard behind it, and in it until something is written.
+class Buffer {
+ public:
+  explicit Buffer(std::size_t bytes)
+      : bytes_(bytes), memory_(allocate(static_cast<std::int64_t>(bytes + guard_bytes))) {
+    std::fill_n(data(), bytes + guard_bytes, guard);
+  }
+  std::byte* data() const { return memory_.get(); }
+  bool guard_holds() const {
+    return std::all_of(data() + bytes_, data() + bytes_ + guard_bytes, [](std::byte b) { return b == guard; });
+  }
+
+ private:
+  std::size_t bytes_;
+  HeapMemory memory_;
+};
+
+struct Buffers {
+  Buffer input, output; // the latter alone where the two are one
+};
+
+constexpr std::uint64_t seed = 7;
+
+Vector input_of(const Collective& c, const Arithmetic& arithmetic, std::int32_t rank) {
+  return arithmetic.values(rank, memory_of(c, Rank{rank}).input_bytes / std::max<std::int64_t>(1, c.type_bytes), seed);
+}
+
+// What all ranks must get. Error: a schedule that is wrong by itself.
+Result<std::vector<Vector>> golden_results(const Schedule& schedule, const Arithmetic& arithmetic) {
+  const Collective& c = schedule.collective;
+  std::vector<Vector> inputs;
+  for (std::int32_t r = 0; r < c.ranks; ++r) inputs.push_back(input_of(c, arithmetic, r));
+  Result<std::vector<Vector>> outputs = golden_outputs(schedule, inputs, arithmetic.plain);
+  if (!outputs || !gives_all_the_same(c.kind)) return outputs;
+  const Vector* first = nullptr;
+  for (const Vector& output : *outputs) {
+    if (output.empty()) continue;
+    if (!first) first = &output;
+    if (output != *first)
+      return failed("a schedule that gives the same bits on all ranks",
+                    fmt::format("others on rank {}", &output - outputs->data()));
+  }
+  return outputs;
+}
+
+std::int64_t bytes_of_all(const Collective& c) {
+  std::int64_t bytes = 0;
+  for (std::int32_t r = 0; r < c.ranks; ++r) {
+    const CallMemory memory = memory_of(c, Rank{r});
+    bytes += memory.input_bytes + memory.output_bytes;
+  }
+  return bytes;
+}
+
+// This rank's of them, which rank 0 makes. Errors: not enough memory; and, within, a schedule that is wrong by itself.
+Result<Result<Vector>> expected(const Job& job, const Schedule& schedule, const Arithmetic& arithmetic) {
+  const Collective& c = schedule.collective;
+  const std::int64_t mine = memory_of(c, Rank{job.rank()}).output_bytes;
+  std::vector<Vector> results;
+  const Need need{job.speaks() ? bytes_of_all(c) : mine, "the golden copy"};
+  Result<Result<Vector>> made = with_memory(need, [&]() -> Result<Vector> {
+    if (!job.speaks()) return Vector(static_cast<std::size_t>(mine));
+    Result<std::vector<Vector>> all = golden_results(schedule, arithmetic);
+    if (!all) return all.error();
+    results = std::move(*all);
+    return Vector();
+  });
+  if (Status s = made ? job.agree(*made) : job.agree(made); !s) {
+    if (job.all(made.ok())) return Result<Vector>(s.error());
+    return s.error();
+  }
+  job.deal(results, **made);
+  return made;
+}
+
+// The first byte of `found` that differs, in elements; -1: none.
+std::int64_t first_difference(const Vector& expected, const std::byte* found, std::int64_t type_bytes) {
+  const auto at = std::mismatch(expected.begin(), expected.end(), found).first;
+  return at == expected.end() ? -1 : (at - expected.begin()) / type_bytes;
+}
+
+// One rank's part of a comparison, as one number for gather().
+constexpr std::int64_t all_right = -1, input_changed = -2, wrote_beyond = -3, left_early = -4;
+
+std::string say(std::int64_t code, const std::string& where, std::string_view right) {
+  if (code == input_changed) return where + ": the input was written to";
+  if (code == wrote_beyond) return where + ": bytes beyond the end of a buffer were written";
+  if (code == left_early) return where + ": it left before all had come";
+  return fmt::format("{}: element {} is not {}", where, code, right);
+}
+
+class Checker {
+ public:
+  // Error: not enough memory.
+  static Result<Checker> make(const Job& job, const Collective& c, const Arithmetic& arithmetic) {
+    const Need need{memory_of(c, Rank{job.rank()}).input_bytes, "a rank's input"};
+    return with_memory(need, [&] { return Checker(job, c, input_of(c, arithmetic, job.rank())); });
+  }
+
+  // By definition, of this rank's result. Error: not enough memory.
+  Result<Definition> definition(const Arithmetic& arithmetic) const {
+    const Need need{2 * memory_.output_bytes + memory_.input_bytes, "what the result must be"};
+    return with_memory(need, [&] {
+      return Definition(
+          c_, me_, [&](std::int32_t rank) { return input_of(c_, arithmetic, rank); }, arithmetic.plain);
+    });
+  }
+  std::int64_t compare(const Definition& definition, const std::byte* result) const {
+    return memory_.result_bytes == 0 ? all_right : definition.first_wrong(result);
+  }
+  std::int64_t compare(const Definition& definition, const Buffers& buffers) const {
+    return compare(definition, buffers.output.data() + memory_.output_at);
+  }
+
+  // Fresh ones for each run, so that no result can be left over from the one before, with the input in its place.
+  // Error: not enough memory.
+  Result<Buffers> buffers() const {
+    return with_memory({memory_.all_bytes(), "the vectors of a rank"}, [&] {
+      const std::int64_t input = memory_.aliased ? 0 : memory_.input_bytes;
+      Buffers made{Buffer(static_cast<std::size_t>(input)),
+                   Buffer(static_cast<std::size_t>(memory_.all_bytes() - input))};
+      if (!mine_.empty()) std::memcpy(start_of_input(made) + memory_.input_at, mine_.data(), mine_.size());
+      return made;
+    });
+  }
+  std::byte* start_of_input(const Buffers& buffers) const {
+    return memory_.aliased ? buffers.output.data() : buffers.input.data();
+  }
+  std::byte* start_of_output(const Buffers& buffers) const {
+    return memory_.all_bytes() > 0 && (memory_.aliased || memory_.output_bytes > 0) ? buffers.output.data() : nullptr;
+  }
+
+  // What is wrong, as a number. A run that fails leaves the others waiting, so it ends the job.
+  std::int64_t run(plan::Plan& plan, const Buffers& buffers, const Vector& expected) const {
+    const Status status = plan.run({start_of_input(buffers), start_of_output(buffers)});
+    if (!status) job_.give_up(status.error());
+    const auto& [input, output] = buffers;
+    if (!input.guard_holds() || !output.guard_holds()) return wrote_beyond;
+    if (memory_.result_bytes > 0)
+      if (const std::int64_t at = first_difference(expected, output.data() + memory_.output_at, c_.type_bytes); at >= 0)
+        return at;
+    const bool changed = memory_.input_stays && !mine_.empty() &&
+                         std::memcmp(start_of_input(buffers) + memory_.input_at, mine_.data(), mine_.size()) != 0;
+    return changed ? input_changed : all_right;
+  }
+
+  // The same of a barrier, to which rank `late` comes last.
+  std::int64_t run_barrier(plan::Plan& plan, std::int32_t late) const {
+    job_.barrier();
+    if (job_.rank() == late) std::this_thread::sleep_for(lateness);
+    const std::int64_t came = measure::now_ns();
+    const Status status = plan.run({});
+    const std::int64_t left = measure::now_ns();
+    if (!status) job_.give_up(status.error());
+    const std::vector<std::int64_t> all = job_.gather(came);
+    return left < *std::max_element(all.begin(), all.end()) ? left_early : all_right;
+  }
+
+  // "rank 3, run 2: ..." of the first that is not `right`; empty where all are. Collective.
+  std::string first_of_all(std::int64_t mine, const std::string& what,
+                           std::string_view right = "the golden copy's") const {
+    const std::vector<std::int64_t> codes = job_.gather(mine);
+    for (std::int32_t r = 0; r < job_.ranks(); ++r)
+      if (const std::int64_t code = codes[static_cast<std::size_t>(r)]; code != all_right)
+        return say(code, fmt::format("rank {}, {}", r, what), right);
+    return {};
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds lateness{2};
+
+  Checker(const Job& job, const Collective& c, Vector mine)
+      : job_(job), c_(c), me_{job.rank()}, memory_(memory_of(c, me_)), mine_(std::move(mine)) {}
+  const Job& job_;
+  const Collective& c_;
+  Rank me_;
+  CallMemory memory_;
+  Vector mine_;
+};
+
+// What is wrong with the runs of a plan, against the golden copy; empty where nothing is. Error: not enough memory.
+Result<std::string> wrong_in_runs(const Job& job, const Checker& checker, plan::Plan& plan, const Vector& golden,
+                                  std::int32_t repeats) {
+  for (std::int32_t repeat = 0; repeat < repeats; ++repeat) {
+    const Result<Buffers> buffers = checker.buffers();
+    if (Status s = job.agree(buffers); !s) return s.error();
+    const std::string what = fmt::format("run {}", repeat + 1);
+    if (std::string wrong = checker.first_of_all(checker.run(plan, *buffers, golden), what); !wrong.empty())
+      return wrong;
+  }
+  return std::string();
+}
+
+std::string wrong_in_barriers(const Job& job, const Checker& checker, plan::Plan& plan, std::int32_t repeats) {
+  constexpr std::int32_t most_late = 64;
+  if (!job.has_one_clock()) return {};
+  for (std::int32_t run = 0; run < std::max(repeats, std::min(job.ranks(), most_late)); ++run) {
+    const std::int32_t late = run % job.ranks();
+    const std::string what = fmt::format("where rank {} comes late", late);
+    if (std::string wrong = checker.first_of_all(checker.run_barrier(plan, late), what); !wrong.empty()) return wrong;
+  }
+  return {};
+}
+
+bool names_a_source_twice(const Neighbourhood& n) {
+  for (std::int32_t r = 0; r < n.ranks(); ++r) {
+    std::set<std::int32_t> named;
+    for (const Neighbourhood::End source : n.sources(Rank{r}))
+      if (!named.insert(source.rank).second) return true;
+  }
+  return false;
+}
+
+// Where its own result tells nothing. Open MPI 4.1 lets sums of short integers end at the largest, where others wrap;
+// MPICH 4.0 crashes in a long MPI_Reduce in place at another root than 0, and receives from the sources of a graph, in
+// its v-form of axes, too, in the order opposite to their list's, so that what one neighbour sends twice changes
+// places.
+bool library_can(const mpi::Library& library, const Collective& c) {
+  const bool is_short = !is_floating(c.type) && c.type != DataType::opaque && size_of(c.type) < 4;
+  if (library.family == mpi::Family::open_mpi) return !(c.reduces() && c.operation == Operation::sum && is_short);
+  if (c.kind == CollectiveKind::neighbor_alltoall && (c.counts.irregular() || !c.neighbours->is_cartesian()))
+    return !names_a_source_twice(*c.neighbours);
+  return !(c.kind == CollectiveKind::reduce && c.in_place && c.root.value != 0);
+}
+
+// Whether the golden copy, and the library's own result, are what the collective means.
+Result<std::string> wrong_by_definition(const Job& job, const Checker& checker, const Collective& c,
+                                        const Arithmetic& arithmetic, const Vector& golden) {
+  const Result<Definition> definition = checker.definition(arithmetic);
+  const Result<Buffers> buffers = checker.buffers();
+  if (Status s = definition ? job.agree(buffers) : job.agree(definition); !s) return s.error();
+  const std::string right = fmt::format("what {} means", name_of(c.kind));
+  std::string wrong = checker.first_of_all(checker.compare(*definition, golden.data()), "by the schedule", right);
+  if (!wrong.empty() || !library_can(job.library(), c)) return wrong;
+  const LibraryCollective own(job.library(), c, Rank{job.rank()}, arithmetic.handles);
+  if (const Status s = own.call(checker.start_of_input(*buffers), checker.start_of_output(*buffers)); !s)
+    job.give_up(s.error());
+  return checker.first_of_all(checker.compare(*definition, *buffers), "by the library's own call", right);
+}
+
+} // namespace
+
+Arithmetic builtin_arithmetic(const Collective& c) {
+  Arithmetic a;
+  if (const Result<execute::Reduction> reduction = execute::find_reduction(c)) a.reduction = *reduction;
+  a.plain = plain_loop(c);
+  a.values = [type = c.type, operation = c.reduces() ? c.operation : Operation::sum](
+                 std::int32_t rank, std::int64_t count, std::uint64_t seed) {
+    return values_of(type, operation, count, rank, seed);
+  };
+  return a;
+}
+
+Result<Schedule> build(const Case& c) {
+  const Result<const Variant*> variant = Registry::standard().find(c.collective.kind, c.algorithm);
+  if (!variant) return variant.error();
+  Result<Schedule> built = (*variant)->build(c.collective, c.space, c.parameters);
+  if (built && built->claims.offloads) return execute::needs_engine();
+  return built;
+}
+
+Result<CheckOutcome> check_schedule(Job& job, const Schedule& schedule, mpi::MpiTransport& transport,
+                                    const Arithmetic& arithmetic, std::int32_t repeats) {
+  Result<std::unique_ptr<plan::Plan>> plan =
+      plan::Plan::make(schedule, Rank{job.rank()}, transport, arithmetic.reduction);
+  const Result<Checker> checker = Checker::make(job, schedule.collective, arithmetic);
+  if (Status s = checker ? job.agree(plan) : job.agree(checker); !s) return s.error();
+  const Result<Result<Vector>> golden = expected(job, schedule, arithmetic);
+  if (!golden) return golden.error();
+  if (!*golden) return CheckOutcome{false, golden->error().sentence()};
+  const Collective& c = schedule.collective;
+  Result<std::string> wrong = wrong_by_definition(job, *checker, c, arithmetic, **golden);
+  if (wrong && wrong->empty()) wrong = wrong_in_runs(job, *checker, **plan, **golden, repeats);
+  if (wrong && wrong->empty() && c.kind == CollectiveKind::barrier)
+    wrong = wrong_in_barriers(job, *checker, **plan, repeats);
+  if (!wrong) return wrong.error();
+  return CheckOutcome{wrong->empty(), *wrong};
+}
+
+Status suits(const Job& job, const Case& c, const mpi::MpiTransport& transport) {
+  if (!c.parameters.single_copy || job.all(transport.has_single_copies())) return Nothing{};
+  return not_applicable("ranks read each other's messages where they share memory and the system lets each of them "
+                        "(process_vm_readv), not here");
+}
+
+Status run_check(Job& job, const Task& task) {
+  for (const Case& c : task.cases) {
+    const Result<Schedule> schedule = build(c);
+    if (!schedule && schedule.error().kind != Error::Kind::not_applicable) return schedule.error();
+    if (!schedule) {
+      Schedule none;
+      none.algorithm = c.algorithm;
+      nlohmann::json result = to_json(c, none);
+      result["not_applicable"] = schedule.error().sentence();
+      job.print(result);
+      continue;
+    }
+    mpi::TransportOptions options = task.transport;
+    if (c.emulates) options.node_sizes = c.node_sizes;
+    Result<mpi::MpiTransport*> transport = job.transport(options);
+    if (!transport) return transport.error();
+    if (const Status s = suits(job, c, **transport); !s) {
+      nlohmann::json result = to_json(c, *schedule);
+      result["not_applicable"] = s.error().sentence();
+      job.print(result);
+      continue;
+    }
+    const Result<CheckOutcome> outcome =
+        check_schedule(job, *schedule, **transport, builtin_arithmetic(c.collective), task.repeats);
+    if (!outcome) return outcome.error();
+    nlohmann::json result = to_json(c, *schedule);
+    result["right"] = outcome->right;
+    result["found"] = outcome->found;
+    result["repeats"] = task.repeats;
+    job.print(result);
+  }
+  return Nothing{};
+}
+
+} // namespace kumihimo::bench_driver

@@ -1,0 +1,50 @@
+// Does a collective give, bit for bit, what its schedule says it must, on every rank and each time? And is that what
+// the collective means, as the MPI library gives it, too?
+#pragma once
+
+#include "bench_driver/job.hpp"
+#include "bench_driver/library_collective.hpp"
+#include "bench_driver/task.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kumihimo::bench_driver {
+
+// How one collective was asked to compute, where that is not by a built-in loop on built-in types.
+struct Arithmetic {
+  execute::Reduction reduction; // what runs
+  Combine plain;                // what the golden copy does
+  // A rank's input, of so many elements.
+  std::function<Vector(std::int32_t rank, std::int64_t count, std::uint64_t seed)> values;
+  std::optional<LibraryCollective::Handles> handles; // for the library's own call
+};
+// The built-in one of a collective.
+Arithmetic builtin_arithmetic(const Collective& collective);
+
+struct CheckOutcome {
+  bool right = false;
+  std::string found; // what is wrong, empty where all is right
+};
+
+// Collective. Runs the schedule `repeats` times over the transport and compares with the golden copy: results, inputs
+// that must stay as they are, and the bytes beyond the end. The golden copy itself, and the result of the library's own
+// call with the same arguments, are compared with the definition of the collective (worker/definition.hpp). Of a
+// barrier: nobody leaves before all have come, each of the first ranks late in turn; that where one clock is read.
+// Errors: the schedule cannot be run here, or MPI failed.
+Result<CheckOutcome> check_schedule(Job& job, const Schedule& schedule, mpi::MpiTransport& transport,
+                                    const Arithmetic& arithmetic, std::int32_t repeats);
+
+// The task: prints a result for every case.
+Status run_check(Job& job, const Task& task);
+
+// The schedule of a case; an error of kind not_applicable where the algorithm does not fit.
+Result<Schedule> build(const Case& c);
+// Whether the transport can do what the case wishes; not applicable, on all ranks alike, where one's cannot.
+// Collective.
+Status suits(const Job& job, const Case& c, const mpi::MpiTransport& transport);
+
+} // namespace kumihimo::bench_driver

@@ -1,0 +1,244 @@
+#include "bench_driver/golden.hpp"
+
+#include "bench_driver/call_memory.hpp"
+#include "execute/transport.hpp"
+#include "kernels/reduce.hpp"
+#include "schedule/cursor.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <tuple>
+
+namespace kumihimo::bench_driver {
+namespace {
+
+// A round with the values of its loops' variables.
+struct PlannedRound {
+  const Round* round = nullptr;
+  std::array<std::int64_t, max_depth> values{};
+};
+
+// From, to, lane, segment, signal: messages of one of these are received in the order in which they were sent.
+using Stream = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int64_t, bool>;
+using Mail = std::map<Stream, std::deque<Vector>>;
+
+// One lane of one rank: a thread that does one round after the other, segment by segment.
+struct Thread {
+  const Lane* lane = nullptr;
+  std::vector<PlannedRound> rounds; // of the current segment
+  std::int64_t segment = 0;         // those before it are complete
+  std::size_t next = 0;             // round
+  std::size_t step = 0;             // of it, among those that receive; all others are done first or last
+  bool sent = false;
+};
+
+class Process {
+ public:
+  Process(const Schedule& schedule, Rank rank, const Vector& input, const Combine& combine)
+      : rank_(rank), program_(schedule.program(rank)), binding_(schedule.collective, schedule.segments, rank),
+        memory_(memory_of(schedule.collective, rank)), combine_(combine), bytes_(schedule.collective.type_bytes),
+        count_(schedule.segments.count) {
+    const auto size = [&](std::int64_t elements) { return static_cast<std::size_t>(elements * bytes_); };
+    input_ = input;
+    output_.resize(static_cast<std::size_t>(memory_.aliased ? memory_.shared_bytes : memory_.output_bytes), untouched);
+    if (memory_.aliased) std::copy(input.begin(), input.end(), output_.begin() + memory_.input_at);
+    one_memory_ = memory_.aliased && schedule.claims.in_place_safe;
+    for (const Scratch& s : program_.scratch) scratch_.emplace_back(size(binding_.scratch_elements(s, copies(s))));
+    for (const Lane& lane : program_.lanes) threads_.push_back({&lane, {}, 0, 0, 0, false});
+  }
+
+  // Goes on with every lane as far as the mail allows. True if anything was done.
+  bool advance(Mail& mail) {
+    const std::int64_t before = done_;
+    for (Thread& t : threads_)
+      while (t.segment < count_ && advance(t, mail)) {
+      }
+    return done_ != before;
+  }
+  bool strays() const { return strays_; } // outside of a buffer
+  bool done() const {
+    return std::all_of(threads_.begin(), threads_.end(), [&](const Thread& t) { return t.segment == count_; });
+  }
+  Vector take_output() {
+    if (!memory_.aliased) return std::move(output_);
+    const auto begin = output_.begin() + memory_.output_at;
+    return {begin, begin + memory_.output_bytes};
+  }
+
+ private:
+  // A scratch buffer shared between lanes has a copy for every segment here, so that none is ever waited for.
+  std::int64_t copies(const Scratch& s) const { return s.shared ? count_ : 1; }
+
+  bool may_begin(const Thread& t) const {
+    for (const After& rule : t.lane->after)
+      for (const LaneId id : rule.lanes)
+        for (const Thread& other : threads_)
+          if (other.lane->id == id && other.segment < (rule.scope == Scope::all ? count_ : t.segment + 1)) return false;
+    return true;
+  }
+
+  bool advance(Thread& t, Mail& mail) {
+    if (t.rounds.empty()) {
+      if (!may_begin(t)) return false;
+      for_each_round(*t.lane, t.segment, [&](const Round& round, Values values) {
+        PlannedRound planned{&round, {}};
+        std::copy(values.begin(), values.end(), planned.values.begin());
+        t.rounds.push_back(planned);
+      });
+      t.next = 0;
+    }
+    while (t.next < t.rounds.size())
+      if (!finish_round(t, mail)) return false;
+    t.rounds.clear();
+    ++t.segment;
+    ++done_;
+    return true;
+  }
+
+  // All sends of the round, then what arrives, then local work.
+  bool finish_round(Thread& t, Mail& mail) {
+    const PlannedRound& planned = t.rounds[t.next];
+    const std::vector<Step>& steps = planned.round->steps;
+    if (!t.sent)
+      for (const Step& s : steps)
+        if (s.sends()) send(t, s, planned.values, mail);
+    done_ += !t.sent;
+    t.sent = true;
+    for (; t.step < steps.size(); ++t.step, ++done_)
+      if (steps[t.step].receives() && !receive(t, steps[t.step], planned.values, mail)) return false;
+    for (const Step& s : steps)
+      if (!s.sends() && !s.receives()) local(s, planned.values);
+    t.sent = false;
+    t.step = 0;
+    ++t.next;
+    return true;
+  }
+
+  void send(const Thread& t, const Step& s, Values values, Mail& mail) {
+    Vector data;
+    if (!s.is_signal()) data = load(s.source, values);
+    if (!s.is_signal() && data.empty()) return;
+    const auto peer = static_cast<std::int32_t>(s.peer.evaluate(values));
+    mail[{rank_.value, peer, t.lane->id.value, t.segment, s.is_signal()}].push_back(std::move(data));
+  }
+
+  bool receive(const Thread& t, const Step& s, Values values, Mail& mail) {
+    if (!s.is_signal() && binding_.length(s.target.extent, values) == 0) return true;
+    const auto peer = static_cast<std::int32_t>(s.peer.evaluate(values));
+    const auto found = mail.find({peer, rank_.value, t.lane->id.value, t.segment, s.is_signal()});
+    if (found == mail.end()) return false;
+    const Vector data = std::move(found->second.front());
+    found->second.pop_front();
+    if (found->second.empty()) mail.erase(found);
+    if (s.kind == StepKind::receive) store(s.target, values, data);
+    if (s.kind == StepKind::receive_reduce) {
+      const Vector own = load(s.source, values);
+      store(s.target, values, s.arriving_left ? combined(data, own) : combined(own, data));
+    }
+    return true;
+  }
+
+  void local(const Step& s, Values values) {
+    if (s.kind == StepKind::copy) store(s.target, values, load(s.source, values));
+    if (s.kind == StepKind::reduce) store(s.target, values, combined(load(s.source, values), load(s.right, values)));
+  }
+
+  Vector combined(const Vector& left, const Vector& right) const {
+    Vector result(left.size());
+    combine_(left.data(), right.data(), result.data(), static_cast<std::int64_t>(left.size()) / bytes_);
+    return result;
+  }
+
+  // The runs of a chunk in its buffer.
+  Vector& find(const Chunk& chunk, Values values, std::vector<ElementRun>& runs) {
+    if (chunk.buffer.kind != Buffer::Kind::scratch) {
+      binding_.append_chunk(program_, chunk, values, runs);
+      const bool reads_input = chunk.buffer.kind == Buffer::Kind::input;
+      if (reads_input && !one_memory_) return input_;
+      for (ElementRun& run : runs) run.first += (reads_input ? memory_.input_at : memory_.output_at) / bytes_;
+      return output_;
+    }
+    const auto index = static_cast<std::size_t>(chunk.buffer.index);
+    const Scratch& declared = program_.scratch[index];
+    if (declared.named) return binding_.append_chunk(program_, chunk, values, runs), scratch_[index];
+    runs.push_back({binding_.scratch_first(declared, copies(declared), chunk.at.evaluate(values), values[0]),
+                    binding_.length(chunk.extent, values)});
+    return scratch_[index];
+  }
+
+  // A wrong schedule may name what is not there: remembered, and no memory of others' is touched.
+  bool lies_in(const Vector& buffer, const ElementRun& run) {
+    const bool inside = run.first >= 0 && (run.first + run.count) * bytes_ <= static_cast<std::int64_t>(buffer.size());
+    strays_ |= !inside;
+    return inside;
+  }
+
+  Vector load(const Chunk& chunk, Values values) {
+    std::vector<ElementRun> runs;
+    const Vector& buffer = find(chunk, values, runs);
+    Vector data;
+    for (const ElementRun& run : runs) {
+      if (!lies_in(buffer, run)) {
+        data.resize(data.size() + static_cast<std::size_t>(run.count * bytes_));
+        continue;
+      }
+      const auto first = buffer.begin() + run.first * bytes_;
+      data.insert(data.end(), first, first + run.count * bytes_);
+    }
+    return data;
+  }
+
+  void store(const Chunk& chunk, Values values, const Vector& data) {
+    std::vector<ElementRun> runs;
+    Vector& buffer = find(chunk, values, runs);
+    auto from = data.begin();
+    for (const ElementRun& run : runs) {
+      if (lies_in(buffer, run)) std::copy(from, from + run.count * bytes_, buffer.begin() + run.first * bytes_);
+      from += run.count * bytes_;
+    }
+  }
+
+  Rank rank_;
+  Program program_;
+  Binding binding_;
+  CallMemory memory_;
+  const Combine& combine_;
+  std::int64_t bytes_, count_;
+  std::int64_t done_ = 0; // grows with whatever is done
+  bool one_memory_ = false, strays_ = false;
+  Vector input_, output_;
+  std::vector<Vector> scratch_;
+  std::vector<Thread> threads_;
+};
+
+} // namespace
+
+Combine plain_loop(const Collective& collective) {
+  if (!collective.reduces()) return {};
+  return kernels::reference_reduce_kernel(collective.type, collective.operation);
+}
+
+Result<std::vector<Vector>> golden_outputs(const Schedule& schedule, const std::vector<Vector>& inputs,
+                                           const Combine& combine) {
+  if (schedule.claims.offloads) return execute::needs_engine();
+  std::vector<Process> processes;
+  processes.reserve(inputs.size());
+  for (std::int32_t r = 0; r < schedule.ranks(); ++r)
+    processes.emplace_back(schedule, Rank{r}, inputs[static_cast<std::size_t>(r)], combine);
+  Mail mail;
+  const auto done = [](const Process& p) { return p.done(); };
+  while (!std::all_of(processes.begin(), processes.end(), done)) {
+    bool any = false;
+    for (Process& p : processes) any |= p.advance(mail);
+    if (std::any_of(processes.begin(), processes.end(), [](const Process& p) { return p.strays(); }))
+      return failed("a schedule whose chunks lie in their buffers", "one that does not");
+    if (!any) return failed("a schedule whose ranks all come to their end", "ranks that wait for one another");
+  }
+  std::vector<Vector> outputs;
+  for (Process& p : processes) outputs.push_back(p.take_output());
+  return outputs;
+}
+
+} // namespace kumihimo::bench_driver

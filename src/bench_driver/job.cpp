@@ -1,0 +1,185 @@
+#include "bench_driver/job.hpp"
+
+#include "bench_driver/pinning.hpp"
+#include "execute/mpi/processors.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <thread>
+
+namespace kumihimo::bench_driver {
+namespace {
+
+using mpi::Handle;
+
+// MPICH's launcher, when told to end a job, drops what it has not yet read from the processes.
+constexpr std::chrono::milliseconds time_to_forward{500};
+
+void write_line(const nlohmann::json& object) {
+  std::puts(object.dump().c_str());
+  std::fflush(stdout);
+}
+
+// Text of rank `from` on all ranks.
+std::string shared_text(const mpi::Library& library, std::string text, std::int32_t from) {
+  auto length = static_cast<std::int64_t>(text.size());
+  library.call.Bcast(&length, 1, library.datatype(DataType::int64), from, library.constants.comm_world);
+  text.resize(static_cast<std::size_t>(length));
+  library.call.Bcast(text.data(), static_cast<int>(length), library.constants.byte, from, library.constants.comm_world);
+  return text;
+}
+
+} // namespace
+
+Result<std::unique_ptr<Job>> Job::start(const std::string& library_path) {
+  Result<mpi::Library> library = mpi::open_library(library_path);
+  if (!library) return library.error();
+  std::unique_ptr<Job> job(new Job(std::move(*library)));
+  const mpi::Functions& call = job->library_.call;
+  int provided = 0;
+  if (Status s = job->library_.check(
+          call.Init_thread(nullptr, nullptr, job->library_.constants.thread_funneled, &provided), "MPI_Init_thread");
+      !s)
+    return s.error();
+  call.Comm_rank(job->world(), &job->rank_);
+  call.Comm_size(job->world(), &job->ranks_);
+  job->processors_ = std::max(1, static_cast<std::int32_t>(mpi::allowed_processors().size()));
+  job->nodes_ = job->find_nodes();
+  return job;
+}
+
+Job::~Job() {
+  transports_.clear();
+  library_.as_programs_call_it().call.Finalize(); // an interposer that is loaded lets go of what it has
+}
+
+void Job::pin() {
+  Handle node = 0;
+  library_.call.Comm_split_type(world(), library_.constants.comm_type_shared, rank_, library_.constants.info_null,
+                                &node);
+  LocalRank local;
+  library_.call.Comm_rank(node, &local.rank);
+  library_.call.Comm_size(node, &local.ranks);
+  const auto mine = static_cast<std::int64_t>(allowed_processors_hash());
+  std::int64_t low = mine, high = mine;
+  const Handle type = library_.datatype(DataType::int64);
+  library_.call.Allreduce(&mine, &low, 1, type, library_.operation(Operation::min), node);
+  library_.call.Allreduce(&mine, &high, 1, type, library_.operation(Operation::max), node);
+  library_.call.Comm_free(&node);
+  local.bound_already = low != high;
+  pinning_ = bench_driver::pin(local);
+}
+
+Result<mpi::MpiTransport*> Job::transport(const mpi::TransportOptions& options) {
+  auto& kept = transports_[options.node_sizes];
+  if (kept) return kept.get();
+  Result<std::unique_ptr<mpi::MpiTransport>> made = mpi::MpiTransport::create(library_, world(), options);
+  if (Status s = agree(made); !s) return s.error();
+  kept = std::move(*made);
+  const std::string& note = kept->note();
+  if (!note.empty() && std::find(notes_.begin(), notes_.end(), note) == notes_.end()) notes_.push_back(note);
+  return kept.get();
+}
+
+void Job::print(const nlohmann::json& object) const {
+  if (speaks()) write_line(object);
+}
+
+void Job::print(const Error& error) const { print(to_json(error)); }
+
+void Job::give_up(const Error& error) const {
+  if (error.elsewhere) std::this_thread::sleep_for(time_to_forward); // the rank that failed speaks first
+  write_line(to_json(error));
+  std::this_thread::sleep_for(time_to_forward);
+  library_.call.Abort(world(), 1);
+  std::_Exit(1); // where the library returns
+}
+
+nlohmann::json to_json(const Error& error) {
+  const char* kinds[] = {"bad_input", "not_applicable", "failed"};
+  return {{"error",
+           {{"kind", kinds[static_cast<int>(error.kind)]},
+            {"expected", error.expected},
+            {"found", error.found},
+            {"advice", error.advice}}}};
+}
+
+void Job::barrier() const { library_.call.Barrier(world()); }
+
+bool Job::all(bool mine) const {
+  const std::vector<std::int64_t> so = gather(mine);
+  return std::find(so.begin(), so.end(), 0) == so.end();
+}
+
+Status Job::agree(const Status& mine) const {
+  // Those that know no more than that another rank failed come last.
+  const std::int32_t none = 2 * ranks_;
+  const std::vector<std::int64_t> places = gather(mine ? none : mine.error().elsewhere ? ranks_ + rank_ : rank_);
+  const auto first = static_cast<std::int32_t>(*std::min_element(places.begin(), places.end()));
+  if (first == none) return Nothing{};
+  const std::int32_t lowest = first % ranks_;
+  Error error = rank_ == lowest ? mine.error() : Error{};
+  auto kind = static_cast<std::int32_t>(error.kind);
+  library_.call.Bcast(&kind, 1, library_.datatype(DataType::int32), lowest, world());
+  error.kind = static_cast<Error::Kind>(kind);
+  for (std::string* part : {&error.expected, &error.found, &error.advice}) *part = shared_text(library_, *part, lowest);
+  return error;
+}
+
+void Job::deal(const std::vector<Vector>& of_rank_0, Vector& mine) const {
+  constexpr std::size_t most = std::size_t{1} << 30;
+  constexpr int tag = 0;
+  const auto pieces = [&](std::size_t bytes, auto&& fn) {
+    for (std::size_t at = 0; at < bytes; at += most) fn(at, static_cast<int>(std::min(most, bytes - at)));
+  };
+  if (rank_ != 0)
+    return pieces(mine.size(), [&](std::size_t at, int bytes) {
+      library_.call.Recv(mine.data() + at, bytes, library_.constants.byte, 0, tag, world(),
+                         library_.constants.status_ignore);
+    });
+  mine = of_rank_0[0];
+  for (std::int32_t r = 1; r < ranks_; ++r) {
+    const Vector& theirs = of_rank_0[static_cast<std::size_t>(r)];
+    pieces(theirs.size(), [&](std::size_t at, int bytes) {
+      library_.call.Send(theirs.data() + at, bytes, library_.constants.byte, r, tag, world());
+    });
+  }
+}
+
+std::vector<std::int64_t> Job::gather(std::int64_t mine) const {
+  std::vector<std::int64_t> all(static_cast<std::size_t>(ranks_));
+  const Handle type = library_.datatype(DataType::int64);
+  library_.call.Allgather(&mine, 1, type, all.data(), 1, type, world());
+  return all;
+}
+
+Nodes Job::find_nodes() const {
+  std::array<char, 512> name{}; // MPI_MAX_PROCESSOR_NAME is 128 or 256, and an end of text
+  int length = 0;
+  library_.call.Get_processor_name(name.data(), &length);
+  const auto each = static_cast<int>(name.size());
+  std::vector<char> all(name.size() * static_cast<std::size_t>(ranks_));
+  const Handle byte = library_.constants.byte;
+  library_.call.Allgather(name.data(), each, byte, all.data(), each, byte, world());
+  std::vector<std::string> names;
+  for (auto at = all.begin(); at != all.end(); at += each) names.emplace_back(&*at);
+  return nodes_of(names);
+}
+
+std::vector<double> Job::largest(const std::vector<double>& mine) const { return combined(mine, Operation::max); }
+std::vector<double> Job::sum(const std::vector<double>& mine) const { return combined(mine, Operation::sum); }
+
+std::vector<double> Job::combined(const std::vector<double>& mine, Operation operation) const {
+  std::vector<double> all(mine.size());
+  library_.call.Allreduce(mine.data(), all.data(), static_cast<int>(mine.size()), library_.datatype(DataType::float64),
+                          library_.operation(operation), world());
+  return all;
+}
+
+} // namespace kumihimo::bench_driver

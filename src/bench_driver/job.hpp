@@ -1,0 +1,79 @@
+// The processes of one launch: the MPI library, this process's place among them, the transports, and the few
+// agreements that they need beside what they measure.
+#pragma once
+
+#include "bench_driver/golden.hpp"
+#include "bench_driver/nodes.hpp"
+#include "execute/mpi/mpi_transport.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace kumihimo::bench_driver {
+
+class Job {
+ public:
+  // Opens the library and starts MPI.
+  static Result<std::unique_ptr<Job>> start(const std::string& library_path);
+  ~Job(); // ends MPI, collectively
+
+  const mpi::Library& library() const { return library_; }
+  std::int32_t rank() const { return rank_; }
+  std::int32_t ranks() const { return ranks_; }
+  bool speaks() const { return rank_ == 0; }
+  const Nodes& nodes() const { return nodes_; } // those that there are, whatever is emulated
+  bool has_one_clock() const { return !nodes_.are_several(); }
+  mpi::Handle world() const { return library_.constants.comm_world; }
+
+  // Binds the ranks to processors, each node's on its own.
+  void pin();
+  const std::string& pinning() const { return pinning_; }
+  std::int32_t processors() const { return processors_; } // that this process may run on, before it is bound
+
+  // The transport for emulated nodes, made at its first use. Collective.
+  Result<mpi::MpiTransport*> transport(const mpi::TransportOptions& options);
+  // What the transports have to say, each sentence once.
+  const std::vector<std::string>& notes() const { return notes_; }
+
+  // One line on stdout, by rank 0 alone.
+  void print(const nlohmann::json& object) const;
+  void print(const Error& error) const;
+  // What befalls this rank alone, while the others wait for it in a collective that it will not join: told by this
+  // rank, and the end of all. Never for what is agreed.
+  [[noreturn]] void give_up(const Error& error) const;
+
+  // --- agreements: collective. By an allgather where it can be: the library may have been told to refuse others.
+  void barrier() const;
+  bool all(bool mine) const; // whether it is so on all ranks
+  // The error of the lowest rank that has one of its own; success if none has.
+  Status agree(const Status& mine) const;
+  template <class T>
+  Status agree(const Result<T>& mine) const {
+    return agree(mine ? Status(Nothing{}) : Status(mine.error()));
+  }
+  // Rank 0 gives each its own, whose length the receiver knows; `mine` is where it comes to.
+  void deal(const std::vector<Vector>& of_rank_0, Vector& mine) const;
+  std::vector<std::int64_t> gather(std::int64_t mine) const;
+  std::vector<double> largest(const std::vector<double>& mine) const; // element by element, over the ranks
+  std::vector<double> sum(const std::vector<double>& mine) const;     // likewise
+
+ private:
+  explicit Job(mpi::Library library) : library_(std::move(library)) {}
+  Nodes find_nodes() const; // collective
+  std::vector<double> combined(const std::vector<double>& mine, Operation operation) const;
+  mpi::Library library_;
+  std::int32_t rank_ = 0, ranks_ = 1, processors_ = 1;
+  std::string pinning_ = "none";
+  Nodes nodes_;
+  std::map<std::vector<std::int32_t>, std::unique_ptr<mpi::MpiTransport>> transports_; // by the sizes of emulated nodes
+  std::vector<std::string> notes_;
+};
+
+// {"error": {"kind", "expected", "found", "advice"}}
+nlohmann::json to_json(const Error& error);
+
+} // namespace kumihimo::bench_driver

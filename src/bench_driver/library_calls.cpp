@@ -1,0 +1,153 @@
+#include "bench_driver/library_calls.hpp"
+
+#include "bench_driver/call_memory.hpp"
+#include "execute/mpi/collective_call.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+
+namespace kumihimo::bench_driver {
+namespace {
+
+// What a collective leaves that another can begin with, and what one takes that follows another.
+enum class Left : std::uint8_t { nothing, vector_at_root, blocks };
+Left leaves(CollectiveKind kind) {
+  if (kind == CollectiveKind::reduce || kind == CollectiveKind::gather) return Left::vector_at_root;
+  const bool scatters = kind == CollectiveKind::scatter || kind == CollectiveKind::reduce_scatter;
+  return scatters ? Left::blocks : Left::nothing;
+}
+Left takes(CollectiveKind kind) {
+  if (kind == CollectiveKind::bcast || kind == CollectiveKind::scatter) return Left::vector_at_root;
+  const bool gathers = kind == CollectiveKind::gather || kind == CollectiveKind::allgather;
+  return gathers ? Left::blocks : Left::nothing;
+}
+
+bool has_halves(CollectiveKind kind) {
+  return kind == CollectiveKind::bcast || kind == CollectiveKind::reduce || kind == CollectiveKind::allreduce;
+}
+
+// Whether these can be called one after the other, in as many parts.
+bool can_be_called(const LibraryCall& call) {
+  if (call.steps.empty() || call.parts < 1) return false;
+  if (std::any_of(call.steps.begin(), call.steps.end(), is_of_neighbours)) return false;
+  if (call.parts > 1 && !(call.steps.size() == 1 && has_halves(call.steps[0]))) return false;
+  for (std::size_t i = 1; i < call.steps.size(); ++i)
+    if (leaves(call.steps[i - 1]) == Left::nothing || leaves(call.steps[i - 1]) != takes(call.steps[i])) return false;
+  return call.steps[0] != CollectiveKind::barrier;
+}
+
+class Calls final : public Candidate {
+ public:
+  Calls(const mpi::Library& library, const LibraryCall& call, const Collective& question, Rank rank,
+        mpi::Handle operation)
+      : library_(library), call_(call), question_(question), rank_(rank), type_(library.datatype(question.type)),
+        operation_(operation) {}
+
+  Status call(const Vectors::Set& set) override {
+    const std::int64_t all = question_.counts.each;
+    for (std::int64_t part = 0; part < call_.parts; ++part) {
+      const std::int64_t first = all * part / call_.parts, end = all * (part + 1) / call_.parts;
+      if (const int code = one(set, first, static_cast<int>(end - first)); code != 0) [[unlikely]]
+        return library_.check(code, "MPI's own collective");
+    }
+    return Nothing{};
+  }
+
+  Bytes result(const Vectors::Set& set) const override {
+    const CollectiveKind last = call_.steps.back();
+    const bool at_root = last == CollectiveKind::reduce || last == CollectiveKind::gather;
+    if (at_root && rank_ != question_.root) return {};
+    if (last == CollectiveKind::exscan && rank_.value == 0) return {};
+    const bool block = leaves(last) == Left::blocks;
+    return {alone_broadcast() ? set.input : set.output, question_.bytes().value / (block ? question_.ranks : 1)};
+  }
+  bool gives_all_the_same() const override { return bench_driver::gives_all_the_same(call_.steps.back()); }
+
+ private:
+  bool alone_broadcast() const { return call_.steps.front() == CollectiveKind::bcast; }
+
+  int one(const Vectors::Set& set, std::int64_t first, int count) const {
+    const std::int64_t at = first * question_.type_bytes;
+    std::byte* input = static_cast<std::byte*>(set.input) + at;
+    std::byte* output = static_cast<std::byte*>(set.output) + at;
+    int code = 0;
+    for (std::size_t i = 0; i < call_.steps.size() && code == 0; ++i)
+      code = step(call_.steps[i], i > 0, i + 1 < call_.steps.size(), {input, output, count});
+    return code;
+  }
+
+  struct Vector {
+    std::byte *input, *output;
+    int count;
+  };
+  // One that follows another takes what lies in the output; before another, a rank leaves its block where it is of all.
+  int step(CollectiveKind kind, bool follows, bool goes_on, const Vector& v) const {
+    const bool at_root = rank_ == question_.root;
+    const int block = v.count / question_.ranks;
+    std::byte* const own = v.output + std::int64_t{rank_.value} * block * question_.type_bytes;
+    mpi::CollectiveCall call{kind,
+                             v.input,
+                             v.output,
+                             is_vector_kind(kind) ? v.count : block,
+                             type_,
+                             operation_,
+                             question_.root.value,
+                             library_.constants.comm_world};
+    if (goes_on && leaves(kind) == Left::blocks) call.receive = own;
+    if (follows && takes(kind) == Left::blocks) call.send = own;
+    if (follows && takes(kind) == Left::vector_at_root) call.send = v.output;
+    if (kind == CollectiveKind::bcast && !follows) call.receive = v.input;
+    const bool of_all = kind == CollectiveKind::allgather;
+    if (follows && (of_all || (kind == CollectiveKind::gather && at_root))) call.send = library_.constants.in_place;
+    if (follows && kind == CollectiveKind::scatter && at_root) call.receive = library_.constants.in_place;
+    return mpi::make(library_.call, call);
+  }
+
+  const mpi::Library& library_;
+  LibraryCall call_;
+  Collective question_;
+  Rank rank_;
+  mpi::Handle type_, operation_;
+};
+
+} // namespace
+
+bool LibraryCall::reduces() const {
+  return std::any_of(steps.begin(), steps.end(), [](CollectiveKind kind) { return kumihimo::reduces(kind); });
+}
+
+Result<LibraryCall> parse_library_call(std::string_view name) {
+  LibraryCall call;
+  std::string_view what = name;
+  if (const std::size_t space = what.find(' '); space != std::string_view::npos) {
+    const auto [end, error] = std::from_chars(what.data(), what.data() + space, call.parts);
+    if (error != std::errc{} || end != what.data() + space) call.parts = 0;
+    what.remove_prefix(space + 1);
+  }
+  while (call.parts > 0) {
+    const std::size_t plus = std::min(what.find('+'), what.size());
+    const Result<CollectiveKind> kind = parse_collective(what.substr(0, plus));
+    if (!kind) call.parts = 0;
+    if (kind) call.steps.push_back(*kind);
+    if (plus == what.size()) break;
+    what.remove_prefix(plus + 1);
+  }
+  if (!can_be_called(call))
+    return bad_input(
+        "a call is a collective that moves data, another on what it left or not ('reduce+bcast'), or bcast, "
+        "reduce or allreduce in parts ('2 bcast')",
+        fmt::format("'{}'", name));
+  return call;
+}
+
+std::unique_ptr<Candidate> library_candidate(const mpi::Library& library, const LibraryCall& call,
+                                             const Collective& question, Rank rank,
+                                             std::optional<mpi::Handle> operation) {
+  return std::make_unique<Calls>(library, call, question, rank,
+                                 operation.value_or(library.operation(question.operation)));
+}
+
+} // namespace kumihimo::bench_driver

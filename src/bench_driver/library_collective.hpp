@@ -1,0 +1,46 @@
+// The MPI library's own call for a collective, with the arguments that a program would give.
+#pragma once
+
+#include "execute/mpi/abi.hpp"
+#include "execute/mpi/collective_call.hpp"
+#include "schedule/collective.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace kumihimo::bench_driver {
+
+class LibraryCollective {
+ public:
+  // What the call names the elements and the operation by, where these are the user's.
+  struct Handles {
+    mpi::Handle type, operation;
+  };
+  // The library must outlive this. Where the collective is one of neighbours, made and
+  // ended by all ranks together: it has a communicator of its own.
+  LibraryCollective(const mpi::Library& library, const Collective& collective, Rank rank,
+                    const std::optional<Handles>& handles = {});
+  ~LibraryCollective();
+  LibraryCollective(const LibraryCollective&) = delete;
+  LibraryCollective& operator=(const LibraryCollective&) = delete;
+
+  // In MPI_COMM_WORLD, or the ranks' neighbourhood, on buffers as execute::Buffers has them: in place both are the
+  // start of one memory.
+  Status call(void* input, void* output) const;
+
+ private:
+  const mpi::Library& library_;
+  // Of blocks of different lengths, one behind the other.
+  struct Blocks {
+    std::vector<int> counts, displacements;
+    mpi::CollectiveCall::Blocks arrays() const { return {counts.data(), displacements.data()}; }
+  };
+  void set_blocks(const Collective& collective, Rank rank);
+
+  mpi::CollectiveCall call_; // but for its buffers
+  Blocks sent_, received_;
+  bool aliased_;
+  int made_ = 0; // MPI's code of making its communicator
+};
+
+} // namespace kumihimo::bench_driver

@@ -1,0 +1,81 @@
+#include "bench_driver/library_task.hpp"
+
+#include "bench_driver/controls.hpp"
+#include "bench_driver/fingerprint.hpp"
+#include "bench_driver/turns.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace kumihimo::bench_driver {
+namespace {
+
+using nlohmann::json;
+
+// A library that is told to refuse what does not fit returns an error then, in place of ending the job.
+class ErrorsReturned {
+ public:
+  explicit ErrorsReturned(const Job& job) : job_(job) { set(job_.library().constants.errors_return); }
+  ~ErrorsReturned() { set(job_.library().constants.errors_are_fatal); }
+  ErrorsReturned(const ErrorsReturned&) = delete;
+  ErrorsReturned& operator=(const ErrorsReturned&) = delete;
+
+ private:
+  void set(mpi::Handle handler) const { job_.library().call.Comm_set_errhandler(job_.world(), handler); }
+  const Job& job_;
+};
+
+// What is known of a call before it is made.
+json described(const Job& job, const Collective& question, const std::string& name) {
+  return {{"call", name}, {"ranks", job.ranks()}, {"bytes", question.bytes().value}, {"type", name_of(question.type)}};
+}
+
+Status measure_calls(Job& job, const Task& task, const LibraryQuestion& asked, const Collective& question) {
+  Result<Vectors> vectors = Vectors::make(question, Rank{job.rank()});
+  if (Status s = job.agree(vectors); !s) return s;
+  TurnOptions options = turn_options(task);
+  options.begins_together = true;
+  Turns turns(job, options, std::move(*vectors));
+  for (const std::string& name : asked.calls) {
+    const Result<LibraryCall> call = parse_library_call(name);
+    if (!call) return call.error();
+    turns.add(library_candidate(job.library(), *call, question, Rank{job.rank()}));
+  }
+  if (Status s = turns.measure(); !s) return s;
+  for (std::size_t i = 0; i < asked.calls.size(); ++i) {
+    json result = described(job, question, asked.calls[i]);
+    result.update(turns.result_of(*turns.candidates()[i]));
+    job.print(result);
+  }
+  return Nothing{};
+}
+
+Status tell_calls(Job& job, const Task& task, const LibraryQuestion& asked, const Collective& question) {
+  const ErrorsReturned errors_returned(job);
+  for (const std::string& name : asked.calls) {
+    const Result<LibraryCall> call = parse_library_call(name);
+    if (!call) return call.error();
+    json result = described(job, question, name);
+    Result<json> marks = fingerprint_of(job, *call, question, {.delay_seconds = task.delay_seconds});
+    if (marks)
+      result["fingerprint"] = std::move(*marks);
+    else
+      result["not_applicable"] = marks.error().sentence();
+    job.print(result);
+  }
+  return Nothing{};
+}
+
+} // namespace
+
+Status run_library(Job& job, const Task& task) {
+  for (const auto& [name, value] : task.controls)
+    if (Status s = job.agree(set_control(job.library(), name, value)); !s) return s;
+  for (const LibraryQuestion& asked : task.questions) {
+    const Collective question = make_collective(CollectiveKind::allreduce, job.ranks(), asked.count);
+    const auto do_calls = task.measures ? measure_calls : tell_calls;
+    if (Status s = do_calls(job, task, asked, question); !s) return s;
+  }
+  return Nothing{};
+}
+
+} // namespace kumihimo::bench_driver

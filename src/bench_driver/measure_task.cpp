@@ -1,0 +1,116 @@
+#include "bench_driver/measure_task.hpp"
+
+#include "bench_driver/bound.hpp"
+#include "bench_driver/check.hpp"
+#include "bench_driver/turns.hpp"
+#include "schedule/buffers.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace kumihimo::bench_driver {
+namespace {
+
+using nlohmann::json;
+
+bool same_question(const Case& a, const Case& b) {
+  return plan::key_of(a.collective) == plan::key_of(b.collective) && a.shape == b.shape && a.emulates == b.emulates &&
+         a.node_sizes == b.node_sizes;
+}
+
+class Measuring {
+ public:
+  Measuring(Job& job, const Task& task, std::vector<CopyRate> rates)
+      : job_(job), task_(task), rates_(std::move(rates)) {}
+
+  // Cases [begin, end) have one question.
+  Status group(std::size_t begin, std::size_t end) {
+    const Collective& question = task_.cases[begin].collective;
+    Result<Vectors> vectors = Vectors::make(question, Rank{job_.rank()});
+    if (Status s = job_.agree(vectors); !s) return s;
+    Turns turns(job_, turn_options(task_), std::move(*vectors));
+    std::vector<json> results; // one a case, printed in the order of the cases: whoever reads pairs them by it
+    for (std::size_t i = begin; i < end; ++i)
+      if (Status s = enter(turns, task_.cases[i], i - begin, results); !s) return s;
+    if (!turns.candidates().empty())
+      if (Status s = measure(turns, question, results); !s) return s;
+    for (const json& result : results) job_.print(result);
+    return Nothing{};
+  }
+
+ private:
+  Status measure(Turns& turns, const Collective& question, std::vector<json>& results) const {
+    if (task_.compares) turns.add(library_candidate(job_.library(), question, Rank{job_.rank()}));
+    if (Status s = turns.measure(); !s) return s;
+    const json theirs = task_.compares ? turns.result_of(*turns.candidates().back()) : json();
+    auto ours = turns.candidates().begin();
+    for (json& result : results) {
+      if (result.contains("not_applicable")) continue;
+      result.update(turns.result_of(**ours++));
+      if (task_.compares) {
+        result["library"] = theirs;
+        result["ratio"] = result["seconds"].get<double>() / theirs["seconds"].get<double>();
+      }
+      const std::optional<double> bound = bound_seconds(question, rates_);
+      result["bound_seconds"] = bound ? json(*bound) : json();
+    }
+    return Nothing{};
+  }
+
+  // Adds what of its result is known before it is measured; a case that does not fit does not take part.
+  Status enter(Turns& turns, const Case& c, std::size_t place, std::vector<json>& results) {
+    Result<Schedule> schedule = build(c);
+    if (!schedule && schedule.error().kind != Error::Kind::not_applicable) return schedule.error();
+    if (!schedule) {
+      Schedule none;
+      none.algorithm = c.algorithm;
+      results.push_back(bench_driver::to_json(c, none));
+      results.back()["not_applicable"] = schedule.error().sentence();
+      return Nothing{};
+    }
+    mpi::TransportOptions options = task_.transport;
+    if (c.emulates) options.node_sizes = c.node_sizes;
+    Result<mpi::MpiTransport*> transport = job_.transport(options);
+    if (!transport) return transport.error();
+    if (const Status s = suits(job_, c, **transport); !s) {
+      results.push_back(bench_driver::to_json(c, *schedule));
+      results.back()["not_applicable"] = s.error().sentence();
+      return Nothing{};
+    }
+    while (caches_.size() <= place) caches_.push_back(std::make_unique<plan::PlanCache>());
+    turns.add(our_candidate(c, *schedule, Rank{job_.rank()}, **transport, *caches_[place]));
+    results.push_back(bench_driver::to_json(c, *schedule));
+    return Nothing{};
+  }
+
+  Job& job_;
+  const Task& task_;
+  std::vector<CopyRate> rates_;
+  // One for each algorithm measured side by side: the plans of all sizes stay, as they do in a program.
+  std::vector<std::unique_ptr<plan::PlanCache>> caches_;
+};
+
+std::int64_t longest_bytes(const Task& task) {
+  std::int64_t longest = 0;
+  for (const Case& c : task.cases) longest = std::max(longest, longest_buffer_bytes(c.collective));
+  return longest;
+}
+
+} // namespace
+
+Status run_measure(Job& job, const Task& task) {
+  Result<std::vector<CopyRate>> rates =
+      task.wants_bound ? measure_copy_rates(job, longest_bytes(task)) : std::vector<CopyRate>();
+  if (!rates) return rates.error();
+  Measuring measuring(job, task, std::move(*rates));
+  for (std::size_t begin = 0; begin < task.cases.size();) {
+    std::size_t end = begin + 1;
+    while (end < task.cases.size() && same_question(task.cases[begin], task.cases[end])) ++end;
+    if (Status s = measuring.group(begin, end); !s) return s;
+    begin = end;
+  }
+  return Nothing{};
+}
+
+} // namespace kumihimo::bench_driver

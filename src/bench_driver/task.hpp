@@ -1,0 +1,73 @@
+// What a bench driver is asked to do: a task as JSON, the same text on every rank.
+//
+//   {"task": "check" | "measure" | "rehearse" | "calibrate" | "library", "library": "/usr/lib/.../libmpi.so.40",
+//    "pinning": "auto" | "none",
+//    "cases": [{"collective": "allreduce", "algorithm": "ring", "parameters": {"window": 2}, "shape": "2x2",
+//               "ranks_per_node": 2 (or [3, 1]), "count": 100, "type": "float64", "operation": "sum", "root": 0,
+//               "in_place": false, "neighbours": "cart:2x2", "counts": [3, 0]}, ...],
+//                                       (neighbours: where the collective has some; counts: of irregular blocks, of
+//                                       which
+//                                        `count` is then about the mean)
+//    "repeats": 3,                                                   (check)
+//    "case_seconds": 0.05, "turns_at_least": 6, "turns_at_most": 1000, "compare": true, "bound": true,   (measure)
+//    "questions": [{"count": 100, "calls": ["allreduce", "2 bcast", "reduce+bcast"]}], "measures": true,
+//    "delay_seconds": 0.05, "controls": {"MPIR_CVAR_COLLECTIVE_FALLBACK": 0},                            (library,
+//    which has no cases; doubles) "tag_upper_bound": 100, "shared_memory_limit_bytes": 0}         (what the library and
+//    the system have, if absent)
+#pragma once
+
+#include "bench_driver/nodes.hpp"
+#include "collectives/registry.hpp"
+#include "execute/mpi/mpi_transport.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace kumihimo::bench_driver {
+
+struct Case {
+  Collective collective;
+  std::string algorithm;
+  Parameters parameters;
+  std::string shape; // "node", "none" or as Shape::parse reads it
+  RankSpace space = RankSpace::node(1);
+  bool emulates = false;                // nodes; else they are the machine's real ones
+  std::vector<std::int32_t> node_sizes; // how many ranks each of them has
+};
+
+// Calls of the MPI library's own that are compared with one another, see worker/library_calls.hpp.
+struct LibraryQuestion {
+  std::int64_t count = 1; // doubles
+  std::vector<std::string> calls;
+};
+
+struct Task {
+  enum class Kind { check, measure, rehearse, calibrate, library };
+  Kind kind = Kind::check;
+  std::vector<Case> cases;
+  bool pins = true;
+  mpi::TransportOptions transport;
+  std::int32_t repeats = 3;
+  double case_seconds = 0.05; // for one case, the library's calls included
+  std::int32_t turns_at_least = 6, turns_at_most = 1000;
+  bool compares = true; // with the library's own collective
+  bool wants_bound = true;
+  std::vector<LibraryQuestion> questions;
+  bool measures = true;                // or tells algorithms apart
+  std::map<std::string, int> controls; // of the library, set once it runs, see worker/controls.hpp
+  double delay_seconds = 0.05;         // of a rank that comes late, see worker/fingerprint.hpp
+};
+
+// The path of the MPI library, which is needed before the number of ranks is known. Error: no JSON, no such member.
+Result<std::string> library_of_task(const std::string& text);
+// `nodes`: the real ones that the ranks are on; none stand for one. Errors: what is misspelt, unknown or does not fit
+// the ranks or their nodes.
+Result<Task> parse_task(const std::string& text, std::int32_t ranks, const Nodes& nodes = {});
+
+// The case as results repeat it.
+nlohmann::json to_json(const Case& c, const Schedule& schedule);
+
+} // namespace kumihimo::bench_driver

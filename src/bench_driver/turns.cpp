@@ -1,0 +1,152 @@
+#include "bench_driver/turns.hpp"
+
+#include "measure/clock.hpp"
+#include "measure/summary.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <thread>
+
+namespace kumihimo::bench_driver {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::int64_t warm_up_turns = 2;
+constexpr std::int64_t time_to_gather_ns = 30'000; // for the last to have the others' times
+constexpr std::int64_t hashed_turns = 4;           // results of the first turns are compared with one another
+
+double seconds_since(std::int64_t start_ns) { return static_cast<double>(measure::now_ns() - start_ns) * 1e-9; }
+
+json to_json(const measure::Summary& s) {
+  return {{"seconds", s.median},
+          {"interval_low", s.median_interval.low},
+          {"interval_high", s.median_interval.high},
+          {"p10", s.p10},
+          {"p90", s.p90},
+          {"samples", s.samples},
+          {"outliers", s.outliers}};
+}
+
+void note_result(Candidate& c, std::size_t contents, const Candidate::Bytes& result) {
+  const std::uint64_t hash = hash_of(result.data, result.bytes);
+  if (c.results[contents] == 0) c.results[contents] = hash;
+  c.repeats_itself &= c.results[contents] == hash;
+}
+
+// Of the ranks that have a result; 0 stands for none.
+bool same_everywhere(const Job& job, const Candidate& c) {
+  bool same = true;
+  for (const std::uint64_t hash : c.results) {
+    std::vector<std::int64_t> all = job.gather(static_cast<std::int64_t>(hash));
+    std::erase(all, std::int64_t{0});
+    same &= std::all_of(all.begin(), all.end(), [&](std::int64_t h) { return h == all[0]; });
+  }
+  return same;
+}
+
+} // namespace
+
+Turns::Turns(Job& job, TurnOptions options, Vectors vectors)
+    : job_(job), options_(options), vectors_(std::move(vectors)) {
+  options_.begins_together = options_.begins_together && job.has_one_clock();
+}
+
+TurnOptions turn_options(const Task& task) {
+  return {task.case_seconds, task.turns_at_least, task.turns_at_most, false};
+}
+
+Status Turns::measure() {
+  for (auto& c : candidates_)
+    if (Status s = first_call(*c); !s) return s;
+  std::int64_t turn = 0;
+  const std::int64_t start = measure::now_ns();
+  for (; turn < warm_up_turns; ++turn) take_turn(turn);
+  const double each = job_.largest({seconds_since(start) / warm_up_turns})[0];
+  for (auto& c : candidates_) {
+    c->seconds.clear();
+    c->processor_time = {};
+  }
+  const double budget = options_.candidate_seconds * static_cast<double>(candidates_.size());
+  const auto turns =
+      std::clamp(static_cast<std::int64_t>(budget / std::max(each, 1e-9)), options_.at_least, options_.at_most);
+  for (const std::int64_t end = turn + turns; turn < end; ++turn) take_turn(turn);
+  return Nothing{};
+}
+
+json Turns::result_of(const Candidate& c) const {
+  json result = to_json(measure::summarise(job_.largest(c.seconds)));
+  result["first_seconds"] = c.first_seconds;
+  if (!options_.begins_together) result["processor_time"] = processor_time_of(c);
+  result["bitwise"] = job_.all(c.repeats_itself) && (!c.gives_all_the_same() || same_everywhere(job_, c));
+  return result;
+}
+
+// Of a call, in the mean, all ranks together.
+json Turns::processor_time_of(const Candidate& c) const {
+  const measure::ProcessorTime& mine = c.processor_time;
+  const auto calls = static_cast<double>(c.seconds.size());
+  const std::vector<double> all =
+      job_.sum({mine.user_seconds / calls, mine.system_seconds / calls, static_cast<double>(mine.switches) / calls});
+  return {{"user_seconds", all[0]}, {"system_seconds", all[1]}, {"switches", all[2]}};
+}
+
+// Nobody calls before all are ready; the agreement is not timed.
+Status Turns::first_call(Candidate& c) {
+  const Vectors::Set set = vectors_.prepare(0);
+  c.results.assign(static_cast<std::size_t>(vectors_.contents()), 0);
+  job_.barrier();
+  const std::int64_t start = measure::now_ns();
+  const Status ready = c.make_ready();
+  const double preparation = seconds_since(start);
+  if (Status s = job_.agree(ready); !s) return s;
+  c.first_seconds = job_.largest({preparation + timed_call(c, set, measure::now_ns())})[0];
+  return Nothing{};
+}
+
+// When the call is to begin: now, or at a time that is the same for all.
+std::int64_t Turns::begin() const {
+  job_.barrier();
+  if (!options_.begins_together) return measure::now_ns();
+  const std::vector<std::int64_t> times = job_.gather(measure::now_ns());
+  const std::int64_t start = *std::max_element(times.begin(), times.end()) + time_to_gather_ns;
+  while (measure::now_ns() < start) std::this_thread::yield(); // there may be more ranks than processors
+  return start;
+}
+
+double Turns::timed_call(Candidate& c, const Vectors::Set& set, std::int64_t start_ns) const {
+  const Status status = c.call(set);
+  const double seconds = seconds_since(start_ns);
+  if (!status) job_.give_up(status.error());
+  return seconds;
+}
+
+// What a call finds in caches and branch predictors is what the one before it left there, so nobody may always follow
+// the same one. Two swap places; more are shuffled, on all ranks alike.
+void Turns::take_turn(std::int64_t turn) {
+  order_.resize(candidates_.size());
+  std::iota(order_.begin(), order_.end(), std::size_t{0});
+  if (order_.size() == 2 && turn % 2 == 1) std::swap(order_[0], order_[1]);
+  if (order_.size() > 2) std::shuffle(order_.begin(), order_.end(), random_);
+  for (const std::size_t i : order_) sample(*candidates_[i], turn);
+}
+
+void Turns::sample(Candidate& c, std::int64_t turn) {
+  const Vectors::Set set = vectors_.prepare(next_call_++);
+  const auto contents = static_cast<std::size_t>((next_call_ - 1) % vectors_.contents());
+  if (options_.begins_together) {
+    c.seconds.push_back(timed_call(c, set, begin()));
+  } else { // the system is asked between the barrier and the call, of whose time it is no part
+    begin();
+    const measure::ProcessorTime before = measure::processor_time();
+    c.seconds.push_back(timed_call(c, set, measure::now_ns()));
+    c.processor_time += measure::processor_time() - before;
+  }
+  job_.barrier(); // where ranks share processors, what the first do next would take time from the last
+  const Candidate::Bytes result = c.result(set);
+  if (turn < hashed_turns && result.data) note_result(c, contents, result);
+}
+
+} // namespace kumihimo::bench_driver

@@ -1,0 +1,65 @@
+// Candidates measured by turns, in the same processes, so that whatever the machine does touches all of them alike.
+//
+// A turn makes one call of each, in an order that changes from turn to turn. Before each call the input is written anew
+// and all ranks meet in the library's barrier, and again after it; a sample is the largest of the ranks' times for the
+// call. The first call of a candidate, which makes what it needs, is timed apart. Beside the times stands what the
+// timed calls cost all ranks together on their processors: where ranks share these, a call takes about as long as that
+// cost divided among them.
+//
+// Ranks leave a barrier one after the other: whoever is first may have sent before the others look at their clocks, and
+// a tree that begins there seems to take no time. Where all ranks read one clock, they can begin together instead, at a
+// time that they agree on, and a sample ends with the last of them (S. Hunold, A. Carpen-Amarie, Reproducible MPI
+// Benchmarking is Still Not as Easy as You Think, IEEE TPDS 27(12), 2016).
+#pragma once
+
+#include "bench_driver/candidate.hpp"
+#include "bench_driver/job.hpp"
+#include "bench_driver/task.hpp"
+#include "bench_driver/vectors.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <vector>
+
+namespace kumihimo::bench_driver {
+
+struct TurnOptions {
+  double candidate_seconds = 0.05; // for one candidate, all its turns together
+  std::int64_t at_least = 6, at_most = 1000;
+  bool begins_together = false; // where all ranks are on one node
+};
+TurnOptions turn_options(const Task& task);
+
+class Turns {
+ public:
+  Turns(Job& job, TurnOptions options, Vectors vectors);
+
+  void add(std::unique_ptr<Candidate> candidate) { candidates_.push_back(std::move(candidate)); }
+  const std::vector<std::unique_ptr<Candidate>>& candidates() const { return candidates_; }
+
+  // Collective. Error: a candidate that cannot be made ready.
+  Status measure();
+  // Collective: the samples of all ranks become one, the results are compared between them.
+  nlohmann::json result_of(const Candidate& candidate) const;
+
+ private:
+  Status first_call(Candidate& candidate);
+  double timed_call(Candidate& candidate, const Vectors::Set& set, std::int64_t start_ns) const;
+  nlohmann::json processor_time_of(const Candidate& candidate) const;
+  std::int64_t begin() const;
+  void take_turn(std::int64_t turn);
+  void sample(Candidate& candidate, std::int64_t turn);
+
+  Job& job_;
+  TurnOptions options_;
+  Vectors vectors_;
+  std::vector<std::unique_ptr<Candidate>> candidates_;
+  std::vector<std::size_t> order_;
+  std::mt19937 random_{1};
+  std::int64_t next_call_ = 0;
+};
+
+} // namespace kumihimo::bench_driver

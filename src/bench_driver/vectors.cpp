@@ -1,0 +1,69 @@
+#include "bench_driver/vectors.hpp"
+
+#include "bench_driver/values.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace kumihimo::bench_driver {
+namespace {
+
+constexpr std::int64_t most_bytes = std::int64_t{96} << 20; // of all sets of one rank, unless two need more
+
+std::int64_t sets_for(const CallMemory& memory) {
+  return std::clamp<std::int64_t>(most_bytes / std::max<std::int64_t>(1, memory.input_bytes + memory.output_bytes), 2,
+                                  8);
+}
+
+constexpr std::int64_t contents_that_take_turns = 2;
+
+HeapMemory zeros(std::int64_t bytes) {
+  HeapMemory memory = allocate(bytes);
+  std::memset(memory.get(), 0, static_cast<std::size_t>(bytes)); // pages are there before anything is timed
+  return memory;
+}
+
+} // namespace
+
+Result<Vectors> Vectors::make(const Collective& c, Rank rank) {
+  const CallMemory memory = memory_of(c, rank);
+  const Need need{memory.input_bytes * contents_that_take_turns + memory.all_bytes() * sets_for(memory),
+                  "the vectors of a rank"};
+  return with_memory(need, [&] {
+    std::vector<Vector> values;
+    for (std::uint64_t seed = 1; seed <= contents_that_take_turns; ++seed)
+      values.push_back(values_of(c.type, c.reduces() ? c.operation : Operation::sum, memory.input_bytes / c.type_bytes,
+                                 rank.value, seed));
+    return Vectors(memory, std::move(values));
+  });
+}
+
+Vectors::Vectors(const CallMemory& memory, std::vector<Vector> values) : memory_(memory), values_(std::move(values)) {
+  for (std::int64_t i = 0; i < sets_for(memory); ++i)
+    if (memory.aliased)
+      sets_.push_back({HeapMemory(nullptr, std::free), zeros(memory.shared_bytes)});
+    else
+      sets_.push_back({zeros(memory.input_bytes), zeros(memory.output_bytes)});
+}
+
+Vectors::Set Vectors::prepare(std::int64_t n) {
+  const Owned& owned = sets_[static_cast<std::size_t>(n) % sets_.size()];
+  const Vector& contents = values_[static_cast<std::size_t>(n) % values_.size()];
+  std::byte* input = owned.input ? owned.input.get() : owned.output.get();
+  if (!contents.empty()) std::memcpy(input + memory_.input_at, contents.data(), contents.size());
+  return {input, owned.output.get()};
+}
+
+std::uint64_t hash_of(const void* data, std::int64_t bytes) {
+  const auto* at = static_cast<const std::byte*>(data);
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (std::int64_t left = bytes; left > 0; left -= 8, at += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, at, static_cast<std::size_t>(std::min<std::int64_t>(left, 8)));
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
+    hash ^= hash >> 29;
+  }
+  return hash;
+}
+
+} // namespace kumihimo::bench_driver

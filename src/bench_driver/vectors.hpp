@@ -1,0 +1,43 @@
+// The application's side of a measurement: ordinary memory of the heap, several sets of it used in turn, each written
+// anew before every call, as programs do.
+#pragma once
+
+#include "bench_driver/call_memory.hpp"
+#include "bench_driver/golden.hpp"
+#include "bench_driver/memory.hpp"
+#include "schedule/collective.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace kumihimo::bench_driver {
+
+class Vectors {
+ public:
+  // With some values that take turns. Error: not enough memory.
+  static Result<Vectors> make(const Collective& collective, Rank rank);
+
+  struct Set {
+    void* input = nullptr; // where the two are one memory, the start of it, as of the output
+    void* output = nullptr;
+  };
+  // The set for the n-th call, its input written with contents n mod (number of values).
+  Set prepare(std::int64_t n);
+  std::int64_t contents() const { return static_cast<std::int64_t>(values_.size()); }
+
+ private:
+  // `values`: at least one, each as long as the rank's input.
+  Vectors(const CallMemory& memory, std::vector<Vector> values);
+  struct Owned {
+    HeapMemory input, output;
+  };
+  CallMemory memory_;
+  std::vector<Vector> values_;
+  std::vector<Owned> sets_;
+};
+
+// Of the first bytes of memory; equal for equal contents.
+std::uint64_t hash_of(const void* data, std::int64_t bytes);
+
+} // namespace kumihimo::bench_driver
