@@ -1,4 +1,4 @@
-// kumihimo-bench-driver TASK: started on every rank by mpirun; TASK is the path of a task file (worker/task.hpp). Rank
+// kumihimo-bench-driver TASK: started on every rank by mpirun; TASK is the path of a task file (bench_driver/task.hpp). Rank
 // 0 prints one JSON object a line: first what the job is, then a result for each case, or an error. A rank whose
 // failure the others cannot learn of prints it itself, and ends the job.
 #include "bench_driver/calibrate.hpp"

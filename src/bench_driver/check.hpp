@@ -32,7 +32,7 @@ struct CheckOutcome {
 
 // Collective. Runs the schedule `repeats` times over the transport and compares with the golden copy: results, inputs
 // that must stay as they are, and the bytes beyond the end. The golden copy itself, and the result of the library's own
-// call with the same arguments, are compared with the definition of the collective (worker/definition.hpp). Of a
+// call with the same arguments, are compared with the definition of the collective (bench_driver/definition.hpp). Of a
 // barrier: nobody leaves before all have come, each of the first ranks late in turn; that where one clock is read.
 // Errors: the schedule cannot be run here, or MPI failed.
 Result<CheckOutcome> check_schedule(Job& job, const Schedule& schedule, mpi::MpiTransport& transport,

@@ -1,4 +1,4 @@
-// How long collectives take beside the MPI library's own: in the same processes, by turns (worker/turns.hpp). A call of
+// How long collectives take beside the MPI library's own: in the same processes, by turns (bench_driver/turns.hpp). A call of
 // ours includes looking its plan up; the first one makes the plan.
 #pragma once
 

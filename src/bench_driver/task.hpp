@@ -38,7 +38,7 @@ struct Case {
   std::vector<std::int32_t> node_sizes; // how many ranks each of them has
 };
 
-// Calls of the MPI library's own that are compared with one another, see worker/library_calls.hpp.
+// Calls of the MPI library's own that are compared with one another, see bench_driver/library_calls.hpp.
 struct LibraryQuestion {
   std::int64_t count = 1; // doubles
   std::vector<std::string> calls;
@@ -57,8 +57,8 @@ struct Task {
   bool wants_bound = true;
   std::vector<LibraryQuestion> questions;
   bool measures = true;                // or tells algorithms apart
-  std::map<std::string, int> controls; // of the library, set once it runs, see worker/controls.hpp
-  double delay_seconds = 0.05;         // of a rank that comes late, see worker/fingerprint.hpp
+  std::map<std::string, int> controls; // of the library, set once it runs, see bench_driver/controls.hpp
+  double delay_seconds = 0.05;         // of a rank that comes late, see bench_driver/fingerprint.hpp
 };
 
 // The path of the MPI library, which is needed before the number of ranks is known. Error: no JSON, no such member.

@@ -98,7 +98,7 @@ plan::RankCounts Communicator::recognise(const Agreed& agreed) {
       node_of_rank.push_back(NodeId{static_cast<std::int32_t>(all[r]) / ranks_per_node});
     space_ = RankSpace::recognise(*machine, node_of_rank);
   } else {
-    space_ = RankSpace::on_nodes(names); // as tune looked at them (worker/task.cpp)
+    space_ = RankSpace::on_nodes(names); // as tune looked at them (bench_driver/task.cpp)
   }
   return counts;
 }
