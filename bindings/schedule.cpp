@@ -2,7 +2,8 @@
 #include "border.hpp"
 #include "schedule/binding.hpp"
 #include "schedule/buffers.hpp"
-#include "schedule/builder.hpp"
+#include "program/builder.hpp"
+#include "schedule/schedule.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/operators.h>

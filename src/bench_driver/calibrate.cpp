@@ -5,7 +5,7 @@
 #include "kernels/reduce.hpp"
 #include "measure/clock.hpp"
 #include "plan/plan_cache.hpp"
-#include "schedule/builder.hpp"
+#include "program/builder.hpp"
 
 #include <nlohmann/json.hpp>
 

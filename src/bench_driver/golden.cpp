@@ -3,7 +3,8 @@
 #include "bench_driver/call_memory.hpp"
 #include "execute/transport.hpp"
 #include "kernels/reduce.hpp"
-#include "schedule/cursor.hpp"
+#include "program/cursor.hpp"
+#include "schedule/binding.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -2,7 +2,7 @@
 
 #include "base/wide.hpp"
 #include "collectives/rows.hpp"
-#include "schedule/builder.hpp"
+#include "program/builder.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

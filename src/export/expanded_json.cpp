@@ -2,7 +2,7 @@
 
 #include "base/wide.hpp"
 #include "schedule/binding.hpp"
-#include "schedule/cursor.hpp"
+#include "program/cursor.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -3,7 +3,8 @@
 #pragma once
 
 #include "base/wide.hpp"
-#include "schedule/schedule.hpp"
+#include "program/program.hpp"
+#include "schedule/collective.hpp"
 
 #include <span>
 
@@ -18,10 +19,6 @@ struct ElementRun {
   std::int64_t first = 0, count = 0;
   bool operator==(const ElementRun&) const = default;
 };
-
-// The values of the loop variables that enclose a step; values[0] is the segment.
-using Values = std::span<const std::int64_t>;
-inline constexpr std::int32_t max_depth = 8; // the segment and seven nested loops
 
 class Binding {
  public:

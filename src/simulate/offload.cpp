@@ -1,6 +1,7 @@
 #include "simulate/offload.hpp"
 
-#include "schedule/cursor.hpp"
+#include "program/cursor.hpp"
+#include "schedule/binding.hpp"
 
 #include <algorithm>
 

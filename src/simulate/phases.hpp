@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/ids.hpp"
-#include "schedule/phases.hpp"
+#include "program/phases.hpp"
 
 #include <cstdint>
 #include <set>

@@ -1,6 +1,6 @@
 #include "verify/activation.hpp"
 
-#include "schedule/cursor.hpp"
+#include "program/cursor.hpp"
 #include "verify/solve.hpp"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 #include "verify/claims.hpp"
 
-#include "schedule/cursor.hpp"
-#include "schedule/phases.hpp"
+#include "program/cursor.hpp"
+#include "program/phases.hpp"
+#include "schedule/binding.hpp"
 #include "verify/enumerate.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #include "verify/foci.hpp"
 
-#include "schedule/cursor.hpp"
+#include "program/cursor.hpp"
 #include "verify/expectation.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "verify/local_order.hpp"
 
-#include "schedule/cursor.hpp"
+#include "program/cursor.hpp"
 
 #include <algorithm>
 

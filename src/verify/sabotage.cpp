@@ -1,6 +1,6 @@
 #include "verify/sabotage.hpp"
 
-#include "schedule/cursor.hpp"
+#include "program/cursor.hpp"
 #include "verify/sabotage_spots.hpp"
 
 #include <algorithm>

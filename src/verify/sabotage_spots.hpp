@@ -2,6 +2,7 @@
 #pragma once
 
 #include "schedule/binding.hpp"
+#include "schedule/schedule.hpp"
 
 #include <functional>
 #include <optional>

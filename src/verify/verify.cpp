@@ -1,6 +1,6 @@
 #include "verify/verify.hpp"
 
-#include "schedule/cursor.hpp"
+#include "program/cursor.hpp"
 #include "verify/claims.hpp"
 #include "verify/execution.hpp"
 #include "verify/foci.hpp"

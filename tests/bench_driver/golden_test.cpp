@@ -5,7 +5,7 @@
 #include "collectives/registry.hpp"
 #include "golden/reductions.hpp"
 #include "golden/trinaryx3.hpp"
-#include "schedule/builder.hpp"
+#include "program/builder.hpp"
 
 #include <gtest/gtest.h>
 

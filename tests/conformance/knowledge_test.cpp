@@ -1,8 +1,8 @@
 // Irregular counts: a program is made of what its rank knows of them. Each rank is asked again with every count that it
 // does not know replaced; its program, and where its steps find their data, must stay the same.
 #include "cases.hpp"
-#include "schedule/builder.hpp"
-#include "schedule/cursor.hpp"
+#include "program/builder.hpp"
+#include "program/cursor.hpp"
 
 #include <gtest/gtest.h>
 

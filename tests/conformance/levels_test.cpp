@@ -1,7 +1,7 @@
 // The combinator of levels: any algorithm within groups and any between them, on nodes of any sizes that hold any
 // ranks. What fits is proved, and run for real by threads.
 #include "cases.hpp"
-#include "schedule/cursor.hpp"
+#include "program/cursor.hpp"
 #include "verify/verify.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // The check of the conformance tests, given schedules that are wrong on purpose.
 #include "check.hpp"
-#include "schedule/builder.hpp"
+#include "program/builder.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,8 @@
 // Small schedules written by hand, for tests of the engine alone.
 #pragma once
 
-#include "schedule/builder.hpp"
+#include "program/builder.hpp"
+#include "schedule/schedule.hpp"
 
 namespace kumihimo::testing {
 

@@ -1,5 +1,5 @@
 #include "export/chunk_text.hpp"
-#include "schedule/builder.hpp"
+#include "program/builder.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #include "collectives/registry.hpp"
 #include "export/program_json.hpp"
 #include "export/text.hpp"
-#include "schedule/builder.hpp"
+#include "program/builder.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 // Extents mean what design says: parts nest in segments, refined parts nest in parts, blocks lie one after the other.
 #include "schedule/binding.hpp"
-#include "schedule/builder.hpp"
+#include "program/builder.hpp"
 
 #include <gtest/gtest.h>
 

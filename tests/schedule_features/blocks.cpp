@@ -1,5 +1,5 @@
 // Features shown by collectives of blocks: counts, run lists, tables, gaps, messages to oneself.
-#include "schedule/builder.hpp"
+#include "program/builder.hpp"
 #include "schedule_features/features.hpp"
 
 #include <algorithm>

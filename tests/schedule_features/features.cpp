@@ -1,6 +1,6 @@
 #include "schedule_features/features.hpp"
 
-#include "schedule/builder.hpp"
+#include "program/builder.hpp"
 
 namespace kumihimo::features {
 

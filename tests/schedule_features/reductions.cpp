@@ -1,5 +1,5 @@
 // Features shown by broadcasts, reductions and scans.
-#include "schedule/builder.hpp"
+#include "program/builder.hpp"
 #include "schedule_features/features.hpp"
 
 namespace kumihimo::features {

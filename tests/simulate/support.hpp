@@ -3,7 +3,7 @@
 
 #include "collectives/registry.hpp"
 #include "machine/load.hpp"
-#include "schedule/builder.hpp"
+#include "program/builder.hpp"
 #include "simulate/simulate.hpp"
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "collectives/registry.hpp"
-#include "schedule/builder.hpp"
+#include "program/builder.hpp"
 #include "verify/sabotage.hpp"
 #include "verify/verify.hpp"
 

@@ -8,7 +8,7 @@
 // Special cases: up to 64 ranks; rank order is kept; P - 1 vectors of scratch.
 // Reference: the flat exchange of shared-memory collectives; known as one-shot allreduce on GPUs.
 #include "collectives/rows.hpp"
-#include "schedule/builder.hpp"
+#include "program/builder.hpp"
 
 #include <fmt/format.h>
 

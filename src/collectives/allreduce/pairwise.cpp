@@ -11,7 +11,7 @@
 //   in rank order.
 // Reference: Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, section 4.2 (pairwise exchange).
 #include "collectives/rows.hpp"
-#include "schedule/builder.hpp"
+#include "program/builder.hpp"
 
 #include <fmt/format.h>
 

@@ -13,7 +13,7 @@
 //   doi:10.1007/978-3-540-24685-5_1.
 #include "collectives/patterns/fold.hpp"
 #include "collectives/rows.hpp"
-#include "schedule/builder.hpp"
+#include "program/builder.hpp"
 
 namespace kumihimo {
 namespace {

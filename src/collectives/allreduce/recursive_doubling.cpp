@@ -10,7 +10,7 @@
 // Reference: Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, section 4.3.
 #include "collectives/patterns/fold.hpp"
 #include "collectives/rows.hpp"
-#include "schedule/builder.hpp"
+#include "program/builder.hpp"
 
 namespace kumihimo {
 namespace {

@@ -10,7 +10,7 @@
 // Reference: Patarasuk, Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, JPDC
 //   69(2), 2009.
 #include "collectives/rows.hpp"
-#include "schedule/builder.hpp"
+#include "program/builder.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "collectives/rows.hpp"
-#include "schedule/builder.hpp"
+#include "program/builder.hpp"
 
 #include <algorithm>
 #include <initializer_list>

@@ -2,7 +2,7 @@
 // the combinator of levels (hierarchical.cpp) is made of, and knows no algorithm.
 #pragma once
 
-#include "schedule/builder.hpp"
+#include "program/builder.hpp"
 
 #include <optional>
 #include <string>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "collectives/patterns/levels/embed.hpp"
+#include "schedule/collective.hpp"
 #include "topology/rank_space.hpp"
 
 #include <memory>

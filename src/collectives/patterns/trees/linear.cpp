@@ -9,7 +9,7 @@
 //   input joins, since input and output may be one memory.
 // Reference: folklore; Open MPI's coll/basic does the same.
 #include "collectives/patterns/trees/tree.hpp"
-#include "schedule/builder.hpp"
+#include "program/builder.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "collectives/patterns/trees/tree.hpp"
 
-#include "schedule/builder.hpp"
+#include "program/builder.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
-#include "schedule/builder.hpp"
+#include "program/builder.hpp"
 
-#include "schedule/accumulators.hpp"
+#include "program/accumulators.hpp"
 
 #include <algorithm>
 

@@ -8,7 +8,7 @@
 // it leaves as it is, and the program is refused.
 #pragma once
 
-#include "schedule/schedule.hpp"
+#include "program/program.hpp"
 
 #include <concepts>
 

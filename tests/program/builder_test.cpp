@@ -1,7 +1,7 @@
 // Programs read like the paper and come out plain: accumulators are input before the first write and output after.
-#include "schedule/accumulators.hpp"
-#include "schedule/builder.hpp"
-#include "schedule/cursor.hpp"
+#include "program/accumulators.hpp"
+#include "program/builder.hpp"
+#include "program/cursor.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "schedule/schedule.hpp"
+#include "program/program.hpp"
 
 #include <array>
 

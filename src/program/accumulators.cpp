@@ -1,4 +1,4 @@
-#include "schedule/accumulators.hpp"
+#include "program/accumulators.hpp"
 
 #include <algorithm>
 #include <limits>

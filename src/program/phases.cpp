@@ -1,4 +1,4 @@
-#include "schedule/phases.hpp"
+#include "program/phases.hpp"
 
 namespace kumihimo {
 

@@ -2,7 +2,7 @@
 // it surely has. Where neither is sure the chunk stays, and verification refuses it.
 #pragma once
 
-#include "schedule/schedule.hpp"
+#include "program/program.hpp"
 
 namespace kumihimo {
 

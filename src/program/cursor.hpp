@@ -2,7 +2,7 @@
 // own position instead.
 #pragma once
 
-#include "schedule/binding.hpp"
+#include "program/program.hpp"
 
 #include <array>
 #include <cassert>

@@ -2,7 +2,7 @@
 // follows.
 #pragma once
 
-#include "schedule/schedule.hpp"
+#include "program/program.hpp"
 
 #include <span>
 

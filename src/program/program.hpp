@@ -1,0 +1,201 @@
+// What one rank does: a program, which names data and peers by expressions, so that its memory is proportional to its
+// lanes and loops (ADR 0001).
+//
+//   Program > Lane > Loop > Round > Step
+//
+// Lanes run at the same time. Segments are one implicit outer loop over every lane; segment s of a lane starts once all
+// up to s - window are complete at this rank, in order, and so do iterations of a loop with `in_flight`. Steps of a
+// round start together, in the order written; the next round starts when all are complete. The k-th send of segment s
+// on lane l from a to b is received by the k-th receive of segment s on lane l at b from a. All expressions may use the
+// variables of the enclosing loops; variable 0 is the segment.
+#pragma once
+
+#include "base/expression.hpp"
+#include "base/ids.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace kumihimo {
+
+// --- data
+// ---------------------------------------------------------------------------------------------------------------
+
+// What an extent counts in. `vector`: the one vector of a reduction or broadcast. The blocks: an array with one block
+// for each rank, as the rank's input or output buffer holds it; they differ only where counts are local (alltoallv).
+// In a collective of neighbours there is one for each destination (of neighbor_allgather, one) and one for each source.
+// Orders that the schedule makes, which no buffer has; a named scratch is a piece of them. Seats: the blocks of all
+// ranks, of which those of a group of ranks follow each other. The pairs: what the rank in seat a has for the one in
+// seat b in an alltoall, by source (block a P + b), by destination (block b P + a), or by the source's group: block
+// f P + b g + (a - f) of a group of g in the seats from f on, so that what it has for another group is one range. Equal
+// blocks have no other meaning than their numbers; of irregular ones Counts::orders says where they begin.
+enum class Layout : std::uint8_t {
+  vector,
+  input_blocks,
+  output_blocks,
+  seats,
+  pairs_by_source,
+  pairs_by_destination,
+  pairs_by_group
+};
+inline bool is_of_pairs(Layout layout) { return layout >= Layout::pairs_by_source; }
+inline bool is_own_order(Layout layout) { return layout >= Layout::seats; }
+inline std::size_t index_of_order(Layout layout) {
+  return static_cast<std::size_t>(layout) - static_cast<std::size_t>(Layout::seats);
+}
+
+// first, first+1, ..., first+count-1; that `runs` times, `stride` apart; and all of it again. Strides may be negative.
+struct Repeat {
+  std::int64_t stride = 0;
+  std::int64_t runs = 1;
+  bool operator==(const Repeat&) const = default;
+};
+struct RunList {
+  Expression first;
+  Expression count = 1;
+  Repeat inner, outer;
+  bool operator==(const RunList&) const = default;
+};
+
+// A named set of elements. In the vector layout the units of the runs are parts: the current segment is cut in `parts`
+// and part i of m over n elements starts at floor(i n / m); segment s of S is part s of S, so that refined parts nest.
+// In the block layouts the units are blocks, and of each block's segment only part `part` of `parts` is meant. Up to
+// two run lists, so that a cyclic range is one extent; its elements are taken in the order of the runs.
+struct Extent {
+  Layout layout = Layout::vector;
+  std::int64_t parts = 1;
+  Expression part = 0; // block layouts alone
+  std::vector<RunList> runs;
+  bool operator==(const Extent&) const = default;
+};
+
+struct Buffer {
+  enum class Kind : std::uint8_t {
+    none,
+    input,
+    output,
+    scratch,
+    accumulator
+  }; // accumulator: the builder's, which resolves it; where it cannot, verify and the executors refuse the program
+  Kind kind = Kind::none;
+  std::int32_t index = 0; // of scratch: into Program::scratch
+  bool operator==(const Buffer&) const = default;
+};
+
+// Where data lies: an extent of the input or output buffer, or the same data packed at cell `at` of a scratch buffer.
+struct Chunk {
+  Buffer buffer;
+  Extent extent;
+  Expression at = 0;
+  bool operator==(const Chunk&) const = default;
+  bool exists() const { return buffer.kind != Buffer::Kind::none; }
+};
+
+// Scratch of one rank: `cells` cells, each large enough for `units` units (parts of `parts`, or blocks) of any segment,
+// one copy for each window slot of its lane. A named one is a piece of an array of blocks instead: blocks first ..
+// first + units - 1, cyclically, of all segments, each where its name puts it, or a whole vector; its one cell is 0.
+// Private to one lane, or shared by all lanes of the rank; a shared slot is reused only when every lane that is `after`
+// its writer has finished that segment. A named one is never reused.
+struct Scratch {
+  LaneId lane;
+  bool shared = false;
+  Layout layout = Layout::vector;
+  std::int64_t parts = 1;
+  std::int64_t units = 1;
+  std::int64_t cells = 1;
+  bool named = false;
+  std::int64_t first = 0; // of a named one
+  bool operator==(const Scratch&) const = default;
+};
+
+// --- steps
+// --------------------------------------------------------------------------------------------------------------
+
+enum class StepKind : std::uint8_t { send, receive, receive_reduce, copy, reduce, signal, wait_signal, offload };
+std::string_view name_of(StepKind kind);
+
+// send: source to peer.                        receive: target from peer.
+// receive_reduce: target = op(left, right), where one of the two is the arriving data and the other is `source`.
+// copy: target = source.                       reduce: target = op(source, right).
+// signal, wait_signal: no data, but they match. offload: target = what the network's engine makes of all sources; of
+// one without chunks, the engine's barrier, nothing but that all have come.
+// A data step whose extent is empty sends nothing and synchronises nothing. Messages to oneself are legal.
+struct Step {
+  StepKind kind = StepKind::copy;
+  bool arriving_left = false; // receive_reduce: the arriving operand is the left one
+  Expression peer = -1;
+  Chunk source, right, target;
+
+  bool sends() const { return kind == StepKind::send || kind == StepKind::signal; }
+  bool receives() const {
+    return kind == StepKind::receive || kind == StepKind::receive_reduce || kind == StepKind::wait_signal;
+  }
+  bool is_signal() const { return kind == StepKind::signal || kind == StepKind::wait_signal; }
+  bool has_data() const { return !is_signal() && (kind != StepKind::offload || source.exists() || target.exists()); }
+  bool reduces() const { return kind == StepKind::receive_reduce || kind == StepKind::reduce; }
+  // The extent whose length is the step's: of the message, or of the local data moved.
+  const Extent& extent() const { return kind == StepKind::send ? source.extent : target.extent; }
+  bool operator==(const Step&) const = default;
+};
+
+// Steps that start together. `gap` (pacing): for so many bytes, at the rate of its path, each of the round's messages
+// keeps the queue from its sender to its peer on its lane idle once it has left; executors may ignore it.
+struct Round {
+  std::vector<Step> steps;
+  Expression gap = 0;
+  bool operator==(const Round&) const = default;
+};
+
+struct Loop;
+using Node = std::variant<Round, Loop>;
+using Body = std::vector<Node>;
+
+struct Loop {
+  std::int64_t trip = 0;
+  std::int64_t in_flight = 1; // iterations at once; 1 is sequential
+  Body body;
+  bool operator==(const Loop&) const = default;
+};
+
+// --- programs
+// -----------------------------------------------------------------------------------------------------------
+
+enum class Scope : std::uint8_t { segment, all };
+
+// This lane's segment s waits, at this rank, for segment s (or all) of those lanes; lanes that the rank lacks are
+// ignored.
+struct After {
+  std::vector<LaneId> lanes;
+  Scope scope = Scope::segment;
+  bool operator==(const After&) const = default;
+};
+
+struct Lane {
+  LaneId id;
+  std::int64_t window = 1; // segments in flight
+  std::vector<After> after;
+  std::string role; // for people: "reduce, tree 0"
+  Body body;
+  bool operator==(const Lane&) const = default;
+};
+
+struct Program {
+  std::vector<Lane> lanes; // by ascending id, no id twice
+  std::vector<Scratch> scratch;
+  bool operator==(const Program&) const = default;
+};
+
+struct Segments {
+  std::int64_t count = 1;
+  bool operator==(const Segments&) const = default;
+};
+
+// The values of the loop variables that enclose a step; values[0] is the segment.
+using Values = std::span<const std::int64_t>;
+inline constexpr std::int32_t max_depth = 8; // the segment and seven nested loops
+
+} // namespace kumihimo
