@@ -31,7 +31,7 @@ plan::Choice preset(CollectiveKind kind, std::string_view name, std::int64_t fro
   choice.kind = kind;
   choice.variant = *it;
   choice.place = static_cast<std::size_t>(it - all.begin());
-  choice.from_bytes = from_bytes, choice.to_bytes = to_bytes;
+  choice.bytes = {from_bytes, to_bytes};
   choice.determinism = plan::Determinism::fixed_order;
   return choice;
 }

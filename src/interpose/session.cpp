@@ -32,13 +32,13 @@ Result<Wisdom> wisdom_of(const Settings& settings, const mpi::Library& library, 
   const Registry& registry = Registry::standard();
   if (!settings.algorithm.empty()) return Wisdom::of_algorithm(settings.algorithm, registry);
   if (settings.wisdom.empty()) return Wisdom{};
-  const Wisdom::Here here{plan::this_machine(), library.version};
+  const Wisdom::Here here{problem::this_machine(), library.version};
   std::filesystem::path named = settings.wisdom;
   std::error_code none;
   Wisdom::Found found = Wisdom::Found::named;
   if (std::filesystem::is_directory(named, none)) {
     found = Wisdom::Found::by_itself;
-    named /= plan::wisdom_file_name(here.machine, here.mpi);
+    named /= problem::wisdom_file_name(here.machine, here.mpi);
     if (!std::filesystem::exists(named, none)) return Wisdom{};
   }
   std::ifstream file(named);

@@ -69,21 +69,4 @@ void Plan::give_back(execute::Execution* execution) {
   if (idle_.size() < most_idle) idle_.push_back(std::move(returned));
 }
 
-Plan& PlanCache::keep(const CallKey& key, std::unique_ptr<Plan> plan) {
-  if (2 * (size_ + 1) > static_cast<std::int64_t>(entries_.size())) grow();
-  std::size_t i = home_of(key);
-  while (entries_[i].plan && entries_[i].key != key) i = (i + 1) & mask_;
-  size_ += !entries_[i].plan;
-  entries_[i] = {key, std::move(plan)};
-  return *entries_[i].plan;
-}
-
-void PlanCache::grow() {
-  std::vector<Entry> old = std::exchange(entries_, std::vector<Entry>(entries_.size() * 2));
-  mask_ = entries_.size() - 1;
-  size_ = 0;
-  for (Entry& entry : old)
-    if (entry.plan) keep(entry.key, std::move(entry.plan));
-}
-
 } // namespace kumihimo::plan

@@ -1,9 +1,8 @@
-// Plans that were made before, found again by the question that a call asks. A call pays for the look-up each time, and
-// small collectives take a third of a microsecond in all, so a look-up is one hash of three words and, nearly always,
-// one comparison.
+// The plan of a collective call, and the key by which later calls find it.
 #pragma once
 
 #include "execute/engine.hpp"
+#include "problem/plan_cache.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -29,6 +28,14 @@ struct CallKey {
     if (neighbours != other.neighbours && !(neighbours && other.neighbours && *neighbours == *other.neighbours))
       return false;
     return same && (table == other.table || (table && other.table && *table == *other.table));
+  }
+  // Of three words. Multiplicative hashing (Knuth, volume 3, section 6.4): the golden ratio spreads neighbouring
+  // counts.
+  std::uint64_t hash() const {
+    const std::uint64_t small = static_cast<std::uint64_t>(root) << 32 | static_cast<std::uint64_t>(kind) << 24 |
+                                static_cast<std::uint64_t>(type) << 16 | static_cast<std::uint64_t>(operation) << 8 |
+                                in_place;
+    return (static_cast<std::uint64_t>(count) ^ small * 0xff51afd7ed558ccdULL) * 0x9e3779b97f4a7c15ULL;
   }
 };
 CallKey key_of(const Collective& collective);
@@ -77,40 +84,6 @@ class Plan {
   std::vector<std::unique_ptr<execute::Execution>> idle_; // for the next borrower
 };
 
-class PlanCache {
- public:
-  // The plan kept under this key, or null.
-  Plan* find(const CallKey& key) const {
-    for (std::size_t i = home_of(key);; i = (i + 1) & mask_) {
-      const Entry& entry = entries_[i];
-      if (!entry.plan) return nullptr;
-      if (entry.key == key) return entry.plan.get();
-    }
-  }
-
-  // Keeps a plan, in place of another one under the same key.
-  Plan& keep(const CallKey& key, std::unique_ptr<Plan> plan);
-  std::int64_t size() const { return size_; }
-
- private:
-  struct Entry {
-    CallKey key;
-    std::unique_ptr<Plan> plan;
-  };
-  std::size_t home_of(const CallKey& key) const {
-    const std::uint64_t small =
-        static_cast<std::uint64_t>(key.root) << 32 | static_cast<std::uint64_t>(key.kind) << 24 |
-        static_cast<std::uint64_t>(key.type) << 16 | static_cast<std::uint64_t>(key.operation) << 8 | key.in_place;
-    // Multiplicative hashing (Knuth, volume 3, section 6.4): the golden ratio spreads neighbouring counts.
-    std::uint64_t hash =
-        (static_cast<std::uint64_t>(key.count) ^ small * 0xff51afd7ed558ccdULL) * 0x9e3779b97f4a7c15ULL;
-    return static_cast<std::size_t>(hash >> 32) & mask_;
-  }
-  void grow();
-
-  std::vector<Entry> entries_ = std::vector<Entry>(16); // a power of two, at most half full
-  std::size_t mask_ = 15;
-  std::int64_t size_ = 0;
-};
+using PlanCache = problem::PlanCache<CallKey, Plan>;
 
 } // namespace kumihimo::plan

@@ -1,9 +1,9 @@
 #include "plan/wisdom.hpp"
 
 #include "base/hash.hpp"
+#include "problem/wisdom_file.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -12,14 +12,13 @@
 namespace kumihimo::plan {
 namespace {
 
-using Json = nlohmann::json;
+using problem::Entry;
 
 // The parameters of an entry, by the names that every algorithm's `parameters` go by.
-Result<Parameters> parameters_of(const Json& entry, const std::string& where) {
+Result<Parameters> parameters_of(const Entry& entry) {
   Parameters p;
-  const auto given = entry.find("parameters");
-  if (given == entry.end()) return p;
-  if (!given->is_object()) return bad_input("parameters as an object in " + where, given->dump());
+  const Result<nlohmann::json> given = entry.parameters();
+  if (!given) return given.error();
   for (const auto& [name, value] : given->items()) {
     if (name == "overlap" && value.is_boolean()) {
       p.overlap = value.get<bool>();
@@ -36,29 +35,12 @@ Result<Parameters> parameters_of(const Json& entry, const std::string& where) {
     const auto* const q = std::find_if(std::begin(number_parameters), std::end(number_parameters),
                                        [&name = name](const NumberParameter& each) { return each.name == name; });
     if (q == std::end(number_parameters) || !value.is_number_integer() || value.get<std::int64_t>() < q->least)
-      return bad_input(
-          fmt::format("a known parameter of at least {} in {}", q == std::end(number_parameters) ? 1 : q->least, where),
-          fmt::format("{} = {}", name, value.dump()));
+      return bad_input(fmt::format("a known parameter of at least {} in {}",
+                                   q == std::end(number_parameters) ? 1 : q->least, entry.where()),
+                       fmt::format("{} = {}", name, value.dump()));
     p.*q->value = value.get<std::int64_t>();
   }
   return p;
-}
-
-// A whole number from 0 to `most`.
-Result<std::int64_t> number(const Json& entry, const char* name, std::int64_t initial, const std::string& where,
-                            std::int64_t most = std::numeric_limits<std::int64_t>::max()) {
-  const auto it = entry.find(name);
-  if (it == entry.end()) return initial;
-  if (!it->is_number_integer() || it->get<std::int64_t>() < 0 || it->get<std::int64_t>() > most)
-    return bad_input(fmt::format("{} as a whole number from 0 to {} in {}", name, most, where), it->dump());
-  return it->get<std::int64_t>();
-}
-
-Result<std::string> word(const Json& entry, const char* name, const std::string& where) {
-  const auto it = entry.find(name);
-  if (it == entry.end() || !it->is_string())
-    return bad_input(fmt::format("{} as a word in {}", name, where), it == entry.end() ? "none" : it->dump());
-  return it->get<std::string>();
 }
 
 void set_variant(Choice& choice, const Variant* variant, const Registry& registry) {
@@ -67,27 +49,27 @@ void set_variant(Choice& choice, const Variant* variant, const Registry& registr
   choice.place = static_cast<std::size_t>(std::find(all.begin(), all.end(), variant) - all.begin());
 }
 
-Result<Determinism> determinism_of(const Json& entry, const std::string& where) {
-  if (!entry.contains("determinism")) return Determinism::any;
-  const Result<std::string> said = word(entry, "determinism", where);
-  if (!said) return said.error();
-  if (*said == "any") return Determinism::any;
-  if (*said == "fixed_order") return Determinism::fixed_order;
-  return bad_input("determinism of any or fixed_order in " + where, *said);
+Result<Determinism> determinism_of(const Entry& entry) {
+  if (!entry.has("determinism")) return Determinism::any;
+  const Result<std::string> given = entry.word("determinism");
+  if (!given) return given.error();
+  if (*given == "any") return Determinism::any;
+  if (*given == "fixed_order") return Determinism::fixed_order;
+  return bad_input("determinism of any or fixed_order in " + entry.where(), *given);
 }
 
-Result<RankCounts> ranks_of(const Json& entry, const std::string& where) {
+Result<RankCounts> ranks_of(const Entry& entry) {
   RankCounts on;
   for (auto [name, field] : {std::pair{"ranks", &on.ranks}, std::pair{"nodes", &on.nodes},
                              std::pair{"ranks_per_node", &on.ranks_per_node}}) {
-    const Result<std::int64_t> n = number(entry, name, 0, where, std::numeric_limits<std::int32_t>::max());
+    const Result<std::int64_t> n = entry.number(name, 0, std::numeric_limits<std::int32_t>::max());
     if (!n) return n.error();
     *field = static_cast<std::int32_t>(*n);
   }
   return on;
 }
 
-// What no call can be run with is said at once, rather than every call handed on.
+// Parameters that no call can be run with are an error here: otherwise every call would be forwarded.
 Status check_choice(const Choice& choice, const std::string& where) {
   if (!choice.variant) return Nothing{};
   const Status s = choice.variant->check(choice.parameters);
@@ -99,9 +81,8 @@ Status check_choice(const Choice& choice, const std::string& where) {
   return wrong;
 }
 
-Result<Choice> choice_of(const Json& entry, const Registry& registry, const std::string& where) {
-  if (!entry.is_object()) return bad_input("an object as " + where, entry.dump());
-  const Result<std::string> collective = word(entry, "collective", where), algorithm = word(entry, "algorithm", where);
+Result<Choice> choice_of(const Entry& entry, const Registry& registry) {
+  const Result<std::string> collective = entry.word("collective"), algorithm = entry.word("algorithm");
   if (!collective) return collective.error();
   if (!algorithm) return algorithm.error();
   const Result<CollectiveKind> kind = parse_collective(*collective);
@@ -113,58 +94,23 @@ Result<Choice> choice_of(const Json& entry, const Registry& registry, const std:
     if (!variant) return variant.error();
     set_variant(choice, *variant, registry);
   }
-  Result<Parameters> parameters = parameters_of(entry, where);
+  const Result<Parameters> parameters = parameters_of(entry);
   if (!parameters) return parameters.error();
   choice.parameters = *parameters;
-  if (const Status s = check_choice(choice, where); !s) return s.error();
-  const Result<std::int64_t> from = number(entry, "from_bytes", 0, where),
-                             to = number(entry, "to_bytes", std::numeric_limits<std::int64_t>::max(), where);
-  for (const Result<std::int64_t>* each : {&from, &to})
-    if (!*each) return each->error();
-  if (*from > *to) return bad_input("from_bytes of at most to_bytes in " + where, fmt::format("{} and {}", *from, *to));
-  choice.from_bytes = *from, choice.to_bytes = *to;
-  const Result<RankCounts> on = ranks_of(entry, where);
+  if (const Status s = check_choice(choice, entry.where()); !s) return s.error();
+  const Result<problem::SizeRange> bytes = entry.sizes();
+  if (!bytes) return bytes.error();
+  choice.bytes = *bytes;
+  const Result<RankCounts> on = ranks_of(entry);
   if (!on) return on.error();
   choice.on = *on;
-  const Result<Determinism> determinism = determinism_of(entry, where);
+  const Result<Determinism> determinism = determinism_of(entry);
   if (!determinism) return determinism.error();
   choice.determinism = *determinism;
-  if (const auto most = entry.find("ratio_high"); most != entry.end() && !most->is_null()) {
-    if (!most->is_number() || most->get<double>() <= 0)
-      return bad_input("ratio_high as a number above 0 in " + where, most->dump());
-    choice.most_of_library = most->get<double>();
-  }
+  const Result<double> most = entry.ratio_high();
+  if (!most) return most.error();
+  choice.most_of_library = *most;
   return choice;
-}
-
-// Whether the figures behind a choice are of processes on nodes as the choice names them.
-bool measured(const Json& entry) {
-  for (const char* const other : {"simulated", "emulated"})
-    if (const auto it = entry.find(other); it != entry.end() && *it != Json(false)) return false;
-  return true;
-}
-
-// Choices made elsewhere may be slow here, or wrong to trust.
-Status check_place(const Json& file, const Wisdom::Here& here) {
-  if (const auto machine = file.find("machine"); machine != file.end() && !machine->is_null()) {
-    if (!machine->is_object()) return bad_input("machine as an object in the wisdom file", machine->dump());
-    const Result<std::string> processor = word(*machine, "processor", "the machine of the wisdom file");
-    const Result<std::int64_t> processors = number(*machine, "processors", 0, "the machine of the wisdom file");
-    if (!processor) return processor.error();
-    if (!processors) return processors.error();
-    const Fingerprint of{*processor, *processors};
-    if (of != here.machine)
-      return bad_input(fmt::format("wisdom of this machine ({})", here.machine.text()), "that of " + of.text(),
-                       "run kumihimo tune here");
-  }
-  if (const auto mpi = file.find("mpi"); mpi != file.end() && !mpi->is_null()) {
-    const Result<std::string> library = word(file, "mpi", "the wisdom file");
-    if (!library) return library.error();
-    if (*library != here.mpi)
-      return bad_input(fmt::format("wisdom of this MPI library ({})", here.mpi), "that of " + *library,
-                       "run kumihimo tune with it");
-  }
-  return Nothing{};
 }
 
 } // namespace
@@ -213,29 +159,15 @@ const Choice* choice_for_local_counts(std::span<const Choice> choices) {
 }
 
 Result<Wisdom> Wisdom::parse(std::string_view text, const Registry& registry, const Here& here, Found found) {
-  bool too_deep = false; // whose end would take the stack, level by level
-  const auto shallow = [&](int depth, Json::parse_event_t, const Json&) {
-    too_deep |= depth > 16;
-    return depth <= 16;
-  };
-  const Json file = Json::parse(text, shallow, false);
-  if (too_deep || file.is_discarded() || !file.is_object())
-    return bad_input("a wisdom file (JSON, as kumihimo tune writes it)", "text that is not whole JSON", "tune again");
-  const Result<std::int64_t> version = number(file, "kumihimo_wisdom", 0, "the wisdom file");
-  if (!version) return version.error();
-  if (*version != wisdom_version)
-    return bad_input(fmt::format("wisdom of version {}", wisdom_version), fmt::format("version {}", *version),
-                     "tune again with this kumihimo");
-  if (const Status s = check_place(file, here); !s) return s.error();
-  const auto entries = file.find("choices");
-  if (entries == file.end() || !entries->is_array())
-    return bad_input("a list of choices in the wisdom file", "none", "tune again");
+  const Result<problem::WisdomFile> file =
+      problem::WisdomFile::parse(text, {here.machine, {{"mpi", "MPI library", here.mpi}}}, found);
+  if (!file) return file.error();
   Wisdom wisdom;
   wisdom.hash_ = hash_of(text);
-  for (std::size_t i = 0; i < entries->size(); ++i) {
-    Result<Choice> choice = choice_of((*entries)[i], registry, fmt::format("choice {}", i + 1));
+  for (const Entry& entry : file->entries()) {
+    if (entry.has("kernel")) continue;
+    Result<Choice> choice = choice_of(entry, registry);
     if (!choice) return choice.error();
-    if (found == Found::by_itself && !measured((*entries)[i])) continue;
     wisdom.choices_.push_back(std::move(*choice));
   }
   return wisdom;
@@ -267,7 +199,6 @@ Status Wisdom::add_named(std::string_view item, const Registry& registry) {
     Choice choice;
     choice.kind = variant.kind;
     set_variant(choice, &variant, registry);
-    choice.to_bytes = std::numeric_limits<std::int64_t>::max();
     for (const Determinism each : {Determinism::any, Determinism::fixed_order}) { // who names one wants it always
       choice.determinism = each;
       choices_.push_back(choice);

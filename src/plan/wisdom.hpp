@@ -4,7 +4,7 @@
 
 #include "base/result.hpp"
 #include "collectives/registry.hpp"
-#include "plan/fingerprint.hpp"
+#include "problem/place.hpp"
 
 #include <cstdint>
 #include <span>
@@ -13,8 +13,6 @@
 #include <vector>
 
 namespace kumihimo::plan {
-
-inline constexpr std::int64_t wisdom_version = 1;
 
 // What a run asks of the order of its reductions; choices for either stand beside each other.
 enum class Determinism : std::uint8_t {
@@ -37,13 +35,13 @@ struct Choice {
   const Variant* variant = nullptr; // null: the library's own
   std::size_t place = 0;            // of the variant, among the registry's of its collective
   Parameters parameters;
-  std::int64_t from_bytes = 0, to_bytes = 0; // of a vector, both included
+  problem::SizeRange bytes; // of a vector
   RankCounts on;
   Determinism determinism = Determinism::any; // a fixed order is kept at a cost, so only for who asks for it
   double most_of_library = 0; // of its time, at worst, as it was judged; 0: no figure, a person's word or a model's
 
   bool fits(CollectiveKind wanted, const RankCounts& ranks, Determinism asked) const;
-  bool is_for(std::int64_t bytes) const { return bytes >= from_bytes && bytes <= to_bytes; }
+  bool is_for(std::int64_t length) const { return bytes.has(length); }
   // Whether blocks of different lengths lose nothing by it, though only equal ones were judged: with all as long as the
   // longest it takes no more than the library with all as short as the shortest, whose time grows no faster than bytes.
   bool is_sound_for(std::int64_t shortest_bytes, std::int64_t longest_bytes) const;
@@ -62,12 +60,10 @@ class Wisdom {
  public:
   // What a file must be of: the machine and the MPI library of this process.
   struct Here {
-    Fingerprint machine;
+    problem::Fingerprint machine;
     std::string mpi; // first line of the library's version
   };
-  // Whether a person named the file: then its choices hold whatever they are from. One that is found by itself is for
-  // measured figures; choices of the simulator's or of emulated nodes in it are passed over.
-  enum class Found : std::uint8_t { named, by_itself };
+  using Found = problem::Found;
 
   // Of a file's text. The error is one sentence for the user, and names the entry: of a newer version, not whole, of
   // another machine or MPI library, an unknown algorithm. A file that names no machine or library is of any.

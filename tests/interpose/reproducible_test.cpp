@@ -48,7 +48,7 @@ TEST(Reproducible, DefaultsFitEveryCall) {
         for (const plan::Choice& choice : fixed_choices({}, kind, ranks)) {
           EXPECT_TRUE(choice.variant->rounding.independent_of_placement);
           EXPECT_EQ(Registry::standard().variants(kind)[choice.place], choice.variant);
-          if (asked.bytes().value < choice.from_bytes || asked.bytes().value > choice.to_bytes) continue;
+          if (!choice.is_for(asked.bytes().value)) continue;
           ++fitting;
           const auto schedule = choice.variant->build(asked, RankSpace::row(ranks), choice.parameters);
           EXPECT_TRUE(schedule.ok()) << name_of(kind) << " on " << ranks << ": " << schedule.error().sentence();

@@ -1,4 +1,4 @@
-#include "plan/fingerprint.hpp"
+#include "problem/fingerprint.hpp"
 
 #include "base/hash.hpp"
 
@@ -9,7 +9,7 @@
 #include <cctype>
 #include <fstream>
 
-namespace kumihimo::plan {
+namespace kumihimo::problem {
 namespace {
 
 constexpr std::size_t first_processor_bytes = 4096; // of /proc/cpuinfo; to read all of it takes long on many processors
@@ -68,10 +68,11 @@ Fingerprint this_machine() {
   return {processor_of({text.data(), static_cast<std::size_t>(file.gcount())}), sysconf(_SC_NPROCESSORS_ONLN)};
 }
 
-std::string wisdom_file_name(const Fingerprint& machine, std::string_view mpi) {
-  const std::uint64_t hash = mixed(hash_of(machine.text()), hash_of(mpi)); // words alone may be those of another too
-  return fmt::format("{}-{}-{}-{:08x}.json", words_of(machine.processor, 40), machine.processors, words_of(mpi, 20),
+std::string wisdom_file_name(const Fingerprint& machine, std::string_view subject) {
+  const std::uint64_t hash =
+      mixed(hash_of(machine.text()), hash_of(subject)); // different names may give the same words
+  return fmt::format("{}-{}-{}-{:08x}.json", words_of(machine.processor, 40), machine.processors, words_of(subject, 20),
                      static_cast<std::uint32_t>(hash));
 }
 
-} // namespace kumihimo::plan
+} // namespace kumihimo::problem

@@ -1,10 +1,10 @@
 // What tells machines apart: read alike on every system, and equal from call to call whatever the affinity.
-#include "plan/fingerprint.hpp"
+#include "problem/fingerprint.hpp"
 
 #include <gtest/gtest.h>
 #include <sched.h>
 
-namespace kumihimo::plan {
+namespace kumihimo::problem {
 namespace {
 
 TEST(Fingerprint, TakesTheModelOfTheFirstProcessor) {
@@ -52,4 +52,4 @@ TEST(Fingerprint, NamesFilesByMachineAndLibrary) {
 }
 
 } // namespace
-} // namespace kumihimo::plan
+} // namespace kumihimo::problem

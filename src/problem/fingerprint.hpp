@@ -1,12 +1,12 @@
-// A machine, told from others by what decides which algorithm is fast on it and is quickly found in any process: its
-// processor and how many there are, whatever this process may run on. Nodes of one cluster are alike.
+// Identifies a machine by what decides which variant is fast on it and any process can read quickly: the processor's
+// model and the number of processors online, whatever the affinity. Nodes of one cluster are alike.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-namespace kumihimo::plan {
+namespace kumihimo::problem {
 
 struct Fingerprint {
   std::string processor; // model, as the system says it
@@ -22,7 +22,8 @@ Fingerprint this_machine();
 // where there is neither.
 std::string processor_of(std::string_view cpuinfo);
 
-// What the user's file of wisdom is called, by the machine and the first line of the MPI library's version.
-std::string wisdom_file_name(const Fingerprint& machine, std::string_view mpi);
+// Name of the user's wisdom file for this machine and `subject`: the first line of the MPI library's version for
+// collectives, "kernels" for kernels.
+std::string wisdom_file_name(const Fingerprint& machine, std::string_view subject);
 
-} // namespace kumihimo::plan
+} // namespace kumihimo::problem

@@ -1,0 +1,67 @@
+// A problem has one answer and several ways to compute it. Its variants are compared with the golden copy, measured by
+// turns, and the fastest right one is the plan for a key and a size class (FFTW's problem, solver, plan and wisdom;
+// ADR 0025). Nothing here knows what a problem computes.
+#pragma once
+
+#include "base/result.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace kumihimo::problem {
+
+// What is asked for, but for its size: fields of text in the problem's own order.
+using Key = std::vector<std::pair<std::string, std::string>>;
+
+// A whole number that a variant takes. Tuning tries all `values`; the first is the default.
+struct Parameter {
+  std::string name, meaning;
+  std::vector<std::int64_t> values;
+};
+using Parameters = std::map<std::string, std::int64_t, std::less<>>;
+
+struct Variant {
+  std::string name, summary;
+  std::vector<Parameter> parameters;
+};
+
+// A variant with a value for each of its parameters.
+struct Candidate {
+  std::string variant;
+  Parameters parameters;
+  bool operator==(const Candidate&) const = default;
+  std::string text() const; // "blocked, block 64"
+};
+// All combinations of the parameters' values, those of the last parameter fastest.
+std::vector<Candidate> candidates_of(const Variant& variant);
+
+// Runs of one question: its memory, and whatever else is made once.
+class Trial {
+ public:
+  virtual ~Trial() = default;
+  // Computes the answer so many times.
+  virtual void run(const Candidate& candidate, std::int64_t times) = 0;
+  // Does what no variant can leave out, so many times: its time is a lower bound.
+  virtual void run_bound(std::int64_t times) = 0;
+};
+
+class Problem {
+ public:
+  virtual ~Problem() = default;
+  // Those that this machine can run. The golden copy is the first.
+  virtual std::vector<Variant> variants(const Key& key) const = 0;
+  // What runs where nothing was tuned: it keeps its place unless another one is faster.
+  virtual Candidate untuned(const Key& key, std::int64_t size) const = 0;
+  // Compares the candidate with the golden copy on random and on edge inputs. The error names the input.
+  virtual Status check(const Key& key, const Candidate& candidate) const = 0;
+  // Error: this machine cannot measure the key, or has not the memory.
+  virtual Result<std::unique_ptr<Trial>> trial(const Key& key, std::int64_t size) const = 0;
+};
+
+} // namespace kumihimo::problem

@@ -1,0 +1,163 @@
+#include "problem/tuner.hpp"
+
+#include "measure/clock.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace kumihimo::problem {
+namespace {
+
+constexpr std::int64_t rounds_before_dropping = 3;
+constexpr double far_slower = 1.5;
+
+double seconds_since(std::int64_t start_ns) { return static_cast<double>(measure::now_ns() - start_ns) * 1e-9; }
+
+// One of those that run by turns: a candidate, or the bound.
+struct Runner {
+  std::size_t place = 0; // in Decision::tried; of the bound, behind all of them
+  std::int64_t times = 1;
+  bool stays = false;
+  std::vector<double> samples = {}; // seconds of one run, a sample each round
+};
+
+class Rounds {
+ public:
+  Rounds(Trial& trial, Decision& decision, const Effort& effort)
+      : trial_(trial), decision_(decision), effort_(effort), bound_(decision.tried.size()) {}
+
+  void measure() {
+    const std::int64_t start = measure::now_ns();
+    for (std::size_t i = 0; i < bound_; ++i)
+      if (decision_.tried[i].refused.empty()) add({i, 1, i == decision_.untuned});
+    add({bound_, 1, true});
+    for (std::int64_t round = 0; round < effort_.most_rounds; ++round) {
+      if (round >= effort_.least_rounds && seconds_since(start) >= effort_.seconds) break;
+      // Another one begins each round, so that none always follows the same one.
+      for (std::size_t i = 0; i < runners_.size(); ++i) {
+        Runner& runner = runners_[(i + static_cast<std::size_t>(round)) % runners_.size()];
+        runner.samples.push_back(once(runner));
+      }
+      if (round + 1 == rounds_before_dropping) drop();
+    }
+    report();
+  }
+
+ private:
+  // The first run touches the memory and the code; the second tells how many make a sample.
+  void add(Runner runner) {
+    once(runner);
+    const double seconds = std::max(once(runner), 1e-9);
+    runner.times = std::clamp<std::int64_t>(std::llround(effort_.sample_seconds / seconds), 1, 1'000'000);
+    runners_.push_back(std::move(runner));
+  }
+
+  double once(const Runner& runner) {
+    const std::int64_t start = measure::now_ns();
+    if (runner.place == bound_)
+      trial_.run_bound(runner.times);
+    else
+      trial_.run(decision_.tried[runner.place].candidate, runner.times);
+    return seconds_since(start) / static_cast<double>(runner.times);
+  }
+
+  void drop() {
+    const auto least = [](const Runner& r) { return *std::min_element(r.samples.begin(), r.samples.end()); };
+    double fastest = INFINITY;
+    for (const Runner& r : runners_)
+      if (r.place != bound_) fastest = std::min(fastest, *std::max_element(r.samples.begin(), r.samples.end()));
+    std::erase_if(runners_, [&](const Runner& r) {
+      if (r.stays || least(r) <= far_slower * fastest) return false;
+      decision_.tried[r.place].dropped = true;
+      decision_.tried[r.place].seconds = measure::summarise(r.samples);
+      return true;
+    });
+  }
+
+  void report() {
+    const auto of = [&](std::size_t place) -> const Runner& {
+      return *std::find_if(runners_.begin(), runners_.end(), [&](const Runner& r) { return r.place == place; });
+    };
+    decision_.bound_seconds = measure::summarise(of(bound_).samples).median;
+    const std::vector<double>& untuned = of(decision_.untuned).samples;
+    for (const Runner& r : runners_) {
+      if (r.place == bound_) continue;
+      std::vector<measure::LaunchMedians> pairs;
+      for (std::size_t i = 0; i < r.samples.size(); ++i) pairs.push_back({r.samples[i], untuned[i]});
+      decision_.tried[r.place].seconds = measure::summarise(r.samples);
+      decision_.tried[r.place].untuned = measure::compare(pairs);
+    }
+  }
+
+  Trial& trial_;
+  Decision& decision_;
+  const Effort& effort_;
+  std::size_t bound_;
+  std::vector<Runner> runners_;
+};
+
+// The fastest of those that are faster than what runs untuned by their whole interval; else the latter.
+std::size_t fastest(const Decision& decision) {
+  std::size_t best = decision.untuned;
+  for (std::size_t i = 0; i < decision.tried.size(); ++i) {
+    const Tried& each = decision.tried[i];
+    if (!each.refused.empty() || each.dropped || each.untuned.interval.high >= 1) continue;
+    if (each.seconds.median < decision.tried[best].seconds.median) best = i;
+  }
+  return best;
+}
+
+} // namespace
+
+std::string Candidate::text() const {
+  std::string text = variant;
+  for (const auto& [name, value] : parameters) text += fmt::format(", {} {}", name, value);
+  return text;
+}
+
+std::vector<Candidate> candidates_of(const Variant& variant) {
+  std::vector<Candidate> all{{variant.name, {}}};
+  for (const Parameter& parameter : variant.parameters) {
+    std::vector<Candidate> more;
+    for (const Candidate& each : all)
+      for (const std::int64_t value : parameter.values) {
+        more.push_back(each);
+        more.back().parameters[parameter.name] = value;
+      }
+    all = std::move(more);
+  }
+  return all;
+}
+
+const std::string& Tuner::fault(const Key& key, const Candidate& candidate) {
+  const auto [at, is_new] = faults_.try_emplace({key, candidate.text()});
+  if (is_new)
+    if (const Status s = problem_.check(key, candidate); !s) at->second = s.error().sentence();
+  return at->second;
+}
+
+Result<Decision> Tuner::decide(const Key& key, std::int64_t size, const Effort& effort) {
+  Decision decision;
+  for (const Variant& variant : problem_.variants(key))
+    for (Candidate& candidate : candidates_of(variant)) {
+      std::string wrong = fault(key, candidate);
+      decision.tried.push_back({std::move(candidate), std::move(wrong), {}, {}, false});
+    }
+  const Candidate untuned = problem_.untuned(key, size);
+  const auto at = std::find_if(decision.tried.begin(), decision.tried.end(),
+                               [&](const Tried& each) { return each.candidate == untuned; });
+  if (at == decision.tried.end())
+    return failed("the variant that runs untuned is one of the problem's", untuned.text());
+  if (!at->refused.empty())
+    return failed(fmt::format("{}, which runs untuned, gives the golden copy's result", untuned.text()), at->refused);
+  decision.untuned = static_cast<std::size_t>(at - decision.tried.begin());
+  Result<std::unique_ptr<Trial>> trial = problem_.trial(key, size);
+  if (!trial) return trial.error();
+  Rounds(**trial, decision, effort).measure();
+  decision.chosen = fastest(decision);
+  return decision;
+}
+
+} // namespace kumihimo::problem

@@ -1,0 +1,138 @@
+#include "problem/wisdom_file.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace kumihimo::problem {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* expected_file = "a wisdom file (a JSON object, as kumihimo tune writes it)";
+constexpr int deepest = 16; // levels of objects and lists; more would exhaust the stack when they are freed
+
+// "a list", "a number".
+std::string kind_of(const Json& value) {
+  if (value.is_array()) return "a JSON list";
+  if (value.is_null()) return "null";
+  return fmt::format("a JSON {}", value.type_name());
+}
+
+Result<Json> object_of(std::string_view text) {
+  bool too_deep = false;
+  const auto shallow = [&](int depth, Json::parse_event_t, const Json&) {
+    too_deep |= depth > deepest;
+    return depth <= deepest;
+  };
+  Json file = Json::parse(text, shallow, false);
+  if (too_deep) return bad_input(expected_file, fmt::format("JSON of more than {} levels", deepest), "tune again");
+  if (file.is_discarded())
+    return bad_input(expected_file, text.empty() ? "an empty file" : "text that is not whole JSON", "tune again");
+  if (!file.is_object()) return bad_input(expected_file, kind_of(file), "tune again");
+  return file;
+}
+
+Status check_version(const Entry& head) {
+  const Result<std::int64_t> version = head.number("kumihimo_wisdom", 0);
+  if (!version) return version.error();
+  if (*version == wisdom_version) return Nothing{};
+  return bad_input(fmt::format("wisdom of version {}", wisdom_version),
+                   *version == 0 ? "no version" : fmt::format("version {}", *version), "tune again with this kumihimo");
+}
+
+// Choices made elsewhere may be slow here, or wrong to trust.
+Status check_place(const Json& file, const Place& here) {
+  if (const auto machine = file.find("machine"); machine != file.end() && !machine->is_null()) {
+    if (!machine->is_object()) return bad_input("machine as an object in the wisdom file", machine->dump());
+    const Entry fields(*machine, "the machine of the wisdom file");
+    const Result<std::string> processor = fields.word("processor");
+    const Result<std::int64_t> processors = fields.number("processors", 0);
+    if (!processor) return processor.error();
+    if (!processors) return processors.error();
+    const Fingerprint of{*processor, *processors};
+    if (of != here.machine)
+      return bad_input(fmt::format("wisdom of this machine ({})", here.machine.text()), "that of " + of.text(),
+                       "run kumihimo tune here");
+  }
+  for (const Place::Software& each : here.software) {
+    const auto given = file.find(each.field);
+    if (given == file.end() || given->is_null()) continue;
+    const Result<std::string> version = Entry(file, "the wisdom file").word(each.field.c_str());
+    if (!version) return version.error();
+    if (*version != each.version)
+      return bad_input(fmt::format("wisdom of this {} ({})", each.title, each.version), "that of " + *version,
+                       "run kumihimo tune with it");
+  }
+  return Nothing{};
+}
+
+} // namespace
+
+Result<std::string> Entry::word(const char* name) const {
+  const auto it = fields_.find(name);
+  if (it == fields_.end() || !it->is_string())
+    return bad_input(fmt::format("{} as a word in {}", name, where_), it == fields_.end() ? "none" : it->dump());
+  return it->get<std::string>();
+}
+
+Result<std::int64_t> Entry::number(const char* name, std::int64_t initial, std::int64_t most) const {
+  const auto it = fields_.find(name);
+  if (it == fields_.end()) return initial;
+  if (!it->is_number_integer() || it->get<std::int64_t>() < 0 || it->get<std::int64_t>() > most)
+    return bad_input(fmt::format("{} as a whole number from 0 to {} in {}", name, most, where_), it->dump());
+  return it->get<std::int64_t>();
+}
+
+Result<SizeRange> Entry::sizes() const {
+  SizeRange range;
+  const Result<std::int64_t> from = number("from_bytes", range.from), to = number("to_bytes", range.to);
+  if (!from) return from.error();
+  if (!to) return to.error();
+  if (*from > *to)
+    return bad_input("from_bytes of at most to_bytes in " + where_, fmt::format("{} and {}", *from, *to));
+  return SizeRange{*from, *to};
+}
+
+Result<double> Entry::ratio_high() const {
+  const auto ratio = fields_.find("ratio_high");
+  if (ratio == fields_.end() || ratio->is_null()) return 0.0;
+  if (!ratio->is_number() || ratio->get<double>() <= 0)
+    return bad_input("ratio_high as a number above 0 in " + where_, ratio->dump());
+  return ratio->get<double>();
+}
+
+Result<Json> Entry::parameters() const {
+  const auto given = fields_.find("parameters");
+  if (given == fields_.end()) return Json::object();
+  if (!given->is_object()) return bad_input("parameters as an object in " + where_, given->dump());
+  return *given;
+}
+
+bool Entry::is_measured() const {
+  for (const char* const other : {"simulated", "emulated"})
+    if (const auto it = fields_.find(other); it != fields_.end() && *it != Json(false)) return false;
+  return true;
+}
+
+Result<WisdomFile> WisdomFile::parse(std::string_view text, const Place& here, Found found) {
+  Result<Json> file = object_of(text);
+  if (!file) return file.error();
+  if (Status s = check_version(Entry(*file, "the wisdom file")); !s) return s.error();
+  if (Status s = check_place(*file, here); !s) return s.error();
+  const auto choices = file->find("choices");
+  if (choices == file->end() || !choices->is_array())
+    return bad_input("a list of choices in the wisdom file", choices == file->end() ? "none" : kind_of(*choices),
+                     "tune again");
+  WisdomFile wisdom;
+  for (std::size_t i = 0; i < choices->size(); ++i) {
+    Json& fields = (*choices)[i];
+    std::string where = fmt::format("choice {}", i + 1);
+    if (!fields.is_object()) return bad_input("an object as " + where, fields.dump());
+    Entry entry(std::move(fields), std::move(where));
+    if (found == Found::named || entry.is_measured()) wisdom.entries_.push_back(std::move(entry));
+  }
+  return wisdom;
+}
+
+} // namespace kumihimo::problem

@@ -1,0 +1,57 @@
+// The file of wisdom: what tuning chose on one machine, as JSON that people can read and write (docs/wisdom.md). This
+// part knows the head of the file and the fields that the entries of all problems share; a problem reads its own
+// fields.
+#pragma once
+
+#include "base/result.hpp"
+#include "problem/place.hpp"
+#include "problem/size_map.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kumihimo::problem {
+
+inline constexpr std::int64_t wisdom_version = 1;
+
+// One choice of the file. Errors name it by its ordinal.
+class Entry {
+ public:
+  Entry(nlohmann::json fields, std::string where) : fields_(std::move(fields)), where_(std::move(where)) {}
+
+  const std::string& where() const { return where_; } // "choice 3"
+  bool has(const char* name) const { return fields_.contains(name); }
+  Result<std::string> word(const char* name) const;
+  // A whole number from 0 to `most`; `initial` where there is none.
+  Result<std::int64_t> number(const char* name, std::int64_t initial,
+                              std::int64_t most = std::numeric_limits<std::int64_t>::max()) const;
+  Result<SizeRange> sizes() const; // from_bytes, to_bytes
+  Result<double>
+  ratio_high() const; // of the time of what runs without the choice; 0: no figure, a person's or a model's
+  Result<nlohmann::json> parameters() const; // an object, empty where there is none
+  bool is_measured() const;                  // neither by the simulator nor on emulated nodes
+
+ private:
+  nlohmann::json fields_;
+  std::string where_;
+};
+
+class WisdomFile {
+ public:
+  // The error is one sentence for the user: not JSON, not an object, another version, machine or library, no choices.
+  static Result<WisdomFile> parse(std::string_view text, const Place& here, Found found = Found::named);
+
+  // The choices of all problems, in the order of the file; of a file found by itself only measured ones. Each problem
+  // knows its own by their first field ("collective", "kernel").
+  const std::vector<Entry>& entries() const { return entries_; }
+
+ private:
+  std::vector<Entry> entries_;
+};
+
+} // namespace kumihimo::problem

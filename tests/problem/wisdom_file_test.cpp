@@ -1,0 +1,72 @@
+// The file of wisdom, whatever its problems: what is no such file is refused in a sentence that says what it is.
+#include "problem/wisdom_file.hpp"
+
+#include <gtest/gtest.h>
+
+namespace kumihimo::problem {
+namespace {
+
+const Place here{{"Xeon", 2}, {{"compiler", "compiler", "cc 1"}}};
+
+std::string complaint(std::string_view text) {
+  const Result<WisdomFile> file = WisdomFile::parse(text, here);
+  return file ? "none" : file.error().sentence();
+}
+
+TEST(WisdomFile, ReadsTheFieldsThatAllProblemsShare) {
+  const Result<WisdomFile> file = WisdomFile::parse(R"({"kumihimo_wisdom": 1, "compiler": "cc 1", "choices": [
+    {"toy": "sort", "variant": "merge", "from_bytes": 8, "to_bytes": 64, "ratio_high": 0.5, "parameters": {"way": 4}},
+    {"toy": "sort", "simulated": true}]})",
+                                                    here);
+  ASSERT_TRUE(file) << file.error().sentence();
+  ASSERT_EQ(file->entries().size(), 2u);
+  const Entry& entry = file->entries()[0];
+  EXPECT_TRUE(entry.has("toy") && !entry.has("collective"));
+  EXPECT_EQ(*entry.word("variant"), "merge");
+  EXPECT_EQ(*entry.sizes(), (SizeRange{8, 64}));
+  EXPECT_EQ(*entry.ratio_high(), 0.5);
+  EXPECT_EQ((*entry.parameters())["way"], 4);
+  EXPECT_TRUE(entry.is_measured());
+  EXPECT_FALSE(file->entries()[1].is_measured());
+  EXPECT_EQ(*file->entries()[1].sizes(), SizeRange{});
+  EXPECT_EQ(file->entries()[1].word("variant").error().sentence(), "variant as a word in choice 2, found none");
+}
+
+TEST(WisdomFile, FoundByItselfHoldsMeasuredChoicesAlone) {
+  const std::string text = R"({"kumihimo_wisdom": 1, "choices": [{"simulated": true}, {}, {"emulated": true}]})";
+  EXPECT_EQ(WisdomFile::parse(text, here)->entries().size(), 3u);
+  EXPECT_EQ(WisdomFile::parse(text, here, Found::by_itself)->entries().size(), 1u);
+}
+
+TEST(WisdomFile, OtherThingsAreNamedAsWhatTheyAre) {
+  const std::string expected = "a wisdom file (a JSON object, as kumihimo tune writes it), found ";
+  const std::pair<std::string, std::string> cases[] = {{"", "an empty file"},
+                                                       {"[]", "a JSON list"},
+                                                       {"3", "a JSON number"},
+                                                       {"null", "null"},
+                                                       {"\"text\"", "a JSON string"},
+                                                       {"{\"kumihimo_wisdom\": 1", "text that is not whole JSON"},
+                                                       {"\xff\xfe", "text that is not whole JSON"},
+                                                       {"{\"a\": \"\xff\"}", "text that is not whole JSON"}};
+  for (const auto& [text, found] : cases) EXPECT_EQ(complaint(text), expected + found + "; tune again") << text;
+  const std::string deep = R"({"kumihimo_wisdom": 1, "choices": )" + std::string(100'000, '[') + "}";
+  EXPECT_EQ(complaint(deep), expected + "JSON of more than 16 levels; tune again");
+  EXPECT_EQ(complaint("{}"), "wisdom of version 1, found no version; tune again with this kumihimo");
+  EXPECT_EQ(complaint(R"({"kumihimo_wisdom": 1})"), "a list of choices in the wisdom file, found none; tune again");
+  EXPECT_EQ(complaint(R"({"kumihimo_wisdom": 1, "choices": {}})"),
+            "a list of choices in the wisdom file, found a JSON object; tune again");
+  EXPECT_EQ(complaint(R"({"kumihimo_wisdom": 1, "choices": [[]]})"), "an object as choice 1, found []");
+  EXPECT_EQ(complaint(R"({"kumihimo_wisdom": 1, "machine": 5, "choices": []})"),
+            "machine as an object in the wisdom file, found 5");
+}
+
+TEST(WisdomFile, OfOtherMachinesAndSoftwareIsRefused) {
+  EXPECT_EQ(complaint(R"({"kumihimo_wisdom": 1, "machine": {"processor": "Xeon", "processors": 4}, "choices": []})"),
+            "wisdom of this machine (Xeon, 2 processors), found that of Xeon, 4 processors; run kumihimo tune here");
+  EXPECT_EQ(complaint(R"({"kumihimo_wisdom": 1, "compiler": "cc 2", "choices": []})"),
+            "wisdom of this compiler (cc 1), found that of cc 2; run kumihimo tune with it");
+  EXPECT_EQ(complaint(R"({"kumihimo_wisdom": 1, "compiler": null, "mpi": "any", "choices": []})"), "none");
+}
+
+} // namespace
+} // namespace kumihimo::problem
