@@ -1,7 +1,7 @@
 """Runs a program that knows nothing of us, by its own mpirun line, with our object loaded before its MPI library.
 
 The three streams are the program's; so is the exit status. What ran is written by its rank 0 when it ends MPI, or by
-each rank where MPI is used by sessions alone (ran.py).
+each rank where MPI is used by sessions alone (run_summary.py).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from kumihimo import ran, signals
+from kumihimo import run_summary, signals
 from kumihimo.errors import BadInput, Failed
 from kumihimo.installed import program
 from kumihimo.mpi import library_of, version_text
@@ -48,7 +48,7 @@ LIST_FOLDERS = ("/dev/shm", "/tmp")  # of which the first that is there holds th
 SAYS = {"openmpi": ("Open MPI", "OpenRTE", "PRTE", "prte"), "mpich": ("HYDRA", "MPICH", "Intel(R) MPI", "MVAPICH")}
 
 
-class Ran(NamedTuple):
+class ProgramRun(NamedTuple):
     code: int  # the exit status
     summary: dict | None  # that the program wrote, if it did
     signals: tuple[str, ...] = ()  # the names of those that came while it ran
@@ -59,7 +59,7 @@ def run(
     settings: Mapping[str, str],
     objects: Sequence[str] = (INTERPOSER,),
     folder: Path | None = None,
-) -> Ran:
+) -> ProgramRun:
     """Run `command`, in `folder` if one is given, with `settings` (their names in the environment without KUMIHIMO_)
     and our `objects`, of which the first sees a call first."""
     launcher = found(command)
@@ -80,7 +80,7 @@ def run(
             )
         finally:
             forget_lists(mark)
-        return Ran(code, ran.read(summary), came)
+        return ProgramRun(code, run_summary.read(summary), came)
 
 
 def of_memory() -> dict[str, str]:

@@ -245,10 +245,10 @@ class TestWithoutMPI:
         def fails(*_: object, **__: object) -> None:
             raise RuntimeError("no\nsense")
 
-        def ran(*_: object) -> preload.Ran:
+        def ran(*_: object) -> preload.ProgramRun:
             lines = "".join(json.dumps(line) + "\n" for line in (HEADER, RANK))
             (tmp_path / "profile").write_text(lines, encoding="utf-8")
-            return preload.Ran(7, None)
+            return preload.ProgramRun(7, None)
 
         monkeypatch.setattr(preload, "run", ran)
         if step == "trace":

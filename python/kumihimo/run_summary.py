@@ -1,5 +1,8 @@
-"""What ran under the interposer, as the program's processes wrote it: rank 0 for all, or each for itself, where no call
-brings all processes together: MPI was used by sessions alone, or a process ends the job by MPI_Abort."""
+"""Reads the interposer's summary of a run: which calls ran which algorithm, and which were forwarded.
+
+Rank 0 writes it for all ranks. Each rank writes its own part if the program used MPI by sessions alone, or ended by
+MPI_Abort: then no call brings all processes together.
+"""
 
 from __future__ import annotations
 
@@ -9,39 +12,37 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-KEYS = {"calls": ("collective", "bytes_from", "bytes_to", "algorithm"), "handed_on": ("collective", "reason")}
+KEYS = {"calls": ("collective", "bytes_from", "bytes_to", "algorithm"), "forwarded": ("collective", "reason")}
 
 
 def read(path: Path) -> dict | None:
-    """The summary, or None if there is none."""
-    with contextlib.suppress(OSError, ValueError):
-        return json.loads(path.read_text(encoding="utf-8"))
-    return added_up(filter(None, (whole(part) for part in parts_of(path))))
+    """The summary of all ranks, or None if no rank wrote one."""
+    whole = object_in(path)
+    return whole if whole is not None else sum_of(filter(None, map(object_in, parts_of(path))))
 
 
 def parts_of(path: Path) -> list[Path]:
-    """Of the ranks, in their order."""
+    """The parts that single ranks wrote, by rank."""
     name = re.compile(re.escape(path.name) + r"\.rank(\d+)")
     found = {int(match[1]): part for part in path.parent.iterdir() if (match := name.fullmatch(part.name))}
     return [found[rank] for rank in sorted(found)]
 
 
-def whole(path: Path) -> dict | None:
-    """A part; None for one whose process was killed while it wrote."""
+def object_in(path: Path) -> dict | None:
+    """None if the file is missing, or if its process was killed while it wrote."""
     with contextlib.suppress(OSError, ValueError):
         return json.loads(path.read_text(encoding="utf-8"))
     return None
 
 
-def added_up(parts: Iterable[dict]) -> dict | None:
-    """As rank 0 would have written it for all; `ranks_reported` are those that wrote a part. The communicators are those of
-    the first of them."""
+def sum_of(parts: Iterable[dict]) -> dict | None:
+    """The parts as one summary. `ranks_reported`: the ranks that wrote one. Communicators are the first rank's."""
     rows: dict[str, dict[tuple, dict]] = {name: {} for name in KEYS}
     others: dict[str, int] = {}
-    told, finalized, reductions, first = [], True, 0, None
+    reporting, finalized, reductions, first = [], True, 0, None
     for part in parts:
         first = first or part
-        told.append(part["rank"])
+        reporting.append(part["rank"])
         finalized &= part["finalized"]
         reductions += part["uncaught_reductions"]
         for call, number in (part["others"] or {}).items():
@@ -60,6 +61,6 @@ def added_up(parts: Iterable[dict]) -> dict | None:
         "others": others,
         "uncaught_reductions": reductions,
         "finalized": finalized,
-        "of_all_ranks": len(told) == first["ranks"],
-        "ranks_reported": told,
+        "of_all_ranks": len(reporting) == first["ranks"],
+        "ranks_reported": reporting,
     }
