@@ -1,8 +1,8 @@
-"""The MPI library's own algorithms: measured, held against performance guidelines, chosen among, told to the library in
-its own forms, and the library seen to obey."""
+"""Tunes the MPI library's own algorithms: measures them, checks performance guidelines, writes the best choices as
+files in the library's own forms, and checks that the library follows these files."""
 
-from kumihimo.library.learnt import Learnt, NoTime, Written, export, learn, nothing_better, table_lines
+from kumihimo.library.fingerprints import Setup
 from kumihimo.library.measure import Effort
-from kumihimo.library.tell import Asking
+from kumihimo.library.results import NoTime, Results, WrittenFile, default_is_best, export, table_lines, tune
 
-__all__ = ["Asking", "Effort", "Learnt", "NoTime", "Written", "export", "learn", "nothing_better", "table_lines"]
+__all__ = ["Effort", "NoTime", "Results", "Setup", "WrittenFile", "default_is_best", "export", "table_lines", "tune"]

@@ -1,4 +1,4 @@
-"""The control variables of an MPI library, as it tells them itself.
+"""The control variables of an MPI library, as it describes them itself.
 
 Read through MPI_T (MPI 4.0, section 15.3), which every library has and which may be asked before MPI_Init, in a process
 of its own: a library that is opened stays. Names, values and descriptions are those of the version that is there.
@@ -52,23 +52,23 @@ def controls(library: Path) -> dict[str, Control]:
 # --- in the process of its own
 
 
-Told = tuple[str, dict[int, str], "int | None"]
+Description = tuple[str, dict[int, str], "int | None"]
 
 
-def tell(library: str) -> dict[str, Told]:
+def descriptions(library: str) -> dict[str, Description]:
     mpi = ctypes.CDLL(library, mode=ctypes.RTLD_GLOBAL)
     number = ctypes.c_int()
     if mpi.MPI_T_init_thread(0, ctypes.byref(number)) or mpi.MPI_T_cvar_get_num(ctypes.byref(number)):
         return {}
     found = {}
     for index in range(number.value):
-        named = tell_one(mpi, index)
+        named = description_of(mpi, index)
         if named:
             found[named[0]] = named[1:]
     return found
 
 
-def tell_one(mpi: ctypes.CDLL, index: int) -> tuple[str, str, dict[int, str], int | None] | None:
+def description_of(mpi: ctypes.CDLL, index: int) -> tuple[str, str, dict[int, str], int | None] | None:
     name, text = ctypes.create_string_buffer(LONGEST_NAME), ctypes.create_string_buffer(LONGEST_TEXT)
     name_length, text_length = ctypes.c_int(LONGEST_NAME), ctypes.c_int(LONGEST_TEXT)
     verbosity, binding, scope = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
@@ -106,4 +106,4 @@ def decoded(text: ctypes.Array) -> str:
 
 
 if __name__ == "__main__":
-    print("\n" + json.dumps(tell(sys.argv[1])))
+    print("\n" + json.dumps(descriptions(sys.argv[1])))

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 
 from kumihimo import _measure
 from kumihimo.library.algorithms import AUTO, BLOCK_CALLS, COLLECTIVES, DEFAULT, Catalogue
-from kumihimo.library.tell import Asking, Reference, launch_library, rounds, settings_of
+from kumihimo.library.fingerprints import Reference, Setup, launch_library, rounds, settings_of
 
 LAUNCHES, LEAST_LAUNCHES = 7, 6
 SIZE_SECONDS = 0.1  # of a launch, about, for each of its sizes
@@ -92,13 +92,13 @@ class Effort:
 Samples = dict[tuple[str, str, int], list[float]]  # by call, algorithm, bytes: each launch's median
 
 
-def measure(asking: Asking, catalogue: Catalogue, reference: Reference, effort: Effort | None = None) -> Table:
+def measure(setup: Setup, catalogue: Catalogue, reference: Reference, effort: Effort | None = None) -> Table:
     """Every algorithm at every size where it has a fingerprint, which is where the library does not refuse it; and of
     the default what the guidelines need. Of fewer sizes than were asked for where the time is short."""
     effort = effort or Effort()
     shuffle = random.Random(effort.seed).shuffle
     samples: Samples = {}
-    table = Table(asking.ranks)
+    table = Table(setup.ranks)
     tried = rounds(catalogue)
     began, last, short = time.monotonic(), 0.0, False
     for number in range(effort.launches):
@@ -106,21 +106,21 @@ def measure(asking: Asking, catalogue: Catalogue, reference: Reference, effort: 
         if number >= LEAST_LAUNCHES and (short or last > left):
             break
         if 1 <= number < LEAST_LAUNCHES:
-            short = short or too_long(asking, tried, number, left)
+            short = short or too_long(setup, tried, number, left)
             if short:
-                tried = rounds(still_open(catalogue, samples, asking.sizes))
-            if short and number >= SIZES_FROM and too_long(asking, tried, number, left):
-                asking = replace(asking, sizes=fewer(asking, left / launches_to_come(tried, number)))
+                tried = rounds(still_open(catalogue, samples, setup.sizes))
+            if short and number >= SIZES_FROM and too_long(setup, tried, number, left):
+                setup = replace(setup, sizes=fewer(setup, left / launches_to_come(tried, number)))
         order = list(range(len(tried)))
         shuffle(order)
         last = time.monotonic()
         for done, place in enumerate(order):
-            asking.step(f"the library's algorithms: round {number + 1}, launch {done + 1} of {len(tried)}")
+            setup.step(f"the library's algorithms: round {number + 1}, launch {done + 1} of {len(tried)}")
             forced = tried[place]
             calls = CALLS if place == 0 else tuple(forced)
             options = {"case_seconds": effort.case_seconds, "turns_at_least": 5}
             options["name"] = f"times {effort.seed}.{number}"
-            results, about = launch_library(asking, calls, settings_of(forced), forced=forced, **options)
+            results, about = launch_library(setup, calls, settings_of(forced), forced=forced, **options)
             table.about.update(about)
             for result in results:
                 algorithm = forced[result["call"]].name if result["call"] in forced else DEFAULT
@@ -128,23 +128,23 @@ def measure(asking: Asking, catalogue: Catalogue, reference: Reference, effort: 
                     key = (result["call"], algorithm, result["bytes"])
                     samples.setdefault(key, []).append(result["seconds"])
         last = time.monotonic() - last
-    table.rows = [Row(*key, tuple(seconds)) for key, seconds in samples.items() if key[2] in asking.sizes]
+    table.rows = [Row(*key, tuple(seconds)) for key, seconds in samples.items() if key[2] in setup.sizes]
     return table
 
 
 # --- where the time is short
 
 
-def least_seconds(asking: Asking, catalogue: Catalogue) -> float:
+def least_seconds(setup: Setup, catalogue: Catalogue) -> float:
     """For a file: fingerprints, six rounds, and a launch to see whether it is obeyed; fewer where some fall out."""
-    return (len(rounds(catalogue)) * (1 + LEAST_LAUNCHES) + 1) * asking.pace.seconds
+    return (len(rounds(catalogue)) * (1 + LEAST_LAUNCHES) + 1) * setup.pace.seconds
 
 
-def affordable(asking: Asking, catalogue: Catalogue, seconds: float) -> tuple[int, ...]:
+def affordable(setup: Setup, catalogue: Catalogue, seconds: float) -> tuple[int, ...]:
     """The sizes to begin with in so many seconds, before anything is known of this library's launches."""
     launches = len(rounds(catalogue)) * (1 + LEAST_LAUNCHES / 2)  # about half of them fall out on the way
-    number = int((seconds / launches - asking.launch_seconds) / SIZE_SECONDS)
-    return spread_over(sorted(asking.sizes), min(len(asking.sizes), max(1, number)))
+    number = int((seconds / launches - setup.launch_seconds) / SIZE_SECONDS)
+    return spread_over(sorted(setup.sizes), min(len(setup.sizes), max(1, number)))
 
 
 def launches_to_come(tried: Sequence[dict], number: int) -> int:
@@ -152,8 +152,8 @@ def launches_to_come(tried: Sequence[dict], number: int) -> int:
     return len(tried) * (LEAST_LAUNCHES - number)
 
 
-def too_long(asking: Asking, tried: Sequence[dict], number: int, seconds: float) -> bool:
-    return launches_to_come(tried, number) * asking.pace.seconds > seconds
+def too_long(setup: Setup, tried: Sequence[dict], number: int, seconds: float) -> bool:
+    return launches_to_come(tried, number) * setup.pace.seconds > seconds
 
 
 def still_open(catalogue: Catalogue, samples: Samples, sizes: Sequence[int]) -> Catalogue:
@@ -173,10 +173,10 @@ def still_open(catalogue: Catalogue, samples: Samples, sizes: Sequence[int]) -> 
     return replace(catalogue, candidates=kept)
 
 
-def fewer(asking: Asking, launch_seconds: float) -> tuple[int, ...]:
+def fewer(setup: Setup, launch_seconds: float) -> tuple[int, ...]:
     """As many of the sizes as a launch of so many seconds has time for, from all over their range; one at least."""
-    sizes, empty = sorted(asking.sizes), asking.launch_seconds
-    each = max(0.0, asking.pace.seconds - empty) / len(sizes)
+    sizes, empty = sorted(setup.sizes), setup.launch_seconds
+    each = max(0.0, setup.pace.seconds - empty) / len(sizes)
     number = min(len(sizes), max(1, int((launch_seconds - empty) / each))) if each > 0 else len(sizes)
     return spread_over(sizes, number)
 

@@ -13,9 +13,9 @@ from kumihimo import library, mpi
 from kumihimo.bench import OtherNodes, RealNodes, real_nodes
 from kumihimo.errors import Failed, NotApplicable, OutOfTime
 from kumihimo.library.algorithms import COLLECTIVES, DEFAULT, Algorithm, Catalogue
+from kumihimo.library.fingerprints import Setup
 from kumihimo.library.guidelines import Violation, violations
 from kumihimo.library.measure import Effort, Row, Table, measure
-from kumihimo.library.tell import Asking
 from kumihimo.sizes import text_of
 from kumihimo.tune import search
 from kumihimo.tune.journal import Journal
@@ -45,14 +45,14 @@ class FirstPage:
         self.violations += [{"ranks": ranks, **asdict(v), "text": v.line()} for v in found]
 
     def tell(
-        self, ranks: int, asked: Sequence[int], learnt: library.Learnt, written: Sequence[library.Written]
+        self, ranks: int, asked: Sequence[int], results: library.Results, written: Sequence[library.WrittenFile]
     ) -> None:
         """What became of the files, and of the sizes that they were to be of."""
         self.exports += [each.lines() for each in written]
         self.disobeyed += [str(each.path) for each in written if each.disobeyed]
         if not written:
             self.exports.append([f"{ranks} ranks: nothing to tell the library, its default is best everywhere"])
-        measured = learnt.asking.sizes
+        measured = results.setup.sizes
         if len(measured) < len(asked):
             these = ", ".join(text_of(size) for size in measured)
             self.lacking.append(
@@ -78,7 +78,7 @@ class Look:
         end = self.clock.spent + self.clock.seconds * GUIDELINES_SHARE
         for place, number in enumerate(ranks):
             try:
-                page.take(number, self.violations(self.asking(number, (end - self.clock.spent) / (len(ranks) - place))))
+                page.take(number, self.violations(self.setup(number, (end - self.clock.spent) / (len(ranks) - place))))
             except OutOfTime:
                 page.lacking.append(f"no time for the performance guidelines on {number} ranks; {MORE}")
             except (NotApplicable, Failed) as reason:
@@ -87,14 +87,14 @@ class Look:
     def export(self, place: int, ranks: Sequence[int], folder: Path, seconds: float, page: FirstPage) -> None:
         """On the number of ranks at this place of all, within so many seconds: files, and the guidelines, which are of
         the same launches."""
-        number, learnt = ranks[place], None
+        number, results = ranks[place], None
         try:
-            asking = self.asking(number, seconds)
-            effort = Effort(LEAST_LAUNCHES, CASE_SECONDS, seconds=EXPORT_MEASURING * asking.seconds)
-            learnt = library.learn(asking, effort)
-            page.take(number, learnt.violations)
-            written = library.export(learnt, folder if len(ranks) == 1 else folder / f"{number}-ranks")
-            page.tell(number, asking.sizes, learnt, written)
+            setup = self.setup(number, seconds)
+            effort = Effort(LEAST_LAUNCHES, CASE_SECONDS, seconds=EXPORT_MEASURING * setup.seconds)
+            results = library.tune(setup, effort)
+            page.take(number, results.violations)
+            written = library.export(results, folder if len(ranks) == 1 else folder / f"{number}-ranks")
+            page.tell(number, setup.sizes, results, written)
         except (OutOfTime, NotApplicable, Failed) as reason:
             why = str(reason)
             if isinstance(reason, library.NoTime):
@@ -103,12 +103,12 @@ class Look:
                 why += ", and the same command goes on"
             page.lacking.append(why)
             page.undelivered.append(why)
-            if learnt is None:
+            if results is None:
                 page.lacking.append(
                     f"no performance guidelines on {number} ranks: they are looked at in what --export measures"
                 )
 
-    def asking(self, ranks: int, seconds: float) -> Asking:
+    def setup(self, ranks: int, seconds: float) -> Setup:
         end = self.clock.spent + seconds
 
         def step(what: str) -> None:
@@ -118,7 +118,7 @@ class Look:
 
         nodes = self.nodes.get(ranks)
         sizes = search.coarse([size for size in self.sizes if size <= LONGEST_BYTES] or self.sizes[:1])
-        return Asking(
+        return Setup(
             self.installation,
             ranks,
             sizes,
@@ -130,30 +130,30 @@ class Look:
             launch_seconds=self.launch_seconds(),
         )
 
-    def violations(self, asking: Asking) -> list[Violation]:
+    def violations(self, setup: Setup) -> list[Violation]:
         """Of the library's default."""
-        key = {"guidelines": asking.ranks, "bytes": list(asking.sizes)}
-        known = asking.memory.finished(key)
+        key = {"guidelines": setup.ranks, "bytes": list(setup.sizes)}
+        known = setup.memory.finished(key)
         if known is None:
-            tables = [self.default_table(asking, number) for number in range(LEAST_LAUNCHES)]
+            tables = [self.default_table(setup, number) for number in range(LEAST_LAUNCHES)]
             found = violations(joined(tables))
             known = {"violations": [asdict(violation) for violation in found]}
-            asking.memory.finish(key, known)
+            setup.memory.finish(key, known)
         return [Violation(**violation) for violation in known["violations"]]
 
-    def default_table(self, asking: Asking, number: int) -> Table:
+    def default_table(self, setup: Setup, number: int) -> Table:
         """One launch of what the library does by itself, with all that the guidelines compare."""
-        own = Catalogue(asking.installation.family, "", {name: (Algorithm(name, DEFAULT),) for name in COLLECTIVES})
-        numbered = replace(asking, step=lambda what: asking.step(f"performance guidelines: launch {number + 1}"))
+        own = Catalogue(setup.installation.family, "", {name: (Algorithm(name, DEFAULT),) for name in COLLECTIVES})
+        numbered = replace(setup, step=lambda what: setup.step(f"performance guidelines: launch {number + 1}"))
         table = measure(numbered, own, {}, Effort(launches=1, case_seconds=CASE_SECONDS, seed=number))
-        if self.nodes.get(asking.ranks) != real_nodes(table.about):
-            raise OtherNodes(self.nodes.get(asking.ranks), real_nodes(table.about))
+        if self.nodes.get(setup.ranks) != real_nodes(table.about):
+            raise OtherNodes(self.nodes.get(setup.ranks), real_nodes(table.about))
         return table
 
 
 @dataclass(frozen=True)
 class MemoryOfNodes:
-    """Of launches on several nodes, apart from those on one (library.tell.Memory)."""
+    """Of launches on several nodes, apart from those on one (library.fingerprints.Memory)."""
 
     journal: Journal
     nodes: RealNodes

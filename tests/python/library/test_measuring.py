@@ -9,50 +9,50 @@ from pathlib import Path
 import pytest
 
 from kumihimo import mpi
+from kumihimo.library import fingerprints
 from kumihimo.library import measure as measuring
-from kumihimo.library import tell as telling
 from kumihimo.library.algorithms import AUTO, DEFAULT, Algorithm, Catalogue
+from kumihimo.library.fingerprints import Setup, fingerprints_of, references
 from kumihimo.library.measure import CALLS, LEAST_LAUNCHES, Effort, measure
-from kumihimo.library.tell import Asking, references, tell
 
 RING = Algorithm("allreduce", "ring", 4, (("FORCED", "4"),))
 KNOWN = Catalogue("openmpi", "4.1.4", {"allreduce": (Algorithm("allreduce", DEFAULT), RING)})
 EVERYWHERE = {("allreduce", "ring", size): {} for size in (8, 64)}
-ASKING = Asking(mpi.Installation("openmpi", Path("/bin/mpirun"), Path("/lib/libmpi.so.40")), 2, (8, 64))
+SETUP = Setup(mpi.Installation("openmpi", Path("/bin/mpirun"), Path("/lib/libmpi.so.40")), 2, (8, 64))
 
 
 @pytest.fixture
 def launches(monkeypatch):
     """What was launched: (calls, settings). Each takes 10 s by the clock."""
-    told: list[tuple] = []
+    seen: list[tuple] = []
 
-    def launch(asking, calls, settings, **options):
-        told.append((tuple(calls), dict(settings)))
-        return [{"call": c, "bytes": size, "seconds": len(told) * 1e-6} for c in calls for size in asking.sizes], {}
+    def launch(setup, calls, settings, **options):
+        seen.append((tuple(calls), dict(settings)))
+        return [{"call": c, "bytes": size, "seconds": len(seen) * 1e-6} for c in calls for size in setup.sizes], {}
 
     monkeypatch.setattr(measuring, "launch_library", launch)
-    monkeypatch.setattr(measuring.time, "monotonic", lambda: 10.0 * len(told))
-    return told
+    monkeypatch.setattr(measuring.time, "monotonic", lambda: 10.0 * len(seen))
+    return seen
 
 
 def test_each_is_launched_as_often_and_the_default_with_all_calls(launches):
-    table = measure(ASKING, KNOWN, {("allreduce", "ring", 8): {}, ("allreduce", "ring", 64): {}}, Effort(launches=5))
+    table = measure(SETUP, KNOWN, {("allreduce", "ring", 8): {}, ("allreduce", "ring", 64): {}}, Effort(launches=5))
     assert launches.count((CALLS, {})) == launches.count((("allreduce",), {"FORCED": "4"})) == 5
     assert {len(row.launches) for row in table.rows} == {5}
     assert launches[0::2] != [launches[0]] * 5  # the order changes
 
 
 def test_rounds_end_with_the_time_but_some_are_made(launches):
-    measure(ASKING, KNOWN, {}, Effort(launches=9, seconds=150))
+    measure(SETUP, KNOWN, {}, Effort(launches=9, seconds=150))
     assert len(launches) == 2 * 7
     launches.clear()
-    table = measure(ASKING, KNOWN, EVERYWHERE, Effort(launches=7, seconds=-1))
+    table = measure(SETUP, KNOWN, EVERYWHERE, Effort(launches=7, seconds=-1))
     assert launches.count((CALLS, {})) == LEAST_LAUNCHES, "of the default, which all are compared with"
     assert len(table.row("allreduce", DEFAULT, 64).launches) == LEAST_LAUNCHES
 
 
 def test_where_the_library_refuses_an_algorithm_it_has_no_time(launches):
-    table = measure(ASKING, KNOWN, {("allreduce", "ring", 64): {}}, Effort(launches=2))
+    table = measure(SETUP, KNOWN, {("allreduce", "ring", 64): {}}, Effort(launches=2))
     assert table.row("allreduce", "ring", 8) is None
     assert table.row("allreduce", "ring", 64) is not None
 
@@ -81,12 +81,12 @@ def processes(monkeypatch):
                 marks = {"fingerprint": {"sum": "a"}} if "delay_seconds" in task else {"seconds": 1e-6 * len(started)}
                 take({"call": call, "bytes": 8 * question["count"], **marks})
 
-    monkeypatch.setattr(telling, "start", start)
+    monkeypatch.setattr(fingerprints, "start", start)
     return started
 
 
 def test_what_was_launched_is_not_launched_again(processes):
-    remembering = replace(ASKING, memory=Memory())
+    remembering = replace(SETUP, memory=Memory())
     reference = references(remembering, KNOWN)
     table = measure(remembering, KNOWN, reference, Effort(launches=6))
     launched = len(processes)
@@ -96,13 +96,13 @@ def test_what_was_launched_is_not_launched_again(processes):
     assert len(processes) == launched + 2, "the seventh round alone is new"
     for row, longer in zip(table.rows, again.rows):
         assert set(row.launches) < set(longer.launches)
-    tell(remembering, {})
+    fingerprints_of(remembering, {})
     assert len(processes) == launched + 3, "a check is made anew"
 
 
 def test_a_launch_has_no_more_time_than_is_left(processes):
-    tell(replace(ASKING, seconds=100, left=lambda: 7.0), {})
-    tell(replace(ASKING, seconds=5, left=lambda: 7.0), {})
+    fingerprints_of(replace(SETUP, seconds=100, left=lambda: 7.0), {})
+    fingerprints_of(replace(SETUP, seconds=5, left=lambda: 7.0), {})
     assert processes == [7.0, 5]
 
 
@@ -115,16 +115,16 @@ class Library:
         monkeypatch.setattr(measuring, "launch_library", self.launch)
         monkeypatch.setattr(measuring.time, "monotonic", lambda: self.now)
 
-    def launch(self, asking, calls, settings, name, forced, **options):
-        self.launched.append(([a.name for a in forced.values()], tuple(asking.sizes)))
-        self.now += 0.3 + 0.2 * len(asking.sizes)
-        asking.pace.made.append(0.3 + 0.2 * len(asking.sizes))
+    def launch(self, setup, calls, settings, name, forced, **options):
+        self.launched.append(([a.name for a in forced.values()], tuple(setup.sizes)))
+        self.now += 0.3 + 0.2 * len(setup.sizes)
+        setup.pace.made.append(0.3 + 0.2 * len(setup.sizes))
         names = {call: forced[call].name if call in forced else DEFAULT for call in calls}
         number = int(name.split(".")[1])
         return [
             {"call": call, "bytes": size, "seconds": self.times(names[call], size, number)}
             for call in calls
-            for size in asking.sizes
+            for size in setup.sizes
         ], {}
 
     def rounds_of(self, name):
@@ -140,7 +140,7 @@ MANY = Catalogue(
 
 
 def asking_of(*sizes):
-    return Asking(ASKING.installation, 4, sizes, collectives=("bcast",))
+    return Setup(SETUP.installation, 4, sizes, collectives=("bcast",))
 
 
 def reference_of(*sizes):
@@ -200,7 +200,7 @@ def test_sizes_that_are_given_up_are_from_all_over_the_range():
 
 
 def test_a_launch_of_fewer_sizes_or_others_beside_it_finds_what_was_launched(processes):
-    remembering = replace(ASKING, memory=Memory())
+    remembering = replace(SETUP, memory=Memory())
     reference = references(remembering, KNOWN)
     measure(remembering, KNOWN, reference, Effort(launches=6))
     launched = len(processes)

@@ -8,14 +8,14 @@ import pytest
 
 from kumihimo import mpi
 from kumihimo.errors import BadInput
-from kumihimo.library import Asking, Effort, learn, table_lines
+from kumihimo.library import Effort, Setup, table_lines, tune
 from kumihimo.library.algorithms import AUTO, COLLECTIVES, DEFAULT, catalogue
+from kumihimo.library.check import Baseline, Verdict, check
 from kumihimo.library.exports import mpich_json, openmpi_rules
 from kumihimo.library.exports.rules import rules_of
-from kumihimo.library.learnt import Learnt, export, version_of
+from kumihimo.library.fingerprints import fingerprints_of, references
 from kumihimo.library.measure import Table
-from kumihimo.library.obeyed import Learning, Verdict, check
-from kumihimo.library.tell import references, tell
+from kumihimo.library.results import Results, export, version_of
 
 FAMILIES = [installation.family for installation in mpi.discover()]
 pytestmark = [pytest.mark.mpi, pytest.mark.skipif(not FAMILIES, reason="no MPI library on this machine")]
@@ -29,10 +29,10 @@ SHOWN = {
 
 @pytest.fixture(scope="module", params=FAMILIES)
 def known(request):
-    """(asking, catalogue, reference) of a library."""
-    asking = Asking(mpi.choose(request.param), 2, SIZES)
-    found = catalogue(asking.installation)
-    return asking, found, references(asking, found)
+    """(setup, catalogue, reference) of a library."""
+    setup = Setup(mpi.choose(request.param), 2, SIZES)
+    found = catalogue(setup.installation)
+    return setup, found, references(setup, found)
 
 
 def written(known, ranks: int = 2):
@@ -48,7 +48,7 @@ def written(known, ranks: int = 2):
 def judged(known, folder, rules, file):
     path = folder / file.file_name
     path.write_text(file.text)
-    return check(Learning(*known), rules, file, path)
+    return check(Baseline(*known), rules, file, path)
 
 
 def test_a_library_tells_its_algorithms(known):
@@ -67,8 +67,8 @@ def test_a_library_tells_its_algorithms(known):
 
 
 def test_fingerprints_are_the_same_each_time_and_tell_algorithms_apart(known):
-    asking, _, reference = known
-    again = tell(asking, {})
+    setup, _, reference = known
+    again = fingerprints_of(setup, {})
     for (collective, size), marks in again.marks.items():
         assert marks == reference[collective, DEFAULT, size]
     for collective in ("allreduce", "reduce"):
@@ -121,9 +121,9 @@ def test_a_file_that_is_not_there_is_not_obeyed(known, tmp_path):
 
 
 def test_all_forms_that_fit_are_written_beside_how_they_are_used(known, tmp_path):
-    asking, found, reference = known
+    setup, found, reference = known
     chosen = {c: dict.fromkeys(SIZES, name) for c, name in SHOWN[found.family].items()}
-    files = export(Learnt(asking, found, reference, Table(2), chosen), tmp_path / "new")
+    files = export(Results(setup, found, reference, Table(2), chosen), tmp_path / "new")
     assert {w.path.name for w in files} == {p.name for p in (tmp_path / "new").iterdir()}
     assert files[0].check.verdict is Verdict.OBEYED
     assert not any(w.disobeyed for w in files)
@@ -132,39 +132,39 @@ def test_all_forms_that_fit_are_written_beside_how_they_are_used(known, tmp_path
 
 
 def test_nothing_is_written_where_the_default_is_best(known, tmp_path):
-    asking, found, reference = known
+    setup, found, reference = known
     chosen = {c: dict.fromkeys(SIZES, DEFAULT) for c in COLLECTIVES}
-    assert export(Learnt(asking, found, reference, Table(2), chosen), tmp_path / "none") == []
+    assert export(Results(setup, found, reference, Table(2), chosen), tmp_path / "none") == []
     assert not (tmp_path / "none").exists()
 
 
 def test_all_algorithms_are_measured(known):
-    asking, _, _ = known
-    learnt = learn(replace(asking, sizes=(1024,)), Effort(launches=2, case_seconds=0.002))
+    setup, _, _ = known
+    results = tune(replace(setup, sizes=(1024,)), Effort(launches=2, case_seconds=0.002))
     for collective in COLLECTIVES:
-        names = {r.algorithm for r in learnt.table.of(collective, 1024)}
-        tried = {name for c, name, size in learnt.reference if (c, size) == (collective, 1024)}
+        names = {r.algorithm for r in results.table.of(collective, 1024)}
+        tried = {name for c, name, size in results.reference if (c, size) == (collective, 1024)}
         assert names == tried
-    assert all(len(r.launches) == 2 and 0 < r.low <= r.seconds <= r.high < 10 for r in learnt.table.rows)
-    assert len(table_lines(learnt)) == len(COLLECTIVES)
+    assert all(len(r.launches) == 2 and 0 < r.low <= r.seconds <= r.high < 10 for r in results.table.rows)
+    assert len(table_lines(results)) == len(COLLECTIVES)
 
 
 @pytest.mark.skipif("openmpi" not in FAMILIES, reason="four ranks of MPICH never yield")
 def test_broadcasts_are_told_apart_by_who_waits_for_whom():
-    asking = Asking(mpi.choose("openmpi"), 4, (8, 65536))
-    found = catalogue(asking.installation)
-    told = {
-        name: tell(asking, dict(found.find("bcast", name).settings), ("bcast",)).marks
+    setup = Setup(mpi.choose("openmpi"), 4, (8, 65536))
+    found = catalogue(setup.installation)
+    seen = {
+        name: fingerprints_of(setup, dict(found.find("bcast", name).settings), ("bcast",)).marks
         for name in ("basic_linear", "binomial", "pipeline")
     }
-    late_roots = {marks["bcast", 8]["waits"].split()[0] for marks in told.values()}
+    late_roots = {marks["bcast", 8]["waits"].split()[0] for marks in seen.values()}
     assert late_roots == {"0111"}  # all wait for the root
-    assert told["basic_linear"]["bcast", 8]["waits"] == "0111 0000 0000 0000"
-    assert told["binomial"]["bcast", 8]["waits"] == "0111 0001 0000 0000"
-    assert told["pipeline"]["bcast", 8]["waits"] == "0111 0011 0001 0000"
+    assert seen["basic_linear"]["bcast", 8]["waits"] == "0111 0000 0000 0000"
+    assert seen["binomial"]["bcast", 8]["waits"] == "0111 0001 0000 0000"
+    assert seen["pipeline"]["bcast", 8]["waits"] == "0111 0011 0001 0000"
 
 
 @pytest.mark.parametrize("wrong", [(), (7,), (12,), (0,)])
 def test_sizes_are_whole_elements(wrong):
     with pytest.raises(BadInput):
-        Asking(mpi.choose(), 2, wrong)
+        Setup(mpi.choose(), 2, wrong)

@@ -9,9 +9,9 @@ import pytest
 from kumihimo import mpi
 from kumihimo.errors import Failed, NotApplicable
 from kumihimo.library import NoTime
+from kumihimo.library.fingerprints import Setup
 from kumihimo.library.guidelines import Violation
 from kumihimo.library.measure import Row, Table
-from kumihimo.library.tell import Asking
 from kumihimo.tune import first_page
 from kumihimo.tune.launches import Clock
 
@@ -24,12 +24,12 @@ class Library:
     def __init__(self) -> None:
         self.now, self.launched = 0.0, 0
 
-    def measure(self, asking, known, reference, effort):
-        asking.step("a launch")
+    def measure(self, setup, known, reference, effort):
+        setup.step("a launch")
         self.now += 1
         self.launched += 1
         times = {"allreduce": 4.0 + 0.01 * self.launched, "reduce+bcast": 2.0, "reduce": 1.0, "bcast": 1.0}
-        return Table(asking.ranks, [Row(c, "default", s, (t,)) for s in asking.sizes for c, t in times.items()])
+        return Table(setup.ranks, [Row(c, "default", s, (t,)) for s in setup.sizes for c, t in times.items()])
 
     def look(self, budget, journal, step=lambda what: None):
         return first_page.Look(INSTALLATION, [8, 64, 2**24], Clock(budget, lambda: self.now), journal, step)
@@ -80,10 +80,10 @@ def test_they_take_a_tenth_of_the_time(library, journal):
 
 
 def test_a_library_that_cannot_be_told_is_said(library, journal, monkeypatch):
-    def learn(asking, effort):
+    def tune(setup, effort):
         raise NotApplicable("an MPI library whose algorithms have names", "none")
 
-    monkeypatch.setattr(first_page.library, "learn", learn)
+    monkeypatch.setattr(first_page.library, "tune", tune)
     page = library.export(30, journal(), Path("unused"))
     assert page.undelivered == ["an MPI library whose algorithms have names, found none"]
     assert page.lacking == [
@@ -95,14 +95,14 @@ def test_a_library_that_cannot_be_told_is_said(library, journal, monkeypatch):
 def test_what_was_measured_is_said_though_nothing_can_be_written(library, journal, monkeypatch, tmp_path):
     violation = Violation("allreduce", 8, "reduce+bcast", 8, 2e-6, 1e-6, 2.0, 1.9, 2.1)
 
-    class Learnt:
+    class Results:
         violations = (violation,)
-        asking = Asking(INSTALLATION, 2, (8, 64))
+        setup = Setup(INSTALLATION, 2, (8, 64))
 
-    def export(learnt, folder):
+    def export(results, folder):
         raise NotApplicable("the decision that is built into the library", "none")
 
-    monkeypatch.setattr(first_page.library, "learn", lambda asking, effort: Learnt)
+    monkeypatch.setattr(first_page.library, "tune", lambda setup, effort: Results)
     monkeypatch.setattr(first_page.library, "export", export)
     page = library.export(100, journal(), tmp_path)
     assert [found["text"] for found in page.violations] == [violation.line()]
@@ -112,13 +112,13 @@ def test_what_was_measured_is_said_though_nothing_can_be_written(library, journa
 def test_launches_are_limited_by_the_share_and_remembered(library, journal, monkeypatch, tmp_path):
     asked = []
 
-    def learn(asking, effort):
-        asked.append((asking.left(), asking.memory))
+    def tune(setup, effort):
+        asked.append((setup.left(), setup.memory))
         library.now += 30
-        asked.append((asking.left(), asking.memory))
+        asked.append((setup.left(), setup.memory))
         raise NotApplicable("an end", "none")
 
-    monkeypatch.setattr(first_page.library, "learn", learn)
+    monkeypatch.setattr(first_page.library, "tune", tune)
     kept = journal()
     library.export(50, kept, tmp_path)
     assert asked == [(50.0, kept), (20.0, kept)]
@@ -136,11 +136,11 @@ def test_a_launch_that_fails_is_said_and_does_not_end_the_tuning(library, journa
 def test_files_of_several_numbers_of_ranks_lie_apart(library, journal, monkeypatch, tmp_path):
     folders = []
 
-    class Learnt:
+    class Results:
         violations = ()
-        asking = Asking(INSTALLATION, 2, (8, 64))
+        setup = Setup(INSTALLATION, 2, (8, 64))
 
-    class Written:
+    class WrittenFile:
         path = tmp_path / "rules.conf"
         disobeyed = True
 
@@ -148,37 +148,37 @@ def test_files_of_several_numbers_of_ranks_lie_apart(library, journal, monkeypat
         def lines():
             return ["not obeyed"]
 
-    def export(learnt, folder):
+    def export(results, folder):
         folders.append(folder)
-        return [Written] if len(folders) == 1 else []
+        return [WrittenFile] if len(folders) == 1 else []
 
-    monkeypatch.setattr(first_page.library, "learn", lambda asking, effort: Learnt)
+    monkeypatch.setattr(first_page.library, "tune", lambda setup, effort: Results)
     monkeypatch.setattr(first_page.library, "export", export)
     page = library.export(15, journal(), tmp_path, (2, 4))
     assert folders == [tmp_path / "2-ranks", tmp_path / "4-ranks"]
     assert page.exports[0] == ["not obeyed"]
-    assert page.disobeyed == [str(Written.path)]
+    assert page.disobeyed == [str(WrittenFile.path)]
     assert "nothing to tell" in page.exports[1][0]
     assert page.lacking == page.undelivered == []
 
 
 def test_sizes_that_there_was_no_time_for_are_said(library, journal, monkeypatch, tmp_path):
-    class Learnt:
+    class Results:
         violations = ()
-        asking = Asking(INSTALLATION, 2, (64,))
+        setup = Setup(INSTALLATION, 2, (64,))
 
-    monkeypatch.setattr(first_page.library, "learn", lambda asking, effort: Learnt)
-    monkeypatch.setattr(first_page.library, "export", lambda learnt, folder: [])
+    monkeypatch.setattr(first_page.library, "tune", lambda setup, effort: Results)
+    monkeypatch.setattr(first_page.library, "export", lambda results, folder: [])
     page = library.export(15, journal(), tmp_path)
     assert page.lacking == ["--export on 2 ranks: time for 1 of 2 sizes, 64; a larger --budget has some"]
     assert page.undelivered == []
 
 
 def test_where_no_file_fits_the_least_budget_is_said_and_that_the_guidelines_lack(library, journal, monkeypatch):
-    def learn(asking, effort):
+    def tune(setup, effort):
         raise NoTime(27.0)
 
-    monkeypatch.setattr(first_page.library, "learn", learn)
+    monkeypatch.setattr(first_page.library, "tune", tune)
     page = library.export(15, journal(), Path("unused"), (4,))
     (why,) = page.undelivered
     assert why == "no time for --export on 4 ranks: a --budget of about 60s has enough, and the same command goes on"

@@ -27,12 +27,12 @@ class Parts:
         self.look = first_page.Look(installation, SIZES, self.clock, self.work.journal, lambda what: None)
         self.page = first_page.FirstPage()
 
-        def learn(asking, effort):
-            self.asked.append((asking.ranks, self.clock.spent, asking.left()))
-            fake.time += min(takes, asking.left())
+        def tune(setup, effort):
+            self.asked.append((setup.ranks, self.clock.spent, setup.left()))
+            fake.time += min(takes, setup.left())
             raise NotApplicable("an end", "none")
 
-        monkeypatch.setattr(first_page.library, "learn", learn)
+        monkeypatch.setattr(first_page.library, "tune", tune)
 
     def outcomes(self, targets, export=FOLDER):
         return list(parts.outcomes(self.work, self.look, targets, export, self.page))
@@ -82,6 +82,6 @@ def test_after_an_interruption_nothing_more_is_measured(fake, monkeypatch):
 def test_without_it_the_guidelines_come_first_and_all_the_rest_is_our_own(fake, monkeypatch):
     run = Parts(monkeypatch, fake, 300, takes=1)
     monkeypatch.setattr(first_page, "measure", lambda *_: pytest.fail("no time for --export is asked for"))
-    monkeypatch.setattr(first_page.Look, "violations", lambda self, asking: [])
+    monkeypatch.setattr(first_page.Look, "violations", lambda self, setup: [])
     (outcome,) = run.outcomes([Target("allreduce", 2)], None)
     assert outcome.whole and run.asked == []

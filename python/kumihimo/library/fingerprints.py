@@ -43,7 +43,7 @@ class Memory(Protocol):
 
 
 @dataclass(frozen=True)
-class Asking:
+class Setup:
     """Which library is asked, on how many ranks, for which sizes in bytes; `collectives`: whose algorithms. `left`:
     seconds that there are in all; `memory`: launches that it knows are not made again; `launch_seconds`: of a launch
     that measures nothing; `pace`: of those that were made."""
@@ -69,7 +69,7 @@ class Asking:
 
 
 @dataclass
-class Told:
+class Fingerprints:
     """What one launch showed: marks by (call, bytes); `refused` those calls that the library would not do."""
 
     marks: dict[tuple[str, int], Marks] = field(default_factory=dict)
@@ -78,7 +78,7 @@ class Told:
 
 
 def launch_library(
-    asking: Asking,
+    setup: Setup,
     calls: Sequence[str],
     settings: dict[str, str],
     name: str = "",
@@ -98,36 +98,36 @@ def launch_library(
 
     def key_of(call: str) -> dict:
         own = dict(forced[call].settings) if forced and call in forced else settings
-        return {"library": name, "ranks": asking.ranks, "call": call, "settings": own, "task": task}
+        return {"library": name, "ranks": setup.ranks, "call": call, "settings": own, "task": task}
 
-    memory = asking.memory if name else None
+    memory = setup.memory if name else None
     known = {call: memory.finished(key_of(call)) or {} for call in calls} if memory is not None else {}
-    questions = [question(size // TYPE_BYTES, calls, asking.ranks) for size in asking.sizes]
+    questions = [question(size // TYPE_BYTES, calls, setup.ranks) for size in setup.sizes]
     missing = [
         q for q in questions if any(bytes_of(q) not in known.get(call, {}).get("bytes", ()) for call in q["calls"])
     ]
     again = {bytes_of(q) for q in missing}
-    told = [
+    seen = [
         result
         for kept in known.values()
         for result in kept.get("results", ())
-        if result["bytes"] in asking.sizes and result["bytes"] not in again
+        if result["bytes"] in setup.sizes and result["bytes"] not in again
     ]
     for kept in known.values():
         about.update(kept.get("about", {}))
     if not missing:
-        return told, about
-    text = json.dumps({"task": "library", "library": str(asking.installation.library), "questions": missing, **task})
-    seconds = min(asking.seconds, asking.left())
+        return seen, about
+    text = json.dumps({"task": "library", "library": str(setup.installation.library), "questions": missing, **task})
+    seconds = min(setup.seconds, setup.left())
     began = time.monotonic()
-    start(text, asking.installation, Launcher(asking.ranks, asking.installation, seconds, False, settings), take)
-    asking.pace.made.append(time.monotonic() - began)
+    start(text, setup.installation, Launcher(setup.ranks, setup.installation, seconds, False, settings), take)
+    setup.pace.made.append(time.monotonic() - began)
     for call, kept in known.items():
         results = [result for result in kept.get("results", ()) if result["bytes"] not in again]
         results += [result for result in found if result["call"] == call]
         sizes = sorted({*kept.get("bytes", ()), *(bytes_of(q) for q in missing if call in q["calls"])})
         memory.finish(key_of(call), {"bytes": sizes, "results": results, "about": about})
-    return [*told, *found], about
+    return [*seen, *found], about
 
 
 def bytes_of(question: dict) -> int:
@@ -140,25 +140,25 @@ def question(count: int, calls: Sequence[str], ranks: int) -> dict:
     return {"count": count, "calls": [call for call in calls if whole or call not in BLOCK_CALLS]}
 
 
-def tell(
-    asking: Asking,
+def fingerprints_of(
+    setup: Setup,
     settings: dict[str, str],
     calls: Sequence[str] = COLLECTIVES,
     controls: dict[str, int] | None = None,
     name: str = "",
     forced: Mapping[str, Algorithm] | None = None,
-) -> Told:
+) -> Fingerprints:
     """The fingerprints under these settings. Raises Failed where the library ends the job."""
-    told = Told()
-    options = {"measures": False, "delay_seconds": asking.delay_seconds, "controls": controls or {}}
-    results, told.about = launch_library(asking, calls, settings, name, forced, **options)
+    seen = Fingerprints()
+    options = {"measures": False, "delay_seconds": setup.delay_seconds, "controls": controls or {}}
+    results, seen.about = launch_library(setup, calls, settings, name, forced, **options)
     for result in results:
         key = (result["call"], result["bytes"])
         if "fingerprint" in result:
-            told.marks[key] = result["fingerprint"]
+            seen.marks[key] = result["fingerprint"]
         else:
-            told.refused[key] = result["not_applicable"]
-    return told
+            seen.refused[key] = result["not_applicable"]
+    return seen
 
 
 def rounds(catalogue: Catalogue) -> list[dict[str, Algorithm]]:
@@ -177,17 +177,17 @@ def settings_of(forced: dict[str, Algorithm]) -> dict[str, str]:
 Reference = dict[tuple[str, str, int], Marks]  # by collective, algorithm, bytes
 
 
-def references(asking: Asking, catalogue: Catalogue) -> Reference:
+def references(setup: Setup, catalogue: Catalogue) -> Reference:
     """The fingerprint of every algorithm, each forced by variables of the environment; those that the library refuses
     at a size are left out of it."""
     found: Reference = {}
     for place, forced in enumerate(rounds(catalogue)):
-        asking.step(f"fingerprints: {', '.join(sorted({a.name for a in forced.values()}))}")
+        setup.step(f"fingerprints: {', '.join(sorted({a.name for a in forced.values()}))}")
         refusing = REFUSING if catalogue.family == "mpich" and place else {}
-        told = tell(asking, settings_of(forced), tuple(forced), refusing, "fingerprints", forced)
-        for (collective, size), marks in told.marks.items():
+        seen = fingerprints_of(setup, settings_of(forced), tuple(forced), refusing, "fingerprints", forced)
+        for (collective, size), marks in seen.marks.items():
             found[collective, forced[collective].name, size] = marks
     return found
 
 
-__all__ = ["DEFAULT", "Asking", "Reference", "Told", "references", "rounds", "settings_of", "tell"]
+__all__ = ["DEFAULT", "Fingerprints", "Reference", "Setup", "fingerprints_of", "references", "rounds", "settings_of"]

@@ -1,4 +1,4 @@
-"""Did the library take the file? Open MPI ignores one that it cannot read, without a word; MPICH ends the job.
+"""Checks that the library follows a rules file. Open MPI silently ignores one that it cannot read; MPICH ends the job.
 
 The algorithms are told apart by fingerprints (bench_driver/fingerprint.hpp): each was forced by variables of the environment,
 then the same calls are made under the file, and must show the marks of the algorithm that the file names. Only marks
@@ -15,7 +15,7 @@ from pathlib import Path
 from kumihimo.errors import Failed, OutOfTime
 from kumihimo.library.algorithms import AUTO, DEFAULT, Catalogue
 from kumihimo.library.exports.rules import FILE, LIBRARY, Export, Rules
-from kumihimo.library.tell import Asking, Marks, Reference, Told, tell
+from kumihimo.library.fingerprints import Fingerprints, Marks, Reference, Setup, fingerprints_of
 
 # The operation of our own that `trace` watches is not predefined, and MPICH's files leave such to the library.
 TELLING = {"openmpi": ("sum", "nan", "trace", "waits"), "mpich": ("sum", "nan", "waits")}
@@ -84,33 +84,33 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Learning:
+class Baseline:
     """What a check compares with: the library, and the fingerprints of its algorithms."""
 
-    asking: Asking
+    setup: Setup
     catalogue: Catalogue
     reference: Reference
 
 
-def check(learning: Learning, rules: Rules, export: Export, path: Path) -> Check:
+def check(baseline: Baseline, rules: Rules, export: Export, path: Path) -> Check:
     """Runs the library under the file at `path`, as the export's settings say, and compares."""
     settings = {name: value.replace(FILE, str(path)) for name, value in export.settings}
     try:
-        told = tell(learning.asking, settings, tuple(learning.catalogue.candidates))
+        found = fingerprints_of(baseline.setup, settings, tuple(baseline.catalogue.candidates))
     except OutOfTime as error:
         return Check(export.form, unchecked=str(error))
     except Failed as error:
         return Check(export.form, ended=str(error.found or error))
-    return Check(export.form, list(compared(learning.catalogue.family, rules, learning.reference, told)))
+    return Check(export.form, list(compared(baseline.catalogue.family, rules, baseline.reference, found)))
 
 
-def compared(family: str, rules: Rules, reference: Reference, told: Told):
+def compared(family: str, rules: Rules, reference: Reference, found: Fingerprints):
     """A proof for every call."""
-    for collective, size in told.refused:
+    for collective, size in found.refused:
         algorithm = rules.at(collective, size)
         name = DEFAULT if algorithm is LIBRARY else algorithm.name
         yield Proof(collective, size, name, Verdict.NOT_OBEYED, (), "none: the library refused the call")
-    for (collective, size), seen in told.marks.items():
+    for (collective, size), seen in found.marks.items():
         algorithm = rules.at(collective, size)
         untouched = default_under(family, rules, collective)
         default = marks_of(family, reference.get((collective, untouched, size), {}))
@@ -139,10 +139,10 @@ def unchanged(collective: str, size: int, default: Marks, seen: Marks) -> Proof:
 
 def proof_of(what: tuple[str, int, str], wanted: Marks, default: Marks, seen: Marks, reference: Reference) -> Proof:
     collective, size, _ = what
-    telling = tuple(name for name in wanted if name in seen and wanted[name] != default.get(name))
+    marks_that_differ = tuple(name for name in wanted if name in seen and wanted[name] != default.get(name))
     if all(seen[name] == wanted[name] for name in wanted if name in seen):
-        return Proof(*what, Verdict.OBEYED if telling else Verdict.NOT_PROVABLE, telling)
-    return Proof(*what, Verdict.NOT_OBEYED, telling, looks_like(collective, size, seen, reference))
+        return Proof(*what, Verdict.OBEYED if marks_that_differ else Verdict.NOT_PROVABLE, marks_that_differ)
+    return Proof(*what, Verdict.NOT_OBEYED, marks_that_differ, looks_like(collective, size, seen, reference))
 
 
 def looks_like(collective: str, size: int, seen: Marks, reference: Mapping) -> str:

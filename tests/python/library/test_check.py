@@ -9,12 +9,12 @@ import pytest
 
 from kumihimo import mpi
 from kumihimo.errors import OutOfTime
-from kumihimo.library import obeyed
+from kumihimo.library import check
 from kumihimo.library.algorithms import AUTO, COLLECTIVES, DEFAULT, Algorithm, Catalogue
+from kumihimo.library.check import Check, Verdict, compared
 from kumihimo.library.exports.rules import LIBRARY, Rule, Rules
-from kumihimo.library.learnt import Learnt, export
-from kumihimo.library.obeyed import Check, Verdict, compared
-from kumihimo.library.tell import Asking, Told
+from kumihimo.library.fingerprints import Fingerprints, Setup
+from kumihimo.library.results import Results, export
 
 RING = Algorithm("allreduce", "ring", 4)
 REFERENCE = {
@@ -27,7 +27,7 @@ REFERENCE = {
 
 def verdict(seen: dict, algorithm: Algorithm | None = RING, family: str = "openmpi") -> Check:
     rules = Rules(4, {"allreduce": (Rule(0, algorithm),)})
-    return Check("form", list(compared(family, rules, REFERENCE, Told({("allreduce", 8): seen}))))
+    return Check("form", list(compared(family, rules, REFERENCE, Fingerprints({("allreduce", 8): seen}))))
 
 
 def test_the_marks_of_the_algorithm_prove_it():
@@ -70,42 +70,46 @@ def test_mpich_leaves_operations_that_are_not_its_own_alone():
 
 
 @pytest.fixture
-def learnt(monkeypatch) -> Learnt:
+def results(monkeypatch) -> Results:
     """Whose launches show ring's marks."""
     catalogue = Catalogue("openmpi", "4.1.4", {c: (Algorithm(c, DEFAULT), RING) for c in COLLECTIVES})
-    asking = Asking(mpi.Installation("openmpi", Path("/bin/true"), Path("/lib")), 2, (8,))
-    monkeypatch.setattr(obeyed, "tell", lambda *_: Told({("allreduce", 8): {"sum": "a", "nan": "d", "trace": "e"}}))
-    return Learnt(asking, catalogue, REFERENCE, None, {"allreduce": {8: "ring"}})
+    setup = Setup(mpi.Installation("openmpi", Path("/bin/true"), Path("/lib")), 2, (8,))
+    monkeypatch.setattr(
+        check, "fingerprints_of", lambda *_: Fingerprints({("allreduce", 8): {"sum": "a", "nan": "d", "trace": "e"}})
+    )
+    return Results(setup, catalogue, REFERENCE, None, {"allreduce": {8: "ring"}})
 
 
 def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir() if path.name.startswith("openmpi-rules.conf")}
 
 
-def test_a_file_that_is_obeyed_has_its_name(learnt, tmp_path):
-    written = export(learnt, tmp_path)[0]
+def test_a_file_that_is_obeyed_has_its_name(results, tmp_path):
+    written = export(results, tmp_path)[0]
     assert written.check.verdict is Verdict.OBEYED
     assert names(tmp_path) == {"openmpi-rules.conf"}
 
 
-def test_one_that_is_not_has_another(learnt, tmp_path, monkeypatch):
-    monkeypatch.setattr(obeyed, "tell", lambda *_: Told({("allreduce", 8): REFERENCE["allreduce", DEFAULT, 8]}))
-    written = export(learnt, tmp_path)[0]
+def test_one_that_is_not_has_another(results, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        check, "fingerprints_of", lambda *_: Fingerprints({("allreduce", 8): REFERENCE["allreduce", DEFAULT, 8]})
+    )
+    written = export(results, tmp_path)[0]
     assert written.disobeyed
     assert names(tmp_path) == {"openmpi-rules.conf.unproven"}
     assert "openmpi-rules.conf.unproven" in " ".join(written.lines())
 
 
 @pytest.mark.parametrize("where", ["before it", "in it"])
-def test_without_time_for_the_check_it_is_not_said_to_disobey(learnt, tmp_path, monkeypatch, where):
+def test_without_time_for_the_check_it_is_not_said_to_disobey(results, tmp_path, monkeypatch, where):
     def late(*_):
         raise OutOfTime("kumihimo-bench-driver on 2 processes to end within 5 s", "it still ran")
 
     if where == "in it":
-        monkeypatch.setattr(obeyed, "tell", late)
+        monkeypatch.setattr(check, "fingerprints_of", late)
     else:
-        learnt.asking = replace(learnt.asking, step=late)
-    written = export(learnt, tmp_path)[0]
+        results.setup = replace(results.setup, step=late)
+    written = export(results, tmp_path)[0]
     assert written.check.verdict is Verdict.NOT_CHECKED and not written.disobeyed
     assert "not checked: kumihimo-bench-driver on 2 processes" in written.lines()[0]
     assert names(tmp_path) == {"openmpi-rules.conf.unproven"}
@@ -117,6 +121,6 @@ def test_without_marks_nothing_is_proved():
 
 def test_a_call_that_is_refused_and_a_job_that_ends_are_not_obeyed():
     rules = Rules(4, {"allreduce": (Rule(0, RING),)})
-    told = Told(refused={("allreduce", 8): "no"})
-    assert Check("form", list(compared("openmpi", rules, REFERENCE, told))).verdict is Verdict.NOT_OBEYED
+    seen = Fingerprints(refused={("allreduce", 8): "no"})
+    assert Check("form", list(compared("openmpi", rules, REFERENCE, seen))).verdict is Verdict.NOT_OBEYED
     assert Check("form", ended="Internal error").verdict is Verdict.NOT_OBEYED

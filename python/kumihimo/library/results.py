@@ -10,21 +10,21 @@ from pathlib import Path
 
 from kumihimo.errors import Failed, OutOfTime
 from kumihimo.library.algorithms import Catalogue, catalogue
+from kumihimo.library.check import Baseline, Check, Verdict, check
 from kumihimo.library.exports import fujitsu, mpich_json, openmpi_json, openmpi_rules, ucc
 from kumihimo.library.exports.rules import Export, Rules, rules_of
+from kumihimo.library.fingerprints import Reference, Setup, references
 from kumihimo.library.guidelines import Violation, violations
 from kumihimo.library.measure import Effort, Table, affordable, best, least_seconds, measure
-from kumihimo.library.obeyed import Check, Learning, Verdict, check
-from kumihimo.library.tell import Asking, Reference, references
 
 UNPROVEN = ".unproven"  # at the end of the name of a file that the library was not seen to obey
 
 
 @dataclass
-class Learnt:
+class Results:
     """`chosen`: the best of the library's algorithms by collective and size; `violations` of its default."""
 
-    asking: Asking
+    setup: Setup
     catalogue: Catalogue
     reference: Reference
     table: Table
@@ -33,11 +33,11 @@ class Learnt:
 
     @property
     def rules(self) -> Rules:
-        return rules_of(self.chosen, self.asking.ranks, self.catalogue)
+        return rules_of(self.chosen, self.setup.ranks, self.catalogue)
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenFile:
     """A form that was written to `path`, and whether the library here obeyed it; no check where it cannot be run."""
 
     export: Export
@@ -62,25 +62,25 @@ class NoTime(OutOfTime):
         self.needed = needed
 
 
-def learn(asking: Asking, effort: Effort | None = None) -> Learnt:
+def tune(setup: Setup, effort: Effort | None = None) -> Results:
     """Fingerprints, measurements, the best, the guidelines. Of fewer sizes than were asked for where the time is short;
     raises NoTime where it is too short for one."""
     effort, began = effort or Effort(), time.monotonic()
-    known = catalogue(asking.installation)
-    known = replace(known, candidates={c: found for c, found in known.candidates.items() if c in asking.collectives})
-    asking = replace(asking, sizes=affordable(asking, known, effort.seconds))
+    known = catalogue(setup.installation)
+    known = replace(known, candidates={c: found for c, found in known.candidates.items() if c in setup.collectives})
+    setup = replace(setup, sizes=affordable(setup, known, effort.seconds))
     try:
-        reference = references(asking, known)
+        reference = references(setup, known)
         left = effort.seconds - (time.monotonic() - began)
-        table = measure(asking, known, reference, replace(effort, seconds=left))
+        table = measure(setup, known, reference, replace(effort, seconds=left))
     except OutOfTime:
-        raise NoTime(least_seconds(asking, known)) from None
-    asking = replace(asking, sizes=tuple(table.sizes))
-    return Learnt(asking, known, reference, table, best(table, known.family), violations(table))
+        raise NoTime(least_seconds(setup, known)) from None
+    setup = replace(setup, sizes=tuple(table.sizes))
+    return Results(setup, known, reference, table, best(table, known.family), violations(table))
 
 
 def exports(rules: Rules, known: Catalogue) -> list[Export]:
-    """All forms that what was learnt on this library can be told in, those first that it reads itself."""
+    """Every form that can hold these rules; those that this library reads come first."""
     found: list[Export | None] = []
     if known.family == "openmpi":
         version = version_of(known.version)
@@ -99,19 +99,19 @@ def version_of(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", text)[:3])
 
 
-def export(learnt: Learnt, folder: Path) -> list[Written]:
+def export(results: Results, folder: Path) -> list[WrittenFile]:
     """Writes every form that fits into the folder and checks those that the library here reads. None where the library
     is best left alone."""
-    if nothing_better(learnt):
+    if default_is_best(results):
         return []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return [write(learnt, each, folder) for each in exports(learnt.rules, learnt.catalogue)]
+        return [write(results, each, folder) for each in exports(results.rules, results.catalogue)]
     except OSError as error:
         raise Failed(f"to write into {folder}", str(error)) from None
 
 
-def write(learnt: Learnt, export_: Export, folder: Path) -> Written:
+def write(results: Results, export_: Export, folder: Path) -> WrittenFile:
     """A form that the library here reads has its name only from when it was seen not to disobey."""
     path = folder.resolve() / export_.file_name
     tried = path.with_name(path.name + (UNPROVEN if export_.checkable else ".new"))
@@ -119,29 +119,29 @@ def write(learnt: Learnt, export_: Export, folder: Path) -> Written:
     found = None
     if export_.checkable:
         try:
-            learnt.asking.step(f"does the library obey {export_.file_name}?")
-            found = check(Learning(learnt.asking, learnt.catalogue, learnt.reference), learnt.rules, export_, tried)
+            results.setup.step(f"does the library obey {export_.file_name}?")
+            found = check(Baseline(results.setup, results.catalogue, results.reference), results.rules, export_, tried)
         except OutOfTime as error:
             found = Check(export_.form, unchecked=str(error))
     if found and found.verdict in (Verdict.NOT_OBEYED, Verdict.NOT_CHECKED):
-        return Written(export_, tried, found)
+        return WrittenFile(export_, tried, found)
     tried.replace(path)
-    return Written(export_, path, found)
+    return WrittenFile(export_, path, found)
 
 
-def nothing_better(learnt: Learnt) -> bool:
+def default_is_best(results: Results) -> bool:
     """Whether the library's default is best everywhere, so that there is nothing to tell it."""
-    return not any(rule.algorithm for rules in learnt.rules.by_collective.values() for rule in rules)
+    return not any(rule.algorithm for rules in results.rules.by_collective.values() for rule in rules)
 
 
-def table_lines(learnt: Learnt) -> Sequence[str]:
+def table_lines(results: Results) -> Sequence[str]:
     """The choices: collective, from bytes on, algorithm, times."""
     from kumihimo.sizes import text_of
 
     lines = []
-    for collective, by_size in learnt.chosen.items():
+    for collective, by_size in results.chosen.items():
         for size, name in by_size.items():
-            mine, default = learnt.table.row(collective, name, size), learnt.table.row(collective, "default", size)
+            mine, default = results.table.row(collective, name, size), results.table.row(collective, "default", size)
             if mine and default:
                 times = f"{mine.seconds * 1e6:.4g} us ({mine.low * 1e6:.4g} to {mine.high * 1e6:.4g})"
                 lines.append(
@@ -150,4 +150,4 @@ def table_lines(learnt: Learnt) -> Sequence[str]:
     return lines
 
 
-__all__ = ["Learnt", "NoTime", "Written", "export", "exports", "learn", "nothing_better", "table_lines"]
+__all__ = ["NoTime", "Results", "WrittenFile", "default_is_best", "export", "exports", "table_lines", "tune"]
