@@ -23,10 +23,10 @@ from kumihimo.library.algorithms import COLLECTIVES as EXPORTED
 from kumihimo.preload import MEMORY
 from kumihimo.questions import Ranks
 from kumihimo.sizes import parse_sizes
-from kumihimo.tune import first_page, parts, reading, rehearsal, targets, tuner, wisdom
+from kumihimo.tune import library_report, parts, reading, rehearsal, targets, tuner, wisdom
 from kumihimo.tune.journal import Journal
 from kumihimo.tune.launches import Clock, Launches, on_this_machine
-from kumihimo.tune.other_questions import USUAL
+from kumihimo.tune.other_cases import USUAL
 from kumihimo.tune.targets import ANY, COLLECTIVES, FIXED_ORDER, REDUCTIONS, Target
 
 SETTINGS = ("OMPI_MCA_", "PRTE_MCA_", "PMIX_MCA_", "MPIR_CVAR_", "UCX_", *MEMORY)  # what names of settings begin with
@@ -239,14 +239,14 @@ def measure(
         return {"wisdom": str(path), "mpi": version, "made": made, "results": choices}
 
     interrupted = False
-    page = first_page.FirstPage()
+    report = library_report.LibraryReport()
     try:
         with waiting.progress("tuning", tuner.steps(wanted)) as advance:
             exported = [name for name in asked.collectives if name in EXPORTED]
-            look = first_page.Look(installation, asked.sizes, asked.clock, journal, advance, exported)
-            look.launch_seconds, look.nodes = lambda: launches.overhead, here.nodes
+            study = library_report.LibraryStudy(installation, asked.sizes, asked.clock, journal, advance, exported)
+            study.launch_seconds, study.nodes = lambda: launches.overhead, here.nodes
             work = tuner.Tuner(launches, tuner.by_golden_copy(installation), journal, advance, stage)
-            for outcome in parts.outcomes(work, look, wanted, export, page):
+            for outcome in parts.outcomes(work, study, wanted, export, report):
                 asked.take(outcome)
                 save()
     except KeyboardInterrupt:
@@ -265,16 +265,16 @@ def measure(
         "left_to_the_library": left,
         "wrong": [wrong for outcome in asked.outcomes for wrong in outcome.wrong],
         "measured_before": [str(outcome.target) for outcome in asked.outcomes if outcome.again],
-        "guidelines": page.violations,
-        "exports": page.exports,
-        "disobeyed": page.disobeyed,
-        "not_exported": page.undelivered,
+        "guidelines": report.violations,
+        "exports": report.exports,
+        "disobeyed": report.disobeyed,
+        "not_exported": report.undelivered,
         "notes": [
             *(f"{number} ranks on several nodes: {nodes}" for number, nodes in here.nodes.items() if nodes),
             *notes_of(journal),
             *unrehearsed,
             *unexported(asked, export),
-            *page.lacking,
+            *report.lacking,
             *notes_on(asked, launches),
         ],
         "interrupted": interrupted or launches.interrupted,

@@ -7,29 +7,29 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from kumihimo.tune.first_page import OWN_SHARE, FirstPage, Look
+from kumihimo.tune.library_report import OWN_SHARE, LibraryReport, LibraryStudy
 from kumihimo.tune.targets import Target
 from kumihimo.tune.tuner import Outcome, Tuner
 
 
 def outcomes(
-    work: Tuner, look: Look, targets: Sequence[Target], export: Path | None, page: FirstPage
+    work: Tuner, study: LibraryStudy, targets: Sequence[Target], export: Path | None, report: LibraryReport
 ) -> Iterator[Outcome]:
-    """Of the targets, one after another, a later one of the same target in place of the earlier; fills the page."""
+    """Of the targets, one after another, a later one of the same target in place of the earlier; fills the report."""
     ranks = list(dict.fromkeys(target.ranks for target in targets))
     if export is None:
-        look.first_page(ranks, page)
-        yield from work.tune(targets, look.sizes)
+        study.check_guidelines(ranks, report)
+        yield from work.tune(targets, study.sizes)
         return
     cut: list[Target] = []
     for place, number in enumerate(ranks):
-        began, share = look.clock.spent, look.clock.left / (len(ranks) - place)
+        began, share = study.clock.spent, study.clock.left / (len(ranks) - place)
         here = [target for target in targets if target.ranks == number]
-        for outcome in work.tune(here, look.sizes, OWN_SHARE * share):
+        for outcome in work.tune(here, study.sizes, OWN_SHARE * share):
             cut += [] if outcome.whole or outcome.again else [outcome.target]
             yield outcome
         if work.launches.interrupted:
             return
-        look.export(place, ranks, export, share - (look.clock.spent - began), page)
-    if cut and look.clock.left > 0:
-        yield from work.tune(cut, look.sizes)
+        study.export(place, ranks, export, share - (study.clock.spent - began), report)
+    if cut and study.clock.left > 0:
+        yield from work.tune(cut, study.sizes)

@@ -17,7 +17,7 @@ from kumihimo.tune import rehearsal, search, wisdom
 from kumihimo.tune.journal import Journal
 from kumihimo.tune.judging import CONFIRMING, LEAST_LAUNCHES, MOST_LAUNCHES, Judged, judge, part_of
 from kumihimo.tune.launches import Launches, key_of
-from kumihimo.tune.other_questions import others_of, refuse
+from kumihimo.tune.other_cases import others_of, refuse
 from kumihimo.tune.targets import Target
 
 SEARCH_SHARE = 0.4  # of a target's time
@@ -153,7 +153,7 @@ class Tuner:
         return all(each.trouble or each.pairs == rehearsal.PAIRS for each in found)
 
     def ask_more(self, target: Target, judged: Sequence[Judged], seconds: float) -> bool:
-        """Refuses what is slower for other questions (other_questions.py); whether there was time to ask all. What must
+        """Refuses what is slower for other questions (other_cases.py); whether there was time to ask all. What must
         keep its order is chosen whatever it costs."""
         faster = [(j.bytes, j.choice) for j in judged if j.faster]
         asked = [
@@ -256,10 +256,10 @@ def within(value: float, least: float, most: float) -> float:
 
 
 def steps(targets: Sequence[Target]) -> int:
-    """About how many, for a bar: first page, searches, checks, judging, rehearsals and other questions."""
-    first_page = LEAST_LAUNCHES * len({target.ranks for target in targets})
+    """About how many, for a bar: guidelines, searches, checks, judging, rehearsals and other questions."""
+    guidelines = LEAST_LAUNCHES * len({target.ranks for target in targets})
     judging = MOST_LAUNCHES + LEAST_LAUNCHES + 2 * CONFIRMING
-    return first_page + len(targets) * (THOROUGH_LAUNCHES + 1 + judging + 2 * rehearsal.PAIRS)
+    return guidelines + len(targets) * (THOROUGH_LAUNCHES + 1 + judging + 2 * rehearsal.PAIRS)
 
 
 def check_target(target: Target) -> None:

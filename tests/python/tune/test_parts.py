@@ -9,7 +9,7 @@ import pytest
 
 from kumihimo import mpi
 from kumihimo.errors import NotApplicable
-from kumihimo.tune import first_page, parts
+from kumihimo.tune import library_report, parts
 from kumihimo.tune.targets import Target
 
 SIZES = [2**e for e in range(3, 21)]
@@ -24,18 +24,18 @@ class Parts:
         self.clock = self.work.launches.clock
         self.asked: list[tuple[int, float, float]] = []  # ranks, when, with how many seconds
         installation = mpi.Installation("openmpi", Path("none"), Path("none"))
-        self.look = first_page.Look(installation, SIZES, self.clock, self.work.journal, lambda what: None)
-        self.page = first_page.FirstPage()
+        self.study = library_report.LibraryStudy(installation, SIZES, self.clock, self.work.journal, lambda what: None)
+        self.report = library_report.LibraryReport()
 
         def tune(setup, effort):
             self.asked.append((setup.ranks, self.clock.spent, setup.left()))
             fake.time += min(takes, setup.left())
             raise NotApplicable("an end", "none")
 
-        monkeypatch.setattr(first_page.library, "tune", tune)
+        monkeypatch.setattr(library_report.library, "tune", tune)
 
     def outcomes(self, targets, export=FOLDER):
-        return list(parts.outcomes(self.work, self.look, targets, export, self.page))
+        return list(parts.outcomes(self.work, self.study, targets, export, self.report))
 
 
 @pytest.mark.parametrize("budget", [25, 50, 100, 300])
@@ -81,7 +81,7 @@ def test_after_an_interruption_nothing_more_is_measured(fake, monkeypatch):
 
 def test_without_it_the_guidelines_come_first_and_all_the_rest_is_our_own(fake, monkeypatch):
     run = Parts(monkeypatch, fake, 300, takes=1)
-    monkeypatch.setattr(first_page, "measure", lambda *_: pytest.fail("no time for --export is asked for"))
-    monkeypatch.setattr(first_page.Look, "violations", lambda self, setup: [])
+    monkeypatch.setattr(library_report, "measure", lambda *_: pytest.fail("no time for --export is asked for"))
+    monkeypatch.setattr(library_report.LibraryStudy, "violations", lambda self, setup: [])
     (outcome,) = run.outcomes([Target("allreduce", 2)], None)
     assert outcome.whole and run.asked == []

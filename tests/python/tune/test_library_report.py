@@ -12,7 +12,7 @@ from kumihimo.library import NoTime
 from kumihimo.library.fingerprints import Setup
 from kumihimo.library.guidelines import Violation
 from kumihimo.library.measure import Row, Table
-from kumihimo.tune import first_page
+from kumihimo.tune import library_report
 from kumihimo.tune.launches import Clock
 
 INSTALLATION = mpi.Installation("openmpi", Path("none"), Path("none"))
@@ -31,63 +31,63 @@ class Library:
         times = {"allreduce": 4.0 + 0.01 * self.launched, "reduce+bcast": 2.0, "reduce": 1.0, "bcast": 1.0}
         return Table(setup.ranks, [Row(c, "default", s, (t,)) for s in setup.sizes for c, t in times.items()])
 
-    def look(self, budget, journal, step=lambda what: None):
-        return first_page.Look(INSTALLATION, [8, 64, 2**24], Clock(budget, lambda: self.now), journal, step)
+    def study(self, budget, journal, step=lambda what: None):
+        return library_report.LibraryStudy(INSTALLATION, [8, 64, 2**24], Clock(budget, lambda: self.now), journal, step)
 
     def guidelines(self, budget, journal, ranks):
-        page = first_page.FirstPage()
-        self.look(budget, journal).first_page(ranks, page)
-        return page
+        report = library_report.LibraryReport()
+        self.study(budget, journal).check_guidelines(ranks, report)
+        return report
 
     def export(self, seconds, journal, folder, ranks=(2,)):
-        page, look = first_page.FirstPage(), self.look(seconds * len(ranks), journal)
+        report, study = library_report.LibraryReport(), self.study(seconds * len(ranks), journal)
         for place in range(len(ranks)):
-            look.export(place, ranks, folder, seconds, page)
-        return page
+            study.export(place, ranks, folder, seconds, report)
+        return report
 
 
 @pytest.fixture
 def library(monkeypatch) -> Library:
     library = Library()
-    monkeypatch.setattr(first_page, "measure", library.measure)
+    monkeypatch.setattr(library_report, "measure", library.measure)
     return library
 
 
 def test_violations_are_found_over_several_launches_and_kept(library, journal):
-    page = library.guidelines(100, journal(), [2])
-    assert [(v["left"], v["left_bytes"], v["right"]) for v in page.violations] == [
+    report = library.guidelines(100, journal(), [2])
+    assert [(v["left"], v["left_bytes"], v["right"]) for v in report.violations] == [
         ("allreduce", 8, "reduce+bcast"),
         ("allreduce", 64, "reduce+bcast"),
     ], "not at 16 MiB, which would take too long"
-    assert page.violations[0]["ranks"] == 2
-    assert 1.9 < page.violations[0]["low"] <= page.violations[0]["ratio"] < 2.1
-    assert "allreduce of 8 takes" in page.violations[0]["text"]
+    assert report.violations[0]["ranks"] == 2
+    assert 1.9 < report.violations[0]["low"] <= report.violations[0]["ratio"] < 2.1
+    assert "allreduce of 8 takes" in report.violations[0]["text"]
     assert library.launched == 6
-    assert page.lacking == []
+    assert report.lacking == []
     again = library.guidelines(100, journal(), [2])
-    assert again == page
+    assert again == report
     assert library.launched == 6
 
 
 def test_they_take_a_tenth_of_the_time(library, journal):
-    page = library.guidelines(30, journal(), [2, 4])
-    assert page.violations == []
-    assert page.lacking == [
+    report = library.guidelines(30, journal(), [2, 4])
+    assert report.violations == []
+    assert report.lacking == [
         "no time for the performance guidelines on 2 ranks; a larger --budget has some",
         "no time for the performance guidelines on 4 ranks; a larger --budget has some",
     ]
-    assert library.now <= 30 * first_page.GUIDELINES_SHARE + 2
+    assert library.now <= 30 * library_report.GUIDELINES_SHARE + 2
 
 
 def test_a_library_that_cannot_be_told_is_said(library, journal, monkeypatch):
     def tune(setup, effort):
         raise NotApplicable("an MPI library whose algorithms have names", "none")
 
-    monkeypatch.setattr(first_page.library, "tune", tune)
-    page = library.export(30, journal(), Path("unused"))
-    assert page.undelivered == ["an MPI library whose algorithms have names, found none"]
-    assert page.lacking == [
-        *page.undelivered,
+    monkeypatch.setattr(library_report.library, "tune", tune)
+    report = library.export(30, journal(), Path("unused"))
+    assert report.undelivered == ["an MPI library whose algorithms have names, found none"]
+    assert report.lacking == [
+        *report.undelivered,
         "no performance guidelines on 2 ranks: they are looked at in what --export measures",
     ]
 
@@ -102,11 +102,11 @@ def test_what_was_measured_is_said_though_nothing_can_be_written(library, journa
     def export(results, folder):
         raise NotApplicable("the decision that is built into the library", "none")
 
-    monkeypatch.setattr(first_page.library, "tune", lambda setup, effort: Results)
-    monkeypatch.setattr(first_page.library, "export", export)
-    page = library.export(100, journal(), tmp_path)
-    assert [found["text"] for found in page.violations] == [violation.line()]
-    assert page.lacking == page.undelivered == ["the decision that is built into the library, found none"]
+    monkeypatch.setattr(library_report.library, "tune", lambda setup, effort: Results)
+    monkeypatch.setattr(library_report.library, "export", export)
+    report = library.export(100, journal(), tmp_path)
+    assert [found["text"] for found in report.violations] == [violation.line()]
+    assert report.lacking == report.undelivered == ["the decision that is built into the library, found none"]
 
 
 def test_launches_are_limited_by_the_share_and_remembered(library, journal, monkeypatch, tmp_path):
@@ -118,7 +118,7 @@ def test_launches_are_limited_by_the_share_and_remembered(library, journal, monk
         asked.append((setup.left(), setup.memory))
         raise NotApplicable("an end", "none")
 
-    monkeypatch.setattr(first_page.library, "tune", tune)
+    monkeypatch.setattr(library_report.library, "tune", tune)
     kept = journal()
     library.export(50, kept, tmp_path)
     assert asked == [(50.0, kept), (20.0, kept)]
@@ -128,9 +128,9 @@ def test_a_launch_that_fails_is_said_and_does_not_end_the_tuning(library, journa
     def measure(*_):
         raise Failed("all 2 processes of kumihimo-bench-driver to end well", "signal 9")
 
-    monkeypatch.setattr(first_page, "measure", measure)
-    page = library.guidelines(100, journal(), [2])
-    assert page.lacking == ["all 2 processes of kumihimo-bench-driver to end well, found signal 9"]
+    monkeypatch.setattr(library_report, "measure", measure)
+    report = library.guidelines(100, journal(), [2])
+    assert report.lacking == ["all 2 processes of kumihimo-bench-driver to end well, found signal 9"]
 
 
 def test_files_of_several_numbers_of_ranks_lie_apart(library, journal, monkeypatch, tmp_path):
@@ -152,14 +152,14 @@ def test_files_of_several_numbers_of_ranks_lie_apart(library, journal, monkeypat
         folders.append(folder)
         return [WrittenFile] if len(folders) == 1 else []
 
-    monkeypatch.setattr(first_page.library, "tune", lambda setup, effort: Results)
-    monkeypatch.setattr(first_page.library, "export", export)
-    page = library.export(15, journal(), tmp_path, (2, 4))
+    monkeypatch.setattr(library_report.library, "tune", lambda setup, effort: Results)
+    monkeypatch.setattr(library_report.library, "export", export)
+    report = library.export(15, journal(), tmp_path, (2, 4))
     assert folders == [tmp_path / "2-ranks", tmp_path / "4-ranks"]
-    assert page.exports[0] == ["not obeyed"]
-    assert page.disobeyed == [str(WrittenFile.path)]
-    assert "nothing to tell" in page.exports[1][0]
-    assert page.lacking == page.undelivered == []
+    assert report.exports[0] == ["not obeyed"]
+    assert report.disobeyed == [str(WrittenFile.path)]
+    assert "nothing to tell" in report.exports[1][0]
+    assert report.lacking == report.undelivered == []
 
 
 def test_sizes_that_there_was_no_time_for_are_said(library, journal, monkeypatch, tmp_path):
@@ -167,22 +167,22 @@ def test_sizes_that_there_was_no_time_for_are_said(library, journal, monkeypatch
         violations = ()
         setup = Setup(INSTALLATION, 2, (64,))
 
-    monkeypatch.setattr(first_page.library, "tune", lambda setup, effort: Results)
-    monkeypatch.setattr(first_page.library, "export", lambda results, folder: [])
-    page = library.export(15, journal(), tmp_path)
-    assert page.lacking == ["--export on 2 ranks: time for 1 of 2 sizes, 64; a larger --budget has some"]
-    assert page.undelivered == []
+    monkeypatch.setattr(library_report.library, "tune", lambda setup, effort: Results)
+    monkeypatch.setattr(library_report.library, "export", lambda results, folder: [])
+    report = library.export(15, journal(), tmp_path)
+    assert report.lacking == ["--export on 2 ranks: time for 1 of 2 sizes, 64; a larger --budget has some"]
+    assert report.undelivered == []
 
 
 def test_where_no_file_fits_the_least_budget_is_said_and_that_the_guidelines_lack(library, journal, monkeypatch):
     def tune(setup, effort):
         raise NoTime(27.0)
 
-    monkeypatch.setattr(first_page.library, "tune", tune)
-    page = library.export(15, journal(), Path("unused"), (4,))
-    (why,) = page.undelivered
+    monkeypatch.setattr(library_report.library, "tune", tune)
+    report = library.export(15, journal(), Path("unused"), (4,))
+    (why,) = report.undelivered
     assert why == "no time for --export on 4 ranks: a --budget of about 60s has enough, and the same command goes on"
-    assert page.lacking == [
+    assert report.lacking == [
         why,
         "no performance guidelines on 4 ranks: they are looked at in what --export measures",
     ]

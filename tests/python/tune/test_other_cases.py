@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kumihimo.bench.cases import Case
-from kumihimo.tune.other_questions import others_of
+from kumihimo.tune.other_cases import others_of
 from kumihimo.tune.targets import FIXED_ORDER, Target
 
 SIZES = [2**e for e in range(3, 21)]

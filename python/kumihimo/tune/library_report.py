@@ -1,6 +1,6 @@
-"""What a report of tuning begins with: where the MPI library's own does worse than it could by itself, and, where it is
-wanted, files that tell the library what it should do instead (kumihimo.library): measured after our own search then,
-with all the time that this leaves."""
+"""What `tune` reports about the MPI library's own algorithms: the performance guidelines that they miss, and with
+--export files that make the library choose better (kumihimo.library). It is measured after our own search, in the time
+left."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MORE = "a larger --budget has some"
 
 
 @dataclass
-class FirstPage:
+class LibraryReport:
     """`exports`: what became of each file, a list of lines; `disobeyed`: those that the library here did not follow;
     `lacking`: what there was no time for, and `undelivered` which of it was asked for by --export."""
 
@@ -41,13 +41,13 @@ class FirstPage:
     lacking: list[str] = field(default_factory=list)
     undelivered: list[str] = field(default_factory=list)
 
-    def take(self, ranks: int, found: Iterable[Violation]) -> None:
+    def add_violations(self, ranks: int, found: Iterable[Violation]) -> None:
         self.violations += [{"ranks": ranks, **asdict(v), "text": v.line()} for v in found]
 
-    def tell(
+    def add_files(
         self, ranks: int, asked: Sequence[int], results: library.Results, written: Sequence[library.WrittenFile]
     ) -> None:
-        """What became of the files, and of the sizes that they were to be of."""
+        """The files that were written, and the sizes that there was no time for."""
         self.exports += [each.lines() for each in written]
         self.disobeyed += [str(each.path) for each in written if each.disobeyed]
         if not written:
@@ -61,8 +61,8 @@ class FirstPage:
 
 
 @dataclass
-class Look:
-    """How the library is looked at: within its shares of the clock's time."""
+class LibraryStudy:
+    """Measures the library, within its shares of the budget."""
 
     installation: mpi.Installation
     sizes: Sequence[int]
@@ -73,18 +73,20 @@ class Look:
     launch_seconds: Callable[[], float] = lambda: LEAST_SECONDS  # of a launch that measures nothing
     nodes: Mapping[int, RealNodes | None] = field(default_factory=dict)  # the real ones of each number of ranks
 
-    def first_page(self, ranks: Sequence[int], page: FirstPage) -> None:
+    def check_guidelines(self, ranks: Sequence[int], report: LibraryReport) -> None:
         """The guidelines alone, in their share."""
         end = self.clock.spent + self.clock.seconds * GUIDELINES_SHARE
         for place, number in enumerate(ranks):
             try:
-                page.take(number, self.violations(self.setup(number, (end - self.clock.spent) / (len(ranks) - place))))
+                report.add_violations(
+                    number, self.violations(self.setup(number, (end - self.clock.spent) / (len(ranks) - place)))
+                )
             except OutOfTime:
-                page.lacking.append(f"no time for the performance guidelines on {number} ranks; {MORE}")
+                report.lacking.append(f"no time for the performance guidelines on {number} ranks; {MORE}")
             except (NotApplicable, Failed) as reason:
-                page.lacking.append(str(reason))
+                report.lacking.append(str(reason))
 
-    def export(self, place: int, ranks: Sequence[int], folder: Path, seconds: float, page: FirstPage) -> None:
+    def export(self, place: int, ranks: Sequence[int], folder: Path, seconds: float, report: LibraryReport) -> None:
         """On the number of ranks at this place of all, within so many seconds: files, and the guidelines, which are of
         the same launches."""
         number, results = ranks[place], None
@@ -92,19 +94,19 @@ class Look:
             setup = self.setup(number, seconds)
             effort = Effort(LEAST_LAUNCHES, CASE_SECONDS, seconds=EXPORT_MEASURING * setup.seconds)
             results = library.tune(setup, effort)
-            page.take(number, results.violations)
+            report.add_violations(number, results.violations)
             written = library.export(results, folder if len(ranks) == 1 else folder / f"{number}-ranks")
-            page.tell(number, setup.sizes, results, written)
+            report.add_files(number, setup.sizes, results, written)
         except (OutOfTime, NotApplicable, Failed) as reason:
             why = str(reason)
             if isinstance(reason, library.NoTime):
                 budget = 5 * ceil(reason.needed / EXPORT_MEASURING / (1 - OWN_SHARE) * len(ranks) / 5)
                 why = f"no time for --export on {number} ranks: a --budget of about {budget}s has enough"
                 why += ", and the same command goes on"
-            page.lacking.append(why)
-            page.undelivered.append(why)
+            report.lacking.append(why)
+            report.undelivered.append(why)
             if results is None:
-                page.lacking.append(
+                report.lacking.append(
                     f"no performance guidelines on {number} ranks: they are looked at in what --export measures"
                 )
 
