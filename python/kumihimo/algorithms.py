@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kumihimo import _collectives, _schedule, questions
+from kumihimo import _collectives, _schedule, arguments
 from kumihimo.guarantees import words
 
 HEAD = """# Algorithms
@@ -38,7 +38,7 @@ def page() -> str:
 def section(kind: str) -> str:
     """One collective: a table to choose from, then each algorithm's parameters."""
     variants = _collectives.variants(kind)
-    reduces, irregular = questions.reduces(kind), _schedule.has_irregular_form(kind)
+    reduces, irregular = arguments.reduces(kind), _schedule.has_irregular_form(kind)
     columns = ["Algorithm", "What it does", "Cost", *["Same bits on all"] * reduces, *["Counts"] * irregular]
     lines = ["", f"## {kind}", "", row(*columns, "Reference"), "|---" * (len(columns) + 1) + "|"]
     for v in variants:

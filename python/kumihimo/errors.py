@@ -40,7 +40,7 @@ class BadInput(KumihimoError):
 
 
 class NotApplicable(KumihimoError):
-    """A variant does not fit the question; whoever tries all variants passes over it."""
+    """A variant does not fit the case; whoever tries all variants passes over it."""
 
     kind = "not_applicable"
     exit_code = 2

@@ -1,9 +1,9 @@
-"""Starts a native bench driver on several MPI processes and reads what it says, and leaves nothing running, however it ends.
+"""Starts a native bench driver on several MPI processes and reads what it says, and leaves nothing running, however it
+ends.
 
-A bench driver prints one JSON object a line on stdout. A failure that it expects is an object with `error`, whose members are
-those of `kumihimo.errors`. Everything else that goes wrong (a rank that dies, a time limit, Ctrl-C) becomes one
-sentence here.
-"""
+A bench driver prints one JSON object a line on stdout. A failure that it expects is an object with `error`, whose
+members are those of `kumihimo.errors`. Everything else that goes wrong (a rank that dies, a time limit, Ctrl-C) becomes
+one sentence here. """
 
 from __future__ import annotations
 

@@ -8,9 +8,9 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from kumihimo import _collectives, _machine, _schedule, _simulate, _topology, questions
+from kumihimo import _collectives, _machine, _schedule, _simulate, _topology, arguments
+from kumihimo.arguments import ALL, CollectiveArguments, Ranks, variants
 from kumihimo.errors import BadInput, NotApplicable
-from kumihimo.questions import ALL, Question, Ranks, variants
 
 MODELS = ("flow", "bound", "exact")
 MOST_RANKS = 2**20  # a prediction holds about 10 kB a rank
@@ -18,10 +18,10 @@ MOST_RANKS = 2**20  # a prediction holds about 10 kB a rank
 
 @dataclass
 class Asked:
-    """What to predict. `parameters` are those of questions.parameters."""
+    """What to predict. `parameters` are those of arguments.parameters."""
 
     machine: _machine.Machine
-    question: Question
+    arguments: CollectiveArguments
     algorithm: str
     parameters: dict
     model: str = "flow"
@@ -83,7 +83,7 @@ def _with_ranks(machine: _machine.Machine, asked: Ranks) -> _machine.Machine:
     each = asked.ranks_per_node
     unequal = isinstance(each, tuple) or (each and asked.ranks and 1 <= each < asked.ranks and asked.ranks % each)
     if unequal:
-        sizes = questions.node_sizes(asked)
+        sizes = arguments.node_sizes(asked)
         machine = _with_nodes(machine, asked, len(sizes))
         if isinstance(each, tuple) or len(sizes) == machine.nodes:
             return machine.with_node_sizes(sizes)
@@ -93,7 +93,7 @@ def _with_ranks(machine: _machine.Machine, asked: Ranks) -> _machine.Machine:
         return machine
     each = machine.ranks_per_node
     if not machine.on_switches:
-        questions.rank_space(Ranks(str(machine.shape), asked.ranks, each))
+        arguments.rank_space(Ranks(str(machine.shape), asked.ranks, each))
         return machine
     nodes, rest = divmod(asked.ranks, each)
     if rest or nodes < 1 or (asked.shape is not None and nodes != machine.nodes):
@@ -106,8 +106,8 @@ def _with_nodes(machine: _machine.Machine, asked: Ranks, nodes: int) -> _machine
     """A part of a machine whose nodes have no axes, unless a shape is asked for."""
     if not machine.on_switches or asked.shape is not None:
         return machine
-    if nodes > questions.MOST_RANKS:
-        raise BadInput(f"at most {questions.MOST_RANKS} ranks", str(asked.ranks))
+    if nodes > arguments.MOST_RANKS:
+        raise BadInput(f"at most {arguments.MOST_RANKS} ranks", str(asked.ranks))
     return machine.with_shape(_topology.Shape.parse(str(nodes)))
 
 
@@ -129,16 +129,16 @@ def _on_node(machine: _machine.Machine, asked: Ranks) -> _machine.Machine:
         raise BadInput(f"one number of ranks on {machine.name}, a single node", f"{len(asked.ranks_per_node)} numbers")
     given = [n for n in (asked.ranks, asked.ranks_per_node) if n is not None] or [machine.ranks_per_node]
     each = 1 if asked.ranks_per_node is None else asked.ranks_per_node
-    space = questions.rank_space(Ranks(asked.shape or "node", given[0], each))
+    space = arguments.rank_space(Ranks(asked.shape or "node", given[0], each))
     return machine.with_ranks_per_node(space.ranks)
 
 
 def predict(asked: Asked, case: Case) -> dict:
     """The result of one case. Raises NotApplicable where the algorithm does not fit."""
-    machine, question = asked.machine, replace(asked.question, bytes=case.bytes)
+    machine, wanted = asked.machine, replace(asked.arguments, bytes=case.bytes)
     space = machine.rank_space
-    collective = questions.collective(question, space)
-    parameters = questions.parameters(**_parameters(asked))
+    collective = arguments.collective(wanted, space)
+    parameters = arguments.parameters(**_parameters(asked))
     schedule = case.variant.build(collective, space, parameters)
     started = time.perf_counter()
     prediction = _simulate.simulate(schedule, machine, asked.model, not asked.simd, asked.links, asked.every_round)
@@ -156,7 +156,7 @@ def predict(asked: Asked, case: Case) -> dict:
 
 def bound(asked: Asked, size: int) -> dict:
     """The result of no algorithm at all: what none can beat."""
-    collective = questions.collective(replace(asked.question, bytes=size), asked.machine.rank_space)
+    collective = arguments.collective(replace(asked.arguments, bytes=size), asked.machine.rank_space)
     result = json.loads(_simulate.simulate_bound(collective, asked.machine, not asked.simd).to_json())
     rate = bandwidth(collective, result["seconds"])
     return {**_about(asked, collective, "any", ""), **result, "bytes_per_second": rate}
@@ -165,7 +165,7 @@ def bound(asked: Asked, size: int) -> dict:
 def predict_all(asked: Asked, sizes: list[int]) -> Iterator[tuple[Case, dict | NotApplicable]]:
     """Every case with its result, or with the reason why there is none."""
     for size in sizes:
-        for variant in variants(asked.question.collective, asked.algorithm):
+        for variant in variants(asked.arguments.collective, asked.algorithm):
             case = Case(variant, size)
             try:
                 yield case, predict(asked, case)
@@ -193,7 +193,7 @@ def _parameters(asked: Asked) -> dict:
     declared = asked.machine.segment_bytes
     if asked.algorithm == ALL and wished.get("segment_bytes") is not None:
         declared = wished.pop("segment_bytes")
-        each = _schedule.type_bytes(asked.question.type)
+        each = _schedule.type_bytes(asked.arguments.type)
         if declared < each:
             raise BadInput(f"a segment holds at least one element, {each} bytes", str(declared), "declare a larger one")
     return {**wished, "default_segment_bytes": declared}
@@ -204,13 +204,13 @@ def _about(asked: Asked, collective: _schedule.Collective, algorithm: str, param
     about = {
         "collective": collective.kind,
         "algorithm": algorithm,
-        "parameters": questions.parameters_of(parameters),
+        "parameters": arguments.parameters_of(parameters),
         "machine": machine.name,
         "shape": shape_of(machine),
         "network": machine.network,
         "losses": machine.losses,
         "ranks": collective.ranks,
-        **questions.about_nodes(machine.ranks_per_node, machine.rank_space),
+        **arguments.about_nodes(machine.ranks_per_node, machine.rank_space),
         "bytes": collective.bytes,
         "type": collective.type,
         "simd": asked.simd,

@@ -6,9 +6,9 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from kumihimo import _collectives, _schedule, _verify, questions
+from kumihimo import _collectives, _schedule, _verify, arguments
+from kumihimo.arguments import CollectiveArguments, Ranks
 from kumihimo.errors import BadInput, NotApplicable
-from kumihimo.questions import Question, Ranks
 
 # How much was looked at, as the report says it.
 COVERAGE = (
@@ -46,7 +46,7 @@ class Asked:
     """What to prove: `algorithms` of `collectives` on each of `places` for each of `counts` elements."""
 
     collectives: list[str]
-    algorithm: str = questions.ALL
+    algorithm: str = arguments.ALL
     places: tuple[Ranks, ...] = SMALL
     counts: tuple[int, ...] = SMALL_COUNTS
     type: str = "float64"
@@ -77,19 +77,21 @@ def collectives(irregular: bool = False) -> list[str]:
 
 def cases(asked: Asked) -> list[Case]:
     """Every case, applicable or not."""
-    chosen = [v for kind in asked.collectives for v in questions.variants(kind, asked.algorithm)]
+    chosen = [v for kind in asked.collectives for v in arguments.variants(kind, asked.algorithm)]
     return [Case(v, ranks, count) for v in chosen for ranks in asked.places for count in asked.counts]
 
 
 def prove(asked: Asked, case: Case) -> dict:
     """The result of one case. Raises NotApplicable where the algorithm does not fit."""
-    space = questions.rank_space(case.ranks)
+    space = arguments.rank_space(case.ranks)
     if space.ranks > MOST_RANKS:
         raise BadInput(f"at most {MOST_RANKS} ranks in a proof", str(space), "take a smaller shape")
-    question = Question(case.variant.kind, case.count, None, asked.type, asked.operation, asked.root, asked.in_place)
-    question.counts, question.neighbours = asked.irregular, asked.neighbours
-    collective = questions.collective(question, space)
-    schedule = case.variant.build(collective, space, questions.parameters(**asked.parameters))
+    wanted = CollectiveArguments(
+        case.variant.kind, case.count, None, asked.type, asked.operation, asked.root, asked.in_place
+    )
+    wanted.counts, wanted.neighbours = asked.irregular, asked.neighbours
+    collective = arguments.collective(wanted, space)
+    schedule = case.variant.build(collective, space, arguments.parameters(**asked.parameters))
     started = time.perf_counter()
     report = _verify.check(schedule, space, asked.samples, asked.seed)
     wall = time.perf_counter() - started
@@ -117,10 +119,10 @@ def _about(schedule: _schedule.Schedule, space, case: Case) -> dict:
     about = {
         "collective": collective.kind,
         "algorithm": schedule.algorithm,
-        "parameters": questions.parameters_of(schedule.parameters),
+        "parameters": arguments.parameters_of(schedule.parameters),
         "shape": str(case.ranks.shape or "none"),
         "ranks": collective.ranks,
-        **questions.about_nodes(case.ranks.ranks_per_node, space),
+        **arguments.about_nodes(case.ranks.ranks_per_node, space),
         "space": str(space),
         "count": collective.count,
         "irregular": collective.irregular,

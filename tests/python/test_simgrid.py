@@ -360,8 +360,8 @@ def test_shared_links_slow_messages_down(kumihimo, tmp_path):
         path.write_text(f'<platform version="4.1">{cluster("c", attributes, "0-7")}</platform>', encoding="utf-8")
         ended = kumihimo("machine", "import", str(path), "--like", "reedbush-u", "--out", str(made))
         assert (ended.code, ended.err) == (0, "")
-        question = ["simulate", "alltoall", "-a", "pairwise", "--ranks-per-node", "1", "--bytes", "8MiB", "--json"]
-        ended = kumihimo(*question, "--machine", str(made))
+        command = ["simulate", "alltoall", "-a", "pairwise", "--ranks-per-node", "1", "--bytes", "8MiB", "--json"]
+        ended = kumihimo(*command, "--machine", str(made))
         assert ended.code == 0, ended.err
         return json.loads(ended.out)["results"][0]["seconds"]
 

@@ -6,10 +6,10 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
-from kumihimo import _collectives, _topology, questions
+from kumihimo import _collectives, _topology, arguments
+from kumihimo.arguments import CollectiveArguments, Ranks
 from kumihimo.bench.nodes import RealNodes
 from kumihimo.errors import BadInput, NotApplicable
-from kumihimo.questions import Question, Ranks
 
 NODE = "node"  # ranks that share memory: any shape may be laid over them
 NONE = "none"  # ranks without a shape
@@ -23,9 +23,9 @@ Start = Callable[[str, str, int, int], dict]  # parameters by collective, algori
 class Case:
     """`bytes` is what MPI's count says: the vector, or one block where the collective is about blocks. `shape` is that
     of the nodes (2x2), `node` or `none`; `ranks_per_node` emulates nodes, of so many ranks each or of each in its turn:
-    ranks of different ones talk by point-to-point messages alone. `counts`: of irregular blocks, as questions have
-    them. `parameters` are those of questions.parameters. `nodes`: the real ones that the launcher puts the ranks on,
-    where these are several."""
+    ranks of different ones talk by point-to-point messages alone. `counts`: of irregular blocks, as in
+    CollectiveArguments. `parameters` are those of arguments.parameters. `nodes`: the real ones that the launcher puts
+    the ranks on, where these are several."""
 
     collective: str
     algorithm: str
@@ -50,12 +50,12 @@ class Case:
     def ranks_of_a_node(self, ranks: int) -> int:
         """Of the largest of them."""
         if self.ranks_per_node is not None:
-            return max(questions.node_sizes(Ranks(None, ranks, self.ranks_per_node)))
+            return max(arguments.node_sizes(Ranks(None, ranks, self.ranks_per_node)))
         return self.nodes.most_ranks if self.nodes else ranks
 
     @property
-    def question(self) -> Question:
-        return Question(
+    def arguments(self) -> CollectiveArguments:
+        return CollectiveArguments(
             self.collective,
             self.count,
             self.bytes,
@@ -73,7 +73,7 @@ def rank_space(case: Case, ranks: int) -> _topology.RankSpace:
     if not 1 <= ranks <= MOST_RANKS:
         raise BadInput(f"the number of ranks is from 1 to {MOST_RANKS}", str(ranks))
     each = case.ranks_per_node
-    sizes = [ranks] if each is None else questions.node_sizes(Ranks(None, ranks, each))  # which looks at them
+    sizes = [ranks] if each is None else arguments.node_sizes(Ranks(None, ranks, each))  # which looks at them
     shape = case.shape or NODE
     if case.goes_by_real_nodes and case.nodes:
         return case.nodes.space
@@ -81,13 +81,14 @@ def rank_space(case: Case, ranks: int) -> _topology.RankSpace:
         return _topology.RankSpace.of_nodes(sizes)
     if shape == NONE:
         return _topology.RankSpace.row(ranks)
-    return questions.rank_space(Ranks(shape, ranks, each or 1))
+    return arguments.rank_space(Ranks(shape, ranks, each or 1))
 
 
 def as_task(case: Case, ranks: int) -> dict:
-    """The case as the bench driver reads it. All that can be wrong with it is found here, before anything is started."""
+    """The case as the bench driver reads it. All that can be wrong with it is found here, before anything is
+    started."""
     space = rank_space(case, ranks)
-    collective = questions.collective(case.question, space)
+    collective = arguments.collective(case.arguments, space)
     if collective.longest_buffer_bytes > MOST_BYTES:
         raise BadInput(
             f"buffers of at most {MOST_BYTES} bytes, as MPI's own call counts in int",
@@ -95,7 +96,7 @@ def as_task(case: Case, ranks: int) -> dict:
         )
     variant = _collectives.find(case.collective, case.algorithm)
     with contextlib.suppress(NotApplicable):  # the bench driver says so in the result
-        variant.build(collective, space, questions.parameters(**case.parameters))
+        variant.build(collective, space, arguments.parameters(**case.parameters))
     task = asdict(case)
     task.pop("bytes")
     task.pop("nodes")  # which the bench driver sees for itself
@@ -105,12 +106,12 @@ def as_task(case: Case, ranks: int) -> dict:
 
 
 def applies(case: Case, ranks: int) -> bool:
-    """Whether the algorithm fits the question, and needs no engine of the network, which no MPI library gives."""
+    """Whether the algorithm fits the case, and needs no engine of the network, which no MPI library gives."""
     space = rank_space(case, ranks)
-    collective = questions.collective(case.question, space)
+    collective = arguments.collective(case.arguments, space)
     try:
         schedule = _collectives.find(case.collective, case.algorithm).build(
-            collective, space, questions.parameters(**case.parameters)
+            collective, space, arguments.parameters(**case.parameters)
         )
     except NotApplicable:
         return False
@@ -131,7 +132,7 @@ def cases_of_all(
 
 
 def _cases_of_all(collective: str, ranks: int, sizes: Sequence[int], start: Start | None, rest: dict) -> Iterator[Case]:
-    variants = questions.variants(collective)
+    variants = arguments.variants(collective)
     for size in sizes_of(collective, sizes):
         for variant in variants:
             case = Case(collective, variant.name, bytes=size, **rest)
@@ -143,5 +144,5 @@ def _cases_of_all(collective: str, ranks: int, sizes: Sequence[int], start: Star
 
 
 def with_choice(case: Case, algorithm: str, parameters: dict) -> Case:
-    """The same question, answered in another way."""
+    """The same case with another algorithm."""
     return replace(case, algorithm=algorithm, parameters=parameters)

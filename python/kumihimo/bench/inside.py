@@ -1,7 +1,7 @@
 """When the command itself was started by mpirun or srun, on every rank: the bench drivers are these processes.
 
-Rank 0 runs its bench driver as a child and reads what it says; on the others the bench driver takes this process's place. A bench driver
-finds its launcher by what it inherits: variables of the environment, and with MPICH an open file.
+Rank 0 runs its bench driver as a child and reads what it says; on the others the bench driver takes this process's
+place. A bench driver finds its launcher by what it inherits: variables of the environment, and with MPICH an open file.
 """
 
 from __future__ import annotations

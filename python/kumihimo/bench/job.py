@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kumihimo import launch, launched, mpi, questions
+from kumihimo import arguments, launch, launched, mpi
 from kumihimo.bench import inside
 from kumihimo.bench.cases import Case, as_task
 from kumihimo.bench.nodes import OtherNodes, real_nodes
@@ -69,7 +69,8 @@ def run_measure(
     partial: bool = False,
     **options,
 ) -> Run:
-    """Measure each case, and the library's own call beside it. Consecutive cases of one question share its calls."""
+    """Measure each case, and the library's own call beside it. Consecutive cases that differ in the algorithm alone
+    share the library's calls."""
     task = {"task": "measure", "case_seconds": case_seconds, "compare": library, **options}
     return run_task(task, cases, Launcher(ranks, installation, seconds, partial), on_result)
 
@@ -84,7 +85,7 @@ def run_rehearsal(
     on_result: OnResult | None = None,
     seconds: float = 150,
 ) -> Run:
-    """Each case's question as a program asks it, by the MPI library's names: results with `back_to_back_seconds` and
+    """Each case as a program calls it, by the MPI library's names: results with `back_to_back_seconds` and
     `between_seconds` (bench_driver/rehearse_task.hpp). What `of_processes` loads before the library takes part."""
     task = {"task": "rehearse", "case_seconds": case_seconds}
     launcher = Launcher(ranks, installation, seconds, partial=True, of_processes=of_processes)
@@ -152,4 +153,4 @@ def start(text: str, installation: mpi.Installation, launcher: Launcher, take: O
 def finish(result: dict, about: dict) -> dict:
     """A bench driver's result with the keys that all of the command's results have."""
     text = result.pop("parameters_text")
-    return {**result, "parameters": questions.parameters_of(text), "mpi": about.get("mpi", "")}
+    return {**result, "parameters": arguments.parameters_of(text), "mpi": about.get("mpi", "")}

@@ -8,7 +8,7 @@ from typing import Annotated, Optional, TypeVar
 
 import typer
 
-from kumihimo import bench, launched, mpi, questions
+from kumihimo import arguments, bench, launched, mpi
 from kumihimo.bench import formats, tuned
 from kumihimo.bench.cases import NODE, sizes_of
 from kumihimo.cli import options, output, waiting
@@ -109,11 +109,11 @@ def command(
     elif algorithm == AUTO and parameters:
         given = f"--{next(iter(parameters)).replace('_', '-')}"
         raise BadInput("no parameters beside --algorithm auto, which chooses them", given, "name an algorithm")
-    if questions.is_listed(counts) and algorithm == AUTO:
+    if arguments.is_listed(counts) and algorithm == AUTO:
         expected = "no list of --counts beside --algorithm auto, which chooses for lengths"
         raise BadInput(expected, counts, "name an algorithm, or --counts random:1")
     place = launched.place()
-    each = questions.ranks_per_node_named(ranks_per_node)
+    each = arguments.ranks_per_node_named(ranks_per_node)
     asked = Asked(
         case=bench.Case(
             collective,
@@ -124,7 +124,7 @@ def command(
             in_place=in_place,
             shape=shape,
             ranks_per_node=each,
-            neighbours=questions.neighbours_named(neighbours),
+            neighbours=arguments.neighbours_named(neighbours),
             counts=counts,
             parameters=parameters,
         ),
@@ -176,7 +176,7 @@ class Asked:
 
 def sizes_asked(collective: str, sizes: str | None, counts: str | None = None) -> list[int | None]:
     """Those given, or the default; none where the counts of all blocks are listed."""
-    if questions.is_listed(counts):
+    if arguments.is_listed(counts):
         if sizes is not None:
             raise BadInput("either the counts of all blocks or one length", "both", "leave one of them out")
         return [None]
@@ -211,9 +211,9 @@ def cases(asked: Asked) -> list[bench.Case]:
         return [replace(asked.case, bytes=size) for size in asked.sizes]
     found = fitting(asked)
     if not found and not (launched.place() and fitting(asked, ranks_per_node=1)):
-        raise NotApplicable("an algorithm that fits the question", "none", "leave parameters out")
+        raise NotApplicable("an algorithm that fits this collective", "none", "leave parameters out")
     if launched.place():
-        names = [variant.name for variant in questions.variants(asked.case.collective)]
+        names = [variant.name for variant in arguments.variants(asked.case.collective)]
         return [replace(asked.case, algorithm=name, bytes=size) for size in asked.sizes for name in names]
     return found
 

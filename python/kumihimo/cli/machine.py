@@ -71,10 +71,10 @@ def show(
     """Show a machine's numbers, each with its source; with a shape or box, as a job there sees it."""
     machine = load(name)
     if shape is not None or box is not None or dead or routing is not None:
-        from kumihimo import questions, simulation
+        from kumihimo import arguments, simulation
 
         place = simulation.Place(box, dead or [], routing)
-        machine = simulation.on(machine, questions.Ranks(shape, None, None), place)
+        machine = simulation.on(machine, arguments.Ranks(shape, None, None), place)
     if as_json:
         output.print_json({**json.loads(machine.to_json()), **output.own_cost()})
     else:

@@ -8,7 +8,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from kumihimo import _collectives, _export, questions
+from kumihimo import _collectives, _export, arguments
 from kumihimo.cli import options, output
 from kumihimo.errors import BadInput
 from kumihimo.guarantees import words
@@ -55,19 +55,19 @@ def command(
 
     Example: kumihimo show allreduce --shape 4x3x2 --algorithm trinaryx3 --rank 7
     """
-    if expand and not (as_json and (count is not None or questions.is_listed(counts))):
+    if expand and not (as_json and (count is not None or arguments.is_listed(counts))):
         raise BadInput("--expand together with --count N and --json", "--expand alone", "add them")
-    asked = questions.Question(collective, count, None, type_, operation, root, in_place, counts)
-    if bytes_ is not None or (count is None and not questions.is_listed(counts)):
+    asked = arguments.CollectiveArguments(collective, count, None, type_, operation, root, in_place, counts)
+    if bytes_ is not None or (count is None and not arguments.is_listed(counts)):
         asked.bytes = parse_size(bytes_ or DEFAULT_BYTES)
-    asked.neighbours = questions.neighbours_named(neighbours)
-    each = questions.ranks_per_node_named(ranks_per_node or "1")
-    space = questions.rank_space(questions.Ranks(shape, ranks, each))
+    asked.neighbours = arguments.neighbours_named(neighbours)
+    each = arguments.ranks_per_node_named(ranks_per_node or "1")
+    space = arguments.rank_space(arguments.Ranks(shape, ranks, each))
     variant = _collectives.find(collective, algorithm)
     schedule = variant.build(
-        questions.collective(asked, space),
+        arguments.collective(asked, space),
         space,
-        questions.parameters(
+        arguments.parameters(
             trees=trees,
             segment_bytes=None if segment_bytes is None else parse_size(segment_bytes),
             segments=segments,
@@ -81,12 +81,12 @@ def command(
             group=group,
         ),
     )
-    rank = questions.rank_of(rank, space.ranks)
+    rank = arguments.rank_of(rank, space.ranks)
     if expand:
         print(_export.expanded_json(schedule))
     elif as_json:
         named = {
-            "parameters": questions.parameters_of(schedule.parameters),
+            "parameters": arguments.parameters_of(schedule.parameters),
             "guarantees": variant.guarantees(schedule.collective),
         }
         output.print_json({**json.loads(_export.program_json(schedule, rank)), **named})

@@ -6,11 +6,11 @@ from typing import Annotated, Optional
 
 import typer
 
-from kumihimo import questions, simulation
+from kumihimo import arguments, simulation
+from kumihimo.arguments import CollectiveArguments, Ranks
 from kumihimo.cli import machine as machines
 from kumihimo.cli import options, output, waiting
 from kumihimo.errors import BadInput, NotApplicable
-from kumihimo.questions import Question, Ranks
 from kumihimo.sizes import parse_size, parse_sizes, text_of
 
 
@@ -24,7 +24,7 @@ def command(
     box: options.Box = None,
     dead: options.Dead = None,
     routing: options.Routing = None,
-    algorithm: options.AlgorithmOrAll = questions.ALL,
+    algorithm: options.AlgorithmOrAll = arguments.ALL,
     ranks: options.RanksOfMachine = None,
     ranks_per_node: options.RanksPerNodeOrMachine = None,
     model: Annotated[str, typer.Option(metavar="MODEL", help="flow, bound (no schedule is faster) or exact.")] = "flow",
@@ -55,12 +55,12 @@ def command(
     """
     if model not in simulation.MODELS:
         raise BadInput(f"a model is one of {', '.join(simulation.MODELS)}", f"'{model}'")
-    named = questions.neighbours_named(neighbours)
+    named = arguments.neighbours_named(neighbours)
     place = simulation.Place(box, dead or [], routing)
-    each = questions.ranks_per_node_named(ranks_per_node)
+    each = arguments.ranks_per_node_named(ranks_per_node)
     asked = simulation.Asked(
         simulation.on(machines.load(machine), Ranks(shape, ranks, each), place),
-        Question(collective, type=type_, operation=operation, root=root, counts=counts, neighbours=named),
+        CollectiveArguments(collective, type=type_, operation=operation, root=root, counts=counts, neighbours=named),
         algorithm,
         {
             "trees": trees,
@@ -80,8 +80,8 @@ def command(
         links,
         every_round,
     )
-    moves_none = not questions.moves_data(collective)
-    if sizes is None and not moves_none and not questions.is_listed(counts):
+    moves_none = not arguments.moves_data(collective)
+    if sizes is None and not moves_none and not arguments.is_listed(counts):
         raise BadInput("the length of the data", "none", "add --bytes 1MiB")
     lengths = [0] if moves_none else [None] if sizes is None else parse_sizes(sizes)
     results, passed_over = waiting.interruptibly(lambda: work(asked, lengths))
@@ -95,11 +95,11 @@ def command(
 
 def work(asked: simulation.Asked, sizes: list[int | None]) -> tuple[list[dict], list[dict]]:
     """All results, and what was passed over."""
-    if asked.model == "bound" and asked.algorithm == questions.ALL:
+    if asked.model == "bound" and asked.algorithm == arguments.ALL:
         return [simulation.bound(asked, size) for size in sizes], []
     results: list[dict] = []
     passed_over: list[dict] = []
-    total = len(sizes) * len(questions.variants(asked.question.collective, asked.algorithm))
+    total = len(sizes) * len(arguments.variants(asked.arguments.collective, asked.algorithm))
     with waiting.progress("simulating", total) as advance:
         for case, outcome in simulation.predict_all(asked, sizes):
             if isinstance(outcome, NotApplicable):
@@ -125,7 +125,7 @@ def print_results(asked: simulation.Asked, results: list[dict], passed_over: lis
         print(f"neighbours {first['neighbours']}")
     if asked.machine.losses:
         print(asked.machine.losses)
-    lengths = questions.moves_data(first["collective"])
+    lengths = arguments.moves_data(first["collective"])
     shown = [at for at, name in enumerate(COLUMNS) if lengths or name not in OF_LENGTHS]
     for title, apart in (("", False), ("Apart: our own extensions of published algorithms", True)):
         rows = [[row(r)[at] for at in shown] for r in results if r.get("apart", False) == apart]

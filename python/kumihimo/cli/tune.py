@@ -15,13 +15,13 @@ from typing import Annotated, Optional
 
 import typer
 
-from kumihimo import __version__, launched, mpi, questions
+from kumihimo import __version__, arguments, launched, mpi
+from kumihimo.arguments import Ranks
 from kumihimo.bench import RealNodes
 from kumihimo.cli import options, output, tuned_tables, waiting
 from kumihimo.errors import BadInput, Failed, KumihimoError, NotApplicable
 from kumihimo.library.algorithms import COLLECTIVES as EXPORTED
 from kumihimo.preload import MEMORY
-from kumihimo.questions import Ranks
 from kumihimo.sizes import parse_sizes
 from kumihimo.tune import library_report, parts, reading, rehearsal, targets, tuner, wisdom
 from kumihimo.tune.journal import Journal
@@ -82,7 +82,7 @@ def command(
         raise NotApplicable(
             f"--export of {', '.join(EXPORTED)}", f"{', '.join(asked.collectives)} alone", "leave it out"
         )
-    each = questions.ranks_per_node_named(ranks_per_node)
+    each = arguments.ranks_per_node_named(ranks_per_node)
     if machine is not None:
         refuse_beside_machine(library, reproducible, export)
         found = simulate(asked, machine, Ranks(shape, *one_of(ranks), each), out)
@@ -319,7 +319,7 @@ def simulate(asked: Asked, name: str, ranks: Ranks, out: Path | None) -> dict:
             asked_of(machine),
             journal,
             asked.clock,
-            lambda question, size: waiting.interruptibly(lambda: predict(question, size)),
+            lambda asked, size: waiting.interruptibly(lambda: predict(asked, size)),
             advance,
         )
         try:

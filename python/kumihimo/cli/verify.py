@@ -6,11 +6,11 @@ from typing import Annotated, Optional
 
 import typer
 
-from kumihimo import questions, verification
+from kumihimo import arguments, verification
+from kumihimo.arguments import CollectiveArguments, Ranks, moves_data
 from kumihimo.cli import options, output, waiting
 from kumihimo.errors import NotApplicable
 from kumihimo.guarantees import WORDS, words
-from kumihimo.questions import Question, Ranks, moves_data
 from kumihimo.sizes import parse_size
 
 DEFAULT_BYTES = "16MiB"
@@ -22,7 +22,7 @@ def command(
     collective: Annotated[
         Optional[str], typer.Argument(metavar="[COLLECTIVE]", help="One of them; without it all that have algorithms.")
     ] = None,
-    algorithm: options.AlgorithmOrAll = questions.ALL,
+    algorithm: options.AlgorithmOrAll = arguments.ALL,
     shape: options.Shape = None,
     ranks: options.Ranks = None,
     ranks_per_node: options.RanksPerNode = None,
@@ -61,10 +61,10 @@ def command(
     asked = verification.Asked(
         verification.collectives(irregular=counts is not None) if collective is None else [collective],
         algorithm,
-        (Ranks(shape, ranks, questions.ranks_per_node_named(ranks_per_node or "1")),) if placed else verification.SMALL,
+        (Ranks(shape, ranks, arguments.ranks_per_node_named(ranks_per_node or "1")),) if placed else verification.SMALL,
         lengths(
             placed,
-            Question(
+            CollectiveArguments(
                 collective or "bcast", count, None if bytes_ is None else parse_size(bytes_), type_, counts=counts
             ),
         ),
@@ -88,7 +88,7 @@ def command(
         samples,
         seed,
         counts,
-        questions.neighbours_named(neighbours),
+        arguments.neighbours_named(neighbours),
     )
     results, passed_over = waiting.interruptibly(lambda: work(asked))
     if not results:
@@ -100,15 +100,15 @@ def command(
     return 0 if all(result["ok"] for result in results) else 1
 
 
-def lengths(placed: bool, question: Question) -> tuple[int | None, ...]:
+def lengths(placed: bool, wanted: CollectiveArguments) -> tuple[int | None, ...]:
     """The lengths to prove, in elements; none beside irregular blocks that are listed."""
-    if questions.is_listed(question.counts) and question.count is None and question.bytes is None:
+    if arguments.is_listed(wanted.counts) and wanted.count is None and wanted.bytes is None:
         return (None,)
-    if question.count is None and question.bytes is None:
+    if wanted.count is None and wanted.bytes is None:
         if not placed:
             return verification.SMALL_COUNTS
-        question.bytes = parse_size(DEFAULT_BYTES)
-    return (questions.elements(question),)
+        wanted.bytes = parse_size(DEFAULT_BYTES)
+    return (arguments.elements(wanted),)
 
 
 def work(asked: verification.Asked) -> tuple[list[dict], list[dict]]:
@@ -142,7 +142,7 @@ def print_results(results: list[dict], passed_over: list[dict], one_by_one: bool
         output.print_table("", columns, algorithm_rows(results))
     wrong = [r for r in results if not r["ok"]]
     for result in wrong:
-        title = f"{question(result)} by {result['algorithm']} on {result['space']}:"
+        title = f"{title_of(result)} by {result['algorithm']} on {result['space']}:"
         output.print_list(title, [f"{f['check']}: {f['sentence']}" for f in result["findings"]])
     if one_by_one:
         output.print_list("Not applicable:", output.reasons(passed_over))
@@ -181,7 +181,7 @@ def looked_at(covered: dict) -> str:
     return f"{matching}; {deadlock}; sampled: {covered['samples']} elements, {ranks}"
 
 
-def question(result: dict) -> str:
+def title_of(result: dict) -> str:
     """The collective and how long the vector or the blocks are."""
     return (
         result["collective"]
@@ -197,11 +197,11 @@ def elements(result: dict) -> str:
 
 
 def print_cases(results: list[dict]) -> None:
-    """A table a question; all its cases differ in the algorithm alone."""
+    """A table for each group of cases that differ in the algorithm alone."""
     asked: dict[str, list[dict]] = {}
     for r in results:
         neighbours = f", neighbours {r['neighbours']}" if "neighbours" in r else ""
-        asked.setdefault(f"{question(r)} on {r['space']}{neighbours}", []).append(r)
+        asked.setdefault(f"{title_of(r)} on {r['space']}{neighbours}", []).append(r)
     columns = ("algorithm", "segments>", "steps>", "time>", "verdict", "same bits on all", "checked")
     for number, (title, group) in enumerate(asked.items()):
         if number:

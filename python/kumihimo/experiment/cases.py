@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from kumihimo import _machine, simulation
+from kumihimo.arguments import CollectiveArguments
 from kumihimo.errors import NotApplicable
 from kumihimo.mpi import available_processors
-from kumihimo.questions import Question
 
 Progress = Callable[[str, int, int], None]  # what is being done, done, of
 
@@ -40,7 +40,7 @@ def predict(wanted: Wanted) -> dict | None:
     """The result, or None where the algorithm does not fit."""
     asked = simulation.Asked(
         machine=wanted.machine,
-        question=Question(wanted.collective),
+        arguments=CollectiveArguments(wanted.collective),
         algorithm=simulation.ALL,  # so that a segment size is declared, not demanded
         parameters={} if wanted.segment_bytes is None else {"segment_bytes": wanted.segment_bytes},
         simd=wanted.simd,

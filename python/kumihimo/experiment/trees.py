@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from kumihimo import _collectives, _export, _topology, questions
+from kumihimo import _collectives, _export, _topology, arguments
+from kumihimo.arguments import CollectiveArguments
 from kumihimo.experiment.published import SUBJECT
-from kumihimo.questions import Question
 
 SHAPES = ("4x3x2", "4x4x4")
 ELEMENTS = 6  # one for each of at most six trees
@@ -20,15 +20,15 @@ def trees() -> list[dict]:
 def _trees_of(text: str) -> dict:
     shape = _topology.Shape.parse(text)
     space = _topology.RankSpace.box(shape)
-    question = questions.collective(Question("bcast", count=ELEMENTS), space)
-    schedule = _collectives.find("bcast", SUBJECT).build(question, space)
+    collective = arguments.collective(CollectiveArguments("bcast", count=ELEMENTS), space)
+    schedule = _collectives.find("bcast", SUBJECT).build(collective, space)
     programs = json.loads(_export.expanded_json(schedule))["programs"]
     lanes = sorted({lane["lane"] for program in programs for lane in program})
     return {
         "algorithm": SUBJECT,
         "shape": text,
         "axes": [axis.length for axis in shape.axes],
-        "root": question.root,
+        "root": collective.root,
         "parents": [[_sender(program, lane) for program in programs] for lane in lanes],
     }
 

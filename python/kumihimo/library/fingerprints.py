@@ -1,4 +1,5 @@
-"""Fingerprints: what shows from outside which algorithm of the library ran (the marks: bench_driver/fingerprint.hpp)."""
+"""Fingerprints: what shows from outside which algorithm of the library ran (the marks:
+bench_driver/fingerprint.hpp)."""
 
 from __future__ import annotations
 
@@ -85,9 +86,9 @@ def launch_library(
     forced: Mapping[str, Algorithm] | None = None,
     **task,
 ) -> tuple[list[dict], dict]:
-    """One launch of the bench driver's task of the library's own calls: its results and what it says of itself. By its name
-    it is told from others alike and remembered, call by call and size by size, so that a launch of fewer of them finds
-    its own again; without one it is made in any case. `forced`: of which calls the settings are."""
+    """One launch of the bench driver's task of the library's own calls: its results and what it says of itself. By its
+    name it is told from others alike and remembered, call by call and size by size, so that a launch of fewer of them
+    finds its own again; without one it is made in any case. `forced`: of which calls the settings are."""
     found: list[dict] = []
     about: dict = {}
 

@@ -9,5 +9,5 @@ journal         what was measured, so that an interrupted tuning goes on
 tuner           all of it, within a budget of time
 library_report  performance guidelines that the MPI library misses, and files that tune its own choice
 parts           how the time is divided between these
-simulated       the same question, answered by the simulator for a described machine
+simulated       the same choice, made by the simulator for a described machine
 """

@@ -1,5 +1,5 @@
-"""Launches of the bench driver on behalf of a tuning: what the journal knows is not measured again, what is measured is kept,
-none begins after its time, and one that fails costs the case at which it failed, not the tuning."""
+"""Launches of the bench driver on behalf of a tuning: what the journal knows is not measured again, what is measured is
+kept, none begins after its time, and one that fails costs the case at which it failed, not the tuning."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Launches:
             untold = batch[len(told) :]
             if failure and untold:
                 batches = [*halves(untold), *batches]
-                if len(first_question(untold)) == 1:
+                if len(first_group(untold)) == 1:
                     index, case = untold[0]
                     found[index] = self._blame(case, failure)
                     blamed.append((key_of(case, ranks), found[index]))
@@ -133,16 +133,17 @@ class Launches:
         return {"algorithm": case.algorithm, "bytes": case.bytes, "not_applicable": str(failure)}
 
 
-def first_question(batch: Batch) -> Batch:
-    """The first cases of one question: the bench driver measures these by turns, and tells of none before all are done."""
-    questions = [replace(case, algorithm="", parameters={}) for _, case in batch]
-    return [each for each, _ in takewhile(lambda pair: pair[1] == questions[0], zip(batch, questions))]
+def first_group(batch: Batch) -> Batch:
+    """The first cases that differ in the algorithm alone: the bench driver measures these by turns, and reports them
+    when all are done."""
+    without_algorithm = [replace(case, algorithm="", parameters={}) for _, case in batch]
+    return [each for each, _ in takewhile(lambda pair: pair[1] == without_algorithm[0], zip(batch, without_algorithm))]
 
 
 def halves(untold: Batch) -> list[Batch]:
-    """What is left of a launch that failed: the first question by halves, so that few launches find the case at which
+    """What is left of a launch that failed: the first group by halves, so that few launches find the case at which
     it fails, and without this case once it is alone."""
-    group = first_question(untold)
+    group = first_group(untold)
     rest = untold[len(group) :]
     half = len(group) // 2
     return [each for each in (group[:half], group[half:] + rest if half else rest) if each]

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from kumihimo import simulation
+from kumihimo.arguments import CollectiveArguments
 from kumihimo.bench import variations
 from kumihimo.bench.cases import sizes_of
 from kumihimo.bench.tuned import Choice
 from kumihimo.errors import NotApplicable, OutOfTime
-from kumihimo.questions import Question
 from kumihimo.ranges import ranges
 from kumihimo.tune import search
 from kumihimo.tune.journal import Journal
@@ -23,7 +23,7 @@ Predict = Callable[[simulation.Asked, int], dict]
 
 
 def predict(asked: simulation.Asked, size: int) -> dict:
-    variant = simulation.variants(asked.question.collective, asked.algorithm)[0]
+    variant = simulation.variants(asked.arguments.collective, asked.algorithm)[0]
     return simulation.predict(asked, simulation.Case(variant, size))
 
 
@@ -94,8 +94,8 @@ class Simulated:
         if known is None:
             if self.clock.left <= 0:
                 raise OutOfTime("time for a prediction", "none")
-            question = replace(self.asked.question, collective=collective)
-            asked = replace(self.asked, question=question, algorithm=name, parameters=parameters)
+            wanted = replace(self.asked.arguments, collective=collective)
+            asked = replace(self.asked, arguments=wanted, algorithm=name, parameters=parameters)
             try:
                 known = {"seconds": self.predict(asked, size)["seconds"]}
             except NotApplicable as reason:
@@ -123,4 +123,4 @@ class Simulated:
 
 
 def asked_of(machine: object, model: str = "flow") -> simulation.Asked:
-    return simulation.Asked(machine, Question("allreduce"), "", {}, model)
+    return simulation.Asked(machine, CollectiveArguments("allreduce"), "", {}, model)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from kumihimo import _collectives, mpi, questions
+from kumihimo import _collectives, arguments, mpi
+from kumihimo.arguments import Ranks
 from kumihimo.bench import RealNodes
 from kumihimo.bench.cases import NODE, NONE, Case, rank_space, sizes_of
-from kumihimo.questions import Ranks
 
 COLLECTIVES = (  # the most used first
     *("allreduce", "bcast", "reduce"),
     *("alltoall", "allgather", "reduce_scatter", "gather", "scatter", "barrier", "scan", "exscan"),
 )
 USUAL = COLLECTIVES[:3]  # that are tuned for unless others are named
-REDUCTIONS = tuple(kind for kind in COLLECTIVES if questions.reduces(kind))  # of which the order may matter
+REDUCTIONS = tuple(kind for kind in COLLECTIVES if arguments.reduces(kind))  # of which the order may matter
 ANY, FIXED_ORDER = "any", "fixed_order"
 
 
@@ -39,7 +39,7 @@ class Target:
         """Ranks, nodes and ranks per node (0: unlike) by which wisdom finds the ranks."""
         if self.on:
             return self.on.counts
-        sizes = questions.node_sizes(Ranks(None, self.ranks, self.ranks_per_node or self.ranks))
+        sizes = arguments.node_sizes(Ranks(None, self.ranks, self.ranks_per_node or self.ranks))
         return self.ranks, len(sizes), sizes[0] if min(sizes) == max(sizes) else 0
 
     @property
@@ -79,8 +79,8 @@ class Target:
         if not self.fixed_order:
             return True
         variant = _collectives.find(self.collective, algorithm)
-        question = questions.collective(replace(self.case, bytes=8).question, rank_space(self.case, self.ranks))
-        return variant.guarantees(question)["independent_of_placement"]
+        collective = arguments.collective(replace(self.case, bytes=8).arguments, rank_space(self.case, self.ranks))
+        return variant.guarantees(collective)["independent_of_placement"]
 
     def __str__(self) -> str:
         nodes = "" if self.nodes == 1 else f" on {self.nodes} nodes"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from kumihimo import _plan, simulation
+from kumihimo.arguments import Ranks
 from kumihimo.cli.machine import load
 from kumihimo.errors import NotApplicable
-from kumihimo.questions import Ranks
 from kumihimo.tune import wisdom
 from kumihimo.tune.launches import Clock
 from kumihimo.tune.simulated import Simulated, asked_of, predict
@@ -57,10 +57,10 @@ def test_nodes_of_unequal_size_are_tuned_for_apart_from_others(journal):
 def test_it_looks_closer_where_the_winner_changes(asked, journal):
     asked_for = []
 
-    def made_up(question, size):
+    def made_up(asked, size):
         asked_for.append(size)
         fast = "ring" if size >= 2048 else "binomial"
-        return {"seconds": 1.0 if question.algorithm == fast else 2.0}
+        return {"seconds": 1.0 if asked.algorithm == fast else 2.0}
 
     choices, _ = Simulated(asked, journal(), Clock(1000), made_up).tune("allreduce", SIZES)
     assert [(c["algorithm"], c["from_bytes"], c["to_bytes"]) for c in choices] == [
@@ -80,7 +80,7 @@ def test_few_sizes_are_taken_as_asked(asked, journal):
 def test_the_budget_is_kept_and_the_next_goes_on(asked, journal):
     now = [0.0]
 
-    def slow(question, size):
+    def slow(asked, size):
         now[0] += 1
         return {"seconds": 1.0}
 
@@ -100,11 +100,11 @@ def test_the_budget_is_kept_and_the_next_goes_on(asked, journal):
 def test_several_leaders_a_node_are_tried(journal):
     of_groups = set()
 
-    def made_up(question, size):
-        if question.algorithm != "hierarchical":
+    def made_up(asked, size):
+        if asked.algorithm != "hierarchical":
             return {"seconds": 3.0}
-        of_groups.add(question.parameters.get("group"))
-        return {"seconds": 1.0 if question.parameters.get("group") == 4 else 2.0}
+        of_groups.add(asked.parameters.get("group"))
+        return {"seconds": 1.0 if asked.parameters.get("group") == 4 else 2.0}
 
     asked = asked_of(simulation.on(load("k-computer"), Ranks("4x3x2", None, 8)))
     choices, _ = Simulated(asked, journal(), Clock(1000), made_up).tune("alltoall", [1024])

@@ -1,4 +1,4 @@
-"""From what a user asks to native values: ranks with their shape, a collective, and the parameters of an algorithm."""
+"""Converts what a user gives to native values: ranks with their shape, a collective, the parameters of an algorithm."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Ranks:
 
 
 @dataclass
-class Question:
+class CollectiveArguments:
     """A collective as the user asks for it: `count` elements, or `bytes` of them."""
 
     collective: str
@@ -154,7 +154,7 @@ def about_nodes(ranks_per_node: int | Sequence[int], space: _topology.RankSpace)
     return {"ranks_per_node": 0, "node_sizes": space.node_sizes}
 
 
-def collective(asked: Question, space: _topology.RankSpace) -> _schedule.Collective:
+def collective(asked: CollectiveArguments, space: _topology.RankSpace) -> _schedule.Collective:
     """The collective on these ranks. Numbers beyond 64 bits are caught here, all others by the native side."""
     listed = is_listed(asked.counts)
     if listed and (asked.count, asked.bytes) != (None, None):
@@ -208,7 +208,7 @@ def is_listed(counts: str | None) -> bool:
     return counts is not None and counts[:1].isdecimal()
 
 
-def listed_counts(asked: Question) -> list[int]:
+def listed_counts(asked: CollectiveArguments) -> list[int]:
     """`0,5,1MiB`: elements, or bytes where there is a unit; rows of alltoall may be parted by slashes."""
     return [_count(word, asked.type) for word in asked.counts.replace("/", ",").split(",")]
 
@@ -216,10 +216,10 @@ def listed_counts(asked: Question) -> list[int]:
 def _count(word: str, type_: str) -> int:
     if word.isdecimal():
         return _within("a count", int(word), 63)
-    return elements(Question("", bytes=parse_size(word), type=type_))
+    return elements(CollectiveArguments("", bytes=parse_size(word), type=type_))
 
 
-def elements(asked: Question) -> int:
+def elements(asked: CollectiveArguments) -> int:
     """The length of the data, in elements of its type; 0 of a barrier, whatever is asked."""
     if not moves_data(asked.collective):
         return 0

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kumihimo import questions
+from kumihimo import arguments
+from kumihimo.arguments import CollectiveArguments, Ranks
 from kumihimo.errors import BadInput
-from kumihimo.questions import Question, Ranks
 
-FOUR = questions.rank_space(Ranks(ranks=4))
+FOUR = arguments.rank_space(Ranks(ranks=4))
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ FOUR = questions.rank_space(Ranks(ranks=4))
     ],
 )
 def test_ranks_and_their_shape(asked, name, ranks):
-    space = questions.rank_space(asked)
+    space = arguments.rank_space(asked)
     assert space.ranks == ranks
     assert str(space) == name
 
@@ -73,13 +73,13 @@ def test_ranks_and_their_shape(asked, name, ranks):
 )
 def test_wrong_ranks_are_one_sentence(asked, said):
     with pytest.raises(BadInput) as caught:
-        questions.rank_space(asked)
+        arguments.rank_space(asked)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_ranks_per_node_in_words():
-    named = questions.ranks_per_node_named
+    named = arguments.ranks_per_node_named
     assert (named(None), named("4"), named("4, 3,5")) == (None, 4, (4, 3, 5))
     for wrong in ("", "4,", "four", "4x3", "1e3"):
         with pytest.raises(BadInput, match="those of each node as 4,3,5"):
@@ -89,7 +89,7 @@ def test_ranks_per_node_in_words():
 @given(st.lists(st.tuples(st.integers(1, 9), st.booleans()), min_size=1, max_size=5), st.integers(1, 4))
 def test_a_box_holds_its_ranks(axes, ranks_per_node):
     text = "x".join(f"{length}{'' if wraps else 'm'}" for length, wraps in axes)
-    space = questions.rank_space(Ranks(text, ranks_per_node=ranks_per_node))
+    space = arguments.rank_space(Ranks(text, ranks_per_node=ranks_per_node))
     product = ranks_per_node
     for length, _ in axes:
         product *= length
@@ -98,31 +98,31 @@ def test_a_box_holds_its_ranks(axes, ranks_per_node):
 
 
 def test_a_collective_of_bytes_or_elements():
-    assert questions.collective(Question("bcast", bytes=1024), FOUR).count == 128
-    assert questions.collective(Question("bcast", bytes=1024, type="int32"), FOUR).count == 256
-    assert questions.collective(Question("bcast", count=0), FOUR).bytes == 0
+    assert arguments.collective(CollectiveArguments("bcast", bytes=1024), FOUR).count == 128
+    assert arguments.collective(CollectiveArguments("bcast", bytes=1024, type="int32"), FOUR).count == 256
+    assert arguments.collective(CollectiveArguments("bcast", count=0), FOUR).bytes == 0
 
 
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        (Question("bcast"), "--bytes 1MiB"),
-        (Question("bcast", count=1, bytes=8), "either"),
-        (Question("bcast", bytes=12), "multiple of the 8"),
-        (Question("bcast", bytes=8, type="opaque"), "known size"),
-        (Question("bcast", count=2**63), "64 bits"),
-        (Question("bcast", count=1, root=2**31), "32 bits"),
-        (Question("cast", count=1), "'cast'"),
-        (Question("bcast", count=1, type="float65"), "'float65'"),
-        (Question("reduce", count=1, operation="summ"), "'summ'"),
+        (CollectiveArguments("bcast"), "--bytes 1MiB"),
+        (CollectiveArguments("bcast", count=1, bytes=8), "either"),
+        (CollectiveArguments("bcast", bytes=12), "multiple of the 8"),
+        (CollectiveArguments("bcast", bytes=8, type="opaque"), "known size"),
+        (CollectiveArguments("bcast", count=2**63), "64 bits"),
+        (CollectiveArguments("bcast", count=1, root=2**31), "32 bits"),
+        (CollectiveArguments("cast", count=1), "'cast'"),
+        (CollectiveArguments("bcast", count=1, type="float65"), "'float65'"),
+        (CollectiveArguments("reduce", count=1, operation="summ"), "'summ'"),
     ],
 )
 def test_wrong_collectives_are_one_sentence(asked, said):
     with pytest.raises(BadInput) as caught:
-        questions.collective(asked, FOUR)
+        arguments.collective(asked, FOUR)
     assert said in str(caught.value)
 
 
 def test_parameters_are_read_as_they_are_written():
-    assert questions.parameters_of("trees=3 segments=6 overlap") == {"trees": 3, "segments": 6, "overlap": True}
-    assert questions.parameters_of("") == {}
+    assert arguments.parameters_of("trees=3 segments=6 overlap") == {"trees": 3, "segments": 6, "overlap": True}
+    assert arguments.parameters_of("") == {}
