@@ -1,7 +1,7 @@
 // A message through memory that two processors share, there and back, as ranks of a node exchange it (they are threads
 // here, and the rings ordinary memory): by stores past the caches and by ordinary ones. What is sent is written anew
 // each time, what has come is read.
-#include "execute/mpi/channel.hpp"
+#include "shared_memory/channel.hpp"
 
 #include <benchmark/benchmark.h>
 #include <pthread.h>
@@ -9,11 +9,12 @@
 
 #include <atomic>
 #include <cstring>
+#include <memory>
 #include <numeric>
 #include <thread>
 #include <vector>
 
-namespace kumihimo::mpi {
+namespace kumihimo::shared_memory {
 namespace {
 
 // The calling thread's, of those that the process may use; threads that share one leave it to each other.
@@ -36,13 +37,13 @@ void stay_on_processor(int index) {
 }
 
 struct End {
-  Outbox out;
-  Inbox in;
+  ChannelSender out;
+  ChannelReceiver in;
   std::vector<std::byte> sent, received;
   std::uint64_t calls = 0;
   std::int64_t sum = 0;
 
-  void message(execute::Message& m, std::int32_t& open) const {
+  void message(transport::Message& m, std::int32_t& open) const {
     m.key.segment = static_cast<std::int64_t>(calls);
     m.bytes = static_cast<std::int64_t>(sent.size());
     m.open = &open;
@@ -50,7 +51,7 @@ struct End {
   void send() {
     std::memset(sent.data(), static_cast<int>(calls), sent.size());
     std::int32_t open = 1;
-    execute::Sending s;
+    transport::SendRequest s;
     message(s, open);
     s.only = {sent.data(), s.bytes};
     s.first_piece = &s.only, s.piece_count = 1;
@@ -60,7 +61,7 @@ struct End {
   }
   void receive() {
     std::int32_t open = 1;
-    execute::Receiving r;
+    transport::ReceiveRequest r;
     message(r, open);
     r.copy_into({received.data(), nullptr, 0}, 1);
     in.start(r);
@@ -84,8 +85,8 @@ void exchange(benchmark::State& state, bool streams) {
   std::atomic<bool> ends = false;
   std::thread other([&] {
     stay_on_processor(1);
-    End end{Outbox(back, Outbox::all_copied, streams), Inbox(there), std::vector<std::byte>(bytes),
-            std::vector<std::byte>(bytes)};
+    End end{ChannelSender(back, ChannelSender::all_copied, streams), ChannelReceiver(there),
+            std::vector<std::byte>(bytes), std::vector<std::byte>(bytes)};
     while (true) {
       end.receive();
       const bool last = ends; // said before the message that woke us
@@ -95,8 +96,8 @@ void exchange(benchmark::State& state, bool streams) {
     }
     benchmark::DoNotOptimize(end.sum);
   });
-  End end{Outbox(there, Outbox::all_copied, streams), Inbox(back), std::vector<std::byte>(bytes),
-          std::vector<std::byte>(bytes)};
+  End end{ChannelSender(there, ChannelSender::all_copied, streams), ChannelReceiver(back),
+          std::vector<std::byte>(bytes), std::vector<std::byte>(bytes)};
   const auto there_and_back = [&] {
     end.send();
     end.receive();
@@ -120,4 +121,4 @@ const auto registered = [] {
 }();
 
 } // namespace
-} // namespace kumihimo::mpi
+} // namespace kumihimo::shared_memory

@@ -2,25 +2,26 @@
 // reduction and the copies are done, on few elements.
 #include "collectives/registry.hpp"
 #include "execute/engine.hpp"
+#include "execute/reduction.hpp"
 
 #include <benchmark/benchmark.h>
 
 namespace kumihimo {
 namespace {
 
-class Immediate final : public execute::Transport {
+class Immediate final : public transport::Transport {
  public:
-  Status prepare(const execute::Demands& demands) override {
+  Status prepare(const transport::Demands& demands) override {
     zeros_.resize(static_cast<std::size_t>(demands.largest_bytes));
     return Nothing{};
   }
-  std::uint64_t begin(execute::Stream) override { return instance_++; }
-  void send(execute::Sending& message) override { message.complete(); }
-  void receive(execute::Receiving& message) override {
+  std::uint64_t begin(transport::Stream) override { return instance_++; }
+  void send(transport::SendRequest& message) override { message.complete(); }
+  void receive(transport::ReceiveRequest& message) override {
     if (message.bytes > 0) message.take(zeros_.data(), message.bytes);
     message.complete();
   }
-  void offload(execute::Offloading& message) override { message.complete(); }
+  void offload(transport::OffloadRequest& message) override { message.complete(); }
   Progress progress() override { return Progress::nothing; }
   void idle() override {}
   Error error() const override { return failed("no failure"); }

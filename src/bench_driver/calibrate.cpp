@@ -55,7 +55,7 @@ void one_way(LaneBuilder& lane, Rank rank, std::int64_t messages) {
 
 class Calibration {
  public:
-  Calibration(Job& job, mpi::MpiTransport& transport) : job_(job), transport_(transport) {}
+  Calibration(Job& job, execute::MpiTransport& transport) : job_(job), transport_(transport) {}
 
   // The slowest rank's time, in seconds; the best of the repeats, as what else runs here is no figure of the machine.
   Result<double> seconds_of(const Schedule& schedule) {
@@ -83,7 +83,7 @@ class Calibration {
 
  private:
   Job& job_;
-  mpi::MpiTransport& transport_;
+  execute::MpiTransport& transport_;
 };
 
 // One element at a time, whatever the compiler would like to do.
@@ -110,7 +110,7 @@ double reduction_rate(kernels::ReduceKernel kernel) {
 
 Status run_calibration(Job& job, const Task& task) {
   if (job.ranks() < 2) return bad_input("a calibration takes 2 ranks", std::to_string(job.ranks()));
-  Result<mpi::MpiTransport*> transport = job.transport(task.transport);
+  Result<execute::MpiTransport*> transport = job.transport(task.transport);
   if (!transport) return transport.error();
   Calibration calibration(job, **transport);
   const std::int32_t P = job.ranks();

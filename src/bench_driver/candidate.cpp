@@ -2,6 +2,7 @@
 
 #include "bench_driver/call_memory.hpp"
 #include "bench_driver/library_collective.hpp"
+#include "execute/reduction.hpp"
 
 namespace kumihimo::bench_driver {
 namespace {
@@ -13,12 +14,12 @@ Candidate::Bytes result_in(const CallMemory& memory, const Vectors::Set& set) {
 
 class Ours final : public Candidate {
  public:
-  Ours(const Case& c, Schedule schedule, Rank rank, mpi::MpiTransport& transport, plan::PlanCache& cache)
+  Ours(const Case& c, Schedule schedule, Rank rank, execute::MpiTransport& transport, plan::PlanCache& cache)
       : question_(c.collective), memory_(memory_of(question_, rank)), schedule_(std::move(schedule)), rank_(rank),
         transport_(transport), cache_(cache) {}
 
   Status make_ready() override {
-    const Result<execute::Reduction> reduction = execute::find_reduction(question_);
+    const Result<transport::Reduction> reduction = execute::find_reduction(question_);
     if (!reduction) return reduction.error();
     Result<std::unique_ptr<plan::Plan>> plan = plan::Plan::make(schedule_, rank_, transport_, *reduction);
     if (!plan) return plan.error();
@@ -38,7 +39,7 @@ class Ours final : public Candidate {
   CallMemory memory_;
   Schedule schedule_;
   Rank rank_;
-  mpi::MpiTransport& transport_;
+  execute::MpiTransport& transport_;
   plan::PlanCache& cache_;
 };
 
@@ -59,7 +60,7 @@ class Theirs final : public Candidate {
 
 } // namespace
 
-std::unique_ptr<Candidate> our_candidate(const Case& c, Schedule schedule, Rank rank, mpi::MpiTransport& transport,
+std::unique_ptr<Candidate> our_candidate(const Case& c, Schedule schedule, Rank rank, execute::MpiTransport& transport,
                                          plan::PlanCache& cache) {
   return std::make_unique<Ours>(c, std::move(schedule), rank, transport, cache);
 }

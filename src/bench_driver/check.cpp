@@ -4,6 +4,7 @@
 #include "bench_driver/definition.hpp"
 #include "bench_driver/memory.hpp"
 #include "bench_driver/values.hpp"
+#include "execute/reduction.hpp"
 #include "measure/clock.hpp"
 #include "plan/plan_cache.hpp"
 
@@ -269,7 +270,7 @@ Result<std::string> wrong_by_definition(const Job& job, const Checker& checker, 
 
 Arithmetic builtin_arithmetic(const Collective& c) {
   Arithmetic a;
-  if (const Result<execute::Reduction> reduction = execute::find_reduction(c)) a.reduction = *reduction;
+  if (const Result<transport::Reduction> reduction = execute::find_reduction(c)) a.reduction = *reduction;
   a.plain = plain_loop(c);
   a.values = [type = c.type, operation = c.reduces() ? c.operation : Operation::sum](
                  std::int32_t rank, std::int64_t count, std::uint64_t seed) {
@@ -282,11 +283,11 @@ Result<Schedule> build(const Case& c) {
   const Result<const Variant*> variant = Registry::standard().find(c.collective.kind, c.algorithm);
   if (!variant) return variant.error();
   Result<Schedule> built = (*variant)->build(c.collective, c.space, c.parameters);
-  if (built && built->claims.offloads) return execute::needs_engine();
+  if (built && built->claims.offloads) return transport::needs_engine();
   return built;
 }
 
-Result<CheckOutcome> check_schedule(Job& job, const Schedule& schedule, mpi::MpiTransport& transport,
+Result<CheckOutcome> check_schedule(Job& job, const Schedule& schedule, execute::MpiTransport& transport,
                                     const Arithmetic& arithmetic, std::int32_t repeats) {
   Result<std::unique_ptr<plan::Plan>> plan =
       plan::Plan::make(schedule, Rank{job.rank()}, transport, arithmetic.reduction);
@@ -304,7 +305,7 @@ Result<CheckOutcome> check_schedule(Job& job, const Schedule& schedule, mpi::Mpi
   return CheckOutcome{wrong->empty(), *wrong};
 }
 
-Status suits(const Job& job, const Case& c, const mpi::MpiTransport& transport) {
+Status suits(const Job& job, const Case& c, const execute::MpiTransport& transport) {
   if (!c.parameters.single_copy || job.all(transport.has_single_copies())) return Nothing{};
   return not_applicable("ranks read each other's messages where they share memory and the system lets each of them "
                         "(process_vm_readv), not here");
@@ -322,9 +323,9 @@ Status run_check(Job& job, const Task& task) {
       job.print(result);
       continue;
     }
-    mpi::TransportOptions options = task.transport;
+    execute::MpiTransportOptions options = task.transport;
     if (c.emulates) options.node_sizes = c.node_sizes;
-    Result<mpi::MpiTransport*> transport = job.transport(options);
+    Result<execute::MpiTransport*> transport = job.transport(options);
     if (!transport) return transport.error();
     if (const Status s = suits(job, c, **transport); !s) {
       nlohmann::json result = to_json(c, *schedule);

@@ -16,8 +16,8 @@ namespace kumihimo::bench_driver {
 
 // How one collective was asked to compute, where that is not by a built-in loop on built-in types.
 struct Arithmetic {
-  execute::Reduction reduction; // what runs
-  Combine plain;                // what the golden copy does
+  transport::Reduction reduction; // what runs
+  Combine plain;                  // what the golden copy does
   // A rank's input, of so many elements.
   std::function<Vector(std::int32_t rank, std::int64_t count, std::uint64_t seed)> values;
   std::optional<LibraryCollective::Handles> handles; // for the library's own call
@@ -35,7 +35,7 @@ struct CheckOutcome {
 // call with the same arguments, are compared with the definition of the collective (bench_driver/definition.hpp). Of a
 // barrier: nobody leaves before all have come, each of the first ranks late in turn; that where one clock is read.
 // Errors: the schedule cannot be run here, or MPI failed.
-Result<CheckOutcome> check_schedule(Job& job, const Schedule& schedule, mpi::MpiTransport& transport,
+Result<CheckOutcome> check_schedule(Job& job, const Schedule& schedule, execute::MpiTransport& transport,
                                     const Arithmetic& arithmetic, std::int32_t repeats);
 
 // The task: prints a result for every case.
@@ -45,6 +45,6 @@ Status run_check(Job& job, const Task& task);
 Result<Schedule> build(const Case& c);
 // Whether the transport can do what the case wishes; not applicable, on all ranks alike, where one's cannot.
 // Collective.
-Status suits(const Job& job, const Case& c, const mpi::MpiTransport& transport);
+Status suits(const Job& job, const Case& c, const execute::MpiTransport& transport);
 
 } // namespace kumihimo::bench_driver

@@ -1,7 +1,7 @@
 // Control variables of the MPI library, set while it runs (MPI 4.0, section 15.3): what must not hold while it starts.
 #pragma once
 
-#include "execute/mpi/abi.hpp"
+#include "mpi/library.hpp"
 
 #include <string>
 

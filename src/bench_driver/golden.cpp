@@ -1,10 +1,10 @@
 #include "bench_driver/golden.hpp"
 
 #include "bench_driver/call_memory.hpp"
-#include "execute/transport.hpp"
 #include "kernels/reduce.hpp"
 #include "program/cursor.hpp"
 #include "schedule/binding.hpp"
+#include "transport/transport.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -223,7 +223,7 @@ Combine plain_loop(const Collective& collective) {
 
 Result<std::vector<Vector>> golden_outputs(const Schedule& schedule, const std::vector<Vector>& inputs,
                                            const Combine& combine) {
-  if (schedule.claims.offloads) return execute::needs_engine();
+  if (schedule.claims.offloads) return transport::needs_engine();
   std::vector<Process> processes;
   processes.reserve(inputs.size());
   for (std::int32_t r = 0; r < schedule.ranks(); ++r)

@@ -1,7 +1,7 @@
 #include "bench_driver/job.hpp"
 
 #include "bench_driver/pinning.hpp"
-#include "execute/mpi/processors.hpp"
+#include "shared_memory/affinity.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -49,7 +49,7 @@ Result<std::unique_ptr<Job>> Job::start(const std::string& library_path) {
     return s.error();
   call.Comm_rank(job->world(), &job->rank_);
   call.Comm_size(job->world(), &job->ranks_);
-  job->processors_ = std::max(1, static_cast<std::int32_t>(mpi::allowed_processors().size()));
+  job->processors_ = std::max(1, static_cast<std::int32_t>(shared_memory::allowed_processors().size()));
   job->nodes_ = job->find_nodes();
   return job;
 }
@@ -76,10 +76,10 @@ void Job::pin() {
   pinning_ = bench_driver::pin(local);
 }
 
-Result<mpi::MpiTransport*> Job::transport(const mpi::TransportOptions& options) {
+Result<execute::MpiTransport*> Job::transport(const execute::MpiTransportOptions& options) {
   auto& kept = transports_[options.node_sizes];
   if (kept) return kept.get();
-  Result<std::unique_ptr<mpi::MpiTransport>> made = mpi::MpiTransport::create(library_, world(), options);
+  Result<std::unique_ptr<execute::MpiTransport>> made = execute::MpiTransport::create(library_, world(), options);
   if (Status s = agree(made); !s) return s.error();
   kept = std::move(*made);
   const std::string& note = kept->note();

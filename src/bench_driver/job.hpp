@@ -35,7 +35,7 @@ class Job {
   std::int32_t processors() const { return processors_; } // that this process may run on, before it is bound
 
   // The transport for emulated nodes, made at its first use. Collective.
-  Result<mpi::MpiTransport*> transport(const mpi::TransportOptions& options);
+  Result<execute::MpiTransport*> transport(const execute::MpiTransportOptions& options);
   // What the transports have to say, each sentence once.
   const std::vector<std::string>& notes() const { return notes_; }
 
@@ -69,7 +69,8 @@ class Job {
   std::int32_t rank_ = 0, ranks_ = 1, processors_ = 1;
   std::string pinning_ = "none";
   Nodes nodes_;
-  std::map<std::vector<std::int32_t>, std::unique_ptr<mpi::MpiTransport>> transports_; // by the sizes of emulated nodes
+  std::map<std::vector<std::int32_t>, std::unique_ptr<execute::MpiTransport>>
+      transports_; // by the sizes of emulated nodes
   std::vector<std::string> notes_;
 };
 

@@ -88,14 +88,14 @@ class Calls final : public Candidate {
     const bool at_root = rank_ == question_.root;
     const int block = v.count / question_.ranks;
     std::byte* const own = v.output + std::int64_t{rank_.value} * block * question_.type_bytes;
-    mpi::CollectiveCall call{kind,
-                             v.input,
-                             v.output,
-                             is_vector_kind(kind) ? v.count : block,
-                             type_,
-                             operation_,
-                             question_.root.value,
-                             library_.constants.comm_world};
+    execute::CollectiveCall call{kind,
+                                 v.input,
+                                 v.output,
+                                 is_vector_kind(kind) ? v.count : block,
+                                 type_,
+                                 operation_,
+                                 question_.root.value,
+                                 library_.constants.comm_world};
     if (goes_on && leaves(kind) == Left::blocks) call.receive = own;
     if (follows && takes(kind) == Left::blocks) call.send = own;
     if (follows && takes(kind) == Left::vector_at_root) call.send = v.output;
@@ -103,7 +103,7 @@ class Calls final : public Candidate {
     const bool of_all = kind == CollectiveKind::allgather;
     if (follows && (of_all || (kind == CollectiveKind::gather && at_root))) call.send = library_.constants.in_place;
     if (follows && kind == CollectiveKind::scatter && at_root) call.receive = library_.constants.in_place;
-    return mpi::make(library_.call, call);
+    return execute::make(library_.call, call);
   }
 
   const mpi::Library& library_;

@@ -93,11 +93,11 @@ Status LibraryCollective::call(void* input, void* output) const {
     input = input ? input : &nothing;
     output = output ? output : &nothing;
   }
-  mpi::CollectiveCall made = call_;
+  execute::CollectiveCall made = call_;
   const bool by_receiver = made.kind == CollectiveKind::scatter;
   made.send = aliased_ && !by_receiver ? library_.constants.in_place : input;
   made.receive = aliased_ && by_receiver ? library_.constants.in_place : output;
-  const int code = mpi::make(library_.call, made);
+  const int code = execute::make(library_.call, made);
   if (code == 0) [[likely]]
     return Nothing{};
   return library_.check(code, fmt::format("the library's own {}", name_of(made.kind)));

@@ -1,8 +1,8 @@
 // The MPI library's own call for a collective, with the arguments that a program would give.
 #pragma once
 
-#include "execute/mpi/abi.hpp"
 #include "execute/mpi/collective_call.hpp"
+#include "mpi/library.hpp"
 #include "schedule/collective.hpp"
 
 #include <optional>
@@ -33,11 +33,11 @@ class LibraryCollective {
   // Of blocks of different lengths, one behind the other.
   struct Blocks {
     std::vector<int> counts, displacements;
-    mpi::CollectiveCall::Blocks arrays() const { return {counts.data(), displacements.data()}; }
+    execute::CollectiveCall::Blocks arrays() const { return {counts.data(), displacements.data()}; }
   };
   void set_blocks(const Collective& collective, Rank rank);
 
-  mpi::CollectiveCall call_; // but for its buffers
+  execute::CollectiveCall call_; // but for its buffers
   Blocks sent_, received_;
   bool aliased_;
   int made_ = 0; // MPI's code of making its communicator

@@ -69,9 +69,9 @@ class Measuring {
       results.back()["not_applicable"] = schedule.error().sentence();
       return Nothing{};
     }
-    mpi::TransportOptions options = task_.transport;
+    execute::MpiTransportOptions options = task_.transport;
     if (c.emulates) options.node_sizes = c.node_sizes;
-    Result<mpi::MpiTransport*> transport = job_.transport(options);
+    Result<execute::MpiTransport*> transport = job_.transport(options);
     if (!transport) return transport.error();
     if (const Status s = suits(job_, c, **transport); !s) {
       results.push_back(bench_driver::to_json(c, *schedule));

@@ -1,6 +1,6 @@
 #include "bench_driver/pinning.hpp"
 
-#include "execute/mpi/processors.hpp"
+#include "shared_memory/affinity.hpp"
 
 #include <fmt/format.h>
 
@@ -10,9 +10,10 @@ namespace kumihimo::bench_driver {
 
 std::string pin(const LocalRank& local) {
   if (local.bound_already) return "bound by the launcher";
-  const std::vector<std::int32_t> allowed = mpi::allowed_processors();
+  const std::vector<std::int32_t> allowed = shared_memory::allowed_processors();
   if (allowed.empty()) return "none (the system does not say which processors may be used)";
-  if (!mpi::bind_to(allowed[static_cast<std::size_t>(local.rank) % allowed.size()])) return "none (the system refused)";
+  if (!shared_memory::bind_to(allowed[static_cast<std::size_t>(local.rank) % allowed.size()]))
+    return "none (the system refused)";
   if (local.ranks <= static_cast<std::int32_t>(allowed.size()))
     return "one rank a processor, bound by the bench driver";
   return fmt::format("{} ranks on {} processors in turn, bound by the bench driver", local.ranks, allowed.size());
@@ -20,7 +21,7 @@ std::string pin(const LocalRank& local) {
 
 std::uint64_t allowed_processors_hash() {
   std::uint64_t hash = 0xcbf29ce484222325ULL; // FNV-1a
-  for (const std::int32_t processor : mpi::allowed_processors())
+  for (const std::int32_t processor : shared_memory::allowed_processors())
     hash = (hash ^ static_cast<std::uint64_t>(processor)) * 0x100000001b3ULL;
   return hash;
 }

@@ -30,7 +30,7 @@ Result<std::vector<std::int32_t>> emulated_sizes(const json& given, std::int32_t
   auto sizes = it->is_array() ? it->get<std::vector<std::int32_t>>() : std::vector{it->get<std::int32_t>()};
   for (const std::int32_t size : sizes)
     if (size < 1) return bad_input("a node has at least 1 rank", std::to_string(size));
-  if (!it->is_array()) return mpi::nodes_of(ranks, sizes[0]);
+  if (!it->is_array()) return execute::nodes_of(ranks, sizes[0]);
   const std::int64_t all = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
   if (all != ranks) return bad_input(fmt::format("nodes of {} ranks together", ranks), std::to_string(all));
   return sizes;
@@ -67,7 +67,7 @@ Result<RankSpace> space_of(const Case& c, std::int32_t ranks, const Nodes& real)
   if (c.shape == "node") return real.are_several() ? RankSpace::on_nodes(real.node_of_rank) : RankSpace::node(ranks);
   const Result<Shape> nodes = Shape::parse(c.shape);
   if (!nodes) return nodes.error();
-  const std::vector<std::int32_t> sizes = c.emulates ? c.node_sizes : mpi::nodes_of(ranks, 1);
+  const std::vector<std::int32_t> sizes = c.emulates ? c.node_sizes : execute::nodes_of(ranks, 1);
   if (static_cast<std::size_t>(nodes->places()) != sizes.size())
     return bad_input(c.emulates ? fmt::format("a shape of the {} nodes", sizes.size())
                                 : fmt::format("a shape of {} ranks", ranks),

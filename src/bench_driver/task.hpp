@@ -49,7 +49,7 @@ struct Task {
   Kind kind = Kind::check;
   std::vector<Case> cases;
   bool pins = true;
-  mpi::TransportOptions transport;
+  execute::MpiTransportOptions transport;
   std::int32_t repeats = 3;
   double case_seconds = 0.05; // for one case, the library's calls included
   std::int32_t turns_at_least = 6, turns_at_most = 1000;

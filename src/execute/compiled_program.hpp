@@ -5,9 +5,9 @@
 // Memory: O(rounds of one segment at this rank), plus the resolved steps where all segments together have few.
 #pragma once
 
-#include "execute/transport.hpp"
 #include "schedule/binding.hpp"
 #include "schedule/schedule.hpp"
+#include "transport/transport.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,6 +15,8 @@
 #include <vector>
 
 namespace kumihimo::execute {
+
+using transport::ByteRun, transport::Demands;
 
 // The memory that a rank's steps touch: its input, its output, and one area for all scratch.
 enum class Area : std::int8_t { none = -1, input, output, scratch };

@@ -7,12 +7,16 @@
 
 #include "execute/compiled_program.hpp"
 #include "execute/scratch.hpp"
-#include "execute/transport.hpp"
+#include "transport/transport.hpp"
 
 #include <memory>
 #include <vector>
 
 namespace kumihimo::execute {
+
+using transport::ByteCursor, transport::Message, transport::MessageKey, transport::OffloadRequest, transport::Piece,
+    transport::ReceiveRequest, transport::Reduction, transport::SendRequest, transport::Sink, transport::Stream,
+    transport::Transport;
 
 // The caller's memory. Where the collective is aliased at this rank (in place; bcast always), both are one memory: the
 // start of its output (of scatter at the root: of its input), as either of the two.
@@ -86,12 +90,12 @@ class Execution {
   void start_receive(Slot& slot, const Op& op, Message& common);
   void start_offload(Slot& slot, const Op& op, Message& common);
   void do_local(Slot& slot, const Op& op) const;
-  void send_to_self(Sending& message);
-  void receive_from_self(Receiving& message);
+  void send_to_self(SendRequest& message);
+  void receive_from_self(ReceiveRequest& message);
   void bind_sink(Sink& sink, const Slot& slot, const Op& op) const;
   void feed(Sink& sink, const Slot& slot, const Place& place, std::int64_t bytes) const;
   const std::byte* pack(Slot& slot, const Op& op) const;
-  Walk walk(const Slot& slot, const Place& place) const;
+  ByteCursor walk(const Slot& slot, const Place& place) const;
   void record(TraceEvent::What what, const LaneState& lane, const Slot& slot, std::int32_t round,
               const Op* op = nullptr);
 
@@ -102,11 +106,11 @@ class Execution {
   std::byte* areas_[3] = {}; // by Area
   std::uint64_t instance_ = 0;
   std::vector<LaneState> lanes_;
-  bool in_own_;                      // so little scratch that it is the execution's own
-  std::vector<std::byte> own_;       // that
-  Scratch scratch_;                  // else, during a run
-  std::vector<Sending*> self_sends_; // messages to oneself whose other half has not started
-  std::vector<Receiving*> self_receives_;
+  bool in_own_;                          // so little scratch that it is the execution's own
+  std::vector<std::byte> own_;           // that
+  Scratch scratch_;                      // else, during a run
+  std::vector<SendRequest*> self_sends_; // messages to oneself whose other half has not started
+  std::vector<ReceiveRequest*> self_receives_;
   Tally tally_;
   std::vector<TraceEvent>* trace_ = nullptr;
 };

@@ -129,7 +129,7 @@ class Compiler {
     std::sort(peers.begin(), peers.end());
     peers.erase(std::unique(peers.begin(), peers.end()), peers.end());
     std::erase(peers, p_.rank());
-    p_.demands_.granule = p_.collective().type_bytes;
+    p_.demands_.element_bytes = p_.collective().type_bytes;
     return resolve_if_few();
   }
 

@@ -14,9 +14,9 @@ struct Execution::Slot {
   std::vector<std::int32_t> waits;  // by round: rounds that it still waits for; unused in chains
   std::vector<std::int32_t> active; // rounds started and not yet found complete
   std::int32_t rounds_left = 0;
-  std::vector<Sending> sends;
-  std::vector<Receiving> receives;
-  std::vector<Offloading> offloads;
+  std::vector<SendRequest> sends;
+  std::vector<ReceiveRequest> receives;
+  std::vector<OffloadRequest> offloads;
   std::vector<Piece> pieces; // of sends of several runs, as the runs of `code`
   std::vector<std::byte> packed;
 };

@@ -46,11 +46,11 @@ void Execution::start_op(Slot& slot, const Op& op, Message& common) {
 }
 
 void Execution::start_send(Slot& slot, const Op& op, Message& common) {
-  Sending& message = slot.sends[static_cast<std::size_t>(op.index)];
+  SendRequest& message = slot.sends[static_cast<std::size_t>(op.index)];
   static_cast<Message&>(message) = common;
   message.key.signal = op.kind == StepKind::signal;
-  message.granule = program_.collective().type_bytes;
-  message.may_stay = program_.single_copy();
+  message.element_bytes = program_.collective().type_bytes;
+  message.allows_single_copy = program_.single_copy();
   message.first_piece = &message.only;
   message.piece_count = op.bytes > 0;
   const bool self = op.peer == program_.rank();
@@ -73,7 +73,7 @@ void Execution::start_send(Slot& slot, const Op& op, Message& common) {
 }
 
 void Execution::start_receive(Slot& slot, const Op& op, Message& common) {
-  Receiving& message = slot.receives[static_cast<std::size_t>(op.index)];
+  ReceiveRequest& message = slot.receives[static_cast<std::size_t>(op.index)];
   static_cast<Message&>(message) = common;
   message.key.signal = op.kind == StepKind::wait_signal;
   if (op.bytes > 0) bind_sink(message, slot, op);
@@ -83,13 +83,13 @@ void Execution::start_receive(Slot& slot, const Op& op, Message& common) {
 }
 
 void Execution::start_offload(Slot& slot, const Op& op, Message& common) {
-  Offloading& message = slot.offloads[static_cast<std::size_t>(op.index)];
+  OffloadRequest& message = slot.offloads[static_cast<std::size_t>(op.index)];
   static_cast<Message&>(message) = common;
   message.source = nullptr;
   if (op.source.area != Area::none) message.source = op.source.run < 0 ? walk(slot, op.source).here() : pack(slot, op);
   message.root = program_.collective().reduces() ? Rank{-1} : program_.collective().root;
   message.reduction = reduction_;
-  message.granule = program_.collective().type_bytes;
+  message.element_bytes = program_.collective().type_bytes;
   message.has_target = op.target.area != Area::none;
   if (message.has_target) message.target.copy_into(walk(slot, op.target), program_.collective().type_bytes);
   ++tally_.messages;
@@ -98,18 +98,18 @@ void Execution::start_offload(Slot& slot, const Op& op, Message& common) {
 
 // --- memory ----------------------------------------------------------------------------------------------------------
 
-Walk Execution::walk(const Slot& slot, const Place& place) const {
+ByteCursor Execution::walk(const Slot& slot, const Place& place) const {
   std::byte* base = areas_[static_cast<std::size_t>(place.area)];
   if (place.run < 0) return {base + place.first, nullptr, 0};
   return {base, &slot.code->runs[static_cast<std::size_t>(place.run)], 0};
 }
 
 void Execution::bind_sink(Sink& sink, const Slot& slot, const Op& op) const {
-  const std::int64_t granule = program_.collective().type_bytes;
+  const std::int64_t element_bytes = program_.collective().type_bytes;
   if (op.kind == StepKind::receive || op.kind == StepKind::copy)
-    sink.copy_into(walk(slot, op.target), granule, program_.past_caches() && op.target.area == Area::output);
+    sink.copy_into(walk(slot, op.target), element_bytes, program_.past_caches() && op.target.area == Area::output);
   else
-    sink.reduce_into(walk(slot, op.target), walk(slot, op.source), &reduction_, op.arriving_left, granule);
+    sink.reduce_into(walk(slot, op.target), walk(slot, op.source), &reduction_, op.arriving_left, element_bytes);
 }
 
 // The data at `place` as if they arrived.
@@ -156,7 +156,7 @@ Other* take_partner(std::vector<Other*>& waiting, const MessageKey& key) {
   return partner;
 }
 
-void move(Sending& from, Receiving& to) {
+void move(SendRequest& from, ReceiveRequest& to) {
   for (const Piece& piece : from.pieces()) to.take(piece.data, piece.bytes);
   from.complete();
   to.complete();
@@ -164,13 +164,13 @@ void move(Sending& from, Receiving& to) {
 
 } // namespace
 
-void Execution::send_to_self(Sending& message) {
-  if (Receiving* receiving = take_partner(self_receives_, message.key)) return move(message, *receiving);
+void Execution::send_to_self(SendRequest& message) {
+  if (ReceiveRequest* receiving = take_partner(self_receives_, message.key)) return move(message, *receiving);
   self_sends_.push_back(&message);
 }
 
-void Execution::receive_from_self(Receiving& message) {
-  if (Sending* sending = take_partner(self_sends_, message.key)) return move(*sending, message);
+void Execution::receive_from_self(ReceiveRequest& message) {
+  if (SendRequest* sending = take_partner(self_sends_, message.key)) return move(*sending, message);
   self_receives_.push_back(&message);
 }
 

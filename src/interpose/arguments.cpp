@@ -38,8 +38,9 @@ bool refuses_example(const Session& session, CollectiveKind kind, int count) {
   Result<mpi::Handle> alone = session.make_alone(); // where nobody else calls
   if (!alone) return false;
   std::array<std::int32_t, 2> data{};
-  const int code = mpi::make(library.call, {kind, data.data(), data.data(), count, library.datatype(DataType::int32),
-                                            library.operation(Operation::sum), 0, *alone});
+  const int code =
+      execute::make(library.call, {kind, data.data(), data.data(), count, library.datatype(DataType::int32),
+                                   library.operation(Operation::sum), 0, *alone});
   library.call.Comm_free(&*alone);
   return code != 0;
 }

@@ -3,8 +3,8 @@
 // count here may be anything.
 #pragma once
 
-#include "execute/mpi/abi.hpp"
 #include "interpose/taken_over.hpp"
+#include "mpi/library.hpp"
 #include "mpi_hooks/call.hpp"
 
 #include <cstdint>

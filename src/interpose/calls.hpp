@@ -2,9 +2,9 @@
 // unchanged: it has been counted.
 #pragma once
 
-#include "execute/mpi/abi.hpp"
 #include "interpose/buffer_semantics.hpp"
 #include "interpose/nonblocking.hpp"
+#include "mpi/library.hpp"
 #include "mpi_hooks/call.hpp"
 #include "schedule/collective.hpp"
 

@@ -1,7 +1,7 @@
 #include "interpose/communicator.hpp"
 
 #include "base/hash.hpp"
-#include "execute/receiving.hpp"
+#include "execute/reduction.hpp"
 #include "interpose/exact.hpp"
 #include "interpose/neighbours.hpp"
 
@@ -238,11 +238,11 @@ bool Communicator::open_transport() {
     if (share) MemoryBudget::of_process().give_back(*share);
     return false;
   }
-  mpi::TransportOptions options;
+  execute::MpiTransportOptions options;
   options.timeout_seconds = timeout_seconds_;
   options.single_copies = choices_->wish_single_copies;                 // on which all ranks have agreed
   options.shared_memory_limit_bytes = share->shared_memory_limit_bytes; // the smallest of the ranks' holds for all
-  Result<std::unique_ptr<mpi::MpiTransport>> made = mpi::MpiTransport::create(library_, handle_, options);
+  Result<std::unique_ptr<execute::MpiTransport>> made = execute::MpiTransport::create(library_, handle_, options);
   if (made && note_.empty()) note_ = (*made)->note();
   if (!made && note_.empty() && !made.error().elsewhere) note_ = made.error().sentence();
   if (made) {
@@ -272,7 +272,7 @@ Result<std::vector<Communicator::Made>> Communicator::make_both(Collective quest
     question.in_place = in_place || question.kind == CollectiveKind::bcast;
     const Result<Schedule> schedule = schedule_of(question, choice);
     if (!schedule) return schedule.error(); // on all ranks alike: it is asked of the question
-    const Result<execute::Reduction> reduction =
+    const Result<transport::Reduction> reduction =
         question.operation == Operation::user ? exact_reduction(question) : execute::find_reduction(question);
     if (!reduction) return reduction.error(); // so is this
     if (asking == Asking::all_ranks && resources_->transport->has_failed()) resources_->transport->refuse();

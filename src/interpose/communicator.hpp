@@ -105,7 +105,7 @@ class Communicator {
   // The program frees it, and nothing is under way: what was made for it serves the next one of its ranks.
   void bequeath();
 
-  mpi::MpiTransport* transport() { return resources_->transport.get(); }
+  execute::MpiTransport* transport() { return resources_->transport.get(); }
   Queue& queue() { return queue_; } // of what goes over the transport
 
  private:

@@ -42,7 +42,7 @@ struct CommunicatorResources {
   bool recurs = false;        // communicators of these ranks come again
   std::thread::id kept_by;    // which has freed the communicator
   MemoryBudget::Share share;  // of the transport
-  std::unique_ptr<mpi::MpiTransport> transport;
+  std::unique_ptr<execute::MpiTransport> transport;
   plan::PlanCache plans; // after the transport, which they use
   std::unordered_map<plan::CallKey, PlanPool, KeyHash> pools;
   std::unordered_set<plan::CallKey, KeyHash> refused;

@@ -1,6 +1,6 @@
 #include "interpose/error_handlers.hpp"
 
-#include "execute/mpi/errors_returned.hpp"
+#include "mpi/error_handler_guard.hpp"
 
 #include <memory>
 #include <mutex>
@@ -12,7 +12,7 @@ namespace {
 struct HandlersReturned {
   std::mutex mutex;
   int users = 0;
-  std::unique_ptr<mpi::ErrorsReturned> world, self;
+  std::unique_ptr<mpi::ErrorHandlerGuard> world, self;
 };
 HandlersReturned& handlers_returned() {
   static HandlersReturned& kept = *new HandlersReturned; // threads may end after everything else
@@ -26,8 +26,8 @@ SilentErrorHandlers::SilentErrorHandlers(const mpi::Library& library) {
   const std::lock_guard lock(r.mutex);
   if (r.users++ > 0) return;
   if (!mpi::is_running()) return; // by sessions alone: a process has neither
-  r.world = std::make_unique<mpi::ErrorsReturned>(library, library.constants.comm_world);
-  r.self = std::make_unique<mpi::ErrorsReturned>(library, library.constants.comm_self);
+  r.world = std::make_unique<mpi::ErrorHandlerGuard>(library, library.constants.comm_world);
+  r.self = std::make_unique<mpi::ErrorHandlerGuard>(library, library.constants.comm_self);
 }
 
 SilentErrorHandlers::~SilentErrorHandlers() {

@@ -5,7 +5,7 @@
 // sessions alone has neither of the two communicators: there the library's default handler has its way.
 #pragma once
 
-#include "execute/mpi/abi.hpp"
+#include "mpi/library.hpp"
 
 namespace kumihimo::interpose {
 

@@ -88,7 +88,7 @@ std::optional<Sum> sum_of(Session& session, CollectiveKind kind, const Call& cal
 
 // Of this rank, while the others run their part: they are told, too.
 ExactAnswer raised(const Sum& sum, const Error& error) {
-  if (mpi::MpiTransport* const transport = sum.communicator->transport())
+  if (execute::MpiTransport* const transport = sum.communicator->transport())
     sum.session->nonblocking().abandon(*transport, error);
   return {true, sum.session->raise(error, sum.handle)};
 }
@@ -139,10 +139,10 @@ Status run_piece(const Sum& sum, std::int64_t first, std::int64_t number, plan::
 
 } // namespace
 
-Result<execute::Reduction> exact_reduction(const Collective& question) {
+Result<transport::Reduction> exact_reduction(const Collective& question) {
   const kernels::ExactKernels* const kernels = kernels::find_exact_kernels(question.type);
   if (!kernels) return bad_input("a type with exact sums", std::string(name_of(question.type)));
-  return execute::Reduction{nullptr, kernels->merge, nullptr};
+  return transport::Reduction{nullptr, kernels->merge, nullptr};
 }
 
 ExactAnswer run_exact(Session& session, CollectiveKind kind, const Call& call) {

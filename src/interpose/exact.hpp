@@ -23,6 +23,6 @@ ExactAnswer run_exact(Session& session, CollectiveKind kind, const Call& call);
 ExactAnswer start_exact(Session& session, CollectiveKind kind, const Call& call, mpi::Handle& request); // non-blocking
 
 // The reduction of a question that these ask, of a type by the operation `user`.
-Result<execute::Reduction> exact_reduction(const Collective& question);
+Result<transport::Reduction> exact_reduction(const Collective& question);
 
 } // namespace kumihimo::interpose

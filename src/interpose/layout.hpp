@@ -1,7 +1,7 @@
 // How the elements of a type lie in memory.
 #pragma once
 
-#include "execute/mpi/abi.hpp"
+#include "mpi/library.hpp"
 
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 #include "interpose/memory_budget.hpp"
 
-#include "execute/mpi/node_memory.hpp"
+#include "shared_memory/node_segment.hpp"
 
 #include <algorithm>
 
@@ -8,7 +8,7 @@ namespace kumihimo::interpose {
 namespace {
 
 // The second one's: half of what the first may have.
-constexpr std::int64_t second_bytes_per_rank = mpi::ample_bytes_per_rank / 2;
+constexpr std::int64_t second_bytes_per_rank = shared_memory::ample_bytes_per_rank / 2;
 // For each pair of ranks, and of all further ones together.
 constexpr std::int64_t middle_ring_bytes = 72 << 10, small_ring_bytes = 20 << 10;
 constexpr std::int64_t room_for_middle_bytes = 420 << 10, room_bytes = 832 << 10;
@@ -19,7 +19,8 @@ constexpr std::int64_t room_for_middle_bytes = 420 << 10, room_bytes = 832 << 10
 // fault_around_bytes).
 std::int64_t touched_bytes(std::int32_t node_ranks, std::int64_t limit_bytes) {
   constexpr std::int64_t brought_bytes = 64 << 10;
-  const std::int64_t ring = mpi::ring_shape_for(node_ranks, limit_bytes).channel_bytes(), others = node_ranks - 1;
+  const std::int64_t ring = shared_memory::ring_shape_for(node_ranks, limit_bytes).channel_bytes(),
+                     others = node_ranks - 1;
   const std::int64_t partners = std::min<std::int64_t>(others, 2);
   return partners * (ring + std::min(others * ring, ring + brought_bytes));
 }

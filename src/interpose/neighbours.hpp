@@ -1,7 +1,7 @@
 // The neighbours of a communicator with a topology: a Cartesian one, a graph or a distributed graph.
 #pragma once
 
-#include "execute/mpi/abi.hpp"
+#include "mpi/library.hpp"
 #include "schedule/neighbourhood.hpp"
 
 #include <memory>

@@ -1,7 +1,7 @@
 #include "interpose/nonblocking.hpp"
 
-#include "execute/mpi/waiting.hpp"
 #include "interpose/signals.hpp"
+#include "shared_memory/spin_wait.hpp"
 
 #include <pthread.h>
 
@@ -42,7 +42,7 @@ Status Nonblocking::begin(Started& operation) {
   Result<execute::Execution*> execution = operation.work.plan->borrow();
   if (!execution) return operation.work.transport->abandon(execution.error()), execution.error();
   operation.execution = *execution;
-  const auto stream = operation.is_blocking() ? execute::Stream::blocking : execute::Stream::nonblocking;
+  const auto stream = operation.is_blocking() ? transport::Stream::blocking : transport::Stream::nonblocking;
   operation.execution->start(operation.work.buffers, operation.work.plan->reduction(), stream);
   under_way_.push_back(&operation);
   return Nothing{};
@@ -124,7 +124,7 @@ Status Nonblocking::run(Work work) {
   return operation.error ? Status(*operation.error) : Status(Nothing{});
 }
 
-void Nonblocking::abandon(mpi::MpiTransport& transport, const Error& error) {
+void Nonblocking::abandon(execute::MpiTransport& transport, const Error& error) {
   const Lock lock(mutex_);
   transport.abandon(error);
 }
@@ -140,10 +140,10 @@ void Nonblocking::drain(const Queue& queue) {
 bool Nonblocking::drive() {
   bool moved = false;
   for (std::size_t i = 0; i < under_way_.size(); ++i) {
-    mpi::MpiTransport* const transport = under_way_[i]->work.transport;
+    execute::MpiTransport* const transport = under_way_[i]->work.transport;
     const auto same = [&](const Started* o) { return o->work.transport == transport; };
     if (std::any_of(under_way_.begin(), under_way_.begin() + static_cast<std::ptrdiff_t>(i), same)) continue;
-    moved |= transport->progress() == execute::Transport::Progress::moved;
+    moved |= transport->progress() == transport::Transport::Progress::moved;
   }
   std::vector<Started*> ended;
   std::erase_if(under_way_, [&](Started* operation) {
@@ -175,7 +175,7 @@ bool Nonblocking::advance(Started& operation) {
 
 // Others may have the lock while this thread waits: the one that holds it must not give the processor away.
 void Nonblocking::turn() {
-  thread_local mpi::Waiting waiting(true);
+  thread_local shared_memory::SpinWait waiting(true);
   waiters_.fetch_add(1, std::memory_order_relaxed);
   bool moved = false;
   {

@@ -8,7 +8,7 @@
 // threads, within their calls.
 //
 // Instances of one communicator are numbered in the order of the calls, which MPI wants equal on all its ranks:
-// blocking and non-blocking ones each by themselves (execute::Stream), since programs live on it that libraries match
+// blocking and non-blocking ones each by themselves (transport::Stream), since programs live on it that libraries match
 // them so. What must hold: nothing that two ranks must find alike in a call of one form, once its communicator is
 // connected, rests on calls of the other. So a plan that a non-blocking call has made is agreed on like a new one at
 // the first blocking call that needs it, and a blocking call's is found by non-blocking ones, which agree on nothing.
@@ -48,7 +48,7 @@ struct Queue {
 // What is run, over what.
 struct Work {
   plan::Plan* plan = nullptr;
-  mpi::MpiTransport* transport = nullptr;
+  execute::MpiTransport* transport = nullptr;
   Queue* queue = nullptr; // the transport's
   execute::Buffers buffers;
   mpi::Handle communicator = 0;        // the program's, whose error handler learns of what goes wrong
@@ -69,7 +69,7 @@ class Nonblocking {
   // A blocking one, after those that are under way on its communicator.
   Status run(Work work);
   // For a failure of this rank's before its part of a call: the others are told by the transport, and wait no longer.
-  void abandon(mpi::MpiTransport& transport, const Error& error);
+  void abandon(execute::MpiTransport& transport, const Error& error);
   // Until all of it has ended: before its transport is freed.
   void drain(const Queue& queue);
 

@@ -4,7 +4,7 @@
 // would ask the functions of its attributes.
 #pragma once
 
-#include "execute/mpi/abi.hpp"
+#include "mpi/library.hpp"
 
 #include <cstddef>
 #include <cstdint>

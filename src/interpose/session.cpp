@@ -1,8 +1,8 @@
 #include "interpose/session.hpp"
 
 #include "base/hash.hpp"
-#include "execute/mpi/split.hpp"
 #include "interpose/completion.hpp"
+#include "mpi/private_communicator.hpp"
 #include "mpi_hooks/fast_path.hpp"
 #include "mpi_hooks/preload_check.hpp"
 
@@ -250,7 +250,7 @@ mpi::Handle Session::alone() {
 
 Result<mpi::Handle> Session::make_alone() const {
   if (!has_world() && own_session()) return own_session()->make_alone();
-  return mpi::split(library_, library_.constants.comm_self);
+  return mpi::make_private_communicator(library_, library_.constants.comm_self);
 }
 
 int Session::raise(const Error& error, mpi::Handle communicator) {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/datatype.hpp"
-#include "execute/mpi/abi.hpp"
+#include "mpi/library.hpp"
 
 #include <optional>
 #include <vector>

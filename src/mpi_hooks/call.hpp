@@ -6,7 +6,7 @@
 // them, and only who looks at one must know what it is: its role, from the table (calls.def).
 #pragma once
 
-#include "execute/mpi/abi.hpp"
+#include "mpi/library.hpp"
 
 #include <array>
 #include <atomic>

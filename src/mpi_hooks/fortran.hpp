@@ -3,7 +3,7 @@
 // of mpi_f08 those do which have a buffer, and the others are caught by their own names.
 #pragma once
 
-#include "execute/mpi/abi.hpp"
+#include "mpi/library.hpp"
 
 #include <array>
 #include <cstdint>

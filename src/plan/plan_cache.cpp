@@ -17,11 +17,11 @@ CallKey key_of(const Collective& c) {
           c.neighbours, c.counts.own != nullptr};
 }
 
-Result<std::unique_ptr<Plan>> Plan::make(const Schedule& schedule, Rank rank, execute::Transport& transport,
-                                         const execute::Reduction& reduction) {
+Result<std::unique_ptr<Plan>> Plan::make(const Schedule& schedule, Rank rank, transport::Transport& transport,
+                                         const transport::Reduction& reduction) {
   Result<execute::CompiledProgram> program = execute::compile(schedule, rank);
   if (!program) {
-    execute::Demands none;
+    transport::Demands none;
     none.impossible = true;
     static_cast<void>(transport.prepare(none)); // where the other ranks wait for this one's demands
     return program.error();
@@ -33,8 +33,8 @@ Result<std::unique_ptr<Plan>> Plan::make(const Schedule& schedule, Rank rank, ex
   return plan;
 }
 
-Result<std::unique_ptr<Plan>> Plan::make_alone(const Schedule& schedule, Rank rank, execute::Transport& transport,
-                                               const execute::Reduction& reduction) {
+Result<std::unique_ptr<Plan>> Plan::make_alone(const Schedule& schedule, Rank rank, transport::Transport& transport,
+                                               const transport::Reduction& reduction) {
   Result<execute::CompiledProgram> program = execute::compile(schedule, rank);
   if (!program) return program.error();
   std::unique_ptr<Plan> plan(new Plan(std::move(*program), transport, reduction));

@@ -45,12 +45,12 @@ class Plan {
  public:
   // Errors: those of execute::compile and Execution::prepare. As collective as the transport's prepare(), which a rank
   // that finds no program calls too. The transport must outlive the plan.
-  static Result<std::unique_ptr<Plan>> make(const Schedule& schedule, Rank rank, execute::Transport& transport,
-                                            const execute::Reduction& reduction);
+  static Result<std::unique_ptr<Plan>> make(const Schedule& schedule, Rank rank, transport::Transport& transport,
+                                            const transport::Reduction& reduction);
 
   // The same, by this rank alone: for a transport that takes every program.
-  static Result<std::unique_ptr<Plan>> make_alone(const Schedule& schedule, Rank rank, execute::Transport& transport,
-                                                  const execute::Reduction& reduction);
+  static Result<std::unique_ptr<Plan>> make_alone(const Schedule& schedule, Rank rank, transport::Transport& transport,
+                                                  const transport::Reduction& reduction);
 
   // Of a schedule of counts of its rank's own: for the blocks of the next run. Not while one is under way.
   Status bind(std::shared_ptr<const OwnBlocks> blocks);
@@ -63,7 +63,7 @@ class Plan {
   Result<execute::Execution*> borrow();
   void give_back(execute::Execution* execution);
   std::size_t idle() const { return idle_.size(); }
-  const execute::Reduction& reduction() const { return reduction_; }
+  const transport::Reduction& reduction() const { return reduction_; }
   // About what one of them needs while it is under way, here and for messages that come too early.
   std::int64_t bytes() const { return program_.buffer_bytes() + program_.scratch_bytes(); }
 
@@ -74,11 +74,11 @@ class Plan {
   Status join() { return transport_.prepare(program_.demands()); }
 
  private:
-  Plan(execute::CompiledProgram program, execute::Transport& transport, const execute::Reduction& reduction)
+  Plan(execute::CompiledProgram program, transport::Transport& transport, const transport::Reduction& reduction)
       : program_(std::move(program)), transport_(transport), reduction_(reduction) {}
   execute::CompiledProgram program_;
-  execute::Transport& transport_;
-  execute::Reduction reduction_;
+  transport::Transport& transport_;
+  transport::Reduction reduction_;
   bool agreed_ = false;
   std::unique_ptr<execute::Execution> execution_;
   std::vector<std::unique_ptr<execute::Execution>> idle_; // for the next borrower

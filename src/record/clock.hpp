@@ -4,7 +4,7 @@
 // out).
 #pragma once
 
-#include "execute/mpi/abi.hpp"
+#include "mpi/library.hpp"
 
 #include <atomic>
 #include <cstdint>

@@ -3,7 +3,7 @@
 // profile, so that a program which makes and frees thousands of them costs no more than one.
 #pragma once
 
-#include "execute/mpi/abi.hpp"
+#include "mpi/library.hpp"
 #include "mpi_hooks/call.hpp"
 #include "mpi_hooks/mpi_lifetime.hpp"
 #include "record/clock.hpp"

@@ -2,7 +2,7 @@
 // files. A receive that ends later is told when it has ended, by the call that ended it.
 #pragma once
 
-#include "execute/mpi/abi.hpp"
+#include "mpi/library.hpp"
 #include "mpi_hooks/call.hpp"
 
 #include <cstdint>

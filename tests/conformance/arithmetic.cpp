@@ -53,7 +53,7 @@ void Arithmetic::apply_to(kumihimo::Collective& c) const {
   c.commutative = commutative;
 }
 
-kumihimo::execute::Reduction Arithmetic::reduction() const {
+kumihimo::transport::Reduction Arithmetic::reduction() const {
   if (operation != Operation::user) return {};
   return {nullptr, commutative ? combine_all<Triple> : combine_all<Matrix>, nullptr};
 }

@@ -2,9 +2,9 @@
 // which commute, and products of 2x2 matrices modulo a prime, which do not (so that rank order shows).
 #pragma once
 
-#include "execute/receiving.hpp"
 #include "golden/reductions.hpp"
 #include "schedule/collective.hpp"
+#include "transport/sink.hpp"
 
 #include <optional>
 #include <string>
@@ -23,7 +23,7 @@ struct Arithmetic {
   std::string name() const;
   void apply_to(kumihimo::Collective& c) const;
   // For the engine; `user` operations bring their function, the others are found by the engine itself.
-  kumihimo::execute::Reduction reduction() const;
+  kumihimo::transport::Reduction reduction() const;
   Buffer draw(std::int64_t count, std::uint64_t seed) const;
   // Why `result` is no reduction of the inputs, in rank order where the operation does not commute.
   std::optional<std::string> wrong(const std::vector<Buffer>& inputs, const Buffer& result) const;

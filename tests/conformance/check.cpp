@@ -5,7 +5,7 @@
 namespace conformance {
 
 using namespace kumihimo;
-using execute::LoopbackOptions;
+using execute::LoopbackRun;
 
 namespace {
 
@@ -48,7 +48,7 @@ RankMemory lay_out(const PostCondition& wanted, const Question& q, std::int32_t 
 
 } // namespace
 
-Result<Answer> run_once(const Schedule& schedule, const Question& q, const LoopbackOptions& options) {
+Result<Answer> run_once(const Schedule& schedule, const Question& q, const LoopbackRun& options) {
   const PostCondition wanted(q.collective);
   Answer answer;
   std::vector<RankMemory> memory;
@@ -77,7 +77,7 @@ Result<Answer> run_once(const Schedule& schedule, const Question& q, const Loopb
 Result<Answer> check(const Schedule& schedule, const Question& q) {
   const Result<Answer> plain = run_once(schedule, q, {});
   if (!plain) return plain;
-  LoopbackOptions disturbed;
+  LoopbackRun disturbed;
   disturbed.delays = true;
   disturbed.seed = q.seed;
   disturbed.gathers = q.seed % 2;

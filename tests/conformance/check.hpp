@@ -2,7 +2,7 @@
 // inputs left alone, nothing written outside the buffers.
 #pragma once
 
-#include "execute/loopback/loopback.hpp"
+#include "execute/run_loopback.hpp"
 #include "post_condition.hpp"
 #include "schedule/schedule.hpp"
 
@@ -21,7 +21,7 @@ struct Answer {
 
 // Once. Error: what went wrong, in words.
 kumihimo::Result<Answer> run_once(const kumihimo::Schedule& schedule, const Question& question,
-                                  const kumihimo::execute::LoopbackOptions& options);
+                                  const kumihimo::execute::LoopbackRun& options);
 
 // Several times, plain and with random delays.
 kumihimo::Result<Answer> check(const kumihimo::Schedule& schedule, const Question& question);

@@ -1,7 +1,7 @@
 // Exact sums over every algorithm of the registry and any number of ranks: the same addends give the same bytes, which
 // are those of one accumulator that took them all; while the plain sums of the same addends differ.
 #include "collectives/registry.hpp"
-#include "execute/loopback/loopback.hpp"
+#include "execute/run_loopback.hpp"
 #include "kernels/exact_sum.hpp"
 
 #include <gtest/gtest.h>
@@ -60,7 +60,7 @@ TEST(ExactSums, OverEveryAlgorithmAndNumberOfRanksAreTheSameBytes) {
       std::vector<execute::Buffers> buffers;
       for (std::int32_t r = 0; r < space.ranks(); ++r) memory.push_back(accumulators(addends, r, space.ranks()));
       for (auto& m : memory) buffers.push_back({m.data(), m.data()});
-      execute::LoopbackOptions options;
+      execute::LoopbackRun options;
       options.delays = true;
       const auto report = execute::run_loopback(*schedule, buffers, options, {nullptr, kernels.merge, nullptr});
       ASSERT_TRUE(report.ok()) << v.name << " on " << shape << ": " << report.error().sentence();

@@ -111,7 +111,7 @@ Memory memory_of(const Seen& seen, std::int64_t turn, std::mt19937& random) {
 
 // Every run of one rank, by one program.
 Status run_all(const Variant& v, const Place& place, const std::vector<Collective>& turns, Rank rank,
-               execute::Transport& transport, const Parameters& p) {
+               transport::Transport& transport, const Parameters& p) {
   const Result<Schedule> schedule = v.build(with_local_counts(turns[0], rank), place.space, p);
   if (!schedule) return schedule.error();
   Result<execute::CompiledProgram> program = execute::compile(*schedule, rank);
@@ -148,10 +148,10 @@ std::optional<Status> outcome(const Variant& v, const Place& place, Collective c
   c.type = DataType::uint8, c.type_bytes = 1;
   if (!v.build(with_local_counts(c, Rank{0}), place.space, p)) return std::nullopt;
   const std::vector<Collective> turns = turns_of(c);
-  execute::LoopbackOptions options;
+  execute::LoopbackRun options;
   options.delays = true;
-  execute::Loopback loopback(c.ranks, options);
-  return execute::run_ranks(loopback, c.ranks, [&](Rank rank, execute::Transport& transport) {
+  transport::Loopback loopback(c.ranks, options);
+  return transport::run_ranks(loopback, c.ranks, [&](Rank rank, transport::Transport& transport) {
     return run_all(v, place, turns, rank, transport, p);
   });
 }
@@ -187,8 +187,8 @@ TEST(LocalCounts, LengthsThatDoNotMeetAreFound) {
   const Variant& v = **Registry::standard().find(CollectiveKind::alltoall, "pairwise");
   const Place place{"row 2", RankSpace::row(2)};
   const Collective c = make_collective(CollectiveKind::alltoall, 2, 4, DataType::uint8);
-  execute::Loopback loopback(2, {});
-  const Status ended = execute::run_ranks(loopback, 2, [&](Rank rank, execute::Transport& transport) -> Status {
+  transport::Loopback loopback(2, {});
+  const Status ended = transport::run_ranks(loopback, 2, [&](Rank rank, transport::Transport& transport) -> Status {
     const auto own = [&](std::int64_t count) { return *with_counts(c, {4, count, 4, 4}); };
     return run_all(v, place, {own(rank.value == 0 ? 4 : 3)}, rank, transport, {});
   });

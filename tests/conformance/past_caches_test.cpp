@@ -10,12 +10,12 @@ namespace kumihimo {
 namespace {
 
 // Receives nothing, and tells how each message would be written.
-class Noting final : public execute::Transport {
+class Noting final : public transport::Transport {
  public:
-  Status prepare(const execute::Demands&) override { return Nothing{}; }
-  std::uint64_t begin(execute::Stream) override { return 0; }
-  void send(execute::Sending& message) override { message.complete(); }
-  void receive(execute::Receiving& message) override {
+  Status prepare(const transport::Demands&) override { return Nothing{}; }
+  std::uint64_t begin(transport::Stream) override { return 0; }
+  void send(transport::SendRequest& message) override { message.complete(); }
+  void receive(transport::ReceiveRequest& message) override {
     if (message.bytes > 0) past_caches.insert(message.goes_past_caches());
     message.complete();
   }

@@ -1,4 +1,5 @@
 // The engine over the loopback: results, windows, order of lanes, features of schedules, and errors.
+#include "execute/reduction.hpp"
 #include "execute/run.hpp"
 #include "execute/schedules.hpp"
 
@@ -11,7 +12,7 @@ namespace kumihimo {
 namespace {
 
 using namespace kumihimo::testing;
-using execute::LoopbackOptions;
+using execute::LoopbackRun;
 using execute::TraceEvent;
 
 Collective allreduce(std::int32_t ranks, std::int64_t count, DataType type = DataType::float64) {
@@ -25,7 +26,7 @@ TEST(Engine, RingOfAnySizeCountSegmentsAndWindow) {
         for (const std::int64_t window : {1, 3}) {
           if (segments > std::max<std::int64_t>(1, count)) continue;
           const Collective c = allreduce(p, count, DataType::float32);
-          LoopbackOptions options;
+          LoopbackRun options;
           options.delays = true;
           options.seed = static_cast<std::uint64_t>(count + p);
           SCOPED_TRACE(::testing::Message() << p << " ranks, " << count << " elements, " << segments << "/" << window);
@@ -44,7 +45,7 @@ TEST(Engine, SegmentsResolvedAsTheyBeginGiveTheSameBits) {
 TEST(Engine, SegmentsInFlightStayWithinTheWindow) {
   const Collective c = allreduce(4, 400);
   for (const std::int64_t window : {1, 2, 5}) {
-    LoopbackOptions options;
+    LoopbackRun options;
     options.delays = options.trace = true;
     const Result<Ran> ran = run_vectors(ring(c, 20, window), options);
     expect_allreduce(c, ran);
@@ -67,7 +68,7 @@ TEST(Engine, SegmentsInFlightStayWithinTheWindow) {
 TEST(Engine, AfterWaitsForTheSegmentOrForAll) {
   const Collective c = allreduce(4, 400);
   for (const Scope scope : {Scope::segment, Scope::all}) {
-    LoopbackOptions options;
+    LoopbackRun options;
     options.trace = true;
     const Result<Ran> ran = run_vectors(chain_allreduce(c, 10, 2, scope), options);
     expect_allreduce(c, ran);
@@ -101,7 +102,7 @@ TEST(Engine, IterationsInFlightOvertakeAndMessagesToOneself) {
       outputs[r].resize(inputs[r].size());
       buffers.push_back({inputs[r].data(), outputs[r].data()});
     }
-    LoopbackOptions options;
+    LoopbackRun options;
     options.delays = options.trace = true;
     const auto report = execute::run_loopback(alltoall(c, in_flight), buffers, options);
     ASSERT_TRUE(report.ok()) << report.error().sentence();
@@ -137,7 +138,7 @@ TEST(Engine, RunListsArePackedOrGathered) {
   });
   for (const bool gathers : {false, true})
     for (const bool delays : {false, true}) {
-      LoopbackOptions options;
+      LoopbackRun options;
       options.gathers = gathers;
       options.delays = delays;
       const Result<Ran> ran = run_vectors(s, options);
@@ -164,15 +165,15 @@ TEST(Engine, ReceiveReduceScattersAndKeepsTheSide) {
   std::vector<double> a(50), b(50), result(50);
   std::iota(a.begin(), a.end(), 1.5);
   std::iota(b.begin(), b.end(), 100.25);
-  const execute::Reduction minus{nullptr,
-                                 [](const void*, const void* left, const void* right, void* target, std::int64_t n) {
-                                   for (std::int64_t i = 0; i < n; ++i)
-                                     static_cast<double*>(target)[i] =
-                                         static_cast<const double*>(left)[i] - static_cast<const double*>(right)[i];
-                                 },
-                                 nullptr};
+  const transport::Reduction minus{nullptr,
+                                   [](const void*, const void* left, const void* right, void* target, std::int64_t n) {
+                                     for (std::int64_t i = 0; i < n; ++i)
+                                       static_cast<double*>(target)[i] =
+                                           static_cast<const double*>(left)[i] - static_cast<const double*>(right)[i];
+                                   },
+                                   nullptr};
   for (const std::uint64_t seed : {1, 2, 3}) {
-    LoopbackOptions options;
+    LoopbackRun options;
     options.delays = true;
     options.seed = seed;
     const auto ran = execute::run_loopback(
@@ -221,9 +222,9 @@ TEST(Engine, SignalsMakeABarrier) {
     }
     program.add(std::move(lane));
   });
-  execute::Loopback loopback(3, LoopbackOptions{});
+  transport::Loopback loopback(3, LoopbackRun{});
   std::atomic<int> entered = 0;
-  const Status status = execute::run_ranks(loopback, 3, [&](Rank rank, execute::Transport& transport) -> Status {
+  const Status status = transport::run_ranks(loopback, 3, [&](Rank rank, transport::Transport& transport) -> Status {
     const auto program = execute::compile(s, rank);
     if (!program) return program.error();
     auto execution = execute::Execution::prepare(*program, transport);
@@ -246,7 +247,7 @@ TEST(Engine, OffloadGivesAllTheCombinedSources) {
     program.add(std::move(lane));
   });
   expect_allreduce(c, run_vectors(s));
-  LoopbackOptions without;
+  LoopbackRun without;
   without.offloads = false;
   const Result<Ran> refused = run_vectors(s, without);
   ASSERT_FALSE(refused.ok());
@@ -271,7 +272,7 @@ TEST(Engine, SharedScratchIsReusedOnlyAfterItsReaders) {
     program.add(std::move(second));
   });
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    LoopbackOptions options;
+    LoopbackRun options;
     options.delays = true;
     options.seed = seed;
     const Result<Ran> ran = run_vectors(s, options);
@@ -283,10 +284,10 @@ TEST(Engine, SharedScratchIsReusedOnlyAfterItsReaders) {
 TEST(Engine, OneExecutionRunsAgainWithOtherBuffers) {
   const Collective c = allreduce(3, 10);
   const Schedule s = chain_allreduce(c, 2, 1, Scope::segment);
-  LoopbackOptions options;
+  LoopbackRun options;
   options.delays = true;
-  execute::Loopback loopback(3, options);
-  const Status status = execute::run_ranks(loopback, 3, [&](Rank rank, execute::Transport& transport) -> Status {
+  transport::Loopback loopback(3, options);
+  const Status status = transport::run_ranks(loopback, 3, [&](Rank rank, transport::Transport& transport) -> Status {
     const auto program = execute::compile(s, rank);
     if (!program) return program.error();
     auto execution = execute::Execution::prepare(*program, transport);
@@ -304,14 +305,14 @@ TEST(Engine, OneExecutionRunsAgainWithOtherBuffers) {
 }
 
 TEST(Engine, NumbersEachStreamByItself) {
-  execute::InstanceNumbers here, there;
+  transport::InstanceNumbers here, there;
   std::set<std::uint64_t> given;
   std::vector<std::uint64_t> blocking, nonblocking;
-  for (int i = 0; i < 5; ++i) blocking.push_back(here.next(execute::Stream::blocking));
-  for (int i = 0; i < 5; ++i) nonblocking.push_back(here.next(execute::Stream::nonblocking));
+  for (int i = 0; i < 5; ++i) blocking.push_back(here.next(transport::Stream::blocking));
+  for (int i = 0; i < 5; ++i) nonblocking.push_back(here.next(transport::Stream::nonblocking));
   for (int i = 0; i < 5; ++i) { // in another order
-    EXPECT_EQ(there.next(execute::Stream::nonblocking), nonblocking[static_cast<std::size_t>(i)]);
-    EXPECT_EQ(there.next(execute::Stream::blocking), blocking[static_cast<std::size_t>(i)]);
+    EXPECT_EQ(there.next(transport::Stream::nonblocking), nonblocking[static_cast<std::size_t>(i)]);
+    EXPECT_EQ(there.next(transport::Stream::blocking), blocking[static_cast<std::size_t>(i)]);
   }
   given.insert(blocking.begin(), blocking.end());
   given.insert(nonblocking.begin(), nonblocking.end());
@@ -322,10 +323,10 @@ TEST(Engine, NumbersEachStreamByItself) {
 TEST(Engine, StreamsDoNotDependOnEachOthersOrder) {
   const Collective c = allreduce(3, 10);
   const Schedule s = chain_allreduce(c, 2, 1, Scope::segment);
-  LoopbackOptions options;
+  LoopbackRun options;
   options.delays = true;
-  execute::Loopback loopback(3, options);
-  const Status status = execute::run_ranks(loopback, 3, [&](Rank rank, execute::Transport& transport) -> Status {
+  transport::Loopback loopback(3, options);
+  const Status status = transport::run_ranks(loopback, 3, [&](Rank rank, transport::Transport& transport) -> Status {
     const auto program = execute::compile(s, rank);
     if (!program) return program.error();
     auto blocking = execute::Execution::prepare(*program, transport);
@@ -338,7 +339,7 @@ TEST(Engine, StreamsDoNotDependOnEachOthersOrder) {
       const std::vector<double> mine(10, rank.value + turn), other(10, 100.0 * rank.value);
       std::vector<double> sum(10), sum_of_others(10);
       const auto begin = [&] {
-        (*begun)->start({other.data(), sum_of_others.data()}, *reduction, execute::Stream::nonblocking);
+        (*begun)->start({other.data(), sum_of_others.data()}, *reduction, transport::Stream::nonblocking);
       };
       if (rank.value % 2 == 0) begin();
       if (Status done = (*blocking)->run({mine.data(), sum.data()}, *reduction); !done) return done;
@@ -348,8 +349,8 @@ TEST(Engine, StreamsDoNotDependOnEachOthersOrder) {
         if (!done) return done.error();
         if (*done) break;
         const auto moved = transport.progress();
-        if (moved == execute::Transport::Progress::failed) return transport.error();
-        if (moved == execute::Transport::Progress::nothing) transport.idle();
+        if (moved == transport::Transport::Progress::failed) return transport.error();
+        if (moved == transport::Transport::Progress::nothing) transport.idle();
       }
       if (sum != std::vector<double>(10, 3.0 * turn + 3)) return failed("the sum of this turn", "another");
       if (sum_of_others != std::vector<double>(10, 300.0)) return failed("the sum that was begun", "another");

@@ -1,4 +1,5 @@
 // Wrong schedules end with an error that names who and where; nothing hangs and nothing is written out of bounds.
+#include "execute/reduction.hpp"
 #include "execute/run.hpp"
 #include "execute/schedules.hpp"
 
@@ -108,8 +109,8 @@ TEST(Failure, AWindowTooSmall) {
 
 TEST(Failure, ARankThatFailsEndsTheOthers) {
   const Schedule s = ring(pair(), 1, 1);
-  execute::Loopback loopback(2, {});
-  const Status status = execute::run_ranks(loopback, 2, [&](Rank rank, execute::Transport& transport) -> Status {
+  transport::Loopback loopback(2, {});
+  const Status status = transport::run_ranks(loopback, 2, [&](Rank rank, transport::Transport& transport) -> Status {
     if (rank.value == 1) return failed("a rank that lives", "one that does not");
     const auto program = execute::compile(s, rank);
     auto execution = execute::Execution::prepare(*program, transport);
@@ -122,11 +123,11 @@ TEST(Failure, ARankThatFailsEndsTheOthers) {
 }
 
 // Takes everything at once and remembers why the engine gave up.
-struct Remembering : execute::Transport {
-  Status prepare(const execute::Demands&) override { return Nothing{}; }
-  std::uint64_t begin(execute::Stream) override { return 1; }
-  void send(execute::Sending& message) override { message.complete(); }
-  void receive(execute::Receiving& message) override { message.complete(); }
+struct Remembering : transport::Transport {
+  Status prepare(const transport::Demands&) override { return Nothing{}; }
+  std::uint64_t begin(transport::Stream) override { return 1; }
+  void send(transport::SendRequest& message) override { message.complete(); }
+  void receive(transport::ReceiveRequest& message) override { message.complete(); }
   Progress progress() override { return Progress::moved; }
   void idle() override {}
   Error error() const override { return failed("no error of its own"); }

@@ -1,5 +1,5 @@
 // What is written past the caches arrives whole.
-#include "execute/receiving.hpp"
+#include "transport/sink.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 namespace kumihimo {
 namespace {
 
-using execute::ByteRun;
-using execute::Sink;
+using transport::ByteRun;
+using transport::Sink;
 
 TEST(PastCaches, ScatteredPiecesOfAnyLengthArrive) {
   std::mt19937 random(1);

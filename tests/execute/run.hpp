@@ -1,7 +1,7 @@
 // Memory and golden results for tests that run an allreduce in the loopback.
 #pragma once
 
-#include "execute/loopback/loopback.hpp"
+#include "execute/run_loopback.hpp"
 #include "golden/reductions.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ struct Ran {
 };
 
 // One vector collective (reduce, allreduce, bcast ...) on drawn inputs.
-inline Result<Ran> run_vectors(const Schedule& schedule, const execute::LoopbackOptions& options = {}) {
+inline Result<Ran> run_vectors(const Schedule& schedule, const execute::LoopbackRun& options = {}) {
   const Collective& c = schedule.collective;
   Ran ran;
   std::vector<execute::Buffers> buffers;

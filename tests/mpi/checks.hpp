@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bench_driver/job.hpp"
-#include "execute/mpi/abi.hpp"
+#include "mpi/library.hpp"
 
 namespace kumihimo::mpi {
 

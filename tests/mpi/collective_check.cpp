@@ -28,6 +28,8 @@ namespace {
 using bench_driver::Arithmetic;
 using bench_driver::Job;
 using bench_driver::Vector;
+using execute::LibraryReduction;
+using execute::MpiTransport;
 
 struct Place {
   RankSpace space;

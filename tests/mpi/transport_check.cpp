@@ -11,7 +11,10 @@
 namespace kumihimo::mpi {
 namespace {
 
-using execute::MessageKey;
+using execute::MpiTransport;
+using execute::MpiTransportOptions;
+using execute::nodes_of;
+using transport::MessageKey;
 
 constexpr std::int64_t window = 4, spread = 3;
 
@@ -19,7 +22,7 @@ constexpr std::int64_t window = 4, spread = 3;
 struct Plan {
   std::int32_t from = 0, to = 0;
   MessageKey key;
-  std::int64_t bytes = 0, granule = 1;
+  std::int64_t bytes = 0, element_bytes = 1;
   std::uint32_t seed = 0;
 };
 
@@ -36,7 +39,8 @@ std::vector<Plan> random_plans(std::mt19937& random, int ranks, std::uint64_t in
                       ordinal,  random() % 8 == 0};
           const std::int64_t largest = random() % 4 == 0 ? 300'000 : 200;
           if (!plan.key.signal)
-            plan.bytes = plan.granule * (1 + static_cast<std::int64_t>(random()) % (largest / plan.granule));
+            plan.bytes =
+                plan.element_bytes * (1 + static_cast<std::int64_t>(random()) % (largest / plan.element_bytes));
           plans.push_back(plan);
         }
   return plans;
@@ -55,10 +59,10 @@ struct End {
   bool sends = false;
   std::int32_t open = 1;
   std::vector<std::byte> bytes, own;
-  std::vector<execute::Piece> pieces;
-  execute::Sending send;
-  execute::Receiving receive;
-  execute::Reduction reduction;
+  std::vector<transport::Piece> pieces;
+  transport::SendRequest send;
+  transport::ReceiveRequest receive;
+  transport::Reduction reduction;
 };
 
 void exclusive_or(const void*, const void* left, const void* right, void* target, std::int64_t count) {
@@ -72,7 +76,7 @@ void make_sender(End& end) {
   end.send.key = end.plan.key;
   end.send.key.peer = Rank{end.plan.to};
   end.send.bytes = end.plan.bytes;
-  end.send.granule = end.plan.granule;
+  end.send.element_bytes = end.plan.element_bytes;
   end.send.open = &end.open;
   const std::int64_t cut = end.plan.seed % 3 == 0 ? 1 + end.plan.seed % 97 : std::max<std::int64_t>(1, end.plan.bytes);
   for (std::int64_t at = 0; at < end.plan.bytes; at += cut)
@@ -89,8 +93,8 @@ void make_receiver(End& end) {
   end.receive.key.peer = Rank{end.plan.from};
   end.receive.bytes = end.plan.bytes;
   end.receive.open = &end.open;
-  end.receive.copy_into({end.bytes.data(), nullptr, 0}, end.plan.granule);
-  if (end.plan.granule != 1 || end.plan.seed % 2) return;
+  end.receive.copy_into({end.bytes.data(), nullptr, 0}, end.plan.element_bytes);
+  if (end.plan.element_bytes != 1 || end.plan.seed % 2) return;
   end.own.assign(end.bytes.size(), std::byte{0x5a});
   end.reduction.function = exclusive_or;
   end.receive.reduce_into({end.bytes.data(), nullptr, 0}, {end.own.data(), nullptr, 0}, &end.reduction,
@@ -107,7 +111,7 @@ bool arrived_right(const End& end) {
 bool exchange(MpiTransport& transport, std::mt19937& common, std::mt19937& own) {
   const int rank = transport.rank();
   std::vector<std::unique_ptr<End>> ends;
-  for (const Plan& plan : random_plans(common, transport.ranks(), transport.begin(execute::Stream::blocking)))
+  for (const Plan& plan : random_plans(common, transport.ranks(), transport.begin(transport::Stream::blocking)))
     for (bool sends : {true, false}) {
       if ((sends ? plan.from : plan.to) != rank) continue;
       auto end = std::make_unique<End>();
@@ -124,9 +128,9 @@ bool exchange(MpiTransport& transport, std::mt19937& common, std::mt19937& own) 
   const auto all_done = [&] { return std::all_of(ends.begin(), ends.end(), [](auto& e) { return e->open == 0; }); };
   while (!all_done()) {
     const auto progress = transport.progress();
-    if (progress == execute::Transport::Progress::failed)
+    if (progress == transport::Transport::Progress::failed)
       return std::fprintf(stderr, "rank %d: %s\n", rank, transport.error().sentence().c_str()), false;
-    if (progress == execute::Transport::Progress::nothing) transport.idle();
+    if (progress == transport::Transport::Progress::nothing) transport.idle();
   }
   for (const auto& end : ends)
     if (!end->sends && !arrived_right(*end))
@@ -137,7 +141,7 @@ bool exchange(MpiTransport& transport, std::mt19937& common, std::mt19937& own) 
 
 struct Case {
   const char* name;
-  TransportOptions options;
+  MpiTransportOptions options;
   bool expects_note = false;
 };
 
@@ -148,7 +152,7 @@ bool check_case(const Library& library, const Case& test, int rank, int ranks, i
   MpiTransport& transport = **made;
   if (transport.note().empty() == (test.expects_note && ranks > 1))
     return std::fprintf(stderr, "%s: note is \"%s\"\n", test.name, transport.note().c_str()), false;
-  execute::Demands demands;
+  transport::Demands demands;
   demands.lanes = 3;
   demands.window = window;
   demands.spread = spread;
@@ -169,7 +173,7 @@ bool check_demands_of_one_rank(const Library& library, int rank, int ranks) {
   Result<std::unique_ptr<MpiTransport>> transport = MpiTransport::create(
       library, library.constants.comm_world, {.node_sizes = nodes_of(ranks, 2), .tag_upper_bound = 32767});
   if (!transport) return std::fprintf(stderr, "%s\n", transport.error().sentence().c_str()), false;
-  execute::Demands demands;
+  transport::Demands demands;
   if (rank == 0) demands.window = 1 << 20;
   const bool refused = !(*transport)->prepare(demands).ok();
   if (refused != (ranks > 2))
@@ -179,7 +183,8 @@ bool check_demands_of_one_rank(const Library& library, int rank, int ranks) {
 
 // Rank 0 sends another number of bytes than rank 1 expects: rank 1 alone is told, writes nothing outside its vector,
 // and leaves behind a receive that nothing will ever meet.
-bool check_unequal_lengths(const Library& library, TransportOptions options, std::int64_t sent, std::int64_t expected) {
+bool check_unequal_lengths(const Library& library, MpiTransportOptions options, std::int64_t sent,
+                           std::int64_t expected) {
   Result<std::unique_ptr<MpiTransport>> made = MpiTransport::create(library, library.constants.comm_world, options);
   if (!made) return std::fprintf(stderr, "%s\n", made.error().sentence().c_str()), false;
   MpiTransport& transport = **made;
@@ -187,14 +192,14 @@ bool check_unequal_lengths(const Library& library, TransportOptions options, std
   const bool sends = transport.rank() == 0;
   End end, never;
   end.plan = {
-      0, 1, {transport.begin(execute::Stream::blocking), Rank{}, LaneId{1}, 0, 0, false}, sends ? sent : expected,
+      0, 1, {transport.begin(transport::Stream::blocking), Rank{}, LaneId{1}, 0, 0, false}, sends ? sent : expected,
       1, 1};
   never.plan = end.plan;
   never.plan.key.ordinal = 1;
   if (sends) {
     make_sender(end);
     transport.send(end.send);
-    while (end.open > 0 && transport.progress() != execute::Transport::Progress::failed) transport.idle();
+    while (end.open > 0 && transport.progress() != transport::Transport::Progress::failed) transport.idle();
     return end.open == 0;
   }
   make_receiver(end);
@@ -202,11 +207,11 @@ bool check_unequal_lengths(const Library& library, TransportOptions options, std
   make_receiver(never);
   transport.receive(never.receive);
   transport.receive(end.receive);
-  while (transport.progress() != execute::Transport::Progress::failed) transport.idle();
+  while (transport.progress() != transport::Transport::Progress::failed) transport.idle();
   const std::string sentence = transport.error().sentence();
   const bool named = sentence.find(std::to_string(expected) + " bytes in receive 0 of lane 1") != std::string::npos &&
                      sentence.find("rank 0") != std::string::npos && sentence.find("same count") != std::string::npos;
-  const bool stays = transport.progress() == execute::Transport::Progress::failed && !transport.prepare({}).ok();
+  const bool stays = transport.progress() == transport::Transport::Progress::failed && !transport.prepare({}).ok();
   if (!named || !stays || end.open == 0) std::fprintf(stderr, "unequal lengths: %s\n", sentence.c_str());
   return named && stays && end.open == 1;
 }
@@ -219,7 +224,8 @@ bool check_transport(const Library& library, int rank, int ranks) {
   const Case cases[] = {
       {"one node", {}},
       {"one node that the library alone knows as one", {.machine = rank + 1}},
-      {"emulated nodes of it", {.node_sizes = nodes_of(ranks, 2), .machine = kumihimo::mpi::no_machine_number}},
+      {"emulated nodes of it",
+       {.node_sizes = nodes_of(ranks, 2), .machine = kumihimo::shared_memory::no_machine_number}},
       {"emulated nodes of 2", {.node_sizes = nodes_of(ranks, 2)}},
       {"emulated nodes of unequal size", {.node_sizes = unequal}},
       {"every rank a node", {.node_sizes = nodes_of(ranks, 1)}},

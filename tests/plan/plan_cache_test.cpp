@@ -1,5 +1,6 @@
 // The cache of plans: what was kept is found, nothing else is, and plans run.
 #include "collectives/registry.hpp"
+#include "execute/reduction.hpp"
 #include "plan/plan_cache.hpp"
 
 #include <gtest/gtest.h>
@@ -20,15 +21,15 @@ class OneRank : public testing::Test {
   }
 
   // One rank alone moves no message.
-  struct Silent final : execute::Transport {
-    Status prepare(const execute::Demands& demands) override {
+  struct Silent final : transport::Transport {
+    Status prepare(const transport::Demands& demands) override {
       ++prepared;
       impossible = demands.impossible;
       return Nothing{};
     }
-    std::uint64_t begin(execute::Stream) override { return ++instances; }
-    void send(execute::Sending&) override { FAIL(); }
-    void receive(execute::Receiving&) override { FAIL(); }
+    std::uint64_t begin(transport::Stream) override { return ++instances; }
+    void send(transport::SendRequest&) override { FAIL(); }
+    void receive(transport::ReceiveRequest&) override { FAIL(); }
     Progress progress() override { return Progress::nothing; }
     void idle() override {}
     Error error() const override { return {}; }

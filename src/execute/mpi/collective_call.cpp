@@ -1,10 +1,10 @@
 #include "execute/mpi/collective_call.hpp"
 
-namespace kumihimo::mpi {
+namespace kumihimo::execute {
 
 namespace {
 
-int make_irregular(const Functions& mpi, const CollectiveCall& c) {
+int make_irregular(const mpi::Functions& mpi, const CollectiveCall& c) {
   const auto& [sent, sent_at] = c.sent;
   const auto& [received, received_at] = c.received;
   switch (c.kind) {
@@ -28,7 +28,7 @@ int make_irregular(const Functions& mpi, const CollectiveCall& c) {
 
 } // namespace
 
-int make(const Functions& mpi, const CollectiveCall& c) {
+int make(const mpi::Functions& mpi, const CollectiveCall& c) {
   if (c.is_irregular) return make_irregular(mpi, c);
   switch (c.kind) {
   case CollectiveKind::barrier:
@@ -61,4 +61,4 @@ int make(const Functions& mpi, const CollectiveCall& c) {
   return 0;
 }
 
-} // namespace kumihimo::mpi
+} // namespace kumihimo::execute

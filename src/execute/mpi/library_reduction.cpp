@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace kumihimo::mpi {
+namespace kumihimo::execute {
 
 void LibraryReduction::run(const void* self, const void* left, const void* right, void* target, std::int64_t count) {
   constexpr std::int64_t most = std::int64_t{1} << 30; // elements of one call, which counts in int
@@ -27,4 +27,4 @@ void LibraryReduction::apply(const std::byte* left, const std::byte* right, std:
   if (code_ == 0) code_ = code;
 }
 
-} // namespace kumihimo::mpi
+} // namespace kumihimo::execute

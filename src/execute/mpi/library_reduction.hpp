@@ -1,23 +1,23 @@
 // Reductions that our own loops do not know (the user's operations, derived types), by MPI_Reduce_local of the library.
 #pragma once
 
-#include "execute/mpi/abi.hpp"
-#include "execute/receiving.hpp"
+#include "mpi/library.hpp"
+#include "transport/sink.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-namespace kumihimo::mpi {
+namespace kumihimo::execute {
 
 class LibraryReduction {
  public:
   // `type_bytes`: the extent of `type`, whose elements lie one behind the other. The library outlives this.
-  LibraryReduction(const Library& library, Handle type, Handle operation, std::int64_t type_bytes)
+  LibraryReduction(const mpi::Library& library, mpi::Handle type, mpi::Handle operation, std::int64_t type_bytes)
       : library_(library), type_(type), operation_(operation), type_bytes_(type_bytes) {}
 
   // For the engine; refers to this object, and is used by one thread at a time.
-  execute::Reduction reduction() const { return {nullptr, &run, this}; }
+  transport::Reduction reduction() const { return {nullptr, &run, this}; }
   // The first failure of MPI_Reduce_local, if there was one.
   Status status() const { return library_.check(code_, "MPI_Reduce_local"); }
 
@@ -25,11 +25,11 @@ class LibraryReduction {
   static void run(const void* self, const void* left, const void* right, void* target, std::int64_t count);
   void apply(const std::byte* left, const std::byte* right, std::byte* target, int count) const;
 
-  const Library& library_;
-  Handle type_, operation_;
+  const mpi::Library& library_;
+  mpi::Handle type_, operation_;
   std::int64_t type_bytes_;
   mutable std::vector<std::byte> aside_;
   mutable int code_ = 0;
 };
 
-} // namespace kumihimo::mpi
+} // namespace kumihimo::execute

@@ -1,8 +1,8 @@
 #include "execute/mpi/mpi_transport.hpp"
 
-#include "execute/mpi/errors_returned.hpp"
-#include "execute/mpi/processors.hpp"
-#include "execute/mpi/split.hpp"
+#include "mpi/error_handler_guard.hpp"
+#include "mpi/private_communicator.hpp"
+#include "shared_memory/affinity.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,21 +12,21 @@
 #include <numeric>
 #include <utility>
 
-namespace kumihimo::mpi {
+namespace kumihimo::execute {
 namespace {
 
 // Of the time limit: who gives up here says whom it waited for, before one who sees only that it lasts.
 constexpr double share_of_timeout = 0.75;
 
 // Success if all ranks of the communicator bring success: otherwise an error on each. Collective.
-Status agree(const Library& library, Handle communicator, const Status& mine) {
+Status agree(const mpi::Library& library, mpi::Handle communicator, const Status& mine) {
   const std::int32_t failures = !mine.ok();
   std::int32_t any = failures;
   const int code = library.call.Allreduce(&failures, &any, 1, library.datatype(DataType::int32),
                                           library.operation(Operation::max), communicator);
   if (!mine) return mine;
   if (Status status = library.check(code, "agreement on the transport"); !status) return status;
-  if (any) return execute::failed_elsewhere("a transport on every rank");
+  if (any) return transport::failed_elsewhere("a transport on every rank");
   return Nothing{};
 }
 
@@ -38,15 +38,15 @@ std::vector<std::int32_t> nodes_of(std::int32_t ranks, std::int32_t each) {
   return sizes;
 }
 
-Result<std::unique_ptr<MpiTransport>> MpiTransport::create(const Library& library, Handle communicator,
-                                                           TransportOptions options) {
-  const ErrorsReturned returned(library, communicator);
+Result<std::unique_ptr<MpiTransport>> MpiTransport::create(const mpi::Library& library, mpi::Handle communicator,
+                                                           MpiTransportOptions options) {
+  const mpi::ErrorHandlerGuard returned(library, communicator);
   std::unique_ptr<MpiTransport> transport(new MpiTransport(library, communicator, std::move(options)));
   if (Status status = transport->set_up(); !status) return status.error();
   return transport;
 }
 
-MpiTransport::MpiTransport(const Library& library, Handle communicator, TransportOptions options)
+MpiTransport::MpiTransport(const mpi::Library& library, mpi::Handle communicator, MpiTransportOptions options)
     : library_(library), options_(std::move(options)), communicator_(communicator) {
   library.call.Comm_rank(communicator, &rank_);
   library.call.Comm_size(communicator, &ranks_);
@@ -61,7 +61,7 @@ MpiTransport::~MpiTransport() {
   free_communicators();
 }
 
-void MpiTransport::move_to(Handle communicator) {
+void MpiTransport::move_to(mpi::Handle communicator) {
   communicator_ = node_ = communicator;
   point_to_point_->move_to(communicator);
 }
@@ -83,7 +83,7 @@ Status MpiTransport::set_up() {
   if (Status status = agree(library_, communicator_, join_node()); !status) return status;
   is_near_ = every_rank_is_near();
   if (!is_near_) {
-    const Result<Handle> own = split(library_, communicator_);
+    const Result<mpi::Handle> own = mpi::make_private_communicator(library_, communicator_);
     const Status copied = own ? Status(Nothing{}) : Status(own.error());
     if (Status status = agree(library_, communicator_, copied); !status) return status;
     communicator_ = *own;
@@ -105,21 +105,21 @@ Status MpiTransport::join_node() {
   const Result<std::vector<std::int32_t>> members = members_of_node(node_ranks);
   if (options_.shared_memory && node_ranks > 1) {
     const std::int64_t asked = options_.shared_memory_limit_bytes;
-    Result<std::unique_ptr<NodeMemory>> memory =
-        NodeMemory::create(library_, node_, asked >= 0 ? asked : shared_memory_share_bytes_, options_.single_copies);
+    Result<std::unique_ptr<shared_memory::NodeSegment>> memory = shared_memory::NodeSegment::create(
+        library_, node_, asked >= 0 ? asked : shared_memory_share_bytes_, options_.single_copies);
     if (!memory) return memory.error();
     memory_ = std::move(*memory);
   }
   if (!crowded) return crowded.error();
   if (!members) return members.error();
-  waiting_ = Waiting(*crowded);
+  waiting_ = shared_memory::SpinWait(*crowded);
   if (memory_ && memory_->exists()) open_channels(*members, node_rank);
   return Nothing{};
 }
 
 Result<std::vector<std::int32_t>> MpiTransport::members_of_node(std::int32_t node_ranks) const {
   std::vector<std::int32_t> members(static_cast<std::size_t>(node_ranks));
-  const Handle type = library_.datatype(DataType::int32);
+  const mpi::Handle type = library_.datatype(DataType::int32);
   const int code = library_.call.Allgather(&rank_, 1, type, members.data(), 1, type, node_);
   if (Status status = library_.check(code, "MPI_Allgather"); !status) return status.error();
   return members;
@@ -127,24 +127,24 @@ Result<std::vector<std::int32_t>> MpiTransport::members_of_node(std::int32_t nod
 
 // Whether the ranks of this node outnumber the processors that they may run on together.
 Result<bool> MpiTransport::is_crowded(std::int32_t node_ranks) const {
-  ProcessorMask mine = mask_of(allowed_processors());
+  shared_memory::ProcessorMask mine = shared_memory::mask_of(shared_memory::allowed_processors());
   const auto own_words = static_cast<std::int32_t>(mine.size());
   std::int32_t words = own_words; // the longest mask's
   const int agreed = library_.call.Allreduce(&own_words, &words, 1, library_.datatype(DataType::int32),
                                              library_.operation(Operation::max), node_);
   if (Status status = library_.check(agreed, "MPI_Allreduce"); !status) return status.error();
   mine.resize(static_cast<std::size_t>(words));
-  ProcessorMask all(mine.size() * static_cast<std::size_t>(node_ranks));
-  const Handle type = library_.datatype(DataType::int64);
+  shared_memory::ProcessorMask all(mine.size() * static_cast<std::size_t>(node_ranks));
+  const mpi::Handle type = library_.datatype(DataType::int64);
   const int code = library_.call.Allgather(mine.data(), words, type, all.data(), words, type, node_);
   if (Status status = library_.check(code, "MPI_Allgather"); !status) return status.error();
-  return node_ranks > processors_in(all, mine.size());
+  return node_ranks > shared_memory::processors_in(all, mine.size());
 }
 
 // Whether all ranks are on this one, in as far as its names tell. A library makes several communicators on the way to
 // the one that MPI_Comm_split_type answers, and MPICH, which keeps room for a few, takes 0.9 to 1.8 MiB for more.
 Result<bool> MpiTransport::is_one_machine() const {
-  const std::int64_t mine = options_.machine, ends[3] = {mine, -mine, mine == no_machine_number};
+  const std::int64_t mine = options_.machine, ends[3] = {mine, -mine, mine == shared_memory::no_machine_number};
   std::int64_t most[3] = {};
   const int code = library_.call.Allreduce(ends, most, 3, library_.datatype(DataType::int64),
                                            library_.operation(Operation::max), communicator_);
@@ -170,10 +170,10 @@ int MpiTransport::emulated_node() const {
 
 // The ranks that share memory, and of those the ones of this rank's emulated node.
 Status MpiTransport::find_node() {
-  const Functions& call = library_.call;
+  const mpi::Functions& call = library_.call;
   const Result<bool> one_machine = is_one_machine();
   if (!one_machine) return one_machine.error();
-  Handle machine = communicator_;
+  mpi::Handle machine = communicator_;
   if (!*one_machine) {
     const int code = call.Comm_split_type(communicator_, library_.constants.comm_type_shared, rank_,
                                           library_.constants.info_null, &machine);
@@ -181,7 +181,7 @@ Status MpiTransport::find_node() {
       return status;
     call.Comm_set_errhandler(machine, library_.constants.errors_return);
   }
-  Handle node = machine;
+  mpi::Handle node = machine;
   if (!options_.node_sizes.empty()) {
     const int code = call.Comm_split(machine, emulated_node(), rank_, &node);
     if (Status status = agree(library_, communicator_, library_.check(code, "MPI_Comm_split")); !status) return status;
@@ -196,12 +196,12 @@ Status MpiTransport::find_node() {
 }
 
 // What each of the nodes emulated on this machine may take, found before any of them takes its own.
-Result<std::int64_t> MpiTransport::share_of_shared_memory(Handle machine) const {
+Result<std::int64_t> MpiTransport::share_of_shared_memory(mpi::Handle machine) const {
   std::int32_t node_rank = 0;
   library_.call.Comm_rank(node_, &node_rank);
-  const std::int64_t free = shared_memory_limit_bytes(), leads = node_rank == 0;
+  const std::int64_t free = shared_memory::shared_memory_limit_bytes(), leads = node_rank == 0;
   std::int64_t smallest = free, nodes = 1;
-  const Handle type = library_.datatype(DataType::int64);
+  const mpi::Handle type = library_.datatype(DataType::int64);
   const int counted = library_.call.Allreduce(&leads, &nodes, 1, type, library_.operation(Operation::sum), machine);
   const int code = library_.call.Allreduce(&free, &smallest, 1, type, library_.operation(Operation::min), machine);
   if (Status status = library_.check(counted != 0 ? counted : code, "MPI_Allreduce"); !status) return status.error();
@@ -213,8 +213,8 @@ Result<std::int64_t> MpiTransport::tag_upper_bound() const {
   int* value = nullptr;
   int found = 0;
   // By sessions alone there is no MPI_COMM_WORLD to carry it; a communicator that is made of another one may not.
-  const bool has_world = is_running();
-  const Handle carrier = has_world ? library_.constants.comm_world : communicator_;
+  const bool has_world = mpi::is_running();
+  const mpi::Handle carrier = has_world ? library_.constants.comm_world : communicator_;
   const int code = library_.call.Comm_get_attr(carrier, library_.constants.tag_ub, &value, &found);
   if (Status status = library_.check(code, "MPI_Comm_get_attr of MPI_TAG_UB"); !status) return status.error();
   static int assumed = least;
@@ -234,9 +234,11 @@ Result<std::int64_t> MpiTransport::tag_upper_bound() const {
 void MpiTransport::open_channels(const std::vector<std::int32_t>& members, std::int32_t node_rank) {
   for (std::int32_t other = 0; other < static_cast<std::int32_t>(members.size()); ++other) {
     if (other == node_rank) continue;
-    Outbox out(memory_->channel(node_rank, other),
-               memory_->is_readable() ? options_.single_copy_from_bytes : Outbox::all_copied);
-    Inbox in(memory_->channel(other, node_rank), memory_->is_readable() ? memory_->process(other) : 0);
+    shared_memory::ChannelSender out(memory_->channel(node_rank, other),
+                                     memory_->is_readable() ? options_.single_copy_from_bytes
+                                                            : shared_memory::ChannelSender::all_copied);
+    shared_memory::ChannelReceiver in(memory_->channel(other, node_rank),
+                                      memory_->is_readable() ? memory_->process(other) : 0);
     neighbours_[static_cast<std::size_t>(members[static_cast<std::size_t>(other)])] =
         std::make_unique<Neighbour>(Neighbour{std::move(out), std::move(in)});
   }
@@ -253,22 +255,22 @@ const std::string& MpiTransport::note() const {
 
 // All ranks must refuse or none: a rank's program says only what that rank asks, so the largest of each demand counts.
 // An agreement costs a few microseconds once for each plan.
-Status MpiTransport::prepare(const execute::Demands& demands) {
+Status MpiTransport::prepare(const transport::Demands& demands) {
   if (point_to_point_->error()) return *point_to_point_->error(); // the others may not be here any more
-  const Result<execute::Demands> all = demands_of_all(demands);
+  const Result<transport::Demands> all = demands_of_all(demands);
   if (!all) return all.error();
-  if (all->impossible) return execute::failed_elsewhere("a program on every rank");
-  if (all->offloads) return execute::needs_engine();
+  if (all->impossible) return transport::failed_elsewhere("a program on every rank");
+  if (all->offloads) return transport::needs_engine();
   return is_near_ ? Status(Nothing{}) : point_to_point_->prepare(*all);
 }
 
 void MpiTransport::refuse() const {
-  execute::Demands none;
+  transport::Demands none;
   none.impossible = true;
   if (!owns_communicator_ && !has_lost_peers_) static_cast<void>(demands_of_all(none));
 }
 
-Result<execute::Demands> MpiTransport::demands_of_all(const execute::Demands& mine) const {
+Result<transport::Demands> MpiTransport::demands_of_all(const transport::Demands& mine) const {
   const std::int64_t asked[] = {mine.lanes,         mine.window,   mine.spread,
                                 mine.largest_bytes, mine.offloads, mine.impossible};
   std::int64_t most[std::size(asked)] = {};
@@ -276,7 +278,7 @@ Result<execute::Demands> MpiTransport::demands_of_all(const execute::Demands& mi
       library_.call.Allreduce(asked, most, static_cast<int>(std::size(asked)), library_.datatype(DataType::int64),
                               library_.operation(Operation::max), communicator_);
   if (Status status = library_.check(code, "agreement on a program's demands"); !status) return status.error();
-  execute::Demands all = mine;
+  transport::Demands all = mine;
   all.lanes = static_cast<std::int32_t>(most[0]);
   all.window = most[1];
   all.spread = most[2];
@@ -294,14 +296,14 @@ bool MpiTransport::every_rank_is_near() const {
   return true;
 }
 
-void MpiTransport::send(execute::Sending& message) {
+void MpiTransport::send(transport::SendRequest& message) {
   Neighbour* near = neighbours_[static_cast<std::size_t>(message.key.peer.value)].get();
   if (!near) return point_to_point_->send(message);
   near->out.start(message);
   if (near->out.busy()) activate(message.key.peer);
 }
 
-void MpiTransport::receive(execute::Receiving& message) {
+void MpiTransport::receive(transport::ReceiveRequest& message) {
   Neighbour* near = neighbours_[static_cast<std::size_t>(message.key.peer.value)].get();
   if (!near) return point_to_point_->receive(message);
   near->in.start(message);
@@ -313,14 +315,14 @@ void MpiTransport::activate(Rank peer) {
   if (std::find(active_.begin(), active_.end(), near) == active_.end()) active_.push_back(near);
 }
 
-execute::Transport::Progress MpiTransport::progress() {
+transport::Transport::Progress MpiTransport::progress() {
   bool moved = false;
   for (std::size_t i = 0; i < active_.size();) {
     Neighbour& near = *active_[i];
     if (near.out.busy()) moved |= near.out.progress();
     if (near.in.busy()) moved |= near.in.progress();
     if (near.in.error()) return fail(*near.in.error());
-    if (near.out.has_lost_peer()) return fail(execute::failed_elsewhere("a receiver on every rank of the node"));
+    if (near.out.has_lost_peer()) return fail(transport::failed_elsewhere("a receiver on every rank of the node"));
     if (near.out.busy() || near.in.busy()) {
       ++i;
     } else {
@@ -377,7 +379,7 @@ Error MpiTransport::error() const { return *point_to_point_->error(); }
 // The messages under way may soon be gone, so nothing keeps an address of theirs. Without neighbours every later
 // message goes to the point-to-point side, which takes none after an error: the usual path pays nothing for this. The
 // ranks of the node learn of it, where they wait for this one; those of others only by a time limit.
-execute::Transport::Progress MpiTransport::fail(Error reason) {
+transport::Transport::Progress MpiTransport::fail(Error reason) {
   active_.clear();
   for (std::unique_ptr<Neighbour>& near : neighbours_) {
     if (near) near->out.give_up(), near->in.give_up();
@@ -387,4 +389,4 @@ execute::Transport::Progress MpiTransport::fail(Error reason) {
   return Progress::failed;
 }
 
-} // namespace kumihimo::mpi
+} // namespace kumihimo::execute

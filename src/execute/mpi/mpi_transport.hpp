@@ -4,12 +4,12 @@
 // with that error ever after.
 #pragma once
 
-#include "execute/mpi/abi.hpp"
-#include "execute/mpi/channel.hpp"
-#include "execute/mpi/node_memory.hpp"
 #include "execute/mpi/point_to_point.hpp"
-#include "execute/mpi/waiting.hpp"
-#include "execute/transport.hpp"
+#include "mpi/library.hpp"
+#include "shared_memory/channel.hpp"
+#include "shared_memory/node_segment.hpp"
+#include "shared_memory/spin_wait.hpp"
+#include "transport/transport.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -18,13 +18,13 @@
 #include <string>
 #include <vector>
 
-namespace kumihimo::mpi {
+namespace kumihimo::execute {
 
-struct TransportOptions {
+struct MpiTransportOptions {
   // How many consecutive ranks each emulated node has, in rank order, together all; none: the machine's real nodes.
   std::vector<std::int32_t> node_sizes;
   bool shared_memory = true;
-  std::int64_t machine = machine_number(); // where all ranks have this alike, they are on one machine
+  std::int64_t machine = shared_memory::machine_number(); // where all ranks have this alike, they are on one machine
   std::int64_t shared_memory_limit_bytes =
       -1; // of a node; -1: half of what /dev/shm has free, shared by the nodes on it
   // From which a message of a schedule that wishes so is read straight from its sender's memory, between ranks of a
@@ -39,29 +39,29 @@ struct TransportOptions {
 // Emulated nodes of `each` ranks; the last one has the rest.
 std::vector<std::int32_t> nodes_of(std::int32_t ranks, std::int32_t each);
 
-class MpiTransport final : public execute::Transport {
+class MpiTransport final : public transport::Transport {
  public:
   // Collective over `communicator`: all ranks get one or none does, whatever its error handler. The library outlives
   // the transport, and the communicator its calls of prepare(), which are collective over it.
-  static Result<std::unique_ptr<MpiTransport>> create(const Library& library, Handle communicator,
-                                                      TransportOptions options = {});
+  static Result<std::unique_ptr<MpiTransport>> create(const mpi::Library& library, mpi::Handle communicator,
+                                                      MpiTransportOptions options = {});
   ~MpiTransport() override; // collective, unless MPI is finalized or it was left
   // For another communicator of the same ranks in the same order, from now on, whether the first still lives or not.
   // Only where is_near() and nothing is under way.
-  void move_to(Handle communicator);
+  void move_to(mpi::Handle communicator);
   // What was made in the library stays with it: for an end at which the ranks are not together.
   void leave() { is_left_ = true; }
 
   // Collective: what is decided is what the most demanding rank asks, so that all answer alike.
-  Status prepare(const execute::Demands& demands) override;
+  Status prepare(const transport::Demands& demands) override;
   // For a rank whose transport has failed and that others, which do not know, may ask in prepare(): they must not take
   // what it does next on the program's communicator for its answer. Collective with their prepare().
   void refuse() const;
-  std::uint64_t begin(execute::Stream stream) override {
+  std::uint64_t begin(transport::Stream stream) override {
     return waiting_.reset(), has_moved_ = true, instances_.next(stream);
   }
-  void send(execute::Sending& message) override;
-  void receive(execute::Receiving& message) override;
+  void send(transport::SendRequest& message) override;
+  void receive(transport::ReceiveRequest& message) override;
   Progress progress() override;
   void idle() override;
   void tend();          // what idle() does beside waiting, for who waits without it
@@ -86,10 +86,10 @@ class MpiTransport final : public execute::Transport {
 
  private:
   struct Neighbour {
-    Outbox out;
-    Inbox in;
+    shared_memory::ChannelSender out;
+    shared_memory::ChannelReceiver in;
   };
-  MpiTransport(const Library& library, Handle communicator, TransportOptions options);
+  MpiTransport(const mpi::Library& library, mpi::Handle communicator, MpiTransportOptions options);
   Status set_up();
   Status check_nodes() const;
   int emulated_node() const; // of this rank
@@ -97,9 +97,9 @@ class MpiTransport final : public execute::Transport {
   Result<bool> is_one_machine() const;
   Status find_node();
   Status join_node();
-  Result<std::int64_t> share_of_shared_memory(Handle machine) const;
+  Result<std::int64_t> share_of_shared_memory(mpi::Handle machine) const;
   Result<std::vector<std::int32_t>> members_of_node(std::int32_t node_ranks) const;
-  Result<execute::Demands> demands_of_all(const execute::Demands& mine) const;
+  Result<transport::Demands> demands_of_all(const transport::Demands& mine) const;
   bool every_rank_is_near() const;
   Result<bool> is_crowded(std::int32_t node_ranks) const;
   Result<std::int64_t> tag_upper_bound() const;
@@ -108,24 +108,24 @@ class MpiTransport final : public execute::Transport {
   std::string awaited() const;
   Progress fail(Error reason);
 
-  const Library& library_;
-  TransportOptions options_;
-  Handle communicator_, node_ = 0;
+  const mpi::Library& library_;
+  MpiTransportOptions options_;
+  mpi::Handle communicator_, node_ = 0;
   bool owns_communicator_ = false, owns_node_ = false; // they are not the program's
   bool complete_ = false;                              // all ranks have their part
   bool is_near_ = false; // also when it has failed: what is decided by it, is decided by all ranks
   std::int64_t shared_memory_share_bytes_ = 0;
   std::int32_t rank_ = 0, ranks_ = 0, node_ranks_ = 1;
-  execute::InstanceNumbers instances_;
-  std::unique_ptr<NodeMemory> memory_;
+  transport::InstanceNumbers instances_;
+  std::unique_ptr<shared_memory::NodeSegment> memory_;
   std::vector<std::unique_ptr<Neighbour>> neighbours_; // by rank; null: reached by point-to-point
   std::vector<Neighbour*> active_;                     // those with something under way
   std::optional<PointToPoint> point_to_point_;
-  Waiting waiting_;
+  shared_memory::SpinWait waiting_;
   bool has_lost_peers_ = false; // by the time limit
   bool is_left_ = false;
   bool has_moved_ = false; // since the clock was last read
   std::chrono::steady_clock::time_point moved_at_{};
 };
 
-} // namespace kumihimo::mpi
+} // namespace kumihimo::execute

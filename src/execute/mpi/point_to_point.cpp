@@ -1,6 +1,6 @@
 #include "execute/mpi/point_to_point.hpp"
 
-#include "execute/mpi/mismatch.hpp"
+#include "transport/errors.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include <limits>
 #include <utility>
 
-namespace kumihimo::mpi {
+namespace kumihimo::execute {
 namespace {
 
 constexpr int turns_for_cancelling = 100;
@@ -27,7 +27,7 @@ Tags::Tags(std::int64_t upper_bound) : upper_bound_(upper_bound) {
   segment_bits_ = bits - lane_bits_ - ordinal_bits_;
 }
 
-Status Tags::accepts(const execute::Demands& demands) const {
+Status Tags::accepts(const transport::Demands& demands) const {
   const std::int64_t lanes = std::int64_t{1} << lane_bits_, segments = std::int64_t{1} << segment_bits_,
                      ordinals = std::int64_t{1} << ordinal_bits_;
   if (demands.lanes <= lanes && demands.window <= segments && demands.spread < ordinals) return Nothing{};
@@ -39,7 +39,7 @@ Status Tags::accepts(const execute::Demands& demands) const {
                 "use a smaller window or fewer lanes");
 }
 
-int Tags::tag(const execute::MessageKey& key) const {
+int Tags::tag(const transport::MessageKey& key) const {
   const auto low = [](auto value, int bits) { return static_cast<std::uint32_t>(value) & ((1u << bits) - 1); };
   std::uint32_t tag = low(key.instance, instance_bits);
   tag = tag << lane_bits_ | low(key.lane.value, lane_bits_);
@@ -48,14 +48,14 @@ int Tags::tag(const execute::MessageKey& key) const {
   return static_cast<int>(tag << 1 | (key.signal ? 1u : 0u));
 }
 
-PointToPoint::PointToPoint(const Library& library, Handle communicator, std::int64_t tag_upper_bound,
+PointToPoint::PointToPoint(const mpi::Library& library, mpi::Handle communicator, std::int64_t tag_upper_bound,
                            std::int64_t most_at_once)
-    : library_(library), communicator_(communicator), driver_(Driver::of(library)), tags_(tag_upper_bound),
-      most_at_once_(most_at_once) {
+    : library_(library), communicator_(communicator), driver_(mpi::LibraryProgress::of(library)),
+      tags_(tag_upper_bound), most_at_once_(most_at_once) {
   check(driver_->made(), "MPI_Grequest_start");
 }
 
-Status PointToPoint::prepare(const execute::Demands& demands) const { return tags_.accepts(demands); }
+Status PointToPoint::prepare(const transport::Demands& demands) const { return tags_.accepts(demands); }
 
 // The message whole, or its parts. start(data, bytes, request) answers the library's code.
 template <class Start>
@@ -79,7 +79,7 @@ void PointToPoint::start(UnderWay item, std::byte* data, Start&& start) {
   } while (begun < bytes);
 }
 
-void PointToPoint::send(execute::Sending& message) {
+void PointToPoint::send(transport::SendRequest& message) {
   if (error_) return;
   UnderWay item;
   item.message = &message;
@@ -87,20 +87,20 @@ void PointToPoint::send(execute::Sending& message) {
   if (message.pieces().size() > 1) {
     item.buffer = Buffer(message.bytes);
     std::byte* to = item.buffer.data();
-    for (const execute::Piece& piece : message.pieces()) {
+    for (const transport::Piece& piece : message.pieces()) {
       std::memcpy(to, piece.data, static_cast<std::size_t>(piece.bytes));
       to += piece.bytes;
     }
     data = item.buffer.data();
   }
-  start(std::move(item), data, [&](const std::byte* part, int bytes, Handle* request) {
+  start(std::move(item), data, [&](const std::byte* part, int bytes, mpi::Handle* request) {
     check(library_.call.Isend(part, bytes, library_.constants.byte, message.key.peer.value, tags_.tag(message.key),
                               communicator_, request),
           "MPI_Isend");
   });
 }
 
-void PointToPoint::receive(execute::Receiving& message) {
+void PointToPoint::receive(transport::ReceiveRequest& message) {
   if (error_) return;
   UnderWay item;
   item.message = item.receiving = &message;
@@ -109,7 +109,7 @@ void PointToPoint::receive(execute::Receiving& message) {
     item.buffer = Buffer(message.bytes);
     to = item.buffer.data();
   }
-  start(std::move(item), to, [&](std::byte* part, int bytes, Handle* request) {
+  start(std::move(item), to, [&](std::byte* part, int bytes, mpi::Handle* request) {
     check(library_.call.Irecv(part, bytes, library_.constants.byte, message.key.peer.value, tags_.tag(message.key),
                               communicator_, request),
           "MPI_Irecv");
@@ -120,7 +120,7 @@ bool PointToPoint::progress() {
   bool moved = false;
   for (std::size_t i = 0; i < under_way_.size();) {
     int done = 0;
-    StatusWords status;
+    mpi::StatusWords status;
     UnderWay& tested = under_way_[i];
     const int code = library_.call.Test(&tested.request, &done, &status);
     if (code != 0) {
@@ -143,7 +143,7 @@ bool PointToPoint::progress() {
   return moved;
 }
 
-void PointToPoint::finish(UnderWay& item, const StatusWords& status) {
+void PointToPoint::finish(UnderWay& item, const mpi::StatusWords& status) {
   if (item.receiving && !is_whole(item, status)) return;
   if (item.parts && --item.parts->left > 0) return;
   const Buffer& buffer = item.parts ? item.parts->buffer : item.buffer;
@@ -153,7 +153,7 @@ void PointToPoint::finish(UnderWay& item, const StatusWords& status) {
 
 // A longer message is the library's to refuse (by an error of MPI_Test; MPICH gives it to the error handler of
 // MPI_COMM_WORLD, which is the program's).
-bool PointToPoint::is_whole(const UnderWay& item, const StatusWords& status) {
+bool PointToPoint::is_whole(const UnderWay& item, const mpi::StatusWords& status) {
   int bytes = 0;
   check(library_.call.Get_count(&status, library_.constants.byte, &bytes), "MPI_Get_count");
   if (!error_ && bytes != item.bytes) error_ = wrong_length(*item.receiving, bytes);
@@ -198,4 +198,4 @@ void PointToPoint::check(int code, const char* what) {
   error_ = failed(std::string(what) + " to succeed", library_.error_text(code));
 }
 
-} // namespace kumihimo::mpi
+} // namespace kumihimo::execute

@@ -3,10 +3,10 @@
 // and nothing is completed any more.
 #pragma once
 
-#include "execute/mpi/abi.hpp"
-#include "execute/mpi/driver.hpp"
 #include "execute/scratch.hpp"
-#include "execute/transport.hpp"
+#include "mpi/library.hpp"
+#include "mpi/library_progress.hpp"
+#include "transport/transport.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace kumihimo::mpi {
+namespace kumihimo::execute {
 
 // A tag tells apart what may be under way at once between two ranks: instances, lanes, segments of a window, ordinals
 // within their spread, signals from data. Messages of equal tags are started in the same order at both ends, and MPI
@@ -28,8 +28,8 @@ class Tags {
   explicit Tags(std::int64_t upper_bound = 32767);
 
   // Error: MPI_TAG_UB leaves too few bits for what may be under way.
-  Status accepts(const execute::Demands& demands) const;
-  int tag(const execute::MessageKey& key) const;
+  Status accepts(const transport::Demands& demands) const;
+  int tag(const transport::MessageKey& key) const;
 
  private:
   static constexpr int instance_bits = 2;
@@ -43,15 +43,15 @@ class PointToPoint {
   static constexpr std::int64_t most_at_once_bytes = std::int64_t{1} << 30;
 
   // `communicator` is private to this object, with errors returned. `most_at_once`: of one message of the library's.
-  PointToPoint(const Library& library, Handle communicator, std::int64_t tag_upper_bound,
+  PointToPoint(const mpi::Library& library, mpi::Handle communicator, std::int64_t tag_upper_bound,
                std::int64_t most_at_once = most_at_once_bytes);
   PointToPoint(const PointToPoint&) = delete;
   PointToPoint& operator=(const PointToPoint&) = delete;
 
-  void move_to(Handle communicator) { communicator_ = communicator; } // while nothing is under way
-  Status prepare(const execute::Demands& demands) const;
-  void send(execute::Sending& message);
-  void receive(execute::Receiving& message);
+  void move_to(mpi::Handle communicator) { communicator_ = communicator; } // while nothing is under way
+  Status prepare(const transport::Demands& demands) const;
+  void send(transport::SendRequest& message);
+  void receive(transport::ReceiveRequest& message);
   bool progress(); // true: something was completed
   bool busy() const { return !under_way_.empty(); }
   std::vector<std::int32_t> awaited() const; // the peers of what is under way
@@ -63,33 +63,33 @@ class PointToPoint {
   const std::optional<Error>& error() const { return error_; } // the first
 
  private:
-  using Buffer = execute::Scratch;
+  using Buffer = Scratch;
   struct Parts {
     Buffer buffer;
     std::int32_t left = 0; // under way
   };
   struct UnderWay {
-    Handle request = 0;
-    execute::Message* message = nullptr;
-    execute::Receiving* receiving = nullptr; // the same, where it is a receive
-    std::int64_t bytes = 0;                  // of the message, or of this part of it
-    Buffer buffer;                           // where there is one: through which it is sent or received
-    std::shared_ptr<Parts> parts;            // of a message in several: these have the buffer
+    mpi::Handle request = 0;
+    transport::Message* message = nullptr;
+    transport::ReceiveRequest* receiving = nullptr; // the same, where it is a receive
+    std::int64_t bytes = 0;                         // of the message, or of this part of it
+    Buffer buffer;                                  // where there is one: through which it is sent or received
+    std::shared_ptr<Parts> parts;                   // of a message in several: these have the buffer
   };
   template <class Start>
   void start(UnderWay item, std::byte* data, Start&& start);
-  void finish(UnderWay& item, const StatusWords& status);
-  bool is_whole(const UnderWay& item, const StatusWords& status);
+  void finish(UnderWay& item, const mpi::StatusWords& status);
+  bool is_whole(const UnderWay& item, const mpi::StatusWords& status);
   void cancel_receives();
   void check(int code, const char* what);
 
-  const Library& library_;
-  Handle communicator_;
-  std::shared_ptr<Driver> driver_;
+  const mpi::Library& library_;
+  mpi::Handle communicator_;
+  std::shared_ptr<mpi::LibraryProgress> driver_;
   Tags tags_;
   std::int64_t most_at_once_;
   std::vector<UnderWay> under_way_;
   std::optional<Error> error_;
 };
 
-} // namespace kumihimo::mpi
+} // namespace kumihimo::execute

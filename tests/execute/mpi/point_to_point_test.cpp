@@ -1,17 +1,19 @@
-#include "execute/mpi/fake_library.hpp"
 #include "execute/mpi/mpi_transport.hpp"
 #include "execute/mpi/point_to_point.hpp"
+#include "mpi/fake_library.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <vector>
 
-namespace kumihimo::mpi {
+namespace kumihimo::execute {
 namespace {
 
-using testing::FakeWorld;
-using Progress = execute::Transport::Progress;
+using mpi::testing::FakeWorld;
+using Progress = transport::Transport::Progress;
 
 // A message of 16 bytes to or from rank 1.
 template <class Message>
@@ -26,7 +28,7 @@ struct Parcel : Message {
   std::byte data[16] = {};
 };
 
-struct Sent : Parcel<execute::Sending> {
+struct Sent : Parcel<transport::SendRequest> {
   Sent() {
     only = {data, bytes};
     first_piece = &only;
@@ -34,7 +36,7 @@ struct Sent : Parcel<execute::Sending> {
   }
 };
 
-struct Expected : Parcel<execute::Receiving> {
+struct Expected : Parcel<transport::ReceiveRequest> {
   Expected() { copy_into({data, nullptr, 0}, 4); }
 };
 
@@ -43,13 +45,13 @@ class PointToPointTest : public ::testing::Test {
   void expect_words(const Error& error, std::initializer_list<const char*> words) {
     for (const char* word : words) EXPECT_NE(error.sentence().find(word), std::string::npos) << error.sentence();
   }
-  Library library_ = testing::fake_library();
+  mpi::Library library_ = mpi::testing::fake_library();
   FakeWorld& world_ = FakeWorld::now();
 };
 
 TEST_F(PointToPointTest, The_library_is_driven_by_a_request_that_is_given_back) {
   {
-    PointToPoint side(library_, testing::own_handle, 32767);
+    PointToPoint side(library_, mpi::testing::own_handle, 32767);
     EXPECT_EQ(world_.own_requests, 1);
     side.drive_library();
     EXPECT_EQ(world_.times_driven, 1);
@@ -60,9 +62,9 @@ TEST_F(PointToPointTest, The_library_is_driven_by_a_request_that_is_given_back) 
 
 TEST_F(PointToPointTest, One_request_drives_the_library_for_all) {
   {
-    const PointToPoint one(library_, testing::own_handle, 32767);
+    const PointToPoint one(library_, mpi::testing::own_handle, 32767);
     {
-      PointToPoint other(library_, testing::node_handle, 32767);
+      PointToPoint other(library_, mpi::testing::node_handle, 32767);
       EXPECT_EQ(world_.own_requests, 1);
     }
     EXPECT_EQ(world_.own_requests, 1) << "the first has it still";
@@ -71,7 +73,7 @@ TEST_F(PointToPointTest, One_request_drives_the_library_for_all) {
 }
 
 TEST_F(PointToPointTest, A_shorter_message_is_an_error_that_names_it) {
-  PointToPoint side(library_, testing::own_handle, 32767);
+  PointToPoint side(library_, mpi::testing::own_handle, 32767);
   Expected expected;
   side.receive(expected);
   world_.requests[0].complete = true;
@@ -83,7 +85,7 @@ TEST_F(PointToPointTest, A_shorter_message_is_an_error_that_names_it) {
 }
 
 TEST_F(PointToPointTest, A_longer_message_is_the_librarys_error_and_names_the_receive) {
-  PointToPoint side(library_, testing::own_handle, 32767);
+  PointToPoint side(library_, mpi::testing::own_handle, 32767);
   Expected expected;
   side.receive(expected);
   world_.test_code = 15;
@@ -93,7 +95,7 @@ TEST_F(PointToPointTest, A_longer_message_is_the_librarys_error_and_names_the_re
 }
 
 TEST_F(PointToPointTest, A_message_of_the_right_length_completes) {
-  PointToPoint side(library_, testing::own_handle, 32767);
+  PointToPoint side(library_, mpi::testing::own_handle, 32767);
   Expected expected;
   side.receive(expected);
   world_.requests[0] = {true, true, false, 16};
@@ -103,7 +105,7 @@ TEST_F(PointToPointTest, A_message_of_the_right_length_completes) {
 }
 
 TEST_F(PointToPointTest, Abandoning_cancels_receives_forgets_sends_and_takes_nothing_more) {
-  PointToPoint side(library_, testing::own_handle, 32767);
+  PointToPoint side(library_, mpi::testing::own_handle, 32767);
   {
     Expected expected;
     Sent sent;
@@ -123,7 +125,7 @@ TEST_F(PointToPointTest, Abandoning_cancels_receives_forgets_sends_and_takes_not
 }
 
 TEST_F(PointToPointTest, A_receive_that_is_not_given_back_is_not_waited_for) {
-  PointToPoint side(library_, testing::own_handle, 32767);
+  PointToPoint side(library_, mpi::testing::own_handle, 32767);
   world_.cancels = false;
   Expected expected;
   side.receive(expected);
@@ -132,7 +134,7 @@ TEST_F(PointToPointTest, A_receive_that_is_not_given_back_is_not_waited_for) {
 }
 
 TEST_F(PointToPointTest, A_run_that_the_engine_ends_leaves_nothing_under_way) {
-  Result<std::unique_ptr<MpiTransport>> made = MpiTransport::create(library_, testing::world_handle);
+  Result<std::unique_ptr<MpiTransport>> made = MpiTransport::create(library_, mpi::testing::world_handle);
   ASSERT_TRUE(made.ok()) << made.error().sentence();
   {
     Expected expected;
@@ -146,7 +148,7 @@ TEST_F(PointToPointTest, A_run_that_the_engine_ends_leaves_nothing_under_way) {
 
 TEST_F(PointToPointTest, Tag_bounds_that_hold_no_key_or_exceed_the_librarys_are_refused) {
   const auto make = [&](std::int64_t bound) {
-    return MpiTransport::create(library_, testing::world_handle, {.tag_upper_bound = bound});
+    return MpiTransport::create(library_, mpi::testing::world_handle, {.tag_upper_bound = bound});
   };
   for (const std::int64_t bound : {std::int64_t{0}, std::int64_t{3}, std::int64_t{6}, std::int64_t{1} << 40}) {
     const Result<std::unique_ptr<MpiTransport>> made = make(bound);
@@ -159,7 +161,7 @@ TEST_F(PointToPointTest, Tag_bounds_that_hold_no_key_or_exceed_the_librarys_are_
 
 TEST_F(PointToPointTest, The_smallest_tag_bound_tells_one_message_apart_and_no_two) {
   const Tags tags(Tags::smallest_upper_bound);
-  execute::Demands demands;
+  transport::Demands demands;
   demands.lanes = 1;
   EXPECT_TRUE(tags.accepts(demands).ok());
   demands.window = 2;
@@ -168,7 +170,7 @@ TEST_F(PointToPointTest, The_smallest_tag_bound_tells_one_message_apart_and_no_t
 }
 
 TEST_F(PointToPointTest, A_failed_transport_stays_failed_and_refuses_programs) {
-  Result<std::unique_ptr<MpiTransport>> made = MpiTransport::create(library_, testing::world_handle);
+  Result<std::unique_ptr<MpiTransport>> made = MpiTransport::create(library_, mpi::testing::world_handle);
   ASSERT_TRUE(made.ok()) << made.error().sentence();
   MpiTransport& transport = **made;
   EXPECT_TRUE(transport.prepare({}).ok());
@@ -191,5 +193,38 @@ TEST_F(PointToPointTest, A_failed_transport_stays_failed_and_refuses_programs) {
   EXPECT_EQ(transport.progress(), Progress::failed);
 }
 
+TEST(Tags, Stay_within_the_bound_and_differ_for_all_that_may_be_under_way_at_once) {
+  for (std::int64_t bound : {32767, 1 << 20, (1 << 28) - 1, INT32_MAX}) {
+    const Tags tags(bound);
+    transport::Demands demands;
+    demands.lanes = 6;
+    demands.window = 8;
+    demands.spread = 3;
+    ASSERT_TRUE(tags.accepts(demands).ok()) << bound;
+    std::vector<int> seen;
+    for (std::int32_t lane = 0; lane < 6; ++lane)
+      for (std::int64_t segment = 1000; segment < 1008; ++segment)
+        for (std::int64_t ordinal = 77; ordinal < 81; ++ordinal)
+          for (bool signal : {false, true}) {
+            const int tag = tags.tag({.lane = LaneId{lane}, .segment = segment, .ordinal = ordinal, .signal = signal});
+            EXPECT_GE(tag, 0);
+            EXPECT_LE(tag, bound);
+            seen.push_back(tag);
+          }
+    std::sort(seen.begin(), seen.end());
+    EXPECT_EQ(std::adjacent_find(seen.begin(), seen.end()), seen.end()) << bound;
+  }
+}
+
+TEST(Tags, A_bound_that_is_too_small_is_refused_in_one_sentence) {
+  transport::Demands demands;
+  demands.lanes = 6;
+  demands.window = 1024;
+  const Status status = Tags(32767).accepts(demands);
+  ASSERT_FALSE(status.ok());
+  EXPECT_NE(status.error().sentence().find("MPI_TAG_UB = 32767"), std::string::npos) << status.error().sentence();
+  EXPECT_TRUE(Tags(INT32_MAX).accepts(transport::Demands{}).ok());
+}
+
 } // namespace
-} // namespace kumihimo::mpi
+} // namespace kumihimo::execute

@@ -1,0 +1,14 @@
+// The reduction loop for a collective.
+#pragma once
+
+#include "base/result.hpp"
+#include "schedule/collective.hpp"
+#include "transport/sink.hpp"
+
+namespace kumihimo::execute {
+
+// The built-in loop for a collective's type and operation; none for collectives that do not reduce. Error: the
+// operation is the user's, whose function the caller must bring.
+Result<transport::Reduction> find_reduction(const Collective& collective);
+
+} // namespace kumihimo::execute

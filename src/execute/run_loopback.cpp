@@ -1,0 +1,48 @@
+#include "execute/run_loopback.hpp"
+
+#include "execute/reduction.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+
+namespace kumihimo::execute {
+
+Result<LoopbackReport> run_loopback(const Schedule& schedule, std::span<const Buffers> buffers, const LoopbackRun& run,
+                                    const transport::Reduction& given) {
+  const std::int32_t ranks = schedule.ranks();
+  if (static_cast<std::int32_t>(buffers.size()) != ranks)
+    return bad_input(fmt::format("buffers of {} ranks", ranks), std::to_string(buffers.size()));
+  transport::Reduction reduction = given;
+  if (!given.exists()) {
+    const Result<transport::Reduction> found = find_reduction(schedule.collective);
+    if (!found) return found.error();
+    reduction = *found;
+  }
+  std::vector<CompiledProgram> programs;
+  std::map<LaneId, std::vector<Rank>> participants;
+  for (std::int32_t r = 0; r < ranks; ++r) {
+    Result<CompiledProgram> program = compile(schedule, Rank{r});
+    if (!program) return program.error();
+    for (const LaneCode& lane : program->lanes()) participants[lane.id].push_back(Rank{r});
+    programs.push_back(*std::move(program));
+  }
+  transport::Loopback loopback(ranks, run);
+  for (auto& [lane, who] : participants) loopback.set_participants(lane, std::move(who));
+  LoopbackReport report;
+  report.tallies.resize(buffers.size());
+  report.traces.resize(buffers.size());
+  const Status status = run_ranks(loopback, ranks, [&](Rank rank, transport::Transport& transport) -> Status {
+    const auto r = static_cast<std::size_t>(rank.value);
+    auto execution = Execution::prepare(programs[r], transport);
+    if (!execution) return execution.error();
+    if (run.trace) (*execution)->set_trace(&report.traces[r]);
+    const Status done = (*execution)->run(buffers[r], reduction);
+    report.tallies[r] = (*execution)->tally();
+    return done;
+  });
+  if (!status) return status.error();
+  return report;
+}
+
+} // namespace kumihimo::execute

@@ -1,0 +1,26 @@
+// Runs a schedule on ranks that are threads of this process: for tests, checks and the Python bindings.
+#pragma once
+
+#include "execute/engine.hpp"
+#include "transport/loopback/loopback.hpp"
+
+#include <span>
+#include <vector>
+
+namespace kumihimo::execute {
+
+struct LoopbackRun : transport::LoopbackOptions {
+  bool trace = false;
+};
+
+struct LoopbackReport {
+  std::vector<Tally> tallies;                  // by rank
+  std::vector<std::vector<TraceEvent>> traces; // by rank; empty without LoopbackRun::trace
+};
+
+// Runs the schedule once on all ranks, with the built-in loop of its operation or with `reduction` if that exists.
+// buffers[r] are those of rank r. Errors: those of compile(), deadlock, messages of unequal lengths, the timeout.
+Result<LoopbackReport> run_loopback(const Schedule& schedule, std::span<const Buffers> buffers,
+                                    const LoopbackRun& run = {}, const transport::Reduction& reduction = {});
+
+} // namespace kumihimo::execute

@@ -1,0 +1,154 @@
+// Values as the mpi.h of each family defines them (interface facts): Open MPI 4.1 and 5.0, MPICH 3.1 to 5.
+#include "mpi/abi_constants.hpp"
+
+#include <dlfcn.h>
+
+#include <string>
+
+namespace kumihimo::mpi {
+namespace {
+
+// Looks up the objects whose addresses are Open MPI's handles, and remembers the first that is missing. A program that
+// was linked with the library may hold them itself (copy relocation): then the library uses those, too, and so do we.
+class Exports {
+ public:
+  explicit Exports(void* image) : image_(image) {}
+  Handle operator()(const char* name) {
+    void* address = dlsym(RTLD_DEFAULT, name);
+    if (!address) address = dlsym(image_, name); // loaded for one module alone, as Python does
+    if (!address && missing_.empty()) missing_ = name;
+    return reinterpret_cast<Handle>(address);
+  }
+  // One that not every build has.
+  Handle if_there(const char* name) const {
+    void* address = dlsym(RTLD_DEFAULT, name);
+    return reinterpret_cast<Handle>(address ? address : dlsym(image_, name));
+  }
+  const std::string& missing() const { return missing_; }
+
+ private:
+  void* image_;
+  std::string missing_;
+};
+
+} // namespace
+
+Result<Constants> open_mpi_constants(void* image) {
+  Exports at(image);
+  Constants c{};
+  c.comm_world = at("ompi_mpi_comm_world");
+  c.comm_self = at("ompi_mpi_comm_self");
+  c.comm_null = at("ompi_mpi_comm_null");
+  c.info_null = at("ompi_mpi_info_null");
+  c.request_null = at("ompi_request_null");
+  c.win_null = at("ompi_mpi_win_null");
+  c.op_null = at("ompi_mpi_op_null");
+  c.datatype_null = at("ompi_mpi_datatype_null");
+  c.errors_return = at("ompi_mpi_errors_return");
+  c.errors_are_fatal = at("ompi_mpi_errors_are_fatal");
+  c.byte = at("ompi_mpi_byte");
+  c.datatypes = {at("ompi_mpi_int8_t"),  at("ompi_mpi_uint8_t"),  at("ompi_mpi_int16_t"), at("ompi_mpi_uint16_t"),
+                 at("ompi_mpi_int32_t"), at("ompi_mpi_uint32_t"), at("ompi_mpi_int64_t"), at("ompi_mpi_uint64_t"),
+                 at("ompi_mpi_float"),   at("ompi_mpi_double"),   c.datatype_null};
+  c.operations = {at("ompi_mpi_op_sum"),
+                  at("ompi_mpi_op_prod"),
+                  at("ompi_mpi_op_min"),
+                  at("ompi_mpi_op_max"),
+                  at("ompi_mpi_op_land"),
+                  at("ompi_mpi_op_lor"),
+                  at("ompi_mpi_op_lxor"),
+                  at("ompi_mpi_op_band"),
+                  at("ompi_mpi_op_bor"),
+                  at("ompi_mpi_op_bxor"),
+                  c.op_null};
+  c.named = {{at.if_there("ompi_mpi_signed_char"), DataType::int8},
+             {at.if_there("ompi_mpi_unsigned_char"), DataType::uint8},
+             {at.if_there("ompi_mpi_short"), DataType::int16},
+             {at.if_there("ompi_mpi_unsigned_short"), DataType::uint16},
+             {at.if_there("ompi_mpi_int"), DataType::int32},
+             {at.if_there("ompi_mpi_unsigned"), DataType::uint32},
+             {at.if_there("ompi_mpi_long"), DataType::int64},
+             {at.if_there("ompi_mpi_unsigned_long"), DataType::uint64},
+             {at.if_there("ompi_mpi_long_long_int"), DataType::int64},
+             {at.if_there("ompi_mpi_unsigned_long_long"), DataType::uint64},
+             {at.if_there("ompi_mpi_aint"), DataType::int64},
+             {at.if_there("ompi_mpi_offset"), DataType::int64},
+             {at.if_there("ompi_mpi_count"), DataType::int64},
+             {at.if_there("ompi_mpi_integer"), DataType::int32},
+             {at.if_there("ompi_mpi_integer1"), DataType::int8},
+             {at.if_there("ompi_mpi_integer2"), DataType::int16},
+             {at.if_there("ompi_mpi_integer4"), DataType::int32},
+             {at.if_there("ompi_mpi_integer8"), DataType::int64},
+             {at.if_there("ompi_mpi_real"), DataType::float32},
+             {at.if_there("ompi_mpi_real4"), DataType::float32},
+             {at.if_there("ompi_mpi_real8"), DataType::float64},
+             {at.if_there("ompi_mpi_dblprec"), DataType::float64}};
+  c.in_place = reinterpret_cast<void*>(1);
+  c.combiner_named = 0;
+  c.error_other = 16;
+  c.status_ignore = nullptr;
+  c.tag_ub = 0;
+  c.comm_type_shared = 0;
+  c.any_source = -1;
+  c.any_tag = -1;
+  c.proc_null = -2;
+  c.undefined = -32766;
+  c.thread_single = 0;
+  c.thread_funneled = 1;
+  c.thread_serialized = 2;
+  c.thread_multiple = 3;
+  c.status_source = 0;
+  c.status_tag = 1;
+  c.status_error = 2;
+  if (!at.missing().empty())
+    return failed("an Open MPI library that exports its predefined handles", "no symbol " + at.missing(),
+                  "use Open MPI 4 or 5");
+  return c;
+}
+
+Constants mpich_constants() {
+  Constants c{};
+  c.comm_world = 0x44000000;
+  c.comm_self = 0x44000001;
+  c.comm_null = 0x04000000;
+  c.info_null = 0x1c000000;
+  c.request_null = 0x2c000000;
+  c.win_null = 0x20000000;
+  c.op_null = 0x18000000;
+  c.datatype_null = 0x0c000000;
+  c.errors_return = 0x54000001;
+  c.errors_are_fatal = 0x54000000;
+  c.byte = 0x4c00010d;
+  c.datatypes = {0x4c000137, 0x4c00013b, 0x4c000238, 0x4c00023c, 0x4c000439,     0x4c00043d,
+                 0x4c00083a, 0x4c00083e, 0x4c00040a, 0x4c00080b, c.datatype_null};
+  c.operations = {0x58000003, 0x58000004, 0x58000002, 0x58000001, 0x58000005, 0x58000007,
+                  0x58000009, 0x58000006, 0x58000008, 0x5800000a, c.op_null};
+  c.named = {{0x4c000118, DataType::int8},    {0x4c000102, DataType::uint8},   {0x4c000203, DataType::int16},
+             {0x4c000204, DataType::uint16},  {0x4c000405, DataType::int32},   {0x4c000406, DataType::uint32},
+             {0x4c000807, DataType::int64},   {0x4c000808, DataType::uint64},  {0x4c000809, DataType::int64},
+             {0x4c000819, DataType::uint64},  {0x4c000843, DataType::int64},   {0x4c000844, DataType::int64},
+             {0x4c000845, DataType::int64},   {0x4c00041b, DataType::int32},   {0x4c00012d, DataType::int8},
+             {0x4c00022f, DataType::int16},   {0x4c000430, DataType::int32},   {0x4c000831, DataType::int64},
+             {0x4c00041c, DataType::float32}, {0x4c000427, DataType::float32}, {0x4c000829, DataType::float64},
+             {0x4c00081f, DataType::float64}};
+  c.in_place = reinterpret_cast<void*>(-1);
+  c.combiner_named = 1;
+  c.error_other = 15;
+  c.status_ignore = reinterpret_cast<StatusWords*>(1);
+  c.tag_ub = 0x64400001;
+  c.comm_type_shared = 1;
+  c.any_source = -2;
+  c.any_tag = -1;
+  c.proc_null = -1;
+  c.undefined = -32766;
+  c.thread_single = 0;
+  c.thread_funneled = 1;
+  c.thread_serialized = 2;
+  c.thread_multiple = 3;
+  c.status_source = 2;
+  c.status_tag = 3;
+  c.status_error = 4;
+  return c;
+}
+
+} // namespace kumihimo::mpi

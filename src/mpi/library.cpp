@@ -1,0 +1,151 @@
+#include "mpi/library.hpp"
+
+#include "mpi/abi_constants.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <atomic>
+#include <vector>
+
+namespace kumihimo::mpi {
+namespace {
+
+// A function by its profiling name, or by its plain one in a library without the former.
+void* find_function(void* image, const char* name) {
+  if (void* address = dlsym(image, ("PMPI_" + std::string(name)).c_str())) return address;
+  return dlsym(image, ("MPI_" + std::string(name)).c_str());
+}
+
+// The name of the first function that is missing, or nothing.
+std::string find_functions(void* image, Functions& functions) {
+  std::string missing;
+#define KUMIHIMO_MPI_FIND(name, arguments)                                                                             \
+  functions.name = reinterpret_cast<int(*) arguments>(find_function(image, #name));                                    \
+  if (!functions.name && missing.empty()) missing = "MPI_" #name;
+  KUMIHIMO_MPI_FUNCTIONS(KUMIHIMO_MPI_FIND)
+#undef KUMIHIMO_MPI_FIND
+  return missing;
+}
+
+std::string first_line_of_version(const Functions& functions) {
+  std::vector<char> text(65536); // MPICH's is up to 8192 long; MPI's own constant differs between the families
+  int length = 0;
+  if (functions.Get_library_version(text.data(), &length) != 0) return {};
+  const std::string all(text.data());
+  std::string line = all.substr(0, all.find('\n'));
+  for (char& c : line)
+    if (c == '\t') c = ' ';
+  return line;
+}
+
+bool is_mpich_family(std::string_view version) {
+  for (std::string_view word : {"MPICH", "Intel(R) MPI", "MVAPICH"})
+    if (version.find(word) != std::string_view::npos) return true;
+  return false;
+}
+
+Result<Library> describe(void* image, const std::string& path) {
+  Library library;
+  library.image = image;
+  library.path = path;
+  if (const std::string missing = find_functions(image, library.call); !missing.empty())
+    return failed("an MPI library (MPI 3.0 or later) at " + path, "no function " + missing,
+                  "name another library or its prefix");
+  library.version = first_line_of_version(library.call);
+  if (dlsym(image, "ompi_mpi_comm_world")) {
+    library.family = Family::open_mpi;
+    Result<Constants> constants = open_mpi_constants(image);
+    if (!constants) return constants.error();
+    library.constants = *constants;
+    return library;
+  }
+  if (!is_mpich_family(library.version))
+    return failed("a library of the Open MPI or the MPICH family at " + path, "\"" + library.version + "\"",
+                  "use one of Open MPI, MPICH, Intel MPI, MVAPICH");
+  library.family = Family::mpich;
+  library.constants = mpich_constants();
+  return library;
+}
+
+// The files that the process has mapped whose name begins with libmpi.
+std::vector<std::string> mapped_candidates() {
+  std::vector<std::string> paths;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* data) {
+        const std::string path = info->dlpi_name ? info->dlpi_name : "";
+        const std::string name = path.substr(path.rfind('/') + 1);
+        if (name.rfind("libmpi", 0) == 0) static_cast<std::vector<std::string>*>(data)->push_back(path);
+        return 0;
+      },
+      &paths);
+  return paths;
+}
+
+} // namespace
+
+std::string_view name_of(Family family) { return family == Family::open_mpi ? "openmpi" : "mpich"; }
+
+Library Library::as_programs_call_it() const {
+  Library same = *this;
+#define KUMIHIMO_MPI_FIND_PUBLIC(name, arguments)                                                                      \
+  if (void* address = dlsym(RTLD_DEFAULT, "MPI_" #name)) same.call.name = reinterpret_cast<int(*) arguments>(address);
+  KUMIHIMO_MPI_FUNCTIONS(KUMIHIMO_MPI_FIND_PUBLIC)
+#undef KUMIHIMO_MPI_FIND_PUBLIC
+  return same;
+}
+
+std::string Library::error_text(int code) const {
+  std::array<char, 1024> text{};
+  int length = 0;
+  if (call.Error_string(code, text.data(), &length) != 0) return "error code " + std::to_string(code);
+  return text.data();
+}
+
+Status Library::check(int code, std::string_view what) const {
+  if (code == 0) return Nothing{};
+  return failed(std::string(what) + " to succeed", error_text(code));
+}
+
+Result<Library> open_library(const std::string& path) {
+  // RTLD_GLOBAL: the plugins of some builds of Open MPI look up the core library's symbols globally.
+  void* image = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  if (!image) {
+    const char* reason = dlerror();
+    return failed("an MPI library at " + path, reason ? reason : "none", "name another library or its prefix");
+  }
+  return describe(image, path);
+}
+
+Result<Library> loaded_library() {
+  for (const std::string& path : mapped_candidates()) {
+    void* image = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
+    if (image && dlsym(image, "PMPI_Init")) return describe(image, path);
+  }
+  return failed("an MPI library loaded in this process", "none", "link the program with MPI or name the library");
+}
+
+void* loaded_symbol(const char* name) {
+  for (const std::string& path : mapped_candidates())
+    if (void* image = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD))
+      if (void* address = dlsym(image, name)) return address;
+  return nullptr;
+}
+
+// The library is not looked for anew; one without these functions is running as far as we know, and what it lacks is
+// said by who opens it.
+bool is_running() {
+  using Ask = int (*)(int*);
+  static const auto initialized = reinterpret_cast<Ask>(loaded_symbol("PMPI_Initialized"));
+  static const auto finalized = reinterpret_cast<Ask>(loaded_symbol("PMPI_Finalized"));
+  if (!initialized || !finalized) return true;
+  static std::atomic<bool> ended = false; // for good
+  if (ended.load(std::memory_order_relaxed)) return false;
+  int is = 0;
+  if (initialized(&is) != 0 || !is) return false;
+  if (finalized(&is) == 0 && !is) return true;
+  ended = true;
+  return false;
+}
+
+} // namespace kumihimo::mpi

@@ -1,0 +1,24 @@
+#include "mpi/private_communicator.hpp"
+
+#include "mpi/error_handler_guard.hpp"
+
+#include <mutex>
+
+namespace kumihimo::mpi {
+
+Result<Handle> make_private_communicator(const Library& library, Handle communicator) {
+  // One rank's own, at any time and on any thread: two at once would take each other's handler for the program's.
+  static std::mutex of_one_rank;
+  std::unique_lock lock(of_one_rank, std::defer_lock);
+  if (communicator == library.constants.comm_self) lock.lock();
+  const ErrorHandlerGuard returned(library, communicator);
+  std::int32_t rank = 0;
+  library.call.Comm_rank(communicator, &rank);
+  Handle own = 0;
+  const int code = library.call.Comm_split(communicator, 0, rank, &own);
+  if (Status s = library.check(code, "MPI_Comm_split"); !s) return s.error();
+  library.call.Comm_set_errhandler(own, library.constants.errors_return);
+  return own;
+}
+
+} // namespace kumihimo::mpi

@@ -1,0 +1,79 @@
+#include "shared_memory/shared_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace kumihimo::shared_memory {
+namespace {
+
+Error no_room(std::int64_t bytes, int error) {
+  return failed(fmt::format("{} bytes of shared memory", bytes), std::strerror(error), "enlarge /dev/shm");
+}
+
+Error no_file(const char* what, int error) {
+  return failed(fmt::format("a file in /dev/shm {}", what), std::strerror(error));
+}
+
+} // namespace
+
+std::string path_of(SharedFile::Name name) {
+  return fmt::format("/dev/shm/kumihimo-rings-{}-{:016x}", getuid(), static_cast<std::uint64_t>(name));
+}
+
+// By chance: what another job made, or left where it was killed, is never met.
+Result<SharedFile> SharedFile::make(std::int64_t bytes) {
+  std::uint64_t chance = 0;
+  if (getrandom(&chance, sizeof chance, 0) != sizeof chance) return no_file("by a name of chance", errno);
+  const auto name = static_cast<Name>(chance >> 1);
+  const int file = ::open(path_of(name).c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (file < 0) return no_file("to make", errno);
+  SharedFile made(file, name, true);
+  // Beyond the limit of files the system sends a signal, which ends the program, in place of an error.
+  rlimit limit{};
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && static_cast<std::uint64_t>(bytes) > limit.rlim_cur)
+    return no_room(bytes, EFBIG);
+  if (ftruncate(file, static_cast<off_t>(bytes)) != 0) return no_room(bytes, errno);
+  return made;
+}
+
+Result<SharedFile> SharedFile::open(Name name) {
+  const int file = ::open(path_of(name).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  if (file < 0) return no_file("that another process of this node has made", errno);
+  return SharedFile(file, name, false);
+}
+
+SharedFile::SharedFile(SharedFile&& other) noexcept
+    : file_(std::exchange(other.file_, -1)), name_(other.name_), made_(std::exchange(other.made_, false)) {}
+
+SharedFile::~SharedFile() {
+  forget_name();
+  if (file_ >= 0) close(file_);
+}
+
+void SharedFile::forget_name() {
+  if (std::exchange(made_, false)) unlink(path_of(name_).c_str());
+}
+
+Result<std::byte*> SharedFile::map(std::int64_t bytes) const {
+  void* const memory = mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
+  if (memory == MAP_FAILED) return no_room(bytes, errno);
+  return static_cast<std::byte*>(memory);
+}
+
+Status SharedFile::take(std::int64_t first, std::int64_t bytes) const {
+  int error = 0;
+  do error = posix_fallocate(file_, static_cast<off_t>(first), static_cast<off_t>(bytes));
+  while (error == EINTR);
+  if (error != 0) return no_room(bytes, error);
+  return Nothing{};
+}
+
+} // namespace kumihimo::shared_memory

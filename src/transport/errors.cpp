@@ -1,0 +1,28 @@
+#include "transport/errors.hpp"
+
+#include <fmt/format.h>
+
+namespace kumihimo::transport {
+namespace {
+
+std::string expectation(const ReceiveRequest& expected) {
+  return fmt::format("{} bytes in {}", expected.bytes, describe(expected.key, false));
+}
+
+} // namespace
+
+Error wrong_length(const ReceiveRequest& expected, std::int64_t found_bytes) {
+  return failed(expectation(expected), fmt::format("{}", found_bytes), "do all ranks call with the same count?");
+}
+
+Error wrong_elements(const ReceiveRequest& expected, std::int64_t found_bytes) {
+  return failed(
+      fmt::format("{}, whole elements of {} bytes at a time", expectation(expected), expected.element_bytes()),
+      fmt::format("{} bytes at a time", found_bytes), "do all ranks call with the same type?");
+}
+
+Error receive_failed(const ReceiveRequest& expected, const std::string& found) {
+  return failed(expectation(expected), found, "do all ranks call with the same count?");
+}
+
+} // namespace kumihimo::transport

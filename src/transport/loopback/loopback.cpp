@@ -1,0 +1,130 @@
+#include "transport/loopback/loopback.hpp"
+
+#include "transport/loopback/switchboard.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <random>
+#include <thread>
+
+namespace kumihimo::transport {
+namespace {
+
+class LoopbackTransport final : public Transport {
+ public:
+  LoopbackTransport(Switchboard& board, Rank rank, const LoopbackOptions& options)
+      : board_(board), rank_(rank), options_(options),
+        random_(options.seed * 1'000'003 + static_cast<std::uint64_t>(rank.value)) {}
+
+  Status prepare(const Demands& demands) override {
+    if (demands.impossible) return failed_elsewhere("a program on every rank");
+    if (demands.offloads && !options_.offloads) return needs_engine();
+    return Nothing{};
+  }
+  std::uint64_t begin(Stream stream) override { return instances_.next(stream); }
+  void send(SendRequest& message) override { board_.post(rank_, message); }
+  void receive(ReceiveRequest& message) override { board_.post(rank_, message); }
+  void offload(OffloadRequest& message) override { board_.post(rank_, message); }
+  bool gathers() const override { return options_.gathers; }
+
+  Progress progress() override {
+    if (waiting_.empty()) {
+      waiting_ = board_.collect(rank_);
+      if (waiting_.empty()) return board_.failure() ? Progress::failed : Progress::nothing;
+      if (options_.delays) disturb();
+    }
+    act();
+    return Progress::moved;
+  }
+  void idle() override { board_.wait(rank_); }
+  Error error() const override { return *board_.failure(); }
+
+ private:
+  // One event of each kind, so that the engine acts between them.
+  void act() {
+    if (!waiting_.matches.empty()) {
+      const Match match = waiting_.matches.back();
+      waiting_.matches.pop_back();
+      for (const Piece& piece : match.sending->pieces()) deliver(piece, *match.receiving);
+      board_.report_taken(match);
+      match.receiving->complete();
+    }
+    if (!waiting_.taken.empty()) {
+      waiting_.taken.back()->complete();
+      waiting_.taken.pop_back();
+    }
+    if (!waiting_.combined.empty()) {
+      const Combined& combined = waiting_.combined.back();
+      if (combined.message->has_target) combined.message->target.take(combined.result->data(), combined.message->bytes);
+      combined.message->complete();
+      waiting_.combined.pop_back();
+    }
+  }
+
+  void deliver(Piece piece, ReceiveRequest& receiving) {
+    while (piece.bytes > 0) {
+      std::int64_t now = piece.bytes;
+      if (options_.delays)
+        now = std::uniform_int_distribution<std::int64_t>(1, now / receiving.element_bytes())(random_) *
+              receiving.element_bytes();
+      receiving.take(piece.data, now);
+      piece.data += now;
+      piece.bytes -= now;
+    }
+  }
+
+  void disturb() {
+    std::shuffle(waiting_.matches.begin(), waiting_.matches.end(), random_);
+    std::shuffle(waiting_.taken.begin(), waiting_.taken.end(), random_);
+    const auto dice = random_() % 8;
+    if (dice < 3) std::this_thread::yield();
+    if (dice == 7) std::this_thread::sleep_for(std::chrono::microseconds(random_() % 100));
+  }
+
+  Switchboard& board_;
+  Rank rank_;
+  LoopbackOptions options_;
+  std::mt19937_64 random_;
+  InstanceNumbers instances_;
+  Events waiting_;
+};
+
+} // namespace
+
+Loopback::Loopback(std::int32_t ranks, const LoopbackOptions& options)
+    : board_(std::make_unique<Switchboard>(ranks, options)) {
+  for (std::int32_t r = 0; r < ranks; ++r)
+    transports_.push_back(std::make_unique<LoopbackTransport>(*board_, Rank{r}, options));
+}
+
+Loopback::~Loopback() = default;
+
+Transport& Loopback::transport(Rank rank) { return *transports_[static_cast<std::size_t>(rank.value)]; }
+void Loopback::set_participants(LaneId lane, std::vector<Rank> ranks) {
+  board_->set_participants(lane, std::move(ranks));
+}
+void Loopback::leave(Rank rank) { board_->leave(rank); }
+void Loopback::leave(Rank rank, const Error& error) {
+  board_->fail(error);
+  board_->leave(rank);
+}
+Status Loopback::outcome() const {
+  if (const std::optional<Error> error = board_->failure()) return *error;
+  return Nothing{};
+}
+
+Status run_ranks(Loopback& loopback, std::int32_t ranks, const std::function<Status(Rank, Transport&)>& fn) {
+  std::vector<std::thread> threads;
+  for (std::int32_t r = 0; r < ranks; ++r)
+    threads.emplace_back([&, r] {
+      const Status result = fn(Rank{r}, loopback.transport(Rank{r}));
+      if (result)
+        loopback.leave(Rank{r});
+      else
+        loopback.leave(Rank{r}, result.error());
+    });
+  for (std::thread& t : threads) t.join();
+  return loopback.outcome();
+}
+
+} // namespace kumihimo::transport

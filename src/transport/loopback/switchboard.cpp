@@ -1,0 +1,182 @@
+#include "transport/loopback/switchboard.hpp"
+
+#include "base/hash.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace kumihimo::transport {
+
+Switchboard::Switchboard(std::int32_t ranks, const LoopbackOptions& options)
+    : stations_(static_cast<std::size_t>(ranks)),
+      deadline_(std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                                       std::chrono::duration<double>(options.timeout.value))) {}
+
+std::size_t Switchboard::Hash::operator()(const Key& k) const {
+  std::uint64_t h = k.instance;
+  for (const std::int64_t part :
+       {std::int64_t{k.from}, std::int64_t{k.to}, std::int64_t{k.lane}, k.segment, k.ordinal, std::int64_t{k.signal}})
+    h = mixed(h, static_cast<std::uint64_t>(part));
+  return h;
+}
+
+void Switchboard::post(Rank from, SendRequest& message) {
+  const MessageKey& k = message.key;
+  const Key key{k.instance, from.value, k.peer.value, k.lane.value, k.segment, k.ordinal, k.signal};
+  const std::lock_guard lock(mutex_);
+  const auto partner = receives_.find(key);
+  if (partner == receives_.end()) {
+    sends_.emplace(key, &message);
+    return;
+  }
+  match(key, message, *partner->second);
+  receives_.erase(partner);
+}
+
+void Switchboard::post(Rank to, ReceiveRequest& message) {
+  const MessageKey& k = message.key;
+  const Key key{k.instance, k.peer.value, to.value, k.lane.value, k.segment, k.ordinal, k.signal};
+  const std::lock_guard lock(mutex_);
+  const auto partner = sends_.find(key);
+  if (partner == sends_.end()) {
+    receives_.emplace(key, &message);
+    return;
+  }
+  match(key, *partner->second, message);
+  sends_.erase(partner);
+}
+
+void Switchboard::match(const Key& key, SendRequest& sending, ReceiveRequest& receiving) {
+  if (sending.bytes != receiving.bytes)
+    return fail_locked(failed(fmt::format("rank {}: {} must have the length of its partner, {} bytes", key.to,
+                                          describe(receiving.key, false), sending.bytes),
+                              fmt::format("{} bytes", receiving.bytes), "correct the schedule or the counts"));
+  Station& receiver = stations_[static_cast<std::size_t>(key.to)];
+  receiver.events.matches.push_back({&sending, &receiving, Rank{key.from}});
+  call(receiver);
+}
+
+void Switchboard::report_taken(const Match& match) {
+  const std::lock_guard lock(mutex_);
+  Station& sender = stations_[static_cast<std::size_t>(match.sender.value)];
+  sender.events.taken.push_back(match.sending);
+  call(sender);
+}
+
+// --- offload ---------------------------------------------------------------------------------------------------------
+
+void Switchboard::set_participants(LaneId lane, std::vector<Rank> ranks) {
+  const std::lock_guard lock(mutex_);
+  participants_[lane] = {ranks.begin(), ranks.end()};
+}
+
+void Switchboard::post(Rank rank, OffloadRequest& message) {
+  const OffloadKey key{message.key.instance, message.key.lane.value, message.key.segment, message.key.ordinal};
+  const std::lock_guard lock(mutex_);
+  auto& present = offloads_[key];
+  present[rank] = &message;
+  if (present.size() < participants_[message.key.lane].size()) return;
+  combine(key);
+  offloads_.erase(key);
+}
+
+// All have come: their sources in ascending order of rank, or the root's alone.
+void Switchboard::combine(const OffloadKey& key) {
+  const auto& present = offloads_[key];
+  const OffloadRequest& any = *present.begin()->second;
+  const auto bytes = static_cast<std::size_t>(any.bytes);
+  auto result = std::make_shared<std::vector<std::byte>>(bytes);
+  bool first = true;
+  for (const auto& [rank, message] : present) {
+    if (message->bytes != any.bytes)
+      return fail_locked(failed(fmt::format("all ranks must offload {} bytes on lane {}", any.bytes, key.lane),
+                                fmt::format("{} at rank {}", message->bytes, rank.value)));
+    if (!message->source || (any.root.value >= 0 && rank != any.root)) continue;
+    if (first)
+      std::memcpy(result->data(), message->source, bytes);
+    else
+      any.reduction(result->data(), message->source, result->data(), any.bytes / any.element_bytes);
+    first = false;
+  }
+  for (const auto& [rank, message] : present) {
+    Station& station = stations_[static_cast<std::size_t>(rank.value)];
+    station.events.combined.push_back({message, result});
+    call(station);
+  }
+}
+
+// --- waiting ---------------------------------------------------------------------------------------------------------
+
+void Switchboard::call(Station& station) {
+  station.waiting = false;
+  station.called.notify_one();
+}
+
+Events Switchboard::collect(Rank rank) {
+  const std::lock_guard lock(mutex_);
+  Events events;
+  if (!failure_) std::swap(events, stations_[static_cast<std::size_t>(rank.value)].events);
+  return events;
+}
+
+void Switchboard::wait(Rank rank) {
+  std::unique_lock lock(mutex_);
+  Station& me = stations_[static_cast<std::size_t>(rank.value)];
+  if (failure_ || !me.events.empty()) return;
+  me.waiting = true;
+  if (nobody_moves()) return fail_locked(failed("a schedule that runs to its end", "a deadlock", who_waits()));
+  const bool in_time = me.called.wait_until(lock, deadline_, [&] { return !me.waiting || failure_; });
+  me.waiting = false;
+  if (!in_time) fail_locked(failed("an end before the timeout", "none", who_waits()));
+}
+
+bool Switchboard::nobody_moves() const {
+  return std::all_of(stations_.begin(), stations_.end(),
+                     [](const Station& s) { return s.left || (s.waiting && s.events.empty()); });
+}
+
+std::string Switchboard::who_waits() const {
+  constexpr std::size_t most = 6;
+  std::vector<std::string> names;
+  for (const auto& [key, message] : sends_)
+    names.push_back(fmt::format("rank {} waits in {}", key.from, describe(message->key, true)));
+  for (const auto& [key, message] : receives_)
+    names.push_back(fmt::format("rank {} waits in {}", key.to, describe(message->key, false)));
+  for (const auto& [key, present] : offloads_)
+    names.push_back(fmt::format("{} ranks wait in offload {} of lane {}, segment {}", present.size(), key.ordinal,
+                                key.lane, key.segment));
+  if (names.empty()) return "no message is open: lanes wait for each other";
+  std::sort(names.begin(), names.end());
+  const std::size_t more = names.size() - std::min(names.size(), most);
+  names.resize(names.size() - more);
+  return fmt::format("{}{}", fmt::join(names, ", "), more ? fmt::format(" and {} more", more) : "");
+}
+
+void Switchboard::leave(Rank rank) {
+  const std::lock_guard lock(mutex_);
+  stations_[static_cast<std::size_t>(rank.value)].left = true;
+  const bool all = std::all_of(stations_.begin(), stations_.end(), [](const Station& s) { return s.left; });
+  if (!all && nobody_moves()) fail_locked(failed("a schedule that runs to its end", "a deadlock", who_waits()));
+  if (all && !failure_ && !(sends_.empty() && receives_.empty() && offloads_.empty()))
+    fail_locked(failed("no message left over", who_waits()));
+}
+
+void Switchboard::fail(const Error& error) {
+  const std::lock_guard lock(mutex_);
+  fail_locked(error);
+}
+
+void Switchboard::fail_locked(const Error& error) {
+  if (!failure_) failure_ = error;
+  for (Station& s : stations_) call(s);
+}
+
+std::optional<Error> Switchboard::failure() {
+  const std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+} // namespace kumihimo::transport

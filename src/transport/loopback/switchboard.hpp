@@ -1,0 +1,97 @@
+// Where the loopback's ranks meet: under one lock, sends and receives find their partners by key, and what happened is
+// told to the rank whose thread must act on it.
+#pragma once
+
+#include "transport/loopback/loopback.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <unordered_map>
+
+namespace kumihimo::transport {
+
+// A message and its partner: the receiver's thread moves the bytes, then the sender's completes its own half.
+struct Match {
+  SendRequest* sending = nullptr;
+  ReceiveRequest* receiving = nullptr;
+  Rank sender;
+};
+
+// What the collective engine made, for one of the participants.
+struct Combined {
+  OffloadRequest* message = nullptr;
+  std::shared_ptr<const std::vector<std::byte>> result;
+};
+
+// What a rank's thread has yet to act on.
+struct Events {
+  std::vector<Match> matches;
+  std::vector<SendRequest*> taken; // by their receivers
+  std::vector<Combined> combined;
+  bool empty() const { return matches.empty() && taken.empty() && combined.empty(); }
+};
+
+class Switchboard {
+ public:
+  Switchboard(std::int32_t ranks, const LoopbackOptions& options);
+
+  void post(Rank from, SendRequest& message);
+  void post(Rank to, ReceiveRequest& message);
+  void post(Rank rank, OffloadRequest& message);
+  void set_participants(LaneId lane, std::vector<Rank> ranks);
+
+  // All events for the rank so far. None, for ever, once the board has failed.
+  Events collect(Rank rank);
+  void report_taken(const Match& match);
+
+  // Returns when there is an event for the rank, or the board has failed: at once if all ranks wait.
+  void wait(Rank rank);
+  void leave(Rank rank);
+  void fail(const Error& error);
+  std::optional<Error> failure();
+
+ private:
+  struct Key {
+    std::uint64_t instance;
+    std::int32_t from, to, lane;
+    std::int64_t segment, ordinal;
+    bool signal;
+    bool operator==(const Key&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& k) const;
+  };
+  struct OffloadKey {
+    std::uint64_t instance;
+    std::int32_t lane;
+    std::int64_t segment, ordinal;
+    auto operator<=>(const OffloadKey&) const = default;
+  };
+  struct Station { // one rank
+    std::condition_variable called;
+    Events events;
+    bool waiting = false, left = false;
+  };
+
+  void match(const Key& key, SendRequest& sending, ReceiveRequest& receiving);
+  void combine(const OffloadKey& key);
+  void call(Station& station);
+  void fail_locked(const Error& error);
+  bool nobody_moves() const;
+  std::string who_waits() const;
+
+  std::mutex mutex_;
+  std::vector<Station> stations_;
+  std::unordered_map<Key, SendRequest*, Hash> sends_;
+  std::unordered_map<Key, ReceiveRequest*, Hash> receives_;
+  std::map<OffloadKey, std::map<Rank, OffloadRequest*>> offloads_;
+  std::map<LaneId, std::set<Rank>> participants_;
+  std::chrono::steady_clock::time_point deadline_;
+  std::optional<Error> failure_;
+};
+
+} // namespace kumihimo::transport

@@ -1,0 +1,39 @@
+#include "transport/sink.hpp"
+
+#include "kernels/copy.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+namespace kumihimo::transport {
+
+std::int64_t ByteCursor::ahead(std::int64_t wanted) const { return run ? std::min(wanted, run->bytes - done) : wanted; }
+
+void ByteCursor::advance(std::int64_t bytes) {
+  done += bytes;
+  if (run && done == run->bytes) ++run, done = 0;
+}
+
+void Sink::take(const std::byte* data, std::int64_t bytes) {
+  assert(bytes % element_bytes_ == 0);
+  while (bytes > 0) {
+    std::int64_t now = target_.ahead(bytes);
+    if (reduction_) {
+      now = own_.ahead(now);
+      const std::byte* own = own_.here();
+      (*reduction_)(arriving_left_ ? data : own, arriving_left_ ? own : data, target_.here(), now / element_bytes_);
+      own_.advance(now);
+    } else {
+      if (past_caches_ && now >= kernels::smallest_streamed_bytes)
+        kernels::copy_streaming(data, target_.here(), now);
+      else if (target_.here() != data)
+        std::memcpy(target_.here(), data, static_cast<std::size_t>(now)); // in place: there already
+    }
+    target_.advance(now);
+    data += now;
+    bytes -= now;
+  }
+}
+
+} // namespace kumihimo::transport
