@@ -54,6 +54,34 @@ class OutOfTime(Failed):
     """What ran was ended by its time limit."""
 
 
+# The errors of Python code. Each is a sentence of what is wrong with which value, then what to do:
+# "--ranks must be at least 2 (got 1); leave it out for all processors".
+
+
+def wrong_value(rule: str, got: object = None, advice: str = "") -> BadInput:
+    """`rule`: what the value must be. `got`: the value as the user gave it."""
+    return BadInput(with_value(rule, got), "", advice)
+
+
+def missing(what: str, advice: str) -> BadInput:
+    """Something that the user must give: "the length of the data is missing; add --bytes 1MiB"."""
+    return BadInput(f"{what} is missing", "", advice)
+
+
+def not_applicable(rule: str, got: object = None, advice: str = "") -> NotApplicable:
+    """The value is right, but not for this collective, algorithm, library or machine."""
+    return NotApplicable(with_value(rule, got), "", advice)
+
+
+def failed(what: str, reason: str = "", advice: str = "") -> Failed:
+    """Something that should have worked: "mpirun did not start: no such file; install it"."""
+    return Failed(f"{what}: {reason}" if reason else what, "", advice)
+
+
+def with_value(rule: str, got: object) -> str:
+    return rule if got is None else f"{rule} (got {got})"
+
+
 @contextlib.contextmanager
 def looking_at_the_machine() -> Iterator[None]:
     """Marks what is raised within: the ranks of one launch share a command line, but not always a machine, so that one

@@ -3,7 +3,7 @@ ends.
 
 A bench driver prints one JSON object a line on stdout. A failure that it expects is an object with `error`, whose
 members are those of `kumihimo.errors`. Everything else that goes wrong (a rank that dies, a time limit, Ctrl-C) becomes
-one sentence here. """
+one sentence here."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 The algorithms are told apart by fingerprints (bench_driver/fingerprint.hpp): each was forced by variables of the
 environment, then the same calls are made under the file, and must show the marks of the algorithm that the file names.
-Only marks that differ from those of the library's default prove anything; where none does, that is said. """
+Only marks that differ from those of the library's default prove anything; where none does, that is said."""
 
 from __future__ import annotations
 

@@ -2,61 +2,61 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from kumihimo import files, schema
 from kumihimo.errors import BadInput
 
-FORMAT = 1
-KEYS = (
-    "rank",
-    "finalized",
-    "seconds",
-    "mpi_seconds",
-    "calls",
-    "communicators",
-    "sites",
-    "sizes",
-    "partners",
-    "regions",
-)
+EXPECTED = "a profile that kumihimo record has written"
 
 
 def lines(path: Path) -> Iterator[dict]:
     """The header first, then the ranks in the order in which they were written."""
-    expected = "a profile that kumihimo record has written"
+    for number, value in numbered(path):
+        if number <= 2:
+            check(value, number, path)
+        yield value
+
+
+def numbered(path: Path) -> Iterator[tuple[int, object]]:
+    number = 0
+    files.check_readable(path, "the profile")
     try:
         with path.open(encoding="utf-8") as file:
-            number = 0
             for number, text in enumerate(file, 1):
-                try:
-                    value = json.loads(text)
-                except ValueError:
-                    raise BadInput(expected, f"line {number} of {path}, which is not whole") from None
-                yield header(value, path) if number == 1 else rank(value, number, path)
-            if number == 0:
-                raise BadInput(expected, f"{path}, which is empty")
+                yield number, json.loads(text)
     except UnicodeDecodeError:
-        raise BadInput(expected, f"{path}, which is no text") from None
+        raise BadInput(EXPECTED, f"{path}, which is no text") from None
+    except (ValueError, RecursionError):
+        raise BadInput(EXPECTED, f"line {number} of {path}, which is no whole JSON object") from None
     except OSError as error:
-        raise BadInput(expected, f"{path}: {error.strerror}") from None
+        raise BadInput(EXPECTED, f"{path}: {error.strerror}") from None
+    if number == 0:
+        raise BadInput(EXPECTED, f"{path}, which is empty")
 
 
-def header(value: object, path: Path) -> dict:
-    if not isinstance(value, dict) or "kumihimo_profile" not in value:
-        raise BadInput("a profile that kumihimo record has written", f"{path}, which begins otherwise")
-    if value["kumihimo_profile"] != FORMAT:
-        raise BadInput(f"a profile of format {FORMAT}", f"format {value['kumihimo_profile']} in {path}")
-    return value
+def check(value: object, number: int, path: Path) -> None:
+    """Refuses a line that is not as schemas/profile.schema.json says."""
+    wrong = schema.fault(value, "profile", "header" if number == 1 else "rank")
+    if wrong:
+        raise BadInput(EXPECTED, f"line {number} of {path}, in which {wrong}")
 
 
-def rank(value: object, number: int, path: Path) -> dict:
-    if not isinstance(value, dict) or any(key not in value for key in KEYS):
-        raise BadInput("a profile that kumihimo record has written", f"line {number} of {path}, which is no rank's")
-    return value
+@contextlib.contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Finds the line that made summing up fail. The schema takes milliseconds for a line, more than to sum it up, so
+    that only the header and the first rank are checked before."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        for number, value in numbered(path):
+            check(value, number, path)
+        raise BadInput(EXPECTED, f"{path}, in which something is missing or of another kind") from error
 
 
 def parts_of(output: Path) -> list[Path]:

@@ -129,11 +129,12 @@ def of(path: Path) -> Totals:
     lines = reading.lines(path)
     totals = Totals(next(lines))
     seen: set[Place] = set()
-    for rank in lines:
-        add_rank(totals, rank, seen)
-    resolve(totals, seen)
-    totals.tasks.sort()
-    totals.unfinished.sort()
+    with reading.explained(path):
+        for rank in lines:
+            add_rank(totals, rank, seen)
+        resolve(totals, seen)
+        totals.tasks.sort()
+        totals.unfinished.sort()
     return totals
 
 

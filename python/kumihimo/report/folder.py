@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from kumihimo.errors import BadInput, looking_at_the_machine
-from kumihimo.report import form
+from kumihimo import files, schema
+from kumihimo.errors import BadInput, looking_at_the_machine, wrong_value
+from kumihimo.report import completeness
 
 MEASURED, UNMODIFIED, SIMULATED, PAGE = "measured.json", "unmodified.json", "simulated.json", "index.html"
 
@@ -29,11 +30,7 @@ def read(folder: Path) -> Material:
     if not folder.is_dir():
         found = "a file" if folder.exists() else "nothing"
         raise BadInput(f"the folder of a report at {folder}", found, "kumihimo demo --output DIR makes one")
-    material = Material(
-        _part(folder / MEASURED, form.wrong_in_measured),
-        _part(folder / SIMULATED, form.wrong_in_simulated),
-        _part(folder / UNMODIFIED, form.wrong_in_unmodified),
-    )
+    material = Material(*(_part(folder / name) for name in (MEASURED, SIMULATED, UNMODIFIED)))
     if material == Material():
         raise BadInput(
             f"{MEASURED}, {UNMODIFIED} or {SIMULATED} in {folder}",
@@ -43,21 +40,17 @@ def read(folder: Path) -> Material:
     return material
 
 
-def _part(path: Path, wrong_in: Callable[[object], form.Finding | None]) -> dict | None:
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"), parse_constant=_not_finite, parse_float=_finite)
-    except FileNotFoundError:
+def _part(path: Path) -> dict | None:
+    if not os.path.lexists(path):
         return None
-    except OSError as error:
-        raise BadInput(f"{path} to be readable", error.strerror or str(error)) from None
+    text = files.read_text(path, "the part of a report")
+    try:
+        value = json.loads(text, parse_constant=_not_finite, parse_float=_finite)
     except (ValueError, RecursionError) as error:
-        raise BadInput(f"{path} to hold JSON", str(error), "make it again with kumihimo demo") from None
-    wrong = wrong_in(value)
+        raise wrong_value(f"{path} must hold JSON", error, "make it again with kumihimo demo") from None
+    wrong = schema.fault(value, path.stem) or (completeness.fault(value) if path.name == SIMULATED else "")
     if wrong:
-        place, expected, found = wrong
-        raise BadInput(
-            f"{path} to hold {expected}{f' as {place!r}' if place else ''}", found, "make it again with kumihimo demo"
-        )
+        raise wrong_value(f"in {path}, {wrong}", None, "make it again with kumihimo demo")
     return value
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from kumihimo import report
 from kumihimo.errors import BadInput
-from kumihimo.report import folder, form
+from kumihimo.report import completeness, folder
 
 FORM = '"form": "kumihimo-measured-1", "notes": []'
 CASE = '"collective": "allreduce", "algorithm": "ring", "bytes": 8'
@@ -19,17 +19,20 @@ CASE = '"collective": "allreduce", "algorithm": "ring", "bytes": 8'
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("{", "to hold JSON"),
-        ("[]", "to hold an object"),
-        ('{"results": []}', "'kumihimo-measured-1' as 'form', found nothing"),
-        ('{"form": "kumihimo-measured-2", "results": []}', "found 'kumihimo-measured-2'"),
-        (f'{{{FORM}, "results": 3}}', "a list of at least 1 as 'results', found 3"),
-        (f'{{{FORM}, "results": []}}', "as 'results', found a list without anything"),
-        (f'{{{FORM}, "results": [{{"algorithm": "ring"}}]}}', r"text as 'results\[0\].collective', found nothing"),
+        ("{", "must hold JSON"),
+        ("[]", "it is a list without members, not an object"),
+        ('{"results": []}', "it has no 'form'"),
+        ('{"form": "kumihimo-measured-2", "results": []}', "form is 'kumihimo-measured-2', not 'kumihimo-measured-1'"),
+        (f'{{{FORM}, "results": 3}}', "results is 3, not a list of at least 1"),
+        (f'{{{FORM}, "results": []}}', "results is a list without members, not a list of at least 1"),
+        (f'{{{FORM}, "results": [{{"algorithm": "ring"}}]}}', r"results\[0\] has no 'collective'"),
         (f'{{{FORM}, "results": [{{{CASE}, "seconds": NaN}}]}}', "NaN, which is no finite number"),
         (f'{{{FORM}, "results": [{{{CASE}, "seconds": 1e999}}]}}', "1e999, which is no finite number"),
-        (f'{{{FORM}, "results": [{{{CASE}, "seconds": 0}}]}}', "a number above 0 as"),
-        (f'{{{FORM}, "results": [{{{CASE}, "seconds": "fast"}}]}}', "found 'fast'"),
+        (f'{{{FORM}, "results": [{{{CASE}, "seconds": 0}}]}}', r"results\[0\].seconds is 0, not a number above 0"),
+        (
+            f'{{{FORM}, "results": [{{{CASE}, "seconds": "fast"}}]}}',
+            "seconds is 'fast', not a number above 0",
+        ),
     ],
 )
 def test_a_broken_part_is_named(tmp_path, content, says):
@@ -49,7 +52,7 @@ def test_a_broken_part_is_one_sentence_of_the_command(tmp_path, kumihimo):
     assert ended.code == 2
     assert ended.out == ""
     assert ended.err.count("\n") == 1
-    assert "simulated.json to hold 'kumihimo-simulated-1' as 'form'" in ended.err
+    assert "simulated.json, it has no 'form'" in ended.err
 
 
 def test_what_the_page_compares_must_be_there(simulated):
@@ -59,15 +62,20 @@ def test_what_the_page_compares_must_be_there(simulated):
     parts = [r for r in simulated["parts"] if r["collective"] != "bcast"]
     segments = [r for r in simulated["segments"] if r["algorithm"] != subject]
 
-    assert form.wrong_in_simulated(simulated) is None
+    assert completeness.fault(simulated) == ""
     for key, left, says in (
-        ("results", others, f"{subject} at the largest length on {shape}"),
-        ("results", alone, f"an algorithm beside {subject}"),
-        ("parts", parts, "bcast with SIMD"),
-        ("segments", segments, f"{subject} with segments of"),
+        ("results", others, f"results lacks {subject} at the largest length on {shape}"),
+        ("results", alone, f"results lacks an algorithm beside {subject}"),
+        ("parts", parts, "parts lacks bcast with SIMD"),
+        ("segments", segments, f"segments lacks {subject} with segments of"),
     ):
-        place, expected, _ = form.wrong_in_simulated({**simulated, key: left})
-        assert (place, says in expected) == (key, True), expected
+        assert completeness.fault({**simulated, key: left}).startswith(says)
+
+
+@pytest.mark.parametrize("parents", [[0], [1, 0], [7]])
+def test_a_tree_that_is_none_is_refused(simulated, parents):
+    trees = [{**simulated["trees"][0], "parents": [parents]}]
+    assert completeness.fault({**simulated, "trees": trees}).startswith("trees[0].parents[0] is no tree")
 
 
 # Any one value of a part may be gone or other than it was: either the page can be made all the same, or one sentence

@@ -1,0 +1,61 @@
+"""Files that a user names: what kind of thing is there, and reading them without waiting or running out of memory."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+from kumihimo.errors import wrong_value
+
+LARGEST = 2**30  # bytes that are read of one file
+KINDS = (
+    (stat.S_ISREG, "a file"),
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a FIFO"),
+    (stat.S_ISSOCK, "a socket"),
+    (lambda mode: stat.S_ISCHR(mode) or stat.S_ISBLK(mode), "a device"),
+)
+
+
+def kind(path: Path) -> str:
+    """'a file', 'a folder', 'a device' ...; empty if nothing is there. Raises OSError, as for a loop of links."""
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return ""
+    return next((name for test, name in KINDS if test(mode)), "something else")
+
+
+def check_regular_or_new(path: Path, option: str) -> None:
+    """For a file that is written as a whole, and read again: neither is possible with a device or a FIFO."""
+    try:
+        found = kind(path)
+    except OSError as error:
+        raise wrong_value(f"{option} must name a file", f"{path}: {error.strerror}") from None
+    if found not in ("", "a file"):
+        raise wrong_value(f"{option} must name a file or a new one", f"{path}, {found}", "name another file")
+
+
+def check_readable(path: Path, what: str) -> None:
+    """Not what has no end, as a device. `what` says in a few words what the file should be."""
+    try:
+        found = kind(path)
+    except OSError as error:
+        raise wrong_value(f"{what} must be readable", f"{path}: {error.strerror}") from None
+    if found not in ("", "a file", "a FIFO"):
+        raise wrong_value(f"{what} must be a file", f"{path}, {found}")
+
+
+def read_text(path: Path, what: str, largest: int = LARGEST) -> str:
+    """UTF-8 text of a file or a pipe."""
+    check_readable(path, what)
+    try:
+        with path.open("rb") as file:
+            data = file.read(largest + 1)
+        if len(data) > largest:
+            raise wrong_value(f"{what} must have at most {largest >> 20} MiB", f"more in {path}")
+        return data.decode()
+    except UnicodeDecodeError:
+        raise wrong_value(f"{what} must be UTF-8 text", f"other bytes in {path}", "save it as UTF-8") from None
+    except OSError as error:
+        raise wrong_value(f"{what} must be readable", f"{path}: {error.strerror}") from None
