@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kumihimo import _collectives, _schedule, _topology
+from kumihimo import _collectives, _schedule, _topology, files
 from kumihimo.errors import BadInput
 from kumihimo.sizes import parse_size
 
@@ -192,10 +192,7 @@ def neighbours_named(text: str | None) -> str | None:
     family, _, name = (text or "").partition(":")
     if family != "graph":
         return text
-    try:
-        lines = Path(name).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as reason:
-        raise BadInput("a file of edges, a line of two ranks for each", f"{name}: {reason}") from None
+    lines = files.read_text(Path(name), "the list of edges").splitlines()
     edges = [words for words in (line.partition("#")[0].split() for line in lines) if words]
     wrong = next((words for words in edges if len(words) != 2 or not all(map(str.isdecimal, words))), None)
     if wrong is not None:

@@ -144,7 +144,7 @@ def test_a_file_that_is_no_utf_8(kumihimo, tmp_path):
     path.write_bytes("# Köln\nSwitchName=a Nodes=n1\n".encode("latin-1"))
     ended = kumihimo("machine", "import", str(path), "--like", "reedbush-u")
     assert ended.code == 2
-    assert f"a text file in UTF-8, found other bytes in '{path}'; save it as UTF-8" in ended.err
+    assert f"must be UTF-8 text (got other bytes in {path}); save it as UTF-8" in ended.err
 
 
 def test_host_lists():

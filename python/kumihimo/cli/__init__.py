@@ -30,6 +30,7 @@ def main() -> NoReturn:
     for name in ("stdout", "stderr"):  # closed by the caller, as by `>&-`
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: PTH123, SIM115
+    sys.stdout.reconfigure(errors="backslashreplace")  # a path may be of any bytes; stderr has this anyway
     sys.exit(carry_out(sys.argv[1:]))
 
 

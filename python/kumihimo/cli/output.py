@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import resource
 import shutil
 import sys
 import textwrap
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from errno import EACCES
 from pathlib import Path
 
-from kumihimo import cli
-from kumihimo.errors import BadInput, KumihimoError
+from kumihimo import cli, files
+from kumihimo.errors import KumihimoError, failed, wrong_value
 
 NARROWEST = 80  # columns of a terminal on which a table has a line below its head
 
@@ -47,19 +49,22 @@ def interrupted(signals: Sequence[str], kept: str) -> list[str]:
     return [f"interrupted ({', '.join(signals)}); {kept}"] if signals else []
 
 
-def writable(path: Path, expected: str = "a file that can be written") -> None:
-    """Found before a program runs, not after."""
+def writable(path: Path) -> None:
+    """Found before a program runs, not after. What waits for a reader, as a FIFO, is not opened yet."""
     try:
-        path.open("a", encoding="utf-8").close()
+        if files.kind(path) in ("", "a file", "a folder"):
+            path.open("a", encoding="utf-8").close()
+        elif not os.access(path, os.W_OK):
+            raise PermissionError(EACCES, os.strerror(EACCES))
     except OSError as error:
-        raise BadInput(expected, f"{path}: {error.strerror}") from None
+        raise wrong_value("the file must be writable", f"{path}: {error.strerror}", "name another") from None
 
 
 def write(path: Path, text: str) -> None:
     try:
-        path.write_text(text, encoding="utf-8")
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")  # paths in it may be of any bytes
     except OSError as error:
-        raise BadInput("a file that can be written", f"{path}: {error.strerror}") from None
+        raise failed(f"{path} was not written", error.strerror) from None
 
 
 def write_json(path: Path, value: dict) -> None:

@@ -8,8 +8,9 @@ from typing import Annotated, Optional
 
 import typer
 
+from kumihimo import files
 from kumihimo.cli.output import afterwards, interrupted, tell, writable, write, write_json
-from kumihimo.errors import BadInput, KumihimoError
+from kumihimo.errors import BadInput
 
 app = typer.Typer()
 
@@ -63,6 +64,7 @@ def command(
         return
     if not program:
         raise BadInput("a command that starts MPI processes, as mpirun -n 4 ./program", "none", "write it after --")
+    files.check_regular_or_new(output, "--output")
     raise SystemExit(recorded(program, output.resolve(), sync, trace, json_file, mpip))
 
 
@@ -120,17 +122,12 @@ def report(path: Path, json_file: Path | None, mpip: Path | None, told: dict) ->
 def summed(path: Path, told: dict, with_mpip: bool) -> tuple[list[str], dict, str]:
     """A profile as lines, as an object, and in the form of mpiP's report."""
     from kumihimo.profile import mpip as mpip_text
-    from kumihimo.profile import summary, totals
+    from kumihimo.profile import reading, summary, totals
 
-    try:
+    with reading.explained(path):
         sums = totals.of(path)
         as_object, lines = summary.as_object(sums), summary.lines(sums)
         text = mpip_text.text(sums, told["command"] or "[unknown]") if with_mpip else ""
-    except KumihimoError:
-        raise
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        found = f"{path}, in which something is missing or of another kind"
-        raise BadInput("a profile that kumihimo record has written", found) from error
     return lines, {**told, **as_object}, text
 
 

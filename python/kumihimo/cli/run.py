@@ -81,7 +81,7 @@ def command(
     if json_file is not None and str(json_file) == "--":
         raise BadInput("--json=FILE before the --", "no file", "name one: --json=ran.json")
     if json_file is not None:
-        writable(json_file, "--json names a file that can be written")
+        writable(json_file)
     mode = "exact" if exact_sums else "order" if reproducible else ""
     settings = {
         "ALGORITHM": checked_algorithm(algorithm, mode),

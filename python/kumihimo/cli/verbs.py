@@ -10,6 +10,7 @@ all of them), so a heavy import in one costs the others nothing.
 from __future__ import annotations
 
 import importlib
+import os
 from typing import Annotated, Optional
 
 import click
@@ -46,7 +47,40 @@ def load(verb: str) -> click.Command:
     verb_app._add_completion = False
     command = typer.main.get_command(verb_app)
     command.name = verb
+    for each in (command, *getattr(command, "commands", {}).values()):
+        take_utf8(each)
     return command
+
+
+class Utf8(click.types.StringParamType):
+    """Text that can be printed, written as JSON and handed to native code. Other bytes of a command line are there as
+    surrogates, which all three refuse."""
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        text = super().convert(value, param, ctx)
+        if not printable(text):
+            self.fail(f"{escaped(text)} is not UTF-8.", param, ctx)
+        return text
+
+
+def take_utf8(command: click.Command) -> None:
+    """All texts but the command line of another program, which it gets as it is. Paths may have any bytes."""
+    for parameter in command.params:
+        if isinstance(parameter.type, click.types.StringParamType) and parameter.name != "program":
+            parameter.type = Utf8()
+
+
+def printable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def escaped(text: str) -> str:
+    r"""Each byte that is not UTF-8 as \xfb."""
+    return repr(os.fsencode(text))[1:]
 
 
 app = typer.Typer(

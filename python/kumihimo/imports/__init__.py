@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kumihimo import _machine
+from kumihimo import _machine, files
 from kumihimo.errors import BadInput
 
 LARGEST_FILE = 64 << 20
@@ -32,7 +32,7 @@ def read(path: Path) -> Network:
     """By the kind of file, which its name or its first element tells."""
     from kumihimo.imports import hwloc, simgrid, slurm
 
-    text = _text(path)
+    text = files.read_text(path, "the file to import", LARGEST_FILE)
     if path.suffix in (".yaml", ".yml"):
         return slurm.read_yaml(text, path.name)
     if path.suffix == ".conf":
@@ -48,17 +48,6 @@ def read(path: Path) -> Network:
         f"{first} in '{path}'",
         "" if path.suffix == ".xml" else "name the file .conf, .yaml or .xml",
     )
-
-
-def _text(path: Path) -> str:
-    try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise BadInput("a file of at most 64 MiB", f"'{path}'")
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise BadInput("a file that can be read", f"'{path}': {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise BadInput("a text file in UTF-8", f"other bytes in '{path}'", "save it as UTF-8") from None
 
 
 def machine_file(network: Network, like: _machine.Machine, name: str, source: str) -> str:

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from math import inf
 from pathlib import Path
 
-from kumihimo import _plan
+from kumihimo import _plan, files
 from kumihimo.bench.tuned import Choice
-from kumihimo.errors import BadInput
+from kumihimo.errors import BadInput, wrong_value
 from kumihimo.ranges import ranges
 from kumihimo.tune.judging import Judged
 from kumihimo.tune.reading import folder
@@ -125,12 +125,9 @@ def key_of(choice: dict) -> tuple:
 def existing(path: Path, mpi: str, simulated: dict | None = None) -> dict | None:
     """The file that is there, if there is one, after a look at whether it may be written over: by choices measured with
     this MPI library, or by what the simulator says of the machine `simulated` (as `made` names it)."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
+    if not path.exists():
         return None
-    except (OSError, UnicodeDecodeError):
-        raise BadInput("a file of wisdom, or a new one, as --output", str(path), "name another file") from None
+    text = files.read_text(path, "the wisdom file of --output")
     try:
         _plan.read_wisdom(text, _plan.this_machine(), mpi)
         file = json.loads(text)
@@ -158,6 +155,7 @@ def check_source(file: dict, simulated: dict | None) -> None:
 
 def check_writable(path: Path) -> None:
     """Found before measuring, not after."""
+    files.check_regular_or_new(path, "--output")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists():
@@ -165,7 +163,7 @@ def check_writable(path: Path) -> None:
         else:
             tempfile.NamedTemporaryFile(dir=path.parent).close()
     except OSError as error:
-        raise BadInput("--output names a file that can be written", f"{path}: {error.strerror}") from None
+        raise wrong_value("--output must name a file that can be written", f"{path}: {error.strerror}") from None
 
 
 def write(path: Path, file: dict) -> None:

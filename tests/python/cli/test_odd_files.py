@@ -1,0 +1,177 @@
+"""Files that are no files, and arguments that are no text: one sentence, and no waiting and no loss of memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+from pathlib import Path
+
+import click
+import pytest
+
+from kumihimo import cli
+from kumihimo.cli.reference import every_verb
+
+GIB = 2**30
+NOT_UTF8 = os.fsdecode(b"a\xfb")
+HEADER = {"kumihimo_profile": 1, "version": "0", "mpi": "an MPI", "ranks": 1, "sync": False, "counters_reason": None}
+
+
+def one_sentence(err: str) -> bool:
+    return err.startswith("kumihimo: ") and err.count("\n") == 1 and "Traceback" not in err
+
+
+def limited() -> None:
+    """As much memory as the command needs, and no more."""
+    resource.setrlimit(resource.RLIMIT_AS, (4 * GIB, 4 * GIB))
+
+
+@pytest.fixture
+def odd(tmp_path: Path):
+    """Something under that name that is no ordinary file."""
+
+    def make(kind: str) -> Path:
+        path = tmp_path / kind
+        if kind == "folder":
+            path.mkdir()
+        elif kind == "loop":
+            path.symlink_to(path)
+        elif kind == "fifo":
+            os.mkfifo(path)
+        elif kind == "device":
+            return Path("/dev/full")
+        elif kind == "binary":
+            path.write_bytes(b"\xff\xfe\x00")
+        elif kind == "empty":
+            path.write_bytes(b"")
+        elif kind == "deep":
+            path.write_text("[" * 200_000)
+        return path
+
+    return make
+
+
+# --- arguments that are not UTF-8
+
+
+def texts() -> list[tuple[str, str]]:
+    """Every option and argument of every verb that takes text, but for the command lines of other programs."""
+    return [
+        (verb, parameter.opts[0] if isinstance(parameter, click.Option) else "")
+        for verb, command in every_verb()
+        for parameter in command.params
+        if parameter.type.name == "text" and parameter.name != "program"
+    ]
+
+
+@pytest.mark.parametrize(("verb", "option"), texts())
+def test_text_that_is_not_utf8_is_refused(capfd, verb, option):
+    assert cli.carry_out([*verb.split(), *([option] if option else []), NOT_UTF8]) == 2
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert one_sentence(err), err
+    assert r"'a\xfb' is not UTF-8" in err
+
+
+def paths() -> list[tuple[str, str]]:
+    return [
+        (verb, parameter.opts[0])
+        for verb, command in every_verb()
+        for parameter in command.params
+        if isinstance(parameter, click.Option) and parameter.type.name == "path"
+    ]
+
+
+NEEDED = {
+    "run": ["--", "true"],
+    "record": ["--", "true"],
+    "tune": ["allreduce", "--budget", "0s"],
+    "demo": ["--mpi", "x"],
+}
+
+
+@pytest.mark.parametrize(("verb", "option"), paths())
+def test_a_path_that_is_not_utf8_ends_in_no_stack_trace(kumihimo, verb, option):
+    ended = kumihimo(*verb.split(), option, NOT_UTF8, *NEEDED.get(verb, []))
+    assert "Traceback" not in ended.err
+    assert ended.err.count("\n") <= 2
+
+
+def test_a_program_gets_its_words_as_they_are(kumihimo):
+    ended = kumihimo("record", "--json", "sums.json", "--", "sh", "-c", 'printf %s "$1" | od -An -tx1', "sh", NOT_UTF8)
+    assert ended.code == 0
+    assert ended.out.split() == ["61", "fb"]
+    assert "Traceback" not in ended.err
+
+
+def test_words_that_are_not_utf8_are_in_the_json_of_a_program(kumihimo, tmp_path):
+    kumihimo("record", "--json", "sums.json", "--", "true", NOT_UTF8)
+    assert NOT_UTF8 in json.loads((tmp_path / "sums.json").read_text())["command"]
+
+
+# --- files that are no files
+
+
+@pytest.mark.parametrize("kind", ["device", "folder", "fifo", "loop", "binary", "empty", "deep"])
+@pytest.mark.parametrize("target", [["allreduce"], ["allreduce", "-m", "k-computer", "-s", "2x2", "-b", "8"]])
+def test_tuning_writes_over_wisdom_alone(kumihimo, odd, kind, target):
+    path = odd(kind)
+    ended = kumihimo("tune", *target, "--budget", "1s", "--output", str(path), preexec_fn=limited, timeout_seconds=60)
+    assert ended.code == 2, ended
+    assert one_sentence(ended.err), ended.err
+    assert str(path) in ended.err
+
+
+@pytest.mark.parametrize("kind", ["device", "folder", "loop"])
+def test_a_profile_is_written_to_a_file(kumihimo, odd, kind):
+    path = odd(kind)
+    ended = kumihimo("record", "--output", str(path), "--", "true")
+    assert ended.code == 2
+    assert one_sentence(ended.err), ended.err
+    assert str(path) in ended.err and "nothing was recorded" not in ended.err
+
+
+@pytest.mark.parametrize("kind", ["device", "folder", "loop", "binary", "empty", "deep"])
+def test_a_profile_that_is_none_is_refused(kumihimo, odd, kind):
+    ended = kumihimo("record", "--show", str(odd(kind)), preexec_fn=limited, timeout_seconds=60)
+    assert ended.code == 2
+    assert one_sentence(ended.err), ended.err
+
+
+@pytest.mark.parametrize("line", [HEADER, {"rank": 0}])
+def test_a_deeply_nested_line_of_a_profile_is_refused(kumihimo, tmp_path, line):
+    deep = "[" * 100_000 + "]" * 100_000
+    first = json.dumps(HEADER) + "\n" if line is not HEADER else ""
+    (tmp_path / "profile").write_text(first + json.dumps(line)[:-1] + f', "more": {deep}}}\n')
+    ended = kumihimo("record", "--show", "profile")
+    assert ended.code == 2
+    assert one_sentence(ended.err), ended.err
+
+
+@pytest.mark.parametrize("kind", ["device", "folder", "loop", "binary", "none"])
+def test_a_graph_that_is_none_is_refused(kumihimo, odd, kind):
+    graph = ["--neighbours", f"graph:{odd(kind)}"]
+    ended = kumihimo(*["show", "neighbor_allgather", "-a", "linear", "-p", "4", "-n", "1"], *graph, preexec_fn=limited)
+    assert ended.code == 2
+    assert one_sentence(ended.err), ended.err
+
+
+@pytest.mark.parametrize("kind", ["device", "folder", "loop", "binary", "empty", "deep"])
+@pytest.mark.parametrize("name", ["measured.json", "simulated.json", "unmodified.json"])
+def test_a_part_of_a_report_that_is_none_is_refused(kumihimo, odd, tmp_path, kind, name):
+    (tmp_path / "report").mkdir()
+    (tmp_path / "report" / name).symlink_to(odd(kind))
+    ended = kumihimo("report", "report", preexec_fn=limited, timeout_seconds=60)
+    assert ended.code == 2
+    assert one_sentence(ended.err), ended.err
+
+
+@pytest.mark.parametrize("kind", ["device", "folder", "loop", "binary", "empty", "deep"])
+@pytest.mark.parametrize("ending", [".conf", ".yaml", ".xml"])
+def test_an_import_of_what_is_none_is_refused(kumihimo, odd, tmp_path, kind, ending):
+    (tmp_path / f"file{ending}").symlink_to(odd(kind))
+    line = ["machine", "import", f"file{ending}", "--like", "reedbush-u"]
+    ended = kumihimo(*line, preexec_fn=limited, timeout_seconds=60)
+    assert ended.code == 2
+    assert one_sentence(ended.err), ended.err
