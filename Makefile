@@ -2,7 +2,7 @@
 self := $(strip $(MAKEFILE_LIST))
 root := $(shell dirname -- "$(self)")
 .DEFAULT_GOAL := help
-.PHONY: help build test test-long test-asan test-tsan demo bench suites lint format clean
+.PHONY: help build test test-long test-asan test-tsan demo bench suites docs lint format clean
 
 help:
 	@echo "make build      release build; afterwards .venv/bin/kumihimo works"
@@ -12,12 +12,13 @@ help:
 	@echo "make test-asan  the C++ tests under the address and undefined-behaviour sanitizers (test-tsan: threads)"
 	@echo "make bench      benchmarks, with their peers"
 	@echo "make suites     suites that are not ours, with the interposer and without (hours)"
+	@echo "make docs       the documentation site in build/site"
 	@echo "make lint       formatters and linters, changing nothing"
 	@echo "make format     the formatters, in place"
 	@echo "make clean      remove what was built (.venv too)"
 	@echo "JOBS=n limits the processes of a build; KUMIHIMO_PYTHON=path names the Python to use."
 
-build test test-long demo bench suites lint format clean:
+build test test-long demo bench suites docs lint format clean:
 	@"$(root)/scripts/$@"
 
 test-asan test-tsan:

@@ -1,4 +1,4 @@
-"""The reference of all verbs and options: the end of docs/command.md, made from the command itself."""
+"""The reference of the verbs: the tables at the end of docs/reference/VERB.md, made from the command itself."""
 
 from __future__ import annotations
 
@@ -8,31 +8,30 @@ import click
 
 from kumihimo.cli import verbs
 
-MARK = "<!-- From here on made by scripts/document. -->\n"
+MARK = "<!-- Made by scripts/document from here on. -->\n"
 
 
-def updated(page: str) -> str:
-    """The page with its reference made anew."""
-    return page.partition(MARK)[0] + MARK + "".join(section(*verb) for verb in every_verb())
+def updated(page: str, verb: str) -> str:
+    """A verb's page with its tables made again."""
+    return page.partition(MARK)[0] + MARK + "".join(section(*command) for command in commands_of(verb))
 
 
-def every_verb() -> Iterator[tuple[str, click.Command]]:
-    """All commands with their full names, sub-commands too."""
-    for name in verbs.VERBS:
-        command = verbs.load(name)
-        if isinstance(command, click.Group):
-            for sub, inner in command.commands.items():
-                yield f"{name} {sub}", inner
-        else:
-            yield name, command
+def commands_of(verb: str) -> Iterator[tuple[str, click.Command]]:
+    """The verb, or its sub-commands, with full names."""
+    command = verbs.load(verb)
+    if isinstance(command, click.Group):
+        for name, inner in command.commands.items():
+            yield f"{verb} {name}", inner
+    else:
+        yield verb, command
 
 
 def section(name: str, command: click.Command) -> str:
-    """One verb: what it does, and a table of its arguments and options."""
-    lines = ["", f"### {name}", "", " ".join((command.help or "").split("\n\n")[0].split())]
+    """What a command does, and a table of its arguments and options."""
+    lines = ["", f"## kumihimo {name}", "", " ".join((command.help or "").split("\n\n")[0].split())]
     parameters = [p for p in command.params if isinstance(p, (click.Argument, click.Option)) and p.name != "help"]
     if parameters:
-        lines += ["", "| | |", "|---|---|", *map(row, parameters)]
+        lines += ["", "| Option | Meaning |", "|---|---|", *map(row, parameters)]
     return "\n".join(lines) + "\n"
 
 

@@ -146,7 +146,7 @@ def test_models(kumihimo):
 
 @pytest.mark.parametrize("p", [4, 8])
 def test_the_closed_forms_of_allgathers_by_the_command(kumihimo, repository, p):
-    """docs/command.md: the command counts the shuffle's p blocks, which the formula has not."""
+    """docs/reference/simulate.md: the command counts the shuffle's p blocks, which the formula has not."""
     machine = str(repository / "docs" / "links-alone.toml")
     line = ("simulate", "allgather", "-m", machine, "--shape", f"{p}x{p}x{p}", "--bytes", "1MiB", "--json")
     block = 2**20 * 1e-9  # seconds on a link

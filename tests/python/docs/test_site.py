@@ -1,0 +1,46 @@
+"""The documentation site builds, with every link and heading in its place."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("mkdocs", reason="mkdocs needs Python 3.10")
+
+
+def built(folder, site):
+    """`mkdocs build --strict` of a copy of the documentation."""
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(site)]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.fixture
+def copy(repository, tmp_path):
+    shutil.copytree(repository / "docs", tmp_path / "source" / "docs")
+    shutil.copy(repository / "mkdocs.yml", tmp_path / "source")
+    return tmp_path / "source"
+
+
+def test_the_site_builds_and_is_searchable(copy, tmp_path):
+    ended = built(copy, tmp_path / "site")
+    assert ended.returncode == 0, ended.stderr
+    assert (tmp_path / "site" / "guides" / "get-started.html").exists()
+    assert (tmp_path / "site" / "search" / "search_index.json").stat().st_size > 100_000
+
+
+@pytest.mark.parametrize("link", ["[gone](gone.md)", "[gone](../wisdom.md#no-such-heading)"])
+def test_a_dead_link_fails_the_build(copy, tmp_path, link):
+    page = copy / "docs" / "guides" / "get-started.md"
+    page.write_text(f"{page.read_text()}\n{link}\n")
+    ended = built(copy, tmp_path / "site")
+    assert ended.returncode != 0
+    assert "gone.md" in ended.stderr or "no-such-heading" in ended.stderr
+
+
+def test_every_decision_is_listed(repository):
+    folder = repository / "docs" / "adr"
+    listed = (folder / "index.md").read_text()
+    assert [path.name for path in sorted(folder.glob("0*.md")) if f"({path.name})" not in listed] == []
