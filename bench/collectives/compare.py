@@ -3,6 +3,7 @@
 
     bench/collectives/compare.py allreduce [--only openmpi-4] [--bytes 8..64MiB] [--launches 9] [--output bench/results]
     bench/collectives/compare.py collectives [--collective alltoall] ...
+    bench/collectives/compare.py tables    the tables again, from the stored results
 
 For each library, Kumihimo's collective over that library alternates with the library's own call in the same processes.
 The algorithm for each size is chosen on training launches; the figures come from fresh ones. Takes about 2 minutes for
@@ -13,12 +14,13 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import json
 import platform
 import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import stored
 
 from kumihimo import _machine, bench, mpi
 from kumihimo.bench import formats, tuned
@@ -91,6 +93,10 @@ PARTS = {
 
 def main() -> int:
     arguments = parse_arguments()
+    if arguments.part == "tables":
+        for path in sorted(arguments.output.rglob("*.json")):
+            path.with_suffix(".md").write_text(as_markdown(stored.read(path), part_of(path)))
+        return 0
     part = PARTS[arguments.part]
     met = True
     for family, ranks in part.combinations:
@@ -101,7 +107,7 @@ def main() -> int:
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", choices=PARTS)
+    parser.add_argument("part", choices=[*PARTS, "tables"])
     parser.add_argument("--only", choices=[f"{f}-{ranks}" for f, ranks in PARTS["collectives"].combinations])
     parser.add_argument(
         "--collective", choices=[row.name for row in ROWS], action="append", help="one alone; repeatable"
@@ -124,8 +130,9 @@ def run(arguments: argparse.Namespace, part: Part, family: str, ranks: int) -> b
         if arguments.collective is not None and row.name not in arguments.collective:
             continue
         tables.append(measure(arguments, part, row, installation, ranks))
-        keep(arguments, {**describe(), "tables": tables}, f"{arguments.part}-{family}-{ranks}")
-    return all(goal["met"] for table in tables for goal in table["goals"])
+        found = {**describe(), "command": f"bench/run {arguments.part}", "remarks": "", "tables": tables}
+        keep(arguments.output / f"{arguments.part}-{family}-{ranks}.json", found, part)
+    return all(goal["met"] for table in tables for goal in goals(table, part))
 
 
 def measure(arguments: argparse.Namespace, part: Part, row: Row, installation: mpi.Installation, ranks: int):
@@ -143,17 +150,19 @@ def measure(arguments: argparse.Namespace, part: Part, row: Row, installation: m
         **row.asked_of(ranks),
     )
     wall = round(time.monotonic() - started, 1)
-    return {"collective": row.name, "ranks": ranks, **found, "goals": goals(found, part), "wall_seconds": wall}
+    return {"collective": row.name, "ranks": ranks, **found, "wall_seconds": wall}
 
 
-def keep(arguments: argparse.Namespace, found: dict, name: str) -> None:
-    """After each collective, so that what ends it loses little."""
-    arguments.output.mkdir(parents=True, exist_ok=True)
-    base = arguments.output / name
-    base.with_suffix(".json").write_text(json.dumps(found, indent=1) + "\n")
-    text = as_markdown(found, f"bench/run {arguments.part}")
-    base.with_suffix(".md").write_text(text)
-    print("\n".join(table_lines(found["tables"][-1])))
+def keep(path: Path, found: dict, part: Part) -> None:
+    """After each collective, so that an interruption loses little."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    stored.write(path, found)
+    path.with_suffix(".md").write_text(as_markdown(found, part))
+    print("\n".join(table_lines(found["tables"][-1], part)))
+
+
+def part_of(path: Path) -> Part:
+    return PARTS[path.name.partition("-")[0]]
 
 
 def describe() -> dict:
@@ -190,7 +199,7 @@ def goals(found: dict, part: Part) -> list[dict]:
     ]
 
 
-def as_markdown(found: dict, command: str) -> str:
+def as_markdown(found: dict, part: Part) -> str:
     machine, first = found["machine"], found["tables"][0]
     about = first["about"]
     lines = [
@@ -203,7 +212,8 @@ def as_markdown(found: dict, command: str) -> str:
         "alternates both in the same processes; the time of a call is the slowest rank's, looking the plan up "
         f"included. Ratio: Kumihimo / library, median of {first['launches']} launches with the interval of that "
         "median; the algorithm was chosen on other launches. Bytes are those of a vector, or of a block where the "
-        f"collective is about blocks. The first call, which makes the plan, is apart. Made by `{command}`.",
+        f"collective is about blocks. The first call, which makes the plan, is apart. Made by `{found['command']}`.",
+        *(["", found["remarks"]] if found["remarks"] else []),
         "",
         "| collective | geometric mean | worst | at |",
         "|---|---:|---:|---:|",
@@ -213,11 +223,11 @@ def as_markdown(found: dict, command: str) -> str:
         mean = f"{table['geometric_mean']:.2f}"
         lines.append(f"| {table['collective']} | {mean} | {worst['ratio']:.2f} | {text_of(worst['asked_bytes'])} |")
     for table in found["tables"]:
-        lines += ["", *table_lines(table)]
+        lines += ["", *table_lines(table, part)]
     return "\n".join([*lines, ""])
 
 
-def table_lines(table: dict) -> list[str]:
+def table_lines(table: dict, part: Part) -> list[str]:
     """One collective on so many processes."""
     lines = [
         f"## {table['collective']}",
@@ -237,7 +247,7 @@ def table_lines(table: dict) -> list[str]:
             f"| {bound} |"
         )
     lines.append("")
-    for goal in table["goals"]:
+    for goal in goals(table, part):
         verdict = "met" if goal["met"] else "missed"
         lines.append(f"- {goal['what']}: {goal['found']:.2f}, goal at most {goal['at_most']:g}: {verdict}")
     return [*lines, *costs(table)]
