@@ -89,7 +89,7 @@ bool is_wrong_side(Session& session, CollectiveKind kind, const Side& side, cons
   const mpi::Constants& constants = session.library().constants;
   if (count < 0 || type == constants.datatype_null) return true;
   if (count == 0) return false;
-  const bool ours = session.types().type(type).has_value();
+  const bool ours = session.types().find(type) != nullptr;
   if (!side.buffer && ours) return true; // else wherever its elements lie
   if (side.buffer == constants.in_place) return true;
   return !ours && !semantics_of(kind).reduces && !is_committed(session, type); // no reduction of these is taken over
@@ -103,16 +103,16 @@ bool is_one_buffer(const Session& session, CollectiveKind kind, const View& view
   auto sent = reinterpret_cast<std::uintptr_t>(view.sent->buffer),
        received = reinterpret_cast<std::uintptr_t>(view.received->buffer);
   if (!m.reduces && m.sends_to_each != m.receives_from_each) { // where this rank's own block belongs
-    const std::optional<DataType> type = session.types().type(session.plain(view.sent->type));
+    const mpi::NamedType* const type = session.types().find(session.plain(view.sent->type));
     if (!type) return false;
     const auto own = static_cast<std::uintptr_t>(rank) * static_cast<std::uintptr_t>(view.sent->count) *
-                     static_cast<std::uintptr_t>(size_of(*type));
+                     static_cast<std::uintptr_t>(type->bytes());
     (m.receives_from_each ? received : sent) += own;
   }
   if (sent != received) [[likely]]
     return false;
-  return session.types().type(session.plain(view.sent->type)) &&
-         session.types().type(session.plain(view.received->type));
+  return session.types().find(session.plain(view.sent->type)) &&
+         session.types().find(session.plain(view.received->type));
 }
 
 bool is_refused(Session& session, CollectiveKind kind, const Call& call) {

@@ -54,7 +54,7 @@ struct Taken {
 bool Asked::will_hold(const Call& call) const {
   if (!session.lets_pass() || call.has_counts()) return false;
   return kind == CollectiveKind::barrier ||
-         (session.types().type(call.send.type) && session.types().type(call.receive.type));
+         (session.types().find(call.send.type) && session.types().find(call.receive.type));
 }
 
 std::nullopt_t Asked::hand_on_for_good(std::int64_t bytes, Reason reason, const Call& call) const {
@@ -114,7 +114,7 @@ std::int64_t bytes_of(const Asked& asked, const Call& call, const View& view) {
   const std::int64_t count = counts ? counts[0] : side->count;
   if (count <= 0) return 0;
   const mpi::Handle one = side->types ? asked.session.plain(side->types[0]) : side->type;
-  if (const std::optional<DataType> type = asked.session.types().type(one)) return limited_bytes(count, size_of(*type));
+  if (const mpi::NamedType* type = asked.session.types().find_dense(one)) return limited_bytes(count, type->bytes());
   long long size = 0;
   const bool known = !semantics_of(asked.kind).reduces && one != asked.session.library().constants.datatype_null &&
                      asked.session.library().call.Type_size_x(one, &size) == 0;
@@ -127,10 +127,11 @@ struct Dense {
 };
 Dense dense_sides(const Session& session, const View& view, const Collective& question) {
   const auto is = [&](const Side* side, bool of_each) {
-    if (!side || session.types().type(side->type)) return true;
+    if (!side || session.types().find_dense(side->type)) return true;
     return is_dense(session.library(), side->type, question.bytes().value * (of_each ? question.ranks : 1));
   };
   const BufferSemantics& m = semantics_of(question.kind);
+  if (m.reduces) return {true, true, true}; // pairs with holes, too: an element is reduced as a whole
   return {is(view.sent, m.sends_to_each), is(view.received, m.receives_from_each),
           is(view.both, m.sends_to_each || m.receives_from_each)};
 }
@@ -275,7 +276,7 @@ Answer take(const Asked& asked, const Call& call) {
   Session& session = asked.session;
   if (semantics_of(asked.kind).reduces) { // nothing is set up for what is never ours
     if (!call.counts && call.send.count == 0) return asked.hand_on(0, Reason::empty);
-    if (!session.types().type(call.send.type)) return asked.hand_on(0, Reason::other_type);
+    if (!session.types().find(call.send.type)) return asked.hand_on(0, Reason::other_type);
   }
   Communicator* const communicator = communicator_of(asked, call);
   if (!communicator) return std::nullopt;

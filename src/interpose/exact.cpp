@@ -64,13 +64,13 @@ struct Sum {
 
 std::optional<Sum> sum_of(Session& session, CollectiveKind kind, const Call& call, Form form) {
   if (kind != CollectiveKind::allreduce && kind != CollectiveKind::reduce) return std::nullopt;
-  const std::optional<DataType> type = session.types().type(session.plain(call.send.type));
-  if (call.send.count <= 0 || !type || !is_floating(*type)) return std::nullopt;
-  const kernels::ExactKernels* const kernels = kernels::find_exact_kernels(*type);
-  if (limited_bytes(call.send.count, kernels->bytes) >= most_bytes / 2)
+  const mpi::NamedType* const type = session.types().find(session.plain(call.send.type));
+  if (call.send.count <= 0 || !type || !is_floating(type->type)) return std::nullopt;
+  const kernels::ExactKernels* const kernels = kernels::find_exact_kernels(type->type);
+  if (limited_bytes(call.send.count, type->each * kernels->bytes) >= most_bytes / 2)
     return std::nullopt; // rounded up, still a number
   if (session.types().operation(session.plain(call.operation)) != Operation::sum) return std::nullopt;
-  Sum sum{&session, nullptr, session.plain(call.communicator), kind, form, *type};
+  Sum sum{&session, nullptr, session.plain(call.communicator), kind, form, type->type};
   bool between = false;
   if (form == Form::blocking) session.meet(sum.handle);
   sum.communicator = form == Form::blocking ? session.communicator(sum.handle) : session.known(sum.handle, between);
@@ -78,7 +78,7 @@ std::optional<Sum> sum_of(Session& session, CollectiveKind kind, const Call& cal
   if (!sum.communicator || (rooted && (call.root < 0 || call.root >= sum.communicator->ranks()))) return std::nullopt;
   if (rooted) sum.root = Rank{call.root};
   sum.kernels = kernels;
-  sum.count = call.send.count;
+  sum.count = call.send.count * type->each;
   const bool gets_result = !rooted || sum.communicator->rank() == call.root;
   if (gets_result) sum.output = static_cast<std::byte*>(call.receive.buffer);
   const bool in_place = gets_result && call.send.buffer == session.library().constants.in_place;

@@ -58,10 +58,10 @@ class BlocksOfSide {
 
  private:
   bool is_dense(mpi::Handle type, std::int64_t bytes) const {
-    return types_.type(type).has_value() || interpose::is_dense(library_, type, bytes);
+    return types_.find_dense(type) || interpose::is_dense(library_, type, bytes);
   }
   TypeFacts facts_of(mpi::Handle type) const {
-    if (const std::optional<DataType> known = types_.type(type)) return {type, size_of(*known), size_of(*known)};
+    if (const mpi::NamedType* known = types_.find_dense(type)) return {type, known->bytes(), known->bytes()};
     long long size = 0;
     mpi::Address low = 0, extent = 0;
     const bool known =

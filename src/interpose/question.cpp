@@ -54,12 +54,13 @@ Question question_of(const mpi::Library& library, const Types& types, Collective
   };
   if (semantics_of(kind).reduces) {
     if (length.count == 0) return Reason::empty;
-    const std::optional<DataType> type = types.type(side->type);
+    const mpi::NamedType* const type = types.find(side->type);
     if (!type) return Reason::other_type;
     const std::optional<Operation> operation = types.operation(call.operation);
-    if (!operation || !is_applicable(*type, *operation)) return Reason::other_op;
-    if (is_too_long(size_of(*type))) return Reason::no_plan;
-    return with_lengths(make_collective(kind, ranks, length.count, *type, *operation, root), length, 1);
+    if (!operation || !type->may(*operation)) return Reason::other_op;
+    if (is_too_long(type->bytes())) return Reason::no_plan;
+    return with_lengths(make_collective(kind, ranks, length.count * type->each, type->type, *operation, root), length,
+                        type->each);
   }
   long long size = 0;
   if (library.call.Type_size_x(side->type, &size) != 0 || size < 0) return Reason::other_type;

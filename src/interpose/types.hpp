@@ -14,7 +14,13 @@ class Types {
  public:
   explicit Types(const mpi::Library& library);
 
-  std::optional<DataType> type(mpi::Handle handle) const;
+  // Null for a type that is not ours. A type that is here is predefined: the program never frees it.
+  const mpi::NamedType* find(mpi::Handle handle) const;
+  // The same of a type without holes: all but the pairs of MPI_MINLOC and MPI_MAXLOC.
+  const mpi::NamedType* find_dense(mpi::Handle handle) const {
+    const mpi::NamedType* const found = find(handle);
+    return found && !is_pair(found->type) ? found : nullptr;
+  }
   std::optional<Operation> operation(mpi::Handle handle) const;
 
  private:

@@ -64,6 +64,7 @@ Level active_level() {
 }
 
 ReduceKernel find_reduce_kernel(DataType type, Operation op) {
+  if (is_pair(type)) return find_pair_kernel(type, op);
   static const ReduceTable& table = table_of(active_level());
   return table.at(type, op);
 }

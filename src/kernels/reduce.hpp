@@ -38,7 +38,9 @@ Level level_for(std::optional<std::string_view> wish);
 
 // Null if the operation is the user's, the type is opaque, or is_applicable(type, op) is false.
 ReduceKernel find_reduce_kernel(DataType type, Operation op);
-// The kernel of one level, which must be supported.
+// The same of pairs: one plain loop for every level, since a pair is compared as a whole.
+ReduceKernel find_pair_kernel(DataType type, Operation op);
+// The kernel of one level, which must be supported; of single numbers.
 ReduceKernel find_reduce_kernel(DataType type, Operation op, Level level);
 // The golden copy: plain loops, one element at a time.
 ReduceKernel reference_reduce_kernel(DataType type, Operation op);

@@ -30,11 +30,19 @@ struct alignas(8) StatusWords {
   std::array<std::int32_t, 8> words{};
 };
 
-// A predefined type of the library that holds what one of ours holds, where its size says so: an INTEGER may be made
-// longer when a library is built.
+// What MPI lets a predefined type be reduced by.
+enum class Reducible : std::uint8_t { by_all, by_bits, by_truth, by_sum, by_index };
+
+// A predefined type of the library whose elements are `each` elements of one of ours, where its size says so: an
+// INTEGER may be made longer when a library is built. A complex number is two numbers, which are summed each by itself.
 struct NamedType {
   Handle handle;
   DataType type;
+  Reducible reducible = Reducible::by_all;
+  std::int8_t each = 1;
+
+  std::int64_t bytes() const { return each * size_of(type); } // from one to the next
+  bool may(Operation op) const;
 };
 
 struct Constants {
@@ -51,7 +59,8 @@ struct Constants {
   int comm_type_shared; // split type
   int any_source, any_tag, proc_null, undefined;
   int combiner_named; // of predefined types
-  int error_other;    // the class of errors that have none of their own
+  int error_truncate; // the class of a message that is longer than its buffer
+  int error_other;    // of errors that have none of their own
   int thread_single, thread_funneled, thread_serialized, thread_multiple;
   int status_source, status_tag, status_error; // words of StatusWords
 };

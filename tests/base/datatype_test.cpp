@@ -8,14 +8,12 @@ namespace kumihimo {
 namespace {
 
 TEST(DataType, names_go_both_ways) {
-  for (int i = 0; i < datatype_count; ++i) {
-    const auto type = static_cast<DataType>(i);
+  for (const DataType type : builtin_datatypes) {
     const auto again = parse_datatype(name_of(type));
     ASSERT_TRUE(again.ok()) << name_of(type);
     EXPECT_EQ(*again, type);
   }
-  for (int i = 0; i < operation_count; ++i) {
-    const auto op = static_cast<Operation>(i);
+  for (const Operation op : builtin_operations) {
     const auto again = parse_operation(name_of(op));
     ASSERT_TRUE(again.ok()) << name_of(op);
     EXPECT_EQ(*again, op);
@@ -48,6 +46,16 @@ TEST(DataType, sizes_are_those_of_the_language) {
   EXPECT_EQ(size_of(DataType::float32), static_cast<std::int64_t>(sizeof(float)));
   EXPECT_EQ(size_of(DataType::float64), static_cast<std::int64_t>(sizeof(double)));
   EXPECT_EQ(size_of(DataType::opaque), 0);
+  struct Double {
+    double value;
+    int index;
+  };
+  struct Short {
+    short value;
+    int index;
+  };
+  EXPECT_EQ(size_of(DataType::float64_int32), static_cast<std::int64_t>(sizeof(Double)));
+  EXPECT_EQ(size_of(DataType::int16_int32), static_cast<std::int64_t>(sizeof(Short)));
 }
 
 TEST(Algebra, knows_what_rounds_and_what_applies) {
@@ -61,6 +69,9 @@ TEST(Algebra, knows_what_rounds_and_what_applies) {
   EXPECT_FALSE(is_applicable(DataType::opaque, Operation::sum));
   EXPECT_TRUE(is_applicable(DataType::opaque, Operation::user));
   EXPECT_TRUE(is_applicable(DataType::uint8, Operation::bor));
+  EXPECT_TRUE(is_applicable(DataType::float64_int32, Operation::maxloc));
+  EXPECT_FALSE(is_applicable(DataType::float64_int32, Operation::sum));
+  EXPECT_FALSE(is_applicable(DataType::float64, Operation::minloc));
 }
 
 } // namespace

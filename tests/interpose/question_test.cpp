@@ -19,8 +19,8 @@ mpi::Library library() {
     library.constants.datatypes[t] = static_cast<mpi::Handle>(1000 + t);
   for (std::size_t o = 0; o < library.constants.operations.size(); ++o)
     library.constants.operations[o] = static_cast<mpi::Handle>(2000 + o);
-  library.call.Type_size = [](mpi::Handle type, int* bytes) {
-    *bytes = static_cast<int>(size_of(static_cast<DataType>(type - 1000)));
+  library.call.Type_get_extent = [](mpi::Handle type, mpi::Address* low, mpi::Address* extent) {
+    *low = 0, *extent = size_of(static_cast<DataType>(type - 1000));
     return 0;
   };
   library.call.Type_size_x = [](mpi::Handle type, long long* bytes) { return *bytes = type, 0; };

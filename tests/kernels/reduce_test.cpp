@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <string>
 
@@ -234,6 +235,40 @@ TEST(ReduceDispatch, obeys_a_supported_wish_only) {
   EXPECT_EQ(level_for("quantum"), level_for(std::nullopt));
   for (Level level : levels)
     EXPECT_EQ(level_for(name_of(level)) == level, is_supported(level) || level == level_for({}));
+}
+
+// By the words of MPI, and so that no order of ranks shows: of all pairs of a few values, with NaNs and both zeros.
+TEST(ReducePairs, take_the_whole_of_the_one_that_wins_in_any_order) {
+  struct Element {
+    double value;
+    std::int32_t index, gap;
+    bool operator==(const Element& e) const { return std::memcmp(this, &e, sizeof e) == 0; }
+  };
+  std::vector<Element> all;
+  for (const double value : {-1.5, -0.0, 0.0, 7.0, std::numeric_limits<double>::quiet_NaN()})
+    for (const std::int32_t index : {0, 1, 9}) all.push_back({value, index, 0});
+  for (const Operation op : {Operation::minloc, Operation::maxloc}) {
+    const ReduceKernel kernel = find_reduce_kernel(DataType::float64_int32, op);
+    ASSERT_NE(kernel, nullptr);
+    const auto reduced = [&](const Element& a, const Element& b) {
+      Element result{};
+      kernel(&a, &b, &result, 1);
+      return result;
+    };
+    for (const Element& a : all)
+      for (const Element& b : all) {
+        const Element result = reduced(a, b);
+        EXPECT_EQ(result, reduced(b, a));
+        for (const Element& c : all) EXPECT_EQ(reduced(result, c), reduced(a, reduced(b, c)));
+        if (std::isnan(a.value) || std::isnan(b.value)) continue;
+        const double best = op == Operation::minloc ? std::min(a.value, b.value) : std::max(a.value, b.value);
+        EXPECT_EQ(result.value, best);
+        if (a.value == b.value) EXPECT_EQ(result.index, std::min(a.index, b.index));
+      }
+  }
+  EXPECT_EQ(find_reduce_kernel(DataType::float64_int32, Operation::sum), nullptr);
+  EXPECT_EQ(find_reduce_kernel(DataType::float64, Operation::minloc), nullptr);
+  for (const DataType type : pair_datatypes) EXPECT_NE(find_reduce_kernel(type, Operation::maxloc), nullptr);
 }
 
 } // namespace
