@@ -242,7 +242,7 @@ def table_lines(table: dict, part: Part) -> list[str]:
         if r["bytes"] != r["asked_bytes"]:
             length += f" (mean {text_of(r['bytes'])})"
         lines.append(
-            f"| {length} | {name} | {seconds_text(r['seconds'])} | {seconds_text(r['library_seconds'])} "
+            f"| {length} | {name} | {seconds_text(r['seconds'])} | {seconds_text(r['library']['seconds'])} "
             f"| {r['ratio']:.2f} | {r['ratio_low']:.2f}..{r['ratio_high']:.2f} | {seconds_text(r['first_seconds'])} "
             f"| {bound} |"
         )
@@ -266,7 +266,7 @@ def costs(table: dict) -> list[str]:
         "|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for r in behind:
-        both = [r["processor_time"], r["library_processor_time"]]
+        both = [r["processor_time"], r["library"]["processor_time"]]
         sums = [cost["user_seconds"] + cost["system_seconds"] for cost in both]
         cells = [
             f"{seconds_text(cost['user_seconds'])} | {seconds_text(cost['system_seconds'])} | {cost['switches']:.0f}"

@@ -16,10 +16,11 @@ from kumihimo.arguments import parameters_of
 from kumihimo.bench.formats import parameters_text
 
 DIGITS = 7
-NESTED = ("processor_time", "library_processor_time")  # objects in a result: a column for each of their members
+NESTED = ("processor_time", "library")  # objects in a result: a column for each of their members
+OF_LAUNCHES = ("interval_low", "interval_high", "p10", "p90", "outliers")  # not kept: medians of what launches say
 FIRST = (
     *("collective", "bytes", "asked_bytes", "algorithm", "parameters"),
-    *("ns", "library_ns", "ratios", "first_ns", "bound_ns", "samples"),
+    *("ns", "library.ns", "ratios", "first_ns", "bound_ns", "samples"),
 )
 NOT_STORED = ("results", "about", "geometric_mean")  # of a table, as they are there
 DERIVED = ("ratio", "ratio_low", "ratio_high", "count", "mpi", "space")
@@ -81,12 +82,17 @@ def shared(objects: list[dict]) -> dict:
 def flat(table: dict, result: dict) -> dict:
     """One row by column: without what follows from the rest, and without null."""
     usual = {"collective": table["collective"], "asked_bytes": result["bytes"]}
+    members = {name: value for name, value in result.items() if name not in DERIVED and value != usual.get(name)}
+    return columns_of({**members, "parameters": parameters_text(result)})
+
+
+def columns_of(members: dict, prefix: str = "") -> dict:
     found: dict = {}
-    for name, value in {**result, "parameters": parameters_text(result)}.items():
+    for name, value in members.items():
         if name in NESTED:
-            found |= dict(stored(f"{name}.{inner}", each) for inner, each in value.items())
-        elif name not in DERIVED and value is not None and value != usual.get(name):
-            found |= [stored(name, value)]
+            found |= columns_of(value, f"{prefix}{name}.")
+        elif name not in OF_LAUNCHES and value is not None:
+            found |= [stored(prefix + name, value)]
     return found
 
 
@@ -105,11 +111,11 @@ def complete(row: dict) -> dict:
         name = column
         if column.endswith("ns") and not isinstance(value, str):
             name, value = column.removesuffix("ns") + "seconds", value * 1e-9
-        outer, dot, inner = name.partition(".")
-        if dot:
-            found.setdefault(outer, {})[inner] = value
-        else:
-            found[name] = value
+        *outer, inner = name.split(".")
+        place = found
+        for each in outer:
+            place = place.setdefault(each, {})
+        place[inner] = value
     ratio = _measure.compare([(each, 1.0) for each in found["ratios"]])
     return {
         **{"bound_seconds": None, "asked_bytes": found["bytes"]},

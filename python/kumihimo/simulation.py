@@ -157,9 +157,12 @@ def predict(asked: Asked, case: Case) -> dict:
 def bound(asked: Asked, size: int) -> dict:
     """The result of no algorithm at all: what none can beat."""
     collective = arguments.collective(replace(asked.arguments, bytes=size), asked.machine.rank_space)
+    started = time.perf_counter()
     result = json.loads(_simulate.simulate_bound(collective, asked.machine, not asked.simd).to_json())
+    wall = time.perf_counter() - started
     rate = bandwidth(collective, result["seconds"])
-    return {**_about(asked, collective, "any", ""), **result, "bytes_per_second": rate}
+    about = {**_about(asked, collective, "any", ""), "apart": False, "segments": 1}
+    return {**about, **result, "bytes_per_second": rate, "wall_seconds": wall}
 
 
 def predict_all(asked: Asked, sizes: list[int]) -> Iterator[tuple[Case, dict | NotApplicable]]:

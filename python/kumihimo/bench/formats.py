@@ -14,13 +14,6 @@ CSV_COLUMNS = (
 )
 
 
-def library_seconds(result: dict) -> float | None:
-    """The library's own time beside a result of one launch or of several."""
-    if "library_seconds" in result:
-        return result["library_seconds"]
-    return result["library"]["seconds"] if "library" in result else None
-
-
 def parameters_text(result: dict) -> str:
     return " ".join(name if value is True else f"{name}={value}" for name, value in result["parameters"].items())
 
@@ -30,7 +23,7 @@ def as_csv(results: list[dict]) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(CSV_COLUMNS)
     for r in results:
-        row = {**r, "parameters": parameters_text(r), "library_seconds": library_seconds(r)}
+        row = {**r, "parameters": parameters_text(r), "library_seconds": r["library"]["seconds"]}
         writer.writerow(["" if row.get(name) is None else row.get(name) for name in CSV_COLUMNS])
     return out.getvalue()
 
@@ -40,15 +33,9 @@ def by_algorithm(results: list[dict]) -> Iterator[tuple[str, list[tuple[int, flo
     columns: dict[str, dict[int, tuple]] = {}
     own: dict[int, tuple] = {}
     for r in results:
-        low, high = r.get("p10", r["seconds"]), r.get("p90", r["seconds"])
-        columns.setdefault(r["algorithm"], {})[r["bytes"]] = (r["bytes"], r["seconds"], low, high, r["samples"])
-        theirs = r.get("library")
-        if theirs:
-            own[r["bytes"]] = (r["bytes"], theirs["seconds"], theirs["p10"], theirs["p90"], theirs["samples"])
-        elif "library_seconds" in r:
-            own[r["bytes"]] = (r["bytes"], *[r["library_seconds"]] * 3, r["samples"])
-    if own:
-        columns["library"] = own
+        for by_size, side in ((columns.setdefault(r["algorithm"], {}), r), (own, r["library"])):
+            by_size[r["bytes"]] = (r["bytes"], side["seconds"], side["p10"], side["p90"], side["samples"])
+    columns["library"] = own
     for name, rows in columns.items():
         yield name, [rows[size] for size in sorted(rows)]
 

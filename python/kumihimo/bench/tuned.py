@@ -81,10 +81,7 @@ def run_tuned(
     for number in range(tuning.effort.launches):
         tuning.step(f"launch {number + 1} of {tuning.effort.launches}")
         runs.append(measure(tuning, chosen, tuning.effort.case_seconds))
-    found = joined(runs)
-    for case, result in zip(chosen, found["results"]):
-        result["asked_bytes"] = asked_bytes(case, result)
-    return found
+    return joined(chosen, runs)
 
 
 # --- training
@@ -247,9 +244,15 @@ def measure(tuning: Tuning, cases: list[Case], seconds: float, **options) -> Run
     )
 
 
-def joined(runs: list[Run]) -> dict:
-    """One result for each case of several launches."""
-    results = [joined_results(launches) for launches in zip(*(run.results for run in runs))]
+def joined(cases: Sequence[Case], runs: Sequence[Run]) -> dict:
+    """One result for each case, of one launch or of several; without the cases that do not apply. `asked_bytes` is the
+    length as the case has it: of irregular blocks `bytes` is the mean."""
+    of_cases = zip(cases, zip(*(run.results for run in runs)))
+    results = [
+        {**joined_results(launches), "asked_bytes": asked_bytes(case, launches[0])}
+        for case, launches in of_cases
+        if not any("not_applicable" in result for result in launches)
+    ]
     return {
         "results": results,
         "geometric_mean": _measure.geometric_mean([r["ratio"] for r in results]),
@@ -260,31 +263,34 @@ def joined(runs: list[Run]) -> dict:
 
 
 def joined_results(launches: Sequence[dict]) -> dict:
-    """The same case in each launch: times are medians of the launches' medians, the interval is of their ratios."""
-    ours = [r["seconds"] for r in launches]
-    theirs = [r["library"]["seconds"] for r in launches]
-    comparison = _measure.compare(list(zip(ours, theirs)))
-    first = launches[0]
-    dropped = ("interval_low", "interval_high", "p10", "p90", "outliers", "library")
+    """The same case in each launch: figures are medians of the launches', the interval of the ratio is of theirs."""
+    pairs = [(r["seconds"], r["library"]["seconds"]) for r in launches]
+    comparison = _measure.compare(pairs)
     return {
-        **{name: value for name, value in first.items() if name not in dropped},
-        "seconds": median(ours),
-        "library_seconds": median(theirs),
+        **together_in_one(launches),
+        "library": together_in_one([r["library"] for r in launches]),
         "ratio": comparison.ratio,
         "ratio_low": comparison.ratio_low,
         "ratio_high": comparison.ratio_high,
-        "ratios": [a / b for a, b in zip(ours, theirs)],
-        "first_seconds": median([r["first_seconds"] for r in launches]),
-        "samples": sum(r["samples"] for r in launches),
-        "bitwise": all(r["bitwise"] for r in launches),
-        "bound_seconds": first["bound_seconds"] and median([r["bound_seconds"] for r in launches]),
-        "processor_time": medians([r["processor_time"] for r in launches]),
-        "library_processor_time": medians([r["library"]["processor_time"] for r in launches]),
+        "ratios": [ours / theirs for ours, theirs in pairs],
     }
 
 
-def medians(of_launches: Sequence[dict[str, float]]) -> dict[str, float]:
-    return {name: median([each[name] for each in of_launches]) for name in of_launches[0]}
+SUMMED = ("samples", "outliers")
+OF_A_LAUNCH = ("seconds", "interval_low", "interval_high", "p10", "p90", "first_seconds", "bound_seconds")
+
+
+def together_in_one(launches: Sequence[dict]) -> dict:
+    """The figures of one side: sums of counts, medians of times."""
+    found = dict(launches[0])
+    found |= {name: sum(r[name] for r in launches) for name in SUMMED if name in found}
+    found |= {name: median([r[name] for r in launches]) for name in OF_A_LAUNCH if found.get(name) is not None}
+    if "processor_time" in found:
+        each = [r["processor_time"] for r in launches]
+        found["processor_time"] = {name: median([one[name] for one in each]) for name in each[0]}
+    if "bitwise" in found:
+        found["bitwise"] = all(r["bitwise"] for r in launches)
+    return found
 
 
 def median(values: Sequence[float]) -> float:

@@ -265,11 +265,9 @@ def measured(asked: Asked) -> dict:
                 turns_at_least=3,
                 **asked.options,
             )
-            run.results = applicable(run.results, asked.case.algorithm)
+            applicable(run.results, asked.case.algorithm)
             runs.append(run)
-    if launches > 1:
-        return tuned.joined(runs)
-    return {"results": runs[0].results, "about": runs[0].about, "notes": runs[0].notes}
+    return tuned.joined(wanted, runs)
 
 
 def with_note_of_gap(found: dict, parameters: dict) -> dict:
@@ -279,12 +277,11 @@ def with_note_of_gap(found: dict, parameters: dict) -> dict:
     return {**found, "notes": [*found.get("notes", []), NO_PACING]}
 
 
-def applicable(results: list[dict], algorithm: str) -> list[dict]:
-    """Those that were run: of all algorithms some may not fit, but one that was named must."""
-    found = [result for result in results if "not_applicable" not in result]
-    if len(found) < len(results) and (algorithm != ALL or not found):
-        raise NotApplicable(next(result["not_applicable"] for result in results if "not_applicable" in result))
-    return found
+def applicable(results: list[dict], algorithm: str) -> None:
+    """Refuses a named algorithm that does not fit, and all if none does."""
+    reasons = [result["not_applicable"] for result in results if "not_applicable" in result]
+    if reasons and (algorithm != ALL or len(reasons) == len(results)):
+        raise NotApplicable(reasons[0])
 
 
 def chosen_and_measured(asked: Asked) -> dict:
@@ -340,17 +337,17 @@ def show_measured(found: dict) -> None:
         print(f"nodes: {nodes}")
     print(f"pinning: {about['pinning']}; times are medians of the largest over ranks")
     print()
-    several = "ratio_low" in first
+    several = found["launches"] > 1
     interval = ("interval>",) if several else ()
     columns = ("bytes>", "algorithm", "time>", "library>", "ratio>", *interval, "parameters")
     rows = []
     for r in results:
-        times = [output.seconds_text(seconds) for seconds in (r["seconds"], formats.library_seconds(r))]
+        times = [output.seconds_text(seconds) for seconds in (r["seconds"], r["library"]["seconds"])]
         between = [f"{r['ratio_low']:.2f}..{r['ratio_high']:.2f}"] if several else []
         row = [text_of(r["bytes"]), r["algorithm"], *times, f"{r['ratio']:.2f}", *between]
         rows.append([*row, formats.parameters_text(r)])
     output.print_table("", columns, rows)
-    if "geometric_mean" in found:
+    if several:
         print(f"\ngeometric mean of the ratios {found['geometric_mean']:.2f}, {found['launches']} launches")
     output.print_list("Notes:", found.get("notes", []))
     unlike = [f"{r['algorithm']} at {text_of(r['bytes'])}" for r in results if not r["bitwise"]]

@@ -337,6 +337,7 @@ def simulate(asked: Asked, name: str, ranks: Ranks, out: Path | None) -> dict:
         wisdom.write(path, file)
     return {
         "wisdom": str(path),
+        "mpi": None,
         "made": made,
         "results": choices,
         "left_to_the_library": left,

@@ -72,7 +72,7 @@ def measure(installation: Installation, progress: Progress = silent, *, effort: 
     choice = chosen(installation, progress, effort, ends[2])
     checks = checked.results
     return {
-        "form": "kumihimo-measured-1",
+        "form": "kumihimo-measured-2",
         "version": kumihimo.__version__,
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "machine": host(timed.about),
@@ -178,7 +178,7 @@ def chosen(installation: Installation, progress: Progress, effort: Effort, end: 
         while len(runs) < effort.chosen.launches:
             step("a launch")
             runs.append(tuned.measure(tuning, choice, effort.chosen.case_seconds))
-    return tuned.joined(runs) if len(runs) >= FEWEST_LAUNCHES else None
+    return tuned.joined(choice, runs) if len(runs) >= FEWEST_LAUNCHES else None
 
 
 class Counter:

@@ -44,7 +44,7 @@ def _row(r: dict) -> Row:
         wording.bytes_(r["bytes"]),
         " ".join(filter(None, [wording.label(r["algorithm"]), f"({parameters})" if parameters else ""])),
         wording.seconds(r["seconds"]),
-        wording.seconds(r["library_seconds"]),
+        wording.seconds(r["library"]["seconds"]),
         wording.ratio(r["ratio"]),
         f"{wording.significant(r['ratio_low'])} to {wording.ratio(r['ratio_high'])}",
         r["ratio_high"] < 1,

@@ -17,7 +17,7 @@ MEASURED = [
     *("library.samples", "ratio", "ratio_low", "ratio_high", "bound_seconds", "bitwise"),
 ]
 CHOSEN = [
-    *("collective", "algorithm", "parameters", "ranks", "shape", "bytes", "seconds", "library_seconds"),
+    *("collective", "algorithm", "parameters", "ranks", "shape", "bytes", "seconds", "library.seconds"),
     *("ratio", "ratio_low", "ratio_high", "first_seconds", "samples", "bound_seconds", "bitwise"),
 ]
 SIMULATED = [

@@ -195,7 +195,7 @@ def test_the_best_alltoall_is_chosen_with_its_parameters(kumihimo):
     asked = ("--ranks", "2", "-a", "auto", "--launches", "1", "--bytes", "8,64KiB", "--json")
     found = results(kumihimo("bench", "alltoall", *asked))
     assert [r["bytes"] for r in found] == [8, 65536]
-    assert all(r["library_seconds"] > 0 for r in found)
+    assert all(r["library"]["seconds"] > 0 for r in found)
 
 
 def test_nodes_are_emulated(kumihimo):
@@ -306,8 +306,22 @@ def test_the_best_is_chosen_and_measured_on_launches_of_its_own(kumihimo):
     for r in found:
         assert len(r["ratios"]) == 3
         assert r["ratio_low"] <= r["ratio"] <= r["ratio_high"]
-        assert set(r["processor_time"]) == set(r["library_processor_time"])
+        assert set(r["processor_time"]) == set(r["library"]["processor_time"])
     assert json.loads(ended.out)["launches"] == 3
+
+
+def test_the_json_has_one_form(kumihimo):
+    """Whether the algorithm is named, tried with others or chosen, and in one launch or in several."""
+    forms = set()
+    for asked in (("-a", "ring"), (), ("-a", "ring", "--launches", "2"), ("-a", "auto", "--launches", "2")):
+        ended = kumihimo("bench", "allreduce", "--ranks", "2", "--bytes", "64", *asked, "--json")
+        found = json.loads(ended.out)
+        assert found["launches"] == (int(asked[-1]) if "--launches" in asked else 1)
+        result = found["results"][0]
+        assert len(result["ratios"]) == found["launches"]
+        assert result["asked_bytes"] == 64
+        forms.add((frozenset(found), frozenset(result), frozenset(result["library"])))
+    assert len(forms) == 1, forms
 
 
 @pytest.mark.parametrize(

@@ -237,3 +237,13 @@ def test_a_barrier_has_no_length(kumihimo):
     )
     assert {r["bytes"] for r in found} == {0}
     assert all(r["seconds"] > 0 for r in found) and len(found) > 2
+
+
+def test_the_json_of_all_models_has_one_form(kumihimo):
+    asked = ("simulate", "allreduce", "--machine", "k-computer", "--shape", "2x2", "--bytes", "8", "--json")
+    members = {
+        frozenset(json.loads(kumihimo(*asked, "--model", model, *algorithm).out)["results"][0])
+        for model in ("bound", "flow", "exact")
+        for algorithm in ((), ("-a", "ring"))
+    }
+    assert len(members) == 1

@@ -12,7 +12,7 @@ from kumihimo import report
 from kumihimo.errors import BadInput
 from kumihimo.report import completeness, folder
 
-FORM = '"form": "kumihimo-measured-1", "notes": []'
+FORM = '"form": "kumihimo-measured-2", "notes": []'
 CASE = '"collective": "allreduce", "algorithm": "ring", "bytes": 8'
 
 
@@ -22,7 +22,7 @@ CASE = '"collective": "allreduce", "algorithm": "ring", "bytes": 8'
         ("{", "must hold JSON"),
         ("[]", "it is a list without members, not an object"),
         ('{"results": []}', "it has no 'form'"),
-        ('{"form": "kumihimo-measured-2", "results": []}', "form is 'kumihimo-measured-2', not 'kumihimo-measured-1'"),
+        ('{"form": "kumihimo-measured-3", "results": []}', "form is 'kumihimo-measured-3', not 'kumihimo-measured-2'"),
         (f'{{{FORM}, "results": 3}}', "results is 3, not a list of at least 1"),
         (f'{{{FORM}, "results": []}}', "results is a list without members, not a list of at least 1"),
         (f'{{{FORM}, "results": [{{"algorithm": "ring"}}]}}', r"results\[0\] has no 'collective'"),
