@@ -10,8 +10,7 @@ import pytest
 from by_c_names import BEGINNING
 from by_sessions import PROGRAM as SESSIONS
 
-from kumihimo import _plan, mpi, preload
-from kumihimo import ran as added_up
+from kumihimo import _plan, mpi, preload, run_summary
 from kumihimo.cli import run
 
 COMMAND = Path(sys.executable).parent / "kumihimo"
@@ -285,13 +284,13 @@ def part_of(rank: int, calls: int, finalized: bool = True) -> dict:
 
 def test_parts_of_ranks_are_added_up(tmp_path: Path) -> None:
     summary = tmp_path / "s.json"
-    assert added_up.read(summary) is None
+    assert run_summary.read(summary) is None
     for rank, calls in ((2, 5), (0, 7)):
         text = json.dumps(part_of(rank, calls))
         (tmp_path / f"s.json.rank{rank}").write_text(text, encoding="utf-8")
     (tmp_path / "s.json.rank1").write_text('{"rank": 1, "cal', encoding="utf-8")  # killed
     (tmp_path / "s.json.rank10.old").write_text("no part", encoding="utf-8")
-    found = added_up.read(summary)
+    found = run_summary.read(summary)
     assert [row["calls"] for row in found["calls"]] == [12, 2]
     assert found["handed_on"] == [{"collective": "bcast", "reason": "why", "calls": 2, "reproducible": False}]
     assert (found["others"], found["uncaught_reductions"]) == ({"MPI_Scatterv": 4}, 2)
@@ -301,7 +300,7 @@ def test_parts_of_ranks_are_added_up(tmp_path: Path) -> None:
     assert "communicators of rank 0: row of 0 (1)" in lines
     assert run.LOST not in lines
     (tmp_path / "s.json.rank1").write_text(json.dumps(part_of(1, 1, finalized=False)), encoding="utf-8")
-    found = added_up.read(summary)
+    found = run_summary.read(summary)
     lines = run.lines({**found, "reproducible": "", "wisdom": None})
     assert "bcast from 4 below 8: ring, 13 calls of all ranks" in lines
     assert any("not all processes ended their sessions" in line for line in lines)
