@@ -1,13 +1,20 @@
 // kumihimo._plan: the fingerprint of this machine, and wisdom as the interposer reads it.
 #include "border.hpp"
+#include "plan/kernels/problems.hpp"
+#include "plan/kernels/wisdom.hpp"
 #include "plan/wisdom.hpp"
+#include "problem/tuner.hpp"
 #include "problem/wisdom_file.hpp"
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
+#include <nlohmann/json.hpp>
+
+#include <map>
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -22,6 +29,38 @@ std::size_t read_wisdom(std::string_view text, const problem::Fingerprint& machi
 std::tuple<std::int32_t, std::int32_t, std::int32_t> counts_of(const std::vector<std::int64_t>& node_of_rank) {
   const RankCounts counts = count_ranks(node_of_rank);
   return {counts.ranks, counts.nodes, counts.ranks_per_node};
+}
+
+// Checks of a variant are made once for all sizes of a key.
+class KernelTuner {
+ public:
+  std::string decide(const problem::Key& key, std::int64_t bytes, double seconds) {
+    problem::Effort effort;
+    effort.seconds = seconds;
+    auto [tuner, is_new] = tuners_.try_emplace(key[0].second, kernel_problem(key));
+    return unwrap(unlocked([&] {
+      Result<problem::Decision> decision = tuner->second.decide(key, bytes, effort);
+      return decision ? Result<std::string>(to_json(*decision).dump()) : Result<std::string>(decision.error());
+    }));
+  }
+
+ private:
+  std::map<std::string, problem::Tuner> tuners_;
+};
+
+std::int64_t read_kernel_wisdom(std::string_view text, const problem::Fingerprint& machine) {
+  return unwrap(parse_kernel_wisdom(text, machine)).size;
+}
+
+// "minmax", "int32" of max and uint32.
+std::pair<std::string, std::string> reduce_class(const std::string& operation, const std::string& type) {
+  for (const ReduceClass& each : reduce_classes())
+    for (const auto& [op, t] : each.members) {
+      const bool is_operation = operation.empty() || operation == each.operation || operation == name_of(op);
+      const bool is_type = type.empty() || type == each.type || type == name_of(t);
+      if (is_operation && is_type) return {operation.empty() ? "" : each.operation, type.empty() ? "" : each.type};
+    }
+  raise(bad_input("an operation and a type that it applies to", operation + " of " + type));
 }
 
 } // namespace
@@ -45,4 +84,15 @@ NB_MODULE(_plan, m) {
         "Ranks, nodes and ranks per node (0: unlike) by which wisdom finds a communicator.");
   m.def("read_wisdom", &read_wisdom, "text"_a, "machine"_a, "mpi"_a,
         "The number of choices in a file that is good for this machine and MPI library; BadInput says why it is not.");
+  m.attr("KERNEL_SUBJECT") = kernel_subject;
+  m.def("kernel_keys", &kernel_keys,
+        "Kernels to be tuned, each as pairs of a field and its value, the most used first.");
+  m.def("reduce_class", &reduce_class, "operation"_a, "type"_a,
+        "The class of operations and types by which reductions are tuned; an empty one is any.");
+  m.def("read_kernel_wisdom", &read_kernel_wisdom, "text"_a, "machine"_a,
+        "The number of kernel choices in a file that is good for this machine; BadInput says why it is not.");
+  nb::class_<KernelTuner>(m, "KernelTuner", "Checks and measures kernel variants.")
+      .def(nb::init<>())
+      .def("decide", &KernelTuner::decide, "key"_a, "bytes"_a, "seconds"_a,
+           "What was measured of all variants and which is chosen, as JSON (problem/tuner.hpp).");
 }

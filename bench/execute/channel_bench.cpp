@@ -11,6 +11,7 @@
 #include <cstring>
 #include <memory>
 #include <numeric>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -71,7 +72,8 @@ struct End {
   }
 };
 
-void exchange(benchmark::State& state, bool streams) {
+void exchange(benchmark::State& state, const kernels::CopyVariant& stores) {
+  const kernels::CopyPlan copy = kernels::copy_plan_of(stores);
   const auto bytes = static_cast<std::size_t>(state.range(0));
   const RingShape shape;
   std::vector<std::byte> memory(2 * static_cast<std::size_t>(shape.channel_bytes()) + cache_line_bytes);
@@ -85,8 +87,8 @@ void exchange(benchmark::State& state, bool streams) {
   std::atomic<bool> ends = false;
   std::thread other([&] {
     stay_on_processor(1);
-    End end{ChannelSender(back, ChannelSender::all_copied, streams), ChannelReceiver(there),
-            std::vector<std::byte>(bytes), std::vector<std::byte>(bytes)};
+    End end{ChannelSender(back, ChannelSender::all_copied, copy), ChannelReceiver(there), std::vector<std::byte>(bytes),
+            std::vector<std::byte>(bytes)};
     while (true) {
       end.receive();
       const bool last = ends; // said before the message that woke us
@@ -96,8 +98,8 @@ void exchange(benchmark::State& state, bool streams) {
     }
     benchmark::DoNotOptimize(end.sum);
   });
-  End end{ChannelSender(there, ChannelSender::all_copied, streams), ChannelReceiver(back),
-          std::vector<std::byte>(bytes), std::vector<std::byte>(bytes)};
+  End end{ChannelSender(there, ChannelSender::all_copied, copy), ChannelReceiver(back), std::vector<std::byte>(bytes),
+          std::vector<std::byte>(bytes)};
   const auto there_and_back = [&] {
     end.send();
     end.receive();
@@ -112,8 +114,8 @@ void exchange(benchmark::State& state, bool streams) {
 }
 
 const auto registered = [] {
-  for (const bool streams : {true, false})
-    benchmark::RegisterBenchmark(streams ? "exchange/streamed" : "exchange/cached", exchange, streams)
+  for (const kernels::CopyVariant& stores : kernels::copy_variants())
+    benchmark::RegisterBenchmark(("exchange/" + std::string(stores.name)).c_str(), exchange, stores)
         ->RangeMultiplier(4)
         ->Range(1 << 10, 16 << 20)
         ->UseRealTime();

@@ -21,6 +21,7 @@ from kumihimo.errors import BadInput, Failed
 from kumihimo.installed import program
 from kumihimo.mpi import library_of, version_text
 from kumihimo.obstacles import MPI_LAUNCHERS
+from kumihimo.tune import reading
 
 INTERPOSER, RECORDER = "libkumihimo-interposer", "libkumihimo-recorder"
 # Of each there is an object for libraries with all these names, the richest first. Programs ask whether a name is there
@@ -90,6 +91,12 @@ def of_memory() -> dict[str, str]:
     if stores not in ("cached", "streamed"):
         raise BadInput(f"{MEMORY[0]} of cached or streamed in the environment", f"'{stores}'")
     return found
+
+
+def of_kernels() -> dict[str, str]:
+    """Where the processes look for the kernels that `tune kernel` chose: in the user's folder, each for its machine."""
+    folder = reading.folder()
+    return {f"{OURS}KERNELS": str(folder)} if folder.is_dir() else {}
 
 
 def forget_lists(mark: str) -> None:

@@ -1,5 +1,5 @@
-// kumihimo-bench-driver TASK: started on every rank by mpirun; TASK is the path of a task file (bench_driver/task.hpp). Rank
-// 0 prints one JSON object a line: first what the job is, then a result for each case, or an error. A rank whose
+// kumihimo-bench-driver TASK: started on every rank by mpirun; TASK is the path of a task file (bench_driver/task.hpp).
+// Rank 0 prints one JSON object a line: first what the job is, then a result for each case, or an error. A rank whose
 // failure the others cannot learn of prints it itself, and ends the job.
 #include "bench_driver/calibrate.hpp"
 #include "bench_driver/check.hpp"
@@ -7,10 +7,12 @@
 #include "bench_driver/measure_task.hpp"
 #include "bench_driver/memory.hpp"
 #include "bench_driver/rehearse_task.hpp"
+#include "plan/kernels/wisdom.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -55,6 +57,9 @@ Status work(Job& job, const std::string& text) {
   const Result<Task> task = parse_task(text, job.ranks(), job.nodes());
   if (Status s = job.agree(task); !s) return s;
   if (task->pins) job.pin();
+  // Kernels as programs run them; a file that is not for this node leaves them untuned.
+  if (const char* const kernels = std::getenv("KUMIHIMO_KERNELS"))
+    static_cast<void>(plan::use_kernel_wisdom(kernels).ok());
   job.print(describe(job));
   const Status status = do_task(job, *task);
   if (!job.notes().empty()) job.print(nlohmann::json{{"notes", job.notes()}});

@@ -2,7 +2,7 @@
 
 #include "bench_driver/call_memory.hpp"
 #include "bench_driver/definition.hpp"
-#include "kernels/copy.hpp"
+#include "kernels/plans.hpp"
 #include "measure/clock.hpp"
 #include "schedule/buffers.hpp"
 
@@ -26,7 +26,8 @@ double seconds_of_all(const Job& job, Arrays& arrays, std::int64_t bytes, std::i
   job.barrier(); // so that the next one does not wait for what was before
   const std::int64_t start = measure::now_ns();
   job.barrier();
-  for (std::int64_t i = 0; i < times; ++i) kernels::copy(arrays.from.data(), arrays.to.data(), bytes);
+  const kernels::CopyPlan& copy = kernels::copy_plan(kernels::Reader::same_core);
+  for (std::int64_t i = 0; i < times; ++i) copy(arrays.from.data(), arrays.to.data(), bytes);
   job.barrier();
   return job.largest({static_cast<double>(measure::now_ns() - start) * 1e-9})[0];
 }

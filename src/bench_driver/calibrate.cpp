@@ -2,7 +2,7 @@
 
 #include "bench_driver/bound.hpp"
 #include "bench_driver/memory.hpp"
-#include "kernels/reduce.hpp"
+#include "kernels/plans.hpp"
 #include "measure/clock.hpp"
 #include "plan/plan_cache.hpp"
 #include "program/builder.hpp"
@@ -94,7 +94,7 @@ __attribute__((optimize("no-tree-vectorize"))) void sum_one_by_one(const void* l
 }
 
 // Result bytes per second of one thread, vectors in its own cache.
-double reduction_rate(kernels::ReduceKernel kernel) {
+double reduction_rate(const kernels::ReducePlan& kernel) {
   constexpr std::int64_t count = 16384;
   std::vector<double> left(count, 1.5), right(count, 2.5), target(count);
   double best = 0;
@@ -135,8 +135,8 @@ Status run_calibration(Job& job, const Task& task) {
   const double leg = seconds[0] / legs;
   const double cost = std::max(least, (seconds[2] - seconds[1]) / (burst - 1));
   const double relay = std::max(least, seconds[4] / rounds);
-  const double rate = reduction_rate(kernels::find_reduce_kernel(DataType::float64, Operation::sum));
-  const double scalar = reduction_rate(&sum_one_by_one);
+  const double rate = reduction_rate(kernels::reduce_plan(DataType::float64, Operation::sum));
+  const double scalar = reduction_rate(kernels::ReducePlan(&sum_one_by_one));
   const Result<std::vector<CopyRate>> rates = measure_copy_rates(job, longest_copied_bytes, free_some);
   if (!rates) return rates.error();
   job.print(nlohmann::json{{"calibration",

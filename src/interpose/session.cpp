@@ -5,6 +5,8 @@
 #include "mpi/private_communicator.hpp"
 #include "mpi_hooks/fast_path.hpp"
 #include "mpi_hooks/preload_check.hpp"
+#include "plan/kernels/wisdom.hpp"
+#include "problem/wisdom_file.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -14,9 +16,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -33,19 +33,11 @@ Result<Wisdom> wisdom_of(const Settings& settings, const mpi::Library& library, 
   if (!settings.algorithm.empty()) return Wisdom::of_algorithm(settings.algorithm, registry);
   if (settings.wisdom.empty()) return Wisdom{};
   const Wisdom::Here here{problem::this_machine(), library.version};
-  std::filesystem::path named = settings.wisdom;
-  std::error_code none;
-  Wisdom::Found found = Wisdom::Found::named;
-  if (std::filesystem::is_directory(named, none)) {
-    found = Wisdom::Found::by_itself;
-    named /= problem::wisdom_file_name(here.machine, here.mpi);
-    if (!std::filesystem::exists(named, none)) return Wisdom{};
-  }
-  std::ifstream file(named);
-  if (!file) return bad_input("a wisdom file that can be read", named.string(), "run kumihimo tune first");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  Result<Wisdom> wisdom = Wisdom::parse(text, registry, here, found);
-  if (wisdom) path = named.string();
+  Result<problem::WisdomText> file = problem::find_wisdom(settings.wisdom, here.machine, here.mpi);
+  if (!file) return file.error();
+  if (file->path.empty()) return Wisdom{};
+  Result<Wisdom> wisdom = Wisdom::parse(file->text, registry, here, file->found);
+  if (wisdom) path = std::move(file->path);
   return wisdom;
 }
 
@@ -71,6 +63,12 @@ Session::Session(mpi::Library library)
   else
     say_once_for_all(wisdom.error().sentence() + "; " +
                      (reproducible_ == Reproducible::off ? "all calls are the library's" : "it is left out"));
+  if (!settings_.kernels.empty()) {
+    if (Result<std::string> path = plan::use_kernel_wisdom(settings_.kernels))
+      kernels_path_ = std::move(*path);
+    else if (settings_.kernels != settings_.wisdom || wisdom) // else it was said already
+      say_once_for_all(path.error().sentence() + "; reductions and copies run untuned");
+  }
   if (!settings_.shape.empty()) {
     Result<Shape> shape = Shape::parse(settings_.shape);
     const int ranks = this->ranks();
@@ -340,6 +338,7 @@ void Session::write_summary(const std::vector<std::int64_t>& counts, Ended ended
   if (!file) return say("the summary cannot be written to " + path + " on this node");
   file << nlohmann::json{{"mpi", library_.version},
                          {"wisdom", wisdom_path_.empty() ? nlohmann::json() : nlohmann::json(wisdom_path_)},
+                         {"kernel_wisdom", kernels_path_.empty() ? nlohmann::json() : nlohmann::json(kernels_path_)},
                          {"ranks", ranks()},
                          {"sessions", is_by_sessions() && !has_world()},
                          {"rank", counted == Counted::this_rank ? nlohmann::json(rank()) : nlohmann::json()},

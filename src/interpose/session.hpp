@@ -108,7 +108,7 @@ class Session : public mpi_hooks::MpiLifetime<Session> {
   Reproducible reproducible_ = Reproducible::off;
   bool completion_is_caught_;
   Wisdom wisdom_;
-  std::string wisdom_path_; // of the file that it is from, or empty
+  std::string wisdom_path_, kernels_path_; // of the files that choices of algorithms and kernels are from, or empty
   std::optional<Shape> machine_;
   std::uint64_t hash_ = 0;
   std::size_t place_of_exact_sums_;

@@ -13,11 +13,9 @@ std::string variable(const char* name) {
 } // namespace
 
 Settings settings_of_environment() {
-  return {variable("KUMIHIMO_WISDOM"),
-          variable("KUMIHIMO_ALGORITHM"),
-          variable("KUMIHIMO_SHAPE"),
-          variable("KUMIHIMO_REPRODUCIBLE"),
-          std::atof(variable("KUMIHIMO_TIMEOUT").c_str()),
+  return {variable("KUMIHIMO_WISDOM"),       variable("KUMIHIMO_KERNELS"),
+          variable("KUMIHIMO_ALGORITHM"),    variable("KUMIHIMO_SHAPE"),
+          variable("KUMIHIMO_REPRODUCIBLE"), std::atof(variable("KUMIHIMO_TIMEOUT").c_str()),
           variable("KUMIHIMO_SUMMARY")};
 }
 

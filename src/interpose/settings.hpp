@@ -8,6 +8,7 @@ namespace kumihimo::interpose {
 
 struct Settings {
   std::string wisdom;    // KUMIHIMO_WISDOM: the file of choices, or a folder of such; none: everything is the library's
+  std::string kernels;   // KUMIHIMO_KERNELS: likewise of kernels; none: they run untuned
   std::string algorithm; // KUMIHIMO_ALGORITHM: one for all calls that it applies to, instead of wisdom
   std::string shape;     // KUMIHIMO_SHAPE: the machine's nodes, as of `bench --shape`
   std::string reproducible;   // KUMIHIMO_REPRODUCIBLE: order or exact; none: whatever is fastest

@@ -14,6 +14,9 @@
 #endif
 
 namespace kumihimo::kernels {
+
+void copy_plain(const void* source, void* target, std::int64_t bytes); // a row of variants.cpp
+
 namespace {
 
 // Of the first processor's cache at `index`, as Linux describes it ("32768K"); 0 if there is none. sysconf is of no
@@ -94,12 +97,8 @@ bool streams_to_other_cores() {
   return streams;
 }
 
-void copy(const void* source, void* target, std::int64_t bytes) {
-  if (bytes <= 0 || source == target) return;
-  if (bytes >= streaming_threshold_bytes())
-    copy_streaming(source, target, bytes);
-  else
-    std::memcpy(target, source, static_cast<std::size_t>(bytes));
+void copy_plain(const void* source, void* target, std::int64_t bytes) {
+  if (bytes > 0 && source != target) std::memcpy(target, source, static_cast<std::size_t>(bytes));
 }
 
 void copy_streaming(const void* source, void* target, std::int64_t bytes) {

@@ -1,4 +1,4 @@
-// The kernels of one level, by operation and type. Only reduce.cpp and the files that fill a table include this.
+// The kernels of one variant, by operation and type. Only files of variants include this.
 #pragma once
 
 #include "kernels/reduce.hpp"
@@ -12,11 +12,6 @@ struct ReduceTable {
     return kernel[static_cast<int>(op)][static_cast<int>(type)];
   }
 };
-
-const ReduceTable& reference_reduce_table();
-const ReduceTable& baseline_reduce_table();
-const ReduceTable& avx2_reduce_table();   // x86-64 only
-const ReduceTable& avx512_reduce_table(); // x86-64 only
 
 // Calls fill.template operator()<Operation>() for each built-in operation.
 template <class Fill>

@@ -98,7 +98,7 @@ Result<Choice> choice_of(const Entry& entry, const Registry& registry) {
   if (!parameters) return parameters.error();
   choice.parameters = *parameters;
   if (const Status s = check_choice(choice, entry.where()); !s) return s.error();
-  const Result<problem::SizeRange> bytes = entry.sizes();
+  const Result<SizeRange> bytes = entry.sizes();
   if (!bytes) return bytes.error();
   choice.bytes = *bytes;
   const Result<RankCounts> on = ranks_of(entry);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "base/size_map.hpp"
 #include "collectives/registry.hpp"
 #include "problem/place.hpp"
 
@@ -35,7 +36,7 @@ struct Choice {
   const Variant* variant = nullptr; // null: the library's own
   std::size_t place = 0;            // of the variant, among the registry's of its collective
   Parameters parameters;
-  problem::SizeRange bytes; // of a vector
+  SizeRange bytes; // of a vector
   RankCounts on;
   Determinism determinism = Determinism::any; // a fixed order is kept at a cost, so only for who asks for it
   double most_of_library = 0; // of its time, at worst, as it was judged; 0: no figure, a person's word or a model's

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "problem/fingerprint.hpp"
-#include "problem/size_map.hpp"
 
 #include <string>
 #include <vector>

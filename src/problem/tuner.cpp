@@ -3,6 +3,7 @@
 #include "measure/clock.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -129,6 +130,35 @@ std::vector<Candidate> candidates_of(const Variant& variant) {
     all = std::move(more);
   }
   return all;
+}
+
+nlohmann::json to_json(const Decision& decision) {
+  const auto of = [](const Candidate& candidate) {
+    return nlohmann::json{{"variant", candidate.variant}, {"parameters", candidate.parameters}};
+  };
+  nlohmann::json tried = nlohmann::json::array();
+  for (const Tried& each : decision.tried) {
+    nlohmann::json row = of(each.candidate);
+    if (!each.refused.empty()) {
+      row["refused"] = each.refused;
+    } else {
+      row.update({{"seconds", each.seconds.median},
+                  {"seconds_low", each.seconds.median_interval.low},
+                  {"seconds_high", each.seconds.median_interval.high},
+                  {"samples", each.seconds.samples},
+                  {"outliers", each.seconds.outliers},
+                  {"dropped", each.dropped}});
+      if (!each.dropped)
+        row.update({{"ratio", each.untuned.ratio},
+                    {"ratio_low", each.untuned.interval.low},
+                    {"ratio_high", each.untuned.interval.high}});
+    }
+    tried.push_back(std::move(row));
+  }
+  return {{"chosen", of(decision.tried[decision.chosen].candidate)},
+          {"untuned", of(decision.tried[decision.untuned].candidate)},
+          {"bound_seconds", decision.bound_seconds},
+          {"tried", std::move(tried)}};
 }
 
 const std::string& Tuner::fault(const Key& key, const Candidate& candidate) {

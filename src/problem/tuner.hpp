@@ -6,7 +6,7 @@
 #include "measure/summary.hpp"
 #include "problem/problem.hpp"
 
-#include <optional>
+#include <nlohmann/json_fwd.hpp>
 
 namespace kumihimo::problem {
 
@@ -30,6 +30,9 @@ struct Decision {
   std::size_t chosen = 0, untuned = 0; // places in `tried`
   double bound_seconds = 0;            // median time of the bound
 };
+
+// As commands print it: "chosen", "untuned" (candidates), "bound_seconds", "tried".
+nlohmann::json to_json(const Decision& decision);
 
 class Tuner {
  public:

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <utility>
 
 namespace kumihimo::problem {
@@ -113,6 +116,22 @@ bool Entry::is_measured() const {
   for (const char* const other : {"simulated", "emulated"})
     if (const auto it = fields_.find(other); it != fields_.end() && *it != Json(false)) return false;
   return true;
+}
+
+Result<WisdomText> find_wisdom(const std::string& path, const Fingerprint& machine, std::string_view subject) {
+  std::filesystem::path named = path;
+  std::error_code none;
+  WisdomText wisdom;
+  if (std::filesystem::is_directory(named, none)) {
+    wisdom.found = Found::by_itself;
+    named /= wisdom_file_name(machine, subject);
+    if (!std::filesystem::exists(named, none)) return wisdom;
+  }
+  std::ifstream file(named);
+  if (!file) return bad_input("a wisdom file that can be read", named.string(), "run kumihimo tune first");
+  wisdom.text = {std::istreambuf_iterator<char>(file), {}};
+  wisdom.path = named.string();
+  return wisdom;
 }
 
 Result<WisdomFile> WisdomFile::parse(std::string_view text, const Place& here, Found found) {

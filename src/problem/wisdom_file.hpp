@@ -4,8 +4,8 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "base/size_map.hpp"
 #include "problem/place.hpp"
-#include "problem/size_map.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -40,6 +40,15 @@ class Entry {
   nlohmann::json fields_;
   std::string where_;
 };
+
+// The text of a file, and whether a person named it.
+struct WisdomText {
+  std::string path; // empty: the folder holds no wisdom for this machine
+  std::string text;
+  Found found = Found::named;
+};
+// `path` is a file, or a folder in which that of this machine and `subject` is looked for (wisdom_file_name).
+Result<WisdomText> find_wisdom(const std::string& path, const Fingerprint& machine, std::string_view subject);
 
 class WisdomFile {
  public:

@@ -1,6 +1,5 @@
 #include "shared_memory/channel.hpp"
 
-#include "kernels/copy.hpp"
 #include "transport/errors.hpp"
 
 #include <fmt/format.h>
@@ -15,13 +14,6 @@
 
 namespace kumihimo::shared_memory {
 namespace {
-
-void copy_in(const std::byte* from, std::byte* to, std::int64_t bytes, bool streams) {
-  if (streams && bytes >= kernels::smallest_streamed_bytes)
-    kernels::copy_streaming(from, to, bytes); // with its own fence
-  else
-    std::memcpy(to, from, static_cast<std::size_t>(bytes));
-}
 
 // The next chunk of a message that has `left` bytes to go: of whole elements, unless one element is larger than a slot.
 std::int64_t chunk_bytes(const RingShape& shape, std::int64_t left, std::int64_t element_bytes) {
@@ -176,7 +168,7 @@ void ChannelSender::write_chunk(transport::SendRequest& message, Position& posit
   for (std::int64_t left = bytes; left > 0;) {
     const transport::Piece& piece = message.pieces()[static_cast<std::size_t>(position.piece)];
     const std::int64_t now = std::min(left, piece.bytes - position.done_in_piece);
-    copy_in(piece.data + position.done_in_piece, to, now, streams_);
+    copy_(piece.data + position.done_in_piece, to, now);
     to += now;
     left -= now;
     position.done_in_piece += now;

@@ -6,9 +6,9 @@
 //  - a tiny message travels in the header's line, so that one line transfer brings flag and data;
 //  - on two cores of an EPYC ordinary stores to lines that the other core has read run at 2.5 to 11 GB/s, because each
 //    must be invalidated there first; non-temporal stores at 30 to 75 GB/s, after which the other core reads at 13 to
-//    18 GB/s. So chunks of kernels::smallest_streamed_bytes and more are copied in past the caches. On two of a Xeon
-//    (Sapphire Rapids) such stores reach the memory, from which the other core must fetch them: there all go through
-//    the caches (kernels::streams_to_other_cores(); bench/results/channel.md);
+//    18 GB/s. On two of a Xeon (Sapphire Rapids) such stores reach the memory, from which the other core must fetch
+//    them. So chunks are copied in by the plan for copies to another core: tuned, or by the processor's vendor
+//    (kernels::copy_plan, bench/results/channel.md);
 //  - slots are used in turn, and acknowledged a quarter of the ring at a time, to keep the acknowledging line quiet.
 //
 // Messages of one channel travel in the order in which they were started, each with its key. One that arrives before
@@ -25,7 +25,7 @@
 // An end that gives up says so in the lines that the other one looks at anyway, so that it need not wait for ever.
 #pragma once
 
-#include "kernels/copy.hpp"
+#include "kernels/plans.hpp"
 #include "shared_memory/cross_memory_attach.hpp"
 #include "transport/transport.hpp"
 
@@ -117,10 +117,10 @@ class ChannelSender {
  public:
   // Messages of so many bytes and more are left where they lie; of the receiver, that it can read them there.
   static constexpr std::int64_t all_copied = std::int64_t{1} << 62;
-  // `streams`: long chunks are copied in past the caches.
+  // `copy`: of chunks into the slots.
   explicit ChannelSender(ChannelMemory memory, std::int64_t offered_from_bytes = all_copied,
-                         bool streams = kernels::streams_to_other_cores())
-      : memory_(memory), offered_from_bytes_(offered_from_bytes), streams_(streams) {}
+                         const kernels::CopyPlan& copy = kernels::copy_plan(kernels::Reader::other_core))
+      : memory_(memory), offered_from_bytes_(offered_from_bytes), copy_(copy) {}
   void start(transport::SendRequest& message);
   bool progress(); // true: something moved
   bool busy() const { return !waiting_.empty() || taken_ != 0; }
@@ -142,7 +142,7 @@ class ChannelSender {
 
   ChannelMemory memory_;
   std::int64_t offered_from_bytes_;
-  bool streams_;
+  kernels::CopyPlan copy_;
   std::uint64_t filled_ = 0, known_consumed_ = 0;
   std::uint64_t taken_ = 0, known_answered_ = 0; // by ticket
   std::array<transport::SendRequest*, tickets> offered_{};

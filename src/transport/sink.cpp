@@ -1,12 +1,21 @@
 #include "transport/sink.hpp"
 
-#include "kernels/copy.hpp"
-
 #include <algorithm>
 #include <cassert>
 #include <cstring>
 
 namespace kumihimo::transport {
+
+namespace {
+
+void copy(const std::byte* from, std::byte* to, std::int64_t bytes) {
+  if (bytes < kernels::smallest_tuned_copy_bytes)
+    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+  else
+    kernels::copy_plan(kernels::Reader::same_core)(from, to, bytes);
+}
+
+} // namespace
 
 std::int64_t ByteCursor::ahead(std::int64_t wanted) const { return run ? std::min(wanted, run->bytes - done) : wanted; }
 
@@ -27,8 +36,8 @@ void Sink::take(const std::byte* data, std::int64_t bytes) {
     } else {
       if (past_caches_ && now >= kernels::smallest_streamed_bytes)
         kernels::copy_streaming(data, target_.here(), now);
-      else if (target_.here() != data)
-        std::memcpy(target_.here(), data, static_cast<std::size_t>(now)); // in place: there already
+      else if (target_.here() != data) // in place: there already
+        copy(data, target_.here(), now);
     }
     target_.advance(now);
     data += now;

@@ -2,7 +2,7 @@
 // lengths of the pieces that a transport delivers and of the runs that they belong to.
 #pragma once
 
-#include "kernels/reduce.hpp"
+#include "kernels/plans.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace kumihimo::transport {
 // target[i] = op(left[i], right[i]) for i < count: a built-in loop, or the user's function with its context.
 struct Reduction {
   using Function = void (*)(const void* context, const void* left, const void* right, void* target, std::int64_t count);
-  kernels::ReduceKernel kernel = nullptr;
+  kernels::ReducePlan kernel;
   Function function = nullptr;
   const void* context = nullptr;
 

@@ -1,7 +1,8 @@
-// Every level against the golden copy, for all types, operations, sizes 0..300, odd offsets and forms of aliasing; and
-// the comparer itself against kernels that are wrong in one way each.
-#include "kernels/reduce.hpp"
-#include "patterns.hpp"
+// Every variant against the golden copy by the check that tuning uses; and that check itself against kernels that are
+// wrong in one way each.
+#include "kernels/check.hpp"
+#include "kernels/inputs.hpp"
+#include "kernels/plans.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,81 +15,22 @@
 namespace kumihimo::kernels {
 namespace {
 
-enum class Aliasing { distinct, target_is_left, target_is_right, all_same };
-constexpr std::array aliasings = {Aliasing::distinct, Aliasing::target_is_left, Aliasing::target_is_right,
-                                  Aliasing::all_same};
-
-struct Case {
-  DataType type;
-  Operation op;
-  std::int64_t count;
-  Aliasing aliasing;
-  int left_offset, right_offset, target_offset;
-};
-
-std::string words(const Case& c) {
-  return std::string(name_of(c.op)) + " of " + std::to_string(c.count) + " " + std::string(name_of(c.type)) +
-         ", aliasing " + std::to_string(static_cast<int>(c.aliasing)) + ", offsets " + std::to_string(c.left_offset) +
-         " " + std::to_string(c.right_offset) + " " + std::to_string(c.target_offset);
-}
-
-bool payload_is_free(const Case& c) {
-  return is_floating(c.type) && (c.op == Operation::sum || c.op == Operation::prod);
-}
-
-// What is wrong with the kernel in this case; empty if nothing is.
-std::string fault(ReduceKernel kernel, const Case& c, std::mt19937_64& random) {
-  const auto left = operand(c.type, c.count, random);
-  const auto right = c.aliasing == Aliasing::all_same ? left : operand(c.type, c.count, random);
-  std::vector<unsigned char> expected(left.size());
-  reference_reduce_kernel(c.type, c.op)(left.data(), right.data(), expected.data(), c.count);
-
-  Guarded a(c.type, c.count, c.left_offset), b(c.type, c.count, c.right_offset), t(c.type, c.count, c.target_offset);
-  a.fill(left);
-  b.fill(right);
-  Guarded& second = c.aliasing == Aliasing::all_same ? a : b;
-  Guarded& target = c.aliasing == Aliasing::distinct ? t : c.aliasing == Aliasing::target_is_right ? b : a;
-  kernel(a.data(), second.data(), target.data(), c.count);
-
-  const auto at = first_difference(c.type, target.data(), expected.data(), c.count, payload_is_free(c));
-  if (at >= 0) return words(c) + ": element " + std::to_string(at) + " differs from the reference";
-  if (!a.guards_intact() || !b.guards_intact() || !t.guards_intact()) return words(c) + ": wrote outside the target";
-  const auto untouched = [](Guarded& buffer, const std::vector<unsigned char>& values) {
-    return values.empty() || std::memcmp(buffer.data(), values.data(), values.size()) == 0;
-  };
-  if (&target != &a && !untouched(a, left)) return words(c) + ": changed the left operand";
-  if (&target != &b && !untouched(b, right)) return words(c) + ": changed the right operand";
-  return {};
-}
-
-// All sizes and aliasings of one kernel, with offsets drawn at random (0..63 bytes, so mostly odd).
-std::string first_fault(ReduceKernel kernel, DataType type, Operation op, std::int64_t most = 300) {
-  std::mt19937_64 random(static_cast<std::uint64_t>(type) * 100 + static_cast<std::uint64_t>(op));
-  for (std::int64_t count = 0; count <= most; ++count)
-    for (Aliasing aliasing : aliasings) {
-      const auto offset = [&] { return static_cast<int>(random() % 64); };
-      const Case c{type, op, count, aliasing, offset(), offset(), offset()};
-      if (std::string f = fault(kernel, c, random); !f.empty()) return f;
-    }
-  return {};
-}
-
-class ReduceLevels : public testing::TestWithParam<Level> {
+class ReduceVariants : public testing::TestWithParam<ReduceVariant> {
  protected:
   void SetUp() override {
-    if (!is_supported(GetParam())) GTEST_SKIP() << "this processor lacks " << name_of(GetParam());
+    if (!GetParam().runs_here()) GTEST_SKIP() << "this processor lacks " << GetParam().name;
   }
 };
 
-TEST_P(ReduceLevels, agree_with_the_reference_in_bits) {
+TEST_P(ReduceVariants, agree_with_the_reference_in_bits) {
   for (DataType type : builtin_datatypes)
     for (Operation op : builtin_operations) {
       if (!is_applicable(type, op)) continue;
-      EXPECT_EQ(first_fault(find_reduce_kernel(type, op, GetParam()), type, op), "") << name_of(GetParam());
+      EXPECT_EQ(first_fault(GetParam().kernel(type, op), type, op), "") << GetParam().name;
     }
 }
 
-TEST_P(ReduceLevels, agree_on_all_pairs_of_special_values) {
+TEST_P(ReduceVariants, agree_on_all_pairs_of_special_values) {
   for (DataType type : builtin_datatypes)
     for (Operation op : builtin_operations) {
       if (!is_applicable(type, op)) continue;
@@ -103,27 +45,27 @@ TEST_P(ReduceLevels, agree_on_all_pairs_of_special_values) {
         std::memcpy(right.data() + at, &special[static_cast<std::size_t>(i % n)],
                     static_cast<std::size_t>(size_of(type)));
       }
-      find_reduce_kernel(type, op, GetParam())(left.data(), right.data(), found.data(), count);
+      GetParam().kernel(type, op)(left.data(), right.data(), found.data(), count);
       reference_reduce_kernel(type, op)(left.data(), right.data(), expected.data(), count);
-      const bool free = payload_is_free({type, op, count, Aliasing::distinct, 0, 0, 0});
+      const bool free = is_floating(type) && (op == Operation::sum || op == Operation::prod);
       EXPECT_EQ(first_difference(type, found.data(), expected.data(), count, free), -1)
-          << name_of(op) << " of " << name_of(type) << " at level " << name_of(GetParam());
+          << name_of(op) << " of " << name_of(type) << " by " << GetParam().name;
     }
 }
 
-TEST_P(ReduceLevels, have_a_kernel_exactly_where_applicable) {
+TEST_P(ReduceVariants, have_a_kernel_exactly_where_applicable) {
   for (int t = 0; t < datatype_count; ++t)
     for (int o = 0; o < operation_count; ++o) {
       const auto type = static_cast<DataType>(t);
       const auto op = static_cast<Operation>(o);
-      const bool expected = op != Operation::user && is_applicable(type, op);
-      EXPECT_EQ(find_reduce_kernel(type, op, GetParam()) != nullptr, expected) << name_of(op) << name_of(type);
+      const bool expected = op != Operation::user && !is_pair(type) && is_applicable(type, op);
+      EXPECT_EQ(GetParam().kernel(type, op) != nullptr, expected) << name_of(op) << name_of(type);
       EXPECT_EQ(reference_reduce_kernel(type, op) != nullptr, expected) << name_of(op) << name_of(type);
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(, ReduceLevels, testing::ValuesIn(levels),
-                         [](const auto& suite) { return std::string(name_of(suite.param)); });
+INSTANTIATE_TEST_SUITE_P(, ReduceVariants, testing::ValuesIn(reduce_variants()),
+                         [](const auto& suite) { return std::string(suite.param.name); });
 
 // --- sabotage: each of these must be seen by the same check -------------------------------------------------------
 
@@ -141,11 +83,11 @@ double sum(double a, double b) { return a + b; }
 double off_by_one_bit(double a, double b) { return (a + b) * (1 + 2.3e-16); }
 
 void forgets_last(const void* left, const void* right, void* target, std::int64_t count) {
-  loop<double, sum>(left, right, target, count - (count > 200));
+  loop<double, sum>(left, right, target, count - (count > 40));
 }
 void writes_beyond(const void* left, const void* right, void* target, std::int64_t count) {
   loop<double, sum>(left, right, target, count);
-  if (count == 299) std::memset(static_cast<char*>(target) + count * 8, 0, 1);
+  if (count == 37) std::memset(static_cast<char*>(target) + count * 8, 0, 1);
 }
 void ignores_aliasing(const void* left, const void* right, void* target, std::int64_t count) {
   if (count) std::memset(target, 0, static_cast<std::size_t>(count) * 8); // as a kernel that clears and accumulates
@@ -163,6 +105,8 @@ TEST(ReduceComparer, rejects_wrong_kernels) {
   EXPECT_TRUE(rejected(forgets_last, DataType::float64, Operation::sum));
   EXPECT_TRUE(rejected(writes_beyond, DataType::float64, Operation::sum));
   EXPECT_TRUE(rejected(ignores_aliasing, DataType::float64, Operation::sum));
+  const std::string wrong = first_fault(forgets_last, DataType::float64, Operation::sum);
+  EXPECT_EQ(wrong.find("sum of 41 float64, target of its own, offsets "), 0u) << wrong << ": the input is named";
 }
 
 // --- the golden copy against values worked by hand ----------------------------------------------------------------
@@ -229,14 +173,6 @@ TEST(ReduceReference, keeps_the_algebra_that_is_claimed) {
     }
 }
 
-TEST(ReduceDispatch, obeys_a_supported_wish_only) {
-  EXPECT_EQ(level_for("baseline"), Level::baseline);
-  EXPECT_TRUE(is_supported(level_for(std::nullopt)));
-  EXPECT_EQ(level_for("quantum"), level_for(std::nullopt));
-  for (Level level : levels)
-    EXPECT_EQ(level_for(name_of(level)) == level, is_supported(level) || level == level_for({}));
-}
-
 // By the words of MPI, and so that no order of ranks shows: of all pairs of a few values, with NaNs and both zeros.
 TEST(ReducePairs, take_the_whole_of_the_one_that_wins_in_any_order) {
   struct Element {
@@ -248,7 +184,7 @@ TEST(ReducePairs, take_the_whole_of_the_one_that_wins_in_any_order) {
   for (const double value : {-1.5, -0.0, 0.0, 7.0, std::numeric_limits<double>::quiet_NaN()})
     for (const std::int32_t index : {0, 1, 9}) all.push_back({value, index, 0});
   for (const Operation op : {Operation::minloc, Operation::maxloc}) {
-    const ReduceKernel kernel = find_reduce_kernel(DataType::float64_int32, op);
+    const ReduceKernel kernel = reduce_plan(DataType::float64_int32, op).kernel;
     ASSERT_NE(kernel, nullptr);
     const auto reduced = [&](const Element& a, const Element& b) {
       Element result{};
@@ -266,9 +202,9 @@ TEST(ReducePairs, take_the_whole_of_the_one_that_wins_in_any_order) {
         if (a.value == b.value) EXPECT_EQ(result.index, std::min(a.index, b.index));
       }
   }
-  EXPECT_EQ(find_reduce_kernel(DataType::float64_int32, Operation::sum), nullptr);
-  EXPECT_EQ(find_reduce_kernel(DataType::float64, Operation::minloc), nullptr);
-  for (const DataType type : pair_datatypes) EXPECT_NE(find_reduce_kernel(type, Operation::maxloc), nullptr);
+  EXPECT_FALSE(reduce_plan(DataType::float64_int32, Operation::sum));
+  EXPECT_FALSE(reduce_plan(DataType::float64, Operation::minloc));
+  for (const DataType type : pair_datatypes) EXPECT_TRUE(reduce_plan(type, Operation::maxloc));
 }
 
 } // namespace

@@ -367,7 +367,7 @@ bool idleness_is_found(Job& job, CollectiveKind kind) {
 bool wrong_operation_is_found(Job& job, const Variant& variant) {
   const Collective c = make_collective(variant.kind, job.ranks(), 1000);
   Arithmetic wrong = bench_driver::builtin_arithmetic(c);
-  wrong.reduction.kernel = kernels::find_reduce_kernel(DataType::float64, Operation::max);
+  wrong.reduction.kernel = kernels::reduce_plan(DataType::float64, Operation::max);
   return is_found(job, variant.build(c, RankSpace::row(job.ranks())), wrong);
 }
 

@@ -56,7 +56,7 @@ TEST(Wisdom, ReadsAChoice) {
   EXPECT_EQ(found[0].parameters.segment_bytes, 4096);
   EXPECT_EQ(found[0].parameters.window, 2);
   EXPECT_FALSE(found[0].parameters.trees);
-  EXPECT_EQ(found[0].bytes, (problem::SizeRange{1024, 4095}));
+  EXPECT_EQ(found[0].bytes, (SizeRange{1024, 4095}));
   EXPECT_EQ(found[0].determinism, Determinism::fixed_order);
 }
 

@@ -51,15 +51,15 @@ TEST(Channel, A_receive_that_is_begun_copies_nothing_long) {
 }
 
 TEST(Channel, A_long_message_arrives_by_stores_of_both_kinds) {
-  for (const bool streams : {true, false}) {
+  for (const kernels::CopyVariant& stores : kernels::copy_variants()) {
     Ring ring(RingShape{4, 8192});
-    ChannelSender out(ring.channel, ChannelSender::all_copied, streams);
+    ChannelSender out(ring.channel, ChannelSender::all_copied, kernels::copy_plan_of(stores));
     ChannelReceiver in(ring.channel);
     Letter letter(key_of(0), 99'999, 1, 1);
     out.start(letter.send);
     in.start(letter.receive);
-    while (in.busy()) EXPECT_TRUE(in.progress() | out.progress()) << streams;
-    EXPECT_TRUE(letter.arrived()) << streams;
+    while (in.busy()) EXPECT_TRUE(in.progress() | out.progress()) << stores.name;
+    EXPECT_TRUE(letter.arrived()) << stores.name;
   }
 }
 

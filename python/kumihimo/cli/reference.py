@@ -11,6 +11,11 @@ from kumihimo.cli import verbs
 MARK = "<!-- Made by scripts/document from here on. -->\n"
 
 
+def page_of(verb: str) -> str:
+    """The name of a verb's page."""
+    return verb.replace(" ", "-") + ".md"
+
+
 def updated(page: str, verb: str) -> str:
     """A verb's page with its tables made again."""
     return page.partition(MARK)[0] + MARK + "".join(section(*command) for command in commands_of(verb))

@@ -87,6 +87,7 @@ def command(
         "ALGORITHM": checked_algorithm(algorithm, mode),
         "SHAPE": checked_shape(shape),
         "WISDOM": wisdom_for(wisdom, no_wisdom or bool(algorithm)),
+        "KERNELS": wisdom_for(wisdom, no_wisdom),
         "REPRODUCIBLE": mode,
         "TIMEOUT": checked_timeout(timeout),
     }

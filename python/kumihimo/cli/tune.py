@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shlex
@@ -353,9 +354,12 @@ def simulate(asked: Asked, name: str, ranks: Ranks, out: Path | None) -> dict:
 
 
 def circumstances(environment: Mapping[str, str]) -> dict:
-    """What else times depend on: how many processors processes may run on, and settings of the MPI library."""
+    """What else times depend on: how many processors processes may run on, settings of the MPI library, and which
+    kernels were tuned."""
     settings = {name: environment[name] for name in sorted(environment) if name.startswith(SETTINGS)}
-    return {"processors_allowed": mpi.available_processors(), "settings": settings}
+    kernels = wisdom.kernel_path()
+    chosen = hashlib.sha256(kernels.read_bytes()).hexdigest()[:16] if kernels.is_file() else None
+    return {"processors_allowed": mpi.available_processors(), "settings": settings, "kernels": chosen}
 
 
 def notes_of(journal: Journal) -> list[str]:

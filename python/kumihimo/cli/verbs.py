@@ -1,4 +1,5 @@
-"""The verbs of the command. A verb is one row of VERBS and one file `cli/<verb>.py` that defines
+"""The verbs of the command. A verb is one row of VERBS and one file `cli/<verb>.py` (of two words `cli/<a_b>.py`) that
+defines
 
     app = typer.Typer(help=...) with sub-commands (`machine list`), or
     def command(...) -> None    a function typer makes a command of; its docstring is the help.
@@ -19,8 +20,10 @@ from typer.core import TyperGroup
 
 from kumihimo.interrupts import leaving
 
-# In the order of use; `--help` shows them so.
-VERBS: tuple[str, ...] = ("demo", "show", "verify", "simulate", "bench", "record", "tune", "run", "machine", "report")
+# In the order of use; `--help` shows them so. A verb may have two words.
+VERBS: tuple[str, ...] = (
+    *("demo", "show", "verify", "simulate", "bench", "record", "tune", "tune kernel", "run", "machine", "report"),
+)
 
 
 class Verbs(TyperGroup):
@@ -28,6 +31,13 @@ class Verbs(TyperGroup):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(VERBS)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if " ".join(args[:2]) in VERBS:
+            args = [" ".join(args[:2]), *args[2:]]
+        return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
@@ -38,7 +48,7 @@ class Verbs(TyperGroup):
 def load(verb: str) -> click.Command:
     """The command of one verb."""
     with leaving():
-        module = importlib.import_module(f"kumihimo.cli.{verb}")
+        module = importlib.import_module(f"kumihimo.cli.{verb.replace(' ', '_')}")
     verb_app = getattr(module, "app", None)
     if verb_app is None:
         verb_app = typer.Typer()

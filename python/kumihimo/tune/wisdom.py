@@ -18,13 +18,21 @@ from kumihimo.tune.reading import folder
 from kumihimo.tune.targets import Target
 
 LIBRARY: Choice = ("library", ())
-KEY = ("collective", "ranks", "nodes", "ranks_per_node", "determinism", "emulated")
+KEY = (  # of a collective, of a kernel
+    *("collective", "ranks", "nodes", "ranks_per_node", "determinism", "emulated"),
+    *("kernel", "operation", "type", "reader"),
+)
 FIGURES = ("seconds", "library_seconds", "ratio", "ratio_low", "ratio_high")
 
 
 def usual_path(mpi: str) -> Path:
     """Of this machine and a library, by the first line of its version."""
     return folder() / _plan.wisdom_file_name(_plan.this_machine(), mpi)
+
+
+def kernel_path() -> Path:
+    """Of kernels on this machine, whatever the MPI library."""
+    return usual_path(_plan.KERNEL_SUBJECT)
 
 
 def machine_object() -> dict:
@@ -122,14 +130,18 @@ def key_of(choice: dict) -> tuple:
     return tuple(choice.get(name) for name in KEY)
 
 
-def existing(path: Path, mpi: str, simulated: dict | None = None) -> dict | None:
+def existing(path: Path, mpi: str | None, simulated: dict | None = None) -> dict | None:
     """The file that is there, if there is one, after a look at whether it may be written over: by choices measured with
-    this MPI library, or by what the simulator says of the machine `simulated` (as `made` names it)."""
+    this MPI library, by what the simulator says of the machine `simulated` (as `made` names it), or, without an MPI
+    library, by choices of kernels."""
     if not path.exists():
         return None
     text = files.read_text(path, "the wisdom file of --output")
     try:
-        _plan.read_wisdom(text, _plan.this_machine(), mpi)
+        if mpi is None:
+            _plan.read_kernel_wisdom(text, _plan.this_machine())
+        else:
+            _plan.read_wisdom(text, _plan.this_machine(), mpi)
         file = json.loads(text)
         check_source(file, simulated)
     except BadInput as error:

@@ -89,6 +89,6 @@ constexpr ReduceTable table = make_reduce_table<PlainLoop>();
 
 } // namespace
 
-const ReduceTable& reference_reduce_table() { return table; }
+ReduceKernel reference_reduce_kernel(DataType type, Operation op) { return table.at(type, op); }
 
 } // namespace kumihimo::kernels

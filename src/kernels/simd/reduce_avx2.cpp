@@ -1,4 +1,4 @@
-// Compiled with this level's instructions (see src/kernels/CMakeLists.txt); empty on other processors.
+// Compiled with these instructions (see src/kernels/CMakeLists.txt); empty on other processors.
 #if defined(__x86_64__)
 #include "kernels/simd/reduce_loops.hpp"
 
@@ -7,7 +7,13 @@ namespace {
 constexpr ReduceTable table = make_reduce_table<OfWidth<32>::Loop>();
 }
 
-const ReduceTable& avx2_reduce_table() { return table; }
+ReduceKernel reduce_avx2(DataType type, Operation op) { return table.at(type, op); }
+
+namespace {
+constexpr ReduceTable streaming = make_reduce_table<OfWidth<32>::StreamingLoop>();
+}
+
+ReduceKernel reduce_avx2_streaming(DataType type, Operation op) { return streaming.at(type, op); }
 
 } // namespace kumihimo::kernels
 

@@ -1,4 +1,4 @@
-// Compiled with this level's instructions (see src/kernels/CMakeLists.txt); empty on other processors.
+// Compiled with these instructions (see src/kernels/CMakeLists.txt); empty on other processors.
 #if defined(__x86_64__)
 #include "kernels/simd/reduce_loops.hpp"
 
@@ -7,7 +7,13 @@ namespace {
 constexpr ReduceTable table = make_reduce_table<OfWidth<64>::Loop>();
 }
 
-const ReduceTable& avx512_reduce_table() { return table; }
+ReduceKernel reduce_avx512(DataType type, Operation op) { return table.at(type, op); }
+
+namespace {
+constexpr ReduceTable streaming = make_reduce_table<OfWidth<64>::StreamingLoop>();
+}
+
+ReduceKernel reduce_avx512_streaming(DataType type, Operation op) { return streaming.at(type, op); }
 
 } // namespace kumihimo::kernels
 

@@ -163,7 +163,7 @@ template <int width, class V>
 #endif
 }
 
-// As reduce_bytes, for large arrays whose target is no operand: whole cache lines of the target are streamed, what is
+// As reduce_bytes, for arrays whose target is no operand: whole cache lines of the target are streamed, what is
 // before the first and behind the last of them is stored as usual. The blocked alternative, a reduction into the first
 // level cache and a streamed copy from there, was slower than plain stores.
 template <class T, Operation op, int width>
@@ -184,33 +184,36 @@ template <class T, Operation op, int width>
   _mm_sfence(); // a flag that tells another process of the result must not overtake it
 }
 
-// The size is looked up only where it can matter. A target between the alignment of its elements has no element that
+// An operand as the target is in the caches already. A target between the alignment of its elements has no element that
 // begins with a cache line.
 template <class T>
-[[gnu::always_inline]] inline bool should_stream(const char* left, const char* right, const char* target,
-                                                 std::int64_t bytes) {
-  return bytes >= smallest_streaming_threshold_bytes && target != left && target != right &&
-         reinterpret_cast<std::uintptr_t>(target) % sizeof(T) == 0 && bytes >= streaming_threshold_bytes();
+[[gnu::always_inline]] inline bool can_stream(const char* left, const char* right, const char* target) {
+  return target != left && target != right && reinterpret_cast<std::uintptr_t>(target) % sizeof(T) == 0;
 }
 #endif
-
-template <class T, Operation op, int width>
-[[gnu::always_inline]] inline void reduce_array(const char* left, const char* right, char* target, std::int64_t bytes) {
-#if defined(__x86_64__)
-  if (should_stream<T>(left, right, target, bytes)) return stream_bytes<T, op, width>(left, right, target, bytes);
-#endif
-  reduce_bytes<T, op, width>(left, right, target, bytes);
-}
 
 template <int width>
 struct OfWidth {
   template <class T, Operation op>
   struct Loop {
     static void run(const void* left, const void* right, void* target, std::int64_t count) {
-      reduce_array<T, op, width>(static_cast<const char*>(left), static_cast<const char*>(right),
+      reduce_bytes<T, op, width>(static_cast<const char*>(left), static_cast<const char*>(right),
                                  static_cast<char*>(target), count * static_cast<std::int64_t>(sizeof(T)));
     }
   };
+#if defined(__x86_64__)
+  template <class T, Operation op>
+  struct StreamingLoop {
+    static void run(const void* left, const void* right, void* target, std::int64_t count) {
+      const char *a = static_cast<const char*>(left), *b = static_cast<const char*>(right);
+      char* const to = static_cast<char*>(target);
+      const std::int64_t bytes = count * static_cast<std::int64_t>(sizeof(T));
+      if (bytes >= smallest_streamed_bytes && can_stream<T>(a, b, to))
+        return stream_bytes<T, op, width>(a, b, to, bytes);
+      reduce_bytes<T, op, width>(a, b, to, bytes);
+    }
+  };
+#endif
 };
 
 } // namespace

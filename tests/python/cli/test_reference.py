@@ -16,7 +16,7 @@ def verb(request) -> str:
 
 @pytest.fixture
 def page(repository, verb) -> str:
-    return (repository / "docs" / "reference" / f"{verb}.md").read_text(encoding="utf-8")
+    return (repository / "docs" / "reference" / reference.page_of(verb)).read_text(encoding="utf-8")
 
 
 def test_the_tables_are_up_to_date(page, verb):

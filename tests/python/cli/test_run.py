@@ -215,6 +215,25 @@ names.MPI_Allreduce(mine, result, 1000, double, made, world)
         assert said.count("wisdom of this machine") == 1
         assert "library, 10 calls" in said
 
+    def test_kernels_are_those_that_tuning_chose(self, installation: mpi.Installation, tmp_path: Path) -> None:
+        folder = tmp_path / "data" / "kumihimo" / "wisdom"
+        folder.mkdir(parents=True)
+        path, summary = folder / _plan.wisdom_file_name(_plan.this_machine(), "kernels"), tmp_path / "summary.json"
+
+        def kernels(*options: str) -> tuple[str | None, str]:
+            said = launch(installation, tmp_path, "--json", str(summary), *options).stderr
+            return json.loads(summary.read_text(encoding="utf-8"))["kernel_wisdom"], said
+
+        assert kernels("-a", "ring")[0] is None
+        choice = {"kernel": "reduce", "operation": "sum", "type": "float64", "variant": "plain"}
+        path.write_text(json.dumps({"kumihimo_wisdom": 1, "choices": [choice]}), encoding="utf-8")
+        assert kernels("-a", "ring")[0] == str(path)
+        assert kernels("--no-wisdom")[0] is None
+        path.write_text(json.dumps({"kumihimo_wisdom": 1, "choices": [{**choice, "variant": "gone"}]}), encoding="utf-8")
+        used, said = kernels("-a", "ring")
+        assert used is None
+        assert said.count("found 'gone'; tune again; reductions and copies run untuned") == 1, said
+
     def test_the_first_choice_that_fits_has_it(self, installation: mpi.Installation, tmp_path: Path) -> None:
         wisdom = tmp_path / "wisdom.json"
         both = [

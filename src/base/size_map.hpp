@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-namespace kumihimo::problem {
+namespace kumihimo {
 
 // Both ends are included. The unit is the problem's own, bytes for collectives and kernels.
 struct SizeRange {
@@ -23,7 +23,7 @@ class SizeMap {
     bool operator==(const Class&) const = default;
   };
 
-  explicit SizeMap(Value everywhere) : classes_{{SizeRange{}.to, everywhere}} {}
+  explicit SizeMap(Value everywhere = {}) : classes_{{SizeRange{}.to, everywhere}} {}
 
   const Value& at(std::int64_t size) const {
     std::size_t i = 0;
@@ -56,4 +56,4 @@ class SizeMap {
   std::vector<Class> classes_;
 };
 
-} // namespace kumihimo::problem
+} // namespace kumihimo

@@ -1,5 +1,4 @@
-// Operands for the kernel tests: bytes placed at any offset, with guard bytes around them, and the comparison that the
-// tests rely on.
+// Operands for checks of kernels: bytes at any offset, with guard bytes around them, and the comparison of results.
 #pragma once
 
 #include "kernels/reduce.hpp"

@@ -1,11 +1,11 @@
 // Every size has one value, and classes of equal values are joined: against a plain list of values.
-#include "problem/size_map.hpp"
+#include "base/size_map.hpp"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-namespace kumihimo::problem {
+namespace kumihimo {
 namespace {
 
 TEST(SizeMap, IsAPlainListOfValues) {
@@ -40,4 +40,4 @@ TEST(SizeMap, RangesMayHaveNoEnd) {
 }
 
 } // namespace
-} // namespace kumihimo::problem
+} // namespace kumihimo

@@ -1,0 +1,170 @@
+"""`kumihimo tune kernel`: the fastest right reduction and copy kernel for each length on this machine, kept as wisdom
+for every executor."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from kumihimo import _plan
+from kumihimo.cli import options, output, waiting
+from kumihimo.cli.tune import made_by, parse_seconds
+from kumihimo.errors import BadInput
+from kumihimo.sizes import parse_sizes, text_of
+from kumihimo.tune import kernels, wisdom
+from kumihimo.tune.kernels import Key
+from kumihimo.tune.launches import Clock
+
+USUAL_SIZES = "256,1KiB,4KiB,16KiB,64KiB,256KiB,1MiB,4MiB,16MiB,64MiB"
+MOST_BYTES = 2**32  # three arrays of a size are in memory at once
+CALLS = {"reduce": 2, "copy": 1}  # in the time of one run (plan/kernels/trials.hpp)
+
+
+def command(
+    names: Annotated[
+        Optional[list[str]], typer.Argument(metavar="[KERNEL...]", help="reduce, copy [default: both].")
+    ] = None,
+    operation: Annotated[str, typer.Option("--op", metavar="OP", help="One reduction [default: all].")] = "",
+    kind: Annotated[str, typer.Option("--type", metavar="TYPE", help="One element type [default: all].")] = "",
+    sizes: Annotated[
+        str, typer.Option("--bytes", "-b", metavar="SIZES", help="Bytes of one operand: 64KiB, 256..64MiB.")
+    ] = USUAL_SIZES,
+    out: Annotated[
+        Optional[Path], typer.Option("--output", "-o", metavar="FILE", help="Another file than run finds by itself.")
+    ] = None,
+    budget: Annotated[str, typer.Option(metavar="TIME", help="Time to take at most: 90s, 5m, 1h.")] = "5m",
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show all variants of each size, and why one was chosen.")
+    ] = False,
+    as_json: options.Json = False,
+) -> int:
+    """Check and measure all variants of the reduction and copy kernels, keep the fastest for each length.
+
+    Each variant is compared with the golden copy first. Every run of the executors on this machine uses the choices.
+    Example: kumihimo tune kernel reduce --op sum --type float64 --explain
+    """
+    wanted = kernels.keys(names or [], operation, kind)
+    lengths = checked_sizes(sizes)
+    clock = Clock(parse_seconds(budget))
+    path = out or wisdom.kernel_path()
+    wisdom.check_writable(path)
+    old = wisdom.existing(path, None)
+    measured: list[tuple[Key, int, dict]] = []
+    tuner = _plan.KernelTuner()
+    interrupted = False
+    steps = sum(len(kernels.sizes_of(key, lengths)) for key in wanted)
+    try:
+        with waiting.progress("tuning", steps) as advance:
+            decide = lambda *asked: waiting.interruptibly(lambda: tuner.decide(*asked))  # noqa: E731
+            measured.extend(kernels.decisions(wanted, lengths, clock, decide, advance))
+    except KeyboardInterrupt:
+        interrupted = True
+    found = report(path, old, clock, wanted, lengths, measured)
+    if as_json:
+        output.print_json({**found, "interrupted": interrupted, **output.own_cost()})
+    else:
+        show(found, explain)
+    return 1 if interrupted or found["wrong"] else 0
+
+
+def checked_sizes(text: str) -> list[int]:
+    sizes = sorted(set(parse_sizes(text)))
+    for size in sizes:
+        if size % 8:
+            raise BadInput("--bytes in whole elements of 8 bytes", str(size))
+    if sizes[-1] > MOST_BYTES:
+        raise BadInput("--bytes of at most 4GiB", text_of(sizes[-1]))
+    return sizes
+
+
+def report(
+    path: Path, old: dict | None, clock: Clock, wanted: list[Key], sizes: list[int], measured: list[tuple[Key, int, dict]]
+) -> dict:
+    """Writes the choices, and says what was found."""
+    choices = []
+    left = []
+    for key in wanted:
+        of_key = [(size, decision) for k, size, decision in measured if k == key]
+        choices += kernels.choices_of(key, [(size, d) for size, d in of_key if "chosen" in d])
+        missing = [size for size in kernels.sizes_of(key, sizes) if size not in dict(of_key)]
+        unfit = next((d["not_applicable"] for _, d in of_key if "not_applicable" in d), None)
+        if unfit or missing:
+            left.append({"kernel": kernels.name_of(key), "bytes": [] if unfit else missing, "reason": unfit or "no time"})
+    made = made_by(clock)
+    if choices:
+        file = wisdom.joined(old, wisdom.document(choices, made, machine=wisdom.machine_object()))
+        wisdom.write(path, file)
+    rows = [
+        {**dict(key), "bytes": size, "calls": CALLS[key[0][1]], **decision}
+        for key, size, decision in measured
+        if "chosen" in decision
+    ]
+    return {
+        "wisdom": str(path),
+        "made": made,
+        "results": rows,
+        "choices": choices,
+        "wrong": kernels.refused(measured),
+        "left_untuned": left,
+    }
+
+
+def show(found: dict, explain: bool) -> None:
+    if explain:
+        show_variants(found["results"])
+    output.print_table("", ("kernel", "bytes", "variant", "time>", "of plain>", "of bound>", "why"), summary(found))
+    output.print_list("Wrong, so never chosen:", found["wrong"])
+    output.print_list("Left untuned:", [left_text(each) for each in found["left_untuned"]])
+    print(f"\nThe choices are in {found['wisdom']}; every run on this machine uses them.")
+    print("of plain: time over that of the golden copy; of bound: time of reading the operands over the time.")
+
+
+def summary(found: dict) -> list[list[str]]:
+    return [
+        [
+            kernels.name_of(key_of(row)),
+            text_of(row["bytes"]),
+            row["chosen"]["variant"],
+            *times(row, kernels.row_of(row, row["chosen"])),
+            kernels.reason(row),
+        ]
+        for row in found["results"]
+    ]
+
+
+def show_variants(rows: list[dict]) -> None:
+    lines = []
+    for row in rows:
+        for each in row["tried"]:
+            mark = "*" if each["variant"] == row["chosen"]["variant"] else ""
+            mark += " untuned" if each["variant"] == row["untuned"]["variant"] else ""
+            note = each.get("refused") or ("far slower: not measured to the end" if each["dropped"] else "")
+            cells = times(row, each) if "seconds" in each else ["", "", ""]
+            interval = f"[{each['ratio_low']:.2f}, {each['ratio_high']:.2f}]" if "ratio" in each else ""
+            lines.append(
+                [kernels.name_of(key_of(row)), text_of(row["bytes"]), each["variant"], mark.strip(), *cells, interval, note]
+            )
+    columns = ("kernel", "bytes", "variant", "", "time>", "of plain>", "of bound>", "of untuned", "")
+    output.print_table("All variants; * was chosen", columns, lines)
+    print()
+
+
+def times(row: dict, variant: dict) -> list[str]:
+    """Of one call; over the golden copy's; the bound's over it."""
+    seconds, plain = variant["seconds"], row["tried"][0].get("seconds")
+    return [
+        output.seconds_text(seconds / row["calls"]),
+        f"{seconds / plain:.2f}" if plain else "",
+        output.share_text(row["bound_seconds"] / seconds),
+    ]
+
+
+def key_of(row: dict) -> Key:
+    return tuple((name, row[name]) for name in ("kernel", "operation", "type", "reader") if name in row)
+
+
+def left_text(left: dict) -> str:
+    sizes = ", ".join(map(text_of, left["bytes"]))
+    return f"{left['kernel']}{' of ' + sizes if sizes else ''}: {left['reason']}"

@@ -1,0 +1,141 @@
+"""Which reduction and copy kernels the executors run: each variant checked against the golden copy and measured by
+turns with the others (problem/tuner.hpp), and the choices as rows of wisdom."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from math import isqrt
+
+from kumihimo import _plan
+from kumihimo.errors import BadInput, NotApplicable
+from kumihimo.ranges import FARTHEST, ranges
+from kumihimo.tune.launches import Clock
+
+REDUCE, COPY = "reduce", "copy"
+KERNELS = (REDUCE, COPY)
+SHARED = "other core"  # the reader of copies through memory that ranks share
+MOST_SHARED_BYTES = 2**16  # a slot of the ring through which they go
+LEAST_SECONDS = 0.02  # of measuring one size, where the budget ends
+
+Key = tuple[tuple[str, str], ...]  # fields and their values, "kernel" first
+
+
+def keys(kernels: Sequence[str], operation: str = "", kind: str = "") -> list[Key]:
+    """Of the kernels named, or all; of reductions those of one class of operations or types."""
+    for kernel in kernels:
+        if kernel not in KERNELS:
+            raise BadInput(f"a kernel: {' or '.join(KERNELS)}", f"'{kernel}'")
+    wanted = {"operation": "", "type": ""}
+    if operation or kind:
+        if kernels and REDUCE not in kernels:
+            raise NotApplicable("--op and --type of reduce", "copy alone", "leave them out")
+        wanted["operation"], wanted["type"] = _plan.reduce_class(operation, kind)
+        kernels = [REDUCE]
+    every = [tuple(key) for key in _plan.kernel_keys()]
+    return [
+        key
+        for key in every
+        if key[0][1] in (kernels or KERNELS) and all(dict(key)[name] == of for name, of in wanted.items() if of)
+    ]
+
+
+def sizes_of(key: Key, sizes: Sequence[int]) -> list[int]:
+    """Those that are measured of a key."""
+    most = MOST_SHARED_BYTES if dict(key).get("reader") == SHARED else max(sizes)
+    return sorted({size for size in sizes if size <= most})
+
+
+def name_of(key: Key) -> str:
+    """"reduce minmax int32"."""
+    return " ".join(value for _, value in key)
+
+
+def decisions(
+    wanted: Sequence[Key],
+    sizes: Sequence[int],
+    clock: Clock,
+    decide: Callable[[Key, int, float], str],
+    step: Callable[[str], None] = lambda what: None,
+) -> Iterator[tuple[Key, int, dict]]:
+    """What was measured of each key and size, within the time. Of a key that this machine cannot measure the decision
+    is {"not_applicable": reason}; those that there is no time for are left out."""
+    left = [(key, size) for key in wanted for size in sizes_of(key, sizes)]
+    unfit: set[Key] = set()
+    for number, (key, size) in enumerate(left):
+        if clock.left <= 0:
+            return
+        step(f"{name_of(key)} {size}")
+        if key in unfit:
+            continue
+        seconds = max(LEAST_SECONDS, clock.left / (len(left) - number) / 2)  # the other half is for checks
+        try:
+            yield key, size, json.loads(decide(key, size, min(seconds, 0.5)))
+        except NotApplicable as reason:
+            unfit.add(key)
+            yield key, size, {"not_applicable": str(reason)}
+
+
+def choices_of(key: Key, measured: Sequence[tuple[int, dict]]) -> list[dict]:
+    """Rows of wisdom: each range with what was measured in it."""
+    points = sorted(measured, key=lambda point: point[0])
+    if not points:
+        return []
+    found = []
+    by_size = dict(points)
+    all_ranges = ranges([(size, decision["chosen"]["variant"]) for size, decision in points], None)
+    for each in all_ranges:
+        row = {**dict(key), "variant": each.chosen, "from_bytes": each.from_bytes, "to_bytes": each.to_bytes}
+        row["measured"] = [figures_of(size, by_size[size]) for size in each.sizes]
+        found.append(row)
+    found[0]["from_bytes"] = first_byte(points[0][0])
+    found[-1]["to_bytes"] = points[-1][0] * isqrt(FARTHEST)
+    return found
+
+
+def first_byte(size: int) -> int:
+    """From where on the least size that was measured speaks for shorter ones."""
+    return size // FARTHEST if size > FARTHEST**3 else 0
+
+
+def figures_of(size: int, decision: dict) -> dict:
+    """Of the chosen variant beside the golden copy, what runs untuned, and the bound."""
+    chosen = row_of(decision, decision["chosen"])
+    plain = decision["tried"][0]
+    figures = {
+        "bytes": size,
+        "seconds": chosen["seconds"],
+        "untuned": decision["untuned"]["variant"],
+        **{name: chosen[name] for name in ("ratio", "ratio_low", "ratio_high")},
+        "plain_seconds": plain["seconds"],
+        "bound_seconds": decision["bound_seconds"],
+    }
+    return {name: float(f"{value:.5g}") if isinstance(value, float) else value for name, value in figures.items()}
+
+
+def row_of(decision: dict, candidate: dict) -> dict:
+    return next(row for row in decision["tried"] if all(row[name] == candidate[name] for name in candidate))
+
+
+def refused(measured: Sequence[tuple[Key, int, dict]]) -> list[str]:
+    """Variants that are wrong, each with the input."""
+    found = [
+        f"{name_of(key)}: {row['variant']}: {row['refused']}"
+        for key, _, decision in measured
+        for row in decision.get("tried", [])
+        if "refused" in row
+    ]
+    return list(dict.fromkeys(found))
+
+
+def reason(decision: dict) -> str:
+    """Why the variant was chosen, in a few words."""
+    chosen, untuned = decision["chosen"]["variant"], decision["untuned"]["variant"]
+    if chosen != untuned:
+        row = row_of(decision, decision["chosen"])
+        return f"{row['ratio']:.2f} of {untuned}'s time [{row['ratio_low']:.2f}, {row['ratio_high']:.2f}]"
+    others = [row for row in decision["tried"] if "ratio" in row and row["variant"] != untuned]
+    if not others:
+        return "the others are far slower"
+    next_best = min(others, key=lambda row: row["ratio"])
+    return f"{next_best['variant']} takes {next_best['ratio']:.2f} times as long, up to {next_best['ratio_high']:.2f}"

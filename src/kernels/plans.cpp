@@ -1,0 +1,143 @@
+#include "kernels/plans.hpp"
+
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace kumihimo::kernels {
+namespace {
+
+// Zen 3 and 4 execute 64-byte vectors in two halves: nothing gained, and from the third-level cache up to a fifth lost.
+bool halves_wide_vectors() {
+#if defined(__x86_64__)
+  return __builtin_cpu_is("amdfam19h");
+#else
+  return false;
+#endif
+}
+
+// The variable's, if it names a variant that runs here.
+const ReduceVariant* named_variant() {
+  static const ReduceVariant* const named = [] {
+    const char* const name = std::getenv("KUMIHIMO_KERNEL_LEVEL");
+    return name ? find_reduce_variant(name) : nullptr;
+  }();
+  return named;
+}
+
+const ReduceVariant* untuned_variant() {
+  if (const ReduceVariant* const named = named_variant()) return named;
+  const ReduceVariant* const widest = find_reduce_variant("avx512");
+  if (widest && !halves_wide_vectors()) return widest;
+  const ReduceVariant* const wide = find_reduce_variant("avx2");
+  return wide ? wide : find_reduce_variant("baseline");
+}
+
+bool is_set(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value && *value;
+}
+
+// Kernels that plans point into, as long as the process lives: executions keep their plans.
+struct Compiled {
+  Plans plans;
+  std::vector<std::unique_ptr<ReducePlan::Class[]>> reduce_classes;
+  std::vector<std::unique_ptr<CopyPlan::Class[]>> copy_classes;
+};
+
+// The last class has no limit whatever the length of its elements.
+std::int64_t in_elements(std::int64_t most_bytes, std::int64_t size) {
+  return most_bytes == SizeRange{}.to ? most_bytes : most_bytes / size;
+}
+
+ReducePlan compile(const Choices::Reduce& choices, DataType type, Operation op, Compiled& into) {
+  std::vector<ReducePlan::Class> classes;
+  for (const auto& each : choices.classes())
+    classes.push_back({in_elements(each.to, size_of(type)), each.value->kernel(type, op)});
+  ReducePlan plan(classes[0].kernel);
+  plan.most = classes[0].most;
+  auto longer = std::make_unique<ReducePlan::Class[]>(classes.size());
+  std::copy(classes.begin() + 1, classes.end(), longer.get());
+  plan.longer = longer.get();
+  into.reduce_classes.push_back(std::move(longer));
+  return plan;
+}
+
+CopyPlan compile(Choices::Copy choices, Compiled& into) {
+  const CopyVariant& plain = copy_variants().front();
+  choices.set({0, smallest_tuned_copy_bytes - 1}, &plain);
+  CopyPlan plan;
+  auto longer = std::make_unique<CopyPlan::Class[]>(choices.classes().size());
+  std::size_t count = 0;
+  for (const auto& each : choices.classes()) longer[count++] = {each.to, each.value->kernel};
+  plan.most_plain = longer[0].most;
+  plan.longer = longer.get();
+  into.copy_classes.push_back(std::move(longer));
+  return plan;
+}
+
+const Plans& compiled(const Choices& choices) {
+  static std::mutex mutex;
+  static auto& all = *new std::vector<std::unique_ptr<Compiled>>; // used after the end of main, too
+  auto made = std::make_unique<Compiled>();
+  for (const Operation op : builtin_operations)
+    for (const DataType type : builtin_datatypes)
+      if (is_applicable(type, op)) {
+        const auto o = static_cast<std::size_t>(op), t = static_cast<std::size_t>(type);
+        made->plans.reduce[o][t] = compile(choices.reduce[o][t], type, op, *made);
+      }
+  for (const DataType type : pair_datatypes) // not to be tuned: one loop
+    for (const Operation op : {Operation::minloc, Operation::maxloc})
+      made->plans.reduce[static_cast<std::size_t>(op)][static_cast<std::size_t>(type)] = find_pair_kernel(type, op);
+  for (std::size_t i = 0; i < readers.size(); ++i) made->plans.copy[i] = compile(choices.copy[i], *made);
+  const std::lock_guard lock(mutex);
+  all.push_back(std::move(made));
+  return all.back()->plans;
+}
+
+} // namespace
+
+std::string_view name_of(Reader reader) { return reader == Reader::same_core ? "same core" : "other core"; }
+
+bool environment_decides_reductions() { return named_variant() || is_set("KUMIHIMO_STREAMING_BYTES"); }
+bool environment_decides_copies(Reader reader) {
+  return is_set(reader == Reader::same_core ? "KUMIHIMO_STREAMING_BYTES" : "KUMIHIMO_SHARED_STORES");
+}
+
+Choices untuned() {
+  Choices choices;
+  const ReduceVariant* const usual = untuned_variant();
+  const ReduceVariant* const streaming = find_reduce_variant(std::string(usual->name) + "_streaming");
+  const SizeRange is_long{streaming_threshold_bytes()}, is_streamed{smallest_streamed_bytes};
+  for (auto& of_operation : choices.reduce)
+    for (Choices::Reduce& each : of_operation) {
+      each = Choices::Reduce(usual);
+      if (streaming) each.set(is_long, streaming);
+    }
+  for (Choices::Copy& each : choices.copy) each = Choices::Copy(&copy_variants().front());
+  if (const CopyVariant* const past_caches = find_copy_variant("streaming")) {
+    choices.of(Reader::same_core).set(is_long, past_caches);
+    if (streams_to_other_cores()) choices.of(Reader::other_core).set(is_streamed, past_caches);
+  }
+  return choices;
+}
+
+std::atomic<const Plans*> plans_in_use = nullptr;
+
+const Plans& untuned_plans() {
+  static const Plans& plans = compiled(untuned());
+  return plans;
+}
+
+void use(const Choices& choices) { plans_in_use.store(&compiled(choices), std::memory_order_release); }
+void use_untuned() { plans_in_use.store(nullptr, std::memory_order_release); }
+
+CopyPlan copy_plan_of(const CopyVariant& variant) {
+  Choices choices = untuned();
+  choices.of(Reader::same_core) = Choices::Copy(&variant);
+  return compiled(choices).copy[0];
+}
+
+} // namespace kumihimo::kernels

@@ -1,0 +1,33 @@
+// The kernel variants: every way to reduce and to copy that is built, one row each in variants.cpp. To add one, write
+// its file, declare its function and add its row there: tuning, the checks and the executors take it from the row.
+#pragma once
+
+#include "kernels/copy.hpp"
+#include "kernels/reduce.hpp"
+
+#include <span>
+#include <string_view>
+
+namespace kumihimo::kernels {
+
+struct ReduceVariant {
+  std::string_view name, summary;
+  bool (*runs_here)(); // does this processor, with its operating system, have the instructions?
+  // Null if the operation is the user's, the type is opaque, or is_applicable(type, op) is false.
+  ReduceKernel (*kernel)(DataType type, Operation op);
+};
+
+struct CopyVariant {
+  std::string_view name, summary;
+  bool (*runs_here)();
+  CopyKernel kernel;
+};
+
+// The golden copy, `plain`, is the first of each.
+std::span<const ReduceVariant> reduce_variants();
+std::span<const CopyVariant> copy_variants();
+// Null if there is none of this name that runs here.
+const ReduceVariant* find_reduce_variant(std::string_view name);
+const CopyVariant* find_copy_variant(std::string_view name);
+
+} // namespace kumihimo::kernels

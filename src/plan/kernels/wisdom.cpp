@@ -1,0 +1,105 @@
+#include "plan/kernels/wisdom.hpp"
+
+#include "plan/kernels/problems.hpp"
+#include "problem/wisdom_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace kumihimo::plan {
+namespace {
+
+using problem::Entry;
+
+template <class Row>
+Result<const Row*> variant_of(const Entry& entry, std::span<const Row> rows) {
+  const Result<std::string> name = entry.word("variant");
+  if (!name) return name.error();
+  std::string running;
+  for (const Row& row : rows) {
+    if (!row.runs_here()) continue;
+    if (row.name == *name) return &row;
+    running += fmt::format("{}{}", running.empty() ? "" : ", ", row.name);
+  }
+  return bad_input(fmt::format("a variant that runs here ({}) in {}", running, entry.where()),
+                   fmt::format("'{}'", *name), "tune again");
+}
+
+// Kernels take no parameters so far.
+Status check_parameters(const Entry& entry) {
+  const Result<nlohmann::json> parameters = entry.parameters();
+  if (!parameters) return parameters.error();
+  if (parameters->empty()) return Nothing{};
+  return bad_input("no parameters in " + entry.where(), parameters->dump(), "leave them out");
+}
+
+Status take_reduce(const Entry& entry, SizeRange bytes, kernels::Choices& choices) {
+  const Result<std::string> operation = entry.word("operation"), type = entry.word("type");
+  if (!operation) return operation.error();
+  if (!type) return type.error();
+  const auto of = std::find_if(reduce_classes().begin(), reduce_classes().end(),
+                               [&](const ReduceClass& c) { return c.operation == *operation && c.type == *type; });
+  if (of == reduce_classes().end())
+    return bad_input("operation and type of a reduction in " + entry.where(),
+                     fmt::format("{} of {}", *operation, *type));
+  const auto variant = variant_of(entry, kernels::reduce_variants());
+  if (!variant) return variant.error();
+  if (kernels::environment_decides_reductions()) return Nothing{};
+  for (const auto& [op, t] : of->members) choices.of(t, op).set(bytes, *variant);
+  return Nothing{};
+}
+
+Status take_copy(const Entry& entry, SizeRange bytes, kernels::Choices& choices) {
+  const Result<std::string> name = entry.word("reader");
+  if (!name) return name.error();
+  const auto reader = std::find_if(kernels::readers.begin(), kernels::readers.end(),
+                                   [&](kernels::Reader each) { return name_of(each) == *name; });
+  if (reader == kernels::readers.end())
+    return bad_input("reader of 'same core' or 'other core' in " + entry.where(), fmt::format("'{}'", *name));
+  const auto variant = variant_of(entry, kernels::copy_variants());
+  if (!variant) return variant.error();
+  if (!kernels::environment_decides_copies(*reader)) choices.of(*reader).set(bytes, *variant);
+  return Nothing{};
+}
+
+Status take(const Entry& entry, kernels::Choices& choices) {
+  const Result<std::string> kernel = entry.word("kernel");
+  if (!kernel) return kernel.error();
+  const Result<SizeRange> bytes = entry.sizes();
+  if (!bytes) return bytes.error();
+  if (Status s = check_parameters(entry); !s) return s;
+  if (*kernel == "reduce") return take_reduce(entry, *bytes, choices);
+  if (*kernel == "copy") return take_copy(entry, *bytes, choices);
+  return bad_input("kernel of reduce or copy in " + entry.where(), fmt::format("'{}'", *kernel));
+}
+
+} // namespace
+
+Result<KernelWisdom> parse_kernel_wisdom(std::string_view text, const problem::Fingerprint& machine,
+                                         problem::Found found) {
+  const Result<problem::WisdomFile> file = problem::WisdomFile::parse(text, {machine, {}}, found);
+  if (!file) return file.error();
+  KernelWisdom wisdom{kernels::untuned(), 0};
+  // The first that fits has a size: it is taken last.
+  for (auto entry = file->entries().rbegin(); entry != file->entries().rend(); ++entry) {
+    if (entry->has("collective")) continue;
+    if (Status s = take(*entry, wisdom.choices); !s) return s.error();
+    ++wisdom.size;
+  }
+  return wisdom;
+}
+
+Result<std::string> use_kernel_wisdom(const std::string& path) {
+  const problem::Fingerprint machine = problem::this_machine();
+  Result<problem::WisdomText> file = problem::find_wisdom(path, machine, kernel_subject);
+  if (!file) return file.error();
+  if (file->path.empty()) return std::string();
+  const Result<KernelWisdom> wisdom = parse_kernel_wisdom(file->text, machine, file->found);
+  if (!wisdom) return wisdom.error();
+  if (wisdom->size == 0) return std::string();
+  kernels::use(wisdom->choices);
+  return std::move(file->path);
+}
+
+} // namespace kumihimo::plan
