@@ -80,7 +80,12 @@ def checked_sizes(text: str) -> list[int]:
 
 
 def report(
-    path: Path, old: dict | None, clock: Clock, wanted: list[Key], sizes: list[int], measured: list[tuple[Key, int, dict]]
+    path: Path,
+    old: dict | None,
+    clock: Clock,
+    wanted: list[Key],
+    sizes: list[int],
+    measured: list[tuple[Key, int, dict]],
 ) -> dict:
     """Writes the choices, and says what was found."""
     choices = []
@@ -91,7 +96,9 @@ def report(
         missing = [size for size in kernels.sizes_of(key, sizes) if size not in dict(of_key)]
         unfit = next((d["not_applicable"] for _, d in of_key if "not_applicable" in d), None)
         if unfit or missing:
-            left.append({"kernel": kernels.name_of(key), "bytes": [] if unfit else missing, "reason": unfit or "no time"})
+            left.append(
+                {"kernel": kernels.name_of(key), "bytes": [] if unfit else missing, "reason": unfit or "no time"}
+            )
     made = made_by(clock)
     if choices:
         file = wisdom.joined(old, wisdom.document(choices, made, machine=wisdom.machine_object()))
@@ -144,7 +151,15 @@ def show_variants(rows: list[dict]) -> None:
             cells = times(row, each) if "seconds" in each else ["", "", ""]
             interval = f"[{each['ratio_low']:.2f}, {each['ratio_high']:.2f}]" if "ratio" in each else ""
             lines.append(
-                [kernels.name_of(key_of(row)), text_of(row["bytes"]), each["variant"], mark.strip(), *cells, interval, note]
+                [
+                    kernels.name_of(key_of(row)),
+                    text_of(row["bytes"]),
+                    each["variant"],
+                    mark.strip(),
+                    *cells,
+                    interval,
+                    note,
+                ]
             )
     columns = ("kernel", "bytes", "variant", "", "time>", "of plain>", "of bound>", "of untuned", "")
     output.print_table("All variants; * was chosen", columns, lines)

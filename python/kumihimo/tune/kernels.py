@@ -47,7 +47,7 @@ def sizes_of(key: Key, sizes: Sequence[int]) -> list[int]:
 
 
 def name_of(key: Key) -> str:
-    """"reduce minmax int32"."""
+    """ "reduce minmax int32"."""
     return " ".join(value for _, value in key)
 
 

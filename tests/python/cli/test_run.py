@@ -229,7 +229,9 @@ names.MPI_Allreduce(mine, result, 1000, double, made, world)
         path.write_text(json.dumps({"kumihimo_wisdom": 1, "choices": [choice]}), encoding="utf-8")
         assert kernels("-a", "ring")[0] == str(path)
         assert kernels("--no-wisdom")[0] is None
-        path.write_text(json.dumps({"kumihimo_wisdom": 1, "choices": [{**choice, "variant": "gone"}]}), encoding="utf-8")
+        path.write_text(
+            json.dumps({"kumihimo_wisdom": 1, "choices": [{**choice, "variant": "gone"}]}), encoding="utf-8"
+        )
         used, said = kernels("-a", "ring")
         assert used is None
         assert said.count("found 'gone'; tune again; reductions and copies run untuned") == 1, said
