@@ -16,14 +16,17 @@ template <int width>
   V sums[8] = {};
   std::int64_t at = 0;
   for (; at + 8 * width <= bytes; at += 8 * width)
-    for (int i = 0; i < 8; ++i) {
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; ++i) { // unrolled, the sums stay in registers
       V v;
       std::memcpy(&v, from + at + i * width, width);
       sums[i] ^= v;
     }
+  V sum = {};
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; ++i) sum ^= sums[i];
   std::uint64_t all = 0;
-  for (int i = 0; i < 8; ++i)
-    for (int word = 0; word < width / 8; ++word) all ^= sums[i][word];
+  for (int word = 0; word < width / 8; ++word) all ^= sum[word];
   for (; at + 8 <= bytes; at += 8) {
     std::uint64_t word;
     std::memcpy(&word, from + at, sizeof word);
@@ -32,21 +35,30 @@ template <int width>
   return all;
 }
 
+using Read = std::uint64_t (*)(const char* from, std::int64_t bytes);
+
 #if defined(__x86_64__)
-[[gnu::target("avx2")]] std::uint64_t read_wide(const char* from, std::int64_t bytes) {
+[[gnu::target("avx2")]] std::uint64_t read_by_32(const char* from, std::int64_t bytes) {
   return read_vectors<32>(from, bytes);
 }
-const bool has_wide = __builtin_cpu_supports("avx2");
-#else
-std::uint64_t read_wide(const char* from, std::int64_t bytes) { return read_vectors<16>(from, bytes); }
-const bool has_wide = false;
+[[gnu::target("avx512f")]] std::uint64_t read_by_64(const char* from, std::int64_t bytes) {
+  return read_vectors<64>(from, bytes);
+}
 #endif
+
+Read widest() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f")) return read_by_64;
+  if (__builtin_cpu_supports("avx2")) return read_by_32;
+#endif
+  return read_vectors<16>;
+}
 
 } // namespace
 
 std::uint64_t read_all(const void* memory, std::int64_t bytes) {
-  const char* const from = static_cast<const char*>(memory);
-  return has_wide ? read_wide(from, bytes) : read_vectors<16>(from, bytes);
+  static const Read read = widest();
+  return read(static_cast<const char*>(memory), bytes);
 }
 
 } // namespace kumihimo::kernels

@@ -26,8 +26,12 @@ def command(
     names: Annotated[
         Optional[list[str]], typer.Argument(metavar="[KERNEL...]", help="reduce, copy [default: both].")
     ] = None,
-    operation: Annotated[str, typer.Option("--op", metavar="OP", help="One reduction [default: all].")] = "",
-    kind: Annotated[str, typer.Option("--type", metavar="TYPE", help="One element type [default: all].")] = "",
+    operation: Annotated[
+        Optional[str], typer.Option("--op", metavar="OP", help="One reduction [default: all].")
+    ] = None,
+    kind: Annotated[
+        Optional[str], typer.Option("--type", metavar="TYPE", help="One element type [default: all].")
+    ] = None,
     sizes: Annotated[
         str, typer.Option("--bytes", "-b", metavar="SIZES", help="Bytes of one operand: 64KiB, 256..64MiB.")
     ] = USUAL_SIZES,
@@ -45,7 +49,7 @@ def command(
     Each variant is compared with the golden copy first. Every run of the executors on this machine uses the choices.
     Example: kumihimo tune kernel reduce --op sum --type float64 --explain
     """
-    wanted = kernels.keys(names or [], operation, kind)
+    wanted = kernels.keys(names or [], operation or "", kind or "")
     lengths = checked_sizes(sizes)
     clock = Clock(parse_seconds(budget))
     path = out or wisdom.kernel_path()

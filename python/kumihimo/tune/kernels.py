@@ -137,5 +137,6 @@ def reason(decision: dict) -> str:
     others = [row for row in decision["tried"] if "ratio" in row and row["variant"] != untuned]
     if not others:
         return "the others are far slower"
-    next_best = min(others, key=lambda row: row["ratio"])
-    return f"{next_best['variant']} takes {next_best['ratio']:.2f} times as long, up to {next_best['ratio_high']:.2f}"
+    best = min(others, key=lambda row: row["ratio"])
+    clearly = "slower" if best["ratio_low"] > 1 else "not clearly faster"
+    return f"{best['variant']} is {clearly}: {best['ratio']:.2f} [{best['ratio_low']:.2f}, {best['ratio_high']:.2f}]"
