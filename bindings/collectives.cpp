@@ -3,7 +3,9 @@
 #include "collectives/named_neighbours.hpp"
 #include "collectives/registry.hpp"
 
+#include <fmt/format.h>
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -52,13 +54,25 @@ void bind_variant(nb::module_& m) {
       .def_ro("name", &Variant::name)
       .def_prop_ro("kind", [](const Variant& v) { return name_of(v.kind); })
       .def_ro("summary", &Variant::summary)
-      .def_ro("cost", &Variant::cost)
+      .def_prop_ro("cost", [](const Variant& v) { return v.cost.text(); })
       .def_ro("reference", &Variant::reference)
       .def_ro("parameters", &Variant::parameters)
-      .def_ro("apart", &Variant::apart)
+      .def_ro("extension", &Variant::extension, "Whether it is our own extension of a published algorithm.")
       .def_ro("offloads", &Variant::offloads, "Whether it needs a network's own engine, which no MPI library gives.")
       .def_ro("equal_counts", &Variant::equal_counts, "Why it needs blocks of equal counts, if it does.")
       .def_ro("all_counts", &Variant::all_counts, "Why each rank must know the counts of all blocks, if so.")
+      .def(
+          "cost_seconds",
+          [](const Variant& v, const Collective& c, const RankSpace& space, const Parameters& p, std::int64_t segments,
+             std::array<double, 3> rates) {
+            if (!v.cost.time)
+              unwrap(
+                  Status(not_applicable(fmt::format("{} has no closed form: its time is {}", v.name, v.cost.text()))));
+            const CostCase at{c, space, p, segments, {rates[0], rates[1], rates[2]}};
+            return nb::make_tuple(v.cost.time(at), v.cost.holds(at));
+          },
+          "collective"_a, "space"_a, "parameters"_a, "segments"_a, "rates"_a,
+          "Seconds by the closed form for so many segments and (alpha, beta, gamma), and whether it holds here.")
       .def_prop_ro(
           "rounding", [](const Variant& v) { return dict_of(v.rounding); },
           "What is promised of the bits of reductions that round.")

@@ -4,6 +4,7 @@
 #include "border.hpp"
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
@@ -17,12 +18,12 @@ using namespace nb::literals;
 namespace kumihimo {
 namespace {
 
-constexpr std::array models = {Model::bound, Model::flow, Model::exact};
+constexpr std::array models = {Model::bound, Model::cost, Model::flow, Model::exact};
 
 Result<Model> parse_model(std::string_view name) {
   for (Model model : models)
     if (name_of(model) == name) return model;
-  return bad_input("a model is bound, flow or exact", std::string(name));
+  return bad_input("a model is bound, cost, flow or exact", std::string(name));
 }
 
 SimulateOptions options_of(std::string_view model, bool scalar_reduction, bool keep_link_bytes) {
@@ -63,6 +64,21 @@ NB_MODULE(_simulate, m) {
       },
       "schedule"_a, "machine"_a, "model"_a = "flow", "scalar_reduction"_a = false, "keep_link_bytes"_a = false,
       "every_round"_a = false);
+  m.def(
+      "cost_rates",
+      [](const Machine& machine, bool scalar_reduction) {
+        const CostRates r = cost_rates(machine, scalar_reduction);
+        return std::array{r.alpha, r.beta, r.gamma};
+      },
+      "machine"_a, "scalar_reduction"_a = false, "Alpha, beta and gamma of closed forms.");
+  m.def(
+      "simulate_cost",
+      [](double seconds, const Collective& collective, const Machine& machine, bool scalar_reduction) {
+        const SimulateOptions options = options_of("cost", scalar_reduction, false);
+        return unwrap(simulate_cost(Seconds{seconds}, collective, machine, {}, options));
+      },
+      "seconds"_a, "collective"_a, "machine"_a, "scalar_reduction"_a = false,
+      "What a closed form says, and the bounds.");
   m.def(
       "simulate_bound",
       [](const Collective& collective, const Machine& machine, bool scalar_reduction) {

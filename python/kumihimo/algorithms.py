@@ -11,10 +11,14 @@ Every algorithm of the registry, by collective. Made by `scripts/document`; edit
 `src/collectives/`, not this page. `kumihimo show` prints what one does, `kumihimo verify` proves it and
 `kumihimo simulate` says how long it takes.
 
-In the costs P is the number of ranks, n the bytes, S the number of segments, α the time of a message without its bytes,
-β the time of a byte on a link, γ the time to reduce a byte. Algorithms marked *apart* are extensions of our own: they
-are reported beside a comparison of published ones, not in it. Those marked *engine* are calls of a network's engine:
-simulated on machines that have an `[offload]` section ([machines.md](machines.md)), and not applicable over MPI.
+In the costs P is the number of ranks, n the bytes of the vector or of one block, S the number of
+segments, L the length of an axis, d the number of axes longer than 1, k the number of trees or
+lanes, h the height of a tree; α is the time of a message without its bytes, β the time of a byte on
+a link, γ the time to reduce a byte. The costs are those of a network without congestion; `kumihimo
+simulate --model cost` evaluates them. Algorithms marked *extension* are extensions of our own: a
+comparison of published ones reports them beside it, not in it. Those marked *engine* are calls of a
+network's engine: simulated on machines that have an `[offload]` section
+([machines.md](machines.md)), and not applicable over MPI.
 
 *Same bits on all* is what is promised where an operation rounds (float sums and products): the ranks that have the
 result get the same bits; every run does, whenever messages arrive; and so does every placement of the same ranks, where
@@ -42,7 +46,7 @@ def section(kind: str) -> str:
     columns = ["Algorithm", "What it does", "Cost", *["Same bits on all"] * reduces, *["Counts"] * irregular]
     lines = ["", f"## {kind}", "", row(*columns, "Reference"), "|---" * (len(columns) + 1) + "|"]
     for v in variants:
-        cells = [f"`{v.name}`" + " *apart*" * v.apart + " *engine*" * v.offloads, v.summary, v.cost]
+        cells = [f"`{v.name}`" + " *extension*" * v.extension + " *engine*" * v.offloads, v.summary, v.cost]
         cells += [words(v.rounding)] * reduces + [_counts(v)] * irregular
         lines.append(row(*cells, v.reference))
     lines += ["", "| Algorithm | Parameter | Default | Meaning |", "|---|---|---|---|"]

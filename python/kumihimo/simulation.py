@@ -12,7 +12,7 @@ from kumihimo import _collectives, _machine, _schedule, _simulate, _topology, ar
 from kumihimo.arguments import ALL, CollectiveArguments, Ranks, variants
 from kumihimo.errors import BadInput, NotApplicable
 
-MODELS = ("flow", "bound", "exact")
+MODELS = ("flow", "cost", "bound", "exact")
 MOST_RANKS = 2**20  # a prediction holds about 10 kB a rank
 
 
@@ -141,17 +141,36 @@ def predict(asked: Asked, case: Case) -> dict:
     parameters = arguments.parameters(**_parameters(asked))
     schedule = case.variant.build(collective, space, parameters)
     started = time.perf_counter()
-    prediction = _simulate.simulate(schedule, machine, asked.model, not asked.simd, asked.links, asked.every_round)
+    if asked.model == "cost":
+        prediction, outside = _by_closed_form(asked, case.variant, collective, parameters, schedule.segments)
+    else:
+        prediction = _simulate.simulate(schedule, machine, asked.model, not asked.simd, asked.links, asked.every_round)
+        outside = {}
     wall = time.perf_counter() - started
     result = json.loads(prediction.to_json())
     return {
         **_about(asked, collective, schedule.algorithm, schedule.parameters),
-        "apart": case.variant.apart,
+        "extension": case.variant.extension,
         "segments": schedule.segments,
         **result,
+        **outside,
         "bytes_per_second": bandwidth(collective, result["seconds"]),
         "wall_seconds": wall,
     }
+
+
+def _by_closed_form(
+    asked: Asked,
+    variant: _collectives.Variant,
+    collective: _schedule.Collective,
+    parameters: _collectives.Parameters,
+    segments: int,
+) -> tuple[_simulate.Prediction, dict]:
+    """The prediction, and what its accuracy is where the form does not hold."""
+    rates = _simulate.cost_rates(asked.machine, not asked.simd)
+    seconds, holds = variant.cost_seconds(collective, asked.machine.rank_space, parameters, segments, rates)
+    prediction = _simulate.simulate_cost(seconds, collective, asked.machine, not asked.simd)
+    return prediction, {} if holds else {"accuracy": f"its closed form is {variant.cost}, which is not the case here"}
 
 
 def bound(asked: Asked, size: int) -> dict:
@@ -161,7 +180,7 @@ def bound(asked: Asked, size: int) -> dict:
     result = json.loads(_simulate.simulate_bound(collective, asked.machine, not asked.simd).to_json())
     wall = time.perf_counter() - started
     rate = bandwidth(collective, result["seconds"])
-    about = {**_about(asked, collective, "any", ""), "apart": False, "segments": 1}
+    about = {**_about(asked, collective, "any", ""), "extension": False, "segments": 1}
     return {**about, **result, "bytes_per_second": rate, "wall_seconds": wall}
 
 

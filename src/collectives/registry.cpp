@@ -1,7 +1,6 @@
 #include "collectives/registry.hpp"
 
 #include "base/wide.hpp"
-#include "collectives/rows.hpp"
 #include "program/builder.hpp"
 
 #include <fmt/format.h>
@@ -12,6 +11,14 @@
 #include <tuple>
 
 namespace kumihimo {
+
+#define ALGORITHM(collective, name)                                                                                    \
+  namespace collective##_##name {                                                                                      \
+    Variant row();                                                                                                     \
+  }
+#include "collectives/algorithms.def"
+#undef ALGORITHM
+
 namespace {
 
 // One rank alone: its input is its output, but where there is none.
@@ -209,46 +216,14 @@ Result<Segments> choose_segments(const Collective& c, const Parameters& p, std::
 const Registry& Registry::standard() {
   static const Registry registry = [] {
     Registry r;
-    for (auto rows : {trinaryx3_rows,
-                      binomial_rows,
-                      binary_rows,
-                      double_binary_rows,
-                      chain_rows,
-                      linear_rows,
-                      recursive_doubling_rows,
-                      rabenseifner_rows,
-                      ring_rows,
-                      pairwise_rows,
-                      one_shot_rows,
-                      bucket_rows,
-                      rotated_rings_rows,
-                      allgather_ring_rows,
-                      allgather_recursive_doubling_rows,
-                      allgather_bruck_rows,
-                      allgather_neighbour_exchange_rows,
-                      bucket_of_blocks_rows,
-                      rotated_rings_of_blocks_rows,
-                      non_minimal_rows,
-                      reduce_scatter_ring_rows,
-                      reduce_scatter_pairwise_rows,
-                      reduce_scatter_recursive_halving_rows,
-                      alltoall_direct_rows,
-                      alltoall_bruck_rows,
-                      alltoall_by_axes_rows,
-                      neighbours_direct_rows,
-                      rooted_binomial_rows,
-                      rooted_linear_rows,
-                      barrier_dissemination_rows,
-                      barrier_binomial_rows,
-                      offloaded_rows,
-                      scan_recursive_doubling_rows,
-                      scan_chain_rows,
-                      swing_rows,
-                      bine_butterfly_rows,
-                      bine_tree_rows,
-                      rooted_bine_rows,
-                      hierarchical_rows})
-      for (Variant& v : rows()) r.add(std::move(v));
+    const auto add = [&](CollectiveKind kind, std::string_view name, Variant variant) {
+      variant.kind = kind;
+      variant.name = name;
+      r.add(std::move(variant));
+    };
+#define ALGORITHM(collective, name) add(CollectiveKind::collective, #name, collective##_##name::row());
+#include "collectives/algorithms.def"
+#undef ALGORITHM
     return r;
   }();
   return registry;

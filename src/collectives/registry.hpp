@@ -3,6 +3,7 @@
 // a name.
 #pragma once
 
+#include "collectives/formula.hpp"
 #include "schedule/schedule.hpp"
 #include "topology/rank_space.hpp"
 
@@ -63,21 +64,28 @@ struct Guarantees {
   constexpr bool operator==(const Guarantees&) const = default;
 };
 
+// Of an algorithm whose operands' order goes by rank numbers.
+inline constexpr Guarantees by_rank_numbers{.independent_of_placement = true};
+// The same of a scan, where each rank has a result of its own.
+inline constexpr Guarantees of_prefixes{.same_on_all_ranks = false, .independent_of_placement = true};
+
+// One algorithm for one collective: the page src/collectives/<collective>/<name>.cpp and a line of algorithms.def,
+// which names both.
 struct Variant {
   struct Parameter {
     std::string name, initial, meaning; // "trees", "dimensions longer than 1", "spanning trees"
   };
-  std::string name; // snake_case, the literature's word
+  std::string name = {}; // snake_case, the literature's word
   CollectiveKind kind = CollectiveKind::allreduce;
-  std::string summary;   // one line
-  std::string cost;      // in alpha, beta, gamma for P ranks and n bytes
+  std::string summary; // one line
+  Cost cost;
   std::string reference; // paper, section
   std::vector<Parameter> parameters;
   std::vector<CollectiveKind> inner_parts, outer_parts; // what the algorithms that these parameters name must do
   std::string equal_counts; // why blocks whose lengths not every rank knows do not fit, if they do not
   std::string all_counts;   // why each rank must know the lengths of all blocks, where a rank of MPI's need not, if so
   bool offloads = false;    // needs a network's own engine, which some machines have and no MPI library gives
-  bool apart = false;       // our own extension of a published algorithm: reported beside the comparison, not in it
+  bool extension = false;   // our own, of a published algorithm: reported beside the comparison, not in it
   Guarantees rounding;      // of reductions that round; others give the same bits in any order
 
   // The schedule, or why there is none: `not_applicable` with the reason, or bad input.

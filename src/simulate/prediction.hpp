@@ -12,10 +12,10 @@
 
 namespace kumihimo {
 
-// bound: no schedule is faster. flow: max-min fair shares per round, segments by their steady period; seconds of work
-// at 80,000 nodes. exact: the fluid solution of the same machine, event by event; to 512 nodes, the golden copy of
-// flow.
-enum class Model : std::uint8_t { bound, flow, exact };
+// bound: no schedule is faster. cost: the closed form of the algorithm, which knows no topology. flow: max-min fair
+// shares per round, segments by their steady period; seconds of work at 80,000 nodes. exact: the fluid solution of the
+// same machine, event by event; to 512 nodes, the golden copy of flow.
+enum class Model : std::uint8_t { bound, cost, flow, exact };
 std::string_view name_of(Model model);
 
 // A time below which no schedule of this collective can be, and why.

@@ -12,6 +12,8 @@ std::string_view name_of(Model model) {
   switch (model) {
   case Model::bound:
     return "bound";
+  case Model::cost:
+    return "cost";
   case Model::flow:
     return "flow";
   case Model::exact:
@@ -37,6 +39,29 @@ Result<Prediction> simulate_bound(const Collective& collective, const Machine& m
   for (const LowerBound& b : p.bounds)
     if (b.seconds == p.seconds) p.limiting = b.name;
   p.links = machine.topology->links();
+  return p;
+}
+
+CostRates cost_rates(const Machine& machine, bool scalar_reduction) {
+  const NetworkNumbers& net = machine.network;
+  const NodeNumbers& node = machine.node;
+  const SoftwareNumbers& software = machine.software;
+  const bool alone = machine.family == Family::single_node;
+  const double way = (alone ? node.shared_memory_latency : net.hop_latency).value.value;
+  const double rate = alone ? node.shared_memory_bandwidth.value.value
+                            : std::min(net.link_bandwidth.value.value, net.engine_bandwidth.value.value);
+  const double reduced = (scalar_reduction ? node.reduction_rate_scalar : node.reduction_rate).value.value;
+  return {software.message_cost.value.value + way + software.relay_latency.value.value, 1 / rate, 1 / reduced};
+}
+
+Result<Prediction> simulate_cost(Seconds seconds, const Collective& collective, const Machine& machine,
+                                 std::span<const NodeId> node_of_rank, const SimulateOptions& options) {
+  Result<Prediction> p = simulate_bound(collective, machine, node_of_rank, options);
+  if (!p) return p;
+  p->model = Model::cost;
+  p->seconds = seconds;
+  p->limiting.clear();
+  p->accuracy = "the closed form knows no topology: each message is taken to have a way of its own, one hop long";
   return p;
 }
 

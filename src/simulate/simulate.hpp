@@ -1,6 +1,7 @@
 // One question, several fidelities: how long does this schedule take on that machine?
 #pragma once
 
+#include "base/cost_rates.hpp"
 #include "base/result.hpp"
 #include "machine/machine.hpp"
 #include "schedule/schedule.hpp"
@@ -28,5 +29,13 @@ Result<Prediction> simulate(const Schedule& schedule, const Machine& machine, st
 // The bounds alone, for a question without a schedule.
 Result<Prediction> simulate_bound(const Collective& collective, const Machine& machine,
                                   std::span<const NodeId> node_of_rank = {}, const SimulateOptions& options = {});
+
+// The numbers of closed forms: a message between neighbours, a byte on a link or through an engine, whichever is
+// slower.
+CostRates cost_rates(const Machine& machine, bool scalar_reduction = false);
+
+// What a closed form says, beside the bounds.
+Result<Prediction> simulate_cost(Seconds seconds, const Collective& collective, const Machine& machine,
+                                 std::span<const NodeId> node_of_rank = {}, const SimulateOptions& options = {});
 
 } // namespace kumihimo

@@ -27,7 +27,9 @@ def command(
     algorithm: options.AlgorithmOrAll = arguments.ALL,
     ranks: options.RanksOfMachine = None,
     ranks_per_node: options.RanksPerNodeOrMachine = None,
-    model: Annotated[str, typer.Option(metavar="MODEL", help="flow, bound (no schedule is faster) or exact.")] = "flow",
+    model: Annotated[
+        str, typer.Option(metavar="MODEL", help="Model: flow, exact, cost (closed form) or bound (a lower bound)")
+    ] = "flow",
     no_simd: Annotated[bool, typer.Option("--no-simd", help="Reduce at the machine's rate without SIMD.")] = False,
     type_: options.Type = "float64",
     operation: options.Operation = "sum",
@@ -127,8 +129,8 @@ def print_results(asked: simulation.Asked, results: list[dict], passed_over: lis
         print(asked.machine.losses)
     lengths = arguments.moves_data(first["collective"])
     shown = [at for at, name in enumerate(COLUMNS) if lengths or name not in OF_LENGTHS]
-    for title, apart in (("", False), ("Apart: our own extensions of published algorithms", True)):
-        rows = [[row(r)[at] for at in shown] for r in results if r.get("apart", False) == apart]
+    for title, extension in (("", False), ("Extensions of published algorithms", True)):
+        rows = [[row(r)[at] for at in shown] for r in results if r.get("extension", False) == extension]
         if rows:
             print()
             output.print_table(title, [COLUMNS[at] for at in shown], rows)

@@ -6,8 +6,8 @@ from kumihimo import _machine, simulation
 from kumihimo.experiment.cases import Progress, Wanted, predict_all
 
 SMALLEST, LARGEST = 16, 2**30
-# Between neighbouring sizes. Our own extensions (`apart`) have more lanes, cost more to simulate, and get fewer sizes.
-FACTOR, FACTOR_APART, FACTOR_FULL = 4, 64, 256
+# Between neighbouring sizes. Extensions have more lanes, cost more to simulate, and get fewer sizes.
+FACTOR, FACTOR_OF_EXTENSIONS, FACTOR_FULL = 4, 64, 256
 
 
 def sizes(factor: int) -> list[int]:
@@ -23,7 +23,7 @@ def on_paper_shape(machine: _machine.Machine, progress: Progress) -> list[dict]:
     wanted = [
         Wanted(machine, variant.name, size)
         for variant in simulation.variants("allreduce", simulation.ALL)
-        for size in sizes(FACTOR_APART if variant.apart else FACTOR)
+        for size in sizes(FACTOR_OF_EXTENSIONS if variant.extension else FACTOR)
     ]
     return predict_all(f"{machine.shape} of {machine.name}", wanted, progress)
 
@@ -34,6 +34,6 @@ def on_full_machine(machine: _machine.Machine, progress: Progress) -> list[dict]
         Wanted(machine, variant.name, size)
         for variant in simulation.variants("allreduce", simulation.ALL)
         for size in sizes(FACTOR_FULL)
-        if not variant.apart
+        if not variant.extension
     ]
     return predict_all(f"{machine.shape} of {machine.name}", wanted, progress)

@@ -40,10 +40,10 @@ def absent_results(simulated: dict) -> str:
     for shape in (simulated["paper_shape"], simulated["full_shape"]):
         here = [r for r in simulated["results"] if r["shape"] == shape]
         largest = max((r["bytes"] for r in here), default=0)
-        names = {r["algorithm"]: r["apart"] for r in here if r["bytes"] == largest}
+        names = {r["algorithm"]: r["extension"] for r in here if r["bytes"] == largest}
         if subject not in names:
             return f"results lacks {subject} at the largest length on {shape}"
-        if all(apart for name, apart in names.items() if name != subject) and shape == simulated["paper_shape"]:
+        if all(extension for name, extension in names.items() if name != subject) and shape == simulated["paper_shape"]:
             return f"results lacks an algorithm beside {subject} at the largest length on {shape}"
     return ""
 
@@ -65,7 +65,7 @@ def absent_segments(simulated: dict) -> str:
     ]
     declared = max(of_subject, key=lambda r: r["bytes"])["declared_segment_bytes"]
     there = {(r["algorithm"], r["declared_segment_bytes"]) for r in simulated["segments"]}
-    for name in dict.fromkeys((subject, *(r["algorithm"] for r in simulated["segments"] if r["apart"]))):
+    for name in dict.fromkeys((subject, *(r["algorithm"] for r in simulated["segments"] if r["extension"]))):
         if (name, declared) not in there:
             return f"segments lacks {name} with segments of {declared} bytes"
     return ""

@@ -132,7 +132,7 @@ def _full_machine(simulated: dict) -> list[Number]:
 
 def _crossing(simulated: dict) -> list[Number]:
     """The length from which on the paper's algorithm is the fastest of the comparison."""
-    results = [r for r in results_on(simulated, simulated["paper_shape"]) if not r["apart"]]
+    results = [r for r in results_on(simulated, simulated["paper_shape"]) if not r["extension"]]
     winners = {}
     for r in results:
         if r["bytes"] not in winners or r["seconds"] < winners[r["bytes"]]["seconds"]:

@@ -13,7 +13,7 @@ from kumihimo.report.folder import Material
 
 COLOURS = 16
 LIBRARY, BOUND = "library", "bound"
-APART_DASH, BOUND_DASH = "7 4", "2 4"
+EXTENSION_DASH, BOUND_DASH = "7 4", "2 4"
 
 
 class Styles:
@@ -21,12 +21,12 @@ class Styles:
 
     def __init__(self, material: Material) -> None:
         self.subject: str | None = (material.simulated or {}).get("subject")
-        self.apart: set[str] = set()
+        self.extensions: set[str] = set()
         names: dict[str, None] = {self.subject: None} if self.subject else {}
         for result in _results(material):
             names.setdefault(result["algorithm"])
-            if result.get("apart"):
-                self.apart.add(result["algorithm"])
+            if result.get("extension"):
+                self.extensions.add(result["algorithm"])
         names.pop(LIBRARY, None)
         self._place = {name: i for i, name in enumerate(names)}
 
@@ -44,8 +44,8 @@ class Styles:
             "marker": place % 5,
             "strong": name == self.subject,
         }
-        if name in self.apart:
-            look["dash"] = APART_DASH
+        if name in self.extensions:
+            look["dash"] = EXTENSION_DASH
         return look
 
     @staticmethod

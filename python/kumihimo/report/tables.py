@@ -21,7 +21,7 @@ CHOSEN = [
     *("ratio", "ratio_low", "ratio_high", "first_seconds", "samples", "bound_seconds", "bitwise"),
 ]
 SIMULATED = [
-    *("machine", "shape", "ranks", "collective", "algorithm", "apart", "parameters", "simd", "bytes"),
+    *("machine", "shape", "ranks", "collective", "algorithm", "extension", "parameters", "simd", "bytes"),
     *("declared_segment_bytes", "segments", "seconds", "bytes_per_second", "compute_seconds"),
     *("communication_seconds", "latency_seconds", "transfer_seconds", "reduction_seconds", "steady_seconds"),
     *("bound_seconds", "link_bytes_max", "link_bytes_sum", "links_waiting_share", "limiting", "accuracy"),

@@ -4,34 +4,36 @@
 //   it; the last step moves what is still missing. What is held is a range of blocks round the end of the array: two
 //   runs in one message, in place of the rotation at the end.
 // Wins: short blocks, numbers of ranks that are no powers of two.
-// Cost: ceil(log2 P) alpha + (P - 1) n beta.
 // Special cases: any number of ranks, any counts.
 // Reference: Bruck, Ho, Kipnis, Upfal, Weathersby, IEEE TPDS 8(11), 1997, section 4.
 #include "collectives/patterns/blocks.hpp"
 
-namespace kumihimo {
+namespace kumihimo::allgather_bruck {
 
-Rows allgather_bruck_rows() {
-  Variant v;
-  v.kind = CollectiveKind::allgather;
-  v.name = "bruck";
-  v.summary = "what is held sent to the rank 1, 2, 4, ... before, for any number of ranks";
-  v.cost = "⌈log₂P⌉α + (P - 1)nβ";
-  v.reference = "Bruck et al., IEEE TPDS 8(11), 1997";
-  v.recipe = [](const Collective& c, const RankSpace&, const Parameters& p) {
-    return one_lane(c, p, "bruck", [c](LaneBuilder& lane, std::int64_t r) {
-      const std::int64_t P = c.ranks;
-      const auto held_from = [P](std::int64_t first, std::int64_t n) {
-        return out[cyclic_blocks(Layout::output_blocks, first, n, P)];
-      };
-      place_own_block(lane, c, r);
-      for (std::int64_t held = 1; held < P; held *= 2) {
-        const std::int64_t n = std::min(held, P - held), after = (r + held) % P;
-        lane.round(exchange((r + P - held) % P, held_from(r, n), after, into(held_from(after, n))));
-      }
-    });
-  };
-  return {v};
+namespace {
+
+Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters& p) {
+  return one_lane(c, p, "bruck", [c](LaneBuilder& lane, std::int64_t r) {
+    const std::int64_t P = c.ranks;
+    const auto held_from = [P](std::int64_t first, std::int64_t n) {
+      return out[cyclic_blocks(Layout::output_blocks, first, n, P)];
+    };
+    place_own_block(lane, c, r);
+    for (std::int64_t held = 1; held < P; held *= 2) {
+      const std::int64_t n = std::min(held, P - held), after = (r + held) % P;
+      lane.round(exchange((r + P - held) % P, held_from(r, n), after, into(held_from(after, n))));
+    }
+  });
 }
 
-} // namespace kumihimo
+} // namespace
+
+Variant row() {
+  using namespace cost;
+  return {.summary = "what is held sent to the rank 1, 2, 4, ... before, for any number of ranks",
+          .cost = {ceil_log_P * alpha + (P - 1) * n * beta},
+          .reference = "Bruck et al., IEEE TPDS 8(11), 1997",
+          .recipe = recipe};
+}
+
+} // namespace kumihimo::allgather_bruck

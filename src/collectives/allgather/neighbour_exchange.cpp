@@ -3,7 +3,6 @@
 // Idea: pairs (0,1), (2,3), ... exchange their blocks; then every rank exchanges, with its other neighbour and its
 //   first one in turn, the pair of blocks that it received last.
 // Wins: long blocks, P/2 steps of two blocks with two neighbours alone, where the ring takes P - 1.
-// Cost: P/2 alpha + (P - 1) n beta.
 // Special cases: even numbers of ranks only.
 // Reference: Chen, Zhang, Zhang, Yuan, Performance evaluation of allgather algorithms on terascale Linux cluster with
 //   fast Ethernet, HPC-Asia 2005.
@@ -11,7 +10,7 @@
 
 #include <fmt/format.h>
 
-namespace kumihimo {
+namespace kumihimo::allgather_neighbour_exchange {
 namespace {
 
 void write(LaneBuilder& lane, const Collective& c, std::int64_t r) {
@@ -33,20 +32,19 @@ void write(LaneBuilder& lane, const Collective& c, std::int64_t r) {
   if (pairs % 2 == 0) lane.round(with_other((pairs - 2) / 2));
 }
 
-} // namespace
-
-Rows allgather_neighbour_exchange_rows() {
-  Variant v;
-  v.kind = CollectiveKind::allgather;
-  v.name = "neighbour_exchange";
-  v.summary = "pairs of blocks exchanged with the two neighbours in turn";
-  v.cost = "(P/2)α + (P - 1)nβ";
-  v.reference = "Chen, Zhang, Zhang, Yuan, HPC-Asia 2005";
-  v.recipe = [](const Collective& c, const RankSpace&, const Parameters& p) -> Result<Schedule> {
-    if (c.ranks % 2 != 0) return not_applicable(fmt::format("it pairs the ranks, and {} is odd", c.ranks));
-    return one_lane(c, p, "neighbours", [c](LaneBuilder& lane, std::int64_t r) { write(lane, c, r); });
-  };
-  return {v};
+Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters& p) {
+  if (c.ranks % 2 != 0) return not_applicable(fmt::format("it pairs the ranks, and {} is odd", c.ranks));
+  return one_lane(c, p, "neighbours", [c](LaneBuilder& lane, std::int64_t r) { write(lane, c, r); });
 }
 
-} // namespace kumihimo
+} // namespace
+
+Variant row() {
+  using namespace cost;
+  return {.summary = "pairs of blocks exchanged with the two neighbours in turn",
+          .cost = {P / 2 * alpha + (P - 1) * n * beta, even_ranks},
+          .reference = "Chen, Zhang, Zhang, Yuan, HPC-Asia 2005",
+          .recipe = recipe};
+}
+
+} // namespace kumihimo::allgather_neighbour_exchange

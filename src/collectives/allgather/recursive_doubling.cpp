@@ -4,13 +4,12 @@
 //   holds doubles and stays one range of blocks. On a torus whose lengths are powers of two the numbers' bits are the
 //   axes' bits, last axis first: this is the rival of `non_minimal`, nearest first axis by axis.
 // Wins: short blocks. On a torus the last, longest messages go farthest: 5/24 n P^(4/3) beta on a cube.
-// Cost: ceil(log2 P) alpha + (P - 1) n beta, without congestion; two steps more where P is no power of two.
 // Special cases: any number of ranks by folding: a folded pair holds two blocks that lie side by side.
 // Reference: Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, section 4.1; Sack, Gropp, PPoPP 2012, section 3.
 #include "collectives/patterns/blocks.hpp"
 #include "collectives/patterns/fold.hpp"
 
-namespace kumihimo {
+namespace kumihimo::allgather_recursive_doubling {
 namespace {
 
 void write(LaneBuilder& lane, const Collective& c, std::int64_t r) {
@@ -38,21 +37,18 @@ void write(LaneBuilder& lane, const Collective& c, std::int64_t r) {
   if (fold.is_paired(rank)) lane.step(send(partner, held(0, fold.power)));
 }
 
-} // namespace
-
-Rows allgather_recursive_doubling_rows() {
-  Variant v;
-  v.kind = CollectiveKind::allgather;
-  v.name = "recursive_doubling";
-  v.summary = "all that is held exchanged with partners at distance 1, 2, 4, ...";
-  v.cost = "⌈log₂P⌉α + (P - 1)nβ";
-  v.reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005";
-  v.recipe = [](const Collective& c, const RankSpace&, const Parameters& p) {
-    Result<Schedule> s = one_lane(c, p, "exchange", [c](LaneBuilder& lane, std::int64_t r) { write(lane, c, r); });
-    // A folded rank gets its own block back with all others, over its input.
-    return s;
-  };
-  return {v};
+Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters& p) {
+  return one_lane(c, p, "exchange", [c](LaneBuilder& lane, std::int64_t r) { write(lane, c, r); });
 }
 
-} // namespace kumihimo
+} // namespace
+
+Variant row() {
+  using namespace cost;
+  return {.summary = "all that is held exchanged with partners at distance 1, 2, 4, ...",
+          .cost = {ceil_log_P * alpha + (P - 1) * n * beta, powers_of_two},
+          .reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005",
+          .recipe = recipe};
+}
+
+} // namespace kumihimo::allgather_recursive_doubling

@@ -2,30 +2,32 @@
 //
 // Idea: every rank hands on to its right what it received from its left, its own block first.
 // Wins: long blocks where neighbours in rank order are near: P n beta whatever P; P - 1 steps cost latency.
-// Cost: (P - 1) alpha + (P - 1) n beta for n bytes a rank.
 // Special cases: any number of ranks, any counts.
 // Reference: Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, section 4.1.
 #include "collectives/patterns/blocks.hpp"
 
-namespace kumihimo {
+namespace kumihimo::allgather_ring {
 
-Rows allgather_ring_rows() {
-  Variant v;
-  v.kind = CollectiveKind::allgather;
-  v.name = "ring";
-  v.summary = "every block handed on round one ring of all ranks";
-  v.cost = "(P - 1)α + (P - 1)nβ";
-  v.reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005";
-  v.parameters = segment_parameters();
-  v.recipe = [](const Collective& c, const RankSpace&, const Parameters& p) {
-    return one_lane(c, p, "ring", [c](LaneBuilder& lane, std::int64_t r) {
-      const std::int64_t P = c.ranks, right = (r + 1) % P, left = (r + P - 1) % P;
-      const auto B = [P](Expression b) { return out_block(mod(std::move(b), P)); };
-      place_own_block(lane, c, r);
-      lane.loop(P - 1, [&](Variable i) { return exchange(right, out[B(r - i)], left, into(out[B(r - 1 - i)])); });
-    });
-  };
-  return {v};
+namespace {
+
+Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters& p) {
+  return one_lane(c, p, "ring", [c](LaneBuilder& lane, std::int64_t r) {
+    const std::int64_t P = c.ranks, right = (r + 1) % P, left = (r + P - 1) % P;
+    const auto B = [P](Expression b) { return out_block(mod(std::move(b), P)); };
+    place_own_block(lane, c, r);
+    lane.loop(P - 1, [&](Variable i) { return exchange(right, out[B(r - i)], left, into(out[B(r - 1 - i)])); });
+  });
 }
 
-} // namespace kumihimo
+} // namespace
+
+Variant row() {
+  using namespace cost;
+  return {.summary = "every block handed on round one ring of all ranks",
+          .cost = {(P - 1) * (S * alpha + n * beta)},
+          .reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005",
+          .parameters = segment_parameters(),
+          .recipe = recipe};
+}
+
+} // namespace kumihimo::allgather_ring

@@ -1,9 +1,8 @@
-// offloaded: barrier and allreduce of a few elements by the network's own engine, in one call.
+// offloaded: allreduce of a few elements by the network's own engine, in one call.
 //
 // Idea: every rank hands its vector to the engine of its network interface; the engines combine on the way, without a
-//   processor, and give every rank the result. A barrier hands over nothing, and knows that all have come.
+//   processor, and give every rank the result.
 // Wins: wherever the engine takes the call: K's was up to 7.8 times faster than barriers in software.
-// Cost: base + stage log2 P, two figures of the engine (the machine's [offload]).
 // Special cases: what an engine takes (bytes, elements, operations) is the machine's to say; a machine without one, as
 //   any MPI library, refuses it. `outer=offloaded` of hierarchical is the engine between nodes of several ranks.
 //   Engines combine in an order of their own: rank order is not kept. Here it is that of the ranks (ADR 0001).
@@ -11,16 +10,16 @@
 //   COM-HPC 2016 (SHArP).
 #include "collectives/patterns/blocks.hpp"
 
-namespace kumihimo {
+namespace kumihimo::allreduce_offloaded {
 namespace {
 
 Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters&) {
   Schedule s;
   s.collective = c;
-  s.program = [barrier = c.kind == CollectiveKind::barrier](Rank) {
+  s.program = [](Rank) {
     ProgramBuilder program;
     LaneBuilder lane(LaneId{0}, "engine", 1);
-    lane.step(barrier ? offload() : offload(out[whole()], in[whole()]));
+    lane.step(offload(out[whole()], in[whole()]));
     program.add(std::move(lane));
     return program.finish();
   };
@@ -29,15 +28,13 @@ Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters&
 
 } // namespace
 
-Rows offloaded_rows() {
-  Variant v;
-  v.name = "offloaded";
-  v.summary = "one call of the network's own engine, on simulated machines that describe one";
-  v.cost = "base + stage·log₂P, the engine's";
-  v.reference = "Ajima et al., IEEE Micro 32(1), 2012; Graham et al., COM-HPC 2016";
-  v.offloads = true;
-  v.recipe = recipe;
-  return rows_for({CollectiveKind::allreduce, CollectiveKind::barrier}, std::move(v));
+Variant row() {
+  using namespace cost;
+  return {.summary = "one call of the network's own engine, on simulated machines that describe one",
+          .cost = {{}, {"base + stage·log₂P, of the machine's [offload]"}},
+          .reference = "Ajima et al., IEEE Micro 32(1), 2012; Graham et al., COM-HPC 2016",
+          .offloads = true,
+          .recipe = recipe};
 }
 
-} // namespace kumihimo
+} // namespace kumihimo::allreduce_offloaded

@@ -4,15 +4,14 @@
 //   0's first.
 // Wins: the shortest messages on a few ranks of one node, above all when ranks share cores: one wait a
 //   call.
-// Cost: alpha + (P - 1) n beta + (P - 1) n gamma.
 // Special cases: up to 64 ranks; rank order is kept; P - 1 vectors of scratch.
 // Reference: the flat exchange of shared-memory collectives; known as one-shot allreduce on GPUs.
-#include "collectives/rows.hpp"
+#include "collectives/registry.hpp"
 #include "program/builder.hpp"
 
 #include <fmt/format.h>
 
-namespace kumihimo {
+namespace kumihimo::allreduce_one_shot {
 namespace {
 
 constexpr std::int32_t most_ranks = 64; // P - 1 vectors of scratch on every rank
@@ -56,16 +55,14 @@ Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters&
 
 } // namespace
 
-Rows one_shot_rows() {
-  Variant v;
-  v.name = "one_shot";
-  v.summary = "every rank sends its vector to all others and sums by itself";
-  v.cost = "α + (P - 1)nβ + (P - 1)nγ";
-  v.reference = "flat exchange; one-shot allreduce";
-  v.apart = true;
-  v.rounding.independent_of_placement = true;
-  v.recipe = recipe;
-  return {v};
+Variant row() {
+  using namespace cost;
+  return {.summary = "every rank sends its vector to all others and sums by itself",
+          .cost = {(P - 1) * (alpha + n * beta + n * gamma)},
+          .reference = "flat exchange; one-shot allreduce",
+          .extension = true,
+          .rounding = by_rank_numbers,
+          .recipe = recipe};
 }
 
-} // namespace kumihimo
+} // namespace kumihimo::allreduce_one_shot

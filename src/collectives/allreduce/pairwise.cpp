@@ -6,16 +6,15 @@
 // Wins: a few ranks on one node or behind one switch, where all pairs are equally near: every step is a
 //   direct copy between two ranks, and the second half needs no waiting at all. Loses on a torus and on
 //   many ranks: P (P - 1) messages.
-// Cost: 2 (P - 1) alpha + 2 (1 - 1/P) n beta + (1 - 1/P) n gamma.
 // Special cases: any number of ranks up to 512; a part's operands are summed from its owner backwards, not
 //   in rank order.
 // Reference: Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, section 4.2 (pairwise exchange).
-#include "collectives/rows.hpp"
+#include "collectives/registry.hpp"
 #include "program/builder.hpp"
 
 #include <fmt/format.h>
 
-namespace kumihimo {
+namespace kumihimo::allreduce_pairwise {
 namespace {
 
 constexpr std::int32_t most_ranks = 512; // P^2 messages
@@ -53,18 +52,18 @@ Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters&
 
 } // namespace
 
-Rows pairwise_rows() {
-  Variant v;
-  v.name = "pairwise";
-  v.summary = "every pair of ranks exchanges parts directly, then results";
-  v.cost = "2(P - 1)α + 2(1 - 1/P)nβ + (1 - 1/P)nγ";
-  v.reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005";
-  v.parameters = {{"segment_bytes", "one part of the vector", "bytes of one step"},
-                  {"window", "2", "segments in flight"}};
-  v.apart = true;
-  v.rounding.independent_of_placement = true;
-  v.recipe = recipe;
-  return {v};
+Variant row() {
+  using namespace cost;
+  return {.summary = "every pair of ranks exchanges parts directly, then results",
+          .cost = {(P - 1) * alpha + (1 - 1 / P) * n * (beta + gamma) +
+                       max((P - 1) * alpha, alpha + (1 - 1 / P) * n * beta),
+                   whole_messages},
+          .reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005",
+          .parameters = {{"segment_bytes", "one part of the vector", "bytes of one step"},
+                         {"window", "2", "segments in flight"}},
+          .extension = true,
+          .rounding = by_rank_numbers,
+          .recipe = recipe};
 }
 
-} // namespace kumihimo
+} // namespace kumihimo::allreduce_pairwise

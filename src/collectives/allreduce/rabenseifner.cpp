@@ -5,17 +5,15 @@
 //   exchanges backwards gather them.
 // Wins: long messages on networks with full bisection: 2 n beta in 2 log2 P steps. On a torus far partners
 //   share links.
-// Cost: 2 log2 P alpha + 2 (1 - 1/P) n beta + (1 - 1/P) n gamma; P no power of two: + 2 alpha + 2 n beta +
-//   n gamma.
 // Special cases: any number of ranks by folding; fewer elements than ranks leave empty parts, which send
 //   nothing; the near partner takes the large half first, and rank order is kept.
 // Reference: Rabenseifner, Optimization of collective reduction operations, ICCS 2004,
 //   doi:10.1007/978-3-540-24685-5_1.
 #include "collectives/patterns/fold.hpp"
-#include "collectives/rows.hpp"
+#include "collectives/registry.hpp"
 #include "program/builder.hpp"
 
-namespace kumihimo {
+namespace kumihimo::allreduce_rabenseifner {
 namespace {
 
 Program program_of(Rank rank, const Fold& fold) {
@@ -66,15 +64,13 @@ Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters&
 
 } // namespace
 
-Rows rabenseifner_rows() {
-  Variant v;
-  v.name = "rabenseifner";
-  v.summary = "recursive halving of the vector, then recursive doubling";
-  v.cost = "2log₂P·α + 2(1 - 1/P)nβ + (1 - 1/P)nγ";
-  v.reference = "Rabenseifner, ICCS 2004";
-  v.rounding.independent_of_placement = true;
-  v.recipe = recipe;
-  return {v};
+Variant row() {
+  using namespace cost;
+  return {.summary = "recursive halving of the vector, then recursive doubling",
+          .cost = {2 * log_P * alpha + 2 * (1 - 1 / P) * n * beta + (1 - 1 / P) * n * gamma, powers_of_two},
+          .reference = "Rabenseifner, ICCS 2004",
+          .rounding = by_rank_numbers,
+          .recipe = recipe};
 }
 
-} // namespace kumihimo
+} // namespace kumihimo::allreduce_rabenseifner

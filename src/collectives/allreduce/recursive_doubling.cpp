@@ -4,15 +4,14 @@
 //   after log2 P steps all hold the sum of all. The lower rank's operand is always the left one, so that
 //   both compute the same bits.
 // Wins: short messages, where the number of steps decides: log2 P against 2h of a tree.
-// Cost: ceil(log2 P) (alpha + n beta + n gamma), two steps more where P is no power of two.
 // Special cases: any number of ranks by folding; rank order is kept. The sum moves between scratch cells
 //   and reaches the output in the last step, since a step sends what it must not yet overwrite.
 // Reference: Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, section 4.3.
 #include "collectives/patterns/fold.hpp"
-#include "collectives/rows.hpp"
+#include "collectives/registry.hpp"
 #include "program/builder.hpp"
 
-namespace kumihimo {
+namespace kumihimo::allreduce_recursive_doubling {
 namespace {
 
 Program program_of(Rank rank, const Fold& fold, bool in_place) {
@@ -66,15 +65,13 @@ Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters&
 
 } // namespace
 
-Rows recursive_doubling_rows() {
-  Variant v;
-  v.name = "recursive_doubling";
-  v.summary = "whole vectors exchanged with partners at distance 1, 2, 4, ...";
-  v.cost = "⌈log₂P⌉(α + nβ + nγ)";
-  v.reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005";
-  v.rounding.independent_of_placement = true;
-  v.recipe = recipe;
-  return {v};
+Variant row() {
+  using namespace cost;
+  return {.summary = "whole vectors exchanged with partners at distance 1, 2, 4, ...",
+          .cost = {log_P * (alpha + n * beta + n * gamma), powers_of_two},
+          .reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005",
+          .rounding = by_rank_numbers,
+          .recipe = recipe};
 }
 
-} // namespace kumihimo
+} // namespace kumihimo::allreduce_recursive_doubling

@@ -4,17 +4,16 @@
 //   and once more as the result. Every rank sends to its right and receives from its left in all steps.
 // Wins: long messages where neighbours in rank order are near each other: 2 n beta whatever P; P - 1 steps
 //   cost latency.
-// Cost: 2 (P - 1) alpha + 2 (1 - 1/P) n beta + (1 - 1/P) n gamma.
 // Special cases: any number of ranks; each part is summed along the ring from its own starting rank, so
 //   that operands do not stay in rank order. Unsegmented unless segments are asked for.
 // Reference: Patarasuk, Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, JPDC
 //   69(2), 2009.
-#include "collectives/rows.hpp"
+#include "collectives/registry.hpp"
 #include "program/builder.hpp"
 
 #include <fmt/format.h>
 
-namespace kumihimo {
+namespace kumihimo::allreduce_ring {
 namespace {
 
 Program program_of(Rank rank, std::int32_t P, Segments segments, std::int64_t window) {
@@ -42,17 +41,15 @@ Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters&
 
 } // namespace
 
-Rows ring_rows() {
-  Variant v;
-  v.name = "ring";
-  v.summary = "reduce-scatter and allgather round one ring of all ranks";
-  v.cost = "2(P - 1)α + 2(1 - 1/P)nβ + (1 - 1/P)nγ";
-  v.reference = "Patarasuk, Yuan, JPDC 69(2), 2009";
-  v.parameters = {{"segment_bytes", "one part of the vector", "bytes of one step"},
-                  {"window", "2", "segments in flight"}};
-  v.rounding.independent_of_placement = true;
-  v.recipe = recipe;
-  return {v};
+Variant row() {
+  using namespace cost;
+  return {.summary = "reduce-scatter and allgather round one ring of all ranks",
+          .cost = {2 * (P - 1) * alpha + 2 * (1 - 1 / P) * n * beta + (1 - 1 / P) * n * gamma, whole_messages},
+          .reference = "Patarasuk, Yuan, JPDC 69(2), 2009",
+          .parameters = {{"segment_bytes", "one part of the vector", "bytes of one step"},
+                         {"window", "2", "segments in flight"}},
+          .rounding = by_rank_numbers,
+          .recipe = recipe};
 }
 
-} // namespace kumihimo
+} // namespace kumihimo::allreduce_ring

@@ -4,14 +4,13 @@
 //   `radix`, the slots with the digit d at the k-th place go d radix^k ranks further; the digits of one place are sent
 //   at once. Then slot j holds the block from r - j, and a last turn puts it there.
 // Wins: short blocks: radix 2 takes the fewest steps, larger ones move fewer bytes; radix P is a direct exchange.
-// Cost: ceil(log_radix P) alpha + ceil(log_radix P) P n (radix - 1)/radix beta for blocks of n bytes.
 // Special cases: any number of ranks; equal counts alone, since a slot holds other ranks' blocks in turn.
 // Reference: Bruck, Ho, Kipnis, Upfal, Weathersby, IEEE TPDS 8(11), 1997, section 3.
 #include "collectives/patterns/blocks.hpp"
 
 #include <fmt/format.h>
 
-namespace kumihimo {
+namespace kumihimo::alltoall_bruck {
 namespace {
 
 // The slots whose digit at the place of `power` = radix^k is `digit`: regular runs, and a last one that is cut.
@@ -59,28 +58,28 @@ void write(ProgramBuilder& program, LaneBuilder& lane, const Collective& c, std:
   lane.step(copy(out[backwards], aside[all]));
 }
 
-} // namespace
-
-Rows alltoall_bruck_rows() {
-  Variant v;
-  v.kind = CollectiveKind::alltoall;
-  v.name = "bruck";
-  v.summary = "blocks travel by the digits of their distance";
-  v.cost = "⌈log_w P⌉α + ⌈log_w P⌉P n(1 - 1/w)β, radix w";
-  v.reference = "Bruck et al., IEEE TPDS 8(11), 1997";
-  v.equal_counts = "it moves blocks of other ranks, which must be equally long";
-  v.parameters = {{"radix", "2", "base of the digits"}};
-  v.recipe = [](const Collective& c, const RankSpace&, const Parameters& p) -> Result<Schedule> {
-    const std::int64_t radix = p.radix.value_or(2);
-    if (radix < 2) return bad_input("a radix of at least 2", fmt::format("{}", radix));
-    Result<Schedule> s =
-        one_lane(c, p, "bruck", [c, radix](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) {
-          write(program, lane, c, r, radix);
-        });
-    if (s) s->parameters = fmt::format("radix={}", radix), s->claims.in_place_safe = c.in_place;
-    return s;
-  };
-  return {v};
+Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters& p) {
+  const std::int64_t radix = p.radix.value_or(2);
+  if (radix < 2) return bad_input("a radix of at least 2", fmt::format("{}", radix));
+  Result<Schedule> s = one_lane(c, p, "bruck", [c, radix](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) {
+    write(program, lane, c, r, radix);
+  });
+  if (s) s->parameters = fmt::format("radix={}", radix), s->claims.in_place_safe = c.in_place;
+  return s;
 }
 
-} // namespace kumihimo
+} // namespace
+
+Variant row() {
+  using namespace cost;
+  return {.summary = "blocks travel by the digits of their distance",
+          .cost = {log_P * (alpha + P / 2 * n * beta),
+                   {"P = 2^k, radix 2",
+                    [](const CostCase& c) { return powers_of_two.holds(c) && c.parameters.radix.value_or(2) == 2; }}},
+          .reference = "Bruck et al., IEEE TPDS 8(11), 1997",
+          .parameters = {{"radix", "2", "base of the digits"}},
+          .equal_counts = "it moves blocks of other ranks, which must be equally long",
+          .recipe = recipe};
+}
+
+} // namespace kumihimo::alltoall_bruck

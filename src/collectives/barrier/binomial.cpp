@@ -2,13 +2,12 @@
 //
 // Idea: a rank that has heard from all its children tells its parent; the root then tells its children, and so on.
 // Wins: 2 (P - 1) signals in all, where dissemination takes P log2 P: less load on a shared node or a thin network.
-// Cost: 2 ceil(log2 P) alpha.
 // Reference: Mellor-Crummey, Scott, ACM TOCS 9(1), 1991, section 3 (tree barriers).
 #include "collectives/patterns/blocks.hpp"
 
 #include <bit>
 
-namespace kumihimo {
+namespace kumihimo::barrier_binomial {
 namespace {
 
 void write(LaneBuilder& lane, std::int64_t P, std::int64_t r) {
@@ -26,20 +25,19 @@ void write(LaneBuilder& lane, std::int64_t P, std::int64_t r) {
   if (!told.empty()) lane.round(std::move(told));
 }
 
-} // namespace
-
-Rows barrier_binomial_rows() {
-  Variant v;
-  v.kind = CollectiveKind::barrier;
-  v.name = "binomial";
-  v.summary = "signals up and down a binomial tree";
-  v.cost = "2⌈log₂P⌉α";
-  v.reference = "Mellor-Crummey, Scott, ACM TOCS 9(1), 1991";
-  v.recipe = [](const Collective& c, const RankSpace&, const Parameters& p) {
-    return one_lane(c, p, "signals",
-                    [P = std::int64_t{c.ranks}](LaneBuilder& lane, std::int64_t r) { write(lane, P, r); });
-  };
-  return {v};
+Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters& p) {
+  return one_lane(c, p, "signals",
+                  [P = std::int64_t{c.ranks}](LaneBuilder& lane, std::int64_t r) { write(lane, P, r); });
 }
 
-} // namespace kumihimo
+} // namespace
+
+Variant row() {
+  using namespace cost;
+  return {.summary = "signals up and down a binomial tree",
+          .cost = {(ceil_log_P + floor_log_P) * alpha},
+          .reference = "Mellor-Crummey, Scott, ACM TOCS 9(1), 1991",
+          .recipe = recipe};
+}
+
+} // namespace kumihimo::barrier_binomial

@@ -1,11 +1,10 @@
 // What algorithms over arrays of blocks share: names of blocks and ranges of them, and the copy of a rank's own block.
 #pragma once
 
-#include "collectives/rows.hpp"
+#include "collectives/registry.hpp"
 #include "program/builder.hpp"
 
 #include <algorithm>
-#include <initializer_list>
 
 namespace kumihimo {
 
@@ -62,16 +61,6 @@ Result<Schedule> one_lane(const Collective& c, const Parameters& p, std::string 
     return program.finish();
   };
   return s;
-}
-
-// One row for several collectives.
-inline Rows rows_for(std::initializer_list<CollectiveKind> kinds, Variant v) {
-  Rows rows;
-  for (const CollectiveKind kind : kinds) {
-    v.kind = kind;
-    rows.push_back(v);
-  }
-  return rows;
 }
 
 inline std::vector<Variant::Parameter> segment_parameters() {

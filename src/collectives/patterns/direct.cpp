@@ -4,11 +4,11 @@
 //   `throttle` at once (linear), by default all of them.
 // Wins: long blocks, where no byte should cross the network twice; linear where the network orders messages well,
 //   pairwise or a small throttle where many at once disturb each other.
-// Cost: (P - 1) alpha + (P - 1) n beta for blocks of n bytes.
 // Special cases: any number of ranks, any counts. In place the input is put aside first.
 // Reference: Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, section 4 (pairwise); Kumar, Sabharwal, Garg,
-// Heidelberger,
-//   Optimization of all-to-all communication on the Blue Gene/L supercomputer, ICPP 2008 (throttled).
+//   Heidelberger, Optimization of all-to-all communication on the Blue Gene/L supercomputer, ICPP 2008 (throttled).
+#include "collectives/patterns/direct.hpp"
+
 #include "collectives/patterns/blocks.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,8 @@
 namespace kumihimo {
 namespace {
 
-void write(ProgramBuilder& program, LaneBuilder& lane, const Collective& c, std::int64_t r, std::int64_t at_once) {
+void write_direct_exchange(ProgramBuilder& program, LaneBuilder& lane, const Collective& c, std::int64_t r,
+                           std::int64_t at_once) {
   const std::int64_t P = c.ranks;
   Array input = in;
   if (c.in_place) {
@@ -34,32 +35,25 @@ void write(ProgramBuilder& program, LaneBuilder& lane, const Collective& c, std:
       at_once);
 }
 
-Variant row(std::string name, std::string summary, bool throttled) {
-  Variant v;
-  v.kind = CollectiveKind::alltoall;
-  v.name = std::move(name);
-  v.summary = std::move(summary);
-  v.cost = "(P - 1)(α + nβ)";
-  v.reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005";
+} // namespace
+
+Variant direct_exchange(std::string summary, bool throttled) {
+  using namespace cost;
+  Variant v{.summary = std::move(summary),
+            .cost = {(P - 1) * (alpha + n * beta)},
+            .reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005"};
   if (throttled) v.parameters = {{"throttle", "all of them", "messages at once"}};
   v.recipe = [throttled](const Collective& c, const RankSpace&, const Parameters& p) -> Result<Schedule> {
     const std::int64_t most = c.ranks - 1, at_once = throttled ? std::min(p.throttle.value_or(most), most) : 1;
     Result<Schedule> s =
         one_lane(c, p, "direct", [c, at_once](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) {
-          write(program, lane, c, r, at_once);
+          write_direct_exchange(program, lane, c, r, at_once);
         });
     if (s && throttled) s->parameters = fmt::format("throttle={}", at_once);
     if (s) s->claims.in_place_safe = c.in_place;
     return s;
   };
   return v;
-}
-
-} // namespace
-
-Rows alltoall_direct_rows() {
-  return {row("pairwise", "blocks exchanged directly, one distance after the other", false),
-          row("linear", "blocks exchanged directly, up to `throttle` at once", true)};
 }
 
 } // namespace kumihimo

@@ -5,17 +5,20 @@
 //   send to the same side of the same axis. A block for the rank itself is copied.
 // Wins: always where neighbours are neighbours on the network, too: no byte crosses a link that it need not.
 //   A small throttle where many messages at once disturb each other.
-// Cost: d alpha + d n beta for d neighbours and blocks of n bytes.
 // Special cases: messages of one rank to another are matched in their order, so both ends must have the same: the
 //   sender's is that of its list, the receiver's Neighbourhood::order_of_arrival. Beyond the end of an axis there is
 //   nobody: the block stays as it is. A graph's lists have no order that all ranks share, in which to throttle them.
-// Reference: MPI 4.1, section 8.6; Hoefler, Traeff, Sparse Collective Operations for MPI, HIPS 2009.
+// Reference: MPI 4.1, section 8.6; Hoefler, Träff, Sparse Collective Operations for MPI, HIPS 2009.
+#include "collectives/patterns/neighbours.hpp"
+
 #include "collectives/patterns/blocks.hpp"
 
 #include <fmt/format.h>
 
 namespace kumihimo {
 namespace {
+
+const Formula neighbours("k", [](const CostCase& c) { return static_cast<double>(c.collective.most_blocks()); });
 
 struct Sides {
   std::vector<Step> sends, receives; // in the order in which they are matched; of nobody a hole
@@ -41,19 +44,19 @@ Sides sides_of(const Collective& c, Rank r, std::vector<Step>& copies) {
   return sides;
 }
 
-void append(std::vector<Step>& round, const std::vector<Step>& some, std::size_t first, std::size_t count) {
+void append_steps(std::vector<Step>& round, const std::vector<Step>& some, std::size_t first, std::size_t count) {
   for (std::size_t i = first; i < std::min(first + count, some.size()); ++i)
     if (some[i].sends() || some[i].receives()) round.push_back(some[i]);
 }
 
-void write(LaneBuilder& lane, const Collective& c, Rank r, std::size_t at_once) {
+void write_to_neighbours(LaneBuilder& lane, const Collective& c, Rank r, std::size_t at_once) {
   std::vector<Step> copies;
   const Sides sides = sides_of(c, r, copies);
   const std::size_t most = std::max(sides.sends.size(), sides.receives.size());
   for (std::size_t i = 0; i < most; i += at_once) {
     std::vector<Step> round;
-    append(round, sides.receives, i, at_once);
-    append(round, sides.sends, i, at_once);
+    append_steps(round, sides.receives, i, at_once);
+    append_steps(round, sides.sends, i, at_once);
     if (i == 0) round.insert(round.end(), copies.begin(), copies.end());
     if (!round.empty()) lane.round(std::move(round));
   }
@@ -61,27 +64,26 @@ void write(LaneBuilder& lane, const Collective& c, Rank r, std::size_t at_once) 
 
 } // namespace
 
-Rows neighbours_direct_rows() {
-  Variant v;
-  v.name = "direct";
-  v.summary = "a message to each destination and from each source, all at once";
-  v.cost = "dα + dnβ for d neighbours";
-  v.reference = "MPI 4.1, 8.6; Hoefler, Träff, HIPS 2009";
-  v.parameters = {{"throttle", "all of them", "directions of Cartesian axes at once"}};
+Variant direct_to_neighbours() {
+  using namespace cost;
+  Variant v{.summary = "a message to each destination and from each source, all at once",
+            .cost = {neighbours * (alpha + n * beta), {"as many neighbours at each rank"}},
+            .reference = "MPI 4.1, 8.6; Hoefler, Träff, HIPS 2009",
+            .parameters = {{"throttle", "all of them", "directions of Cartesian axes at once"}}};
   v.recipe = [](const Collective& c, const RankSpace&, const Parameters& p) -> Result<Schedule> {
     if (p.throttle && !c.neighbours->is_cartesian())
       return not_applicable("a graph's neighbours are in no order that all ranks share, in which to throttle them");
     const std::int32_t all = std::max(1, c.most_blocks());
     const std::int64_t at_once = std::min<std::int64_t>(p.throttle.value_or(all), all);
     Result<Schedule> s = one_lane(c, p, "direct", [c, at_once](LaneBuilder& lane, std::int64_t r) {
-      write(lane, c, Rank{static_cast<std::int32_t>(r)}, static_cast<std::size_t>(at_once));
+      write_to_neighbours(lane, c, Rank{static_cast<std::int32_t>(r)}, static_cast<std::size_t>(at_once));
     });
     if (!s) return s;
     if (p.throttle) s->parameters = fmt::format("throttle={}", at_once);
     s->claims.in_place_safe = false;
     return s;
   };
-  return rows_for({CollectiveKind::neighbor_allgather, CollectiveKind::neighbor_alltoall}, std::move(v));
+  return v;
 }
 
 } // namespace kumihimo

@@ -9,14 +9,14 @@
 //   put the axes, or factors of P, in that many groups, and exchange within a group directly.
 // Wins: paced: long blocks on a torus, where unpaced messages disturb each other; the others: short blocks, fewer
 //   messages (2 sqrt P, 3 cbrt P) of more bytes.
-// Cost: paced sum(L - 1) alpha (L + 2 of even rings of 4 or more) + n P L / 8 beta for the longest axis L, on all links
-//   at once; others k (P^(1/k) - 1) alpha + k P n beta for k phases.
 // Special cases: equal counts alone, since ranks relay others' blocks. paced needs a torus in its own order. Which way
 //   a message goes to the opposite place of an even ring is the network's choice, another one for every second rank,
 //   and loads links unequally; so half of it is sent either way over L/2 - 1 hops, to a rank that sends it over the
 //   last. On a virtual axis of Tofu longer than 4 messages take other ways than along the ring: some links carry fewer
 //   than h messages, none more (ADR 0024). One phase alone, in place, puts the input aside first.
 // Reference: systematised from the K computer's MPI (Adachi et al., 2012); Jain, Sabharwal, ICS 2010 (phases).
+#include "collectives/patterns/phases.hpp"
+
 #include "collectives/patterns/blocks.hpp"
 
 #include <fmt/format.h>
@@ -228,42 +228,35 @@ Result<std::vector<Phase>> groups_of(const RankSpace& space, std::int64_t P, int
   return groups;
 }
 
-Variant row(std::string name, std::string summary, std::string cost) {
-  Variant v;
-  v.kind = CollectiveKind::alltoall;
-  v.name = std::move(name);
-  v.summary = std::move(summary);
-  v.cost = std::move(cost);
-  v.equal_counts = "ranks relay blocks of others, whose lengths they do not know";
-  return v;
-}
-
-Variant phases_row(std::string name, int phases) {
-  Variant v = row(std::move(name), fmt::format("blocks exchanged within groups of ranks, {} times", phases),
-                  fmt::format("{0}(P^(1/{0}) - 1)α + {0}Pnβ", phases));
-  v.reference = "Jain, Sabharwal, ICS 2010";
-  v.parameters = {{"throttle", "all of them", "messages at once"}};
-  v.recipe = [phases](const Collective& c, const RankSpace& space, const Parameters& p) -> Result<Schedule> {
-    Result<std::vector<Phase>> groups = groups_of(space, c.ranks, phases);
-    if (!groups) return groups.error();
-    std::vector<std::int64_t> lengths;
-    for (const Phase& g : *groups) lengths.push_back(g.length);
-    Plan plan{std::move(*groups), 1, p.throttle.value_or(c.ranks), {}, false};
-    return schedule_of(c, std::move(plan), fmt::format("groups={}", fmt::join(lengths, "x")));
-  };
-  return v;
-}
+constexpr auto equal_blocks = "ranks relay blocks of others, whose lengths they do not know";
 
 } // namespace
 
-Rows alltoall_by_axes_rows() {
-  Variant v = row("paced", "along one axis of the torus after the other, all at the same distance, paced",
-                  "Σ(L - 1)α (even rings of 4 or more: L + 2) + nPL/8·β, longest axis L");
-  v.reference = "Adachi et al., CSRD 28 (2013)";
-  v.parameters = {{"trees", "dimensions", "rotations of the axes at once"},
-                  {"gap", "distance - 1", "lengths of a message for which a link stays idle after it, in predictions"}};
-  v.recipe = paced;
-  return {v, phases_row("two_phase", 2), phases_row("three_phase", 3)};
+Variant paced_phases(Cost cost) {
+  return {.summary = "along one axis of the torus after the other, all at the same distance, paced",
+          .cost = std::move(cost),
+          .reference = "Adachi et al., CSRD 28 (2013)",
+          .parameters = {{"trees", "dimensions", "rotations of the axes at once"},
+                         {"gap", "distance - 1",
+                          "lengths of a message for which a link stays idle after it, in predictions"}},
+          .equal_counts = equal_blocks,
+          .recipe = paced};
+}
+
+Variant grouped_phases(int phases, Cost cost) {
+  return {.summary = fmt::format("blocks exchanged within groups of ranks, {} times", phases),
+          .cost = std::move(cost),
+          .reference = "Jain, Sabharwal, ICS 2010",
+          .parameters = {{"throttle", "all of them", "messages at once"}},
+          .equal_counts = equal_blocks,
+          .recipe = [phases](const Collective& c, const RankSpace& space, const Parameters& p) -> Result<Schedule> {
+            Result<std::vector<Phase>> groups = groups_of(space, c.ranks, phases);
+            if (!groups) return groups.error();
+            std::vector<std::int64_t> lengths;
+            for (const Phase& g : *groups) lengths.push_back(g.length);
+            Plan plan{std::move(*groups), 1, p.throttle.value_or(c.ranks), {}, false};
+            return schedule_of(c, std::move(plan), fmt::format("groups={}", fmt::join(lengths, "x")));
+          }};
 }
 
 } // namespace kumihimo

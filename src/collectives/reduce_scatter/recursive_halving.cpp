@@ -3,14 +3,13 @@
 // Idea: in each step a rank keeps the half of its range of blocks in which its own lies, sends the other half to its
 //   partner and adds what the partner sends; the farthest partner first, so that ranges stay contiguous.
 // Wins: short and medium vectors of commutative operations: log2 P steps, and no more bytes than the ring.
-// Cost: ceil(log2 P) alpha + (1 - 1/P) n beta + (1 - 1/P) n gamma for n bytes of input.
 // Special cases: any number of ranks by folding: of a folded pair the even rank gets the odd one's input and works for
 //   both blocks. The farthest first, operands do not stay in rank order.
 // Reference: Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, section 4.2.
 #include "collectives/patterns/blocks.hpp"
 #include "collectives/patterns/fold.hpp"
 
-namespace kumihimo {
+namespace kumihimo::reduce_scatter_recursive_halving {
 namespace {
 
 void write(ProgramBuilder& program, LaneBuilder& lane, const Collective& c, std::int64_t r) {
@@ -41,21 +40,20 @@ void write(ProgramBuilder& program, LaneBuilder& lane, const Collective& c, std:
   lane.step(copy(out[out_block(r)], scratch[in_block(r)]));
 }
 
-} // namespace
-
-Rows reduce_scatter_recursive_halving_rows() {
-  Variant v;
-  v.kind = CollectiveKind::reduce_scatter;
-  v.name = "recursive_halving";
-  v.summary = "halves of the range exchanged with partners at distance P/2, P/4, ...";
-  v.cost = "⌈log₂P⌉α + (1 - 1/P)n(β + γ)";
-  v.reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005";
-  v.rounding.independent_of_placement = true;
-  v.recipe = [](const Collective& c, const RankSpace&, const Parameters& p) {
-    return one_lane(c, p, "halving",
-                    [c](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) { write(program, lane, c, r); });
-  };
-  return {v};
+Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters& p) {
+  return one_lane(c, p, "halving",
+                  [c](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) { write(program, lane, c, r); });
 }
 
-} // namespace kumihimo
+} // namespace
+
+Variant row() {
+  using namespace cost;
+  return {.summary = "halves of the range exchanged with partners at distance P/2, P/4, ...",
+          .cost = {log_P * alpha + (P - 1) * (n * beta + n * gamma), powers_of_two},
+          .reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005",
+          .rounding = by_rank_numbers,
+          .recipe = recipe};
+}
+
+} // namespace kumihimo::reduce_scatter_recursive_halving

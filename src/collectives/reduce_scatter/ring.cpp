@@ -3,12 +3,11 @@
 // Idea: the sum of rank b's block begins at rank b + 1 and is handed on to the right, every rank adding its operand,
 //   until it ends at b. Only one block is under way at a rank, so two cells of scratch are all it takes.
 // Wins: long vectors where neighbours in rank order are near: n beta whatever P; P - 1 steps cost latency.
-// Cost: (P - 1) alpha + (1 - 1/P) n beta + (1 - 1/P) n gamma for n bytes of input.
 // Special cases: any number of ranks, any counts; operands do not stay in rank order.
 // Reference: Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, section 4.2; Patarasuk, Yuan, JPDC 69(2), 2009.
 #include "collectives/patterns/blocks.hpp"
 
-namespace kumihimo {
+namespace kumihimo::reduce_scatter_ring {
 namespace {
 
 void write(ProgramBuilder& program, LaneBuilder& lane, const Collective& c, std::int64_t r) {
@@ -34,24 +33,23 @@ void write(ProgramBuilder& program, LaneBuilder& lane, const Collective& c, std:
   lane.round(exchange(right, sums.at((P - 3) % 2, B(r + 1)), left, arriving(P - 2, mine)));
 }
 
-} // namespace
-
-Rows reduce_scatter_ring_rows() {
-  Variant v;
-  v.kind = CollectiveKind::reduce_scatter;
-  v.name = "ring";
-  v.summary = "every block's sum handed on round one ring of all ranks";
-  v.cost = "(P - 1)α + (1 - 1/P)n(β + γ)";
-  v.reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005";
-  v.parameters = segment_parameters();
-  v.rounding.independent_of_placement = true;
-  v.recipe = [](const Collective& c, const RankSpace&, const Parameters& p) {
-    Result<Schedule> s = one_lane(
-        c, p, "ring", [c](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) { write(program, lane, c, r); });
-    if (s) s->claims.in_place_safe = c.in_place || !c.counts.irregular();
-    return s;
-  };
-  return {v};
+Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters& p) {
+  Result<Schedule> s = one_lane(
+      c, p, "ring", [c](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) { write(program, lane, c, r); });
+  if (s) s->claims.in_place_safe = c.in_place || !c.counts.irregular();
+  return s;
 }
 
-} // namespace kumihimo
+} // namespace
+
+Variant row() {
+  using namespace cost;
+  return {.summary = "every block's sum handed on round one ring of all ranks",
+          .cost = {(P - 1) * (alpha + n * beta + n * gamma), whole_messages},
+          .reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005",
+          .parameters = segment_parameters(),
+          .rounding = by_rank_numbers,
+          .recipe = recipe};
+}
+
+} // namespace kumihimo::reduce_scatter_ring

@@ -23,10 +23,10 @@ def test_a_table(kumihimo):
     ended = kumihimo(*SMALL, "--bytes", "1MiB")
     assert (ended.code, ended.err) == (0, "")
     assert "allreduce on k-computer 4x3x4, 48 ranks, model flow" in ended.out
-    published, apart = ended.out.split("\nApart:")
+    published, extensions = ended.out.split("\nExtensions of")
     assert "trinaryx3 " in published and "trinaryx3_overlap" not in published
-    assert "trinaryx3_overlap" in apart
-    assert "trinary_mesh: every axis wraps" in apart
+    assert "trinaryx3_overlap" in extensions
+    assert "trinary_mesh: every axis wraps" in extensions
 
 
 def test_one_object_with_a_result_for_each_case(kumihimo):
@@ -41,6 +41,18 @@ def test_one_object_with_a_result_for_each_case(kumihimo):
     assert first["seconds"] >= first["bound_seconds"] > 0
     assert [phase["name"] for phase in first["phases"]] == ["reduce", "broadcast"]
     assert told["wall_seconds"] > 0 and told["peak_rss_bytes"] > 1_000_000
+
+
+def test_the_closed_form_of_an_algorithm(kumihimo):
+    asked = (*SMALL, "--bytes", "48KiB", "--model", "cost", "--json", "--algorithm")
+    (ring,) = results(kumihimo(*asked, "ring"))
+    alpha, part = 8e-6 + 0.1e-6 + 2e-6, 47 / 48 * 48 * 1024  # message cost, a hop and a relay; of the vector
+    assert ring["seconds"] == pytest.approx(2 * 47 * alpha + 2 * part / 4.75e9 + part / 6.58e9)
+    assert ring["model"] == "cost" and "no topology" in ring["accuracy"]
+    (halved,) = results(kumihimo(*asked, "rabenseifner"))
+    assert "P = 2^k" in halved["accuracy"]
+    none = kumihimo(*asked, "hierarchical", "--ranks-per-node", "2")
+    assert none.code == 2 and "no closed form" in none.err
 
 
 def test_neighbours_of_the_shape_cost_no_link_twice(kumihimo):
@@ -68,7 +80,7 @@ def test_all_lists_each_algorithm_once_and_says_what_does_not_fit(kumihimo):
     told = json.loads(kumihimo(*SMALL, "--bytes", "1MiB", "--json").out)
     names = [r["algorithm"] for r in told["results"]]
     assert len(names) == len(set(names)) >= 10
-    assert {r["algorithm"] for r in told["results"] if r["apart"]} >= {"trinaryx6", "trinaryx3_overlap", "bucket"}
+    assert {r["algorithm"] for r in told["results"] if r["extension"]} >= {"trinaryx6", "trinaryx3_overlap", "bucket"}
     refused = [n["algorithm"] for n in told["not_applicable"]]
     assert refused == ["trinary_mesh", "non_minimal", "offloaded", "swing", "bine", "hierarchical"]
     assert told["not_applicable"][0]["reason"]

@@ -25,7 +25,7 @@ def test_every_algorithm_has_a_look_of_its_own(half, styles):
 
     assert len({(look["colour"], look["marker"], look.get("dash")) for look in looks}) == len(names)
     assert {look["name"] for look in looks if "dash" in look} == {
-        r["algorithm"] for r in half.simulated["results"] if r["apart"]
+        r["algorithm"] for r in half.simulated["results"] if r["extension"]
     }
 
 
@@ -112,7 +112,7 @@ def test_a_doubtful_prediction_states_its_margin(half):
         "algorithm": "slow",
         "seconds": 4 * subject["seconds"],
         "accuracy": "It is shared",
-        "apart": False,
+        "extension": False,
     }
     near = {**slow, "algorithm": "near", "seconds": 0.9 * subject["seconds"]}
     firm = [{**r, "accuracy": ""} for r in half.simulated["results"]]
@@ -126,12 +126,12 @@ def test_a_doubtful_prediction_states_its_margin(half):
 
 def test_the_words_on_extensions_follow_the_figures(half):
     by_segment = half.simulated["segments"]
-    name = next(r["algorithm"] for r in by_segment if r["apart"])
+    name = next(r["algorithm"] for r in by_segment if r["extension"])
     slower = [{**r, "seconds": r["seconds"] * (1e3 if r["algorithm"] == name else 1)} for r in by_segment]
 
     found = extensions.sentences({**half.simulated, "segments": slower})
 
-    assert len(found) == len({r["algorithm"] for r in by_segment if r["apart"]})
+    assert len(found) == len({r["algorithm"] for r in by_segment if r["extension"]})
     assert "faster at none" in next(sentence for sentence in found if sentence.startswith(wording.label(name) + ":"))
 
 
@@ -139,7 +139,7 @@ def test_the_comparison_leaves_our_extensions_out(half):
     blind = comparison.blind(half.simulated)
 
     assert blind
-    assert not any(r["apart"] for r in blind)
+    assert not any(r["extension"] for r in blind)
     assert half.simulated["subject"] not in {r["algorithm"] for r in blind}
 
 

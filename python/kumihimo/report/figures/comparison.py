@@ -21,7 +21,7 @@ def subject_of(simulated: dict) -> dict:
 
 def blind(simulated: dict) -> list[dict]:
     """The algorithms that the paper's is compared with, fastest first: all but itself and our own extensions."""
-    return [r for r in at_largest(simulated) if not r["apart"] and r["algorithm"] != simulated["subject"]]
+    return [r for r in at_largest(simulated) if not r["extension"] and r["algorithm"] != simulated["subject"]]
 
 
 def speedup(simulated: dict, styles: Styles) -> dict:
@@ -84,7 +84,7 @@ def left_on_table(simulated: dict, styles: Styles) -> dict:
     """Bars of bandwidth: the paper's algorithm, our extensions of it, and other algorithms that use all links."""
     rows = []
     for r in at_largest(simulated):
-        if r["apart"] or r["algorithm"] == simulated["subject"]:
+        if r["extension"] or r["algorithm"] == simulated["subject"]:
             bandwidth = 2 * r["bytes"] / r["seconds"]
             rows.append({**styles.of(r["algorithm"]), "parts": [bandwidth], "note": wording.rate(bandwidth)})
     subject = subject_of(simulated)

@@ -9,7 +9,7 @@ from kumihimo.report.figures.comparison import subject_of
 def sentences(simulated: dict) -> list[str]:
     """One for each extension that pipelines."""
     subject = _by_segment(simulated, simulated["subject"])
-    names = dict.fromkeys(r["algorithm"] for r in simulated["segments"] if r["apart"])
+    names = dict.fromkeys(r["algorithm"] for r in simulated["segments"] if r["extension"])
     return [_sentence(_by_segment(simulated, name), subject, subject_of(simulated)) for name in names]
 
 

@@ -128,16 +128,4 @@ Result<Schedule> nested_schedule(const Collective& c, std::vector<Nest> nests, c
   return s;
 }
 
-Rows butterfly_rows(Variant common) {
-  Rows rows;
-  for (const auto& [kind, cost] : {std::pair{CollectiveKind::allreduce, "2log₂P·α + 2(1 - 1/P)nβ + (1 - 1/P)nγ"},
-                                   {CollectiveKind::reduce_scatter, "(log₂P + 1)α + (1 - 1/P)n(β + γ)"},
-                                   {CollectiveKind::allgather, "(log₂P + 1)α + (P - 1)nβ"}}) {
-    common.kind = kind;
-    common.cost = cost;
-    rows.push_back(common);
-  }
-  return rows;
-}
-
 } // namespace kumihimo

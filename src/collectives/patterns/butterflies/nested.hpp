@@ -24,7 +24,9 @@ struct Nest {
 // its number, and in a reduce-scatter a block's sum takes the same way back.
 Result<Schedule> nested_schedule(const Collective& c, std::vector<Nest> nests, const Parameters& p);
 
-// Rows of one algorithm for the three collectives; costs differ.
-Rows butterfly_rows(Variant common);
+// Rows of allreduce, reduce_scatter and allgather, which differ in cost.
+Variant bine_butterfly(Cost cost);
+Variant non_minimal_butterfly(Cost cost);
+Variant swing_butterfly(Cost cost);
 
 } // namespace kumihimo

@@ -6,7 +6,6 @@
 //   lowest one of its place in the array. So each rank first sends its *input* to the rank whose place is its own
 //   number: then everything lands in rank order, with no move at the end.
 // Wins: long blocks on large tori: 7/6 n P beta, where nearest-first takes 5/24 n P^(4/3) beta.
-// Cost: (log2 P + 1) alpha + (7/6) n P beta on a cube; the 1 is the shuffle, which an allreduce does without.
 // Special cases: lengths that are powers of two only: at another length the ranges would not close, and folding a
 //   whole plane into its neighbours would double the load of their links. Axes that are used up are left out, so that
 //   boxes of unequal powers of two are covered.
@@ -50,7 +49,7 @@ std::int64_t rank_at_place(std::int64_t place, const std::vector<std::int64_t>& 
   return r;
 }
 
-Result<Schedule> recipe(const Collective& c, const RankSpace& space, const Parameters& p) {
+Result<Schedule> non_minimal(const Collective& c, const RankSpace& space, const Parameters& p) {
   if (!space.has_shape() || !space.row_major())
     return not_applicable(fmt::format("it needs a torus in its own order, and the ranks are a {}", space.name()));
   for (const Axis& axis : space.shape().axes())
@@ -68,20 +67,14 @@ Result<Schedule> recipe(const Collective& c, const RankSpace& space, const Param
 
 } // namespace
 
-Rows non_minimal_rows() {
-  Variant v;
-  v.name = "non_minimal";
-  v.summary =
-      "recursive doubling with the partner that is exchanged least with the farthest, in rank order by a shuffle";
-  v.reference = "Sack, Gropp, PPoPP 2012";
-  v.parameters = segment_parameters();
-  v.recipe = recipe;
-  Rows rows = butterfly_rows(v);
-  for (Variant& row : rows)
-    row.cost = row.kind == CollectiveKind::allgather        ? "(log₂P + 1)α + (7/6)nPβ on a cube"
-               : row.kind == CollectiveKind::reduce_scatter ? "(log₂P + 1)α + (7/6)nβ + (1 - 1/P)nγ on a cube"
-                                                            : "2log₂P·α + (7/3)nβ + (1 - 1/P)nγ on a cube";
-  return rows;
+Variant non_minimal_butterfly(Cost cost) {
+  return {.summary =
+              "recursive doubling with the partner that is exchanged least with the farthest, in rank order by a "
+              "shuffle",
+          .cost = std::move(cost),
+          .reference = "Sack, Gropp, PPoPP 2012",
+          .parameters = segment_parameters(),
+          .recipe = non_minimal};
 }
 
 } // namespace kumihimo

@@ -5,7 +5,6 @@
 //   that messages of one exchange share fewer links. On a torus the exchanges go over the axes in turn; one lane starts
 //   with each axis, and a mirrored one goes the other way round, so that all links of a rank are used.
 // Wins: medium and long vectors on tori, where rings take too many steps and halving over powers of two congests.
-// Cost: 2 log2 P alpha + 2 (1 - 1/P) n beta + (1 - 1/P) n gamma an allreduce, without congestion, divided by the lanes.
 // Special cases: axes whose lengths are powers of two: at others the sets that an exchange parts overlap. On ranks
 //   without a shape, one axis. Reduce-scatter and allgather of blocks in rank order take one exchange more, which
 //   shuffles them (as in non_minimal).
@@ -98,27 +97,24 @@ Result<Schedule> bine(const Collective& c, const RankSpace&, const Parameters& p
 
 } // namespace
 
-Rows swing_rows() {
-  Variant v;
-  v.name = "swing";
-  v.summary = "exchanges over 1, 1, 3, 5, 11, ... ranks to both sides in turn, on all links of a torus";
-  v.reference = "De Sensi et al., NSDI 2024";
-  v.parameters = segment_parameters();
+Variant swing_butterfly(Cost cost) {
+  Variant v{.summary = "exchanges over 1, 1, 3, 5, 11, ... ranks to both sides in turn, on all links of a torus",
+            .cost = std::move(cost),
+            .reference = "De Sensi et al., NSDI 2024",
+            .parameters = segment_parameters(),
+            .recipe = swing};
   v.parameters.push_back({"trees", "2 x dimensions", "lanes: rotations of the axes, and their mirror images"});
-  v.recipe = swing;
-  return butterfly_rows(v);
+  return v;
 }
 
 // The same butterfly over rank numbers alone, whatever the network: on fat trees and dragonflies too it stays nearer.
-Rows bine_butterfly_rows() {
-  Variant v;
-  v.name = "bine";
-  v.summary = "the butterfly of Bine trees: halves exchanged over 1, 1, 3, 5, 11, ... rank numbers";
-  v.reference = "De Sensi et al., SC 2025";
-  v.parameters = segment_parameters();
-  v.rounding.independent_of_placement = true;
-  v.recipe = bine;
-  return butterfly_rows(v);
+Variant bine_butterfly(Cost cost) {
+  return {.summary = "the butterfly of Bine trees: halves exchanged over 1, 1, 3, 5, 11, ... rank numbers",
+          .cost = std::move(cost),
+          .reference = "De Sensi et al., SC 2025",
+          .parameters = segment_parameters(),
+          .rounding = by_rank_numbers,
+          .recipe = bine};
 }
 
 } // namespace kumihimo

@@ -1,11 +1,11 @@
 // hierarchical: any algorithm between groups of ranks, composed with any within them.
 //
-// Idea: one rank of each node, or of each group of its ranks, leads it. Each collective is a row of stages (stages.cpp)
+// Idea: one rank of each node, or of each group of its ranks, leads it. Each collective is a row of stages (its page,
+// <collective>/hierarchical.cpp)
 //   that run one after the other, some within all groups at once, some among the leaders; each is a schedule of the
 //   registry, embedded as it is. Segments are common to all stages, and a stage's segment waits for the same segment of
 //   the stages before alone: so while the leaders exchange one segment the groups reduce the next and spread the last.
 // Wins: nodes of many ranks: only leaders load the network, and the algorithm between them may be that of the network.
-// Cost: that of its parts; with segments the slowest stage's, and one segment of each other.
 // Special cases: groups of unequal size, and leaders that are the only ranks of theirs. Leaders are the lowest ranks
 //   of their groups, the root that of its own. Ranks of a group need not follow each other: where they do not, blocks
 //   (allgather, ...) are put in order of groups, and back, by each rank for itself. A rank of a barrier is told by the
@@ -15,6 +15,8 @@
 //   several at once (bruck, paced, by phases), needs groups of equal size and equal blocks, and a step that puts into
 //   rows what has come. Of irregular blocks in an alltoall each rank must know the lengths of all.
 // Reference: Karonis et al., IPDPS 2000 (levels); Träff, Rougier, EuroMPI/ASIA 2014 (any algorithm at each level).
+#include "collectives/patterns/levels/hierarchical.hpp"
+
 #include "collectives/patterns/blocks.hpp"
 #include "collectives/patterns/levels/composite.hpp"
 
@@ -242,27 +244,6 @@ Status add_stage(Composite& whole, const StageRow& row, const RankSpace& leaders
   return Nothing{};
 }
 
-// A tree of ranges has no relay for those round the end of a group, where its root is another than the first rank.
-std::string usual_inner(CollectiveKind kind) {
-  return kind == CollectiveKind::gather || kind == CollectiveKind::scatter ? "linear" : "binomial";
-}
-
-std::string usual_outer(CollectiveKind kind) {
-  switch (kind) {
-  case CollectiveKind::allreduce:
-    return "recursive_doubling";
-  case CollectiveKind::allgather:
-  case CollectiveKind::reduce_scatter:
-    return "ring";
-  case CollectiveKind::alltoall:
-    return "pairwise";
-  case CollectiveKind::barrier:
-    return "dissemination";
-  default:
-    return "binomial";
-  }
-}
-
 // Why there are no levels to go by, if there are none.
 Status check_groups(const Composite& whole, const RankSpace& space, const Parameters& p) {
   const std::int64_t most = Groups(whole.collective, space, std::nullopt).largest();
@@ -299,7 +280,7 @@ std::optional<Numbering> blocks_of_equal_groups(const Composite& whole) {
   return Numbering(std::move(begins));
 }
 
-Result<Schedule> recipe(const Collective& c, const RankSpace& space, const Parameters& p) {
+Result<Schedule> build_levels(const Levels& levels, const Collective& c, const RankSpace& space, const Parameters& p) {
   auto whole = std::make_shared<Composite>(Composite{c, {}, Groups(c, space, p.group), {}, p.group ? "group" : "node"});
   if (Status s = check_groups(*whole, space, p); !s) return s.error();
   if (c.kind != CollectiveKind::barrier) {
@@ -308,9 +289,9 @@ Result<Schedule> recipe(const Collective& c, const RankSpace& space, const Param
     if (!segments) return segments.error();
     whole->segments = *segments;
   }
-  const std::string inner = p.inner.value_or(usual_inner(c.kind)), outer = p.outer.value_or(usual_outer(c.kind));
+  const std::string inner = p.inner.value_or(levels.inner), outer = p.outer.value_or(levels.outer);
   const RankSpace leaders = space_of_leaders(space, whole->groups);
-  for (const StageRow& row : stages_of(c.kind))
+  for (const StageRow& row : levels.stages)
     if (Status s = add_stage(*whole, row, leaders, row.between ? outer : inner, p); !s) return s.error();
   if (auto obstacle = obstacle_to(*whole)) {
     whole->relayed = blocks_of_equal_groups(*whole);
@@ -345,33 +326,25 @@ Result<Schedule> recipe(const Collective& c, const RankSpace& space, const Param
 
 } // namespace
 
-Rows hierarchical_rows() {
-  Variant v;
-  v.name = "hierarchical";
-  v.summary = "any algorithm within nodes, or groups of their ranks, and any between their leaders";
-  v.cost = "that of its parts; with segments the slowest part's";
-  v.reference = "Karonis et al., IPDPS 2000; Träff, Rougier, EuroMPI/ASIA 2014";
-  v.recipe = recipe;
-  Rows rows;
-  using enum CollectiveKind;
-  for (const CollectiveKind kind :
-       {bcast, reduce, allreduce, allgather, reduce_scatter, alltoall, gather, scatter, barrier}) {
-    v.kind = kind;
-    const bool relays = kind == alltoall || kind == gather || kind == scatter;
-    v.all_counts = relays ? "leaders relay blocks of their groups' ranks, whose lengths each rank must know" : "";
-    v.inner_parts.clear(), v.outer_parts.clear();
-    for (const StageRow& row : stages_of(kind)) (row.between ? v.outer_parts : v.inner_parts).push_back(row.kind);
-    v.parameters = {{"inner", usual_inner(kind), "the algorithm within nodes"},
-                    {"outer", usual_outer(kind), "the algorithm between their leaders"},
-                    {"group", "a node's ranks", "ranks that share a leader, at most a node's"}};
-    if (kind != barrier)
-      v.parameters.insert(v.parameters.end(),
-                          {{"segment_bytes", is_vector_kind(kind) ? "the machine's" : "the whole block",
-                            "bytes of a step, at all levels"},
-                           {"window", "that of the parts", "segments in flight on each lane"}});
-    rows.push_back(v);
-  }
-  return rows;
+Variant hierarchical(CollectiveKind kind, Levels levels) {
+  Variant v{.summary = "any algorithm within nodes, or groups of their ranks, and any between their leaders",
+            .cost = {{}, {"that of its parts; with segments the slowest part's"}},
+            .reference = "Karonis et al., IPDPS 2000; Träff, Rougier, EuroMPI/ASIA 2014",
+            .parameters = {{"inner", levels.inner, "the algorithm within nodes"},
+                           {"outer", levels.outer, "the algorithm between their leaders"},
+                           {"group", "a node's ranks", "ranks that share a leader, at most a node's"}}};
+  if (kind != CollectiveKind::barrier)
+    v.parameters.insert(v.parameters.end(),
+                        {{"segment_bytes", is_vector_kind(kind) ? "the machine's" : "the whole block",
+                          "bytes of a step, at all levels"},
+                         {"window", "that of the parts", "segments in flight on each lane"}});
+  for (const StageRow& row : levels.stages) (row.between ? v.outer_parts : v.inner_parts).push_back(row.kind);
+  if (levels.relays_blocks)
+    v.all_counts = "leaders relay blocks of their groups' ranks, whose lengths each rank must know";
+  v.recipe = [levels = std::move(levels)](const Collective& c, const RankSpace& space, const Parameters& p) {
+    return build_levels(levels, c, space, p);
+  };
+  return v;
 }
 
 } // namespace kumihimo

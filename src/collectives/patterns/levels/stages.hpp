@@ -1,11 +1,9 @@
-// Every collective as stages, within all groups of ranks or among their leaders: the definitions that the combinator of
-// levels (hierarchical.cpp) goes by.
+// A collective as stages, within all groups of ranks or among their leaders, in the order in which they run: what the
+// combinator of levels (hierarchical.cpp) goes by. Each collective's are in its page, <collective>/hierarchical.cpp.
 #pragma once
 
 #include "collectives/patterns/levels/embed.hpp"
 #include "schedule/collective.hpp"
-
-#include <vector>
 
 namespace kumihimo {
 
@@ -24,8 +22,5 @@ struct StageRow {
     return from == Where::input && (to == Where::output || (to == Where::held && meaning == Meaning::same));
   }
 };
-
-// In the order in which they run.
-std::vector<StageRow> stages_of(CollectiveKind kind);
 
 } // namespace kumihimo

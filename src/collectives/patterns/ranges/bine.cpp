@@ -1,9 +1,9 @@
 // bine: gather and scatter over the tree of negabinary numbers.
 //
-// Idea: the tree of trees/bine.cpp. What a rank reaches over its remaining distances is a range of ranks round it, so
+// Idea: the tree of patterns/trees/bine.cpp. What a rank reaches over its remaining distances is a range of ranks round
+// it, so
 //   that the blocks of a subtree are one message, which lies round its rank instead of above it.
 // Wins: short blocks where rank numbers tell nearness: the largest messages go over the shortest part of the ring.
-// Cost: log2 P alpha + (P - 1) n beta for n bytes a rank.
 // Special cases: powers of two alone; any root; equal counts alone, since a relay must know those of its subtree.
 // Reference: De Sensi et al., Bine trees, SC 2025.
 #include "collectives/patterns/bine_tree.hpp"
@@ -16,7 +16,9 @@
 namespace kumihimo {
 namespace {
 
-RangePlace place_of(std::int32_t P, std::int64_t root, std::int64_t r) {
+Result<RangePlace> bine_place_of(std::int32_t P, std::int64_t root, std::int64_t r) {
+  if (!std::has_single_bit(static_cast<std::uint32_t>(P)))
+    return not_applicable(fmt::format("its tree holds powers of two alone, and there are {} ranks", P));
   const auto rank = [&](std::int64_t u) { return floor_mod(u + root, P); };
   const auto reached = [&](std::int64_t u, int steps) {
     return RankRange{rank(SwingReach::over(steps).first(u)), std::int64_t{1} << steps};
@@ -33,20 +35,9 @@ RangePlace place_of(std::int32_t P, std::int64_t root, std::int64_t r) {
 
 } // namespace
 
-Rows rooted_bine_rows() {
-  Variant v;
-  v.name = "bine";
-  v.summary = "ranges of blocks up or down a tree of negabinary numbers";
-  v.cost = "log₂P·α + (P - 1)nβ";
-  v.reference = "De Sensi et al., SC 2025";
-  v.recipe = [](const Collective& c, const RankSpace&, const Parameters& p) -> Result<Schedule> {
-    if (!std::has_single_bit(static_cast<std::uint32_t>(c.ranks)))
-      return not_applicable(fmt::format("its tree holds powers of two alone, and there are {} ranks", c.ranks));
-    return one_lane(c, p, "tree", [c](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) {
-      write_range_tree(program, lane, c, r, place_of(c.ranks, c.root.value, r));
-    });
-  };
-  return range_tree_rows(v);
+Variant bine_ranges(Cost cost) {
+  return range_tree("ranges of blocks up or down a tree of negabinary numbers", std::move(cost),
+                    "De Sensi et al., SC 2025", bine_place_of);
 }
 
 } // namespace kumihimo

@@ -3,7 +3,6 @@
 // Idea: relative to the root, the subtree of rank v holds v .. v + 2^k - 1, so that its blocks are one range and one
 //   message: gathered towards the root in the order of growing subtrees, scattered in the reverse order.
 // Wins: short blocks: ceil(log2 P) messages at the root instead of P - 1.
-// Cost: ceil(log2 P) alpha + (P - 1) n beta for n bytes a rank.
 // Special cases: any number of ranks and any root; equal counts alone, since a relay must know those of its subtree.
 // Reference: Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, section 4.
 #include "collectives/patterns/ranges/range_tree.hpp"
@@ -13,7 +12,7 @@
 namespace kumihimo {
 namespace {
 
-RangePlace binomial_place(std::int64_t P, std::int64_t root, std::int64_t r) {
+Result<RangePlace> binomial_place(std::int32_t P, std::int64_t root, std::int64_t r) {
   const std::int64_t v = floor_mod(r - root, P);
   const int levels = v == 0 ? 62 : std::countr_zero(static_cast<std::uint64_t>(v));
   const auto size = [&](std::int64_t child, int k) { return std::min(std::int64_t{1} << k, P - child); };
@@ -29,18 +28,9 @@ RangePlace binomial_place(std::int64_t P, std::int64_t root, std::int64_t r) {
 
 } // namespace
 
-Rows rooted_binomial_rows() {
-  Variant v;
-  v.name = "binomial";
-  v.summary = "ranges of blocks up or down a binomial tree";
-  v.cost = "⌈log₂P⌉α + (P - 1)nβ";
-  v.reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005";
-  v.recipe = [](const Collective& c, const RankSpace&, const Parameters& p) -> Result<Schedule> {
-    return one_lane(c, p, "tree", [c](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) {
-      write_range_tree(program, lane, c, r, binomial_place(c.ranks, c.root.value, r));
-    });
-  };
-  return range_tree_rows(v);
+Variant binomial_ranges(Cost cost) {
+  return range_tree("ranges of blocks up or down a binomial tree", std::move(cost),
+                    "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005", binomial_place);
 }
 
 } // namespace kumihimo

@@ -35,9 +35,17 @@ void write_range_tree(ProgramBuilder& program, LaneBuilder& lane, const Collecti
   if (!departures.empty()) lane.round(std::move(departures));
 }
 
-Rows range_tree_rows(Variant common) {
-  common.equal_counts = "a relay must know the counts of its subtree, and the root alone does";
-  return rows_for({CollectiveKind::gather, CollectiveKind::scatter}, std::move(common));
+Variant range_tree(std::string summary, Cost cost, std::string reference, PlaceOf place) {
+  return {.summary = std::move(summary),
+          .cost = std::move(cost),
+          .reference = std::move(reference),
+          .equal_counts = "a relay must know the counts of its subtree, and the root alone does",
+          .recipe = [place](const Collective& c, const RankSpace&, const Parameters& p) -> Result<Schedule> {
+            if (const auto obstacle = place(c.ranks, 0, 0); !obstacle) return obstacle.error();
+            return one_lane(c, p, "tree", [c, place](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) {
+              write_range_tree(program, lane, c, r, *place(c.ranks, c.root.value, r));
+            });
+          }};
 }
 
 } // namespace kumihimo

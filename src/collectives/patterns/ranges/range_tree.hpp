@@ -27,7 +27,12 @@ struct RangePlace {
 void write_range_tree(ProgramBuilder& program, LaneBuilder& lane, const Collective& c, std::int64_t r,
                       const RangePlace& place);
 
-// The rows for gather and scatter; a relay must know the counts of its subtree.
-Rows range_tree_rows(Variant common);
+// Of `rank` among so many ranks. Errors: the tree does not hold so many.
+using PlaceOf = Result<RangePlace> (*)(std::int32_t ranks, std::int64_t root, std::int64_t rank);
+
+// Rows of gather and scatter.
+Variant range_tree(std::string summary, Cost cost, std::string reference, PlaceOf place);
+Variant binomial_ranges(Cost cost);
+Variant bine_ranges(Cost cost);
 
 } // namespace kumihimo

@@ -6,14 +6,13 @@
 //   torus carry data.
 // Wins: long messages on a torus: (sum of lengths) steps instead of P, and rotated_rings 2n links at a
 //   time.
-// Cost: bucket 2 sum(L - 1) alpha + 2 (1 - 1/P) n beta + n gamma; rotated_rings beta / (2n) of that.
 // Special cases: axes of length 1 are dropped; both directions only if every axis is a ring of 3 or more,
 //   n lanes otherwise; on a mesh axis the last rank's message to the first crosses the axis, so that it is
 //   not applicable there.
 // Reference: Barnett, Littlefield, Payne, van de Geijn, Global combine on mesh architectures with wormhole
 //   routing, IPPS 1993; Jain, Sabharwal, Optimal bucket algorithms for large MPI collectives on torus
 //   interconnects, ICS 2010.
-#include "collectives/rows.hpp"
+#include "collectives/patterns/rings/rings.hpp"
 #include "program/builder.hpp"
 
 #include <fmt/format.h>
@@ -70,7 +69,7 @@ LaneBuilder lane_of(const Box& box, std::int64_t lane_index, Rank rank) {
   return lane;
 }
 
-struct Recipe {
+struct BucketRecipe {
   bool rotated;
 
   Result<Schedule> operator()(const Collective& c, const RankSpace& space, const Parameters& p) const {
@@ -110,29 +109,25 @@ struct Recipe {
   }
 };
 
-Variant row(std::string name, std::string summary, std::string cost, bool rotated) {
-  Variant v;
-  v.name = std::move(name);
-  v.summary = std::move(summary);
-  v.cost = std::move(cost);
-  v.reference = "Barnett et al., IPPS 1993; Jain, Sabharwal, ICS 2010";
-  v.parameters = {{"segment_bytes", "one block", "bytes of the largest step, of a lane's first ring"},
-                  {"window", "2", "segments in flight"}};
+Variant bucket_row(std::string summary, Cost cost, bool rotated) {
+  Variant v{.summary = std::move(summary),
+            .cost = std::move(cost),
+            .reference = "Barnett et al., IPPS 1993; Jain, Sabharwal, ICS 2010",
+            .parameters = {{"segment_bytes", "one block", "bytes of the largest step, of a lane's first ring"},
+                           {"window", "2", "segments in flight"}},
+            .extension = true,
+            .recipe = BucketRecipe{rotated}};
   if (rotated) v.parameters.push_back({"trees", "2 x dimensions", "lanes: rotations of the axes in both directions"});
-  v.apart = true;
-  v.recipe = Recipe{rotated};
   return v;
 }
 
 } // namespace
 
-Rows bucket_rows() {
-  return {row("bucket", "rings along one axis of the torus after the other", "2Σ(L - 1)α + 2(1 - 1/P)nβ + (1 - 1/P)nγ",
-              false)};
+Variant bucket(Cost cost) {
+  return bucket_row("rings along one axis of the torus after the other", std::move(cost), false);
 }
-Rows rotated_rings_rows() {
-  return {row("rotated_rings", "2n buckets at once, axis orders rotated, on all links of a torus",
-              "2Σ(L - 1)α + 2(1 - 1/P)nβ/(2d) + (1 - 1/P)nγ, d dimensions", true)};
+Variant rotated_rings(Cost cost) {
+  return bucket_row("2d buckets at once, axis orders rotated, on all links of a torus", std::move(cost), true);
 }
 
 } // namespace kumihimo

@@ -7,12 +7,11 @@
 //   that all links carry data. On three axes with trees=4 these are the K computer's four, (+x,+y,+z), (+y,+z,+x),
 //   (+z,+x,+y), (-x,-y,-z), one per engine.
 // Wins: long blocks on a torus: (sum of lengths) steps instead of P, and as many links at a time as there are lanes.
-// Cost: sum(L - 1) alpha + (P - 1) n beta for blocks of n bytes, divided by the lanes; never below (P - 1) n /
-//   (lanes B). A reduce-scatter adds (P - 1) n gamma.
 // Special cases: axes of length 1 are dropped; both directions only if every axis is a ring of 3 or more, n lanes
 //   otherwise; not applicable on a mesh axis, nor where ranks are not numbered in the shape's order.
 // Reference: systematised from the K computer's MPI (Adachi et al., 2012); Jain, Sabharwal, ICS 2010.
 #include "collectives/patterns/blocks.hpp"
+#include "collectives/patterns/rings/rings.hpp"
 
 #include <fmt/format.h>
 
@@ -131,7 +130,7 @@ Program program_of(const Torus& torus, const Collective& c, std::int64_t r) {
   return program.finish();
 }
 
-struct Recipe {
+struct BucketOfBlocksRecipe {
   bool rotated;
 
   Result<Schedule> operator()(const Collective& c, const RankSpace& space, const Parameters& p) const {
@@ -165,25 +164,24 @@ struct Recipe {
   }
 };
 
-Rows rows(std::string name, std::string summary, bool rotated) {
-  Variant v;
-  v.name = std::move(name);
-  v.summary = std::move(summary);
-  v.reference = "K computer's MPI; Jain, Sabharwal, ICS 2010";
-  v.parameters = segment_parameters();
+Variant bucket_of_blocks_row(std::string summary, Cost cost, bool rotated) {
+  Variant v{.summary = std::move(summary),
+            .cost = std::move(cost),
+            .reference = "K computer's MPI; Jain, Sabharwal, ICS 2010",
+            .parameters = segment_parameters(),
+            .recipe = BucketOfBlocksRecipe{rotated}};
   if (rotated) v.parameters.push_back({"trees", "2 x dimensions", "lanes: rotations of the axes in both directions"});
-  v.recipe = Recipe{rotated};
-  Rows both = rows_for({CollectiveKind::allgather, CollectiveKind::reduce_scatter}, v);
-  both[0].cost = rotated ? "Σ(L - 1)α + (P - 1)nβ/(2d), d dimensions" : "Σ(L - 1)α + (P - 1)nβ";
-  both[1].cost = rotated ? "Σ(L - 1)α + (1 - 1/P)nβ/(2d) + (1 - 1/P)nγ, d dimensions" : "Σ(L - 1)α + (1 - 1/P)n(β + γ)";
-  return both;
+  return v;
 }
 
 } // namespace
 
-Rows bucket_of_blocks_rows() { return rows("bucket", "rings along one axis of the torus after the other", false); }
-Rows rotated_rings_of_blocks_rows() {
-  return rows("rotated_rings", "2d buckets at once, axis orders rotated, on all links of a torus", true);
+Variant bucket_of_blocks(Cost cost) {
+  return bucket_of_blocks_row("rings along one axis of the torus after the other", std::move(cost), false);
+}
+Variant rotated_rings_of_blocks(Cost cost) {
+  return bucket_of_blocks_row("2d buckets at once, axis orders rotated, on all links of a torus", std::move(cost),
+                              true);
 }
 
 } // namespace kumihimo

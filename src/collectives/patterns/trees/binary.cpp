@@ -6,8 +6,6 @@
 //   most one tree, so that each half of the message flows at full bandwidth through each.
 // Wins: long messages where the network has no shape worth using; binary: half of the bandwidth,
 //   double_binary all of it.
-// Cost: 2 ceil(log2 P) + S stages of (alpha + m beta), m the segment; binary sends each segment twice per
-//   inner node.
 // Special cases: any number of ranks; symmetric order keeps the operands in rank order when the root is
 //   rank 0 (always in an allreduce), for two trees only if the second is the mirror image (P odd).
 // Reference: Sanders, Speck, Träff, Two-tree algorithms for full bandwidth broadcast, reduction and scan,
@@ -48,7 +46,7 @@ struct InOrderTree {
 };
 
 // A numbering of the ranks as 0 (the root), 1 .. P-1 for one of the trees.
-struct Numbering {
+struct TreeNumbering {
   enum class Order { plain, mirrored, shifted };
   std::int32_t ranks;
   Rank root;
@@ -68,10 +66,10 @@ struct Numbering {
   }
 };
 
-TreePlace binary_place(const Numbering& numbering, Rank rank) {
+TreePlace binary_place(const TreeNumbering& numbering, Rank rank) {
   const InOrderTree tree{numbering.ranks - 1};
   const std::int32_t i = numbering.number(rank);
-  const bool mirrored = numbering.order == Numbering::Order::mirrored;
+  const bool mirrored = numbering.order == TreeNumbering::Order::mirrored;
   TreePlace place;
   const auto add = [&](std::int32_t child, bool left) {
     place.children.push_back({numbering.rank(child), InOrderTree::height_of(child), left != mirrored});
@@ -86,46 +84,41 @@ TreePlace binary_place(const Numbering& numbering, Rank rank) {
   return place;
 }
 
-struct Recipe {
+struct BinaryRecipe {
   std::int64_t trees;
 
   Result<Schedule> operator()(const Collective& c, const RankSpace&, const Parameters& p) const {
     const Rank root = c.kind == CollectiveKind::allreduce ? Rank{0} : c.root;
-    const auto other = c.ranks % 2 == 1 ? Numbering::Order::mirrored : Numbering::Order::shifted;
+    const auto other = c.ranks % 2 == 1 ? TreeNumbering::Order::mirrored : TreeNumbering::Order::shifted;
     const Result<Segments> segments = choose_segments(c, p, trees);
     if (!segments) return segments.error();
     TreeOptions o{p.overlap.value_or(false), window_of(p), *segments, {}};
-    o.claims.keeps_rank_order = root == Rank{0} && (trees == 1 || other == Numbering::Order::mirrored || c.ranks == 2);
+    o.claims.keeps_rank_order =
+        root == Rank{0} && (trees == 1 || other == TreeNumbering::Order::mirrored || c.ranks == 2);
     o.claims.height = std::bit_width(static_cast<std::uint32_t>(c.ranks) - 1); // of P - 1 numbers below the root
     return tree_schedule(c,
                          {trees,
                           [=, ranks = c.ranks](std::int64_t t, Rank r) {
-                            return binary_place({ranks, root, t == 0 ? Numbering::Order::plain : other}, r);
+                            return binary_place({ranks, root, t == 0 ? TreeNumbering::Order::plain : other}, r);
                           }},
                          o);
   }
 };
 
-Rows rows_of(std::string name, std::string summary, std::string cost, Recipe recipe) {
-  Variant v;
-  v.name = std::move(name);
-  v.summary = std::move(summary);
-  v.cost = std::move(cost);
-  v.reference = "Sanders, Speck, Träff, Parallel Computing 35(12), 2009";
-  v.parameters = tree_parameters("the machine's");
-  v.rounding.independent_of_placement = true;
-  v.recipe = recipe;
-  return tree_rows(v);
+Variant binary_row(std::string summary, Cost cost, std::int64_t trees) {
+  return {.summary = std::move(summary),
+          .cost = std::move(cost),
+          .reference = "Sanders, Speck, Träff, Parallel Computing 35(12), 2009",
+          .parameters = tree_parameters("the machine's"),
+          .rounding = by_rank_numbers,
+          .recipe = BinaryRecipe{trees}};
 }
 
 } // namespace
 
-Rows binary_rows() {
-  return rows_of("binary", "one binary tree in rank order, pipelined", "(2⌈log₂P⌉ + 2S)(α + mβ) a phase, m = n/S", {1});
-}
-Rows double_binary_rows() {
-  return rows_of("double_binary", "two binary trees, each rank inner in at most one, pipelined",
-                 "(2⌈log₂P⌉ + 2S)(α + mβ) a phase, m = n/(2S)", {2});
+Variant binary_tree(Cost cost) { return binary_row("one binary tree in rank order, pipelined", std::move(cost), 1); }
+Variant double_binary_tree(Cost cost) {
+  return binary_row("two binary trees, each rank inner in at most one, pipelined", std::move(cost), 2);
 }
 
 } // namespace kumihimo

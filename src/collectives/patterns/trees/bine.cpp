@@ -5,7 +5,6 @@
 //   1 (sums of powers of -2): ranks that stand at an even number from the root upwards, odd ones downwards. Each step
 //   doubles the ranks that have it, as in a binomial tree, but partners are a third nearer in rank numbers.
 // Wins: short messages where rank numbers tell nearness (fat trees, dragonflies): fewer messages cross groups.
-// Cost: log2 P (alpha + n beta), reduce + n gamma each.
 // Special cases: powers of two alone, whose numbers the sums of powers of -2 are. Operands do not stay in rank order.
 // Reference: De Sensi et al., Bine trees: enhancing collective operations by optimizing communication locality, SC
 // 2025.
@@ -19,7 +18,7 @@
 namespace kumihimo {
 namespace {
 
-TreePlace place_of(std::int32_t ranks, Rank root, Rank rank) {
+TreePlace bine_tree_place(std::int32_t ranks, Rank root, Rank rank) {
   const auto absolute = [&](std::int64_t u) {
     return Rank{static_cast<std::int32_t>(floor_mod(u + root.value, ranks))};
   };
@@ -31,34 +30,28 @@ TreePlace place_of(std::int32_t ranks, Rank root, Rank rank) {
   return place;
 }
 
-Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters& p) {
+Result<Schedule> bine_recipe(const Collective& c, const RankSpace&, const Parameters& p) {
   if (!std::has_single_bit(static_cast<std::uint32_t>(c.ranks)))
     return not_applicable(fmt::format("its tree holds powers of two alone, and there are {} ranks", c.ranks));
   const Result<Segments> segments = choose_segments(c, p, 1, Pipelining::whole_message);
   if (!segments) return segments.error();
   TreeOptions o{false, window_of(p), *segments, {}};
   o.claims.height = std::countr_zero(static_cast<std::uint32_t>(c.ranks));
-  return tree_schedule(c, {1, [=, ranks = c.ranks](std::int64_t, Rank r) { return place_of(ranks, c.root, r); }}, o);
+  return tree_schedule(c, {1, [=, ranks = c.ranks](std::int64_t, Rank r) { return bine_tree_place(ranks, c.root, r); }},
+                       o);
 }
 
 } // namespace
 
-Rows bine_tree_rows() {
-  Variant v;
-  v.name = "bine";
-  v.summary = "a binomial tree over distances ..., 11, 5, 3, 1, 1, to both sides in turn";
-  v.cost = "log₂P(α + nβ), reduce + nγ a round";
-  v.reference = "De Sensi et al., SC 2025";
-  v.parameters = tree_parameters("the whole message");
+Variant bine_tree(Cost cost) {
+  Variant v{.summary = "a binomial tree over distances ..., 11, 5, 3, 1, 1, to both sides in turn",
+            .cost = std::move(cost),
+            .reference = "De Sensi et al., SC 2025",
+            .parameters = tree_parameters("the whole message"),
+            .rounding = by_rank_numbers,
+            .recipe = bine_recipe};
   v.parameters.pop_back(); // no allreduce, whose phases could overlap
-  v.rounding.independent_of_placement = true;
-  v.recipe = recipe;
-  Rows rows;
-  for (const CollectiveKind kind : {CollectiveKind::bcast, CollectiveKind::reduce}) {
-    rows.push_back(v);
-    rows.back().kind = kind;
-  }
-  return rows;
+  return v;
 }
 
 } // namespace kumihimo

@@ -4,7 +4,6 @@
 //   zeros of v; each round doubles the ranks that hold the message.
 // Wins: short messages of broadcast and reduce: ceil(log2 P) rounds. Long ones are sent log2 P times by
 //   the root.
-// Cost: ceil(log2 P) (alpha + n beta), reduce + n gamma each; allreduce both.
 // Special cases: any number of ranks. The subtree of v holds v .. v + 2^k - 1, so that with root 0 (and
 //   always in an allreduce) the operands stay in rank order. Whole message at once unless segments are
 //   asked for.
@@ -30,7 +29,7 @@ TreePlace binomial_place(std::int32_t ranks, Rank root, Rank rank) {
   return place;
 }
 
-Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters& p) {
+Result<Schedule> binomial_recipe(const Collective& c, const RankSpace&, const Parameters& p) {
   const Rank root = c.kind == CollectiveKind::allreduce ? Rank{0} : c.root;
   const Result<Segments> segments = choose_segments(c, p, 1, Pipelining::whole_message);
   if (!segments) return segments.error();
@@ -44,16 +43,13 @@ Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters&
 
 } // namespace
 
-Rows binomial_rows() {
-  Variant v;
-  v.name = "binomial";
-  v.summary = "one binomial tree, the whole message at once";
-  v.cost = "⌈log₂P⌉(α + nβ) a phase, reduce + nγ a round";
-  v.reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005";
-  v.parameters = tree_parameters("the whole message");
-  v.rounding.independent_of_placement = true;
-  v.recipe = recipe;
-  return tree_rows(v);
+Variant binomial_tree(Cost cost) {
+  return {.summary = "one binomial tree, the whole message at once",
+          .cost = std::move(cost),
+          .reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005",
+          .parameters = tree_parameters("the whole message"),
+          .rounding = by_rank_numbers,
+          .recipe = binomial_recipe};
 }
 
 } // namespace kumihimo

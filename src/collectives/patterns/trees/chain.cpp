@@ -3,7 +3,6 @@
 // Idea: rank i of the row that starts at the root hands every segment on to i + 1 (reduce: from i + 1 to
 //   i).
 // Wins: very long messages on few ranks: every rank sends and receives each byte once, at full bandwidth.
-// Cost: (P - 2 + S)(alpha + m beta) a phase, m = n / S.
 // Special cases: any number of ranks; own value first keeps rank order with root 0 (always in an
 //   allreduce).
 // Reference: folklore; Träff, Ripke, Optimal broadcast for fully connected processor-node networks, JPDC
@@ -21,7 +20,7 @@ TreePlace chain_place(std::int32_t ranks, Rank root, Rank rank) {
   return place;
 }
 
-Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters& p) {
+Result<Schedule> chain_recipe(const Collective& c, const RankSpace&, const Parameters& p) {
   const Rank root = c.kind == CollectiveKind::allreduce ? Rank{0} : c.root;
   const Result<Segments> segments = choose_segments(c, p, 1);
   if (!segments) return segments.error();
@@ -33,16 +32,13 @@ Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters&
 
 } // namespace
 
-Rows chain_rows() {
-  Variant v;
-  v.name = "chain";
-  v.summary = "a pipeline through all ranks in rank order";
-  v.cost = "(P - 2 + S)(α + mβ) a phase, m = n/S";
-  v.reference = "Träff, Ripke, JPDC 68(7), 2008";
-  v.parameters = tree_parameters("the machine's");
-  v.rounding.independent_of_placement = true;
-  v.recipe = recipe;
-  return tree_rows(v);
+Variant chain(Cost cost) {
+  return {.summary = "a pipeline through all ranks in rank order",
+          .cost = std::move(cost),
+          .reference = "Träff, Ripke, JPDC 68(7), 2008",
+          .parameters = tree_parameters("the machine's"),
+          .rounding = by_rank_numbers,
+          .recipe = chain_recipe};
 }
 
 } // namespace kumihimo

@@ -76,13 +76,4 @@ std::vector<Variant::Parameter> tree_parameters(std::string segment_default) {
 
 std::int64_t window_of(const Parameters& parameters) { return parameters.window.value_or(4); }
 
-Rows tree_rows(const Variant& common) {
-  Rows rows;
-  for (CollectiveKind kind : {CollectiveKind::bcast, CollectiveKind::reduce, CollectiveKind::allreduce}) {
-    rows.push_back(common);
-    rows.back().kind = kind;
-  }
-  return rows;
-}
-
 } // namespace kumihimo

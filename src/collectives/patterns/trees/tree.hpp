@@ -2,7 +2,7 @@
 // of its trees, parent and children of a rank; the lanes follow from it.
 #pragma once
 
-#include "collectives/rows.hpp"
+#include "collectives/registry.hpp"
 
 namespace kumihimo {
 
@@ -38,7 +38,12 @@ Schedule tree_schedule(const Collective& collective, Forest forest, const TreeOp
 std::vector<Variant::Parameter> tree_parameters(std::string segment_default);
 std::int64_t window_of(const Parameters& parameters);
 
-// Three rows of one algorithm, for bcast, reduce and allreduce; `recipe` reads the kind from the collective.
-Rows tree_rows(const Variant& common);
+// The tree algorithms as rows of broadcast, reduce and allreduce, which differ in cost; each is a file here.
+Variant binary_tree(Cost cost);
+Variant binomial_tree(Cost cost);
+Variant bine_tree(Cost cost); // not of allreduce
+Variant chain(Cost cost);
+Variant double_binary_tree(Cost cost);
+Variant star(Cost cost); // linear
 
 } // namespace kumihimo

@@ -45,4 +45,28 @@ class TrinaryTrees {
   std::vector<Arm> axes_;
 };
 
+// A family of algorithms over these trees.
+struct Trinary {
+  std::string_view summary;
+  bool mesh = false;            // else every axis wraps
+  bool both_directions = false; // 2n trees unless asked otherwise
+  bool overlap = false;         // an allreduce broadcasts each segment as soon as it is reduced
+  bool extension = true;
+};
+inline constexpr Trinary trinaryx3{"link-disjoint spanning trees of a torus, one a dimension, pipelined", false, false,
+                                   false, false};
+inline constexpr Trinary trinaryx6{"trinaryx3 in both directions of every ring: two trees a dimension", false, true};
+inline constexpr Trinary trinaryx3_overlap{"trinaryx3 whose broadcast follows its reduce segment by segment", false,
+                                           false, true};
+inline constexpr Trinary trinary_mesh{"trinaryx3 with two-sided chains on axes without wrap-around", true};
+
+Variant trinary(const Trinary& family, Cost cost);
+
+// Its trees k and the height h of the highest; the times of broadcast, of reduce, and of both segment by segment.
+Formula trinary_count(const Trinary& family);
+Formula trinary_height(const Trinary& family);
+Formula trinary_bcast(const Trinary& family);
+Formula trinary_reduce(const Trinary& family);
+Formula trinary_overlapped(const Trinary& family);
+
 } // namespace kumihimo

@@ -7,9 +7,6 @@
 //   runs give the same bits.
 // Wins: long messages on a torus, where topology-blind algorithms collide; loses short ones to log P
 //   algorithms.
-// Cost, k trees of height h = sum of lengths - n + 1, S segments: broadcast (h + S - 1)(alpha + n beta /
-//   (k S)); allreduce twice that, its first half plus n gamma (up to n children over the n trees of a
-//   node).
 // Special cases: axes of length 1 are dropped. A mesh has no wrap-around link: trinary_mesh. 2n trees need
 //   rings of 3 or more, since + and - are one cable on an axis of length 2. The two phases follow each
 //   other as on the K computer; trinaryx3_overlap (ours) broadcasts each segment as soon as it is reduced.
@@ -20,17 +17,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 namespace kumihimo {
 namespace {
 
-enum class Kind { torus, mesh };
-
-struct Recipe {
-  Kind kind = Kind::torus;
-  bool both_directions = false; // 2n trees unless asked otherwise
-  bool overlap = false;
+struct TrinaryRecipe {
+  Trinary family;
 
   Result<Schedule> operator()(const Collective& collective, const RankSpace& space, const Parameters& p) const {
     if (!space.has_shape())
@@ -39,14 +31,14 @@ struct Recipe {
     const bool torus = std::all_of(axes.begin(), axes.end(), [](const Axis& a) { return a.wraps || a.length <= 2; });
     const bool rings =
         std::all_of(axes.begin(), axes.end(), [](const Axis& a) { return a.length == 1 || a.is_ring(); });
-    if (kind == Kind::torus && !torus)
+    if (!family.mesh && !torus)
       return not_applicable(fmt::format("{} has a mesh axis, which has no wrap-around link", space.shape().text()));
-    if (kind == Kind::mesh && torus) return not_applicable("every axis wraps: use trinaryx3");
+    if (family.mesh && torus) return not_applicable("every axis wraps: use trinaryx3");
 
     const Rank root = collective.kind == CollectiveKind::allreduce ? Rank{0} : collective.root;
     const TrinaryTrees one_way(space, root, false);
     const std::int64_t n = one_way.dimensions(), most = rings ? 2 * n : n;
-    const std::int64_t k = p.trees.value_or(both_directions ? 2 * n : n);
+    const std::int64_t k = p.trees.value_or(family.both_directions ? 2 * n : n);
     if (k > most)
       return not_applicable(fmt::format(
           "{} link-disjoint trees do not exist on {}: {}{}", k, space.shape().text(), fmt::format("at most {}", most),
@@ -56,7 +48,7 @@ struct Recipe {
     if (!segments) return segments.error();
     o.segments = *segments;
     o.window = window_of(p);
-    o.overlap = p.overlap.value_or(overlap);
+    o.overlap = p.overlap.value_or(family.overlap);
     o.claims.neighbours_only = true;
     // Reduce runs against the direction of broadcast. At the same time they share no link only where each direction has
     // links of its own and the trees use one of them.
@@ -68,35 +60,53 @@ struct Recipe {
   }
 };
 
-Variant row_of(std::string name, std::string summary, Recipe recipe, bool apart) {
-  Variant v;
-  v.name = std::move(name);
-  v.summary = std::move(summary);
-  v.cost = "allreduce 2(h + S - 1)(α + nβ/(kS)) + nγ; bcast and reduce half of it; h = Σ lengths - dimensions + 1";
-  v.reference = "Matsumoto et al., SACSIS 2012; Adachi et al., CSRD 28 (2013)";
-  v.parameters = tree_parameters("the machine's");
-  v.parameters.insert(v.parameters.begin(), {"trees", recipe.both_directions ? "2 x dimensions" : "dimensions",
-                                             "link-disjoint spanning trees"});
-  v.apart = apart;
-  v.recipe = recipe;
-  return v;
+std::int64_t trees_of(const CostCase& c, bool both_directions) {
+  const std::int64_t n = TrinaryTrees(c.space, c.collective.root, false).dimensions();
+  return c.parameters.trees.value_or(both_directions ? 2 * n : n);
+}
+
+double height_of(const CostCase& c, bool both_directions) {
+  const TrinaryTrees trees(c.space, c.collective.root, false);
+  std::int64_t most = 0;
+  for (std::int64_t t = 0; t < std::min(trees_of(c, both_directions), trees.dimensions()); ++t)
+    most = std::max(most, trees.height(t));
+  return static_cast<double>(most);
 }
 
 } // namespace
 
-Rows trinaryx3_rows() {
-  Rows rows = tree_rows(row_of("trinaryx3", "link-disjoint spanning trees of a torus, one a dimension, pipelined",
-                               {Kind::torus, false, false}, false));
-  const auto add = [&](Rows more) { std::move(more.begin(), more.end(), std::back_inserter(rows)); };
-  add(tree_rows(row_of("trinaryx6", "trinaryx3 in both directions of every ring: two trees a dimension",
-                       {Kind::torus, true, false}, true)));
-  // Of an allreduce alone: the others have one phase, and nothing to overlap.
-  rows.push_back(row_of("trinaryx3_overlap", "trinaryx3 whose broadcast follows its reduce segment by segment",
-                        {Kind::torus, false, true}, true));
-  rows.back().kind = CollectiveKind::allreduce;
-  add(tree_rows(row_of("trinary_mesh", "trinaryx3 with two-sided chains on axes without wrap-around",
-                       {Kind::mesh, false, false}, true)));
-  return rows;
+Formula trinary_count(const Trinary& family) {
+  return {"k", [both = family.both_directions](const CostCase& c) { return static_cast<double>(trees_of(c, both)); }};
+}
+Formula trinary_height(const Trinary& family) {
+  return {"h", [both = family.both_directions](const CostCase& c) { return height_of(c, both); }};
+}
+Formula trinary_bcast(const Trinary& family) {
+  using namespace cost;
+  const Formula m = n / (trinary_count(family) * S);
+  return trinary_height(family) * (alpha + m * beta) + (S - 1) * max(d * alpha, alpha + m * beta);
+}
+Formula trinary_reduce(const Trinary& family) {
+  using namespace cost;
+  const Formula h = trinary_height(family), m = n / (trinary_count(family) * S);
+  return (h + S - 1) * (alpha + m * beta) + h * m * gamma;
+}
+Formula trinary_overlapped(const Trinary& family) {
+  using namespace cost;
+  const Formula h = trinary_height(family), m = n / (trinary_count(family) * S);
+  return h * (2 * (alpha + m * beta) + m * gamma) + (S - 1) * max(max(d * alpha, alpha + m * beta), 2 * m * beta);
+}
+
+Variant trinary(const Trinary& family, Cost cost) {
+  Variant v{.summary = std::string(family.summary),
+            .cost = std::move(cost),
+            .reference = "Matsumoto et al., SACSIS 2012; Adachi et al., CSRD 28 (2013)",
+            .parameters = tree_parameters("the machine's"),
+            .extension = family.extension,
+            .recipe = TrinaryRecipe{family}};
+  v.parameters.insert(v.parameters.begin(), {"trees", family.both_directions ? "2 x dimensions" : "dimensions",
+                                             "link-disjoint spanning trees"});
+  return v;
 }
 
 } // namespace kumihimo

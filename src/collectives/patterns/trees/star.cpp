@@ -3,7 +3,6 @@
 // Idea: no relays at all; the root works through the ranks in order, as a loop whose peer is an
 //   expression.
 // Wins: two or three ranks, and as the plain yardstick; its root costs (P - 1) n beta.
-// Cost: (P - 1)(alpha + n beta) a phase, reduce + (P - 1) n gamma.
 // Special cases: any number of ranks. A reduce takes the operands in rank order whatever the root, so that
 //   it fits every operation; a root other than 0 keeps the sum of those before it in scratch until its own
 //   input joins, since input and output may be one memory.
@@ -20,14 +19,14 @@ namespace {
 
 constexpr std::int64_t sends_in_flight = 8; // enough to keep the engines of any node busy
 
-struct Shared {
+struct Star {
   std::int32_t ranks;
   Rank root;
   Segments segments;
   std::int64_t window;
 };
 
-LaneBuilder reduce_lane(const Shared& q, Rank rank, LaneId id, ProgramBuilder& program) {
+LaneBuilder star_reduce_lane(const Star& q, Rank rank, LaneId id, ProgramBuilder& program) {
   LaneBuilder lane(id, "reduce", q.window);
   const std::int32_t root = q.root.value, P = q.ranks;
   if (rank != q.root) {
@@ -50,7 +49,7 @@ LaneBuilder reduce_lane(const Shared& q, Rank rank, LaneId id, ProgramBuilder& p
   return lane;
 }
 
-LaneBuilder bcast_lane(const Shared& q, Rank rank, LaneId id) {
+LaneBuilder star_bcast_lane(const Star& q, Rank rank, LaneId id) {
   LaneBuilder lane(id, "broadcast", q.window);
   if (rank != q.root) {
     lane.step(receive(q.root.value, out[whole()]));
@@ -65,11 +64,11 @@ LaneBuilder bcast_lane(const Shared& q, Rank rank, LaneId id) {
   return lane;
 }
 
-Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters& p) {
+Result<Schedule> star_recipe(const Collective& c, const RankSpace&, const Parameters& p) {
   const Result<Segments> segments = choose_segments(c, p, 1, Pipelining::whole_message);
   if (!segments) return segments.error();
   const bool all = c.kind == CollectiveKind::allreduce;
-  const Shared shared{c.ranks, all ? Rank{0} : c.root, *segments, p.window.value_or(4)};
+  const Star shared{c.ranks, all ? Rank{0} : c.root, *segments, p.window.value_or(4)};
   Schedule s;
   s.collective = c;
   s.segments = *segments;
@@ -79,9 +78,9 @@ Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters&
   s.program = [shared, kind = c.kind](Rank rank) {
     ProgramBuilder program(shared.segments);
     const LaneId reduce_id{0}, bcast_id{kind == CollectiveKind::bcast ? 0 : 1};
-    if (kind != CollectiveKind::bcast) program.add(reduce_lane(shared, rank, reduce_id, program));
+    if (kind != CollectiveKind::bcast) program.add(star_reduce_lane(shared, rank, reduce_id, program));
     if (kind != CollectiveKind::reduce) {
-      LaneBuilder lane = bcast_lane(shared, rank, bcast_id);
+      LaneBuilder lane = star_bcast_lane(shared, rank, bcast_id);
       if (kind == CollectiveKind::allreduce) lane.after({reduce_id}, Scope::segment);
       program.add(std::move(lane));
     }
@@ -92,17 +91,14 @@ Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters&
 
 } // namespace
 
-Rows linear_rows() {
-  Variant v;
-  v.name = "linear";
-  v.summary = "the root exchanges with every other rank itself";
-  v.cost = "(P - 1)(α + nβ) a phase, reduce + (P - 1)nγ";
-  v.reference = "folklore";
-  v.parameters = {{"segment_bytes", "the whole message", "bytes of one message"},
-                  {"window", "4", "segments in flight on each lane"}};
-  v.rounding.independent_of_placement = true;
-  v.recipe = recipe;
-  return tree_rows(v);
+Variant star(Cost cost) {
+  return {.summary = "the root exchanges with every other rank itself",
+          .cost = std::move(cost),
+          .reference = "folklore",
+          .parameters = {{"segment_bytes", "the whole message", "bytes of one message"},
+                         {"window", "4", "segments in flight on each lane"}},
+          .rounding = by_rank_numbers,
+          .recipe = star_recipe};
 }
 
 } // namespace kumihimo

@@ -1,0 +1,9 @@
+// trinaryx3_overlap: reduce, then broadcast, over link-disjoint trees of a torus, segment by segment
+// (patterns/trees/trinary_schedule.cpp).
+#include "collectives/patterns/trees/trinary.hpp"
+
+namespace kumihimo::allreduce_trinaryx3_overlap {
+
+Variant row() { return trinary(trinaryx3_overlap, {trinary_overlapped(trinaryx3_overlap)}); }
+
+} // namespace kumihimo::allreduce_trinaryx3_overlap

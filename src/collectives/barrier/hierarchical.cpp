@@ -1,0 +1,16 @@
+// hierarchical: barrier over levels (patterns/levels/hierarchical.cpp): the messages of a reduce, a barrier of the
+// leaders and the messages of a broadcast.
+#include "collectives/patterns/levels/hierarchical.hpp"
+
+namespace kumihimo::barrier_hierarchical {
+
+Variant row() {
+  using enum CollectiveKind;
+  return hierarchical(barrier, {{{false, reduce, Meaning::signals, Where::input, Where::input},
+                                 {true, barrier, Meaning::signals, Where::input, Where::input},
+                                 {false, bcast, Meaning::signals, Where::input, Where::input}},
+                                "binomial",
+                                "dissemination"});
+}
+
+} // namespace kumihimo::barrier_hierarchical

@@ -1,0 +1,11 @@
+// binomial: broadcast over a binomial tree (patterns/trees/binomial.cpp).
+#include "collectives/patterns/trees/tree.hpp"
+
+namespace kumihimo::bcast_binomial {
+
+Variant row() {
+  using namespace cost;
+  return binomial_tree({log_P * alpha + log_P * (log_P + 1) / 2 * n * beta, powers_of_two && whole_messages});
+}
+
+} // namespace kumihimo::bcast_binomial

@@ -1,0 +1,16 @@
+// hierarchical: gather over levels (patterns/levels/hierarchical.cpp): gathered at the leaders, then from them.
+// A tree of ranges has no relay for those round the end of a group, whose root is another than its first rank.
+#include "collectives/patterns/levels/hierarchical.hpp"
+
+namespace kumihimo::gather_hierarchical {
+
+Variant row() {
+  using enum CollectiveKind;
+  return hierarchical(gather, {{{false, gather, Meaning::groups_of_blocks, Where::input, Where::held},
+                                {true, gather, Meaning::groups_of_blocks, Where::held, Where::output}},
+                               "linear",
+                               "binomial",
+                               true});
+}
+
+} // namespace kumihimo::gather_hierarchical

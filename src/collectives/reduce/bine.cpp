@@ -1,0 +1,11 @@
+// bine: reduce over a binomial tree of negabinary numbers (patterns/trees/bine.cpp).
+#include "collectives/patterns/trees/tree.hpp"
+
+namespace kumihimo::reduce_bine {
+
+Variant row() {
+  using namespace cost;
+  return bine_tree({log_P * (alpha + n * beta + n * gamma), whole_messages});
+}
+
+} // namespace kumihimo::reduce_bine

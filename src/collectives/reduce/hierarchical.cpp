@@ -1,0 +1,14 @@
+// hierarchical: reduce over levels (patterns/levels/hierarchical.cpp): within groups, then among the leaders.
+#include "collectives/patterns/levels/hierarchical.hpp"
+
+namespace kumihimo::reduce_hierarchical {
+
+Variant row() {
+  using enum CollectiveKind;
+  return hierarchical(reduce, {{{false, reduce, Meaning::same, Where::input, Where::held},
+                                {true, reduce, Meaning::same, Where::held, Where::held}},
+                               "binomial",
+                               "binomial"});
+}
+
+} // namespace kumihimo::reduce_hierarchical

@@ -1,0 +1,16 @@
+// hierarchical: scatter over levels (patterns/levels/hierarchical.cpp): scattered to the leaders, then by them.
+// A tree of ranges has no relay for those round the end of a group, whose root is another than its first rank.
+#include "collectives/patterns/levels/hierarchical.hpp"
+
+namespace kumihimo::scatter_hierarchical {
+
+Variant row() {
+  using enum CollectiveKind;
+  return hierarchical(scatter, {{{true, scatter, Meaning::groups_of_blocks, Where::input, Where::own},
+                                 {false, scatter, Meaning::groups_of_blocks, Where::own, Where::output}},
+                                "linear",
+                                "binomial",
+                                true});
+}
+
+} // namespace kumihimo::scatter_hierarchical
