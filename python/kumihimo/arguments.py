@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kumihimo import _collectives, _schedule, _topology, files
-from kumihimo.errors import BadInput
+from kumihimo.errors import missing, wrong_value
 from kumihimo.sizes import parse_size
 
 MOST_RANKS = 2**31 - 1
@@ -52,7 +52,7 @@ def ranks_per_node_named(text: str | None) -> int | tuple[int, ...] | None:
         return None
     words = [word.strip() for word in text.split(",")]
     if not all(re.fullmatch(r"-?[0-9]{1,18}", word) for word in words):
-        raise BadInput("ranks per node as 4, or those of each node as 4,3,5", f"'{text}'")
+        raise wrong_value("--ranks-per-node must be a number, or a list such as 4,3,5", f"'{text}'")
     numbers = tuple(map(int, words))
     return numbers[0] if len(numbers) == 1 else numbers
 
@@ -62,17 +62,17 @@ def node_sizes(asked: Ranks) -> list[int]:
     each = asked.ranks_per_node
     if isinstance(each, tuple):
         if min(each) < 1:
-            raise BadInput("a node has at least 1 rank", str(min(each)), "leave nodes without ranks out")
+            raise wrong_value("each node must have at least 1 rank", min(each), "leave nodes without ranks out")
         if asked.ranks not in (None, sum(each)):
-            raise BadInput(f"nodes of {asked.ranks} ranks together", f"{sum(each)}", "leave --ranks out")
+            raise wrong_value(f"the ranks of all nodes must add up to {asked.ranks}", sum(each), "leave --ranks out")
         if sum(each) > MOST_RANKS:
-            raise BadInput(f"at most {MOST_RANKS} ranks", f"{sum(each)} on {len(each)} nodes")
+            raise wrong_value(f"there can be at most {MOST_RANKS} ranks", f"{sum(each)} on {len(each)} nodes")
         return list(each)
     if not 1 <= each <= asked.ranks:
-        raise BadInput(f"ranks per node are from 1 to the {asked.ranks} ranks", str(each))
+        raise wrong_value(f"the ranks per node must be from 1 to the {asked.ranks} ranks", each)
     whole, rest = divmod(asked.ranks, each)
     if rest and whole >= MOST_UNEQUAL:
-        raise BadInput(f"at most {MOST_UNEQUAL} nodes where the last has fewer ranks", f"{whole + 1}")
+        raise wrong_value(f"there can be at most {MOST_UNEQUAL} nodes if the last has fewer ranks", whole + 1)
     return [each] * whole + [rest] * (rest > 0)
 
 
@@ -84,9 +84,9 @@ def moves_data(collective: str) -> bool:
 def rank_space(asked: Ranks) -> _topology.RankSpace:
     """The ranks as algorithms see them."""
     if asked.ranks is not None and not 1 <= asked.ranks <= MOST_RANKS:
-        raise BadInput(f"the number of ranks is from 1 to {MOST_RANKS}", str(asked.ranks))
+        raise wrong_value(f"the number of ranks must be from 1 to {MOST_RANKS}", asked.ranks)
     if isinstance(asked.ranks_per_node, int) and asked.ranks_per_node < 1:
-        raise BadInput("a node has at least 1 rank", str(asked.ranks_per_node), "leave --ranks-per-node out for 1")
+        raise wrong_value("a node must have at least 1 rank", asked.ranks_per_node, "leave --ranks-per-node out for 1")
     if asked.shape is None or asked.shape == "none":
         return _row(asked)
     if asked.shape.partition(":")[0] == "node":
@@ -97,11 +97,9 @@ def rank_space(asked: Ranks) -> _topology.RankSpace:
 def _row(asked: Ranks) -> _topology.RankSpace:
     on_nodes = asked.ranks_per_node != 1
     if asked.shape == "none" and on_nodes:
-        raise BadInput("ranks without a shape, or ranks on nodes", "both", "leave --shape none or --ranks-per-node out")
+        raise wrong_value("ranks on nodes have a shape", "--shape none and --ranks-per-node", "leave one of them out")
     if asked.ranks is None and not isinstance(asked.ranks_per_node, tuple):
-        raise BadInput(
-            "a shape or a number of ranks", "neither", "add --shape 4x3x2, or --ranks 24 for ranks without a shape"
-        )
+        raise missing("the shape or the number of ranks", "add --shape 4x3x2, or --ranks 24 for ranks without a shape")
     if not on_nodes:
         return _topology.RankSpace.row(asked.ranks)
     if isinstance(asked.ranks_per_node, int) and asked.ranks % asked.ranks_per_node == 0:
@@ -113,15 +111,17 @@ def _row(asked: Ranks) -> _topology.RankSpace:
 def _node(asked: Ranks) -> _topology.RankSpace:
     number = asked.shape.partition(":")[2]
     if number and not number.isdecimal():
-        raise BadInput("a node is written node:4, with its number of ranks", f"'{asked.shape}'")
+        raise wrong_value("a node must be written node:4, with its number of ranks", f"'{asked.shape}'")
     if isinstance(asked.ranks_per_node, tuple):
-        raise BadInput("one number of ranks on the node", f"{len(asked.ranks_per_node)} of them", "leave --shape out")
+        raise wrong_value(
+            "one node has one number of ranks", f"{len(asked.ranks_per_node)} numbers", "leave --shape out"
+        )
     ranks = int(number) if number else asked.ranks or (asked.ranks_per_node if asked.ranks_per_node > 1 else None)
     if ranks is None:
-        raise BadInput("a node with its number of ranks", "'node'", "write node:4")
+        raise missing("the number of ranks on the node", "write node:4")
     if not 1 <= ranks <= MOST_RANKS or (asked.ranks or ranks) != ranks or asked.ranks_per_node not in (1, ranks):
-        raise BadInput(
-            f"one number of ranks on the node, from 1 to {MOST_RANKS}", f"{asked.shape} beside other numbers"
+        raise wrong_value(
+            f"the node must have one number of ranks, from 1 to {MOST_RANKS}", f"{asked.shape} and other numbers"
         )
     return _topology.RankSpace.node(ranks)
 
@@ -129,21 +129,21 @@ def _node(asked: Ranks) -> _topology.RankSpace:
 def _box(asked: Ranks, shape: _topology.Shape) -> _topology.RankSpace:
     each = asked.ranks_per_node
     if isinstance(each, tuple) and len(each) != shape.places:
-        expected = f"the ranks of each of the {shape.places} nodes of {shape}"
-        raise BadInput(expected, f"{len(each)} numbers", "give a number for each node")
+        rule = f"--ranks-per-node must list the ranks of all {shape.places} nodes of {shape}"
+        raise wrong_value(rule, f"{len(each)} numbers")
     if isinstance(each, tuple) and min(each) == max(each):
         return _box(Ranks(str(shape), asked.ranks, each[0]), shape)
     if isinstance(each, tuple) or (asked.ranks and asked.ranks % each and -(-asked.ranks // each) == shape.places):
         return _topology.RankSpace.of_nodes(node_sizes(asked))
     ranks = shape.places * each
     if asked.ranks is not None and asked.ranks != ranks:
-        raise BadInput(
+        raise wrong_value(
             f"the shape must hold {asked.ranks} ranks{f' / {each} a node' if each > 1 else ''}",
             f"{shape} with {shape.places} nodes",
             "give a shape whose lengths multiply to ranks / ranks per node",
         )
     if ranks > MOST_RANKS:
-        raise BadInput(f"at most {MOST_RANKS} ranks", f"{shape.places} nodes x {each} ranks")
+        raise wrong_value(f"there can be at most {MOST_RANKS} ranks", f"{shape.places} nodes x {each} ranks")
     return _topology.RankSpace.box(shape, each)
 
 
@@ -158,7 +158,9 @@ def collective(asked: CollectiveArguments, space: _topology.RankSpace) -> _sched
     """The collective on these ranks. Numbers beyond 64 bits are caught here, all others by the native side."""
     listed = is_listed(asked.counts)
     if listed and (asked.count, asked.bytes) != (None, None):
-        raise BadInput("either the counts of all blocks or one length", "both", "leave one of them out")
+        raise wrong_value(
+            "--counts with a list already gives the length", "--count or --bytes too", "leave one of them out"
+        )
     regular = _schedule.Collective(
         asked.collective,
         space.ranks,
@@ -178,7 +180,9 @@ def _with_neighbours(
     regular: _schedule.Collective, asked: str | None, space: _topology.RankSpace
 ) -> _schedule.Collective:
     if regular.neighbours is None and asked is not None:
-        raise BadInput("neighbours of neighbor_allgather or neighbor_alltoall", regular.kind, "leave --neighbours out")
+        raise wrong_value(
+            "only neighbor_allgather and neighbor_alltoall have neighbours", regular.kind, "leave --neighbours out"
+        )
     if regular.neighbours is None:
         return regular
     if asked is None:
@@ -196,7 +200,7 @@ def neighbours_named(text: str | None) -> str | None:
     edges = [words for words in (line.partition("#")[0].split() for line in lines) if words]
     wrong = next((words for words in edges if len(words) != 2 or not all(map(str.isdecimal, words))), None)
     if wrong is not None:
-        raise BadInput("an edge as two ranks, from and to", f"'{' '.join(wrong)}' in {name}")
+        raise wrong_value(f"each line of {name} must be two ranks, from and to", f"'{' '.join(wrong)}'")
     return "edges:" + ",".join(f"{from_}>{to}" for from_, to in edges)
 
 
@@ -221,18 +225,18 @@ def elements(asked: CollectiveArguments) -> int:
     if not moves_data(asked.collective):
         return 0
     if asked.count is not None and asked.bytes is not None:
-        raise BadInput("either a count of elements or their bytes", "both", "leave one of them out")
+        raise wrong_value("the length is given once", "--count and --bytes", "leave one of them out")
     if asked.count is not None:
         return _within("the count", asked.count, 63)
     if asked.bytes is None:
-        raise BadInput("the length of the data", "none", "add --bytes 1MiB or --count 1000")
+        raise missing("the length of the data", "add --bytes 1MiB or --count 1000")
     each = _schedule.type_bytes(asked.type)
     if each == 0:
-        raise BadInput("an element type of known size", asked.type, "choose one, or give --count")
+        raise wrong_value("the element type must have a known size", asked.type, "choose one, or give --count")
     if asked.bytes % each:
-        raise BadInput(
-            f"bytes that are a multiple of the {each} of one {asked.type}",
-            str(asked.bytes),
+        raise wrong_value(
+            f"the bytes must be a multiple of the {each} of one {asked.type}",
+            asked.bytes,
             "choose another size, or --type uint8",
         )
     return asked.bytes // each
@@ -298,11 +302,11 @@ def parameters_of(text: str) -> dict:
 def rank_of(number: int, ranks: int) -> int:
     """A rank of this many."""
     if not 0 <= number < ranks:
-        raise BadInput(f"a rank is from 0 to {ranks - 1}", str(number))
+        raise wrong_value(f"a rank must be from 0 to {ranks - 1}", number)
     return number
 
 
 def _within(what: str, number: int, bits: int) -> int:
     if not -(2**bits) <= number < 2**bits:
-        raise BadInput(f"{what} must fit in {bits + 1} bits", str(number))
+        raise wrong_value(f"{what} must fit in {bits + 1} bits", number)
     return number

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import kumihimo
-from kumihimo.errors import Failed
+from kumihimo.errors import failed
 
 
 def folder(name: str) -> Path:
@@ -14,12 +14,12 @@ def folder(name: str) -> Path:
         candidate = Path(place) / name
         if candidate.is_dir():
             return candidate
-    raise Failed(f"the package holds a folder {name}", "none", "build it again with make build")
+    raise failed(f"the package has no folder {name}", "", "build it again with make build")
 
 
 def program(name: str) -> Path:
     """The native program `name` (for example a bench driver that mpirun starts)."""
     path = folder("bin") / name
     if not path.is_file():
-        raise Failed(f"the package holds the program {name}", "none", "build it again with make build")
+        raise failed(f"the package has no program {name}", "", "build it again with make build")
     return path

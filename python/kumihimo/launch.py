@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from kumihimo import errors, preload
-from kumihimo.errors import BadInput, Failed, OutOfTime
+from kumihimo.errors import Failed, OutOfTime, failed, wrong_value
 from kumihimo.mpi import Installation
 
 # In the environment of every process of a job, so that all of them are found wherever the launcher put them.
@@ -47,7 +47,7 @@ def run(
     is called with each object as it arrives. Raises what the bench driver's `error` object says, or Failed.
     """
     if ranks < 1:
-        raise BadInput("at least 1 process", str(ranks))
+        raise wrong_value("there must be at least 1 process", ranks)
     ended_before = ended_for_memory()
     job = uuid.uuid4().hex
     environment = {**os.environ, **installation.environment(ranks), **(settings or {}), JOB: job}
@@ -65,7 +65,7 @@ def run(
             start_new_session=True,
         )
     except OSError as error:
-        raise Failed(f"the launcher {installation.launcher} to start", str(error)) from None
+        raise failed(f"the launcher {installation.launcher} did not start", str(error)) from None
     name = Path(program[0]).name
     try:
         with ending_by_signal():
@@ -76,10 +76,10 @@ def run(
                 raise ill_ended(ranks, name, "a launcher that waits for one that died", ended_before)
             if not ended(process, LAST_SECONDS):
                 last = f"within {LAST_SECONDS:.3g} s after the last of {name} closed its output"
-                raise Failed(f"{installation.launcher.name} to end {last}", "it still ran")
+                raise failed(f"{installation.launcher.name} did not end {last}")
     except TimedOut:
         raise OutOfTime(
-            f"{name} on {ranks} processes to end within {seconds:.3g} s", "it still ran", "give it longer"
+            f"{name} on {ranks} processes did not end within {seconds:.3g} s", "", "give it longer"
         ) from None
     finally:
         with deaf():
@@ -100,9 +100,9 @@ def ended_for_memory() -> int:
 def ill_ended(ranks: int, name: str, found: str, ended_before: int) -> Failed:
     """What became of a job; `ended_before`: ended_for_memory() before it was started."""
     if ended_for_memory() > ended_before:
-        lack = "that the system ended a process because it had no more"
-        return Failed(f"memory for {ranks} processes of {name}", lack, "give a smaller --bytes or fewer ranks")
-    return Failed(f"all {ranks} processes of {name} to end well", found)
+        lack = "the system ended a process for lack of it"
+        return failed(f"{ranks} processes of {name} need more memory", lack, "give a smaller --bytes or fewer ranks")
+    return failed(f"{ranks} processes of {name} failed", found)
 
 
 def ended(process: subprocess.Popen, seconds: float) -> bool:

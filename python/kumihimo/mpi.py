@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from kumihimo.errors import BadInput, Failed, looking_at_the_machine
+from kumihimo.errors import failed, looking_at_the_machine, wrong_value
 
 # By family: launchers in the order in which they are tried, and the shared library as programs are linked with it.
 LAUNCHERS = {
@@ -156,9 +156,9 @@ def choose(wanted: str | None = None) -> Installation:
         for installation in discover():
             if wanted in (None, installation.family):
                 return installation
-        raise Failed(
-            f"an MPI library ({wanted or 'Open MPI or MPICH'}) on this machine",
-            "none",
+        raise failed(
+            f"no MPI library ({wanted or 'Open MPI or MPICH'}) on this machine",
+            "",
             "install the package openmpi-bin or mpich, or give --mpi the prefix of one",
         )
     prefix = Path(wanted)
@@ -166,7 +166,7 @@ def choose(wanted: str | None = None) -> Installation:
         installation = under_prefix(family, prefix)
         if installation:
             return installation
-    raise BadInput(
-        "--mpi takes openmpi, mpich or the prefix of an MPI library (a folder with bin/mpiexec and lib/libmpi.so.*)",
+    raise wrong_value(
+        "--mpi must be openmpi, mpich or the prefix of an MPI library (a folder with bin/mpiexec and lib/libmpi.so.*)",
         f"{wanted!r}" + ("" if prefix.is_dir() else ", which is no folder"),
     )

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kumihimo import run_summary, signals
-from kumihimo.errors import BadInput, Failed
+from kumihimo.errors import failed, wrong_value
 from kumihimo.installed import program
 from kumihimo.mpi import library_of, version_text
 from kumihimo.obstacles import MPI_LAUNCHERS
@@ -89,7 +89,7 @@ def of_memory() -> dict[str, str]:
     found = {name: os.environ[name] for name in MEMORY if os.environ.get(name)}
     stores = found.get(MEMORY[0], "cached")
     if stores not in ("cached", "streamed"):
-        raise BadInput(f"{MEMORY[0]} of cached or streamed in the environment", f"'{stores}'")
+        raise wrong_value(f"{MEMORY[0]} must be cached or streamed in the environment", f"'{stores}'")
     return found
 
 
@@ -120,7 +120,7 @@ def found(command: Sequence[str]) -> str:
         reason = f"the option {name}, which is not known" if name.startswith("-") else f"no {name}"
         if "/" in name and Path(name).is_file():
             reason = f"{name}, which may not be executed"
-        raise BadInput("a command that starts MPI processes, as mpirun -n 4 ./program", reason)
+        raise wrong_value("the command must start MPI processes, as mpirun -n 4 ./program does", reason)
     return launcher
 
 
@@ -185,5 +185,9 @@ def preloaded(objects: Sequence[str] = (INTERPOSER,), suffix: str = OBJECTS[-1][
 def checked(ours: str) -> str:
     """A path that the loader can take."""
     if re.search(r"[\s:]", ours):  # the loader takes both for the end of a name
-        raise Failed("a path to our object without blanks and colons, as LD_PRELOAD wants it", repr(ours), "move it")
+        raise failed(
+            "LD_PRELOAD takes no path with blanks or colons",
+            f"kumihimo is installed in {ours!r}",
+            "install it elsewhere",
+        )
     return ours

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from kumihimo import _collectives, _machine, _schedule, _simulate, _topology, arguments
 from kumihimo.arguments import ALL, CollectiveArguments, Ranks, variants
-from kumihimo.errors import BadInput, NotApplicable
+from kumihimo.errors import NotApplicable, wrong_value
 
 MODELS = ("flow", "cost", "bound", "exact")
 MOST_RANKS = 2**20  # a prediction holds about 10 kB a rank
@@ -52,8 +52,8 @@ def on(machine: _machine.Machine, asked: Ranks, place: Place | None = None) -> _
     """The machine as a job of these ranks sees it; what is not asked for stays the machine's."""
     machine = _on(machine, asked, place or Place())
     if machine.rank_space.ranks > MOST_RANKS:
-        raise BadInput(
-            f"at most {MOST_RANKS} ranks in a prediction",
+        raise wrong_value(
+            f"a prediction has at most {MOST_RANKS} ranks",
             f"{machine.rank_space.ranks} on {machine.nodes} nodes",
             "take a smaller shape or fewer ranks per node",
         )
@@ -62,7 +62,9 @@ def on(machine: _machine.Machine, asked: Ranks, place: Place | None = None) -> _
 
 def _on(machine: _machine.Machine, asked: Ranks, place: Place) -> _machine.Machine:
     if asked.shape == "none":
-        raise BadInput("the shape of the nodes on the machine", "none", "leave --shape out for the whole machine")
+        raise wrong_value(
+            "--shape must be a shape of the machine's nodes", "none", "leave it out for the whole machine"
+        )
     if machine.family == "single_node" and place == Place():
         return _on_node(machine, asked)
     if place.routing is not None:
@@ -98,7 +100,7 @@ def _with_ranks(machine: _machine.Machine, asked: Ranks) -> _machine.Machine:
     nodes, rest = divmod(asked.ranks, each)
     if rest or nodes < 1 or (asked.shape is not None and nodes != machine.nodes):
         what = f"{machine.nodes} nodes x {each}" if asked.shape is not None else f"a multiple of {each}"
-        raise BadInput(f"ranks that fill the nodes, {what}", str(asked.ranks), "change --ranks or --ranks-per-node")
+        raise wrong_value(f"the ranks must fill the nodes, {what}", asked.ranks, "change --ranks or --ranks-per-node")
     return _with_nodes(machine, asked, nodes)
 
 
@@ -107,7 +109,7 @@ def _with_nodes(machine: _machine.Machine, asked: Ranks, nodes: int) -> _machine
     if not machine.on_switches or asked.shape is not None:
         return machine
     if nodes > arguments.MOST_RANKS:
-        raise BadInput(f"at most {arguments.MOST_RANKS} ranks", str(asked.ranks))
+        raise wrong_value(f"there can be at most {arguments.MOST_RANKS} ranks", asked.ranks)
     return machine.with_shape(_topology.Shape.parse(str(nodes)))
 
 
@@ -115,10 +117,10 @@ def _dead_part(text: str) -> list[list[int]]:
     """A node as its coordinates, a cable as those of both ends."""
     ends = [end.split(",") for end in text.split("-")]
     if not all(re.fullmatch(r"[0-9]{1,9}", word) for end in ends for word in end):
-        expected = "a dead node by its coordinates in the job's torus, such as 5,0,3, or a cable as 5,0,3-6,0,3"
-        raise BadInput(expected, f"'{text}'", "count from 0")
+        rule = "--dead must be a node by its coordinates in the job's torus, 5,0,3, or a cable, 5,0,3-6,0,3"
+        raise wrong_value(rule, f"'{text}'", "count from 0")
     if len(ends) > 2:
-        raise BadInput("a dead cable by its two ends, such as 5,0,3-6,0,3", f"{len(ends)} ends")
+        raise wrong_value("a dead cable has two ends, such as 5,0,3-6,0,3", f"{len(ends)} ends")
     return [[int(word) for word in end] for end in ends]
 
 
@@ -126,7 +128,9 @@ def _on_node(machine: _machine.Machine, asked: Ranks) -> _machine.Machine:
     if asked.shape is not None and asked.shape.partition(":")[0] != "node":
         return machine.with_shape(_topology.Shape.parse(asked.shape))  # which says why not
     if isinstance(asked.ranks_per_node, tuple):
-        raise BadInput(f"one number of ranks on {machine.name}, a single node", f"{len(asked.ranks_per_node)} numbers")
+        raise wrong_value(
+            f"{machine.name} is a single node with one number of ranks", f"{len(asked.ranks_per_node)} numbers"
+        )
     given = [n for n in (asked.ranks, asked.ranks_per_node) if n is not None] or [machine.ranks_per_node]
     each = 1 if asked.ranks_per_node is None else asked.ranks_per_node
     space = arguments.rank_space(Ranks(asked.shape or "node", given[0], each))
@@ -217,7 +221,9 @@ def _parameters(asked: Asked) -> dict:
         declared = wished.pop("segment_bytes")
         each = _schedule.type_bytes(asked.arguments.type)
         if declared < each:
-            raise BadInput(f"a segment holds at least one element, {each} bytes", str(declared), "declare a larger one")
+            raise wrong_value(
+                f"a segment must hold at least one element, {each} bytes", declared, "give a larger --segment-bytes"
+            )
     return {**wished, "default_segment_bytes": declared}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from kumihimo.errors import BadInput
+from kumihimo.errors import wrong_value
 
 LARGEST = 2**63 - 1
 _BINARY = {"": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
@@ -14,7 +14,7 @@ _UNITS = {
     **{"b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12},
 }
 _SIZE = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?) *([a-zA-Z]*)")
-_EXPECTED = "a size is a whole number of bytes such as 8, 64KiB, 1.5GiB or 16MB"
+RULE = "a size must be a whole number of bytes, such as 8, 64KiB, 1.5GiB or 16MB"
 
 
 def parse_size(text: str, least: int = 1) -> int:
@@ -22,14 +22,14 @@ def parse_size(text: str, least: int = 1) -> int:
     match = _SIZE.fullmatch(text.strip())
     factor = _UNITS.get(match[2].lower()) if match else None
     if match is None or factor is None:
-        raise BadInput(_EXPECTED, f"'{text}'")
+        raise wrong_value(RULE, f"'{text}'")
     size = Fraction(match[1]) * factor
     if size.denominator != 1:
-        raise BadInput(_EXPECTED, f"'{text}', which is no whole number of bytes")
+        raise wrong_value(RULE, f"'{text}', which is no whole number of bytes")
     if size < least:
-        raise BadInput(f"a size is at least {least} byte{'s' if least != 1 else ''}", f"'{text}'")
+        raise wrong_value(f"a size must be at least {least} byte{'s' if least != 1 else ''}", f"'{text}'")
     if size > LARGEST:
-        raise BadInput("a size is less than 8 EiB", f"'{text}'")
+        raise wrong_value("a size must be less than 8 EiB", f"'{text}'")
     return int(size)
 
 
@@ -43,7 +43,9 @@ def parse_sizes(text: str, least: int = 1) -> list[int]:
             continue
         size, last = parse_size(low, max(1, least)), parse_size(high, least)
         if size > last:
-            raise BadInput("a range of sizes runs from the smaller to the larger", f"'{item}'", f"write {high}..{low}")
+            raise wrong_value(
+                "a range of sizes must run from the smaller to the larger", f"'{item}'", f"write {high}..{low}"
+            )
         while size <= last:
             sizes.append(size)
             size *= 2

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from kumihimo import _collectives, _schedule, _verify, arguments
 from kumihimo.arguments import CollectiveArguments, Ranks
-from kumihimo.errors import BadInput, NotApplicable
+from kumihimo.errors import NotApplicable, wrong_value
 
 # How much was looked at, as the report says it.
 COVERAGE = (
@@ -85,7 +85,7 @@ def prove(asked: Asked, case: Case) -> dict:
     """The result of one case. Raises NotApplicable where the algorithm does not fit."""
     space = arguments.rank_space(case.ranks)
     if space.ranks > MOST_RANKS:
-        raise BadInput(f"at most {MOST_RANKS} ranks in a proof", str(space), "take a smaller shape")
+        raise wrong_value(f"a proof has at most {MOST_RANKS} ranks", space, "take a smaller shape")
     wanted = CollectiveArguments(
         case.variant.kind, case.count, None, asked.type, asked.operation, asked.root, asked.in_place
     )

@@ -60,15 +60,15 @@ def test_ranks_and_their_shape(asked, name, ranks):
         (Ranks("node:0"), "from 1 to"),
         (Ranks("node:four"), "node:4"),
         (Ranks("node:4", ranks=5), "one number of ranks"),
-        (Ranks("none", ranks=4, ranks_per_node=2), "leave --shape none or --ranks-per-node out"),
+        (Ranks("none", ranks=4, ranks_per_node=2), "ranks on nodes have a shape"),
         (Ranks(ranks_per_node=2), "--ranks 24"),
         (Ranks(ranks=3, ranks_per_node=4), "from 1 to the 3 ranks"),
         (Ranks(ranks_per_node=(4, 0, 5)), "at least 1 rank"),
-        (Ranks(ranks=11, ranks_per_node=(4, 3, 5)), "nodes of 11 ranks together, found 12"),
-        (Ranks("2x2", ranks_per_node=(4, 3, 5)), "each of the 4 nodes of 2x2, found 3 numbers"),
-        (Ranks("node:4", ranks_per_node=(2, 2)), "one number of ranks on the node"),
+        (Ranks(ranks=11, ranks_per_node=(4, 3, 5)), "must add up to 11 (got 12)"),
+        (Ranks("2x2", ranks_per_node=(4, 3, 5)), "all 4 nodes of 2x2 (got 3 numbers)"),
+        (Ranks("node:4", ranks_per_node=(2, 2)), "one node has one number of ranks"),
         (Ranks(ranks_per_node=(2**31 - 1, 2)), "at most 2147483647 ranks"),
-        (Ranks(ranks=2**31 - 1, ranks_per_node=2), "at most 1048576 nodes where the last"),
+        (Ranks(ranks=2**31 - 1, ranks_per_node=2), "at most 1048576 nodes if the last"),
     ],
 )
 def test_wrong_ranks_are_one_sentence(asked, said):
@@ -82,7 +82,7 @@ def test_ranks_per_node_in_words():
     named = arguments.ranks_per_node_named
     assert (named(None), named("4"), named("4, 3,5")) == (None, 4, (4, 3, 5))
     for wrong in ("", "4,", "four", "4x3", "1e3"):
-        with pytest.raises(BadInput, match="those of each node as 4,3,5"):
+        with pytest.raises(BadInput, match="a list such as 4,3,5"):
             named(wrong)
 
 
@@ -107,7 +107,7 @@ def test_a_collective_of_bytes_or_elements():
     ("asked", "said"),
     [
         (CollectiveArguments("bcast"), "--bytes 1MiB"),
-        (CollectiveArguments("bcast", count=1, bytes=8), "either"),
+        (CollectiveArguments("bcast", count=1, bytes=8), "given once"),
         (CollectiveArguments("bcast", bytes=12), "multiple of the 8"),
         (CollectiveArguments("bcast", bytes=8, type="opaque"), "known size"),
         (CollectiveArguments("bcast", count=2**63), "64 bits"),

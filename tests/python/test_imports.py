@@ -88,15 +88,15 @@ def test_a_torus_of_slurm_runs_along_x_first(imported):
         ("t.conf", "SwitchName=a Switches=b\n", "'b'"),
         ("t.conf", "SwitchName=a Switches=b\nSwitchName=b Switches=a\n", "a circle: 'a' below 'b' below 'a'"),
         ("t.conf", "SwitchName=a Switches=a\n", "a circle: 'a' below 'a'"),
-        ("t.conf", "SwitchName=a Nodes=n1\nSwitchName=a Nodes=n2\n", "found 'a' twice"),
+        ("t.conf", "SwitchName=a Nodes=n1\nSwitchName=a Nodes=n2\n", "(got 'a' twice"),
         (
             "t.conf",
             "SwitchName=a Switches=c\nSwitchName=b Switches=c\nSwitchName=c Nodes=n1\n",
             "'c' below 'a' and 'b'",
         ),
         ("t.conf", "SwitchName=a Switches=b,b\nSwitchName=b Nodes=n1\n", "'b' twice below 'a'"),
-        ("t.conf", "SwitchName=a Nodes=n1,n1\n", "'n1' twice on 'a'; name it once"),
-        ("t.conf", "SwitchName=a Nodes=n1 Switches=b\nSwitchName=b Nodes=n1\n", "'n1' on 'a' and 'b'; describe"),
+        ("t.conf", "SwitchName=a Nodes=n1,n1\n", "'n1' twice on 'a'); name it once"),
+        ("t.conf", "SwitchName=a Nodes=n1 Switches=b\nSwitchName=b Nodes=n1\n", "'n1' on 'a' and 'b'); describe"),
         ("t.conf", "SwitchName=a Nodes=n[3-1]\n", "t.conf:1: expected a host list such as n[01-03,7]"),
         (
             "t.conf",
@@ -106,7 +106,7 @@ def test_a_torus_of_slurm_runs_along_x_first(imported):
         (
             "t.conf",
             "SwitchName=a Nodes=n[0-99999999]\n",
-            "t.conf:1: expected a host list of at most 1048576 names, found 100000000 in",
+            "t.conf:1: expected a host list of at most 1048576 names (got 100000000 in",
         ),
         (
             "t.yaml",
@@ -210,21 +210,21 @@ def test_hosts_and_links_of_simgrid(imported):
     assert machine["network"]["hop_latency_class1_seconds"]["value"] == pytest.approx(1e-6)
     assert machine["network"]["hop_latency_class2_seconds"]["value"] == pytest.approx(2e-3)
     apart = text.replace('<route src="c" dst="r"><link_ctn id="3"/></route>', "")
-    assert "found none from 'a' to 'c'" in imported("p.xml", apart)
+    assert "(got none from 'a' to 'c'" in imported("p.xml", apart)
 
 
 @pytest.mark.parametrize(
     ("topology", "radical", "words"),
     [
-        ('topology="TORUS" topo_parameters="4,3"', "0-10", "as many nodes as TORUS 4,3 has, 12, found 11"),
+        ('topology="TORUS" topo_parameters="4,3"', "0-10", "as many nodes as TORUS 4,3 has, 12 (got 11"),
         ('topology="TORUS" topo_parameters="4,x"', "0-11", "counts of at least 1"),
         ('topology="FAT_TREE" topo_parameters="2;4;1,2;1,2"', "0-15", "three lists"),
         ('topology="DRAGONFLY" topo_parameters="9,1;1,1;2,1;1"', "0-17", "at most as many groups"),
         ('topology="VIVALDI"', "0-3", "VIVALDI"),
-        ('topology="TORUS" topo_parameters="2,2" bb_bw="1GBps"', "0-3", "a TORUS cluster without bb_bw, found '1GBps'"),
+        ('topology="TORUS" topo_parameters="2,2" bb_bw="1GBps"', "0-3", "a TORUS cluster without bb_bw (got '1GBps'"),
         ('topology="TORUS" topo_parameters="2,2" sharing_policy="SHARED"', "0-3", "SPLITDUPLEX cables of a TORUS"),
         ("", "x", "radical"),
-        ("", "0-99999999", "a radical of at most 1048576 numbers, found 100000000 in '0-99999999'"),
+        ("", "0-99999999", "a radical of at most 1048576 numbers (got 100000000 in '0-99999999'"),
     ],
 )
 def test_clusters_that_cannot_be_imported(imported, topology, radical, words):

@@ -62,7 +62,7 @@ def test_a_process_ended_for_want_of_memory_is_told_as_that(installation, tmp_pa
     assert launch.ended_for_memory() >= 0
     counts = iter((3, 4))
     monkeypatch.setattr(launch, "ended_for_memory", lambda: next(counts))
-    with pytest.raises(Failed, match="memory for 4 processes of worker, found that the system ended"):
+    with pytest.raises(Failed, match="4 processes of worker need more memory: the system ended"):
         launch.run(installation, 4, worker(tmp_path, "exit 137"), seconds=20)
 
 
@@ -77,7 +77,7 @@ def test_an_output_that_stays_open_does_not_hold_us(installation, tmp_path):
 
 def test_a_launcher_that_is_not_there(installation, tmp_path):
     absent = Installation("mpich", tmp_path / "no" / "mpiexec", installation.library)
-    with pytest.raises(Failed, match="to start"):
+    with pytest.raises(Failed, match="did not start"):
         launch.run(absent, 2, ["true"], seconds=20)
     with pytest.raises(BadInput, match="at least 1 process"):
         launch.run(installation, 0, ["true"], seconds=20)
@@ -95,7 +95,7 @@ STUBBORN = """setsid sh -c 'trap "" TERM; echo $$ > {folder}/pid; while :; do sl
 
 def test_after_the_time_limit_nothing_is_left_running(installation, tmp_path):
     started = time.monotonic()
-    with pytest.raises(Failed, match="within 1 s, found it still ran"):
+    with pytest.raises(Failed, match="did not end within 1 s"):
         launch.run(installation, 2, worker(tmp_path, STUBBORN.format(folder=tmp_path)), seconds=1)
     assert time.monotonic() - started < 10
     assert not left_running(tmp_path)
@@ -157,7 +157,7 @@ def test_a_launcher_that_outlasts_what_it_ran_is_named(installation, tmp_path, m
     installation.launcher.write_text('#!/bin/sh\nshift 2\n"$@"\nexec sleep 60 >/dev/null 2>&1\n')
     with pytest.raises(Failed) as caught:
         launch.run(installation, 1, worker(tmp_path, """echo '{"a": 1}'"""), seconds=20)
-    said = "mpiexec to end within 0.5 s after the last of worker closed its output, found it still ran"
+    said = "mpiexec did not end within 0.5 s after the last of worker closed its output"
     assert str(caught.value) == said
 
 
@@ -178,7 +178,7 @@ ranks = [subprocess.Popen(sys.argv[3:], env={{**os.environ, "RANK": str(r)}}) fo
 @pytest.mark.parametrize("lifetime", [0, 0.5])
 def test_a_launcher_that_waits_for_the_dead_is_noticed(tmp_path, monkeypatch, lifetime):
     started = time.monotonic()
-    with pytest.raises(Failed, match="to end well, found a launcher that waits for one that died"):
+    with pytest.raises(Failed, match="failed: a launcher that waits for one that died"):
         program = worker(tmp_path, f"sleep {lifetime}; kill -9 $$")
         launch.run(forgetful(tmp_path, monkeypatch, "time.sleep(20)"), 2, program, seconds=60)
     assert time.monotonic() - started < 10

@@ -64,7 +64,7 @@ def test_the_search_path_gives_one_of_each_family(tmp_path, monkeypatch):
 def test_no_library_is_one_sentence(monkeypatch):
     monkeypatch.setattr(mpi, "prefixes", lambda: iter([]))
     for wanted in (None, "openmpi", "mpich"):
-        with pytest.raises(Failed, match="found none; install the package openmpi-bin or mpich"):
+        with pytest.raises(Failed, match="on this machine; install the package openmpi-bin or mpich"):
             mpi.choose(wanted)
     with pytest.raises(BadInput, match="no folder"):
         mpi.choose("/nowhere/at/all")

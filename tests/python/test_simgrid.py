@@ -158,7 +158,7 @@ def test_the_shortest_way_has_the_fewest_links():
     assert read(zone(body + route("a", "c", "3"), "Floyd")).us(0, 2) == 90
     assert read(zone(body + route("a", "c", "3 4 1"), "Floyd")).us(0, 2) == 2
     with pytest.raises(
-        BadInput, match=r"one shortest way .* found several of 2 links from 'a' to 'c'; write the routes"
+        BadInput, match=r"one shortest way .*got several of 2 links from 'a' to 'c'\); write the routes"
     ):
         read(zone(body + route("a", "c", "3 4"), "Floyd"))
 
@@ -308,10 +308,10 @@ def test_hosts_are_limited_by_links_alone():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (zone(HOSTS + LINKS + route("a", "b", "1")), "between any two of zone 'z', found none from 'a' to 'c'"),
+        (zone(HOSTS + LINKS + route("a", "b", "1")), "between any two of zone 'z' (got none from 'a' to 'c'"),
         (zone(HOSTS + LINKS + route("a", "b", "1"), "Floyd"), "a way between any two of zone 'z'"),
-        (zone(HOSTS + LINKS + route("a", "b", "9")), "found '9' of the route 'a' to 'b'"),
-        (zone(HOSTS + LINKS + route("a", "d", "1")), "between its hosts and routers, found 'a' to 'd'"),
+        (zone(HOSTS + LINKS + route("a", "b", "9")), "(got '9' of the route 'a' to 'b'"),
+        (zone(HOSTS + LINKS + route("a", "d", "1")), "between its hosts and routers (got 'a' to 'd'"),
         (zone(HOSTS + LINKS + route("a", "b", "")), "routes of one link or more"),
         (zone(HOSTS + LINKS + route("a", "b", "1") + route("b", "a", "2")), "symmetrical by default"),
         (zone(HOSTS + LINKS + LINKS), "'1' twice"),
@@ -322,7 +322,7 @@ def test_hosts_are_limited_by_links_alone():
         (zone(HOSTS, "Vivaldi"), "Vivaldi of zone 'z'"),
         (zone(HOSTS + '<peer id="p"/>'), "<peer> in zone 'z'"),
         (zone(HOSTS + '<bypassZoneRoute src="a" dst="b"/>'), "<bypassZoneRoute> in zone 'z'"),
-        (zone(HOSTS + cluster("k", 'topology="TORUS" topo_parameters="2,2"')), "a TORUS cluster; import it alone"),
+        (zone(HOSTS + cluster("k", 'topology="TORUS" topo_parameters="2,2"')), "a TORUS cluster); import it alone"),
         (zone(cluster("c", "", "0-4000") + HOSTS), "at most 2048 hosts"),
         (zone(cluster("a") + cluster("b") + link("l", 1, 1) + route("a", "b", "l", tag="zoneRoute")), "gw_src= in"),
         (
@@ -332,12 +332,12 @@ def test_hosts_are_limited_by_links_alone():
                 + link("l", 1, 1)
                 + route("a", "b", "l", 'gw_src="b-0.x" gw_dst="b-1.x"', "zoneRoute")
             ),
-            "a gateway in zone 'a', found 'b-0.x'",
+            "a gateway in zone 'a' (got 'b-0.x'",
         ),
         (zone('<host id="a"/>'), "1 hosts"),
-        (zone('<link id="l" bandwidth="1GBps" latency="1e300s"/>'), "a latency such as 100ns, found '1e300s'"),
-        ("<platform/>", "expected a cluster, or hosts in one zone that has all others, found nothing"),
-        (f"<platform>{cluster('c', BACKBONE)}{cluster('d')}</platform>", "found <cluster>, <cluster>"),
+        (zone('<link id="l" bandwidth="1GBps" latency="1e300s"/>'), "a latency such as 100ns (got '1e300s'"),
+        ("<platform/>", "expected a cluster, or hosts in one zone that has all others (got nothing"),
+        (f"<platform>{cluster('c', BACKBONE)}{cluster('d')}</platform>", "(got <cluster>, <cluster>"),
         (f"<platform>{cluster('c', 'sharing_policy=' + chr(34) + 'WIFI' + chr(34))}</platform>", "'c', whose are WIFI"),
         (f"<platform>{cluster('c', 'bb_lat=' + chr(34) + '1us' + chr(34))}</platform>", "bb_bw= in <cluster>"),
     ],
@@ -347,7 +347,7 @@ def test_what_cannot_be_said_is_one_sentence(text, words):
         simgrid.read(text, "p.xml")
     sentence = str(refused.value)
     assert words in sentence
-    assert sentence.startswith("p.xml: expected ") or "expected p.xml" in sentence
+    assert sentence.startswith("p.xml: ")
     assert "\n" not in sentence
 
 

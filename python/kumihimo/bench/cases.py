@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from kumihimo import _collectives, _topology, arguments
 from kumihimo.arguments import CollectiveArguments, Ranks
 from kumihimo.bench.nodes import RealNodes
-from kumihimo.errors import BadInput, NotApplicable
+from kumihimo.errors import NotApplicable, wrong_value
 
 NODE = "node"  # ranks that share memory: any shape may be laid over them
 NONE = "none"  # ranks without a shape
@@ -71,7 +71,7 @@ class Case:
 def rank_space(case: Case, ranks: int) -> _topology.RankSpace:
     """The ranks as algorithms see them. Raises BadInput where the shape is not ranks / ranks per node."""
     if not 1 <= ranks <= MOST_RANKS:
-        raise BadInput(f"the number of ranks is from 1 to {MOST_RANKS}", str(ranks))
+        raise wrong_value(f"the number of ranks must be from 1 to {MOST_RANKS}", ranks)
     each = case.ranks_per_node
     sizes = [ranks] if each is None else arguments.node_sizes(Ranks(None, ranks, each))  # which looks at them
     shape = case.shape or NODE
@@ -90,9 +90,8 @@ def as_task(case: Case, ranks: int) -> dict:
     space = rank_space(case, ranks)
     collective = arguments.collective(case.arguments, space)
     if collective.longest_buffer_bytes > MOST_BYTES:
-        raise BadInput(
-            f"buffers of at most {MOST_BYTES} bytes, as MPI's own call counts in int",
-            str(collective.longest_buffer_bytes),
+        raise wrong_value(
+            f"a buffer can have at most {MOST_BYTES} bytes, as MPI counts in int", collective.longest_buffer_bytes
         )
     variant = _collectives.find(case.collective, case.algorithm)
     with contextlib.suppress(NotApplicable):  # the bench driver says so in the result

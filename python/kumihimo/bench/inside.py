@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kumihimo import launch
-from kumihimo.errors import Failed, OutOfTime
+from kumihimo.errors import OutOfTime, failed
 from kumihimo.launched import Place
 
 
@@ -32,12 +32,14 @@ def run(place: Place, worker: Path, task: str, seconds: float, on_object: Callab
         output.read(time.monotonic() + seconds, on_object)
         if not launch.ended(process, launch.LAST_SECONDS):
             last = f"within {launch.LAST_SECONDS:.3g} s after it closed its output"
-            raise Failed(f"the bench driver of rank 0 to end {last}", "it still ran")
+            raise failed(f"the bench driver of rank 0 did not end {last}")
     except launch.TimedOut:
-        raise OutOfTime(f"the bench driver to end within {seconds:.3g} s", "it still ran") from None
+        raise OutOfTime(f"the bench driver did not end within {seconds:.3g} s") from None
     finally:
         if process.poll() is None:
             process.kill()
         process.wait()
     if process.returncode != 0:
-        raise Failed("the bench driver of rank 0 to end well", launch.what_happened(output, process.returncode, "it"))
+        raise failed(
+            "the bench driver of rank 0 did not end well", launch.what_happened(output, process.returncode, "it")
+        )

@@ -12,7 +12,7 @@ from kumihimo import arguments, launch, launched, mpi
 from kumihimo.bench import inside
 from kumihimo.bench.cases import Case, as_task
 from kumihimo.bench.nodes import OtherNodes, real_nodes
-from kumihimo.errors import Failed, NotApplicable, OutOfTime
+from kumihimo.errors import OutOfTime, failed, not_applicable
 from kumihimo.installed import program
 
 BENCH_DRIVER = "kumihimo-bench-driver"
@@ -121,7 +121,7 @@ def run_task(task: dict, cases: Sequence[Case], launcher: Launcher, on_result: O
         run.notes.append(f"{len(run.results)} of {len(cases)} cases in the {launcher.seconds:.0f} s that there were")
         return run
     if len(run.results) != len(cases):
-        raise Failed(f"{len(cases)} results of the bench driver", str(len(run.results)))
+        raise failed(f"the bench driver wrote {len(run.results)} results instead of {len(cases)}")
     return run
 
 
@@ -137,7 +137,9 @@ def start(text: str, installation: mpi.Installation, launcher: Launcher, take: O
     """The bench driver on all ranks, with this task."""
     place = launched.place()
     if place is not None and launcher.settings:
-        raise NotApplicable("to start the processes with settings of the MPI library", "processes that mpirun started")
+        raise not_applicable(
+            "processes that mpirun started cannot take settings of the MPI library", None, "run without mpirun"
+        )
     if place is not None:
         return inside.run(place, program(BENCH_DRIVER), text, launcher.seconds, take)
     with tempfile.TemporaryDirectory(prefix="kumihimo-") as folder:

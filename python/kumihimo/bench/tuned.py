@@ -17,7 +17,7 @@ from kumihimo import _measure, mpi
 from kumihimo.bench import variations
 from kumihimo.bench.cases import Case, applies, cases_of_all, sizes_of, with_choice
 from kumihimo.bench.job import Run, run_measure
-from kumihimo.errors import NotApplicable
+from kumihimo.errors import not_applicable
 
 LARGEST_SURVEYED = 4 * 2**20  # larger sizes take the candidates of this one
 BEST_OF_SURVEY = 3
@@ -92,7 +92,7 @@ def choose(tuning: Tuning) -> list[Case]:
     *_, final = narrowed(tuning, surveyed_sizes(tuning.sizes))
     lost = next((size for size in tuning.sizes if not final.get(size)), None)
     if lost is not None:
-        raise NotApplicable(f"an algorithm for {lost} bytes that runs each time", "none")
+        raise not_applicable(f"no algorithm ran each time for {lost} bytes")
     return [case_of(tuning, size, final[size][0]) for size in tuning.sizes]
 
 
@@ -102,7 +102,7 @@ def narrowed(tuning: Tuning, surveyed_at: Sequence[int]) -> Iterator[Choices]:
     tuning.step("training: all algorithms")
     surveyed = best(survey(tuning, surveyed_at), BEST_OF_SURVEY)
     if not surveyed:
-        raise NotApplicable("an algorithm that fits the ranks", "none")
+        raise not_applicable("no algorithm fits these ranks")
     near = {size: neighbours(surveyed, size) for size in tuning.sizes}
     yield near
     tuning.step("training: segments")

@@ -12,7 +12,7 @@ from kumihimo import arguments, bench, launched, mpi
 from kumihimo.bench import formats, tuned
 from kumihimo.bench.cases import NODE, sizes_of
 from kumihimo.cli import options, output, waiting
-from kumihimo.errors import BadInput, NotApplicable
+from kumihimo.errors import NotApplicable, not_applicable, wrong_value
 from kumihimo.sizes import parse_size, parse_sizes, text_of
 
 ALL, AUTO = "all", "auto"
@@ -28,30 +28,39 @@ T = TypeVar("T")
 def command(
     collective: options.Collective,
     sizes: Annotated[
-        Optional[str], typer.Option("--bytes", "-b", metavar="SIZES", help="64KiB, 8..16MiB, which is the default.")
+        Optional[str],
+        typer.Option(
+            "--bytes", "-b", metavar="SIZES", help="Sizes, such as 64KiB or 8,64KiB..1MiB [default: 8..16MiB]."
+        ),
     ] = None,
     algorithm: Annotated[
-        str, typer.Option("--algorithm", "-a", metavar="NAME", help="One, all, or auto: the best for each size.")
+        str,
+        typer.Option(
+            "--algorithm", "-a", metavar="NAME", help="Name of an algorithm, all, or auto: choose for each size."
+        ),
     ] = ALL,
     ranks: Annotated[
-        Optional[int], typer.Option("--ranks", "-p", metavar="P", help="MPI processes (4 unless told).")
+        Optional[int], typer.Option("--ranks", "-p", metavar="P", help="Number of MPI processes [default: 4].")
     ] = None,
     shape: Annotated[
-        str, typer.Option("--shape", "-s", metavar="SHAPE", help="Shape given to the nodes: 2x2, node or none.")
+        str, typer.Option("--shape", "-s", metavar="SHAPE", help="Shape of the nodes: 2x2, node or none.")
     ] = NODE,
     ranks_per_node: Annotated[
         Optional[str],
         typer.Option(
             "--ranks-per-node",
             metavar="G",
-            help="Emulate nodes of so many ranks, the last has the rest; or of each node: 4,3,5.",
+            help="Emulate nodes with G ranks each (the last has the rest), or with 4,3,5 ranks.",
         ),
     ] = None,
     library: Annotated[
-        Optional[str], typer.Option("--mpi", metavar="MPI", help="openmpi, mpich, or the prefix of an MPI library.")
+        Optional[str],
+        typer.Option(
+            "--mpi", metavar="MPI", help="MPI library: openmpi, mpich, or its prefix [default: the first found]."
+        ),
     ] = None,
     launches: Annotated[
-        Optional[int], typer.Option("--launches", metavar="N", help="Launches to measure in (1; auto: 9).")
+        Optional[int], typer.Option("--launches", metavar="N", help="Number of launches [default: 1; with auto 9].")
     ] = None,
     type_: options.Type = "float64",
     operation: options.Operation = "sum",
@@ -72,31 +81,33 @@ def command(
     group: options.Group = None,
     single_copy: options.SingleCopy = False,
     past_caches: options.PastCaches = False,
-    check: Annotated[bool, typer.Option("--check", help="Check bit for bit instead of measuring.")] = False,
-    pinning: Annotated[str, typer.Option(metavar="HOW", help="auto: a rank a processor; none.")] = "auto",
+    check: Annotated[bool, typer.Option("--check", help="Compare results bit for bit instead of measuring.")] = False,
+    pinning: Annotated[str, typer.Option(metavar="HOW", help="auto (one rank per processor) or none.")] = "auto",
     tag_upper_bound: Annotated[
-        Optional[int], typer.Option(metavar="N", help="Use no MPI tag above N, of 7 to MPI_TAG_UB.")
+        Optional[int], typer.Option(metavar="N", help="Largest MPI tag to use, from 7 [default: MPI_TAG_UB].")
     ] = None,
     shared_memory: Annotated[
-        Optional[str], typer.Option(metavar="SIZE", help="Shared memory that may be used; 0 for none.")
+        Optional[str], typer.Option(metavar="SIZE", help="Limit of shared memory; 0 for none [default: no limit].")
     ] = None,
-    format_: Annotated[str, typer.Option("--format", metavar="FORMAT", help="table, csv, json, osu or imb.")] = "table",
+    format_: Annotated[
+        str, typer.Option("--format", metavar="FORMAT", help="Output format: table, csv, json, osu or imb.")
+    ] = "table",
     as_json: options.Json = False,
 ) -> int:
-    """Measure a collective on the MPI processes of this machine, by turns with the MPI library's own.
+    """Measure a collective on this machine, alternating with the MPI library's own call.
 
     Example: kumihimo bench allreduce --ranks 4 --bytes 8..1MiB --shape 2x2
     """
     if format_ not in formats.FORMATS:
-        raise BadInput(f"a format is one of {', '.join(formats.FORMATS)}", f"'{format_}'")
+        raise wrong_value(f"--format must be one of {', '.join(formats.FORMATS)}", f"'{format_}'")
     if as_json and format_ not in ("table", "json"):
-        raise BadInput("--json or another --format", "both", "leave one of them out")
+        raise wrong_value("--json excludes other formats", f"--format {format_}", "leave one of them out")
     if pinning not in ("auto", "none"):
-        raise BadInput("--pinning takes auto or none", f"'{pinning}'")
+        raise wrong_value("--pinning must be auto or none", f"'{pinning}'")
     if launches is not None and launches < 1:
-        raise BadInput("at least 1 launch", str(launches))
+        raise wrong_value("--launches must be at least 1", launches)
     if tag_upper_bound is not None and tag_upper_bound < LEAST_TAG_UPPER_BOUND:
-        raise BadInput(f"--tag-upper-bound of {LEAST_TAG_UPPER_BOUND} or more", str(tag_upper_bound))
+        raise wrong_value(f"--tag-upper-bound must be at least {LEAST_TAG_UPPER_BOUND}", tag_upper_bound)
     size = None if segment_bytes is None else parse_size(segment_bytes)
     named = {"trees": trees, "segment_bytes": size, "segments": segments, "window": window}
     named |= {"throttle": throttle, "radix": radix, "gap": gap, "inner": inner, "outer": outer}
@@ -108,10 +119,10 @@ def command(
         refuse_beside_check(launches, format_)
     elif algorithm == AUTO and parameters:
         given = f"--{next(iter(parameters)).replace('_', '-')}"
-        raise BadInput("no parameters beside --algorithm auto, which chooses them", given, "name an algorithm")
+        raise wrong_value("--algorithm auto chooses the parameters", given, "leave it out, or name an algorithm")
     if arguments.is_listed(counts) and algorithm == AUTO:
-        expected = "no list of --counts beside --algorithm auto, which chooses for lengths"
-        raise BadInput(expected, counts, "name an algorithm, or --counts random:1")
+        rule = "--algorithm auto chooses by the length, and takes no list of --counts"
+        raise wrong_value(rule, counts, "name an algorithm, or give --counts random:1")
     place = launched.place()
     each = arguments.ranks_per_node_named(ranks_per_node)
     asked = Asked(
@@ -151,9 +162,9 @@ def command(
 def refuse_beside_check(launches: int | None, format_: str) -> None:
     """What says how times are taken and shown means nothing where nothing is timed."""
     if launches is not None:
-        raise BadInput("no --launches beside --check, which runs in one", str(launches))
+        raise wrong_value("--check runs in one launch", f"--launches {launches}", "leave it out")
     if format_ not in ("table", "json"):
-        raise BadInput("--format table or json beside --check, which times nothing", f"'{format_}'")
+        raise wrong_value("--check measures no times, so its --format must be table or json", f"'{format_}'")
 
 
 @dataclass
@@ -178,17 +189,19 @@ def sizes_asked(collective: str, sizes: str | None, counts: str | None = None) -
     """Those given, or the default; none where the counts of all blocks are listed."""
     if arguments.is_listed(counts):
         if sizes is not None:
-            raise BadInput("either the counts of all blocks or one length", "both", "leave one of them out")
+            raise wrong_value(
+                "--counts with a list already gives the length", f"--bytes {sizes}", "leave one of them out"
+            )
         return [None]
     if sizes is not None and not sizes_of(collective, [1])[0]:
-        raise BadInput(f"no --bytes for a {collective}, which moves none", sizes, "leave it out")
+        raise wrong_value(f"a {collective} moves no data and takes no --bytes", sizes, "leave it out")
     return sizes_of(collective, parse_sizes(sizes or USUAL_SIZES))
 
 
 def ranks_of(asked: int | None, place: launched.Place | None, on_nodes: int | tuple[int, ...] | None = None) -> int:
     """Those of the launcher that started us, or those asked for, all together or node by node."""
     if place and asked not in (None, place.ranks):
-        raise BadInput(f"the {place.ranks} ranks that this was started on", str(asked), "leave --ranks out")
+        raise wrong_value(f"mpirun has started {place.ranks} ranks", f"--ranks {asked}", "leave --ranks out")
     if place or asked is not None:
         return place.ranks if place else asked
     return sum(on_nodes) if isinstance(on_nodes, tuple) else 4
@@ -211,7 +224,7 @@ def cases(asked: Asked) -> list[bench.Case]:
         return [replace(asked.case, bytes=size) for size in asked.sizes]
     found = fitting(asked)
     if not found and not (launched.place() and fitting(asked, ranks_per_node=1)):
-        raise NotApplicable("an algorithm that fits this collective", "none", "leave parameters out")
+        raise not_applicable("no algorithm fits this collective", None, "leave parameters out")
     if launched.place():
         names = [variant.name for variant in arguments.variants(asked.case.collective)]
         return [replace(asked.case, algorithm=name, bytes=size) for size in asked.sizes for name in names]
@@ -250,7 +263,7 @@ def measured(asked: Asked) -> dict:
     wanted = cases(asked)
     launches = asked.launches or 1
     if launches > 1 and launched.place():
-        raise BadInput("one launch, as mpirun started this", f"--launches {launches}", "run it without mpirun")
+        raise wrong_value("under mpirun there is one launch", f"--launches {launches}", "run without mpirun")
     runs = []
     each = min(MOST_CASE_SECONDS, (SECONDS - LAUNCH_SECONDS) / 3 / len(wanted))
     with waiting.progress("measuring", len(wanted) * launches) as advance:
@@ -286,7 +299,7 @@ def applicable(results: list[dict], algorithm: str) -> None:
 
 def chosen_and_measured(asked: Asked) -> dict:
     if launched.place():
-        raise BadInput("--algorithm all or a name, as mpirun started this", AUTO, "run it without mpirun")
+        raise wrong_value("under mpirun --algorithm must be all or a name", AUTO, "run without mpirun")
     effort = tuned.Effort(launches=asked.launches or 9)
     with waiting.progress("measuring", tuned.TRAINING + effort.launches) as advance:
         return bench.run_tuned(

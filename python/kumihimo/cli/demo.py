@@ -34,14 +34,17 @@ def command(
         "report"
     ),
     library: Annotated[
-        Optional[str], typer.Option("--mpi", metavar="MPI", help="openmpi, mpich, or the prefix of an MPI library.")
+        Optional[str],
+        typer.Option(
+            "--mpi", metavar="MPI", help="MPI library: openmpi, mpich, or its prefix [default: the first found]."
+        ),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Few lengths here, and small tori of K: a look in seconds.")
+        bool, typer.Option("--quick", help="Measure few sizes and simulate small tori: under a minute.")
     ] = False,
     as_json: options.Json = False,
 ) -> int:
-    """Run every allreduce here on 4 MPI processes, check it, tune an unmodified program, predict K; one page.
+    """Run and check every allreduce, predict it on the K computer, tune LAMMPS, and write a report.
 
     Example: kumihimo demo --output report
     """

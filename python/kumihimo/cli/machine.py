@@ -10,10 +10,10 @@ import typer
 
 from kumihimo import _machine
 from kumihimo.cli import options, output
-from kumihimo.errors import BadInput, looking_at_the_machine
+from kumihimo.errors import looking_at_the_machine, wrong_value
 from kumihimo.installed import folder
 
-app = typer.Typer(help="Machines described in files (docs/machines.md): list them, show one.")
+app = typer.Typer(help="List, show and import machine descriptions (docs/machines.md).")
 
 THIS_MACHINE = "this-machine"
 
@@ -60,7 +60,7 @@ def here() -> dict:
 @app.command()
 def show(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="As `list` prints it, a file, or this-machine (measured now).")
+        str, typer.Argument(metavar="NAME", help="Name from `machine list`, a machine file, or this-machine.")
     ],
     shape: options.ShapeOfJob = None,
     box: options.Box = None,
@@ -83,11 +83,20 @@ def show(
 
 @app.command("import")
 def import_(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="topology.conf, .yaml, platform or hwloc in .xml.")],
-    like: Annotated[str, typer.Option("--like", metavar="M", help="The machine whose numbers FILE lacks.")],
-    name: Annotated[Optional[str], typer.Option("--name", metavar="NAME", help="Of the machine; else FILE's.")] = None,
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="Slurm topology (.conf, .yaml), SimGrid platform or hwloc topology (.xml)."
+        ),
+    ],
+    like: Annotated[str, typer.Option("--like", metavar="M", help="Machine that provides the numbers FILE lacks.")],
+    name: Annotated[
+        Optional[str],
+        typer.Option("--name", metavar="NAME", help="Name of the new machine [default: the one in FILE]."),
+    ] = None,
     out: Annotated[
-        Optional[Path], typer.Option("--out", "-o", metavar="OUT", help="The machine file; else it is printed.")
+        Optional[Path],
+        typer.Option("--out", "-o", metavar="OUT", help="Machine file to write [default: standard output]."),
     ] = None,
 ) -> None:
     """Make a machine file from Slurm's topology files, a platform of SimGrid or hwloc's XML.
@@ -98,7 +107,9 @@ def import_(
 
     called = name if name is not None else (out or file).stem
     if not called or not all(c.isalnum() or c in "-_." for c in called):
-        raise BadInput("a name of letters, digits, - and _", f"'{called}'", "give one with --name")
+        raise wrong_value(
+            "the name of a machine must have letters, digits, - and _ alone", f"'{called}'", "give one with --name"
+        )
     text = imports.machine_file(imports.read(file), load(like), called, file.name)
     if out is None:
         print(text, end="")

@@ -6,46 +6,54 @@ from typing import Annotated, Optional
 
 import typer
 
-Collective = Annotated[str, typer.Argument(metavar="COLLECTIVE", help="allreduce, bcast, reduce ...")]
+Collective = Annotated[str, typer.Argument(metavar="COLLECTIVE", help="Collective: allreduce, bcast, reduce ...")]
 Algorithm = Annotated[
-    str, typer.Option("--algorithm", "-a", metavar="NAME", help="Its algorithm, as docs/algorithms.md names it.")
+    str, typer.Option("--algorithm", "-a", metavar="NAME", help="Name of the algorithm, as in docs/algorithms.md.")
 ]
 Shape = Annotated[
     Optional[str],
-    typer.Option("--shape", "-s", metavar="SHAPE", help="Nodes as 4x3x2 (4x3mx2: a mesh axis), 64, none, or node:4."),
+    typer.Option(
+        "--shape",
+        "-s",
+        metavar="SHAPE",
+        help="Shape of the nodes: 4x3x2 (4x3mx2 with a mesh axis), 64, none or node:4.",
+    ),
 ]
 ShapeOfJob = Annotated[
-    Optional[str], typer.Option("--shape", "-s", metavar="SHAPE", help="Nodes as 4x3x2 (4x3mx2: a mesh axis) or 64.")
+    Optional[str],
+    typer.Option("--shape", "-s", metavar="SHAPE", help="Shape of the nodes: 4x3x2 (4x3mx2 with a mesh axis) or 64."),
 ]
 Box = Annotated[
     Optional[str],
     typer.Option(
-        "--box", metavar="BOX", help="A job's part of Tofu, 4x3x8x2x3x2 or 4x3x8x2x3x2@0,0,1 (its first group)."
+        "--box", metavar="BOX", help="Box of Tofu nodes: 4x3x8x2x3x2, or 4x3x8x2x3x2@0,0,1 with its first group."
     ),
 ]
 Dead = Annotated[
     Optional[list[str]],
-    typer.Option(
-        "--dead", metavar="PART", help="What died of a job on Tofu: node 5,0,3, or cable 5,0,3-6,0,3; repeatable."
-    ),
+    typer.Option("--dead", metavar="PART", help="Dead node 5,0,3 or dead cable 5,0,3-6,0,3 of Tofu; may be repeated."),
 ]
 Routing = Annotated[
     Optional[str],
-    typer.Option("--routing", metavar="NAME", help="Way of routing: minimal or valiant (dragonfly), d_mod_k or ecmp."),
+    typer.Option(
+        "--routing", metavar="NAME", help="Routing: minimal or valiant (dragonfly), d_mod_k or ecmp (fat tree)."
+    ),
 ]
 Ranks = Annotated[
-    Optional[int], typer.Option("--ranks", "-p", metavar="P", help="Number of ranks; without a shape, a row of them.")
+    Optional[int], typer.Option("--ranks", "-p", metavar="P", help="Number of ranks; in a row if no shape is given.")
 ]
 RanksOfMachine = Annotated[
     Optional[int],
-    typer.Option("--ranks", "-p", metavar="P", help="Number of ranks: the shape's, or the machine's without one."),
+    typer.Option(
+        "--ranks", "-p", metavar="P", help="Number of ranks [default: those of the shape, or of the machine]."
+    ),
 ]
 RanksPerNode = Annotated[
     Optional[str],
     typer.Option(
         "--ranks-per-node",
         metavar="G",
-        help="Ranks on each node, 1 unless told; of --ranks the last node has the rest; or of each node: 4,3,5.",
+        help="Ranks per node (the last node has the rest), or the ranks of each node: 4,3,5 [default: 1].",
     ),
 ]
 RanksPerNodeOrMachine = Annotated[
@@ -53,15 +61,17 @@ RanksPerNodeOrMachine = Annotated[
     typer.Option(
         "--ranks-per-node",
         metavar="G",
-        help="Ranks on each node, by default the machine's (if given, the last has the rest); or of each: 4,3,5.",
+        help="Ranks per node (the last node has the rest), or the ranks of each node: 4,3,5 [default: the machine's].",
     ),
 ]
-AlgorithmOrAll = Annotated[str, typer.Option("--algorithm", "-a", metavar="NAME", help="One algorithm, or all.")]
-Count = Annotated[Optional[int], typer.Option("--count", "-n", metavar="N", help="Elements.")]
+AlgorithmOrAll = Annotated[str, typer.Option("--algorithm", "-a", metavar="NAME", help="Name of an algorithm, or all.")]
+Count = Annotated[Optional[int], typer.Option("--count", "-n", metavar="N", help="Number of elements.")]
 Type = Annotated[str, typer.Option("--type", metavar="TYPE", help="Element type: float64, int32 ...")]
-Operation = Annotated[str, typer.Option("--op", metavar="OP", help="Reduction: sum, prod, min, max, land, bor ...")]
-Root = Annotated[int, typer.Option("--root", metavar="R", help="Root of bcast and reduce.")]
-InPlace = Annotated[bool, typer.Option("--in-place", help="Input and output are the same memory.")]
+Operation = Annotated[
+    str, typer.Option("--op", metavar="OP", help="Reduction operation: sum, prod, min, max, land, bor ...")
+]
+Root = Annotated[int, typer.Option("--root", metavar="R", help="Root rank of bcast, reduce, gather or scatter.")]
+InPlace = Annotated[bool, typer.Option("--in-place", help="Use one buffer for input and output.")]
 Trees = Annotated[Optional[int], typer.Option("--trees", metavar="K", help="Spanning trees.")]
 SegmentBytes = Annotated[
     Optional[str], typer.Option("--segment-bytes", metavar="SIZE", help="Bytes of one lane's step.")
@@ -94,8 +104,8 @@ Counts = Annotated[
     typer.Option(
         "--counts",
         metavar="LIST",
-        help="Irregular blocks (allgatherv ...): of 0,5,1000 elements (bytes with a unit: 1MiB); or spread about the "
-        "length: zeros, one_huge, ramp, random:SEED.",
+        help="Irregular blocks (allgatherv ...): their elements as 0,5,1000 or bytes as 8B,1MiB; or a distribution "
+        "around the given size: zeros, one_huge, ramp, random:SEED.",
     ),
 ]
 Neighbours = Annotated[
@@ -103,7 +113,7 @@ Neighbours = Annotated[
     typer.Option(
         "--neighbours",
         metavar="N",
-        help="Whose neighbours ranks are (neighbor_allgather ...): cart:4x3mx2, graph:FILE, random:SEED.",
+        help="Neighbours of each rank (neighbor_allgather ...): cart:4x3mx2, graph:FILE or random:SEED.",
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]

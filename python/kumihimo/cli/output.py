@@ -15,7 +15,7 @@ from errno import EACCES
 from pathlib import Path
 
 from kumihimo import cli, files
-from kumihimo.errors import KumihimoError, failed, wrong_value
+from kumihimo.errors import KumihimoError, wrong_value
 
 NARROWEST = 80  # columns of a terminal on which a table has a line below its head
 
@@ -64,7 +64,7 @@ def write(path: Path, text: str) -> None:
     try:
         path.write_text(text, encoding="utf-8", errors="backslashreplace")  # paths in it may be of any bytes
     except OSError as error:
-        raise failed(f"{path} was not written", error.strerror) from None
+        raise wrong_value("the file must be writable", f"{path}: {error.strerror}", "name another") from None
 
 
 def write_json(path: Path, value: dict) -> None:

@@ -10,7 +10,7 @@ import typer
 
 from kumihimo import files
 from kumihimo.cli.output import afterwards, interrupted, tell, writable, write, write_json
-from kumihimo.errors import BadInput
+from kumihimo.errors import missing, wrong_value
 
 app = typer.Typer()
 
@@ -29,41 +29,41 @@ INTERRUPTED = {  # whether there is a profile: the sentence, after the signals' 
 def command(
     program: Annotated[
         Optional[list[str]],
-        typer.Argument(metavar="-- COMMAND ...", help="As it is run without us: mpirun -n 4 ./program."),
+        typer.Argument(metavar="-- COMMAND ...", help="The usual launch command: mpirun -n 4 ./program."),
     ] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The profile.")] = Path(
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Profile to write.")] = Path(
         "kumihimo-profile.jsonl"
     ),
     sync: Annotated[
-        bool, typer.Option("--sync", help="A barrier before each collective, to tell waiting in every call.")
+        bool, typer.Option("--sync", help="Insert a barrier before each collective, to measure waiting in every call.")
     ] = False,
     trace: Annotated[
-        Optional[Path], typer.Option("--trace", metavar="DIR", help="Write a trace of all events, as OTF2.")
+        Optional[Path], typer.Option("--trace", metavar="DIR", help="Write an OTF2 trace of all events to this folder.")
     ] = None,
     json_file: Annotated[
-        Optional[Path], typer.Option("--json", metavar="FILE", help="Write the profile's sums as one JSON object.")
+        Optional[Path], typer.Option("--json", metavar="FILE", help="Write the summary as JSON to this file.")
     ] = None,
     mpip: Annotated[
-        Optional[Path], typer.Option("--mpip", metavar="FILE", help="Write a report in the form of mpiP's.")
+        Optional[Path], typer.Option("--mpip", metavar="FILE", help="Write a report in mpiP's format to this file.")
     ] = None,
     show: Annotated[
-        Optional[Path], typer.Option("--show", metavar="FILE", help="Show a profile again; nothing is run.")
+        Optional[Path], typer.Option("--show", metavar="FILE", help="Show this profile; run nothing.")
     ] = None,
 ) -> None:
-    """Record what an unmodified MPI program does: calls, bytes, waiting, partners; a summary follows on stderr.
+    """Record the MPI calls of an unmodified program: bytes, waiting, partners; print a summary on stderr.
 
-    Nothing is compiled anew: the program's calls of MPI are caught, in C and in Fortran. Standard input and output are
-    the program's, and so is the exit status."""
+    The program is not recompiled: its MPI calls are intercepted, in C and in Fortran. It keeps its standard input and
+    output, and its exit status is that of this command."""
     for path in filter(None, (json_file, mpip)):
         writable(path)
     if show is not None:
         if program:
-            raise BadInput("--show without a command", shlex.join(program))
+            raise wrong_value("--show runs no command", shlex.join(program), "leave one of them out")
         for line in report(show, json_file, mpip, {"command": None}):
             print(line)
         return
     if not program:
-        raise BadInput("a command that starts MPI processes, as mpirun -n 4 ./program", "none", "write it after --")
+        raise missing("the command that starts the program", "write it after --, as in -- mpirun -n 4 ./program")
     files.check_regular_or_new(output, "--output")
     raise SystemExit(recorded(program, output.resolve(), sync, trace, json_file, mpip))
 

@@ -14,10 +14,10 @@ from kumihimo.report.folder import PAGE, Material
 
 
 def command(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that kumihimo demo has filled.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder that `kumihimo demo` has written.")],
     as_json: options.Json = False,
 ) -> None:
-    """Make DIR/index.html from what `kumihimo demo` measured and simulated there.
+    """Write DIR/index.html from the measurements and predictions of `kumihimo demo`.
 
     Example: kumihimo report report
     """

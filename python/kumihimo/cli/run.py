@@ -9,7 +9,7 @@ from typing import Annotated, Optional
 import typer
 
 from kumihimo.cli.output import afterwards, interrupted, tell, writable, write_json
-from kumihimo.errors import BadInput, NotApplicable
+from kumihimo.errors import missing, not_applicable, wrong_value
 from kumihimo.sizes import text_of
 from kumihimo.tune import reading
 from kumihimo.tune.targets import COLLECTIVES, REDUCTIONS
@@ -41,7 +41,7 @@ LOST = (
 @app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 def command(
     program: Annotated[
-        list[str], typer.Argument(metavar="-- COMMAND ...", help="As it is run without us: mpirun -n 4 ./program.")
+        list[str], typer.Argument(metavar="-- COMMAND ...", help="The usual launch command: mpirun -n 4 ./program.")
     ],
     algorithm: Annotated[
         str,
@@ -49,37 +49,39 @@ def command(
             "--algorithm",
             "-a",
             metavar="NAME,...",
-            help="One algorithm for all calls that it fits: ring; of one collective: alltoall=bruck.",
+            help="Algorithm for all calls that it fits (ring), or by collective (alltoall=bruck).",
         ),
     ] = "",
     wisdom: Annotated[
-        Optional[Path], typer.Option("--wisdom", metavar="FILE", help="Choices, by length; by default what tune found.")
+        Optional[Path],
+        typer.Option("--wisdom", metavar="FILE", help="Wisdom file [default: what `tune` found on this machine]."),
     ] = None,
-    no_wisdom: Annotated[bool, typer.Option("--no-wisdom", help="Leave out what tune found for this machine.")] = False,
+    no_wisdom: Annotated[bool, typer.Option("--no-wisdom", help="Ignore what `tune` found on this machine.")] = False,
     shape: Annotated[
-        str, typer.Option("--shape", "-s", metavar="SHAPE", help="The job's nodes, in the order of its ranks: 4x3x2.")
+        str, typer.Option("--shape", "-s", metavar="SHAPE", help="Shape of the job's nodes, in rank order: 4x3x2.")
     ] = "",
     reproducible: Annotated[
-        bool, typer.Option("--reproducible", help="Float reductions in one order: the same bits in every run.")
+        bool, typer.Option("--reproducible", help="Reduce floats in one fixed order: the same bits in every run.")
     ] = False,
     exact_sums: Annotated[
-        bool, typer.Option("--exact-sums", help="The same, and float sums rounded once: on any number of ranks.")
+        bool, typer.Option("--exact-sums", help="Round float sums once: the same bits on any number of ranks.")
     ] = False,
     timeout: Annotated[
-        float, typer.Option("--timeout", metavar="SECONDS", help="End calls that wait for longer; 0: never.")
+        float, typer.Option("--timeout", metavar="SECONDS", help="Abort calls that wait longer; 0 for never.")
     ] = 0,
     json_file: Annotated[
-        Optional[Path], typer.Option("--json", metavar="FILE", help="Write what ran as one JSON object.")
+        Optional[Path],
+        typer.Option("--json", metavar="FILE", help="Write a summary of all calls as JSON to this file."),
     ] = None,
 ) -> None:
-    """Run an unmodified MPI program with chosen algorithms; say afterwards which ran, on stderr.
+    """Run an unmodified MPI program with chosen algorithms, and print on stderr which algorithms ran.
 
-    Nothing is compiled anew: the program's calls of MPI's collectives are caught, in C and in Fortran. Standard input
-    and output are the program's, and so is the exit status."""
+    The program is not recompiled: its MPI collectives are intercepted, in C and in Fortran. It keeps its standard input
+    and output, and its exit status is that of this command."""
     from kumihimo import obstacles, preload
 
     if json_file is not None and str(json_file) == "--":
-        raise BadInput("--json=FILE before the --", "no file", "name one: --json=ran.json")
+        raise missing("the file of --json", "name one before the --: --json=run.json")
     if json_file is not None:
         writable(json_file)
     mode = "exact" if exact_sums else "order" if reproducible else ""
@@ -200,22 +202,26 @@ def checked_algorithm(text: str, mode: str) -> str:
     for item in text.split(",") if text else []:
         kind, equals, name = item.rpartition("=")
         if equals and kind not in CAUGHT:
-            raise BadInput(f"one of {', '.join(CAUGHT)} before the =", repr(kind))
+            raise wrong_value(f"before the = must stand one of {', '.join(CAUGHT)}", repr(kind))
         among = (kind,) if equals else CAUGHT
         known = [(kind, v) for kind in among for v in _collectives.variants(kind) if v.name == name]
         if not known:
-            raise BadInput(f"an algorithm of docs/algorithms.md{' for ' + kind if equals else ''}", repr(name))
+            raise wrong_value(
+                f"--algorithm must name one of docs/algorithms.md{' for ' + kind if equals else ''}", repr(name)
+            )
         if all(v.offloads for _, v in known):
-            raise NotApplicable(f"{name} needs an offload engine in the network, which no MPI library gives")
+            raise not_applicable(f"{name} needs an offload engine in the network, which MPI libraries do not offer")
         kept = all(v.rounding["independent_of_placement"] for kind, v in known if kind in REDUCTIONS)
         if mode and not kept:
-            raise BadInput("an algorithm that keeps one order on all placements", name, "leave it out, or take ring")
+            raise wrong_value(
+                "--reproducible needs an algorithm with one order on all placements", name, "leave it out, or take ring"
+            )
     return text
 
 
 def checked_timeout(seconds: float) -> str:
     if not 0 <= seconds < float("inf"):
-        raise BadInput("--timeout of at least 0 seconds", str(seconds))
+        raise wrong_value("--timeout must be at least 0 seconds", seconds)
     return str(seconds) if seconds else ""
 
 
@@ -234,7 +240,7 @@ def wisdom_for(wisdom: Path | None, none: bool) -> str:
         usual = reading.folder()
         return "" if none or not usual.is_dir() else str(usual)
     if none:
-        raise BadInput("--wisdom alone", "it beside --no-wisdom or --algorithm", "leave one of them out")
+        raise wrong_value("--wisdom excludes --no-wisdom and --algorithm", wisdom, "leave one of them out")
     if not wisdom.is_file():
-        raise BadInput("a wisdom file", f"none at {wisdom}")
+        raise wrong_value("--wisdom must name a file", wisdom)
     return str(wisdom.resolve())

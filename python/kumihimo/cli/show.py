@@ -10,7 +10,7 @@ import typer
 
 from kumihimo import _collectives, _export, arguments
 from kumihimo.cli import options, output
-from kumihimo.errors import BadInput
+from kumihimo.errors import missing
 from kumihimo.guarantees import words
 from kumihimo.sizes import parse_size
 
@@ -23,11 +23,11 @@ def command(
     shape: options.Shape = None,
     ranks: options.Ranks = None,
     ranks_per_node: options.RanksPerNode = None,
-    rank: Annotated[int, typer.Option("--rank", "-r", metavar="R", help="Whose program to show.")] = 0,
+    rank: Annotated[int, typer.Option("--rank", "-r", metavar="R", help="Rank whose program to show.")] = 0,
     count: options.Count = None,
     bytes_: Annotated[
         Optional[str],
-        typer.Option("--bytes", "-b", metavar="SIZE", help=f"Length of the data, {DEFAULT_BYTES} by default."),
+        typer.Option("--bytes", "-b", metavar="SIZE", help=f"Size of the data [default: {DEFAULT_BYTES}]."),
     ] = None,
     type_: options.Type = "float64",
     operation: options.Operation = "sum",
@@ -47,16 +47,17 @@ def command(
     counts: options.Counts = None,
     neighbours: options.Neighbours = None,
     expand: Annotated[
-        bool, typer.Option("--expand", help="All steps of all ranks, loops expanded (needs --count and --json).")
+        bool,
+        typer.Option("--expand", help="Print all steps of all ranks with loops expanded (needs --count and --json)."),
     ] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Show what one rank does: its lanes, rounds and steps, as the algorithm wrote them.
+    """Show the program of one rank: its lanes, rounds and steps.
 
     Example: kumihimo show allreduce --shape 4x3x2 --algorithm trinaryx3 --rank 7
     """
     if expand and not (as_json and (count is not None or arguments.is_listed(counts))):
-        raise BadInput("--expand together with --count N and --json", "--expand alone", "add them")
+        raise missing("--count N or --json beside --expand", "add both")
     asked = arguments.CollectiveArguments(collective, count, None, type_, operation, root, in_place, counts)
     if bytes_ is not None or (count is None and not arguments.is_listed(counts)):
         asked.bytes = parse_size(bytes_ or DEFAULT_BYTES)

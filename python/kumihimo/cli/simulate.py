@@ -10,15 +10,19 @@ from kumihimo import arguments, simulation
 from kumihimo.arguments import CollectiveArguments, Ranks
 from kumihimo.cli import machine as machines
 from kumihimo.cli import options, output, waiting
-from kumihimo.errors import BadInput, NotApplicable
+from kumihimo.errors import NotApplicable, missing, not_applicable, wrong_value
 from kumihimo.sizes import parse_size, parse_sizes, text_of
 
 
 def command(
     collective: options.Collective,
-    machine: Annotated[str, typer.Option("--machine", "-m", metavar="M", help="A machine's name, or its file.")],
+    machine: Annotated[
+        str,
+        typer.Option("--machine", "-m", metavar="M", help="Name of a machine (see `machine list`), or a machine file."),
+    ],
     sizes: Annotated[
-        Optional[str], typer.Option("--bytes", "-b", metavar="SIZES", help="64KiB, 8..16MiB (doubling), 8,1GiB.")
+        Optional[str],
+        typer.Option("--bytes", "-b", metavar="SIZES", help="Sizes, such as 64KiB, 8,1GiB or 8..16MiB (doubling)."),
     ] = None,
     shape: options.Shape = None,
     box: options.Box = None,
@@ -30,7 +34,7 @@ def command(
     model: Annotated[
         str, typer.Option(metavar="MODEL", help="Model: flow, exact, cost (closed form) or bound (a lower bound)")
     ] = "flow",
-    no_simd: Annotated[bool, typer.Option("--no-simd", help="Reduce at the machine's rate without SIMD.")] = False,
+    no_simd: Annotated[bool, typer.Option("--no-simd", help="Use the machine's scalar reduction rate.")] = False,
     type_: options.Type = "float64",
     operation: options.Operation = "sum",
     root: options.Root = 0,
@@ -47,8 +51,12 @@ def command(
     group: options.Group = None,
     counts: options.Counts = None,
     neighbours: options.Neighbours = None,
-    every_round: Annotated[bool, typer.Option("--every-round", help="None of a long loop's by a sample.")] = False,
-    links: Annotated[bool, typer.Option("--links", help="The bytes of every link (JSON), or the busiest.")] = False,
+    every_round: Annotated[
+        bool, typer.Option("--every-round", help="Simulate every round instead of a sample.")
+    ] = False,
+    links: Annotated[
+        bool, typer.Option("--links", help="Show the busiest links; with --json the bytes of all links.")
+    ] = False,
     as_json: options.Json = False,
 ) -> None:
     """Predict the time of a collective on a described machine.
@@ -56,7 +64,7 @@ def command(
     Example: kumihimo simulate allreduce --machine k-computer --shape 48x6x32 --bytes 1GiB
     """
     if model not in simulation.MODELS:
-        raise BadInput(f"a model is one of {', '.join(simulation.MODELS)}", f"'{model}'")
+        raise wrong_value(f"--model must be one of {', '.join(simulation.MODELS)}", f"'{model}'")
     named = arguments.neighbours_named(neighbours)
     place = simulation.Place(box, dead or [], routing)
     each = arguments.ranks_per_node_named(ranks_per_node)
@@ -84,11 +92,11 @@ def command(
     )
     moves_none = not arguments.moves_data(collective)
     if sizes is None and not moves_none and not arguments.is_listed(counts):
-        raise BadInput("the length of the data", "none", "add --bytes 1MiB")
+        raise missing("the length of the data", "add --bytes 1MiB")
     lengths = [0] if moves_none else [None] if sizes is None else parse_sizes(sizes)
     results, passed_over = waiting.interruptibly(lambda: work(asked, lengths))
     if not results:
-        raise NotApplicable("an algorithm that fits the ranks", "none: " + "; ".join(output.reasons(passed_over)))
+        raise not_applicable("no algorithm fits these ranks", "; ".join(output.reasons(passed_over)))
     if as_json:
         output.print_json({"results": results, "not_applicable": passed_over, **output.own_cost()})
     else:

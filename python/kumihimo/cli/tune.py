@@ -20,7 +20,7 @@ from kumihimo import __version__, arguments, launched, mpi
 from kumihimo.arguments import Ranks
 from kumihimo.bench import RealNodes
 from kumihimo.cli import options, output, tuned_tables, waiting
-from kumihimo.errors import BadInput, Failed, KumihimoError, NotApplicable
+from kumihimo.errors import Failed, KumihimoError, not_applicable, wrong_value
 from kumihimo.library.algorithms import COLLECTIVES as EXPORTED
 from kumihimo.preload import MEMORY
 from kumihimo.sizes import parse_sizes
@@ -37,41 +37,51 @@ UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 def command(
     collectives: Annotated[
         Optional[list[str]],
-        typer.Argument(metavar="[COLLECTIVE...]", help="By name; or allreduce, bcast, reduce."),
+        typer.Argument(metavar="[COLLECTIVE...]", help="Collectives to tune [default: allreduce bcast reduce]."),
     ] = None,
     ranks: Annotated[
         Optional[str],
-        typer.Option("--ranks", "-p", metavar="P[,P..]", help="MPI processes: 2, 4, and one a processor."),
+        typer.Option(
+            "--ranks", "-p", metavar="P[,P..]", help="Numbers of MPI processes [default: 2, 4 and one per processor]."
+        ),
     ] = None,
     ranks_per_node: Annotated[
         Optional[str],
-        typer.Option("--ranks-per-node", metavar="G", help="Emulate nodes of so many ranks; or of each node: 4,3,5."),
+        typer.Option("--ranks-per-node", metavar="G", help="Emulate nodes with G ranks each, or with 4,3,5 ranks."),
     ] = None,
-    sizes: Annotated[str, typer.Option("--bytes", "-b", metavar="SIZES", help="64KiB, 8..16MiB.")] = "8..16MiB",
+    sizes: Annotated[
+        str, typer.Option("--bytes", "-b", metavar="SIZES", help="Sizes, such as 64KiB or 8..16MiB.")
+    ] = "8..16MiB",
     library: Annotated[
-        Optional[str], typer.Option("--mpi", metavar="MPI", help="openmpi, mpich, or the prefix of an MPI library.")
+        Optional[str],
+        typer.Option(
+            "--mpi", metavar="MPI", help="MPI library: openmpi, mpich, or its prefix [default: the first found]."
+        ),
     ] = None,
     out: Annotated[
-        Optional[Path], typer.Option("--output", "-o", metavar="FILE", help="Another file than run finds by itself.")
+        Optional[Path],
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Wisdom file to write [default: the one that `run` finds]."
+        ),
     ] = None,
-    budget: Annotated[str, typer.Option(metavar="TIME", help="Time to take at most: 90s, 5m, 1h.")] = "5m",
-    fresh: Annotated[bool, typer.Option("--fresh", help="Measure again what an earlier tuning measured.")] = False,
+    budget: Annotated[str, typer.Option(metavar="TIME", help="Time limit: 90s, 5m, 1h.")] = "5m",
+    fresh: Annotated[bool, typer.Option("--fresh", help="Discard measurements of earlier tunings.")] = False,
     reproducible: Annotated[
-        bool, typer.Option("--reproducible", help="Choose for `run --reproducible`: fixed order, whatever it costs.")
+        bool, typer.Option("--reproducible", help="Tune for `run --reproducible`: only algorithms with a fixed order.")
     ] = False,
     machine: Annotated[
-        Optional[str], typer.Option("--machine", "-m", metavar="M", help="By the simulator, for a described machine.")
+        Optional[str], typer.Option("--machine", "-m", metavar="M", help="Tune by simulation for this machine.")
     ] = None,
     shape: options.Shape = None,
     export: Annotated[
         Optional[Path],
-        typer.Option(metavar="DIR", help="Write files that tell the MPI library which of its own to take."),
+        typer.Option(metavar="DIR", help="Write files that set the MPI library's own algorithms to this folder."),
     ] = None,
     as_json: options.Json = False,
 ) -> int:
-    """Try all algorithms and their parameters, keep for each length what is faster than the MPI library's own.
+    """Measure all algorithms and parameters, and keep for each size one that is faster than the MPI library's own.
 
-    Ctrl-C keeps what was found; the same command goes on from there. Example: kumihimo tune allreduce --budget 2m
+    Ctrl-C keeps what was found; the same command continues. Example: kumihimo tune allreduce --budget 2m
     """
     asked = Asked(
         checked_collectives(collectives, reproducible),
@@ -80,15 +90,15 @@ def command(
         fresh=fresh,
     )
     if export is not None and not set(asked.collectives) & set(EXPORTED):
-        raise NotApplicable(
-            f"--export of {', '.join(EXPORTED)}", f"{', '.join(asked.collectives)} alone", "leave it out"
+        raise not_applicable(
+            f"--export is for {', '.join(EXPORTED)}", f"{', '.join(asked.collectives)} alone", "leave it out"
         )
     each = arguments.ranks_per_node_named(ranks_per_node)
     if machine is not None:
         refuse_beside_machine(library, reproducible, export)
         found = simulate(asked, machine, Ranks(shape, *one_of(ranks), each), out)
     elif shape is not None:
-        raise BadInput("--shape beside --machine", "it alone", "for nodes emulated here give --ranks-per-node")
+        raise wrong_value("--shape needs --machine", shape, "emulate nodes here with --ranks-per-node")
     else:
         numbers = [sum(each)] if ranks is None and isinstance(each, tuple) else ranks_of(ranks)
         found = measure(asked, library, numbers, each, reproducible, out, export)
@@ -136,14 +146,14 @@ def checked_collectives(names: list[str] | None, reproducible: bool) -> list[str
     for name in names:
         if name not in known:
             kind = "a collective that reduces" if reproducible and name in COLLECTIVES else "a collective"
-            raise BadInput(f"{kind}: {', '.join(known)}", f"'{name}'")
+            raise wrong_value(f"{kind} must be one of {', '.join(known)}", f"'{name}'")
     return [name for name in known if name in names]
 
 
 def parse_seconds(text: str) -> float:
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) *([a-z]*)", text.strip())
     if match is None or match[2] not in UNITS or float(match[1]) <= 0:
-        raise BadInput("--budget as a time such as 90s, 5m or 1h", f"'{text}'")
+        raise wrong_value("--budget must be a time such as 90s, 5m or 1h", f"'{text}'")
     return float(match[1]) * UNITS[match[2]]
 
 
@@ -154,7 +164,7 @@ def ranks_of(text: str | None) -> list[int] | None:
     numbers = []
     for word in text.split(","):
         if not re.fullmatch(r"[0-9]{1,9}", word.strip()) or int(word) < 2:
-            raise BadInput("--ranks as numbers of at least 2, as 2,4", f"'{text}'")
+            raise wrong_value("--ranks must be numbers of at least 2, such as 2,4", f"'{text}'")
         numbers.append(int(word))
     return list(dict.fromkeys(numbers))
 
@@ -162,7 +172,7 @@ def ranks_of(text: str | None) -> list[int] | None:
 def one_of(text: str | None) -> tuple[int | None]:
     numbers = ranks_of(text)
     if numbers is not None and len(numbers) > 1:
-        raise BadInput("one number of --ranks beside --machine", text or "")
+        raise wrong_value("--machine takes one number of --ranks", text)
     return (numbers[0] if numbers else None,)
 
 
@@ -170,17 +180,17 @@ def even(sizes: list[int]) -> list[int]:
     """Of whole elements, since these are measured."""
     for size in sizes:
         if size % 8:
-            raise BadInput("--bytes in whole elements of 8 bytes", str(size))
+            raise wrong_value("--bytes must be multiples of the 8 bytes of an element", size)
     return sorted(set(sizes))
 
 
 def refuse_beside_machine(library: str | None, reproducible: bool, export: Path | None) -> None:
     if export is not None:
-        raise BadInput("--machine or --export", "both", "files are for an MPI library that is here")
+        raise wrong_value("--machine excludes --export", export, "its files are for an MPI library on this machine")
     if library is not None:
-        raise BadInput("--machine or --mpi", "both", "the simulator knows no MPI library")
+        raise wrong_value("--machine excludes --mpi", library, "the simulator uses no MPI library")
     if reproducible:
-        raise BadInput("--machine or --reproducible", "both", "tune for a fixed order on the machine itself")
+        raise wrong_value("--machine excludes --reproducible", None, "tune for a fixed order on the machine itself")
 
 
 def check_folder(path: Path) -> None:
@@ -189,7 +199,7 @@ def check_folder(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
         tempfile.NamedTemporaryFile(dir=path).close()
     except OSError as error:
-        raise BadInput("--export names a folder that can be written", f"{path}: {error.strerror}") from None
+        raise wrong_value("--export must name a folder that can be written", f"{path}: {error.strerror}") from None
 
 
 # --- the work
@@ -206,7 +216,7 @@ def measure(
 ) -> dict:
     """On this machine."""
     if launched.place():
-        raise BadInput("kumihimo tune by itself, since it starts the processes", "it under mpirun", "leave mpirun out")
+        raise wrong_value("kumihimo tune starts its processes itself", "mpirun kumihimo tune", "leave mpirun out")
     installation = mpi.choose(library)
     numbers = ranks or targets.usual_ranks(installation.family)
     wanted = [
@@ -286,9 +296,9 @@ def check_real_nodes(nodes: Mapping[int, RealNodes | None], ranks_per_node: obje
     """What is for one node is not asked of ranks on several."""
     several = next((f"{number} ranks on {nodes[number]}" for number in nodes if nodes[number]), None)
     if several and ranks_per_node is not None:
-        raise BadInput("one node for --ranks-per-node, which emulates some", several, "leave it out")
+        raise wrong_value("--ranks-per-node emulates nodes on one real node", several, "leave it out")
     if several and export is not None:
-        raise NotApplicable("one node for --export, whose files are for ranks of one", several, "leave it out")
+        raise not_applicable("--export is for ranks on one node", several, "leave it out")
 
 
 def stage_on(installation: mpi.Installation) -> tuple[rehearsal.Stage | None, list[str]]:

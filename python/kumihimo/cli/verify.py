@@ -9,7 +9,7 @@ import typer
 from kumihimo import arguments, verification
 from kumihimo.arguments import CollectiveArguments, Ranks, moves_data
 from kumihimo.cli import options, output, waiting
-from kumihimo.errors import NotApplicable
+from kumihimo.errors import NotApplicable, not_applicable
 from kumihimo.guarantees import WORDS, words
 from kumihimo.sizes import parse_size
 
@@ -20,7 +20,7 @@ PROVEN, SAMPLED, WRONG = "proven", "no fault found", "WRONG"
 
 def command(
     collective: Annotated[
-        Optional[str], typer.Argument(metavar="[COLLECTIVE]", help="One of them; without it all that have algorithms.")
+        Optional[str], typer.Argument(metavar="[COLLECTIVE]", help="Collective [default: all that have algorithms].")
     ] = None,
     algorithm: options.AlgorithmOrAll = arguments.ALL,
     shape: options.Shape = None,
@@ -29,7 +29,9 @@ def command(
     count: options.Count = None,
     bytes_: Annotated[
         Optional[str],
-        typer.Option("--bytes", "-b", metavar="SIZE", help=f"Length of the data; with a shape {DEFAULT_BYTES}."),
+        typer.Option(
+            "--bytes", "-b", metavar="SIZE", help=f"Size of the data [default with a shape: {DEFAULT_BYTES}]."
+        ),
     ] = None,
     type_: options.Type = "float64",
     operation: options.Operation = "sum",
@@ -48,12 +50,14 @@ def command(
     group: options.Group = None,
     counts: options.Counts = None,
     neighbours: options.Neighbours = None,
-    samples: Annotated[int, typer.Option(min=0, metavar="N", help="Samples of schedules too large to execute.")] = 6,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Of the samples.")] = 1,
+    samples: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Number of samples of a schedule too large to execute.")
+    ] = 6,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Seed of the samples.")] = 1,
     as_json: options.Json = False,
 ) -> int:
-    """Prove schedules: every message meets its receive, no deadlock, each contribution exactly once, the same bits on
-    all ranks, what the schedule claims of itself. Without a shape: on a set of small ones.
+    """Prove that schedules are correct: every message is received, nothing deadlocks, each contribution counts exactly
+    once, all ranks get the same bits, and the schedule's claims hold. Without --shape: on a set of small shapes.
 
     Example: kumihimo verify allreduce --shape 48x54x32 --algorithm trinaryx3
     """
@@ -92,7 +96,7 @@ def command(
     )
     results, passed_over = waiting.interruptibly(lambda: work(asked))
     if not results:
-        raise NotApplicable("an algorithm that fits", "none: " + "; ".join(output.reasons(passed_over)))
+        raise not_applicable("no algorithm fits", "; ".join(output.reasons(passed_over)))
     if as_json:
         output.print_json({"results": results, "not_applicable": passed_over, **output.own_cost()})
     else:

@@ -167,7 +167,7 @@ def chosen(installation: Installation, progress: Progress, effort: Effort, end: 
 
     def step(what: str) -> None:
         if time.monotonic() > end:
-            raise OutOfTime(f"{what} to begin in time")
+            raise OutOfTime(f"the time limit came before {what}")
         count(what)
         tuning.options["seconds"] = left(end)
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from statistics import median
 
 from kumihimo import _measure, mpi, preload
-from kumihimo.errors import Failed
+from kumihimo.errors import Failed, failed
 from kumihimo.experiment.cases import Progress, silent
 from kumihimo.profile import summary, totals
 from kumihimo.sizes import text_of
@@ -139,7 +139,7 @@ def launched(line: list[str], folder: Path, settings: dict) -> dict:
     objects = (preload.RECORDER, preload.INTERPOSER) if settings else (preload.RECORDER,)
     code, told, _ = preload.run(line, {"RECORD": str(profile), **settings}, objects, folder=folder)
     if code != 0 or not profile.is_file() or not output.is_file():
-        raise Failed(f"{PROGRAM} on {RANKS} processes to end well", f"exit code {code}")
+        raise failed(f"{PROGRAM} on {RANKS} processes failed", f"exit code {code}")
     sums = summary.as_object(totals.of(profile))
     taken = {f"MPI_{name.capitalize()}" for name in COLLECTIVES}
     seconds = sum(calls["seconds"] for calls in sums["calls"] if calls["call"] in taken) / RANKS
@@ -173,7 +173,7 @@ def tune(longest: int, budget_seconds: int, wisdom: Path) -> dict:
         [Path(sys.executable).parent / "kumihimo", *words], capture_output=True, text=True, check=False
     )
     if done.returncode != 0:
-        raise Failed("kumihimo tune to end well", (done.stderr.strip().splitlines() or ["nothing said"])[-1])
+        raise failed("kumihimo tune failed", (done.stderr.strip().splitlines() or ["no message"])[-1])
     return json.loads(done.stdout)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kumihimo import _machine, files
-from kumihimo.errors import BadInput
+from kumihimo.errors import wrong_value
 
 LARGEST_FILE = 64 << 20
 
@@ -43,8 +43,8 @@ def read(path: Path) -> Network:
     if root is not None and root[1] == "topology":
         return hwloc.read(path)
     first = f"the element <{root[1]}>" if root is not None else "no element"
-    raise BadInput(
-        "Slurm's topology.conf or topology.yaml, a <platform> of SimGrid or a <topology> of hwloc in XML",
+    raise wrong_value(
+        "the file must be Slurm's topology.conf or topology.yaml, a <platform> of SimGrid or a <topology> of hwloc",
         f"{first} in '{path}'",
         "" if path.suffix == ".xml" else "name the file .conf, .yaml or .xml",
     )
@@ -53,8 +53,10 @@ def read(path: Path) -> Network:
 def machine_file(network: Network, like: _machine.Machine, name: str, source: str) -> str:
     """The whole machine file, which is read once, so that what is wrong with it is said now."""
     if like.family == "single_node" and not network.one_node:
-        raise BadInput(
-            "a described machine with a network, whose numbers the new one takes", like.name, "use another --like"
+        raise wrong_value(
+            "--like must name a machine with a network, whose numbers the new one takes",
+            like.name,
+            "use another --like",
         )
     text = "\n".join(
         [

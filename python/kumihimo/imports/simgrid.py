@@ -5,7 +5,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ElementTree
 from itertools import combinations
 
-from kumihimo.errors import BadInput
+from kumihimo.errors import wrong_value
 from kumihimo.imports import Network, simgrid_zones
 from kumihimo.imports import simgrid_units as units
 from kumihimo.imports.simgrid_platform import check_plain, has_routes_of_links
@@ -15,7 +15,7 @@ def read(text: str, source: str) -> Network:
     try:
         root = ElementTree.fromstring(text)
     except ElementTree.ParseError as error:
-        raise BadInput(f"{source}: expected XML", str(error)) from None
+        raise wrong_value(f"{source}: expected XML", str(error)) from None
     clusters = list(root.iter("cluster"))
     alone = len(clusters) == 1 and next(root.iter("host"), None) is None
     if alone and not has_routes_of_links(clusters[0]):
@@ -32,10 +32,10 @@ def _cluster(cluster: ElementTree.Element, source: str) -> Network:
         numbers["node", "cores"] = str(units.count(cluster.get("core", ""), source))
     make = {"TORUS": _torus, "FAT_TREE": _fat_tree, "DRAGONFLY": _dragonfly, "FLAT": _flat}.get(kind)
     if make is None:
-        raise BadInput(f"{source}: expected a topology of TORUS, FAT_TREE, DRAGONFLY or FLAT", kind)
+        raise wrong_value(f"{source}: expected a topology of TORUS, FAT_TREE, DRAGONFLY or FLAT", kind)
     lines, places = make(words, nodes, source)
     if places != nodes:
-        raise BadInput(f"{source}: expected as many nodes as {kind} {words} has, {places}", f"{nodes} in radical")
+        raise wrong_value(f"{source}: expected as many nodes as {kind} {words} has, {places}", f"{nodes} in radical")
     return Network(lines, f"SimGrid {kind.lower()} of {nodes} nodes", numbers)
 
 
@@ -47,7 +47,9 @@ def _torus(words: str, nodes: int, source: str) -> tuple[list[str], int]:
 def _fat_tree(words: str, nodes: int, source: str) -> tuple[list[str], int]:
     levels, *lists = [units.counts(part, source) for part in words.split(";")]
     if len(lists) != 3 or any(len(counts) != levels[0] for counts in lists):
-        raise BadInput(f"{source}: expected the levels of a fat tree and three lists of as many counts", f"'{words}'")
+        raise wrong_value(
+            f"{source}: expected the levels of a fat tree and three lists of as many counts", f"'{words}'"
+        )
     children, parents, cables = lists
     keys = [f'arity = "{_times(children)}"', f'parents = "{_times(parents)}"', f'cables = "{_times(cables)}"']
     return ['family = "fat_tree"', *keys], _product(children)
@@ -58,16 +60,16 @@ def _dragonfly(words: str, nodes: int, source: str) -> tuple[list[str], int]:
     ones, router j of group i and router i of group j by blue ones."""
     parts = [units.counts(part, source) for part in words.split(";")]
     if [len(p) for p in parts] != [2, 2, 2, 1]:
-        raise BadInput(
+        raise wrong_value(
             f"{source}: expected groups,links;chassis,links;routers,links;nodes of a dragonfly", f"'{words}'"
         )
     (groups, blue), (chassis, black), (blades, green), (each,) = parts
     of_group = chassis * blades
     if groups > of_group:
-        raise BadInput(f"{source}: expected at most as many groups as a group has routers, {of_group}", f"{groups}")
+        raise wrong_value(f"{source}: expected at most as many groups as a group has routers, {of_group}", f"{groups}")
     count = groups * of_group * each
     if count > units.MOST_NODES or groups * of_group > 4096:
-        raise BadInput(
+        raise wrong_value(
             f"{source}: expected a dragonfly of at most 4096 routers and {units.MOST_NODES} nodes", f"'{words}'"
         )
     edges = [f"{r * each}..{(r + 1) * each - 1}-{count + r}" for r in range(groups * of_group)]

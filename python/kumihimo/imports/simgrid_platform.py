@@ -6,7 +6,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass, field
 
-from kumihimo.errors import BadInput
+from kumihimo.errors import wrong_value
 from kumihimo.imports import simgrid_units as units
 
 MOST_HOSTS = 2048  # as topology/route_table.hpp
@@ -90,10 +90,10 @@ def check_plain(cluster: ElementTree.Element, source: str) -> None:
     kind = cluster.get("topology", "FLAT")
     for key in ("bb_bw", "limiter_link"):
         if _amount(cluster.get(key)):
-            raise BadInput(f"{source}: expected a {kind} cluster without {key}", f"'{cluster.get(key)}'")
+            raise wrong_value(f"{source}: expected a {kind} cluster without {key}", f"'{cluster.get(key)}'")
     policy = cluster.get("sharing_policy", "SPLITDUPLEX")
     if policy.upper() not in _SPLIT:
-        raise BadInput(f"{source}: expected SPLITDUPLEX cables of a {kind} cluster", f"sharing_policy {policy}")
+        raise wrong_value(f"{source}: expected SPLITDUPLEX cables of a {kind} cluster", f"sharing_policy {policy}")
 
 
 def _amount(text: str | None) -> bool:
@@ -130,7 +130,7 @@ class Platform:
                     self._add_route(zone.get("id", ""), element)
 
     def wrong(self, expected: str, found: str, advice: str = "") -> None:
-        raise BadInput(f"{self.source}: expected {expected}", found, *([advice] if advice else []))
+        raise wrong_value(f"{self.source}: expected {expected}", found, *([advice] if advice else []))
 
     # What there is.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ElementTree
 
-from kumihimo.errors import BadInput
+from kumihimo.errors import missing, wrong_value
 
 MOST_NODES = 2**20
 _RATE = {"Bps": 1, "bps": 1 / 8}
@@ -16,7 +16,7 @@ _TIME = {"": 1e9, "s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1}
 def needed(element: ElementTree.Element, key: str, source: str) -> str:
     value = element.get(key)
     if not value:
-        raise BadInput(f"{source}: expected {key}= in <{element.tag}>", "none")
+        raise missing(f"{source}: {key}= in <{element.tag}>", "add it")
     return value
 
 
@@ -33,7 +33,7 @@ def rate(text: str, source: str) -> float:
     except (TypeError, ValueError):
         value = 0
     if not 1 <= value < 1e15:
-        raise BadInput(f"{source}: expected a bandwidth such as 5GBps or 10Gbps", f"'{text}'")
+        raise wrong_value(f"{source}: expected a bandwidth such as 5GBps or 10Gbps", f"'{text}'")
     return value
 
 
@@ -45,13 +45,13 @@ def latency(text: str, source: str) -> float:
     except (TypeError, ValueError):
         value = -1
     if not 0 <= value < 1e15:
-        raise BadInput(f"{source}: expected a latency such as 100ns", f"'{text}'")
+        raise wrong_value(f"{source}: expected a latency such as 100ns", f"'{text}'")
     return value
 
 
 def count(text: str, source: str) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", text.strip()) or int(text) < 1:
-        raise BadInput(f"{source}: expected counts of at least 1", f"'{text}'")
+        raise wrong_value(f"{source}: expected counts of at least 1", f"'{text}'")
     return int(text)
 
 
@@ -66,8 +66,8 @@ def radical(text: str, source: str) -> list[int]:
         match = re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", part.strip())
         many = 1 + int(match[2] or match[1]) - int(match[1]) if match else 0
         if many > MOST_NODES:
-            raise BadInput(f"{source}: expected a radical of at most {MOST_NODES} numbers", f"{many} in '{text}'")
+            raise wrong_value(f"{source}: expected a radical of at most {MOST_NODES} numbers", f"{many} in '{text}'")
         if many < 1:
-            raise BadInput(f"{source}: expected radical as 0-15,20", f"'{text}'")
+            raise wrong_value(f"{source}: expected radical as 0-15,20", f"'{text}'")
         numbers.update(dict.fromkeys(range(int(match[1]), int(match[2] or match[1]) + 1)))
     return list(numbers)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from kumihimo.errors import BadInput
+from kumihimo.errors import BadInput, wrong_value
 from kumihimo.imports import Network
 
 MOST_NODES = 2**20
@@ -55,7 +55,7 @@ def _numbered(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _wrong(source: str, number: int, found: str) -> BadInput:
-    return BadInput(
+    return wrong_value(
         f"{source}:{number}: expected SwitchName= with Nodes= or Switches=, BlockName= with Nodes=, or BlockSizes=",
         found,
     )
@@ -71,9 +71,9 @@ def read_yaml(text: str, source: str) -> Network:
         mark = getattr(error, "problem_mark", None)
         where = f"{source}:{mark.line + 1}" if mark else source
         problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-        raise BadInput(f"{where}: expected YAML, as Slurm's topology.yaml is", problem) from None
+        raise wrong_value(f"{where}: expected YAML, as Slurm's topology.yaml is", problem) from None
     if not isinstance(topologies, list) or not all(isinstance(t, dict) for t in topologies) or not topologies:
-        raise BadInput(f"{source}: expected a list of topologies", type(topologies).__name__)
+        raise wrong_value(f"{source}: expected a list of topologies", type(topologies).__name__)
     chosen = next((t for t in topologies if t.get("cluster_default")), topologies[0])
     try:
         if "tree" in chosen:
@@ -83,10 +83,10 @@ def read_yaml(text: str, source: str) -> Network:
         if "torus3d" in chosen:
             return _torus(chosen["torus3d"]["toruses"], source)
     except (KeyError, TypeError, AttributeError, ValueError):
-        raise BadInput(
+        raise wrong_value(
             f"{source}: expected a tree, blocks or a 3D torus as Slurm writes them", "another form"
         ) from None
-    raise BadInput(f"{source}: expected a topology with a tree, blocks or a 3D torus", ", ".join(map(str, chosen)))
+    raise wrong_value(f"{source}: expected a topology with a tree, blocks or a 3D torus", ", ".join(map(str, chosen)))
 
 
 def _switch(entry: dict, kind: str, source: str) -> Switch:
@@ -96,35 +96,35 @@ def _switch(entry: dict, kind: str, source: str) -> Switch:
 
 def _torus(tori: list[dict], source: str) -> Network:
     if len(tori) != 1:
-        raise BadInput(f"{source}: expected one torus, since a machine has one", f"{len(tori)}")
+        raise wrong_value(f"{source}: expected one torus, since a machine has one", f"{len(tori)}")
     dims = tori[0]["dims"]
     lengths = [int(dims[axis]) for axis in "zyx"]  # nodes run along x first, as they do along our last axis
     shape = "x".join(map(str, lengths))
     named = len(hosts(str(tori[0].get("nodes") or ""), source))
     if named not in (0, math.prod(lengths)):
-        raise BadInput(f"{source}: expected {math.prod(lengths)} nodes, as many as a torus {shape} has", f"{named}")
+        raise wrong_value(f"{source}: expected {math.prod(lengths)} nodes, as many as a torus {shape} has", f"{named}")
     return Network(['family = "torus"', f'shape = "{shape}"'], f"Slurm torus {shape}")
 
 
 def _network(switches: list[Switch], blocks: list[Switch], source: str) -> Network:
     if (switches and blocks) or not (switches or blocks):
-        raise BadInput(f"{source}: expected switches or blocks", "both" if switches else "neither")
+        raise wrong_value(f"{source}: expected switches or blocks", "both" if switches else "neither")
     if blocks:  # what joins them is not said
         top = Switch("", children=[b.name for b in blocks])
         switches = [top, *blocks]
     by_name = {s.name: s for s in switches}
     if len(by_name) != len(switches):
-        raise BadInput(f"{source}: expected each switch once", f"'{_twice([s.name for s in switches])}' twice")
+        raise wrong_value(f"{source}: expected each switch once", f"'{_twice([s.name for s in switches])}' twice")
     order = _from_the_top(switches, by_name, source)
     nodes = [node for s in order for node in s.nodes]
     if not nodes or len(nodes) > MOST_NODES:
-        raise BadInput(f"{source}: expected 1 to {MOST_NODES} nodes on the switches", str(len(nodes)))
+        raise wrong_value(f"{source}: expected 1 to {MOST_NODES} nodes on the switches", str(len(nodes)))
     if len(set(nodes)) != len(nodes):
         node = _twice(nodes)
         on = [s.name for s in order for n in s.nodes if n == node]
         found = f"'{node}' twice on '{on[0]}'" if on[0] == on[1] else f"'{node}' on '{on[0]}' and '{on[1]}'"
         advice = "name it once" if on[0] == on[1] else "describe rails by [topology] edges"
-        raise BadInput(f"{source}: expected each node on one switch", found, advice)
+        raise wrong_value(f"{source}: expected each node on one switch", found, advice)
     number = {s.name: len(nodes) + i for i, s in enumerate(order)}
     below: dict[str, int] = {}
     for s in reversed(order):
@@ -148,13 +148,13 @@ def _from_the_top(switches: list[Switch], by_name: dict[str, Switch], source: st
     lower = [child for s in switches for child in s.children]
     for child in lower:
         if child not in by_name:
-            raise BadInput(f"{source}: expected every switch below another to be described", f"'{child}'")
+            raise wrong_value(f"{source}: expected every switch below another to be described", f"'{child}'")
     if len(set(lower)) != len(lower):
         child = _twice(lower)
         above = [s.name for s in switches for c in s.children if c == child]
         found = f"'{child}' twice below '{above[0]}'" if above[0] == above[1] else None
         found = found or f"'{child}' below '{above[0]}' and '{above[1]}'"
-        raise BadInput(f"{source}: expected a tree, each switch below one other", found)
+        raise wrong_value(f"{source}: expected a tree, each switch below one other", found)
     roots = [s for s in switches if s.name not in set(lower)]
     order: list[Switch] = []
     stack = list(reversed(roots))
@@ -163,9 +163,9 @@ def _from_the_top(switches: list[Switch], by_name: dict[str, Switch], source: st
         order.append(s)
         stack += [by_name[child] for child in reversed(s.children)]
     if len(order) != len(switches):
-        raise BadInput(f"{source}: expected a tree of switches", f"a circle: {_circle(switches, order)}")
+        raise wrong_value(f"{source}: expected a tree of switches", f"a circle: {_circle(switches, order)}")
     if len(roots) > 1:
-        raise BadInput(
+        raise wrong_value(
             f"{source}: expected a connected tree of switches",
             f"nothing above {roots[0].name} and {roots[1].name} that joins them",
             "add the switch that does",
@@ -195,14 +195,14 @@ def hosts(text: str, where: str = "") -> list[str]:
     """The names of a host list: n[01-03,7],login1. `where` it is written is said with what is wrong."""
     expected = f"{where}: expected a host list" if where else "a host list"
     if not re.fullmatch(r"(?:[^\[\]]|\[[^\[\]]*\])*", text):
-        raise BadInput(f"{expected} such as n[01-03,7]", f"'{text}'", "close each bracket")
+        raise wrong_value(f"{expected} such as n[01-03,7]", f"'{text}'", "close each bracket")
     names: list[str] = []
     for part in re.findall(r"(?:[^,\[]|\[[^\]]*\])+", text):
         expanded = [""]
         for plain, ranges in re.findall(r"([^\[]+)|\[([^\]]*)\]", part.strip()):
             choices = [plain] if plain else _numbers(ranges, expected)
             if len(expanded) * len(choices) > MOST_NODES:
-                raise BadInput(f"{expected} of at most {MOST_NODES} names", f"'{text}'")
+                raise wrong_value(f"{expected} of at most {MOST_NODES} names", f"'{text}'")
             expanded = [a + b for a in expanded for b in choices]
         names += expanded
     return names
@@ -214,9 +214,9 @@ def _numbers(ranges: str, expected: str) -> list[str]:
         match = re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", part.strip())
         many = 1 + int(match[2] or match[1]) - int(match[1]) if match else 0
         if many > MOST_NODES:
-            raise BadInput(f"{expected} of at most {MOST_NODES} names", f"{many} in '[{ranges}]'")
+            raise wrong_value(f"{expected} of at most {MOST_NODES} names", f"{many} in '[{ranges}]'")
         if many < 1:
-            raise BadInput(f"{expected} such as n[01-03,7]", f"'[{ranges}]'")
+            raise wrong_value(f"{expected} such as n[01-03,7]", f"'[{ranges}]'")
         width = len(match[1])
         numbers += [f"{n:0{width}}" for n in range(int(match[1]), int(match[2] or match[1]) + 1)]
     return numbers

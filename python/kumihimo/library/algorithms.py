@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from kumihimo import mpi
-from kumihimo.errors import NotApplicable
+from kumihimo.errors import not_applicable
 from kumihimo.library.controls import controls
 
 COLLECTIVES = ("allreduce", "reduce", "bcast")
@@ -67,9 +67,9 @@ def catalogue(installation: mpi.Installation) -> Catalogue:
     own = functools.partial(open_mpi_algorithm, known) if installation.family == "openmpi" else mpich_algorithm
     names = names_of_open_mpi(known) if installation.family == "openmpi" else names_of_mpich(installation, known)
     if not any(names.values()):
-        raise NotApplicable(
-            "an MPI library whose algorithms have names (Open MPI with coll/tuned, MPICH 4 or later)",
-            f"{installation.library}, which tells none",
+        raise not_applicable(
+            "the MPI library must name its algorithms (Open MPI with coll/tuned, MPICH 4 or later)",
+            installation.library,
         )
     candidates = {
         collective: (

@@ -99,7 +99,7 @@ def check(baseline: Baseline, rules: Rules, export: Export, path: Path) -> Check
     except OutOfTime as error:
         return Check(export.form, unchecked=str(error))
     except Failed as error:
-        return Check(export.form, ended=str(error.found or error))
+        return Check(export.form, ended=str(error))
     return Check(export.form, list(compared(baseline.catalogue.family, rules, baseline.reference, found)))
 
 

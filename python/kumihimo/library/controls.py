@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from kumihimo.errors import Failed
+from kumihimo.errors import failed
 
 SECONDS = 60
 NUMBERS = ("_fanout",)  # ends of the names of variables whose values are asked for
@@ -42,7 +42,7 @@ def controls(library: Path) -> dict[str, Control]:
         )
         found = json.loads(done.stdout.strip().rpartition("\n")[2])
     except (OSError, subprocess.TimeoutExpired, ValueError) as error:
-        raise Failed(f"{library} to tell its control variables (MPI_T)", str(error)) from None
+        raise failed(f"{library} did not list its control variables (MPI_T)", str(error)) from None
     return {
         name: Control(name, text, {int(number): value for number, value in values.items()}, own)
         for name, (text, values, own) in found.items()

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from kumihimo import mpi
 from kumihimo.bench.job import Launcher, start
-from kumihimo.errors import BadInput
+from kumihimo.errors import wrong_value
 from kumihimo.library.algorithms import BLOCK_CALLS, COLLECTIVES, DEFAULT, Algorithm, Catalogue
 
 DELAY_SECONDS = 0.03
@@ -63,10 +63,10 @@ class Setup:
 
     def __post_init__(self) -> None:
         if self.ranks < 2:
-            raise BadInput("at least 2 ranks, for the library to have a choice", str(self.ranks))
+            raise wrong_value("there must be at least 2 ranks", self.ranks)
         wrong = [size for size in self.sizes if size < TYPE_BYTES or size % TYPE_BYTES]
         if wrong or not self.sizes:
-            raise BadInput(f"sizes that are multiples of {TYPE_BYTES} bytes", ", ".join(map(str, wrong)) or "none")
+            raise wrong_value(f"sizes must be multiples of {TYPE_BYTES} bytes", ", ".join(map(str, wrong)) or "none")
 
 
 @dataclass

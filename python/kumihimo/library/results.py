@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from kumihimo.errors import Failed, OutOfTime
+from kumihimo.errors import OutOfTime, failed
 from kumihimo.library.algorithms import Catalogue, catalogue
 from kumihimo.library.check import Baseline, Check, Verdict, check
 from kumihimo.library.exports import fujitsu, mpich_json, openmpi_json, openmpi_rules, ucc
@@ -108,7 +108,7 @@ def export(results: Results, folder: Path) -> list[WrittenFile]:
         folder.mkdir(parents=True, exist_ok=True)
         return [write(results, each, folder) for each in exports(results.rules, results.catalogue)]
     except OSError as error:
-        raise Failed(f"to write into {folder}", str(error)) from None
+        raise failed(f"{folder} was not written", str(error)) from None
 
 
 def write(results: Results, export_: Export, folder: Path) -> WrittenFile:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from kumihimo.errors import BadInput
+from kumihimo.errors import BadInput, wrong_value
 from kumihimo.profile.totals import Region, Totals
 
 _NUMBER = r"([0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)"
@@ -47,14 +47,15 @@ def parse(text: str) -> Expectation:
     if match := _SHARE.fullmatch(stripped):
         work, share, bound = (float(match[i]) for i in (2, 3, 4))
         return positive(text, work / (share * bound) if share * bound else 0.0, work, match[1], bound)
-    raise BadInput(
-        "an expectation as `seconds <= 0.5`, `bytes 1e9 rate >= 1e9` or `bytes 1e9 share >= 0.5 of 2e9`", f"`{text}`"
+    raise wrong_value(
+        "an expectation must be `seconds <= 0.5`, `bytes 1e9 rate >= 1e9` or `bytes 1e9 share >= 0.5 of 2e9`",
+        f"`{text}`",
     )
 
 
 def positive(text: str, seconds: float, *rest: object) -> Expectation:
     if seconds <= 0:
-        raise BadInput("an expectation of numbers above zero", f"`{text}`")
+        raise wrong_value("the numbers of an expectation must be above zero", f"`{text}`")
     return Expectation(seconds, *rest)
 
 

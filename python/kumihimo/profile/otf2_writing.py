@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 
-from kumihimo.errors import BadInput, NotApplicable
+from kumihimo.errors import not_applicable, wrong_value
 from kumihimo.profile import reading
 
 RAW = "events"  # the folder of the ranks' own files, within the trace's
@@ -27,12 +27,12 @@ BYTES_OF_MEMBER = 9  # of a group, at most
 def prepared(folder: Path) -> Path:
     """A new folder for the trace, with one in it for the ranks' events."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise BadInput("--trace names a folder that is empty or not there yet", str(folder))
+        raise wrong_value("--trace must name a new or empty folder", folder)
     raw = folder.resolve() / RAW
     try:
         raw.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise BadInput("--trace names a folder that can be made", f"{folder}: {error.strerror}") from None
+        raise wrong_value("--trace must name a folder that can be made", f"{folder}: {error.strerror}") from None
     return raw
 
 
@@ -46,8 +46,8 @@ def library() -> ModuleType:
     try:
         return importlib.import_module("otf2")
     except (ImportError, OSError):
-        raise NotApplicable(
-            "OTF2's Python package (python3-otf2 on Debian)", "none", "install it; the events are kept as they are"
+        raise not_applicable(
+            "a trace needs OTF2's Python package", None, "install python3-otf2; the events are kept as they are"
         ) from None
     finally:
         sys.path.remove(str(DEBIAN))

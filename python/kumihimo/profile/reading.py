@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kumihimo import files, schema
-from kumihimo.errors import BadInput
+from kumihimo.errors import wrong_value
 
-EXPECTED = "a profile that kumihimo record has written"
+RULE = "a profile must be one that kumihimo record has written"
 
 
 def lines(path: Path) -> Iterator[dict]:
@@ -31,20 +31,20 @@ def numbered(path: Path) -> Iterator[tuple[int, object]]:
             for number, text in enumerate(file, 1):
                 yield number, json.loads(text)
     except UnicodeDecodeError:
-        raise BadInput(EXPECTED, f"{path}, which is no text") from None
+        raise wrong_value(RULE, f"{path}, which is not UTF-8 text") from None
     except (ValueError, RecursionError):
-        raise BadInput(EXPECTED, f"line {number} of {path}, which is no whole JSON object") from None
+        raise wrong_value(RULE, f"{path}, in which line {number} is no whole JSON object") from None
     except OSError as error:
-        raise BadInput(EXPECTED, f"{path}: {error.strerror}") from None
+        raise wrong_value(RULE, f"{path}: {error.strerror}") from None
     if number == 0:
-        raise BadInput(EXPECTED, f"{path}, which is empty")
+        raise wrong_value(RULE, f"{path}, which is empty")
 
 
 def check(value: object, number: int, path: Path) -> None:
     """Refuses a line that is not as schemas/profile.schema.json says."""
     wrong = schema.fault(value, "profile", "header" if number == 1 else "rank")
     if wrong:
-        raise BadInput(EXPECTED, f"line {number} of {path}, in which {wrong}")
+        raise wrong_value(RULE, f"{path}, in which line {number} is wrong: {wrong}")
 
 
 @contextlib.contextmanager
@@ -56,7 +56,7 @@ def explained(path: Path) -> Iterator[None]:
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         for number, value in numbered(path):
             check(value, number, path)
-        raise BadInput(EXPECTED, f"{path}, in which something is missing or of another kind") from error
+        raise wrong_value(RULE, f"{path}, in which something is missing or of another kind") from error
 
 
 def parts_of(output: Path) -> list[Path]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kumihimo import files, schema
-from kumihimo.errors import BadInput, looking_at_the_machine, wrong_value
+from kumihimo.errors import failed, looking_at_the_machine, missing, wrong_value
 from kumihimo.report import completeness
 
 MEASURED, UNMODIFIED, SIMULATED, PAGE = "measured.json", "unmodified.json", "simulated.json", "index.html"
@@ -29,13 +29,12 @@ def read(folder: Path) -> Material:
     """The parts that are there. Errors: no such folder, neither part in it, a part that is no report data."""
     if not folder.is_dir():
         found = "a file" if folder.exists() else "nothing"
-        raise BadInput(f"the folder of a report at {folder}", found, "kumihimo demo --output DIR makes one")
+        raise wrong_value(f"{folder} must be the folder of a report", found, "make one with kumihimo demo --output DIR")
     material = Material(*(_part(folder / name) for name in (MEASURED, SIMULATED, UNMODIFIED)))
     if material == Material():
-        raise BadInput(
-            f"{MEASURED}, {UNMODIFIED} or {SIMULATED} in {folder}",
-            "none",
-            f"kumihimo demo --output {folder} makes both",
+        raise missing(
+            f"each of {MEASURED}, {UNMODIFIED} and {SIMULATED} in {folder}",
+            f"make them with kumihimo demo --output {folder}",
         )
     return material
 
@@ -72,8 +71,8 @@ def prepare(folder: Path) -> None:
         probe.write_bytes(b"")
         probe.unlink()
     except OSError as error:
-        raise BadInput(
-            f"a folder that can be written at {folder}", error.strerror or str(error), "name another with --output"
+        raise wrong_value(
+            f"the folder {folder} must be writable", error.strerror or error, "name another with --output"
         ) from None
 
 
@@ -90,7 +89,7 @@ def write(path: Path, text: str) -> Path:
         new.write_text(text, encoding="utf-8")
         new.replace(path)
     except OSError as error:
-        raise BadInput(
-            f"{path} to be writable", error.strerror or str(error), "name a folder that you can write to"
+        raise failed(
+            f"{path} was not written", error.strerror or str(error), "name a folder that you can write to"
         ) from None
     return path

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO
 
-from kumihimo.errors import BadInput, Failed
+from kumihimo.errors import failed, wrong_value
 
 VERSION = 1
 
@@ -68,12 +68,16 @@ class Journal:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("a+", encoding="utf-8", errors="replace")
         except OSError as error:
-            raise BadInput("a folder that can be written to, for --output", f"{path}: {error.strerror}") from None
+            raise wrong_value(
+                "--output must be in a folder that can be written to", f"{path}: {error.strerror}"
+            ) from None
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             self.close()
-            raise Failed("one kumihimo tune at a time for a file of wisdom", f"another that writes {path}") from None
+            raise failed(
+                f"another kumihimo tune is writing {path}", "", "wait for it, or name another --output"
+            ) from None
         except OSError as error:  # of a file system without locks
             why = f"{path} cannot be locked ({error.strerror})"
             self.unlocked = f"{why}: see to it that no other kumihimo tune writes it"

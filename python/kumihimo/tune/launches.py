@@ -76,7 +76,7 @@ class Launches:
         if not missing:
             return found
         if self.interrupted or self.left < max(LEAST_SECONDS, self.overhead):
-            raise OutOfTime(f"time for {name}", "none")
+            raise OutOfTime(f"no time for {name}")
         order = [(i, cases[i]) for i in missing]
         if not in_order:
             order = shuffled(order, name)

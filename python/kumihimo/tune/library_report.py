@@ -115,7 +115,7 @@ class LibraryStudy:
 
         def step(what: str) -> None:
             if self.clock.spent > end:
-                raise OutOfTime(f"time for {what}", "none")
+                raise OutOfTime(f"no time for {what}")
             self.step(what)
 
         nodes = self.nodes.get(ranks)

@@ -11,7 +11,7 @@ from kumihimo.arguments import CollectiveArguments
 from kumihimo.bench import variations
 from kumihimo.bench.cases import sizes_of
 from kumihimo.bench.tuned import Choice
-from kumihimo.errors import NotApplicable, OutOfTime
+from kumihimo.errors import NotApplicable, OutOfTime, not_applicable
 from kumihimo.ranges import ranges
 from kumihimo.tune import search
 from kumihimo.tune.journal import Journal
@@ -82,7 +82,7 @@ class Simulated:
             if seconds is not None:
                 times.append((seconds, name, parameters))
         if not times:
-            raise NotApplicable(f"an algorithm of {collective} that fits the ranks", "none")
+            raise not_applicable(f"no algorithm of {collective} fits these ranks")
         seconds, name, parameters = min(times, key=lambda time: time[0])
         return name, parameters, seconds
 
@@ -93,7 +93,7 @@ class Simulated:
         known = self.journal.recall(self.asked.model, key)
         if known is None:
             if self.clock.left <= 0:
-                raise OutOfTime("time for a prediction", "none")
+                raise OutOfTime("no time for a prediction")
             wanted = replace(self.asked.arguments, collective=collective)
             asked = replace(self.asked, arguments=wanted, algorithm=name, parameters=parameters)
             try:

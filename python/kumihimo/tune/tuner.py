@@ -219,7 +219,7 @@ class Tuner:
     def checked_by_parts(self, cases: Sequence[Case], ranks: int) -> dict[int, str]:
         """What is wrong, by place; where the launch itself fails, its halves, down to the case that does not end."""
         if self.launches.left < self.launches.overhead:
-            raise OutOfTime("time to check", "none")
+            raise OutOfTime("no time for the check")
         try:
             return self.check(cases, ranks, self.launches.left)
         except OutOfTime:

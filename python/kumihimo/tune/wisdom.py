@@ -145,9 +145,7 @@ def existing(path: Path, mpi: str | None, simulated: dict | None = None) -> dict
         file = json.loads(text)
         check_source(file, simulated)
     except BadInput as error:
-        raise BadInput(
-            f"--output {path} to be a new file, or {error.expected}", error.found, "name another, or remove it"
-        ) from None
+        raise wrong_value(f"--output {path} cannot be extended: {error}", None, "name another, or remove it") from None
     return file
 
 
@@ -158,11 +156,13 @@ def check_source(file: dict, simulated: dict | None) -> None:
     if theirs is None and any(choice.get("simulated") for choice in file["choices"]):
         theirs = {}
     if simulated is None and theirs is not None:
-        raise BadInput("wisdom that was measured", "the simulator's")
+        raise wrong_value("the wisdom must be measured", "the simulator's")
     if simulated is not None and theirs != simulated and (theirs is not None or file["choices"]):
         text = ", ".join(f"{name} {value}" for name, value in simulated.items())
         other = ", ".join(f"{name} {value}" for name, value in (theirs or {}).items()) or "of another machine"
-        raise BadInput(f"the simulator's wisdom of {text}", "wisdom that was measured" if theirs is None else other)
+        raise wrong_value(
+            f"the wisdom must be the simulator's of {text}", "measured wisdom" if theirs is None else other
+        )
 
 
 def check_writable(path: Path) -> None:

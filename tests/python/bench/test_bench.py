@@ -330,27 +330,27 @@ def test_the_json_has_one_form(kumihimo):
         (("allreduce", "-a", "rign"), 2, "did you mean ring?"),
         (("allreduce", "--shape", "3x2"), 2, "must hold 4 ranks"),
         (("allreduce", "--shape", "2x2", "--ranks-per-node", "2"), 2, "4 ranks / 2 a node"),
-        (("allreduce", "-p", "4", "--ranks-per-node", "1,2"), 2, "nodes of 4 ranks together, found 3"),
+        (("allreduce", "-p", "4", "--ranks-per-node", "1,2"), 2, "must add up to 4 (got 3)"),
         (("allreduce", "--ranks", "0"), 2, "number of ranks"),
         (("bcast", "--root", "4"), 2, "root"),
         (("allreduce", "--bytes", "0"), 2, "at least 1"),
         (("allreduce", "--bytes", "-8"), 2, "at least 1"),
         (("allreduce", "--bytes", "4GiB"), 2, "at most"),
         (("allreduce", "--window", "0", "-a", "ring"), 2, "window must be at least 1"),
-        (("allreduce", "--launches", "0"), 2, "at least 1 launch"),
-        (("allreduce", "--format", "xml"), 2, "a format is one of"),
-        (("allreduce", "--format", "csv", "--json"), 2, "--json or another --format"),
-        (("allreduce", "--check", "--format", "osu"), 2, "--format table or json beside --check"),
-        (("allreduce", "--check", "--launches", "2"), 2, "no --launches beside --check"),
-        (("allreduce", "-a", "auto", "--segments", "2"), 2, "no parameters beside --algorithm auto"),
-        (("allreduce", "-a", "auto", "--window", "2"), 2, "found --window"),
-        (("allreduce", "-a", "auto", "--segment-bytes", "64KiB"), 2, "found --segment-bytes"),
-        (("allreduce", "-a", "auto", "--trees", "2"), 2, "found --trees"),
-        (("allreduce", "-a", "auto", "--overlap"), 2, "found --overlap"),
-        (("allreduce", "--tag-upper-bound", "-1"), 2, "7 or more, found -1"),
-        (("allreduce", "--mpi", "/nowhere"), 2, "--mpi takes"),
-        (("barrier", "--bytes", "8"), 2, "no --bytes for a barrier"),
-        (("alltoall", "--bytes", "1GiB"), 2, "buffers of at most"),
+        (("allreduce", "--launches", "0"), 2, "--launches must be at least 1"),
+        (("allreduce", "--format", "xml"), 2, "--format must be one of"),
+        (("allreduce", "--format", "csv", "--json"), 2, "--json excludes other formats"),
+        (("allreduce", "--check", "--format", "osu"), 2, "--format must be table or json"),
+        (("allreduce", "--check", "--launches", "2"), 2, "--check runs in one launch"),
+        (("allreduce", "-a", "auto", "--segments", "2"), 2, "--algorithm auto chooses the parameters"),
+        (("allreduce", "-a", "auto", "--window", "2"), 2, "(got --window"),
+        (("allreduce", "-a", "auto", "--segment-bytes", "64KiB"), 2, "(got --segment-bytes"),
+        (("allreduce", "-a", "auto", "--trees", "2"), 2, "(got --trees"),
+        (("allreduce", "-a", "auto", "--overlap"), 2, "(got --overlap"),
+        (("allreduce", "--tag-upper-bound", "-1"), 2, "at least 7 (got -1)"),
+        (("allreduce", "--mpi", "/nowhere"), 2, "--mpi must be"),
+        (("barrier", "--bytes", "8"), 2, "a barrier moves no data"),
+        (("alltoall", "--bytes", "1GiB"), 2, "a buffer can have at most"),
         (("alltoall", "-a", "bruck", "--radix", "1", "-b", "8"), 2, "a radix of at least 2, found 1"),
         (("allreduce", "--tag-upper-bound", "100", "--ranks-per-node", "1", "--bytes", "8"), 1, "MPI_TAG_UB = 100"),
     ],
@@ -373,7 +373,7 @@ def test_without_an_mpi_library(kumihimo, tmp_path):
     ended = kumihimo("bench", "allreduce", env={**os.environ, "PATH": str(tmp_path)})
     if not any((Path(sys.prefix) / "bin" / name).exists() for name in ("mpirun", "mpiexec")):
         assert ended.code == 1
-        assert "an MPI library (Open MPI or MPICH) on this machine, found none" in ended.err
+        assert "no MPI library (Open MPI or MPICH) on this machine" in ended.err
 
 
 # --- whatever ends it, nothing is left running

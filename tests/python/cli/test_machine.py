@@ -103,7 +103,7 @@ def test_this_machine_without_mpi_is_one_sentence(monkeypatch, capfd):
         assert cli.carry_out([*line]) == 1
         out, err = capfd.readouterr()
         assert (out, err.count("\n")) == ("", 1)
-        assert "an MPI library (Open MPI or MPICH) on this machine, found none" in err
+        assert "no MPI library (Open MPI or MPICH) on this machine" in err
 
 
 def test_the_help_of_show_offers_the_shapes_that_it_takes(kumihimo):

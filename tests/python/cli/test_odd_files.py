@@ -11,7 +11,8 @@ import click
 import pytest
 
 from kumihimo import cli
-from kumihimo.cli.reference import every_verb
+from kumihimo.cli import verbs
+from kumihimo.cli.reference import commands_of
 
 GIB = 2**30
 NOT_UTF8 = os.fsdecode(b"a\xfb")
@@ -59,7 +60,8 @@ def texts() -> list[tuple[str, str]]:
     """Every option and argument of every verb that takes text, but for the command lines of other programs."""
     return [
         (verb, parameter.opts[0] if isinstance(parameter, click.Option) else "")
-        for verb, command in every_verb()
+        for name in verbs.VERBS
+        for verb, command in commands_of(name)
         for parameter in command.params
         if parameter.type.name == "text" and parameter.name != "program"
     ]
@@ -77,7 +79,8 @@ def test_text_that_is_not_utf8_is_refused(capfd, verb, option):
 def paths() -> list[tuple[str, str]]:
     return [
         (verb, parameter.opts[0])
-        for verb, command in every_verb()
+        for name in verbs.VERBS
+        for verb, command in commands_of(name)
         for parameter in command.params
         if isinstance(parameter, click.Option) and parameter.type.name == "path"
     ]

@@ -59,9 +59,9 @@ def test_that_nothing_fits_is_said_once(library, rank, lines):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("bench allreduce --mpi /nowhere", "found '/nowhere', which is no folder"),
+        ("bench allreduce --mpi /nowhere", "(got '/nowhere', which is no folder)"),
         ("simulate allreduce --machine /nowhere.toml --bytes 8", "/nowhere.toml"),
-        ("report /nowhere", "the folder of a report at /nowhere, found nothing"),
+        ("report /nowhere", "/nowhere must be the folder of a report (got nothing)"),
     ],
 )
 def test_bad_input_that_another_machine_might_not_find_bad_is_told_by_every_rank(line, said, rank):

@@ -147,8 +147,8 @@ def test_what_tune_finds_on_nodes_run_takes_on_the_like(nodes, kumihimo, tmp_pat
 def test_what_is_for_one_node_is_refused_on_several(nodes, kumihimo, option):
     ended = kumihimo("tune", *ASKED, "--ranks", "4", "--bytes", "8", option)
     assert ended.code == 2
-    assert f"one node for {option.partition('=')[0]}, " in ended.err
-    assert "found 4 ranks on nodea (2 ranks), nodeb (2 ranks)" in ended.err
+    assert f"kumihimo: {option.partition('=')[0]} " in ended.err
+    assert "(got 4 ranks on nodea (2 ranks), nodeb (2 ranks))" in ended.err
 
 
 @pytest.mark.skipif(not mpi.discover(), reason="no MPI library on this machine")

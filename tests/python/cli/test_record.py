@@ -196,12 +196,12 @@ class TestWithoutMPI:
     @pytest.mark.parametrize(
         ("arguments", "word"),
         [
-            ([], "a command that starts MPI processes"),
+            ([], "the command that starts the program is missing"),
             (["--show", "none.jsonl"], "No such file"),
-            (["--show", "a", "--", "b"], "without a command"),
+            (["--show", "a", "--", "b"], "--show runs no command"),
             (["--output", "no/such/folder", "--", "true"], "No such file"),
-            (["--trace", ".", "--", "true"], "empty or not there yet"),
-            (["--trace", "file/trace", "--", "true"], "--trace names a folder that can be made"),
+            (["--trace", ".", "--", "true"], "a new or empty folder"),
+            (["--trace", "file/trace", "--", "true"], "--trace must name a folder that can be made"),
         ],
     )
     def test_bad_input_is_one_sentence(self, tmp_path: Path, arguments: list[str], word: str) -> None:

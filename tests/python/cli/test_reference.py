@@ -30,7 +30,11 @@ def test_every_option_has_a_row(verb):
             assert all(f"`{option}" in text for option in parameter.opts if option.startswith("--")), parameter.name
 
 
-NEED_A_FILE = {"machine import topology.conf --like leonardo > my-machine.toml", "machine import FILE --like NAME"}
+NEED_A_FILE = {
+    "machine import topology.conf --like leonardo > my-machine.toml",
+    "machine import topology.conf --like reedbush-u -o my-cluster.toml",
+    "machine import FILE --like NAME",
+}
 QUICK = (
     "show",
     "machine",

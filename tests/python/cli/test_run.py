@@ -398,17 +398,17 @@ def test_says_which_calls_are_never_taken_over() -> None:
 
 
 def test_refuses_what_it_cannot_do() -> None:
-    assert "docs/algorithms.md, found 'rign'" in refused("-a", "rign", "--", "true")
-    assert "docs/algorithms.md for alltoall, found 'ring'" in refused("-a", "alltoall=ring", "--", "true")
-    assert "neighbor_alltoall before the =, found 'all'" in refused("-a", "all=bruck", "--", "true")
+    assert "docs/algorithms.md (got 'rign')" in refused("-a", "rign", "--", "true")
+    assert "docs/algorithms.md for alltoall (got 'ring')" in refused("-a", "alltoall=ring", "--", "true")
+    assert "(got 'all')" in refused("-a", "all=bruck", "--", "true")
     assert "no not-there" in refused("--", "not-there", "-n", "2", "./program")
     assert "the option --bogus, which is not known" in refused("--bogus", "--", "true")
-    assert f"found {__file__}, which may not be executed" in refused("--", __file__)
-    assert "none at /not/there" in refused("--wisdom", "/not/there", "--", "true")
+    assert f"(got {__file__}, which may not be executed)" in refused("--", __file__)
+    assert "--wisdom must name a file (got /not/there)" in refused("--wisdom", "/not/there", "--", "true")
     assert "offloaded needs an offload engine" in refused("-a", "offloaded", "--", "true")
     assert "offloaded needs an offload engine" in refused("-a", "barrier=offloaded", "--", "true")
-    assert "--wisdom alone" in refused("--wisdom", "/not/there", "--no-wisdom", "--", "true")
-    assert "can be written, found /not/there" in refused("--json", "/not/there", "--", "true")
+    assert "--wisdom excludes" in refused("--wisdom", "/not/there", "--no-wisdom", "--", "true")
+    assert "must be writable (got /not/there" in refused("--json", "/not/there", "--", "true")
     assert "Missing argument" in refused()
 
 
@@ -438,7 +438,7 @@ def test_a_line_with_a_program_that_takes_no_object_runs_as_it_is(tmp_path: Path
 
 def test_algorithms_that_go_by_the_shape_are_refused_where_an_order_is_to_be_kept() -> None:
     for option in ("--reproducible", "--exact-sums"):
-        assert "one order on all placements, found bucket" in refused(option, "-a", "bucket", "--", "true")
+        assert "one order on all placements (got bucket)" in refused(option, "-a", "bucket", "--", "true")
         assert run.checked_algorithm("allgather=bucket,ring", "order")  # nothing is added up
 
 
@@ -470,4 +470,4 @@ def test_lengths_are_told_of_calls_that_have_one():
 
 def test_json_without_a_file_name_is_refused(kumihimo):
     ended = kumihimo("run", "--json", "--", "true")
-    assert (ended.code, "--json=FILE" in ended.err) == (2, True)
+    assert (ended.code, "the file of --json is missing" in ended.err) == (2, True)

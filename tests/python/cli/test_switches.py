@@ -36,7 +36,7 @@ def test_jobs_by_shape_and_by_ranks(kumihimo):
     assert {**by_shape, "wall_seconds": 0} == {**by_ranks, "wall_seconds": 0}
     assert result(kumihimo, *line, "--ranks", "120", "--ranks-per-node", "1")["shape"] == "120"
     ended = kumihimo(*line, "--ranks", "41")
-    assert "a multiple of 2, found 41" in ended.err, "the machine's own number, which nobody asked to part"
+    assert "a multiple of 2 (got 41)" in ended.err, "the machine's own number, which nobody asked to part"
 
 
 def test_nodes_of_unequal_size(kumihimo):
@@ -65,10 +65,10 @@ def test_routing_is_a_choice(kumihimo):
     [
         (("--shape", "20x21"), "have no axes, found 20x21; write 420"),
         (("--shape", "421"), "at most 420 nodes"),
-        (("--ranks", "41", "--shape", "20", "--ranks-per-node", "2"), "20 nodes x 2, found 41"),
+        (("--ranks", "41", "--shape", "20", "--ranks-per-node", "2"), "20 nodes x 2 (got 41)"),
         (("--shape", "4", "--ranks-per-node", "2,3"), "the numbers of ranks of 4 nodes"),
-        (("--ranks", "40", "--shape", "30"), "30 nodes x 1, found 40"),
-        (("--ranks", "0"), "found 0"),
+        (("--ranks", "40", "--shape", "30"), "30 nodes x 1 (got 40)"),
+        (("--ranks", "0"), "0"),
         (("--routing", "valiant"), "d_mod_k or ecmp"),
         (("--box", "2x2x2x2x3x2"), "reedbush-u"),
         (("--dead", "5,0,3"), "reedbush-u"),

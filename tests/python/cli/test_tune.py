@@ -148,7 +148,7 @@ def test_what_the_simulator_found_before_stays(kumihimo, tmp_path):
     other = ("--machine", "k-computer", "--shape", "4x3", "-o", "mine")
     ended = kumihimo("tune", "bcast", *other, "--bytes", "8")
     assert ended.code == 2
-    assert "machine k-computer, shape 4x3, model flow, found machine k-computer, shape 4x3x2" in ended.err
+    assert "machine k-computer, shape 4x3, model flow (got machine k-computer, shape 4x3x2" in ended.err
 
 
 @pytest.mark.parametrize(
@@ -174,32 +174,35 @@ def test_measured_choices_do_not_join_the_simulators(kumihimo, tmp_path):
     before = (tmp_path / "mine").read_text(encoding="utf-8")
     ended = kumihimo("tune", "bcast", *SHORT, "-o", "mine")
     assert ended.code == 2, ended.out
-    assert "wisdom that was measured, found the simulator's" in ended.err
+    assert "the wisdom must be measured (got the simulator's)" in ended.err
     assert (tmp_path / "mine").read_text(encoding="utf-8") == before
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("alreduce",), "barrier, scan, exscan, found 'alreduce'"),
-        (("bcast", "--reproducible"), "that reduces: allreduce, reduce, reduce_scatter, scan, exscan, found 'bcast'"),
-        (("gather", "--export", "files"), "--export of allreduce, reduce, bcast, found gather alone"),
-        (("--budget", "soon"), "90s, 5m or 1h, found 'soon'"),
-        (("--budget", "0s"), "found '0s'"),
+        (("alreduce",), "barrier, scan, exscan (got 'alreduce')"),
+        (
+            ("bcast", "--reproducible"),
+            "that reduces must be one of allreduce, reduce, reduce_scatter, scan, exscan (got 'bcast')",
+        ),
+        (("gather", "--export", "files"), "--export is for allreduce, reduce, bcast (got gather alone)"),
+        (("--budget", "soon"), "90s, 5m or 1h (got 'soon')"),
+        (("--budget", "0s"), "(got '0s')"),
         (("--ranks", "1"), "numbers of at least 2"),
-        (("--ranks", "2,x"), "found '2,x'"),
-        (("--ranks", "99999"), "the number of ranks is from 1 to"),
-        (("--ranks", "2", "--ranks-per-node", "3"), "ranks per node are from 1 to the 2 ranks"),
-        (("--ranks", "4", "--ranks-per-node", "1,2"), "nodes of 4 ranks together, found 3; leave --ranks out"),
-        (("--ranks-per-node", "two"), "ranks per node as 4, or those of each node as 4,3,5, found 'two'"),
-        (("--bytes", "12"), "--bytes in whole elements of 8 bytes, found 12"),
-        (("--shape", "2x2"), "--shape beside --machine"),
-        (("--machine", "k-computer", "--mpi", "openmpi"), "--machine or --mpi"),
-        (("--machine", "k-computer", "--export", "files"), "--machine or --export"),
-        (("--machine", "k-computer", "--reproducible"), "--machine or --reproducible"),
+        (("--ranks", "2,x"), "(got '2,x')"),
+        (("--ranks", "99999"), "the number of ranks must be from 1 to"),
+        (("--ranks", "2", "--ranks-per-node", "3"), "ranks per node must be from 1 to the 2 ranks"),
+        (("--ranks", "4", "--ranks-per-node", "1,2"), "must add up to 4 (got 3); leave --ranks out"),
+        (("--ranks-per-node", "two"), "--ranks-per-node must be a number, or a list such as 4,3,5 (got 'two')"),
+        (("--bytes", "12"), "multiples of the 8 bytes of an element (got 12)"),
+        (("--shape", "2x2"), "--shape needs --machine"),
+        (("--machine", "k-computer", "--mpi", "openmpi"), "--machine excludes --mpi"),
+        (("--machine", "k-computer", "--export", "files"), "--machine excludes --export"),
+        (("--machine", "k-computer", "--reproducible"), "--machine excludes --reproducible"),
         (("--machine", "not-there"), "not-there"),
         (("--mpi", "/not/there"), "/not/there"),
-        (("--output", "/proc/none/there"), "--output names a file that can be written, found /proc/none/there"),
+        (("--output", "/proc/none/there"), "--output must name a file that can be written (got /proc/none/there"),
     ],
 )
 def test_wrong_input_is_one_sentence(kumihimo, home, arguments, said):
@@ -216,7 +219,7 @@ def test_wrong_input_is_one_sentence(kumihimo, home, arguments, said):
 def test_where_nothing_can_be_exported_nothing_is_measured(kumihimo, home, folder):
     ended = kumihimo("tune", "allreduce", "--ranks", "2", "--budget", "5s", "--export", folder)
     assert ended.code == 2, ended.out
-    assert f"--export names a folder that can be written, found {folder}" in ended.err
+    assert f"--export must name a folder that can be written (got {folder}" in ended.err
     assert ended.err.count("\n") == 1
 
 

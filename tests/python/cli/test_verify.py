@@ -56,8 +56,8 @@ def test_neighbours(kumihimo, tmp_path):
         (("neighbor_alltoall", "--neighbours", "cart:3x3"), "axes of 4 ranks"),
         (("neighbor_alltoall", "--neighbours", "edges:0>4"), "a rank from 0 to 3"),
         (("neighbor_alltoall", "--neighbours", "ring"), "neighbours are cart:"),
-        (("neighbor_alltoall", "--neighbours", "graph:/nowhere"), "a file of edges"),
-        (("alltoall", "--neighbours", "cart:4"), "neighbours of neighbor_allgather or"),
+        (("neighbor_alltoall", "--neighbours", "graph:/nowhere"), "the list of edges must be readable"),
+        (("alltoall", "--neighbours", "cart:4"), "only neighbor_allgather and"),
         (("neighbor_alltoall", "--throttle", "1", "--neighbours", "random:3"), "in no order that all ranks share"),
     ],
 )

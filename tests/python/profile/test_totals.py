@@ -137,7 +137,7 @@ def test_no_file_and_no_text(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="No such file"):
         totals.of(tmp_path / "none")
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(BadInput, match="no text"):
+    with pytest.raises(BadInput, match="not UTF-8 text"):
         totals.of(tmp_path / "binary")
 
 

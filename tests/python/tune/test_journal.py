@@ -91,7 +91,7 @@ def test_fresh_forgets(journal):
 
 def test_one_at_a_time(journal, tmp_path):
     first = journal(HEAD)
-    with pytest.raises(Failed, match="one kumihimo tune at a time"):
+    with pytest.raises(Failed, match="another kumihimo tune is writing"):
         Journal(tmp_path / "state", HEAD)
     first.close()
     assert journal(HEAD).known == 0
@@ -99,5 +99,5 @@ def test_one_at_a_time(journal, tmp_path):
 
 def test_a_folder_that_cannot_be_written_to_is_the_users_mistake(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(BadInput, match="can be written"):
+    with pytest.raises(BadInput, match="can be written to"):
         Journal(tmp_path / "file" / "state", HEAD)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from kumihimo.errors import BadInput
+from kumihimo.errors import wrong_value
 from kumihimo.library.exports.equivalents import FUJITSU
 from kumihimo.library.exports.rules import LIBRARY, ONE_NODE, Export, Rule, Rules
 
@@ -67,16 +67,16 @@ def parse(text: str) -> dict[str, list[tuple[int, str]]]:
         if not words or words.startswith("#"):
             continue
         if indent % 2:
-            raise BadInput("steps of two spaces", repr(line))
+            raise wrong_value("a step must be indented by two spaces", repr(line))
         if indent == 0:
             collective, after = words.rstrip(":"), 0
         elif indent == 8:
             span = re.fullmatch(r"match (?:(\d+) \.\. (\d+)|_):", words)
             if not span:
-                raise BadInput("'match FIRST .. LAST:' or 'match _:'", repr(line))
+                raise wrong_value("a line must be 'match FIRST .. LAST:' or 'match _:'", repr(line))
             first, after = after, int(span[2]) + 1 if span[2] else 0
             if span[1] and int(span[1]) != first:
-                raise BadInput(f"a range that begins at {first}", repr(line))
+                raise wrong_value(f"the range must begin at {first}", repr(line))
         elif indent == 10:
             found.setdefault(collective, []).append((first, words))
     return found

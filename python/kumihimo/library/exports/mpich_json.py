@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 
-from kumihimo.errors import BadInput, NotApplicable
+from kumihimo.errors import not_applicable, wrong_value
 from kumihimo.library.algorithms import AUTO, Algorithm, Catalogue, device_aside
 from kumihimo.library.exports.rules import FILE, LIBRARY, Export, Rule, Rules
 
@@ -25,9 +25,7 @@ INTRA, ANY_SIZE = "comm_type=intra", "comm_size=any"
 
 def write(rules: Rules, catalogue: Catalogue) -> Export:
     if not catalogue.tables:
-        raise NotApplicable(
-            "the decision that is built into the library, which a file must hold", "none was found in it"
-        )
+        raise not_applicable("this MPICH library has no decision built in, which a file must hold")
     ours = {c: found for c, found in rules.by_collective.items() if any(r.algorithm is not LIBRARY for r in found)}
     file = {}
     for collective, tree in catalogue.tables.items():
@@ -75,7 +73,7 @@ def parse(text: str, names: dict[str, dict[str, Algorithm]]) -> Rules:
     try:
         file = json.loads(text)
     except ValueError as error:
-        raise BadInput("a decision file in JSON", str(error)) from None
+        raise wrong_value("the decision file must be JSON", error) from None
     ranks, found = 0, {}
     for collective, known in names.items():
         sizes = file.get(f"collective={collective}", {}).get(INTRA, {})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 
-from kumihimo.errors import BadInput
+from kumihimo.errors import wrong_value
 from kumihimo.library.algorithms import Algorithm
 from kumihimo.library.exports.openmpi_rules import OPTIONS, SETTINGS
 from kumihimo.library.exports.rules import LIBRARY, Export, Rule, Rules
@@ -52,8 +52,9 @@ def parse(text: str, names: dict[str, dict[int, Algorithm]]) -> Rules:
     try:
         file = json.loads(text)
         if file["rule_file_version"] != FILE_VERSION or file["module"] != "tuned":
-            raise BadInput(
-                f"rules of version {FILE_VERSION} for tuned", f"{file['rule_file_version']}, {file['module']}"
+            raise wrong_value(
+                f"the rules must be of version {FILE_VERSION} for tuned",
+                f"{file['rule_file_version']}, {file['module']}",
             )
         ranks, found = 0, {}
         for collective, (sizes,) in file["collectives"].items():
@@ -62,7 +63,7 @@ def parse(text: str, names: dict[str, dict[int, Algorithm]]) -> Rules:
                 [(r["msg_size_min"], r["msg_size_max"], names[collective][r["alg"]]) for r in sizes["rules"]]
             )
     except (ValueError, KeyError, TypeError) as error:
-        raise BadInput("a rules file in JSON", str(error)) from None
+        raise wrong_value("the rules file must be JSON", error) from None
     return Rules(ranks, found)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kumihimo.errors import BadInput
+from kumihimo.errors import wrong_value
 from kumihimo.library.algorithms import Algorithm
 from kumihimo.library.exports.rules import FILE, LIBRARY, Export, Rule, Rules
 
@@ -91,11 +91,11 @@ def numbers_of(lines: list[str]) -> Iterator[int]:
             try:
                 yield int(word)
             except ValueError:
-                raise BadInput("a rules file of numbers", f"{word!r}") from None
+                raise wrong_value("the rules file must hold numbers", f"{word!r}") from None
 
 
 def next_of(numbers: Iterator[int]) -> int:
     found = next(numbers, None)
     if found is None:
-        raise BadInput("a whole rules file", "one that ends too soon")
+        raise wrong_value("the rules file ends too soon")
     return found

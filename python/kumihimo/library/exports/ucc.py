@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from kumihimo.errors import BadInput
+from kumihimo.errors import wrong_value
 from kumihimo.library.exports.equivalents import UCC
 from kumihimo.library.exports.rules import LIBRARY, ONE_NODE, Export, Rule, Rules
 
@@ -50,7 +50,7 @@ def parse(text: str) -> dict[str, list[tuple[int, int | None, str]]]:
     for token in found.group(1).split("#") if found else ():
         parts = TOKEN.fullmatch(token)
         if not parts:
-            raise BadInput("a token collective:range:memory:[ranks]:@algorithm", repr(token))
+            raise wrong_value("a token must be collective:range:memory:[ranks]:@algorithm", repr(token))
         end = None if parts["end"] == "inf" else int(parts["end"])
         ranges.setdefault(parts["collective"], []).append((int(parts["first"]), end, parts["name"]))
     return ranges
