@@ -1,6 +1,8 @@
 // kumihimo._machine: described machines, and this host.
 #include "border.hpp"
 #include "machine/discovery.hpp"
+#include "machine/host_list.hpp"
+#include "machine/job.hpp"
 #include "machine/load.hpp"
 
 #include <nanobind/nanobind.h>
@@ -26,12 +28,10 @@ void bind_machine(nb::module_& m) {
       .def_prop_ro("family", [](const Machine& machine) { return name_of(machine.family); })
       .def_ro("shape", &Machine::shape)
       .def_prop_ro("nodes", [](const Machine& machine) { return machine.topology->nodes(); })
-      .def_prop_ro(
-          "ranks_per_node",
-          [](const Machine& machine) { return machine.node_sizes.empty() ? machine.node.ranks_per_node.value : 0; },
-          "0 where nodes have unequal numbers of ranks.")
+      .def_prop_ro("ranks_per_node", [](const Machine& machine) { return machine.node.ranks_per_node.value; })
+      .def_prop_ro("cores", [](const Machine& machine) { return machine.node.cores.value; })
+      .def_ro("node_names", &Machine::node_names, "As the scheduler calls them; empty: they have only numbers.")
       .def_prop_ro("segment_bytes", [](const Machine& machine) { return machine.software.segment_bytes.value.value; })
-      .def_prop_ro("rank_space", &Machine::rank_space)
       .def(
           "link_name",
           [](const Machine& machine, std::int64_t link) { return machine.topology->describe(LinkId{link}).name; },
@@ -59,16 +59,6 @@ void bind_machine(nb::module_& m) {
       .def("as_torus", &Machine::as_torus, "torus"_a, "The same numbers on a torus of its own.")
       .def_prop_ro("network", [](const Machine& machine) { return machine.topology->name(); })
       .def_prop_ro("losses", &Machine::losses, "What the job lacks of its torus because parts are dead; or empty.")
-      .def(
-          "with_ranks_per_node",
-          [](const Machine& machine, std::int64_t ranks) { return unwrap(machine.with_ranks_per_node(ranks)); },
-          "ranks"_a)
-      .def(
-          "with_node_sizes",
-          [](const Machine& machine, const std::vector<std::int32_t>& sizes) {
-            return unwrap(machine.with_node_sizes(sizes));
-          },
-          "sizes"_a, "With so many ranks on each node.")
       .def("numbers_to_toml", &numbers_to_toml, "The sections of a machine file, without [topology].")
       .def("to_json", [](const Machine& machine) { return to_json(machine); })
       .def("to_text", [](const Machine& machine) { return to_text(machine); });
@@ -77,6 +67,20 @@ void bind_machine(nb::module_& m) {
       "path_or_name"_a, "search"_a);
   m.def(
       "names", [](const Paths& search) { return machine_names(search); }, "search"_a);
+}
+
+void bind_job(nb::module_& m) {
+  nb::class_<Job>(m, "Job", "The nodes that a job has of a machine, and slots for its ranks on each.")
+      .def(nb::init<Machine>(), "machine"_a, "All nodes, with as many ranks on each as the machine says.")
+      .def_static("with_ranks_per_node", border(&Job::with_ranks_per_node), "machine"_a, "ranks"_a)
+      .def_static("with_node_sizes", border(&Job::with_node_sizes), "machine"_a, "sizes"_a,
+                  "With so many ranks on each node; a node of none belongs to others.")
+      .def_ro("machine", &Job::machine)
+      .def_ro("slots", &Job::slots)
+      .def_prop_ro("rank_space", [](const Job& job) { return job.rank_space(); })
+      .def(
+          "rank_space_of", [](const Job& job, const Placement& placement) { return job.rank_space(placement); },
+          "placement"_a, "What the ranks see when they are placed so.");
 }
 
 std::vector<std::pair<std::string, std::int32_t>> names_and_sizes(const std::vector<Level>& levels) {
@@ -101,6 +105,8 @@ void bind_host(nb::module_& m) {
       .def_prop_ro(
           "unnamed", [](const Host& host) { return names_and_sizes(host.unnamed); },
           "Groups and dies, which are no levels of a machine.");
+  m.def("parse_host_list", border(&parse_host_list), "text"_a, "The names in a list such as n[01-03,7].");
+  m.def("host_list", &host_list, "names"_a, "The names as a list, consecutive numbers joined.");
   m.def("discover_host", border(&discover_host));
   m.def(
       "read_host", [](const std::string& path) { return unwrap(read_host(path)); }, "xml_path"_a,
@@ -134,7 +140,8 @@ void bind_host(nb::module_& m) {
 
 NB_MODULE(_machine, m) {
   m.doc() = "Described machines, and this host.";
-  nb::module_::import_("kumihimo._topology");
+  nb::module_::import_("kumihimo._placement");
   kumihimo::bind_machine(m);
+  kumihimo::bind_job(m);
   kumihimo::bind_host(m);
 }

@@ -5,6 +5,7 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
@@ -56,14 +57,14 @@ NB_MODULE(_simulate, m) {
   bind_prediction(m);
   m.def(
       "simulate",
-      [](const Schedule& schedule, const Machine& machine, std::string_view model, bool scalar_reduction,
-         bool keep_link_bytes, bool every_round) {
+      [](const Schedule& schedule, const Job& job, const std::optional<Placement>& placement, std::string_view model,
+         bool scalar_reduction, bool keep_link_bytes, bool every_round) {
         SimulateOptions options = options_of(model, scalar_reduction, keep_link_bytes);
         if (every_round) options.most_steps = std::numeric_limits<double>::infinity();
-        return unwrap(unlocked([&] { return simulate(schedule, machine, {}, options); }));
+        return unwrap(unlocked([&] { return simulate(schedule, job, placement, options); }));
       },
-      "schedule"_a, "machine"_a, "model"_a = "flow", "scalar_reduction"_a = false, "keep_link_bytes"_a = false,
-      "every_round"_a = false);
+      "schedule"_a, "job"_a, "placement"_a = nb::none(), "model"_a = "flow", "scalar_reduction"_a = false,
+      "keep_link_bytes"_a = false, "every_round"_a = false);
   m.def(
       "cost_rates",
       [](const Machine& machine, bool scalar_reduction) {
@@ -73,17 +74,20 @@ NB_MODULE(_simulate, m) {
       "machine"_a, "scalar_reduction"_a = false, "Alpha, beta and gamma of closed forms.");
   m.def(
       "simulate_cost",
-      [](double seconds, const Collective& collective, const Machine& machine, bool scalar_reduction) {
+      [](double seconds, const Collective& collective, const Job& job, const std::optional<Placement>& placement,
+         bool scalar_reduction) {
         const SimulateOptions options = options_of("cost", scalar_reduction, false);
-        return unwrap(simulate_cost(Seconds{seconds}, collective, machine, {}, options));
+        return unwrap(simulate_cost(Seconds{seconds}, collective, job, placement, options));
       },
-      "seconds"_a, "collective"_a, "machine"_a, "scalar_reduction"_a = false,
+      "seconds"_a, "collective"_a, "job"_a, "placement"_a = nb::none(), "scalar_reduction"_a = false,
       "What a closed form says, and the bounds.");
   m.def(
       "simulate_bound",
-      [](const Collective& collective, const Machine& machine, bool scalar_reduction) {
+      [](const Collective& collective, const Job& job, const std::optional<Placement>& placement,
+         bool scalar_reduction) {
         const SimulateOptions options = options_of("bound", scalar_reduction, false);
-        return unwrap(unlocked([&] { return simulate_bound(collective, machine, {}, options); }));
+        return unwrap(unlocked([&] { return simulate_bound(collective, job, placement, options); }));
       },
-      "collective"_a, "machine"_a, "scalar_reduction"_a = false, "No schedule of this collective is faster.");
+      "collective"_a, "job"_a, "placement"_a = nb::none(), "scalar_reduction"_a = false,
+      "No schedule of this collective is faster.");
 }

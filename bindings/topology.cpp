@@ -21,6 +21,7 @@ void bind_shape(nb::module_& m) {
       .def_ro("length", &Axis::length)
       .def_ro("wraps", &Axis::wraps);
   nb::class_<Shape>(m, "Shape", "Axes and coordinates of a box of numbered places, the last axis running fastest.")
+      .def(nb::init<>(), "Without axes.")
       .def_static("parse", border(&Shape::parse), "text"_a, "From 48x6x32; a length followed by m is a mesh axis.")
       .def_prop_ro("axes", &Shape::axes)
       .def_prop_ro("places", &Shape::places)
@@ -47,7 +48,10 @@ void bind_rank_space(nb::module_& m) {
       .def_prop_ro("ranks", &RankSpace::ranks)
       .def_prop_ro("has_shape", &RankSpace::has_shape)
       .def_prop_ro("shape", &RankSpace::shape)
+      .def_prop_ro("is_row_major", &RankSpace::row_major,
+                   "Whether ranks are numbered along the shape's last axis first.")
       .def_prop_ro("ranks_per_node", &RankSpace::ranks_per_node, "0 where nodes hold unequal numbers of ranks.")
+      .def_prop_ro("between_nodes", &RankSpace::between_nodes, "The space of one rank a node.")
       .def_prop_ro("node_sizes", &RankSpace::node_sizes, "Only where they are unequal.")
       .def_prop_ro(
           "levels",

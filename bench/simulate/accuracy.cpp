@@ -33,7 +33,7 @@ struct Question { // an empty text or 0: all of them, or the default
 };
 
 void compare(const Variant& variant, const Machine& machine, std::int64_t bytes, const Question& question) {
-  const RankSpace space = machine.rank_space();
+  const RankSpace space = Job(machine).rank_space();
   Parameters parameters;
   if (question.segment_bytes > 0) parameters.segment_bytes = question.segment_bytes;
   const auto schedule = variant.build(make_collective(variant.kind, space.ranks(), bytes / 8), space, parameters);

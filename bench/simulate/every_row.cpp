@@ -27,7 +27,7 @@ constexpr std::int64_t vector_bytes = std::int64_t{1} << 30, block_bytes = std::
 
 // What the row's process says of itself, as the cells of the table after its name.
 std::string predict(const Variant& variant, const Machine& machine) {
-  const RankSpace space = machine.rank_space();
+  const RankSpace space = Job(machine).rank_space();
   std::int64_t bytes = variant.kind == CollectiveKind::barrier ? 0
                        : is_vector_kind(variant.kind)          ? vector_bytes
                                                                : block_bytes;

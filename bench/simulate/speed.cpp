@@ -23,7 +23,7 @@ double peak_rss_bytes() {
 
 // Building the schedule included: that is what a user waits for.
 void simulate_one(const Variant& variant, const Machine& m, std::int64_t bytes, benchmark::State& state) {
-  const RankSpace space = m.rank_space();
+  const RankSpace space = Job(m).rank_space();
   const auto schedule = variant.build(make_collective(variant.kind, space.ranks(), bytes / 8), space);
   if (!schedule) return;
   const auto prediction = simulate(*schedule, m);

@@ -8,19 +8,22 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from kumihimo import _collectives, _machine, _schedule, _simulate, _topology, arguments
+from kumihimo import _collectives, _machine, _placement, _schedule, _simulate, _topology, allocation, arguments
+from kumihimo.allocation import Allocation
 from kumihimo.arguments import ALL, CollectiveArguments, Ranks, variants
 from kumihimo.errors import NotApplicable, wrong_value
+from kumihimo.placement import Placed, Wanted
 
 MODELS = ("flow", "cost", "bound", "exact")
 MOST_RANKS = 2**20  # a prediction holds about 10 kB a rank
+MOST_RANKS_OF_A_NODE = 4096  # of one with fewer cores
 
 
 @dataclass
 class Asked:
     """What to predict. `parameters` are those of arguments.parameters."""
 
-    machine: _machine.Machine
+    job: _machine.Job
     arguments: CollectiveArguments
     algorithm: str
     parameters: dict
@@ -28,12 +31,26 @@ class Asked:
     simd: bool = True
     links: bool = False
     every_round: bool = False  # none of a long loop by a sample
+    placed: Placed | None = None  # None: in block order
+
+    @property
+    def machine(self) -> _machine.Machine:
+        return self.job.machine
+
+    @property
+    def placement(self) -> _placement.Placement | None:
+        return self.placed and self.placed.placement
+
+    @property
+    def space(self) -> _topology.RankSpace:
+        """The ranks as algorithms see them."""
+        return self.job.rank_space_of(self.placed.placement) if self.placed else self.job.rank_space
 
 
 @dataclass
-class Place:
-    """Where on a machine a job runs. On Tofu: in a box of its six axes, without what died there of its torus: nodes by
-    their coordinates (`5,0,3`), cables by their ends (`5,0,3-6,0,3`). On switches: by which way of routing."""
+class Part:
+    """What part of a machine a job has. On Tofu: in a box of its six axes, without what died of its torus there: nodes
+    by their coordinates (`5,0,3`), cables by their ends (`5,0,3-6,0,3`). On switches: by which way of routing."""
 
     box: str | None = None
     dead: list[str] = field(default_factory=list)
@@ -48,39 +65,68 @@ class Case:
     bytes: int | None  # None: the blocks' counts are listed
 
 
-def on(machine: _machine.Machine, asked: Ranks, place: Place | None = None) -> _machine.Machine:
-    """The machine as a job of these ranks sees it; what is not asked for stays the machine's."""
-    machine = _on(machine, asked, place or Place())
-    if machine.rank_space.ranks > MOST_RANKS:
+def on(
+    machine: _machine.Machine, asked: Ranks, part: Part | None = None, given: Allocation | None = None
+) -> _machine.Job:
+    """A job of these ranks on the machine, or of those that a scheduler has given; what is not asked for stays the
+    machine's."""
+    if given is not None and (asked.ranks, asked.ranks_per_node) != (None, None):
+        raise wrong_value("--allocation excludes --ranks and --ranks-per-node", "both", "leave them out")
+    part = part or Part()
+    job = _on(machine, asked, part) if given is None else allocation.job_on(_part_of(machine, asked, part), given)
+    _check_ranks_of_a_node(job)
+    if job.slots.size > MOST_RANKS:
         raise wrong_value(
             f"a prediction has at most {MOST_RANKS} ranks",
-            f"{machine.rank_space.ranks} on {machine.nodes} nodes",
+            f"{job.slots.size} on {job.slots.nodes} nodes",
             "take a smaller shape or fewer ranks per node",
         )
-    return machine
+    return job
 
 
-def _on(machine: _machine.Machine, asked: Ranks, place: Place) -> _machine.Machine:
+def _on(machine: _machine.Machine, asked: Ranks, part: Part) -> _machine.Job:
     if asked.shape == "none":
         raise wrong_value(
             "--shape must be a shape of the machine's nodes", "none", "leave it out for the whole machine"
         )
-    if machine.family == "single_node" and place == Place():
+    if machine.family == "single_node" and part == Part():
         return _on_node(machine, asked)
-    if place.routing is not None:
-        machine = machine.with_routing(place.routing)
+    return _with_ranks(_part_of(machine, asked, part), asked)
+
+
+def _part_of(machine: _machine.Machine, asked: Ranks, part: Part) -> _machine.Machine:
+    """The nodes that the job sees, with the network between them."""
+    if part.routing is not None:
+        machine = machine.with_routing(part.routing)
     shape = None if asked.shape is None else _topology.Shape.parse(asked.shape)
-    if place.box is not None:
-        machine = machine.with_box(place.box, shape)
+    if part.box is not None:
+        machine = machine.with_box(part.box, shape)
     elif shape is not None:
         machine = machine.with_shape(shape)
-    if place.dead:
-        parts = [_dead_part(text) for text in place.dead]
+    if part.dead:
+        parts = [_dead_part(text) for text in part.dead]
         machine = machine.without([p[0] for p in parts if len(p) == 1], [tuple(p) for p in parts if len(p) == 2])
-    return _with_ranks(machine, asked)
+    return machine
 
 
-def _with_ranks(machine: _machine.Machine, asked: Ranks) -> _machine.Machine:
+def _check_ranks_of_a_node(job: _machine.Job) -> None:
+    """All ranks of a node share its memory, so that each may wait for all others: a prediction of a million of them on
+    one node would take hours."""
+    most = max(job.machine.cores, MOST_RANKS_OF_A_NODE)
+    each = max(job.slots.sizes)
+    if each > most:
+        cores = f"{job.machine.cores} core{'s' if job.machine.cores > 1 else ''}"
+        raise wrong_value(
+            f"a node of {job.machine.name}, which has {cores}, takes at most {most} ranks", each, "take fewer ranks"
+        )
+
+
+def placed(job: _machine.Job, wanted: Wanted | None) -> Placed | None:
+    """The job's ranks as the user wants them placed."""
+    return wanted and Placed(str(wanted), wanted.place(job.slots, job.machine.shape, job.machine.node_names))
+
+
+def _with_ranks(machine: _machine.Machine, asked: Ranks) -> _machine.Job:
     """So many ranks on the nodes, and as many nodes as the ranks need where nodes have no axes."""
     each = asked.ranks_per_node
     unequal = isinstance(each, tuple) or (each and asked.ranks and 1 <= each < asked.ranks and asked.ranks % each)
@@ -88,20 +134,18 @@ def _with_ranks(machine: _machine.Machine, asked: Ranks) -> _machine.Machine:
         sizes = arguments.node_sizes(asked)
         machine = _with_nodes(machine, asked, len(sizes))
         if isinstance(each, tuple) or len(sizes) == machine.nodes:
-            return machine.with_node_sizes(sizes)
-    if each is not None:
-        machine = machine.with_ranks_per_node(each)
-    if asked.ranks is None:
-        return machine
-    each = machine.ranks_per_node
+            return _machine.Job.with_node_sizes(machine, sizes)
+    each = machine.ranks_per_node if each is None else each
+    if asked.ranks is None or each < 1:
+        return _machine.Job.with_ranks_per_node(machine, each)
     if not machine.on_switches:
         arguments.rank_space(Ranks(str(machine.shape), asked.ranks, each))
-        return machine
+        return _machine.Job.with_ranks_per_node(machine, each)
     nodes, rest = divmod(asked.ranks, each)
     if rest or nodes < 1 or (asked.shape is not None and nodes != machine.nodes):
         what = f"{machine.nodes} nodes x {each}" if asked.shape is not None else f"a multiple of {each}"
         raise wrong_value(f"the ranks must fill the nodes, {what}", asked.ranks, "change --ranks or --ranks-per-node")
-    return _with_nodes(machine, asked, nodes)
+    return _machine.Job.with_ranks_per_node(_with_nodes(machine, asked, nodes), each)
 
 
 def _with_nodes(machine: _machine.Machine, asked: Ranks, nodes: int) -> _machine.Machine:
@@ -124,9 +168,9 @@ def _dead_part(text: str) -> list[list[int]]:
     return [[int(word) for word in end] for end in ends]
 
 
-def _on_node(machine: _machine.Machine, asked: Ranks) -> _machine.Machine:
+def _on_node(machine: _machine.Machine, asked: Ranks) -> _machine.Job:
     if asked.shape is not None and asked.shape.partition(":")[0] != "node":
-        return machine.with_shape(_topology.Shape.parse(asked.shape))  # which says why not
+        machine.with_shape(_topology.Shape.parse(asked.shape))  # which says why not
     if isinstance(asked.ranks_per_node, tuple):
         raise wrong_value(
             f"{machine.name} is a single node with one number of ranks", f"{len(asked.ranks_per_node)} numbers"
@@ -134,13 +178,12 @@ def _on_node(machine: _machine.Machine, asked: Ranks) -> _machine.Machine:
     given = [n for n in (asked.ranks, asked.ranks_per_node) if n is not None] or [machine.ranks_per_node]
     each = 1 if asked.ranks_per_node is None else asked.ranks_per_node
     space = arguments.rank_space(Ranks(asked.shape or "node", given[0], each))
-    return machine.with_ranks_per_node(space.ranks)
+    return _machine.Job.with_ranks_per_node(machine, space.ranks)
 
 
 def predict(asked: Asked, case: Case) -> dict:
     """The result of one case. Raises NotApplicable where the algorithm does not fit."""
-    machine, wanted = asked.machine, replace(asked.arguments, bytes=case.bytes)
-    space = machine.rank_space
+    wanted, space = replace(asked.arguments, bytes=case.bytes), asked.space
     collective = arguments.collective(wanted, space)
     parameters = arguments.parameters(**_parameters(asked))
     schedule = case.variant.build(collective, space, parameters)
@@ -148,7 +191,9 @@ def predict(asked: Asked, case: Case) -> dict:
     if asked.model == "cost":
         prediction, outside = _by_closed_form(asked, case.variant, collective, parameters, schedule.segments)
     else:
-        prediction = _simulate.simulate(schedule, machine, asked.model, not asked.simd, asked.links, asked.every_round)
+        prediction = _simulate.simulate(
+            schedule, asked.job, asked.placement, asked.model, not asked.simd, asked.links, asked.every_round
+        )
         outside = {}
     wall = time.perf_counter() - started
     result = json.loads(prediction.to_json())
@@ -172,16 +217,16 @@ def _by_closed_form(
 ) -> tuple[_simulate.Prediction, dict]:
     """The prediction, and what its accuracy is where the form does not hold."""
     rates = _simulate.cost_rates(asked.machine, not asked.simd)
-    seconds, holds = variant.cost_seconds(collective, asked.machine.rank_space, parameters, segments, rates)
-    prediction = _simulate.simulate_cost(seconds, collective, asked.machine, not asked.simd)
+    seconds, holds = variant.cost_seconds(collective, asked.space, parameters, segments, rates)
+    prediction = _simulate.simulate_cost(seconds, collective, asked.job, asked.placement, not asked.simd)
     return prediction, {} if holds else {"accuracy": f"its closed form is {variant.cost}, which is not the case here"}
 
 
 def bound(asked: Asked, size: int) -> dict:
     """The result of no algorithm at all: what none can beat."""
-    collective = arguments.collective(replace(asked.arguments, bytes=size), asked.machine.rank_space)
+    collective = arguments.collective(replace(asked.arguments, bytes=size), asked.space)
     started = time.perf_counter()
-    result = json.loads(_simulate.simulate_bound(collective, asked.machine, not asked.simd).to_json())
+    result = json.loads(_simulate.simulate_bound(collective, asked.job, asked.placement, not asked.simd).to_json())
     wall = time.perf_counter() - started
     rate = bandwidth(collective, result["seconds"])
     about = {**_about(asked, collective, "any", ""), "extension": False, "segments": 1}
@@ -238,7 +283,7 @@ def _about(asked: Asked, collective: _schedule.Collective, algorithm: str, param
         "network": machine.network,
         "losses": machine.losses,
         "ranks": collective.ranks,
-        **arguments.about_nodes(machine.ranks_per_node, machine.rank_space),
+        **_about_nodes(asked.job),
         "bytes": collective.bytes,
         "type": collective.type,
         "simd": asked.simd,
@@ -249,4 +294,12 @@ def _about(asked: Asked, collective: _schedule.Collective, algorithm: str, param
         about["root"] = collective.root
     if collective.neighbours is not None:
         about["neighbours"] = collective.neighbours
+    if asked.placed is not None:
+        about["placement"] = asked.placed.name
     return about
+
+
+def _about_nodes(job: _machine.Job) -> dict:
+    sizes = job.slots.sizes
+    even = min(sizes) == max(sizes)
+    return {"ranks_per_node": sizes[0]} if even else {"ranks_per_node": 0, "node_sizes": sizes}

@@ -6,9 +6,10 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from kumihimo import _collectives, _schedule, _verify, arguments
+from kumihimo import _collectives, _schedule, _verify, arguments, placement
 from kumihimo.arguments import CollectiveArguments, Ranks
 from kumihimo.errors import NotApplicable, wrong_value
+from kumihimo.placement import Wanted
 
 # How much was looked at, as the report says it.
 COVERAGE = (
@@ -58,6 +59,7 @@ class Asked:
     seed: int = 1
     irregular: str | None = None  # how the counts of blocks are spread, or a list of them
     neighbours: str | None = None  # of the collectives that have some
+    placement: Wanted | None = None  # of the ranks; None: block order
 
 
 @dataclass
@@ -84,6 +86,8 @@ def cases(asked: Asked) -> list[Case]:
 def prove(asked: Asked, case: Case) -> dict:
     """The result of one case. Raises NotApplicable where the algorithm does not fit."""
     space = arguments.rank_space(case.ranks)
+    if asked.placement is not None:
+        space = placement.space_of(space, placement.on_space(space, asked.placement))
     if space.ranks > MOST_RANKS:
         raise wrong_value(f"a proof has at most {MOST_RANKS} ranks", space, "take a smaller shape")
     wanted = CollectiveArguments(
@@ -97,6 +101,7 @@ def prove(asked: Asked, case: Case) -> dict:
     wall = time.perf_counter() - started
     return {
         **_about(schedule, space, case),
+        **({} if asked.placement is None else {"placement": str(asked.placement)}),
         "ok": report.ok,
         "findings": [_finding(finding) for finding in report.findings],
         "coverage": _coverage(report.coverage),

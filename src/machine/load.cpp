@@ -14,12 +14,33 @@ namespace {
 
 constexpr std::uintmax_t largest_file = 1 << 20; // machine files are a few kB; a longer one is something else
 
+std::string_view kind_of(fs::file_type type) {
+  switch (type) {
+  case fs::file_type::not_found:
+    return "no file";
+  case fs::file_type::directory:
+    return "the folder";
+  case fs::file_type::fifo:
+    return "the FIFO";
+  case fs::file_type::socket:
+    return "the socket";
+  case fs::file_type::character:
+  case fs::file_type::block:
+    return "the device";
+  default:
+    return "no regular file";
+  }
+}
+
 Result<std::string> read_text(const fs::path& path) {
   std::error_code code;
   const auto fails = [&](std::string found) {
     return bad_input("expected a readable machine file", std::move(found), "check the path");
   };
-  if (!fs::is_regular_file(path, code)) return fails(fmt::format("no file '{}'", path.string()));
+  const fs::file_type type = fs::status(path, code).type();
+  if (type == fs::file_type::none) // a loop of links, a name that is too long, a folder that may not be looked into
+    return fails(fmt::format("'{}': {}", path.string(), code.message()));
+  if (type != fs::file_type::regular) return fails(fmt::format("{} '{}'", kind_of(type), path.string()));
   if (fs::file_size(path, code) > largest_file)
     return fails(fmt::format("'{}', which is longer than 1 MiB", path.string()));
   std::ifstream file(path, std::ios::binary);

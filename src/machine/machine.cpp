@@ -9,8 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
-#include <numeric>
 
 namespace kumihimo {
 Status place_slow_parts(Machine& machine) {
@@ -94,6 +92,7 @@ Result<Machine> Machine::with_routing(std::string_view routing) const {
                                    : fmt::format("use {}", fmt::join(known, " or ")));
   Machine machine = *this;
   machine.set_topology(switched()->routed(routing));
+  machine.node_names = node_names;
   return machine;
 }
 
@@ -120,7 +119,7 @@ void Machine::set_topology(TopologyPtr wanted) {
   }
   network.classes = std::move(classes);
   topology = std::move(wanted);
-  node_sizes.clear(); // of other nodes
+  node_names.clear();
 }
 
 Status Machine::set_levels(std::vector<Level> wanted) {
@@ -142,45 +141,6 @@ Status Machine::set_levels(std::vector<Level> wanted) {
                            {}});
   levels = std::move(wanted);
   return Nothing{};
-}
-
-const std::vector<Level>& Machine::levels_of_ranks() const {
-  static const std::vector<Level> none;
-  return family == Family::single_node && node.ranks_per_node.value <= node.cores.value ? levels : none;
-}
-
-Result<Machine> Machine::with_ranks_per_node(std::int64_t ranks) const {
-  const std::int64_t most = std::numeric_limits<std::int32_t>::max() / topology->nodes();
-  if (ranks < 1 || ranks > most)
-    return bad_input(fmt::format("expected 1 to {} ranks a node on {}", most, name), fmt::format("{}", ranks),
-                     "take another number of ranks per node");
-  Machine machine = *this;
-  machine.node.ranks_per_node = {ranks, Provenance::assumed, "asked for"};
-  machine.node_sizes.clear();
-  return machine;
-}
-
-Result<Machine> Machine::with_node_sizes(const std::vector<std::int32_t>& sizes) const {
-  const std::int32_t nodes = topology->nodes();
-  if (sizes.size() != static_cast<std::size_t>(nodes))
-    return bad_input(fmt::format("expected the numbers of ranks of {} nodes, those of {}", nodes, topology->name()),
-                     fmt::format("{} of them", sizes.size()), "give a number for each node");
-  const auto [least, most] = std::minmax_element(sizes.begin(), sizes.end());
-  if (*least < 1) return bad_input("expected at least 1 rank on each node", fmt::format("{}", *least));
-  if (std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}) > std::numeric_limits<std::int32_t>::max())
-    return bad_input("expected at most 2^31-1 ranks over all nodes", "more", "take fewer ranks per node");
-  Machine machine = *this;
-  machine.node.ranks_per_node = {*most, Provenance::assumed, "asked for"};
-  machine.node_sizes = *least == *most ? std::vector<std::int32_t>{} : sizes;
-  return machine;
-}
-
-RankSpace Machine::rank_space() const {
-  const auto ranks = static_cast<std::int32_t>(node.ranks_per_node.value);
-  if (family == Family::single_node) return RankSpace::node(ranks, levels_of_ranks());
-  if (!node_sizes.empty()) return RankSpace::of_nodes(node_sizes);
-  if (const Switched* on = switched()) return RankSpace::on_switches(on->nodes(), ranks, on->levels());
-  return RankSpace::box(shape, ranks);
 }
 
 double Machine::node_factor(NodeId wanted) const {

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "machine/quantity.hpp"
-#include "topology/rank_space.hpp"
+#include "topology/level.hpp"
 #include "topology/switched.hpp"
 #include "topology/tofu_job.hpp"
 #include "topology/torus_job.hpp"
@@ -111,13 +111,12 @@ struct Machine {
   std::shared_ptr<const TorusMachine> torus; // the same of tori; none where a torus has no machine
   std::optional<Error> cut;                  // Tofu: why no job can have all of it; dead parts cut it
   std::vector<Level> levels;                 // single node: of its cores, consecutive ones, outermost first
+  std::vector<std::string> node_names;       // as the scheduler calls them; none: they have only numbers
 
   NetworkNumbers network;
   NodeNumbers node;
   SoftwareNumbers software;
   std::optional<OffloadNumbers> offload;
-
-  std::vector<std::int32_t> node_sizes; // a job's ranks on each of its nodes where these are unequal; else none
 
   std::vector<SlowNode> slow_nodes;
   std::vector<SlowLink> slow_links;
@@ -140,24 +139,13 @@ struct Machine {
   Machine as_torus(const Shape& wanted) const;
   // What a job cannot have of its torus because parts are dead, for people; empty where nothing is.
   std::string losses() const;
-  // The same machine with this many ranks on each node, which may be more than it has cores. Errors: fewer than 1,
-  // more than 2^31-1 ranks over all nodes.
-  Result<Machine> with_ranks_per_node(std::int64_t ranks) const;
-
-  // The same with so many ranks on each node, in the nodes' order. Errors: another number of nodes; a node of none;
-  // more than 2^31-1 ranks.
-  Result<Machine> with_node_sizes(const std::vector<std::int32_t>& sizes) const;
-
-  // Ranks on all nodes, row-major in the shape, consecutive ones on each: ranks_per_node, or node_sizes.
-  RankSpace rank_space() const;
   const Switched* switched() const; // the topology where nodes hang on switches, else null
   BytesPerSecond link_bandwidth(std::int32_t link_class) const;
   Seconds hop_latency(std::int32_t link_class) const;
-  void set_topology(TopologyPtr topology); // and its link classes, which keep the numbers of those of the same name
+  // And its link classes, which keep the numbers of those of the same name. Its nodes are others, and have no names.
+  void set_topology(TopologyPtr topology);
   // Without numbers of their own. Errors: levels that do not nest in those before them, or have the name of one.
   Status set_levels(std::vector<Level> levels);
-  // Levels of the ranks, consecutive ones on consecutive cores; none where there are more ranks than cores.
-  const std::vector<Level>& levels_of_ranks() const;
 
   // Of the machine's rates, 1 unless the part is slow. O(slow parts).
   double node_factor(NodeId node) const;

@@ -2,6 +2,7 @@
 // The first error found is the one reported.
 
 #include "machine/families.hpp"
+#include "machine/host_list.hpp"
 #include "machine/numbers.hpp"
 #include "machine/slow_parts.hpp"
 #include "topology/single_node.hpp"
@@ -114,7 +115,27 @@ class Reader {
       read_torus(*topology);
     else
       read_single_node(*topology);
+    if (!error_) read_node_names(*topology);
     if (root_.contains("offload")) machine_.offload.emplace();
+  }
+
+  void read_node_names(const toml::table& topology) {
+    constexpr std::string_view key = "node_names", what = "topology.node_names";
+    if (!topology.contains(key)) return;
+    const std::string list = text(topology, key, what, "\"cn[001-128]\"");
+    if (error_) return;
+    auto names = parse_host_list(list);
+    const std::size_t nodes = static_cast<std::size_t>(machine_.topology->nodes());
+    const auto refuse = [&](const Error& error) { fail(line_of(*topology.get(key)), what, error); };
+    if (!names) return refuse(names.error());
+    if (names->size() != nodes)
+      return refuse(bad_input(fmt::format("expected a name for each of {} nodes", nodes),
+                              fmt::format("{} names", names->size()), "name all nodes in their order"));
+    std::vector<std::string> sorted = *names;
+    std::sort(sorted.begin(), sorted.end());
+    if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
+      return refuse(bad_input("expected each name once", fmt::format("'{}' twice", *twice), "correct one of them"));
+    machine_.node_names = *std::move(names);
   }
 
   Shape read_shape(const toml::table& topology, std::string_view key, std::string_view example) {
@@ -303,7 +324,7 @@ class Reader {
   // Rejects what nothing would read. Before anything is missed, since a misspelt key is both unknown and missing.
   void check_keys() {
     Keys root = {"name", "summary", "topology", "slow_node"};
-    std::map<std::string_view, Keys> sections = {{"topology", {"family"}}};
+    std::map<std::string_view, Keys> sections = {{"topology", {"family", "node_names"}}};
     if (machine_.family == Family::torus) sections["topology"].insert({"shape", "nodes_per_router", "jobs"});
     if (machine_.family == Family::single_node) sections["topology"].insert("levels");
     if (const FamilyRow* row = find_row(machine_.family))

@@ -30,7 +30,7 @@ class Placement {
   bool is_block() const { return index_of_rank_.empty(); }
   std::vector<NodeId> node_of_rank() const;
 
-  // What the ranks of a communicator placed so know of each other (ADR 0025): on a torus or mesh of this shape their
+  // What the ranks of a communicator placed so know of each other (ADR 0026): on a torus or mesh of this shape their
   // coordinates, else which of them share a node. `nodes`: without axes where the nodes have none.
   RankSpace rank_space(const Shape& nodes) const;
 

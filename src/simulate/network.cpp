@@ -13,48 +13,34 @@ namespace {
 // Bytes through the memory for each byte of the result.
 constexpr std::int32_t copy_traffic = 2, sum_traffic = 3;
 
-Result<std::vector<std::int32_t>> place(const Machine& machine, std::int32_t ranks, std::span<const NodeId> given) {
-  const std::int64_t nodes = machine.topology->nodes();
-  const std::int64_t each = std::max<std::int64_t>(1, machine.node.ranks_per_node.value);
-  std::vector<std::int32_t> node(static_cast<std::size_t>(ranks));
-  if (given.empty() && !machine.node_sizes.empty()) {
-    const auto& sizes = machine.node_sizes;
-    std::size_t next = 0;
-    for (std::size_t n = 0; n < sizes.size(); ++n)
-      for (std::int32_t i = 0; i < sizes[n] && next < node.size(); ++i) node[next++] = static_cast<std::int32_t>(n);
-    if (next == node.size()) return node;
-    return bad_input(fmt::format("expected at most {} ranks on {} nodes of {}", next, nodes, machine.name),
-                     fmt::format("{}", ranks), "give its nodes more ranks");
-  }
-  if (given.empty()) {
-    if (ranks > nodes * each)
-      return bad_input(fmt::format("expected at most {} ranks on {} nodes of {}", nodes * each, nodes, machine.name),
-                       fmt::format("{}", ranks), "give the machine a larger shape or more ranks a node");
-    for (std::int32_t r = 0; r < ranks; ++r) node[r] = static_cast<std::int32_t>(r / each);
-    return node;
-  }
-  if (given.size() != node.size())
-    return bad_input(fmt::format("expected a node for each of {} ranks", ranks), fmt::format("{}", given.size()));
-  for (std::int32_t r = 0; r < ranks; ++r) {
-    if (given[r].value < 0 || given[r].value >= nodes)
-      return bad_input(fmt::format("expected nodes 0 to {}", nodes - 1),
-                       fmt::format("node {} for rank {}", given[r].value, r));
-    node[r] = given[r].value;
-  }
-  return node;
+Result<Placement> placed(const Job& job, std::int32_t ranks, const std::optional<Placement>& wanted) {
+  const Slots& slots = job.slots;
+  if (ranks > slots.size())
+    return bad_input(
+        fmt::format("expected at most {} ranks on {} nodes of {}", slots.size(), slots.nodes(), job.machine.name),
+        fmt::format("{}", ranks), "give the machine a larger shape or more ranks a node");
+  if (!wanted) return Placement::block(slots, ranks);
+  if (wanted->slots() != slots)
+    return bad_input(fmt::format("expected ranks placed in the {} slots of the job", slots.size()),
+                     fmt::format("a placement in {} slots of others", wanted->slots().size()));
+  if (wanted->ranks() != ranks)
+    return bad_input(fmt::format("expected a slot for each of {} ranks", ranks), fmt::format("{}", wanted->ranks()));
+  return *wanted;
 }
 
 } // namespace
 
-Result<Network> Network::make(const Machine& machine, std::int32_t ranks, std::span<const NodeId> node_of_rank,
+Result<Network> Network::make(const Job& job, std::int32_t ranks, const std::optional<Placement>& placement,
                               bool scalar_reduction) {
+  const Machine& machine = job.machine;
   if (machine.cut)
     return bad_input(machine.cut->expected, machine.cut->found, "give a part of the machine by a shape or a box");
-  auto placed = place(machine, ranks, node_of_rank);
-  if (!placed) return placed.error();
+  const auto seats = placed(job, ranks, placement);
+  if (!seats) return seats.error();
   Network n;
   n.machine_ = &machine;
-  n.node_ = std::move(*placed);
+  for (std::int32_t r = 0; r < ranks; ++r) n.node_.push_back(seats->node(Rank{r}).value);
+  for (std::int32_t r = 0; r < ranks && !job.levels().empty(); ++r) n.slot_.push_back(seats->slot(Rank{r}).number);
   const std::int64_t links = machine.topology->link_bound(), nodes = machine.topology->nodes();
   if (links + 3 * nodes + ranks > std::numeric_limits<Resource>::max())
     return bad_input("expected at most 2^31 links, nodes and ranks together", fmt::format("{} links", links));
@@ -90,22 +76,22 @@ Result<Network> Network::make(const Machine& machine, std::int32_t ranks, std::s
     n.capacity_[n.first_memory_ + v] = memory * n.factor_[v];
   }
   for (std::int32_t r = 0; r < ranks; ++r) n.capacity_[n.reducer(r)] = reduce * n.factor_[n.node_[r]];
-  n.add_levels(machine, ranks);
+  n.add_levels(job);
   return n;
 }
 
 // A slow node's links are as slow as its memory.
-void Network::add_levels(const Machine& machine, std::int32_t ranks) {
-  const NodeNumbers& node = machine.node;
+void Network::add_levels(const Job& job) {
+  const NodeNumbers& node = job.machine.node;
   within_.push_back({0, node.shared_memory_bandwidth.value.value, node.shared_memory_latency.value.value});
-  const std::vector<Level>& levels = machine.levels_of_ranks();
+  const std::vector<Level>& levels = job.levels();
   for (std::size_t i = 0; i < levels.size(); ++i) {
     const LevelNumbers& numbers = node.levels[i];
     Within inner{levels[i].size, within_.back().rate, within_.back().latency};
     if (numbers.bandwidth) inner.rate = numbers.bandwidth->value.value;
     if (numbers.latency) inner.latency = numbers.latency->value.value;
     if (numbers.link_bandwidth) {
-      const std::int32_t groups = (ranks + inner.size - 1) / inner.size;
+      const std::int32_t groups = (job.slots.size() + inner.size - 1) / inner.size;
       inner.first_leaving = static_cast<Resource>(capacity_.size());
       inner.first_entering = inner.first_leaving + groups;
       capacity_.resize(capacity_.size() + 2 * static_cast<std::size_t>(groups),
@@ -117,7 +103,7 @@ void Network::add_levels(const Machine& machine, std::int32_t ranks) {
 
 const Network::Within& Network::between(std::int32_t from, std::int32_t to) const {
   std::size_t shared = 0;
-  while (shared + 1 < within_.size() && from / within_[shared + 1].size == to / within_[shared + 1].size) ++shared;
+  while (shared + 1 < within_.size() && group(from, within_[shared + 1]) == group(to, within_[shared + 1])) ++shared;
   return within_[shared];
 }
 
@@ -137,8 +123,8 @@ Path Network::append_path(std::int32_t from, std::int32_t to, std::vector<Resour
     for (auto apart = static_cast<std::size_t>(&shared - within_.data()) + 1; apart < within_.size(); ++apart) {
       const Within& level = within_[apart];
       if (level.first_leaving < 0) continue;
-      resources.push_back(level.first_leaving + from / level.size);
-      resources.push_back(level.first_entering + to / level.size);
+      resources.push_back(level.first_leaving + group(from, level));
+      resources.push_back(level.first_entering + group(to, level));
     }
     return {shared.rate * factor_[a], 0, shared.latency};
   }

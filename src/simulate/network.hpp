@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "machine/machine.hpp"
+#include "machine/job.hpp"
 #include "schedule/collective.hpp"
 
 #include <optional>
@@ -26,7 +26,8 @@ struct Path {
 
 class Network {
  public:
-  static Result<Network> make(const Machine& machine, std::int32_t ranks, std::span<const NodeId> node_of_rank,
+  // `placement`: none for block order. The job must outlive the network.
+  static Result<Network> make(const Job& job, std::int32_t ranks, const std::optional<Placement>& placement,
                               bool scalar_reduction);
 
   // The resources of a message from one rank to another, appended. One that each byte uses twice is there twice, and
@@ -62,16 +63,19 @@ class Network {
  private:
   // What holds between ranks of a node whose innermost common group is one of this level; the first: they share none.
   struct Within {
-    std::int32_t size = 0; // ranks of a group
+    std::int32_t size = 0; // slots of a group
     double rate = 0, latency = 0;
     Resource first_leaving = -1, first_entering = -1; // of the groups of this level; -1: nothing limits them
   };
-  void add_levels(const Machine& machine, std::int32_t ranks);
+  void add_levels(const Job& job);
   const Within& between(std::int32_t from, std::int32_t to) const;
+
+  std::int32_t group(std::int32_t rank, const Within& level) const { return slot_[rank] / level.size; }
 
   const Machine* machine_ = nullptr;
   std::vector<std::int32_t> node_;
-  std::vector<double> factor_; // by node
+  std::vector<std::int32_t> slot_; // by rank, where a single node has levels
+  std::vector<double> factor_;     // by node
   std::vector<double> capacity_;
   std::int32_t link_bound_ = 0, nodes_ = 0;
   Resource first_sender_ = 0, first_receiver_ = 0, first_memory_ = 0, first_reducer_ = 0;

@@ -28,9 +28,9 @@ Seconds Prediction::bound() const {
   return highest;
 }
 
-Result<Prediction> simulate_bound(const Collective& collective, const Machine& machine,
-                                  std::span<const NodeId> node_of_rank, const SimulateOptions& options) {
-  auto network = simulation::Network::make(machine, collective.ranks, node_of_rank, options.scalar_reduction);
+Result<Prediction> simulate_bound(const Collective& collective, const Job& job,
+                                  const std::optional<Placement>& placement, const SimulateOptions& options) {
+  auto network = simulation::Network::make(job, collective.ranks, placement, options.scalar_reduction);
   if (!network) return network.error();
   Prediction p;
   p.model = Model::bound;
@@ -38,7 +38,7 @@ Result<Prediction> simulate_bound(const Collective& collective, const Machine& m
   p.seconds = p.bound();
   for (const LowerBound& b : p.bounds)
     if (b.seconds == p.seconds) p.limiting = b.name;
-  p.links = machine.topology->links();
+  p.links = job.machine.topology->links();
   return p;
 }
 
@@ -54,9 +54,9 @@ CostRates cost_rates(const Machine& machine, bool scalar_reduction) {
   return {software.message_cost.value.value + way + software.relay_latency.value.value, 1 / rate, 1 / reduced};
 }
 
-Result<Prediction> simulate_cost(Seconds seconds, const Collective& collective, const Machine& machine,
-                                 std::span<const NodeId> node_of_rank, const SimulateOptions& options) {
-  Result<Prediction> p = simulate_bound(collective, machine, node_of_rank, options);
+Result<Prediction> simulate_cost(Seconds seconds, const Collective& collective, const Job& job,
+                                 const std::optional<Placement>& placement, const SimulateOptions& options) {
+  Result<Prediction> p = simulate_bound(collective, job, placement, options);
   if (!p) return p;
   p->model = Model::cost;
   p->seconds = seconds;
@@ -65,10 +65,10 @@ Result<Prediction> simulate_cost(Seconds seconds, const Collective& collective, 
   return p;
 }
 
-Result<Prediction> simulate(const Schedule& schedule, const Machine& machine, std::span<const NodeId> node_of_rank,
+Result<Prediction> simulate(const Schedule& schedule, const Job& job, const std::optional<Placement>& placement,
                             const SimulateOptions& options) {
-  if (options.model == Model::bound) return simulate_bound(schedule.collective, machine, node_of_rank, options);
-  auto network = simulation::Network::make(machine, schedule.ranks(), node_of_rank, options.scalar_reduction);
+  if (options.model == Model::bound) return simulate_bound(schedule.collective, job, placement, options);
+  auto network = simulation::Network::make(job, schedule.ranks(), placement, options.scalar_reduction);
   if (!network) return network.error();
   auto p = options.model == Model::exact ? simulation::predict_exact(schedule, *network)
                                          : simulation::predict_flow(schedule, *network, options.most_steps);

@@ -3,11 +3,11 @@
 
 #include "base/cost_rates.hpp"
 #include "base/result.hpp"
-#include "machine/machine.hpp"
+#include "machine/job.hpp"
 #include "schedule/schedule.hpp"
 #include "simulate/prediction.hpp"
 
-#include <span>
+#include <optional>
 
 namespace kumihimo {
 
@@ -21,21 +21,22 @@ struct SimulateOptions {
   double most_steps = 3e6;
 };
 
-// node_of_rank places the ranks; empty: consecutive ranks on consecutive nodes, ranks_per_node on each. Errors: more
-// ranks than places; a node that the machine lacks; a schedule whose messages do not match; one too large for `exact`.
-Result<Prediction> simulate(const Schedule& schedule, const Machine& machine, std::span<const NodeId> node_of_rank = {},
+// `placement`: none for block order, consecutive ranks in consecutive slots. Errors: more ranks than slots; a placement
+// in the slots of another job, or of another number of ranks; a schedule whose messages do not match; one too large for
+// `exact`.
+Result<Prediction> simulate(const Schedule& schedule, const Job& job, const std::optional<Placement>& placement = {},
                             const SimulateOptions& options = {});
 
 // The bounds alone, for a question without a schedule.
-Result<Prediction> simulate_bound(const Collective& collective, const Machine& machine,
-                                  std::span<const NodeId> node_of_rank = {}, const SimulateOptions& options = {});
+Result<Prediction> simulate_bound(const Collective& collective, const Job& job,
+                                  const std::optional<Placement>& placement = {}, const SimulateOptions& options = {});
 
 // The numbers of closed forms: a message between neighbours, a byte on a link or through an engine, whichever is
 // slower.
 CostRates cost_rates(const Machine& machine, bool scalar_reduction = false);
 
 // What a closed form says, beside the bounds.
-Result<Prediction> simulate_cost(Seconds seconds, const Collective& collective, const Machine& machine,
-                                 std::span<const NodeId> node_of_rank = {}, const SimulateOptions& options = {});
+Result<Prediction> simulate_cost(Seconds seconds, const Collective& collective, const Job& job,
+                                 const std::optional<Placement>& placement = {}, const SimulateOptions& options = {});
 
 } // namespace kumihimo

@@ -1,4 +1,5 @@
 #include "machine/discovery.hpp"
+#include "machine/job.hpp"
 
 #include <gtest/gtest.h>
 
@@ -43,9 +44,10 @@ TEST(Discovery, ReadsAnotherHostFromXml) {
   Calibration of_all = calibration();
   of_all.ranks = 12;
   const Machine machine = *this_machine(*host, of_all);
-  EXPECT_EQ(machine.rank_space().levels(), host->levels);
-  EXPECT_EQ(machine.with_ranks_per_node(5)->rank_space().levels(), (std::vector<Level>{{"numa", 3}}));
-  EXPECT_EQ(machine.with_ranks_per_node(24)->rank_space().levels(), std::vector<Level>{}) << "more ranks than cores";
+  EXPECT_EQ(Job(machine).rank_space().levels(), host->levels);
+  EXPECT_EQ(Job::with_ranks_per_node(machine, 5)->rank_space().levels(), (std::vector<Level>{{"numa", 3}}));
+  EXPECT_EQ(Job::with_ranks_per_node(machine, 24)->rank_space().levels(), std::vector<Level>{})
+      << "more ranks than cores";
   for (const char* wrong : {"/no/such/file.xml", "/dev/null"})
     EXPECT_NE(read_host(wrong).error().sentence().find("lstopo --of xml"), std::string::npos);
 }
@@ -78,7 +80,7 @@ TEST(Discovery, MakesOneNodeOfMeasuredNumbers) {
   const Machine machine = *this_machine(host, calibration());
   EXPECT_EQ(machine.name, "this-machine");
   EXPECT_EQ(machine.topology->name(), "single node");
-  EXPECT_EQ(machine.rank_space().name(), "node of 4 ranks");
+  EXPECT_EQ(Job(machine).rank_space().name(), "node of 4 ranks");
   EXPECT_EQ(machine.node.cores.value, 2);
   EXPECT_EQ(machine.node.shared_memory_bandwidth.value.value, 9e9);
   EXPECT_EQ(machine.node.shared_memory_bandwidth.provenance, Provenance::measured);

@@ -1,4 +1,4 @@
-#include "machine/machine.hpp"
+#include "machine/job.hpp"
 #include "machine/numbers.hpp"
 #include "parsed.hpp"
 
@@ -15,8 +15,8 @@ TEST(Machine, GivesAJobItsOwnTorus) {
   EXPECT_EQ(job.topology->name(), "torus 3x2");
   EXPECT_EQ(job.topology->nodes(), 6);
   EXPECT_EQ(job.network.link_bandwidth.value, sample().network.link_bandwidth.value);
-  EXPECT_EQ(job.rank_space().name(), "torus 3x2, 2 ranks a node");
-  EXPECT_EQ(job.rank_space().ranks(), 12);
+  EXPECT_EQ(Job(job).rank_space().name(), "torus 3x2, 2 ranks a node");
+  EXPECT_EQ(Job(job).rank_space().ranks(), 12);
 }
 
 TEST(Machine, RefusesAJobLargerThanItself) {
@@ -27,23 +27,23 @@ TEST(Machine, RefusesAJobLargerThanItself) {
 }
 
 TEST(Machine, TakesRanksPerNode) {
-  EXPECT_EQ(sample().with_ranks_per_node(1)->rank_space().name(), "torus 4x3x2");
-  EXPECT_EQ(sample().with_ranks_per_node(100)->rank_space().ranks(), 2400) << "more than it has cores";
+  EXPECT_EQ(Job::with_ranks_per_node(sample(), 1)->rank_space().name(), "torus 4x3x2");
+  EXPECT_EQ(Job::with_ranks_per_node(sample(), 100)->rank_space().ranks(), 2400) << "more than it has cores";
   std::vector<std::int32_t> sizes(24, 2);
-  EXPECT_EQ(sample().with_node_sizes(sizes)->rank_space().name(), "torus 4x3x2, 2 ranks a node");
+  EXPECT_EQ(Job::with_node_sizes(sample(), sizes)->rank_space().name(), "torus 4x3x2, 2 ranks a node");
   sizes[5] = 7;
-  const Machine unequal = *sample().with_node_sizes(sizes);
+  const Job unequal = *Job::with_node_sizes(sample(), sizes);
   EXPECT_EQ(unequal.rank_space().name(), "row of 53 ranks, 2 to 7 a node");
   EXPECT_EQ(unequal.rank_space().node_sizes(), sizes);
-  EXPECT_EQ(unequal.with_shape(*Shape::parse("4"))->rank_space().name(), "torus 4, 7 ranks a node") << "other nodes";
-  EXPECT_EQ(unequal.with_ranks_per_node(1)->rank_space().name(), "torus 4x3x2");
+  EXPECT_EQ(Job::with_ranks_per_node(unequal.machine, 1)->rank_space().name(), "torus 4x3x2");
   sizes[5] = 0;
-  EXPECT_FALSE(sample().with_node_sizes(sizes).ok());
-  EXPECT_FALSE(sample().with_node_sizes({2, 2}).ok());
-  EXPECT_FALSE(sample().with_node_sizes(std::vector<std::int32_t>(24, 2147483647 / 23)).ok());
-  EXPECT_FALSE(sample().with_ranks_per_node(0).ok());
-  EXPECT_FALSE(sample().with_ranks_per_node(-1).ok());
-  EXPECT_FALSE(sample().with_ranks_per_node(2147483647 / 24 + 1).ok());
+  const Job hole = *Job::with_node_sizes(sample(), sizes);
+  EXPECT_EQ(hole.rank_space().name(), "row of 46 ranks") << "a node of others";
+  EXPECT_FALSE(Job::with_node_sizes(sample(), {2, 2}).ok());
+  EXPECT_FALSE(Job::with_node_sizes(sample(), std::vector<std::int32_t>(24, 2147483647 / 23)).ok());
+  EXPECT_FALSE(Job::with_ranks_per_node(sample(), 0).ok());
+  EXPECT_FALSE(Job::with_ranks_per_node(sample(), -1).ok());
+  EXPECT_FALSE(Job::with_ranks_per_node(sample(), 2147483647 / 24 + 1).ok());
 }
 
 // Slow parts are numbered in the job, and a link's id changes with its shape.

@@ -1,5 +1,6 @@
 // Machines that are tori: links of several bandwidths, routers with several nodes, what jobs get; graphs; one node's
 // levels.
+#include "machine/job.hpp"
 #include "machine/load.hpp"
 #include "parsed.hpp"
 
@@ -21,7 +22,7 @@ TEST(TorusMachine, BlueWatersHasTwoNodesARouterAndUnevenLinks) {
   EXPECT_EQ(machine.link_bandwidth(0).value, machine.link_bandwidth(2).value);
   EXPECT_LT(machine.link_bandwidth(1).value, machine.link_bandwidth(0).value);
   const Machine job = *machine.with_shape(shape("24x8x4x2"));
-  EXPECT_EQ(job.rank_space().name(), "torus 24x8mx4mx2, 16 ranks a node");
+  EXPECT_EQ(Job(job).rank_space().name(), "torus 24x8mx4mx2, 16 ranks a node");
   EXPECT_EQ(job.link_bandwidth(1).value, machine.link_bandwidth(1).value);
   EXPECT_EQ(job.link_bandwidth(3).value, machine.link_bandwidth(3).value) << "of a node to its router";
   EXPECT_NE(machine.with_shape(shape("25x8x4x2")).error().sentence().find("expected a box of the torus 24x24x24x2"),
@@ -39,7 +40,7 @@ TEST(TorusMachine, IntrepidsJobsAreToriFromAMidplane) {
 
 TEST(TorusMachine, HectorAndATpuPod) {
   EXPECT_GE(shipped("hector-2a").topology->nodes(), 5664);
-  EXPECT_EQ(shipped("hector-2a").rank_space().ranks_per_node(), 4);
+  EXPECT_EQ(Job(shipped("hector-2a")).rank_space().ranks_per_node(), 4);
   const Machine pod = shipped("tpu-v4");
   EXPECT_EQ(pod.topology->nodes(), 4096);
   EXPECT_NEAR(512 * pod.network.link_bandwidth.value.value, 24e12, 0.02e12);
@@ -71,7 +72,7 @@ TEST(GraphMachine, IsReadEdgeByEdge) {
                                       .insert_after("link_bandwidth", "link_bandwidth_up = { value = \"1 GB/s\", "
                                                                       "assumed = \"a guess\" }"));
   EXPECT_EQ(machine.topology->name(), "graph of 4 nodes and 2 switches");
-  EXPECT_EQ(machine.rank_space().name(), "row of 8 ranks, 4 a switch, 2 a node");
+  EXPECT_EQ(Job(machine).rank_space().name(), "row of 8 ranks, 4 a switch, 2 a node");
   EXPECT_EQ(machine.link_bandwidth(0).value, 1e9);
   EXPECT_EQ(machine.link_bandwidth(1).value, 4e9) << "of those without a class";
 }
@@ -96,7 +97,7 @@ TEST(RoutesMachine, IsReadRowByRow) {
   };
   const Machine machine = *parsed(routes("[\"0..3-0..3: 0+a 4 0+b\"]"));
   EXPECT_EQ(machine.topology->name(), "routes of 4 nodes over 5 links");
-  EXPECT_EQ(machine.rank_space().name(), "row of 8 ranks, 2 a node");
+  EXPECT_EQ(Job(machine).rank_space().name(), "row of 8 ranks, 2 a node");
   EXPECT_EQ(machine.link_bandwidth(1).value, 1e9);
   EXPECT_EQ(machine.hop_latency(0).value, 100e-9);
   EXPECT_EQ(machine.hop_latency(1).value, 2e-6);
@@ -118,7 +119,7 @@ TEST(NodeMachine, HasLevelsOfItsCores) {
                                  "\"all cores\" }");
   const auto with = [&](const char* levels) { return Sample(sample).insert_after("family", levels); };
   const Machine machine = *parsed(with("levels = [\"package 4\", \"l3 2\"]"));
-  EXPECT_EQ(machine.rank_space().levels(), (std::vector<Level>{{"package", 4}, {"l3", 2}}));
+  EXPECT_EQ(Job(machine).rank_space().levels(), (std::vector<Level>{{"package", 4}, {"l3", 2}}));
   EXPECT_EQ(nlohmann::json::parse(to_json(machine))["topology"]["levels"][1]["cores"], 2);
   for (const char* wrong :
        {"levels = [\"l3 2\", \"package 4\"]", "levels = [\"package\"]", "levels = [\"l2 1\"]", "levels = \"package 4\"",

@@ -1,4 +1,4 @@
-#include "machine/machine.hpp"
+#include "machine/job.hpp"
 #include "machine/numbers.hpp"
 #include "sample.hpp"
 
@@ -257,7 +257,7 @@ TEST(ParseMachine, ASingleNodeHasNoNetwork) {
     sample.remove(key);
   const Machine machine = parsed(sample);
   EXPECT_EQ(machine.topology->nodes(), 1);
-  EXPECT_EQ(machine.rank_space().name(), "node of 2 ranks");
+  EXPECT_EQ(Job(machine).rank_space().name(), "node of 2 ranks");
   expect_error(Sample().replace("family", "family = \"single_node\"").remove("shape"), 5, {"'network'", "single_node"});
   expect_error(Sample(sample).insert_after("family", "shape = \"3\""), 5, {"'shape'", "single_node"});
   expect_error(Sample(sample).append("[[slow_link]]\nfrom = 0\nto = 0\nfactor = 0.5"), sample.lines() + 1,

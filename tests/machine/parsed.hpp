@@ -1,7 +1,7 @@
 // What tests of machine files do with a Sample.
 #pragma once
 
-#include "machine/machine.hpp"
+#include "machine/job.hpp"
 #include "sample.hpp"
 
 #include <gtest/gtest.h>

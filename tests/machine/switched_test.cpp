@@ -1,5 +1,6 @@
 // Machines whose nodes hang on switches: their files, jobs, routing, link classes.
 #include "machine/families.hpp"
+#include "machine/job.hpp"
 #include "parsed.hpp"
 
 #include <gtest/gtest.h>
@@ -28,9 +29,9 @@ Machine machine_of(const Sample& sample) {
 
 TEST(SwitchedMachine, IsReadFromAFile) {
   EXPECT_EQ(machine_of(fat_tree()).topology->name(), "fat tree 4x3 of 10 nodes, d_mod_k");
-  EXPECT_EQ(machine_of(fat_tree()).rank_space().name(), "row of 20 ranks, 8 a switch, 2 a node");
+  EXPECT_EQ(Job(machine_of(fat_tree())).rank_space().name(), "row of 20 ranks, 8 a switch, 2 a node");
   EXPECT_EQ(machine_of(dragonfly()).topology->name(), "dragonfly of 30 nodes, 5 groups of 2 routers, minimal");
-  EXPECT_EQ(machine_of(dragonfly()).rank_space().name(), "row of 60 ranks, 12 a group, 6 a switch, 2 a node");
+  EXPECT_EQ(Job(machine_of(dragonfly())).rank_space().name(), "row of 60 ranks, 12 a group, 6 a switch, 2 a node");
   EXPECT_EQ(machine_of(dragonfly_plus()).topology->name(),
             "dragonfly+ of 24 nodes, 3 groups of 2 leaves and 2 spines, valiant");
   const auto json = nlohmann::json::parse(to_json(machine_of(dragonfly_plus())));
@@ -83,11 +84,11 @@ TEST(SwitchedMachine, JobsAreNumbersOfNodes) {
   const Machine machine = machine_of(dragonfly());
   const Machine job = *machine.with_shape(shape("7"));
   EXPECT_EQ(job.topology->nodes(), 7);
-  EXPECT_EQ(job.rank_space().name(), "row of 14 ranks, 12 a group, 6 a switch, 2 a node");
+  EXPECT_EQ(Job(job).rank_space().name(), "row of 14 ranks, 12 a group, 6 a switch, 2 a node");
   EXPECT_NE(machine.with_shape(shape("31")).error().sentence().find("at most 30 nodes"), std::string::npos);
   EXPECT_NE(machine.with_shape(shape("3x4")).error().sentence().find("write 12"), std::string::npos);
   EXPECT_FALSE(machine.with_box("2x2x2x2x3x2", std::nullopt).ok());
-  EXPECT_EQ(machine.with_ranks_per_node(1)->rank_space().name(), "row of 30 ranks, 6 a group, 3 a switch");
+  EXPECT_EQ(Job::with_ranks_per_node(machine, 1)->rank_space().name(), "row of 30 ranks, 6 a group, 3 a switch");
 }
 
 TEST(SwitchedMachine, RoutingIsOneOfTheFamilys) {

@@ -1,4 +1,5 @@
 // Machines of Tofu: their files, jobs in boxes, dead parts.
+#include "machine/job.hpp"
 #include "machine/load.hpp"
 #include "parsed.hpp"
 
@@ -46,7 +47,8 @@ TEST(TofuMachine, GivesJobsBoxes) {
   const Machine machine = *parsed(tofu());
   EXPECT_EQ(machine.with_shape(shape("4x3x4"))->topology->name(), "torus 4x3x4 in Tofu 2x1x2x2x3x2");
   EXPECT_EQ(machine.with_box("2x1x4x2x3x2", std::nullopt)->topology->name(), "torus 4x3x8 in Tofu 2x1x5x2x3x2");
-  EXPECT_EQ(machine.with_box("2x2x2x2x3x2@3,1,2", shape("12x8"))->rank_space().name(), "torus 12x8, 2 ranks a node");
+  EXPECT_EQ(Job(*machine.with_box("2x2x2x2x3x2@3,1,2", shape("12x8"))).rank_space().name(),
+            "torus 12x8, 2 ranks a node");
   EXPECT_FALSE(machine.with_box("2x2x2x2x3x2", shape("16x8")).ok());
   EXPECT_NE(machine.with_shape(shape("600")).error().sentence().find("at most 576 nodes"), std::string::npos);
   EXPECT_NE(machine.with_shape(shape("7x5")).error().sentence().find("7x5"), std::string::npos);
@@ -60,7 +62,7 @@ TEST(TofuMachine, KeepsATorusAroundADeadNode) {
   EXPECT_EQ(job.losses(), "");
   const Machine left = *job.without({{5, 0, 1}});
   EXPECT_EQ(left.shape.text(), "7x3x4");
-  EXPECT_EQ(left.rank_space().name(), "torus 7x3x4, 2 ranks a node");
+  EXPECT_EQ(Job(left).rank_space().name(), "torus 7x3x4, 2 ranks a node");
   EXPECT_NE(left.losses().find("position 5 of axis 1 is left out"), std::string::npos) << left.losses();
   EXPECT_NE(left.losses().find("12 pairs of neighbours are 2 to 4 hops apart"), std::string::npos) << left.losses();
   const Machine cut = *job.without({}, {{{0, 0, 0}, {1, 0, 0}}});

@@ -40,7 +40,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Golden, RingsOfFewElements) {
   for (const char* shape : {"4x4", "6x5x2"})
     for (const std::int64_t ranks_per_node : {1, 2, 4}) {
-      const Machine m = *described("fugaku", shape).with_ranks_per_node(ranks_per_node);
+      const Job m = *Job::with_ranks_per_node(described("fugaku", shape), ranks_per_node);
       for (const std::int64_t bytes : {8, 64, 128, 256, 1024}) {
         const Schedule s = built(algorithm("ring"), m, bytes);
         const double flow = predicted(s, m).seconds.value, exact = predicted(s, m, Model::exact).seconds.value;
@@ -64,7 +64,7 @@ TEST(Golden, EveryNumberOfSegments) {
 TEST(Golden, WhatIsFarOffIsLabelled) {
   for (const char* shape : {"3x3x3", "5x4", "7x3", "4x4m", "5x3x2"}) {
     const Machine m = described("k-computer", shape);
-    const RankSpace space = m.rank_space();
+    const RankSpace space = Job(m).rank_space();
     for (const Variant& variant : Registry::standard().variants()) {
       for (const std::int64_t bytes : {1 << 10, 1 << 16, 1 << 24}) {
         const auto s = variant.build(make_collective(variant.kind, space.ranks(), bytes / 8), space);
@@ -181,7 +181,7 @@ TEST(Golden, MessagesOfDifferentLevelsTakeAtLeastWhatTheirEnginesDo) {
 
 // The subtrees of a gather's root end at different levels, and each node has one engine for three ranks.
 TEST(Golden, AGatherOfSeveralRanksANodeIsNotBelowItsBound) {
-  const Machine m = *job_on("hector-2a", "3x5x7").with_ranks_per_node(3);
+  const Job m = *Job::with_ranks_per_node(job_on("hector-2a", "3x5x7"), 3);
   for (const std::int64_t bytes : {8 << 10, 64 << 10, 1 << 20}) {
     const Schedule s = built(algorithm("binomial", CollectiveKind::gather), m, bytes);
     const Prediction flow = predicted(s, m);

@@ -8,8 +8,8 @@
 namespace kumihimo::simulate_test {
 namespace {
 
-std::map<std::string, double> bounds(CollectiveKind kind, const Machine& m, std::int64_t count) {
-  const auto p = simulate_bound(make_collective(kind, m.topology->nodes(), count), m);
+std::map<std::string, double> bounds(CollectiveKind kind, const Job& m, std::int64_t count) {
+  const auto p = simulate_bound(make_collective(kind, m.machine.topology->nodes(), count), m);
   std::map<std::string, double> result;
   for (const LowerBound& b : p->bounds) result[b.name] = b.seconds.value;
   return result;
@@ -56,7 +56,7 @@ TEST(Bound, HoldsForTheNetworksOwnEngine) {
 
 // On a row of eight nodes.
 TEST(Bound, BlocksWithoutElementsGoNowhere) {
-  const auto latency = [](CollectiveKind kind, const Machine& m, std::vector<std::int64_t> counts) {
+  const auto latency = [](CollectiveKind kind, const Job& m, std::vector<std::int64_t> counts) {
     const Collective c = *with_counts(make_collective(kind, m.rank_space().ranks(), 1), std::move(counts));
     const double bound = simulate_bound(c, m)->bounds.front().seconds.value;
     int told = 0;
@@ -80,10 +80,10 @@ TEST(Bound, BlocksWithoutElementsGoNowhere) {
   std::vector<std::int64_t> pairs(64);
   pairs[2 * 8 + 4] = pairs[5 * 8 + 4] = 1;
   EXPECT_NEAR(latency(CollectiveKind::alltoall, row, pairs), cost + relay + 2 * hop, 1e-15);
-  Machine two = *plain("4m").with_ranks_per_node(2);
-  const double within = two.node.shared_memory_latency.value.value;
+  Job two = *Job::with_ranks_per_node(plain("4m"), 2);
+  const double within = two.machine.node.shared_memory_latency.value.value;
   EXPECT_EQ(latency(CollectiveKind::gather, two, {1, 1, 0, 0, 0, 0, 0, 0}), within);
-  two.node.shared_memory_latency.value = {1};
+  two.machine.node.shared_memory_latency.value = {1};
   EXPECT_NEAR(latency(CollectiveKind::gather, two, {1, 1, 0, 0, 0, 0, 0, 0}), 2 * (cost + relay + hop), 1e-15);
 }
 

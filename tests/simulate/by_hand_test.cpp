@@ -224,7 +224,7 @@ TEST_P(ByHand, ABarrierOfTheEngineWaitsForTheLast) {
 TEST_P(ByHand, AnOffloadIsOfWhatTheEngineKnows) {
   const Machine m = job_on("k-computer", "4x3x4");
   const auto said = [&](DataType type, Operation op, std::int64_t count) {
-    const RankSpace space = m.rank_space();
+    const RankSpace space = Job(m).rank_space();
     const Schedule s = *algorithm("offloaded")
                             .build(make_collective(CollectiveKind::allreduce, space.ranks(), count, type, op), space);
     SimulateOptions options;

@@ -6,7 +6,7 @@ namespace {
 
 // fn(variant, schedule) for every algorithm that fits, and of which the machine's engine takes what it offloads.
 template <class F>
-void for_each_schedule(const Machine& m, std::int64_t bytes, F&& fn) {
+void for_each_schedule(const Job& m, std::int64_t bytes, F&& fn) {
   const RankSpace space = m.rank_space();
   for (const Variant& variant : Registry::standard().variants()) {
     const auto s = variant.build(make_collective(variant.kind, space.ranks(), bytes / 8), space);
@@ -30,7 +30,7 @@ TEST(Invariants, NothingIsFasterThanTheBound) {
 TEST(Invariants, NothingIsFasterThanTheBoundWithSeveralRanksANode) {
   for (const char* shape : {"3x2x5", "3x5x2", "7"})
     for (const std::int64_t each : {2, 3}) {
-      const Machine m = *described("hector-2a", shape).with_ranks_per_node(each);
+      const Job m = *Job::with_ranks_per_node(described("hector-2a", shape), each);
       for (const std::int64_t bytes : {8, 1 << 13, 1 << 20})
         for_each_schedule(m, bytes, [&](const Variant& v, const Schedule& s) {
           const Prediction p = predicted(s, m);
@@ -45,7 +45,7 @@ TEST(Invariants, MoreBytesTakeLonger) {
   for (const Variant& variant : Registry::standard().variants()) {
     double before = 0;
     for (std::int64_t bytes = 1 << 10; bytes <= 1 << 28; bytes *= 4) {
-      const RankSpace space = m.rank_space();
+      const RankSpace space = Job(m).rank_space();
       Parameters one;
       one.segments = 1;
       const bool segmented = std::any_of(variant.parameters.begin(), variant.parameters.end(), [](const auto& p) {
@@ -108,7 +108,7 @@ TEST(Invariants, NamesDoNotMatter) {
     Variant copy = v;
     copy.name = "copy_of_something";
     mine.add(copy);
-    const RankSpace space = m.rank_space();
+    const RankSpace space = Job(m).rank_space();
     const Collective question = make_collective(v.kind, space.ranks(), 1 << 20);
     auto a = v.build(question, space), b = mine.variants().back().build(question, space);
     ASSERT_EQ(a.ok(), b.ok());
@@ -159,11 +159,11 @@ TEST(Invariants, PlacementMattersAndIsChecked) {
   const Schedule s = built(algorithm("ring"), m, 1 << 24);
   std::vector<NodeId> spread;
   for (std::int32_t r = 0; r < 64; ++r) spread.emplace_back(r * 27 % 64);
-  EXPECT_GT(simulate(s, m, spread)->seconds.value, simulate(s, m)->seconds.value);
-  spread[5] = NodeId{64};
-  EXPECT_FALSE(simulate(s, m, spread).ok());
+  const Slots slots = Job(m).slots;
+  EXPECT_GT(simulate(s, m, *Placement::on_nodes(slots, spread))->seconds.value, simulate(s, m)->seconds.value);
+  EXPECT_FALSE(simulate(s, m, Placement::block(Slots(64, 2), 64)).ok()) << "slots of another job";
   spread.pop_back();
-  EXPECT_FALSE(simulate(s, m, spread).ok());
+  EXPECT_FALSE(simulate(s, m, *Placement::on_nodes(slots, spread)).ok()) << "a rank without a slot";
   EXPECT_FALSE(simulate(s, described("k-computer", "4x4")).ok()) << "64 ranks on 16 nodes";
 }
 

@@ -44,7 +44,7 @@ class Levels : public BothModels {
   double time(const Schedule& s) const {
     SimulateOptions options;
     options.model = GetParam();
-    const auto p = simulate(s, machine_, unequal_nodes(), options);
+    const auto p = simulate(s, machine_, Placement::on_nodes(Job(machine_).slots, unequal_nodes()).value(), options);
     EXPECT_TRUE(p.ok()) << (p ? "" : p.error().sentence());
     return p ? p->seconds.value : 0;
   }
@@ -103,7 +103,7 @@ TEST_P(Levels, StagesOverlapSegmentBySegment) {
 
 // A machine that knows how many ranks each of its nodes has places them as the list of their nodes does.
 TEST_P(Levels, AMachineOfUnequalNodesPlacesTheRanks) {
-  const Machine machine = *machine_.with_node_sizes({4, 1, 3, 2});
+  const Job machine = *Job::with_node_sizes(machine_, {4, 1, 3, 2});
   EXPECT_EQ(machine.rank_space().nodes(), RankSpace::recognise(*Shape::parse("4"), unequal_nodes()).nodes());
   SimulateOptions options;
   options.model = GetParam();

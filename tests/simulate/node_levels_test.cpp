@@ -133,7 +133,7 @@ TEST_P(NodeLevels, LevelsOfTheSameFiguresAreTheFlatNode) {
     for (const Variant* variant : Registry::standard().variants(kind)) {
       SCOPED_TRACE(variant->name);
       const Collective c = make_collective(kind, cores, 8 * 1024);
-      const auto s = variant->build(c, flat.rank_space(), {});
+      const auto s = variant->build(c, Job(flat).rank_space(), {});
       if (!s) continue; // not on one node
       const auto expected = asked(*s, flat);
       ASSERT_EQ(expected.ok(), asked(*s, same).ok());
@@ -149,11 +149,11 @@ TEST_P(NodeLevels, LevelsOfTheSameFiguresAreTheFlatNode) {
 // As RankSpace: ranks share the levels of their cores, and more ranks than cores share none.
 TEST_P(NodeLevels, LevelsAreThoseOfTheRankSpace) {
   const Machine m = node_of_levels();
-  EXPECT_EQ(m.rank_space().levels(), m.levels);
-  const Machine crowded = *m.with_ranks_per_node(2 * cores);
+  EXPECT_EQ(Job(m).rank_space().levels(), m.levels);
+  const Job crowded = *Job::with_ranks_per_node(m, 2 * cores);
   EXPECT_TRUE(crowded.rank_space().levels().empty());
   EXPECT_NEAR(time(messages({{0, 1}}), crowded), 1e-3 + 4e-6, 1e-12);
-  const Machine two = *m.with_ranks_per_node(2);
+  const Job two = *Job::with_ranks_per_node(m, 2);
   EXPECT_TRUE(two.rank_space().levels().empty()) << "both ranks are in all of them";
   const Schedule s = by_hand(2, million, 1, [](std::int32_t r, ProgramBuilder& p) {
     LaneBuilder lane(LaneId{0}, "one", 1);
@@ -173,7 +173,7 @@ TEST_P(NodeLevels, NoScheduleIsBelowTheBounds) {
     int told = 0;
     for (const Variant* variant : Registry::standard().variants(c.kind)) {
       SCOPED_TRACE(variant->name);
-      const auto s = variant->build(c, m.rank_space(), {});
+      const auto s = variant->build(c, Job(m).rank_space(), {});
       if (!s) continue; // not on one node, or not of such blocks
       const auto p = asked(*s, m);
       if (!p) continue;

@@ -72,7 +72,7 @@ double with_gap(const Round& round, const Collective& c) {
 }
 
 Schedule paced(const Machine& machine) {
-  const RankSpace space = machine.rank_space();
+  const RankSpace space = Job(machine).rank_space();
   return *algorithm("paced", CollectiveKind::alltoall)
               .build(make_collective(CollectiveKind::alltoall, space.ranks(), 120), space);
 }

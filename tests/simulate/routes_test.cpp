@@ -59,7 +59,7 @@ TEST_P(Routes, CollectivesStayAboveTheirBounds) {
       for (const bool fat : {false, true}) {
         SCOPED_TRACE(variant->name);
         const Machine m = machine(fat);
-        const auto s = variant->build(make_collective(kind, 4, 8 * 1024), m.rank_space(), {});
+        const auto s = variant->build(make_collective(kind, 4, 8 * 1024), Job(m).rank_space(), {});
         if (!s) continue; // not on four ranks of switches
         const auto p = asked(*s, m);
         if (!p) continue;

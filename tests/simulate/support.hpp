@@ -57,26 +57,26 @@ inline const Variant& algorithm(std::string_view name, CollectiveKind kind = Col
   return **Registry::standard().find(kind, name);
 }
 
-inline Schedule built(const Variant& variant, const Machine& machine, std::int64_t bytes, const Parameters& p = {},
+inline Schedule built(const Variant& variant, const Job& job, std::int64_t bytes, const Parameters& p = {},
                       Rank root = Rank{0}) {
-  const RankSpace space = machine.rank_space();
+  const RankSpace space = job.rank_space();
   auto s = variant.build(
       make_collective(variant.kind, space.ranks(), bytes / 8, DataType::float64, Operation::sum, root), space, p);
   EXPECT_TRUE(s.ok()) << (s ? "" : s.error().sentence());
   return *s;
 }
 
-inline Prediction predicted(const Schedule& schedule, const Machine& machine, Model model = Model::flow) {
+inline Prediction predicted(const Schedule& schedule, const Job& job, Model model = Model::flow) {
   SimulateOptions options;
   options.model = model;
   options.keep_link_bytes = true;
-  const auto p = simulate(schedule, machine, {}, options);
+  const auto p = simulate(schedule, job, {}, options);
   EXPECT_TRUE(p.ok()) << (p ? "" : p.error().sentence());
   return p ? *p : Prediction{};
 }
 
-inline double seconds(std::string_view name, const Machine& machine, std::int64_t bytes, Model model = Model::flow) {
-  return predicted(built(algorithm(name), machine, bytes), machine, model).seconds.value;
+inline double seconds(std::string_view name, const Job& job, std::int64_t bytes, Model model = Model::flow) {
+  return predicted(built(algorithm(name), job, bytes), job, model).seconds.value;
 }
 
 // A schedule from a rank's lanes, over a vector of so many doubles.
@@ -97,12 +97,12 @@ inline Schedule by_hand(std::int32_t ranks, std::int64_t count, std::int64_t seg
 // What both models must agree on. KUMIHIMO_IN_BOTH_MODELS(a fixture derived from it) runs its tests for each.
 class BothModels : public testing::TestWithParam<Model> {
  protected:
-  Result<Prediction> asked(const Schedule& s, const Machine& m) {
+  Result<Prediction> asked(const Schedule& s, const Job& m) {
     SimulateOptions options;
     options.model = GetParam();
     return simulate(s, m, {}, options);
   }
-  double time(const Schedule& s, const Machine& m) { return predicted(s, m, GetParam()).seconds.value; }
+  double time(const Schedule& s, const Job& m) { return predicted(s, m, GetParam()).seconds.value; }
 };
 
 #define KUMIHIMO_IN_BOTH_MODELS(Fixture)                                                                               \

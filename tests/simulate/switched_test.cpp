@@ -54,8 +54,9 @@ TEST_P(OnSwitches, ValiantSpreadsWhatMinimalCrowds) {
 TEST_P(OnSwitches, NothingIsFasterThanTheBound) {
   Machine uneven = on(std::make_shared<Dragonfly>(*Dragonfly::make({3, 2, 2, 3, 1, 2}, 17)));
   uneven.network.classes.at(2).bandwidth = Quantity<BytesPerSecond>{{5e8}, Provenance::assumed, "half"};
-  for (const Machine& m : {on(tapered()), uneven, *on(crowded().routed("valiant")).with_shape(*Shape::parse("21")),
-                           *on(tapered()).with_ranks_per_node(3), *on(tapered()).with_shape(*Shape::parse("9"))})
+  for (const Job& m :
+       std::vector<Job>{on(tapered()), uneven, *on(crowded().routed("valiant")).with_shape(*Shape::parse("21")),
+                        *Job::with_ranks_per_node(on(tapered()), 3), *on(tapered()).with_shape(*Shape::parse("9"))})
     for (const Variant& variant : Registry::standard().variants()) {
       const RankSpace space = m.rank_space();
       for (const std::int64_t count : {1, 5000}) {
@@ -65,7 +66,7 @@ TEST_P(OnSwitches, NothingIsFasterThanTheBound) {
         options.model = GetParam();
         const auto p = simulate(*schedule, m, {}, options);
         if (!p) continue; // an offload
-        EXPECT_GE(p->seconds.value, p->bound().value * (1 - 1e-9)) << m.topology->name() << " " << schedule->algorithm;
+        EXPECT_GE(p->seconds.value, p->bound().value * (1 - 1e-9)) << m.machine.topology->name() << " " << schedule->algorithm;
       }
     }
 }

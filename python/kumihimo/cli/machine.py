@@ -73,8 +73,8 @@ def show(
     if shape is not None or box is not None or dead or routing is not None:
         from kumihimo import arguments, simulation
 
-        place = simulation.Place(box, dead or [], routing)
-        machine = simulation.on(machine, arguments.Ranks(shape, None, None), place)
+        part = simulation.Part(box, dead or [], routing)
+        machine = simulation.on(machine, arguments.Ranks(shape, None, None), part).machine
     if as_json:
         output.print_json({**json.loads(machine.to_json()), **output.own_cost()})
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Optional
 
 import typer
@@ -63,6 +64,16 @@ RanksPerNodeOrMachine = Annotated[
         metavar="G",
         help="Ranks per node (the last node has the rest), or the ranks of each node: 4,3,5 [default: the machine's].",
     ),
+]
+Order = Annotated[
+    Optional[str],
+    typer.Option(
+        "--order", metavar="NAME", help="Ranks on nodes: block (default), round-robin, reversed-axes, random:SEED."
+    ),
+]
+Placement = Annotated[
+    Optional[Path],
+    typer.Option("--placement", metavar="FILE", help="Ranks on nodes: lines 'rank node slot', or a rankfile."),
 ]
 AlgorithmOrAll = Annotated[str, typer.Option("--algorithm", "-a", metavar="NAME", help="Name of an algorithm, or all.")]
 Count = Annotated[Optional[int], typer.Option("--count", "-n", metavar="N", help="Number of elements.")]

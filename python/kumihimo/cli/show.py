@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from typing import Annotated, Optional
 
 import typer
 
-from kumihimo import _collectives, _export, arguments
+from kumihimo import _collectives, _export, _placement, arguments
+from kumihimo import placement as placements
 from kumihimo.cli import options, output
 from kumihimo.errors import missing
 from kumihimo.guarantees import words
@@ -23,6 +25,8 @@ def command(
     shape: options.Shape = None,
     ranks: options.Ranks = None,
     ranks_per_node: options.RanksPerNode = None,
+    order: options.Order = None,
+    placement: options.Placement = None,
     rank: Annotated[int, typer.Option("--rank", "-r", metavar="R", help="Rank whose program to show.")] = 0,
     count: options.Count = None,
     bytes_: Annotated[
@@ -50,6 +54,9 @@ def command(
         bool,
         typer.Option("--expand", help="Print all steps of all ranks with loops expanded (needs --count and --json)."),
     ] = False,
+    save_placement: Annotated[
+        Optional[Path], typer.Option("--save-placement", metavar="FILE", help="Write the ranks' placement to FILE.")
+    ] = None,
     as_json: options.Json = False,
 ) -> None:
     """Show the program of one rank: its lanes, rounds and steps.
@@ -64,6 +71,11 @@ def command(
     asked.neighbours = arguments.neighbours_named(neighbours)
     each = arguments.ranks_per_node_named(ranks_per_node or "1")
     space = arguments.rank_space(arguments.Ranks(shape, ranks, each))
+    wanted = placements.wanted(order, placement)
+    placed = None
+    if wanted is not None or save_placement is not None:
+        placed = placements.on_space(space, wanted or placements.Wanted("block"))
+        space = placements.space_of(space, placed)
     variant = _collectives.find(collective, algorithm)
     schedule = variant.build(
         arguments.collective(asked, space),
@@ -83,6 +95,9 @@ def command(
         ),
     )
     rank = arguments.rank_of(rank, space.ranks)
+    if save_placement is not None:
+        output.write(save_placement, str(placed))
+    placed = placed if wanted is not None else None
     if expand:
         print(_export.expanded_json(schedule))
     elif as_json:
@@ -90,8 +105,17 @@ def command(
             "parameters": arguments.parameters_of(schedule.parameters),
             "guarantees": variant.guarantees(schedule.collective),
         }
+        if placed is not None:
+            named["placement"] = str(wanted)
+            named |= {"node_of_rank": placed.node_of_rank, "slot_of_rank": placed.slot_of_rank}
         output.print_json({**json.loads(_export.program_json(schedule, rank)), **named})
     else:
         promised = f"same bits   on all {words(variant.guarantees(schedule.collective))}\n"
+        seat = "" if placed is None else _seat(wanted, placed, rank)
         program = _export.program_text(schedule, space, rank)
-        sys.stdout.write(_export.header_text(schedule, space) + promised + "\n" + program)
+        sys.stdout.write(_export.header_text(schedule, space) + promised + seat + "\n" + program)
+
+
+def _seat(wanted: placements.Wanted, placed: _placement.Placement, rank: int) -> str:
+    node, slot = placed.node_of_rank[rank], placed.slot_of_rank[rank]
+    return f"placed by   {wanted}; rank {rank} is on node {node}, slot {slot}\n"

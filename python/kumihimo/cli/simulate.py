@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated, Optional
 
 import typer
 
-from kumihimo import arguments, simulation
+from kumihimo import allocation, arguments, simulation
+from kumihimo import placement as placements
 from kumihimo.arguments import CollectiveArguments, Ranks
 from kumihimo.cli import machine as machines
 from kumihimo.cli import options, output, waiting
@@ -31,6 +33,16 @@ def command(
     algorithm: options.AlgorithmOrAll = arguments.ALL,
     ranks: options.RanksOfMachine = None,
     ranks_per_node: options.RanksPerNodeOrMachine = None,
+    given: Annotated[
+        Optional[str],
+        typer.Option(
+            "--allocation",
+            metavar="WHAT",
+            help="The job's hosts: env (of Slurm, PBS, LSF), a hostfile, or node[001-004]:8.",
+        ),
+    ] = None,
+    order: options.Order = None,
+    placement: options.Placement = None,
     model: Annotated[
         str, typer.Option(metavar="MODEL", help="Model: flow, exact, cost (closed form) or bound (a lower bound)")
     ] = "flow",
@@ -66,10 +78,13 @@ def command(
     if model not in simulation.MODELS:
         raise wrong_value(f"--model must be one of {', '.join(simulation.MODELS)}", f"'{model}'")
     named = arguments.neighbours_named(neighbours)
-    place = simulation.Place(box, dead or [], routing)
+    part = simulation.Part(box, dead or [], routing)
+    wanted = placements.wanted(order, placement)
     each = arguments.ranks_per_node_named(ranks_per_node)
+    hosts = None if given is None else allocation.read(given, os.environ)
+    job = simulation.on(machines.load(machine), Ranks(shape, ranks, each), part, hosts)
     asked = simulation.Asked(
-        simulation.on(machines.load(machine), Ranks(shape, ranks, each), place),
+        job,
         CollectiveArguments(collective, type=type_, operation=operation, root=root, counts=counts, neighbours=named),
         algorithm,
         {
@@ -89,6 +104,7 @@ def command(
         not no_simd,
         links,
         every_round,
+        simulation.placed(job, wanted),
     )
     moves_none = not arguments.moves_data(collective)
     if sizes is None and not moves_none and not arguments.is_listed(counts):
@@ -133,6 +149,8 @@ def print_results(asked: simulation.Asked, results: list[dict], passed_over: lis
         print(asked.machine.network)
     if "neighbours" in first:
         print(f"neighbours {first['neighbours']}")
+    if asked.placed is not None:
+        print(f"ranks placed by {asked.placed.name}: {asked.space}")
     if asked.machine.losses:
         print(asked.machine.losses)
     lengths = arguments.moves_data(first["collective"])

@@ -315,7 +315,8 @@ def simulate(asked: Asked, name: str, ranks: Ranks, out: Path | None) -> dict:
     from kumihimo.cli import machine as machines
     from kumihimo.tune.simulated import Simulated, asked_of, predict
 
-    machine = simulation.on(machines.load(name), ranks)
+    job = simulation.on(machines.load(name), ranks)
+    machine = job.machine
     shape = simulation.shape_of(machine)
     place = {"machine": machine.name, "shape": shape, "model": "flow"}
     path = out or reading.folder() / f"simulated-{machine.name}-{shape}.json".replace("/", "-")
@@ -327,7 +328,7 @@ def simulate(asked: Asked, name: str, ranks: Ranks, out: Path | None) -> dict:
     interrupted = False
     with waiting.progress("tuning", 3 * len(asked.collectives) * len(asked.sizes)) as advance:
         work = Simulated(
-            asked_of(machine),
+            asked_of(job),
             journal,
             asked.clock,
             lambda asked, size: waiting.interruptibly(lambda: predict(asked, size)),

@@ -7,9 +7,10 @@ from typing import Annotated, Optional
 import typer
 
 from kumihimo import arguments, verification
+from kumihimo import placement as placements
 from kumihimo.arguments import CollectiveArguments, Ranks, moves_data
 from kumihimo.cli import options, output, waiting
-from kumihimo.errors import NotApplicable, not_applicable
+from kumihimo.errors import NotApplicable, missing, not_applicable
 from kumihimo.guarantees import WORDS, words
 from kumihimo.sizes import parse_size
 
@@ -26,6 +27,8 @@ def command(
     shape: options.Shape = None,
     ranks: options.Ranks = None,
     ranks_per_node: options.RanksPerNode = None,
+    order: options.Order = None,
+    placement: options.Placement = None,
     count: options.Count = None,
     bytes_: Annotated[
         Optional[str],
@@ -93,7 +96,10 @@ def command(
         seed,
         counts,
         arguments.neighbours_named(neighbours),
+        placements.wanted(order, placement),
     )
+    if asked.placement is not None and not placed:
+        raise missing("the shape of the nodes for --order or --placement", "add --shape 4x3x2")
     results, passed_over = waiting.interruptibly(lambda: work(asked))
     if not results:
         raise not_applicable("no algorithm fits", "; ".join(output.reasons(passed_over)))
@@ -205,7 +211,8 @@ def print_cases(results: list[dict]) -> None:
     asked: dict[str, list[dict]] = {}
     for r in results:
         neighbours = f", neighbours {r['neighbours']}" if "neighbours" in r else ""
-        asked.setdefault(f"{title_of(r)} on {r['space']}{neighbours}", []).append(r)
+        placed = f", placed by {r['placement']}" if "placement" in r else ""
+        asked.setdefault(f"{title_of(r)} on {r['space']}{placed}{neighbours}", []).append(r)
     columns = ("algorithm", "segments>", "steps>", "time>", "verdict", "same bits on all", "checked")
     for number, (title, group) in enumerate(asked.items()):
         if number:

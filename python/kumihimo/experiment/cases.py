@@ -39,7 +39,7 @@ def algorithms(collective: str = "allreduce") -> list[str]:
 def predict(wanted: Wanted) -> dict | None:
     """The result, or None where the algorithm does not fit."""
     asked = simulation.Asked(
-        machine=wanted.machine,
+        job=_machine.Job(wanted.machine),
         arguments=CollectiveArguments(wanted.collective),
         algorithm=simulation.ALL,  # so that a segment size is declared, not demanded
         parameters={} if wanted.segment_bytes is None else {"segment_bytes": wanted.segment_bytes},

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from kumihimo import _machine
 from kumihimo.errors import BadInput, wrong_value
 from kumihimo.imports import Network
 
@@ -100,10 +101,17 @@ def _torus(tori: list[dict], source: str) -> Network:
     dims = tori[0]["dims"]
     lengths = [int(dims[axis]) for axis in "zyx"]  # nodes run along x first, as they do along our last axis
     shape = "x".join(map(str, lengths))
-    named = len(hosts(str(tori[0].get("nodes") or ""), source))
-    if named not in (0, math.prod(lengths)):
-        raise wrong_value(f"{source}: expected {math.prod(lengths)} nodes, as many as a torus {shape} has", f"{named}")
-    return Network(['family = "torus"', f'shape = "{shape}"'], f"Slurm torus {shape}")
+    names = hosts(str(tori[0].get("nodes") or ""), source)
+    if len(names) not in (0, math.prod(lengths)):
+        raise wrong_value(
+            f"{source}: expected {math.prod(lengths)} nodes, as many as a torus {shape} has", f"{len(names)}"
+        )
+    return Network(['family = "torus"', f'shape = "{shape}"', *_named(names)], f"Slurm torus {shape}")
+
+
+def _named(names: list[str]) -> list[str]:
+    """The line of a machine file that names its nodes."""
+    return [f'node_names = "{_machine.host_list(names)}"'] if names else []
 
 
 def _network(switches: list[Switch], blocks: list[Switch], source: str) -> Network:
@@ -136,7 +144,7 @@ def _network(switches: list[Switch], blocks: list[Switch], source: str) -> Netwo
         first += len(s.nodes)
         edges += [f"{number[c]}-{number[s.name]} uplink x{below[c]}" for c in s.children if below[c]]
     lines = ['family = "graph"', f"nodes = {len(nodes)}", f"switches = {len(order)}", "edges = ["]
-    lines += [f'    "{edge}",' for edge in edges] + ["]"]
+    lines += [f'    "{edge}",' for edge in edges] + ["]"] + _named(nodes)
     kind = f"{len(blocks)} blocks" if blocks else f"a tree of {len(order)} switches"
     remark = "The file does not say how many cables lead up from a switch: as many as nodes below are assumed."
     joined = ["That one switch joins the blocks is assumed."] if blocks else []
@@ -193,30 +201,9 @@ def _circle(switches: list[Switch], reached: list[Switch]) -> str:
 
 def hosts(text: str, where: str = "") -> list[str]:
     """The names of a host list: n[01-03,7],login1. `where` it is written is said with what is wrong."""
-    expected = f"{where}: expected a host list" if where else "a host list"
-    if not re.fullmatch(r"(?:[^\[\]]|\[[^\[\]]*\])*", text):
-        raise wrong_value(f"{expected} such as n[01-03,7]", f"'{text}'", "close each bracket")
-    names: list[str] = []
-    for part in re.findall(r"(?:[^,\[]|\[[^\]]*\])+", text):
-        expanded = [""]
-        for plain, ranges in re.findall(r"([^\[]+)|\[([^\]]*)\]", part.strip()):
-            choices = [plain] if plain else _numbers(ranges, expected)
-            if len(expanded) * len(choices) > MOST_NODES:
-                raise wrong_value(f"{expected} of at most {MOST_NODES} names", f"'{text}'")
-            expanded = [a + b for a in expanded for b in choices]
-        names += expanded
-    return names
-
-
-def _numbers(ranges: str, expected: str) -> list[str]:
-    numbers: list[str] = []
-    for part in ranges.split(","):
-        match = re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", part.strip())
-        many = 1 + int(match[2] or match[1]) - int(match[1]) if match else 0
-        if many > MOST_NODES:
-            raise wrong_value(f"{expected} of at most {MOST_NODES} names", f"{many} in '[{ranges}]'")
-        if many < 1:
-            raise wrong_value(f"{expected} such as n[01-03,7]", f"'[{ranges}]'")
-        width = len(match[1])
-        numbers += [f"{n:0{width}}" for n in range(int(match[1]), int(match[2] or match[1]) + 1)]
-    return numbers
+    try:
+        return _machine.parse_host_list(text)
+    except BadInput as error:
+        if not where:
+            raise
+        raise wrong_value(f"{where}: expected {error.expected}", error.found, error.advice) from None

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from kumihimo import simulation
+from kumihimo import _machine, simulation
 from kumihimo.arguments import CollectiveArguments
 from kumihimo.bench import variations
 from kumihimo.bench.cases import sizes_of
@@ -40,7 +40,7 @@ class Simulated:
     @property
     def node_sizes(self) -> list[int]:
         """The ranks of each node; of nodes alike only one."""
-        return self.asked.machine.rank_space.node_sizes or [self.asked.machine.ranks_per_node]
+        return self.asked.space.node_sizes or [self.asked.space.ranks_per_node]
 
     def tune(self, collective: str, sizes: Sequence[int]) -> tuple[list[dict], list[int]]:
         """Choices as wisdom has them, and the sizes that there was no time for."""
@@ -64,7 +64,7 @@ class Simulated:
 
     def fastest(self, collective: str, size: int) -> tuple[Choice, float]:
         """All algorithms; the best of them with other segments; and the best of these with other windows and trees."""
-        of_a_node, ranks = max(self.node_sizes), self.asked.machine.rank_space.ranks
+        of_a_node, ranks = max(self.node_sizes), self.asked.space.ranks
         names = [variant.name for variant in simulation.variants(collective)]
         every = [(name, variations.start(collective, name, of_a_node, ranks)) for name in names]
         name, parameters, seconds = self.best(collective, size, every)
@@ -89,7 +89,7 @@ class Simulated:
     def seconds(self, collective: str, size: int, name: str, parameters: dict) -> float | None:
         """None where the algorithm does not fit."""
         key = {"collective": collective, "bytes": size, "algorithm": name, "parameters": parameters}
-        key |= {"ranks": self.asked.machine.rank_space.ranks, "node_sizes": self.node_sizes}
+        key |= {"ranks": self.asked.space.ranks, "node_sizes": self.node_sizes}
         known = self.journal.recall(self.asked.model, key)
         if known is None:
             if self.clock.left <= 0:
@@ -104,14 +104,14 @@ class Simulated:
         return known["seconds"]
 
     def row(self, collective: str, each, found: dict) -> dict:
-        machine = self.asked.machine
-        ranks = machine.rank_space.ranks
+        space = self.asked.space
+        ranks = space.ranks
         measured = [rounded({"bytes": size, "seconds": found[size][1]}) for size in each.sizes if size in found]
         return {
             "collective": collective,
             "ranks": ranks,
-            "nodes": len(self.node_sizes) if len(self.node_sizes) > 1 else ranks // machine.ranks_per_node,
-            "ranks_per_node": machine.ranks_per_node,
+            "nodes": len(self.node_sizes) if len(self.node_sizes) > 1 else ranks // space.ranks_per_node,
+            "ranks_per_node": space.ranks_per_node,
             "determinism": ANY,
             "algorithm": each.chosen[0],
             "parameters": dict(each.chosen[1]),
@@ -122,5 +122,5 @@ class Simulated:
         }
 
 
-def asked_of(machine: object, model: str = "flow") -> simulation.Asked:
-    return simulation.Asked(machine, CollectiveArguments("allreduce"), "", {}, model)
+def asked_of(job: _machine.Job, model: str = "flow") -> simulation.Asked:
+    return simulation.Asked(job, CollectiveArguments("allreduce"), "", {}, model)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
@@ -82,6 +83,33 @@ def test_an_unknown_machine(kumihimo, name):
     ended = kumihimo("machine", "show", name)
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.count("\n") == 1
+
+
+def test_what_is_no_file_is_called_what_it_is(kumihimo, tmp_path):
+    (tmp_path / "folder.toml").mkdir()
+    os.mkfifo(tmp_path / "fifo.toml")
+    (tmp_path / "loop.toml").symlink_to("loop.toml")
+    for name, words in (
+        ("folder.toml", "found the folder 'folder.toml'"),
+        ("fifo.toml", "found the FIFO 'fifo.toml'"),
+        ("loop.toml", "found 'loop.toml': Too many levels of symbolic links"),
+        ("/dev/null/", "'/dev/null/': Not a directory"),
+        ("/dev/zero", "found the device '/dev/zero'"),
+        ("nothing.toml", "found no file 'nothing.toml'"),
+    ):
+        ended = kumihimo("machine", "show", name, timeout_seconds=20)
+        assert (ended.code, ended.out) == (2, "")
+        assert words in ended.err
+
+
+def test_more_ranks_than_a_node_can_be_predicted_for_are_refused_at_once(kumihimo):
+    for line in (
+        (*THIS_MACHINE[:4], "--ranks", "1000000", "--bytes", "64KiB"),
+        ("simulate", "allreduce", "-m", "k-computer", "-s", "2x1x1", "--ranks-per-node", "100000", "-b", "64KiB"),
+    ):
+        ended = kumihimo(*line, timeout_seconds=60)
+        assert (ended.code, ended.out) == (2, "")
+        assert "at most 4096 ranks on a node of" in ended.err
 
 
 THIS_MACHINE = ("simulate", "allreduce", "--machine", "this-machine", "--ranks", "4", "--bytes", "64KiB", "-a", "ring")

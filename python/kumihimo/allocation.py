@@ -1,0 +1,151 @@
+"""What a scheduler gave a job: hosts, and how many ranks each has. Read from the variables of Slurm, PBS and LSF, from
+hostfiles of Open MPI and Hydra, and from host lists."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from kumihimo import _machine, _topology
+from kumihimo.errors import BadInput
+
+ENVIRONMENT = "env"
+KNOWN = "SLURM_JOB_NODELIST, PBS_NODEFILE, LSB_DJOB_HOSTFILE or LSB_MCPU_HOSTS"
+MOST_RANKS_OF_A_HOST = 2**20
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """Hosts in the order in which block order takes them, with the ranks of each."""
+
+    hosts: tuple[str, ...]
+    ranks: tuple[int, ...]
+
+
+def read(text: str, environment: Mapping[str, str]) -> Allocation:
+    """As --allocation takes it: `env`, the path of a hostfile, or a host list with ranks per host: node[001-004]:8."""
+    if text == ENVIRONMENT:
+        return of_environment(environment)
+    if re.search(r"[\[,]", text) is None and ("/" in text or Path(text).exists()):
+        return of_hostfile(_file(text), text)
+    names, colon, each = text.rpartition(":")
+    if not colon:
+        names, each = text, "1"
+    hosts = _machine.parse_host_list(names)
+    return _made(hosts, [_count(each, f"'{text}'")] * len(hosts), f"'{text}'")
+
+
+def of_environment(environment: Mapping[str, str]) -> Allocation:
+    """That of the scheduler whose job this is."""
+    nodes = environment.get("SLURM_JOB_NODELIST") or environment.get("SLURM_NODELIST")
+    if nodes:
+        return of_slurm(nodes, environment.get("SLURM_TASKS_PER_NODE") or environment.get("SLURM_STEP_TASKS_PER_NODE"))
+    for name in ("PBS_NODEFILE", "LSB_DJOB_HOSTFILE"):
+        if environment.get(name):
+            return of_node_file(_file(environment[name]), f"{name}={environment[name]}")
+    if environment.get("LSB_MCPU_HOSTS"):
+        return of_lsf(environment["LSB_MCPU_HOSTS"])
+    raise BadInput(f"a scheduler's job: {KNOWN}", "none of them set", "give a hostfile or a host list")
+
+
+def of_slurm(nodes: str, tasks: str | None) -> Allocation:
+    """SLURM_JOB_NODELIST and SLURM_TASKS_PER_NODE: `2(x3),1` is 2,2,2,1. Without tasks: one on each node."""
+    hosts = _machine.parse_host_list(nodes)
+    if tasks is None:
+        return _made(hosts, [1] * len(hosts), f"SLURM_JOB_NODELIST={nodes}")
+    where = f"SLURM_TASKS_PER_NODE={tasks}"
+    ranks: list[int] = []
+    for word in tasks.split(","):
+        match = re.fullmatch(r"([0-9]+)(?:\(x([0-9]+)\))?", word.strip())
+        times = int(match[2] or 1) if match else 0
+        if match is None or not 0 < times <= len(hosts):
+            raise BadInput("tasks per node such as 2(x3),1", where)
+        ranks += [_count(match[1], where)] * times
+    if len(ranks) != len(hosts):
+        raise BadInput(f"the tasks of {len(hosts)} nodes in SLURM_TASKS_PER_NODE", f"those of {len(ranks)}: {tasks}")
+    return _made(hosts, ranks, where)
+
+
+def of_node_file(text: str, where: str) -> Allocation:
+    """A host a line, once for each of its ranks: PBS_NODEFILE, LSB_DJOB_HOSTFILE."""
+    found = Counter(line.strip() for line in text.splitlines() if line.strip())
+    return _made(found, found.values(), where)
+
+
+def of_lsf(text: str) -> Allocation:
+    """LSB_MCPU_HOSTS: `hostA 4 hostB 8`."""
+    words, where = text.split(), f"LSB_MCPU_HOSTS={text}"
+    if len(words) % 2:
+        raise BadInput("pairs of a host and its slots", where)
+    return _made(words[::2], [_count(word, where) for word in words[1::2]], where)
+
+
+def of_hostfile(text: str, name: str) -> Allocation:
+    """Open MPI's `host slots=4` and Hydra's `host:4`; a host alone has one rank, again one more. `#` begins a comment.
+    A file of hosts alone is PBS's and LSF's too."""
+    found: Counter[str] = Counter()
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.partition("#")[0].split()
+        if not words:
+            continue
+        where = f"{name}:{number}"
+        host, colon, each = words[0].partition(":")
+        slots = [word.partition("=")[2] for word in words[1:] if word.startswith("slots=")]
+        if not host or (colon and slots) or len(slots) > 1:
+            raise BadInput(f"{where}: expected a host such as 'node1 slots=4' or 'node1:4'", f"'{line.strip()}'")
+        wrong = next((word for word in words[1:] if not re.fullmatch(r"[a-z_-]+=\S+", word)), None)
+        if wrong is not None:
+            raise BadInput(f"{where}: expected name=value after the host", f"'{wrong}'")
+        found[host] += _count(slots[0] if slots else each if colon else "1", where)
+    return _made(found, found.values(), name)
+
+
+def job_on(machine: _machine.Machine, given: Allocation) -> _machine.Job:
+    """The job on these hosts: on the nodes of their names, where the machine file names its nodes, and else on as many
+    nodes as there are hosts."""
+    if machine.node_names:
+        at = {name: node for node, name in enumerate(machine.node_names)}
+        sizes = [0] * machine.nodes
+        for host, ranks in zip(given.hosts, given.ranks):
+            node = at.get(host, at.get(host.partition(".")[0]))
+            if node is None:
+                raise BadInput(f"hosts of {machine.name}, which names its nodes", f"'{host}'", "add it to node_names")
+            sizes[node] += ranks
+        return _machine.Job.with_node_sizes(machine, sizes)
+    if machine.on_switches and len(given.hosts) < machine.nodes:
+        machine = machine.with_shape(_topology.Shape.parse(str(len(given.hosts))))
+    if len(given.hosts) != machine.nodes:
+        raise BadInput(
+            f"as many hosts as the {machine.nodes} nodes of the job on {machine.name}, which does not name its nodes",
+            str(len(given.hosts)),
+            "give a --shape of as many nodes, or name the nodes in the machine file (node_names)",
+        )
+    return _machine.Job.with_node_sizes(machine, list(given.ranks))
+
+
+def _made(hosts: Iterable[str], ranks: Iterable[int], where: str) -> Allocation:
+    made = Allocation(tuple(hosts), tuple(ranks))
+    if not made.hosts:
+        raise BadInput("at least one host", f"none in {where}")
+    if len(set(made.hosts)) != len(made.hosts):
+        twice = next(host for host, n in Counter(made.hosts).items() if n > 1)
+        raise BadInput("each host once", f"'{twice}' twice in {where}")
+    return made
+
+
+def _count(text: str, where: str) -> int:
+    if re.fullmatch(r"[0-9]{1,9}", text) is None or not 1 <= int(text) <= MOST_RANKS_OF_A_HOST:
+        raise BadInput(f"1 to {MOST_RANKS_OF_A_HOST} ranks on a host", f"'{text}' in {where}")
+    return int(text)
+
+
+def _file(name: str) -> str:
+    try:
+        return Path(name).read_text(encoding="utf-8")
+    except OSError as error:
+        raise BadInput("a hostfile that can be read", f"'{name}': {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise BadInput("a hostfile in UTF-8", f"other bytes in '{name}'", "save it as UTF-8") from None

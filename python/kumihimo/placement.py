@@ -1,0 +1,82 @@
+"""Which rank sits in which slot, as the user asks: by the name of an order, or by a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from kumihimo import _placement, _topology
+from kumihimo.errors import BadInput
+
+LARGEST_FILE = 64 << 20
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """One of them: `order`, such as random:1, or the text of a placement `file`."""
+
+    order: str | None = None
+    file: str | None = None
+    text: str = ""
+
+    def __str__(self) -> str:
+        return self.order or self.file or ""
+
+    def place(
+        self, slots: _placement.Slots, nodes: _topology.Shape, names: list[str] | None = None
+    ) -> _placement.Placement:
+        """On these slots, of nodes of this shape (or of none) and with these names."""
+        if self.order is not None:
+            return _placement.Placement.in_order(self.order, slots, nodes)
+        return _placement.Placement.parse(self.text, self.file, slots, names or [])
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A placement, and what the user calls it."""
+
+    name: str
+    placement: _placement.Placement
+
+
+def wanted(order: str | None, file: Path | None) -> Wanted | None:
+    """What --order and --placement ask for; None: block order, as without them."""
+    if order is not None and file is not None:
+        raise BadInput("--order or --placement", "both", "leave one of them out")
+    if file is not None:
+        return Wanted(file=str(file), text=_text(file))
+    return None if order is None else Wanted(order=order)
+
+
+def on_space(space: _topology.RankSpace, wanted: Wanted) -> _placement.Placement:
+    """On the nodes of ranks that are described without a machine."""
+    if not space.has_shape and not space.node_sizes and space.ranks_per_node == 1 and space.ranks > 1:
+        raise BadInput(
+            f"ranks on nodes for --{'order' if wanted.order else 'placement'}",
+            f"a {space}",
+            "add --shape or --ranks-per-node",
+        )
+    sizes = space.node_sizes or [space.ranks_per_node] * (space.ranks // space.ranks_per_node)
+    return wanted.place(_placement.Slots.of_nodes(sizes), _shape_of_nodes(space))
+
+
+def space_of(space: _topology.RankSpace, placement: _placement.Placement) -> _topology.RankSpace:
+    """What the ranks see that on_space() placed."""
+    if placement.is_block and placement.ranks == space.ranks:
+        return space
+    return placement.rank_space(_shape_of_nodes(space))
+
+
+def _shape_of_nodes(space: _topology.RankSpace) -> _topology.Shape:
+    return space.between_nodes.shape if space.has_shape else _topology.Shape()
+
+
+def _text(file: Path) -> str:
+    try:
+        if file.stat().st_size > LARGEST_FILE:
+            raise BadInput("a placement file of at most 64 MiB", f"'{file}'")
+        return file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise BadInput("a placement file that can be read", f"'{file}': {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise BadInput("a placement file in UTF-8", f"other bytes in '{file}'", "save it as UTF-8") from None

@@ -1,0 +1,58 @@
+#include "machine/job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace kumihimo {
+namespace {
+
+Slots declared(const Machine& machine) {
+  return {machine.topology->nodes(),
+          static_cast<std::int32_t>(std::max<std::int64_t>(1, machine.node.ranks_per_node.value))};
+}
+
+} // namespace
+
+Job::Job(Machine all) : machine(std::move(all)), slots(declared(machine)) {}
+
+Result<Job> Job::with_ranks_per_node(Machine machine, std::int64_t ranks) {
+  const std::int32_t nodes = machine.topology->nodes();
+  const std::int64_t most = std::numeric_limits<std::int32_t>::max() / nodes;
+  if (ranks < 1 || ranks > most)
+    return bad_input(fmt::format("expected 1 to {} ranks a node on {}", most, machine.name), fmt::format("{}", ranks),
+                     "take another number of ranks per node");
+  return Job(std::move(machine), Slots(nodes, static_cast<std::int32_t>(ranks)));
+}
+
+Result<Job> Job::with_node_sizes(Machine machine, const std::vector<std::int32_t>& sizes) {
+  const std::int32_t nodes = machine.topology->nodes();
+  if (sizes.size() != static_cast<std::size_t>(nodes))
+    return bad_input(
+        fmt::format("expected the numbers of ranks of {} nodes, those of {}", nodes, machine.topology->name()),
+        fmt::format("{} of them", sizes.size()), "give a number for each node");
+  auto slots = Slots::of_nodes(sizes);
+  if (!slots) return slots.error();
+  return Job(std::move(machine), *std::move(slots));
+}
+
+RankSpace Job::rank_space() const {
+  if (machine.family == Family::single_node) return RankSpace::node(slots.size(), levels());
+  if (!slots.are_even()) return Placement::block(slots).rank_space(machine.shape);
+  const std::int32_t each = slots.on(NodeId{0});
+  if (const Switched* on = machine.switched()) return RankSpace::on_switches(on->nodes(), each, on->levels());
+  return RankSpace::box(machine.shape, each);
+}
+
+RankSpace Job::rank_space(const Placement& placement) const {
+  const bool whole = placement.is_block() && placement.ranks() == slots.size();
+  return whole ? rank_space() : placement.rank_space(machine.shape);
+}
+
+const std::vector<Level>& Job::levels() const {
+  static const std::vector<Level> none;
+  return machine.family == Family::single_node && slots.size() <= machine.node.cores.value ? machine.levels : none;
+}
+
+} // namespace kumihimo

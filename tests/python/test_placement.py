@@ -1,0 +1,94 @@
+"""--order and --placement, as the commands take them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from kumihimo import arguments
+from kumihimo.arguments import Ranks
+from kumihimo.errors import BadInput
+from kumihimo.placement import Wanted, on_space, space_of, wanted
+
+SIMULATE = ("simulate", "allreduce", "-m", "k-computer", "-s", "4x3x2", "-b", "1MiB", "--json")
+
+
+def seconds(ended) -> dict[str, float]:
+    assert ended.code == 0, ended.err
+    return {r["algorithm"]: r["seconds"] for r in json.loads(ended.out)["results"]}
+
+
+def test_simulate_charges_the_links_of_the_placed_ranks(kumihimo):
+    block = seconds(kumihimo(*SIMULATE))
+    assert seconds(kumihimo(*SIMULATE, "--order", "block")) == block
+    spread = seconds(kumihimo(*SIMULATE, "--order", "random:1"))
+    assert spread["recursive_doubling"] != block["recursive_doubling"], "goes by rank numbers"
+    assert spread["trinaryx3"] == pytest.approx(block["trinaryx3"], rel=0.1), "goes by coordinates"
+    result = json.loads(kumihimo(*SIMULATE, "-a", "trinaryx3", "--order", "random:1").out)["results"][0]
+    assert result["placement"] == "random:1"
+    assert "random:1: torus 4x3x2" in kumihimo(*SIMULATE[:-1], "-a", "trinaryx3", "--order", "random:1").out
+
+
+def test_a_placement_that_show_writes_is_read_again(kumihimo, tmp_path):
+    on = ("-s", "4x3x2", "-a", "trinaryx3")
+    ended = kumihimo("show", "allreduce", *on, "--order", "reversed-axes", "--save-placement", "p.txt", "--rank", "1")
+    assert ended.code == 0, ended.err
+    assert "placed by   reversed-axes; rank 1 is on node 6, slot 0\n" in ended.out
+    assert "program of rank 1 (1,0,0)\n" in ended.out
+    lines = (tmp_path / "p.txt").read_text().splitlines()
+    assert lines[:3] == ["# rank node slot", "0 0 0", "1 6 0"]
+    by_file = kumihimo(*SIMULATE, "--placement", "p.txt")
+    assert seconds(by_file) == seconds(kumihimo(*SIMULATE, "--order", "reversed-axes"))
+    assert json.loads(by_file.out)["results"][0]["placement"] == "p.txt"
+    shown = json.loads(kumihimo("show", "allreduce", *on, "--placement", "p.txt", "--json").out)
+    assert shown["node_of_rank"][:3] == [0, 6, 12]
+
+
+def test_verify_proves_claims_for_the_placed_ranks(kumihimo):
+    ended = kumihimo("verify", "allreduce", "-s", "4x3x2", "-n", "100", "--order", "random:3", "--json")
+    assert ended.code == 0, ended.out
+    found = {r["algorithm"]: r for r in json.loads(ended.out)["results"]}
+    assert found["trinaryx3"]["placement"] == "random:3"
+    assert found["trinaryx3"]["ok"], "neighbours only, by the nodes of the placed ranks"
+    assert found["trinaryx3"]["symmetric"] is not None
+    assert kumihimo("verify", "allreduce", "--order", "random:3").code == 2
+
+
+def test_ranks_of_nodes_of_several_are_known_to_share_them():
+    space = arguments.rank_space(Ranks(ranks=8, ranks_per_node=4))
+    placed = on_space(space, Wanted("round-robin"))
+    assert placed.node_of_rank == [0, 1] * 4
+    assert str(space_of(space, placed)) == "mesh 2m, 4 ranks a node"
+    assert not space_of(space, placed).is_row_major
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--order", "sideways"), "expected an order of ranks: block, round-robin, reversed-axes or random:SEED"),
+        (("--order", "block", "--placement", "p"), "--order or --placement, found both"),
+        (("--placement", "nowhere"), "'nowhere': No such file"),
+        (("--placement", "."), "'.': Is a directory"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(kumihimo, options, words):
+    for case in (SIMULATE[:-1], ("show", "allreduce", "-s", "4x3x2", "-a", "ring"), ("verify", "bcast", "-s", "2x2")):
+        ended = kumihimo(*case, *options)
+        assert (ended.code, ended.out) == (2, "")
+        assert words in ended.err
+
+
+def test_a_file_with_a_mistake_names_its_line(kumihimo, tmp_path):
+    (tmp_path / "p.txt").write_text("0 0 0\n1 0 0\n")
+    ended = kumihimo(*SIMULATE, "--placement", "p.txt")
+    assert ended.code == 2
+    assert "p.txt:2: expected each slot once, found slot 0 of node 0 again, as in line 1" in ended.err
+
+
+def test_ranks_that_nothing_is_known_of_have_no_order(tmp_path):
+    with pytest.raises(BadInput, match="add --shape or --ranks-per-node"):
+        on_space(arguments.rank_space(Ranks(ranks=7)), Wanted("random:1"))
+    (tmp_path / "p").write_bytes(b"\xff")
+    with pytest.raises(BadInput, match="UTF-8"):
+        wanted(None, tmp_path / "p")
