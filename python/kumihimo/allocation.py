@@ -9,12 +9,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from kumihimo import _machine, _topology
+from kumihimo import _machine, _topology, files
 from kumihimo.errors import BadInput
 
 ENVIRONMENT = "env"
 KNOWN = "SLURM_JOB_NODELIST, PBS_NODEFILE, LSB_DJOB_HOSTFILE or LSB_MCPU_HOSTS"
 MOST_RANKS_OF_A_HOST = 2**20
+LARGEST_FILE = 64 << 20
 
 
 @dataclass(frozen=True)
@@ -143,9 +144,4 @@ def _count(text: str, where: str) -> int:
 
 
 def _file(name: str) -> str:
-    try:
-        return Path(name).read_text(encoding="utf-8")
-    except OSError as error:
-        raise BadInput("a hostfile that can be read", f"'{name}': {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise BadInput("a hostfile in UTF-8", f"other bytes in '{name}'", "save it as UTF-8") from None
+    return files.read_text(Path(name), "the hostfile", LARGEST_FILE)

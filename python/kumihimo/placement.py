@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from kumihimo import _placement, _topology
-from kumihimo.errors import BadInput
+from kumihimo import _placement, _topology, files
+from kumihimo.errors import wrong_value
 
 LARGEST_FILE = 64 << 20
 
@@ -42,17 +42,17 @@ class Placed:
 def wanted(order: str | None, file: Path | None) -> Wanted | None:
     """What --order and --placement ask for; None: block order, as without them."""
     if order is not None and file is not None:
-        raise BadInput("--order or --placement", "both", "leave one of them out")
+        raise wrong_value("--order excludes --placement", "both", "leave one of them out")
     if file is not None:
-        return Wanted(file=str(file), text=_text(file))
+        return Wanted(file=str(file), text=files.read_text(file, "the placement file", LARGEST_FILE))
     return None if order is None else Wanted(order=order)
 
 
 def on_space(space: _topology.RankSpace, wanted: Wanted) -> _placement.Placement:
     """On the nodes of ranks that are described without a machine."""
     if not space.has_shape and not space.node_sizes and space.ranks_per_node == 1 and space.ranks > 1:
-        raise BadInput(
-            f"ranks on nodes for --{'order' if wanted.order else 'placement'}",
+        raise wrong_value(
+            f"--{'order' if wanted.order else 'placement'} needs ranks on nodes",
             f"a {space}",
             "add --shape or --ranks-per-node",
         )
@@ -69,14 +69,3 @@ def space_of(space: _topology.RankSpace, placement: _placement.Placement) -> _to
 
 def _shape_of_nodes(space: _topology.RankSpace) -> _topology.Shape:
     return space.between_nodes.shape if space.has_shape else _topology.Shape()
-
-
-def _text(file: Path) -> str:
-    try:
-        if file.stat().st_size > LARGEST_FILE:
-            raise BadInput("a placement file of at most 64 MiB", f"'{file}'")
-        return file.read_text(encoding="utf-8")
-    except OSError as error:
-        raise BadInput("a placement file that can be read", f"'{file}': {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise BadInput("a placement file in UTF-8", f"other bytes in '{file}'", "save it as UTF-8") from None

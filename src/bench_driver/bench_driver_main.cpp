@@ -28,11 +28,12 @@ int complain(const Error& error) {
   return 1;
 }
 
-nlohmann::json describe(const Job& job) {
+nlohmann::json describe(const Job& job, const Task& task) {
   nlohmann::json about = {{"mpi", job.library().version},  {"family", mpi::name_of(job.library().family)},
                           {"library", job.library().path}, {"ranks", job.ranks()},
                           {"pinning", job.pinning()},      {"processors", job.processors()}};
-  about.update(to_json(job.nodes()));
+  about.update(to_json(job.launched_nodes()));
+  if (!task.process_of_rank.empty()) about["process_of_rank"] = task.process_of_rank;
   return {{"about", std::move(about)}};
 }
 
@@ -54,13 +55,17 @@ Status do_task(Job& job, const Task& task) {
 
 // An error here is known to all ranks.
 Status work(Job& job, const std::string& text) {
+  const Result<std::vector<std::int32_t>> order = order_of_task(text, job.ranks());
+  if (Status s = job.agree(order); !s) return s;
+  if (!order->empty())
+    if (Status s = job.agree(job.reorder(*order)); !s) return s;
   const Result<Task> task = parse_task(text, job.ranks(), job.nodes());
   if (Status s = job.agree(task); !s) return s;
   if (task->pins) job.pin();
   // Kernels as programs run them; a file that is not for this node leaves them untuned.
   if (const char* const kernels = std::getenv("KUMIHIMO_KERNELS"))
     static_cast<void>(plan::use_kernel_wisdom(kernels).ok());
-  job.print(describe(job));
+  job.print(describe(job, *task));
   const Status status = do_task(job, *task);
   if (!job.notes().empty()) job.print(nlohmann::json{{"notes", job.notes()}});
   return status;

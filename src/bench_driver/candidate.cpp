@@ -45,8 +45,8 @@ class Ours final : public Candidate {
 
 class Theirs final : public Candidate {
  public:
-  Theirs(const mpi::Library& library, const Collective& c, Rank rank)
-      : kind_(c.kind), memory_(memory_of(c, rank)), own_(library, c, rank) {}
+  Theirs(const mpi::Library& library, mpi::Handle world, const Collective& c, Rank rank)
+      : kind_(c.kind), memory_(memory_of(c, rank)), own_(library, world, c, rank) {}
 
   Status call(const Vectors::Set& set) override { return own_.call(set.input, set.output); }
   Bytes result(const Vectors::Set& set) const override { return result_in(memory_, set); }
@@ -65,8 +65,9 @@ std::unique_ptr<Candidate> our_candidate(const Case& c, Schedule schedule, Rank 
   return std::make_unique<Ours>(c, std::move(schedule), rank, transport, cache);
 }
 
-std::unique_ptr<Candidate> library_candidate(const mpi::Library& library, const Collective& collective, Rank rank) {
-  return std::make_unique<Theirs>(library, collective, rank);
+std::unique_ptr<Candidate> library_candidate(const mpi::Library& library, mpi::Handle world,
+                                             const Collective& collective, Rank rank) {
+  return std::make_unique<Theirs>(library, world, collective, rank);
 }
 
 } // namespace kumihimo::bench_driver

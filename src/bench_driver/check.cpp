@@ -260,7 +260,7 @@ Result<std::string> wrong_by_definition(const Job& job, const Checker& checker, 
   const std::string right = fmt::format("what {} means", name_of(c.kind));
   std::string wrong = checker.first_of_all(checker.compare(*definition, golden.data()), "by the schedule", right);
   if (!wrong.empty() || !library_can(job.library(), c)) return wrong;
-  const LibraryCollective own(job.library(), c, Rank{job.rank()}, arithmetic.handles);
+  const LibraryCollective own(job.library(), job.world(), c, Rank{job.rank()}, arithmetic.handles);
   if (const Status s = own.call(checker.start_of_input(*buffers), checker.start_of_output(*buffers)); !s)
     job.give_up(s.error());
   return checker.first_of_all(checker.compare(*definition, *buffers), "by the library's own call", right);
@@ -324,7 +324,7 @@ Status run_check(Job& job, const Task& task) {
       continue;
     }
     execute::MpiTransportOptions options = task.transport;
-    if (c.emulates) options.node_sizes = c.node_sizes;
+    if (c.emulates) options.node_of_rank = c.node_of_rank;
     Result<execute::MpiTransport*> transport = job.transport(options);
     if (!transport) return transport.error();
     if (const Status s = suits(job, c, **transport); !s) {

@@ -27,11 +27,11 @@ void write_line(const nlohmann::json& object) {
 }
 
 // Text of rank `from` on all ranks.
-std::string shared_text(const mpi::Library& library, std::string text, std::int32_t from) {
+std::string shared_text(const mpi::Library& library, Handle world, std::string text, std::int32_t from) {
   auto length = static_cast<std::int64_t>(text.size());
-  library.call.Bcast(&length, 1, library.datatype(DataType::int64), from, library.constants.comm_world);
+  library.call.Bcast(&length, 1, library.datatype(DataType::int64), from, world);
   text.resize(static_cast<std::size_t>(length));
-  library.call.Bcast(text.data(), static_cast<int>(length), library.constants.byte, from, library.constants.comm_world);
+  library.call.Bcast(text.data(), static_cast<int>(length), library.constants.byte, from, world);
   return text;
 }
 
@@ -47,15 +47,28 @@ Result<std::unique_ptr<Job>> Job::start(const std::string& library_path) {
           call.Init_thread(nullptr, nullptr, job->library_.constants.thread_funneled, &provided), "MPI_Init_thread");
       !s)
     return s.error();
+  job->world_ = job->library_.constants.comm_world;
   call.Comm_rank(job->world(), &job->rank_);
   call.Comm_size(job->world(), &job->ranks_);
   job->processors_ = std::max(1, static_cast<std::int32_t>(shared_memory::allowed_processors().size()));
-  job->nodes_ = job->find_nodes();
+  job->nodes_ = job->launched_nodes_ = job->find_nodes();
   return job;
+}
+
+Status Job::reorder(const std::vector<std::int32_t>& process_of_rank) {
+  const auto mine = std::find(process_of_rank.begin(), process_of_rank.end(), rank_);
+  Handle reordered = 0;
+  const int code = library_.call.Comm_split(world(), 0, static_cast<int>(mine - process_of_rank.begin()), &reordered);
+  if (Status s = library_.check(code, "MPI_Comm_split"); !s) return s;
+  world_ = reordered;
+  library_.call.Comm_rank(world(), &rank_);
+  nodes_ = find_nodes();
+  return Nothing{};
 }
 
 Job::~Job() {
   transports_.clear();
+  if (world_ != library_.constants.comm_world) library_.call.Comm_free(&world_);
   library_.as_programs_call_it().call.Finalize(); // an interposer that is loaded lets go of what it has
 }
 
@@ -77,7 +90,7 @@ void Job::pin() {
 }
 
 Result<execute::MpiTransport*> Job::transport(const execute::MpiTransportOptions& options) {
-  auto& kept = transports_[options.node_sizes];
+  auto& kept = transports_[options.node_of_rank];
   if (kept) return kept.get();
   Result<std::unique_ptr<execute::MpiTransport>> made = execute::MpiTransport::create(library_, world(), options);
   if (Status s = agree(made); !s) return s.error();
@@ -128,7 +141,8 @@ Status Job::agree(const Status& mine) const {
   auto kind = static_cast<std::int32_t>(error.kind);
   library_.call.Bcast(&kind, 1, library_.datatype(DataType::int32), lowest, world());
   error.kind = static_cast<Error::Kind>(kind);
-  for (std::string* part : {&error.expected, &error.found, &error.advice}) *part = shared_text(library_, *part, lowest);
+  for (std::string* part : {&error.expected, &error.found, &error.advice})
+    *part = shared_text(library_, world(), *part, lowest);
   return error;
 }
 

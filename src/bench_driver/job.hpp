@@ -25,9 +25,14 @@ class Job {
   std::int32_t rank() const { return rank_; }
   std::int32_t ranks() const { return ranks_; }
   bool speaks() const { return rank_ == 0; }
-  const Nodes& nodes() const { return nodes_; } // those that there are, whatever is emulated
+  const Nodes& nodes() const { return nodes_; } // of the ranks, those that there are, whatever is emulated
+  // Of the processes as they were started, whatever the order of ranks.
+  const Nodes& launched_nodes() const { return launched_nodes_; }
   bool has_one_clock() const { return !nodes_.are_several(); }
-  mpi::Handle world() const { return library_.constants.comm_world; }
+  mpi::Handle world() const { return world_; } // all ranks in their order
+  // From now on rank r is the process that was started as process_of_rank[r], on a communicator of its own. Collective,
+  // before any transport is made.
+  Status reorder(const std::vector<std::int32_t>& process_of_rank);
 
   // Binds the ranks to processors, each node's on its own.
   void pin();
@@ -68,9 +73,10 @@ class Job {
   mpi::Library library_;
   std::int32_t rank_ = 0, ranks_ = 1, processors_ = 1;
   std::string pinning_ = "none";
-  Nodes nodes_;
+  Nodes nodes_, launched_nodes_;
+  mpi::Handle world_ = 0; // MPI_COMM_WORLD, unless reorder() made another
   std::map<std::vector<std::int32_t>, std::unique_ptr<execute::MpiTransport>>
-      transports_; // by the sizes of emulated nodes
+      transports_; // by the emulated node of each rank
   std::vector<std::string> notes_;
 };
 

@@ -11,15 +11,14 @@ namespace kumihimo::bench_driver {
 namespace {
 
 // Axes as the name gives them, the same on all ranks.
-int make_cartesian(const mpi::Library& library, const Neighbourhood& n, mpi::Handle* made) {
+int make_cartesian(const mpi::Library& library, mpi::Handle world, const Neighbourhood& n, mpi::Handle* made) {
   std::vector<int> lengths, periods;
   for (const Neighbourhood::CartesianAxis& axis : n.axes())
     lengths.push_back(axis.length), periods.push_back(axis.periodic);
-  return library.call.Cart_create(library.constants.comm_world, static_cast<int>(lengths.size()), lengths.data(),
-                                  periods.data(), 0, made);
+  return library.call.Cart_create(world, static_cast<int>(lengths.size()), lengths.data(), periods.data(), 0, made);
 }
 
-int make_graph(const mpi::Library& library, const Neighbourhood& n, Rank rank, mpi::Handle* made) {
+int make_graph(const mpi::Library& library, mpi::Handle world, const Neighbourhood& n, Rank rank, mpi::Handle* made) {
   const auto listed = [](std::span<const Neighbourhood::End> ends) {
     std::vector<int> ranks;
     for (const Neighbourhood::End end : ends) ranks.push_back(end.rank);
@@ -29,27 +28,26 @@ int make_graph(const mpi::Library& library, const Neighbourhood& n, Rank rank, m
   const int in = static_cast<int>(sources.size()), out = static_cast<int>(destinations.size());
   const std::vector<int> weights(static_cast<std::size_t>(std::max({in, out, 1})), 1);
   sources.push_back(0), destinations.push_back(0); // no null pointers
-  return library.call.Dist_graph_create_adjacent(library.constants.comm_world, in, sources.data(), weights.data(), out,
-                                                 destinations.data(), weights.data(), library.constants.info_null, 0,
-                                                 made);
+  return library.call.Dist_graph_create_adjacent(world, in, sources.data(), weights.data(), out, destinations.data(),
+                                                 weights.data(), library.constants.info_null, 0, made);
 }
 
 } // namespace
 
-LibraryCollective::LibraryCollective(const mpi::Library& library, const Collective& c, Rank rank,
+LibraryCollective::LibraryCollective(const mpi::Library& library, mpi::Handle world, const Collective& c, Rank rank,
                                      const std::optional<Handles>& handles)
-    : library_(library), aliased_(c.aliased(rank)) {
+    : library_(library), world_(world), aliased_(c.aliased(rank)) {
   call_.kind = c.kind;
   call_.count = static_cast<int>(c.counts.each);
   call_.type = handles ? handles->type : library.datatype(c.type);
   call_.operation = handles ? handles->operation : library.operation(c.operation);
   call_.root = c.root.value;
-  call_.communicator = library.constants.comm_world;
+  call_.communicator = world;
   if (c.counts.irregular()) set_blocks(c, rank);
   if (!c.neighbours) return;
   call_.communicator = library.constants.comm_null;
-  made_ = c.neighbours->is_cartesian() ? make_cartesian(library, *c.neighbours, &call_.communicator)
-                                       : make_graph(library, *c.neighbours, rank, &call_.communicator);
+  made_ = c.neighbours->is_cartesian() ? make_cartesian(library, world, *c.neighbours, &call_.communicator)
+                                       : make_graph(library, world, *c.neighbours, rank, &call_.communicator);
 }
 
 void LibraryCollective::set_blocks(const Collective& c, Rank rank) {
@@ -81,8 +79,7 @@ void LibraryCollective::set_blocks(const Collective& c, Rank rank) {
 }
 
 LibraryCollective::~LibraryCollective() {
-  const mpi::Constants& known = library_.constants;
-  if (call_.communicator != known.comm_world && call_.communicator != known.comm_null)
+  if (call_.communicator != world_ && call_.communicator != library_.constants.comm_null)
     library_.call.Comm_free(&call_.communicator);
 }
 

@@ -16,15 +16,15 @@ class LibraryCollective {
   struct Handles {
     mpi::Handle type, operation;
   };
-  // The library must outlive this. Where the collective is one of neighbours, made and
+  // `world`: all ranks. The library must outlive this. Where the collective is one of neighbours, made and
   // ended by all ranks together: it has a communicator of its own.
-  LibraryCollective(const mpi::Library& library, const Collective& collective, Rank rank,
+  LibraryCollective(const mpi::Library& library, mpi::Handle world, const Collective& collective, Rank rank,
                     const std::optional<Handles>& handles = {});
   ~LibraryCollective();
   LibraryCollective(const LibraryCollective&) = delete;
   LibraryCollective& operator=(const LibraryCollective&) = delete;
 
-  // In MPI_COMM_WORLD, or the ranks' neighbourhood, on buffers as execute::Buffers has them: in place both are the
+  // On all ranks, or the ranks' neighbourhood, on buffers as execute::Buffers has them: in place both are the
   // start of one memory.
   Status call(void* input, void* output) const;
 
@@ -37,6 +37,7 @@ class LibraryCollective {
   };
   void set_blocks(const Collective& collective, Rank rank);
 
+  mpi::Handle world_;
   execute::CollectiveCall call_; // but for its buffers
   Blocks sent_, received_;
   bool aliased_;

@@ -41,7 +41,7 @@ class Measuring {
 
  private:
   Status measure(Turns& turns, const Collective& question, std::vector<json>& results) const {
-    if (task_.compares) turns.add(library_candidate(job_.library(), question, Rank{job_.rank()}));
+    if (task_.compares) turns.add(library_candidate(job_.library(), job_.world(), question, Rank{job_.rank()}));
     if (Status s = turns.measure(); !s) return s;
     const json theirs = task_.compares ? turns.result_of(*turns.candidates().back()) : json();
     auto ours = turns.candidates().begin();
@@ -70,7 +70,7 @@ class Measuring {
       return Nothing{};
     }
     execute::MpiTransportOptions options = task_.transport;
-    if (c.emulates) options.node_sizes = c.node_sizes;
+    if (c.emulates) options.node_of_rank = c.node_of_rank;
     Result<execute::MpiTransport*> transport = job_.transport(options);
     if (!transport) return transport.error();
     if (const Status s = suits(job_, c, **transport); !s) {

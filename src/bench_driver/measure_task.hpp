@@ -1,5 +1,5 @@
-// How long collectives take beside the MPI library's own: in the same processes, by turns (bench_driver/turns.hpp). A call of
-// ours includes looking its plan up; the first one makes the plan.
+// How long collectives take beside the MPI library's own: in the same processes, by turns (bench_driver/turns.hpp). A
+// call of ours includes looking its plan up; the first one makes the plan.
 #pragma once
 
 #include "bench_driver/job.hpp"

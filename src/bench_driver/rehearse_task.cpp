@@ -121,7 +121,8 @@ Status run_rehearsal(Job& job, const Task& task) {
   for (const Case& c : task.cases) {
     Result<Vectors> vectors = Vectors::make(c.collective, Rank{job.rank()});
     if (Status s = job.agree(vectors); !s) return s;
-    const std::unique_ptr<Candidate> candidate = library_candidate(library, c.collective, Rank{job.rank()});
+    const std::unique_ptr<Candidate> candidate =
+        library_candidate(library, job.world(), c.collective, Rank{job.rank()});
     const Vectors::Set set = vectors->prepare(0);
     const Result<double> back_to_back = rehearsal.back_to_back(*candidate, set);
     if (!back_to_back) job.give_up(back_to_back.error());

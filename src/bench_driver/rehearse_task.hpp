@@ -1,6 +1,6 @@
 // What a collective costs a program: called by the name that programs call, so that an interposer which is loaded takes
-// it over. Turns (bench_driver/turns.hpp) measure calls that begin together; a program's calls follow one another, or find
-// caches filled by other work and the MPI library busy with other messages.
+// it over. Turns (bench_driver/turns.hpp) measure calls that begin together; a program's calls follow one another, or
+// find caches filled by other work and the MPI library busy with other messages.
 #pragma once
 
 #include "bench_driver/job.hpp"

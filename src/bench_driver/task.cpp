@@ -2,17 +2,21 @@
 
 #include "bench_driver/library_calls.hpp"
 #include "collectives/named_neighbours.hpp"
+#include "placement/placement.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 namespace kumihimo::bench_driver {
 namespace {
 
 using nlohmann::json;
+using Order = std::vector<std::int32_t>; // Task::process_of_rank
 
 template <class T>
 void read(const json& from, const char* name, T& value) {
@@ -30,7 +34,11 @@ Result<std::vector<std::int32_t>> emulated_sizes(const json& given, std::int32_t
   auto sizes = it->is_array() ? it->get<std::vector<std::int32_t>>() : std::vector{it->get<std::int32_t>()};
   for (const std::int32_t size : sizes)
     if (size < 1) return bad_input("a node has at least 1 rank", std::to_string(size));
-  if (!it->is_array()) return execute::nodes_of(ranks, sizes[0]);
+  if (!it->is_array()) {
+    for (std::int32_t left = ranks - sizes[0]; left > 0; left -= sizes[0]) sizes.push_back(std::min(left, sizes[0]));
+    sizes[0] = std::min(sizes[0], ranks);
+    return sizes;
+  }
   const std::int64_t all = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
   if (all != ranks) return bad_input(fmt::format("nodes of {} ranks together", ranks), std::to_string(all));
   return sizes;
@@ -60,33 +68,59 @@ Parameters parameters_of(const json& given) {
   return p;
 }
 
+// Processes in slots: those of a node are consecutive. None: in block order.
+Result<std::optional<Placement>> placement_of(const std::vector<std::int32_t>& sizes, const Order& order) {
+  if (order.empty()) return std::optional<Placement>();
+  auto slots = Slots::of_nodes(sizes);
+  if (!slots) return slots.error();
+  std::vector<Slot> of_rank;
+  for (const std::int32_t process : order) of_rank.push_back(slots->at(process));
+  const auto placed = Placement::make(*slots, of_rank);
+  if (!placed) return placed.error();
+  return std::optional<Placement>(*placed);
+}
+
 // The ranks as the algorithms see them. Nodes without a shape, emulated or real, stand in a row.
-Result<RankSpace> space_of(const Case& c, std::int32_t ranks, const Nodes& real) {
+Result<RankSpace> space_of(const Case& c, std::int32_t ranks, const Nodes& real, const Order& order) {
   if (c.shape == "none") return RankSpace::row(ranks);
-  if (c.shape == "node" && c.emulates) return RankSpace::of_nodes(c.node_sizes);
-  if (c.shape == "node") return real.are_several() ? RankSpace::on_nodes(real.node_of_rank) : RankSpace::node(ranks);
+  if (c.shape == "node" && !c.emulates)
+    return real.are_several() ? RankSpace::on_nodes(real.node_of_rank) : RankSpace::node(ranks);
+  const std::vector<std::int32_t> sizes =
+      c.emulates ? c.node_sizes : std::vector<std::int32_t>(static_cast<std::size_t>(ranks), 1);
+  const auto placed = placement_of(sizes, order);
+  if (!placed) return placed.error();
+  if (c.shape == "node") {
+    const Shape row({Axis{static_cast<std::int32_t>(sizes.size()), false}});
+    return *placed ? (*placed)->rank_space(row) : RankSpace::of_nodes(sizes);
+  }
   const Result<Shape> nodes = Shape::parse(c.shape);
   if (!nodes) return nodes.error();
-  const std::vector<std::int32_t> sizes = c.emulates ? c.node_sizes : execute::nodes_of(ranks, 1);
   if (static_cast<std::size_t>(nodes->places()) != sizes.size())
     return bad_input(c.emulates ? fmt::format("a shape of the {} nodes", sizes.size())
                                 : fmt::format("a shape of {} ranks", ranks),
                      fmt::format("{} with {} places", c.shape, nodes->places()),
                      "give a shape whose lengths multiply to ranks / ranks per node");
+  if (*placed) return (*placed)->rank_space(*nodes);
   return are_alike(sizes) ? RankSpace::box(*nodes, sizes[0]) : RankSpace::of_nodes(sizes);
 }
 
+// Of the ranks: the first processes are on the first node, and so on.
+std::vector<std::int32_t> emulated_node_of_rank(const std::vector<std::int32_t>& sizes, const Order& order) {
+  std::vector<std::int32_t> of_process, of_rank;
+  for (std::size_t node = 0; node < sizes.size(); ++node)
+    of_process.insert(of_process.end(), static_cast<std::size_t>(sizes[node]), static_cast<std::int32_t>(node));
+  for (const std::int32_t process : order) of_rank.push_back(of_process[static_cast<std::size_t>(process)]);
+  return order.empty() ? of_process : of_rank;
+}
+
 // An emulated node shares memory, which ranks of different real ones do not.
-Status check_emulated(const std::vector<std::int32_t>& sizes, const Nodes& real) {
-  if (!real.are_several()) return Nothing{};
-  std::size_t first = 0;
-  for (const std::int32_t size : sizes) {
-    for (std::size_t r = first + 1; r < first + static_cast<std::size_t>(size); ++r)
-      if (real.node_of_rank[r] != real.node_of_rank[r - 1])
-        return bad_input("emulated nodes that lie on one real node each",
-                         fmt::format("ranks {} and {} on two", r - 1, r), "leave --ranks-per-node out");
-    first += static_cast<std::size_t>(size);
-  }
+Status check_emulated(const std::vector<std::int32_t>& node_of_rank, const Nodes& real) {
+  std::map<std::int32_t, std::size_t> first; // rank of each emulated node
+  for (std::size_t r = 0; r < node_of_rank.size() && real.are_several(); ++r)
+    if (const std::size_t other = first.try_emplace(node_of_rank[r], r).first->second;
+        real.node_of_rank[r] != real.node_of_rank[other])
+      return bad_input("emulated nodes that lie on one real node each", fmt::format("ranks {} and {} on two", other, r),
+                       "leave --ranks-per-node out");
   return Nothing{};
 }
 
@@ -119,7 +153,7 @@ Result<Collective> collective_of(const json& given, std::int32_t ranks) {
   return made && counts ? with_counts(*made, std::move(*counts)) : made;
 }
 
-Result<Case> case_of(const json& given, std::int32_t ranks, const Nodes& real) {
+Result<Case> case_of(const json& given, std::int32_t ranks, const Nodes& real, const Order& order) {
   Case c;
   Result<Collective> collective = collective_of(given, ranks);
   if (!collective) return collective.error();
@@ -128,11 +162,12 @@ Result<Case> case_of(const json& given, std::int32_t ranks, const Nodes& real) {
   c.parameters = parameters_of(given.value("parameters", json::object()));
   Result<std::vector<std::int32_t>> emulated = emulated_sizes(given, ranks);
   if (!emulated) return emulated.error();
-  if (const Status s = check_emulated(*emulated, real); !s) return s.error();
   c.emulates = !emulated->empty();
+  if (c.emulates) c.node_of_rank = emulated_node_of_rank(*emulated, order);
+  if (const Status s = check_emulated(c.node_of_rank, real); !s) return s.error();
   c.node_sizes = c.emulates ? std::move(*emulated) : real_sizes(ranks, real);
   c.shape = given.value("shape", "node");
-  Result<RankSpace> space = space_of(c, ranks, real);
+  Result<RankSpace> space = space_of(c, ranks, real, order);
   if (!space) return space.error();
   c.space = std::move(*space);
   return c;
@@ -158,8 +193,22 @@ Result<LibraryQuestion> library_question_of(const json& given) {
   return question;
 }
 
+Result<Order> order_of(const json& given, std::int32_t ranks) {
+  Order order;
+  read(given, "process_of_rank", order);
+  std::vector<std::int32_t> sorted = order, all(static_cast<std::size_t>(ranks));
+  std::iota(all.begin(), all.end(), 0);
+  std::sort(sorted.begin(), sorted.end());
+  if (order.empty() || sorted == all) return order;
+  return bad_input(fmt::format("process_of_rank with each of the processes 0 to {} once", ranks - 1),
+                   fmt::format("{}", fmt::join(order, ", ")));
+}
+
 Result<Task> task_of(const json& given, std::int32_t ranks, const Nodes& real) {
   Task task;
+  Result<Order> order = order_of(given, ranks);
+  if (!order) return order.error();
+  task.process_of_rank = std::move(*order);
   const Result<Task::Kind> kind = kind_of(given.value("task", ""));
   if (!kind) return kind.error();
   task.kind = *kind;
@@ -181,7 +230,7 @@ Result<Task> task_of(const json& given, std::int32_t ranks, const Nodes& real) {
     task.questions.push_back(std::move(*question));
   }
   for (const json& each : given.value("cases", json::array())) {
-    Result<Case> c = case_of(each, ranks, real);
+    Result<Case> c = case_of(each, ranks, real, task.process_of_rank);
     if (!c) return c.error();
     task.cases.push_back(std::move(*c));
   }
@@ -195,6 +244,14 @@ Error not_readable(const json::exception& e) { return bad_input("a task that can
 Result<std::string> library_of_task(const std::string& text) {
   try {
     return json::parse(text).at("library").get<std::string>();
+  } catch (const json::exception& e) {
+    return not_readable(e);
+  }
+}
+
+Result<std::vector<std::int32_t>> order_of_task(const std::string& text, std::int32_t ranks) {
+  try {
+    return order_of(json::parse(text), ranks);
   } catch (const json::exception& e) {
     return not_readable(e);
   }

@@ -2,6 +2,7 @@
 //
 //   {"task": "check" | "measure" | "rehearse" | "calibrate" | "library", "library": "/usr/lib/.../libmpi.so.40",
 //    "pinning": "auto" | "none",
+//    "process_of_rank": [1, 0, ...],              (rank r is the process that was started as this; if absent, as r)
 //    "cases": [{"collective": "allreduce", "algorithm": "ring", "parameters": {"window": 2}, "shape": "2x2",
 //               "ranks_per_node": 2 (or [3, 1]), "count": 100, "type": "float64", "operation": "sum", "root": 0,
 //               "in_place": false, "neighbours": "cart:2x2", "counts": [3, 0]}, ...],
@@ -34,8 +35,9 @@ struct Case {
   Parameters parameters;
   std::string shape; // "node", "none" or as Shape::parse reads it
   RankSpace space = RankSpace::node(1);
-  bool emulates = false;                // nodes; else they are the machine's real ones
-  std::vector<std::int32_t> node_sizes; // how many ranks each of them has
+  bool emulates = false;                  // nodes; else they are the machine's real ones
+  std::vector<std::int32_t> node_sizes;   // how many ranks each of them has
+  std::vector<std::int32_t> node_of_rank; // the emulated ones: the first processes are on the first node, and so on
 };
 
 // Calls of the MPI library's own that are compared with one another, see bench_driver/library_calls.hpp.
@@ -49,6 +51,7 @@ struct Task {
   Kind kind = Kind::check;
   std::vector<Case> cases;
   bool pins = true;
+  std::vector<std::int32_t> process_of_rank; // none: as they were started
   execute::MpiTransportOptions transport;
   std::int32_t repeats = 3;
   double case_seconds = 0.05; // for one case, the library's calls included
@@ -63,8 +66,10 @@ struct Task {
 
 // The path of the MPI library, which is needed before the number of ranks is known. Error: no JSON, no such member.
 Result<std::string> library_of_task(const std::string& text);
-// `nodes`: the real ones that the ranks are on; none stand for one. Errors: what is misspelt, unknown or does not fit
-// the ranks or their nodes.
+// Task::process_of_rank, which is needed before the nodes of the ranks are known. Error: no such order of the ranks.
+Result<std::vector<std::int32_t>> order_of_task(const std::string& text, std::int32_t ranks);
+// `nodes`: the real ones that the ranks are on, in their order; none stand for one. Errors: what is misspelt, unknown
+// or does not fit the ranks or their nodes.
 Result<Task> parse_task(const std::string& text, std::int32_t ranks, const Nodes& nodes = {});
 
 // The case as results repeat it.

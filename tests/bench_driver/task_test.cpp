@@ -69,7 +69,25 @@ TEST(Task, RealNodesAreSeenWhereNoneAreEmulated) {
   EXPECT_EQ(read(R"("shape": "none")", two)->cases[0].node_sizes.size(), 2u) << "they are there nevertheless";
   EXPECT_EQ(read(R"("ranks_per_node": 1)", two)->cases[0].node_sizes.size(), 4u) << "emulated on both";
   EXPECT_EQ(read(R"("ranks_per_node": 3)", two).error().sentence(),
-            "emulated nodes that lie on one real node each, found ranks 1 and 2 on two; leave --ranks-per-node out");
+            "emulated nodes that lie on one real node each, found ranks 0 and 2 on two; leave --ranks-per-node out");
+}
+
+// Rank r is process process_of_rank[r]; the first processes are on the first emulated node.
+TEST(Task, RanksMayBeInAnotherOrderThanTheProcesses) {
+  const auto read = [](const std::string& order, const std::string& members) {
+    std::string text = task_with(members);
+    return parse_task(text.insert(1, "\"process_of_rank\": " + order + ", "), 4);
+  };
+  const Task task = *read("[0, 2, 1, 3]", R"("ranks_per_node": 2)");
+  EXPECT_EQ(task.process_of_rank, (std::vector<std::int32_t>{0, 2, 1, 3}));
+  EXPECT_EQ(task.cases[0].node_of_rank, (std::vector<std::int32_t>{0, 1, 0, 1}));
+  EXPECT_EQ(task.cases[0].space.nodes(), (std::vector<std::vector<Rank>>{{Rank{0}, Rank{2}}, {Rank{1}, Rank{3}}}));
+  EXPECT_FALSE(task.cases[0].space.row_major());
+  EXPECT_EQ(read("[0, 1, 2, 3]", R"("ranks_per_node": 2)")->cases[0].space.name(), "mesh 2m, 2 ranks a node");
+  const Task shaped = *read("[0, 3, 2, 1]", R"("shape": "2x2")");
+  EXPECT_EQ(shaped.cases[0].space.rank_at(1), Rank{3});
+  for (const char* order : {"[0, 1, 2]", "[0, 1, 2, 2]", "[0, 1, 2, 4]", "[-1, 0, 1, 2]", "[0, 1, 2, 3, 4]", "5"})
+    EXPECT_FALSE(read(order, "").ok()) << order;
 }
 
 TEST(Task, IsOfEveryCollective) {

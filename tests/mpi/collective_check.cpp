@@ -260,7 +260,7 @@ bool check_one(Job& job, const Matrices& matrices, const Tried& tried, std::int3
     return false;
   };
   if (!schedule) return complain(schedule.error().sentence());
-  const Result<MpiTransport*> transport = job.transport({.node_sizes = tried.place.emulated()});
+  const Result<MpiTransport*> transport = job.transport({.node_of_rank = tried.place.emulated()});
   if (!transport) return complain(transport.error().sentence());
   const LibraryReduction reduction = matrices.reduction();
   const Arithmetic arithmetic = tried.question.type == DataType::opaque

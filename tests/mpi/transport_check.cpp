@@ -171,7 +171,7 @@ bool check_case(const Library& library, const Case& test, int rank, int ranks, i
 // where all share memory.
 bool check_demands_of_one_rank(const Library& library, int rank, int ranks) {
   Result<std::unique_ptr<MpiTransport>> transport = MpiTransport::create(
-      library, library.constants.comm_world, {.node_sizes = nodes_of(ranks, 2), .tag_upper_bound = 32767});
+      library, library.constants.comm_world, {.node_of_rank = nodes_of(ranks, 2), .tag_upper_bound = 32767});
   if (!transport) return std::fprintf(stderr, "%s\n", transport.error().sentence().c_str()), false;
   transport::Demands demands;
   if (rank == 0) demands.window = 1 << 20;
@@ -225,30 +225,30 @@ bool check_transport(const Library& library, int rank, int ranks) {
       {"one node", {}},
       {"one node that the library alone knows as one", {.machine = rank + 1}},
       {"emulated nodes of it",
-       {.node_sizes = nodes_of(ranks, 2), .machine = kumihimo::shared_memory::no_machine_number}},
-      {"emulated nodes of 2", {.node_sizes = nodes_of(ranks, 2)}},
-      {"emulated nodes of unequal size", {.node_sizes = unequal}},
-      {"every rank a node", {.node_sizes = nodes_of(ranks, 1)}},
+       {.node_of_rank = nodes_of(ranks, 2), .machine = kumihimo::shared_memory::no_machine_number}},
+      {"emulated nodes of 2", {.node_of_rank = nodes_of(ranks, 2)}},
+      {"emulated nodes of unequal size", {.node_of_rank = unequal}},
+      {"every rank a node", {.node_of_rank = nodes_of(ranks, 1)}},
       {"small rings", {.shared_memory_limit_bytes = 18'000 * ranks * ranks}},
       {"no memory", {.shared_memory_limit_bytes = 100}, true},
-      {"few tags", {.node_sizes = nodes_of(ranks, 1), .tag_upper_bound = 32767}},
-      {"in parts", {.node_sizes = nodes_of(ranks, 1), .most_at_once_bytes = 1000}},
+      {"few tags", {.node_of_rank = nodes_of(ranks, 1), .tag_upper_bound = 32767}},
+      {"in parts", {.node_of_rank = nodes_of(ranks, 1), .most_at_once_bytes = 1000}},
   };
   bool good = true;
   for (const Case& test : cases) good = check_case(library, test, rank, ranks, 12) && good;
   good = check_demands_of_one_rank(library, rank, ranks) && good;
   if (ranks == 1) return good;
-  for (const std::vector<std::int32_t>& sizes : {std::vector<std::int32_t>(), nodes_of(ranks, 1)})
+  for (const std::vector<std::int32_t>& nodes : {std::vector<std::int32_t>(), nodes_of(ranks, 1)})
     for (const std::int64_t sent : {100, 1'000}) {
       // MPICH hands a truncated receive to the error handler of MPI_COMM_WORLD, by default the end of the program.
-      if (library.family == Family::mpich && !sizes.empty() && sent > 400) continue;
-      good = check_unequal_lengths(library, {.node_sizes = sizes}, sent, 400) && good;
+      if (library.family == Family::mpich && !nodes.empty() && sent > 400) continue;
+      good = check_unequal_lengths(library, {.node_of_rank = nodes}, sent, 400) && good;
     }
   return good;
 }
 
 bool check_mixed_transport(const Library& library, int rank, int ranks) {
-  return check_case(library, {"emulated nodes of 2", {.node_sizes = nodes_of(ranks, 2)}}, rank, ranks, 1);
+  return check_case(library, {"emulated nodes of 2", {.node_of_rank = nodes_of(ranks, 2)}}, rank, ranks, 1);
 }
 
 // Rank 0 sends a message of the program's own without waiting for it and goes into our exchange; rank 1 receives that

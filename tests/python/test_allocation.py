@@ -79,7 +79,7 @@ def test_host_lists():
         (lambda: allocation.of_hostfile("a\nb:2 slots=2\n", "hosts"), "hosts:2: expected a host"),
         (lambda: allocation.of_hostfile("a 4\n", "hosts"), "hosts:1: expected name=value"),
         (lambda: allocation.of_hostfile("# none\n", "hosts"), "at least one host"),
-        (lambda: allocation.read("/nowhere/hosts", {}), "'/nowhere/hosts': No such file"),
+        (lambda: allocation.read("/nowhere/hosts", {}), "/nowhere/hosts: No such file"),
         (lambda: allocation.read("a:b", {}), "'b' in 'a:b'"),
     ],
 )
@@ -113,7 +113,7 @@ def test_hosts_take_the_first_nodes_where_these_have_no_names():
         allocation.job_on(torus, given)
     job = simulation.on(torus, Ranks("3", None, None), None, given)
     assert job.slots.sizes == [2, 2, 1]
-    with pytest.raises(BadInput, match="--ranks and --ranks-per-node"):
+    with pytest.raises(BadInput, match="--allocation excludes"):
         simulation.on(torus, Ranks("3", 5, None), None, given)
 
 

@@ -67,9 +67,9 @@ def test_ranks_of_nodes_of_several_are_known_to_share_them():
     ("options", "words"),
     [
         (("--order", "sideways"), "expected an order of ranks: block, round-robin, reversed-axes or random:SEED"),
-        (("--order", "block", "--placement", "p"), "--order or --placement, found both"),
-        (("--placement", "nowhere"), "'nowhere': No such file"),
-        (("--placement", "."), "'.': Is a directory"),
+        (("--order", "block", "--placement", "p"), "--order excludes --placement (got both)"),
+        (("--placement", "nowhere"), "nowhere: No such file"),
+        (("--placement", "."), "., a folder"),
     ],
 )
 def test_what_is_wrong_is_one_sentence(kumihimo, options, words):

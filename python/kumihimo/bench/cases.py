@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import accumulate
 
-from kumihimo import _collectives, _topology, arguments
+from kumihimo import _collectives, _placement, _topology, arguments
 from kumihimo.arguments import CollectiveArguments, Ranks
 from kumihimo.bench.nodes import RealNodes
 from kumihimo.errors import NotApplicable, wrong_value
+from kumihimo.placement import Wanted
 
 NODE = "node"  # ranks that share memory: any shape may be laid over them
 NONE = "none"  # ranks without a shape
@@ -25,7 +27,8 @@ class Case:
     of the nodes (2x2), `node` or `none`; `ranks_per_node` emulates nodes, of so many ranks each or of each in its turn:
     ranks of different ones talk by point-to-point messages alone. `counts`: of irregular blocks, as in
     CollectiveArguments. `parameters` are those of arguments.parameters. `nodes`: the real ones that the launcher puts
-    the ranks on, where these are several."""
+    the ranks on, where these are several. `placement`: of the ranks on the nodes, the same in all cases of a launch;
+    None: in block order."""
 
     collective: str
     algorithm: str
@@ -41,6 +44,13 @@ class Case:
     counts: str | None = None
     parameters: dict = field(default_factory=dict)
     nodes: RealNodes | None = None
+    placement: Wanted | None = None
+
+    @property
+    def shared(self) -> dict:
+        """What all cases of one collective share, whatever their algorithms and lengths."""
+        names = ("type", "operation", "root", "in_place", "shape", "ranks_per_node", "neighbours", "counts", "nodes")
+        return {name: getattr(self, name) for name in (*names, "placement")}
 
     @property
     def goes_by_real_nodes(self) -> bool:
@@ -70,6 +80,16 @@ class Case:
 
 def rank_space(case: Case, ranks: int) -> _topology.RankSpace:
     """The ranks as algorithms see them. Raises BadInput where the shape is not ranks / ranks per node."""
+    space = _space_in_block_order(case, ranks)
+    order = process_of_rank(case, ranks)
+    if order is None or case.shape == NONE:
+        return space
+    if case.goes_by_real_nodes and case.nodes:
+        return case.nodes.reordered(order).space
+    return _placed(case, ranks).rank_space(_shape_of_nodes(case, _sizes(case, ranks)))
+
+
+def _space_in_block_order(case: Case, ranks: int) -> _topology.RankSpace:
     if not 1 <= ranks <= MOST_RANKS:
         raise wrong_value(f"the number of ranks must be from 1 to {MOST_RANKS}", ranks)
     each = case.ranks_per_node
@@ -82,6 +102,40 @@ def rank_space(case: Case, ranks: int) -> _topology.RankSpace:
     if shape == NONE:
         return _topology.RankSpace.row(ranks)
     return arguments.rank_space(Ranks(shape, ranks, each or 1))
+
+
+def process_of_rank(case: Case, ranks: int) -> list[int] | None:
+    """Which process each rank is, by their numbers as they are started, node by node; None: the same."""
+    if case.placement is None:
+        return None
+    placed = _placed(case, ranks)
+    if placed.ranks != ranks:
+        raise wrong_value(f"{case.placement} must place all {ranks} ranks", placed.ranks)
+    if case.goes_by_real_nodes and case.nodes:
+        on = case.nodes.processes
+        return [on[node][slot] for node, slot in zip(placed.node_of_rank, placed.slot_of_rank)]
+    first = list(accumulate(_sizes(case, ranks), initial=0))
+    return [first[node] + slot for node, slot in zip(placed.node_of_rank, placed.slot_of_rank)]
+
+
+def _placed(case: Case, ranks: int) -> _placement.Placement:
+    sizes = _sizes(case, ranks)
+    return case.placement.place(_placement.Slots.of_nodes(sizes), _shape_of_nodes(case, sizes))
+
+
+def _sizes(case: Case, ranks: int) -> list[int]:
+    """Of the nodes that ranks are placed on: emulated, real, or one a rank where a shape is laid over them."""
+    if case.ranks_per_node is not None:
+        return arguments.node_sizes(Ranks(None, ranks, case.ranks_per_node))
+    if case.goes_by_real_nodes:
+        return [len(on) for on in case.nodes.processes] if case.nodes else [ranks]
+    return [1] * ranks
+
+
+def _shape_of_nodes(case: Case, sizes: Sequence[int]) -> _topology.Shape:
+    if (case.shape or NODE) in (NODE, NONE):  # nodes without a shape stand in a row
+        return _topology.Shape.parse(f"{len(sizes)}m")
+    return _topology.Shape.parse(case.shape)
 
 
 def as_task(case: Case, ranks: int) -> dict:
@@ -98,6 +152,7 @@ def as_task(case: Case, ranks: int) -> dict:
         variant.build(collective, space, arguments.parameters(**case.parameters))
     task = asdict(case)
     task.pop("bytes")
+    task.pop("placement")  # the task's
     task.pop("nodes")  # which the bench driver sees for itself
     neighbours = case.neighbours or collective.neighbours
     shape = case.shape or NODE

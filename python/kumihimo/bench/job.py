@@ -10,9 +10,9 @@ from pathlib import Path
 
 from kumihimo import arguments, launch, launched, mpi
 from kumihimo.bench import inside
-from kumihimo.bench.cases import Case, as_task
+from kumihimo.bench.cases import Case, as_task, process_of_rank
 from kumihimo.bench.nodes import OtherNodes, real_nodes
-from kumihimo.errors import OutOfTime, failed, not_applicable
+from kumihimo.errors import OutOfTime, failed, not_applicable, wrong_value
 from kumihimo.installed import program
 
 BENCH_DRIVER = "kumihimo-bench-driver"
@@ -112,6 +112,10 @@ def run_task(task: dict, cases: Sequence[Case], launcher: Launcher, on_result: O
             if on_result:
                 on_result(run.results[-1])
 
+    order = order_of(cases, launcher.ranks)
+    if order is not None:
+        task = {**task, "process_of_rank": order}
+        run.about["placement"] = str(cases[0].placement)
     text = json.dumps({**task, "library": str(installation.library), "cases": described})
     try:
         start(text, installation, launcher, take)
@@ -123,6 +127,15 @@ def run_task(task: dict, cases: Sequence[Case], launcher: Launcher, on_result: O
     if len(run.results) != len(cases):
         raise failed(f"the bench driver wrote {len(run.results)} results instead of {len(cases)}")
     return run
+
+
+def order_of(cases: Sequence[Case], ranks: int) -> list[int] | None:
+    """The process of each rank, the same in all cases; None: they are in the order of the processes."""
+    if not cases or cases[0].placement is None:
+        return None
+    if launched.place() is not None:
+        raise wrong_value("--order and --placement need processes that this command starts", "those of mpirun")
+    return process_of_rank(cases[0], ranks)
 
 
 def check_nodes(cases: Sequence[Case], about: dict) -> None:
@@ -155,4 +168,5 @@ def start(text: str, installation: mpi.Installation, launcher: Launcher, take: O
 def finish(result: dict, about: dict) -> dict:
     """A bench driver's result with the keys that all of the command's results have."""
     text = result.pop("parameters_text")
-    return {**result, "parameters": arguments.parameters_of(text), "mpi": about.get("mpi", "")}
+    placement = {"placement": about["placement"]} if "placement" in about else {}
+    return {**result, **placement, "parameters": arguments.parameters_of(text), "mpi": about.get("mpi", "")}

@@ -29,6 +29,15 @@ class RealNodes:
         return max(map(self.of_rank.count, set(self.of_rank)))
 
     @property
+    def processes(self) -> list[list[int]]:
+        """Of each node, by their numbers as they were started."""
+        return [[p for p, on in enumerate(self.of_rank) if on == node] for node in range(max(self.of_rank) + 1)]
+
+    def reordered(self, process_of_rank: list[int]) -> RealNodes:
+        """As ranks in another order than the processes see them."""
+        return RealNodes(tuple(self.of_rank[process] for process in process_of_rank))
+
+    @property
     def space(self) -> _topology.RankSpace:
         """As `run` sees the ranks."""
         return _topology.RankSpace.on_nodes(list(self.of_rank))

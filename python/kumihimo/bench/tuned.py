@@ -130,9 +130,8 @@ def finals(tuning: Tuning, choices: Choices, name: str = "finals") -> Choices:
 
 
 def survey(tuning: Tuning, sizes: Sequence[int]) -> list[dict]:
-    names = ("type", "operation", "root", "in_place", "shape", "ranks_per_node", "neighbours", "counts", "nodes")
-    rest = {name: getattr(tuning.case, name) for name in names}
-    cases = cases_of_all(tuning.case.collective, ranks=tuning.ranks, sizes=sizes, start=variations.start, **rest)
+    shared = tuning.case.shared
+    cases = cases_of_all(tuning.case.collective, ranks=tuning.ranks, sizes=sizes, start=variations.start, **shared)
     cases = [case for case in cases if tuning.allowed(case.algorithm)]
     return launched(tuning, "survey", cases, tuning.effort.survey_seconds)
 

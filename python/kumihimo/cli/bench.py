@@ -9,6 +9,7 @@ from typing import Annotated, Optional, TypeVar
 import typer
 
 from kumihimo import arguments, bench, launched, mpi
+from kumihimo import placement as placements
 from kumihimo.bench import formats, tuned
 from kumihimo.bench.cases import NODE, sizes_of
 from kumihimo.cli import options, output, waiting
@@ -53,6 +54,8 @@ def command(
             help="Emulate nodes with G ranks each (the last has the rest), or with 4,3,5 ranks.",
         ),
     ] = None,
+    order: options.Order = None,
+    placement: options.Placement = None,
     library: Annotated[
         Optional[str],
         typer.Option(
@@ -138,6 +141,7 @@ def command(
             neighbours=arguments.neighbours_named(neighbours),
             counts=counts,
             parameters=parameters,
+            placement=placements.wanted(order, placement),
         ),
         sizes=sizes_asked(collective, sizes, counts),
         ranks=ranks_of(ranks, place, each),
@@ -177,12 +181,6 @@ class Asked:
     installation: mpi.Installation
     launches: int | None
     options: dict
-
-    @property
-    def rest(self) -> dict:
-        """What all cases share beside the collective."""
-        names = ("type", "operation", "root", "in_place", "shape", "ranks_per_node", "neighbours", "counts", "nodes")
-        return {name: getattr(self.case, name) for name in names}
 
 
 def sizes_asked(collective: str, sizes: str | None, counts: str | None = None) -> list[int | None]:
@@ -237,7 +235,7 @@ def fitting(asked: Asked, **other: object) -> list[bench.Case]:
         ranks=asked.ranks,
         sizes=asked.sizes,
         parameters=asked.case.parameters,
-        **{**asked.rest, **other},
+        **{**asked.case.shared, **other},
     )
 
 
@@ -310,7 +308,7 @@ def chosen_and_measured(asked: Asked) -> dict:
             effort=effort,
             step=advance,
             options=asked.options,
-            **asked.rest,
+            **asked.case.shared,
         )
 
 
@@ -348,6 +346,9 @@ def show_measured(found: dict) -> None:
     nodes = bench.real_nodes(about)
     if nodes:
         print(f"nodes: {nodes}")
+    if "placement" in about:
+        processes = ", ".join(map(str, about["process_of_rank"]))
+        print(f"ranks placed by {about['placement']}: they are processes {processes} of the launch (MPI_Comm_split)")
     print(f"pinning: {about['pinning']}; times are medians of the largest over ranks")
     print()
     several = found["launches"] > 1

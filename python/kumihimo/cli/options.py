@@ -68,12 +68,14 @@ RanksPerNodeOrMachine = Annotated[
 Order = Annotated[
     Optional[str],
     typer.Option(
-        "--order", metavar="NAME", help="Ranks on nodes: block (default), round-robin, reversed-axes, random:SEED."
+        "--order",
+        metavar="NAME",
+        help="Order of ranks on nodes: block, round-robin, reversed-axes or random:SEED [default: block].",
     ),
 ]
 Placement = Annotated[
     Optional[Path],
-    typer.Option("--placement", metavar="FILE", help="Ranks on nodes: lines 'rank node slot', or a rankfile."),
+    typer.Option("--placement", metavar="FILE", help="File with lines 'rank node slot', or an Open MPI rankfile."),
 ]
 AlgorithmOrAll = Annotated[str, typer.Option("--algorithm", "-a", metavar="NAME", help="Name of an algorithm, or all.")]
 Count = Annotated[Optional[int], typer.Option("--count", "-n", metavar="N", help="Number of elements.")]

@@ -55,7 +55,8 @@ def command(
         typer.Option("--expand", help="Print all steps of all ranks with loops expanded (needs --count and --json)."),
     ] = False,
     save_placement: Annotated[
-        Optional[Path], typer.Option("--save-placement", metavar="FILE", help="Write the ranks' placement to FILE.")
+        Optional[Path],
+        typer.Option("--save-placement", metavar="FILE", help="Write the placement of the ranks to FILE."),
     ] = None,
     as_json: options.Json = False,
 ) -> None:

@@ -38,7 +38,7 @@ def command(
         typer.Option(
             "--allocation",
             metavar="WHAT",
-            help="The job's hosts: env (of Slurm, PBS, LSF), a hostfile, or node[001-004]:8.",
+            help="Hosts of the job: env (Slurm, PBS or LSF), a hostfile, or node[001-004]:8.",
         ),
     ] = None,
     order: options.Order = None,

@@ -33,9 +33,9 @@ Status agree(const mpi::Library& library, mpi::Handle communicator, const Status
 } // namespace
 
 std::vector<std::int32_t> nodes_of(std::int32_t ranks, std::int32_t each) {
-  std::vector<std::int32_t> sizes(static_cast<std::size_t>(ranks / each), each);
-  if (ranks % each != 0) sizes.push_back(ranks % each);
-  return sizes;
+  std::vector<std::int32_t> nodes;
+  for (std::int32_t r = 0; r < ranks; ++r) nodes.push_back(r / each);
+  return nodes;
 }
 
 Result<std::unique_ptr<MpiTransport>> MpiTransport::create(const mpi::Library& library, mpi::Handle communicator,
@@ -153,19 +153,11 @@ Result<bool> MpiTransport::is_one_machine() const {
 }
 
 Status MpiTransport::check_nodes() const {
-  const std::vector<std::int32_t>& sizes = options_.node_sizes;
-  const std::int64_t all = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
-  const bool positive = std::all_of(sizes.begin(), sizes.end(), [](std::int32_t size) { return size > 0; });
-  if (sizes.empty() || (positive && all == ranks_)) return Nothing{};
-  return bad_input(fmt::format("emulated nodes of at least 1 rank, {} together", ranks_),
-                   fmt::format("{}", fmt::join(sizes, ", ")));
-}
-
-int MpiTransport::emulated_node() const {
-  int node = 0;
-  for (std::int32_t beyond = options_.node_sizes[0]; rank_ >= beyond;)
-    beyond += options_.node_sizes[static_cast<std::size_t>(++node)];
-  return node;
+  const std::vector<std::int32_t>& nodes = options_.node_of_rank;
+  const bool numbers = std::all_of(nodes.begin(), nodes.end(), [](std::int32_t node) { return node >= 0; });
+  if (nodes.empty() || (numbers && nodes.size() == static_cast<std::size_t>(ranks_))) return Nothing{};
+  return bad_input(fmt::format("the emulated node of each of {} ranks", ranks_),
+                   fmt::format("{}", fmt::join(nodes, ", ")));
 }
 
 // The ranks that share memory, and of those the ones of this rank's emulated node.
@@ -182,8 +174,8 @@ Status MpiTransport::find_node() {
     call.Comm_set_errhandler(machine, library_.constants.errors_return);
   }
   mpi::Handle node = machine;
-  if (!options_.node_sizes.empty()) {
-    const int code = call.Comm_split(machine, emulated_node(), rank_, &node);
+  if (!options_.node_of_rank.empty()) {
+    const int code = call.Comm_split(machine, options_.node_of_rank[static_cast<std::size_t>(rank_)], rank_, &node);
     if (Status status = agree(library_, communicator_, library_.check(code, "MPI_Comm_split")); !status) return status;
     call.Comm_set_errhandler(node, library_.constants.errors_return);
   }

@@ -21,8 +21,7 @@
 namespace kumihimo::execute {
 
 struct MpiTransportOptions {
-  // How many consecutive ranks each emulated node has, in rank order, together all; none: the machine's real nodes.
-  std::vector<std::int32_t> node_sizes;
+  std::vector<std::int32_t> node_of_rank; // the number of each rank's emulated node; none: the machine's real nodes
   bool shared_memory = true;
   std::int64_t machine = shared_memory::machine_number(); // where all ranks have this alike, they are on one machine
   std::int64_t shared_memory_limit_bytes =
@@ -36,7 +35,7 @@ struct MpiTransportOptions {
   double timeout_seconds = 0; // without any movement in a run, after which it fails; 0: never
 };
 
-// Emulated nodes of `each` ranks; the last one has the rest.
+// The emulated node of each rank: `each` consecutive ones on each, the last one has the rest.
 std::vector<std::int32_t> nodes_of(std::int32_t ranks, std::int32_t each);
 
 class MpiTransport final : public transport::Transport {
@@ -92,7 +91,6 @@ class MpiTransport final : public transport::Transport {
   MpiTransport(const mpi::Library& library, mpi::Handle communicator, MpiTransportOptions options);
   Status set_up();
   Status check_nodes() const;
-  int emulated_node() const; // of this rank
   void free_communicators();
   Result<bool> is_one_machine() const;
   Status find_node();

@@ -31,7 +31,7 @@ class MpiTransportTest : public ::testing::Test {
 TEST_F(MpiTransportTest, Emulated_nodes_divide_what_the_machine_has_free) {
   // The fake says that the machine holds so many nodes that not even the smallest rings fit into the share of one.
   MpiTransportOptions options;
-  options.node_sizes = nodes_of(FakeWorld::now().ranks, 2);
+  options.node_of_rank = nodes_of(FakeWorld::now().ranks, 2);
   world_.sum_says = std::int64_t{1} << 50;
   const Result<std::unique_ptr<MpiTransport>> transport =
       MpiTransport::create(library_, mpi::testing::world_handle, options);
@@ -39,17 +39,16 @@ TEST_F(MpiTransportTest, Emulated_nodes_divide_what_the_machine_has_free) {
   EXPECT_NE((*transport)->note().find("enlarge /dev/shm"), std::string::npos) << (*transport)->note();
 }
 
-TEST_F(MpiTransportTest, Emulated_nodes_hold_all_ranks_and_none_is_empty) {
-  EXPECT_EQ(nodes_of(7, 3), (std::vector<std::int32_t>{3, 3, 1}));
-  EXPECT_EQ(nodes_of(6, 3), (std::vector<std::int32_t>{3, 3}));
-  EXPECT_EQ(nodes_of(2, 3), (std::vector<std::int32_t>{2}));
-  for (const std::vector<std::int32_t>& sizes : {std::vector<std::int32_t>{1}, {2, 1}, {2, 0}, {3, -1}}) {
+TEST_F(MpiTransportTest, Every_rank_has_an_emulated_node_or_none_has) {
+  EXPECT_EQ(nodes_of(7, 3), (std::vector<std::int32_t>{0, 0, 0, 1, 1, 1, 2}));
+  EXPECT_EQ(nodes_of(2, 3), (std::vector<std::int32_t>{0, 0}));
+  for (const std::vector<std::int32_t>& nodes : {std::vector<std::int32_t>{0}, {0, 1, 1}, {0, -1}}) {
     MpiTransportOptions options;
-    options.node_sizes = sizes;
+    options.node_of_rank = nodes;
     const Result<std::unique_ptr<MpiTransport>> made =
         MpiTransport::create(library_, mpi::testing::world_handle, options);
     ASSERT_FALSE(made.ok());
-    EXPECT_NE(made.error().sentence().find("at least 1 rank, 2 together"), std::string::npos);
+    EXPECT_NE(made.error().sentence().find("the emulated node of each of 2 ranks"), std::string::npos);
   }
 }
 

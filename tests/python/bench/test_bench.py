@@ -17,9 +17,10 @@ from pathlib import Path
 import pytest
 
 from kumihimo import _schedule, mpi
-from kumihimo.bench import Case, cases, run_check, run_measure, tuned
+from kumihimo.bench import Case, RealNodes, cases, run_check, run_measure, tuned
 from kumihimo.cli import bench as cli
 from kumihimo.errors import NotApplicable
+from kumihimo.placement import Wanted
 
 FAMILIES = [installation.family for installation in mpi.discover()]
 pytestmark = [pytest.mark.mpi, pytest.mark.skipif(not FAMILIES, reason="no MPI library on this machine")]
@@ -478,3 +479,48 @@ def test_under_mpirun_the_workers_are_its_processes(tmp_path, family):
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)["results"]
     assert [r["ranks"] for r in found] == [2, 2]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(
+    ("on", "processes"),
+    [
+        (("--shape", "2x2", "--order", "reversed-axes"), [0, 2, 1, 3]),
+        (("--ranks-per-node", "2", "--order", "round-robin"), [0, 2, 1, 3]),
+        (("--ranks-per-node", "2", "--placement", "p.txt"), [3, 2, 0, 1]),
+    ],
+)
+def test_ranks_are_reordered_and_results_stay_right(kumihimo, tmp_path, family, on, processes):
+    (tmp_path / "p.txt").write_text("0 1 1\n1 1 0\n2 0 0\nrank 3=0 slot=1\n")
+    checked = kumihimo("bench", "allgather", "-p", "4", "--mpi", family, *on, "-b", "8,40KiB", "--check", "--json")
+    found = results(checked)
+    assert len(found) > 6
+    assert all(r["right"] for r in found if "right" in r)
+    assert {r["placement"] for r in found} == {on[-1]}
+    rooted = ("bench", "gather", "-p", "4", "--root", "1", "--mpi", family, *on, "-b", "8", "--check", "--json")
+    assert all(r["right"] for r in results(kumihimo(*rooted)) if "right" in r)
+    ended = kumihimo("bench", "allreduce", "-p", "4", "-a", "ring", "--mpi", family, *on, "-b", "8", "--json")
+    assert ended.code == 0, ended.err
+    assert json.loads(ended.out)["about"]["process_of_rank"] == processes
+
+
+def test_the_table_says_which_processes_the_ranks_are(kumihimo):
+    ended = kumihimo("bench", "allreduce", "-p", "4", "-a", "ring", "-b", "8", "-s", "2x2", "--order", "reversed-axes")
+    assert ended.code == 0, ended.err
+    assert "ranks placed by reversed-axes: they are processes 0, 2, 1, 3 of the launch (MPI_Comm_split)\n" in ended.out
+
+
+def test_every_process_is_a_rank(kumihimo, tmp_path):
+    (tmp_path / "p.txt").write_text("0 0 0\n1 0 1\n")
+    ended = kumihimo("bench", "allreduce", "-p", "4", "--placement", "p.txt")
+    assert (ended.code, ended.out) == (2, "")
+    assert "p.txt must place all 4 ranks (got 2)" in ended.err
+
+
+def test_ranks_on_real_nodes_are_placed_by_their_processes():
+    nodes = RealNodes((0, 1, 0, 1), ("a", "b"))
+    case = Case("allreduce", "ring", bytes=8, nodes=nodes, placement=Wanted("block"))
+    assert cases.process_of_rank(case, 4) == [0, 2, 1, 3]
+    assert cases.rank_space(case, 4).is_row_major
+    assert not cases.rank_space(replace(case, placement=Wanted("round-robin")), 4).is_row_major
+    assert cases.process_of_rank(replace(case, placement=Wanted("round-robin")), 4) == [0, 1, 2, 3]

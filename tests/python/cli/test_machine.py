@@ -93,7 +93,6 @@ def test_what_is_no_file_is_called_what_it_is(kumihimo, tmp_path):
         ("folder.toml", "found the folder 'folder.toml'"),
         ("fifo.toml", "found the FIFO 'fifo.toml'"),
         ("loop.toml", "found 'loop.toml': Too many levels of symbolic links"),
-        ("/dev/null/", "'/dev/null/': Not a directory"),
         ("/dev/zero", "found the device '/dev/zero'"),
         ("nothing.toml", "found no file 'nothing.toml'"),
     ):
@@ -109,7 +108,7 @@ def test_more_ranks_than_a_node_can_be_predicted_for_are_refused_at_once(kumihim
     ):
         ended = kumihimo(*line, timeout_seconds=60)
         assert (ended.code, ended.out) == (2, "")
-        assert "at most 4096 ranks on a node of" in ended.err
+        assert "takes at most 4096 ranks" in ended.err
 
 
 THIS_MACHINE = ("simulate", "allreduce", "--machine", "this-machine", "--ranks", "4", "--bytes", "64KiB", "-a", "ring")
