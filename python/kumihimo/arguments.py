@@ -81,6 +81,16 @@ def moves_data(collective: str) -> bool:
     return collective != "barrier"
 
 
+def refuse_data(collective: str, count: int | None = None, in_place: bool = False) -> None:
+    """Of a collective that moves none."""
+    if moves_data(collective):
+        return
+    if count is not None:
+        raise wrong_value(f"a {collective} moves no data and takes no --count", count, "leave it out")
+    if in_place:
+        raise wrong_value(f"a {collective} moves no data and takes no --in-place", advice="leave it out")
+
+
 def rank_space(asked: Ranks) -> _topology.RankSpace:
     """The ranks as algorithms see them."""
     if asked.ranks is not None and not 1 <= asked.ranks <= MOST_RANKS:

@@ -101,6 +101,7 @@ def command(
 
     Example: kumihimo bench allreduce --ranks 4 --bytes 8..1MiB --shape 2x2
     """
+    arguments.refuse_data(collective, in_place=in_place)
     if format_ not in formats.FORMATS:
         raise wrong_value(f"--format must be one of {', '.join(formats.FORMATS)}", f"'{format_}'")
     if as_json and format_ not in ("table", "json"):
@@ -193,7 +194,7 @@ def sizes_asked(collective: str, sizes: str | None, counts: str | None = None) -
         return [None]
     if sizes is not None and not sizes_of(collective, [1])[0]:
         raise wrong_value(f"a {collective} moves no data and takes no --bytes", sizes, "leave it out")
-    return sizes_of(collective, parse_sizes(sizes or USUAL_SIZES))
+    return sizes_of(collective, parse_sizes(USUAL_SIZES if sizes is None else sizes))
 
 
 def ranks_of(asked: int | None, place: launched.Place | None, on_nodes: int | tuple[int, ...] | None = None) -> int:

@@ -44,14 +44,14 @@ def command(
         list[str], typer.Argument(metavar="-- COMMAND ...", help="The usual launch command: mpirun -n 4 ./program.")
     ],
     algorithm: Annotated[
-        str,
+        Optional[str],
         typer.Option(
             "--algorithm",
             "-a",
             metavar="NAME,...",
             help="Algorithm for all calls that it fits (ring), or by collective (alltoall=bruck).",
         ),
-    ] = "",
+    ] = None,
     wisdom: Annotated[
         Optional[Path],
         typer.Option("--wisdom", metavar="FILE", help="Wisdom file [default: what `tune` found on this machine]."),
@@ -88,7 +88,7 @@ def command(
     settings = {
         "ALGORITHM": checked_algorithm(algorithm, mode),
         "SHAPE": checked_shape(shape),
-        "WISDOM": wisdom_for(wisdom, no_wisdom or bool(algorithm)),
+        "WISDOM": wisdom_for(wisdom, no_wisdom or algorithm is not None),
         "KERNELS": wisdom_for(wisdom, no_wisdom),
         "REPRODUCIBLE": mode,
         "TIMEOUT": checked_timeout(timeout),
@@ -194,12 +194,12 @@ def in_tuning(calls: dict, summary: dict, choices: list[dict]) -> str:
     return f", {low if low == high else f'{low} to {high}'} times as fast as the library's own in tuning"
 
 
-def checked_algorithm(text: str, mode: str) -> str:
+def checked_algorithm(text: str | None, mode: str) -> str:
     """Each of at least one of the collectives that are caught, or of the one that is named before it; where an order is
     to be kept, one that keeps it."""
     from kumihimo import _collectives
 
-    for item in text.split(",") if text else []:
+    for item in [] if text is None else text.split(","):
         kind, equals, name = item.rpartition("=")
         if equals and kind not in CAUGHT:
             raise wrong_value(f"before the = must stand one of {', '.join(CAUGHT)}", repr(kind))
@@ -216,7 +216,7 @@ def checked_algorithm(text: str, mode: str) -> str:
             raise wrong_value(
                 "--reproducible needs an algorithm with one order on all placements", name, "leave it out, or take ring"
             )
-    return text
+    return text or ""
 
 
 def checked_timeout(seconds: float) -> str:

@@ -66,9 +66,11 @@ def command(
     """
     if expand and not (as_json and (count is not None or arguments.is_listed(counts))):
         raise missing("--count N or --json beside --expand", "add both")
+    variant = _collectives.find(collective, algorithm)
+    arguments.refuse_data(collective, count, in_place)
     asked = arguments.CollectiveArguments(collective, count, None, type_, operation, root, in_place, counts)
     if bytes_ is not None or (count is None and not arguments.is_listed(counts)):
-        asked.bytes = parse_size(bytes_ or DEFAULT_BYTES)
+        asked.bytes = parse_size(DEFAULT_BYTES if bytes_ is None else bytes_)
     asked.neighbours = arguments.neighbours_named(neighbours)
     each = arguments.ranks_per_node_named(ranks_per_node or "1")
     space = arguments.rank_space(arguments.Ranks(shape, ranks, each))
@@ -77,7 +79,6 @@ def command(
     if wanted is not None or save_placement is not None:
         placed = placements.on_space(space, wanted or placements.Wanted("block"))
         space = placements.space_of(space, placed)
-    variant = _collectives.find(collective, algorithm)
     schedule = variant.build(
         arguments.collective(asked, space),
         space,

@@ -64,6 +64,8 @@ def command(
 
     Example: kumihimo verify allreduce --shape 48x54x32 --algorithm trinaryx3
     """
+    if collective is not None:
+        arguments.refuse_data(collective, count, in_place)
     placed = shape is not None or ranks is not None or ranks_per_node is not None
     asked = verification.Asked(
         verification.collectives(irregular=counts is not None) if collective is None else [collective],

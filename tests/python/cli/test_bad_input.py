@@ -39,6 +39,15 @@ CASES = [
     (SHOW + "--ranks 0", "from 1 to"),
     (SHOW + "--shape 4x3 --rank 12", "from 0 to 11"),
     (SHOW + "--shape 4x3 --rank -1", "from 0 to 11"),
+    ("show allredcue --algorithm ring", "'allredcue'"),
+    # data
+    ("show allreduce --algorithm ring --ranks 4 --bytes=", "a size must be a whole number"),
+    ("bench allreduce --ranks 2 --bytes=", "a size must be a whole number"),
+    ("run --algorithm= -- mpirun -n 2 true", "must name one of docs/algorithms.md"),
+    ("show barrier --algorithm binomial --ranks 4 --count 5", "takes no --count"),
+    ("show barrier --algorithm binomial --ranks 4 --in-place", "takes no --in-place"),
+    ("verify barrier --ranks 4 --count 5", "takes no --count"),
+    ("bench barrier --ranks 2 --in-place", "takes no --in-place"),
     # roots
     ("show bcast --shape 4x3 --algorithm chain --root 12", "from 0 to 11"),
     ("show bcast --shape 4x3 --algorithm chain --root -1", "from 0 to 11"),
