@@ -36,7 +36,7 @@ struct Place {
   std::int32_t ranks_per_node = 0; // emulated; 0: the machine's
 
   std::vector<std::int32_t> emulated() const {
-    return ranks_per_node > 0 ? nodes_of(space.ranks(), ranks_per_node) : std::vector<std::int32_t>();
+    return ranks_per_node > 0 ? execute::nodes_of(space.ranks(), ranks_per_node) : std::vector<std::int32_t>();
   }
   // Some ranks share memory and some do not.
   bool is_mixed() const { return ranks_per_node > 1 && ranks_per_node < space.ranks(); }
