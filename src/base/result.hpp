@@ -17,7 +17,8 @@ struct Error {
   std::string expected;
   std::string found;
   std::string advice;
-  bool elsewhere = false; // no more is known than that another process failed, which tells its own
+  bool elsewhere = false;  // no more is known than that another process failed, which tells its own
+  bool truncation = false; // a message had another length than its receiver expected
 
   std::string sentence() const {
     std::string s = expected;

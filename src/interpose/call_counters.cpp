@@ -1,9 +1,7 @@
 #include "interpose/call_counters.hpp"
 
 #include <bit>
-#include <new>
 #include <numeric>
-#include <type_traits>
 
 namespace kumihimo::interpose {
 
@@ -33,31 +31,22 @@ std::size_t size_class(std::int64_t bytes) {
   return bytes <= 0 ? 0 : static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(bytes)));
 }
 
-CallCounters::CallCounters(std::size_t kinds, std::size_t variants)
-    : variants_(variants), first_other_(kinds * size_classes * (reasons + variants)),
-      size_(first_other_ + mpi_hooks::names),
-      counters_(static_cast<mpi_hooks::Counter*>(std::calloc(size_, sizeof(mpi_hooks::Counter)))) {
-  static_assert(std::is_trivial_v<mpi_hooks::Counter>); // so that the memory has them
-  if (!counters_) throw std::bad_alloc();
-}
-
-std::int64_t CallCounters::handed_on_in(std::span<const std::int64_t> counts, std::size_t kind,
-                                        std::size_t size) const {
-  const auto first = counts.begin() + static_cast<std::ptrdiff_t>((kind * size_classes + size) * (reasons + variants_));
+std::int64_t CallCounters::handed_on_in(std::span<const std::int64_t> counts, std::size_t kind, std::size_t size) {
+  const auto first = counts.begin() + static_cast<std::ptrdiff_t>(place_of(kind, size));
   return std::accumulate(first, first + reasons, std::int64_t{0});
 }
 
-std::int64_t CallCounters::for_reason(std::span<const std::int64_t> counts, std::size_t kind, Reason reason) const {
+std::int64_t CallCounters::for_reason(std::span<const std::int64_t> counts, std::size_t kind, Reason reason) {
   std::int64_t all = 0;
   for (std::size_t size = 0; size < size_classes; ++size)
-    all += counts[(kind * size_classes + size) * (reasons + variants_) + static_cast<std::size_t>(reason)];
+    all += counts[place_of(kind, size) + static_cast<std::size_t>(reason)];
   return all;
 }
 
 std::vector<std::int64_t> CallCounters::counts() const {
   std::vector<std::int64_t> all;
-  all.reserve(size_);
-  for (std::size_t i = 0; i < size_; ++i) all.push_back(counters_[i].counted());
+  all.reserve(counters_.size());
+  for (mpi_hooks::Counter& counter : counters_) all.push_back(counter.counted());
   return all;
 }
 

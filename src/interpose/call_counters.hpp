@@ -8,8 +8,6 @@
 
 #include <array>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -47,46 +45,46 @@ inline std::size_t counted_as(CollectiveKind kind, Form form) {
 inline constexpr std::size_t size_classes = 64; // class c: 2^(c-1) <= bytes < 2^c; 0: none
 std::size_t size_class(std::int64_t bytes);
 
+// More than any collective has; a test says so. Beside them exact sums are counted as one more.
+inline constexpr std::size_t most_variants = 40, place_of_exact_sums = most_variants;
+
+// In memory that the object comes with: pages of it are taken when something in them is counted.
 class CallCounters {
  public:
-  // `variants`: how many algorithms there are of each collective at most.
-  explicit CallCounters(std::size_t kinds, std::size_t variants);
-
   // Each answers where it counted.
   mpi_hooks::Counter& ran(std::size_t kind, std::int64_t bytes, std::size_t variant) {
-    return add(((kind * size_classes) + size_class(bytes)) * (reasons + variants_) + reasons + variant);
+    return add(place_of(kind, size_class(bytes)) + reasons + variant);
   }
   mpi_hooks::Counter& forwarded(std::size_t kind, std::int64_t bytes, Reason reason) {
-    return add((kind * size_classes + size_class(bytes)) * (reasons + variants_) + static_cast<std::size_t>(reason));
+    return add(place_of(kind, size_class(bytes)) + static_cast<std::size_t>(reason));
   }
 
   // A collective that is not caught, blocking or not.
-  void other(mpi_hooks::Name name) { add(first_other_ + static_cast<std::size_t>(name)); }
+  void other(mpi_hooks::Name name) { add(first_other + static_cast<std::size_t>(name)); }
 
   std::vector<std::int64_t> counts() const;
   // How to read what the ranks' counts add up to.
-  std::int64_t ran_in(std::span<const std::int64_t> counts, std::size_t kind, std::size_t size,
-                      std::size_t variant) const {
-    return counts[(kind * size_classes + size) * (reasons + variants_) + reasons + variant];
+  static std::int64_t ran_in(std::span<const std::int64_t> counts, std::size_t kind, std::size_t size,
+                             std::size_t variant) {
+    return counts[place_of(kind, size) + reasons + variant];
   }
-  std::int64_t handed_on_in(std::span<const std::int64_t> counts, std::size_t kind, std::size_t size) const;
-  std::int64_t for_reason(std::span<const std::int64_t> counts, std::size_t kind, Reason reason) const;
-  std::int64_t others_in(std::span<const std::int64_t> counts, mpi_hooks::Name name) const {
-    return counts[first_other_ + static_cast<std::size_t>(name)];
+  static std::int64_t handed_on_in(std::span<const std::int64_t> counts, std::size_t kind, std::size_t size);
+  static std::int64_t for_reason(std::span<const std::int64_t> counts, std::size_t kind, Reason reason);
+  static std::int64_t others_in(std::span<const std::int64_t> counts, mpi_hooks::Name name) {
+    return counts[first_other + static_cast<std::size_t>(name)];
   }
 
  private:
+  static constexpr std::size_t row = reasons + most_variants + 1;
+  static constexpr std::size_t first_other = counted_calls * size_classes * row;
+  static constexpr std::size_t place_of(std::size_t kind, std::size_t size) {
+    return (kind * size_classes + size) * row;
+  }
   mpi_hooks::Counter& add(std::size_t at) {
     counters_[at].count();
     return counters_[at];
   }
-  std::size_t variants_, first_other_;
-  struct Free {
-    void operator()(mpi_hooks::Counter* counters) const { std::free(counters); }
-  };
-  std::size_t size_;
-  std::unique_ptr<mpi_hooks::Counter[], Free>
-      counters_; // pages of the system's, taken when something in them is counted
+  static inline std::array<mpi_hooks::Counter, first_other + mpi_hooks::names> counters_{};
 };
 
 } // namespace kumihimo::interpose

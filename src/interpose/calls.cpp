@@ -4,6 +4,7 @@
 #include "interpose/exact.hpp"
 #include "interpose/layout.hpp"
 #include "interpose/local_counts.hpp"
+#include "interpose/memory_reserve.hpp"
 #include "interpose/packed.hpp"
 #include "interpose/question.hpp"
 #include "interpose/repeated.hpp"
@@ -312,6 +313,17 @@ bool is_handed_on_at_once(const Asked& asked, const Call& call) {
   return true;
 }
 
+// A lack of memory, which is found by this rank alone: before anything is set up the call is the library's.
+Answer take_or_fail(const Asked& asked, const Call& call) {
+  return attempted([&] { return take(asked, call); },
+                   [&]() -> Answer {
+                     bool between = false;
+                     Communicator* const known = asked.session.known(call.communicator, between);
+                     if (!known || !known->transport()) return asked.hand_on(0, Reason::no_plan);
+                     return give_up(asked, *known, out_of_memory());
+                   });
+}
+
 Work work_of(const Taken& taken, mpi::Handle communicator) {
   return {taken.plan, taken.communicator->transport(), &taken.communicator->queue(), taken.buffers, communicator};
 }
@@ -328,7 +340,8 @@ Status run(const Taken& taken, mpi::Handle communicator) {
 Status run_plan(Session& session, Communicator& communicator, mpi::Handle handle, plan::Plan& plan,
                 const execute::Buffers& buffers) {
   if (communicator.queue().calls.load(std::memory_order_acquire) == 0) {
-    Status done = plan.run(buffers);
+    const auto fail = [&]() -> Status { return communicator.transport()->abandon(out_of_memory()), out_of_memory(); };
+    Status done = attempted([&] { return plan.run(buffers); }, fail);
     // A program may ask once, after a barrier, whether others have ended what they do in its window.
     if (session.is_one_sided()) [[unlikely]]
       communicator.transport()->drive_library();
@@ -344,7 +357,7 @@ std::optional<int> run_allowed(const Asked& asked, const Call& call) {
   if (session->reproducible() == Reproducible::exact)
     if (const ExactAnswer exact = run_exact(*session, asked.kind, call); exact.is_sum) return exact.code;
   const std::uint64_t era = mpi_hooks::FastPath::era();
-  const Answer taken = take(asked, call);
+  const Answer taken = take_or_fail(asked, call);
   if (!taken) return std::nullopt;
   if (*taken && !(*taken)->packed && asked.will_hold(call))
     Repeated::of(asked.kind).remember(*session, call, {(*taken)->communicator, (*taken)->plan, (*taken)->counter}, era);
@@ -377,15 +390,22 @@ std::optional<int> start_call(CollectiveKind kind, const Call& given, mpi::Handl
   if (is_refused(*session, kind, call)) return asked.hand_on(0, Reason::refused);
   if (session->reproducible() == Reproducible::exact)
     if (const ExactAnswer exact = start_exact(*session, kind, call, request); exact.is_sum) return exact.code;
-  const Answer taken = take(asked, call);
+  const Answer taken = take_or_fail(asked, call);
   if (!taken) return std::nullopt;
   if (!*taken) return session->raise(taken->error(), call.communicator);
   Work work = work_of(**taken, call.communicator);
   const auto packed = (*taken)->packed;
   const auto lent = (*taken)->lent;
-  if (packed || lent) // which are kept until the end
-    work.at_end = [packed, lent]() -> Status { return packed ? packed->unpack() : Status(Nothing{}); };
-  const Result<mpi::Handle> started = session->nonblocking().start(std::move(work));
+  const auto fail = [&]() -> Result<mpi::Handle> {
+    session->nonblocking().abandon(*(*taken)->communicator->transport(), out_of_memory());
+    return out_of_memory();
+  };
+  const auto start = [&] {
+    if (packed || lent) // which are kept until the end
+      work.at_end = [packed, lent]() -> Status { return packed ? packed->unpack() : Status(Nothing{}); };
+    return session->nonblocking().start(std::move(work));
+  };
+  const auto started = attempted(start, fail);
   if (!started) return session->raise(started.error(), call.communicator);
   request = *started;
   return 0;
@@ -396,7 +416,8 @@ void count_other(mpi_hooks::Name name) {
 }
 
 void meet(mpi::Handle communicator) {
-  if (Session* const session = Session::current()) session->meet(session->plain(communicator));
+  Session* const session = Session::current();
+  if (session) attempted([&] { return session->meet(session->plain(communicator)), true; }, [] { return false; });
 }
 
 void expect_one_sided() {

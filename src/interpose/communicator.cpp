@@ -3,6 +3,7 @@
 #include "base/hash.hpp"
 #include "execute/reduction.hpp"
 #include "interpose/exact.hpp"
+#include "interpose/memory_reserve.hpp"
 #include "interpose/neighbours.hpp"
 
 #include <unistd.h>
@@ -157,14 +158,15 @@ Communicator::Answer Communicator::make_plan(const Collective& question, const p
   const bool brief = reason == Reason::too_many && is_fixed(reproducible_, question);
   if (reason && !brief) return *reason;
   if (!resources_->transport && !open_transport()) return crowded_out_ ? Reason::crowded_out : Reason::no_plan;
-  Result<std::vector<Made>> made = make_both(question, choice, Asking::all_ranks);
+  auto made = attempted([&] { return make_both(question, choice, Asking::all_ranks); },
+                        [] { return Result<std::vector<Made>>(out_of_memory()); });
   if (!made && note_.empty() && !made.error().elsewhere && made.error().kind == Error::Kind::failed)
     note_ = made.error().sentence();
   resources_->irregular += key.table && !brief && !made_alone;
-  if (!all(made.ok())) {
-    if (!brief) resources_->refused.insert(apart(key));
-    return Reason::no_plan;
-  }
+  if (!brief) resources_->refused.insert(apart(key)); // before it is agreed on: nothing may fail after it
+  resources_->plans.make_room(2);
+  if (!all(made.ok())) return Reason::no_plan;
+  if (!brief) resources_->refused.erase(apart(key));
   if (brief) {
     std::swap(brief_[0], brief_[1]);
     brief_[0] = std::move(*made);
@@ -233,7 +235,7 @@ void Communicator::bequeath() {
 bool Communicator::open_transport() {
   const bool must = reproducible_ != Reproducible::off;
   const auto share = kept_ ? kept_->share_for(node_ranks_, must) : MemoryBudget::of_process().take(node_ranks_, must);
-  crowded_out_ = !all(share.has_value()); // the ranks' may differ, of other communicators
+  crowded_out_ = !all(share.has_value() && MemoryReserve::is_there()); // the ranks' may differ
   if (crowded_out_) {
     if (share) MemoryBudget::of_process().give_back(*share);
     return false;

@@ -104,7 +104,7 @@ std::optional<ExactAnswer> without_plan(const Sum& sum, const Communicator::Answ
 }
 
 void count(const Sum& sum) {
-  sum.session->counters().ran(counted_as(sum.kind, sum.form), sum.bytes(), sum.session->place_of_exact_sums());
+  sum.session->counters().ran(counted_as(sum.kind, sum.form), sum.bytes(), place_of_exact_sums);
 }
 
 // The accumulators of the piece at hand: one blocking collective runs at a time in a thread.

@@ -3,6 +3,7 @@
 #include "interpose/call_counters.hpp"
 #include "interpose/calls.hpp"
 #include "interpose/error_handlers.hpp"
+#include "interpose/memory_reserve.hpp"
 #include "interpose/session.hpp"
 #include "interpose/watchdog.hpp"
 #include "mpi_hooks/hooks.hpp"
@@ -223,6 +224,7 @@ std::optional<int> answered(Call& call) {
 
 void before_environment(const Call& call) {
   begin_watch();
+  if (!MemoryReserve::is_there()) return; // then this process is not here for the others, who forward all calls
   if (begins_mpi(call)) PreloadCheck::enter(interpose::object_name);
   if (begins_session(call)) PreloadCheck::enter_session(interpose::object_name);
 }
@@ -237,7 +239,8 @@ void after_environment(const Call& call, int code) {
 } // namespace
 
 std::optional<int> answer(Call& call) {
-  if (call.kind() == Kind::environment) before_environment(call);
+  const auto nothing = [] { return false; };
+  if (call.kind() == Kind::environment) attempted([&] { return before_environment(call), true; }, nothing);
   Watchdog::enter(call);
   const std::optional<int> code = answered(call);
   if (code) Watchdog::leave();
@@ -263,7 +266,8 @@ void before(Call&) {}
 void after(const Call& call, int code) {
   end_expecting(call);
   Watchdog::leave();
-  if (call.kind() == Kind::environment) after_environment(call, code);
+  const auto nothing = [] { return false; };
+  if (call.kind() == Kind::environment) attempted([&] { return after_environment(call, code), true; }, nothing);
   if (call.kind() == Kind::communicator && code == 0) after_comm_made(call.handle_at(Role::new_communicator));
 }
 

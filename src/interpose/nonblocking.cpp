@@ -1,5 +1,6 @@
 #include "interpose/nonblocking.hpp"
 
+#include "interpose/memory_reserve.hpp"
 #include "interpose/signals.hpp"
 #include "shared_memory/spin_wait.hpp"
 
@@ -7,6 +8,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
+#include <utility>
 
 namespace kumihimo::interpose {
 
@@ -39,6 +42,15 @@ constexpr std::int32_t pauses_before_sleep = 100;
 } // namespace
 
 Status Nonblocking::begin(Started& operation) {
+  return attempted([&] { return begin_now(operation); },
+                   [&]() -> Status { return operation.work.transport->abandon(out_of_memory()), out_of_memory(); });
+}
+
+// Room for it at its end, too: nothing may fail there.
+Status Nonblocking::begin_now(Started& operation) {
+  under_way_.reserve(under_way_.size() + 1);
+  ended_.reserve(under_way_.size() + 1);
+  done_.reserve(done_.size() + under_way_.size() + 1);
   Result<execute::Execution*> execution = operation.work.plan->borrow();
   if (!execution) return operation.work.transport->abandon(execution.error()), execution.error();
   operation.execution = *execution;
@@ -99,10 +111,7 @@ Result<mpi::Handle> Nonblocking::start(Work work) {
   queue.waiting.push_back(started);
   begin_next(queue);
   drive();
-  if (!helper_.joinable()) {
-    const SignalsBlocked blocked;
-    helper_ = std::thread([this] { help(); });
-  }
+  if (!helper_.joinable()) begin_helper();
   if (sleeps_) wake_.notify_one();
   return request;
 }
@@ -143,21 +152,24 @@ bool Nonblocking::drive() {
     execute::MpiTransport* const transport = under_way_[i]->work.transport;
     const auto same = [&](const Started* o) { return o->work.transport == transport; };
     if (std::any_of(under_way_.begin(), under_way_.begin() + static_cast<std::ptrdiff_t>(i), same)) continue;
-    moved |= transport->progress() == transport::Transport::Progress::moved;
+    moved |= attempted([&] { return transport->progress() == transport::Transport::Progress::moved; },
+                       [&] { return transport->abandon(out_of_memory()), true; });
   }
-  std::vector<Started*> ended;
   std::erase_if(under_way_, [&](Started* operation) {
     if (!advance(*operation)) return false;
-    ended.push_back(operation);
+    ended_.push_back(operation); // room for it was made when it began
     return true;
   });
-  for (Started* operation : ended) {
+  for (std::size_t i = 0; i < ended_.size(); ++i) { // others begin meanwhile
+    Started* const operation = ended_[i];
     operation->work.plan->give_back(operation->execution);
     make_room(*operation);
     begin_next(*operation->work.queue);
     end(*operation);
   }
-  return moved || !ended.empty();
+  moved |= !ended_.empty();
+  ended_.clear();
+  return moved;
 }
 
 bool Nonblocking::advance(Started& operation) {
@@ -166,11 +178,21 @@ bool Nonblocking::advance(Started& operation) {
     operation.error = operation.work.transport->error();
     return true;
   }
-  const Result<bool> done = operation.execution->advance();
+  const Result<bool> done =
+      attempted([&] { return operation.execution->advance(); }, [] { return Result<bool>(out_of_memory()); });
   if (done) return *done;
   operation.error = done.error();
   operation.work.transport->abandon(done.error());
   return true;
+}
+
+// Where the system has no thread left, what is under way moves in calls of MPI alone, and the next one asks again.
+void Nonblocking::begin_helper() {
+  const SignalsBlocked blocked;
+  const bool begun = attempted([&] { return helper_ = std::thread([this] { help(); }), true; }, [] { return false; });
+  if (!begun && !std::exchange(has_no_helper_, true))
+    std::fprintf(stderr, "kumihimo: no thread can be started for non-blocking collectives (see ulimit -u); they make "
+                         "progress only in calls of MPI\n");
 }
 
 // Others may have the lock while this thread waits: the one that holds it must not give the processor away.

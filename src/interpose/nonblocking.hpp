@@ -96,6 +96,7 @@ class Nonblocking {
   // With the lock:
   void begin_next(Queue& queue); // those that may be under way now
   Status begin(Started& operation);
+  Status begin_now(Started& operation);
   static void make_room(const Started& ended);
   void end(Started& operation);
   bool drive(); // true: something moved
@@ -105,6 +106,7 @@ class Nonblocking {
   Started* next_done();
   void complete(mpi::Handle request, bool failed);
   void forget_failed(mpi::Handle request);
+  void begin_helper();
   void help();
 
   static int query(void* operation, mpi::StatusWords* status);
@@ -118,11 +120,12 @@ class Nonblocking {
 
   std::mutex mutex_; // of what follows, and of every transport that something is under way on
   std::vector<Started*> under_way_;
-  std::vector<Started*> done_; // whose requests are not complete
+  std::vector<Started*> done_;  // whose requests are not complete
+  std::vector<Started*> ended_; // in drive()
   std::unordered_map<mpi::Handle, Started*> by_request_;
   std::condition_variable wake_;
   std::thread helper_;
-  bool sleeps_ = false, stops_ = false;
+  bool sleeps_ = false, stops_ = false, has_no_helper_ = false;
 
   // Of its own, and never held in a call of MPI: the library frees requests with its own lock held, maybe, which those
   // that hold the other one wait for.

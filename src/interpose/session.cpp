@@ -2,6 +2,7 @@
 
 #include "base/hash.hpp"
 #include "interpose/completion.hpp"
+#include "interpose/memory_reserve.hpp"
 #include "mpi/private_communicator.hpp"
 #include "mpi_hooks/fast_path.hpp"
 #include "mpi_hooks/preload_check.hpp"
@@ -41,18 +42,11 @@ Result<Wisdom> wisdom_of(const Settings& settings, const mpi::Library& library, 
   return wisdom;
 }
 
-std::size_t most_variants() {
-  std::size_t most = 0;
-  for (const CollectiveKind kind : taken_over) most = std::max(most, Registry::standard().variants(kind).size());
-  return most;
-}
-
 } // namespace
 
 Session::Session(mpi::Library library)
     : MpiLifetime(std::move(library)), settings_(settings_of_environment()), types_(library_),
-      completion_is_caught_(interpose::completion_is_caught()), place_of_exact_sums_(most_variants()),
-      counters_(counted_calls, place_of_exact_sums_ + 1) {
+      completion_is_caught_(interpose::completion_is_caught()) {
   if (const Result<Reproducible> asked = parse_reproducible(settings_.reproducible))
     reproducible_ = *asked;
   else
@@ -122,7 +116,7 @@ Communicator* Session::communicator(mpi::Handle handle) {
   std::unique_ptr<Communicator> made;
   if (!two_groups) {
     const Agreed agreed{wisdom_,
-                        has_place() ? hash_ : 0,
+                        has_place() && MemoryReserve::is_there() ? hash_ : 0,
                         machine_ ? &*machine_ : nullptr,
                         settings_.timeout_seconds,
                         reproducible_,
@@ -254,9 +248,11 @@ Result<mpi::Handle> Session::make_alone() const {
 int Session::raise(const Error& error, mpi::Handle communicator) {
   // The handler may end the job: not before the rank that failed has told of it.
   if (error.elsewhere && !has_raised_) std::this_thread::sleep_for(std::chrono::seconds(1));
-  if (!has_raised_.exchange(true)) write(error.sentence());
-  library_.call.Comm_call_errhandler(communicator, library_.constants.error_other);
-  return library_.constants.error_other;
+  const auto write_briefly = [] { return std::fputs("kumihimo: no memory is left; see ulimit -v\n", stderr); };
+  if (!has_raised_.exchange(true)) attempted([&] { return write(error.sentence()), 0; }, write_briefly);
+  const int code = error.truncation ? library_.constants.error_truncate : library_.constants.error_other;
+  library_.call.Comm_call_errhandler(communicator, code);
+  return code;
 }
 
 void Session::say(const std::string& sentence) {
@@ -311,7 +307,7 @@ void Session::write_summary(const std::vector<std::int64_t>& counts, Ended ended
                            {"calls", number}});
       };
       for (std::size_t v = 0; v < variants.size(); ++v) row(variants[v]->name, counters_.ran_in(counts, k, c, v));
-      row("exact_sum", counters_.ran_in(counts, k, c, place_of_exact_sums_));
+      row("exact_sum", counters_.ran_in(counts, k, c, place_of_exact_sums));
       row("library", counters_.handed_on_in(counts, k, c));
     }
     for (std::size_t r = 0; r < reasons; ++r)

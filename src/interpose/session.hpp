@@ -35,7 +35,6 @@ class Session : public mpi_hooks::MpiLifetime<Session> {
   const Types& types() const { return types_; }
   CallCounters& counters() { return counters_; }
   Reproducible reproducible() const { return reproducible_; }
-  std::size_t place_of_exact_sums() const { return place_of_exact_sums_; } // in the counters, beside the algorithms
 
   // The communicator, known or new (then collective); null for an intercommunicator.
   Communicator* communicator(mpi::Handle handle);
@@ -111,7 +110,6 @@ class Session : public mpi_hooks::MpiLifetime<Session> {
   std::string wisdom_path_, kernels_path_; // of the files that choices of algorithms and kernels are from, or empty
   std::optional<Shape> machine_;
   std::uint64_t hash_ = 0;
-  std::size_t place_of_exact_sums_;
   CallCounters counters_;
   int keyval_ = 0;
   pid_t process_ = getpid();

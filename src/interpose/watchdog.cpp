@@ -1,5 +1,6 @@
 #include "interpose/watchdog.hpp"
 
+#include "interpose/memory_reserve.hpp"
 #include "interpose/signals.hpp"
 #include "mpi_hooks/preload_check.hpp"
 
@@ -7,11 +8,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <forward_list>
 #include <mutex>
 #include <thread>
 
@@ -23,45 +24,31 @@ using Clock = std::chrono::steady_clock;
 // What a thread is in. Written by it alone, without a lock; the watching thread may see one call's name with the next
 // one's peer, but never an old time with a new call: the time is written last and taken away first.
 struct Slot {
+  std::atomic<bool> is_taken = false;
   std::atomic<Clock::rep> since = 0; // 0: in none
   std::atomic<mpi_hooks::Name> name{};
   std::atomic<std::int32_t> peer = -1; // in the call's communicator; -1: none that is known
 };
-
-struct Slots {
-  std::mutex mutex;
-  std::forward_list<Slot> all; // one for each thread there ever was; slots are used again
-  std::forward_list<Slot*> free;
-};
-Slots& slots() {
-  static Slots& kept = *new Slots; // threads may end after everything else
-  return kept;
-}
+constinit std::array<Slot, 1024> slots; // threads beyond are not watched
 
 class Mine {
  public:
   Mine() {
-    Slots& s = slots();
-    const std::lock_guard lock(s.mutex);
-    if (s.free.empty()) {
-      slot_ = &s.all.emplace_front();
-    } else {
-      slot_ = s.free.front();
-      s.free.pop_front();
-    }
+    const auto free = std::find_if(slots.begin(), slots.end(), [](Slot& s) { return !s.is_taken.exchange(true); });
+    if (free != slots.end()) slot_ = &*free;
   }
   ~Mine() {
-    Slots& s = slots();
-    const std::lock_guard lock(s.mutex);
+    if (!slot_) return;
     slot_->since = 0;
-    s.free.push_front(slot_);
+    slot_->is_taken = false;
+    slot_ = nullptr;
   }
   Mine(const Mine&) = delete;
   Mine& operator=(const Mine&) = delete;
-  Slot& operator*() { return *slot_; }
+  Slot* slot() { return slot_; }
 
  private:
-  Slot* slot_;
+  Slot* slot_ = nullptr;
 };
 thread_local Mine mine;
 
@@ -81,9 +68,7 @@ std::int32_t peer_of(const mpi_hooks::Call& call) {
 
 // A call that has lasted for longer than so many seconds, in words; or nothing.
 std::string overdue(double seconds) {
-  Slots& s = slots();
-  const std::lock_guard lock(s.mutex);
-  for (const Slot& slot : s.all) {
+  for (const Slot& slot : slots) {
     const Clock::rep since = slot.since.load(std::memory_order_acquire);
     const Clock::duration lasted = Clock::now().time_since_epoch() - Clock::duration(since);
     if (since == 0 || std::chrono::duration<double>(lasted).count() < seconds) continue;
@@ -107,22 +92,26 @@ std::atomic<bool> Watchdog::watches = false;
 std::atomic<const mpi::Library*> Watchdog::known = nullptr;
 
 void Watchdog::note(const mpi_hooks::Call& call) {
-  Slot& slot = *mine;
-  slot.name.store(call.name, std::memory_order_relaxed);
-  slot.peer.store(peer_of(call), std::memory_order_relaxed);
-  slot.since.store(Clock::now().time_since_epoch().count(), std::memory_order_release);
+  Slot* const slot = mine.slot();
+  if (!slot) return;
+  slot->name.store(call.name, std::memory_order_relaxed);
+  slot->peer.store(peer_of(call), std::memory_order_relaxed);
+  slot->since.store(Clock::now().time_since_epoch().count(), std::memory_order_release);
 }
 
 void Watchdog::leave() {
-  if (is_on()) (*mine).since.store(0, std::memory_order_relaxed);
+  if (!is_on()) return;
+  if (Slot* const slot = mine.slot()) slot->since.store(0, std::memory_order_relaxed);
 }
 
 void Watchdog::begin(double seconds) {
   static std::once_flag begun;
   std::call_once(begun, [&] {
     const SignalsBlocked blocked;
-    std::thread(&Watchdog::watch, seconds).detach();
-    watches = true;
+    watches = attempted([&] { return std::thread(&Watchdog::watch, seconds).detach(), true; }, [] { return false; });
+    if (!watches)
+      std::fprintf(stderr, "kumihimo: no thread can be started for --timeout (see ulimit -u); calls in the MPI library "
+                           "have no time limit\n");
   });
 }
 
@@ -136,11 +125,11 @@ void Watchdog::watch(double seconds) {
 }
 
 void Watchdog::end(const std::string& what, double seconds) {
-  std::thread([] { // should the library hang in what it is asked here, too
+  const auto exit_late = [] { // should the library hang in what it is asked here, too
     std::this_thread::sleep_for(for_abort);
     _exit(1);
-  })
-      .detach();
+  };
+  attempted([&] { return std::thread(exit_late).detach(), true; }, [] { return false; });
   const mpi::Library* library = known.load(); // not asked in MPI_Init, where a library may hold a lock for this
   if (library && !mpi::is_running()) library = nullptr;
   std::string whose = rank_by_launcher();

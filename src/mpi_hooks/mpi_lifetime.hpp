@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -103,15 +104,21 @@ Object* MpiLifetime<Object>::first() {
   {
     const std::lock_guard lock(mutex);
     if (!of_process && !unknown) {
-      Result<mpi::Library> library = mpi::loaded_library();
-      if (!library) {
+      try {
+        Result<mpi::Library> library = mpi::loaded_library();
+        if (!library) {
+          unknown = true;
+          std::fprintf(stderr, "kumihimo: %s; %s\n", library.error().sentence().c_str(), Object::otherwise.data());
+          return nullptr;
+        }
+        auto* const object = new Object(std::move(*library));
+        object->over_ = !object->begins(true);
+        of_process = object;
+      } catch (const std::bad_alloc&) {
         unknown = true;
-        std::fprintf(stderr, "kumihimo: %s; %s\n", library.error().sentence().c_str(), Object::otherwise.data());
+        std::fprintf(stderr, "kumihimo: no memory to start in; %s\n", Object::otherwise.data());
         return nullptr;
       }
-      auto* const object = new Object(std::move(*library));
-      object->over_ = !object->begins(true);
-      of_process = object;
     }
   }
   return of_process ? current() : nullptr;

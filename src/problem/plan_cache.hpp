@@ -24,7 +24,7 @@ class PlanCache {
 
   // Replaces the plan of this key, if there is one.
   Plan& keep(const Key& key, std::unique_ptr<Plan> plan) {
-    if (2 * (size_ + 1) > static_cast<std::int64_t>(entries_.size())) grow();
+    make_room(1);
     std::size_t i = home_of(key);
     while (entries_[i].plan && !(entries_[i].key == key)) i = (i + 1) & mask_;
     size_ += !entries_[i].plan;
@@ -32,6 +32,10 @@ class PlanCache {
     return *entries_[i].plan;
   }
   std::int64_t size() const { return size_; }
+  // For so many more, of which keep() then allocates nothing.
+  void make_room(std::int64_t more) {
+    while (2 * (size_ + more) > static_cast<std::int64_t>(entries_.size())) grow();
+  }
 
  private:
   struct Entry {

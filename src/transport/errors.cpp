@@ -12,7 +12,9 @@ std::string expectation(const ReceiveRequest& expected) {
 } // namespace
 
 Error wrong_length(const ReceiveRequest& expected, std::int64_t found_bytes) {
-  return failed(expectation(expected), fmt::format("{}", found_bytes), "do all ranks call with the same count?");
+  Error error = failed(expectation(expected), fmt::format("{}", found_bytes), "do all ranks call with the same count?");
+  error.truncation = true;
+  return error;
 }
 
 Error wrong_elements(const ReceiveRequest& expected, std::int64_t found_bytes) {

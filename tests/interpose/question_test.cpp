@@ -1,4 +1,5 @@
 // What a call asks for, and that counts which no memory holds are the library's.
+#include "collectives/registry.hpp"
 #include "interpose/question.hpp"
 
 #include <gtest/gtest.h>
@@ -84,6 +85,11 @@ TEST(Question, BytesStopAtTheMost) {
   EXPECT_EQ(limited_bytes(0, most), 0);
   EXPECT_EQ(limited_bytes(most, most), most_bytes);
   EXPECT_EQ(limited_bytes(most_bytes, 1), most_bytes);
+}
+
+TEST(CallCounters, HaveRoomForEachAlgorithm) {
+  for (const CollectiveKind kind : taken_over)
+    EXPECT_LE(Registry::standard().variants(kind).size(), most_variants) << name_of(kind);
 }
 
 } // namespace

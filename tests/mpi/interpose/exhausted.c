@@ -1,0 +1,101 @@
+/* A program that runs out of memory on one rank, at each allocation of ours by turns ("each", with failing.c), or at a limit of so many
+ * KiB beyond what it has after MPI_Init ("limit", as of ulimit -v), and goes on: every call has the right result or returns an error, on
+ * all ranks, and a communicator made after it works. Without arguments it does nothing but call. Ends with the number of failures. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { most = 3000 };
+static int rank, ranks, failures, errors;
+
+static void expect(int right, int code, const char *what, long at) {
+  if (code != MPI_SUCCESS) return (void)++errors;
+  if (!right && failures++ < 5) fprintf(stderr, "rank %d of %d: %s, at %ld\n", rank, ranks, what, at);
+}
+
+static int all_are(const int *found, int count, int value) {
+  for (int i = 0; i < count; ++i)
+    if (found[i] != value) return 0;
+  return 1;
+}
+
+/* Each kind of call that is set up in another way. */
+static void call_all(MPI_Comm comm, long at) {
+  static int in[most], out[most];
+  for (int i = 0; i < most; ++i) in[i] = rank + 1;
+  const int sum = ranks * (ranks + 1) / 2;
+  for (int count = 1; count <= most; count *= 50) {
+    int code = MPI_Allreduce(in, out, count, MPI_INT, MPI_SUM, comm);
+    expect(all_are(out, count, sum), code, "an allreduce", at);
+    MPI_Request request;
+    memset(out, 0, sizeof out);
+    code = MPI_Iallreduce(in, out, count, MPI_INT, MPI_SUM, comm, &request);
+    if (code == MPI_SUCCESS) code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    expect(all_are(out, count, sum), code, "an iallreduce", at);
+  }
+  int counts[64], places[64];
+  for (int r = 0; r < ranks; ++r) counts[r] = r + 1, places[r] = r * (r + 1) / 2;
+  int code = MPI_Allgatherv(in, rank + 1, MPI_INT, out, counts, places, MPI_INT, comm);
+  expect(out[sum - 1] == ranks && out[0] == 1, code, "an allgatherv", at);
+  for (int r = 0; r < ranks; ++r) counts[r] = 1, places[r] = r;
+  code = MPI_Alltoallv(in, counts, places, MPI_INT, out, counts, places, MPI_INT, comm);
+  expect(out[ranks - 1] == ranks && out[0] == 1, code, "an alltoallv", at);
+}
+
+static void each(void) {
+  long (*const fail_after)(long) = (long (*)(long))dlsym(RTLD_DEFAULT, "fail_after");
+  int some = 1;
+  for (long at = 0; some; at += at < 200 ? 1 : 7) {
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    if (rank == 0 && fail_after) fail_after(at);
+    call_all(comm, at);
+    some = rank == 0 && fail_after && fail_after(-1) > 0;
+    call_all(comm, at); /* memory has come back */
+    MPI_Comm_free(&comm);
+    const int before = errors;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    call_all(comm, at);
+    if (errors != before && failures++ < 5) fprintf(stderr, "rank %d: an error on a communicator made later, at %ld\n", rank, at);
+    MPI_Comm_free(&comm);
+    MPI_Sendrecv_replace(&some, 1, MPI_INT, 0, 0, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+    if (rank == 0)
+      for (int r = 1; r < ranks; ++r) MPI_Send(&some, 1, MPI_INT, r, 1, MPI_COMM_WORLD);
+    else
+      MPI_Recv(&some, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+}
+
+static void limit(long kib) {
+  long pages = 0;
+  FILE *file = fopen("/proc/self/statm", "r");
+  if (fscanf(file, "%ld", &pages) != 1) failures++;
+  fclose(file);
+  struct rlimit was, now;
+  getrlimit(RLIMIT_AS, &was);
+  now = was, now.rlim_cur = (rlim_t)(pages * sysconf(_SC_PAGESIZE) + kib * 1024);
+  if (rank == 0) setrlimit(RLIMIT_AS, &now);
+  call_all(MPI_COMM_WORLD, kib);
+  setrlimit(RLIMIT_AS, &was);
+  call_all(MPI_COMM_WORLD, kib);
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  if (argc > 1 && strcmp(argv[1], "each") == 0)
+    each();
+  else if (argc > 2)
+    limit(atol(argv[2]));
+  else
+    call_all(MPI_COMM_WORLD, 0);
+  MPI_Finalize();
+  return failures < 100 ? failures : 100;
+}
