@@ -25,15 +25,15 @@ void bind_parameters(nb::module_& m) {
           [](Parameters* self, Optional trees, Optional segment_bytes, Optional segments, Optional window,
              std::optional<bool> overlap, Optional throttle, Optional radix, Optional gap,
              std::optional<std::string> inner, std::optional<std::string> outer, Optional group, bool single_copy,
-             bool past_caches, Optional default_segment_bytes) {
+             bool streaming_stores, Optional default_segment_bytes) {
             new (self) Parameters{trees, segment_bytes,    segments,         window, overlap,     throttle,   radix,
-                                  gap,   std::move(inner), std::move(outer), group,  single_copy, past_caches};
+                                  gap,   std::move(inner), std::move(outer), group,  single_copy, streaming_stores};
             if (default_segment_bytes) self->default_segment_bytes = *default_segment_bytes;
           },
           "trees"_a = nb::none(), "segment_bytes"_a = nb::none(), "segments"_a = nb::none(), "window"_a = nb::none(),
           "overlap"_a = nb::none(), "throttle"_a = nb::none(), "radix"_a = nb::none(), "gap"_a = nb::none(),
           "inner"_a = nb::none(), "outer"_a = nb::none(), "group"_a = nb::none(), "single_copy"_a = false,
-          "past_caches"_a = false, "default_segment_bytes"_a = nb::none());
+          "streaming_stores"_a = false, "default_segment_bytes"_a = nb::none());
 }
 
 nb::dict dict_of(const Guarantees& g) {

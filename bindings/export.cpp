@@ -3,6 +3,7 @@
 #include "export/expanded_json.hpp"
 #include "export/program_json.hpp"
 #include "export/text.hpp"
+#include "program/named_programs.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
@@ -15,7 +16,32 @@ NB_MODULE(_export, m) {
   m.doc() = "Schedules as text and JSON.";
   nb::module_::import_("kumihimo._topology");
   nb::module_::import_("kumihimo._schedule");
-  m.def("header_text", &header_text, "schedule"_a, "space"_a, "columns"_a = 80);
+  nb::module_::import_("kumihimo._programs");
+  m.def(
+      "header_text", [](const Schedule& s, const RankSpace& space, std::size_t columns) { return header_text(s, space, columns); },
+      "schedule"_a, "space"_a, "columns"_a = 80);
+  m.def(
+      "header_text",
+      [](const NamedPrograms& p, const RankSpace& space, std::size_t columns) {
+        return header_text(p.set, p.name, space, columns);
+      },
+      "programs"_a, "space"_a, "columns"_a = 80);
+  m.def(
+      "program_text",
+      [](const NamedPrograms& p, const RankSpace& space, std::int32_t rank, std::size_t columns) {
+        return program_text(p.set, space, Rank{rank}, columns);
+      },
+      "programs"_a, "space"_a, "rank"_a, "columns"_a = 80);
+  m.def(
+      "program_json",
+      [](const NamedPrograms& p, std::int32_t rank) { return program_json(p.set, p.name, Rank{rank}); }, "programs"_a,
+      "rank"_a);
+  m.def(
+      "expanded_json",
+      [](const NamedPrograms& p, std::int64_t most_steps) {
+        return unwrap(unlocked([&] { return expanded_json(p.set, p.name, most_steps); }));
+      },
+      "programs"_a, "most_steps"_a = 4'000'000);
   m.def(
       "program_text",
       [](const Schedule& s, const RankSpace& space, std::int32_t rank, std::size_t columns) {

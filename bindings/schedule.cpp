@@ -1,7 +1,7 @@
 // kumihimo._schedule: collectives, schedules, and the expressions and extents that they are made of.
 #include "border.hpp"
-#include "schedule/binding.hpp"
-#include "schedule/buffers.hpp"
+#include "program/binding.hpp"
+#include "schedule/data.hpp"
 #include "program/builder.hpp"
 #include "schedule/schedule.hpp"
 
@@ -133,7 +133,7 @@ void bind_extents(nb::module_& m) {
       "part_runs",
       [](std::int64_t first, std::int64_t count, std::int64_t of, std::int64_t elements, std::int64_t segments,
          std::int64_t segment) {
-        const Binding binding(make_collective(CollectiveKind::bcast, 1, elements), Segments{segments}, Rank{0});
+        const Binding binding(data_of(make_collective(CollectiveKind::bcast, 1, elements)), Segments{segments}, Rank{0});
         const std::array values{segment};
         std::vector<ElementRun> runs;
         binding.append_runs(parts(first, count, of), values, runs);

@@ -1,6 +1,8 @@
 // kumihimo._simulate: how long a schedule takes on a machine.
 #include "simulate/simulate.hpp"
 
+#include "program/named_programs.hpp"
+
 #include "border.hpp"
 
 #include <nanobind/nanobind.h>
@@ -54,6 +56,7 @@ NB_MODULE(_simulate, m) {
   m.doc() = "How long a schedule takes on a machine.";
   nb::module_::import_("kumihimo._schedule");
   nb::module_::import_("kumihimo._machine");
+  nb::module_::import_("kumihimo._programs");
   bind_prediction(m);
   m.def(
       "simulate",
@@ -81,6 +84,14 @@ NB_MODULE(_simulate, m) {
       },
       "seconds"_a, "collective"_a, "job"_a, "placement"_a = nb::none(), "scalar_reduction"_a = false,
       "What a closed form says, and the bounds.");
+  m.def(
+      "simulate",
+      [](const NamedPrograms& programs, const Job& job, const std::optional<Placement>& placement,
+         std::string_view model, bool keep_link_bytes) {
+        const SimulateOptions options = options_of(model, false, keep_link_bytes);
+        return unwrap(unlocked([&] { return simulate(programs.set, job, placement, options); }));
+      },
+      "programs"_a, "job"_a, "placement"_a = nb::none(), "model"_a = "flow", "keep_link_bytes"_a = false);
   m.def(
       "simulate_bound",
       [](const Collective& collective, const Job& job, const std::optional<Placement>& placement,

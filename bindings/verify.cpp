@@ -41,6 +41,7 @@ void bind_report(nb::module_& m) {
       .def_ro("deadlock", &Coverage::deadlock)
       .def_ro("footprints", &Coverage::footprints)
       .def_ro("footprint_segments", &Coverage::footprint_segments)
+      .def_ro("deliveries", &Coverage::deliveries)
       .def_ro("height", &Coverage::height);
   nb::class_<Report>(m, "Report", "What a check of a schedule has to say.")
       .def_prop_ro("ok", &Report::ok)
@@ -57,6 +58,7 @@ NB_MODULE(_verify, m) {
   m.doc() = "Proofs of schedules.";
   nb::module_::import_("kumihimo._topology");
   nb::module_::import_("kumihimo._schedule");
+  nb::module_::import_("kumihimo._programs");
   verify::bind_finding(m);
   verify::bind_report(m);
   m.def(
@@ -68,6 +70,12 @@ NB_MODULE(_verify, m) {
         return unlocked([&] { return verify::check(schedule, space, options); });
       },
       "schedule"_a, "space"_a, "samples"_a = verify::Options{}.samples, "seed"_a = verify::Options{}.seed);
+  m.def(
+      "check",
+      [](const NamedPrograms& programs) {
+        return unlocked([&] { return verify::check(verify::Subject(programs)); });
+      },
+      "programs"_a);
   m.def(
       "is_symmetric",
       [](const Schedule& schedule, const RankSpace& space) {

@@ -272,7 +272,7 @@ def parameters(
     outer: str | None = None,
     group: int | None = None,
     single_copy: bool = False,
-    past_caches: bool = False,
+    streaming_stores: bool = False,
     default_segment_bytes: int | None = None,
 ) -> _collectives.Parameters:
     """The parameters of an algorithm; what is None takes its default."""
@@ -295,7 +295,7 @@ def parameters(
         inner=inner,
         outer=outer,
         single_copy=single_copy,
-        past_caches=past_caches,
+        streaming_stores=streaming_stores,
         default_segment_bytes=default_segment_bytes,
     )
 

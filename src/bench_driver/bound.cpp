@@ -4,7 +4,7 @@
 #include "bench_driver/definition.hpp"
 #include "kernels/plans.hpp"
 #include "measure/clock.hpp"
-#include "schedule/buffers.hpp"
+#include "schedule/data.hpp"
 
 #include <algorithm>
 #include <cstring>

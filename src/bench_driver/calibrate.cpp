@@ -23,9 +23,8 @@ constexpr std::string_view free_some = "end what else takes memory here"; // siz
 constexpr std::int64_t large_count = (std::int64_t{8} << 20) / 8;         // doubles of a long message
 
 Schedule schedule_of(std::int32_t ranks, std::int64_t count, std::function<void(LaneBuilder&, Rank)> write) {
-  Schedule s;
+  Schedule s(make_collective(CollectiveKind::allreduce, ranks, count));
   s.algorithm = "calibration";
-  s.collective = make_collective(CollectiveKind::allreduce, ranks, count);
   s.program = [write = std::move(write)](Rank rank) {
     ProgramBuilder program;
     LaneBuilder lane(LaneId{0}, "calibration", 1);

@@ -1,13 +1,14 @@
 #include "bench_driver/call_memory.hpp"
 
-#include "schedule/binding.hpp"
+#include "program/binding.hpp"
+#include "schedule/data.hpp"
 
 #include <algorithm>
 
 namespace kumihimo::bench_driver {
 
 CallMemory memory_of(const Collective& c, Rank rank) {
-  const Binding binding(c, {}, rank);
+  const Binding binding(data_of(c), {}, rank);
   CallMemory m;
   m.input_bytes = binding.input_elements() * c.type_bytes;
   m.output_bytes = binding.output_elements() * c.type_bytes;

@@ -15,13 +15,14 @@ Candidate::Bytes result_in(const CallMemory& memory, const Vectors::Set& set) {
 class Ours final : public Candidate {
  public:
   Ours(const Case& c, Schedule schedule, Rank rank, execute::MpiTransport& transport, plan::PlanCache& cache)
-      : question_(c.collective), memory_(memory_of(question_, rank)), schedule_(std::move(schedule)), rank_(rank),
+      : question_(c.collective), hints_(c.parameters.hints()), memory_(memory_of(question_, rank)),
+        schedule_(std::move(schedule)), rank_(rank),
         transport_(transport), cache_(cache) {}
 
   Status make_ready() override {
     const Result<transport::Reduction> reduction = execute::find_reduction(question_);
     if (!reduction) return reduction.error();
-    Result<std::unique_ptr<plan::Plan>> plan = plan::Plan::make(schedule_, rank_, transport_, *reduction);
+    Result<std::unique_ptr<plan::Plan>> plan = plan::Plan::make(schedule_, rank_, transport_, *reduction, hints_);
     if (!plan) return plan.error();
     cache_.keep(plan::key_of(question_), std::move(*plan));
     return Nothing{};
@@ -36,6 +37,7 @@ class Ours final : public Candidate {
 
  private:
   Collective question_;
+  Hints hints_;
   CallMemory memory_;
   Schedule schedule_;
   Rank rank_;

@@ -287,10 +287,10 @@ Result<Schedule> build(const Case& c) {
   return built;
 }
 
-Result<CheckOutcome> check_schedule(Job& job, const Schedule& schedule, execute::MpiTransport& transport,
+Result<CheckOutcome> check_schedule(Job& job, const Schedule& schedule, Hints hints, execute::MpiTransport& transport,
                                     const Arithmetic& arithmetic, std::int32_t repeats) {
   Result<std::unique_ptr<plan::Plan>> plan =
-      plan::Plan::make(schedule, Rank{job.rank()}, transport, arithmetic.reduction);
+      plan::Plan::make(schedule, Rank{job.rank()}, transport, arithmetic.reduction, hints);
   const Result<Checker> checker = Checker::make(job, schedule.collective, arithmetic);
   if (Status s = checker ? job.agree(plan) : job.agree(checker); !s) return s.error();
   const Result<Result<Vector>> golden = expected(job, schedule, arithmetic);
@@ -334,7 +334,7 @@ Status run_check(Job& job, const Task& task) {
       continue;
     }
     const Result<CheckOutcome> outcome =
-        check_schedule(job, *schedule, **transport, builtin_arithmetic(c.collective), task.repeats);
+        check_schedule(job, *schedule, c.parameters.hints(), **transport, builtin_arithmetic(c.collective), task.repeats);
     if (!outcome) return outcome.error();
     nlohmann::json result = to_json(c, *schedule);
     result["right"] = outcome->right;

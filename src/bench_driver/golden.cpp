@@ -2,8 +2,8 @@
 
 #include "bench_driver/call_memory.hpp"
 #include "kernels/reduce.hpp"
+#include "program/binding.hpp"
 #include "program/cursor.hpp"
-#include "schedule/binding.hpp"
 #include "transport/transport.hpp"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ struct Thread {
 class Process {
  public:
   Process(const Schedule& schedule, Rank rank, const Vector& input, const Combine& combine)
-      : rank_(rank), program_(schedule.program(rank)), binding_(schedule.collective, schedule.segments, rank),
+      : rank_(rank), program_(schedule.program(rank)), binding_(schedule, rank),
         memory_(memory_of(schedule.collective, rank)), combine_(combine), bytes_(schedule.collective.type_bytes),
         count_(schedule.segments.count) {
     const auto size = [&](std::int64_t elements) { return static_cast<std::size_t>(elements * bytes_); };

@@ -3,7 +3,7 @@
 #include "bench_driver/bound.hpp"
 #include "bench_driver/check.hpp"
 #include "bench_driver/turns.hpp"
-#include "schedule/buffers.hpp"
+#include "schedule/data.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -61,7 +61,7 @@ Parameters parameters_of(const json& given) {
   for (const NumberParameter& q : number_parameters) read(given, std::string(q.name).c_str(), p.*q.value);
   read(given, "overlap", p.overlap);
   read(given, "single_copy", p.single_copy);
-  read(given, "past_caches", p.past_caches);
+  read(given, "streaming_stores", p.streaming_stores);
   read(given, "inner", p.inner);
   read(given, "outer", p.outer);
   read(given, "default_segment_bytes", p.default_segment_bytes);

@@ -25,8 +25,7 @@ namespace {
 Schedule local_copy(const Collective& collective) {
   const bool vector = is_vector_kind(collective.kind);
   const bool copies = collective.kind != CollectiveKind::barrier && collective.kind != CollectiveKind::exscan;
-  Schedule s;
-  s.collective = collective;
+  Schedule s(collective);
   s.claims.keeps_rank_order = true;
   s.claims.neighbours_only = s.claims.link_disjoint = true;
   s.program = [=](Rank) {
@@ -134,14 +133,13 @@ Result<Schedule> Variant::build(const Collective& collective, const RankSpace& s
                                       "not commute needs",
                                       name));
   built->algorithm = name;
-  const auto wish = [&](bool asked, bool& wished, std::string_view word) {
-    if (!asked) return;
-    wished = true;
+  const auto note_hint = [&](bool given, std::string_view word) {
+    if (!given) return;
     if (!built->parameters.empty()) built->parameters += ' ';
     built->parameters += word;
   };
-  wish(p.single_copy, built->single_copy, "single_copy");
-  wish(p.past_caches, built->past_caches, "past_caches");
+  note_hint(p.single_copy, "single_copy");
+  note_hint(p.streaming_stores, "streaming_stores");
   built->claims.same_on_all_ranks = rounding.same_on_all_ranks;
   built->claims.offloads |= offloads && collective.ranks > 1;
   return built;

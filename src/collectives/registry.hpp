@@ -4,6 +4,7 @@
 #pragma once
 
 #include "collectives/formula.hpp"
+#include "program/hints.hpp"
 #include "schedule/schedule.hpp"
 #include "topology/rank_space.hpp"
 
@@ -29,12 +30,14 @@ struct Parameters {
   std::optional<std::string> inner;          // the algorithm within nodes
   std::optional<std::string> outer;          // the one between nodes
   std::optional<std::int64_t> group;         // ranks that share a leader, in place of a node's
-  bool single_copy = false;                  // Schedule::single_copy, which is any algorithm's
-  bool past_caches = false;                  // likewise
+  bool single_copy = false;                  // Hints::single_copy, with any algorithm
+  bool streaming_stores = false;             // likewise
 
   // The segment size where neither it nor the number of segments is asked for: the machine's, not the caller's wish, so
   // that an algorithm which does not pipeline by default ignores it.
   std::int64_t default_segment_bytes = std::int64_t{1} << 20;
+
+  Hints hints() const { return {single_copy, streaming_stores}; }
 };
 
 // Those that are whole numbers, by the names that they go by everywhere. The ranges are those that no question is

@@ -5,7 +5,8 @@
 // Memory: O(rounds of one segment at this rank), plus the resolved steps where all segments together have few.
 #pragma once
 
-#include "schedule/binding.hpp"
+#include "program/binding.hpp"
+#include "program/hints.hpp"
 #include "schedule/schedule.hpp"
 #include "transport/transport.hpp"
 
@@ -36,6 +37,7 @@ struct Op {
   Rank peer{-1};
   std::int64_t ordinal = 0;
   std::int64_t bytes = 0;
+  std::int64_t nanoseconds = 0; // compute
   std::int64_t packed = -1; // send of several runs: where its packed form lies in the slot's packing space
   Place source, right, target;
 };
@@ -81,29 +83,37 @@ struct LaneCode {
   std::vector<ResolvedSegment> segments; // all of them, or none: resolved when a segment begins
 };
 
+struct CompileOptions {
+  Hints hints;
+  // Programs of ranks whose input and output are one memory never read input after output was written at the same bytes;
+  // for others the input is copied aside first.
+  bool in_place_safe = true;
+  bool skip_compute = false;            // leave compute steps out
+  double flop_rate = 0, byte_rate = 0;  // of compute steps that say how much they do, each second; 0: refuse them
+};
+
 class CompiledProgram {
  public:
   const std::vector<LaneCode>& lanes() const { return lanes_; }
   const Demands& demands() const { return demands_; }
   Segments segments() const { return binding_.segments(); }
   Rank rank() const { return binding_.rank(); }
-  const Collective& collective() const { return binding_.collective(); }
+  const DataLayout& data() const { return binding_.data(); }
 
   // One lane whose rounds follow one another, one segment: run without any bookkeeping.
   bool is_straight() const { return lanes_.size() == 1 && lanes_[0].in_order && segments().count == 1; }
 
-  bool single_copy() const { return single_copy_; } // Schedule::single_copy
-  bool past_caches() const { return past_caches_; } // likewise
+  const Hints& hints() const { return options_.hints; }
   // Input and output are one memory; and where each of them begins in it.
   bool aliased() const { return aliased_; }
   std::int64_t shared_begin_bytes(Area area) const { return shared_begin_bytes_[static_cast<std::size_t>(area)]; }
   std::int64_t aside_bytes() const { return aside_bytes_; } // of input to be copied aside first; 0: none
   std::int64_t scratch_bytes() const { return scratch_bytes_; }
   std::int64_t buffer_bytes() const { // the longer one of this rank's
-    return std::max(area_elements_[0], area_elements_[1]) * collective().type_bytes;
+    return std::max(area_elements_[0], area_elements_[1]) * data().type_bytes;
   }
 
-  // The same program over other blocks of this rank's, where its counts are its own (Counts::own), and are as many. Not
+  // The same program over other blocks of this rank's, where they are its own (DataLayout::own), and are as many. Not
   // while it runs. Error: that of compile(), of lengths that differ where data stay on this rank.
   Status bind(std::shared_ptr<const OwnBlocks> blocks);
 
@@ -112,18 +122,18 @@ class CompiledProgram {
   Status resolve(const LaneCode& lane, std::int64_t segment, ResolvedSegment& code) const;
 
  private:
-  friend Result<CompiledProgram> compile(const Schedule& schedule, Rank rank);
+  friend Result<CompiledProgram> compile(const ProgramSet& set, Rank rank, const CompileOptions& options);
   friend class Compiler;
   friend class Resolver;
-  CompiledProgram(const Schedule& schedule, Rank rank);
+  CompiledProgram(const ProgramSet& set, Rank rank, const CompileOptions& options);
   void measure_buffers();
 
   std::shared_ptr<const Program> program_;
   Binding binding_;
   std::vector<LaneCode> lanes_;
   Demands demands_;
-  bool single_copy_ = false, past_caches_ = false;
-  bool aliased_ = false, in_place_safe_ = true;
+  CompileOptions options_;
+  bool aliased_ = false;
   std::int64_t aside_bytes_ = 0, scratch_bytes_ = 0;
   std::array<std::int64_t, 2> area_elements_{};      // of input and output
   std::array<std::int64_t, 2> shared_begin_bytes_{}; // of input and output
@@ -134,6 +144,9 @@ class CompiledProgram {
 };
 
 // Error: what resolve() finds in any segment that is resolved now, windows or trips below 1, too many rounds.
-Result<CompiledProgram> compile(const Schedule& schedule, Rank rank);
+Result<CompiledProgram> compile(const ProgramSet& set, Rank rank, const CompileOptions& options = {});
+inline Result<CompiledProgram> compile(const Schedule& schedule, Rank rank, Hints hints = {}) {
+  return compile(schedule, rank, CompileOptions{hints, schedule.claims.in_place_safe});
+}
 
 } // namespace kumihimo::execute

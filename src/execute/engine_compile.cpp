@@ -129,7 +129,7 @@ class Compiler {
     std::sort(peers.begin(), peers.end());
     peers.erase(std::unique(peers.begin(), peers.end()), peers.end());
     std::erase(peers, p_.rank());
-    p_.demands_.element_bytes = p_.collective().type_bytes;
+    p_.demands_.element_bytes = p_.data().type_bytes;
     return resolve_if_few();
   }
 
@@ -148,7 +148,7 @@ class Compiler {
       const std::int64_t window = scratch_window(*p_.program_, s, p_.segments());
       const std::int64_t elements = p_.binding_.scratch_elements(s, window);
       p_.scratch_.push_back({p_.scratch_bytes_, window, elements});
-      p_.scratch_bytes_ += round_up(elements * p_.collective().type_bytes);
+      p_.scratch_bytes_ += round_up(elements * p_.data().type_bytes);
     }
   }
 
@@ -160,7 +160,7 @@ class Compiler {
     code.window = std::min(lane.window, std::max<std::int64_t>(1, p_.segments().count));
     for_each_step(lane.body, [&](const Step& s) { code.peers_vary |= s.peer.depends_on(Variable{0}); });
     if (Status s = Expander(code).expand(lane.body); !s) return s;
-    return number_steps(code, 0, p_.collective().ranks);
+    return number_steps(code, 0, p_.data().ranks);
   }
 
   std::int32_t index_of(LaneId id) const {
@@ -196,7 +196,7 @@ class Compiler {
     d.window = std::max(d.window, lane.window);
     LaneCode numbered = lane;
     for (std::int64_t segment = 0; segment < (lane.peers_vary ? p_.segments().count : 1); ++segment) {
-      if (Status s = number_steps(numbered, segment, p_.collective().ranks); !s) return s;
+      if (Status s = number_steps(numbered, segment, p_.data().ranks); !s) return s;
       for (const LaneCode::ExpandedStep& s : numbered.steps) {
         if (!lane.in_order) d.spread = std::max(d.spread, s.ordinal);
         if (s.peer.value >= 0) d.peers.push_back(s.peer);
@@ -219,14 +219,14 @@ class Compiler {
         if (Status s = p_.resolve(lane, segment, resolved[k]); !s) return s;
         for (const Op& op : resolved[k].ops) {
           // A run of another segment may be longer by an element.
-          const std::int64_t more = std::max(op.source.run_count, op.target.run_count) * p_.collective().type_bytes;
+          const std::int64_t more = std::max(op.source.run_count, op.target.run_count) * p_.data().type_bytes;
           p_.demands_.largest_bytes = std::max(p_.demands_.largest_bytes, op.bytes + (all ? 0 : more));
           p_.demands_.offloads |= op.kind == StepKind::offload;
         }
       }
       if (all) lane.segments = std::move(resolved);
     }
-    if (all && !p_.collective().counts.own) forget_source();
+    if (all && !p_.data().own) forget_source();
     return Nothing{};
   }
 
@@ -247,22 +247,20 @@ class Compiler {
   CompiledProgram& p_;
 };
 
-CompiledProgram::CompiledProgram(const Schedule& schedule, Rank rank)
-    : program_(std::make_shared<const Program>(schedule.program(rank))),
-      binding_(schedule.collective, schedule.segments, rank), single_copy_(schedule.single_copy),
-      past_caches_(schedule.past_caches), in_place_safe_(schedule.claims.in_place_safe) {
+CompiledProgram::CompiledProgram(const ProgramSet& set, Rank rank, const CompileOptions& options)
+    : program_(std::make_shared<const Program>(set.program(rank))), binding_(set, rank), options_(options) {
   measure_buffers();
 }
 
 void CompiledProgram::measure_buffers() {
   area_elements_ = {binding_.input_elements(), binding_.output_elements()};
-  aliased_ = collective().aliased(rank());
+  aliased_ = binding_.one_memory();
   if (!aliased_) return;
-  const std::int64_t shift = binding_.input_within_output(), type_bytes = collective().type_bytes;
+  const std::int64_t shift = binding_.input_within_output(), type_bytes = data().type_bytes;
   // One memory, which the larger of the two fills; as one name the other may be used for what both have.
   if (shift == 0) area_elements_.fill(std::max(area_elements_[0], area_elements_[1]));
   shared_begin_bytes_ = {std::max<std::int64_t>(shift, 0) * type_bytes, std::max<std::int64_t>(-shift, 0) * type_bytes};
-  if (!in_place_safe_) aside_bytes_ = area_elements_[0] * type_bytes;
+  if (!options_.in_place_safe) aside_bytes_ = area_elements_[0] * type_bytes;
 }
 
 Status CompiledProgram::bind(std::shared_ptr<const OwnBlocks> blocks) {
@@ -271,10 +269,10 @@ Status CompiledProgram::bind(std::shared_ptr<const OwnBlocks> blocks) {
   return Compiler(*this).bind_again();
 }
 
-Result<CompiledProgram> compile(const Schedule& schedule, Rank rank) {
-  if (rank.value < 0 || rank.value >= schedule.ranks())
-    return bad_input(fmt::format("a rank in 0..{}", schedule.ranks() - 1), std::to_string(rank.value));
-  CompiledProgram program(schedule, rank);
+Result<CompiledProgram> compile(const ProgramSet& set, Rank rank, const CompileOptions& options) {
+  if (rank.value < 0 || rank.value >= set.ranks())
+    return bad_input(fmt::format("a rank in 0..{}", set.ranks() - 1), std::to_string(rank.value));
+  CompiledProgram program(set, rank, options);
   if (Status s = Compiler(program).compile(); !s) return s.error();
   return program;
 }

@@ -38,7 +38,7 @@ Status number_steps(LaneCode& lane, std::int64_t segment, std::int32_t ranks) {
 class Resolver {
  public:
   Resolver(const CompiledProgram& program, const LaneCode& lane, ResolvedSegment& code)
-      : program_(program), lane_(lane), code_(code), type_bytes_(program.collective().type_bytes) {}
+      : program_(program), lane_(lane), code_(code), type_bytes_(program.data().type_bytes) {}
 
   Status segment(std::int64_t segment);
 
@@ -48,6 +48,7 @@ class Resolver {
   // Error: outside its buffer, or of another length than `bytes` (-1: any, which is then set).
   Status place(const Chunk& chunk, Values values, std::int64_t& bytes, Place& place);
   Status place_in_scratch(const Chunk& chunk, Values values, std::int64_t& bytes, Place& place);
+  Status time(const Work& work, Op& op) const;
   Error misplaced(const Chunk& chunk, std::int64_t segment, std::string found) const;
   void count(Op& op);
 
@@ -61,7 +62,7 @@ class Resolver {
 Status CompiledProgram::resolve(const LaneCode& lane, std::int64_t segment, ResolvedSegment& code) const {
   if (!lane.peers_vary) return Resolver(*this, lane, code).segment(segment);
   LaneCode numbered = lane;
-  if (Status s = number_steps(numbered, segment, collective().ranks); !s) return s;
+  if (Status s = number_steps(numbered, segment, data().ranks); !s) return s;
   return Resolver(*this, numbered, code).segment(segment);
 }
 
@@ -88,11 +89,14 @@ Status Resolver::round(const LaneCode::ExpandedRound& expanded, std::int64_t seg
     const Step& written = expanded.round->steps[i];
     if (Status s = step(written, lane_.steps[static_cast<std::size_t>(expanded.first_step) + i], values, op); !s)
       return s;
+    if (op.kind == StepKind::compute && op.nanoseconds == 0) continue;
     if (op.bytes > 0 || !written.has_data()) code_.ops.push_back(op);
   }
   const auto first = code_.ops.begin() + static_cast<std::ptrdiff_t>(begin);
   std::stable_partition(first, code_.ops.end(),
-                        [](const Op& op) { return op.kind != StepKind::copy && op.kind != StepKind::reduce; });
+                        [](const Op& op) {
+                          return op.kind != StepKind::copy && op.kind != StepKind::reduce && op.kind != StepKind::compute;
+                        });
   for (auto op = first; op != code_.ops.end(); ++op) count(*op);
   return Nothing{};
 }
@@ -114,12 +118,25 @@ Status Resolver::step(const Step& step, LaneCode::ExpandedStep numbers, Values v
   op.arriving_left = step.arriving_left;
   op.peer = numbers.peer;
   op.ordinal = numbers.ordinal;
+  if (step.kind == StepKind::compute) return time(step.work, op);
   if (!step.has_data()) return Nothing{};
   op.bytes = -1;
   for (const auto& [chunk, where] :
        {std::pair{&step.target, &op.target}, {&step.source, &op.source}, {&step.right, &op.right}})
     if (chunk->exists())
       if (Status s = place(*chunk, values, op.bytes, *where); !s) return s;
+  return Nothing{};
+}
+
+Status Resolver::time(const Work& work, Op& op) const {
+  const CompileOptions& options = program_.options_;
+  if (options.skip_compute) return Nothing{};
+  if ((work.flops > 0 && options.flop_rate <= 0) || (work.bytes > 0 && options.byte_rate <= 0))
+    return failed("compute steps in seconds, or the rates of this machine",
+                  fmt::format("{} flops and {} bytes", work.flops, work.bytes), "give the time in seconds");
+  const double counted = work.flops > 0 ? work.flops / options.flop_rate : 0;
+  const double moved = work.bytes > 0 ? work.bytes / options.byte_rate : 0;
+  op.nanoseconds = static_cast<std::int64_t>(1e9 * (work.seconds + std::max(counted, moved)));
   return Nothing{};
 }
 

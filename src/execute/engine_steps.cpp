@@ -2,9 +2,22 @@
 #include "execute/engine_slot.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
 namespace kumihimo::execute {
+
+namespace {
+
+// Keeps the processor busy, as computing does.
+void spin(std::int64_t nanoseconds) {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + std::chrono::nanoseconds(nanoseconds);
+  while (Clock::now() < end) {
+  }
+}
+
+} // namespace
 
 void Execution::start_round(LaneState& lane, Slot& slot, std::int32_t round) {
   const auto r = static_cast<std::size_t>(round);
@@ -38,6 +51,9 @@ void Execution::start_op(Slot& slot, const Op& op, Message& common) {
     return start_receive(slot, op, common);
   case StepKind::offload:
     return start_offload(slot, op, common);
+  case StepKind::compute:
+    spin(op.nanoseconds);
+    return common.complete();
   case StepKind::copy:
   case StepKind::reduce:
     do_local(slot, op);
@@ -49,8 +65,8 @@ void Execution::start_send(Slot& slot, const Op& op, Message& common) {
   SendRequest& message = slot.sends[static_cast<std::size_t>(op.index)];
   static_cast<Message&>(message) = common;
   message.key.signal = op.kind == StepKind::signal;
-  message.element_bytes = program_.collective().type_bytes;
-  message.allows_single_copy = program_.single_copy();
+  message.element_bytes = program_.data().type_bytes;
+  message.allows_single_copy = program_.hints().single_copy;
   message.first_piece = &message.only;
   message.piece_count = op.bytes > 0;
   const bool self = op.peer == program_.rank();
@@ -87,11 +103,11 @@ void Execution::start_offload(Slot& slot, const Op& op, Message& common) {
   static_cast<Message&>(message) = common;
   message.source = nullptr;
   if (op.source.area != Area::none) message.source = op.source.run < 0 ? walk(slot, op.source).here() : pack(slot, op);
-  message.root = program_.collective().reduces() ? Rank{-1} : program_.collective().root;
+  message.root = program_.data().operation ? Rank{-1} : program_.data().source;
   message.reduction = reduction_;
-  message.element_bytes = program_.collective().type_bytes;
+  message.element_bytes = program_.data().type_bytes;
   message.has_target = op.target.area != Area::none;
-  if (message.has_target) message.target.copy_into(walk(slot, op.target), program_.collective().type_bytes);
+  if (message.has_target) message.target.copy_into(walk(slot, op.target), program_.data().type_bytes);
   ++tally_.messages;
   transport_.offload(message);
 }
@@ -105,9 +121,9 @@ ByteCursor Execution::walk(const Slot& slot, const Place& place) const {
 }
 
 void Execution::bind_sink(Sink& sink, const Slot& slot, const Op& op) const {
-  const std::int64_t element_bytes = program_.collective().type_bytes;
+  const std::int64_t element_bytes = program_.data().type_bytes;
   if (op.kind == StepKind::receive || op.kind == StepKind::copy)
-    sink.copy_into(walk(slot, op.target), element_bytes, program_.past_caches() && op.target.area == Area::output);
+    sink.copy_into(walk(slot, op.target), element_bytes, program_.hints().streaming_stores && op.target.area == Area::output);
   else
     sink.reduce_into(walk(slot, op.target), walk(slot, op.source), &reduction_, op.arriving_left, element_bytes);
 }
@@ -135,7 +151,7 @@ const std::byte* Execution::pack(Slot& slot, const Op& op) const {
   if (slot.packed.size() < all) slot.packed.resize(all);
   std::byte* packed = slot.packed.data() + op.packed;
   Sink sink;
-  sink.copy_into({packed, nullptr, 0}, program_.collective().type_bytes);
+  sink.copy_into({packed, nullptr, 0}, program_.data().type_bytes);
   feed(sink, slot, op.source, op.bytes);
   return packed;
 }

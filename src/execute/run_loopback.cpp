@@ -8,21 +8,21 @@
 
 namespace kumihimo::execute {
 
-Result<LoopbackReport> run_loopback(const Schedule& schedule, std::span<const Buffers> buffers, const LoopbackRun& run,
-                                    const transport::Reduction& given) {
+Result<LoopbackReport> run_loopback(const ProgramSet& schedule, std::span<const Buffers> buffers, const LoopbackRun& run,
+                                    const transport::Reduction& given, const CompileOptions& compiling) {
   const std::int32_t ranks = schedule.ranks();
   if (static_cast<std::int32_t>(buffers.size()) != ranks)
     return bad_input(fmt::format("buffers of {} ranks", ranks), std::to_string(buffers.size()));
   transport::Reduction reduction = given;
   if (!given.exists()) {
-    const Result<transport::Reduction> found = find_reduction(schedule.collective);
+    const Result<transport::Reduction> found = find_reduction(schedule.data->type, schedule.data->operation);
     if (!found) return found.error();
     reduction = *found;
   }
   std::vector<CompiledProgram> programs;
   std::map<LaneId, std::vector<Rank>> participants;
   for (std::int32_t r = 0; r < ranks; ++r) {
-    Result<CompiledProgram> program = compile(schedule, Rank{r});
+    Result<CompiledProgram> program = compile(schedule, Rank{r}, compiling);
     if (!program) return program.error();
     for (const LaneCode& lane : program->lanes()) participants[lane.id].push_back(Rank{r});
     programs.push_back(*std::move(program));

@@ -20,7 +20,11 @@ struct LoopbackReport {
 
 // Runs the schedule once on all ranks, with the built-in loop of its operation or with `reduction` if that exists.
 // buffers[r] are those of rank r. Errors: those of compile(), deadlock, messages of unequal lengths, the timeout.
-Result<LoopbackReport> run_loopback(const Schedule& schedule, std::span<const Buffers> buffers,
-                                    const LoopbackRun& run = {}, const transport::Reduction& reduction = {});
+Result<LoopbackReport> run_loopback(const ProgramSet& set, std::span<const Buffers> buffers, const LoopbackRun& run,
+                                    const transport::Reduction& reduction, const CompileOptions& compiling);
+inline Result<LoopbackReport> run_loopback(const Schedule& schedule, std::span<const Buffers> buffers,
+                                           const LoopbackRun& run = {}, const transport::Reduction& reduction = {}) {
+  return run_loopback(schedule, buffers, run, reduction, CompileOptions{{}, schedule.claims.in_place_safe});
+}
 
 } // namespace kumihimo::execute

@@ -36,8 +36,10 @@ std::string run_of_blocks(const RunList& run, std::string_view unit) {
 
 } // namespace
 
-std::string_view unit_of(Layout layout) {
-  return is_of_pairs(layout) ? "pair" : layout == Layout::seats ? "seat" : layout == Layout::vector ? "part" : "block";
+std::string_view unit_of(Layout layout, const DataLayout& data) {
+  if (layout == Layout::vector) return "part";
+  if (!data.has(layout)) return "block";
+  return data.layout(layout).unit;
 }
 
 namespace {
@@ -87,23 +89,23 @@ std::string text_of(const Buffer& buffer) {
   return "nothing";
 }
 
-std::string text_of(const Extent& extent) {
+std::string text_of(const Extent& extent, const DataLayout& data) {
   if (is_all(extent)) return "all";
   std::string text;
   for (const RunList& run : extent.runs) {
     if (!text.empty()) text += " and ";
     text +=
-        extent.layout == Layout::vector ? run_of_parts(run, extent.parts) : run_of_blocks(run, unit_of(extent.layout));
+        extent.layout == Layout::vector ? run_of_parts(run, extent.parts) : run_of_blocks(run, unit_of(extent.layout, data));
   }
   if (extent.layout != Layout::vector && extent.parts != 1)
     text += fmt::format(", of each part {}/{}", operand(extent.part), extent.parts);
   return text;
 }
 
-std::string text_of(const Chunk& chunk) {
+std::string text_of(const Chunk& chunk, const DataLayout& data) {
   const bool in_cell = chunk.buffer.kind == Buffer::Kind::scratch && chunk.at != Expression(0);
   return fmt::format("{}[{}{}]", text_of(chunk.buffer), in_cell ? fmt::format("cell {}: ", chunk.at.text()) : "",
-                     text_of(chunk.extent));
+                     text_of(chunk.extent, data));
 }
 
 std::string text_of(Operation operation, const std::string& left, const std::string& right) {

@@ -1,13 +1,14 @@
 #include "export/expanded_json.hpp"
 
 #include "base/wide.hpp"
-#include "schedule/binding.hpp"
+#include "program/binding.hpp"
 #include "program/cursor.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 
 namespace kumihimo {
 namespace {
@@ -16,8 +17,7 @@ using nlohmann::json;
 
 class Expander {
  public:
-  Expander(const Schedule& schedule, Rank rank)
-      : program_(schedule.program(rank)), binding_(schedule.collective, schedule.segments, rank) {}
+  Expander(const ProgramSet& set, Rank rank) : program_(set.program(rank)), binding_(set, rank) {}
 
   json lanes() const {
     json lanes = json::array();
@@ -37,13 +37,41 @@ class Expander {
 
  private:
   json rounds(const Lane& lane, std::int64_t segment) const {
-    json rounds = json::array();
-    for_each_round(lane, segment, [&](const Round& round, Values values) {
-      json steps = json::array();
-      for (const Step& step : round.steps) steps.push_back(expand(step, values));
-      rounds.push_back(std::move(steps));
-    });
-    return rounds;
+    std::array<std::int64_t, max_depth> values{};
+    values[0] = segment;
+    json items = json::array();
+    append(lane.body, values, 1, items);
+    return items;
+  }
+
+  // Rounds and loops in program order; loops of which one iteration follows another are the rounds of all.
+  void append(const Body& body, std::array<std::int64_t, max_depth>& values, std::size_t depth, json& items) const {
+    for (const Node& node : body) {
+      if (const Round* round = std::get_if<Round>(&node)) {
+        items.push_back(expand(*round, Values(values.data(), depth)));
+        continue;
+      }
+      const Loop& loop = std::get<Loop>(node);
+      json iterations = json::array();
+      for (values[depth] = 0; values[depth] < loop.trip; ++values[depth]) {
+        if (loop.in_flight <= 1) {
+          append(loop.body, values, depth + 1, items);
+          continue;
+        }
+        json iteration = json::array();
+        append(loop.body, values, depth + 1, iteration);
+        iterations.push_back(std::move(iteration));
+      }
+      if (!iterations.empty()) items.push_back({{"in_flight", loop.in_flight}, {"iterations", std::move(iterations)}});
+    }
+  }
+
+  json expand(const Round& round, Values values) const {
+    json steps = json::array();
+    for (const Step& step : round.steps) steps.push_back(expand(step, values));
+    json j{{"steps", std::move(steps)}};
+    if (const std::int64_t gap = round.gap.evaluate(values); gap != 0) j["gap_bytes"] = gap;
+    return j;
   }
 
   json expand(const Step& step, Values values) const {
@@ -63,6 +91,9 @@ class Expander {
       put("left", step.source);
       put("right", step.right);
       break;
+    case StepKind::compute:
+      j["work"] = {{"seconds", step.work.seconds}, {"flops", step.work.flops}, {"bytes", step.work.bytes}};
+      break;
     default:
       put("source", step.source);
       put("target", step.target);
@@ -75,7 +106,7 @@ class Expander {
     binding_.append_chunk(program_, c, values, elements);
     const bool scratch = c.buffer.kind == Buffer::Kind::scratch, input = c.buffer.kind == Buffer::Kind::input;
     // Where input and output are one memory, places in it are those of the larger of the two.
-    const std::int64_t shift = binding_.collective().aliased(binding_.rank()) ? binding_.input_within_output() : 0;
+    const std::int64_t shift = binding_.one_memory() ? binding_.input_within_output() : 0;
     const std::int64_t moved = scratch ? 0
                                : input ? std::max<std::int64_t>(shift, 0)
                                        : std::max<std::int64_t>(-shift, 0);
@@ -100,7 +131,7 @@ std::int64_t expanded_steps(const Program& program, Segments segments, std::int6
   return static_cast<std::int64_t>(sum);
 }
 
-Status check_size(const Schedule& schedule, std::int64_t most_steps) {
+Status check_size(const ProgramSet& schedule, std::int64_t most_steps) {
   std::int64_t steps = 0;
   for (std::int32_t r = 0; r < schedule.ranks(); ++r) {
     steps += expanded_steps(schedule.program(Rank{r}), schedule.segments, most_steps + 1);
@@ -163,12 +194,34 @@ json counts_of(const Collective& c) {
   }
 }
 
+json programs_of(const ProgramSet& set) {
+  json programs = json::array();
+  for (std::int32_t r = 0; r < set.ranks(); ++r) programs.push_back(Expander(set, Rank{r}).lanes());
+  return programs;
+}
+
 } // namespace
+
+Result<std::string> expanded_json(const ProgramSet& set, const std::string& name, std::int64_t most_steps) {
+  if (Status fits = check_size(set, most_steps); !fits) return fits.error();
+  json elements = json::array();
+  for (std::int32_t r = 0; r < set.ranks(); ++r) {
+    const Binding binding(set, Rank{r});
+    elements.push_back({binding.input_elements(), binding.output_elements()});
+  }
+  const json j{{"form", "kumihimo-expanded-schedule-2"},
+               {"programs_name", name},
+               {"ranks", set.ranks()},
+               {"one_buffer", set.data->one_buffer},
+               {"elements", std::move(elements)},
+               {"programs", programs_of(set)}};
+  return j.dump();
+}
 
 Result<std::string> expanded_json(const Schedule& schedule, std::int64_t most_steps) {
   if (Status fits = check_size(schedule, most_steps); !fits) return fits.error();
   const Collective& c = schedule.collective;
-  json j{{"form", "kumihimo-expanded-schedule-1"},
+  json j{{"form", "kumihimo-expanded-schedule-2"},
          {"collective", name_of(c.kind)},
          {"ranks", c.ranks},
          {"root", c.root.value},
@@ -176,9 +229,7 @@ Result<std::string> expanded_json(const Schedule& schedule, std::int64_t most_st
          {"algorithm", schedule.algorithm},
          {"count", counts_of(c)}};
   if (c.neighbours) j["sources"] = sources_of(c);
-  json programs = json::array();
-  for (std::int32_t r = 0; r < c.ranks; ++r) programs.push_back(Expander(schedule, Rank{r}).lanes());
-  j["programs"] = std::move(programs);
+  j["programs"] = programs_of(schedule);
   return j.dump();
 }
 

@@ -11,38 +11,40 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json json_of(const Chunk& chunk) {
-  Json j{{"buffer", text_of(chunk.buffer)}, {"extent", text_of(chunk.extent)}};
+Json json_of(const Chunk& chunk, const DataLayout& data) {
+  Json j{{"buffer", text_of(chunk.buffer)}, {"extent", text_of(chunk.extent, data)}};
   if (chunk.buffer.kind == Buffer::Kind::scratch) j["cell"] = chunk.at.text();
   return j;
 }
 
-Json json_of(const Step& step) {
+Json json_of(const Step& step, const DataLayout& data) {
   Json j{{"kind", name_of(step.kind)}};
   if (step.sends() || step.receives()) j["peer"] = step.peer.text();
-  if (step.target.exists()) j["target"] = json_of(step.target);
+  if (step.kind == StepKind::compute)
+    j["work"] = {{"seconds", step.work.seconds}, {"flops", step.work.flops}, {"bytes", step.work.bytes}};
+  if (step.target.exists()) j["target"] = json_of(step.target, data);
   if (step.kind == StepKind::receive_reduce) {
     j[step.arriving_left ? "left" : "right"] = "arriving";
-    j[step.arriving_left ? "right" : "left"] = json_of(step.source);
+    j[step.arriving_left ? "right" : "left"] = json_of(step.source, data);
   } else if (step.kind == StepKind::reduce) {
-    j["left"] = json_of(step.source);
-    j["right"] = json_of(step.right);
+    j["left"] = json_of(step.source, data);
+    j["right"] = json_of(step.right, data);
   } else if (step.source.exists()) {
-    j["source"] = json_of(step.source);
+    j["source"] = json_of(step.source, data);
   }
   return j;
 }
 
-Json json_of(const Body& body) {
+Json json_of(const Body& body, const DataLayout& data) {
   Json list = Json::array();
   for (const Node& node : body) {
     if (const Loop* loop = std::get_if<Loop>(&node)) {
-      list.push_back({{"trip", loop->trip}, {"in_flight", loop->in_flight}, {"body", json_of(loop->body)}});
+      list.push_back({{"trip", loop->trip}, {"in_flight", loop->in_flight}, {"body", json_of(loop->body, data)}});
       continue;
     }
     const Round& round = std::get<Round>(node);
     Json steps = Json::array();
-    for (const Step& step : round.steps) steps.push_back(json_of(step));
+    for (const Step& step : round.steps) steps.push_back(json_of(step, data));
     Json j;
     j["steps"] = std::move(steps);
     if (round.gap != Expression(0)) j["gap_bytes"] = round.gap.text();
@@ -51,7 +53,7 @@ Json json_of(const Body& body) {
   return list;
 }
 
-Json json_of(const Lane& lane) {
+Json json_of(const Lane& lane, const DataLayout& data) {
   Json after = Json::array();
   for (const After& a : lane.after) {
     Json ids = Json::array();
@@ -62,7 +64,7 @@ Json json_of(const Lane& lane) {
           {"role", lane.role},
           {"window", lane.window},
           {"after", std::move(after)},
-          {"body", json_of(lane.body)}};
+          {"body", json_of(lane.body, data)}};
 }
 
 Json json_of(const Scratch& s) {
@@ -79,11 +81,25 @@ Json json_of(const Claims& claims) {
   return j;
 }
 
+// What the programs of a set have, whatever they are for.
+void add_program(const ProgramSet& set, Rank rank, Json& j) {
+  const Program program = set.program(rank);
+  j["rank"] = rank.value;
+  j["scratch"] = j["lanes"] = Json::array();
+  for (const Scratch& s : program.scratch) j["scratch"].push_back(json_of(s));
+  for (const Lane& lane : program.lanes) j["lanes"].push_back(json_of(lane, *set.data));
+}
+
 } // namespace
+
+std::string program_json(const ProgramSet& set, const std::string& name, Rank rank) {
+  Json j{{"programs", name}, {"ranks", set.ranks()}, {"type", name_of(set.data->type)}, {"segments", set.segments.count}};
+  add_program(set, rank, j);
+  return j.dump();
+}
 
 std::string program_json(const Schedule& schedule, Rank rank) {
   const Collective& c = schedule.collective;
-  const Program program = schedule.program(rank);
   Json j{{"collective", name_of(c.kind)}, {"ranks", c.ranks}};
   if (c.has_root()) j["root"] = c.root.value;
   if (c.neighbours) j["neighbours"] = c.neighbours->name();
@@ -96,10 +112,7 @@ std::string program_json(const Schedule& schedule, Rank rank) {
   j["parameters"] = schedule.parameters;
   j["segments"] = schedule.segments.count;
   j["claims"] = json_of(schedule.claims);
-  j["rank"] = rank.value;
-  j["scratch"] = j["lanes"] = Json::array();
-  for (const Scratch& s : program.scratch) j["scratch"].push_back(json_of(s));
-  for (const Lane& lane : program.lanes) j["lanes"].push_back(json_of(lane));
+  add_program(schedule, rank, j);
   return j.dump();
 }
 

@@ -12,4 +12,7 @@ namespace kumihimo {
 // scratch, lanes. A lane's body is a list of rounds {"steps": [...]} and loops {"trip", "in_flight", "body"}.
 std::string program_json(const Schedule& schedule, Rank rank);
 
+// Of programs that are no collective: programs (their name), ranks, type, segments, rank, scratch, lanes.
+std::string program_json(const ProgramSet& set, const std::string& name, Rank rank);
+
 } // namespace kumihimo

@@ -23,12 +23,22 @@ std::string peer(const Expression& e, const RankSpace& space) {
   return e.text() + (e.is_constant() ? coordinates(space, e.constant()) : "");
 }
 
+std::string work_text(const Work& work) {
+  std::vector<std::string> parts;
+  if (work.seconds > 0) parts.push_back(fmt::format("{:g} s", work.seconds));
+  if (work.flops > 0) parts.push_back(fmt::format("{:g} flops", work.flops));
+  if (work.bytes > 0) parts.push_back(fmt::format("{:g} bytes of memory traffic", work.bytes));
+  return parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, " and "));
+}
+
 // What a step does to data, and with whom: the two halves of its line.
 struct Sentence {
   std::string with, does;
 };
 
-Sentence sentence_of(const Step& step, Operation operation, const RankSpace& space) {
+Sentence sentence_of(const Step& step, const DataLayout& data, const RankSpace& space) {
+  const Operation operation = data.operation.value_or(Operation::user);
+  const auto text_of = [&](const Chunk& chunk) { return kumihimo::text_of(chunk, data); };
   const std::string kind(name_of(step.kind));
   switch (step.kind) {
   case StepKind::send:
@@ -40,17 +50,19 @@ Sentence sentence_of(const Step& step, Operation operation, const RankSpace& spa
     const auto& left = step.arriving_left ? arriving : own;
     const auto& right = step.arriving_left ? own : arriving;
     return {fmt::format("{} from {}", kind, peer(step.peer, space)),
-            fmt::format("{} = {}", text_of(step.target), text_of(operation, left, right))};
+            fmt::format("{} = {}", text_of(step.target), kumihimo::text_of(operation, left, right))};
   }
   case StepKind::copy:
     return {kind, fmt::format("{} = {}", text_of(step.target), text_of(step.source))};
   case StepKind::reduce:
     return {kind, fmt::format("{} = {}", text_of(step.target),
-                              text_of(operation, text_of(step.source), text_of(step.right)))};
+                              kumihimo::text_of(operation, text_of(step.source), text_of(step.right)))};
   case StepKind::signal:
     return {fmt::format("{} to {}", kind, peer(step.peer, space)), ""};
   case StepKind::wait_signal:
     return {fmt::format("{} from {}", kind, peer(step.peer, space)), ""};
+  case StepKind::compute:
+    return {kind, work_text(step.work)};
   case StepKind::offload:
     if (!step.has_data()) return {kind, "all have come"};
     return {kind, fmt::format("{} = all of {}", text_of(step.target), text_of(step.source))};
@@ -60,8 +72,8 @@ Sentence sentence_of(const Step& step, Operation operation, const RankSpace& spa
 
 class ProgramText {
  public:
-  ProgramText(const Schedule& schedule, const RankSpace& space, std::size_t columns)
-      : operation_(schedule.collective.operation), space_(space), columns_(columns), page_(columns) {}
+  ProgramText(const ProgramSet& set, const RankSpace& space, std::size_t columns)
+      : data_(*set.data), space_(space), columns_(columns), page_(columns) {}
 
   std::string write(const Program& program) {
     for (std::size_t i = 0; i < program.scratch.size(); ++i) page_.line(0, scratch(program.scratch[i], i));
@@ -72,8 +84,8 @@ class ProgramText {
   }
 
  private:
-  static std::string scratch(const Scratch& s, std::size_t index) {
-    const std::string_view unit = unit_of(s.layout);
+  std::string scratch(const Scratch& s, std::size_t index) const {
+    const std::string_view unit = unit_of(s.layout, data_);
     const std::string owner = s.shared ? "all lanes share it" : fmt::format("of lane {}", s.lane.value);
     if (s.named && s.layout == Layout::vector) return fmt::format("scratch{}: the whole vector, {}", index, owner);
     if (s.named) return fmt::format("scratch{}: {} {}s from {} on, {}", index, s.units, unit, s.first, owner);
@@ -110,7 +122,7 @@ class ProgramText {
     if (round.gap != Expression(0)) page_.line(indent, fmt::format("gap of {} bytes between sends", round.gap.text()));
     std::string_view mark = "- ";
     for (const Step& step : round.steps) {
-      const Sentence s = sentence_of(step, operation_, space_);
+      const Sentence s = sentence_of(step, data_, space_);
       const std::string head = fmt::format("{}{}", mark, s.with);
       if (s.does.empty()) {
         page_.line(indent, head);
@@ -124,7 +136,7 @@ class ProgramText {
     }
   }
 
-  Operation operation_;
+  const DataLayout& data_;
   const RankSpace& space_;
   std::size_t columns_;
   Page page_;
@@ -179,7 +191,14 @@ std::string header_text(const Schedule& schedule, const RankSpace& space, std::s
   return page.take();
 }
 
-std::string program_text(const Schedule& schedule, const RankSpace& space, Rank rank, std::size_t columns) {
+std::string header_text(const ProgramSet& set, const std::string& name, const RankSpace& space, std::size_t columns) {
+  Page page(columns);
+  page.line(0, fmt::format("{}, on {} rank{}: {}", name, set.ranks(), set.ranks() == 1 ? "" : "s", space.name()), 12);
+  page.line(0, fmt::format("segments    {}", set.segments.count));
+  return page.take();
+}
+
+std::string program_text(const ProgramSet& schedule, const RankSpace& space, Rank rank, std::size_t columns) {
   Page page(columns);
   page.line(0, fmt::format("program of rank {}{}", rank.value, coordinates(space, rank.value)));
   page.line(0, "Steps under a dash start together; the next dash follows when all are complete.");

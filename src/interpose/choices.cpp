@@ -11,15 +11,15 @@ namespace {
 std::shared_ptr<const Choices> made_for(const plan::RankCounts& on, const plan::Wisdom& wisdom,
                                         Reproducible reproducible) {
   auto choices = std::make_shared<Choices>();
-  const auto wishes = [](const plan::Choice& choice) { return choice.parameters.single_copy; };
+  const auto hints = [](const plan::Choice& choice) { return choice.parameters.single_copy; };
   for (const CollectiveKind kind : taken_over) {
     Choices::Of& of = choices->of[index_of(kind)];
     of.any = wisdom.choices(kind, on);
     of.for_local_counts = plan::choice_for_local_counts(of.any);
     if (reproducible != Reproducible::off && semantics_of(kind).reduces)
       of.fixed = fixed_choices(wisdom, kind, on.ranks);
-    choices->wish_single_copies |=
-        std::any_of(of.any.begin(), of.any.end(), wishes) || std::any_of(of.fixed.begin(), of.fixed.end(), wishes);
+    choices->hint_single_copies |=
+        std::any_of(of.any.begin(), of.any.end(), hints) || std::any_of(of.fixed.begin(), of.fixed.end(), hints);
   }
   return choices;
 }

@@ -20,7 +20,7 @@ struct Choices {
     bool none() const { return any.empty() && fixed.empty(); }
   };
   std::array<Of, taken_over.size()> of;
-  bool wish_single_copies = false;
+  bool hint_single_copies = false;
 
   const Of& operator[](CollectiveKind kind) const { return of[index_of(kind)]; }
 };

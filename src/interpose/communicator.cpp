@@ -242,7 +242,7 @@ bool Communicator::open_transport() {
   }
   execute::MpiTransportOptions options;
   options.timeout_seconds = timeout_seconds_;
-  options.single_copies = choices_->wish_single_copies;                 // on which all ranks have agreed
+  options.single_copies = choices_->hint_single_copies;                 // on which all ranks have agreed
   options.shared_memory_limit_bytes = share->shared_memory_limit_bytes; // the smallest of the ranks' holds for all
   Result<std::unique_ptr<execute::MpiTransport>> made = execute::MpiTransport::create(library_, handle_, options);
   if (made && note_.empty()) note_ = (*made)->note();
@@ -284,7 +284,8 @@ Result<std::vector<Communicator::Made>> Communicator::make_both(Collective quest
       continue;
     }
     const auto make = asking == Asking::all_ranks ? &plan::Plan::make : &plan::Plan::make_alone;
-    Result<std::unique_ptr<plan::Plan>> made = make(*schedule, Rank{rank_}, *resources_->transport, *reduction);
+    Result<std::unique_ptr<plan::Plan>> made = 
+        make(*schedule, Rank{rank_}, *resources_->transport, *reduction, choice.parameters.hints());
     if (made)
       both.push_back({plan::key_of(question), std::move(*made)});
     else if (!error)

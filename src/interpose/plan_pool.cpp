@@ -114,7 +114,8 @@ Result<PlanPool> Communicator::make_pool(Collective question, const Choice& choi
     if (asking == Asking::all_ranks && resources_->transport->has_failed()) resources_->transport->refuse();
     const auto make = asking == Asking::all_ranks ? &plan::Plan::make : &plan::Plan::make_alone;
     Result<std::unique_ptr<plan::Plan>> made =
-        make(*schedule, Rank{rank_}, *resources_->transport, transport::Reduction{});
+        make(*schedule, Rank{rank_}, *resources_->transport, transport::Reduction{},
+             choice.parameters.hints());
     if (made)
       pool.plans[in_place].push_back(std::move(*made));
     else if (!error)

@@ -63,6 +63,7 @@ struct NodeNumbers {
   Quantity<Bytes> memory;
   std::optional<Quantity<Bytes>> last_level_cache;  // one of them
   Quantity<BytesPerSecond> memory_bandwidth;        // STREAM triad, all cores
+  std::optional<Quantity<double>> flop_rate;        // operations per second of one rank's cores
   Quantity<BytesPerSecond> reduction_rate;          // result bytes of one reducing thread, with SIMD
   Quantity<BytesPerSecond> reduction_rate_scalar;   // the same without SIMD
   Quantity<BytesPerSecond> shared_memory_bandwidth; // one rank copying from another rank of its node

@@ -18,8 +18,8 @@ CallKey key_of(const Collective& c) {
 }
 
 Result<std::unique_ptr<Plan>> Plan::make(const Schedule& schedule, Rank rank, transport::Transport& transport,
-                                         const transport::Reduction& reduction) {
-  Result<execute::CompiledProgram> program = execute::compile(schedule, rank);
+                                         const transport::Reduction& reduction, Hints hints) {
+  Result<execute::CompiledProgram> program = execute::compile(schedule, rank, hints);
   if (!program) {
     transport::Demands none;
     none.impossible = true;
@@ -34,8 +34,8 @@ Result<std::unique_ptr<Plan>> Plan::make(const Schedule& schedule, Rank rank, tr
 }
 
 Result<std::unique_ptr<Plan>> Plan::make_alone(const Schedule& schedule, Rank rank, transport::Transport& transport,
-                                               const transport::Reduction& reduction) {
-  Result<execute::CompiledProgram> program = execute::compile(schedule, rank);
+                                               const transport::Reduction& reduction, Hints hints) {
+  Result<execute::CompiledProgram> program = execute::compile(schedule, rank, hints);
   if (!program) return program.error();
   std::unique_ptr<Plan> plan(new Plan(std::move(*program), transport, reduction));
   Result<std::unique_ptr<execute::Execution>> execution = execute::Execution::make(plan->program_, transport);

@@ -46,11 +46,11 @@ class Plan {
   // Errors: those of execute::compile and Execution::prepare. As collective as the transport's prepare(), which a rank
   // that finds no program calls too. The transport must outlive the plan.
   static Result<std::unique_ptr<Plan>> make(const Schedule& schedule, Rank rank, transport::Transport& transport,
-                                            const transport::Reduction& reduction);
+                                            const transport::Reduction& reduction, Hints hints = {});
 
   // The same, by this rank alone: for a transport that takes every program.
   static Result<std::unique_ptr<Plan>> make_alone(const Schedule& schedule, Rank rank, transport::Transport& transport,
-                                                  const transport::Reduction& reduction);
+                                                  const transport::Reduction& reduction, Hints hints = {});
 
   // Of a schedule of counts of its rank's own: for the blocks of the next run. Not while one is under way.
   Status bind(std::shared_ptr<const OwnBlocks> blocks);

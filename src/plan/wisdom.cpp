@@ -24,8 +24,8 @@ Result<Parameters> parameters_of(const Entry& entry) {
       p.overlap = value.get<bool>();
       continue;
     }
-    if ((name == "single_copy" || name == "past_caches") && value.is_boolean()) {
-      (name == "single_copy" ? p.single_copy : p.past_caches) = value.get<bool>();
+    if ((name == "single_copy" || name == "streaming_stores") && value.is_boolean()) {
+      (name == "single_copy" ? p.single_copy : p.streaming_stores) = value.get<bool>();
       continue;
     }
     if ((name == "inner" || name == "outer") && value.is_string()) {

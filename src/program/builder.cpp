@@ -63,6 +63,11 @@ Step offload(Chunk target, Chunk source) {
   s.kind = StepKind::offload;
   return s;
 }
+Step compute(Work work) {
+  Step s = make_step(StepKind::compute, -1);
+  s.work = work;
+  return s;
+}
 Step offload() { return make_step(StepKind::offload, -1); }
 
 Step into(Chunk target) { return receive(-1, std::move(target)); }

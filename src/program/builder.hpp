@@ -49,6 +49,7 @@ Step reduce(Chunk target, Chunk left, Chunk right);
 Step signal(Expression peer);
 Step wait_signal(Expression peer);
 Step offload(Chunk target, Chunk source);
+Step compute(Work work);
 Step offload(); // of no data: the engine's barrier
 
 // The receiving half of an exchange, its peer named there.

@@ -25,27 +25,14 @@ namespace kumihimo {
 // --- data
 // ---------------------------------------------------------------------------------------------------------------
 
-// What an extent counts in. `vector`: the one vector of a reduction or broadcast. The blocks: an array with one block
-// for each rank, as the rank's input or output buffer holds it; they differ only where counts are local (alltoallv).
-// In a collective of neighbours there is one for each destination (of neighbor_allgather, one) and one for each source.
-// Orders that the schedule makes, which no buffer has; a named scratch is a piece of them. Seats: the blocks of all
-// ranks, of which those of a group of ranks follow each other. The pairs: what the rank in seat a has for the one in
-// seat b in an alltoall, by source (block a P + b), by destination (block b P + a), or by the source's group: block
-// f P + b g + (a - f) of a group of g in the seats from f on, so that what it has for another group is one range. Equal
-// blocks have no other meaning than their numbers; of irregular ones Counts::orders says where they begin.
-enum class Layout : std::uint8_t {
-  vector,
-  input_blocks,
-  output_blocks,
-  seats,
-  pairs_by_source,
-  pairs_by_destination,
-  pairs_by_group
-};
-inline bool is_of_pairs(Layout layout) { return layout >= Layout::pairs_by_source; }
-inline bool is_own_order(Layout layout) { return layout >= Layout::seats; }
-inline std::size_t index_of_order(Layout layout) {
-  return static_cast<std::size_t>(layout) - static_cast<std::size_t>(Layout::seats);
+// What an extent counts in, an index into what DataLayout declares. `vector`: parts of one vector. The others: blocks of
+// an array, as the rank's input or output buffer holds it, or in an order that the program set declares for itself,
+// which no buffer has; a named scratch is a piece of such an array.
+enum class Layout : std::uint8_t { vector, input_blocks, output_blocks };
+constexpr bool is_declared(Layout layout) { return layout > Layout::output_blocks; } // beyond those of the buffers
+// The n-th layout that a set declares beyond those of its buffers.
+constexpr Layout declared_layout(std::uint8_t n) {
+  return static_cast<Layout>(static_cast<std::uint8_t>(Layout::output_blocks) + 1 + n);
 }
 
 // first, first+1, ..., first+count-1; that `runs` times, `stride` apart; and all of it again. Strides may be negative.
@@ -63,8 +50,8 @@ struct RunList {
 
 // A named set of elements. In the vector layout the units of the runs are parts: the current segment is cut in `parts`
 // and part i of m over n elements starts at floor(i n / m); segment s of S is part s of S, so that refined parts nest.
-// In the block layouts the units are blocks, and of each block's segment only part `part` of `parts` is meant. Up to
-// two run lists, so that a cyclic range is one extent; its elements are taken in the order of the runs.
+// In the block layouts the units are blocks, and of each block's segment only part `part` of `parts` is meant. One to
+// eight run lists, so that a cyclic range, or a box of several arrays, is one extent; its elements are taken in the order of the runs.
 struct Extent {
   Layout layout = Layout::vector;
   std::int64_t parts = 1;
@@ -115,27 +102,37 @@ struct Scratch {
 // --- steps
 // --------------------------------------------------------------------------------------------------------------
 
-enum class StepKind : std::uint8_t { send, receive, receive_reduce, copy, reduce, signal, wait_signal, offload };
+enum class StepKind : std::uint8_t { send, receive, receive_reduce, copy, reduce, signal, wait_signal, offload, compute };
 std::string_view name_of(StepKind kind);
+
+// What a rank's processor does in a compute step: some time, and operations and memory traffic that take as long as a
+// machine's rates say, the longer of the two.
+struct Work {
+  double seconds = 0, flops = 0, bytes = 0;
+  bool operator==(const Work&) const = default;
+};
 
 // send: source to peer.                        receive: target from peer.
 // receive_reduce: target = op(left, right), where one of the two is the arriving data and the other is `source`.
 // copy: target = source.                       reduce: target = op(source, right).
 // signal, wait_signal: no data, but they match. offload: target = what the network's engine makes of all sources; of
-// one without chunks, the engine's barrier, nothing but that all have come.
+// one without chunks, the engine's barrier, nothing but that all have come. compute: `work`, and no data.
 // A data step whose extent is empty sends nothing and synchronises nothing. Messages to oneself are legal.
 struct Step {
   StepKind kind = StepKind::copy;
   bool arriving_left = false; // receive_reduce: the arriving operand is the left one
   Expression peer = -1;
   Chunk source, right, target;
+  Work work = {}; // compute
 
   bool sends() const { return kind == StepKind::send || kind == StepKind::signal; }
   bool receives() const {
     return kind == StepKind::receive || kind == StepKind::receive_reduce || kind == StepKind::wait_signal;
   }
   bool is_signal() const { return kind == StepKind::signal || kind == StepKind::wait_signal; }
-  bool has_data() const { return !is_signal() && (kind != StepKind::offload || source.exists() || target.exists()); }
+  bool has_data() const {
+    return !is_signal() && kind != StepKind::compute && (kind != StepKind::offload || source.exists() || target.exists());
+  }
   bool reduces() const { return kind == StepKind::receive_reduce || kind == StepKind::reduce; }
   // The extent whose length is the step's: of the message, or of the local data moved.
   const Extent& extent() const { return kind == StepKind::send ? source.extent : target.extent; }

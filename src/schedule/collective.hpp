@@ -6,9 +6,9 @@
 #include "base/ids.hpp"
 #include "base/result.hpp"
 #include "base/units.hpp"
+#include "program/data_layout.hpp"
 #include "schedule/neighbourhood.hpp"
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -45,22 +45,6 @@ constexpr bool is_of_neighbours(CollectiveKind kind) {
   return kind == CollectiveKind::neighbor_allgather || kind == CollectiveKind::neighbor_alltoall;
 }
 
-// The blocks of one rank's own buffers, where no rank knows those of all (alltoallv, gatherv, collectives of
-// neighbours): where each begins in its buffer, and how many elements it has. By their names, as the rank's program has
-// them; those that the rank does not know are empty. In place both sides are of the one memory.
-struct OwnBlocks {
-  struct Block {
-    std::int64_t begin = 0, count = 0;
-    bool operator==(const Block&) const = default;
-  };
-  std::vector<Block> input, output;
-  bool operator==(const OwnBlocks&) const = default;
-};
-
-// Of irregular counts, where the blocks begin in the orders that a schedule makes for itself (Layout::seats and those
-// after it, in that order), and where the last one ends.
-using OrderBegins = std::array<std::vector<std::int64_t>, 4>;
-
 // How many elements the blocks of a collective have, and who knows it.
 struct Counts {
   enum class Known : std::uint8_t {
@@ -78,7 +62,6 @@ struct Counts {
   // In place of the table: what this rank knows of one that nobody has. A schedule of such a question is for programs
   // of this rank alone, which are made of no more.
   std::shared_ptr<const OwnBlocks> own = {};
-  std::shared_ptr<const OrderBegins> orders = {}; // only in a schedule's collective, where it has such orders
 
   bool irregular() const { return known != Known::uniform; }
 };

@@ -2,12 +2,14 @@
 // pipelined over segments. A Schedule stores no rank's program: rank r builds its own.
 #pragma once
 
-#include "program/program.hpp"
+#include "program/program_set.hpp"
 #include "schedule/collective.hpp"
+#include "schedule/data.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace kumihimo {
 
@@ -23,19 +25,19 @@ struct Claims {
   std::int64_t height = -1; // relays on the longest path of one phase from or to the root; -1: not claimed
 };
 
-struct Schedule {
+// A collective, and the programs that carry it out.
+struct Schedule : ProgramSet {
+  // `declared`: layouts of the algorithm's own (program/data_layout.hpp).
+  explicit Schedule(Collective asked = {}, std::vector<BlockLayout> declared = {})
+      : ProgramSet{data_of(asked, std::move(declared)), {}, {}, 0}, collective(std::move(asked)) {}
+
+  // The same programs for another collective, which they fit too.
+  void ask(Collective other);
+
   std::string algorithm;  // "trinaryx3"
   std::string parameters; // as people read them: "trees=3 segments=1024 window=2"
-  Collective collective;
-  Segments segments;
+  Collective collective;  // `data` is made from it: change it by ask()
   Claims claims;
-  // Wishes that executors may ignore: long messages are read from their sender's memory; what comes to stay, and will
-  // not be read soon, is written past the caches.
-  bool single_copy = false, past_caches = false;
-  std::function<Program(Rank)> program; // pure; any rank, at any time, from any thread
-  std::int64_t shared_bytes = 0;        // tables that the programs share
-
-  std::int32_t ranks() const { return collective.ranks; }
 };
 
 } // namespace kumihimo

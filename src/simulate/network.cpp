@@ -157,15 +157,23 @@ double Network::sum_rate(std::int32_t rank, std::int32_t here, std::int32_t on_n
   return std::min(reduction_rate(rank) / here, capacity_[memory(rank)] / (sum_traffic * on_node));
 }
 
-bool Network::offloads(const Collective& c) const {
+bool Network::offloads(DataType type, std::optional<Operation> operation) const {
   if (!machine_->offload) return false;
-  if (!c.reduces()) return true;
-  if (c.type == DataType::opaque || c.operation == Operation::user) return false;
-  const auto& known = is_floating(c.type) ? machine_->offload->float_operations : machine_->offload->integer_operations;
-  return !known || known->value.contains(c.operation);
+  if (!operation) return true;
+  if (type == DataType::opaque || operation == Operation::user) return false;
+  const auto& known = is_floating(type) ? machine_->offload->float_operations : machine_->offload->integer_operations;
+  return !known || known->value.contains(*operation);
 }
 
-Status Network::can_offload(const Collective& collective, std::optional<std::int64_t> bytes) const {
+double Network::seconds_of(const Work& work, std::int32_t rank) const {
+  const auto& flop_rate = machine_->node.flop_rate;
+  const auto sharing = static_cast<double>(machine_->node.ranks_per_node.value);
+  const double counted = flop_rate ? work.flops / flop_rate->value : 0;
+  const double moved = work.bytes * sharing / machine_->node.memory_bandwidth.value.value;
+  return work.seconds + std::max(counted, moved) / factor_[node_[rank]];
+}
+
+Status Network::can_offload(const DataLayout& data, std::optional<std::int64_t> bytes) const {
   if (!bytes) return Nothing{};
   if (!machine_->offload)
     return not_applicable(
@@ -175,16 +183,16 @@ Status Network::can_offload(const Collective& collective, std::optional<std::int
   if (*bytes > engine.max_bytes.value.value)
     return not_applicable(fmt::format("the schedule offloads {} at once, and the engine of {} takes {} (max_bytes)",
                                       text_of(Bytes{*bytes}), machine_->name, text_of(engine.max_bytes.value)));
-  const std::int64_t elements = *bytes / collective.type_bytes;
+  const std::int64_t elements = *bytes / data.type_bytes;
   if (engine.max_elements && elements > engine.max_elements->value)
     return not_applicable(fmt::format("the schedule offloads {} elements at once, and the engine of {} takes {} "
                                       "(max_elements)",
                                       elements, machine_->name, engine.max_elements->value));
-  if (*bytes > 0 && !offloads(collective))
+  if (*bytes > 0 && !offloads(data.type, data.operation))
     return not_applicable(fmt::format("the schedule offloads {} of {}, and the engine of {} does not know it "
                                       "({}_operations)",
-                                      kumihimo::name_of(collective.operation), kumihimo::name_of(collective.type),
-                                      machine_->name, is_floating(collective.type) ? "float" : "integer"));
+                                      kumihimo::name_of(*data.operation), kumihimo::name_of(data.type),
+                                      machine_->name, is_floating(data.type) ? "float" : "integer"));
   return Nothing{};
 }
 

@@ -6,7 +6,7 @@
 
 #include "base/result.hpp"
 #include "machine/job.hpp"
-#include "schedule/collective.hpp"
+#include "program/data_layout.hpp"
 
 #include <optional>
 #include <span>
@@ -40,6 +40,8 @@ class Network {
   Resource reducer(std::int32_t rank) const { return first_reducer_ + rank; }
   Resource memory(std::int32_t rank) const { return first_memory_ + node_[rank]; }
   double reduction_rate(std::int32_t rank) const { return capacity_[reducer(rank)]; }
+  // A compute step at a rank: flops by the machine's rate for one rank, bytes by the rank's share of its node's memory.
+  double seconds_of(const Work& work, std::int32_t rank) const;
   double copy_rate(std::int32_t rank) const { return between(rank, rank).rate * factor_[node_[rank]]; }
   // Seconds that it takes at least until anything of one rank's is at another of its node, relayed or not.
   double least_latency_within_node(std::int32_t from, std::int32_t to) const;
@@ -48,8 +50,9 @@ class Network {
 
   // Of one call of the network's own engine by so many ranks; asked only after can_offload, which is not_applicable on
   // machines without one, and for more bytes than it takes. None: the schedule has no offload.
-  Status can_offload(const Collective& collective, std::optional<std::int64_t> bytes) const;
-  bool offloads(const Collective& collective) const; // whether there is an engine that knows its operation
+  Status can_offload(const DataLayout& data, std::optional<std::int64_t> bytes) const;
+  // Whether there is an engine that knows the operation; none: one that hands data out.
+  bool offloads(DataType type, std::optional<Operation> operation) const;
   double offload_seconds(std::int64_t ranks) const;
 
   bool is_link(Resource r) const { return r < link_bound_; }

@@ -1,7 +1,7 @@
 #include "simulate/offload.hpp"
 
 #include "program/cursor.hpp"
-#include "schedule/binding.hpp"
+#include "program/binding.hpp"
 
 #include <algorithm>
 
@@ -14,8 +14,14 @@ struct Offloads {
   bool alike = true; // as long in every segment
 };
 
-void find(const Body& body, const Schedule& schedule, Offloads& found) {
-  const Counts& counts = schedule.collective.counts;
+// Whether all segments of the extent have as many elements.
+bool divides(const DataLayout& data, const Extent& extent, std::int64_t segments) {
+  const bool vector = extent.layout == Layout::vector;
+  if (!vector && !data.layout(extent.layout).uniform()) return false;
+  return (vector ? data.elements : data.layout(extent.layout).each) % (extent.parts * segments) == 0;
+}
+
+void find(const Body& body, const ProgramSet& schedule, Offloads& found) {
   for (const Node& node : body) {
     if (const Loop* loop = std::get_if<Loop>(&node)) {
       find(loop->body, schedule, found);
@@ -24,7 +30,7 @@ void find(const Body& body, const Schedule& schedule, Offloads& found) {
     for (const Step& step : std::get<Round>(node).steps) {
       if (step.kind != StepKind::offload) continue;
       found.any = true;
-      found.alike &= !counts.table && counts.each % (step.extent().parts * schedule.segments.count) == 0;
+      if (step.has_data()) found.alike &= divides(*schedule.data, step.extent(), schedule.segments.count);
       for (const RunList& list : step.extent().runs) found.alike &= !list.count.depends_on(Variable{0});
     }
   }
@@ -32,9 +38,9 @@ void find(const Body& body, const Schedule& schedule, Offloads& found) {
 
 } // namespace
 
-std::optional<std::int64_t> largest_offload(const Schedule& schedule, Rank rank, const Program& program) {
+std::optional<std::int64_t> largest_offload(const ProgramSet& schedule, Rank rank, const Program& program) {
   std::optional<std::int64_t> largest;
-  const Binding binding(schedule.collective, schedule.segments, rank);
+  const Binding binding(schedule, rank);
   for (const Lane& lane : program.lanes) {
     Offloads found;
     find(lane.body, schedule, found);
@@ -47,7 +53,7 @@ std::optional<std::int64_t> largest_offload(const Schedule& schedule, Rank rank,
             largest = std::max(largest.value_or(0), binding.length(step.extent(), values));
       });
   }
-  if (largest) *largest *= schedule.collective.type_bytes;
+  if (largest) *largest *= schedule.data->type_bytes;
   return largest;
 }
 

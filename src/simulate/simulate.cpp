@@ -65,15 +65,37 @@ Result<Prediction> simulate_cost(Seconds seconds, const Collective& collective, 
   return p;
 }
 
+namespace {
+
+Result<Prediction> predict(const ProgramSet& set, const simulation::Network& network, const SimulateOptions& options,
+                           Seconds bound) {
+  if (options.model == Model::exact) return simulation::predict_exact(set, network);
+  return simulation::predict_flow(set, network, options.most_steps, bound);
+}
+
+} // namespace
+
+Result<Prediction> simulate(const ProgramSet& set, const Job& job, const std::optional<Placement>& placement,
+                            const SimulateOptions& options) {
+  if (options.model == Model::bound)
+    return not_applicable("the bounds are those of a collective, and these programs are none");
+  auto network = simulation::Network::make(job, set.ranks(), placement, options.scalar_reduction);
+  if (!network) return network.error();
+  auto p = predict(set, *network, options, Seconds{});
+  if (p && !options.keep_link_bytes) p->link_bytes = {};
+  return p;
+}
+
 Result<Prediction> simulate(const Schedule& schedule, const Job& job, const std::optional<Placement>& placement,
                             const SimulateOptions& options) {
   if (options.model == Model::bound) return simulate_bound(schedule.collective, job, placement, options);
   auto network = simulation::Network::make(job, schedule.ranks(), placement, options.scalar_reduction);
   if (!network) return network.error();
-  auto p = options.model == Model::exact ? simulation::predict_exact(schedule, *network)
-                                         : simulation::predict_flow(schedule, *network, options.most_steps);
+  Prediction bounded;
+  bounded.bounds = simulation::lower_bounds(schedule.collective, *network);
+  auto p = predict(schedule, *network, options, bounded.bound());
   if (!p) return p;
-  p->bounds = simulation::lower_bounds(schedule.collective, *network);
+  p->bounds = std::move(bounded.bounds);
   if (!options.keep_link_bytes) p->link_bytes = {};
   return p;
 }

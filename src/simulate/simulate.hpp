@@ -24,6 +24,9 @@ struct SimulateOptions {
 // `placement`: none for block order, consecutive ranks in consecutive slots. Errors: more ranks than slots; a placement
 // in the slots of another job, or of another number of ranks; a schedule whose messages do not match; one too large for
 // `exact`.
+// Programs that are no collective: without bounds.
+Result<Prediction> simulate(const ProgramSet& set, const Job& job, const std::optional<Placement>& placement = {},
+                            const SimulateOptions& options = {});
 Result<Prediction> simulate(const Schedule& schedule, const Job& job, const std::optional<Placement>& placement = {},
                             const SimulateOptions& options = {});
 

@@ -34,7 +34,7 @@ void Sink::take(const std::byte* data, std::int64_t bytes) {
       (*reduction_)(arriving_left_ ? data : own, arriving_left_ ? own : data, target_.here(), now / element_bytes_);
       own_.advance(now);
     } else {
-      if (past_caches_ && now >= kernels::smallest_streamed_bytes)
+      if (streaming_stores_ && now >= kernels::smallest_streamed_bytes)
         kernels::copy_streaming(data, target_.here(), now);
       else if (target_.here() != data) // in place: there already
         copy(data, target_.here(), now);

@@ -41,10 +41,10 @@ struct ByteCursor {
 
 class Sink {
  public:
-  // `past_caches`: long pieces, by non-temporal stores.
-  void copy_into(ByteCursor target, std::int64_t element_bytes, bool past_caches = false) {
+  // `streaming_stores`: of long pieces.
+  void copy_into(ByteCursor target, std::int64_t element_bytes, bool streaming_stores = false) {
     *this = Sink{target, {}, nullptr, element_bytes, false};
-    past_caches_ = past_caches;
+    streaming_stores_ = streaming_stores;
   }
   // target = op(own, arriving), or op(arriving, own).
   void reduce_into(ByteCursor target, ByteCursor own, const Reduction* reduction, bool arriving_left,
@@ -59,7 +59,7 @@ class Sink {
   // scattered.
   std::byte* direct() const { return reduction_ || target_.run ? nullptr : target_.here(); }
   std::int64_t element_bytes() const { return element_bytes_; }
-  bool goes_past_caches() const { return past_caches_; }
+  bool streams() const { return streaming_stores_; }
 
   Sink() = default;
 
@@ -71,7 +71,7 @@ class Sink {
   ByteCursor target_, own_;
   const Reduction* reduction_ = nullptr; // null: copied
   std::int64_t element_bytes_ = 1;
-  bool arriving_left_ = false, past_caches_ = false;
+  bool arriving_left_ = false, streaming_stores_ = false;
 };
 
 } // namespace kumihimo::transport

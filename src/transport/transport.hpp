@@ -85,7 +85,7 @@ struct SendRequest : Message {
   const Piece* first_piece = nullptr;
   std::int32_t piece_count = 0;
   std::int64_t element_bytes = 1;  // bytes of one element
-  bool allows_single_copy = false; // Schedule::single_copy: its receiver may read it here
+  bool allows_single_copy = false; // Hints::single_copy: its receiver may read it here
 
   std::span<const Piece> pieces() const { return {first_piece, static_cast<std::size_t>(piece_count)}; }
 };

@@ -38,9 +38,9 @@ class Walker {
     a_.nodes.emplace_back();
   }
 
-  // With a focus, only what touches it.
-  Activation walk(const Focus* focus, std::vector<Finding>* findings) {
-    focus_ = focus, findings_ = findings;
+  // With a element, only what touches it.
+  Activation walk(const SampledElement* element, std::vector<Finding>* findings) {
+    element_ = element, findings_ = findings;
     body(program_.lanes[a_.lane].body, 0, 1);
     return std::move(a_);
   }
@@ -94,7 +94,7 @@ class Walker {
       body(l.body, iteration, depth + 1);
       drop_if_empty(iteration, node, before_it);
     };
-    if (focus_) {
+    if (element_) {
       std::vector<Range> wanted;
       append_iterations(l.body, depth, depth, wanted);
       unite(wanted);
@@ -120,9 +120,9 @@ class Walker {
     const Values values(values_.data(), static_cast<std::size_t>(depth));
     for (std::size_t j = 0; j < r.steps.size(); ++j) {
       const Step& step = r.steps[j];
-      std::optional<std::int64_t> offset; // of the focus, in the step's packed data
-      if (focus_) {
-        if (step.is_signal()) continue;
+      std::optional<std::int64_t> offset; // of the element, in the step's packed data
+      if (element_) {
+        if (!step.has_data()) continue;
         offset = offset_in(step.extent(), values);
         if (!offset) continue;
       }
@@ -133,7 +133,7 @@ class Walker {
       }
       ++a_.nodes[node].steps;
       instance(step, static_cast<std::int32_t>(j), values, offset);
-      if (focus_) check_names(step, node, values, *offset);
+      if (element_) check_names(step, node, values, *offset);
     }
   }
 
@@ -183,12 +183,12 @@ class Walker {
 
   // --- one element alone
 
-  // The part of the segment that holds the focus, where the segment is cut in m.
+  // The part of the segment that holds the element, where the segment is cut in m.
   std::int64_t unit(std::int64_t m) const {
-    const std::int64_t n = binding_.collective().counts.each, all = m * binding_.segments().count;
+    const std::int64_t n = binding_.data().elements, all = m * binding_.segments().count;
     // The last i with floor(i n / all) <= element.
-    const auto i = static_cast<std::int64_t>(((static_cast<Wide>(focus_->element) + 1) * all - 1) / n);
-    return i - focus_->segment * m;
+    const auto i = static_cast<std::int64_t>(((static_cast<Wide>(element_->element) + 1) * all - 1) / n);
+    return i - element_->segment * m;
   }
 
   std::optional<std::int64_t> offset_in(const Extent& extent, Values values) {
@@ -197,8 +197,8 @@ class Walker {
     binding_.append_runs(extent, values, scratch_runs_);
     std::int64_t before = 0;
     for (const ElementRun& run : scratch_runs_) {
-      if (focus_->element >= run.first && focus_->element < run.first + run.count)
-        return before + focus_->element - run.first;
+      if (element_->element >= run.first && element_->element < run.first + run.count)
+        return before + element_->element - run.first;
       before += run.count;
     }
     return std::nullopt;
@@ -213,7 +213,7 @@ class Walker {
     return u >= first && u < first + list.count.evaluate(values);
   }
 
-  // Iterations of the loop at `depth` in which a step inside may touch the focus; `at` is the depth of `nodes`.
+  // Iterations of the loop at `depth` in which a step inside may touch the element; `at` is the depth of `nodes`.
   void append_iterations(const Body& nodes, std::int32_t depth, std::int32_t at, std::vector<Range>& out) {
     for (const Node& node : nodes) {
       if (const Loop* inner = std::get_if<Loop>(&node)) {
@@ -264,7 +264,7 @@ class Walker {
 
   const Program& program_;
   const Binding& binding_;
-  const Focus* focus_ = nullptr;
+  const SampledElement* element_ = nullptr;
   std::vector<Finding>* findings_ = nullptr;
   Activation a_;
   std::vector<std::int32_t> last_child_{-1}; // of each node
@@ -306,18 +306,18 @@ Activation Expander::full(std::int32_t lane, std::int64_t segment) const {
   return Walker(program_, binding_, lane, segment).walk(nullptr, nullptr);
 }
 
-Activation Expander::focused(std::int32_t lane, const Focus& focus, std::vector<Finding>& findings) const {
-  return Walker(program_, binding_, lane, focus.segment).walk(&focus, &findings);
+Activation Expander::of_element(std::int32_t lane, const SampledElement& element, std::vector<Finding>& findings) const {
+  return Walker(program_, binding_, lane, element.segment).walk(&element, &findings);
 }
 
 ElementRun Expander::reach(std::int32_t lane, std::int64_t segment) const {
-  const std::int64_t n = binding_.collective().counts.each, all = binding_.segments().count;
+  const std::int64_t n = binding_.data().elements, all = binding_.segments().count;
   const std::int64_t begin = part_begin(segment, all, n), end = part_begin(segment + 1, all, n);
   std::int64_t low = end, high = begin;
   for_each_round_as_written(program_.lanes[lane], binding_.segments(), [&](const Round& round, Values trips) {
     if (std::count(trips.begin(), trips.end(), 0) > 0) return;
     for (const Step& step : round.steps) {
-      if (step.is_signal()) continue;
+      if (!step.has_data()) continue;
       const Extent& e = step.extent();
       for (const RunList& list : e.runs) {
         const std::int64_t inner = (list.inner.runs - 1) * list.inner.stride,

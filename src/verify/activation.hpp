@@ -3,7 +3,7 @@
 // steps becomes four.
 #pragma once
 
-#include "schedule/binding.hpp"
+#include "program/binding.hpp"
 #include "verify/report.hpp"
 
 #include <cstdint>
@@ -33,7 +33,10 @@ struct StepInstance {
     return kind == StepKind::receive || kind == StepKind::receive_reduce || kind == StepKind::wait_signal;
   }
   bool is_signal() const { return kind == StepKind::signal || kind == StepKind::wait_signal; }
-  bool has_data() const { return !is_signal() && (kind != StepKind::offload || source.exists() || target.exists()); }
+  bool has_data() const {
+    return !is_signal() && kind != StepKind::compute &&
+           (kind != StepKind::offload || source.exists() || target.exists());
+  }
 };
 
 // What has reached a point of the program: see knowledge.hpp.
@@ -79,9 +82,9 @@ struct Activation {
 };
 
 // One element of the vector layout in one segment.
-struct Focus {
+struct SampledElement {
   std::int64_t segment = 0, element = 0;
-  auto operator<=>(const Focus&) const = default;
+  auto operator<=>(const SampledElement&) const = default;
 };
 
 class Expander {
@@ -91,7 +94,7 @@ class Expander {
   Activation full(std::int32_t lane, std::int64_t segment) const;
   // Steps that touch the element; each run is that element alone. A step whose chunks disagree about where the element
   // stands is an error, appended to `findings`.
-  Activation focused(std::int32_t lane, const Focus& focus, std::vector<Finding>& findings) const;
+  Activation of_element(std::int32_t lane, const SampledElement& element, std::vector<Finding>& findings) const;
   // Elements of a segment outside of which the lane surely touches none. In the vector layout.
   ElementRun reach(std::int32_t lane, std::int64_t segment) const;
 

@@ -2,7 +2,7 @@
 
 #include "program/cursor.hpp"
 #include "program/phases.hpp"
-#include "schedule/binding.hpp"
+#include "program/binding.hpp"
 #include "verify/enumerate.hpp"
 
 #include <fmt/format.h>
@@ -57,13 +57,13 @@ bool is_empty(const Step& step, const Binding& binding, Values trips) {
 
 } // namespace
 
-LinkClaims::LinkClaims(const Schedule& schedule, const RankSpace& space, std::size_t most_findings)
+LinkClaims::LinkClaims(const Subject& schedule, const RankSpace& space, std::size_t most_findings)
     : schedule_(schedule), space_(space), most_(most_findings) {}
 
 void LinkClaims::add(const Program& program, Rank rank, std::vector<Finding>& findings) {
   const Claims& claims = schedule_.claims;
   if (!claims.neighbours_only && !claims.link_disjoint) return;
-  const Binding binding(schedule_.collective, schedule_.segments, rank);
+  const Binding binding(schedule_, rank);
   const std::int32_t from = space_.place(rank);
   std::map<std::int64_t, std::map<LaneId, Place>> used; // of each outgoing link
   for (const Lane& lane : program.lanes) {
@@ -188,7 +188,7 @@ class Translated {
 
 } // namespace
 
-std::int32_t first_asymmetric_rank(const Schedule& schedule, const RankSpace& space) {
+std::int32_t first_asymmetric_rank(const ProgramSet& schedule, const RankSpace& space) {
   const Program first = schedule.program(Rank{0});
   for (std::int32_t r = 1; r < schedule.ranks(); ++r)
     if (!Translated(space, space.place(Rank{r}), schedule.segments).same(first, schedule.program(Rank{r}))) return r;

@@ -1,7 +1,7 @@
 #include "verify/execution.hpp"
 
 #include "base/hash.hpp"
-#include "verify/expectation.hpp"
+#include "verify/goal.hpp"
 #include "verify/knowledge.hpp"
 #include "verify/local_order.hpp"
 #include "verify/memory.hpp"
@@ -22,17 +22,17 @@ namespace {
 
 class Execution {
  public:
-  Execution(const Schedule& schedule, const Scene& scene, std::size_t most)
-      : schedule_(schedule), scene_(scene), most_(most), knowledge_(schedule.collective, scene.entries_from) {}
+  Execution(const Subject& schedule, const Scene& scene, std::size_t most)
+      : schedule_(schedule), scene_(scene), most_(most), knowledge_(schedule, scene.entries_from) {}
 
   Outcome run() {
-    if (scene_.foci.empty()) {
+    if (scene_.sampled_elements.empty()) {
       prepare({});
       go();
       return std::move(out_);
     }
-    const std::size_t most = foci_at_once();
-    for (std::span<const Focus> left = scene_.foci; !left.empty() && out_.findings.empty();) {
+    const std::size_t most = elements_at_once();
+    for (std::span<const SampledElement> left = scene_.sampled_elements; !left.empty() && out_.findings.empty();) {
       const auto some = left.first(std::min(most, left.size()));
       left = left.subspan(some.size());
       prepare(some);
@@ -49,17 +49,18 @@ class Execution {
 
   // --- set-up
 
-  void prepare(std::span<const Focus> foci) {
+  void prepare(std::span<const SampledElement> sampled_elements) {
     OrderCache orders;
     ranks_.clear();
     participants_.clear();
-    ranks_.reserve(schedule_.ranks());
+    ranks_.resize(static_cast<std::size_t>(schedule_.ranks()));
     for (std::int32_t r = 0; r < schedule_.ranks(); ++r) {
-      ranks_.push_back(std::make_unique<RankState>(schedule_, Rank{r}, scene_, orders));
-      RankState& state = *ranks_.back();
+      if (!executes(r)) continue;
+      ranks_[r] = std::make_unique<RankState>(schedule_, Rank{r}, scene_, orders);
+      RankState& state = *ranks_[r];
       for (const LaneState& lane : state.lanes) participants_[lane.id].push_back(r);
-      if (!foci.empty())
-        state.expand(foci, out_.findings);
+      if (!sampled_elements.empty())
+        state.expand(sampled_elements, out_.findings);
       else if (scene_.memory)
         fill(state);
       else if (scene_.segments == 1)
@@ -68,7 +69,7 @@ class Execution {
   }
 
   // As many as fit in memory together, going by some ranks.
-  std::size_t foci_at_once() const {
+  std::size_t elements_at_once() const {
     constexpr std::size_t most_bytes = std::size_t{1} << 30;
     constexpr std::int32_t some_ranks = 32;
     OrderCache orders;
@@ -76,20 +77,21 @@ class Execution {
     std::size_t bytes = 0, tried = 0;
     for (std::int32_t r = 0; r < schedule_.ranks(); r += std::max(1, schedule_.ranks() / some_ranks), ++tried) {
       RankState state(schedule_, Rank{r}, scene_, orders);
-      state.expand(scene_.foci, ignored);
+      state.expand(scene_.sampled_elements, ignored);
       bytes += state.expanded_bytes();
     }
-    const std::size_t each = bytes / tried * static_cast<std::size_t>(schedule_.ranks()) / scene_.foci.size();
+    const std::size_t each = bytes / tried * static_cast<std::size_t>(schedule_.ranks()) / scene_.sampled_elements.size();
     return std::max<std::size_t>(1, most_bytes / std::max<std::size_t>(1, each));
   }
 
-  void follow(std::size_t f, const Focus& focus) {
-    focus_ = focus;
+  void follow(std::size_t f, const SampledElement& element) {
+    element_ = element;
     store_ = {};
-    knowledge_ = Knowledge(schedule_.collective, scene_.entries_from);
+    knowledge_ = Knowledge(schedule_, scene_.entries_from);
     store_.reserve(2 * ranks_.size());
     reference_.clear();
     for (auto& state : ranks_) {
+      if (!state) continue;
       state->follow(f);
       fill(*state);
     }
@@ -97,7 +99,8 @@ class Execution {
   }
 
   void go() {
-    for (std::size_t r = 0; r < ranks_.size(); ++r) pump(static_cast<std::int32_t>(r));
+    for (std::size_t r = 0; r < ranks_.size(); ++r)
+      if (ranks_[r]) pump(static_cast<std::int32_t>(r));
     while (!full() && (finish_one() || complete_one())) {
     }
     if (!full() && !all_over()) report_stuck();
@@ -105,16 +108,15 @@ class Execution {
   }
 
   void fill(RankState& state) {
-    const Collective& c = schedule_.collective;
-    const bool aliased = c.aliased(state.rank);
+    const bool aliased = state.binding.one_memory();
     const bool together = state.one_memory();
     if (together) state.memory.alias(state.binding.input_within_output());
-    const std::int64_t n = contributed(state.binding), shift = state.binding.input_within_output();
-    if (focus_) {
+    const std::int64_t n = schedule_.goal.contributed(state.rank), shift = state.binding.input_within_output();
+    if (element_) {
       if (n == 0) return;
-      const ValueId one = store_.leaf(state.rank.value, focus_->element, 1);
-      state.memory.put(0, focus_->element, one, store_);
-      if (aliased && !together) state.memory.put(1, focus_->element + shift, one, store_);
+      const ValueId one = store_.leaf(state.rank.value, element_->element, 1);
+      state.memory.put(0, element_->element, one, store_);
+      if (aliased && !together) state.memory.put(1, element_->element + shift, one, store_);
       return;
     }
     if (n == 0) return;
@@ -203,6 +205,7 @@ class Execution {
       if (scene_.memory) compute(end);
       return completed_.push_back(end);
     }
+    if (s.kind == StepKind::compute) return completed_.push_back(end);
     if (s.kind == StepKind::offload) return offload(end);
     post(end);
   }
@@ -231,6 +234,7 @@ class Execution {
 
   void post(const End& end) {
     const StepInstance& s = end.instance();
+    if (!executes(s.peer)) return meet_nobody(end);
     const MessageKey key = message_key(end);
     auto [it, alone] = posted_.try_emplace(key);
     End& other = s.sends() ? it->second.receive : it->second.send;
@@ -241,6 +245,17 @@ class Execution {
     const End send = it->second.send, receive = it->second.receive;
     posted_.erase(it);
     transfer(send, receive);
+  }
+
+  bool executes(std::int32_t rank) const {
+    return scene_.ranks.empty() || std::find(scene_.ranks.begin(), scene_.ranks.end(), rank) != scene_.ranks.end();
+  }
+
+  // A message from a rank that is not executed brings data that belong nowhere.
+  void meet_nobody(const End& end) {
+    const StepInstance& s = end.instance();
+    if (s.receives() && s.has_data()) deliver(end, {store_.leaf(s.peer, std::int64_t{1} << 50, s.length)});
+    completed_.push_back(end);
   }
 
   void transfer(const End& send, const End& receive) {
@@ -285,7 +300,7 @@ class Execution {
   void offload_data(const std::vector<End>& ends) {
     Sequence result;
     for (const End& end : ends) {
-      if (!schedule_.collective.reduces() && end.activation->rank != schedule_.collective.root.value) continue;
+      if (!schedule_.data->operation && end.activation->rank != schedule_.data->source.value) continue;
       Sequence data;
       if (end.instance().length != ends[0].instance().length)
         return find(Check::matching, end.place(), "offloads another number of elements than the other ranks");
@@ -348,7 +363,7 @@ class Execution {
   // --- the end
 
   bool all_over() const {
-    return std::all_of(ranks_.begin(), ranks_.end(), [](const auto& r) { return r->over(); });
+    return std::all_of(ranks_.begin(), ranks_.end(), [](const auto& r) { return !r || r->over(); });
   }
 
   void report_stuck() {
@@ -367,16 +382,17 @@ class Execution {
     std::vector<std::uint64_t> signatures(static_cast<std::size_t>(schedule_.ranks()) + 1, 0);
     for (std::int32_t r = 0; r < schedule_.ranks(); ++r) signatures[r + 1] = signatures[r] + ValueStore::signature(r);
     for (auto& state : ranks_) {
-      for (const Wanted& w : wanted(state->binding)) {
+      if (!state || (!scene_.ranks.empty() && state->rank.value != scene_.ranks[0])) continue;
+      for (const Wanted& w : schedule_.goal.wanted(state->rank)) {
         if (full()) return;
-        check_wanted(*state, focused(w), signatures);
+        check_wanted(*state, of_element(w), signatures);
       }
     }
   }
 
-  Wanted focused(Wanted w) const {
-    if (!focus_) return w;
-    const std::int64_t e = focus_->element;
+  Wanted of_element(Wanted w) const {
+    if (!element_) return w;
+    const std::int64_t e = element_->element;
     if (e < w.first || e >= w.first + w.count) return Wanted{};
     w.position += e - w.first;
     w.first = e;
@@ -407,9 +423,8 @@ class Execution {
       }
       at += store_.count(v);
     }
-    if (!focus_) note_order(have);
-    if (schedule_.collective.kind == CollectiveKind::allreduce && schedule_.claims.same_on_all_ranks)
-      compare_with_first(state, w, std::move(have), place);
+    if (!element_) note_order(have);
+    if (schedule_.goal.same_bits) compare_with_first(state, w, std::move(have), place);
   }
 
   // However the result is cut in values: neighbours in one order count as one.
@@ -463,13 +478,13 @@ class Execution {
   // last one, and there the last step of its segment that writes anything.
   void name_missing(RankState& state, std::int64_t element, const Wanted& w, Place& place) const {
     const std::int64_t count = schedule_.segments.count;
-    place.segment = focus_
-                        ? focus_->segment
+    place.segment = element_
+                        ? element_->segment
                         : static_cast<std::int64_t>(((static_cast<Wide>(element - w.first) + 1) * count - 1) / w.count);
     if (state.lanes.empty()) return;
     std::int32_t lane = static_cast<std::int32_t>(state.lanes.size()) - 1;
     for (const auto& other : ranks_)
-      if (const auto user = other->memory.writer(1, element); user && is_vector_kind(schedule_.collective.kind)) {
+      if (const auto user = other ? other->memory.writer(1, element) : std::nullopt; user && schedule_.goal.by_element) {
         const std::int32_t same = state.lane_index(other->lanes[user->lane].id);
         if (same >= 0) lane = same;
         break;
@@ -483,11 +498,11 @@ class Execution {
     std::int64_t segment;
   };
 
-  const Schedule& schedule_;
+  const Subject& schedule_;
   const Scene& scene_;
   std::size_t most_;
   Outcome out_;
-  std::optional<Focus> focus_; // followed now
+  std::optional<SampledElement> element_; // followed now
   ValueStore store_;
   Knowledge knowledge_;
   std::vector<std::unique_ptr<RankState>> ranks_;
@@ -501,7 +516,7 @@ class Execution {
 
 } // namespace
 
-Outcome execute(const Schedule& schedule, const Scene& scene, std::size_t most_findings) {
+Outcome execute(const Subject& schedule, const Scene& scene, std::size_t most_findings) {
   return Execution(schedule, scene, most_findings).run();
 }
 

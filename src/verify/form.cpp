@@ -66,8 +66,21 @@ Extent reduced_vector(Extent e) {
   return e;
 }
 
-Extent block_number(const Extent& e) {
-  Extent out{Layout::input_blocks, e.parts, e.part, {}};
+// Whether blocks of the same numbers are as long in both; of blocks of one length, any.
+bool same_length(const BlockLayout& a, const BlockLayout& b) {
+  return same_numbering(a, b) || (a.uniform() && b.uniform() && a.each == b.each);
+}
+
+// The first layout whose blocks are as long as those of this one.
+Layout same_layout(Layout layout, const DataLayout& data) {
+  for (auto l = static_cast<std::uint8_t>(Layout::input_blocks); l < static_cast<std::uint8_t>(layout); ++l)
+    if (same_length(data.layout(static_cast<Layout>(l)), data.layout(layout))) return static_cast<Layout>(l);
+  return layout;
+}
+
+// Blocks of one length are as long as so many others.
+Extent block_number(const Extent& e, Layout layout) {
+  Extent out{layout, e.parts, e.part, {}};
   Expression total = 0;
   for (const RunList& list : e.runs) total += list.count * (list.inner.runs * list.outer.runs);
   out.runs.push_back({0, total, {}, {}});
@@ -78,22 +91,18 @@ Extent block_number(const Extent& e) {
 
 Form form_of(const Extent& extent, const Binding& binding) {
   if (extent.layout == Layout::vector) return {reduced_vector(extent), -1};
-  const Counts::Known known = binding.collective().counts.known;
-  if (known == Counts::Known::uniform) return {block_number(extent), -1};
+  const DataLayout& data = binding.data();
+  const BlockLayout& blocks = data.layout(extent.layout);
+  if (blocks.uniform()) return {block_number(extent, same_layout(extent.layout, data)), -1};
   Form form{extent, -1};
   for (RunList& list : form.extent.runs) simplify(list);
-  if (known == Counts::Known::neighbours) {
-    form.owner = binding.rank().value;
-    return form;
-  }
-  if (is_own_order(extent.layout)) return form; // the same on all ranks
-  if (known != Counts::Known::local) {
-    form.extent.layout = Layout::input_blocks;
+  if (blocks.begins) { // the same on all ranks
+    form.extent.layout = same_layout(extent.layout, data);
     return form;
   }
   const bool single =
       form.extent.runs.size() == 1 && form.extent.runs[0].count == Expression(1) && form.extent.runs[0].inner.runs == 1;
-  if (!single) {
+  if (!single || !data.transposed) {
     form.owner = binding.rank().value;
     return form;
   }
@@ -108,13 +117,12 @@ std::int64_t form_length(const Form& form, const Binding& binding, std::int64_t 
   Extent e = form.extent;
   e.part = e.part.evaluate(values);
   for (RunList& list : e.runs) list.first = list.first.evaluate(values), list.count = list.count.evaluate(values);
-  const Collective& c = binding.collective();
-  const bool pair =
-      c.counts.known == Counts::Known::local && form.owner < 0 && e.layout != Layout::vector && !is_own_order(e.layout);
+  const DataLayout& data = binding.data();
+  const bool pair = form.owner < 0 && e.layout != Layout::vector && data.layout(e.layout).elements_at;
   if (!pair) return binding.length(e, std::array{segment});
   const std::int64_t from = e.runs[0].first.constant(), to = e.runs[1].first.constant();
-  const std::int64_t n = (*c.counts.table)[from * c.ranks + to], m = binding.segments().count * e.parts;
-  const std::int64_t i = segment * e.parts + e.part.constant();
+  const std::int64_t n = data.layout(e.layout).elements(Rank{static_cast<std::int32_t>(from)}, to);
+  const std::int64_t m = binding.segments().count * e.parts, i = segment * e.parts + e.part.constant();
   return part_begin(i + 1, m, n) - part_begin(i, m, n);
 }
 

@@ -2,7 +2,7 @@
 // values of the loop variables, so that both ends of a message can be compared without iterating.
 #pragma once
 
-#include "schedule/binding.hpp"
+#include "program/binding.hpp"
 
 namespace kumihimo::verify {
 

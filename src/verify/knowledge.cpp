@@ -3,8 +3,8 @@
 #include <algorithm>
 
 namespace kumihimo::verify {
-Knowledge::Knowledge(const Collective& collective, std::int32_t from)
-    : barrier_(collective.kind == CollectiveKind::barrier), ranks_(collective.ranks) {
+Knowledge::Knowledge(const Subject& subject, std::int32_t from)
+    : barrier_(subject.goal.barrier), ranks_(subject.ranks()) {
   if (!barrier_) return;
   const std::int32_t tracked = std::min(ranks_ - std::max(from, 0), most_entries);
   bit_.assign(ranks_, -1);

@@ -16,7 +16,7 @@ inline constexpr std::int32_t most_entries = 512; // ranks whose entry into a ba
 class Knowledge {
  public:
   // Follows the entries of ranks from `from` on; below 0: of some spread over all, if they are many.
-  Knowledge(const Collective& collective, std::int32_t from);
+  Knowledge(const Subject& subject, std::int32_t from);
 
   Token begin(const RankState& state, std::int32_t lane); // of the segment that the lane has just begun
   void enter(Activation& a, std::int32_t node);

@@ -5,7 +5,7 @@
 // so a lane that writes shared scratch of W slots also waits, for its segment s, for segment s - W of those lanes.
 #pragma once
 
-#include "schedule/binding.hpp"
+#include "program/binding.hpp"
 
 #include <algorithm>
 #include <cstdint>

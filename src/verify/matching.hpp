@@ -4,6 +4,7 @@
 #pragma once
 
 #include "verify/flow.hpp"
+#include "verify/goal.hpp"
 
 #include <functional>
 
@@ -26,7 +27,7 @@ std::optional<Difference> compare(const Flow& sends, const Flow& receives, const
 // Collects the channels of all ranks, then compares.
 class Matching {
  public:
-  Matching(const Schedule& schedule, const Options& options);
+  Matching(const Subject& schedule, const Options& options);
 
   void add(const Program& program, const Binding& binding); // every rank once
   void check(std::vector<Finding>& findings);
@@ -45,7 +46,7 @@ class Matching {
   void compare_pair(const Entry& e, std::vector<Finding>& findings);
   void check_sampled(std::int32_t lane, std::vector<Finding>& findings);
 
-  const Schedule& schedule_;
+  const Subject& schedule_;
   const Options& options_;
   std::vector<Entry> sends_, receives_;
   std::int64_t left_; // pairs that may still be listed

@@ -2,7 +2,7 @@
 // wrote, and two steps that touch the same bytes, one writing, without an order between them.
 #pragma once
 
-#include "schedule/binding.hpp"
+#include "program/binding.hpp"
 #include "verify/values.hpp"
 
 #include <cstdint>

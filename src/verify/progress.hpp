@@ -20,7 +20,7 @@ namespace kumihimo::verify {
 
 class Progress {
  public:
-  explicit Progress(const Schedule& schedule) : segments_(schedule.segments) {}
+  explicit Progress(const ProgramSet& schedule) : segments_(schedule.segments) {}
 
   void add(const Program& program); // every rank once
 

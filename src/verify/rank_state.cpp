@@ -38,15 +38,15 @@ void LaneState::drop(std::int64_t segment) {
   if (it != active.end() && (*it)->segment == segment) active.erase(it);
 }
 
-RankState::RankState(const Schedule& of, Rank r, const Scene& scene, OrderCache& orders)
-    : schedule(of), rank(r), program(of.program(r)), binding(of.collective, of.segments, r),
-      segments(scene.foci.empty() ? scene.segments : 1) {
+RankState::RankState(const Subject& of, Rank r, const Scene& scene, OrderCache& orders)
+    : schedule(of), rank(r), program(of.program(r)), binding(of, r),
+      segments(scene.sampled_elements.empty() ? scene.segments : 1) {
   auto waits = waits_of(program, of.segments);
-  if (scene.memory || of.collective.kind == CollectiveKind::barrier)
+  if (scene.memory || of.goal.barrier)
     order = orders.of(program, waits, of.segments.count);
   if (scene.memory) {
-    const bool bcast = of.collective.kind == CollectiveKind::bcast; // its input is the output
-    elements = {bcast ? of.collective.counts.each : binding.input_elements(), binding.output_elements()};
+    elements = {binding.input_elements(), binding.output_elements()};
+    if (of.data->one_buffer) elements.assign(2, std::max(elements[0], elements[1]));
     for (const Scratch& s : program.scratch)
       elements.push_back(binding.scratch_elements(s, scratch_window(program, s, of.segments)));
   }
@@ -56,7 +56,7 @@ RankState::RankState(const Schedule& of, Rank r, const Scene& scene, OrderCache&
     lane.window = program.lanes[l].window;
     lane.waits = std::move(waits[l]);
     lane.complete.assign(segments, false);
-    if (of.collective.kind == CollectiveKind::barrier) lane.left_with.assign(segments, -1);
+    if (of.goal.barrier) lane.left_with.assign(segments, -1);
     lanes.push_back(std::move(lane));
   }
 }
@@ -76,7 +76,7 @@ Activation* RankState::begin(std::int32_t l) {
   LaneState& lane = lanes[l];
   const std::int64_t s = segment_number(lane.begun++);
   if (Activation* const known = lane.find(s)) return known;
-  if (focus_) {
+  if (element_) {
     finish(l, s);
     return nullptr;
   }
@@ -98,17 +98,17 @@ std::int64_t RankState::surely_complete(std::int32_t lane, std::int32_t other) c
   return std::min(segments, order->complete(lane, lanes[lane].begun - 1, other));
 }
 
-void RankState::expand(std::span<const Focus> foci, std::vector<Finding>& findings) {
-  foci_.assign(foci.begin(), foci.end());
+void RankState::expand(std::span<const SampledElement> sampled_elements, std::vector<Finding>& findings) {
+  sampled_.assign(sampled_elements.begin(), sampled_elements.end());
   const Expander expander(program, binding);
   for (std::int32_t l = 0; l < static_cast<std::int32_t>(lanes.size()); ++l) {
     std::map<std::int64_t, ElementRun> reach; // by segment
-    for (std::size_t f = 0; f < foci.size(); ++f) {
-      const auto [it, fresh] = reach.try_emplace(foci[f].segment);
-      if (fresh) it->second = expander.reach(l, foci[f].segment);
-      const std::int64_t within = foci[f].element - it->second.first;
+    for (std::size_t f = 0; f < sampled_elements.size(); ++f) {
+      const auto [it, fresh] = reach.try_emplace(sampled_elements[f].segment);
+      if (fresh) it->second = expander.reach(l, sampled_elements[f].segment);
+      const std::int64_t within = sampled_elements[f].element - it->second.first;
       if (within < 0 || within >= it->second.count) continue;
-      Activation a = expander.focused(l, foci[f], findings);
+      Activation a = expander.of_element(l, sampled_elements[f], findings);
       if (a.steps.empty()) continue;
       a.nodes.shrink_to_fit(), a.steps.shrink_to_fit(), a.runs.shrink_to_fit();
       touched_.push_back({f, l, std::move(a)});
@@ -119,7 +119,7 @@ void RankState::expand(std::span<const Focus> foci, std::vector<Finding>& findin
 }
 
 void RankState::follow(std::size_t f) {
-  focus_ = foci_[f];
+  element_ = sampled_[f];
   memory = {};
   for (LaneState& lane : lanes) {
     lane.begun = lane.first_incomplete = 0;
@@ -127,7 +127,7 @@ void RankState::follow(std::size_t f) {
     lane.active.clear();
   }
   for (Touched& t : touched_)
-    if (t.focus == f) lanes[t.lane].keep(std::move(t.activation));
+    if (t.element == f) lanes[t.lane].keep(std::move(t.activation));
 }
 
 void RankState::expand_only_segment() {
@@ -148,7 +148,7 @@ void RankState::name_step(const User& user, Place& place) const {
   const Program again = schedule.program(rank);
   std::vector<Finding> ignored;
   const Expander expander(again, binding);
-  const Activation a = focus_ ? expander.focused(user.lane, *focus_, ignored) : expander.full(user.lane, user.segment);
+  const Activation a = element_ ? expander.of_element(user.lane, *element_, ignored) : expander.full(user.lane, user.segment);
   place = a.place(user.node, user.step);
 }
 
@@ -194,8 +194,7 @@ bool RankState::shifted_overlap(const Activation& a, const Located& x, const Loc
 }
 
 bool RankState::one_memory() const {
-  const Collective& c = schedule.collective;
-  return c.aliased(rank) && (schedule.claims.in_place_safe || c.kind == CollectiveKind::bcast);
+  return binding.one_memory() && (schedule.claims.in_place_safe || schedule.data->one_buffer);
 }
 
 std::int32_t RankState::lane_index(std::int32_t id) const {

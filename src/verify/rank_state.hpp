@@ -45,20 +45,20 @@ struct LaneState {
 };
 
 struct RankState {
-  RankState(const Schedule& schedule, Rank r, const Scene& scene, OrderCache& orders);
+  RankState(const Subject& schedule, Rank r, const Scene& scene, OrderCache& orders);
 
-  // With a focus there is one segment, the focus'; otherwise as many as the scene has.
+  // With a element there is one segment, the element'; otherwise as many as the scene has.
   bool may_begin(std::int32_t lane) const;
-  Activation* begin(std::int32_t lane); // nothing where the focus touches nothing: then the segment is over, too
+  Activation* begin(std::int32_t lane); // nothing where the element touches nothing: then the segment is over, too
   void finish(std::int32_t lane, std::int64_t segment);
   bool over() const;
   // Segments of `other` that are surely complete when the segment last begun by `lane` begins.
   std::int64_t surely_complete(std::int32_t lane, std::int32_t other) const;
 
-  // The program is made once: what each focus touches is kept, and the program is not. Then one after the other is
+  // The program is made once: what each element touches is kept, and the program is not. Then one after the other is
   // followed, in fresh memory.
-  void expand(std::span<const Focus> foci, std::vector<Finding>& findings);
-  void follow(std::size_t focus); // an index in the foci expanded
+  void expand(std::span<const SampledElement> sampled_elements, std::vector<Finding>& findings);
+  void follow(std::size_t element); // an index in the sampled_elements expanded
   void expand_only_segment();     // where there is but one: its program is not needed any more
   std::size_t expanded_bytes() const;
 
@@ -74,9 +74,9 @@ struct RankState {
 
   std::int32_t lane_index(std::int32_t id) const; // -1: the rank lacks it
   bool one_memory() const;                        // input and output are, and the schedule is to bear it
-  std::int64_t segment_number(std::int64_t s) const { return focus_ ? focus_->segment : s; } // of the s-th executed
+  std::int64_t segment_number(std::int64_t s) const { return element_ ? element_->segment : s; } // of the s-th executed
 
-  const Schedule& schedule;
+  const Subject& schedule;
   Rank rank;
   Program program;
   Binding binding;
@@ -88,14 +88,14 @@ struct RankState {
 
  private:
   struct Touched {
-    std::size_t focus;
+    std::size_t element;
     std::int32_t lane;
     Activation activation;
   };
-  std::int64_t slot(std::int64_t segment) const { return focus_ ? 0 : segment; }
-  std::vector<Focus> foci_;
-  std::vector<Touched> touched_; // lane by lane, within one by focus; where a focus touches nothing is left out
-  std::optional<Focus> focus_;   // followed now
+  std::int64_t slot(std::int64_t segment) const { return element_ ? 0 : segment; }
+  std::vector<SampledElement> sampled_;
+  std::vector<Touched> touched_; // lane by lane, within one by element; where a element touches nothing is left out
+  std::optional<SampledElement> element_;   // followed now
 };
 
 } // namespace kumihimo::verify

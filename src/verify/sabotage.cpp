@@ -62,9 +62,10 @@ Wrong wrong_chunk(const Schedule& s) {
     return is_data_send(step) && step.source.buffer.kind != Buffer::Kind::scratch;
   });
   if (!spot) return std::nullopt;
-  const Binding binding(s.collective, s.segments, spot->rank);
+  const Binding binding(s, spot->rank);
   return with_step(s, *spot, [binding](Program&, const RoundContext&, Step& step) {
-    step.source.extent = moved(step.source.extent, binding.blocks_of(step.source.extent.layout));
+    const Extent& named = step.source.extent;
+    step.source.extent = moved(named, named.layout == Layout::vector ? 0 : binding.blocks_of(named.layout));
   });
 }
 

@@ -42,7 +42,7 @@ std::optional<StepSpot> find_step(const Schedule& schedule, const StepTest& test
   std::optional<StepSpot> found;
   for (std::int32_t r = schedule.ranks() - 1; r >= 0 && !found; --r) {
     Program program = schedule.program(Rank{r});
-    const Binding binding(schedule.collective, schedule.segments, Rank{r});
+    const Binding binding(schedule, Rank{r});
     visit_rounds(program, [&](Lane& lane, std::int32_t number, const RoundContext& context) {
       const Round& round = context.round();
       for (std::size_t j = 0; j < round.steps.size() && !found; ++j)

@@ -1,7 +1,7 @@
 // Where a schedule can be made wrong: steps found by what they are, and programs edited as they are built.
 #pragma once
 
-#include "schedule/binding.hpp"
+#include "program/binding.hpp"
 #include "schedule/schedule.hpp"
 
 #include <functional>

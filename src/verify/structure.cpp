@@ -1,8 +1,8 @@
 #include "verify/structure.hpp"
 
-#include "schedule/binding.hpp"
+#include "program/binding.hpp"
 #include "verify/enumerate.hpp"
-#include "verify/expectation.hpp"
+#include "verify/goal.hpp"
 #include "verify/form.hpp"
 #include "verify/local_order.hpp"
 
@@ -14,12 +14,13 @@
 namespace kumihimo::verify {
 namespace {
 
+constexpr std::size_t most_run_lists = 8;
 constexpr std::int64_t budget = 20'000; // values tried where bounds do not decide
 
 class Structure {
  public:
-  Structure(const Schedule& schedule, const Program& program, Rank rank, std::size_t most, std::vector<Finding>& out)
-      : schedule_(schedule), program_(program), binding_(schedule.collective, schedule.segments, rank), most_(most),
+  Structure(const Subject& schedule, const Program& program, Rank rank, std::size_t most, std::vector<Finding>& out)
+      : schedule_(schedule), program_(program), binding_(schedule, rank), most_(most),
         out_(out) {
     place_.rank = rank.value;
   }
@@ -28,9 +29,8 @@ class Structure {
     check_lanes();
     for (const Scratch& s : program_.scratch) {
       if (s.parts < 1 || s.units < 0 || s.cells < 0) find("declares scratch of fewer than no cells, units or parts");
-      if (is_own_order(s.layout) && !has_order(s.layout)) {
-        find("declares scratch of irregular blocks in an order of the schedule's own, which does not say where they "
-             "begin");
+      if (!schedule_.data->has(s.layout) || !is_whole(s.layout)) {
+        find("declares scratch in a layout that the program set does not declare in whole");
         return; // nobody can tell how long it is
       }
     }
@@ -208,10 +208,11 @@ class Structure {
     const bool target = step.kind != StepKind::send && step.has_data();
     if (step.source.exists() != source || step.right.exists() != right || step.target.exists() != target)
       find(fmt::format("a {} has {}", name_of(step.kind), "operands missing or too many"));
-    if (step.target.buffer.kind == Buffer::Kind::input && schedule_.collective.kind != CollectiveKind::bcast)
+    if (step.target.buffer.kind == Buffer::Kind::input && !schedule_.data->one_buffer)
       find("writes the input");
-    if (step.reduces() && !schedule_.collective.reduces())
-      find(fmt::format("reduces in a {}", name_of(schedule_.collective.kind)));
+    if (step.reduces() && !schedule_.data->operation) find("reduces where no operation is declared");
+    const Work& w = step.work;
+    if (!(w.seconds >= 0 && w.flops >= 0 && w.bytes >= 0)) find("computes for less than no time");
     if (step.kind == StepKind::offload && !schedule_.claims.offloads)
       find("asks the network's engine, which the schedule does not claim to need", Check::claim);
   }
@@ -249,18 +250,16 @@ class Structure {
     if (static_cast<Wide>(e.parts) * schedule_.segments.count > far)
       return find(fmt::format("{} segments of {} parts are too many to number", schedule_.segments.count, e.parts)),
              false;
-    if (e.runs.empty() || e.runs.size() > 2) return find("an extent has one or two run lists"), false;
-    const CollectiveKind k = schedule_.collective.kind;
-    const bool vector = is_vector_kind(k);
-    if ((e.layout == Layout::vector) != vector)
-      return find(fmt::format("names {} in a {}", vector ? "blocks" : "parts of a vector", name_of(k))), false;
+    if (e.runs.empty() || e.runs.size() > most_run_lists)
+      return find(fmt::format("an extent has one to {} run lists", most_run_lists)), false;
+    const bool vector = e.layout == Layout::vector;
+    if (!schedule_.data->has(e.layout))
+      return find(vector ? "names parts of a vector, which the program set does not declare"
+                         : "names blocks of a layout that the program set does not declare"),
+             false;
     for (const RunList& list : e.runs)
       if (list.inner.runs < 0 || list.outer.runs < 0) return find("a run list repeats less than 0 times"), false;
-    if (is_of_pairs(e.layout) && k != CollectiveKind::alltoall)
-      return find("names pairs of ranks where there is no alltoall"), false;
-    if (is_own_order(e.layout) && !has_order(e.layout))
-      return find("names irregular blocks in an order of the schedule's own, which does not say where they begin"),
-             false;
+    if (!is_whole(e.layout)) return find("names blocks of a layout that does not say where all of them begin"), false;
     const std::int64_t units = vector ? e.parts : binding_.blocks_of(e.layout);
     for (const RunList& list : e.runs)
       if (!check_runs(list, 0, units, vector ? "parts" : "blocks")) return false;
@@ -271,12 +270,11 @@ class Structure {
     return true;
   }
 
-  bool has_order(Layout layout) const {
-    const Counts& counts = schedule_.collective.counts;
-    if (is_of_neighbours(schedule_.collective.kind)) return false;
-    if (!counts.irregular()) return true;
-    const auto blocks = static_cast<std::size_t>(binding_.blocks_of(layout));
-    return counts.orders && (*counts.orders)[index_of_order(layout)].size() == blocks + 1;
+  // Whether a layout says where all its blocks begin.
+  bool is_whole(Layout layout) const {
+    if (layout == Layout::vector) return true;
+    const BlockLayout& blocks = schedule_.data->layout(layout);
+    return !blocks.begins || blocks.begins->size() == static_cast<std::size_t>(blocks.blocks) + 1;
   }
 
   // Every run that is not empty lies in [low, high).
@@ -304,27 +302,23 @@ class Structure {
   }
 
   void check_buffer(const Chunk& chunk, bool target) {
-    const Collective& c = schedule_.collective;
+    const DataLayout& data = *schedule_.data;
     const bool input = chunk.buffer.kind == Buffer::Kind::input;
     const Extent& e = chunk.extent;
     std::int64_t elements = input ? binding_.input_elements() : binding_.output_elements();
-    if (c.kind == CollectiveKind::bcast) elements = c.counts.each;
-    if (is_own_order(e.layout))
-      return find(fmt::format("names {} in the {}", is_of_pairs(e.layout) ? "pairs of ranks" : "seats",
-                              input ? "input" : "output"));
-    const std::int64_t named = e.layout == Layout::vector ? c.counts.each : elements;
+    if (data.one_buffer) elements = std::max(binding_.input_elements(), binding_.output_elements());
     const std::string name = input ? "input" : "output";
-    const bool lacks = e.layout == Layout::vector ? elements < named : elements == 0 && may_hold_some(e);
+    if (is_declared(e.layout))
+      return find(fmt::format("names {}s in the {}, which no buffer has", data.layout(e.layout).unit, name));
+    const bool lacks = e.layout == Layout::vector ? elements < data.elements : elements == 0 && may_hold_some(e);
     if (lacks) return find(fmt::format("{} the {}, which this rank has not", target ? "writes" : "reads", name));
     if (e.layout == Layout::vector) return;
-    const bool own_layouts = c.counts.known == Counts::Known::local || is_of_neighbours(c.kind);
-    if (own_layouts && (e.layout == Layout::input_blocks) != input)
+    const Layout own = input ? Layout::input_blocks : Layout::output_blocks;
+    if (e.layout != own && !same_numbering(data.layout(e.layout), data.layout(own)))
       return find(fmt::format("names the {}'s blocks by the other buffer's layout", name));
-    const bool single = input ? c.kind == CollectiveKind::gather || c.kind == CollectiveKind::allgather
-                              : c.kind == CollectiveKind::scatter || c.kind == CollectiveKind::reduce_scatter;
-    if (!single) return;
-    for (const RunList& list : e.runs)
-      check_runs(list, place_.rank, place_.rank + 1, fmt::format("blocks of the {}", name));
+    const std::int64_t block = binding_.only_block(chunk.buffer.kind);
+    if (block < 0) return;
+    for (const RunList& list : e.runs) check_runs(list, block, block + 1, fmt::format("blocks of the {}", name));
   }
 
   // Whether the extent has elements in some iteration; where not all can be tried, it may.
@@ -396,7 +390,7 @@ class Structure {
     return e.layout == Layout::vector ? units * scratch.parts <= scratch.units * e.parts : units <= scratch.units;
   }
 
-  const Schedule& schedule_;
+  const Subject& schedule_;
   const Program& program_;
   Binding binding_;
   std::size_t most_;
@@ -408,7 +402,7 @@ class Structure {
 
 } // namespace
 
-void check_structure(const Schedule& schedule, const Program& program, Rank rank, std::size_t most_findings,
+void check_structure(const Subject& schedule, const Program& program, Rank rank, std::size_t most_findings,
                      std::vector<Finding>& findings) {
   Structure(schedule, program, rank, most_findings, findings).run();
 }

@@ -2,11 +2,12 @@
 // loop.
 #pragma once
 
+#include "verify/goal.hpp"
 #include "verify/report.hpp"
 
 namespace kumihimo::verify {
 
-void check_structure(const Schedule& schedule, const Program& program, Rank rank, std::size_t most_findings,
+void check_structure(const Subject& schedule, const Program& program, Rank rank, std::size_t most_findings,
                      std::vector<Finding>& findings);
 
 } // namespace kumihimo::verify

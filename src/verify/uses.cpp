@@ -17,7 +17,7 @@ std::optional<Finding> use_run(RankState& state, std::int32_t buffer, ElementRun
     return Finding{Check::structure, place(),
                    fmt::format("{} {}, beyond its {} elements", writes ? "writes" : "reads",
                                element_text(buffer, run.first < 0 ? run.first : run.first + run.count - 1), all)};
-  if (buffer == 0 && state.schedule.collective.kind != CollectiveKind::bcast)
+  if (buffer == 0 && !state.schedule.data->one_buffer)
     if (const auto lost = state.memory.overwritten_input(run))
       return Finding{Check::claim, place(),
                      fmt::format("claimed to be safe in place, but reads {} after {} wrote the output there",
@@ -58,7 +58,7 @@ std::optional<Finding> use_memory(RankState& state, const Activation& a, std::in
   return std::nullopt;
 }
 
-std::optional<Finding> check_footprint(const Schedule& schedule, Rank rank, std::int64_t segments, OrderCache& orders) {
+std::optional<Finding> check_footprint(const Subject& schedule, Rank rank, std::int64_t segments, OrderCache& orders) {
   ValueStore store;
   Scene scene;
   scene.segments = segments;
@@ -74,7 +74,7 @@ std::optional<Finding> check_footprint(const Schedule& schedule, Rank rank, std:
       for (std::size_t n = 0; n < a.nodes.size(); ++n)
         for (std::int32_t i = 0; i < a.nodes[n].steps; ++i) {
           const std::int32_t step = a.nodes[n].first_step + i;
-          if (a.steps[step].is_signal() || a.steps[step].length == 0) continue;
+          if (!a.steps[step].has_data() || a.steps[step].length == 0) continue;
           if (auto wrong = use_memory(state, a, static_cast<std::int32_t>(n), step, store)) return wrong;
         }
       state.finish(static_cast<std::int32_t>(l), a.segment);

@@ -16,6 +16,6 @@ std::string element_text(std::int32_t buffer, std::int64_t element); // "scratch
 
 // One rank by itself: every step and element of its first `segments` segments, nothing being sent. Finds collisions of
 // different elements in one cell, which following one element cannot see.
-std::optional<Finding> check_footprint(const Schedule& schedule, Rank rank, std::int64_t segments, OrderCache& orders);
+std::optional<Finding> check_footprint(const Subject& schedule, Rank rank, std::int64_t segments, OrderCache& orders);
 
 } // namespace kumihimo::verify

@@ -3,7 +3,7 @@
 #include "program/cursor.hpp"
 #include "verify/claims.hpp"
 #include "verify/execution.hpp"
-#include "verify/foci.hpp"
+#include "verify/sampled_elements.hpp"
 #include "verify/knowledge.hpp"
 #include "verify/matching.hpp"
 #include "verify/progress.hpp"
@@ -18,11 +18,18 @@
 namespace kumihimo::verify {
 namespace {
 
+std::int64_t most_blocks_of(const DataLayout& data) { // of the buffers
+  std::int64_t most = 0;
+  for (const Layout side : {Layout::input_blocks, Layout::output_blocks})
+    if (data.has(side)) most = std::max(most, data.layout(side).blocks);
+  return most;
+}
+
 class Checker {
  public:
-  Checker(const Schedule& schedule, const RankSpace* space, const Options& options)
+  Checker(const Subject& schedule, const RankSpace* space, const Options& options)
       : schedule_(schedule), space_(space), options_(options), matching_(schedule, options), progress_(schedule),
-        foci_(schedule, options) {}
+        sampled_(schedule, options) {}
 
   Report run() {
     if (report_.findings.empty()) visit_programs();
@@ -40,8 +47,7 @@ class Checker {
   void find(std::string what) { report_.findings.push_back({Check::claim, {}, std::move(what)}); }
 
   void visit_programs() {
-    const Collective& c = schedule_.collective;
-    if (c.reduces() && !c.commutative && !schedule_.claims.keeps_rank_order)
+    if (schedule_.goal.rank_order && !schedule_.claims.keeps_rank_order)
       return find("the operation does not commute, and the schedule does not claim to keep rank order");
     std::optional<LinkClaims> links;
     if (space_) links.emplace(schedule_, *space_, options_.most_findings);
@@ -51,10 +57,10 @@ class Checker {
       if (report_.findings.size() >= options_.most_findings) return;
       if (!report_.findings.empty()) continue; // other ranks' findings of the same kind are still worth having
       if (links) links->add(program, Rank{r}, link_findings_);
-      const Binding binding(schedule_.collective, schedule_.segments, Rank{r});
+      const Binding binding(schedule_, Rank{r});
       matching_.add(program, binding);
       progress_.add(program);
-      foci_.add(program, binding);
+      sampled_.add(program, binding);
       for (const Lane& lane : program.lanes)
         widest_window_ = std::max(widest_window_, std::min(lane.window, schedule_.segments.count));
       for (const Lane& lane : program.lanes) {
@@ -80,7 +86,7 @@ class Checker {
   // Time goes with the steps, and memory with the pieces that every rank's data are cut in.
   bool few_enough() const {
     const Wide pieces = static_cast<Wide>(schedule_.ranks()) * finest_cut_;
-    const bool barrier = schedule_.collective.kind == CollectiveKind::barrier;
+    const bool barrier = schedule_.goal.barrier;
     const Wide times = barrier ? (schedule_.ranks() + most_entries - 1) / most_entries : 1; // executed
     return report_.coverage.steps * times <= options_.most_exact_steps &&
            pieces * schedule_.segments.count <= options_.most_exact_pieces;
@@ -89,7 +95,7 @@ class Checker {
   void execute_all() {
     Scene scene;
     scene.segments = schedule_.segments.count;
-    const bool barrier = schedule_.collective.kind == CollectiveKind::barrier;
+    const bool barrier = schedule_.goal.barrier;
     report_.coverage.exact = few_enough();
     scene.entries_from = report_.coverage.exact ? 0 : -1;
     if (report_.coverage.exact) {
@@ -105,11 +111,12 @@ class Checker {
     }
     show_no_deadlock();
     if (report_.findings.empty()) follow_ranks();
+    if (report_.findings.empty() && schedule_.goal.direct) follow_deliveries();
     if (!report_.findings.empty()) return;
-    scene.foci = foci_.list();
-    if (scene.foci.empty()) return;
+    scene.sampled_elements = sampled_.list();
+    if (scene.sampled_elements.empty()) return;
     run(schedule_, scene);
-    report_.coverage.samples = static_cast<std::int64_t>(scene.foci.size());
+    report_.coverage.samples = static_cast<std::int64_t>(scene.sampled_elements.size());
   }
 
   // Where the data are right apart, and in place no input is read after it was overwritten, they are right in place.
@@ -124,15 +131,14 @@ class Checker {
   }
 
   // The same programs where input and output are one memory, if they claim to bear it and have not been tried so.
-  std::optional<Schedule> in_place() const {
-    const Collective& c = schedule_.collective;
-    if (!schedule_.claims.in_place_safe || c.in_place || c.kind == CollectiveKind::bcast) return std::nullopt;
-    Schedule together = schedule_;
-    together.collective.in_place = true;
+  std::optional<Subject> in_place() const {
+    if (!schedule_.together) return std::nullopt;
+    Subject together = schedule_;
+    together.data = schedule_.together;
     return together;
   }
 
-  void run(const Schedule& schedule, const Scene& scene) {
+  void run(const Subject& schedule, const Scene& scene) {
     Outcome outcome = execute(schedule, scene, options_.most_findings);
     report_.findings = std::move(outcome.findings);
     some_empty_ |= outcome.some_empty;
@@ -162,7 +168,7 @@ class Checker {
     if (matching_.aligned() && progress_.lanes_in_turn()) {
       covered.deadlock_shown = true;
       covered.deadlock = "every message at the same place of both programs";
-      if (schedule_.collective.kind != CollectiveKind::barrier) return;
+      if (!schedule_.goal.barrier) return;
     }
     const bool affordable = each <= options_.most_control_steps;
     if (affordable && progress_.one_segment_stands_for_all()) {
@@ -214,15 +220,45 @@ class Checker {
     }
   }
 
-  const Schedule& schedule_;
+  // Some ranks with those that they receive from, whose messages with others are left out.
+  void follow_deliveries() {
+    const std::int64_t ranks = schedule_.ranks();
+    Scene scene;
+    scene.segments = schedule_.segments.count;
+    std::int64_t left = options_.most_footprint_steps;
+    for (std::int64_t i = 0; i < most_deliveries && left > 0 && report_.findings.empty(); ++i) {
+      const auto rank = static_cast<std::int32_t>(i * (ranks - 1) / (most_deliveries - 1));
+      scene.ranks = with_senders(rank);
+      const std::int64_t before = report_.coverage.executed;
+      run(schedule_, scene);
+      left -= std::max<std::int64_t>(1, report_.coverage.executed - before);
+      ++report_.coverage.deliveries;
+    }
+  }
+
+  std::vector<std::int32_t> with_senders(std::int32_t rank) const {
+    std::vector<std::int32_t> all{rank};
+    const Program program = schedule_.program(Rank{rank});
+    for (const Lane& lane : program.lanes)
+      for_each_round(lane, 0, [&](const Round& round, Values values) {
+        for (const Step& step : round.steps) {
+          const auto peer = step.receives() ? static_cast<std::int32_t>(step.peer.evaluate(values)) : rank;
+          if (std::find(all.begin(), all.end(), peer) == all.end()) all.push_back(peer);
+        }
+      });
+    return all;
+  }
+
+  static constexpr std::int64_t most_deliveries = 32; // ranks whose result is looked at where not all are
+  const Subject& schedule_;
   const RankSpace* space_;
   const Options& options_;
   Matching matching_;
   Progress progress_;
-  Foci foci_;
+  SampledElements sampled_;
   Report report_;
   std::vector<Finding> link_findings_;
-  const std::int64_t most_blocks_ = schedule_.collective.most_blocks();
+  const std::int64_t most_blocks_ = most_blocks_of(*schedule_.data);
   std::int64_t widest_window_ = 1;
   std::int64_t steps_of_segment_ = 0, finest_cut_ = 1;
   bool some_empty_ = false;
@@ -230,9 +266,12 @@ class Checker {
 
 } // namespace
 
-Report check(const Schedule& schedule, const RankSpace& space, const Options& options) {
-  return Checker(schedule, &space, options).run();
+Report check(const Subject& subject, const RankSpace* space, const Options& options) {
+  return Checker(subject, space, options).run();
 }
-Report check(const Schedule& schedule, const Options& options) { return Checker(schedule, nullptr, options).run(); }
+Report check(const Schedule& schedule, const RankSpace& space, const Options& options) {
+  return check(Subject(schedule), &space, options);
+}
+Report check(const Schedule& schedule, const Options& options) { return check(Subject(schedule), nullptr, options); }
 
 } // namespace kumihimo::verify

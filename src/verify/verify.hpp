@@ -1,4 +1,4 @@
-// Proves a schedule, without knowing what made it. Pure: no MPI, clock, thread or file.
+// Proves programs, without knowing what made them. Pure: no MPI, clock, thread or file.
 //
 //   structure   programs are well formed (structure.hpp)
 //   matching    every send meets its receive, as symbols (matching.hpp)
@@ -9,14 +9,17 @@
 //
 // Small schedules are executed whole: every segment, step and element. Large ones are matched whole, and sampled
 // (segment, unit) pairs are followed through all ranks: the first and last of the first and of the last segment, a
-// few of the lanes' own, and some at random; foci.hpp says which, and what they miss. Where ranks have blocks of their
+// few of the lanes' own, and some at random; sampled_elements.hpp says which, and what they miss. Where ranks have blocks of their
 // own (gather, alltoall, ...) there are no such samples.
 #pragma once
 
 #include "topology/rank_space.hpp"
+#include "verify/goal.hpp"
 #include "verify/report.hpp"
 
 namespace kumihimo::verify {
+
+Report check(const Subject& subject, const RankSpace* space = nullptr, const Options& options = {});
 
 // Without a space, claims about neighbours and links are not tested.
 Report check(const Schedule& schedule, const RankSpace& space, const Options& options = {});

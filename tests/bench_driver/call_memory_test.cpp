@@ -1,6 +1,6 @@
 // The buffers of one rank's call: lengths, and where input and output lie in the one memory of a call in place.
 #include "bench_driver/call_memory.hpp"
-#include "schedule/buffers.hpp"
+#include "schedule/data.hpp"
 
 #include <gtest/gtest.h>
 

@@ -71,8 +71,7 @@ TEST(GoldenOutputs, EveryReductionTakesEveryInputOnce) {
 }
 
 TEST(GoldenOutputs, RanksThatWaitForOneAnotherAreAnError) {
-  Schedule s;
-  s.collective = make_collective(CollectiveKind::allreduce, 2, 4);
+  Schedule s(make_collective(CollectiveKind::allreduce, 2, 4));
   s.program = [](Rank rank) {
     ProgramBuilder program;
     LaneBuilder lane(LaneId{0}, "receive first", 1);

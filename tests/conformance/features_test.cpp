@@ -25,7 +25,9 @@ TEST_P(EveryFeature, RunsToTheResultOfItsCollective) {
 // In place, and not claimed to be safe for it: the engine copies the input aside.
 TEST_P(EveryFeature, RunsInPlaceFromACopyOfTheInput) {
   Schedule schedule = GetParam().schedule;
-  schedule.collective.in_place = true;
+  Collective in_place = schedule.collective;
+  in_place.in_place = true;
+  schedule.ask(in_place);
   schedule.claims.in_place_safe = false;
   const Collective& c = schedule.collective;
   const Result<Answer> answer = check(schedule, {c, {c.type, c.operation, c.type_bytes, c.commutative}, 3});

@@ -47,7 +47,7 @@ Collective poisoned(const Collective& c, std::int64_t rank) {
 
 // What every step of the rank does, in elements.
 std::vector<std::vector<ElementRun>> elements(const Schedule& s, Rank rank) {
-  const Binding binding(s.collective, s.segments, rank);
+  const Binding binding(s, rank);
   const Program program = s.program(rank);
   std::vector<std::vector<ElementRun>> all;
   for (const Lane& lane : program.lanes)
@@ -111,8 +111,7 @@ TEST(Knowledge, OneThatKnowsTooMuchIsFound) {
     v.kind = CollectiveKind::gather;
     v.name = "knows_too_much";
     v.recipe = [by_length](const Collective& c, const RankSpace&, const Parameters&) -> Result<Schedule> {
-      Schedule s;
-      s.collective = c;
+      Schedule s(c);
       s.program = [c, by_length](Rank r) {
         ProgramBuilder program;
         LaneBuilder lane(LaneId{0}, "", 1);

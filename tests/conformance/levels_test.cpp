@@ -170,7 +170,7 @@ TEST(Levels, LeadersOfAnAlltoallSendOnePieceAPair) {
     ASSERT_TRUE(s.ok()) << s.error().sentence();
     std::map<std::int64_t, int> sent; // by leaders: ranks 0, 5, 8 of the first node, 1 and 6 of the second, 2
     for (std::int32_t r = 0; r < 9; ++r) {
-      const Binding binding(s->collective, s->segments, Rank{r});
+      const Binding binding(*s, Rank{r});
       const Program program = s->program(Rank{r});
       for (const Lane& lane : program.lanes) {
         if (lane.role.find("alltoall between groups") == std::string::npos) continue;

@@ -15,8 +15,7 @@ enum class Fault { none, missing, doubled, swapped, last_segment, different_bits
 
 // All inputs to rank 0 in rank order, the result to all: with one thing wrong.
 Schedule gather_and_spread(const Collective& c, Fault fault) {
-  Schedule s;
-  s.collective = c;
+  Schedule s(c);
   s.segments = {3};
   s.program = [fault](Rank rank) {
     ProgramBuilder program(Segments{3});

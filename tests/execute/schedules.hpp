@@ -8,9 +8,8 @@ namespace kumihimo::testing {
 
 inline Schedule schedule_of(const Collective& collective, std::int64_t segments,
                             std::function<void(ProgramBuilder&, Rank)> write) {
-  Schedule s;
+  Schedule s(collective);
   s.algorithm = "by_hand";
-  s.collective = collective;
   s.segments = {segments};
   s.program = [segments, write](Rank rank) {
     ProgramBuilder program(Segments{segments});

@@ -1,5 +1,6 @@
 #include "collectives/registry.hpp"
 #include "export/expanded_json.hpp"
+#include "program/builder.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -20,19 +21,45 @@ Schedule ring(std::int32_t ranks, std::int64_t count) {
 
 TEST(ExpandedJson, HoldsEveryStepOfEveryRank) {
   const auto j = nlohmann::json::parse(expanded_json(ring(4, 8)).value());
-  EXPECT_EQ(j["form"], "kumihimo-expanded-schedule-1");
+  EXPECT_EQ(j["form"], "kumihimo-expanded-schedule-2");
   EXPECT_EQ(j["collective"], "allreduce");
   EXPECT_EQ(j["count"], 8);
   ASSERT_EQ(j["programs"].size(), 4u);
   for (const auto& lanes : j["programs"]) {
     ASSERT_EQ(lanes.size(), 1u);
     EXPECT_EQ(lanes[0]["segments"][0].size(), 6u); // 2 (P - 1) rounds of a send and a receive
-    for (const auto& round : lanes[0]["segments"][0]) EXPECT_EQ(round.size(), 2u);
+    for (const auto& round : lanes[0]["segments"][0]) EXPECT_EQ(round["steps"].size(), 2u);
   }
-  const auto& step = j["programs"][1][0]["segments"][0][0][1];
+  const auto& step = j["programs"][1][0]["segments"][0][0]["steps"][1];
   EXPECT_EQ(step["kind"], "receive_reduce");
   EXPECT_EQ(step["peer"], 0);
   EXPECT_EQ(step["target"][1][0][1], 2); // 8 elements in 4 parts
+}
+
+// A loop with iterations in flight stays one, so that a reader sees what may run at once; so do gaps.
+TEST(ExpandedJson, KeepsIterationsInFlightAndGaps) {
+  Schedule s(make_collective(CollectiveKind::bcast, 2, 12));
+  s.program = [](Rank r) {
+    ProgramBuilder program;
+    LaneBuilder lane(LaneId{0}, "", 1);
+    lane.loop(
+        3,
+        [&](BodyBuilder& b, Variable i) {
+          b.round({r.value == 0 ? send(1, in[part(i, 3)]) : receive(0, out[part(i, 3)])}, 64);
+        },
+        2);
+    lane.loop(2, [&](Variable) { return Round{{signal(1 - r.value), wait_signal(1 - r.value)}, 0}; });
+    program.add(std::move(lane));
+    return program.finish();
+  };
+  const auto j = nlohmann::json::parse(expanded_json(s).value());
+  const auto& items = j["programs"][0][0]["segments"][0];
+  ASSERT_EQ(items.size(), 3u) << "the loop, and two rounds of one that is sequential";
+  EXPECT_EQ(items[0]["in_flight"], 2);
+  ASSERT_EQ(items[0]["iterations"].size(), 3u);
+  EXPECT_EQ(items[0]["iterations"][2][0]["gap_bytes"], 64);
+  EXPECT_EQ(items[0]["iterations"][2][0]["steps"][0]["source"][1][0][0], 8);
+  EXPECT_FALSE(items[1].contains("gap_bytes"));
 }
 
 // 4 ranks x 6 rounds x 2 steps = 48.

@@ -1,7 +1,8 @@
 // What the rows say of MPI's arguments is what the schedules' buffers are: who has an input and an output, how long,
 // and where both are one memory.
 #include "interpose/buffer_semantics.hpp"
-#include "schedule/binding.hpp"
+#include "program/binding.hpp"
+#include "schedule/data.hpp"
 
 #include <gtest/gtest.h>
 
@@ -52,7 +53,7 @@ TEST(BufferSemantics, RowsAreInTheOrderOfTheKinds) {
 TEST(BufferSemantics, BuffersAreThoseOfTheSchedule) {
   for_all([](const Case& c) {
     const View view = view_of(c.kind, c.call, c.rank == c.call.root, in_place);
-    const Binding binding(c.question, Segments{1}, Rank{c.rank});
+    const Binding binding(data_of(c.question), Segments{1}, Rank{c.rank});
     const BufferSemantics& m = semantics_of(c.kind);
     EXPECT_FALSE(view.in_place);
     EXPECT_EQ(elements(view.sent, m.sends_to_each, c.question), binding.input_elements());

@@ -267,7 +267,7 @@ bool check_one(Job& job, const Matrices& matrices, const Tried& tried, std::int3
                                     ? arithmetic_of_matrices(matrices, reduction)
                                     : bench_driver::builtin_arithmetic(tried.question);
   const Result<bench_driver::CheckOutcome> outcome =
-      bench_driver::check_schedule(job, *schedule, **transport, arithmetic, repeats);
+      bench_driver::check_schedule(job, *schedule, Hints{}, **transport, arithmetic, repeats);
   if (!outcome) return complain(outcome.error().sentence());
   if (!reduction.status()) return complain(reduction.status().error().sentence());
   return outcome->right || complain(outcome->found);
@@ -351,14 +351,13 @@ bool is_found(Job& job, const Result<Schedule>& schedule, const Arithmetic& arit
   const Result<MpiTransport*> transport = job.transport({});
   if (!schedule || !transport) return false;
   const Result<bench_driver::CheckOutcome> outcome =
-      bench_driver::check_schedule(job, *schedule, **transport, arithmetic, 1);
+      bench_driver::check_schedule(job, *schedule, Hints{}, **transport, arithmetic, 1);
   return outcome && !outcome->right;
 }
 
 // Of every collective: a schedule by which nobody does anything.
 bool idleness_is_found(Job& job, CollectiveKind kind) {
-  Schedule idle;
-  idle.collective = make_collective(kind, job.ranks(), 100);
+  Schedule idle(make_collective(kind, job.ranks(), 100));
   idle.program = [](Rank) { return Program{}; };
   return is_found(job, idle, bench_driver::builtin_arithmetic(idle.collective));
 }
@@ -382,7 +381,7 @@ bool check_that_offloads_are_refused(Job& job) {
     const Result<MpiTransport*> transport = job.transport({});
     if (!schedule || !transport) return false;
     const auto outcome =
-        bench_driver::check_schedule(job, *schedule, **transport, bench_driver::builtin_arithmetic(c), 1);
+        bench_driver::check_schedule(job, *schedule, Hints{}, **transport, bench_driver::builtin_arithmetic(c), 1);
     const bool refused = !outcome && outcome.error().kind == Error::Kind::not_applicable &&
                          outcome.error().sentence().find("offload engine") != std::string::npos;
     if (!refused && job.speaks()) std::fprintf(stderr, "%s: was not refused\n", full_name(variant).c_str());

@@ -68,10 +68,21 @@ def input_length(dump: dict, rank: int) -> int:
     return 0 if kind == "barrier" or (kind == "bcast" and rank != dump["root"]) else counts
 
 
+def rounds_of(items: list[dict]) -> list[list[dict]]:
+    """The steps of each round in program order, one iteration of every loop after another."""
+    rounds = []
+    for item in items:
+        if "iterations" in item:
+            rounds += [r for iteration in item["iterations"] for r in rounds_of(iteration)]
+        else:
+            rounds.append(item["steps"])
+    return rounds
+
+
 class _Lane:
     def __init__(self, rank: int, lane: dict) -> None:
         self.rank, self.id, self.after = rank, lane["lane"], lane["after"]
-        self.rounds = [(s, r) for s, rounds in enumerate(lane["segments"]) for r in rounds]
+        self.rounds = [(s, r) for s, items in enumerate(lane["segments"]) for r in rounds_of(items)]
         self.segments = len(lane["segments"])
         self.at = 0
         self.received: set[int] = set()  # steps of the round at hand that are complete

@@ -1,6 +1,7 @@
 // Extents mean what design says: parts nest in segments, refined parts nest in parts, blocks lie one after the other.
-#include "schedule/binding.hpp"
+#include "program/binding.hpp"
 #include "program/builder.hpp"
+#include "schedule/data.hpp"
 
 #include <gtest/gtest.h>
 
@@ -20,7 +21,7 @@ Runs runs_of(const Binding& b, const Extent& e, std::int64_t segment = 0) {
 }
 
 Binding vector_of(std::int64_t count, std::int64_t segments) {
-  return {make_collective(CollectiveKind::allreduce, 4, count), {segments}, Rank{0}};
+  return {data_of(make_collective(CollectiveKind::allreduce, 4, count)), {segments}, Rank{0}};
 }
 
 Counts listed(Counts::Known known, std::vector<std::int64_t> table) {
@@ -81,7 +82,7 @@ TEST(Parts, LongVectorsDoNotOverflow) {
 TEST(Runs, StridesRepeatAndReverse) {
   Extent e = blocks(Layout::output_blocks, 1);
   e.runs[0].inner = {3, 2};
-  const Binding b({make_collective(CollectiveKind::allgather, 6, 5)}, {1}, Rank{0});
+  const Binding b(data_of(make_collective(CollectiveKind::allgather, 6, 5)), {1}, Rank{0});
   EXPECT_EQ(runs_of(b, e), (Runs{{5, 5}, {20, 5}}));
   e.runs[0].first = 4;
   e.runs[0].inner = {-3, 2};
@@ -93,19 +94,19 @@ TEST(Runs, StridesRepeatAndReverse) {
 TEST(Runs, ACyclicRangeIsTwoListsInOrder) {
   Extent e = blocks(Layout::output_blocks, 4, 2);
   e.runs.push_back({0, 1, {}, {}});
-  const Binding b({make_collective(CollectiveKind::allgather, 6, 2)}, {1}, Rank{0});
+  const Binding b(data_of(make_collective(CollectiveKind::allgather, 6, 2)), {1}, Rank{0});
   EXPECT_EQ(runs_of(b, e), (Runs{{8, 4}, {0, 2}}));
 }
 
 TEST(Runs, ASegmentOfBlocksIsTheSegmentOfEach) {
-  const Binding b(blocks_of(CollectiveKind::allgather, 3, listed(Counts::Known::global, {4, 0, 6})), {2}, Rank{0});
+  const Binding b(data_of(blocks_of(CollectiveKind::allgather, 3, listed(Counts::Known::global, {4, 0, 6}))), {2}, Rank{0});
   EXPECT_EQ(runs_of(b, blocks(Layout::output_blocks, 0, 3), 0), (Runs{{0, 2}, {4, 3}}));
   EXPECT_EQ(runs_of(b, blocks(Layout::output_blocks, 0, 3), 1), (Runs{{2, 2}, {7, 3}}));
 }
 
 TEST(Counts, LocalRowsAndColumns) {
   const std::vector<std::int64_t> table = {1, 2, 3, 4, 5, 6, 7, 8, 9};
-  const Binding b(blocks_of(CollectiveKind::alltoall, 3, listed(Counts::Known::local, table)), {1}, Rank{1});
+  const Binding b(data_of(blocks_of(CollectiveKind::alltoall, 3, listed(Counts::Known::local, table))), {1}, Rank{1});
   EXPECT_EQ(runs_of(b, blocks(Layout::input_blocks, 2)), (Runs{{9, 6}}));  // row 1: 4 5 6
   EXPECT_EQ(runs_of(b, blocks(Layout::output_blocks, 2)), (Runs{{7, 8}})); // column 1: 2 5 8
   EXPECT_EQ(b.input_elements(), 15);
@@ -115,7 +116,7 @@ TEST(Counts, LocalRowsAndColumns) {
 TEST(Chunks, AnOwnBlockAloneBeginsAtTheStartOfItsBuffer) {
   const Counts counts = listed(Counts::Known::global, {4, 5, 6});
   const std::array<std::int64_t, 1> segment{0};
-  const Binding gather(blocks_of(CollectiveKind::allgather, 3, counts), {1}, Rank{2});
+  const Binding gather(data_of(blocks_of(CollectiveKind::allgather, 3, counts)), {1}, Rank{2});
   Runs runs;
   gather.append_chunk({}, in[blocks(Layout::input_blocks, 2)], segment, runs);
   gather.append_chunk({}, out[blocks(Layout::output_blocks, 2)], segment, runs);
@@ -123,7 +124,7 @@ TEST(Chunks, AnOwnBlockAloneBeginsAtTheStartOfItsBuffer) {
   EXPECT_EQ(gather.input_within_output(), 9);
   EXPECT_EQ(gather.input_elements(), 6);
 
-  const Binding scatter(blocks_of(CollectiveKind::scatter, 3, counts), {1}, Rank{1});
+  const Binding scatter(data_of(blocks_of(CollectiveKind::scatter, 3, counts)), {1}, Rank{1});
   runs.clear();
   scatter.append_chunk({}, out[blocks(Layout::output_blocks, 1)], segment, runs);
   EXPECT_EQ(runs, (Runs{{0, 5}}));

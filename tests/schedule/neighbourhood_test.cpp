@@ -1,5 +1,6 @@
 // Whose block comes from whom, by MPI 4.1, section 8.6.
-#include "schedule/binding.hpp"
+#include "program/binding.hpp"
+#include "schedule/data.hpp"
 #include "schedule/neighbourhood.hpp"
 
 #include <gtest/gtest.h>
@@ -94,13 +95,13 @@ Neighbourhood three_edges() {
 
 TEST(Counts, OfNeighboursAreThoseOfTheirMessages) {
   const Collective c = question(CollectiveKind::neighbor_alltoall, three_edges(), {3, 5, 7});
-  EXPECT_EQ(Binding(c, {}, Rank{0}).input_elements(), 8);
-  EXPECT_EQ(Binding(c, {}, Rank{0}).output_elements(), 0);
-  EXPECT_EQ(Binding(c, {}, Rank{1}).output_elements(), 15);
+  EXPECT_EQ(Binding(data_of(c), {}, Rank{0}).input_elements(), 8);
+  EXPECT_EQ(Binding(data_of(c), {}, Rank{0}).output_elements(), 0);
+  EXPECT_EQ(Binding(data_of(c), {}, Rank{1}).output_elements(), 15);
   EXPECT_EQ(elements_from(c, Rank{1}, 1), 7);
   const Collective g = question(CollectiveKind::neighbor_allgather, three_edges(), {3, 4});
-  EXPECT_EQ(Binding(g, {}, Rank{0}).input_elements(), 3);
-  EXPECT_EQ(Binding(g, {}, Rank{1}).output_elements(), 10);
+  EXPECT_EQ(Binding(data_of(g), {}, Rank{0}).input_elements(), 3);
+  EXPECT_EQ(Binding(data_of(g), {}, Rank{1}).output_elements(), 10);
   EXPECT_FALSE(with_counts(question(CollectiveKind::neighbor_alltoall, three_edges(), {}), {1, 2}).ok());
 }
 
@@ -108,7 +109,7 @@ TEST(Counts, NobodysBlocksLieThereInTheRegularFormAlone) {
   const Neighbourhood line = Neighbourhood::cartesian({{2, false}}, "");
   Collective c = question(CollectiveKind::neighbor_alltoall, line, {});
   c.counts.each = 4;
-  EXPECT_EQ(Binding(c, {}, Rank{0}).output_elements(), 8);
+  EXPECT_EQ(Binding(data_of(c), {}, Rank{0}).output_elements(), 8);
   EXPECT_EQ(elements_from(question(CollectiveKind::neighbor_alltoall, line, {1, 2, 3, 4}), Rank{0}, 0), 0);
 }
 

@@ -183,7 +183,12 @@ Feature message_to_oneself() {
 
 // Rank 0 collects what all ranks have for all, by source, turns it round, and hands it out.
 Feature pairs_of_ranks() {
-  return make("pairs_of_ranks", blocks_of(CollectiveKind::alltoall, uniform(3)), {2}, [](Rank rank) {
+  BlockLayout by_source, by_destination;
+  by_source.name = "pairs_by_source", by_destination.name = "pairs_by_destination";
+  by_source.unit = by_destination.unit = "pair";
+  by_source.blocks = by_destination.blocks = P * P;
+  by_source.each = by_destination.each = 3;
+  const auto program = [](Rank rank) {
     ProgramBuilder program(Segments{2});
     LaneBuilder lane(LaneId{0}, "", 1);
     const Chunk all_in = in[blocks(Layout::input_blocks, 0, P)], all_out = out[blocks(Layout::output_blocks, 0, P)];
@@ -191,7 +196,7 @@ Feature pairs_of_ranks() {
       lane.step(send(0, all_in));
       lane.step(receive(0, all_out));
     } else {
-      const Layout by_source = Layout::pairs_by_source, by_destination = Layout::pairs_by_destination;
+      constexpr Layout by_source = declared_layout(0), by_destination = declared_layout(1);
       const Array rows = program.named_blocks(LaneId{0}, by_source, 0, P * P),
                   columns = program.named_blocks(LaneId{0}, by_destination, 0, P * P);
       lane.step(copy(rows[blocks(by_source, 0, P)], all_in));
@@ -206,7 +211,10 @@ Feature pairs_of_ranks() {
     }
     program.add(std::move(lane));
     return program.finish();
-  });
+  };
+  Feature f = make("pairs_of_ranks", blocks_of(CollectiveKind::alltoall, uniform(3)), {2}, program);
+  f.schedule.data = data_of(f.schedule.collective, {by_source, by_destination});
+  return f;
 }
 
 } // namespace

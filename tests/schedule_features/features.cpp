@@ -5,9 +5,8 @@
 namespace kumihimo::features {
 
 Feature make(std::string name, Collective collective, Segments segments, std::function<Program(Rank)> program) {
-  Schedule s;
+  Schedule s(std::move(collective));
   s.algorithm = name;
-  s.collective = std::move(collective);
   s.segments = segments;
   s.program = std::move(program);
   return {std::move(name), std::move(s)};

@@ -190,7 +190,7 @@ TEST(Sampled, MirroredRunsStayWhole) {
         2);
     p.add(std::move(lane));
   });
-  const auto plan = simulation::plan_sampling(*simulation::compile(s), 200);
+  const auto plan = simulation::plan_sampling(*simulation::compile(s, {}), 200);
   ASSERT_EQ(plan.loops.size(), 1);
   EXPECT_TRUE(plan.mirrored);
   EXPECT_EQ(plan.loops[0].walked(), 4);

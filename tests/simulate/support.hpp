@@ -82,9 +82,8 @@ inline double seconds(std::string_view name, const Job& job, std::int64_t bytes,
 // A schedule from a rank's lanes, over a vector of so many doubles.
 inline Schedule by_hand(std::int32_t ranks, std::int64_t count, std::int64_t segments,
                         std::function<void(std::int32_t, ProgramBuilder&)> fill) {
-  Schedule s;
+  Schedule s(make_collective(CollectiveKind::bcast, ranks, count));
   s.algorithm = "by hand";
-  s.collective = make_collective(CollectiveKind::bcast, ranks, count);
   s.segments = {segments};
   s.program = [=](Rank rank) {
     ProgramBuilder program(Segments{segments});

@@ -13,7 +13,7 @@ namespace {
 Prediction walked(const Schedule& s, const Machine& m, bool whole) {
   SimulateOptions options;
   options.keep_link_bytes = true;
-  const double steps = simulation::compile(s)->iterated_steps;
+  const double steps = simulation::compile(s, {})->iterated_steps;
   EXPECT_LE(steps, options.most_steps) << "it is to be walked whole";
   if (!whole) options.most_steps = 0.999 * steps; // a sample of so many would not be worth it
   const auto p = simulate(s, m, {}, options);
@@ -121,7 +121,7 @@ Schedule exchanging(std::function<std::pair<Table, Table>(std::int32_t)> tables,
     if (is(Odd::copies_once_more)) lane.step(copy(received, sent));
     p.add(std::move(lane));
   });
-  s.collective = make_collective(alltoall, 8, million);
+  s.ask(make_collective(alltoall, 8, million));
   return s;
 }
 

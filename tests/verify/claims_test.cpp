@@ -74,7 +74,7 @@ TEST(Claims, NeighboursThatMeetOthersOnce) {
     });
     s.claims.neighbours_only = true;
     std::vector<Finding> findings;
-    LinkClaims(s, space, 10).add(s.program(Rank{0}), Rank{0}, findings);
+    LinkClaims(Subject(s), space, 10).add(s.program(Rank{0}), Rank{0}, findings);
     ASSERT_EQ(findings.size(), 1u) << trip;
     EXPECT_EQ(findings[0].place.peer, 5);
   }
@@ -96,7 +96,7 @@ TEST(Claims, PeersTooManyToListAreNotShownToBeNeighbours) {
   });
   s.claims.neighbours_only = true;
   std::vector<Finding> findings;
-  LinkClaims(s, space, 10).add(s.program(Rank{0}), Rank{0}, findings);
+  LinkClaims(Subject(s), space, 10).add(s.program(Rank{0}), Rank{0}, findings);
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_NE(findings[0].what.find("cannot be shown"), std::string::npos) << findings[0].what;
 }

@@ -59,31 +59,34 @@ TEST(Structure, MoreDataThanACellHolds) {
 TEST(Structure, IrregularBlocksInAnOrderThatIsNotSaid) {
   Collective c = make_collective(CollectiveKind::alltoall, 2, 3);
   c.in_place = true;
-  const auto schedule = [](const Collective& asked) {
-    Schedule s;
-    s.collective = asked;
+  constexpr Layout by_source = declared_layout(0);
+  const auto schedule = [](const Collective& asked, std::vector<std::int64_t> begins) {
+    BlockLayout pairs;
+    pairs.name = "pairs_by_source", pairs.unit = "pair";
+    pairs.blocks = 4, pairs.each = 3;
+    if (!begins.empty()) pairs.begins = std::make_shared<const std::vector<std::int64_t>>(std::move(begins));
+    Schedule s(asked, {pairs});
     s.program = [](Rank r) {
       ProgramBuilder program;
       LaneBuilder lane(LaneId{0}, "", 1);
-      const Array rows = program.named_blocks(LaneId{0}, Layout::pairs_by_source, r.value * 2, 2);
-      const Chunk all = rows[blocks(Layout::pairs_by_source, r.value * 2, 2)];
+      const Array rows = program.named_blocks(LaneId{0}, by_source, r.value * 2, 2);
+      const Chunk all = rows[blocks(by_source, r.value * 2, 2)];
       lane.step(copy(all, in[blocks(Layout::input_blocks, 0, 2)]));
-      lane.round(exchange(1 - r.value, rows[blocks(Layout::pairs_by_source, r.value * 2 + 1 - r.value)], 1 - r.value,
+      lane.round(exchange(1 - r.value, rows[blocks(by_source, r.value * 2 + 1 - r.value)], 1 - r.value,
                           into(out[blocks(Layout::output_blocks, 1 - r.value)])));
       program.add(std::move(lane));
       return program.finish();
     };
     return s;
   };
-  EXPECT_TRUE(check(schedule(c)).ok());
+  EXPECT_TRUE(check(schedule(c, {})).ok());
+  Schedule undeclared = schedule(c, {});
+  undeclared.data = data_of(c);
+  EXPECT_EQ(first(check(undeclared)).check, Check::structure);
   c = *with_counts(c, {1, 4, 4, 2});
-  EXPECT_EQ(first(check(schedule(c))).check, Check::structure);
-  auto orders = std::make_shared<OrderBegins>();
-  (*orders)[index_of_order(Layout::pairs_by_source)] = {0, 1, 5, 9, 11};
-  c.counts.orders = orders;
-  EXPECT_TRUE(check(schedule(c)).ok());
-  (*orders)[index_of_order(Layout::pairs_by_source)] = {0, 1, 4, 9, 11};
-  EXPECT_EQ(first(check(schedule(c))).check, Check::structure) << "lengths that are not those of the counts";
+  EXPECT_EQ(first(check(schedule(c, {0, 1, 5}))).check, Check::structure) << "not where all blocks begin";
+  EXPECT_TRUE(check(schedule(c, {0, 1, 5, 9, 11})).ok());
+  EXPECT_EQ(first(check(schedule(c, {0, 1, 4, 9, 11}))).check, Check::structure) << "lengths that are not those of the counts";
 }
 
 // A reduce's result is the root's alone; elsewhere there is no output to write.

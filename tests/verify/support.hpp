@@ -26,8 +26,7 @@ inline Sabotage sabotage_named(std::string_view name) {
 
 inline Schedule schedule_of(const Collective& c, std::function<void(LaneBuilder&, std::int64_t)> body,
                             Segments segments = {1}, std::int64_t window = 1) {
-  Schedule s;
-  s.collective = c;
+  Schedule s(c);
   s.segments = segments;
   s.program = [=](Rank r) {
     ProgramBuilder program(segments);

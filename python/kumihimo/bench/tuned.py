@@ -223,7 +223,7 @@ def finalists(tuning: Tuning, results: list[dict]) -> dict[int, list[Choice]]:
 
 
 def way_to_copy(choice: Choice) -> set[str]:
-    return {"single_copy", "past_caches"} & {name for name, _ in choice[1]}
+    return {"single_copy", "streaming_stores"} & {name for name, _ in choice[1]}
 
 
 def case_of(tuning: Tuning, size: int, choice: Choice) -> Case:

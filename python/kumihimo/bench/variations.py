@@ -63,7 +63,7 @@ def segments_and_copies(collective: str, name: str, size: int, on: Place, given:
     if size >= SINGLE_COPY:
         yield {**given, "single_copy": True}
     if copies_long(collective, size, on):
-        yield {**given, "past_caches": True}
+        yield {**given, "streaming_stores": True}
 
 
 def is_copied(collective: str) -> bool:
@@ -82,7 +82,7 @@ def copies_long(collective: str, size: int, on: Place) -> bool:
 def others(collective: str, name: str, size: int, on: Place, given: dict) -> Iterator[dict]:
     """As given, and with other numbers of segments in flight and of trees; with the broadcast right behind the
     reduction where there are both; with several leaders for the ranks of a node; with what is not read from its
-    sender's memory written past the caches."""
+    sender's memory written with non-temporal stores."""
     yield given
     takes = declared(collective, name)
     if "segment_bytes" in given and "window" in takes:
@@ -100,7 +100,7 @@ def others(collective: str, name: str, size: int, on: Place, given: dict) -> Ite
         for trees in TREES:
             yield {**given, "trees": trees}
     if "single_copy" in given and copies_long(collective, size, on):
-        yield {**given, "past_caches": True}
+        yield {**given, "streaming_stores": True}
 
 
 def declared(collective: str, name: str) -> set[str]:

@@ -83,7 +83,7 @@ def command(
     outer: options.Outer = None,
     group: options.Group = None,
     single_copy: options.SingleCopy = False,
-    past_caches: options.PastCaches = False,
+    streaming_stores: options.StreamingStores = False,
     check: Annotated[bool, typer.Option("--check", help="Compare results bit for bit instead of measuring.")] = False,
     pinning: Annotated[str, typer.Option(metavar="HOW", help="auto (one rank per processor) or none.")] = "auto",
     tag_upper_bound: Annotated[
@@ -117,8 +117,8 @@ def command(
     named |= {"throttle": throttle, "radix": radix, "gap": gap, "inner": inner, "outer": outer}
     named["group"] = group
     parameters = {name: value for name, value in named.items() if value is not None}
-    wishes = {"overlap": overlap, "single_copy": single_copy, "past_caches": past_caches}
-    parameters |= {name: True for name, given in wishes.items() if given}
+    hints = {"overlap": overlap, "single_copy": single_copy, "streaming_stores": streaming_stores}
+    parameters |= {name: True for name, given in hints.items() if given}
     if check:
         refuse_beside_check(launches, format_)
     elif algorithm == AUTO and parameters:

@@ -109,8 +109,8 @@ Group = Annotated[
 SingleCopy = Annotated[
     bool, typer.Option("--single-copy", help="Long messages on a node are read from their sender's memory.")
 ]
-PastCaches = Annotated[
-    bool, typer.Option("--past-caches", help="What comes is written past the caches: it is not read soon.")
+StreamingStores = Annotated[
+    bool, typer.Option("--streaming-stores", help="Write received results with non-temporal stores.")
 ]
 Counts = Annotated[
     Optional[str],

@@ -36,7 +36,7 @@ def _trees_of(text: str) -> dict:
 def _sender(program: list[dict], wanted: int) -> int:
     """From whom a rank receives on a lane in the first segment; -1 if from nobody."""
     for lane in program:
-        for step in (s for rounds in lane["segments"][:1] for steps in rounds for s in steps):
+        for step in (s for rounds in lane["segments"][:1] for each in rounds for s in each["steps"]):
             if lane["lane"] == wanted and step["kind"] == "receive":
                 return step["peer"]
     return -1

@@ -55,8 +55,7 @@ Program program_of(Rank rank, const Fold& fold) {
 }
 
 Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters&) {
-  Schedule s;
-  s.collective = c;
+  Schedule s(c);
   s.claims.keeps_rank_order = true;
   s.program = [fold = Fold(c.ranks)](Rank r) { return program_of(r, fold); };
   return s;

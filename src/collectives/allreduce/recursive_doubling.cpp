@@ -54,8 +54,7 @@ Program program_of(Rank rank, const Fold& fold, bool in_place) {
 }
 
 Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters&) {
-  Schedule s;
-  s.collective = c;
+  Schedule s(c);
   s.claims.keeps_rank_order = true;
   // One step alone, of 2 or 3 ranks, writes the output while the input is being sent.
   s.claims.in_place_safe = c.in_place || Fold(c.ranks).steps() != 1;

@@ -31,8 +31,7 @@ Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters&
   const Result<Segments> segments = choose_segments(c, p, c.ranks, Pipelining::whole_message);
   if (!segments) return segments.error();
   const std::int64_t window = p.window.value_or(2);
-  Schedule s;
-  s.collective = c;
+  Schedule s(c);
   s.segments = *segments;
   s.parameters = fmt::format("segments={} window={}", segments->count, window);
   s.program = [P = c.ranks, segments = *segments, window](Rank r) { return program_of(r, P, segments, window); };

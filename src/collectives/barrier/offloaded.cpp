@@ -13,8 +13,7 @@ namespace kumihimo::barrier_offloaded {
 namespace {
 
 Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters&) {
-  Schedule s;
-  s.collective = c;
+  Schedule s(c);
   s.program = [](Rank) {
     ProgramBuilder program;
     LaneBuilder lane(LaneId{0}, "engine", 1);

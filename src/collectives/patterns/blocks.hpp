@@ -44,8 +44,7 @@ template <class F>
 Result<Schedule> one_lane(const Collective& c, const Parameters& p, std::string role, F body) {
   const Result<Segments> segments = choose_segments(c, p, 1, Pipelining::whole_message);
   if (!segments) return segments.error();
-  Schedule s;
-  s.collective = c;
+  Schedule s(c);
   s.segments = *segments;
   const std::int64_t window = p.window.value_or(2);
   if (segments->count > 1)

@@ -159,8 +159,7 @@ class Writer {
 };
 
 Schedule schedule_of(const Collective& c, Plan plan, std::string parameters) {
-  Schedule s;
-  s.collective = c;
+  Schedule s(c);
   s.parameters = std::move(parameters);
   s.claims.neighbours_only = false;
   s.claims.in_place_safe = plan.phases.size() > 1 || c.in_place;

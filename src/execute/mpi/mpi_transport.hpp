@@ -26,7 +26,7 @@ struct MpiTransportOptions {
   std::int64_t machine = shared_memory::machine_number(); // where all ranks have this alike, they are on one machine
   std::int64_t shared_memory_limit_bytes =
       -1; // of a node; -1: half of what /dev/shm has free, shared by the nodes on it
-  // From which a message of a schedule that wishes so is read straight from its sender's memory, between ranks of a
+  // From which a message of a program with the hint single_copy is read straight from its sender's memory, between ranks of a
   // node whom the system lets. A call of the system's costs more than two copies of fewer bytes.
   std::int64_t single_copy_from_bytes = 16384;
   bool single_copies = true;         // whether it is found out where they can be; alike on all ranks

@@ -214,7 +214,7 @@ double bytes_of(const Collective& c) {
 // sends its part to another that does.
 std::optional<double> offloaded(const Collective& c, const Network& network, const Layout& l) {
   const Machine& m = network.machine();
-  if (l.nodes < 2 || !network.offloads(c) || bytes_of(c) > static_cast<double>(m.offload->max_bytes.value.value))
+  if (l.nodes < 2 || !network.offloads(c.type, c.reduces() ? std::optional(c.operation) : std::nullopt) || bytes_of(c) > static_cast<double>(m.offload->max_bytes.value.value))
     return {};
   return std::min(network.offload_seconds(l.nodes), network.offload_seconds(1) + seconds_over(1, m));
 }

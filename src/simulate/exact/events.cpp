@@ -5,10 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace kumihimo::simulation {
 
-Events::Events(const Schedule& schedule, const Network& network)
+Events::Events(const ProgramSet& schedule, const Network& network)
     : schedule_(schedule), network_(network), segments_(schedule.segments.count), fluid_(network.capacities()),
       link_bytes_(static_cast<std::size_t>(network.link_bound())), reduced_(static_cast<std::size_t>(schedule.ranks())),
       waiting_(static_cast<std::size_t>(network.link_bound())) {
@@ -24,7 +25,7 @@ void Events::add_rank(std::int32_t rank) {
   programs_.push_back(schedule_.program(Rank{rank}));
   phases_.add(programs_.back());
   offloaded_ = std::max(offloaded_, largest_offload(schedule_, Rank{rank}, programs_.back())); // none is least
-  bindings_.emplace_back(schedule_.collective, schedule_.segments, Rank{rank});
+  bindings_.emplace_back(schedule_, Rank{rank});
   for (const Lane& lane : programs_.back().lanes) {
     LaneState state;
     state.rank = rank;
@@ -99,7 +100,7 @@ void Events::start_step(const ExpandedStep& expanded, const Place& place) {
   values[0] = place.segment;
   std::int64_t bytes = 0;
   if (step.has_data()) {
-    bytes = bindings_[rank].length(step.extent(), values) * schedule_.collective.type_bytes;
+    bytes = bindings_[rank].length(step.extent(), values) * schedule_.data->type_bytes;
     if (bytes == 0) return step_at(now_, place);
   }
   switch (step.kind) {
@@ -107,11 +108,21 @@ void Events::start_step(const ExpandedStep& expanded, const Place& place) {
     return copy(rank, place, bytes);
   case StepKind::reduce:
     return reduce(place.lane, {place, bytes});
+  case StepKind::compute:
+    return compute(place, step.work);
   case StepKind::offload:
     return offload(place, expanded.offload);
   default:
     return post(expanded, place, {step.peer.evaluate(values), bytes, expanded.gap->evaluate(values)});
   }
+}
+
+// On the processor that reduces, as much of its time as a reduction of so many bytes takes.
+void Events::compute(const Place& place, const Work& work) {
+  const std::int32_t rank = lanes_[place.lane].rank;
+  const double seconds = network_.seconds_of(work, rank);
+  if (seconds <= 0) return step_at(now_, place);
+  reduce(place.lane, {place, static_cast<std::int64_t>(std::llround(seconds * network_.reduction_rate(rank))), true});
 }
 
 void Events::copy(std::int32_t rank, const Place& place, std::int64_t bytes) {
@@ -218,7 +229,10 @@ void Events::reduce(std::int32_t l, const Reduction& reduction) {
 void Events::begin_reduction(std::int32_t l) {
   const LaneState& lane = lanes_[l];
   route_.clear();
-  network_.append_sum(lane.rank, route_);
+  if (lane.reductions.front().computes)
+    route_.push_back(network_.reducer(lane.rank));
+  else
+    network_.append_sum(lane.rank, route_);
   start_fluid({-1, l, {}}, route_, network_.reduction_rate(lane.rank),
               static_cast<double>(lane.reductions.front().bytes));
 }
@@ -314,7 +328,7 @@ void Events::handle(const Event& event) {
 }
 
 Result<Prediction> Events::run() {
-  if (Status can = network_.can_offload(schedule_.collective, offloaded_); !can) return can.error();
+  if (Status can = network_.can_offload(*schedule_.data, offloaded_); !can) return can.error();
   for (std::int32_t rank = 0; rank < schedule_.ranks(); ++rank) wake(rank);
   const auto reschedule = [&] {
     serve_requested();

@@ -17,7 +17,7 @@ namespace kumihimo::simulation {
 
 class Events {
  public:
-  Events(const Schedule& schedule, const Network& network);
+  Events(const ProgramSet& schedule, const Network& network);
   Result<Prediction> run();
 
  private:
@@ -34,6 +34,7 @@ class Events {
   struct Reduction {
     Place place;
     std::int64_t bytes = 0;
+    bool computes = false; // time of the processor alone, as of so many bytes
   };
   struct LaneState {
     std::int32_t rank = 0;
@@ -96,6 +97,7 @@ class Events {
     std::int64_t peer = 0, bytes = 0, gap = 0;
   };
   void post(const ExpandedStep& step, const Place& place, const Wanted& wanted);
+  void compute(const Place& place, const Work& work);
   void copy(std::int32_t rank, const Place& place, std::int64_t bytes);
   void offload(const Place& place, std::int32_t k);
   void step_done(const Place& place);
@@ -116,7 +118,7 @@ class Events {
   Slot& slot(std::int32_t lane, std::int64_t segment) { return lanes_[lane].slots[segment % lanes_[lane].window]; }
   Prediction describe() const;
 
-  const Schedule& schedule_;
+  const ProgramSet& schedule_;
   const Network& network_;
   std::int64_t segments_ = 1;
   std::vector<Program> programs_;

@@ -6,7 +6,7 @@
 
 namespace kumihimo::simulation {
 
-Result<Prediction> predict_exact(const Schedule& schedule, const Network& network) {
+Result<Prediction> predict_exact(const ProgramSet& schedule, const Network& network) {
   if (schedule.ranks() > exact_rank_limit)
     return bad_input(fmt::format("expected at most {} ranks for the exact model", exact_rank_limit),
                      fmt::format("{}", schedule.ranks()), "use the flow model");

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "schedule/schedule.hpp"
+#include "program/program_set.hpp"
 #include "simulate/network.hpp"
 #include "simulate/prediction.hpp"
 
@@ -12,6 +12,6 @@ namespace kumihimo::simulation {
 
 inline constexpr std::int32_t exact_rank_limit = 512;
 
-Result<Prediction> predict_exact(const Schedule& schedule, const Network& network);
+Result<Prediction> predict_exact(const ProgramSet& schedule, const Network& network);
 
 } // namespace kumihimo::simulation

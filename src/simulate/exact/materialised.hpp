@@ -2,7 +2,7 @@
 // for the lengths.
 #pragma once
 
-#include "schedule/binding.hpp"
+#include "program/binding.hpp"
 
 #include <array>
 #include <cstdint>

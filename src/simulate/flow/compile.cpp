@@ -30,7 +30,8 @@ bool constant_in(const Body& body, std::int32_t depth) {
 
 class Compiler {
  public:
-  explicit Compiler(const Schedule& schedule) : lengths_(schedule.collective, schedule.segments.count) {
+  explicit Compiler(const ProgramSet& schedule, const Network* network)
+      : lengths_(*schedule.data, schedule.segments.count), network_(network) {
     out_.schedule = &schedule;
     out_.segments = schedule.segments.count;
   }
@@ -51,6 +52,7 @@ class Compiler {
 
   Compiled out_;
   Lengths lengths_;
+  const Network* network_;
   std::unordered_set<Expression, HashOfExpression> known_; // without their constants
   std::vector<bool> iterated_{false};                      // by depth: a loop whose iterations are walked one by one
   std::vector<LoopRange> collapsed_;                       // the others
@@ -70,7 +72,7 @@ bool Compiler::iterated(const Expression& e) const {
 
 // Equal blocks, as many of them in every iteration.
 bool Compiler::has_one_length(const Extent& extent) const {
-  return extent.layout != kumihimo::Layout::vector && !out_.schedule->collective.counts.irregular() &&
+  return extent.layout != kumihimo::Layout::vector && out_.schedule->data->layout(extent.layout).uniform() &&
          std::none_of(extent.runs.begin(), extent.runs.end(),
                       [&](const RunList& list) { return iterated(list.count); });
 }
@@ -81,11 +83,19 @@ Expression Compiler::kept_once(const Expression& e) { return *known_.insert(e - 
 FlatStep Compiler::flat(const Step& step, const Expression& gap) {
   FlatStep f;
   f.kind = step.kind;
+  if (step.kind == StepKind::compute) {
+    if (!network_) return f;
+    if (step.work.flops > 0 && !network_->machine().node.flop_rate)
+      wrong_ = fmt::format("{} flops, and {} has no flop_rate", step.work.flops, network_->machine().name);
+    // The time of the processor that reduces so many bytes
+    f.bytes = network_->seconds_of(step.work, rank_) * network_->reduction_rate(rank_);
+    return f;
+  }
   const bool has_peer = step.sends() || step.receives();
   if (has_peer && varies(step.peer, 0)) wrong_ = "a peer that changes from segment to segment";
   if (has_peer && varies(gap, 0)) wrong_ = "a gap that changes from segment to segment";
   bool dynamic = has_peer && (iterated(step.peer) || iterated(gap));
-  if (!step.is_signal())
+  if (step.has_data())
     for (const RunList& list : step.extent().runs) dynamic = dynamic || iterated(list.count);
   const std::array<std::int64_t, 8> zeros{};
   if (dynamic) {
@@ -106,7 +116,7 @@ FlatStep Compiler::flat(const Step& step, const Expression& gap) {
     const bool rank = peer >= 0 && peer < out_.schedule->ranks();
     if (!rank && wrong_.empty()) wrong_ = fmt::format("peer {}", peer);
   }
-  if (!step.is_signal()) f.bytes = lengths_.mean_bytes(step.extent(), rank_, zeros, collapsed_);
+  if (step.has_data()) f.bytes = lengths_.mean_bytes(step.extent(), rank_, zeros, collapsed_);
   return f;
 }
 
@@ -115,8 +125,8 @@ void Compiler::add_round(const Round& round, FlatNode& node) {
   node.first = static_cast<std::uint32_t>(out_.steps.size());
   for (const Step& step : round.steps) {
     const FlatStep f = flat(step, round.gap);
-    if (step.reduces()) reduced_ += f.bytes * static_cast<double>(times_);
-    if (f.dynamic >= 0 || !step.has_data() || f.bytes > 0) out_.steps.push_back(f);
+    if (step.reduces() || step.kind == StepKind::compute) reduced_ += f.bytes * static_cast<double>(times_);
+    if (f.dynamic >= 0 || (!step.has_data() && step.kind != StepKind::compute) || f.bytes > 0) out_.steps.push_back(f);
   }
   node.count = static_cast<std::uint32_t>(out_.steps.size()) - node.first;
   if (iterated_times_ > 1) out_.iterated_steps += static_cast<double>(iterated_times_) * node.count;
@@ -181,7 +191,7 @@ void Compiler::add(std::int32_t rank, const Program& program) {
 }
 
 Result<Compiled> Compiler::run() {
-  const Schedule& schedule = *out_.schedule;
+  const ProgramSet& schedule = *out_.schedule;
   for (std::int32_t rank = 0; rank < schedule.ranks() && wrong_.empty(); ++rank)
     add(rank, schedule.program(Rank{rank}));
   out_.first_instance.push_back(static_cast<std::uint32_t>(out_.instances.size()));
@@ -198,6 +208,8 @@ Result<Compiled> Compiler::run() {
 
 } // namespace
 
-Result<Compiled> compile(const Schedule& schedule) { return Compiler(schedule).run(); }
+Result<Compiled> compile(const ProgramSet& schedule, const Network* network) {
+  return Compiler(schedule, network).run();
+}
 
 } // namespace kumihimo::simulation

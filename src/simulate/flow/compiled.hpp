@@ -4,8 +4,9 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "schedule/schedule.hpp"
+#include "program/program_set.hpp"
 #include "simulate/flow/lengths.hpp"
+#include "simulate/network.hpp"
 #include "simulate/phases.hpp"
 
 #include <algorithm>
@@ -76,7 +77,7 @@ struct FlatLane {
 class Symmetry; // simulate/flow/symmetry.hpp
 
 struct Compiled {
-  const Schedule* schedule = nullptr;
+  const ProgramSet* schedule = nullptr;
   std::int64_t segments = 1;
   std::optional<std::int64_t> offloaded;     // bytes of the largest offload, if there is any
   std::vector<FlatLane> lanes;               // as numbered by `phases`
@@ -102,7 +103,7 @@ struct Compiled {
 };
 
 // Errors: a peer or gap that changes from segment to segment; a peer that is no rank. Peers that depend on a loop's
-// variable are only known to the sweep, which says so then.
-Result<Compiled> compile(const Schedule& schedule);
+// variable are only known to the sweep, which says so then. Without a network compute steps take no time.
+Result<Compiled> compile(const ProgramSet& schedule, const Network* network);
 
 } // namespace kumihimo::simulation

@@ -1,6 +1,6 @@
 #include "simulate/flow/flow.hpp"
 
-#include "simulate/bound/bound.hpp"
+#include "program/binding.hpp"
 #include "simulate/flow/sampled.hpp"
 #include "simulate/flow/steady.hpp"
 #include "simulate/flow/symmetry.hpp"
@@ -109,17 +109,24 @@ void describe_links(const Network& network, Sweep& sweep, Prediction& p) {
   p.link_bytes.assign(traffic.bytes.begin(), traffic.bytes.begin() + network.link_bound());
 }
 
-std::string doubts(const Schedule& s, const Prediction& p, const Course& course) {
+// Whether all data come from one rank, in blocks.
+bool scatters(const ProgramSet& s) {
+  const Rank source = s.data->source;
+  if (s.data->vector || source.value < 0 || s.ranks() == 1) return false;
+  return Binding(s, Rank{(source.value + 1) % s.ranks()}).input_elements() == 0;
+}
+
+std::string doubts(const ProgramSet& s, const Prediction& p, const Course& course) {
   if (course.meetings > 0.2 * course.seconds)
     return fmt::format(
         "segments in flight may wait for one another in a lane's queue, which the flow model leaves out: "
         "up to {:.0f} % longer",
         100 * course.meetings / course.seconds);
   // Not told by the doubt: binomial +23 % on 3x3x3, +40 % on 7x3; rotated rings of blocks -23 % on 5x3x2.
-  if (s.collective.kind == CollectiveKind::scatter)
+  if (scatters(s))
     return "messages of unequal lengths may leave a rank together, which the flow model takes to share its link to the "
            "end: up to 40 % too long";
-  if (!is_vector_kind(s.collective.kind) && s.program(Rank{0}).lanes.size() > 1)
+  if (!s.data->vector && s.program(Rank{0}).lanes.size() > 1)
     return "lanes of blocks may meet on a link in some rounds alone, which the flow model spreads over all: up to 25 % "
            "too short";
   if (p.doubtful_sharing <= far_apart) return {};
@@ -178,7 +185,7 @@ std::string limiting(const Network& network, const Prediction& p) {
 }
 
 Result<Prediction> walk(const Compiled& compiled, const Network& network) {
-  const Schedule& schedule = *compiled.schedule;
+  const ProgramSet& schedule = *compiled.schedule;
   Sweep sweep(compiled, network);
   Prediction p;
   p.model = Model::flow;
@@ -242,18 +249,12 @@ Status can_be_held(const Compiled& compiled, bool every_round) {
                   every_round ? "let a sample of the rounds stand for all, " : ""));
 }
 
-Seconds highest_bound(const Schedule& schedule, const Network& network) {
-  Prediction p;
-  p.bounds = lower_bounds(schedule.collective, network);
-  return p.bound();
-}
-
 } // namespace
 
-Result<Prediction> predict_flow(const Schedule& schedule, const Network& network, double most_steps) {
-  auto compiled = compile(schedule);
+Result<Prediction> predict_flow(const ProgramSet& schedule, const Network& network, double most_steps, Seconds bound) {
+  auto compiled = compile(schedule, &network);
   if (!compiled) return compiled.error();
-  if (Status can = network.can_offload(schedule.collective, compiled->offloaded); !can) return can.error();
+  if (Status can = network.can_offload(*schedule.data, compiled->offloaded); !can) return can.error();
   const auto walked = [&](const Compiled& c) -> Result<Prediction> {
     if (Status can = can_be_held(c, std::isinf(most_steps)); !can) return can.error();
     return walk(c, network);
@@ -265,7 +266,7 @@ Result<Prediction> predict_flow(const Schedule& schedule, const Network& network
     }
   const Sampling sampling = plan_sampling(*compiled, most_steps);
   if (sampling.loops.empty()) return walked(*compiled);
-  auto p = predict_sampled(*compiled, sampling, highest_bound(schedule, network), walked);
+  auto p = predict_sampled(*compiled, sampling, bound, walked);
   if (p) p->limiting = limiting(network, *p); // of all samples
   return p;
 }

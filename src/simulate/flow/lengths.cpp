@@ -23,26 +23,6 @@ Wide floor_sum(Wide n, Wide m, Wide a, Wide b) {
   return sum;
 }
 
-std::int64_t elements_of_block(const Collective& c, Layout layout, std::int64_t block, std::int64_t rank) {
-  const auto& table = c.counts.table;
-  if (c.counts.irregular() && is_own_order(layout)) {
-    const std::vector<std::int64_t>& begins = (*c.counts.orders)[index_of_order(layout)];
-    return begins[static_cast<std::size_t>(block) + 1] - begins[static_cast<std::size_t>(block)];
-  }
-  switch (c.counts.known) {
-  case Counts::Known::uniform:
-    return c.counts.each;
-  case Counts::Known::neighbours: {
-    const Rank r{static_cast<std::int32_t>(rank)};
-    return layout == Layout::input_blocks ? elements_to(c, r, block) : elements_from(c, r, block);
-  }
-  case Counts::Known::local:
-    return layout == Layout::input_blocks ? (*table)[rank * c.ranks + block] : (*table)[block * c.ranks + rank];
-  default:
-    return (*table)[block];
-  }
-}
-
 // How an expression grows with one variable: by `slope`, and once by `wrapped` x a modulo that grows by `inner`.
 struct Growth {
   std::int64_t slope = 0, wrapped = 0, inner = 0, modulus = 0;
@@ -76,7 +56,7 @@ std::int64_t until_wrap(const Growth& g, std::int64_t argument) {
 
 // Elements of parts [first, first + count) of m of every segment, all segments together.
 Wide Lengths::of_parts(std::int64_t first, std::int64_t count, std::int64_t m) {
-  const std::int64_t n = c_.counts.each;
+  const std::int64_t n = data_.elements;
   const Wide all = static_cast<Wide>(m) * segments_;
   if (n % all == 0) return n / all * count * segments_;
   const Wide step = static_cast<Wide>(m) * n, begin = static_cast<Wide>(first) * n,
@@ -94,7 +74,7 @@ Wide Lengths::of_run(const Run& run) {
   if (step == run.count) return of_parts(low, run.count * run.times, run.m); // they join
   Wide sum = 0;
   if (segments_ == 1) {
-    const Wide n = c_.counts.each;
+    const Wide n = data_.elements;
     return floor_sum(run.times, run.m, step * n, (low + run.count) * n) -
            floor_sum(run.times, run.m, step * n, low * n);
   }
@@ -152,21 +132,22 @@ Wide Lengths::elements(const RunList& list, std::int64_t parts, const Variables&
 // Blocks count their mean length over segments and loops.
 double Lengths::of_blocks(const Extent& extent, std::int32_t rank, std::span<const std::int64_t> values) const {
   double sum = 0;
+  const BlockLayout& blocks = data_.layout(extent.layout);
   for (const RunList& list : extent.runs) {
     const std::int64_t first = list.first.evaluate(values),
                        count = std::max<std::int64_t>(0, list.count.evaluate(values));
-    if (!c_.counts.irregular()) {
-      sum += static_cast<double>(c_.counts.each) * static_cast<double>(list.outer.runs * list.inner.runs * count);
+    if (blocks.uniform()) {
+      sum += static_cast<double>(blocks.each) * static_cast<double>(list.outer.runs * list.inner.runs * count);
       continue;
     }
     for (std::int64_t o = 0; o < list.outer.runs; ++o)
       for (std::int64_t i = 0; i < list.inner.runs; ++i) {
         const std::int64_t at = first + o * list.outer.stride + i * list.inner.stride;
         for (std::int64_t b = at; b < at + count; ++b)
-          sum += static_cast<double>(elements_of_block(c_, extent.layout, b, rank));
+          sum += static_cast<double>(blocks.elements(Rank{rank}, b));
       }
   }
-  return sum / static_cast<double>(extent.parts) / static_cast<double>(segments_) * c_.type_bytes;
+  return sum / static_cast<double>(extent.parts) / static_cast<double>(segments_) * data_.type_bytes;
 }
 
 double Lengths::mean_bytes(const Extent& extent, std::int32_t rank, std::span<const std::int64_t> values,
@@ -178,7 +159,7 @@ double Lengths::mean_bytes(const Extent& extent, std::int32_t rank, std::span<co
   for (const RunList& list : extent.runs) sum += elements(list, extent.parts, at, loops);
   double iterations = static_cast<double>(segments_);
   for (const LoopRange& loop : loops) iterations *= static_cast<double>(loop.trip);
-  return static_cast<double>(sum * c_.type_bytes) / iterations;
+  return static_cast<double>(sum * data_.type_bytes) / iterations;
 }
 
 } // namespace kumihimo::simulation

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/wide.hpp"
-#include "schedule/schedule.hpp"
+#include "program/data_layout.hpp"
 
 #include <array>
 #include <cstdint>
@@ -19,7 +19,7 @@ struct LoopRange { // variable `depth` runs over [0, trip)
 
 class Lengths {
  public:
-  Lengths(const Collective& collective, std::int64_t segments) : c_(collective), segments_(segments) {}
+  Lengths(const DataLayout& data, std::int64_t segments) : data_(data), segments_(segments) {}
 
   // `values` are those of the variables that no range is given for. `rank` tells whose blocks, where counts are local.
   double mean_bytes(const Extent& extent, std::int32_t rank, std::span<const std::int64_t> values,
@@ -37,7 +37,7 @@ class Lengths {
   Wide of_parts(std::int64_t first, std::int64_t count, std::int64_t m);
   double of_blocks(const Extent& extent, std::int32_t rank, std::span<const std::int64_t> values) const;
 
-  const Collective& c_;
+  const DataLayout& data_;
   std::int64_t segments_;
   std::map<std::array<std::int64_t, 3>, Wide> known_; // asked for by all ranks, and dear: a 128-bit division a bit
 };

@@ -80,7 +80,10 @@ void Sweep::account_sum(const Message& m) {
   auto& load = loads_.bytes[pipeline_[m.channel.lane]];
   if (load.empty()) return;
   sum_resources_.clear();
-  network_.append_sum(m.channel.to, sum_resources_);
+  if (m.computes)
+    sum_resources_.push_back(network_.reducer(m.channel.to));
+  else
+    network_.append_sum(m.channel.to, sum_resources_);
   for (const Resource r : sum_resources_) load[r] += bytes;
 }
 
@@ -97,7 +100,7 @@ void Sweep::account_queues(const Message& m) {
 
 void Sweep::count_reductions() {
   for (const Message& m : messages_)
-    if (m.reduced > 0) ++reductions_[m.channel.to], ++sums_on(m.channel.to);
+    if (m.reduced > 0) ++reductions_[m.channel.to], sums_on(m.channel.to) += !m.computes;
 }
 
 void Sweep::deliver() {
@@ -119,7 +122,7 @@ void Sweep::find_doubts() {
     m.slowed = m.moved * (1 / flows_.rate[i] - 1 / m.path.limit);
     if (m.reduced > 0)
       m.slowed += m.reduced *
-                  (1 / network_.sum_rate(rank, reductions_[rank], sums_on(rank)) - 1 / network_.sum_rate(rank, 1, 1));
+                  (1 / sum_rate(m, reductions_[rank], sums_on(rank)) - 1 / sum_rate(m, 1, 1));
     m.slowed *= m.times;
     if (m.slowed <= 1e-6 * m.times * std::max(m.moved, m.reduced) / m.path.limit) continue;
     slowed_.push_back(static_cast<std::uint32_t>(i));
@@ -178,9 +181,14 @@ void Sweep::deliver_one(std::size_t at) {
   complete(m.receiver, arrived, arrived.seconds - m.start.seconds);
 }
 
+double Sweep::sum_rate(const Message& m, std::int32_t here, std::int32_t on_node) const {
+  if (m.computes) return network_.reduction_rate(m.channel.to) / here;
+  return network_.sum_rate(m.channel.to, here, on_node);
+}
+
 void Sweep::add_sum(const Message& m, Moment& arrived) {
   const std::int32_t rank = m.channel.to;
-  arrived = arrived.plus_reduction(m.reduced / network_.sum_rate(rank, reductions_[rank], sums_on(rank)));
+  arrived = arrived.plus_reduction(m.reduced / sum_rate(m, reductions_[rank], sums_on(rank)));
   if (crowd_.empty()) return;
   const double all = crowd_[rank], others = std::max(0.0, all - m.reduced * reductions_[rank]);
   arrived.crowding += others / network_.reduction_rate(rank) * all * crowding_scale_;

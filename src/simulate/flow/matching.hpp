@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/hash.hpp"
-#include "schedule/schedule.hpp"
+#include "program/program_set.hpp"
 #include "simulate/flow/moment.hpp"
 
 #include <algorithm>

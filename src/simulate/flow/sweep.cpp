@@ -17,7 +17,7 @@ constexpr std::int32_t most_pipelines = 16; // beyond, all lanes of a phase keep
 Sweep::Sweep(const Compiled& compiled, const Network& network)
     : compiled_(compiled), network_(network), outcomes_(compiled.instances.size()), blocked_(compiled.instances.size()),
       done_(compiled.instances.size()), issuing_(compiled.instances.size()), offloads_(compiled.lanes.size()),
-      offloads_of_(compiled.instances.size()), lengths_(compiled.schedule->collective, compiled.segments),
+      offloads_of_(compiled.instances.size()), lengths_(*compiled.schedule->data, compiled.segments),
       shares_(network.capacities()), presence_at_(network.capacities().size(), -1),
       reductions_(static_cast<std::size_t>(compiled.schedule->ranks())),
       sums_on_node_(static_cast<std::size_t>(network.machine().topology->nodes())) {
@@ -162,6 +162,7 @@ void Sweep::post(std::int32_t f, const FlatStep& step) {
   switch (step.kind) {
   case StepKind::copy:
   case StepKind::reduce:
+  case StepKind::compute:
     return local_step(f, step.kind, bytes);
   case StepKind::offload:
     return offload_step(f);
@@ -176,7 +177,7 @@ void Sweep::post(std::int32_t f, const FlatStep& step) {
   const auto peer = static_cast<std::int32_t>(to);
   if (const std::int32_t member = loop_around(f); member >= 0) {
     const bool data = step.kind != StepKind::signal && step.kind != StepKind::wait_signal;
-    const auto element = static_cast<double>(compiled_.schedule->collective.type_bytes);
+    const auto element = static_cast<double>(compiled_.schedule->data->type_bytes);
     for (std::int32_t m = member; m >= 0; m = loops_.around(m)) loops_.fill(m, data ? bytes / element : 1);
   }
   const Posted posted{frame.now, bytes, gap, frame.times, frame.weight, f, frame.instance, step.kind};
@@ -201,6 +202,7 @@ void Sweep::local_step(std::int32_t f, StepKind kind, double bytes) {
   m.times = frame.times;
   m.start = frame.now;
   (kind == StepKind::copy ? m.moved : m.reduced) = bytes;
+  m.computes = kind == StepKind::compute;
   m.path.limit = network_.copy_rate(instance.rank);
   local_.push_back(m);
 }

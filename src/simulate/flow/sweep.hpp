@@ -68,6 +68,7 @@ class Sweep {
     double times = 1, weight = 1, gap = 0; // see Posted
     bool whole_loop = false;               // all that the sender has in a collapsed loop
     double moved = 0, reduced = 0;         // bytes that flow, and those that are summed up then
+    bool computes = false;                 // `reduced` is time of the processor alone, and passes no memory
     Path path;
     Moment start;
     double wait = 0;   // until its lane can issue it
@@ -137,6 +138,7 @@ class Sweep {
   void count_reductions();
   void deliver();
   void deliver_one(std::size_t at);
+  double sum_rate(const Message& m, std::int32_t here, std::int32_t on_node) const;
   void add_sum(const Message& message, Moment& arrived);
   void find_doubts();
   double issue(const Message& message);

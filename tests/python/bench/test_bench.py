@@ -115,12 +115,12 @@ def test_every_algorithm_is_right_whose_messages_are_read_where_they_lie(family)
 def test_every_algorithm_is_right_whose_results_are_written_past_the_caches(single_copy):
     kinds = _schedule.collectives()
     every = [case for kind in kinds for case in cases.cases_of_all(kind, ranks=3, sizes=[150_000])]
-    asked = [replace(case, parameters={"past_caches": True, "single_copy": single_copy}) for case in every]
+    asked = [replace(case, parameters={"streaming_stores": True, "single_copy": single_copy}) for case in every]
     checked = run_check(asked, ranks=3, repeats=2)
     if any("process_vm_readv" in r.get("not_applicable", "") for r in checked):
         pytest.skip("the system lets no rank read another's memory")
     assert [(r["algorithm"], r["found"]) for r in checked] == [(case.algorithm, "") for case in asked]
-    assert all(r["parameters"]["past_caches"] for r in checked)
+    assert all(r["parameters"]["streaming_stores"] for r in checked)
 
 
 @pytest.mark.parametrize("check", [("--check",), ()])

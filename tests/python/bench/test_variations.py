@@ -54,9 +54,9 @@ def test_then_other_groups_are_tried():
 def test_long_results_are_tried_past_the_caches():
     def tried(vary: variations.Vary, collective: str, name: str, size: int, given: dict, each: int = 4) -> list[dict]:
         found = vary(collective, name, size, Place(4, each), given)
-        return [p for p in found if p != given and ("past_caches" in p or "single_copy" in p)]
+        return [p for p in found if p != given and ("streaming_stores" in p or "single_copy" in p)]
 
-    past, single = {"past_caches": True}, {"single_copy": True}
+    past, single = {"streaming_stores": True}, {"single_copy": True}
     long = [("alltoall", "linear", 512 * 1024), ("scatter", "linear", 2**21), ("neighbor_alltoall", "direct", 2**20)]
     for collective, name, size in long:
         assert tried(variations.segments_and_copies, collective, name, size, {}) == [single, past]
@@ -73,7 +73,7 @@ def test_the_best_of_each_way_to_copy_comes_to_the_finals():
         return {"bytes": 2**20, "seconds": seconds, "choice": (name, tuple(parameters.items()))}
 
     results = [result(i, f"a{i}") for i in range(4)]
-    results += [result(5, "b", single_copy=True), result(6, "c", single_copy=True), result(7, "d", past_caches=True)]
+    results += [result(5, "b", single_copy=True), result(6, "c", single_copy=True), result(7, "d", streaming_stores=True)]
 
     def names(collective: str) -> list[str]:
         return [name for name, _ in tuned.finalists(Tuning(Case(collective, ""), 4, [2**20]), results)[2**20]]

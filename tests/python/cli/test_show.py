@@ -50,7 +50,7 @@ def expanded(kumihimo, kind: str, name: str, *options: str) -> dict:
     ended = kumihimo("show", kind, "--algorithm", name, "--expand", "--json", *options)
     assert (ended.code, ended.err) == (0, ""), ended.err
     dump = json.loads(ended.out)
-    assert dump["form"] == "kumihimo-expanded-schedule-1"
+    assert dump["form"] == "kumihimo-expanded-schedule-2"
     return dump
 
 
@@ -143,7 +143,7 @@ def test_parameters_of_an_expanded_schedule(kumihimo, kind):
 def test_this_executor_sees_what_is_wrong(kumihimo):
     dump = expanded(kumihimo, "allreduce", "trinaryx3", "--shape", "3x2", "--count", "4")
     broken = json.loads(json.dumps(dump))
-    broken["programs"][1][0]["segments"][0][-1][-1]["peer"] ^= 1
+    broken["programs"][1][0]["segments"][0][-1]["steps"][-1]["peer"] ^= 1
     with pytest.raises(AssertionError):
         check(broken)
     with pytest.raises(AssertionError):

@@ -117,8 +117,7 @@ Result<Schedule> nested_schedule(const Collective& c, std::vector<Nest> nests, c
   const Result<Segments> segments = choose_segments(c, p, vector ? lanes * c.ranks : lanes, Pipelining::whole_message);
   if (!segments) return segments.error();
   const std::int64_t window = p.window.value_or(2);
-  Schedule s;
-  s.collective = c;
+  Schedule s(c);
   s.segments = *segments;
   s.parameters = fmt::format("lanes={} segments={} window={}", lanes, segments->count, window);
   s.claims.in_place_safe = c.kind != CollectiveKind::reduce_scatter || c.in_place || !c.counts.irregular();

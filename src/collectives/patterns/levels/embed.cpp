@@ -100,7 +100,7 @@ class Embedder {
       if (e_.meaning == Meaning::blocks_of_pairs) obstacle_ = several_at_once;
       rename(chunk.extent);
       chunk.buffer.index += first_scratch_;
-      if (e_.meaning != Meaning::same && is_own_order(e_.scratch)) chunk.extent.layout = e_.scratch;
+      if (e_.meaning != Meaning::same && is_declared(e_.scratch)) chunk.extent.layout = e_.scratch;
       return;
     }
     const Spot& spot = input ? e_.input : e_.output;
@@ -201,12 +201,12 @@ class Embedder {
   }
 
   void rename_groups(Scratch& s) {
-    if (is_own_order(e_.scratch)) s.layout = e_.scratch;
+    if (is_declared(e_.scratch)) s.layout = e_.scratch;
     const Numbering& begins = *e_.begins;
     const std::int64_t groups = begins.size() - 1;
     if (s.named) {
       const std::int64_t straight = std::min(s.units, groups - s.first), first = s.first;
-      if (straight < s.units && (begins.at(0) != 0 || begins.at(groups) != e_.blocks || is_of_pairs(s.layout)))
+      if (straight < s.units && (begins.at(0) != 0 || begins.at(groups) != e_.blocks || (is_declared(s.layout) && s.layout != Order::seats)))
         obstacle_ = "its scratch goes round the end of a node's blocks";
       s.first = begins.at(first);
       s.units = begins.at(first + straight) - begins.at(first) + begins.at(s.units - straight) - begins.at(0);

@@ -34,6 +34,15 @@ enum class Meaning : std::uint8_t {
   signals           // no data: a message is a signal
 };
 
+// The orders that a hierarchy declares. Seats: the blocks of all ranks, of which those of a group of ranks follow each
+// other. The pairs: what the rank in seat a has for the one in seat b in an alltoall, by source (block a P + b), by
+// destination (block b P + a), or by the source's group: block f P + b g + (a - f) of a group of g in the seats from f
+// on, so that what it has for another group is one range.
+struct Order {
+  static constexpr Layout seats = declared_layout(0), pairs_by_source = declared_layout(1),
+                          pairs_by_destination = declared_layout(2), pairs_by_group = declared_layout(3);
+};
+
 // A buffer of the part, in the whole.
 struct Spot {
   Array array;

@@ -62,29 +62,39 @@ std::int64_t Groups::largest() const {
   return most;
 }
 
-std::shared_ptr<const OrderBegins> Groups::orders(const Collective& c) const {
-  if (!c.counts.irregular()) return nullptr;
-  OrderBegins begins;
-  const std::vector<std::int64_t>& table = *c.counts.table;
+std::vector<BlockLayout> Groups::orders(const Collective& c) const {
   const std::int64_t P = c.ranks;
+  std::vector<BlockLayout> layouts(4);
+  layouts[0] = {"seats", "seat", P};
+  const char* names[] = {"pairs_by_source", "pairs_by_destination", "pairs_by_group"};
+  for (std::size_t i = 1; i < layouts.size(); ++i) layouts[i] = {names[i - 1], "pair", P * P};
+  const bool pairs = c.kind == CollectiveKind::alltoall;
+  if (!pairs) layouts.resize(1);
+  if (!c.counts.irregular()) {
+    for (BlockLayout& layout : layouts) layout.each = c.counts.each;
+    return layouts;
+  }
+  std::vector<std::vector<std::int64_t>> begins(layouts.size(), {0});
+  const std::vector<std::int64_t>& table = *c.counts.table;
   const auto add = [&](Layout layout, std::int64_t at) {
-    std::vector<std::int64_t>& order = begins[index_of_order(layout)];
-    if (order.empty()) order.push_back(0);
+    std::vector<std::int64_t>& order = begins[static_cast<std::size_t>(layout) - static_cast<std::size_t>(Order::seats)];
     order.push_back(order.back() + table[static_cast<std::size_t>(at)]);
   };
-  if (c.kind != CollectiveKind::alltoall) {
-    for (const std::int64_t rank : seats_) add(Layout::seats, rank);
-    return std::make_shared<const OrderBegins>(std::move(begins));
-  }
   for (const std::int64_t a : seats_)
-    for (const std::int64_t b : seats_) {
-      add(Layout::pairs_by_source, a * P + b);
-      add(Layout::pairs_by_destination, b * P + a);
-    }
+    if (!pairs)
+      add(Order::seats, a);
+    else
+      for (const std::int64_t b : seats_) {
+        add(Order::pairs_by_source, a * P + b);
+        add(Order::pairs_by_destination, b * P + a);
+      }
   for (const Group& group : groups_)
-    for (const std::int64_t to : seats_)
-      for (const Rank from : group.members) add(Layout::pairs_by_group, from.value * P + to);
-  return std::make_shared<const OrderBegins>(std::move(begins));
+    for (const std::int64_t to : pairs ? seats_ : std::vector<std::int64_t>{})
+      for (const Rank from : group.members) add(Order::pairs_by_group, from.value * P + to);
+  if (pairs) begins[0].resize(static_cast<std::size_t>(P) + 1); // no block of an alltoall is named by a seat
+  for (std::size_t i = 0; i < layouts.size(); ++i)
+    layouts[i].begins = std::make_shared<const std::vector<std::int64_t>>(std::move(begins[i]));
+  return layouts;
 }
 
 RankSpace space_of_leaders(const RankSpace& space, const Groups& groups) {

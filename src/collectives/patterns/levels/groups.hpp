@@ -43,8 +43,8 @@ class Groups {
   const Numbering& rank_in_seat() const { return rank_in_seat_; } // of each seat
   bool in_rank_order() const { return in_rank_order_; }           // each rank in the seat of its number
 
-  // Where irregular blocks begin in the orders by seat (Counts::orders): O(ranks), or of an alltoall O(ranks^2).
-  std::shared_ptr<const OrderBegins> orders(const Collective& collective) const;
+  // The layouts of Order; of irregular blocks in O(ranks), or of an alltoall O(ranks^2).
+  std::vector<BlockLayout> orders(const Collective& collective) const;
 
  private:
   void seat(std::vector<Rank> members, const Collective& collective);

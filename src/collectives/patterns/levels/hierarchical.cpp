@@ -37,8 +37,8 @@ struct Shared {
 // Where a rank's own blocks in order of the seats lie: of its input, of its output.
 Spot seated(const Composite& whole, Rank rank, bool input) {
   const std::int64_t seat = whole.groups.seat_of(rank), P = whole.collective.ranks;
-  if (whole.collective.kind != CollectiveKind::alltoall) return {{}, Layout::seats, 0};
-  return {{}, input ? Layout::pairs_by_source : Layout::pairs_by_destination, seat * P};
+  if (whole.collective.kind != CollectiveKind::alltoall) return {{}, Order::seats, 0};
+  return {{}, input ? Order::pairs_by_source : Order::pairs_by_destination, seat * P};
 }
 
 Shared declare_scratch(const Composite& whole, Rank rank, Program& program) {
@@ -54,12 +54,12 @@ Shared declare_scratch(const Composite& whole, Rank rank, Program& program) {
   Shared shared;
   if (c.kind == CollectiveKind::reduce && leads && rank != c.root) shared.held = add(Layout::vector, 1, 0);
   if (c.kind == CollectiveKind::alltoall && leads) {
-    shared.held = add(Layout::pairs_by_group, size * P, first * P);
-    shared.own = add(Layout::pairs_by_destination, size * P, first * P);
-    if (whole.relayed) shared.arrived = add(Layout::pairs_by_group, size * P, first * P);
+    shared.held = add(Order::pairs_by_group, size * P, first * P);
+    shared.own = add(Order::pairs_by_destination, size * P, first * P);
+    if (whole.relayed) shared.arrived = add(Order::pairs_by_group, size * P, first * P);
   }
   const bool reduces = c.kind == CollectiveKind::reduce_scatter;
-  const Layout inputs = seats ? Layout::seats : Layout::input_blocks, outputs = seats ? inputs : Layout::output_blocks;
+  const Layout inputs = seats ? Order::seats : Layout::input_blocks, outputs = seats ? inputs : Layout::output_blocks;
   if (reduces && leads) shared.held = add(inputs, P, 0);
   if (c.kind == CollectiveKind::gather && leads) shared.held = add(inputs, size, first);
   if ((reduces || c.kind == CollectiveKind::scatter) && leads) shared.own = add(outputs, size, first);
@@ -85,9 +85,9 @@ Spot spot_of(const Composite& whole, Where where, Rank rank, const Shared& share
     return seats ? own_block(in, Layout::input_blocks) : Spot{in, Layout::input_blocks, before};
   case Where::held:
     if (shared.held < 0) return {out, Layout::output_blocks, 0};
-    return in_scratch(shared.held, pairs ? Layout::pairs_by_group : seats ? Layout::seats : Layout::input_blocks);
+    return in_scratch(shared.held, pairs ? Order::pairs_by_group : seats ? Order::seats : Layout::input_blocks);
   case Where::own:
-    return in_scratch(shared.own, pairs ? Layout::pairs_by_destination : seats ? Layout::seats : Layout::output_blocks);
+    return in_scratch(shared.own, pairs ? Order::pairs_by_destination : seats ? Order::seats : Layout::output_blocks);
   case Where::output:
     break;
   }
@@ -102,9 +102,9 @@ Embedding embedding_of(const Composite& whole, const Stage& stage, Rank rank, st
   e.meaning = stage.row.meaning;
   e.blocks = whole.collective.ranks;
   if (whole.collective.kind == CollectiveKind::alltoall)
-    e.scratch = stage.row.from == Where::input ? Layout::pairs_by_source : Layout::pairs_by_destination;
+    e.scratch = stage.row.from == Where::input ? Order::pairs_by_source : Order::pairs_by_destination;
   else if (whole.seats_blocks())
-    e.scratch = Layout::seats;
+    e.scratch = Order::seats;
   e.first_own = group.first_seat;
   e.own = group.size();
   e.peers = stage.row.between ? &whole.groups.leaders() : &group.ranks;
@@ -117,7 +117,7 @@ Embedding embedding_of(const Composite& whole, const Stage& stage, Rank rank, st
     e.begins = &*whole.relayed;
     e.blocks = e.begins->at(e.begins->size() - 1);
     e.input.before = -group.first_seat * whole.collective.ranks;
-    e.output = {{{Buffer::Kind::scratch, shared.arrived}}, Layout::pairs_by_group, e.input.before};
+    e.output = {{{Buffer::Kind::scratch, shared.arrived}}, Order::pairs_by_group, e.input.before};
   }
   e.first_lane = first_lane;
   // In place a result that is longer than the first block lies over input of later segments.
@@ -155,10 +155,10 @@ void add_rows(const Composite& whole, const Group& group, const Shared& shared, 
   const std::int64_t P = whole.collective.ranks, size = group.size(), first = group.first_seat * P;
   const Array arrived{{Buffer::Kind::scratch, shared.arrived}}, own{{Buffer::Kind::scratch, shared.own}};
   lane.loop(whole.groups.number(), [&](Variable from) {
-    Extent rows = blocks(Layout::pairs_by_destination, whole.groups.begins()(Expression(from)) + first, size);
+    Extent rows = blocks(Order::pairs_by_destination, whole.groups.begins()(Expression(from)) + first, size);
     rows.runs[0].inner = {P, size};
     const Expression there = (*whole.relayed)(Expression(from)) + first;
-    return Round{{copy(own[rows], arrived[blocks(Layout::pairs_by_group, there, size * size)])}, 0};
+    return Round{{copy(own[rows], arrived[blocks(Order::pairs_by_group, there, size * size)])}, 0};
   });
   program.lanes.push_back(lane.take());
 }
@@ -297,9 +297,8 @@ Result<Schedule> build_levels(const Levels& levels, const Collective& c, const R
     whole->relayed = blocks_of_equal_groups(*whole);
     if (!whole->relayed || (obstacle = obstacle_to(*whole))) return not_applicable(*obstacle);
   }
-  Schedule s;
-  s.collective = c;
-  if (c.kind == CollectiveKind::alltoall || whole->seats_blocks()) s.collective.counts.orders = whole->groups.orders(c);
+  const bool ordered = c.kind == CollectiveKind::alltoall || whole->seats_blocks();
+  Schedule s(c, ordered ? whole->groups.orders(c) : std::vector<BlockLayout>{});
   s.segments = whole->segments;
   s.parameters = fmt::format("inner={} outer={} segments={}", inner, outer, s.segments.count);
   if (p.group) s.parameters += fmt::format(" group={}", *p.group);
@@ -313,9 +312,9 @@ Result<Schedule> build_levels(const Levels& levels, const Collective& c, const R
   // In place what a rank sends to another is as long as what it gets, so that both lie in the same bytes; else not.
   if (c.kind == CollectiveKind::alltoall && c.counts.irregular()) s.claims.in_place_safe = c.in_place;
   s.shared_bytes = static_cast<std::int64_t>(c.ranks) * 4 * static_cast<std::int64_t>(sizeof(std::int64_t));
-  if (s.collective.counts.orders)
-    for (const auto& order : *s.collective.counts.orders)
-      s.shared_bytes += static_cast<std::int64_t>(order.size() * sizeof(std::int64_t));
+  for (const BlockLayout& layout : s.data->blocks)
+    if (ordered && layout.begins)
+      s.shared_bytes += static_cast<std::int64_t>(layout.begins->size() * sizeof(std::int64_t));
   s.program = [whole = std::shared_ptr<const Composite>(std::move(whole))](Rank rank) {
     Program program;
     write(*whole, rank, program);

@@ -95,8 +95,7 @@ struct BucketRecipe {
     const Result<Segments> segments = choose_segments(c, p, lanes * shortest, Pipelining::whole_message);
     if (!segments) return segments.error();
     const Box box{space, axes, lanes, *segments, p.window.value_or(2)};
-    Schedule s;
-    s.collective = c;
+    Schedule s(c);
     s.segments = *segments;
     s.parameters = fmt::format("lanes={} segments={} window={}", lanes, segments->count, box.window);
     s.claims.neighbours_only = true;

@@ -153,8 +153,7 @@ struct BucketOfBlocksRecipe {
     const Result<Segments> segments = choose_segments(c, p, torus.lanes, Pipelining::whole_message);
     if (!segments) return segments.error();
     torus.segments = *segments;
-    Schedule s;
-    s.collective = c;
+    Schedule s(c);
     s.segments = torus.segments;
     s.parameters = fmt::format("lanes={} segments={} window={}", torus.lanes, torus.segments.count, torus.window);
     s.claims.neighbours_only = true;

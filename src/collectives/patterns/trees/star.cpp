@@ -69,8 +69,7 @@ Result<Schedule> star_recipe(const Collective& c, const RankSpace&, const Parame
   if (!segments) return segments.error();
   const bool all = c.kind == CollectiveKind::allreduce;
   const Star shared{c.ranks, all ? Rank{0} : c.root, *segments, p.window.value_or(4)};
-  Schedule s;
-  s.collective = c;
+  Schedule s(c);
   s.segments = *segments;
   s.parameters = fmt::format("segments={} window={}", segments->count, shared.window);
   s.claims.keeps_rank_order = true;

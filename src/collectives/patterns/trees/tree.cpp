@@ -43,8 +43,7 @@ std::vector<LaneId> first_lanes(std::int64_t trees) {
 Schedule tree_schedule(const Collective& collective, Forest forest, const TreeOptions& o) {
   const bool reduces = collective.kind != CollectiveKind::bcast;
   const bool broadcasts = collective.kind != CollectiveKind::reduce;
-  Schedule s;
-  s.collective = collective;
+  Schedule s(collective);
   s.segments = o.segments;
   s.claims = o.claims;
   s.parameters = fmt::format("trees={} segments={} window={}{}", forest.trees, o.segments.count, o.window,

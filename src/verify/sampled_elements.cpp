@@ -1,7 +1,7 @@
-#include "verify/foci.hpp"
+#include "verify/sampled_elements.hpp"
 
 #include "program/cursor.hpp"
-#include "verify/expectation.hpp"
+#include "verify/goal.hpp"
 
 #include <algorithm>
 #include <random>
@@ -15,10 +15,9 @@ constexpr std::int32_t some_ranks = 16; // looked at beside the first that has a
 
 } // namespace
 
-Foci::Foci(const Schedule& schedule, const Options& options)
+SampledElements::SampledElements(const Subject& schedule, const Options& options)
     : schedule_(schedule), stride_(std::max(1, schedule.ranks() / some_ranks)) {
-  const Collective& c = schedule.collective;
-  if (!is_vector_kind(c.kind) || c.counts.each == 0) return;
+  if (!schedule.goal.by_element || schedule.data->elements == 0) return;
   const std::int64_t count = schedule.segments.count;
   segments_ = {0, count / 2, count - 1};
   segments_.erase(std::unique(segments_.begin(), segments_.end()), segments_.end());
@@ -26,16 +25,16 @@ Foci::Foci(const Schedule& schedule, const Options& options)
   add_random(options);
 }
 
-void Foci::add_ends() {
-  const std::int64_t n = schedule_.collective.counts.each, count = schedule_.segments.count;
+void SampledElements::add_ends() {
+  const std::int64_t n = schedule_.data->elements, count = schedule_.segments.count;
   for (const std::int64_t segment : {std::int64_t{0}, count - 1}) {
     const std::int64_t begin = part_begin(segment, count, n), end = part_begin(segment + 1, count, n);
     if (begin < end) chosen_.insert({segment, begin}), chosen_.insert({segment, end - 1});
   }
 }
 
-void Foci::add_random(const Options& options) {
-  const std::int64_t n = schedule_.collective.counts.each, count = schedule_.segments.count;
+void SampledElements::add_random(const Options& options) {
+  const std::int64_t n = schedule_.data->elements, count = schedule_.segments.count;
   std::mt19937_64 random(options.seed);
   for (std::int32_t i = 0; i < options.samples; ++i) {
     const std::int64_t element = std::uniform_int_distribution<std::int64_t>(0, n - 1)(random);
@@ -43,18 +42,18 @@ void Foci::add_random(const Options& options) {
   }
 }
 
-void Foci::add(const Program& program, const Binding& binding) {
+void SampledElements::add(const Program& program, const Binding& binding) {
   if (segments_.empty()) return;
   const bool one_of_some = binding.rank().value % stride_ == 0 || binding.rank().value + 1 == schedule_.ranks();
   for (const Lane& lane : program.lanes)
     if (one_of_some || !known_.contains(lane.id.value)) look_at(lane, binding);
 }
 
-void Foci::look_at(const Lane& lane, const Binding& binding) {
+void SampledElements::look_at(const Lane& lane, const Binding& binding) {
   for_each_round_as_written(lane, schedule_.segments, [&](const Round& round, Values trips) {
     std::vector<std::int64_t> values(trips.size(), 0);
     for (const Step& step : round.steps) {
-      if (step.is_signal() || std::count(trips.begin(), trips.end(), 0) > 0) continue;
+      if (!step.has_data() || std::count(trips.begin(), trips.end(), 0) > 0) continue;
       for (const std::int64_t segment : segments_) {
         values[0] = segment;
         look_at(lane.id.value, step.extent(), binding, values);
@@ -64,8 +63,8 @@ void Foci::look_at(const Lane& lane, const Binding& binding) {
 }
 
 // Small ones pass by in turn, over the iterations of a loop or from rank to rank: one element of all tells.
-void Foci::look_at(std::int32_t lane, const Extent& extent, const Binding& binding, Values values) {
-  const std::int64_t segment = values[0], n = schedule_.collective.counts.each, all = schedule_.segments.count;
+void SampledElements::look_at(std::int32_t lane, const Extent& extent, const Binding& binding, Values values) {
+  const std::int64_t segment = values[0], n = schedule_.data->elements, all = schedule_.segments.count;
   int& chosen = of_lane_[{lane, segment}];
   if (chosen == most_of_a_lane) return;
   std::vector<ElementRun> runs;

@@ -13,18 +13,19 @@
 #pragma once
 
 #include "verify/activation.hpp"
+#include "verify/goal.hpp"
 
 #include <map>
 #include <set>
 
 namespace kumihimo::verify {
 
-class Foci {
+class SampledElements {
  public:
-  Foci(const Schedule& schedule, const Options& options);
+  SampledElements(const Subject& schedule, const Options& options);
 
   void add(const Program& program, const Binding& binding); // every rank once
-  std::vector<Focus> list() const { return {chosen_.begin(), chosen_.end()}; }
+  std::vector<SampledElement> list() const { return {chosen_.begin(), chosen_.end()}; }
 
  private:
   void add_ends();
@@ -32,10 +33,10 @@ class Foci {
   void look_at(const Lane& lane, const Binding& binding);
   void look_at(std::int32_t lane, const Extent& extent, const Binding& binding, Values values);
 
-  const Schedule& schedule_;
+  const Subject& schedule_;
   std::vector<std::int64_t> segments_; // the first, a middle and the last one; none where no vector is named
   std::int32_t stride_ = 1;            // between the ranks whose programs are looked at whatever their lanes
-  std::set<Focus> chosen_;
+  std::set<SampledElement> chosen_;
   std::map<std::pair<std::int32_t, std::int64_t>, int> of_lane_; // how many were chosen for a lane, in a segment
   std::set<std::int32_t> known_;                                 // lanes that had some data to look at
 };

@@ -1,4 +1,6 @@
-#include "verify/expectation.hpp"
+#include "verify/goal.hpp"
+
+#include "program/binding.hpp"
 
 namespace kumihimo::verify {
 namespace {
@@ -47,13 +49,8 @@ std::vector<Wanted> of_sources(const Collective& c, Rank rank) {
   return list;
 }
 
-} // namespace
-
-std::int64_t contributed(const Binding& binding) { return binding.input_elements(); }
-
-std::vector<Wanted> wanted(const Binding& binding) {
-  const Collective& c = binding.collective();
-  const std::int32_t r = binding.rank().value, root = c.root.value;
+std::vector<Wanted> wanted(const Collective& c, Rank rank) {
+  const std::int32_t r = rank.value, root = c.root.value;
   const std::int64_t n = c.counts.each;
   switch (c.kind) {
   case CollectiveKind::barrier:
@@ -75,13 +72,55 @@ std::vector<Wanted> wanted(const Binding& binding) {
     return every_block(c, r);
   case CollectiveKind::neighbor_allgather:
   case CollectiveKind::neighbor_alltoall:
-    return of_sources(c, binding.rank());
+    return of_sources(c, rank);
   case CollectiveKind::scatter:
     return {{0, block_elements(c, r, r), root, root + 1, block_begin(c, r, r)}};
   case CollectiveKind::reduce_scatter:
     return {{0, block_elements(c, r, r), 0, c.ranks, block_begin(c, r, r)}};
   }
   return {};
+}
+
+} // namespace
+
+Goal goal_of(const Schedule& schedule) {
+  const Collective& c = schedule.collective;
+  Goal g;
+  g.contributed = [data = schedule.data](Rank rank) { return Binding(data, {}, rank).input_elements(); };
+  g.wanted = [c](Rank rank) { return wanted(c, rank); };
+  g.by_element = is_vector_kind(c.kind);
+  g.barrier = c.kind == CollectiveKind::barrier;
+  g.rank_order = c.reduces() && !c.commutative;
+  g.same_bits = c.kind == CollectiveKind::allreduce && schedule.claims.same_on_all_ranks;
+  return g;
+}
+
+namespace {
+
+Goal goal_of(const NamedPrograms& programs) {
+  Goal g;
+  g.contributed = [data = programs.set.data](Rank rank) { return Binding(data, {}, rank).input_elements(); };
+  g.wanted = [origins = programs.origins](Rank rank) {
+    std::vector<Wanted> list;
+    for (const Origin& o : origins ? origins(rank) : std::vector<Origin>{})
+      list.push_back({o.first, o.count, o.rank, o.rank + 1, o.position});
+    return list;
+  };
+  g.direct = programs.direct;
+  return g;
+}
+
+} // namespace
+
+Subject::Subject(const NamedPrograms& programs) : Subject(programs.set, Claims{}, goal_of(programs)) {}
+
+Subject::Subject(const Schedule& schedule) : Subject(schedule, schedule.claims, goal_of(schedule)) {
+  const Collective& c = schedule.collective;
+  if (!claims.in_place_safe || c.in_place || c.kind == CollectiveKind::bcast) return;
+  Schedule in_place = schedule;
+  in_place.collective.in_place = true;
+  in_place.ask(in_place.collective);
+  together = in_place.data;
 }
 
 } // namespace kumihimo::verify

@@ -1,73 +1,76 @@
-#include "schedule/binding.hpp"
+#include "program/binding.hpp"
 
 #include <algorithm>
 #include <cassert>
 
 namespace kumihimo {
 
-Binding::Binding(const Collective& collective, Segments segments, Rank rank)
-    : collective_(collective), segments_(segments), rank_(rank) {
-  if (collective_.counts.known == Counts::Known::uniform) return;
-  for (const int side : {0, 1}) find_begins(side);
+Binding::Binding(std::shared_ptr<const DataLayout> data, Segments segments, Rank rank)
+    : data_(std::move(data)), segments_(segments), rank_(rank), own_(data_->own) {
+  if (data_->buffers) buffers_ = data_->buffers(rank);
+  find_begins();
 }
 
 void Binding::bind(std::shared_ptr<const OwnBlocks> blocks) {
-  assert(collective_.counts.own && blocks->input.size() == collective_.counts.own->input.size() &&
-         blocks->output.size() == collective_.counts.own->output.size());
-  collective_.counts.own = std::move(blocks);
-  for (const int side : {0, 1}) find_begins(side);
+  assert(own_ && blocks->input.size() == own_->input.size() && blocks->output.size() == own_->output.size());
+  own_ = std::move(blocks);
+  find_begins();
 }
 
-void Binding::find_begins(int side) {
-  auto& begins = begins_[side];
-  const std::int64_t blocks = blocks_of(side == 0 ? Layout::input_blocks : Layout::output_blocks);
-  begins.assign(static_cast<std::size_t>(blocks) + 1, 0);
-  for (std::int64_t b = 0; b < blocks; ++b) begins[b + 1] = begins[b] + elements_of(side, b);
+void Binding::find_begins() {
+  for (const Layout side : {Layout::input_blocks, Layout::output_blocks}) {
+    if (!data_->has(side) || !(own_ || data_->layout(side).elements_at)) continue;
+    auto& begins = begins_[side == Layout::output_blocks];
+    const std::int64_t blocks = blocks_of(side);
+    begins.assign(static_cast<std::size_t>(blocks) + 1, 0);
+    for (std::int64_t b = 0; b < blocks; ++b) {
+      begins[b + 1] = begins[b] + count_of(side, b);
+    }
+  }
 }
 
-std::int64_t Binding::elements_of(int side, std::int64_t b) const {
-  const Counts& c = collective_.counts;
-  const std::int64_t p = collective_.ranks;
-  if (c.own) return (side == 0 ? c.own->input : c.own->output)[static_cast<std::size_t>(b)].count;
-  if (c.known == Counts::Known::neighbours)
-    return side == 0 ? elements_to(collective_, rank_, b) : elements_from(collective_, rank_, b);
-  if (c.known == Counts::Known::local) return (*c.table)[side == 0 ? rank_.value * p + b : b * p + rank_.value];
-  return (*c.table)[b];
+// Of a block whose length this rank has by itself.
+std::int64_t Binding::count_of(Layout side, std::int64_t block) const {
+  if (!own_) return data_->layout(side).elements_at(rank_, block);
+  return (side == Layout::input_blocks ? own_->input : own_->output)[static_cast<std::size_t>(block)].count;
 }
 
 std::int64_t Binding::block_begin(Layout layout, std::int64_t block) const {
-  if (collective_.counts.known == Counts::Known::uniform) return block * collective_.counts.each;
-  return begins_in(layout)[block];
+  const BlockLayout& blocks = data_->layout(layout);
+  return blocks.uniform() && !is_own(layout) ? block * blocks.each : begins_in(layout)[block];
 }
 
 const std::vector<std::int64_t>& Binding::begins_in(Layout layout) const {
-  if (is_own_order(layout)) return (*collective_.counts.orders)[index_of_order(layout)];
-  return begins_[layout == Layout::output_blocks];
+  return is_own(layout) ? begins_[layout == Layout::output_blocks] : *data_->layout(layout).begins;
+}
+
+// Whether this rank has begins of its own.
+bool Binding::is_own(Layout layout) const {
+  return layout <= Layout::output_blocks && (own_ || data_->layout(layout).elements_at);
 }
 
 std::int64_t Binding::begin_in_buffer(Layout layout, std::int64_t block) const {
-  const auto& own = collective_.counts.own;
-  if (!own) return block_begin(layout, block);
-  return (layout == Layout::output_blocks ? own->output : own->input)[static_cast<std::size_t>(block)].begin;
+  if (!own_) return block_begin(layout, block);
+  return (layout == Layout::output_blocks ? own_->output : own_->input)[static_cast<std::size_t>(block)].begin;
 }
 
 std::int64_t Binding::elements_of_buffer(Layout layout) const {
-  const auto& own = collective_.counts.own;
-  if (!own) return block_begin(layout, blocks_of(layout));
+  if (!own_) return block_begin(layout, blocks_of(layout));
   std::int64_t end = 0;
-  for (const OwnBlocks::Block& b : layout == Layout::output_blocks ? own->output : own->input)
+  for (const OwnBlocks::Block& b : layout == Layout::output_blocks ? own_->output : own_->input)
     if (b.count > 0) end = std::max(end, b.begin + b.count);
   return end;
 }
 
 std::int64_t Binding::block_count(Layout layout, std::int64_t block) const {
-  if (collective_.counts.known == Counts::Known::uniform) return collective_.counts.each;
+  const BlockLayout& blocks = data_->layout(layout);
+  if (blocks.uniform() && !is_own(layout)) return blocks.each;
   const std::vector<std::int64_t>& begins = begins_in(layout);
   return begins[block + 1] - begins[block];
 }
 
 std::int64_t Binding::largest_block(Layout layout) const {
-  if (collective_.counts.known == Counts::Known::uniform) return collective_.counts.each;
+  if (data_->layout(layout).uniform() && !is_own(layout)) return data_->layout(layout).each;
   std::int64_t most = 0;
   for (std::int64_t b = 0; b < blocks_of(layout); ++b) most = std::max(most, block_count(layout, b));
   return most;
@@ -105,7 +108,7 @@ void Binding::append_runs(const Extent& extent, Values values, std::vector<Eleme
     for_each_run(list, values, [&](std::int64_t first, std::int64_t count) {
       if (count <= 0) return;
       if (extent.layout == Layout::vector) {
-        const std::int64_t n = collective_.counts.each, base = segment * extent.parts;
+        const std::int64_t n = data_->elements, base = segment * extent.parts;
         const std::int64_t begin = part_begin(base + first, m, n), end = part_begin(base + first + count, m, n);
         append(runs, mine, {begin, end - begin});
         return;
@@ -126,7 +129,7 @@ std::int64_t Binding::length(const Extent& extent, Values values) const {
     const RunList& list = extent.runs[0];
     const std::int64_t first = values[0] * extent.parts + list.first.evaluate(values),
                        count = list.count.evaluate(values);
-    const std::int64_t m = segments_.count * extent.parts, n = collective_.counts.each;
+    const std::int64_t m = segments_.count * extent.parts, n = data_->elements;
     return count <= 0 ? 0 : part_begin(first + count, m, n) - part_begin(first, m, n);
   }
   thread_local std::vector<ElementRun> runs;
@@ -157,87 +160,27 @@ void Binding::append_chunk(const Program& program, const Chunk& chunk, Values va
 }
 
 std::int64_t Binding::first_named(Buffer::Kind buffer) const {
-  if (collective_.counts.own) return 0; // whose begins are in the buffer
-  const CollectiveKind k = collective_.kind;
-  const bool own_input = k == CollectiveKind::gather || k == CollectiveKind::allgather;
-  const bool own_output = k == CollectiveKind::scatter || k == CollectiveKind::reduce_scatter;
-  if (buffer == Buffer::Kind::input && own_input) return block_begin(Layout::input_blocks, rank_.value);
-  if (buffer == Buffer::Kind::output && own_output) return block_begin(Layout::output_blocks, rank_.value);
-  return 0;
+  if (own_) return 0; // whose begins are in the buffer
+  const bool input = buffer == Buffer::Kind::input;
+  const std::int64_t block = only_block(buffer);
+  return block < 0 ? 0 : block_begin(input ? Layout::input_blocks : Layout::output_blocks, block);
 }
 
 std::int64_t Binding::input_within_output() const {
-  const CollectiveKind k = collective_.kind;
-  if (k == CollectiveKind::gather || k == CollectiveKind::allgather) return first_named(Buffer::Kind::input);
-  return k == CollectiveKind::scatter ? -first_named(Buffer::Kind::output) : 0;
+  if (!buffers_.at_block) return 0;
+  return first_named(Buffer::Kind::input) - first_named(Buffer::Kind::output);
 }
 
-std::int64_t Binding::input_elements() const {
-  const Collective& c = collective_;
-  switch (c.kind) {
-  case CollectiveKind::barrier:
-    return 0;
-  case CollectiveKind::bcast:
-    return rank_ == c.root ? c.counts.each : 0;
-  case CollectiveKind::reduce:
-  case CollectiveKind::allreduce:
-  case CollectiveKind::scan:
-  case CollectiveKind::exscan:
-    return c.counts.each;
-  case CollectiveKind::gather:
-  case CollectiveKind::allgather:
-    if (c.counts.own) return elements_of_buffer(Layout::input_blocks);
-    return block_count(Layout::input_blocks, rank_.value);
-  case CollectiveKind::scatter:
-    return rank_ == c.root ? elements_of_buffer(Layout::input_blocks) : 0;
-  case CollectiveKind::reduce_scatter:
-  case CollectiveKind::alltoall:
-  case CollectiveKind::neighbor_allgather:
-  case CollectiveKind::neighbor_alltoall:
-    return elements_of_buffer(Layout::input_blocks);
-  }
-  return 0;
-}
-
-std::int64_t Binding::output_elements() const {
-  const Collective& c = collective_;
-  switch (c.kind) {
-  case CollectiveKind::barrier:
-    return 0;
-  case CollectiveKind::reduce:
-    return rank_ == c.root ? c.counts.each : 0;
-  case CollectiveKind::bcast:
-  case CollectiveKind::allreduce:
-  case CollectiveKind::scan:
-  case CollectiveKind::exscan:
-    return c.counts.each;
-  case CollectiveKind::gather:
-    return rank_ == c.root ? elements_of_buffer(Layout::output_blocks) : 0;
-  case CollectiveKind::allgather:
-  case CollectiveKind::alltoall:
-  case CollectiveKind::neighbor_allgather:
-  case CollectiveKind::neighbor_alltoall:
-    return elements_of_buffer(Layout::output_blocks);
-  case CollectiveKind::scatter:
-  case CollectiveKind::reduce_scatter:
-    if (c.counts.own) return elements_of_buffer(Layout::output_blocks);
-    return block_count(Layout::output_blocks, rank_.value);
-  }
-  return 0;
-}
-
-std::int64_t Binding::blocks_of(Layout layout) const {
-  if (collective_.neighbours) {
-    if (layout == Layout::output_blocks)
-      return static_cast<std::int64_t>(collective_.neighbours->sources(rank_).size());
-    const bool one = collective_.kind == CollectiveKind::neighbor_allgather; // for all destinations
-    return one ? 1 : static_cast<std::int64_t>(collective_.neighbours->destinations(rank_).size());
-  }
-  return is_of_pairs(layout) ? std::int64_t{collective_.ranks} * collective_.ranks : collective_.ranks;
+std::int64_t Binding::elements_of(Buffer::Kind buffer) const {
+  const bool input = buffer == Buffer::Kind::input;
+  const std::int64_t declared = input ? buffers_.input : buffers_.output, block = only_block(buffer);
+  if (declared != BufferPair::all_blocks) return declared;
+  const Layout layout = input ? Layout::input_blocks : Layout::output_blocks;
+  return block < 0 || own_ ? elements_of_buffer(layout) : block_count(layout, block);
 }
 
 std::int64_t Binding::named_elements(const Scratch& named) const {
-  if (named.layout == Layout::vector) return collective_.counts.each;
+  if (named.layout == Layout::vector) return data_->elements;
   const std::int64_t straight = std::min(named.units, blocks_of(named.layout) - named.first);
   return block_begin(named.layout, named.first + straight) - block_begin(named.layout, named.first) +
          block_begin(named.layout, named.units - straight);
@@ -265,7 +208,7 @@ std::int64_t Binding::cell_elements(const Scratch& scratch) const {
   const auto ceiling = [&](std::int64_t units, std::int64_t n) {
     return static_cast<std::int64_t>((static_cast<Wide>(units) * n + m - 1) / m);
   };
-  if (scratch.layout == Layout::vector) return ceiling(scratch.units, collective_.counts.each);
+  if (scratch.layout == Layout::vector) return ceiling(scratch.units, data_->elements);
   return scratch.units * ceiling(1, largest_block(scratch.layout));
 }
 

@@ -1,4 +1,4 @@
-// What is written past the caches arrives whole.
+// What streaming stores write arrives whole.
 #include "transport/sink.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 using transport::ByteRun;
 using transport::Sink;
 
-TEST(PastCaches, ScatteredPiecesOfAnyLengthArrive) {
+TEST(StreamingStores, ScatteredPiecesOfAnyLengthArrive) {
   std::mt19937 random(1);
   for (int round = 0; round < 50; ++round) {
     std::vector<ByteRun> runs;

@@ -1,0 +1,30 @@
+// kumihimo._programs: program sets that are no collective.
+#include "border.hpp"
+#include "halo/halo.hpp"
+#include "program_file/program_file.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+NB_MODULE(_programs, m) {
+  using namespace kumihimo;
+  m.doc() = "Program sets that are no collective.";
+  nb::class_<NamedPrograms>(m, "NamedPrograms", "The programs of all ranks, and what they are for.")
+      .def_ro("name", &NamedPrograms::name)
+      .def_prop_ro("ranks", [](const NamedPrograms& p) { return p.set.ranks(); })
+      .def_prop_ro("segments", [](const NamedPrograms& p) { return p.set.segments.count; });
+  m.def(
+      "halo",
+      [](std::string_view text, const std::vector<std::int32_t>& lengths, const std::vector<bool>& wraps) {
+        return programs_of(unwrap(on_ranks(unwrap(Halo::parse(text)), lengths, wraps)));
+      },
+      "text"_a, "lengths"_a, "wraps"_a, "A halo exchange on ranks in a grid of up to three axes.");
+  m.def(
+      "open_file", [](const std::string& path) { return unwrap(unlocked([&] { return open_program_file(path); })); },
+      "path"_a, "Programs written as text (docs/programs.md).");
+}

@@ -1,0 +1,228 @@
+#include "halo/halo.hpp"
+
+#include "program/builder.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+
+namespace kumihimo {
+namespace {
+
+using Coordinates = std::array<std::int32_t, 3>;
+using Direction = std::array<int, 3>;
+
+constexpr std::int64_t most_fields = 8; // of one message: an extent has so many run lists
+constexpr std::int64_t most_cells = std::int64_t{1} << 40;
+
+Coordinates coordinates_of(const Halo& h, std::int32_t rank) {
+  return {rank / (h.ranks[1] * h.ranks[2]), rank / h.ranks[2] % h.ranks[1], rank % h.ranks[2]};
+}
+std::int32_t rank_at(const Halo& h, const Coordinates& c) { return (c[0] * h.ranks[1] + c[1]) * h.ranks[2] + c[2]; }
+
+// The rank that lies in this direction, if there is one.
+std::optional<std::int32_t> neighbour(const Halo& h, Coordinates at, const Direction& d) {
+  for (std::size_t a = 0; a < 3; ++a) {
+    at[a] += d[a];
+    const bool beyond = at[a] < 0 || at[a] >= h.ranks[a];
+    if (beyond && !h.periodic[a]) return std::nullopt;
+    at[a] = (at[a] + h.ranks[a]) % h.ranks[a];
+  }
+  return rank_at(h, at);
+}
+
+std::vector<Direction> directions(int points) {
+  std::vector<Direction> all;
+  for (int x = -1; x <= 1; ++x)
+    for (int y = -1; y <= 1; ++y)
+      for (int z = -1; z <= 1; ++z) {
+        const int axes = std::abs(x) + std::abs(y) + std::abs(z);
+        if (axes == 1 || (axes > 1 && points == 27)) all.push_back({x, y, z});
+      }
+  return all;
+}
+
+// A box of all fields: cells [low, high] on each axis, ghosts being 0 and the number of cells + 1.
+Extent box(const Halo& h, const Halo::Box& low, const Halo::Box& high) {
+  const std::int64_t X = h.cells[0] + 2, Y = h.cells[1] + 2, volume = h.cells_with_ghosts();
+  Extent e{Layout::vector, volume * h.fields, 0, {}};
+  for (std::int64_t f = 0; f < h.fields; ++f) {
+    const std::int64_t first = f * volume + low[0] + X * (low[1] + Y * low[2]);
+    e.runs.push_back(
+        {first, high[0] - low[0] + 1, {X, high[1] - low[1] + 1}, {X * Y, high[2] - low[2] + 1}});
+  }
+  return e;
+}
+
+// The cells next to the box's side in a direction: the rank's own, or the ghosts beyond them.
+Extent layer(const Halo& h, const Direction& d, bool ghosts) {
+  Halo::Box low{}, high{};
+  for (std::size_t a = 0; a < 3; ++a) {
+    const std::int64_t n = h.cells[a];
+    low[a] = d[a] > 0 ? n + ghosts : d[a] < 0 ? !ghosts : 1;
+    high[a] = d[a] == 0 ? n : low[a];
+  }
+  return box(h, low, high);
+}
+
+// The share of the cells that need no ghosts.
+double interior_share(const Halo& h) {
+  double share = 1;
+  for (const std::int64_t n : h.cells) share *= static_cast<double>(std::max<std::int64_t>(0, n - 2)) / static_cast<double>(n);
+  return share;
+}
+
+Program program_of(const Halo& h, const std::vector<Direction>& all, Rank rank) {
+  const Coordinates here = coordinates_of(h, rank.value);
+  std::vector<Step> steps;
+  // What moves in a direction leaves on that side and arrives on the other, so that of two ranks that meet more than
+  // once the messages are in one order at both.
+  for (const Direction& d : all)
+    if (const auto from = neighbour(h, here, {-d[0], -d[1], -d[2]}))
+      steps.push_back(receive(*from, out[layer(h, {-d[0], -d[1], -d[2]}, true)]));
+  for (const Direction& d : all)
+    if (const auto to = neighbour(h, here, d)) steps.push_back(send(*to, in[layer(h, d, false)]));
+  ProgramBuilder program;
+  LaneBuilder exchange(LaneId{0}, "exchange", 1);
+  if (!steps.empty()) exchange.round(std::move(steps));
+  program.add(std::move(exchange));
+  if (h.compute_seconds > 0) {
+    const double inside = h.compute_seconds * interior_share(h);
+    LaneBuilder interior(LaneId{1}, "interior", 1), boundary(LaneId{2}, "boundary", 1);
+    interior.step(compute({inside, 0, 0}));
+    boundary.after({LaneId{0}, LaneId{1}}, Scope::segment);
+    boundary.step(compute({h.compute_seconds - inside, 0, 0}));
+    program.add(std::move(interior));
+    program.add(std::move(boundary));
+  }
+  return program.finish();
+}
+
+Error not_halo(std::string found) {
+  return bad_input("a halo exchange is CELLSxCELLSxCELLS of a rank, then points=7 or 27, fields=1 to 8, mesh or periodic, "
+                   "compute=SECONDS, with commas between them",
+                   std::move(found), "for example halo:16x16x16,points=27,fields=3");
+}
+
+template <class T>
+bool read(std::string_view text, T& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+bool read_cells(std::string_view text, Halo::Box& cells) {
+  for (std::size_t a = 0; a < 3; ++a) {
+    const std::size_t end = a < 2 ? text.find('x') : text.size();
+    if (end == std::string_view::npos || !read(text.substr(0, end), cells[a]) || cells[a] < 1) return false;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return true;
+}
+
+} // namespace
+
+Result<Halo> Halo::parse(std::string_view text) {
+  Halo h;
+  std::size_t item = 0;
+  while (true) {
+    const std::size_t comma = text.find(',');
+    const std::string_view word = text.substr(0, comma), value = word.substr(std::min(word.find('=') + 1, word.size()));
+    bool good = true;
+    if (item++ == 0)
+      good = read_cells(word, h.cells);
+    else if (word.starts_with("points="))
+      good = read(value, h.points) && (h.points == 7 || h.points == 27);
+    else if (word.starts_with("fields="))
+      good = read(value, h.fields) && h.fields >= 1 && h.fields <= most_fields;
+    else if (word.starts_with("compute="))
+      good = read(value, h.compute_seconds) && h.compute_seconds >= 0 && std::isfinite(h.compute_seconds);
+    else if (word == "mesh" || word == "periodic")
+      h.periodic.fill(word == "periodic");
+    else
+      good = false;
+    if (!good) return not_halo(fmt::format("'{}'", word));
+    if (comma == std::string_view::npos) break;
+    text.remove_prefix(comma + 1);
+  }
+  double all = static_cast<double>(h.fields);
+  for (const std::int64_t n : h.cells) all *= static_cast<double>(n + 2);
+  if (all > static_cast<double>(most_cells)) return not_halo(fmt::format("{:g} cells with their ghosts", all));
+  return h;
+}
+
+std::string Halo::text() const {
+  std::string text = fmt::format("{}x{}x{},points={},fields={}", cells[0], cells[1], cells[2], points, fields);
+  if (!periodic[0] && !periodic[1] && !periodic[2]) text += ",mesh";
+  if (compute_seconds > 0) text += fmt::format(",compute={:g}", compute_seconds);
+  return text;
+}
+
+Result<Halo> on_ranks(Halo halo, const std::vector<std::int32_t>& lengths, const std::vector<bool>& wraps) {
+  if (lengths.size() > 3)
+    return bad_input("ranks in a grid of at most three axes", fmt::format("{} axes", lengths.size()),
+                     "give a shape such as --shape 4x3x2");
+  halo.ranks = {1, 1, 1};
+  for (std::size_t a = 0; a < lengths.size(); ++a) {
+    halo.ranks[a] = lengths[a];
+    halo.periodic[a] = halo.periodic[a] && wraps[a];
+  }
+  return halo;
+}
+
+NamedPrograms programs_of(const Halo& h) {
+  DataLayout data;
+  data.ranks = h.rank_count();
+  data.vector = data.one_buffer = true;
+  data.elements = h.fields * h.cells_with_ghosts();
+  data.buffers = [n = data.elements](Rank) {
+    BufferPair b;
+    b.input = b.output = n;
+    b.one_memory = true;
+    return b;
+  };
+  ProgramSet set;
+  set.data = std::make_shared<const DataLayout>(std::move(data));
+  set.program = [h, all = directions(h.points)](Rank rank) { return program_of(h, all, rank); };
+  return {"halo:" + h.text(), std::move(set), [h](Rank rank) { return origins_of(h, rank); }, true};
+}
+
+std::vector<Origin> origins_of(const Halo& h, Rank rank) {
+  const Coordinates here = coordinates_of(h, rank.value);
+  const std::int64_t X = h.cells[0] + 2, Y = h.cells[1] + 2, volume = h.cells_with_ghosts();
+  std::vector<Origin> origins;
+  Halo::Box at{};
+  for (std::int64_t f = 0; f < h.fields; ++f)
+    for (at[2] = 0; at[2] <= h.cells[2] + 1; ++at[2])
+      for (at[1] = 0; at[1] <= h.cells[1] + 1; ++at[1])
+        for (at[0] = 0; at[0] <= h.cells[0] + 1; ++at[0]) {
+          // The cell of the whole grid that this is, and who owns it.
+          Coordinates owner = here;
+          Halo::Box there = at;
+          int beyond = 0;
+          bool exists = true;
+          for (std::size_t a = 0; a < 3; ++a) {
+            const std::int64_t all = h.cells[a] * h.ranks[a];
+            std::int64_t cell = here[a] * h.cells[a] + at[a] - 1;
+            beyond += at[a] == 0 || at[a] == h.cells[a] + 1;
+            exists &= h.periodic[a] || (cell >= 0 && cell < all);
+            cell = (cell + all) % all;
+            owner[a] = static_cast<std::int32_t>(cell / h.cells[a]);
+            there[a] = cell % h.cells[a] + 1;
+          }
+          if (!exists || (h.points == 7 && beyond > 1)) continue;
+          const std::int64_t first = f * volume + at[0] + X * (at[1] + Y * at[2]),
+                             position = f * volume + there[0] + X * (there[1] + Y * there[2]);
+          const std::int32_t from = rank_at(h, owner);
+          Origin* const last = origins.empty() ? nullptr : &origins.back();
+          if (last && last->rank == from && last->first + last->count == first && last->position + last->count == position)
+            ++last->count;
+          else
+            origins.push_back({first, 1, from, position});
+        }
+  return origins;
+}
+
+} // namespace kumihimo

@@ -1,0 +1,46 @@
+// Halo exchange: each rank has a box of cells of a grid in three dimensions, with one layer of ghost cells around it,
+// and gets the cells next to its box from the ranks beside it. No collective: a program set of its own.
+//
+// A field is an array of (x + 2)(y + 2)(z + 2) elements, x fastest; fields follow each other in one buffer, which is
+// input and output. With 7 points ranks exchange their six faces, with 27 edges and corners too, all fields of a
+// direction in one message. Cells that need no ghosts are computed while messages are under way, the others after it.
+#pragma once
+
+#include "base/result.hpp"
+#include "program/named_programs.hpp"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kumihimo {
+
+struct Halo {
+  using Box = std::array<std::int64_t, 3>; // x, y, z
+  Box cells{};                             // of one rank
+  std::array<std::int32_t, 3> ranks{1, 1, 1}; // on each axis; the last one runs fastest in the order of ranks
+  std::array<bool, 3> periodic{true, true, true};
+  std::int64_t fields = 1;
+  int points = 7; // or 27
+  double compute_seconds = 0; // of one rank for all its cells
+
+  // "16x16x16", "16x16x16,points=27,fields=3,mesh,compute=1e-3". Errors: other words, lengths, or numbers of points; fewer
+  // than one field or more than eight; negative times.
+  static Result<Halo> parse(std::string_view text);
+  std::string text() const; // as parse() reads it
+
+  std::int64_t cells_with_ghosts() const { return (cells[0] + 2) * (cells[1] + 2) * (cells[2] + 2); }
+  std::int32_t rank_count() const { return ranks[0] * ranks[1] * ranks[2]; }
+};
+
+// The ranks of the grid along x, y and z, as a shape of up to three axes has them (x first), and which of them wrap.
+Result<Halo> on_ranks(Halo halo, const std::vector<std::int32_t>& lengths, const std::vector<bool>& wraps);
+
+// Their origins follow from the definition of the grid alone: all cells of a rank's box, and all ghosts that the points
+// reach.
+NamedPrograms programs_of(const Halo& halo);
+std::vector<Origin> origins_of(const Halo& halo, Rank rank);
+
+} // namespace kumihimo

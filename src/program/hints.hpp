@@ -1,0 +1,12 @@
+// What executors may do for speed, and may ignore.
+#pragma once
+
+namespace kumihimo {
+
+struct Hints {
+  bool single_copy = false;      // read long messages from their sender's memory
+  bool streaming_stores = false; // write received output data with non-temporal stores
+  bool operator==(const Hints&) const = default;
+};
+
+} // namespace kumihimo

@@ -1,0 +1,27 @@
+// A program set that is no collective, with what it is called and what it is for.
+#pragma once
+
+#include "program/program_set.hpp"
+
+#include <string>
+#include <vector>
+
+namespace kumihimo {
+
+// What a rank must hold at the end: elements [first, first + count) of its output are those that the input of `rank`
+// held from `position` on at first.
+struct Origin {
+  std::int64_t first = 0, count = 0;
+  std::int32_t rank = 0;
+  std::int64_t position = 0;
+  bool operator==(const Origin&) const = default;
+};
+
+struct NamedPrograms {
+  std::string name; // "halo:16x16x16,points=7,fields=1"
+  ProgramSet set;
+  std::function<std::vector<Origin>(Rank)> origins; // none: nothing is said of the result
+  bool direct = false;                              // origins are the rank itself and those it receives from
+};
+
+} // namespace kumihimo

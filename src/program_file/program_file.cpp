@@ -1,0 +1,270 @@
+#include "program_file/program_file.hpp"
+
+#include "program/builder.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <optional>
+
+namespace kumihimo {
+namespace {
+
+struct Head {
+  std::int32_t ranks = 0;
+  std::int64_t elements = 0; // of each rank's buffer
+};
+
+// One rank's section, as it is read line by line.
+struct Section {
+  explicit Section(const Head& head) : head_(head) {}
+
+  // What is wrong with a line, if anything.
+  std::optional<std::string> add(std::string_view word, const std::vector<std::string_view>& rest) {
+    if (word == "lane") return lane(rest);
+    if (word == "together" || word == "end") return group(word == "together", rest);
+    if (word == "expect") return expect(rest);
+    if (word == "send" || word == "receive") return message(word == "send", rest);
+    if (word == "compute") return work(rest);
+    return fmt::format("'{}' is none of send, receive, compute, together, end, lane, expect, rank", word);
+  }
+  std::optional<std::string> finish() {
+    if (open_) return "the section ends within a group: write 'end' after the steps that start together";
+    return std::nullopt;
+  }
+  Program program() {
+    ProgramBuilder program;
+    for (auto& [id, rounds] : lanes_) {
+      LaneBuilder lane(LaneId{id}, "", 1);
+      for (std::vector<Step>& steps : rounds) lane.round(std::move(steps));
+      program.add(std::move(lane));
+    }
+    return program.finish();
+  }
+
+  std::vector<Origin> expected;
+  bool keeps = true; // the steps; without, lines are only looked at
+
+ private:
+  using Words = std::vector<std::string_view>;
+
+  static bool read(std::string_view text, auto& value) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc{} && end == text.data() + text.size();
+  }
+  bool read_rank(std::string_view text, std::int32_t& rank) const {
+    return read(text, rank) && rank >= 0 && rank < head_.ranks;
+  }
+  bool read_range(std::string_view first_text, std::string_view count_text, std::int64_t& first,
+                  std::int64_t& count) const {
+    return read(first_text, first) && read(count_text, count) && first >= 0 && count >= 1 && first <= head_.elements &&
+           count <= head_.elements - first;
+  }
+  std::string no_range(const Words& words) const {
+    return fmt::format("'{}' is no FIRST COUNT within the buffer's {} elements", fmt::join(words, " "), head_.elements);
+  }
+
+  std::optional<std::string> lane(const Words& rest) {
+    std::int32_t id = 0;
+    if (open_) return "a lane begins within a group: write 'end' first";
+    if (rest.size() != 1 || !read(rest[0], id) || id < 0 || id >= most_lanes)
+      return fmt::format("a lane is a number from 0 to {}", most_lanes - 1);
+    lane_ = id;
+    return std::nullopt;
+  }
+  std::optional<std::string> group(bool begins, const Words& rest) {
+    if (!rest.empty()) return "'together' and 'end' stand alone on their lines";
+    if (begins == open_) return begins ? "a group within a group: write 'end' first" : "'end' without 'together'";
+    open_ = begins;
+    if (begins && keeps) lanes_[lane_].emplace_back();
+    return std::nullopt;
+  }
+  std::optional<std::string> expect(const Words& rest) {
+    Origin e;
+    const bool shaped = rest.size() == 5 && rest[2] == "from";
+    if (!shaped || !read_rank(rest[3], e.rank) || !read(rest[4], e.position))
+      return fmt::format("an expectation is FIRST COUNT from RANK POSITION, the rank below {}", head_.ranks);
+    if (!read_range(rest[0], rest[1], e.first, e.count)) return no_range({rest[0], rest[1]});
+    if (e.position < 0 || e.position > head_.elements - e.count)
+      return fmt::format("position {} has no {} elements after it in a buffer of {}", e.position, e.count, head_.elements);
+    expected.push_back(e);
+    return std::nullopt;
+  }
+  std::optional<std::string> message(bool sends, const Words& rest) {
+    std::int32_t peer = 0;
+    std::int64_t first = 0, count = 0;
+    if (rest.size() != 3) return "a message is PEER FIRST COUNT";
+    if (!read_rank(rest[0], peer)) return fmt::format("'{}' is no rank below {}", rest[0], head_.ranks);
+    if (!read_range(rest[1], rest[2], first, count)) return no_range({rest[1], rest[2]});
+    const Extent elements = parts(first, count, head_.elements);
+    add(sends ? send(peer, in[elements]) : receive(peer, out[elements]));
+    return std::nullopt;
+  }
+  std::optional<std::string> work(const Words& rest) {
+    Work w;
+    for (std::size_t i = 0; i + 1 < rest.size(); i += 2) {
+      double* const value = rest[i] == "seconds" ? &w.seconds : rest[i] == "flops" ? &w.flops
+                            : rest[i] == "bytes" ? &w.bytes   : nullptr;
+      if (!value || !read(rest[i + 1], *value) || !(*value >= 0) || !std::isfinite(*value))
+        return fmt::format("'{} {}' is no seconds, flops or bytes of 0 or more", rest[i], rest[i + 1]);
+    }
+    if (rest.empty() || rest.size() % 2 != 0) return "a compute step is any of seconds S, flops F, bytes B";
+    add(compute(w));
+    return std::nullopt;
+  }
+  void add(Step step) {
+    if (!keeps) return;
+    auto& rounds = lanes_[lane_];
+    if (!open_) rounds.emplace_back();
+    rounds.back().push_back(std::move(step));
+  }
+
+  static constexpr std::int32_t most_lanes = 64;
+  const Head& head_;
+  std::int32_t lane_ = 0;
+  bool open_ = false; // steps start together
+  std::map<std::int32_t, std::vector<std::vector<Step>>> lanes_;
+};
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  line = line.substr(0, line.find('#'));
+  std::vector<std::string_view> words;
+  constexpr std::string_view blank = " \t\r";
+  for (std::size_t at = line.find_first_not_of(blank); at != std::string_view::npos; at = line.find_first_not_of(blank, at)) {
+    const std::size_t end = std::min(line.find_first_of(blank, at), line.size());
+    words.push_back(line.substr(at, end - at));
+    at = end;
+  }
+  return words;
+}
+
+struct Index {
+  std::string path;
+  Head head;
+  std::vector<std::int64_t> begins; // where the lines of each rank begin; -1: it has none
+};
+
+// One rank's section again. A file that was changed since gives no steps.
+Section section_of(const Index& index, Rank rank) {
+  Section section(index.head);
+  const std::int64_t begin = index.begins[static_cast<std::size_t>(rank.value)];
+  std::ifstream file(index.path);
+  if (begin < 0 || !file.seekg(begin)) return section;
+  for (std::string line; std::getline(file, line);) {
+    std::vector<std::string_view> words = words_of(line);
+    if (words.empty()) continue;
+    const std::string_view word = words[0];
+    if (word == "rank") break;
+    words.erase(words.begin());
+    if (section.add(word, words)) return Section(index.head);
+  }
+  return section;
+}
+
+class Scanner {
+ public:
+  explicit Scanner(std::string path) { index_->path = std::move(path); }
+
+  Result<NamedPrograms> run() {
+    std::ifstream file(index_->path);
+    if (!file) return bad_input("a file of programs", index_->path, "check its name and that it can be read");
+    std::string line;
+    for (std::int64_t at = 0; std::getline(file, line); at = file.tellg()) {
+      ++number_;
+      if (line.size() > longest_line) return wrong("the line is too long");
+      if (auto what = take(line, file.eof() ? at + static_cast<std::int64_t>(line.size()) : std::int64_t{file.tellg()}))
+        return wrong(*what);
+    }
+    if (file.bad()) return bad_input("a file of programs", index_->path, "it cannot be read to its end");
+    ++number_;
+    if (auto what = leave()) return wrong(*what);
+    if (index_->begins.empty()) return wrong("the file has no 'ranks N' and 'buffer N' at its head");
+    return opened();
+  }
+
+ private:
+  static constexpr std::size_t longest_line = 4096;
+  static constexpr std::int64_t most_elements = std::int64_t{1} << 40;
+
+  Error wrong(const std::string& what) const {
+    return bad_input(fmt::format("{}, line {}: {}", index_->path, number_, what), "", "");
+  }
+
+  std::optional<std::string> take(std::string_view line, std::int64_t next) {
+    std::vector<std::string_view> words = words_of(line);
+    if (words.empty()) return std::nullopt;
+    const std::string_view word = words[0];
+    words.erase(words.begin());
+    if (word == "ranks" || word == "buffer") return head(word, words);
+    if (index_->begins.empty()) return "'ranks N' and 'buffer N' come first";
+    if (word == "rank") return enter(words, next);
+    if (!section_) return "steps follow a line 'rank R'";
+    return section_->add(word, words);
+  }
+
+  template <class T>
+  static bool read(std::string_view text, T& value) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc{} && end == text.data() + text.size();
+  }
+
+  std::optional<std::string> head(std::string_view word, const std::vector<std::string_view>& rest) {
+    Head& h = index_->head;
+    const bool ranks = word == "ranks";
+    if (!index_->begins.empty()) return fmt::format("'{}' stands once, before the first rank", word);
+    const bool good = rest.size() == 1 && (ranks ? read(rest[0], h.ranks) && h.ranks >= 1
+                                                 : read(rest[0], h.elements) && h.elements >= 1 && h.elements <= most_elements);
+    if (!good) return fmt::format("'{}' takes one number of at least 1", word);
+    if (h.ranks > 0 && h.elements > 0) index_->begins.assign(static_cast<std::size_t>(h.ranks), -1);
+    return std::nullopt;
+  }
+
+  std::optional<std::string> enter(const std::vector<std::string_view>& rest, std::int64_t next) {
+    if (auto what = leave()) return what;
+    std::int32_t rank = 0;
+    if (rest.size() != 1 || !read(rest[0], rank) || rank < 0 || rank >= index_->head.ranks)
+      return fmt::format("a rank is a number below {}", index_->head.ranks);
+    std::int64_t& begin = index_->begins[static_cast<std::size_t>(rank)];
+    if (begin >= 0) return fmt::format("rank {} has a section already", rank);
+    begin = next;
+    section_.emplace(index_->head);
+    section_->keeps = false;
+    return std::nullopt;
+  }
+  std::optional<std::string> leave() { return section_ ? section_->finish() : std::nullopt; }
+
+  NamedPrograms opened() const {
+    DataLayout data;
+    data.ranks = index_->head.ranks;
+    data.vector = data.one_buffer = true;
+    data.elements = index_->head.elements;
+    data.buffers = [n = data.elements](Rank) {
+      BufferPair b;
+      b.input = b.output = n;
+      b.one_memory = true;
+      return b;
+    };
+    NamedPrograms file;
+    file.name = index_->path;
+    file.set.data = std::make_shared<const DataLayout>(std::move(data));
+    file.set.program = [index = index_](Rank rank) { return section_of(*index, rank).program(); };
+    file.set.shared_bytes = static_cast<std::int64_t>(index_->begins.size() * sizeof(std::int64_t));
+    file.origins = [index = index_](Rank rank) { return section_of(*index, rank).expected; };
+    return file;
+  }
+
+  std::shared_ptr<Index> index_ = std::make_shared<Index>();
+  std::optional<Section> section_;
+  std::int64_t number_ = 0;
+};
+
+} // namespace
+
+Result<NamedPrograms> open_program_file(const std::string& path) { return Scanner(path).run(); }
+
+} // namespace kumihimo

@@ -1,0 +1,16 @@
+// Programs written as text: sends, receives and computes of each rank, one a line (docs/programs.md has the format).
+// The file is read once whole, which finds all its errors, and then rank by rank when a program is asked for: memory is
+// proportional to one rank's steps, and eight bytes a rank.
+#pragma once
+
+#include "base/result.hpp"
+#include "program/named_programs.hpp"
+
+#include <string>
+
+namespace kumihimo {
+
+// Errors: a file that cannot be read; a line that is none of the format's, with its number.
+Result<NamedPrograms> open_program_file(const std::string& path);
+
+} // namespace kumihimo

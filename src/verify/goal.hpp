@@ -1,0 +1,49 @@
+// What programs are for, whatever they do: what each rank holds at first, and what it must hold at the end.
+#pragma once
+
+#include "program/named_programs.hpp"
+#include "schedule/schedule.hpp"
+
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace kumihimo::verify {
+
+// Elements [first, first + count) of the output: the contributions of ranks low .. high-1, each from `position` of its
+// input on.
+struct Wanted {
+  std::int64_t first = 0, count = 0;
+  std::int32_t low = 0, high = 0;
+  std::int64_t position = 0;
+};
+
+struct Goal {
+  // Elements of the rank's input, from position 0, that are its own contribution.
+  std::function<std::int64_t(Rank)> contributed;
+  std::function<std::vector<Wanted>(Rank)> wanted;
+  // What a rank wants comes from its peers' inputs without a relay.
+  bool direct = false;
+  // Each element of the vector is made of the ranks' elements of the same number, so that one can be followed alone.
+  bool by_element = false;
+  bool barrier = false;    // no rank leaves before all have entered
+  bool rank_order = false; // the operation does not commute: operands must stay in the order of the ranks
+  bool same_bits = false;  // all ranks combine each element in the same tree
+};
+
+// What is checked: programs, what is asserted of them, and what they are for.
+struct Subject : ProgramSet {
+  explicit Subject(const Schedule& schedule);
+  explicit Subject(const NamedPrograms& programs);
+  Subject(ProgramSet set, Claims claims, Goal goal)
+      : ProgramSet(std::move(set)), claims(claims), goal(std::move(goal)) {}
+
+  Claims claims;
+  Goal goal;
+  std::shared_ptr<const DataLayout> together; // set: the programs claim to be safe where input and output are one memory
+};
+
+Goal goal_of(const Schedule& schedule);
+
+} // namespace kumihimo::verify

@@ -1,0 +1,139 @@
+// A halo exchange is proved, sabotaged, run and predicted as a program set that is no collective.
+#include "halo/halo.hpp"
+
+#include "execute/run_loopback.hpp"
+#include "program/binding.hpp"
+#include "verify/verify.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace kumihimo {
+namespace {
+
+Halo halo(const char* text, std::array<std::int32_t, 3> ranks) {
+  Halo h = *Halo::parse(text);
+  h.ranks = ranks;
+  return h;
+}
+
+verify::Report check(const NamedPrograms& programs, const verify::Options& options = {}) {
+  return verify::check(verify::Subject(programs), nullptr, options);
+}
+
+// Every cell of a rank's box has a number of its own; afterwards every ghost has its owner's.
+void expect_run(const Halo& h) {
+  const NamedPrograms programs = programs_of(h);
+  const auto ranks = static_cast<std::size_t>(h.rank_count());
+  const auto n = static_cast<std::size_t>(programs.set.data->elements);
+  const auto number = [&](std::int64_t rank, std::int64_t at) { return static_cast<double>(rank * 1'000'000 + at); };
+  std::vector<std::vector<double>> arrays(ranks, std::vector<double>(n));
+  std::vector<execute::Buffers> buffers;
+  for (std::size_t r = 0; r < ranks; ++r) {
+    for (std::size_t i = 0; i < n; ++i)
+      arrays[r][i] = number(static_cast<std::int64_t>(r), static_cast<std::int64_t>(i));
+    buffers.push_back({arrays[r].data(), arrays[r].data()});
+  }
+  const auto ran = execute::run_loopback(programs.set, buffers, {}, {}, {});
+  ASSERT_TRUE(ran.ok()) << ran.error().sentence();
+  for (std::size_t r = 0; r < ranks; ++r)
+    for (const Origin& o : origins_of(h, Rank{static_cast<std::int32_t>(r)}))
+      for (std::int64_t i = 0; i < o.count; ++i)
+        ASSERT_EQ(arrays[r][static_cast<std::size_t>(o.first + i)], number(o.rank, o.position + i))
+            << h.text() << " rank " << r << " element " << o.first + i;
+}
+
+TEST(Halo, IsProvedAndRunOnGridsOfAllKinds) {
+  for (const char* text : {"2x2x2", "3x2x4,points=27", "1x3x2,points=27,fields=3", "4x1x1,mesh", "3x3x3,points=27,mesh"})
+    for (const auto ranks : {std::array{1, 1, 1}, {2, 1, 3}, {3, 2, 2}, {4, 3, 1}}) {
+      const Halo h = halo(text, {ranks[0], ranks[1], ranks[2]});
+      const verify::Report report = check(programs_of(h));
+      EXPECT_TRUE(report.ok()) << h.text() << report.text();
+      EXPECT_TRUE(report.coverage.exact);
+      expect_run(h);
+    }
+}
+
+TEST(Halo, IsProvedAndRunOnRandomGrids) {
+  std::mt19937 random(7);
+  const auto draw = [&](int most) { return static_cast<int>(random() % static_cast<unsigned>(most)) + 1; };
+  for (int i = 0; i < 30; ++i) {
+    Halo h;
+    for (std::size_t a = 0; a < 3; ++a) {
+      h.cells[a] = draw(4), h.ranks[a] = draw(3);
+      h.periodic[a] = draw(2) == 1;
+    }
+    h.points = draw(2) == 1 ? 7 : 27;
+    h.fields = draw(3);
+    const verify::Report report = check(programs_of(h));
+    EXPECT_TRUE(report.ok()) << h.text() << report.text();
+    expect_run(h);
+  }
+}
+
+// Changes a step of rank 1's exchange.
+template <class F>
+NamedPrograms sabotaged(const Halo& h, F&& change) {
+  NamedPrograms programs = programs_of(h);
+  programs.set.program = [right = programs.set.program, change](Rank rank) {
+    Program program = right(rank);
+    if (rank.value == 1) change(std::get<Round>(program.lanes[0].body[0]).steps);
+    return program;
+  };
+  return programs;
+}
+
+std::size_t find_kind(const std::vector<Step>& steps, StepKind kind) {
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    if (steps[i].kind == kind) return i;
+  return steps.size();
+}
+
+TEST(Halo, SabotageIsFoundWhereverItIs) {
+  const Halo h = halo("3x3x3,points=27", {3, 3, 3});
+  verify::Options sampled;
+  sampled.most_exact_steps = 0;
+  for (const verify::Options& options : {verify::Options{}, sampled}) {
+    ASSERT_TRUE(check(programs_of(h), options).ok());
+    const auto peer = sabotaged(h, [](std::vector<Step>& steps) {
+      Step& s = steps[find_kind(steps, StepKind::send)];
+      s.peer = (s.peer.constant() + 1) % 27;
+    });
+    EXPECT_FALSE(check(peer, options).ok());
+    const auto missing = sabotaged(h, [](std::vector<Step>& steps) {
+      steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(find_kind(steps, StepKind::receive)));
+    });
+    EXPECT_FALSE(check(missing, options).ok());
+    // The face on the other side: as long, and the wrong cells.
+    const auto face = sabotaged(h, [](std::vector<Step>& steps) {
+      Step& s = steps[find_kind(steps, StepKind::send)];
+      s.source.extent.runs[0].first += 1;
+    });
+    const verify::Report report = check(face, options);
+    ASSERT_FALSE(report.ok());
+    EXPECT_EQ(report.findings[0].check, verify::Check::dataflow);
+  }
+}
+
+TEST(Halo, ComputesInsideWhileMessagesAreUnderWay) {
+  const Program p = programs_of(halo("4x4x4,compute=0.008", {2, 2, 2})).set.program(Rank{0});
+  ASSERT_EQ(p.lanes.size(), 3u);
+  const Step& inside = std::get<Round>(p.lanes[1].body[0]).steps[0];
+  const Step& rest = std::get<Round>(p.lanes[2].body[0]).steps[0];
+  EXPECT_EQ(inside.kind, StepKind::compute);
+  EXPECT_NEAR(inside.work.seconds, 0.001, 1e-12); // 2x2x2 of 4x4x4 cells
+  EXPECT_NEAR(rest.work.seconds, 0.007, 1e-12);
+  EXPECT_TRUE(check(programs_of(halo("4x4x4,compute=0.008", {2, 2, 2}))).ok());
+}
+
+TEST(Halo, RefusesWhatIsNone) {
+  for (const char* text : {"", "4", "4x4", "4x4x0", "4x4x4x4", "4x4x4,points=9", "4x4x4,fields=0", "4x4x4,fields=9",
+                           "4x4x4,compute=-1", "4x4x4,compute=nan", "4x4x4,torus", "9999999x9999999x9999999"})
+    EXPECT_FALSE(Halo::parse(text).ok()) << text;
+  EXPECT_EQ(Halo::parse("16x8x4,points=27,fields=3,mesh,compute=0.001")->text(),
+            "16x8x4,points=27,fields=3,mesh,compute=0.001");
+}
+
+} // namespace
+} // namespace kumihimo

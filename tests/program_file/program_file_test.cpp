@@ -1,0 +1,134 @@
+#include "program_file/program_file.hpp"
+
+#include "execute/run_loopback.hpp"
+#include "verify/verify.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+
+namespace kumihimo {
+namespace {
+
+class ProgramFiles : public ::testing::Test {
+ protected:
+  std::string written(const std::string& text) {
+    const auto path = std::filesystem::path(::testing::TempDir()) /
+                      ("programs_" + std::to_string(::getpid()) + "_" + std::to_string(paths_.size()));
+    std::ofstream(path) << text;
+    paths_.push_back(path);
+    return path.string();
+  }
+  Result<NamedPrograms> opened(const std::string& text) { return open_program_file(written(text)); }
+  ~ProgramFiles() override {
+    for (const auto& path : paths_) std::filesystem::remove(path);
+  }
+  std::vector<std::filesystem::path> paths_;
+};
+
+// Rank 0 and 1 swap halves, then rank 1 hands its own on to rank 2.
+const std::string relay = R"(# three ranks
+ranks 3
+buffer 4
+
+rank 1
+together
+  send 0 0 2
+  receive 0 2 2
+end
+compute seconds 1e-6
+send 2 0 2
+expect 2 2 from 0 2
+rank 0
+together
+  receive 1 0 2   # overwrites what was here
+  send 1 2 2
+end
+expect 0 2 from 1 0
+rank 2
+lane 3
+receive 1 0 2
+expect 0 2 from 1 0
+)";
+
+verify::Report check(const NamedPrograms& p) { return verify::check(verify::Subject(p)); }
+
+TEST_F(ProgramFiles, AreProvedAndRun) {
+  const auto file = opened(relay);
+  ASSERT_TRUE(file.ok()) << file.error().sentence();
+  const auto wrong_lane = check(*file);
+  EXPECT_FALSE(wrong_lane.ok()) << "rank 2 receives on lane 3 what rank 1 sends on lane 0";
+  std::string right = relay;
+  right.erase(right.find("lane 3\n"), 7);
+  const auto good = opened(right);
+  EXPECT_TRUE(check(*good).ok()) << check(*good).text();
+  std::vector<std::vector<double>> data{{1, 2, 3, 4}, {5, 6, 7, 8}, {9, 10, 11, 12}};
+  std::vector<execute::Buffers> buffers;
+  for (auto& d : data) buffers.push_back({d.data(), d.data()});
+  const auto ran = execute::run_loopback(good->set, buffers, {}, {}, {});
+  ASSERT_TRUE(ran.ok()) << ran.error().sentence();
+  EXPECT_EQ(data[0], (std::vector<double>{5, 6, 3, 4}));
+  EXPECT_EQ(data[1], (std::vector<double>{5, 6, 3, 4}));
+  EXPECT_EQ(data[2], (std::vector<double>{5, 6, 11, 12}));
+}
+
+TEST_F(ProgramFiles, FaultsAreFound) {
+  const std::string head = "ranks 2\nbuffer 4\n";
+  const auto finding = [&](const std::string& rest) {
+    const auto file = opened(head + rest);
+    EXPECT_TRUE(file.ok()) << file.error().sentence();
+    const verify::Report report = check(*file);
+    EXPECT_FALSE(report.ok()) << rest;
+    return report.ok() ? verify::Check::claim : report.findings[0].check;
+  };
+  EXPECT_EQ(finding("rank 0\nsend 1 0 2\nreceive 1 2 2\nrank 1\nsend 0 0 2\nreceive 0 2 2\n"), verify::Check::deadlock);
+  EXPECT_EQ(finding("rank 0\nsend 1 0 2\nrank 1\n"), verify::Check::matching);
+  EXPECT_EQ(finding("rank 0\nsend 1 0 2\nrank 1\nreceive 0 0 3\n"), verify::Check::matching);
+  EXPECT_EQ(finding("rank 0\nsend 1 0 2\nrank 1\nreceive 0 0 2\nexpect 0 2 from 0 1\n"), verify::Check::dataflow);
+  EXPECT_EQ(finding("rank 0\ntogether\nsend 1 0 2\nsend 1 2 2\nend\nrank 1\ntogether\nreceive 0 0 2\nreceive 0 1 2\nend\n"),
+            verify::Check::overlap);
+}
+
+TEST_F(ProgramFiles, ErrorsNameTheLine) {
+  const auto error = [&](const std::string& text) {
+    const auto file = opened(text);
+    EXPECT_FALSE(file.ok()) << text;
+    return file.ok() ? std::string() : file.error().sentence();
+  };
+  const std::string head = "ranks 2\nbuffer 4\nrank 0\n";
+  for (const auto& [line, what] : std::vector<std::pair<std::string, std::string>>{
+           {"sned 1 0 2", "'sned'"}, {"send 2 0 2", "no rank below 2"}, {"send 1 3 2", "4 elements"},
+           {"send 1 0", "PEER FIRST COUNT"}, {"send 1 0 2x", "4 elements"}, {"end", "'together'"},
+           {"compute", "seconds"}, {"compute seconds -1", "seconds"}, {"rank 0", "already"}, {"rank 7", "below 2"},
+           {"ranks 3", "once"}, {"expect 0 2 of 1 0", "from RANK"}, {"expect 0 2 from 1 3", "position 3"}, {"lane -1", "lane"}}) {
+    const std::string found = error(head + line + "\n");
+    EXPECT_NE(found.find("line 4"), std::string::npos) << found;
+    EXPECT_NE(found.find(what), std::string::npos) << found;
+  }
+  EXPECT_NE(error("rank 0\n").find("line 1"), std::string::npos);
+  EXPECT_NE(error("").find("ranks N"), std::string::npos);
+  EXPECT_NE(error(head + "together\nsend 1 0 1\n").find("'end'"), std::string::npos);
+  EXPECT_FALSE(open_program_file("/no/such/file").ok());
+}
+
+// Memory is one rank's: the section of each is read where it begins, whatever the others have.
+TEST_F(ProgramFiles, EachRankIsReadByItself) {
+  std::string text = "ranks 50\nbuffer 10\n";
+  for (int r = 49; r >= 0; --r) {
+    text += "rank " + std::to_string(r) + "\n";
+    for (int i = 0; i <= r; ++i) text += "compute seconds " + std::to_string(r) + "\n";
+  }
+  const auto file = opened(text);
+  ASSERT_TRUE(file.ok()) << file.error().sentence();
+  for (const std::int32_t r : {0, 7, 49}) {
+    const Program p = file->set.program(Rank{r});
+    ASSERT_EQ(p.lanes.size(), 1u);
+    ASSERT_EQ(p.lanes[0].body.size(), static_cast<std::size_t>(r) + 1);
+    EXPECT_EQ(std::get<Round>(p.lanes[0].body[0]).steps[0].work.seconds, r);
+  }
+}
+
+} // namespace
+} // namespace kumihimo
