@@ -32,9 +32,12 @@ Result<LoopbackReport> run_loopback(const ProgramSet& schedule, std::span<const 
   LoopbackReport report;
   report.tallies.resize(buffers.size());
   report.traces.resize(buffers.size());
-  const Status status = run_ranks(loopback, ranks, [&](Rank rank, transport::Transport& transport) -> Status {
+  const Status status = run_ranks(loopback, ranks, [&](Rank rank, transport::Transport& loopback_transport) -> Status {
     const auto r = static_cast<std::size_t>(rank.value);
-    auto execution = Execution::prepare(programs[r], transport);
+    std::optional<transport::PutMessages> puts;
+    if (run.puts) puts.emplace(loopback_transport, *run.puts);
+    auto execution =
+        Execution::prepare(programs[r], puts ? static_cast<transport::Transport&>(*puts) : loopback_transport);
     if (!execution) return execution.error();
     if (run.trace) (*execution)->set_trace(&report.traces[r]);
     const Status done = (*execution)->run(buffers[r], reduction);

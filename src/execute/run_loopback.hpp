@@ -3,7 +3,9 @@
 
 #include "execute/engine.hpp"
 #include "transport/loopback/loopback.hpp"
+#include "transport/put_messages.hpp"
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,6 +13,7 @@ namespace kumihimo::execute {
 
 struct LoopbackRun : transport::LoopbackOptions {
   bool trace = false;
+  std::optional<transport::PutOptions> puts; // messages by puts with credits, in place of the loopback's own
 };
 
 struct LoopbackReport {

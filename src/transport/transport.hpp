@@ -18,6 +18,7 @@
 
 #include "base/ids.hpp"
 #include "base/result.hpp"
+#include "transport/remote_memory.hpp"
 #include "transport/sink.hpp"
 
 #include <array>
@@ -152,6 +153,9 @@ class Transport {
   // This rank ends a run for a reason of its own: the messages under way are touched no more, and the transport has
   // failed for that reason. (By itself it does the same before it answers `failed`.)
   virtual void abandon(const Error&) {}
+
+  // One-sided writes into the memory of other ranks; null where the transport has none.
+  virtual RemoteMemory* remote_memory() { return nullptr; }
 
   // Whether sends of several pieces are taken; otherwise the engine packs them.
   virtual bool gathers() const { return false; }

@@ -3,6 +3,9 @@
 #include "transport/loopback/switchboard.hpp"
 
 #include <algorithm>
+#include <deque>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <random>
 #include <thread>
@@ -10,7 +13,7 @@
 namespace kumihimo::transport {
 namespace {
 
-class LoopbackTransport final : public Transport {
+class LoopbackTransport final : public Transport, public RemoteMemory {
  public:
   LoopbackTransport(Switchboard& board, Rank rank, const LoopbackOptions& options)
       : board_(board), rank_(rank), options_(options),
@@ -28,9 +31,13 @@ class LoopbackTransport final : public Transport {
   bool gathers() const override { return options_.gathers; }
 
   Progress progress() override {
+    const bool put = advance_puts();
     if (waiting_.empty()) {
       waiting_ = board_.collect(rank_);
-      if (waiting_.empty()) return board_.failure() ? Progress::failed : Progress::nothing;
+      if (waiting_.empty()) {
+        if (board_.failure()) return Progress::failed;
+        return put ? Progress::moved : Progress::nothing;
+      }
       if (options_.delays) disturb();
     }
     act();
@@ -39,7 +46,47 @@ class LoopbackTransport final : public Transport {
   void idle() override { board_.wait(rank_); }
   Error error() const override { return *board_.failure(); }
 
+  RemoteMemory* remote_memory() override { return this; }
+  Result<MemoryKey> register_memory(std::byte* data, std::int64_t bytes) override {
+    return board_.register_memory(rank_, data, bytes);
+  }
+  void deregister_memory(MemoryKey key) override { board_.deregister_memory(rank_, key); }
+  void grant(Rank sender, std::int32_t channel, MemoryKey key, std::int64_t slots) override {
+    board_.grant(rank_, sender, channel, key, slots);
+  }
+  std::int64_t flags(Rank sender, std::int32_t channel) override { return board_.flags(rank_, sender, channel); }
+  Credits credits(Rank receiver, std::int32_t channel) override { return board_.credits(rank_, receiver, channel); }
+  void put(PutRequest& request) override { puts_[{request.target, request.channel}].push_back({&request}); }
+
  private:
+  struct QueuedPut {
+    PutRequest* request = nullptr;
+    bool written = false; // but its flag is not raised
+  };
+
+  // The first put of each channel, at most; with delays, of some channels, and the flag in a later turn than the data.
+  bool advance_puts() {
+    bool moved = false;
+    for (auto it = puts_.begin(); it != puts_.end();) {
+      std::deque<QueuedPut>& queue = it->second;
+      QueuedPut& put = queue.front();
+      if (options_.delays && random_() % 3 == 0) {
+        moved = true; // to be called again
+      } else if (put.written || board_.write(rank_, *put.request)) {
+        moved = true;
+        const bool later = options_.delays && !put.written && put.request->flag && random_() % 2 == 0;
+        put.written = true;
+        if (!later) {
+          if (put.request->flag) board_.raise_flag(rank_, *put.request);
+          put.request->complete();
+          queue.pop_front();
+        }
+      }
+      it = queue.empty() ? puts_.erase(it) : std::next(it);
+    }
+    return moved;
+  }
+
   // One event of each kind, so that the engine acts between them.
   void act() {
     if (!waiting_.matches.empty()) {
@@ -87,6 +134,7 @@ class LoopbackTransport final : public Transport {
   std::mt19937_64 random_;
   InstanceNumbers instances_;
   Events waiting_;
+  std::map<std::pair<Rank, std::int32_t>, std::deque<QueuedPut>> puts_; // by target and channel
 };
 
 } // namespace

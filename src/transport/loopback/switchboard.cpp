@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace kumihimo::transport {
 
@@ -108,6 +109,71 @@ void Switchboard::combine(const OffloadKey& key) {
   }
 }
 
+// --- remote memory ---------------------------------------------------------------------------------------------------
+
+MemoryKey Switchboard::register_memory(Rank owner, std::byte* data, std::int64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  regions_[++last_key_] = {owner, data, bytes};
+  return {last_key_};
+}
+
+void Switchboard::deregister_memory(Rank owner, MemoryKey key) {
+  const std::lock_guard lock(mutex_);
+  const auto region = regions_.find(key.value);
+  if (region != regions_.end() && region->second.owner == owner) regions_.erase(region);
+}
+
+void Switchboard::grant(Rank receiver, Rank sender, std::int32_t channel, MemoryKey key, std::int64_t slots) {
+  const std::lock_guard lock(mutex_);
+  Credits& credits = channels_[{sender, receiver, channel}].credits;
+  credits.key = key;
+  credits.slots += slots;
+  notify(sender);
+}
+
+Credits Switchboard::credits(Rank sender, Rank receiver, std::int32_t channel) {
+  const std::lock_guard lock(mutex_);
+  return channels_[{sender, receiver, channel}].credits;
+}
+
+std::int64_t Switchboard::flags(Rank receiver, Rank sender, std::int32_t channel) {
+  const std::lock_guard lock(mutex_);
+  return channels_[{sender, receiver, channel}].flags;
+}
+
+bool Switchboard::write(Rank sender, const PutRequest& put) {
+  const std::lock_guard lock(mutex_);
+  if (failure_) return false;
+  Channel& channel = channels_[{sender, put.target, put.channel}];
+  channel.starved_slot.reset();
+  if (put.slot >= channel.credits.slots) return channel.starved_slot = put.slot, false;
+  if (put.bytes == 0) return true;
+  const std::string what = fmt::format("a put of rank {} into the memory of rank {}", sender.value, put.target.value);
+  const auto found = regions_.find(put.key.value);
+  if (found == regions_.end() || found->second.owner != put.target)
+    return fail_locked(failed(what + " needs the key of registered memory", fmt::format("key {}", put.key.value))),
+           false;
+  const Region& region = found->second;
+  if (put.offset < 0 || put.bytes < 0 || put.bytes > region.bytes || put.offset > region.bytes - put.bytes)
+    return fail_locked(failed(fmt::format("{} must stay within its {} bytes", what, region.bytes),
+                              fmt::format("{} bytes from byte {} on", put.bytes, put.offset))),
+           false;
+  std::memcpy(region.data + put.offset, put.data, static_cast<std::size_t>(put.bytes));
+  return true;
+}
+
+void Switchboard::raise_flag(Rank sender, const PutRequest& put) {
+  const std::lock_guard lock(mutex_);
+  ++channels_[{sender, put.target, put.channel}].flags;
+  notify(put.target);
+}
+
+void Switchboard::notify(Rank rank) {
+  Station& station = stations_[static_cast<std::size_t>(rank.value)];
+  station.notified = true;
+  call(station);
+}
+
 // --- waiting ---------------------------------------------------------------------------------------------------------
 
 void Switchboard::call(Station& station) {
@@ -125,17 +191,17 @@ Events Switchboard::collect(Rank rank) {
 void Switchboard::wait(Rank rank) {
   std::unique_lock lock(mutex_);
   Station& me = stations_[static_cast<std::size_t>(rank.value)];
-  if (failure_ || !me.events.empty()) return;
+  if (failure_ || !me.events.empty() || std::exchange(me.notified, false)) return;
   me.waiting = true;
   if (nobody_moves()) return fail_locked(failed("a schedule that runs to its end", "a deadlock", who_waits()));
   const bool in_time = me.called.wait_until(lock, deadline_, [&] { return !me.waiting || failure_; });
-  me.waiting = false;
+  me.waiting = me.notified = false;
   if (!in_time) fail_locked(failed("an end before the timeout", "none", who_waits()));
 }
 
 bool Switchboard::nobody_moves() const {
   return std::all_of(stations_.begin(), stations_.end(),
-                     [](const Station& s) { return s.left || (s.waiting && s.events.empty()); });
+                     [](const Station& s) { return s.left || (s.waiting && s.events.empty() && !s.notified); });
 }
 
 std::string Switchboard::who_waits() const {
@@ -148,6 +214,10 @@ std::string Switchboard::who_waits() const {
   for (const auto& [key, present] : offloads_)
     names.push_back(fmt::format("{} ranks wait in offload {} of lane {}, segment {}", present.size(), key.ordinal,
                                 key.lane, key.segment));
+  for (const auto& [key, channel] : channels_)
+    if (channel.starved_slot)
+      names.push_back(fmt::format("rank {} waits for the credit of slot {} of channel {} to rank {}", key.sender.value,
+                                  *channel.starved_slot, key.number, key.receiver.value));
   if (names.empty()) return "no message is open: lanes wait for each other";
   std::sort(names.begin(), names.end());
   const std::size_t more = names.size() - std::min(names.size(), most);

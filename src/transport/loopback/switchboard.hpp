@@ -44,6 +44,16 @@ class Switchboard {
   void post(Rank rank, OffloadRequest& message);
   void set_participants(LaneId lane, std::vector<Rank> ranks);
 
+  // Remote memory (transport/remote_memory.hpp); the first rank is the caller's.
+  MemoryKey register_memory(Rank owner, std::byte* data, std::int64_t bytes);
+  void deregister_memory(Rank owner, MemoryKey key);
+  void grant(Rank receiver, Rank sender, std::int32_t channel, MemoryKey key, std::int64_t slots);
+  Credits credits(Rank sender, Rank receiver, std::int32_t channel);
+  std::int64_t flags(Rank receiver, Rank sender, std::int32_t channel);
+  // Writes the data; false: without a credit, or after a failure, nothing. The flag is raised by itself, later.
+  bool write(Rank sender, const PutRequest& request);
+  void raise_flag(Rank sender, const PutRequest& request);
+
   // All events for the rank so far. None, for ever, once the board has failed.
   Events collect(Rank rank);
   void report_taken(const Match& match);
@@ -75,11 +85,28 @@ class Switchboard {
     std::condition_variable called;
     Events events;
     bool waiting = false, left = false;
+    bool notified = false; // of a flag or a credit, since it last waited
+  };
+  struct Region {
+    Rank owner;
+    std::byte* data = nullptr;
+    std::int64_t bytes = 0;
+  };
+  struct ChannelKey {
+    Rank sender, receiver;
+    std::int32_t number = 0;
+    auto operator<=>(const ChannelKey&) const = default;
+  };
+  struct Channel {
+    Credits credits;
+    std::int64_t flags = 0;
+    std::optional<std::int64_t> starved_slot; // a put that waits for its credit
   };
 
   void match(const Key& key, SendRequest& sending, ReceiveRequest& receiving);
   void combine(const OffloadKey& key);
   void call(Station& station);
+  void notify(Rank rank);
   void fail_locked(const Error& error);
   bool nobody_moves() const;
   std::string who_waits() const;
@@ -90,6 +117,9 @@ class Switchboard {
   std::unordered_map<Key, ReceiveRequest*, Hash> receives_;
   std::map<OffloadKey, std::map<Rank, OffloadRequest*>> offloads_;
   std::map<LaneId, std::set<Rank>> participants_;
+  std::map<std::uint64_t, Region> regions_; // by key
+  std::map<ChannelKey, Channel> channels_;
+  std::uint64_t last_key_ = 0;
   std::chrono::steady_clock::time_point deadline_;
   std::optional<Error> failure_;
 };
