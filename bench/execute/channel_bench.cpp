@@ -1,7 +1,8 @@
 // A message through memory that two processors share, there and back, as ranks of a node exchange it (they are threads
 // here, and the rings ordinary memory): by stores past the caches and by ordinary ones. What is sent is written anew
 // each time, what has come is read.
-#include "shared_memory/channel.hpp"
+#include "shared_memory/channel_receiver.hpp"
+#include "shared_memory/channel_sender.hpp"
 
 #include <benchmark/benchmark.h>
 #include <pthread.h>
@@ -87,8 +88,8 @@ void exchange(benchmark::State& state, const kernels::CopyVariant& stores) {
   std::atomic<bool> ends = false;
   std::thread other([&] {
     stay_on_processor(1);
-    End end{ChannelSender(back, ChannelSender::all_copied, copy), ChannelReceiver(there), std::vector<std::byte>(bytes),
-            std::vector<std::byte>(bytes)};
+    End end{ChannelSender(back, ChannelSender::never_offered, copy), ChannelReceiver(there),
+            std::vector<std::byte>(bytes), std::vector<std::byte>(bytes)};
     while (true) {
       end.receive();
       const bool last = ends; // said before the message that woke us
@@ -98,8 +99,8 @@ void exchange(benchmark::State& state, const kernels::CopyVariant& stores) {
     }
     benchmark::DoNotOptimize(end.sum);
   });
-  End end{ChannelSender(there, ChannelSender::all_copied, copy), ChannelReceiver(back), std::vector<std::byte>(bytes),
-          std::vector<std::byte>(bytes)};
+  End end{ChannelSender(there, ChannelSender::never_offered, copy), ChannelReceiver(back),
+          std::vector<std::byte>(bytes), std::vector<std::byte>(bytes)};
   const auto there_and_back = [&] {
     end.send();
     end.receive();

@@ -24,6 +24,7 @@ class Immediate final : public transport::Transport {
   void offload(transport::OffloadRequest& message) override { message.complete(); }
   Progress progress() override { return Progress::nothing; }
   void idle() override {}
+  bool has_failed() const override { return false; }
   Error error() const override { return failed("no failure"); }
 
  private:

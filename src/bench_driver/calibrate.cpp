@@ -54,7 +54,7 @@ void one_way(LaneBuilder& lane, Rank rank, std::int64_t messages) {
 
 class Calibration {
  public:
-  Calibration(Job& job, execute::MpiTransport& transport) : job_(job), transport_(transport) {}
+  Calibration(Job& job, transport::Transport& transport) : job_(job), transport_(transport) {}
 
   // The slowest rank's time, in seconds; the best of the repeats, as what else runs here is no figure of the machine.
   Result<double> seconds_of(const Schedule& schedule) {
@@ -82,7 +82,7 @@ class Calibration {
 
  private:
   Job& job_;
-  execute::MpiTransport& transport_;
+  transport::Transport& transport_;
 };
 
 // One element at a time, whatever the compiler would like to do.
@@ -109,7 +109,7 @@ double reduction_rate(const kernels::ReducePlan& kernel) {
 
 Status run_calibration(Job& job, const Task& task) {
   if (job.ranks() < 2) return bad_input("a calibration takes 2 ranks", std::to_string(job.ranks()));
-  Result<execute::MpiTransport*> transport = job.transport(task.transport);
+  Result<transport::Transport*> transport = job.transport(task.transport);
   if (!transport) return transport.error();
   Calibration calibration(job, **transport);
   const std::int32_t P = job.ranks();

@@ -14,7 +14,7 @@ Candidate::Bytes result_in(const CallMemory& memory, const Vectors::Set& set) {
 
 class Ours final : public Candidate {
  public:
-  Ours(const Case& c, Schedule schedule, Rank rank, execute::MpiTransport& transport, plan::PlanCache& cache)
+  Ours(const Case& c, Schedule schedule, Rank rank, transport::Transport& transport, plan::PlanCache& cache)
       : question_(c.collective), hints_(c.parameters.hints()), memory_(memory_of(question_, rank)),
         schedule_(std::move(schedule)), rank_(rank),
         transport_(transport), cache_(cache) {}
@@ -41,7 +41,7 @@ class Ours final : public Candidate {
   CallMemory memory_;
   Schedule schedule_;
   Rank rank_;
-  execute::MpiTransport& transport_;
+  transport::Transport& transport_;
   plan::PlanCache& cache_;
 };
 
@@ -62,7 +62,7 @@ class Theirs final : public Candidate {
 
 } // namespace
 
-std::unique_ptr<Candidate> our_candidate(const Case& c, Schedule schedule, Rank rank, execute::MpiTransport& transport,
+std::unique_ptr<Candidate> our_candidate(const Case& c, Schedule schedule, Rank rank, transport::Transport& transport,
                                          plan::PlanCache& cache) {
   return std::make_unique<Ours>(c, std::move(schedule), rank, transport, cache);
 }

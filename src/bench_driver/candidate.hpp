@@ -38,7 +38,7 @@ class Candidate {
 };
 
 // Looks its plan up in a cache at each call.
-std::unique_ptr<Candidate> our_candidate(const Case& c, Schedule schedule, Rank rank, execute::MpiTransport& transport,
+std::unique_ptr<Candidate> our_candidate(const Case& c, Schedule schedule, Rank rank, transport::Transport& transport,
                                          plan::PlanCache& cache);
 std::unique_ptr<Candidate> library_candidate(const mpi::Library& library, mpi::Handle world,
                                              const Collective& collective, Rank rank);

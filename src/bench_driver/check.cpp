@@ -283,11 +283,11 @@ Result<Schedule> build(const Case& c) {
   const Result<const Variant*> variant = Registry::standard().find(c.collective.kind, c.algorithm);
   if (!variant) return variant.error();
   Result<Schedule> built = (*variant)->build(c.collective, c.space, c.parameters);
-  if (built && built->claims.offloads) return transport::needs_engine();
+  if (built && built->claims.offloads) return transport::needs_offload_engine();
   return built;
 }
 
-Result<CheckOutcome> check_schedule(Job& job, const Schedule& schedule, Hints hints, execute::MpiTransport& transport,
+Result<CheckOutcome> check_schedule(Job& job, const Schedule& schedule, Hints hints, transport::Transport& transport,
                                     const Arithmetic& arithmetic, std::int32_t repeats) {
   Result<std::unique_ptr<plan::Plan>> plan =
       plan::Plan::make(schedule, Rank{job.rank()}, transport, arithmetic.reduction, hints);
@@ -305,7 +305,7 @@ Result<CheckOutcome> check_schedule(Job& job, const Schedule& schedule, Hints hi
   return CheckOutcome{wrong->empty(), *wrong};
 }
 
-Status suits(const Job& job, const Case& c, const execute::MpiTransport& transport) {
+Status suits(const Job& job, const Case& c, const transport::Transport& transport) {
   if (!c.parameters.single_copy || job.all(transport.has_single_copies())) return Nothing{};
   return not_applicable("ranks read each other's messages where they share memory and the system lets each of them "
                         "(process_vm_readv), not here");
@@ -325,7 +325,7 @@ Status run_check(Job& job, const Task& task) {
     }
     execute::MpiTransportOptions options = task.transport;
     if (c.emulates) options.node_of_rank = c.node_of_rank;
-    Result<execute::MpiTransport*> transport = job.transport(options);
+    Result<transport::Transport*> transport = job.transport(options);
     if (!transport) return transport.error();
     if (const Status s = suits(job, c, **transport); !s) {
       nlohmann::json result = to_json(c, *schedule);

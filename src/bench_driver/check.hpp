@@ -35,7 +35,7 @@ struct CheckOutcome {
 // call with the same arguments, are compared with the definition of the collective (bench_driver/definition.hpp). Of a
 // barrier: nobody leaves before all have come, each of the first ranks late in turn; that where one clock is read.
 // Errors: the schedule cannot be run here, or MPI failed.
-Result<CheckOutcome> check_schedule(Job& job, const Schedule& schedule, Hints hints, execute::MpiTransport& transport,
+Result<CheckOutcome> check_schedule(Job& job, const Schedule& schedule, Hints hints, transport::Transport& transport,
                                     const Arithmetic& arithmetic, std::int32_t repeats);
 
 // The task: prints a result for every case.
@@ -45,6 +45,6 @@ Status run_check(Job& job, const Task& task);
 Result<Schedule> build(const Case& c);
 // Whether the transport can do what the case hints at; not applicable, on all ranks alike, where one's cannot.
 // Collective.
-Status suits(const Job& job, const Case& c, const execute::MpiTransport& transport);
+Status suits(const Job& job, const Case& c, const transport::Transport& transport);
 
 } // namespace kumihimo::bench_driver

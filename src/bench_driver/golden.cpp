@@ -223,7 +223,7 @@ Combine plain_loop(const Collective& collective) {
 
 Result<std::vector<Vector>> golden_outputs(const Schedule& schedule, const std::vector<Vector>& inputs,
                                            const Combine& combine) {
-  if (schedule.claims.offloads) return transport::needs_engine();
+  if (schedule.claims.offloads) return transport::needs_offload_engine();
   std::vector<Process> processes;
   processes.reserve(inputs.size());
   for (std::int32_t r = 0; r < schedule.ranks(); ++r)

@@ -89,7 +89,7 @@ void Job::pin() {
   pinning_ = bench_driver::pin(local);
 }
 
-Result<execute::MpiTransport*> Job::transport(const execute::MpiTransportOptions& options) {
+Result<transport::Transport*> Job::transport(const execute::MpiTransportOptions& options) {
   auto& kept = transports_[options.node_of_rank];
   if (kept) return kept.get();
   Result<std::unique_ptr<execute::MpiTransport>> made = execute::MpiTransport::create(library_, world(), options);

@@ -40,7 +40,7 @@ class Job {
   std::int32_t processors() const { return processors_; } // that this process may run on, before it is bound
 
   // The transport for emulated nodes, made at its first use. Collective.
-  Result<execute::MpiTransport*> transport(const execute::MpiTransportOptions& options);
+  Result<transport::Transport*> transport(const execute::MpiTransportOptions& options);
   // What the transports have to say, each sentence once.
   const std::vector<std::string>& notes() const { return notes_; }
 

@@ -103,7 +103,7 @@ class Calls final : public Candidate {
     const bool of_all = kind == CollectiveKind::allgather;
     if (follows && (of_all || (kind == CollectiveKind::gather && at_root))) call.send = library_.constants.in_place;
     if (follows && kind == CollectiveKind::scatter && at_root) call.receive = library_.constants.in_place;
-    return execute::make(library_.call, call);
+    return execute::call_library(library_.call, call);
   }
 
   const mpi::Library& library_;

@@ -94,7 +94,7 @@ Status LibraryCollective::call(void* input, void* output) const {
   const bool by_receiver = made.kind == CollectiveKind::scatter;
   made.send = aliased_ && !by_receiver ? library_.constants.in_place : input;
   made.receive = aliased_ && by_receiver ? library_.constants.in_place : output;
-  const int code = execute::make(library_.call, made);
+  const int code = execute::call_library(library_.call, made);
   if (code == 0) [[likely]]
     return Nothing{};
   return library_.check(code, fmt::format("the library's own {}", name_of(made.kind)));

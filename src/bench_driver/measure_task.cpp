@@ -71,7 +71,7 @@ class Measuring {
     }
     execute::MpiTransportOptions options = task_.transport;
     if (c.emulates) options.node_of_rank = c.node_of_rank;
-    Result<execute::MpiTransport*> transport = job_.transport(options);
+    Result<transport::Transport*> transport = job_.transport(options);
     if (!transport) return transport.error();
     if (const Status s = suits(job_, c, **transport); !s) {
       results.push_back(bench_driver::to_json(c, *schedule));

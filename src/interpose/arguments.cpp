@@ -39,7 +39,7 @@ bool refuses_example(const Session& session, CollectiveKind kind, int count) {
   if (!alone) return false;
   std::array<std::int32_t, 2> data{};
   const int code =
-      execute::make(library.call, {kind, data.data(), data.data(), count, library.datatype(DataType::int32),
+      execute::call_library(library.call, {kind, data.data(), data.data(), count, library.datatype(DataType::int32),
                                    library.operation(Operation::sum), 0, *alone});
   library.call.Comm_free(&*alone);
   return code != 0;

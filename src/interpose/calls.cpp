@@ -344,7 +344,7 @@ Status run_plan(Session& session, Communicator& communicator, mpi::Handle handle
     Status done = attempted([&] { return plan.run(buffers); }, fail);
     // A program may ask once, after a barrier, whether others have ended what they do in its window.
     if (session.is_one_sided()) [[unlikely]]
-      communicator.transport()->drive_library();
+      communicator.transport()->progress_libraries();
     return done;
   }
   return session.nonblocking().run({&plan, communicator.transport(), &communicator.queue(), buffers, handle});

@@ -125,7 +125,7 @@ Communicator::Answer Communicator::plan_alone(const Collective& question) {
   const Choice* chosen = choice(question);
   if (!chosen) return Reason::not_chosen;
   if (!completion_is_caught_) return Reason::unseen;
-  if (resources_->transport && !resources_->transport->is_near()) return Reason::far;
+  if (resources_->transport && !resources_->transport->is_single_node()) return Reason::far;
   if (plan::Plan* known = resources_->plans.find(key)) return Ready{known, chosen->place};
   return make_plan_alone(question, key, *chosen);
 }

@@ -105,7 +105,7 @@ class Communicator {
   // The program frees it, and nothing is under way: what was made for it serves the next one of its ranks.
   void bequeath();
 
-  execute::MpiTransport* transport() { return resources_->transport.get(); }
+  transport::Transport* transport() { return resources_->transport.get(); }
   Queue& queue() { return queue_; } // of what goes over the transport
 
  private:

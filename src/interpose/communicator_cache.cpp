@@ -40,7 +40,7 @@ std::unique_ptr<CommunicatorResources> CommunicatorCache::take(std::uint64_t of_
 }
 
 void CommunicatorCache::keep(std::unique_ptr<CommunicatorResources> resources) {
-  if (resources->of_ranks == 0 || !resources->transport || !resources->transport->is_near() ||
+  if (resources->of_ranks == 0 || !resources->transport || !resources->transport->is_single_node() ||
       resources->transport->has_failed())
     return;
   resources->refused.clear();

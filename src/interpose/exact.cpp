@@ -88,7 +88,7 @@ std::optional<Sum> sum_of(Session& session, CollectiveKind kind, const Call& cal
 
 // Of this rank, while the others run their part: they are told, too.
 ExactAnswer raised(const Sum& sum, const Error& error) {
-  if (execute::MpiTransport* const transport = sum.communicator->transport())
+  if (transport::Transport* const transport = sum.communicator->transport())
     sum.session->nonblocking().abandon(*transport, error);
   return {true, sum.session->raise(error, sum.handle)};
 }

@@ -133,7 +133,7 @@ Status Nonblocking::run(Work work) {
   return operation.error ? Status(*operation.error) : Status(Nothing{});
 }
 
-void Nonblocking::abandon(execute::MpiTransport& transport, const Error& error) {
+void Nonblocking::abandon(transport::Transport& transport, const Error& error) {
   const Lock lock(mutex_);
   transport.abandon(error);
 }
@@ -149,7 +149,7 @@ void Nonblocking::drain(const Queue& queue) {
 bool Nonblocking::drive() {
   bool moved = false;
   for (std::size_t i = 0; i < under_way_.size(); ++i) {
-    execute::MpiTransport* const transport = under_way_[i]->work.transport;
+    transport::Transport* const transport = under_way_[i]->work.transport;
     const auto same = [&](const Started* o) { return o->work.transport == transport; };
     if (std::any_of(under_way_.begin(), under_way_.begin() + static_cast<std::ptrdiff_t>(i), same)) continue;
     moved |= attempted([&] { return transport->progress() == transport::Transport::Progress::moved; },
@@ -208,7 +208,7 @@ void Nonblocking::turn() {
     waiting.reset();
   } else if (waiting.turn()) {
     const Lock lock(mutex_);
-    if (!under_way_.empty()) under_way_.front()->work.transport->tend();
+    if (!under_way_.empty()) under_way_.front()->work.transport->poll();
   }
   waiters_.fetch_sub(1, std::memory_order_relaxed);
   complete();
@@ -325,7 +325,7 @@ void Nonblocking::poke(std::span<const mpi::Handle> requests) {
     const bool moved = drive();
     for (const mpi::Handle request : requests)
       if (const auto it = by_request_.find(request); !moved && it != by_request_.end())
-        it->second->work.transport->look_at_clock();
+        it->second->work.transport->check_timeout();
   }
   complete();
 }

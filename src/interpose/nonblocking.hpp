@@ -18,8 +18,8 @@
 // has not, so it is under way on all of them, and ends.
 #pragma once
 
-#include "execute/mpi/mpi_transport.hpp"
 #include "plan/plan_cache.hpp"
+#include "transport/transport.hpp"
 
 #include <atomic>
 #include <condition_variable>
@@ -48,7 +48,7 @@ struct Queue {
 // What is run, over what.
 struct Work {
   plan::Plan* plan = nullptr;
-  execute::MpiTransport* transport = nullptr;
+  transport::Transport* transport = nullptr;
   Queue* queue = nullptr; // the transport's
   execute::Buffers buffers;
   mpi::Handle communicator = 0;        // the program's, whose error handler learns of what goes wrong
@@ -69,7 +69,7 @@ class Nonblocking {
   // A blocking one, after those that are under way on its communicator.
   Status run(Work work);
   // For a failure of this rank's before its part of a call: the others are told by the transport, and wait no longer.
-  void abandon(execute::MpiTransport& transport, const Error& error);
+  void abandon(transport::Transport& transport, const Error& error);
   // Until all of it has ended: before its transport is freed.
   void drain(const Queue& queue);
 

@@ -31,7 +31,7 @@ std::variant<Communicator::Loan, Reason, Error> Communicator::borrow_plan(const 
   if (!chosen) return Reason::not_chosen;
   if (form == Form::nonblocking) {
     if (!completion_is_caught_) return Reason::unseen;
-    if (resources_->transport && !resources_->transport->is_near()) return Reason::far;
+    if (resources_->transport && !resources_->transport->is_single_node()) return Reason::far;
   }
   plan::CallKey key = plan::key_of(question);
   key.in_place = false; // both are made

@@ -8,18 +8,18 @@
 namespace kumihimo::mpi {
 namespace {
 
-// Looks up the objects whose addresses are Open MPI's handles, and remembers the first that is missing. A program that
-// was linked with the library may hold them itself (copy relocation): then the library uses those, too, and so do we.
+// Looks up the objects whose addresses are Open MPI's handles, and remembers the first that is missing. By copy
+// relocation a program may contain the objects itself. The library then uses the program's objects, and so must we.
 class Exports {
  public:
   explicit Exports(void* image) : image_(image) {}
   Handle operator()(const char* name) {
     void* address = dlsym(RTLD_DEFAULT, name);
-    if (!address) address = dlsym(image_, name); // loaded for one module alone, as Python does
+    if (!address) address = dlsym(image_, name); // loaded with RTLD_LOCAL, as Python does
     if (!address && missing_.empty()) missing_ = name;
     return reinterpret_cast<Handle>(address);
   }
-  // One that not every build has.
+  // Zero if this build of the library lacks it.
   Handle if_there(const char* name) const {
     void* address = dlsym(RTLD_DEFAULT, name);
     return reinterpret_cast<Handle>(address ? address : dlsym(image_, name));

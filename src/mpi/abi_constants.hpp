@@ -1,4 +1,4 @@
-// The tables of constants behind abi.hpp, one for each family of MPI libraries.
+// The constants of each ABI family of MPI libraries.
 #pragma once
 
 #include "mpi/library.hpp"

@@ -1,4 +1,4 @@
-// While it lives, errors on a communicator of the program's are returned to us, whatever its error handler.
+// While it exists, errors on one of the program's communicators are returned to us, whatever its error handler.
 #pragma once
 
 #include "mpi/library.hpp"

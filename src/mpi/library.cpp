@@ -11,13 +11,13 @@
 namespace kumihimo::mpi {
 namespace {
 
-// A function by its profiling name, or by its plain one in a library without the former.
+// A function by its profiling name, or by its plain name if the library lacks the other.
 void* find_function(void* image, const char* name) {
   if (void* address = dlsym(image, ("PMPI_" + std::string(name)).c_str())) return address;
   return dlsym(image, ("MPI_" + std::string(name)).c_str());
 }
 
-// The name of the first function that is missing, or nothing.
+// The name of the first missing function; empty: none is missing.
 std::string find_functions(void* image, Functions& functions) {
   std::string missing;
 #define KUMIHIMO_MPI_FIND(name, arguments)                                                                             \
@@ -29,7 +29,7 @@ std::string find_functions(void* image, Functions& functions) {
 }
 
 std::string first_line_of_version(const Functions& functions) {
-  std::vector<char> text(65536); // MPICH's is up to 8192 long; MPI's own constant differs between the families
+  std::vector<char> text(65536); // MPICH's text has up to 8192 characters; the constant differs between the families
   int length = 0;
   if (functions.Get_library_version(text.data(), &length) != 0) return {};
   const std::string all(text.data());
@@ -68,7 +68,7 @@ Result<Library> describe(void* image, const std::string& path) {
   return library;
 }
 
-// The files that the process has mapped whose name begins with libmpi.
+// The loaded shared libraries whose file name begins with libmpi.
 std::vector<std::string> mapped_candidates() {
   std::vector<std::string> paths;
   dl_iterate_phdr(
@@ -132,8 +132,8 @@ void* loaded_symbol(const char* name) {
   return nullptr;
 }
 
-// The library is not looked for anew; one without these functions is running as far as we know, and what it lacks is
-// said by who opens it.
+// The functions are looked up once. Without them we assume that MPI is running; opening the library reports what is
+// missing.
 bool is_running() {
   using Ask = int (*)(int*);
   static const auto initialized = reinterpret_cast<Ask>(loaded_symbol("PMPI_Initialized"));

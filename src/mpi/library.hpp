@@ -1,11 +1,12 @@
-// One build for every MPI library. No mpi.h is included and no libmpi linked: the library is opened at run time, its
-// functions are found by name and called with handles as pointer-sized integers, and the values that mpi.h would have
-// given (handles, special pointers, the layout of MPI_Status) come from a table for each family of libraries:
-//  - Open MPI (4 and 5): handles are addresses of objects that libmpi exports;
+// The MPI library of this process, in one build for all of them (ADR 0007). We include no mpi.h and link no libmpi. The
+// library is opened at run time, and its functions are looked up by name. Handles are pointer-sized integers. A table
+// for each ABI family has the values that mpi.h would define (handles, special pointers, the layout of MPI_Status):
+//  - Open MPI (4 and 5): handles are addresses of objects that libmpi exports.
 //  - MPICH (4 and 5, Intel MPI, Cray MPICH, MVAPICH): handles are 32-bit integers, the same in all of them (the MPICH
-//    ABI compatibility initiative, 2013). In the calling conventions of x86-64 and AArch64 the callee of an int ignores
-//    the upper half of the register, so one prototype serves both.
-// The functions are those of the profiling interface (PMPI_...), so that an interposer never catches its own calls.
+//  ABI
+//    compatibility initiative, 2013). On x86-64 and AArch64 a function with an int parameter ignores the upper half of
+//    the register, so one prototype serves both families.
+// The functions are those of the profiling interface (PMPI_...), so an interposer never catches its own calls.
 #pragma once
 
 #include "base/datatype.hpp"
@@ -30,18 +31,18 @@ struct alignas(8) StatusWords {
   std::array<std::int32_t, 8> words{};
 };
 
-// What MPI lets a predefined type be reduced by.
+// The operations that MPI allows for a predefined type.
 enum class Reducible : std::uint8_t { by_all, by_bits, by_truth, by_sum, by_index };
 
-// A predefined type of the library whose elements are `each` elements of one of ours, where its size says so: an
-// INTEGER may be made longer when a library is built. A complex number is two numbers, which are summed each by itself.
+// A predefined type of C or Fortran whose elements are `each` elements of a DataType (a complex number: two), if their
+// sizes agree: a build of a library may have a longer INTEGER.
 struct NamedType {
   Handle handle;
   DataType type;
   Reducible reducible = Reducible::by_all;
   std::int8_t each = 1;
 
-  std::int64_t bytes() const { return each * size_of(type); } // from one to the next
+  std::int64_t bytes() const { return each * size_of(type); } // the extent
   bool may(Operation op) const;
 };
 
@@ -52,29 +53,29 @@ struct Constants {
   Handle byte;
   std::array<Handle, datatype_count> datatypes;   // by DataType; opaque is datatype_null
   std::array<Handle, operation_count> operations; // by Operation; user is op_null
-  std::vector<NamedType> named; // the types of C and Fortran, which are those of `datatypes` by another name
+  std::vector<NamedType> named;                   // types of C and Fortran that equal one of `datatypes`
   void* in_place;
   StatusWords* status_ignore;
   int tag_ub;           // key of the attribute
   int comm_type_shared; // split type
   int any_source, any_tag, proc_null, undefined;
   int combiner_named; // of predefined types
-  int error_truncate; // the class of a message that is longer than its buffer
-  int error_other;    // of errors that have none of their own
+  int error_truncate; // MPI_ERR_TRUNCATE
+  int error_other;    // MPI_ERR_OTHER
   int thread_single, thread_funneled, thread_serialized, thread_multiple;
   int status_source, status_tag, status_error; // words of StatusWords
 };
 
-// Of attributes that a communicator carries.
+// Callbacks of communicator attributes.
 using CopyAttribute = int (*)(Handle, int, void*, void*, void*, int*);
 using DeleteAttribute = int (*)(Handle, int, void*, void*);
 
-// Of generalised requests: the state is what the request was started with.
+// Callbacks of generalised requests; `state` is the argument of Grequest_start.
 using QueryRequest = int (*)(void* state, StatusWords*);
 using FreeRequest = int (*)(void* state);
 using CancelRequest = int (*)(void* state, int complete);
 
-// Names are MPI's own, without the prefix; all return an MPI error code, 0 for success.
+// Names are those of MPI without the prefix. All return an MPI error code, 0 for success.
 #define KUMIHIMO_MPI_FUNCTIONS(X)                                                                                      \
   X(Init_thread, (int*, char***, int, int*))                                                                           \
   X(Initialized, (int*))                                                                                               \
@@ -173,7 +174,7 @@ struct Functions {
 #undef KUMIHIMO_MPI_DECLARE
 };
 
-// An MPI library in this process: its family, its functions, its constants. Never unloaded.
+// An MPI library in this process. Never unloaded.
 struct Library {
   Family family = Family::open_mpi;
   void* image = nullptr; // as dlopen gave it
@@ -184,23 +185,23 @@ struct Library {
 
   Handle datatype(DataType type) const { return constants.datatypes[static_cast<std::size_t>(type)]; }
   Handle operation(Operation op) const { return constants.operations[static_cast<std::size_t>(op)]; }
-  // The same by the names that programs call: an interposer that is loaded before the library takes part.
+  // With the functions that programs call (MPI_...), so that an interposer which is loaded catches them.
   Library as_programs_call_it() const;
-  // The sentence of the library for an error code.
+  // The library's text for an error code.
   std::string error_text(int code) const;
-  // Nothing for MPI_SUCCESS, else the failure of `what` ("MPI_Comm_dup").
+  // An error that names the function `what` ("MPI_Comm_dup") unless the code is MPI_SUCCESS.
   Status check(int code, std::string_view what) const;
 };
 
-// Opens the shared library at `path` (a file, or a name for the system's search).
+// Opens the shared library `path`: a file, or a name that the dynamic linker finds.
 Result<Library> open_library(const std::string& path);
-// The one that the process has already loaded, as an interposer finds it.
+// The library that the process has already loaded.
 Result<Library> loaded_library();
-// A symbol of the libraries that it consists of (those of Fortran too), however they were loaded; or null.
+// A symbol of the loaded libmpi*.so files (those of Fortran too), however they were loaded; null: none.
 void* loaded_symbol(const char* name);
 
-// Whether this process is between MPI_Init and MPI_Finalize, so that there is MPI_COMM_WORLD; cheap enough to be asked
-// at each call of a program that uses MPI by sessions alone, and never is.
+// Whether this process is between MPI_Init and MPI_Finalize, so that MPI_COMM_WORLD exists. False for a program that
+// uses only sessions. Cheap enough to call at every MPI call.
 bool is_running();
 
 } // namespace kumihimo::mpi

@@ -5,7 +5,7 @@
 namespace kumihimo::mpi {
 namespace {
 
-// Of a request that has no data.
+// The request has no data.
 int query(void* state, StatusWords* status) {
   const Library& library = *static_cast<const Library*>(state);
   library.call.Status_set_elements(status, library.datatype(DataType::uint8), 0);
@@ -38,7 +38,7 @@ LibraryProgress::~LibraryProgress() {
   library_.call.Wait(&never_, library_.constants.status_ignore);
 }
 
-int LibraryProgress::drive() const {
+int LibraryProgress::progress() const {
   int complete = 0;
   return library_.call.Request_get_status(never_, &complete, library_.constants.status_ignore);
 }

@@ -1,8 +1,8 @@
-// Lets the MPI library make progress on everything that it has under way in this process, by asking for a request that
-// is never complete. (A probe would do in Open MPI; MPICH's moves only what could match, so that who has locked a
-// window here, or waits for it, would wait for ever.)
+// Makes the MPI library progress everything that it has under way in this process, by testing a generalised request
+// that never completes. A probe would do for Open MPI; MPICH's probe progresses only what could match it, so another
+// rank that waits for a window lock of this process would wait for ever.
 //
-// One for all transports of a process: MPICH 5.0.2 has room for 8 requests of this kind, and takes 2 MiB for the ninth.
+// One request for all transports of a process: MPICH 5.0.2 has room for 8 such requests and takes 2 MiB for the ninth.
 #pragma once
 
 #include "mpi/library.hpp"
@@ -13,14 +13,14 @@ namespace kumihimo::mpi {
 
 class LibraryProgress {
  public:
-  // The one that there is, else a new one; it ends with the last who has it.
+  // The one of this process. The last owner ends it.
   static std::shared_ptr<LibraryProgress> of(const Library& library);
   ~LibraryProgress();
   LibraryProgress(const LibraryProgress&) = delete;
   LibraryProgress& operator=(const LibraryProgress&) = delete;
 
-  int made() const { return made_; } // the library's code
-  int drive() const;                 // its code
+  int made() const { return made_; } // MPI error code of making the request
+  int progress() const;              // MPI error code
 
  private:
   explicit LibraryProgress(const Library& library);

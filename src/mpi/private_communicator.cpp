@@ -7,7 +7,8 @@
 namespace kumihimo::mpi {
 
 Result<Handle> make_private_communicator(const Library& library, Handle communicator) {
-  // One rank's own, at any time and on any thread: two at once would take each other's handler for the program's.
+  // MPI_COMM_SELF may be split on several threads at a time: each would save the other's error handler as the
+  // program's.
   static std::mutex of_one_rank;
   std::unique_lock lock(of_one_rank, std::defer_lock);
   if (communicator == library.constants.comm_self) lock.lock();

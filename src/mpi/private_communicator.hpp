@@ -1,13 +1,13 @@
-// A communicator of ours over the ranks of one of the program's.
+// A communicator of our own with the ranks of one of the program's.
 #pragma once
 
 #include "mpi/library.hpp"
 
 namespace kumihimo::mpi {
 
-// Collective. Errors on the new one are returned. The program must not end because a library has no more communicators
-// (2048, or 65536): so are those of making it. Split and not duplicated, which would call functions of the program's
-// for the attributes that it copies.
+// Collective. Errors on the new communicator are returned, and so are the errors of making it: a program must not end
+// because its library has no communicator left (there are 2048, or 65536). By MPI_Comm_split, because MPI_Comm_dup
+// would call the program's attribute callbacks.
 Result<Handle> make_private_communicator(const Library& library, Handle communicator);
 
 } // namespace kumihimo::mpi

@@ -11,13 +11,13 @@
 namespace kumihimo::shared_memory {
 namespace {
 
-constexpr std::int32_t most_processors = 1 << 20; // more than a system can have: an end to growing
+constexpr std::int32_t most_processors = 1 << 20; // more than any system has
 constexpr std::size_t word_bits = 64;
 
 struct FreeSet {
   void operator()(cpu_set_t* set) const { CPU_FREE(set); }
 };
-// A set of any size: cpu_set_t by itself ends at 1024.
+// A set of any size; a plain cpu_set_t ends at 1024.
 struct ProcessorSet {
   explicit ProcessorSet(std::int32_t processors) : set(CPU_ALLOC(processors)), bytes(CPU_ALLOC_SIZE(processors)) {
     if (set) CPU_ZERO_S(bytes, set.get());
@@ -34,7 +34,7 @@ std::vector<std::int32_t> allowed_processors() {
     const ProcessorSet allows(room);
     if (!allows.set) break;
     if (sched_getaffinity(0, allows.bytes, allows.set.get()) != 0) {
-      if (errno == EINVAL) continue; // the system's own set is larger
+      if (errno == EINVAL) continue; // the system's set is larger
       break;
     }
     for (std::int32_t i = 0; i < room; ++i)

@@ -1,5 +1,5 @@
-// The memory of another process of this machine. Where the kernel lets us it copies from there (process_vm_readv(2)):
-// one copy of a message, where a ring in memory that both have mapped takes two.
+// Cross-memory attach: reads the memory of another process of this machine (process_vm_readv(2)). One copy of a
+// message, where a ring in shared memory takes two. The kernel may refuse.
 #pragma once
 
 #include <cstddef>
@@ -8,26 +8,26 @@
 
 namespace kumihimo::shared_memory {
 
-// What a process tells the others so that they find out whether they may read its memory. They look for the word at the
-// address: in another namespace the number may be that of another process.
+// With this, other processes find out whether they can read the memory of this one: they compare the word at the
+// address, because in another pid namespace the number may belong to another process.
 struct MemoryProbe {
   std::int64_t process = 0, address = 0, word = 0;
 };
 MemoryProbe own_probe();
 bool can_read(const MemoryProbe& probe);
 
-// A run of bytes as its own process addresses it.
+// A run of bytes, at its address in the other process.
 struct RemotePiece {
   std::uint64_t address = 0;
   std::int64_t bytes = 0;
 };
 
-// Reads pieces of a process's memory, one after another, from the front.
+// Reads pieces of a process's memory in order.
 class RemoteReader {
  public:
   RemoteReader(std::int64_t process, std::span<const RemotePiece> pieces) : process_(process), pieces_(pieces) {}
-  // The next `bytes` bytes, which there are. 0, or the system's number of an error: then it cannot go on, and what it
-  // has written is unspecified.
+  // Reads the next `bytes` bytes, which must exist. Returns 0 or errno; after an error it cannot go on, and the target
+  // holds anything.
   int read(std::byte* to, std::int64_t bytes);
 
  private:

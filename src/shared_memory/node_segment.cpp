@@ -16,7 +16,7 @@
 namespace kumihimo::shared_memory {
 namespace {
 
-// From the ring that measures best down to the smallest that still works at a useful speed.
+// From the fastest ring to the shortest of useful speed.
 constexpr RingShape ring_shapes[] = {{16, 65536}, {8, 65536}, {8, 16384}, {4, 16384}, {4, 4096}};
 
 std::int64_t whole_pages(std::int64_t bytes) {
@@ -55,7 +55,7 @@ Result<std::unique_ptr<NodeSegment>> NodeSegment::create(const mpi::Library& lib
   library.call.Comm_rank(node, &rank);
   library.call.Comm_size(node, &ranks);
   std::unique_ptr<NodeSegment> memory(new NodeSegment(library));
-  // All ranks must choose the same shape, whatever each of them sees.
+  // All ranks must choose the same shape.
   std::int64_t smallest = limit_bytes;
   const int code = library.call.Allreduce(&limit_bytes, &smallest, 1, library.datatype(DataType::int64),
                                           library.operation(Operation::min), node);
@@ -98,7 +98,7 @@ Status NodeSegment::allocate(mpi::Handle node, std::int32_t rank, std::int32_t r
   bytes_ = bytes_per_rank_ * ranks;
   Result<SharedFile> file = meet_in_file(node, rank);
   const Result<bool> unmapped = any_failed(node, map(file));
-  if (file) file->forget_name();
+  if (file) file->unlink();
   const bool mapped = unmapped && !*unmapped;
   const Result<bool> short_of =
       mapped ? any_failed(node, take(*file, rank, ranks)) : unmapped; // and nobody goes on before all have cleared
@@ -110,7 +110,7 @@ Status NodeSegment::allocate(mpi::Handle node, std::int32_t rank, std::int32_t r
 // What rank 0 has made, on all ranks.
 Result<SharedFile> NodeSegment::meet_in_file(mpi::Handle node, std::int32_t rank) {
   constexpr SharedFile::Name none = -1;
-  Result<SharedFile> mine = rank == 0 ? SharedFile::make(bytes_) : failed("a file in /dev/shm by rank 0", "none");
+  Result<SharedFile> mine = rank == 0 ? SharedFile::create(bytes_) : failed("a file in /dev/shm by rank 0", "none");
   SharedFile::Name name = mine ? mine->name() : none;
   const int code = library_.call.Bcast(&name, 1, library_.datatype(DataType::int64), 0, node);
   if (Status status = library_.check(code, "MPI_Bcast"); !status) return status.error();
@@ -127,7 +127,7 @@ Status NodeSegment::map(const Result<SharedFile>& file) {
 
 // This rank's part, its channels empty.
 Status NodeSegment::take(const SharedFile& file, std::int32_t rank, std::int32_t ranks) {
-  if (Status status = file.take(rank * bytes_per_rank_, bytes_per_rank_); !status) return status;
+  if (Status status = file.allocate(rank * bytes_per_rank_, bytes_per_rank_); !status) return status;
   for (std::int32_t to = 0; to < ranks; ++to)
     if (to != rank) clear(channel(rank, to));
   return Nothing{};

@@ -28,15 +28,15 @@ std::string path_of(SharedFile::Name name) {
   return fmt::format("/dev/shm/kumihimo-rings-{}-{:016x}", getuid(), static_cast<std::uint64_t>(name));
 }
 
-// By chance: what another job made, or left where it was killed, is never met.
-Result<SharedFile> SharedFile::make(std::int64_t bytes) {
+// A random name, so that it differs from the files of other jobs, also of those that were killed.
+Result<SharedFile> SharedFile::create(std::int64_t bytes) {
   std::uint64_t chance = 0;
-  if (getrandom(&chance, sizeof chance, 0) != sizeof chance) return no_file("by a name of chance", errno);
+  if (getrandom(&chance, sizeof chance, 0) != sizeof chance) return no_file("by a random name", errno);
   const auto name = static_cast<Name>(chance >> 1);
   const int file = ::open(path_of(name).c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (file < 0) return no_file("to make", errno);
+  if (file < 0) return no_file("to create", errno);
   SharedFile made(file, name, true);
-  // Beyond the limit of files the system sends a signal, which ends the program, in place of an error.
+  // Beyond the limit of file sizes the system sends a signal, which would end the program.
   rlimit limit{};
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && static_cast<std::uint64_t>(bytes) > limit.rlim_cur)
     return no_room(bytes, EFBIG);
@@ -46,20 +46,20 @@ Result<SharedFile> SharedFile::make(std::int64_t bytes) {
 
 Result<SharedFile> SharedFile::open(Name name) {
   const int file = ::open(path_of(name).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-  if (file < 0) return no_file("that another process of this node has made", errno);
+  if (file < 0) return no_file("that another process of this node created", errno);
   return SharedFile(file, name, false);
 }
 
 SharedFile::SharedFile(SharedFile&& other) noexcept
-    : file_(std::exchange(other.file_, -1)), name_(other.name_), made_(std::exchange(other.made_, false)) {}
+    : file_(std::exchange(other.file_, -1)), name_(other.name_), owns_name_(std::exchange(other.owns_name_, false)) {}
 
 SharedFile::~SharedFile() {
-  forget_name();
+  unlink();
   if (file_ >= 0) close(file_);
 }
 
-void SharedFile::forget_name() {
-  if (std::exchange(made_, false)) unlink(path_of(name_).c_str());
+void SharedFile::unlink() {
+  if (std::exchange(owns_name_, false)) ::unlink(path_of(name_).c_str());
 }
 
 Result<std::byte*> SharedFile::map(std::int64_t bytes) const {
@@ -68,7 +68,7 @@ Result<std::byte*> SharedFile::map(std::int64_t bytes) const {
   return static_cast<std::byte*>(memory);
 }
 
-Status SharedFile::take(std::int64_t first, std::int64_t bytes) const {
+Status SharedFile::allocate(std::int64_t first, std::int64_t bytes) const {
   int error = 0;
   do error = posix_fallocate(file_, static_cast<off_t>(first), static_cast<off_t>(bytes));
   while (error == EINTR);

@@ -22,8 +22,8 @@ bool SpinWait::turn() {
   } else {
     sched_yield();
   }
-  if (++turns_since_drive_ < turns_between_drives) return false;
-  turns_since_drive_ = 0;
+  if (++turns_since_poll_ < turns_between_polls) return false;
+  turns_since_poll_ = 0;
   return true;
 }
 

@@ -37,6 +37,7 @@ class PutMessages final : public Transport {
   void offload(OffloadRequest& message) override { below_.offload(message); }
   Progress progress() override;
   void idle() override { below_.idle(); }
+  bool has_failed() const override { return error_ || below_.has_failed(); }
   Error error() const override { return error_ ? *error_ : below_.error(); }
   void abandon(const Error& reason) override;
   bool gathers() const override { return true; }

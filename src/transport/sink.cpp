@@ -36,7 +36,7 @@ void Sink::take(const std::byte* data, std::int64_t bytes) {
     } else {
       if (streaming_stores_ && now >= kernels::smallest_streamed_bytes)
         kernels::copy_streaming(data, target_.here(), now);
-      else if (target_.here() != data) // in place: there already
+      else if (target_.here() != data) // received in place
         copy(data, target_.here(), now);
     }
     target_.advance(now);

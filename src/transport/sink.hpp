@@ -1,5 +1,5 @@
-// Where arriving bytes go: into place, or through the reduction into place, piece by piece and in order, whatever the
-// lengths of the pieces that a transport delivers and of the runs that they belong to.
+// The destination of arriving bytes: copied, or combined by the reduction, into one run of memory or several. A
+// transport delivers pieces of any length, in order.
 #pragma once
 
 #include "kernels/plans.hpp"
@@ -9,7 +9,7 @@
 
 namespace kumihimo::transport {
 
-// target[i] = op(left[i], right[i]) for i < count: a built-in loop, or the user's function with its context.
+// target[i] = op(left[i], right[i]) for i < count, by a built-in loop or by the user's function.
 struct Reduction {
   using Function = void (*)(const void* context, const void* left, const void* right, void* target, std::int64_t count);
   kernels::ReducePlan kernel;
@@ -22,41 +22,40 @@ struct Reduction {
   }
 };
 
-// A run of bytes, relative to the start of its buffer.
+// A run of bytes of a buffer.
 struct ByteRun {
   std::int64_t first = 0, bytes = 0;
 };
 
-// One run of memory, or several of one buffer, walked once from the front.
+// A position in one run of memory or in several runs of a buffer. It moves forward only.
 struct ByteCursor {
-  std::byte* base = nullptr;    // of the buffer; of the run itself where run is null
+  std::byte* base = nullptr;    // of the buffer, or of the only run if `run` is null
   const ByteRun* run = nullptr; // the current one
-  std::int64_t done = 0;        // bytes of it (or of all, where run is null) behind us
+  std::int64_t done = 0;        // bytes of the current run before this position
 
   std::byte* here() const { return base + (run ? run->first : 0) + done; }
-  // Bytes in one piece from here, at most `wanted`.
+  // Contiguous bytes from here, at most `wanted`.
   std::int64_t ahead(std::int64_t wanted) const;
   void advance(std::int64_t bytes);
 };
 
 class Sink {
  public:
-  // `streaming_stores`: of long pieces.
+  // `streaming_stores`: write long pieces by non-temporal stores.
   void copy_into(ByteCursor target, std::int64_t element_bytes, bool streaming_stores = false) {
     *this = Sink{target, {}, nullptr, element_bytes, false};
     streaming_stores_ = streaming_stores;
   }
-  // target = op(own, arriving), or op(arriving, own).
+  // target = op(own, arriving), or op(arriving, own) if arriving_left.
   void reduce_into(ByteCursor target, ByteCursor own, const Reduction* reduction, bool arriving_left,
                    std::int64_t element_bytes) {
     *this = Sink{target, own, reduction, element_bytes, arriving_left};
   }
 
-  // The next `bytes` bytes of the message, a multiple of element_bytes().
+  // Delivers the next `bytes` bytes of the message, a multiple of element_bytes().
   void take(const std::byte* data, std::int64_t bytes);
 
-  // The memory into which the whole message may be written as it is, without take(); null where it is reduced or
-  // scattered.
+  // Where a transport may write the whole message instead of calling take(); null if it is reduced or scattered.
   std::byte* direct() const { return reduction_ || target_.run ? nullptr : target_.here(); }
   std::int64_t element_bytes() const { return element_bytes_; }
   bool streams() const { return streaming_stores_; }

@@ -83,7 +83,12 @@ Result<Answer> check(const Schedule& schedule, const Question& q) {
   disturbed.seed = q.seed;
   disturbed.gathers = q.seed % 2;
   LoopbackRun by_puts = disturbed;
-  by_puts.puts = {.slots = 1 + static_cast<std::int64_t>(q.seed % 3), .slot_bytes = 48};
+  const PostCondition wanted(q.collective);
+  const std::int64_t vector_bytes =
+      std::max(wanted.input_elements(0), wanted.output_elements(0)) * q.collective.type_bytes;
+  by_puts.delays = q.seed % 2;
+  by_puts.timeout = Seconds{600}; // many context switches, on a busy machine
+  by_puts.puts = {.slots = 1 + static_cast<std::int64_t>(q.seed % 3), .slot_bytes = 48 + vector_bytes / 8};
   for (const LoopbackRun& run : {disturbed, by_puts}) {
     const Result<Answer> other = run_once(schedule, q, run);
     if (!other) return other;

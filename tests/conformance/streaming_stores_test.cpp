@@ -21,6 +21,7 @@ class Noting final : public transport::Transport {
   }
   Progress progress() override { return Progress::nothing; }
   void idle() override {}
+  bool has_failed() const override { return false; }
   Error error() const override { return failed("no failure"); }
 
   std::set<bool> streaming_stores;

@@ -130,6 +130,7 @@ struct Remembering : transport::Transport {
   void receive(transport::ReceiveRequest& message) override { message.complete(); }
   Progress progress() override { return Progress::moved; }
   void idle() override {}
+  bool has_failed() const override { return false; }
   Error error() const override { return failed("no error of its own"); }
   void abandon(const Error& reason) override { why = reason.sentence(); }
   std::string why;

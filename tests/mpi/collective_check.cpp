@@ -29,7 +29,6 @@ using bench_driver::Arithmetic;
 using bench_driver::Job;
 using bench_driver::Vector;
 using execute::LibraryReduction;
-using execute::MpiTransport;
 
 struct Place {
   RankSpace space;
@@ -260,7 +259,7 @@ bool check_one(Job& job, const Matrices& matrices, const Tried& tried, std::int3
     return false;
   };
   if (!schedule) return complain(schedule.error().sentence());
-  const Result<MpiTransport*> transport = job.transport({.node_of_rank = tried.place.emulated()});
+  const Result<transport::Transport*> transport = job.transport({.node_of_rank = tried.place.emulated()});
   if (!transport) return complain(transport.error().sentence());
   const LibraryReduction reduction = matrices.reduction();
   const Arithmetic arithmetic = tried.question.type == DataType::opaque
@@ -348,7 +347,7 @@ namespace {
 
 // True if the check finds something wrong with the schedule.
 bool is_found(Job& job, const Result<Schedule>& schedule, const Arithmetic& arithmetic) {
-  const Result<MpiTransport*> transport = job.transport({});
+  const Result<transport::Transport*> transport = job.transport({});
   if (!schedule || !transport) return false;
   const Result<bench_driver::CheckOutcome> outcome =
       bench_driver::check_schedule(job, *schedule, Hints{}, **transport, arithmetic, 1);
@@ -378,7 +377,7 @@ bool check_that_offloads_are_refused(Job& job) {
     if (!variant.offloads || job.ranks() < 2) continue;
     const Collective c = make_collective(variant.kind, job.ranks(), variant.kind == CollectiveKind::barrier ? 0 : 1);
     const Result<Schedule> schedule = variant.build(c, RankSpace::row(job.ranks()));
-    const Result<MpiTransport*> transport = job.transport({});
+    const Result<transport::Transport*> transport = job.transport({});
     if (!schedule || !transport) return false;
     const auto outcome =
         bench_driver::check_schedule(job, *schedule, Hints{}, **transport, bench_driver::builtin_arithmetic(c), 1);

@@ -32,6 +32,7 @@ class OneRank : public testing::Test {
     void receive(transport::ReceiveRequest&) override { FAIL(); }
     Progress progress() override { return Progress::nothing; }
     void idle() override {}
+    bool has_failed() const override { return false; }
     Error error() const override { return {}; }
     std::uint64_t instances = 0;
     int prepared = 0;

@@ -1,4 +1,5 @@
-#include "shared_memory/channel.hpp"
+#include "shared_memory/channel_receiver.hpp"
+#include "shared_memory/channel_sender.hpp"
 #include "shared_memory/letters.hpp"
 #include "shared_memory/node_segment.hpp"
 
@@ -53,7 +54,7 @@ TEST(Channel, A_receive_that_is_begun_copies_nothing_long) {
 TEST(Channel, A_long_message_arrives_by_stores_of_both_kinds) {
   for (const kernels::CopyVariant& stores : kernels::copy_variants()) {
     Ring ring(RingShape{4, 8192});
-    ChannelSender out(ring.channel, ChannelSender::all_copied, kernels::copy_plan_of(stores));
+    ChannelSender out(ring.channel, ChannelSender::never_offered, kernels::copy_plan_of(stores));
     ChannelReceiver in(ring.channel);
     Letter letter(key_of(0), 99'999, 1, 1);
     out.start(letter.send);
@@ -110,10 +111,10 @@ TEST(Channel, A_message_that_is_not_expected_yet_does_not_hold_up_the_next) {
   in.start(second.receive);
   for (int i = 0; i < 100; ++i) out.progress(), in.progress();
   EXPECT_TRUE(second.arrived());
-  EXPECT_EQ(in.set_aside(), 1);
+  EXPECT_EQ(in.unexpected_messages(), 1);
   in.start(first.receive);
   EXPECT_TRUE(first.arrived());
-  EXPECT_EQ(in.set_aside(), 0);
+  EXPECT_EQ(in.unexpected_messages(), 0);
 }
 
 TEST(Channel, A_receive_started_while_its_message_is_being_set_aside_gets_all_of_it) {
@@ -139,7 +140,7 @@ TEST(Channel, What_nobody_expects_stays_in_the_ring) {
   Letter letter(key_of(0), 100, 1, 1);
   out.start(letter.send);
   EXPECT_FALSE(in.progress());
-  EXPECT_EQ(in.set_aside(), 0);
+  EXPECT_EQ(in.unexpected_messages(), 0);
 }
 
 // The receiver describes `expected` bytes where `sent` bytes come; the rest of its memory must not be written.
@@ -229,8 +230,8 @@ TEST(Channel, A_message_set_aside_finds_its_room_at_its_first_chunk) {
   Letter early(key_of(0, 1), 100'000, 1, 1), other(key_of(0, 2), 16, 1, 2);
   out.start(early.send);
   in.start(other.receive); // the ring's 1 KiB of it are set aside
-  EXPECT_EQ(in.set_aside(), 1);
-  EXPECT_GE(in.set_aside_room_bytes(), 100'000);
+  EXPECT_EQ(in.unexpected_messages(), 1);
+  EXPECT_GE(in.unexpected_bytes(), 100'000);
 }
 
 TEST(Channel, Every_part_of_the_key_tells_messages_apart) {
@@ -250,7 +251,7 @@ TEST(Channel, Random_orders_at_both_ends_always_match) {
     Ring ring(seed % 2 ? small : RingShape{2, 64});
     const bool may_read = can_read(own_probe());
     const std::int64_t offered =
-        seed % 3 == 0 || !may_read ? ChannelSender::all_copied : static_cast<std::int64_t>(1 + random() % 300);
+        seed % 3 == 0 || !may_read ? ChannelSender::never_offered : static_cast<std::int64_t>(1 + random() % 300);
     std::vector<std::unique_ptr<Letter>> letters;
     for (std::int32_t i = 0; i < 60; ++i) {
       const std::int64_t element_bytes = std::int64_t{1} << random() % 4;

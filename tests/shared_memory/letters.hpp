@@ -1,7 +1,8 @@
 // What the tests of channels share.
 #pragma once
 
-#include "shared_memory/channel.hpp"
+#include "shared_memory/channel_receiver.hpp"
+#include "shared_memory/channel_sender.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -88,12 +88,12 @@ TEST_F(NodeSegmentTest, A_part_that_another_rank_has_no_room_for_is_no_memory) {
 TEST(SharedFileTest, Is_opened_by_its_name_and_has_none_as_soon_as_it_is_forgotten) {
   const Result<SharedFile> none = SharedFile::open(0);
   EXPECT_FALSE(none.ok());
-  Result<SharedFile> made = SharedFile::make(1 << 16);
+  Result<SharedFile> made = SharedFile::create(1 << 16);
   ASSERT_TRUE(made.ok()) << made.error().sentence();
   const SharedFile::Name name = made->name();
   const Result<SharedFile> opened = SharedFile::open(name);
   ASSERT_TRUE(opened.ok()) << opened.error().sentence();
-  made->forget_name();
+  made->unlink();
   EXPECT_FALSE(has_name(name));
   EXPECT_FALSE(SharedFile::open(name).ok());
   const Result<std::byte*> one = made->map(1 << 16), other = opened->map(1 << 16);
@@ -108,7 +108,7 @@ TEST(SharedFileTest, Is_opened_by_its_name_and_has_none_as_soon_as_it_is_forgott
 TEST(SharedFileTest, Who_fails_before_all_have_it_leaves_no_name) {
   SharedFile::Name name = 0;
   {
-    Result<SharedFile> made = SharedFile::make(1 << 16);
+    Result<SharedFile> made = SharedFile::create(1 << 16);
     ASSERT_TRUE(made.ok());
     name = made->name();
     EXPECT_TRUE(has_name(name));
@@ -118,7 +118,7 @@ TEST(SharedFileTest, Who_fails_before_all_have_it_leaves_no_name) {
 
 // Touching memory that a full /dev/shm cannot give is a SIGBUS, so it is asked for before.
 TEST(SharedFileTest, Memory_is_set_aside_where_it_is_taken_and_not_before) {
-  Result<SharedFile> made = SharedFile::make(1 << 20);
+  Result<SharedFile> made = SharedFile::create(1 << 20);
   ASSERT_TRUE(made.ok());
   const auto bytes_of = [&] {
     struct stat facts {};
@@ -126,9 +126,9 @@ TEST(SharedFileTest, Memory_is_set_aside_where_it_is_taken_and_not_before) {
     return std::int64_t{facts.st_blocks} * 512;
   };
   EXPECT_EQ(bytes_of(), 0);
-  ASSERT_TRUE(made->take(1 << 19, 1 << 16).ok());
+  ASSERT_TRUE(made->allocate(1 << 19, 1 << 16).ok());
   EXPECT_EQ(bytes_of(), 1 << 16);
-  const Status more = made->take(0, std::int64_t{1} << 60); // than any machine has
+  const Status more = made->allocate(0, std::int64_t{1} << 60); // than any machine has
   ASSERT_FALSE(more.ok());
   EXPECT_NE(more.error().sentence().find("enlarge /dev/shm"), std::string::npos) << more.error().sentence();
 }

@@ -137,12 +137,12 @@ TEST_F(SingleCopy, Of_one_that_is_early_only_where_it_lies_is_set_aside) {
   out_.start(other.send);
   in_.start(other.receive);
   EXPECT_TRUE(other.arrived());
-  EXPECT_EQ(in_.set_aside(), 1);
-  EXPECT_EQ(in_.set_aside_room_bytes(), 0);
+  EXPECT_EQ(in_.unexpected_messages(), 1);
+  EXPECT_EQ(in_.unexpected_bytes(), 0);
   in_.start(early.receive);
   in_.progress();
   EXPECT_TRUE(early.arrived());
-  EXPECT_EQ(in_.set_aside(), 0);
+  EXPECT_EQ(in_.unexpected_messages(), 0);
   turn();
   EXPECT_EQ(early.send_open, 0);
 }

@@ -20,7 +20,7 @@ TEST(SpinWait, Spins_a_while_then_yields_for_good_and_drives_at_equal_distances)
       spun += waiting.spins();
       ++since;
       const bool drives = waiting.turn();
-      ASSERT_EQ(drives, since == turns_between_drives) << turn;
+      ASSERT_EQ(drives, since == turns_between_polls) << turn;
       if (drives) since = 0;
     }
     EXPECT_EQ(spun, crowded ? 4 : 50);

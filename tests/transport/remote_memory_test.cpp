@@ -104,6 +104,7 @@ class Broken final : public Transport, public RemoteMemory {
   void idle() override {
     if (late_.empty()) below_.idle();
   }
+  bool has_failed() const override { return below_.has_failed(); }
   Error error() const override { return below_.error(); }
   RemoteMemory* remote_memory() override { return this; }
 

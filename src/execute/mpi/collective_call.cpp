@@ -4,7 +4,7 @@ namespace kumihimo::execute {
 
 namespace {
 
-int make_irregular(const mpi::Functions& mpi, const CollectiveCall& c) {
+int call_irregular(const mpi::Functions& mpi, const CollectiveCall& c) {
   const auto& [sent, sent_at] = c.sent;
   const auto& [received, received_at] = c.received;
   switch (c.kind) {
@@ -28,8 +28,8 @@ int make_irregular(const mpi::Functions& mpi, const CollectiveCall& c) {
 
 } // namespace
 
-int make(const mpi::Functions& mpi, const CollectiveCall& c) {
-  if (c.is_irregular) return make_irregular(mpi, c);
+int call_library(const mpi::Functions& mpi, const CollectiveCall& c) {
+  if (c.is_irregular) return call_irregular(mpi, c);
   switch (c.kind) {
   case CollectiveKind::barrier:
     return mpi.Barrier(c.communicator);

@@ -1,4 +1,4 @@
-// A call of MPI's collectives from what describes it, whichever the collective is.
+// Calls any collective of MPI from its description.
 #pragma once
 
 #include "mpi/library.hpp"
@@ -8,14 +8,14 @@ namespace kumihimo::execute {
 
 struct CollectiveCall {
   CollectiveKind kind = CollectiveKind::barrier;
-  const void* send = nullptr; // or in place, as MPI has it
-  void* receive = nullptr;    // of a broadcast its only buffer
-  int count = 0;              // of the vector, or of a block
+  const void* send = nullptr; // or the constant MPI_IN_PLACE
+  void* receive = nullptr;    // the only buffer of a broadcast
+  int count = 0;              // elements of the vector, or of a block
   mpi::Handle type = 0, operation = 0;
   int root = 0;
   mpi::Handle communicator = 0;
-  // Of blocks of different lengths, its v-form: one for each block that a rank sends to each, or gets of each, on the
-  // ranks where it does; `count` is of a side that has one block.
+  // For the v-form: counts and displacements of the blocks that this rank sends to each rank, or receives from each.
+  // `count` is for the side with one block.
   struct Blocks {
     const int* counts = nullptr;
     const int* displacements = nullptr;
@@ -24,6 +24,6 @@ struct CollectiveCall {
   Blocks sent = {}, received = {};
 };
 
-int make(const mpi::Functions& mpi, const CollectiveCall& call); // MPI's code
+int call_library(const mpi::Functions& mpi, const CollectiveCall& call); // MPI error code
 
 } // namespace kumihimo::execute

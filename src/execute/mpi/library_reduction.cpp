@@ -6,7 +6,7 @@
 namespace kumihimo::execute {
 
 void LibraryReduction::run(const void* self, const void* left, const void* right, void* target, std::int64_t count) {
-  constexpr std::int64_t most = std::int64_t{1} << 30; // elements of one call, which counts in int
+  constexpr std::int64_t most = std::int64_t{1} << 30; // elements of one call, whose count is an int
   const auto& me = *static_cast<const LibraryReduction*>(self);
   for (std::int64_t at = 0; at < count; at += most) {
     const std::int64_t first = at * me.type_bytes_;
@@ -15,7 +15,8 @@ void LibraryReduction::run(const void* self, const void* left, const void* right
   }
 }
 
-// MPI_Reduce_local(in, inout): inout = in op inout. The right operand is the second one, so it goes into place first.
+// MPI_Reduce_local(in, inout): inout = in op inout. The right operand is the second one, so it is copied into the
+// target first.
 void LibraryReduction::apply(const std::byte* left, const std::byte* right, std::byte* target, int count) const {
   const auto bytes = static_cast<std::size_t>(count * type_bytes_);
   if (target == left && target != right) {

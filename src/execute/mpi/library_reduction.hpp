@@ -1,4 +1,4 @@
-// Reductions that our own loops do not know (the user's operations, derived types), by MPI_Reduce_local of the library.
+// Reductions without a loop of our own (the user's operations, derived types), by MPI_Reduce_local.
 #pragma once
 
 #include "mpi/library.hpp"
@@ -12,13 +12,13 @@ namespace kumihimo::execute {
 
 class LibraryReduction {
  public:
-  // `type_bytes`: the extent of `type`, whose elements lie one behind the other. The library outlives this.
+  // `type_bytes`: the extent of `type`, whose elements are contiguous. The library must outlive this object.
   LibraryReduction(const mpi::Library& library, mpi::Handle type, mpi::Handle operation, std::int64_t type_bytes)
       : library_(library), type_(type), operation_(operation), type_bytes_(type_bytes) {}
 
-  // For the engine; refers to this object, and is used by one thread at a time.
+  // For the engine. Refers to this object; for one thread at a time.
   transport::Reduction reduction() const { return {nullptr, &run, this}; }
-  // The first failure of MPI_Reduce_local, if there was one.
+  // The first failure of MPI_Reduce_local.
   Status status() const { return library_.check(code_, "MPI_Reduce_local"); }
 
  private:

@@ -3,6 +3,7 @@
 #include "mpi/error_handler_guard.hpp"
 #include "mpi/private_communicator.hpp"
 #include "shared_memory/affinity.hpp"
+#include "transport/errors.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,7 +16,7 @@
 namespace kumihimo::execute {
 namespace {
 
-// Of the time limit: who gives up here says whom it waited for, before one who sees only that it lasts.
+// Of the time limit. This transport can name the ranks that it waits for, so it gives up before others that cannot.
 constexpr double share_of_timeout = 0.75;
 
 // Success if all ranks of the communicator bring success: otherwise an error on each. Collective.
@@ -53,8 +54,8 @@ MpiTransport::MpiTransport(const mpi::Library& library, mpi::Handle communicator
   neighbours_.resize(static_cast<std::size_t>(ranks_));
 }
 
-// What only some ranks have made, or share with ranks that are lost, is left to the library: MPI frees collectively,
-// and would wait for the others for ever.
+// Communicators that only some ranks have made, or that lost ranks share, are left to the library: MPI frees them
+// collectively and would wait for the others for ever.
 MpiTransport::~MpiTransport() {
   int finalized = 0;
   if (!complete_ || has_lost_peers_ || is_left_ || library_.call.Finalized(&finalized) != 0 || finalized) return;
@@ -72,8 +73,8 @@ void MpiTransport::free_communicators() {
   owns_node_ = owns_communicator_ = false;
 }
 
-// What is agreed on meanwhile is agreed on over the program's communicator. It stays so where no message will go by
-// MPI, and then no communicator of ours stays either: a library has few.
+// Agreements during the set-up use the program's communicator. If all ranks share memory this stays so, and no
+// communicator of our own remains: a library has few.
 Status MpiTransport::set_up() {
   if (Status status = check_nodes(); !status) return status; // on all ranks alike
   const Result<std::int64_t> upper_bound = tag_upper_bound();
@@ -81,8 +82,8 @@ Status MpiTransport::set_up() {
   if (Status status = agree(library_, communicator_, has_tags); !status) return status;
   if (Status status = find_node(); !status) return status;
   if (Status status = agree(library_, communicator_, join_node()); !status) return status;
-  is_near_ = every_rank_is_near();
-  if (!is_near_) {
+  is_single_node_ = shares_memory_with_all();
+  if (!is_single_node_) {
     const Result<mpi::Handle> own = mpi::make_private_communicator(library_, communicator_);
     const Status copied = own ? Status(Nothing{}) : Status(own.error());
     if (Status status = agree(library_, communicator_, copied); !status) return status;
@@ -91,17 +92,17 @@ Status MpiTransport::set_up() {
   }
   point_to_point_.emplace(library_, communicator_, *upper_bound, options_.most_at_once_bytes);
   complete_ = true;
-  if (is_near_) free_communicators();
+  if (is_single_node_) free_communicators();
   return Nothing{};
 }
 
-// Every rank of the node goes through the same collectives, whatever of its own has failed.
+// Every rank of the node makes the same collective calls, even after a failure of its own.
 Status MpiTransport::join_node() {
   std::int32_t node_ranks = 0, node_rank = 0;
   library_.call.Comm_size(node_, &node_ranks);
   library_.call.Comm_rank(node_, &node_rank);
   node_ranks_ = node_ranks;
-  const Result<bool> crowded = is_crowded(node_ranks);
+  const Result<bool> oversubscribed = is_oversubscribed(node_ranks);
   const Result<std::vector<std::int32_t>> members = members_of_node(node_ranks);
   if (options_.shared_memory && node_ranks > 1) {
     const std::int64_t asked = options_.shared_memory_limit_bytes;
@@ -110,9 +111,9 @@ Status MpiTransport::join_node() {
     if (!memory) return memory.error();
     memory_ = std::move(*memory);
   }
-  if (!crowded) return crowded.error();
+  if (!oversubscribed) return oversubscribed.error();
   if (!members) return members.error();
-  waiting_ = shared_memory::SpinWait(*crowded);
+  waiting_ = shared_memory::SpinWait(*oversubscribed);
   if (memory_ && memory_->exists()) open_channels(*members, node_rank);
   return Nothing{};
 }
@@ -125,8 +126,8 @@ Result<std::vector<std::int32_t>> MpiTransport::members_of_node(std::int32_t nod
   return members;
 }
 
-// Whether the ranks of this node outnumber the processors that they may run on together.
-Result<bool> MpiTransport::is_crowded(std::int32_t node_ranks) const {
+// Whether this node has more ranks than processors for them.
+Result<bool> MpiTransport::is_oversubscribed(std::int32_t node_ranks) const {
   shared_memory::ProcessorMask mine = shared_memory::mask_of(shared_memory::allowed_processors());
   const auto own_words = static_cast<std::int32_t>(mine.size());
   std::int32_t words = own_words; // the longest mask's
@@ -141,8 +142,8 @@ Result<bool> MpiTransport::is_crowded(std::int32_t node_ranks) const {
   return node_ranks > shared_memory::processors_in(all, mine.size());
 }
 
-// Whether all ranks are on this one, in as far as its names tell. A library makes several communicators on the way to
-// the one that MPI_Comm_split_type answers, and MPICH, which keeps room for a few, takes 0.9 to 1.8 MiB for more.
+// Whether all ranks are on this machine, by its host name and boot id. It saves MPI_Comm_split_type, which makes
+// several communicators; MPICH takes 0.9 to 1.8 MiB once there are more than a few.
 Result<bool> MpiTransport::is_one_machine() const {
   const std::int64_t mine = options_.machine, ends[3] = {mine, -mine, mine == shared_memory::no_machine_number};
   std::int64_t most[3] = {};
@@ -160,7 +161,7 @@ Status MpiTransport::check_nodes() const {
                    fmt::format("{}", fmt::join(nodes, ", ")));
 }
 
-// The ranks that share memory, and of those the ones of this rank's emulated node.
+// The ranks that share memory with this one, or those of its emulated node.
 Status MpiTransport::find_node() {
   const mpi::Functions& call = library_.call;
   const Result<bool> one_machine = is_one_machine();
@@ -187,7 +188,7 @@ Status MpiTransport::find_node() {
   return agree(library_, communicator_, share ? Status(Nothing{}) : Status(share.error()));
 }
 
-// What each of the nodes emulated on this machine may take, found before any of them takes its own.
+// The share of each node emulated on this machine, computed before any of them allocates.
 Result<std::int64_t> MpiTransport::share_of_shared_memory(mpi::Handle machine) const {
   std::int32_t node_rank = 0;
   library_.call.Comm_rank(node_, &node_rank);
@@ -201,10 +202,10 @@ Result<std::int64_t> MpiTransport::share_of_shared_memory(mpi::Handle machine) c
 }
 
 Result<std::int64_t> MpiTransport::tag_upper_bound() const {
-  constexpr int least = 32767; // that MPI demands
+  constexpr int least = 32767; // the minimum of the MPI standard
   int* value = nullptr;
   int found = 0;
-  // By sessions alone there is no MPI_COMM_WORLD to carry it; a communicator that is made of another one may not.
+  // With sessions alone there is no MPI_COMM_WORLD to carry the attribute, and another communicator may lack it.
   const bool has_world = mpi::is_running();
   const mpi::Handle carrier = has_world ? library_.constants.comm_world : communicator_;
   const int code = library_.call.Comm_get_attr(carrier, library_.constants.tag_ub, &value, &found);
@@ -228,7 +229,7 @@ void MpiTransport::open_channels(const std::vector<std::int32_t>& members, std::
     if (other == node_rank) continue;
     shared_memory::ChannelSender out(memory_->channel(node_rank, other),
                                      memory_->is_readable() ? options_.single_copy_from_bytes
-                                                            : shared_memory::ChannelSender::all_copied);
+                                                            : shared_memory::ChannelSender::never_offered);
     shared_memory::ChannelReceiver in(memory_->channel(other, node_rank),
                                       memory_->is_readable() ? memory_->process(other) : 0);
     neighbours_[static_cast<std::size_t>(members[static_cast<std::size_t>(other)])] =
@@ -245,18 +246,18 @@ const std::string& MpiTransport::note() const {
   return memory_ ? memory_->note() : none;
 }
 
-// All ranks must refuse or none: a rank's program says only what that rank asks, so the largest of each demand counts.
-// An agreement costs a few microseconds once for each plan.
+// All ranks must refuse or none. A program states the demands of its rank only, so the largest of each demand counts.
+// The agreement costs a few microseconds, once for each plan.
 Status MpiTransport::prepare(const transport::Demands& demands) {
-  if (point_to_point_->error()) return *point_to_point_->error(); // the others may not be here any more
+  if (point_to_point_->error()) return *point_to_point_->error(); // the other ranks may not call it
   const Result<transport::Demands> all = demands_of_all(demands);
   if (!all) return all.error();
   if (all->impossible) return transport::failed_elsewhere("a program on every rank");
-  if (all->offloads) return transport::needs_engine();
-  return is_near_ ? Status(Nothing{}) : point_to_point_->prepare(*all);
+  if (all->offloads) return transport::needs_offload_engine();
+  return is_single_node_ ? Status(Nothing{}) : point_to_point_->prepare(*all);
 }
 
-void MpiTransport::refuse() const {
+void MpiTransport::refuse() {
   transport::Demands none;
   none.impossible = true;
   if (!owns_communicator_ && !has_lost_peers_) static_cast<void>(demands_of_all(none));
@@ -280,9 +281,8 @@ Result<transport::Demands> MpiTransport::demands_of_all(const transport::Demands
   return all;
 }
 
-// The same answer on all ranks: the ranks of one node share memory all or not at all, so nobody is far from this rank
-// only where its node holds all ranks.
-bool MpiTransport::every_rank_is_near() const {
+// The same answer on all ranks, because either all ranks of a node share memory or none.
+bool MpiTransport::shares_memory_with_all() const {
   for (std::int32_t r = 0; r < ranks_; ++r)
     if (r != rank_ && !shares_memory_with(Rank{r})) return false;
   return true;
@@ -331,15 +331,10 @@ transport::Transport::Progress MpiTransport::progress() {
 }
 
 void MpiTransport::idle() {
-  if (waiting_.turn()) tend();
+  if (waiting_.turn()) poll();
 }
 
-void MpiTransport::tend() {
-  point_to_point_->drive_library();
-  look_at_clock();
-}
-
-void MpiTransport::look_at_clock() {
+void MpiTransport::check_timeout() {
   if (options_.timeout_seconds <= 0) return;
   const auto now = std::chrono::steady_clock::now();
   if (std::exchange(has_moved_, false)) moved_at_ = now;
@@ -350,7 +345,7 @@ void MpiTransport::look_at_clock() {
               "no word from " + awaited(), "look whether they still run, or give a longer --timeout"));
 }
 
-// Those whom something is under way with, by their number in the communicator.
+// The ranks with which messages are under way, by their rank in the communicator.
 std::string MpiTransport::awaited() const {
   std::vector<std::int32_t> peers = point_to_point_->awaited();
   for (std::int32_t r = 0; r < ranks_; ++r)
@@ -359,18 +354,18 @@ std::string MpiTransport::awaited() const {
   std::sort(peers.begin(), peers.end());
   peers.erase(std::unique(peers.begin(), peers.end()), peers.end());
   constexpr std::size_t most = 8;
-  const std::size_t told = std::min(peers.size(), most);
+  const std::size_t named = std::min(peers.size(), most);
   std::string text = fmt::format("rank{} {}", peers.size() == 1 ? "" : "s",
-                                 fmt::join(peers.begin(), peers.begin() + static_cast<std::ptrdiff_t>(told), ", "));
-  if (told < peers.size()) text += fmt::format(" and {} more", peers.size() - told);
+                                 fmt::join(peers.begin(), peers.begin() + static_cast<std::ptrdiff_t>(named), ", "));
+  if (named < peers.size()) text += fmt::format(" and {} more", peers.size() - named);
   return text;
 }
 
 Error MpiTransport::error() const { return *point_to_point_->error(); }
 
-// The messages under way may soon be gone, so nothing keeps an address of theirs. Without neighbours every later
-// message goes to the point-to-point side, which takes none after an error: the usual path pays nothing for this. The
-// ranks of the node learn of it, where they wait for this one; those of others only by a time limit.
+// The messages under way may soon be destroyed, so no address of them is kept. Later messages go to the point-to-point
+// part, which ignores them after an error; so the usual path has no check. Ranks of this node that wait for this one
+// learn of the failure; ranks of other nodes only by a time limit.
 transport::Transport::Progress MpiTransport::fail(Error reason) {
   active_.clear();
   for (std::unique_ptr<Neighbour>& near : neighbours_) {

@@ -1,12 +1,12 @@
-// Moves a schedule's messages between the ranks of an MPI communicator: over shared memory between ranks of one node,
-// by MPI's point-to-point messages between nodes. These on a communicator of its own, so that nothing of the program's
-// is ever matched; where all ranks share memory it has none. The first error ends it: prepare() and progress() answer
-// with that error ever after.
+// The transport of an MPI communicator: shared memory between ranks of one node, point-to-point messages of the MPI
+// library between nodes. The messages use a private communicator, so that they never match one of the program's; if all
+// ranks share memory there is none. After the first error, prepare() and progress() return that error.
 #pragma once
 
 #include "execute/mpi/point_to_point.hpp"
 #include "mpi/library.hpp"
-#include "shared_memory/channel.hpp"
+#include "shared_memory/channel_receiver.hpp"
+#include "shared_memory/channel_sender.hpp"
 #include "shared_memory/node_segment.hpp"
 #include "shared_memory/spin_wait.hpp"
 #include "transport/transport.hpp"
@@ -21,41 +21,41 @@
 namespace kumihimo::execute {
 
 struct MpiTransportOptions {
-  std::vector<std::int32_t> node_of_rank; // the number of each rank's emulated node; none: the machine's real nodes
+  std::vector<std::int32_t> node_of_rank; // the emulated node of each rank; empty: the real nodes
   bool shared_memory = true;
-  std::int64_t machine = shared_memory::machine_number(); // where all ranks have this alike, they are on one machine
+  std::int64_t machine = shared_memory::machine_number(); // equal on all ranks: they are on one machine
   std::int64_t shared_memory_limit_bytes =
       -1; // of a node; -1: half of what /dev/shm has free, shared by the nodes on it
-  // From which a message of a program with the hint single_copy is read straight from its sender's memory, between ranks of a
-  // node whom the system lets. A call of the system's costs more than two copies of fewer bytes.
+  // From this length on, a message that allows it is copied once, from its sender's memory, between ranks of a node. A
+  // system call costs more than two copies of fewer bytes.
   std::int64_t single_copy_from_bytes = 16384;
-  bool single_copies = true;         // whether it is found out where they can be; alike on all ranks
-  std::int64_t tag_upper_bound = -1; // of at most the library's MPI_TAG_UB; -1: that
-  std::int64_t most_at_once_bytes = PointToPoint::most_at_once_bytes; // of one message of the library's
-  double timeout_seconds = 0; // without any movement in a run, after which it fails; 0: never
+  bool single_copies = true;         // whether to find out if the system allows them; the same on all ranks
+  std::int64_t tag_upper_bound = -1; // at most MPI_TAG_UB; -1: MPI_TAG_UB
+  std::int64_t most_at_once_bytes = PointToPoint::most_at_once_bytes; // of one message of the MPI library
+  double timeout_seconds = 0; // fails after this time without any movement in a run; 0: never
 };
 
-// The emulated node of each rank: `each` consecutive ones on each, the last one has the rest.
+// The emulated node of each rank: `each` consecutive ranks on each node, the rest on the last one.
 std::vector<std::int32_t> nodes_of(std::int32_t ranks, std::int32_t each);
 
 class MpiTransport final : public transport::Transport {
  public:
-  // Collective over `communicator`: all ranks get one or none does, whatever its error handler. The library outlives
-  // the transport, and the communicator its calls of prepare(), which are collective over it.
+  // Collective over `communicator`, whatever its error handler: either all ranks get a transport or none. The library
+  // must outlive the transport. prepare() is collective over the communicator, which must still exist then.
   static Result<std::unique_ptr<MpiTransport>> create(const mpi::Library& library, mpi::Handle communicator,
                                                       MpiTransportOptions options = {});
-  ~MpiTransport() override; // collective, unless MPI is finalized or it was left
-  // For another communicator of the same ranks in the same order, from now on, whether the first still lives or not.
-  // Only where is_near() and nothing is under way.
+  ~MpiTransport() override; // collective, unless MPI is finalized or after leave()
+  // Continues for another communicator with the same ranks in the same order; the first need not exist any more. Only
+  // if is_single_node() and nothing is under way.
   void move_to(mpi::Handle communicator);
-  // What was made in the library stays with it: for an end at which the ranks are not together.
+  // Leaves communicators to the library: for an end at which the ranks are not together.
   void leave() { is_left_ = true; }
 
-  // Collective: what is decided is what the most demanding rank asks, so that all answer alike.
+  // Collective: decides for the largest demand of all ranks, so that all get the same answer.
   Status prepare(const transport::Demands& demands) override;
-  // For a rank whose transport has failed and that others, which do not know, may ask in prepare(): they must not take
-  // what it does next on the program's communicator for its answer. Collective with their prepare().
-  void refuse() const;
+  // Collective with the prepare() of the other ranks, which would take the next call of this rank on the program's
+  // communicator for its answer.
+  void refuse() override;
   std::uint64_t begin(transport::Stream stream) override {
     return waiting_.reset(), has_moved_ = true, instances_.next(stream);
   }
@@ -63,10 +63,8 @@ class MpiTransport final : public transport::Transport {
   void receive(transport::ReceiveRequest& message) override;
   Progress progress() override;
   void idle() override;
-  void tend();          // what idle() does beside waiting, for who waits without it
-  void look_at_clock(); // the time limit's part of it
-  // Once, for what others may have sent this process beside the collective.
-  void drive_library() { point_to_point_->drive_library(); }
+  void progress_libraries() override { point_to_point_->progress_library(); }
+  void check_timeout() override;
   Error error() const override;
   void abandon(const Error& reason) override { fail(reason); }
   bool gathers() const override { return true; }
@@ -74,13 +72,10 @@ class MpiTransport final : public transport::Transport {
   std::int32_t rank() const { return rank_; }
   std::int32_t ranks() const { return ranks_; }
   bool shares_memory_with(Rank peer) const;
-  // Whether every rank shares memory with every other: then any program may be run without prepare(), and progress()
-  // calls no function of MPI.
-  bool is_near() const { return is_near_; }
-  bool has_failed() const { return point_to_point_ && point_to_point_->error(); }
-  // Whether the ranks of this one's node may read each other's memory; so may one alone.
-  bool has_single_copies() const { return node_ranks_ == 1 || (memory_ && memory_->is_readable()); }
-  // What the user should be told once, for example that /dev/shm is too small; mostly empty.
+  bool is_single_node() const override { return is_single_node_; }
+  bool has_failed() const override { return point_to_point_ && point_to_point_->error(); }
+  bool has_single_copies() const override { return node_ranks_ == 1 || (memory_ && memory_->is_readable()); }
+  // A sentence for the user, for example that /dev/shm is too small; mostly empty.
   const std::string& note() const;
 
  private:
@@ -98,8 +93,8 @@ class MpiTransport final : public transport::Transport {
   Result<std::int64_t> share_of_shared_memory(mpi::Handle machine) const;
   Result<std::vector<std::int32_t>> members_of_node(std::int32_t node_ranks) const;
   Result<transport::Demands> demands_of_all(const transport::Demands& mine) const;
-  bool every_rank_is_near() const;
-  Result<bool> is_crowded(std::int32_t node_ranks) const;
+  bool shares_memory_with_all() const;
+  Result<bool> is_oversubscribed(std::int32_t node_ranks) const;
   Result<std::int64_t> tag_upper_bound() const;
   void open_channels(const std::vector<std::int32_t>& members, std::int32_t node_rank);
   void activate(Rank peer);
@@ -109,15 +104,15 @@ class MpiTransport final : public transport::Transport {
   const mpi::Library& library_;
   MpiTransportOptions options_;
   mpi::Handle communicator_, node_ = 0;
-  bool owns_communicator_ = false, owns_node_ = false; // they are not the program's
-  bool complete_ = false;                              // all ranks have their part
-  bool is_near_ = false; // also when it has failed: what is decided by it, is decided by all ranks
+  bool owns_communicator_ = false, owns_node_ = false; // made by this transport
+  bool complete_ = false;                              // set up on all ranks
+  bool is_single_node_ = false;                        // stays true after a failure, because all ranks decide by it
   std::int64_t shared_memory_share_bytes_ = 0;
   std::int32_t rank_ = 0, ranks_ = 0, node_ranks_ = 1;
   transport::InstanceNumbers instances_;
   std::unique_ptr<shared_memory::NodeSegment> memory_;
-  std::vector<std::unique_ptr<Neighbour>> neighbours_; // by rank; null: reached by point-to-point
-  std::vector<Neighbour*> active_;                     // those with something under way
+  std::vector<std::unique_ptr<Neighbour>> neighbours_; // by rank; null: on another node
+  std::vector<Neighbour*> active_;                     // with messages under way
   std::optional<PointToPoint> point_to_point_;
   shared_memory::SpinWait waiting_;
   bool has_lost_peers_ = false; // by the time limit

@@ -50,14 +50,14 @@ int Tags::tag(const transport::MessageKey& key) const {
 
 PointToPoint::PointToPoint(const mpi::Library& library, mpi::Handle communicator, std::int64_t tag_upper_bound,
                            std::int64_t most_at_once)
-    : library_(library), communicator_(communicator), driver_(mpi::LibraryProgress::of(library)),
+    : library_(library), communicator_(communicator), progress_(mpi::LibraryProgress::of(library)),
       tags_(tag_upper_bound), most_at_once_(most_at_once) {
-  check(driver_->made(), "MPI_Grequest_start");
+  check(progress_->made(), "MPI_Grequest_start");
 }
 
 Status PointToPoint::prepare(const transport::Demands& demands) const { return tags_.accepts(demands); }
 
-// The message whole, or its parts. start(data, bytes, request) answers the library's code.
+// Starts the message, or its parts, by start(data, bytes, request).
 template <class Start>
 void PointToPoint::start(UnderWay item, std::byte* data, Start&& start) {
   const std::int64_t bytes = item.message->bytes;
@@ -126,7 +126,7 @@ bool PointToPoint::progress() {
     if (code != 0) {
       error_ = tested.receiving ? receive_failed(*tested.receiving, library_.error_text(code))
                                 : library_.check(code, "MPI_Test of a send").error();
-      tested.receiving = nullptr; // not to be cancelled: whether the request still exists depends on the library
+      tested.receiving = nullptr; // never cancelled: the request may not exist any more
       return moved;
     }
     if (!done) {
@@ -151,8 +151,8 @@ void PointToPoint::finish(UnderWay& item, const mpi::StatusWords& status) {
   item.message->complete();
 }
 
-// A longer message is the library's to refuse (by an error of MPI_Test; MPICH gives it to the error handler of
-// MPI_COMM_WORLD, which is the program's).
+// The library refuses a longer message, by an error of MPI_Test. MPICH also calls the error handler of MPI_COMM_WORLD,
+// which is the program's.
 bool PointToPoint::is_whole(const UnderWay& item, const mpi::StatusWords& status) {
   int bytes = 0;
   check(library_.call.Get_count(&status, library_.constants.byte, &bytes), "MPI_Get_count");
@@ -160,14 +160,13 @@ bool PointToPoint::is_whole(const UnderWay& item, const mpi::StatusWords& status
   return !error_;
 }
 
-// A receive that no message has met is taken back. What remains is left to the library for the life of the process,
-// with its buffer: MPI takes no send back, nor a receive whose message is on its way, and to wait for the peer, which
-// may have failed as well, could be to wait for ever. (Memory of the user's that such a request names may therefore
-// still be read or written; the process is to end soon.)
+// Cancels receives that no message has matched. The other requests and their buffers stay with the library until the
+// process ends: MPI cannot cancel a send, or a receive whose message is on its way, and the peer may have failed, so a
+// wait could last for ever. Such a request may still read or write the user's memory; the process is to end soon.
 void PointToPoint::abandon(const Error& reason) {
   if (!error_) error_ = reason;
   cancel_receives();
-  static std::vector<Buffer>& left_to_the_library = *new std::vector<Buffer>; // never destroyed, as said
+  static std::vector<Buffer>& left_to_the_library = *new std::vector<Buffer>; // never destroyed
   for (UnderWay& item : under_way_) {
     Buffer& buffer = item.parts ? item.parts->buffer : item.buffer;
     if (buffer.exists()) left_to_the_library.push_back(std::move(buffer));
@@ -191,7 +190,7 @@ std::vector<std::int32_t> PointToPoint::awaited() const {
   return peers;
 }
 
-void PointToPoint::drive_library() { check(driver_->drive(), "MPI_Request_get_status"); }
+void PointToPoint::progress_library() { check(progress_->progress(), "MPI_Request_get_status"); }
 
 void PointToPoint::check(int code, const char* what) {
   if (code == 0 || error_) return;

@@ -1,6 +1,6 @@
-// Messages between ranks that share no memory: non-blocking sends and receives of the MPI library, recognised by tags.
-// What is reduced or scattered on arrival goes through a buffer of its own. After the first error nothing is started
-// and nothing is completed any more.
+// Messages between ranks that share no memory: non-blocking sends and receives of the MPI library, matched by tags. A
+// message that is reduced or scattered on arrival is received into a buffer of its own. After the first error no
+// message is started or completed.
 #pragma once
 
 #include "execute/scratch.hpp"
@@ -16,18 +16,18 @@
 
 namespace kumihimo::execute {
 
-// A tag tells apart what may be under way at once between two ranks: instances, lanes, segments of a window, ordinals
-// within their spread, signals from data. Messages of equal tags are started in the same order at both ends, and MPI
-// keeps that order. The bits of a tag are divided once, by MPI_TAG_UB alone, so that two ranks never need to agree.
+// A tag distinguishes the messages that may be under way at once between two ranks: by instance, lane, segment of a
+// window, ordinal within the spread, signal or data. Messages of equal tags are started in the same order at both ends,
+// and MPI keeps that order. MPI_TAG_UB alone decides how many bits each part gets, so ranks need no agreement.
 class Tags {
  public:
-  // From here on a tag has a bit for signals and those of an instance, and tells one lane, segment and message apart.
+  // With this bound a tag has the bits of signal and instance, and none left for lanes, segments and ordinals.
   static constexpr std::int64_t smallest_upper_bound = 7;
 
-  // `upper_bound` is no smaller, and is an int.
+  // `upper_bound`: at least smallest_upper_bound, and an int.
   explicit Tags(std::int64_t upper_bound = 32767);
 
-  // Error: MPI_TAG_UB leaves too few bits for what may be under way.
+  // Error: MPI_TAG_UB leaves too few bits for the messages that may be under way.
   Status accepts(const transport::Demands& demands) const;
   int tag(const transport::MessageKey& key) const;
 
@@ -39,10 +39,10 @@ class Tags {
 
 class PointToPoint {
  public:
-  // The library counts in int. What is longer travels in parts, one after the other under one tag.
+  // The library counts in int. Longer messages travel in parts, in order, with one tag.
   static constexpr std::int64_t most_at_once_bytes = std::int64_t{1} << 30;
 
-  // `communicator` is private to this object, with errors returned. `most_at_once`: of one message of the library's.
+  // `communicator`: private to this object, with errors returned. `most_at_once`: bytes of one message of the library.
   PointToPoint(const mpi::Library& library, mpi::Handle communicator, std::int64_t tag_upper_bound,
                std::int64_t most_at_once = most_at_once_bytes);
   PointToPoint(const PointToPoint&) = delete;
@@ -54,11 +54,10 @@ class PointToPoint {
   void receive(transport::ReceiveRequest& message);
   bool progress(); // true: something was completed
   bool busy() const { return !under_way_.empty(); }
-  std::vector<std::int32_t> awaited() const; // the peers of what is under way
-  // Lets the library make progress on everything else that it has under way in this process: other ranks may wait for
-  // that, in messages, windows and whatever else.
-  void drive_library();
-  // Gives up everything that is under way; `reason` is the error() from now on, unless there is one already.
+  std::vector<std::int32_t> awaited() const; // peers of the messages under way
+  // Makes the library progress everything else that it has under way in this process; other ranks may wait for it.
+  void progress_library();
+  // Gives up all messages under way. `reason` becomes error() unless there is one already.
   void abandon(const Error& reason);
   const std::optional<Error>& error() const { return error_; } // the first
 
@@ -71,10 +70,10 @@ class PointToPoint {
   struct UnderWay {
     mpi::Handle request = 0;
     transport::Message* message = nullptr;
-    transport::ReceiveRequest* receiving = nullptr; // the same, where it is a receive
-    std::int64_t bytes = 0;                         // of the message, or of this part of it
-    Buffer buffer;                                  // where there is one: through which it is sent or received
-    std::shared_ptr<Parts> parts;                   // of a message in several: these have the buffer
+    transport::ReceiveRequest* receiving = nullptr; // the same message if it is a receive
+    std::int64_t bytes = 0;                         // of the message, or of this part
+    Buffer buffer;                                  // if the message is packed or reduced
+    std::shared_ptr<Parts> parts;                   // of a message in several parts: they hold the buffer
   };
   template <class Start>
   void start(UnderWay item, std::byte* data, Start&& start);
@@ -85,7 +84,7 @@ class PointToPoint {
 
   const mpi::Library& library_;
   mpi::Handle communicator_;
-  std::shared_ptr<mpi::LibraryProgress> driver_;
+  std::shared_ptr<mpi::LibraryProgress> progress_;
   Tags tags_;
   std::int64_t most_at_once_;
   std::vector<UnderWay> under_way_;

@@ -1,5 +1,6 @@
 #include "transport/loopback/loopback.hpp"
 
+#include "transport/errors.hpp"
 #include "transport/loopback/switchboard.hpp"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ class LoopbackTransport final : public Transport, public RemoteMemory {
 
   Status prepare(const Demands& demands) override {
     if (demands.impossible) return failed_elsewhere("a program on every rank");
-    if (demands.offloads && !options_.offloads) return needs_engine();
+    if (demands.offloads && !options_.offloads) return needs_offload_engine();
     return Nothing{};
   }
   std::uint64_t begin(Stream stream) override { return instances_.next(stream); }
@@ -44,6 +45,7 @@ class LoopbackTransport final : public Transport, public RemoteMemory {
     return Progress::moved;
   }
   void idle() override { board_.wait(rank_); }
+  bool has_failed() const override { return board_.failure().has_value(); }
   Error error() const override { return *board_.failure(); }
 
   RemoteMemory* remote_memory() override { return this; }

@@ -1,7 +1,7 @@
-// Ranks as threads of one process, for tests: the strictest transport. Sends are synchronous (complete only when the
-// receiver has taken the bytes out of the sender's own memory), nothing is buffered, and every message waits for
-// exactly the partner with its key. A deadlock is found at once and is an error that names who waits; nothing ever
-// hangs. On demand, events are taken in random order, pieces have random lengths, and ranks pause at random.
+// Ranks as threads of one process, for tests: the strictest transport. Sends are synchronous: they complete only when
+// the receiver has taken the bytes out of the sender's memory. Nothing is buffered. A put takes effect only in
+// progress() of its sender. A deadlock is found at once; the error names the ranks that wait and what for. With
+// `delays` events come in random order, pieces have random lengths, flags come later than their data, and ranks pause.
 #pragma once
 
 #include "base/units.hpp"
@@ -16,22 +16,22 @@ namespace kumihimo::transport {
 struct LoopbackOptions {
   bool delays = false;
   std::uint64_t seed = 1; // of the delays
-  Seconds timeout{60};    // for user functions that never return; deadlocks need none
-  bool gathers = false;   // sends of several runs are taken as they are
-  bool offloads = true;   // has a collective engine
+  Seconds timeout{60};    // against user functions that never return; deadlocks are found without it
+  bool gathers = false;   // takes sends of several pieces
+  bool offloads = true;   // has an offload engine
 };
 
 class Switchboard;
 
-// The wires between the ranks. transport(r) is to be driven by one thread; it lives as long as the Loopback.
+// The transports of all ranks. One thread drives transport(r), which exists as long as the Loopback.
 class Loopback {
  public:
   Loopback(std::int32_t ranks, const LoopbackOptions& options);
   ~Loopback();
   Transport& transport(Rank rank);
-  // The ranks that have each lane, needed for offload alone.
+  // The ranks that have a lane; needed for offload only.
   void set_participants(LaneId lane, std::vector<Rank> ranks);
-  // This rank starts no more messages. With an error: it has failed, and so do all.
+  // This rank starts no more messages. With an error, all ranks fail.
   void leave(Rank rank);
   void leave(Rank rank, const Error& error);
   // The first failure of any rank.

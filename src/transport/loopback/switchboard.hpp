@@ -1,5 +1,5 @@
-// Where the loopback's ranks meet: under one lock, sends and receives find their partners by key, and what happened is
-// told to the rank whose thread must act on it.
+// The state that the loopback's ranks share, under one lock: matches sends with receives, applies puts, and queues
+// events for the rank whose thread must act on them.
 #pragma once
 
 #include "transport/loopback/loopback.hpp"
@@ -14,20 +14,20 @@
 
 namespace kumihimo::transport {
 
-// A message and its partner: the receiver's thread moves the bytes, then the sender's completes its own half.
+// A send and its receive. The receiver's thread moves the bytes, then the sender's thread completes the send.
 struct Match {
   SendRequest* sending = nullptr;
   ReceiveRequest* receiving = nullptr;
   Rank sender;
 };
 
-// What the collective engine made, for one of the participants.
+// The result of an offload, for one of its ranks.
 struct Combined {
   OffloadRequest* message = nullptr;
   std::shared_ptr<const std::vector<std::byte>> result;
 };
 
-// What a rank's thread has yet to act on.
+// Events that a rank's thread has not handled yet.
 struct Events {
   std::vector<Match> matches;
   std::vector<SendRequest*> taken; // by their receivers
@@ -54,11 +54,11 @@ class Switchboard {
   bool write(Rank sender, const PutRequest& request);
   void raise_flag(Rank sender, const PutRequest& request);
 
-  // All events for the rank so far. None, for ever, once the board has failed.
+  // Takes all events of the rank. None once the board has failed.
   Events collect(Rank rank);
   void report_taken(const Match& match);
 
-  // Returns when there is an event for the rank, or the board has failed: at once if all ranks wait.
+  // Waits for an event of the rank or a failure. If all ranks wait, the board fails: a deadlock.
   void wait(Rank rank);
   void leave(Rank rank);
   void fail(const Error& error);

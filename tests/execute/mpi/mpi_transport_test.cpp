@@ -100,7 +100,7 @@ TEST_F(MpiTransportTest, On_one_machine_no_communicator_is_made) {
   world_.split_code = world_.split_type_code = 5;
   const Result<std::unique_ptr<MpiTransport>> transport = MpiTransport::create(library_, mpi::testing::world_handle);
   ASSERT_TRUE(transport.ok()) << transport.error().sentence();
-  EXPECT_TRUE((*transport)->is_near());
+  EXPECT_TRUE((*transport)->is_single_node());
   EXPECT_EQ(world_.communicators_freed, 0);
   EXPECT_EQ(world_.handlers[mpi::testing::world_handle], 11) << "the program's again";
 }

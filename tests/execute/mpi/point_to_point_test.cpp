@@ -53,7 +53,7 @@ TEST_F(PointToPointTest, The_library_is_driven_by_a_request_that_is_given_back) 
   {
     PointToPoint side(library_, mpi::testing::own_handle, 32767);
     EXPECT_EQ(world_.own_requests, 1);
-    side.drive_library();
+    side.progress_library();
     EXPECT_EQ(world_.times_driven, 1);
     EXPECT_FALSE(side.error());
   }

@@ -1,0 +1,90 @@
+// Two-sided messages: the key that both ends know, and the requests that an engine hands to a transport.
+#pragma once
+
+#include "base/ids.hpp"
+#include "transport/sink.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace kumihimo::transport {
+
+// Blocking and non-blocking collectives are numbered separately. They never match each other (MPI 3.1, section 5.12),
+// and programs exist whose ranks start one of each in different orders, although MPI demands one order for all.
+enum class Stream : std::uint8_t { blocking, nonblocking };
+inline constexpr std::size_t streams = 2;
+
+// Numbers the instances (calls) of collectives. All ranks start those of a stream in the same order and so give an
+// instance the same number. No two instances have the same. The lowest bit is the stream, so that a transport which
+// keeps only the low bits still tells the streams apart.
+class InstanceNumbers {
+ public:
+  std::uint64_t next(Stream stream) {
+    const auto s = static_cast<std::size_t>(stream);
+    return ++begun_[s] * streams + s;
+  }
+
+ private:
+  std::array<std::uint64_t, streams> begun_{};
+};
+
+// Names a message at both ends: the data message, or the signal, with this ordinal among those of one segment of a lane
+// between two ranks in one direction, within one instance.
+struct MessageKey {
+  std::uint64_t instance = 0; // from Transport::begin(), the same on all ranks
+  Rank peer;
+  LaneId lane;
+  std::int64_t segment = 0;
+  std::int64_t ordinal = 0;
+  bool signal = false;
+};
+
+// For error messages: "receive 0 of lane 2, segment 17 from rank 3".
+std::string describe(const MessageKey& key, bool sends);
+
+struct Piece {
+  std::byte* data = nullptr;
+  std::int64_t bytes = 0;
+};
+
+// The part that all requests share. A request stays at one address from its start to its completion. complete() is the
+// last thing that the transport does with it.
+struct Message {
+  MessageKey key;
+  std::int64_t bytes = 0; // 0: a signal
+  std::int32_t* open = nullptr;
+
+  void complete() { --*open; }
+};
+
+// The bytes to send, in order: one piece, or several for a transport that gathers(). They do not change until
+// completion.
+struct SendRequest : Message {
+  Piece only; // the piece that first_piece names when there is one
+  const Piece* first_piece = nullptr;
+  std::int32_t piece_count = 0;
+  std::int64_t element_bytes = 1;
+  bool allows_single_copy = false; // the receiver may read the bytes where they are
+
+  std::span<const Piece> pieces() const { return {first_piece, static_cast<std::size_t>(piece_count)}; }
+};
+
+// A transport delivers the bytes by take(), or writes them to direct() where that is not null, as a posted receive
+// does.
+struct ReceiveRequest : Message, Sink {};
+
+// A collective of the network among the ranks that have the lane. The target gets the sources of all ranks combined in
+// ascending order of rank, or the root's source if root is a rank.
+struct OffloadRequest : Message {
+  const std::byte* source = nullptr; // null: this rank contributes nothing
+  Rank root{-1};
+  Reduction reduction;
+  std::int64_t element_bytes = 1;
+  bool has_target = false;
+  Sink target;
+};
+
+} // namespace kumihimo::transport
