@@ -7,6 +7,7 @@
 #include "execute/reduction.hpp"
 #include "measure/clock.hpp"
 #include "plan/plan_cache.hpp"
+#include "transport/errors.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -4,7 +4,7 @@
 #include "kernels/reduce.hpp"
 #include "program/binding.hpp"
 #include "program/cursor.hpp"
-#include "transport/transport.hpp"
+#include "transport/errors.hpp"
 
 #include <algorithm>
 #include <cstring>
