@@ -5,11 +5,10 @@
 // Why the layout is as it is:
 //  - A tiny message travels in the header's line, so one line transfer brings flag and data.
 //  - On two cores of an EPYC ordinary stores to lines that the other core has read run at 2.5 to 11 GB/s, because each
-//  line
-//    must be invalidated there first. Non-temporal stores run at 30 to 75 GB/s, and the other core then reads at 13 to
-//    18 GB/s. On a Xeon (Sapphire Rapids) such stores
-//    go to memory, from which the other core must fetch them. So chunks are copied in by the plan for copies to another
-//    core, which is tuned or follows from the processor's vendor (kernels::copy_plan, bench/results/channel.md).
+//    line must be invalidated there first. Non-temporal stores run at 30 to 75 GB/s, and the other core then reads at
+//    13 to 18 GB/s. On a Xeon (Sapphire Rapids) such stores go to memory, from which the other core must fetch them. So
+//    chunks are copied in by the plan for copies to another core, which is tuned or follows from the processor's vendor
+//    (kernels::copy_plan, bench/results/channel.md).
 //  - Slots are used in turn and acknowledged a quarter of the ring at a time, to keep the acknowledging line quiet.
 //
 // The messages of a channel travel in the order in which they were started, each with its key. A message that arrives
