@@ -32,13 +32,12 @@ summary() {
   [ $failures = 0 ] || exit 1
 }
 
-# Configure where that was not done yet (the build tree repeats it when a CMake file changes), then build. Where the
-# set-up may install both MPI libraries by itself, a lack of one is a failure of their tests; elsewhere, where it goes on
-# without, they are skipped.
+# Configure a preset with its tests, unless it is (the build tree repeats it when a CMake file changes), then build. Where
+# set-up may install both MPI libraries by itself, a missing one fails their tests; elsewhere they are skipped.
 build_preset() {
   local all_mpi=OFF
   if can_install; then all_mpi=ON; fi
-  [ -f "build/$1/build.ninja" ] ||
+  { [ -f "build/$1/build.ninja" ] && grep -qs '^KUMIHIMO_TESTS:BOOL=ON' "build/$1/CMakeCache.txt"; } ||
     quietly "build/configure-$1.log" cmake --preset "$1" -D "KUMIHIMO_REQUIRE_MPI=$all_mpi" || return 1
   cmake --build --preset "$1" -j "$jobs" -- --quiet
 }
