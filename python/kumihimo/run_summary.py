@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-KEYS = {"calls": ("collective", "bytes_from", "bytes_to", "algorithm"), "handed_on": ("collective", "reason")}
+KEYS = {"calls": ("collective", "bytes_from", "bytes_to", "algorithm"), "forwarded": ("collective", "reason")}
 
 
 def read(path: Path) -> dict | None:

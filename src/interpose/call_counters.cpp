@@ -31,7 +31,7 @@ std::size_t size_class(std::int64_t bytes) {
   return bytes <= 0 ? 0 : static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(bytes)));
 }
 
-std::int64_t CallCounters::handed_on_in(std::span<const std::int64_t> counts, std::size_t kind, std::size_t size) {
+std::int64_t CallCounters::forwarded_in(std::span<const std::int64_t> counts, std::size_t kind, std::size_t size) {
   const auto first = counts.begin() + static_cast<std::ptrdiff_t>(place_of(kind, size));
   return std::accumulate(first, first + reasons, std::int64_t{0});
 }

@@ -68,7 +68,7 @@ class CallCounters {
                              std::size_t variant) {
     return counts[place_of(kind, size) + reasons + variant];
   }
-  static std::int64_t handed_on_in(std::span<const std::int64_t> counts, std::size_t kind, std::size_t size);
+  static std::int64_t forwarded_in(std::span<const std::int64_t> counts, std::size_t kind, std::size_t size);
   static std::int64_t for_reason(std::span<const std::int64_t> counts, std::size_t kind, Reason reason);
   static std::int64_t others_in(std::span<const std::int64_t> counts, mpi_hooks::Name name) {
     return counts[first_other + static_cast<std::size_t>(name)];

@@ -300,7 +300,7 @@ Answer take(const Asked& asked, const Call& call) {
 }
 
 // Calls that are the library's whatever they say, on a communicator that is known: most calls of most programs.
-bool is_handed_on_at_once(const Asked& asked, const Call& call) {
+bool is_forwarded_at_once(const Asked& asked, const Call& call) {
   Session& session = asked.session;
   if (session.wants() || session.reproducible() == Reproducible::exact) return false;
   bool between = false;
@@ -375,7 +375,7 @@ std::optional<int> run_call(CollectiveKind kind, const Call& given, mpi_hooks::C
   const Asked asked{*session, kind, Form::blocking, fast_path};
   const Call call = plain(*session, given);
   if (const std::optional<int> code = Repeated::of(kind).run(*session, call)) return code;
-  if (is_handed_on_at_once(asked, call)) return std::nullopt;
+  if (is_forwarded_at_once(asked, call)) return std::nullopt;
   if (is_refused(*session, kind, call)) return asked.hand_on(0, Reason::refused);
   return run_allowed(asked, call);
 }
@@ -386,7 +386,7 @@ std::optional<int> start_call(CollectiveKind kind, const Call& given, mpi::Handl
   if (!session) return std::nullopt;
   const Asked asked{*session, kind, Form::nonblocking, fast_path};
   const Call call = plain(*session, given);
-  if (is_handed_on_at_once(asked, call)) return std::nullopt;
+  if (is_forwarded_at_once(asked, call)) return std::nullopt;
   if (is_refused(*session, kind, call)) return asked.hand_on(0, Reason::refused);
   if (session->reproducible() == Reproducible::exact)
     if (const ExactAnswer exact = start_exact(*session, kind, call, request); exact.is_sum) return exact.code;

@@ -308,7 +308,7 @@ void Session::write_summary(const std::vector<std::int64_t>& counts, Ended ended
       };
       for (std::size_t v = 0; v < variants.size(); ++v) row(variants[v]->name, counters_.ran_in(counts, k, c, v));
       row("exact_sum", counters_.ran_in(counts, k, c, place_of_exact_sums));
-      row("library", counters_.handed_on_in(counts, k, c));
+      row("library", counters_.forwarded_in(counts, k, c));
     }
     for (std::size_t r = 0; r < reasons; ++r)
       if (const std::int64_t number = counters_.for_reason(counts, k, static_cast<Reason>(r)); number > 0) {

@@ -48,7 +48,7 @@ void hook_of_fortran(const char* exported, const void* site, Words... given) {
 
 // MPICH's names of mpi_f08 for calls with a buffer, which is described there: C's names are reached, and caught.
 template <Name name, class... Words> // the name, so that each has a `next` of its own
-void handed_on_to_c(const char* exported, const void* site, Words... given) {
+void forwarded_to_c(const char* exported, const void* site, Words... given) {
   static const auto next = reinterpret_cast<void (*)(Words...)>(next_of(exported));
   const HandedOn forwarded(site);
   if (next) next(given...);
@@ -65,7 +65,7 @@ using namespace kumihimo::mpi_hooks;
   }
 #define KUMIHIMO_NAME_TO_C(exported, name, number)                                                                     \
   extern "C" [[gnu::weak]] void exported(KUMIHIMO_PARAMETERS(number)) {                                                \
-    handed_on_to_c<Name::name>(#exported, __builtin_return_address(0) KUMIHIMO_ARGUMENTS(number));                     \
+    forwarded_to_c<Name::name>(#exported, __builtin_return_address(0) KUMIHIMO_ARGUMENTS(number));                     \
   }
 #define KUMIHIMO_SPELLINGS(lower, upper, name, number)                                                                 \
   KUMIHIMO_NAME(mpi_##lower, name, false, number)                                                                      \

@@ -97,5 +97,5 @@ def taken_over(summary: Path) -> tuple[int, int]:
         return 0, 0
     calls = value.get("calls", [])
     ours = sum(row["calls"] for row in calls if row["algorithm"] != "library")
-    handed_on = sum(row["calls"] for row in value.get("handed_on", []))
-    return ours, ours + handed_on
+    forwarded = sum(row["calls"] for row in value.get("forwarded", []))
+    return ours, ours + forwarded

@@ -129,7 +129,7 @@ def lines(summary: dict, named: bool = True) -> list[str]:
     left = [
         f"{row['collective']} to the library, {row['calls']} calls: {row['reason']}"
         + ("" if row.get("reproducible", True) else "; not reproducible")
-        for row in summary["handed_on"]
+        for row in summary["forwarded"]
     ]
     others = ", ".join(f"{number} of {name}" for name, number in (summary.get("others") or {}).items())
     never = [f"to the library, which has all calls of these kinds: {others}"] if others else []

@@ -296,7 +296,7 @@ def part_of(rank: int, calls: int, finalized: bool = True) -> dict:
         "finalized": finalized,
         "of_all_ranks": False,
         "calls": [{**row, "algorithm": "ring", "calls": calls}, {**row, "algorithm": "library", "calls": 1}],
-        "handed_on": [{"collective": "bcast", "reason": "why", "calls": 1, "reproducible": rank == 0}],
+        "forwarded": [{"collective": "bcast", "reason": "why", "calls": 1, "reproducible": rank == 0}],
         "others": {"MPI_Scatterv": 2},
         "uncaught_reductions": 1,
         "communicators": {f"row of {rank}": 1},
@@ -313,7 +313,7 @@ def test_parts_of_ranks_are_added_up(tmp_path: Path) -> None:
     (tmp_path / "s.json.rank10.old").write_text("no part", encoding="utf-8")
     found = run_summary.read(summary)
     assert [row["calls"] for row in found["calls"]] == [12, 2]
-    assert found["handed_on"] == [{"collective": "bcast", "reason": "why", "calls": 2, "reproducible": False}]
+    assert found["forwarded"] == [{"collective": "bcast", "reason": "why", "calls": 2, "reproducible": False}]
     assert (found["others"], found["uncaught_reductions"]) == ({"MPI_Scatterv": 4}, 2)
     assert (found["ranks_reported"], found["of_all_ranks"], found["finalized"]) == ([0, 2], False, True)
     lines = run.lines({**found, "reproducible": "", "wisdom": None})
@@ -329,7 +329,7 @@ def test_parts_of_ranks_are_added_up(tmp_path: Path) -> None:
 
 def test_gaps_of_choices_are_said_to_have_no_effect(tmp_path: Path) -> None:
     wisdom = tmp_path / "wisdom.json"
-    summary = {"ranks": 2, "calls": [], "handed_on": [], "communicators": {}, "wisdom": str(wisdom)}
+    summary = {"ranks": 2, "calls": [], "forwarded": [], "communicators": {}, "wisdom": str(wisdom)}
     for parameters, told in (({"gap": 2}, True), ({"trees": 2}, False), (None, False)):
         wisdom.write_text(json.dumps({"choices": [{"parameters": parameters}]}), encoding="utf-8")
         assert any("not paced" in line for line in run.lines(summary)) == told
@@ -337,7 +337,7 @@ def test_gaps_of_choices_are_said_to_have_no_effect(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mode", ["order", "exact"])
 def test_the_promise_says_of_which_calls_it_is(mode: str) -> None:
-    summary = {"ranks": 2, "calls": [], "handed_on": [], "communicators": {}, "reproducible": mode}
+    summary = {"ranks": 2, "calls": [], "forwarded": [], "communicators": {}, "reproducible": mode}
     for none in ({}, {"uncaught_reductions": 0}):
         (line,) = run.lines({**summary, **none})
         assert "float" in line and "kept" in line and "library" not in line
@@ -391,7 +391,7 @@ def refused(*arguments: str) -> str:
 
 
 def test_says_which_calls_are_never_taken_over() -> None:
-    summary = {"calls": [], "handed_on": [], "communicators": {}, "ranks": 2}
+    summary = {"calls": [], "forwarded": [], "communicators": {}, "ranks": 2}
     assert run.lines(summary) == []
     said = run.lines({**summary, "others": {"MPI_Alltoallv": 3, "MPI_Gatherv": 1}})
     assert said == ["to the library, which has all calls of these kinds: 3 of MPI_Alltoallv, 1 of MPI_Gatherv"]
@@ -444,7 +444,7 @@ def test_algorithms_that_go_by_the_shape_are_refused_where_an_order_is_to_be_kep
 
 def test_a_program_that_did_not_end_mpi_is_told_of_by_rank_0_alone():
     calls = {"collective": "bcast", "bytes_from": 8, "bytes_to": 15, "algorithm": "ring", "calls": 3}
-    summary = {"calls": [calls], "handed_on": [], "communicators": {}, "ranks": 2}
+    summary = {"calls": [calls], "forwarded": [], "communicators": {}, "ranks": 2}
     told = run.lines({**summary, "finalized": False})
     assert told[0] == "the program ended without MPI_Finalize: counted are the calls of rank 0 alone"
     assert told[1].endswith("ring, 3 calls of rank 0")
@@ -454,7 +454,7 @@ def test_a_program_that_did_not_end_mpi_is_told_of_by_rank_0_alone():
 def test_a_rank_on_the_way_to_which_the_object_was_lost_is_told_of():
     left = {"collective": "bcast", "reason": "the object was lost on the way to a process of the program", "calls": 3}
     calls = {"collective": "bcast", "bytes_from": 8, "bytes_to": 15, "algorithm": "library", "calls": 3}
-    summary = {"calls": [calls], "handed_on": [left], "communicators": {}, "finalized": True, "of_all_ranks": False}
+    summary = {"calls": [calls], "forwarded": [left], "communicators": {}, "finalized": True, "of_all_ranks": False}
     told = run.lines(summary)
     assert told[0] == run.LOST
     assert told[1].endswith("library, 3 calls of rank 0")
@@ -462,7 +462,7 @@ def test_a_rank_on_the_way_to_which_the_object_was_lost_is_told_of():
 
 def test_lengths_are_told_of_calls_that_have_one():
     calls = {"collective": "alltoall", "bytes_from": 8, "bytes_to": 15, "algorithm": "bruck", "calls": 3}
-    summary = {"calls": [calls], "handed_on": [], "communicators": {}, "ranks": 2}
+    summary = {"calls": [calls], "forwarded": [], "communicators": {}, "ranks": 2}
     assert run.lines(summary) == ["alltoall from 8 below 16: bruck, 3 calls of all ranks"]
     calls.update(collective="ibarrier", bytes_from=0, bytes_to=0, algorithm="binomial")
     assert run.lines(summary) == ["ibarrier: binomial, 3 calls of all ranks"]

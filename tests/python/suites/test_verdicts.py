@@ -101,5 +101,5 @@ def test_a_program_that_wrote_no_summary_had_no_calls_of_ours(tmp_path: Path) ->
     summary = tmp_path / "ran.json"
     assert verdicts.taken_over(summary) == (0, 0)
     calls = [{"algorithm": "ring", "calls": 3}, {"algorithm": "library", "calls": 2}]
-    summary.write_text(json.dumps({"calls": calls, "handed_on": [{"calls": 5}]}), encoding="utf-8")
+    summary.write_text(json.dumps({"calls": calls, "forwarded": [{"calls": 5}]}), encoding="utf-8")
     assert verdicts.taken_over(summary) == (3, 8)
