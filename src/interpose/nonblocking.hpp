@@ -18,6 +18,7 @@
 // has not, so it is under way on all of them, and ends.
 #pragma once
 
+#include "mpi/library.hpp"
 #include "plan/plan_cache.hpp"
 #include "transport/transport.hpp"
 

@@ -135,7 +135,7 @@ static void threads(void) {
  * nobody may be waited for in the end of a session. */
 static void apart(const char *word) {
   MPI_Session session = opened(), other = opened();
-  MPI_Comm comm = of(session, "mpi://WORLD", "extension", 0);
+  MPI_Comm comm = of(session, "mpi://WORLD", "apart", 0);
   int rank;
   MPI_Comm_rank(comm, &rank);
   if (rank == 0) remove(word); /* of an earlier run */
@@ -228,7 +228,7 @@ int main(int argc, char **argv) {
   if (strcmp(what, "several") == 0) several();
   if (strcmp(what, "left") == 0) left();
   if (strcmp(what, "threads") == 0) threads();
-  if (strcmp(what, "extension") == 0) apart(argv[2]);
+  if (strcmp(what, "apart") == 0) apart(argv[2]);
   if (strcmp(what, "again") == 0) again();
   if (strcmp(what, "around") == 0) around();
   if (strcmp(what, "beside") == 0) beside();
