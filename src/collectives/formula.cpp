@@ -88,55 +88,42 @@ std::string Cost::text() const {
 }
 
 namespace cost {
-// Before all other objects of static storage: their initialisers may ask for the registry, whose rows use these.
 
-[[gnu::init_priority(200)]] const Formula P("P",
-                                            [](const CostCase& c) { return static_cast<double>(c.collective.ranks); });
-[[gnu::init_priority(200)]] const Formula n("n", [](const CostCase& c) {
-  return static_cast<double>(c.collective.bytes().value);
-});
-[[gnu::init_priority(200)]] const Formula S("S", [](const CostCase& c) { return static_cast<double>(c.segments); });
-[[gnu::init_priority(200)]] const Formula d("d", [](const CostCase& c) {
-  return over_axes(c, [](std::int32_t L) { return L > 1; });
-});
-[[gnu::init_priority(200)]] const Formula alpha("α", [](const CostCase& c) { return c.rates.alpha; });
-[[gnu::init_priority(200)]] const Formula beta("β", [](const CostCase& c) { return c.rates.beta; });
-[[gnu::init_priority(200)]] const Formula gamma("γ", [](const CostCase& c) { return c.rates.gamma; });
-[[gnu::init_priority(200)]] const Formula log_P("log₂P", power_of_two_below);
-[[gnu::init_priority(200)]] const Formula floor_log_P("⌊log₂P⌋", power_of_two_below);
-[[gnu::init_priority(200)]] const Formula ceil_log_P("⌈log₂P⌉", power_of_two_above);
-[[gnu::init_priority(200)]] const Formula sum_of_lengths("Σ(L - 1)", [](const CostCase& c) {
-  return over_axes(c, [](std::int32_t L) { return L - 1; });
-});
+const Formula P("P", [](const CostCase& c) { return static_cast<double>(c.collective.ranks); });
+const Formula n("n", [](const CostCase& c) { return static_cast<double>(c.collective.bytes().value); });
+const Formula S("S", [](const CostCase& c) { return static_cast<double>(c.segments); });
+const Formula d("d", [](const CostCase& c) { return over_axes(c, [](std::int32_t L) { return L > 1; }); });
+const Formula alpha("α", [](const CostCase& c) { return c.rates.alpha; });
+const Formula beta("β", [](const CostCase& c) { return c.rates.beta; });
+const Formula gamma("γ", [](const CostCase& c) { return c.rates.gamma; });
+const Formula log_P("log₂P", power_of_two_below);
+const Formula floor_log_P("⌊log₂P⌋", power_of_two_below);
+const Formula ceil_log_P("⌈log₂P⌉", power_of_two_above);
+const Formula sum_of_lengths("Σ(L - 1)",
+                             [](const CostCase& c) { return over_axes(c, [](std::int32_t L) { return L - 1; }); });
 
-[[gnu::init_priority(200)]] const Formula longest("L", [](const CostCase& c) {
+const Formula longest("L", [](const CostCase& c) {
   std::int32_t most = 1;
   for (const Axis& axis : c.space.shape().axes()) most = std::max(most, axis.length);
   return static_cast<double>(most);
 });
-[[gnu::init_priority(200)]] const Formula root_P("√P", [](const CostCase& c) { return std::sqrt(c.collective.ranks); });
-[[gnu::init_priority(200)]] const Formula cube_root_P("∛P",
-                                                      [](const CostCase& c) { return std::cbrt(c.collective.ranks); });
-[[gnu::init_priority(200)]] const Formula lanes("k", lanes_of);
+const Formula root_P("√P", [](const CostCase& c) { return std::sqrt(c.collective.ranks); });
+const Formula cube_root_P("∛P", [](const CostCase& c) { return std::cbrt(c.collective.ranks); });
+const Formula lanes("k", lanes_of);
 
-[[gnu::init_priority(200)]] const Condition powers_of_two{
+const Condition powers_of_two{
     "P = 2^k", [](const CostCase& c) { return std::has_single_bit(static_cast<std::uint32_t>(c.collective.ranks)); }};
-[[gnu::init_priority(200)]] const Condition even_ranks{"P is even",
-                                                       [](const CostCase& c) { return c.collective.ranks % 2 == 0; }};
-[[gnu::init_priority(200)]] const Condition more_than_two{"P > 2",
-                                                          [](const CostCase& c) { return c.collective.ranks > 2; }};
-[[gnu::init_priority(200)]] const Condition whole_messages{"S = 1", [](const CostCase& c) { return c.segments == 1; }};
-[[gnu::init_priority(200)]] const Condition many_segments{"S ≥ 4", [](const CostCase& c) { return c.segments >= 4; }};
-[[gnu::init_priority(200)]] const Condition equal_axes{
-    "all axes longer than 1 equally long", [](const CostCase& c) {
-      const auto& axes = c.space.shape().axes();
-      return std::all_of(axes.begin(), axes.end(),
-                         [&](const Axis& a) { return a.length == 1 || a.length == longest(c); });
-    }};
-[[gnu::init_priority(200)]] const Condition squares{
-    "P = a²", [](const CostCase& c) { return root_P(c) == std::round(root_P(c)); }};
-[[gnu::init_priority(200)]] const Condition cubes{
-    "P = a³", [](const CostCase& c) { return cube_root_P(c) == std::round(cube_root_P(c)); }};
+const Condition even_ranks{"P is even", [](const CostCase& c) { return c.collective.ranks % 2 == 0; }};
+const Condition more_than_two{"P > 2", [](const CostCase& c) { return c.collective.ranks > 2; }};
+const Condition whole_messages{"S = 1", [](const CostCase& c) { return c.segments == 1; }};
+const Condition many_segments{"S ≥ 4", [](const CostCase& c) { return c.segments >= 4; }};
+const Condition equal_axes{"all axes longer than 1 equally long", [](const CostCase& c) {
+                             const auto& axes = c.space.shape().axes();
+                             return std::all_of(axes.begin(), axes.end(),
+                                                [&](const Axis& a) { return a.length == 1 || a.length == longest(c); });
+                           }};
+const Condition squares{"P = a²", [](const CostCase& c) { return root_P(c) == std::round(root_P(c)); }};
+const Condition cubes{"P = a³", [](const CostCase& c) { return cube_root_P(c) == std::round(cube_root_P(c)); }};
 
 } // namespace cost
 } // namespace kumihimo

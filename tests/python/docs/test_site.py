@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-pytest.importorskip("mkdocs", reason="mkdocs needs Python 3.10")
+pytest.importorskip("mkdocs", reason="mkdocs needs Python 3.11 here")
 
 
 def built(folder, site):
