@@ -8,6 +8,7 @@ set(KUMIHIMO_HEADERS ${PROJECT_BINARY_DIR}/headers)
 add_library(kumihimo_options INTERFACE)
 # What is shadowed is told where a source is compiled by itself: in a unity build names of its neighbours are in sight.
 target_compile_options(kumihimo_options INTERFACE -Wall -Wextra -Wpedantic -Wno-missing-field-initializers
+  -Wno-stringop-overflow # GCC 12 sees one in fmt 9 that is none
   $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow>)
 if(KUMIHIMO_SANITIZE) # for every target, programs too: half a sanitized program reports nonsense
   add_compile_options(-fsanitize=${KUMIHIMO_SANITIZE} -fno-omit-frame-pointer)

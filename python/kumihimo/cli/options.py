@@ -8,6 +8,13 @@ from typing import Annotated, Optional
 import typer
 
 Collective = Annotated[str, typer.Argument(metavar="COLLECTIVE", help="Collective: allreduce, bcast, reduce ...")]
+CollectiveOrPrograms = Annotated[
+    str, typer.Argument(metavar="COLLECTIVE", help="Collective: allreduce, bcast ..., or halo:16x16x16, or file:PATH")
+]
+OptionalAlgorithm = Annotated[
+    Optional[str],
+    typer.Option("--algorithm", "-a", metavar="NAME", help="Name of the algorithm, as in docs/algorithms.md."),
+]
 Algorithm = Annotated[
     str, typer.Option("--algorithm", "-a", metavar="NAME", help="Name of the algorithm, as in docs/algorithms.md.")
 ]

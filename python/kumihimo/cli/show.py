@@ -9,7 +9,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from kumihimo import _collectives, _export, _placement, arguments
+from kumihimo import _collectives, _export, _placement, arguments, programs
 from kumihimo import placement as placements
 from kumihimo.cli import options, output
 from kumihimo.errors import missing
@@ -20,8 +20,8 @@ DEFAULT_BYTES = "16MiB"
 
 
 def command(
-    collective: options.Collective,
-    algorithm: options.Algorithm,
+    collective: options.CollectiveOrPrograms,
+    algorithm: options.OptionalAlgorithm = None,
     shape: options.Shape = None,
     ranks: options.Ranks = None,
     ranks_per_node: options.RanksPerNode = None,
@@ -64,7 +64,15 @@ def command(
 
     Example: kumihimo show allreduce --shape 4x3x2 --algorithm trinaryx3 --rank 7
     """
-    if expand and not (as_json and (count is not None or arguments.is_listed(counts))):
+    if programs.is_named(collective):
+        each = arguments.ranks_per_node_named(ranks_per_node or "1")
+        space = arguments.rank_space(arguments.Ranks(shape, ranks, each))
+        return _show(programs.on(collective, space), arguments.rank_of(rank, space.ranks), expand, as_json)
+    if algorithm is None:
+        arguments.variants(collective, arguments.ALL)  # the name of the collective first
+        raise missing(f"the algorithm of {collective}", "add --algorithm NAME")
+    sized = count is not None or arguments.is_listed(counts) or not arguments.moves_data(collective)
+    if expand and not (as_json and sized):
         raise missing("--count N or --json beside --expand", "add both")
     variant = _collectives.find(collective, algorithm)
     arguments.refuse_data(collective, count, in_place)
@@ -116,6 +124,17 @@ def command(
         seat = "" if placed is None else _seat(wanted, placed, rank)
         program = _export.program_text(schedule, space, rank)
         sys.stdout.write(_export.header_text(schedule, space) + promised + seat + "\n" + program)
+
+
+def _show(named: programs.Programs, rank: int, expand: bool, as_json: bool) -> None:
+    """Programs that are no collective."""
+    if expand:
+        print(_export.expanded_json(named.sets))
+    elif as_json:
+        print(_export.program_json(named.sets, rank))
+    else:
+        program = _export.program_text(named.sets, named.space, rank)
+        sys.stdout.write(_export.header_text(named.sets, named.space) + "\n" + program)
 
 
 def _seat(wanted: placements.Wanted, placed: _placement.Placement, rank: int) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from kumihimo import allocation, arguments, simulation
+from kumihimo import _machine, allocation, arguments, programs, simulation
 from kumihimo import placement as placements
 from kumihimo.arguments import CollectiveArguments, Ranks
 from kumihimo.cli import machine as machines
@@ -17,7 +17,7 @@ from kumihimo.sizes import parse_size, parse_sizes, text_of
 
 
 def command(
-    collective: options.Collective,
+    collective: options.CollectiveOrPrograms,
     machine: Annotated[
         str,
         typer.Option("--machine", "-m", metavar="M", help="Name of a machine (see `machine list`), or a machine file."),
@@ -83,6 +83,8 @@ def command(
     each = arguments.ranks_per_node_named(ranks_per_node)
     hosts = None if given is None else allocation.read(given, os.environ)
     job = simulation.on(machines.load(machine), Ranks(shape, ranks, each), part, hosts)
+    if programs.is_named(collective):
+        return simulate_programs(collective, job, simulation.placed(job, wanted), model, links, as_json)
     asked = simulation.Asked(
         job,
         CollectiveArguments(collective, type=type_, operation=operation, root=root, counts=counts, neighbours=named),
@@ -117,6 +119,27 @@ def command(
         output.print_json({"results": results, "not_applicable": passed_over, **output.own_cost()})
     else:
         print_results(asked, results, passed_over)
+
+
+def simulate_programs(
+    text: str, job: _machine.Job, placed: simulation.Placed | None, model: str, links: bool, as_json: bool
+) -> None:
+    """A prediction of programs that are no collective."""
+    if model not in ("flow", "exact"):
+        raise wrong_value("--model of programs must be flow or exact", f"'{model}'")
+    named = programs.on(text, job.rank_space_of(placed.placement) if placed else job.rank_space)
+    result = waiting.interruptibly(
+        lambda: programs.predicted(named, job, placed and placed.placement, model, links)
+    )
+    result["machine"] = job.machine.name
+    if as_json:
+        return output.print_json({"results": [result], "not_applicable": [], **output.own_cost()})
+    place = f"{job.machine.name} {simulation.shape_of(job.machine)}".strip()
+    took = output.seconds_text(result["seconds"])
+    print(f"{result['programs']} on {place}, {result['ranks']} ranks, model {model}: {took}")
+    print(f"limited by {result['limiting']}")
+    output.print_list("To be doubted:", [result["accuracy"]] if result["accuracy"] else [])
+    return None
 
 
 def work(asked: simulation.Asked, sizes: list[int | None]) -> tuple[list[dict], list[dict]]:

@@ -6,7 +6,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from kumihimo import arguments, verification
+from kumihimo import arguments, programs, verification
 from kumihimo import placement as placements
 from kumihimo.arguments import CollectiveArguments, Ranks, moves_data
 from kumihimo.cli import options, output, waiting
@@ -21,7 +21,7 @@ PROVEN, SAMPLED, WRONG = "proven", "no fault found", "WRONG"
 
 def command(
     collective: Annotated[
-        Optional[str], typer.Argument(metavar="[COLLECTIVE]", help="Collective [default: all that have algorithms].")
+        Optional[str], typer.Argument(metavar="[COLLECTIVE]", help="Collective, halo:16x16x16 or file:PATH [default: all collectives].")
     ] = None,
     algorithm: options.AlgorithmOrAll = arguments.ALL,
     shape: options.Shape = None,
@@ -64,6 +64,9 @@ def command(
 
     Example: kumihimo verify allreduce --shape 48x54x32 --algorithm trinaryx3
     """
+    if programs.is_named(collective):
+        each = arguments.ranks_per_node_named(ranks_per_node or "1")
+        return verify_programs(collective, Ranks(shape, ranks, each), as_json)
     if collective is not None:
         arguments.refuse_data(collective, count, in_place)
     placed = shape is not None or ranks is not None or ranks_per_node is not None
@@ -110,6 +113,19 @@ def command(
     else:
         print_results(results, passed_over, one_by_one=placed)
     return 0 if all(result["ok"] for result in results) else 1
+
+
+def verify_programs(text: str, ranks: Ranks, as_json: bool) -> int:
+    """A proof of programs that are no collective."""
+    named = programs.on(text, arguments.rank_space(ranks))
+    result = waiting.interruptibly(lambda: programs.verified(named))
+    if as_json:
+        output.print_json({"results": [result], "not_applicable": [], **output.own_cost()})
+        return 0 if result["ok"] else 1
+    state = (PROVEN if result["exact"] else SAMPLED) if result["ok"] else WRONG
+    print(f"{result['programs']} on {result['space']}, {result['ranks']} ranks: {result['steps']} steps, {state}")
+    output.print_list("Findings:", [f"{f['check']}: {f['sentence']}" for f in result["findings"]])
+    return 0 if result["ok"] else 1
 
 
 def lengths(placed: bool, wanted: CollectiveArguments) -> tuple[int | None, ...]:

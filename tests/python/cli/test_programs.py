@@ -1,66 +1,95 @@
-"""Programs of other people, as packaged: they find no difference between the MPI library and our schedules over it."""
+"""Verbs on programs that are no collective: halo exchanges and programs in files."""
 
 from __future__ import annotations
 
 import json
-import re
-import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-from kumihimo import mpi
-
-COMMAND = Path(sys.executable).parent / "kumihimo"
-HPCC = """benchmark
-input
-HPL.out
-8
-1
-{n} Ns
-1
-40 NBs
-0
-1
-1 Ps
-{ranks} Qs
-16.0
-1
-2
-1
-4
-1
-2
-1
-1
-1
-0
-1
-1
-2
-64
-0
-0
-1
-8
-"""
+PAIR = "ranks 2\nbuffer 2\nrank 0\nsend 1 0 1\nrank 1\nreceive 0 1 1\nexpect 1 1 from 0 0\n"
 
 
-@pytest.mark.long
-@pytest.mark.mpi
-@pytest.mark.skipif(shutil.which("hpcc") is None, reason="no hpcc (Debian's package of that name)")
-@pytest.mark.parametrize("ranks", [2, 3, 4])
-@pytest.mark.parametrize("algorithm", ["binomial", "recursive_doubling", "rabenseifner"])
-def test_hpcc_passes_its_own_checks(ranks: int, algorithm: str, tmp_path: Path) -> None:
-    (tmp_path / "hpccinf.txt").write_text(HPCC.format(n=400, ranks=ranks), encoding="utf-8")
-    ran = tmp_path / "ran.json"
-    line = [COMMAND, "run", "-a", algorithm, "--json", str(ran), "--", *mpi.choose("openmpi").arguments(ranks), "hpcc"]
-    done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr
-    output = (tmp_path / "hpccoutf.txt").read_text(encoding="utf-8", errors="replace")
-    assert re.search(r"^Success=1$", output, re.MULTILINE)
-    assert "FAILED" not in output and "PASSED" in output
-    calls = json.loads(ran.read_text(encoding="utf-8"))["calls"]
-    assert any(row["algorithm"] == algorithm for row in calls), calls
+@pytest.fixture
+def pair(tmp_path):
+    """A file of programs, with one line replaced by another."""
+
+    def written(old: str = "", new: str = "") -> str:
+        path = tmp_path / "pair"
+        path.write_text(PAIR.replace(old, new))
+        return f"file:{path}"
+
+    return written
+
+
+def test_show(kumihimo, pair):
+    ended = kumihimo("show", "halo:4x4x4", "--shape", "3x3x2", "--rank", "1")
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.count("send to") == 6
+    corners = kumihimo("show", "halo:4x4x4,points=27", "--shape", "3x3x3")
+    assert corners.out.count("send to") == 26
+    assert "send to 1" in kumihimo("show", pair(), "--ranks", "2").out
+
+
+@pytest.mark.parametrize("what", ["4x4x4", "4x4x4,points=27,fields=3", "5x3x4,mesh", "4x4x4,compute=1e-3"])
+@pytest.mark.parametrize("shape", ["3x3x2", "4mx3"])
+def test_halo_exchanges_are_proven(kumihimo, what, shape):
+    ended = kumihimo("verify", f"halo:{what}", "--shape", shape, "--json")
+    assert (ended.code, ended.err) == (0, "")
+    (result,) = json.loads(ended.out)["results"]
+    assert result["ok"] and result["exact"] and result["steps"] > 0
+
+
+def test_a_file_is_proven(kumihimo, pair):
+    ended = kumihimo("verify", pair(), "--ranks", "2")
+    assert (ended.code, "proven" in ended.out) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("receive 0 1 1\n", ""),  # a send without its receive
+        ("expect 1 1 from 0 0", "expect 1 1 from 0 1"),  # another element
+        ("send 1 0 1", "receive 1 0 1\nsend 1 0 1"),  # each waits for the other
+    ],
+)
+def test_sabotage_is_found(kumihimo, pair, old, new):
+    ended = kumihimo("verify", pair(old, new), "--ranks", "2")
+    assert (ended.code, ended.err) == (1, "")
+    assert "Findings:" in ended.out
+
+
+def test_simulate(kumihimo, pair):
+    on = ("--machine", "k-computer", "--shape", "4x4x4", "--json")
+    seconds = {}
+    for what in ("16x16x16", "16x16x16,fields=8,points=27", "16x16x16,compute=1"):
+        ended = kumihimo("simulate", f"halo:{what}", *on)
+        assert (ended.code, ended.err) == (0, "")
+        (result,) = json.loads(ended.out)["results"]
+        seconds[what] = result["seconds"]
+    plain, more, computing = seconds.values()
+    assert 0 < plain < more < 1
+    assert 1 <= computing < 1 + 2 * plain, "the exchange runs beside the computation"
+    exact = kumihimo("simulate", "halo:16x16x16", *on, "--model", "exact")
+    (result,) = json.loads(exact.out)["results"]
+    assert plain == pytest.approx(result["seconds"], rel=0.2)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("show", "halo:4x4", "--ranks", "4"), "halo:16x16x16"),
+        (("verify", "file:/nowhere", "--ranks", "4"), "/nowhere"),
+        (("simulate", "halo:4x4x4", "-m", "k-computer", "--shape", "2x2", "--model", "bound"), "flow or exact"),
+        (("show", "allreduce", "--ranks", "4"), "--algorithm"),
+        (("show", "ring", "--ranks", "4"), "a collective is one of"),
+    ],
+)
+def test_bad_input_is_one_sentence(kumihimo, words, sentence):
+    ended = kumihimo(*words)
+    assert (ended.code, ended.out) == (2, "")
+    assert sentence in ended.err and ended.err.count("\n") == 1
+
+
+def test_a_file_states_its_number_of_ranks(kumihimo, pair):
+    ended = kumihimo("show", pair(), "--ranks", "3")
+    assert (ended.code, "needs 2 ranks" in ended.err) == (2, True)

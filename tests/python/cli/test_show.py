@@ -73,7 +73,8 @@ ROWS = [(kind, v.name) for kind in verification.collectives() for v in _collecti
 
 @pytest.mark.parametrize(("kind", "name"), ROWS)
 def test_every_algorithm_expanded_gives_its_collectives_result(kumihimo, kind, name):
-    dump = expanded(kumihimo, kind, name, "--shape", *SHAPES.get(name, ("3x3x3",)), "--count", "29")
+    length = () if kind == "barrier" else ("--count", "29")
+    dump = expanded(kumihimo, kind, name, "--shape", *SHAPES.get(name, ("3x3x3",)), *length)
     assert (dump["collective"], dump["algorithm"]) == (kind, name)
     check(dump)
 

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from kumihimo import report
-from kumihimo.errors import BadInput
+from kumihimo.errors import BadInput, Failed
 from kumihimo.report import completeness, folder
 
 FORM = '"form": "kumihimo-measured-2", "notes": []'
@@ -149,7 +149,7 @@ def test_no_folder_an_empty_one_and_a_file(tmp_path, kumihimo):
 def test_an_unwritable_folder_is_found_before_the_work(tmp_path):
     (tmp_path / "file").write_text("")
 
-    with pytest.raises(BadInput, match="can be written"):
+    with pytest.raises(BadInput, match="must be writable"):
         folder.prepare(tmp_path / "file" / "report")
 
 
@@ -158,7 +158,7 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch)
     page.write_text("old")
     (tmp_path / "index.html.new").mkdir()
 
-    with pytest.raises(BadInput, match="to be writable"):
+    with pytest.raises(Failed, match="was not written"):
         report.write(page, "new")
 
     assert page.read_text() == "old"

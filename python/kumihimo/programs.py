@@ -1,0 +1,60 @@
+"""Program sets that are no collective: halo exchanges (`halo:16x16x16`) and files (`file:PATH`), docs/programs.md."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from kumihimo import _machine, _programs, _simulate, _topology, _verify
+from kumihimo.errors import wrong_value
+
+HALO, FILE = "halo:", "file:"
+
+
+def is_named(text: str | None) -> bool:
+    """Whether a verb's first argument names programs, not a collective."""
+    return text is not None and text.startswith((HALO, FILE))
+
+
+@dataclass
+class Programs:
+    """The programs of all ranks, with what simulate, verify and show say of them."""
+
+    sets: _programs.NamedPrograms
+    space: _topology.RankSpace
+
+    def result(self) -> dict:
+        """The members that all results have."""
+        return {"programs": self.sets.name, "ranks": self.sets.ranks, "space": str(self.space)}
+
+
+def on(text: str, space: _topology.RankSpace) -> Programs:
+    """The programs on these ranks. A halo's grid of ranks is the shape's, or a ring of ranks that have none."""
+    if text.startswith(FILE):
+        sets = _programs.open_file(text.removeprefix(FILE))
+    else:
+        axes = space.shape.axes if space.has_shape else []
+        lengths = [axis.length for axis in axes] or [space.ranks]
+        sets = _programs.halo(text.removeprefix(HALO), lengths, [axis.wraps for axis in axes] or [True])
+    if sets.ranks != space.ranks:
+        raise wrong_value(f"{text} needs {sets.ranks} ranks", space.ranks, f"give --ranks {sets.ranks}")
+    return Programs(sets, space)
+
+
+def verified(programs: Programs) -> dict:
+    """What the proof of the programs found, as an object."""
+    start = time.perf_counter()
+    report = _verify.check(programs.sets)
+    findings = [{"check": f.check, "sentence": f.sentence} for f in report.findings]
+    steps, exact = report.coverage.steps, report.coverage.exact
+    took = time.perf_counter() - start
+    return {
+        **programs.result(), "ok": report.ok, "findings": findings, "steps": steps, "exact": exact, "wall_seconds": took
+    }
+
+
+def predicted(programs: Programs, job: _machine.Job, placement: object, model: str, links: bool) -> dict:
+    """The prediction of the programs on a job, as an object."""
+    found = _simulate.simulate(programs.sets, job, placement, model, links)
+    members = {"seconds": found.seconds, "limiting": found.limiting, "accuracy": found.accuracy, "model": model}
+    return {**programs.result(), **members, **({"link_bytes": list(found.link_bytes)} if links else {})}
