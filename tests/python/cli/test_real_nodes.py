@@ -103,7 +103,7 @@ def test_where_mpirun_starts_the_command_the_workers_say_what_fits(nodes, tmp_pa
 def test_no_emulated_node_lies_on_two_real_ones(nodes, kumihimo):
     ended = kumihimo("bench", *ASKED, "-p", "4", "-b", "8", "--ranks-per-node", "3")
     assert ended.code == 2
-    assert "emulated nodes that lie on one real node each, found ranks 1 and 2 on two" in ended.err
+    assert "emulated nodes that lie on one real node each, found ranks 0 and 2 on two" in ended.err
 
 
 def test_a_node_that_does_not_see_the_task_is_told_of(nodes, kumihimo, tmp_path, monkeypatch):
