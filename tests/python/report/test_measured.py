@@ -67,7 +67,7 @@ def test_every_launch_of_the_choice_is_a_step_of_its_progress(monkeypatch):
         return bench.Run(results=[{"algorithm": case.algorithm, "bytes": case.bytes, **found} for case in cases])
 
     monkeypatch.setattr(tuned, "measure", measure)
-    monkeypatch.setattr(tuned, "joined", len)
+    monkeypatch.setattr(tuned, "joined", lambda choice, runs: len(runs))
     told = []
     effort = real_runs.QUICK
     launches = effort.chosen.launches
