@@ -32,6 +32,12 @@ struct BytesPerSecond {
   constexpr auto operator<=>(const BytesPerSecond&) const = default;
 };
 
+// A rate of floating-point operations per second.
+struct FlopsPerSecond {
+  double value = 0;
+  constexpr auto operator<=>(const FlopsPerSecond&) const = default;
+};
+
 constexpr Seconds operator/(Bytes b, BytesPerSecond r) { return {static_cast<double>(b.value) / r.value}; }
 
 constexpr Bytes operator""_B(unsigned long long n) { return {static_cast<std::int64_t>(n)}; }

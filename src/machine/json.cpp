@@ -12,6 +12,7 @@ std::string with_unit(std::string_view key, Bytes) {
   return key.ends_with("_bytes") ? std::string(key) : fmt::format("{}_bytes", key);
 }
 std::string with_unit(std::string_view key, Seconds) { return fmt::format("{}_seconds", key); }
+std::string with_unit(std::string_view key, FlopsPerSecond) { return fmt::format("{}_flops_per_second", key); }
 std::string with_unit(std::string_view key, BytesPerSecond) { return fmt::format("{}_bytes_per_second", key); }
 std::string with_unit(std::string_view key, std::int64_t) { return std::string(key); }
 std::string with_unit(std::string_view key, OperationSet) { return std::string(key); }

@@ -61,14 +61,14 @@ struct NodeNumbers {
   Quantity<std::int64_t> ranks_per_node;
   Quantity<std::int64_t> cores;
   Quantity<Bytes> memory;
-  std::optional<Quantity<Bytes>> last_level_cache;  // one of them
-  Quantity<BytesPerSecond> memory_bandwidth;        // STREAM triad, all cores
-  std::optional<Quantity<double>> flop_rate;        // operations per second of one rank's cores
-  Quantity<BytesPerSecond> reduction_rate;          // result bytes of one reducing thread, with SIMD
-  Quantity<BytesPerSecond> reduction_rate_scalar;   // the same without SIMD
-  Quantity<BytesPerSecond> shared_memory_bandwidth; // one rank copying from another rank of its node
-  Quantity<Seconds> shared_memory_latency;          // of a message between ranks of a node
-  std::vector<LevelNumbers> levels;                 // one for each of the machine's
+  std::optional<Quantity<Bytes>> last_level_cache;   // one of them
+  Quantity<BytesPerSecond> memory_bandwidth;         // STREAM triad, all cores
+  std::optional<Quantity<FlopsPerSecond>> flop_rate; // of one rank's cores
+  Quantity<BytesPerSecond> reduction_rate;           // result bytes of one reducing thread, with SIMD
+  Quantity<BytesPerSecond> reduction_rate_scalar;    // the same without SIMD
+  Quantity<BytesPerSecond> shared_memory_bandwidth;  // one rank copying from another rank of its node
+  Quantity<Seconds> shared_memory_latency;           // of a message between ranks of a node
+  std::vector<LevelNumbers> levels;                  // one for each of the machine's
 };
 
 struct SoftwareNumbers {

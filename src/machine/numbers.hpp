@@ -30,6 +30,7 @@ void visit_numbers(SomeMachine& machine, Visitor&& visit) {
   visit("node", "memory_bandwidth", node.memory_bandwidth);
   visit("node", "reduction_rate", node.reduction_rate);
   visit("node", "reduction_rate_scalar", node.reduction_rate_scalar);
+  visit("node", "flop_rate", node.flop_rate);
   visit("node", "shared_memory_bandwidth", node.shared_memory_bandwidth);
   visit("node", "shared_memory_latency", node.shared_memory_latency);
   for (auto& level : node.levels) {

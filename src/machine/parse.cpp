@@ -46,11 +46,13 @@ std::string described(const toml::node& node) {
 Result<Bytes> parse_as(std::string_view text, Bytes) { return parse_bytes(text); }
 Result<Seconds> parse_as(std::string_view text, Seconds) { return parse_seconds(text); }
 Result<BytesPerSecond> parse_as(std::string_view text, BytesPerSecond) { return parse_rate(text); }
+Result<FlopsPerSecond> parse_as(std::string_view text, FlopsPerSecond) { return parse_flop_rate(text); }
 Result<OperationSet> parse_as(std::string_view text, OperationSet) { return parse_operations(text); }
 
 constexpr std::string_view example_of(Bytes) { return "\"1 MiB\""; }
 constexpr std::string_view example_of(Seconds) { return "\"100 ns\""; }
 constexpr std::string_view example_of(BytesPerSecond) { return "\"5 GB/s\""; }
+constexpr std::string_view example_of(FlopsPerSecond) { return "\"16 Gflop/s\""; }
 constexpr std::string_view example_of(std::int64_t) { return "4"; }
 constexpr std::string_view example_of(OperationSet) { return "\"sum max\""; }
 

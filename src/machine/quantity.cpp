@@ -26,6 +26,8 @@ constexpr std::array bytes_units = {Unit{"B"},          Unit{"kB", 3},      Unit
 constexpr std::array rate_units = {Unit{"B/s"},          Unit{"kB/s", 3},      Unit{"MB/s", 6},
                                    Unit{"GB/s", 9},      Unit{"TB/s", 12},     Unit{"KiB/s", 0, 10},
                                    Unit{"MiB/s", 0, 20}, Unit{"GiB/s", 0, 30}, Unit{"TiB/s", 0, 40}};
+constexpr std::array flop_units = {Unit{"flop/s"}, Unit{"kflop/s", 3}, Unit{"Mflop/s", 6}, Unit{"Gflop/s", 9},
+                                   Unit{"Tflop/s", 12}};
 constexpr std::array seconds_units = {Unit{"ns", -9},      Unit{"us", -6}, Unit{"\u00b5s", -6},
                                       Unit{"\u03bcs", -6}, Unit{"ms", -3}, Unit{"s"}};
 
@@ -123,6 +125,12 @@ Result<Seconds> parse_seconds(std::string_view text) {
   return Seconds{*value};
 }
 
+Result<FlopsPerSecond> parse_flop_rate(std::string_view text) {
+  const auto value = parse(text, {"a rate such as \"16 Gflop/s\"", flop_units});
+  if (!value) return value.error();
+  return FlopsPerSecond{*value};
+}
+
 Result<BytesPerSecond> parse_rate(std::string_view text) {
   const auto value = parse(text, {"a rate such as \"5 GB/s\"", rate_units});
   if (!value) return value.error();
@@ -144,6 +152,8 @@ std::string text_of(Bytes bytes) {
 
 std::string text_of(Seconds seconds) { return in_largest_unit(seconds.value, seconds_units); }
 std::string text_of(BytesPerSecond rate) { return in_largest_unit(rate.value, rate_units); }
+
+std::string text_of(FlopsPerSecond rate) { return in_largest_unit(rate.value, flop_units); }
 std::string text_of(std::int64_t count) { return fmt::format("{}", count); }
 
 Result<OperationSet> parse_operations(std::string_view text) {

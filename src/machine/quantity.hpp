@@ -38,6 +38,7 @@ struct OperationSet {
 Result<Bytes> parse_bytes(std::string_view text);
 Result<Seconds> parse_seconds(std::string_view text);
 Result<BytesPerSecond> parse_rate(std::string_view text);
+Result<FlopsPerSecond> parse_flop_rate(std::string_view text); // "16 Gflop/s"
 
 // "sum max": names of built-in operations with a blank between. Errors: none, another name, one twice.
 Result<OperationSet> parse_operations(std::string_view text);
@@ -47,6 +48,7 @@ Result<OperationSet> parse_operations(std::string_view text);
 std::string text_of(Bytes bytes);
 std::string text_of(Seconds seconds);
 std::string text_of(BytesPerSecond rate);
+std::string text_of(FlopsPerSecond rate);
 std::string text_of(std::int64_t count);
 std::string text_of(OperationSet operations);
 

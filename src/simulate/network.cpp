@@ -168,9 +168,16 @@ bool Network::offloads(DataType type, std::optional<Operation> operation) const 
 double Network::seconds_of(const Work& work, std::int32_t rank) const {
   const auto& flop_rate = machine_->node.flop_rate;
   const auto sharing = static_cast<double>(machine_->node.ranks_per_node.value);
-  const double counted = flop_rate ? work.flops / flop_rate->value : 0;
+  const double counted = flop_rate ? work.flops / flop_rate->value.value : 0;
   const double moved = work.bytes * sharing / machine_->node.memory_bandwidth.value.value;
   return work.seconds + std::max(counted, moved) / factor_[node_[rank]];
+}
+
+Status Network::can_compute(const Work& work) const {
+  if (work.flops <= 0 || machine_->node.flop_rate) return Nothing{};
+  return not_applicable(fmt::format("{} has no node.flop_rate, which a compute step of {} flops needs: add it to the "
+                                    "machine file, or give the time in seconds",
+                                    machine_->name, work.flops));
 }
 
 Status Network::can_offload(const DataLayout& data, std::optional<std::int64_t> bytes) const {
@@ -191,8 +198,8 @@ Status Network::can_offload(const DataLayout& data, std::optional<std::int64_t> 
   if (*bytes > 0 && !offloads(data.type, data.operation))
     return not_applicable(fmt::format("the schedule offloads {} of {}, and the engine of {} does not know it "
                                       "({}_operations)",
-                                      kumihimo::name_of(*data.operation), kumihimo::name_of(data.type),
-                                      machine_->name, is_floating(data.type) ? "float" : "integer"));
+                                      kumihimo::name_of(*data.operation), kumihimo::name_of(data.type), machine_->name,
+                                      is_floating(data.type) ? "float" : "integer"));
   return Nothing{};
 }
 

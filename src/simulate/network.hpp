@@ -41,7 +41,8 @@ class Network {
   Resource memory(std::int32_t rank) const { return first_memory_ + node_[rank]; }
   double reduction_rate(std::int32_t rank) const { return capacity_[reducer(rank)]; }
   // A compute step at a rank: flops by the machine's rate for one rank, bytes by the rank's share of its node's memory.
-  double seconds_of(const Work& work, std::int32_t rank) const;
+  double seconds_of(const Work& work, std::int32_t rank) const; // asked only after can_compute
+  Status can_compute(const Work& work) const; // not_applicable: flops on a machine without a flop_rate
   double copy_rate(std::int32_t rank) const { return between(rank, rank).rate * factor_[node_[rank]]; }
   // Seconds that it takes at least until anything of one rank's is at another of its node, relayed or not.
   double least_latency_within_node(std::int32_t from, std::int32_t to) const;

@@ -70,6 +70,7 @@ TEST(ParseMachine, ReadsOptionalNumbers) {
       parsed(Sample()
                  .insert_after("engines", "switch_bandwidth = { value = \"140 GB/s\", assumed = \"x\" }")
                  .insert_after("cores", "last_level_cache = { value = \"6 MiB\", assumed = \"x\" }")
+                 .insert_after("cores", "flop_rate = { value = \"16 Gflop/s\", assumed = \"x\" }")
                  .append("[offload]")
                  .append("max_bytes = { value = \"8 B\", assumed = \"x\" }")
                  .append("base_latency = { value = \"1.5 us\", assumed = \"x\" }")
@@ -77,6 +78,8 @@ TEST(ParseMachine, ReadsOptionalNumbers) {
   ASSERT_TRUE(machine.network.switch_bandwidth && machine.node.last_level_cache && machine.offload);
   EXPECT_EQ(machine.network.switch_bandwidth->value.value, 140e9);
   EXPECT_EQ(machine.node.last_level_cache->value.value, 6 << 20);
+  ASSERT_TRUE(machine.node.flop_rate);
+  EXPECT_EQ(machine.node.flop_rate->value.value, 16e9);
   EXPECT_EQ(machine.offload->max_bytes.value.value, 8);
   EXPECT_EQ(machine.offload->base_latency.value.value, 1.5e-6);
   EXPECT_EQ(machine.offload->stage_latency.value.value, 400e-9);

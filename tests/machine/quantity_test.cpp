@@ -73,6 +73,9 @@ TEST(Quantity, RoundTripsExactly) {
     const auto rate = parse_rate(text_of(BytesPerSecond{value}));
     ASSERT_TRUE(rate.ok()) << text_of(BytesPerSecond{value});
     ASSERT_EQ(rate->value, value);
+    const auto flops = parse_flop_rate(text_of(FlopsPerSecond{value}));
+    ASSERT_TRUE(flops.ok()) << text_of(FlopsPerSecond{value});
+    ASSERT_EQ(flops->value, value);
     const auto time = parse_seconds(text_of(Seconds{value}));
     ASSERT_TRUE(time.ok()) << text_of(Seconds{value});
     ASSERT_EQ(time->value, value);

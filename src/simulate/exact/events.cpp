@@ -120,6 +120,7 @@ void Events::start_step(const ExpandedStep& expanded, const Place& place) {
 // On the processor that reduces, as much of its time as a reduction of so many bytes takes.
 void Events::compute(const Place& place, const Work& work) {
   const std::int32_t rank = lanes_[place.lane].rank;
+  if (Status can = network_.can_compute(work); !can) refused_ = can.error();
   const double seconds = network_.seconds_of(work, rank);
   if (seconds <= 0) return step_at(now_, place);
   reduce(place.lane, {place, static_cast<std::int64_t>(std::llround(seconds * network_.reduction_rate(rank))), true});
@@ -347,6 +348,7 @@ Result<Prediction> Events::run() {
     }
     reschedule();
   }
+  if (refused_) return *refused_;
   if (unfinished_ > 0)
     return failed("expected a schedule that ends", fmt::format("{} lanes waiting for ever", unfinished_),
                   "check it with `verify`");

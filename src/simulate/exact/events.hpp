@@ -130,6 +130,7 @@ class Events {
   std::int64_t unfinished_ = 0;          // lanes
   Phases phases_;
   std::optional<std::int64_t> offloaded_; // bytes of the largest
+  std::optional<Error> refused_;          // a compute step that the machine has no rate for
 
   double now_ = 0;
   std::int64_t order_ = 0, posted_ = 0;

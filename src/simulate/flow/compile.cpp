@@ -62,6 +62,7 @@ class Compiler {
   double reduced_ = 0;              // bytes reduced by the current lane
   std::int64_t sends_ = 0;          // its rounds that send
   std::string wrong_;
+  std::optional<Error> refused_; // a compute step
 };
 
 bool Compiler::iterated(const Expression& e) const {
@@ -85,8 +86,7 @@ FlatStep Compiler::flat(const Step& step, const Expression& gap) {
   f.kind = step.kind;
   if (step.kind == StepKind::compute) {
     if (!network_) return f;
-    if (step.work.flops > 0 && !network_->machine().node.flop_rate)
-      wrong_ = fmt::format("{} flops, and {} has no flop_rate", step.work.flops, network_->machine().name);
+    if (Status can = network_->can_compute(step.work); !can) refused_ = can.error();
     // The time of the processor that reduces so many bytes
     f.bytes = network_->seconds_of(step.work, rank_) * network_->reduction_rate(rank_);
     return f;
@@ -195,6 +195,7 @@ Result<Compiled> Compiler::run() {
   for (std::int32_t rank = 0; rank < schedule.ranks() && wrong_.empty(); ++rank)
     add(rank, schedule.program(Rank{rank}));
   out_.first_instance.push_back(static_cast<std::uint32_t>(out_.instances.size()));
+  if (refused_) return *refused_;
   if (!wrong_.empty())
     return failed("expected a schedule whose peers are ranks and whose gaps are the same in all segments",
                   fmt::format("{} at rank {}", wrong_, rank_), "check it with `verify`");
