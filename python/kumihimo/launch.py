@@ -52,7 +52,7 @@ def run(
     job = uuid.uuid4().hex
     environment = {**os.environ, **installation.environment(ranks), **(settings or {}), JOB: job}
     launcher, *arguments = installation.arguments(ranks)
-    given = {**preload.of_memory(), **preload.of_kernels(), **(of_processes or {})}
+    given = {**preload.handed_on(), **preload.of_kernels(), **(of_processes or {})}
     try:
         process = subprocess.Popen(
             [launcher, *preload.preloading(installation.family, given, [*arguments, *map(str, program)])],

@@ -43,8 +43,9 @@ OBJECTS = (
 )
 OF_PROGRAM = "LD_PRELOAD"  # set for the program's processes, not for the launcher
 OURS = "KUMIHIMO_"  # begins the names of settings in the environment
-# Of the user's: how memory is written to on processors that we have not measured (kernels/copy.hpp).
-MEMORY = ("KUMIHIMO_SHARED_STORES", "KUMIHIMO_STREAMING_BYTES")
+# Set by the user for all processes: how memory is written to (kernels/copy.hpp), and the network between nodes
+# (execute/networks).
+HANDED_ON = ("KUMIHIMO_SHARED_STORES", "KUMIHIMO_STREAMING_BYTES", "KUMIHIMO_NETWORK")
 LIST_FOLDERS = ("/dev/shm", "/tmp")  # of which the first that is there holds the processes' lists of who has the object
 SAYS = {"openmpi": ("Open MPI", "OpenRTE", "PRTE", "prte"), "mpich": ("HYDRA", "MPICH", "Intel(R) MPI", "MVAPICH")}
 
@@ -71,7 +72,7 @@ def run(
         suffix = suffix_of(library_beside(Path(launcher), family))
         mark = uuid.uuid4().hex
         given |= {f"{OURS}SUMMARY": str(summary), f"{OURS}MARK": mark, OF_PROGRAM: preloaded(objects, suffix)}
-        given |= of_memory()
+        given |= handed_on()
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
         try:
             code, came = signals.run(
@@ -84,12 +85,12 @@ def run(
         return ProgramRun(code, run_summary.read(summary), came)
 
 
-def of_memory() -> dict[str, str]:
-    """What the user has set of MEMORY, for the processes of all nodes."""
-    found = {name: os.environ[name] for name in MEMORY if os.environ.get(name)}
-    stores = found.get(MEMORY[0], "cached")
+def handed_on() -> dict[str, str]:
+    """What the user has set of HANDED_ON, for the processes of all nodes."""
+    found = {name: os.environ[name] for name in HANDED_ON if os.environ.get(name)}
+    stores = found.get(HANDED_ON[0], "cached")
     if stores not in ("cached", "streamed"):
-        raise wrong_value(f"{MEMORY[0]} must be cached or streamed in the environment", f"'{stores}'")
+        raise wrong_value(f"{HANDED_ON[0]} must be cached or streamed in the environment", f"'{stores}'")
     return found
 
 

@@ -69,7 +69,7 @@ def test_others_need_them_once() -> None:
 def test_what_the_user_says_of_memory_goes_to_all_processes(monkeypatch):
     monkeypatch.setenv("KUMIHIMO_SHARED_STORES", "streamed")
     monkeypatch.setenv("KUMIHIMO_WISDOM", "ours")
-    assert preload.of_memory() == {"KUMIHIMO_SHARED_STORES": "streamed"}
+    assert preload.handed_on() == {"KUMIHIMO_SHARED_STORES": "streamed"}
     monkeypatch.setenv("KUMIHIMO_SHARED_STORES", "stream")
     with pytest.raises(BadInput, match=r"cached or streamed in the environment \(got 'stream'\)"):
-        preload.of_memory()
+        preload.handed_on()

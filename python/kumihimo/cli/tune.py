@@ -22,7 +22,7 @@ from kumihimo.bench import RealNodes
 from kumihimo.cli import options, output, tuned_tables, waiting
 from kumihimo.errors import Failed, KumihimoError, not_applicable, wrong_value
 from kumihimo.library.algorithms import COLLECTIVES as EXPORTED
-from kumihimo.preload import MEMORY
+from kumihimo.preload import HANDED_ON
 from kumihimo.sizes import parse_sizes
 from kumihimo.tune import library_report, parts, reading, rehearsal, targets, tuner, wisdom
 from kumihimo.tune.journal import Journal
@@ -30,7 +30,7 @@ from kumihimo.tune.launches import Clock, Launches, on_this_machine
 from kumihimo.tune.other_cases import USUAL
 from kumihimo.tune.targets import ANY, COLLECTIVES, FIXED_ORDER, REDUCTIONS, Target
 
-SETTINGS = ("OMPI_MCA_", "PRTE_MCA_", "PMIX_MCA_", "MPIR_CVAR_", "UCX_", *MEMORY)  # what names of settings begin with
+SETTINGS = ("OMPI_MCA_", "PRTE_MCA_", "PMIX_MCA_", "MPIR_CVAR_", "UCX_", *HANDED_ON)  # what names of settings begin with
 UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 
 

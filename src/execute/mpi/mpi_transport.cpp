@@ -1,5 +1,6 @@
 #include "execute/mpi/mpi_transport.hpp"
 
+#include "execute/mpi/agreement.hpp"
 #include "mpi/error_handler_guard.hpp"
 #include "mpi/private_communicator.hpp"
 #include "shared_memory/affinity.hpp"
@@ -19,17 +20,19 @@ namespace {
 // Of the time limit. This transport can name the ranks that it waits for, so it gives up before others that cannot.
 constexpr double share_of_timeout = 0.75;
 
-// Success if all ranks of the communicator bring success: otherwise an error on each. Collective.
-Status agree(const mpi::Library& library, mpi::Handle communicator, const Status& mine) {
-  const std::int32_t failures = !mine.ok();
-  std::int32_t any = failures;
-  const int code = library.call.Allreduce(&failures, &any, 1, library.datatype(DataType::int32),
-                                          library.operation(Operation::max), communicator);
-  if (!mine) return mine;
-  if (Status status = library.check(code, "agreement on the transport"); !status) return status;
-  if (any) return transport::failed_elsewhere("a transport on every rank");
-  return Nothing{};
-}
+// Of ranks that all share memory, and of a transport before its set-up: no message comes here but after a failure.
+class NoNetwork final : public Network {
+ public:
+  Status prepare(const transport::Demands&) const override { return Nothing{}; }
+  void send(transport::SendRequest&) override {}
+  void receive(transport::ReceiveRequest&) override {}
+  bool progress() override { return false; }
+  bool busy() const override { return false; }
+  std::vector<std::int32_t> awaited() const override { return {}; }
+  void abandon(const Error& reason) override {
+    if (!error_) error_ = reason;
+  }
+};
 
 } // namespace
 
@@ -48,7 +51,8 @@ Result<std::unique_ptr<MpiTransport>> MpiTransport::create(const mpi::Library& l
 }
 
 MpiTransport::MpiTransport(const mpi::Library& library, mpi::Handle communicator, MpiTransportOptions options)
-    : library_(library), options_(std::move(options)), communicator_(communicator) {
+    : library_(library), options_(std::move(options)), communicator_(communicator),
+      library_progress_(mpi::LibraryProgress::of(library)), network_(std::make_unique<NoNetwork>()) {
   library.call.Comm_rank(communicator, &rank_);
   library.call.Comm_size(communicator, &ranks_);
   neighbours_.resize(static_cast<std::size_t>(ranks_));
@@ -62,10 +66,7 @@ MpiTransport::~MpiTransport() {
   free_communicators();
 }
 
-void MpiTransport::move_to(mpi::Handle communicator) {
-  communicator_ = node_ = communicator;
-  point_to_point_->move_to(communicator);
-}
+void MpiTransport::move_to(mpi::Handle communicator) { communicator_ = node_ = communicator; }
 
 void MpiTransport::free_communicators() {
   if (owns_node_) library_.call.Comm_free(&node_);
@@ -77,9 +78,8 @@ void MpiTransport::free_communicators() {
 // communicator of our own remains: a library has few.
 Status MpiTransport::set_up() {
   if (Status status = check_nodes(); !status) return status; // on all ranks alike
-  const Result<std::int64_t> upper_bound = tag_upper_bound();
-  const Status has_tags = upper_bound ? Status(Nothing{}) : Status(upper_bound.error());
-  if (Status status = agree(library_, communicator_, has_tags); !status) return status;
+  const Status can_progress = library_.check(library_progress_->made(), "MPI_Grequest_start");
+  if (Status status = agree(library_, communicator_, can_progress); !status) return status;
   if (Status status = find_node(); !status) return status;
   if (Status status = agree(library_, communicator_, join_node()); !status) return status;
   is_single_node_ = shares_memory_with_all();
@@ -89,8 +89,11 @@ Status MpiTransport::set_up() {
     if (Status status = agree(library_, communicator_, copied); !status) return status;
     communicator_ = *own;
     owns_communicator_ = true;
+    Result<std::unique_ptr<Network>> network = open_network(
+        {library_, communicator_, options_.tag_upper_bound, options_.most_at_once_bytes}, options_.network);
+    if (!network) return network.error();
+    network_ = std::move(*network);
   }
-  point_to_point_.emplace(library_, communicator_, *upper_bound, options_.most_at_once_bytes);
   complete_ = true;
   if (is_single_node_) free_communicators();
   return Nothing{};
@@ -201,29 +204,6 @@ Result<std::int64_t> MpiTransport::share_of_shared_memory(mpi::Handle machine) c
   return smallest / std::max<std::int64_t>(nodes, 1);
 }
 
-Result<std::int64_t> MpiTransport::tag_upper_bound() const {
-  constexpr int least = 32767; // the minimum of the MPI standard
-  int* value = nullptr;
-  int found = 0;
-  // With sessions alone there is no MPI_COMM_WORLD to carry the attribute, and another communicator may lack it.
-  const bool has_world = mpi::is_running();
-  const mpi::Handle carrier = has_world ? library_.constants.comm_world : communicator_;
-  const int code = library_.call.Comm_get_attr(carrier, library_.constants.tag_ub, &value, &found);
-  if (Status status = library_.check(code, "MPI_Comm_get_attr of MPI_TAG_UB"); !status) return status.error();
-  static int assumed = least;
-  if (!found && !has_world) value = &assumed, found = 1;
-  if (!found || *value < least)
-    return failed("MPI_TAG_UB of at least 32767, as MPI demands", found ? std::to_string(*value) : "none",
-                  "use another MPI library");
-  const std::int64_t asked = options_.tag_upper_bound;
-  if (asked < 0) return std::int64_t{*value};
-  if (asked < Tags::smallest_upper_bound || asked > *value)
-    return bad_input(fmt::format("a tag upper bound of {} (below it a tag holds no message's key) to {} (MPI_TAG_UB)",
-                                 Tags::smallest_upper_bound, *value),
-                     std::to_string(asked), "give one between, or none for the library's own");
-  return asked;
-}
-
 void MpiTransport::open_channels(const std::vector<std::int32_t>& members, std::int32_t node_rank) {
   for (std::int32_t other = 0; other < static_cast<std::int32_t>(members.size()); ++other) {
     if (other == node_rank) continue;
@@ -249,12 +229,12 @@ const std::string& MpiTransport::note() const {
 // All ranks must refuse or none. A program states the demands of its rank only, so the largest of each demand counts.
 // The agreement costs a few microseconds, once for each plan.
 Status MpiTransport::prepare(const transport::Demands& demands) {
-  if (point_to_point_->error()) return *point_to_point_->error(); // the other ranks may not call it
+  if (network_->error()) return *network_->error(); // the other ranks may not call it
   const Result<transport::Demands> all = demands_of_all(demands);
   if (!all) return all.error();
   if (all->impossible) return transport::failed_elsewhere("a program on every rank");
   if (all->offloads) return transport::needs_offload_engine();
-  return is_single_node_ ? Status(Nothing{}) : point_to_point_->prepare(*all);
+  return network_->prepare(*all);
 }
 
 void MpiTransport::refuse() {
@@ -290,14 +270,14 @@ bool MpiTransport::shares_memory_with_all() const {
 
 void MpiTransport::send(transport::SendRequest& message) {
   Neighbour* near = neighbours_[static_cast<std::size_t>(message.key.peer.value)].get();
-  if (!near) return point_to_point_->send(message);
+  if (!near) return network_->send(message);
   near->out.start(message);
   if (near->out.busy()) activate(message.key.peer);
 }
 
 void MpiTransport::receive(transport::ReceiveRequest& message) {
   Neighbour* near = neighbours_[static_cast<std::size_t>(message.key.peer.value)].get();
-  if (!near) return point_to_point_->receive(message);
+  if (!near) return network_->receive(message);
   near->in.start(message);
   if (near->in.busy()) activate(message.key.peer);
 }
@@ -322,8 +302,8 @@ transport::Transport::Progress MpiTransport::progress() {
       active_.pop_back();
     }
   }
-  if (point_to_point_->busy()) moved |= point_to_point_->progress();
-  if (point_to_point_->error()) return fail(*point_to_point_->error());
+  if (!is_single_node_ && network_->busy()) moved |= network_->progress();
+  if (network_->error()) return fail(*network_->error());
   if (!moved) return Progress::nothing;
   waiting_.reset();
   has_moved_ = true;
@@ -347,7 +327,7 @@ void MpiTransport::check_timeout() {
 
 // The ranks with which messages are under way, by their rank in the communicator.
 std::string MpiTransport::awaited() const {
-  std::vector<std::int32_t> peers = point_to_point_->awaited();
+  std::vector<std::int32_t> peers = network_->awaited();
   for (std::int32_t r = 0; r < ranks_; ++r)
     if (const Neighbour* near = neighbours_[static_cast<std::size_t>(r)].get())
       if (near->in.busy() || near->out.busy()) peers.push_back(r);
@@ -361,10 +341,15 @@ std::string MpiTransport::awaited() const {
   return text;
 }
 
-Error MpiTransport::error() const { return *point_to_point_->error(); }
+Error MpiTransport::error() const { return *network_->error(); }
 
-// The messages under way may soon be destroyed, so no address of them is kept. Later messages go to the point-to-point
-// part, which ignores them after an error; so the usual path has no check. Ranks of this node that wait for this one
+void MpiTransport::progress_libraries() {
+  const int code = library_progress_->progress();
+  if (code != 0) network_->abandon(library_.check(code, "MPI_Request_get_status").error());
+}
+
+// The messages under way may soon be destroyed, so no address of them is kept. Later messages go to the network,
+// which ignores them after an error; so the usual path has no check. Ranks of this node that wait for this one
 // learn of the failure; ranks of other nodes only by a time limit.
 transport::Transport::Progress MpiTransport::fail(Error reason) {
   active_.clear();
@@ -372,7 +357,7 @@ transport::Transport::Progress MpiTransport::fail(Error reason) {
     if (near) near->out.give_up(), near->in.give_up();
     near.reset();
   }
-  point_to_point_->abandon(reason);
+  network_->abandon(reason);
   return Progress::failed;
 }
 

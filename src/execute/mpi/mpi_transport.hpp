@@ -1,10 +1,11 @@
-// The transport of an MPI communicator: shared memory between ranks of one node, point-to-point messages of the MPI
-// library between nodes. The messages use a private communicator, so that they never match one of the program's; if all
-// ranks share memory there is none. After the first error, prepare() and progress() return that error.
+// The transport of an MPI communicator: shared memory between ranks of one node, a network (execute/networks) between
+// nodes, which has a private communicator, so that its messages never match one of the program's; if all ranks share
+// memory there is neither. After the first error, prepare() and progress() return that error.
 #pragma once
 
-#include "execute/mpi/point_to_point.hpp"
+#include "execute/networks/network.hpp"
 #include "mpi/library.hpp"
+#include "mpi/library_progress.hpp"
 #include "shared_memory/channel_receiver.hpp"
 #include "shared_memory/channel_sender.hpp"
 #include "shared_memory/node_segment.hpp"
@@ -14,7 +15,6 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,8 +31,10 @@ struct MpiTransportOptions {
   std::int64_t single_copy_from_bytes = 16384;
   bool single_copies = true;         // whether to find out if the system allows them; the same on all ranks
   std::int64_t tag_upper_bound = -1; // at most MPI_TAG_UB; -1: MPI_TAG_UB
-  std::int64_t most_at_once_bytes = PointToPoint::most_at_once_bytes; // of one message of the MPI library
-  double timeout_seconds = 0; // fails after this time without any movement in a run; 0: never
+  // Of one message of the MPI library, which counts in int. Longer ones travel in parts, in order, with one tag.
+  std::int64_t most_at_once_bytes = std::int64_t{1} << 30;
+  std::string network{wanted_network()}; // a row of networks.def; empty: the first that every rank can use
+  double timeout_seconds = 0;            // fails after this time without any movement in a run; 0: never
 };
 
 // The emulated node of each rank: `each` consecutive ranks on each node, the rest on the last one.
@@ -63,7 +65,7 @@ class MpiTransport final : public transport::Transport {
   void receive(transport::ReceiveRequest& message) override;
   Progress progress() override;
   void idle() override;
-  void progress_libraries() override { point_to_point_->progress_library(); }
+  void progress_libraries() override;
   void check_timeout() override;
   Error error() const override;
   void abandon(const Error& reason) override { fail(reason); }
@@ -73,7 +75,7 @@ class MpiTransport final : public transport::Transport {
   std::int32_t ranks() const { return ranks_; }
   bool shares_memory_with(Rank peer) const;
   bool is_single_node() const override { return is_single_node_; }
-  bool has_failed() const override { return point_to_point_ && point_to_point_->error(); }
+  bool has_failed() const override { return network_->error().has_value(); }
   bool has_single_copies() const override { return node_ranks_ == 1 || (memory_ && memory_->is_readable()); }
   // A sentence for the user, for example that /dev/shm is too small; mostly empty.
   const std::string& note() const;
@@ -95,7 +97,6 @@ class MpiTransport final : public transport::Transport {
   Result<transport::Demands> demands_of_all(const transport::Demands& mine) const;
   bool shares_memory_with_all() const;
   Result<bool> is_oversubscribed(std::int32_t node_ranks) const;
-  Result<std::int64_t> tag_upper_bound() const;
   void open_channels(const std::vector<std::int32_t>& members, std::int32_t node_rank);
   void activate(Rank peer);
   std::string awaited() const;
@@ -113,7 +114,8 @@ class MpiTransport final : public transport::Transport {
   std::unique_ptr<shared_memory::NodeSegment> memory_;
   std::vector<std::unique_ptr<Neighbour>> neighbours_; // by rank; null: on another node
   std::vector<Neighbour*> active_;                     // with messages under way
-  std::optional<PointToPoint> point_to_point_;
+  std::shared_ptr<mpi::LibraryProgress> library_progress_;
+  std::unique_ptr<Network> network_; // never null; its error is the transport's
   shared_memory::SpinWait waiting_;
   bool has_lost_peers_ = false; // by the time limit
   bool is_left_ = false;

@@ -60,7 +60,7 @@ TEST_F(MpiTransportTest, A_transport_that_another_rank_cannot_make_is_none_here_
     world_.others_say_from = from;
     const Result<std::unique_ptr<MpiTransport>> transport = MpiTransport::create(library_, mpi::testing::world_handle);
     if (transport.ok()) {
-      EXPECT_GT(from, 3) << "there are agreements on the tags, the node, the copy";
+      EXPECT_GT(from, 3) << "there are agreements on progress, the node, the network";
       return;
     }
     EXPECT_NE(transport.error().sentence().find("another rank"), std::string::npos) << transport.error().sentence();
@@ -74,7 +74,7 @@ TEST_F(MpiTransportTest, A_rank_that_fails_alone_still_agrees) {
   const Result<std::unique_ptr<MpiTransport>> transport = MpiTransport::create(library_, mpi::testing::world_handle);
   ASSERT_FALSE(transport.ok());
   EXPECT_NE(transport.error().sentence().find("MPI_Comm_split_type"), std::string::npos);
-  EXPECT_EQ(world_.allreduces, 3) << "tags, machine, node";
+  EXPECT_EQ(world_.allreduces, 3) << "progress, machine, node";
   EXPECT_EQ(world_.communicators_freed, 0);
 }
 
@@ -92,7 +92,7 @@ TEST_F(MpiTransportTest, A_communicator_too_many_is_an_error_that_is_returned) {
   library_ = mpi::testing::fake_library();
   world_.node_ranks = 1;
   EXPECT_TRUE(MpiTransport::create(library_, mpi::testing::world_handle).ok());
-  EXPECT_EQ(world_.allreduces, with_failure) << "told to the others";
+  EXPECT_EQ(world_.allreduces, with_failure + 2) << "told to the others; then the network's name, and the network";
 }
 
 TEST_F(MpiTransportTest, On_one_machine_no_communicator_is_made) {

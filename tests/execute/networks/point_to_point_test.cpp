@@ -1,5 +1,5 @@
 #include "execute/mpi/mpi_transport.hpp"
-#include "execute/mpi/point_to_point.hpp"
+#include "execute/networks/mpi/point_to_point.hpp"
 #include "mpi/fake_library.hpp"
 
 #include <gtest/gtest.h>
@@ -49,31 +49,23 @@ class PointToPointTest : public ::testing::Test {
   FakeWorld& world_ = FakeWorld::now();
 };
 
-TEST_F(PointToPointTest, The_library_is_driven_by_a_request_that_is_given_back) {
+TEST_F(PointToPointTest, One_request_drives_the_library_for_all_and_is_given_back) {
   {
-    PointToPoint side(library_, mpi::testing::own_handle, 32767);
+    const auto one = mpi::LibraryProgress::of(library_);
     EXPECT_EQ(world_.own_requests, 1);
-    side.progress_library();
-    EXPECT_EQ(world_.times_driven, 1);
-    EXPECT_FALSE(side.error());
-  }
-  EXPECT_EQ(world_.own_requests, 0);
-}
-
-TEST_F(PointToPointTest, One_request_drives_the_library_for_all) {
-  {
-    const PointToPoint one(library_, mpi::testing::own_handle, 32767);
     {
-      PointToPoint other(library_, mpi::testing::node_handle, 32767);
+      const auto other = mpi::LibraryProgress::of(library_);
+      EXPECT_EQ(other->progress(), 0);
       EXPECT_EQ(world_.own_requests, 1);
     }
     EXPECT_EQ(world_.own_requests, 1) << "the first has it still";
+    EXPECT_EQ(world_.times_driven, 1);
   }
   EXPECT_EQ(world_.own_requests, 0);
 }
 
 TEST_F(PointToPointTest, A_shorter_message_is_an_error_that_names_it) {
-  PointToPoint side(library_, mpi::testing::own_handle, 32767);
+  PointToPoint side({library_, mpi::testing::own_handle}, 32767);
   Expected expected;
   side.receive(expected);
   world_.requests[0].complete = true;
@@ -85,7 +77,7 @@ TEST_F(PointToPointTest, A_shorter_message_is_an_error_that_names_it) {
 }
 
 TEST_F(PointToPointTest, A_longer_message_is_the_librarys_error_and_names_the_receive) {
-  PointToPoint side(library_, mpi::testing::own_handle, 32767);
+  PointToPoint side({library_, mpi::testing::own_handle}, 32767);
   Expected expected;
   side.receive(expected);
   world_.test_code = 15;
@@ -95,7 +87,7 @@ TEST_F(PointToPointTest, A_longer_message_is_the_librarys_error_and_names_the_re
 }
 
 TEST_F(PointToPointTest, A_message_of_the_right_length_completes) {
-  PointToPoint side(library_, mpi::testing::own_handle, 32767);
+  PointToPoint side({library_, mpi::testing::own_handle}, 32767);
   Expected expected;
   side.receive(expected);
   world_.requests[0] = {true, true, false, 16};
@@ -105,7 +97,7 @@ TEST_F(PointToPointTest, A_message_of_the_right_length_completes) {
 }
 
 TEST_F(PointToPointTest, Abandoning_cancels_receives_forgets_sends_and_takes_nothing_more) {
-  PointToPoint side(library_, mpi::testing::own_handle, 32767);
+  PointToPoint side({library_, mpi::testing::own_handle}, 32767);
   {
     Expected expected;
     Sent sent;
@@ -125,7 +117,7 @@ TEST_F(PointToPointTest, Abandoning_cancels_receives_forgets_sends_and_takes_not
 }
 
 TEST_F(PointToPointTest, A_receive_that_is_not_given_back_is_not_waited_for) {
-  PointToPoint side(library_, mpi::testing::own_handle, 32767);
+  PointToPoint side({library_, mpi::testing::own_handle}, 32767);
   world_.cancels = false;
   Expected expected;
   side.receive(expected);

@@ -1,12 +1,10 @@
-// Messages between ranks that share no memory: non-blocking sends and receives of the MPI library, matched by tags. A
+// The network of the MPI library itself: non-blocking sends and receives of the MPI library, matched by tags. A
 // message that is reduced or scattered on arrival is received into a buffer of its own. After the first error no
 // message is started or completed.
 #pragma once
 
+#include "execute/networks/network.hpp"
 #include "execute/scratch.hpp"
-#include "mpi/library.hpp"
-#include "mpi/library_progress.hpp"
-#include "transport/transport.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -37,29 +35,17 @@ class Tags {
   int lane_bits_, segment_bits_, ordinal_bits_;
 };
 
-class PointToPoint {
+class PointToPoint final : public Network {
  public:
-  // The library counts in int. Longer messages travel in parts, in order, with one tag.
-  static constexpr std::int64_t most_at_once_bytes = std::int64_t{1} << 30;
-
-  // `communicator`: private to this object, with errors returned. `most_at_once`: bytes of one message of the library.
-  PointToPoint(const mpi::Library& library, mpi::Handle communicator, std::int64_t tag_upper_bound,
-               std::int64_t most_at_once = most_at_once_bytes);
-  PointToPoint(const PointToPoint&) = delete;
-  PointToPoint& operator=(const PointToPoint&) = delete;
-
-  void move_to(mpi::Handle communicator) { communicator_ = communicator; } // while nothing is under way
-  Status prepare(const transport::Demands& demands) const;
-  void send(transport::SendRequest& message);
-  void receive(transport::ReceiveRequest& message);
-  bool progress(); // true: something was completed
-  bool busy() const { return !under_way_.empty(); }
-  std::vector<std::int32_t> awaited() const; // peers of the messages under way
-  // Makes the library progress everything else that it has under way in this process; other ranks may wait for it.
-  void progress_library();
-  // Gives up all messages under way. `reason` becomes error() unless there is one already.
-  void abandon(const Error& reason);
-  const std::optional<Error>& error() const { return error_; } // the first
+  // `tag_upper_bound`: MPI_TAG_UB, or less.
+  PointToPoint(const NetworkPlace& place, std::int64_t tag_upper_bound);
+  Status prepare(const transport::Demands& demands) const override;
+  void send(transport::SendRequest& message) override;
+  void receive(transport::ReceiveRequest& message) override;
+  bool progress() override;
+  bool busy() const override { return !under_way_.empty(); }
+  std::vector<std::int32_t> awaited() const override;
+  void abandon(const Error& reason) override;
 
  private:
   using Buffer = Scratch;
@@ -84,11 +70,9 @@ class PointToPoint {
 
   const mpi::Library& library_;
   mpi::Handle communicator_;
-  std::shared_ptr<mpi::LibraryProgress> progress_;
   Tags tags_;
   std::int64_t most_at_once_;
   std::vector<UnderWay> under_way_;
-  std::optional<Error> error_;
 };
 
 } // namespace kumihimo::execute

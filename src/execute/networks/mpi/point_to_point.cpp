@@ -1,4 +1,4 @@
-#include "execute/mpi/point_to_point.hpp"
+#include "execute/networks/mpi/point_to_point.hpp"
 
 #include "transport/errors.hpp"
 
@@ -15,6 +15,30 @@ namespace kumihimo::execute {
 namespace {
 
 constexpr int turns_for_cancelling = 100;
+
+// The library's MPI_TAG_UB, or a smaller one that is asked for.
+Result<std::int64_t> tag_upper_bound(const NetworkPlace& place) {
+  constexpr int least = 32767; // the minimum of the MPI standard
+  int* value = nullptr;
+  int found = 0;
+  // With sessions alone there is no MPI_COMM_WORLD to carry the attribute, and another communicator may lack it.
+  const bool has_world = mpi::is_running();
+  const mpi::Handle carrier = has_world ? place.library.constants.comm_world : place.communicator;
+  const int code = place.library.call.Comm_get_attr(carrier, place.library.constants.tag_ub, &value, &found);
+  if (Status status = place.library.check(code, "MPI_Comm_get_attr of MPI_TAG_UB"); !status) return status.error();
+  static int assumed = least;
+  if (!found && !has_world) value = &assumed, found = 1;
+  if (!found || *value < least)
+    return failed("MPI_TAG_UB of at least 32767, as MPI demands", found ? std::to_string(*value) : "none",
+                  "use another MPI library");
+  const std::int64_t asked = place.tag_upper_bound;
+  if (asked < 0) return std::int64_t{*value};
+  if (asked < Tags::smallest_upper_bound || asked > *value)
+    return bad_input(fmt::format("a tag upper bound of {} (below it a tag holds no message's key) to {} (MPI_TAG_UB)",
+                                 Tags::smallest_upper_bound, *value),
+                     std::to_string(asked), "give one between, or none for the library's own");
+  return asked;
+}
 
 } // namespace
 
@@ -48,11 +72,14 @@ int Tags::tag(const transport::MessageKey& key) const {
   return static_cast<int>(tag << 1 | (key.signal ? 1u : 0u));
 }
 
-PointToPoint::PointToPoint(const mpi::Library& library, mpi::Handle communicator, std::int64_t tag_upper_bound,
-                           std::int64_t most_at_once)
-    : library_(library), communicator_(communicator), progress_(mpi::LibraryProgress::of(library)),
-      tags_(tag_upper_bound), most_at_once_(most_at_once) {
-  check(progress_->made(), "MPI_Grequest_start");
+PointToPoint::PointToPoint(const NetworkPlace& place, std::int64_t tag_upper_bound)
+    : library_(place.library), communicator_(place.communicator), tags_(tag_upper_bound),
+      most_at_once_(place.most_at_once_bytes) {}
+
+Result<std::unique_ptr<Network>> make_mpi_network(const NetworkPlace& place) {
+  const Result<std::int64_t> tags = tag_upper_bound(place);
+  if (!tags) return tags.error();
+  return std::unique_ptr<Network>(std::make_unique<PointToPoint>(place, *tags));
 }
 
 Status PointToPoint::prepare(const transport::Demands& demands) const { return tags_.accepts(demands); }
@@ -189,8 +216,6 @@ std::vector<std::int32_t> PointToPoint::awaited() const {
   for (const UnderWay& item : under_way_) peers.push_back(item.message->key.peer.value);
   return peers;
 }
-
-void PointToPoint::progress_library() { check(progress_->progress(), "MPI_Request_get_status"); }
 
 void PointToPoint::check(int code, const char* what) {
   if (code == 0 || error_) return;

@@ -1,0 +1,68 @@
+#include "execute/networks/network.hpp"
+
+#include "execute/mpi/agreement.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace kumihimo::execute {
+
+#define KUMIHIMO_NETWORK(name) Result<std::unique_ptr<Network>> make_##name##_network(const NetworkPlace& place);
+#include "execute/networks/networks.def"
+#undef KUMIHIMO_NETWORK
+
+namespace {
+
+// The position of a name among the networks, or how many there are for no name.
+Result<std::int32_t> position_of(std::string_view name) {
+  const std::vector<NetworkKind>& all = networks();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const NetworkKind& kind) { return kind.name == name; });
+  if (found != all.end() || name.empty()) return static_cast<std::int32_t>(found - all.begin());
+  std::vector<std::string_view> names;
+  for (const NetworkKind& kind : all) names.push_back(kind.name);
+  return bad_input(fmt::format("KUMIHIMO_NETWORK must be one of {}", fmt::join(names, ", ")), fmt::format("'{}'", name),
+                   "or leave it unset, for the first that every rank can use");
+}
+
+} // namespace
+
+const std::vector<NetworkKind>& networks() {
+  static const std::vector<NetworkKind> all = {
+#define KUMIHIMO_NETWORK(name) {#name, make_##name##_network},
+#include "execute/networks/networks.def"
+#undef KUMIHIMO_NETWORK
+  };
+  return all;
+}
+
+std::string_view wanted_network() {
+  const char* name = std::getenv("KUMIHIMO_NETWORK");
+  return name ? name : "";
+}
+
+Result<std::unique_ptr<Network>> open_network(const NetworkPlace& place, std::string_view name) {
+  const Result<std::int32_t> position = position_of(name);
+  const auto kinds = static_cast<std::int32_t>(networks().size());
+  const std::int32_t mine = position ? *position : kinds + 1, ends[2] = {mine, kinds + 1 - mine};
+  std::int32_t most[2] = {};
+  const int code = place.library.call.Allreduce(ends, most, 2, place.library.datatype(DataType::int32),
+                                                place.library.operation(Operation::max), place.communicator);
+  if (!position) return position.error();
+  if (Status status = place.library.check(code, "MPI_Allreduce"); !status) return status.error();
+  if (most[0] + most[1] != kinds + 1)
+    return bad_input("KUMIHIMO_NETWORK must be the same on all ranks", "another on another rank",
+                     "export it to all of them, or leave it unset");
+  Status last = Nothing{};
+  for (const NetworkKind& kind : networks()) {
+    if (!name.empty() && kind.name != name) continue;
+    Result<std::unique_ptr<Network>> made = kind.make(place);
+    last = agree(place.library, place.communicator, made ? Status(Nothing{}) : Status(made.error()));
+    if (last) return made;
+  }
+  return last.error();
+}
+
+} // namespace kumihimo::execute
