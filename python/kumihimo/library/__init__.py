@@ -3,6 +3,6 @@ files in the library's own forms, and checks that the library follows these file
 
 from kumihimo.library.fingerprints import Setup
 from kumihimo.library.measure import Effort
-from kumihimo.library.results import NoTime, Results, WrittenFile, default_is_best, export, table_lines, tune
+from kumihimo.library.results import NoTime, Results, WrittenFile, export, tune
 
-__all__ = ["Effort", "NoTime", "Results", "Setup", "WrittenFile", "default_is_best", "export", "table_lines", "tune"]
+__all__ = ["Effort", "NoTime", "Results", "Setup", "WrittenFile", "export", "tune"]

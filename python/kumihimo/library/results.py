@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -132,22 +131,3 @@ def write(results: Results, export_: Export, folder: Path) -> WrittenFile:
 def default_is_best(results: Results) -> bool:
     """Whether the library's default is best everywhere, so that there is nothing to tell it."""
     return not any(rule.algorithm for rules in results.rules.by_collective.values() for rule in rules)
-
-
-def table_lines(results: Results) -> Sequence[str]:
-    """The choices: collective, from bytes on, algorithm, times."""
-    from kumihimo.sizes import text_of
-
-    lines = []
-    for collective, by_size in results.chosen.items():
-        for size, name in by_size.items():
-            mine, default = results.table.row(collective, name, size), results.table.row(collective, "default", size)
-            if mine and default:
-                times = f"{mine.seconds * 1e6:.4g} us ({mine.low * 1e6:.4g} to {mine.high * 1e6:.4g})"
-                lines.append(
-                    f"{collective:<10}{text_of(size):>9}  {name:<36}{times}, default {default.seconds * 1e6:.4g} us"
-                )
-    return lines
-
-
-__all__ = ["NoTime", "Results", "WrittenFile", "default_is_best", "export", "exports", "table_lines", "tune"]

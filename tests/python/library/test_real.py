@@ -8,7 +8,7 @@ import pytest
 
 from kumihimo import mpi
 from kumihimo.errors import BadInput
-from kumihimo.library import Effort, Setup, table_lines, tune
+from kumihimo.library import Effort, Setup, tune
 from kumihimo.library.algorithms import AUTO, COLLECTIVES, DEFAULT, catalogue
 from kumihimo.library.check import Baseline, Verdict, check
 from kumihimo.library.exports import mpich_json, openmpi_rules
@@ -146,7 +146,6 @@ def test_all_algorithms_are_measured(known):
         tried = {name for c, name, size in results.reference if (c, size) == (collective, 1024)}
         assert names == tried
     assert all(len(r.launches) == 2 and 0 < r.low <= r.seconds <= r.high < 10 for r in results.table.rows)
-    assert len(table_lines(results)) == len(COLLECTIVES)
 
 
 @pytest.mark.skipif("openmpi" not in FAMILIES, reason="four ranks of MPICH never yield")

@@ -7,9 +7,6 @@ library.
 
 from __future__ import annotations
 
-import re
-
-from kumihimo.errors import wrong_value
 from kumihimo.library.exports.equivalents import FUJITSU
 from kumihimo.library.exports.rules import LIBRARY, ONE_NODE, Export, Rule, Rules
 
@@ -55,28 +52,3 @@ def section(collective: str, ranges: list[tuple[int, str]], ranks: int) -> list[
         span = "_" if after is None else f"{first} .. {after[0] - 1}"
         lines += [f"        match {span}:", f"          {name}"]
     return [*lines, "    match _:", f"      {DEFAULT}"]
-
-
-def parse(text: str) -> dict[str, list[tuple[int, str]]]:
-    """By collective: (first byte, name) for the ranks that it was written for."""
-    found: dict[str, list[tuple[int, str]]] = {}
-    collective, first, after = "", 0, 0
-    for line in text.splitlines():
-        words = line.strip()
-        indent = len(line) - len(line.lstrip())
-        if not words or words.startswith("#"):
-            continue
-        if indent % 2:
-            raise wrong_value("a step must be indented by two spaces", repr(line))
-        if indent == 0:
-            collective, after = words.rstrip(":"), 0
-        elif indent == 8:
-            span = re.fullmatch(r"match (?:(\d+) \.\. (\d+)|_):", words)
-            if not span:
-                raise wrong_value("a line must be 'match FIRST .. LAST:' or 'match _:'", repr(line))
-            first, after = after, int(span[2]) + 1 if span[2] else 0
-            if span[1] and int(span[1]) != first:
-                raise wrong_value(f"the range must begin at {first}", repr(line))
-        elif indent == 10:
-            found.setdefault(collective, []).append((first, words))
-    return found

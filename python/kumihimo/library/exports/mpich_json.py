@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 
-from kumihimo.errors import not_applicable, wrong_value
+from kumihimo.errors import not_applicable
 from kumihimo.library.algorithms import AUTO, Algorithm, Catalogue, device_aside
 from kumihimo.library.exports.rules import FILE, LIBRARY, Export, Rule, Rules
 
@@ -65,34 +65,3 @@ def leaf(algorithm: Algorithm | None, collective: str, own: dict) -> dict:
         return own
     chosen = {f"algorithm=MPIR_{collective.capitalize()}_intra_{algorithm.name}": {}}
     return chosen if collective == "bcast" else {"count<pow2": own, "count=any": chosen}
-
-
-def parse(text: str, names: dict[str, dict[str, Algorithm]]) -> Rules:
-    """The rules of the communicator size that differs from the others. `names`: algorithms by collective and name. What
-    is the library's own tree is read as AUTO, for the device is aside."""
-    try:
-        file = json.loads(text)
-    except ValueError as error:
-        raise wrong_value("the decision file must be JSON", error) from None
-    ranks, found = 0, {}
-    for collective, known in names.items():
-        sizes = file.get(f"collective={collective}", {}).get(INTRA, {})
-        equal = [key for key in sizes if key.startswith("comm_size<=")]
-        if not equal or ANY_SIZE not in sizes:
-            continue
-        ranks, tree, own = int(equal[0].partition("<=")[2]), sizes[equal[0]], sizes[ANY_SIZE]
-        if collective != "bcast":
-            tree = tree["is_commutative=yes"]["is_op_built_in=yes"]
-        found[collective] = tuple(rules_in(tree, own, known))
-    return Rules(ranks, found)
-
-
-def rules_in(tree: dict, own: dict, known: dict[str, Algorithm]):
-    first = 0
-    for size, answer in tree.items():
-        if answer == own:
-            yield Rule(first, known[AUTO])
-        else:
-            (name,) = answer.get("count=any", answer)
-            yield Rule(first, known[name.partition("_intra_")[2]])
-        first = 0 if size.endswith("=any") else int(size.partition("<=")[2]) + 1

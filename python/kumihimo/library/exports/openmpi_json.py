@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import json
 
-from kumihimo.errors import wrong_value
-from kumihimo.library.algorithms import Algorithm
 from kumihimo.library.exports.openmpi_rules import OPTIONS, SETTINGS
 from kumihimo.library.exports.rules import LIBRARY, Export, Rule, Rules
 
@@ -46,35 +44,3 @@ def ranges(rules: tuple[Rule, ...]):
             yield {"msg_size_min": rule.first, "msg_size_max": last, "alg": rule.algorithm.number} | (
                 {"faninout": rule.algorithm.fan_out} if rule.algorithm.fan_out else {}
             )
-
-
-def parse(text: str, names: dict[str, dict[int, Algorithm]]) -> Rules:
-    try:
-        file = json.loads(text)
-        if file["rule_file_version"] != FILE_VERSION or file["module"] != "tuned":
-            raise wrong_value(
-                f"the rules must be of version {FILE_VERSION} for tuned",
-                f"{file['rule_file_version']}, {file['module']}",
-            )
-        ranks, found = 0, {}
-        for collective, (sizes,) in file["collectives"].items():
-            ranks = sizes["comm_size_min"]
-            found[collective] = with_gaps(
-                [(r["msg_size_min"], r["msg_size_max"], names[collective][r["alg"]]) for r in sizes["rules"]]
-            )
-    except (ValueError, KeyError, TypeError) as error:
-        raise wrong_value("the rules file must be JSON", error) from None
-    return Rules(ranks, found)
-
-
-def with_gaps(found: list[tuple[int, int | str, Algorithm]]) -> tuple[Rule, ...]:
-    """Ranges as rules that begin where the one before ends; in between the library decides."""
-    rules, end = [], 0
-    for first, last, algorithm in found:
-        if first > end:
-            rules.append(Rule(end, LIBRARY))
-        rules.append(Rule(first, algorithm))
-        end = None if last == "inf" else last + 1
-    if end is not None:
-        rules.append(Rule(end, LIBRARY))
-    return tuple(rules)

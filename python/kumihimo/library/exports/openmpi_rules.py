@@ -9,11 +9,8 @@ Collectives, section on the tuned component.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from kumihimo.errors import wrong_value
 from kumihimo.library.algorithms import Algorithm
-from kumihimo.library.exports.rules import FILE, LIBRARY, Export, Rule, Rules
+from kumihimo.library.exports.rules import FILE, LIBRARY, Export, Rules
 
 IDS = {"allreduce": 2, "bcast": 7, "reduce": 11}
 HEADER = "rule-file-version-2"
@@ -25,7 +22,6 @@ SETTINGS = (
 )
 OPTIONS = "mpirun --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_dynamic_rules_filename @FILE@ ..."
 NO_ALGORITHM = 0
-OURS = 1  # place among the sizes of communicators
 
 
 def version_for(version: tuple[int, ...]) -> int:
@@ -63,39 +59,3 @@ def fan_out_of(algorithm: Algorithm | None) -> int:
 
 def name_of(algorithm: Algorithm | None) -> str:
     return "the library decides" if algorithm is LIBRARY else algorithm.name
-
-
-def parse(text: str, names: dict[str, dict[int, Algorithm]]) -> Rules:
-    """The rules of the communicator size between the two that are left alone. `names`: the algorithms by collective and
-    number."""
-    lines = text.splitlines()
-    version = 2 if lines and lines[0].strip() == HEADER else 1
-    numbers = numbers_of(lines[version - 1 :])
-    collectives = {number: name for name, number in IDS.items()}
-    ranks, found = 0, {}
-    for _ in range(next_of(numbers)):
-        collective = collectives[next_of(numbers)]
-        for place in range(next_of(numbers)):
-            size, rules = next_of(numbers), []
-            for _ in range(next_of(numbers)):
-                first, number, *_ = [next_of(numbers) for _ in range(4 if version == 1 else 5)]
-                rules.append(Rule(first, names[collective][number] if number else LIBRARY))
-            if place == OURS:
-                ranks, found[collective] = size, tuple(rules)
-    return Rules(ranks, found)
-
-
-def numbers_of(lines: list[str]) -> Iterator[int]:
-    for line in lines:
-        for word in line.partition("#")[0].split():
-            try:
-                yield int(word)
-            except ValueError:
-                raise wrong_value("the rules file must hold numbers", f"{word!r}") from None
-
-
-def next_of(numbers: Iterator[int]) -> int:
-    found = next(numbers, None)
-    if found is None:
-        raise wrong_value("the rules file ends too soon")
-    return found

@@ -7,9 +7,6 @@ nothing was learnt about UCC's other transports. Source: UCC user guide, TL scor
 
 from __future__ import annotations
 
-import re
-
-from kumihimo.errors import wrong_value
 from kumihimo.library.exports.equivalents import UCC
 from kumihimo.library.exports.rules import LIBRARY, ONE_NODE, Export, Rule, Rules
 
@@ -17,9 +14,6 @@ FILE_NAME = "ucc.env"
 VARIABLE = "UCC_TL_UCP_TUNE"
 MEMORY = "host"
 NOT_RUN = "not tried here: algorithms of another library that work alike; see them with `ucc_info -A`"
-TOKEN = re.compile(
-    r"(?P<collective>\w+):(?P<first>\d+)-(?P<end>\d+|inf):host:\[(?P<low>\d+)-(?P<high>\d+)\]:@(?P<name>\w+)"
-)
 
 
 def write(rules: Rules) -> Export | None:
@@ -41,16 +35,3 @@ def write(rules: Rules) -> Export | None:
 
 def equivalent(collective: str, rule: Rule) -> str | None:
     return None if rule.algorithm is LIBRARY else UCC[collective].get(rule.algorithm.name)
-
-
-def parse(text: str) -> dict[str, list[tuple[int, int | None, str]]]:
-    """By collective: (first byte, end or None, UCC's name)."""
-    found = re.search(rf"^{VARIABLE}='(.*)'$", text, re.MULTILINE)
-    ranges: dict[str, list[tuple[int, int | None, str]]] = {}
-    for token in found.group(1).split("#") if found else ():
-        parts = TOKEN.fullmatch(token)
-        if not parts:
-            raise wrong_value("a token must be collective:range:memory:[ranks]:@algorithm", repr(token))
-        end = None if parts["end"] == "inf" else int(parts["end"])
-        ranges.setdefault(parts["collective"], []).append((int(parts["first"]), end, parts["name"]))
-    return ranges
