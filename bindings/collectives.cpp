@@ -17,23 +17,50 @@ using namespace nb::literals;
 namespace kumihimo {
 namespace {
 
+// By name; None is the algorithm's default.
+Parameters parameters_of(const nb::kwargs& given) {
+  Parameters p;
+  for (const auto& [key, value] : given) {
+    const auto name = nb::cast<std::string>(key);
+    if (value.is_none()) continue;
+    if (name == "default_segment_bytes")
+      p.default_segment_bytes = nb::cast<std::int64_t>(value);
+    else if (const ParameterDeclaration* const q = find_parameter(name))
+      std::visit([&, &value = value](auto member) { p.*member = nb::cast<std::decay_t<decltype(p.*member)>>(value); },
+                 q->value);
+    else
+      throw nb::type_error(("no parameter " + name).c_str());
+  }
+  return p;
+}
+
 void bind_parameters(nb::module_& m) {
-  using Optional = std::optional<std::int64_t>;
-  nb::class_<Parameters>(m, "Parameters", "What is None takes the algorithm's default.")
-      .def(
-          "__init__",
-          [](Parameters* self, Optional trees, Optional segment_bytes, Optional segments, Optional window,
-             std::optional<bool> overlap, Optional throttle, Optional radix, Optional gap,
-             std::optional<std::string> inner, std::optional<std::string> outer, Optional group, bool single_copy,
-             bool streaming_stores, Optional default_segment_bytes) {
-            new (self) Parameters{trees, segment_bytes,    segments,         window, overlap,     throttle,   radix,
-                                  gap,   std::move(inner), std::move(outer), group,  single_copy, streaming_stores};
-            if (default_segment_bytes) self->default_segment_bytes = *default_segment_bytes;
+  nb::class_<Parameters>(m, "Parameters", "By name; what is None takes the algorithm's default.")
+      .def("__init__", [](Parameters* self, const nb::kwargs& given) { new (self) Parameters(parameters_of(given)); });
+  nb::class_<ParameterDeclaration>(m, "ParameterDeclaration", "A row of parameters.def.")
+      .def_ro("name", &ParameterDeclaration::name)
+      .def_ro("meaning", &ParameterDeclaration::meaning)
+      .def_ro("symbol", &ParameterDeclaration::symbol)
+      .def_ro("least", &ParameterDeclaration::least)
+      .def_ro("most", &ParameterDeclaration::most)
+      .def_prop_ro("kind", &ParameterDeclaration::kind)
+      .def_prop_ro(
+          "tried",
+          [](const ParameterDeclaration& q) {
+            std::vector<std::int64_t> values;
+            for (const std::int64_t value : q.tried)
+              if (value != 0) values.push_back(value);
+            return values;
           },
-          "trees"_a = nb::none(), "segment_bytes"_a = nb::none(), "segments"_a = nb::none(), "window"_a = nb::none(),
-          "overlap"_a = nb::none(), "throttle"_a = nb::none(), "radix"_a = nb::none(), "gap"_a = nb::none(),
-          "inner"_a = nb::none(), "outer"_a = nb::none(), "group"_a = nb::none(), "single_copy"_a = false,
-          "streaming_stores"_a = false, "default_segment_bytes"_a = nb::none());
+          "What tune tries beside the default.");
+  m.def(
+      "declared_parameters",
+      [] {
+        std::vector<const ParameterDeclaration*> all;
+        for (const ParameterDeclaration& q : declared_parameters) all.push_back(&q);
+        return all;
+      },
+      nb::rv_policy::reference, "Every parameter of algorithms, in the order of parameters.def.");
 }
 
 nb::dict dict_of(const Guarantees& g) {
@@ -48,8 +75,7 @@ nb::dict dict_of(const Guarantees& g) {
 void bind_variant(nb::module_& m) {
   nb::class_<Variant::Parameter>(m, "Parameter")
       .def_ro("name", &Variant::Parameter::name)
-      .def_ro("initial", &Variant::Parameter::initial)
-      .def_ro("meaning", &Variant::Parameter::meaning);
+      .def_ro("initial", &Variant::Parameter::initial);
   nb::class_<Variant>(m, "Variant", "One row of the registry: a recipe for a collective.")
       .def_ro("name", &Variant::name)
       .def_prop_ro("kind", [](const Variant& v) { return name_of(v.kind); })

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kumihimo import _collectives, _schedule, arguments
 from kumihimo.guarantees import words
 
+UNLIMITED = 2**63 - 1
 HEAD = """# Algorithms
 
 Every algorithm of the registry, by collective. Made by `scripts/document`; edit the rows in
@@ -36,7 +37,22 @@ sends and gets.
 def page() -> str:
     """The page as Markdown."""
     kinds = list(dict.fromkeys(variant.kind for variant in _collectives.all_variants()))
-    return HEAD + "".join(section(kind) for kind in kinds)
+    return HEAD + parameters() + "".join(section(kind) for kind in kinds)
+
+
+def parameters() -> str:
+    """The table of parameters.def."""
+    lines = ["", "## Parameters", "", "| Parameter | Values | Meaning |", "|---|---|---|"]
+    lines += [row(f"`{p.name}`", _values(p), p.meaning) for p in _collectives.declared_parameters()]
+    return "\n".join(lines) + "\n"
+
+
+def _values(p: _collectives.ParameterDeclaration) -> str:
+    named = {"choice": "an algorithm", "flag": "true or false", "hint": "true or false; any algorithm takes it"}
+    if p.kind in named:
+        return named[p.kind]
+    most = "" if p.most == UNLIMITED else f" to {p.most:,}"
+    return f"{'bytes, ' if p.symbol == 'SIZE' else ''}from {p.least}{most}"
 
 
 def section(kind: str) -> str:
@@ -49,9 +65,13 @@ def section(kind: str) -> str:
         cells = [f"`{v.name}`" + " *extension*" * v.extension + " *engine*" * v.offloads, v.summary, v.cost]
         cells += [words(v.rounding)] * reduces + [_counts(v)] * irregular
         lines.append(row(*cells, v.reference))
-    lines += ["", "| Algorithm | Parameter | Default | Meaning |", "|---|---|---|---|"]
-    lines += [row(f"`{v.name}`", f"`{p.name}`", p.initial, p.meaning) for v in variants for p in v.parameters]
+    lines += ["", "| Algorithm | Parameters, with their defaults |", "|---|---|"]
+    lines += [row(f"`{v.name}`", ", ".join(map(_default, v.parameters))) for v in variants if v.parameters]
     return "\n".join(lines) + "\n"
+
+
+def _default(p: _collectives.Parameter) -> str:
+    return f"`{p.name}` ({p.initial})"
 
 
 def _counts(v: _collectives.Variant) -> str:

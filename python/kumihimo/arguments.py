@@ -258,46 +258,12 @@ def variants(kind: str, algorithm: str = ALL) -> list[_collectives.Variant]:
     return found or [_collectives.find(kind, algorithm)]
 
 
-def parameters(
-    *,
-    trees: int | None = None,
-    segment_bytes: int | None = None,
-    segments: int | None = None,
-    window: int | None = None,
-    overlap: bool = False,
-    throttle: int | None = None,
-    radix: int | None = None,
-    gap: int | None = None,
-    inner: str | None = None,
-    outer: str | None = None,
-    group: int | None = None,
-    single_copy: bool = False,
-    streaming_stores: bool = False,
-    default_segment_bytes: int | None = None,
-) -> _collectives.Parameters:
-    """The parameters of an algorithm; what is None takes its default."""
-    numbers = {
-        "trees": trees,
-        "segment_bytes": segment_bytes,
-        "segments": segments,
-        "window": window,
-        "throttle": throttle,
-        "radix": radix,
-        "gap": gap,
-        "group": group,
-    }
-    for what, number in numbers.items():
-        if number is not None:
-            _within(what, number, 63)
-    return _collectives.Parameters(
-        **numbers,
-        overlap=overlap or None,
-        inner=inner,
-        outer=outer,
-        single_copy=single_copy,
-        streaming_stores=streaming_stores,
-        default_segment_bytes=default_segment_bytes,
-    )
+def parameters(**given: object) -> _collectives.Parameters:
+    """The parameters of an algorithm, by the names of parameters.def; what is None takes its default."""
+    for name, value in given.items():
+        if isinstance(value, int):
+            _within(name, value, 63)
+    return _collectives.Parameters(**{name: value for name, value in given.items() if value is not None})
 
 
 def parameters_of(text: str) -> dict:

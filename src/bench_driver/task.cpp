@@ -58,12 +58,8 @@ bool are_alike(const std::vector<std::int32_t>& sizes) {
 Parameters parameters_of(const json& given) {
   Parameters p;
   p.default_segment_bytes = std::int64_t{64} << 10; // of one node's channels
-  for (const NumberParameter& q : number_parameters) read(given, std::string(q.name).c_str(), p.*q.value);
-  read(given, "overlap", p.overlap);
-  read(given, "single_copy", p.single_copy);
-  read(given, "streaming_stores", p.streaming_stores);
-  read(given, "inner", p.inner);
-  read(given, "outer", p.outer);
+  for (const ParameterDeclaration& q : declared_parameters)
+    std::visit([&](auto member) { read(given, std::string(q.name).c_str(), p.*member); }, q.value);
   read(given, "default_segment_bytes", p.default_segment_bytes);
   return p;
 }

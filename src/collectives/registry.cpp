@@ -65,7 +65,10 @@ Status check_question(const Collective& c, const RankSpace& space, const Paramet
   return Nothing{};
 }
 
-Status check_number(const NumberParameter& q, std::int64_t given) {
+Status check_range(const ParameterDeclaration& q, const Parameters& p) {
+  const auto* number = std::get_if<ParameterDeclaration::Number>(&q.value);
+  if (number == nullptr || !(p.**number)) return Nothing{};
+  const std::int64_t given = *(p.**number);
   if (given >= q.least && given <= q.most) return Nothing{};
   const bool less = given < q.least;
   return bad_input(fmt::format("{} must be at {} {}", q.name, less ? "least" : "most", less ? q.least : q.most),
@@ -88,22 +91,18 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 } // namespace
 
 Status Variant::check(const Parameters& p) const {
-  for (const NumberParameter& q : number_parameters)
-    if (const auto& given = p.*q.value; given)
-      if (Status s = check_number(q, *given); !s) return s;
+  for (const ParameterDeclaration& q : declared_parameters)
+    if (Status s = check_range(q, p); !s) return s;
   if (p.segments && p.segment_bytes)
     return bad_input("either the number of segments or their size", "both", "leave one of them out");
-  const auto takes = [&](std::string_view parameter) {
-    return std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& q) { return q.name == parameter; });
+  const auto takes = [&](const ParameterDeclaration& q) {
+    if (std::holds_alternative<ParameterDeclaration::Hint>(q.value)) return true;
+    // What takes the size of a segment takes their number too.
+    const std::string_view named = q.name == "segments" ? "segment_bytes" : q.name;
+    return std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& each) { return each.name == named; });
   };
-  const auto refused = [&](std::string_view given) {
-    return not_applicable(fmt::format("{} has no parameter {}", name, given));
-  };
-  for (const NumberParameter& q : number_parameters) // whoever takes the size of a segment takes their number too
-    if ((p.*q.value).has_value() && !takes(q.name == "segments" ? "segment_bytes" : q.name)) return refused(q.name);
-  for (const auto& [given, parameter] :
-       {std::pair{p.overlap.has_value(), "overlap"}, {p.inner.has_value(), "inner"}, {p.outer.has_value(), "outer"}})
-    if (given && !takes(parameter)) return refused(parameter);
+  for (const ParameterDeclaration& q : declared_parameters)
+    if (q.is_given(p) && !takes(q)) return not_applicable(fmt::format("{} has no parameter {}", name, q.name));
   for (const auto& [part, kinds] : {std::pair{&p.inner, &inner_parts}, {&p.outer, &outer_parts}})
     for (const CollectiveKind each : *kinds)
       if (*part)
@@ -133,13 +132,9 @@ Result<Schedule> Variant::build(const Collective& collective, const RankSpace& s
                                       "not commute needs",
                                       name));
   built->algorithm = name;
-  const auto note_hint = [&](bool given, std::string_view word) {
-    if (!given) return;
-    if (!built->parameters.empty()) built->parameters += ' ';
-    built->parameters += word;
-  };
-  note_hint(p.single_copy, "single_copy");
-  note_hint(p.streaming_stores, "streaming_stores");
+  for (const ParameterDeclaration& q : declared_parameters)
+    if (std::holds_alternative<ParameterDeclaration::Hint>(q.value) && q.is_given(p))
+      built->parameters += (built->parameters.empty() ? "" : " ") + q.text(p);
   built->claims.same_on_all_ranks = rounding.same_on_all_ranks;
   built->claims.offloads |= offloads && collective.ranks > 1;
   return built;

@@ -4,57 +4,16 @@
 #pragma once
 
 #include "collectives/formula.hpp"
-#include "program/hints.hpp"
+#include "collectives/parameters.hpp"
 #include "schedule/schedule.hpp"
 #include "topology/rank_space.hpp"
 
 #include <functional>
-#include <limits>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace kumihimo {
-
-// What a caller may ask of any algorithm; what is absent takes the algorithm's default.
-struct Parameters {
-  std::optional<std::int64_t> trees;         // spanning trees, or lanes
-  std::optional<std::int64_t> segment_bytes; // bytes of one lane's step
-  std::optional<std::int64_t> segments;      // or their number
-  std::optional<std::int64_t> window;        // segments in flight
-  std::optional<bool> overlap;               // broadcast follows reduce segment by segment
-  std::optional<std::int64_t> throttle;      // messages of a direct exchange at once
-  std::optional<std::int64_t> radix;         // of the digits of a distance
-  std::optional<std::int64_t> gap;           // pacing: messages' lengths for which a link stays idle after each
-  std::optional<std::string> inner;          // the algorithm within nodes
-  std::optional<std::string> outer;          // the one between nodes
-  std::optional<std::int64_t> group;         // ranks that share a leader, in place of a node's
-  bool single_copy = false;                  // Hints::single_copy, with any algorithm
-  bool streaming_stores = false;             // likewise
-
-  // The segment size where neither it nor the number of segments is asked for: the machine's, not the caller's wish, so
-  // that an algorithm which does not pipeline by default ignores it.
-  std::int64_t default_segment_bytes = std::int64_t{1} << 20;
-
-  Hints hints() const { return {single_copy, streaming_stores}; }
-};
-
-// Those that are whole numbers, by the names that they go by everywhere. The ranges are those that no question is
-// outside of; what a question of so many ranks or elements takes may be less.
-struct NumberParameter {
-  std::string_view name;
-  std::optional<std::int64_t> Parameters::*value;
-  std::int64_t least = 1;
-  std::int64_t most = std::numeric_limits<std::int64_t>::max();
-};
-inline constexpr std::int64_t most_trees = 60; // two a dimension: 2^31 ranks have 30 that are longer than 1, at most
-inline constexpr std::int64_t most_gap = std::int64_t{1} << 20; // lengths of a message
-inline constexpr NumberParameter number_parameters[] = {
-    {"trees", &Parameters::trees, 1, most_trees}, {"segment_bytes", &Parameters::segment_bytes},
-    {"segments", &Parameters::segments},          {"window", &Parameters::window},
-    {"throttle", &Parameters::throttle},          {"radix", &Parameters::radix},
-    {"gap", &Parameters::gap, 0, most_gap},       {"group", &Parameters::group}};
 
 // What a result's bits are promised to be, where an operation rounds, so that another order gives other bits. `verify`
 // tests the first for each schedule; the second is its dataflow: one order for every interleaving; the third is tested
@@ -76,7 +35,7 @@ inline constexpr Guarantees of_prefixes{.same_on_all_ranks = false, .independent
 // which names both.
 struct Variant {
   struct Parameter {
-    std::string name, initial, meaning; // "trees", "dimensions longer than 1", "spanning trees"
+    std::string name, initial; // one of parameters.def, and its default: "trees", "dimensions longer than 1"
   };
   std::string name = {}; // snake_case, the literature's word
   CollectiveKind kind = CollectiveKind::allreduce;

@@ -14,31 +14,30 @@ namespace {
 
 using problem::Entry;
 
+bool read(const nlohmann::json& value, std::optional<std::int64_t>& to) {
+  if (value.is_number_integer()) to = value.get<std::int64_t>();
+  return value.is_number_integer();
+}
+template <class Flag> // bool, or an optional one
+bool read(const nlohmann::json& value, Flag& to) {
+  if (value.is_boolean()) to = value.get<bool>();
+  return value.is_boolean();
+}
+bool read(const nlohmann::json& value, std::optional<std::string>& to) {
+  if (value.is_string()) to = value.get<std::string>();
+  return value.is_string();
+}
+
 // The parameters of an entry, by the names that every algorithm's `parameters` go by.
 Result<Parameters> parameters_of(const Entry& entry) {
   Parameters p;
   const Result<nlohmann::json> given = entry.parameters();
   if (!given) return given.error();
   for (const auto& [name, value] : given->items()) {
-    if (name == "overlap" && value.is_boolean()) {
-      p.overlap = value.get<bool>();
-      continue;
-    }
-    if ((name == "single_copy" || name == "streaming_stores") && value.is_boolean()) {
-      (name == "single_copy" ? p.single_copy : p.streaming_stores) = value.get<bool>();
-      continue;
-    }
-    if ((name == "inner" || name == "outer") && value.is_string()) {
-      (name == "inner" ? p.inner : p.outer) = value.get<std::string>();
-      continue;
-    }
-    const auto* const q = std::find_if(std::begin(number_parameters), std::end(number_parameters),
-                                       [&name = name](const NumberParameter& each) { return each.name == name; });
-    if (q == std::end(number_parameters) || !value.is_number_integer() || value.get<std::int64_t>() < q->least)
-      return bad_input(fmt::format("a known parameter of at least {} in {}",
-                                   q == std::end(number_parameters) ? 1 : q->least, entry.where()),
+    const ParameterDeclaration* const q = find_parameter(name);
+    if (!q || !std::visit([&, &value = value](auto member) { return read(value, p.*member); }, q->value))
+      return bad_input("a known parameter and a value of its type in " + entry.where(),
                        fmt::format("{} = {}", name, value.dump()));
-    p.*q->value = value.get<std::int64_t>();
   }
   return p;
 }

@@ -51,7 +51,7 @@ class Sampler {
     c.question.arithmetic = all[below(4) == 0 ? 2 : below(all.size())];
     c.question.arithmetic.apply_to(collective);
     c.question.seed = below(1'000'000);
-    for (const Variant::Parameter& p : variant_.parameters) choose(p.name, collective, c.parameters);
+    for (const Variant::Parameter& p : variant_.parameters) choose(*find_parameter(p.name), collective, c.parameters);
     return c;
   }
 
@@ -69,24 +69,22 @@ class Sampler {
     return *named_neighbours(name, ranks);
   }
 
-  // Two times out of three the default.
-  void choose(const std::string& parameter, const Collective& collective, Parameters& p) {
-    const std::uint64_t dice = below(6);
-    if (parameter == "trees" && dice < 2) p.trees = 1 + static_cast<std::int64_t>(below(6));
-    if (parameter == "window" && dice < 4) p.window = 1 + static_cast<std::int64_t>(below(4));
+  // Every other time the default.
+  void choose(const ParameterDeclaration& parameter, const Collective& collective, Parameters& p) {
+    if (parameter.name == "segment_bytes") return choose_segments(collective, p);
     const bool graph = collective.neighbours && !collective.neighbours->is_cartesian();
-    if (parameter == "throttle" && dice < 3 && !graph) p.throttle = 1 + static_cast<std::int64_t>(below(5));
-    if (parameter == "gap" && dice < 3) p.gap = static_cast<std::int64_t>(below(3));
-    if (parameter == "inner" && dice < 2) p.inner = "linear";
-    if (parameter == "outer" && dice < 4) {
-      const auto all = Registry::standard().variants(collective.kind);
-      p.outer = all[below(all.size())]->name;
-    }
-    if (parameter == "group" && dice < 3) p.group = 1 + static_cast<std::int64_t>(below(4));
-    if (parameter == "radix" && dice < 4) p.radix = 2 + static_cast<std::int64_t>(below(6));
-    if (parameter == "overlap" && dice < 2) p.overlap = dice == 0;
-    if (parameter != "segment_bytes" && parameter != "segments") return;
-    if (p.segments || p.segment_bytes) return;
+    if (below(2) == 0 || (parameter.name == "throttle" && graph)) return;
+    const auto all = Registry::standard().variants(collective.kind);
+    if (const auto* number = std::get_if<ParameterDeclaration::Number>(&parameter.value))
+      p.** number = std::min(parameter.least + static_cast<std::int64_t>(below(6)), parameter.most);
+    else if (const auto* choice = std::get_if<ParameterDeclaration::Choice>(&parameter.value))
+      p.** choice = parameter.name == "inner" ? "linear" : all[below(all.size())]->name;
+    else if (const auto* flag = std::get_if<ParameterDeclaration::Flag>(&parameter.value))
+      p.** flag = below(2) == 0;
+  }
+
+  void choose_segments(const Collective& collective, Parameters& p) {
+    const std::uint64_t dice = below(6);
     const std::int64_t most = is_vector_kind(collective.kind) ? 40 : 6;
     if (dice < 2)
       p.segments = 1 + static_cast<std::int64_t>(below(
@@ -128,19 +126,13 @@ const std::vector<Place>& all_places() {
 
 std::string Case::name() const {
   const Collective& c = question.collective;
-  const auto given = [](const char* what, const auto& value) {
-    return value ? fmt::format(" {}={}", what, *value) : std::string();
-  };
+  std::string given;
+  for (const ParameterDeclaration& q : declared_parameters)
+    if (q.is_given(parameters)) given += " " + q.text(parameters);
   const std::string neighbours = c.neighbours ? ", neighbours " + c.neighbours->name() : "";
-  return fmt::format(
-      "{}{} elements, {}, root {}{}{}{}{}{}{}{}{} default_segment_bytes={} seed={}",
-      spread.empty() ? "" : spread + " about ", c.counts.each, question.arithmetic.name(), c.root.value,
-      c.in_place ? ", in place" : neighbours, given("trees", parameters.trees), given("segments", parameters.segments),
-      given("segment_bytes", parameters.segment_bytes), given("window", parameters.window),
-      given("overlap", parameters.overlap), given("throttle", parameters.throttle),
-      given("radix", parameters.radix) + given("gap", parameters.gap) + given("inner", parameters.inner) +
-          given("outer", parameters.outer) + given("group", parameters.group),
-      parameters.default_segment_bytes, question.seed);
+  return fmt::format("{}{} elements, {}, root {}{}{} default_segment_bytes={} seed={}",
+                     spread.empty() ? "" : spread + " about ", c.counts.each, question.arithmetic.name(), c.root.value,
+                     c.in_place ? ", in place" : neighbours, given, parameters.default_segment_bytes, question.seed);
 }
 
 std::vector<Case> cases(const Variant& variant, const Place& place) {

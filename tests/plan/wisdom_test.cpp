@@ -218,7 +218,7 @@ TEST(Wisdom, AWrongEntryIsNamed) {
       {with(ring, "algorithm", "rign"), "ring"},
       {with(ring, "algorithm", 3), "algorithm as a word in choice 2"},
       {with(ring, "collective", "alreduce"), "alreduce"},
-      {with(ring, "parameters", {{"segment_bytes", 0}}), "segment_bytes = 0"},
+      {with(ring, "parameters", {{"segment_bytes", 0}}), "segment_bytes must be at least 1 in choice 2, found 0"},
       {with(ring, "parameters", {{"segmnet_bytes", 8}}), "segmnet_bytes = 8"},
       {with(ring, "parameters", json::array()), "parameters as an object in choice 2"},
       {with(ring, "from_bytes", -1), "from_bytes"},

@@ -14,10 +14,6 @@ COPIED = {"scatter": 0, "gather": 1, "allgather": 1, "alltoall": 1}
 SEGMENTS = (65536, 131072, 262144, 1048576)
 SHORT_SEGMENT = 32768  # of vectors that are too short for two of those: one is copied in while the other is copied out
 SMALLEST_SEGMENTED = 131072  # bytes of a vector: below it few variations pay
-WINDOWS = (2, 8)  # segments in flight, beside the default of 4 or 2
-TREES = (1, 2, 3)  # beside as many as the shape has dimensions
-THROTTLES = (1, 2, 4)  # messages at once, beside all of them
-RADICES = (3, 4, 8)  # beside 2
 GROUPS = (2, 4, 8, 16, 32)  # ranks that share a leader, beside all of a node
 
 
@@ -79,28 +75,32 @@ def copies_long(collective: str, size: int, on: Place) -> bool:
     return size * blocks >= PAST_CACHES
 
 
+# Of parameters that do not pay everywhere: whether they may, by the collective, the size and what is given already.
+WORTH = {
+    "window": lambda collective, size, given: "segment_bytes" in given,
+    "overlap": lambda collective, size, given: collective == "allreduce" and size >= SMALLEST_SEGMENTED,
+    "trees": lambda collective, size, given: size >= SMALLEST_SEGMENTED,
+}
+
+
 def others(collective: str, name: str, size: int, on: Place, given: dict) -> Iterator[dict]:
-    """As given, and with other numbers of segments in flight and of trees; with the broadcast right behind the
-    reduction where there are both; with several leaders for the ranks of a node; with what is not read from its
-    sender's memory written with non-temporal stores."""
+    """As given, and with each other parameter that the algorithm takes, at the values of parameters.def, where it may
+    pay; with what is not read from its sender's memory written with non-temporal stores."""
     yield given
     takes = declared(collective, name)
-    if "segment_bytes" in given and "window" in takes:
-        for window in WINDOWS:
-            yield {**given, "window": window}
-    if "overlap" in takes and collective == "allreduce" and size >= SMALLEST_SEGMENTED:
-        yield {**given, "overlap": True}
-    for throttle in THROTTLES if "throttle" in takes else ():
-        yield {**given, "throttle": throttle}
-    for radix in RADICES if "radix" in takes else ():
-        yield {**given, "radix": radix}
-    for group in groups(on.each) if "group" in takes else ():
-        yield {**given, "group": group}
-    if "trees" in takes and size >= SMALLEST_SEGMENTED:
-        for trees in TREES:
-            yield {**given, "trees": trees}
+    for parameter in _collectives.declared_parameters():
+        if parameter.name in takes and WORTH.get(parameter.name, lambda *_: True)(collective, size, given):
+            for value in values(parameter, on):
+                yield {**given, parameter.name: value}
     if "single_copy" in given and copies_long(collective, size, on):
         yield {**given, "streaming_stores": True}
+
+
+def values(parameter: _collectives.ParameterDeclaration, on: Place) -> list[int | bool]:
+    """What is tried beside the default."""
+    if parameter.name == "group":
+        return groups(on.each)
+    return [True] if parameter.kind == "flag" else parameter.tried
 
 
 def declared(collective: str, name: str) -> set[str]:

@@ -26,6 +26,7 @@ LEAST_TAG_UPPER_BOUND = 7  # a bit for signals and two for instances: src/execut
 T = TypeVar("T")
 
 
+@options.with_parameters(hints=True)
 def command(
     collective: options.Collective,
     sizes: Annotated[
@@ -71,19 +72,7 @@ def command(
     in_place: options.InPlace = False,
     counts: options.Counts = None,
     neighbours: options.Neighbours = None,
-    trees: options.Trees = None,
-    segment_bytes: options.SegmentBytes = None,
-    segments: options.Segments = None,
-    window: options.Window = None,
-    overlap: options.Overlap = False,
-    throttle: options.Throttle = None,
-    radix: options.Radix = None,
-    gap: options.Gap = None,
-    inner: options.Inner = None,
-    outer: options.Outer = None,
-    group: options.Group = None,
-    single_copy: options.SingleCopy = False,
-    streaming_stores: options.StreamingStores = False,
+    parameters: Optional[dict] = None,
     check: Annotated[bool, typer.Option("--check", help="Compare results bit for bit instead of measuring.")] = False,
     pinning: Annotated[str, typer.Option(metavar="HOW", help="auto (one rank per processor) or none.")] = "auto",
     tag_upper_bound: Annotated[
@@ -112,13 +101,6 @@ def command(
         raise wrong_value("--launches must be at least 1", launches)
     if tag_upper_bound is not None and tag_upper_bound < LEAST_TAG_UPPER_BOUND:
         raise wrong_value(f"--tag-upper-bound must be at least {LEAST_TAG_UPPER_BOUND}", tag_upper_bound)
-    size = None if segment_bytes is None else parse_size(segment_bytes)
-    named = {"trees": trees, "segment_bytes": size, "segments": segments, "window": window}
-    named |= {"throttle": throttle, "radix": radix, "gap": gap, "inner": inner, "outer": outer}
-    named["group"] = group
-    parameters = {name: value for name, value in named.items() if value is not None}
-    hints = {"overlap": overlap, "single_copy": single_copy, "streaming_stores": streaming_stores}
-    parameters |= {name: True for name, given in hints.items() if given}
     if check:
         refuse_beside_check(launches, format_)
     elif algorithm == AUTO and parameters:

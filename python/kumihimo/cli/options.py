@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated, Optional, get_type_hints
 
 import typer
+
+from kumihimo import _collectives
+from kumihimo.sizes import parse_size
 
 Collective = Annotated[str, typer.Argument(metavar="COLLECTIVE", help="Collective: allreduce, bcast, reduce ...")]
 CollectiveOrPrograms = Annotated[
@@ -92,33 +98,6 @@ Operation = Annotated[
 ]
 Root = Annotated[int, typer.Option("--root", metavar="R", help="Root rank of bcast, reduce, gather or scatter.")]
 InPlace = Annotated[bool, typer.Option("--in-place", help="Use one buffer for input and output.")]
-Trees = Annotated[Optional[int], typer.Option("--trees", metavar="K", help="Spanning trees.")]
-SegmentBytes = Annotated[
-    Optional[str], typer.Option("--segment-bytes", metavar="SIZE", help="Bytes of one lane's step.")
-]
-Segments = Annotated[Optional[int], typer.Option("--segments", metavar="N", help="Number of segments.")]
-Window = Annotated[Optional[int], typer.Option("--window", metavar="W", help="Segments in flight.")]
-Overlap = Annotated[bool, typer.Option("--overlap", help="Broadcast follows reduce segment by segment.")]
-Throttle = Annotated[
-    Optional[int], typer.Option("--throttle", metavar="N", help="Messages of a direct exchange at once.")
-]
-Radix = Annotated[Optional[int], typer.Option("--radix", metavar="W", help="Base of the digits of a distance.")]
-Gap = Annotated[
-    Optional[int],
-    typer.Option("--gap", metavar="N", help="Pacing, in predictions: lengths a link rests after a message."),
-]
-Inner = Annotated[Optional[str], typer.Option("--inner", metavar="NAME", help="The algorithm within nodes.")]
-Outer = Annotated[Optional[str], typer.Option("--outer", metavar="NAME", help="The algorithm between nodes.")]
-Group = Annotated[
-    Optional[int],
-    typer.Option("--group", metavar="N", help="Ranks that share a leader, at most a node's; all of the node."),
-]
-SingleCopy = Annotated[
-    bool, typer.Option("--single-copy", help="Long messages on a node are read from their sender's memory.")
-]
-StreamingStores = Annotated[
-    bool, typer.Option("--streaming-stores", help="Write received results with non-temporal stores.")
-]
 Counts = Annotated[
     Optional[str],
     typer.Option(
@@ -137,3 +116,53 @@ Neighbours = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+
+def with_parameters(*, hints: bool = False) -> Callable[[Callable], Callable]:
+    """Gives a command an option for each parameter of algorithms, in place of its argument `parameters`: a dictionary of
+    those that are given. `hints`: with those that only an execution heeds."""
+
+    def decorated(command: Callable) -> Callable:
+        options = [_option(each) for each in _collectives.declared_parameters() if hints or each.kind != "hint"]
+        types = get_type_hints(command, include_extras=True)
+        written = inspect.signature(command)
+        signature = []
+        for each in written.parameters.values():
+            signature += options if each.name == "parameters" else [each.replace(annotation=types[each.name])]
+
+        @functools.wraps(command)
+        def called(**given: object) -> object:
+            asked = {option.name: given.pop(option.name) for option in options}
+            return command(**given, parameters=_given(asked))
+
+        called.__signature__ = written.replace(parameters=signature)
+        called.__annotations__ = {each.name: each.annotation for each in signature}
+        return called
+
+    return decorated
+
+
+def _option(declared: _collectives.ParameterDeclaration) -> inspect.Parameter:
+    is_flag = declared.kind in ("flag", "hint")
+    is_text = declared.kind == "choice" or declared.symbol == "SIZE"
+    type_ = bool if is_flag else Optional[str] if is_text else Optional[int]
+    option = typer.Option(
+        f"--{declared.name.replace('_', '-')}",
+        metavar=None if is_flag else declared.symbol or "NAME",
+        help=declared.meaning + ".",
+    )
+    return inspect.Parameter(
+        declared.name,
+        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        default=False if is_flag else None,
+        annotation=Annotated[type_, option],
+    )
+
+
+def _given(asked: dict) -> dict:
+    sizes = {each.name for each in _collectives.declared_parameters() if each.symbol == "SIZE"}
+    return {
+        name: parse_size(value) if name in sizes else value
+        for name, value in asked.items()
+        if value is not None and value is not False
+    }

@@ -19,6 +19,7 @@ from kumihimo.sizes import parse_size
 DEFAULT_BYTES = "16MiB"
 
 
+@options.with_parameters()
 def command(
     collective: options.CollectiveOrPrograms,
     algorithm: options.OptionalAlgorithm = None,
@@ -37,17 +38,7 @@ def command(
     operation: options.Operation = "sum",
     root: options.Root = 0,
     in_place: options.InPlace = False,
-    trees: options.Trees = None,
-    segment_bytes: options.SegmentBytes = None,
-    segments: options.Segments = None,
-    window: options.Window = None,
-    overlap: options.Overlap = False,
-    throttle: options.Throttle = None,
-    radix: options.Radix = None,
-    gap: options.Gap = None,
-    inner: options.Inner = None,
-    outer: options.Outer = None,
-    group: options.Group = None,
+    parameters: Optional[dict] = None,
     counts: options.Counts = None,
     neighbours: options.Neighbours = None,
     expand: Annotated[
@@ -90,19 +81,7 @@ def command(
     schedule = variant.build(
         arguments.collective(asked, space),
         space,
-        arguments.parameters(
-            trees=trees,
-            segment_bytes=None if segment_bytes is None else parse_size(segment_bytes),
-            segments=segments,
-            window=window,
-            overlap=overlap,
-            throttle=throttle,
-            radix=radix,
-            gap=gap,
-            inner=inner,
-            outer=outer,
-            group=group,
-        ),
+        arguments.parameters(**parameters),
     )
     rank = arguments.rank_of(rank, space.ranks)
     if save_placement is not None:

@@ -16,6 +16,7 @@ from kumihimo.errors import NotApplicable, missing, not_applicable, wrong_value
 from kumihimo.sizes import parse_size, parse_sizes, text_of
 
 
+@options.with_parameters()
 def command(
     collective: options.CollectiveOrPrograms,
     machine: Annotated[
@@ -50,17 +51,7 @@ def command(
     type_: options.Type = "float64",
     operation: options.Operation = "sum",
     root: options.Root = 0,
-    trees: options.Trees = None,
-    segment_bytes: options.SegmentBytes = None,
-    segments: options.Segments = None,
-    window: options.Window = None,
-    overlap: options.Overlap = False,
-    throttle: options.Throttle = None,
-    radix: options.Radix = None,
-    gap: options.Gap = None,
-    inner: options.Inner = None,
-    outer: options.Outer = None,
-    group: options.Group = None,
+    parameters: Optional[dict] = None,
     counts: options.Counts = None,
     neighbours: options.Neighbours = None,
     every_round: Annotated[
@@ -89,19 +80,7 @@ def command(
         job,
         CollectiveArguments(collective, type=type_, operation=operation, root=root, counts=counts, neighbours=named),
         algorithm,
-        {
-            "trees": trees,
-            "segment_bytes": None if segment_bytes is None else parse_size(segment_bytes),
-            "segments": segments,
-            "window": window,
-            "overlap": overlap,
-            "throttle": throttle,
-            "radix": radix,
-            "gap": gap,
-            "inner": inner,
-            "outer": outer,
-            "group": group,
-        },
+        parameters,
         model,
         not no_simd,
         links,

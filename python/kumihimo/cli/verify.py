@@ -19,6 +19,7 @@ DEFAULT_BYTES = "16MiB"
 PROVEN, SAMPLED, WRONG = "proven", "no fault found", "WRONG"
 
 
+@options.with_parameters()
 def command(
     collective: Annotated[
         Optional[str], typer.Argument(metavar="[COLLECTIVE]", help="Collective, halo:16x16x16 or file:PATH [default: all collectives].")
@@ -40,17 +41,7 @@ def command(
     operation: options.Operation = "sum",
     root: options.Root = 0,
     in_place: options.InPlace = False,
-    trees: options.Trees = None,
-    segment_bytes: options.SegmentBytes = None,
-    segments: options.Segments = None,
-    window: options.Window = None,
-    overlap: options.Overlap = False,
-    throttle: options.Throttle = None,
-    radix: options.Radix = None,
-    gap: options.Gap = None,
-    inner: options.Inner = None,
-    outer: options.Outer = None,
-    group: options.Group = None,
+    parameters: Optional[dict] = None,
     counts: options.Counts = None,
     neighbours: options.Neighbours = None,
     samples: Annotated[
@@ -84,19 +75,7 @@ def command(
         operation,
         root,
         in_place,
-        {
-            "trees": trees,
-            "segment_bytes": None if segment_bytes is None else parse_size(segment_bytes),
-            "segments": segments,
-            "window": window,
-            "overlap": overlap,
-            "throttle": throttle,
-            "radix": radix,
-            "gap": gap,
-            "inner": inner,
-            "outer": outer,
-            "group": group,
-        },
+        parameters,
         samples,
         seed,
         counts,

@@ -9,7 +9,7 @@
 // Special cases: any number of ranks up to 512; a part's operands are summed from its owner backwards, not
 //   in rank order.
 // Reference: Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, section 4.2 (pairwise exchange).
-#include "collectives/registry.hpp"
+#include "collectives/patterns/blocks.hpp"
 #include "program/builder.hpp"
 
 #include <fmt/format.h>
@@ -58,8 +58,7 @@ Variant row() {
                        max((P - 1) * alpha, alpha + (1 - 1 / P) * n * beta),
                    whole_messages},
           .reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005",
-          .parameters = {{"segment_bytes", "one part of the vector", "bytes of one step"},
-                         {"window", "2", "segments in flight"}},
+          .parameters = segment_parameters("one part of the vector"),
           .extension = true,
           .rounding = by_rank_numbers,
           .recipe = recipe};

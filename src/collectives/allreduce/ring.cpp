@@ -8,7 +8,7 @@
 //   that operands do not stay in rank order. Unsegmented unless segments are asked for.
 // Reference: Patarasuk, Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, JPDC
 //   69(2), 2009.
-#include "collectives/registry.hpp"
+#include "collectives/patterns/blocks.hpp"
 #include "program/builder.hpp"
 
 #include <fmt/format.h>
@@ -45,8 +45,7 @@ Variant row() {
   return {.summary = "reduce-scatter and allgather round one ring of all ranks",
           .cost = {2 * (P - 1) * alpha + 2 * (1 - 1 / P) * n * beta + (1 - 1 / P) * n * gamma, whole_messages},
           .reference = "Patarasuk, Yuan, JPDC 69(2), 2009",
-          .parameters = {{"segment_bytes", "one part of the vector", "bytes of one step"},
-                         {"window", "2", "segments in flight"}},
+          .parameters = segment_parameters("one part of the vector"),
           .rounding = by_rank_numbers,
           .recipe = recipe};
 }

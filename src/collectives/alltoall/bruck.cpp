@@ -60,7 +60,6 @@ void write(ProgramBuilder& program, LaneBuilder& lane, const Collective& c, std:
 
 Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters& p) {
   const std::int64_t radix = p.radix.value_or(2);
-  if (radix < 2) return bad_input("a radix of at least 2", fmt::format("{}", radix));
   Result<Schedule> s = one_lane(c, p, "bruck", [c, radix](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) {
     write(program, lane, c, r, radix);
   });
@@ -77,7 +76,7 @@ Variant row() {
                    {"P = 2^k, radix 2",
                     [](const CostCase& c) { return powers_of_two.holds(c) && c.parameters.radix.value_or(2) == 2; }}},
           .reference = "Bruck et al., IEEE TPDS 8(11), 1997",
-          .parameters = {{"radix", "2", "base of the digits"}},
+          .parameters = {{"radix", "2"}},
           .equal_counts = "it moves blocks of other ranks, which must be equally long",
           .recipe = recipe};
 }

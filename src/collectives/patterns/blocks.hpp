@@ -62,8 +62,8 @@ Result<Schedule> one_lane(const Collective& c, const Parameters& p, std::string 
   return s;
 }
 
-inline std::vector<Variant::Parameter> segment_parameters() {
-  return {{"segment_bytes", "the whole block", "bytes of a block in one step"}, {"window", "2", "segments in flight"}};
+inline std::vector<Variant::Parameter> segment_parameters(std::string segment = "the whole block") {
+  return {{"segment_bytes", std::move(segment)}, {"window", "2"}};
 }
 
 } // namespace kumihimo

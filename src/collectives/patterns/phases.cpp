@@ -235,9 +235,7 @@ Variant paced_phases(Cost cost) {
   return {.summary = "along one axis of the torus after the other, all at the same distance, paced",
           .cost = std::move(cost),
           .reference = "Adachi et al., CSRD 28 (2013)",
-          .parameters = {{"trees", "dimensions", "rotations of the axes at once"},
-                         {"gap", "distance - 1",
-                          "lengths of a message for which a link stays idle after it, in predictions"}},
+          .parameters = {{"trees", "dimensions"}, {"gap", "distance - 1"}},
           .equal_counts = equal_blocks,
           .recipe = paced};
 }
@@ -246,7 +244,7 @@ Variant grouped_phases(int phases, Cost cost) {
   return {.summary = fmt::format("blocks exchanged within groups of ranks, {} times", phases),
           .cost = std::move(cost),
           .reference = "Jain, Sabharwal, ICS 2010",
-          .parameters = {{"throttle", "all of them", "messages at once"}},
+          .parameters = {{"throttle", "all of them"}},
           .equal_counts = equal_blocks,
           .recipe = [phases](const Collective& c, const RankSpace& space, const Parameters& p) -> Result<Schedule> {
             Result<std::vector<Phase>> groups = groups_of(space, c.ranks, phases);

@@ -27,13 +27,12 @@ Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters&
 
 Variant row() {
   using namespace cost;
-  return {
-      .summary = "the sum of all before handed on from rank to rank",
-      .cost = {(P + S - 2) * (alpha + n / S * beta) + (P - 1) * n / S * gamma},
-      .reference = "Sanders, Träff, EuroPVM/MPI 2006",
-      .parameters = {{"segment_bytes", "the whole vector", "bytes of one step"}, {"window", "2", "segments in flight"}},
-      .rounding = of_prefixes,
-      .recipe = recipe};
+  return {.summary = "the sum of all before handed on from rank to rank",
+          .cost = {(P + S - 2) * (alpha + n / S * beta) + (P - 1) * n / S * gamma},
+          .reference = "Sanders, Träff, EuroPVM/MPI 2006",
+          .parameters = segment_parameters("the whole vector"),
+          .rounding = of_prefixes,
+          .recipe = recipe};
 }
 
 } // namespace kumihimo::scan_chain

@@ -95,6 +95,8 @@ CASES = [
     (SHOW + "--shape 4x3 --trees 5", "do not exist on 4x3"),
     (SHOW + "--shape 4x3 --segments 0", "segments must be at least 1"),
     (SHOW + "--shape 4x3 --window 0", "window must be at least 1"),
+    (SHOW + "--shape 4x3 --window 99999999999", "window must be at most 1048576"),
+    (SIMULATE + "--shape 4x3 --window 99999999999999999999", "window must fit in 64 bits"),
     (SHOW + "--shape 4x3 --segment-bytes 0", "at least 1 byte"),
     (SHOW + "--shape 4x3 --segment-bytes 3", "at least one element, 8 bytes, found 3"),
     (VERIFY + "--shape 4x3 --algorithm ring --segment-bytes 7", "at least one element, 8 bytes, found 7"),

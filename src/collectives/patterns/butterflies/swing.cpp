@@ -103,7 +103,7 @@ Variant swing_butterfly(Cost cost) {
             .reference = "De Sensi et al., NSDI 2024",
             .parameters = segment_parameters(),
             .recipe = swing};
-  v.parameters.push_back({"trees", "2 x dimensions", "lanes: rotations of the axes, and their mirror images"});
+  v.parameters.push_back({"trees", "2 x dimensions"});
   return v;
 }
 

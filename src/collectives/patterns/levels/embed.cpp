@@ -206,7 +206,8 @@ class Embedder {
     const std::int64_t groups = begins.size() - 1;
     if (s.named) {
       const std::int64_t straight = std::min(s.units, groups - s.first), first = s.first;
-      if (straight < s.units && (begins.at(0) != 0 || begins.at(groups) != e_.blocks || (is_declared(s.layout) && s.layout != Order::seats)))
+      if (straight < s.units &&
+          (begins.at(0) != 0 || begins.at(groups) != e_.blocks || (is_declared(s.layout) && s.layout != Order::seats)))
         obstacle_ = "its scratch goes round the end of a node's blocks";
       s.first = begins.at(first);
       s.units = begins.at(first + straight) - begins.at(first) + begins.at(s.units - straight) - begins.at(0);

@@ -77,7 +77,8 @@ std::vector<BlockLayout> Groups::orders(const Collective& c) const {
   std::vector<std::vector<std::int64_t>> begins(layouts.size(), {0});
   const std::vector<std::int64_t>& table = *c.counts.table;
   const auto add = [&](Layout layout, std::int64_t at) {
-    std::vector<std::int64_t>& order = begins[static_cast<std::size_t>(layout) - static_cast<std::size_t>(Order::seats)];
+    std::vector<std::int64_t>& order =
+        begins[static_cast<std::size_t>(layout) - static_cast<std::size_t>(Order::seats)];
     order.push_back(order.back() + table[static_cast<std::size_t>(at)]);
   };
   for (const std::int64_t a : seats_)

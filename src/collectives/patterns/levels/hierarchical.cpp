@@ -329,14 +329,11 @@ Variant hierarchical(CollectiveKind kind, Levels levels) {
   Variant v{.summary = "any algorithm within nodes, or groups of their ranks, and any between their leaders",
             .cost = {{}, {"that of its parts; with segments the slowest part's"}},
             .reference = "Karonis et al., IPDPS 2000; Träff, Rougier, EuroMPI/ASIA 2014",
-            .parameters = {{"inner", levels.inner, "the algorithm within nodes"},
-                           {"outer", levels.outer, "the algorithm between their leaders"},
-                           {"group", "a node's ranks", "ranks that share a leader, at most a node's"}}};
+            .parameters = {{"inner", levels.inner}, {"outer", levels.outer}, {"group", "a node's ranks"}}};
   if (kind != CollectiveKind::barrier)
     v.parameters.insert(v.parameters.end(),
-                        {{"segment_bytes", is_vector_kind(kind) ? "the machine's" : "the whole block",
-                          "bytes of a step, at all levels"},
-                         {"window", "that of the parts", "segments in flight on each lane"}});
+                        {{"segment_bytes", is_vector_kind(kind) ? "the machine's" : "the whole block"},
+                         {"window", "that of the parts"}});
   for (const StageRow& row : levels.stages) (row.between ? v.outer_parts : v.inner_parts).push_back(row.kind);
   if (levels.relays_blocks)
     v.all_counts = "leaders relay blocks of their groups' ranks, whose lengths each rank must know";

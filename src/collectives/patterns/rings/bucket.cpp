@@ -12,6 +12,7 @@
 // Reference: Barnett, Littlefield, Payne, van de Geijn, Global combine on mesh architectures with wormhole
 //   routing, IPPS 1993; Jain, Sabharwal, Optimal bucket algorithms for large MPI collectives on torus
 //   interconnects, ICS 2010.
+#include "collectives/patterns/blocks.hpp"
 #include "collectives/patterns/rings/rings.hpp"
 #include "program/builder.hpp"
 
@@ -112,11 +113,10 @@ Variant bucket_row(std::string summary, Cost cost, bool rotated) {
   Variant v{.summary = std::move(summary),
             .cost = std::move(cost),
             .reference = "Barnett et al., IPPS 1993; Jain, Sabharwal, ICS 2010",
-            .parameters = {{"segment_bytes", "one block", "bytes of the largest step, of a lane's first ring"},
-                           {"window", "2", "segments in flight"}},
+            .parameters = segment_parameters("one block"),
             .extension = true,
             .recipe = BucketRecipe{rotated}};
-  if (rotated) v.parameters.push_back({"trees", "2 x dimensions", "lanes: rotations of the axes in both directions"});
+  if (rotated) v.parameters.push_back({"trees", "2 x dimensions"});
   return v;
 }
 

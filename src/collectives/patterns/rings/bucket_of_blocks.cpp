@@ -169,7 +169,7 @@ Variant bucket_of_blocks_row(std::string summary, Cost cost, bool rotated) {
             .reference = "K computer's MPI; Jain, Sabharwal, ICS 2010",
             .parameters = segment_parameters(),
             .recipe = BucketOfBlocksRecipe{rotated}};
-  if (rotated) v.parameters.push_back({"trees", "2 x dimensions", "lanes: rotations of the axes in both directions"});
+  if (rotated) v.parameters.push_back({"trees", "2 x dimensions"});
   return v;
 }
 

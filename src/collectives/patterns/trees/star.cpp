@@ -94,8 +94,7 @@ Variant star(Cost cost) {
   return {.summary = "the root exchanges with every other rank itself",
           .cost = std::move(cost),
           .reference = "folklore",
-          .parameters = {{"segment_bytes", "the whole message", "bytes of one message"},
-                         {"window", "4", "segments in flight on each lane"}},
+          .parameters = {{"segment_bytes", "the whole message"}, {"window", "4"}},
           .rounding = by_rank_numbers,
           .recipe = star_recipe};
 }

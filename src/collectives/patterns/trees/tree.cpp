@@ -68,9 +68,7 @@ Schedule tree_schedule(const Collective& collective, Forest forest, const TreeOp
 }
 
 std::vector<Variant::Parameter> tree_parameters(std::string segment_default) {
-  return {{"segment_bytes", std::move(segment_default), "bytes of one tree's message"},
-          {"window", "4", "segments in flight on each lane"},
-          {"overlap", "false", "allreduce: broadcast each segment as soon as it is reduced"}};
+  return {{"segment_bytes", std::move(segment_default)}, {"window", "4"}, {"overlap", "false"}};
 }
 
 std::int64_t window_of(const Parameters& parameters) { return parameters.window.value_or(4); }

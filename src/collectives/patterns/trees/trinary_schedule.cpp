@@ -104,8 +104,7 @@ Variant trinary(const Trinary& family, Cost cost) {
             .parameters = tree_parameters("the machine's"),
             .extension = family.extension,
             .recipe = TrinaryRecipe{family}};
-  v.parameters.insert(v.parameters.begin(), {"trees", family.both_directions ? "2 x dimensions" : "dimensions",
-                                             "link-disjoint spanning trees"});
+  v.parameters.insert(v.parameters.begin(), {"trees", family.both_directions ? "2 x dimensions" : "dimensions"});
   return v;
 }
 

@@ -1,0 +1,26 @@
+#include "collectives/parameters.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace kumihimo {
+
+bool ParameterDeclaration::is_given(const Parameters& p) const {
+  return std::visit([&](auto member) { return static_cast<bool>(p.*member); }, value);
+}
+
+std::string ParameterDeclaration::text(const Parameters& p) const {
+  if (!is_given(p)) return {};
+  if (const auto* number = std::get_if<Number>(&value)) return fmt::format("{}={}", name, *(p.**number));
+  if (const auto* choice = std::get_if<Choice>(&value)) return fmt::format("{}={}", name, *(p.**choice));
+  return std::string(name);
+}
+
+const ParameterDeclaration* find_parameter(std::string_view name) {
+  const auto* const found = std::find_if(declared_parameters.begin(), declared_parameters.end(),
+                                         [&](const ParameterDeclaration& each) { return each.name == name; });
+  return found == declared_parameters.end() ? nullptr : found;
+}
+
+} // namespace kumihimo
