@@ -20,6 +20,9 @@ namespace {
 // Of the time limit. This transport can name the ranks that it waits for, so it gives up before others that cannot.
 constexpr double share_of_timeout = 0.75;
 
+// How often a rank that waits looks whether its peers have ended.
+constexpr std::chrono::milliseconds time_between_looks{250};
+
 // Of ranks that all share memory, and of a transport before its set-up: no message comes here but after a failure.
 class NoNetwork final : public Network {
  public:
@@ -106,7 +109,7 @@ Status MpiTransport::join_node() {
   library_.call.Comm_rank(node_, &node_rank);
   node_ranks_ = node_ranks;
   const Result<bool> oversubscribed = is_oversubscribed(node_ranks);
-  const Result<std::vector<std::int32_t>> members = members_of_node(node_ranks);
+  const Result<std::vector<Member>> members = members_of_node(node_ranks);
   if (options_.shared_memory && node_ranks > 1) {
     const std::int64_t asked = options_.shared_memory_limit_bytes;
     Result<std::unique_ptr<shared_memory::NodeSegment>> memory = shared_memory::NodeSegment::create(
@@ -121,10 +124,12 @@ Status MpiTransport::join_node() {
   return Nothing{};
 }
 
-Result<std::vector<std::int32_t>> MpiTransport::members_of_node(std::int32_t node_ranks) const {
-  std::vector<std::int32_t> members(static_cast<std::size_t>(node_ranks));
-  const mpi::Handle type = library_.datatype(DataType::int32);
-  const int code = library_.call.Allgather(&rank_, 1, type, members.data(), 1, type, node_);
+Result<std::vector<MpiTransport::Member>> MpiTransport::members_of_node(std::int32_t node_ranks) const {
+  std::vector<Member> members(static_cast<std::size_t>(node_ranks));
+  const Member mine{rank_, shared_memory::own_process()};
+  constexpr int words = sizeof(Member) / sizeof(std::int64_t);
+  const mpi::Handle type = library_.datatype(DataType::int64);
+  const int code = library_.call.Allgather(&mine, words, type, members.data(), words, type, node_);
   if (Status status = library_.check(code, "MPI_Allgather"); !status) return status.error();
   return members;
 }
@@ -204,7 +209,7 @@ Result<std::int64_t> MpiTransport::share_of_shared_memory(mpi::Handle machine) c
   return smallest / std::max<std::int64_t>(nodes, 1);
 }
 
-void MpiTransport::open_channels(const std::vector<std::int32_t>& members, std::int32_t node_rank) {
+void MpiTransport::open_channels(const std::vector<Member>& members, std::int32_t node_rank) {
   for (std::int32_t other = 0; other < static_cast<std::int32_t>(members.size()); ++other) {
     if (other == node_rank) continue;
     shared_memory::ChannelSender out(memory_->channel(node_rank, other),
@@ -212,8 +217,9 @@ void MpiTransport::open_channels(const std::vector<std::int32_t>& members, std::
                                                             : shared_memory::ChannelSender::never_offered);
     shared_memory::ChannelReceiver in(memory_->channel(other, node_rank),
                                       memory_->is_readable() ? memory_->process(other) : 0);
-    neighbours_[static_cast<std::size_t>(members[static_cast<std::size_t>(other)])] =
-        std::make_unique<Neighbour>(Neighbour{std::move(out), std::move(in)});
+    const Member& member = members[static_cast<std::size_t>(other)];
+    neighbours_[static_cast<std::size_t>(member.rank)] =
+        std::make_unique<Neighbour>(Neighbour{std::move(out), std::move(in), member.process});
   }
 }
 
@@ -315,14 +321,30 @@ void MpiTransport::idle() {
 }
 
 void MpiTransport::check_timeout() {
-  if (options_.timeout_seconds <= 0) return;
   const auto now = std::chrono::steady_clock::now();
+  if (now >= looks_at_) {
+    look_for_lost_peers();
+    looks_at_ = now + time_between_looks;
+  }
+  if (has_lost_peers_ || options_.timeout_seconds <= 0) return;
   if (std::exchange(has_moved_, false)) moved_at_ = now;
   const double seconds = std::chrono::duration<double>(now - moved_at_).count();
   if (seconds < share_of_timeout * options_.timeout_seconds) return;
   has_lost_peers_ = true;
   fail(failed(fmt::format("something to move within the {:g} s of the time limit", options_.timeout_seconds),
               "no word from " + awaited(), "look whether they still run, or give a longer --timeout"));
+}
+
+// A launcher may let the others go on where one is killed.
+void MpiTransport::look_for_lost_peers() {
+  for (std::size_t r = 0; r < neighbours_.size(); ++r) {
+    const Neighbour* const near = neighbours_[r].get();
+    if (!near || !(near->in.busy() || near->out.busy()) || !shared_memory::has_ended(near->process)) continue;
+    has_lost_peers_ = true;
+    fail(failed(fmt::format("rank {} of the communicator to go on", r), "its process has ended",
+                "look at what it wrote before"));
+    return;
+  }
 }
 
 // The ranks with which messages are under way, by their rank in the communicator.

@@ -9,6 +9,7 @@
 #include "shared_memory/channel_receiver.hpp"
 #include "shared_memory/channel_sender.hpp"
 #include "shared_memory/node_segment.hpp"
+#include "shared_memory/peer_process.hpp"
 #include "shared_memory/spin_wait.hpp"
 #include "transport/transport.hpp"
 
@@ -84,6 +85,11 @@ class MpiTransport final : public transport::Transport {
   struct Neighbour {
     shared_memory::ChannelSender out;
     shared_memory::ChannelReceiver in;
+    shared_memory::PeerProcess process;
+  };
+  struct Member { // of this node
+    std::int64_t rank = 0;
+    shared_memory::PeerProcess process;
   };
   MpiTransport(const mpi::Library& library, mpi::Handle communicator, MpiTransportOptions options);
   Status set_up();
@@ -93,13 +99,14 @@ class MpiTransport final : public transport::Transport {
   Status find_node();
   Status join_node();
   Result<std::int64_t> share_of_shared_memory(mpi::Handle machine) const;
-  Result<std::vector<std::int32_t>> members_of_node(std::int32_t node_ranks) const;
+  Result<std::vector<Member>> members_of_node(std::int32_t node_ranks) const;
   Result<transport::Demands> demands_of_all(const transport::Demands& mine) const;
   bool shares_memory_with_all() const;
   Result<bool> is_oversubscribed(std::int32_t node_ranks) const;
-  void open_channels(const std::vector<std::int32_t>& members, std::int32_t node_rank);
+  void open_channels(const std::vector<Member>& members, std::int32_t node_rank);
   void activate(Rank peer);
   std::string awaited() const;
+  void look_for_lost_peers();
   Progress fail(Error reason);
 
   const mpi::Library& library_;
@@ -117,10 +124,10 @@ class MpiTransport final : public transport::Transport {
   std::shared_ptr<mpi::LibraryProgress> library_progress_;
   std::unique_ptr<Network> network_; // never null; its error is the transport's
   shared_memory::SpinWait waiting_;
-  bool has_lost_peers_ = false; // by the time limit
+  bool has_lost_peers_ = false; // by the time limit, or a process that has ended
   bool is_left_ = false;
   bool has_moved_ = false; // since the clock was last read
-  std::chrono::steady_clock::time_point moved_at_{};
+  std::chrono::steady_clock::time_point moved_at_{}, looks_at_{};
 };
 
 } // namespace kumihimo::execute
