@@ -23,6 +23,7 @@ std::string_view sentence_of(Reason reason) {
       "MPI_Wait or MPI_Test of its own",
       "arguments that MPI does not allow, which the library tells of",
       "the object was lost on the way to a process of the program",
+      "a buffer in the memory of a GPU, or a non-blocking call of a program that uses one",
   };
   return sentences[static_cast<std::size_t>(reason)];
 }

@@ -30,9 +30,10 @@ enum class Reason : std::uint8_t {
   crowded_out,   // a communicator beyond those that are set up at once
   unseen,        // a non-blocking call, where what completes it may not be caught
   refused,       // arguments that MPI does not allow: to be told of by the library
-  lost           // a process of the program has not our object
+  lost,          // a process of the program has not our object
+  device         // a buffer in the memory of a GPU
 };
-inline constexpr std::size_t reasons = 15;
+inline constexpr std::size_t reasons = 16;
 std::string_view sentence_of(Reason reason);
 
 // A non-blocking call is told apart from its blocking twin.

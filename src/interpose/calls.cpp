@@ -1,6 +1,7 @@
 #include "interpose/calls.hpp"
 
 #include "interpose/arguments.hpp"
+#include "interpose/device_memory.hpp"
 #include "interpose/exact.hpp"
 #include "interpose/layout.hpp"
 #include "interpose/local_counts.hpp"
@@ -13,9 +14,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <memory>
 #include <new>
+#include <numeric>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -48,7 +51,7 @@ struct Taken {
   execute::Buffers buffers;
   std::shared_ptr<Packed> packed; // where the data of this rank do not lie one behind the other
   mpi_hooks::Counter* counter = nullptr;
-  std::shared_ptr<plan::Plan> lent = {}; // `plan`, where it is bound to this call
+  std::shared_ptr<plan::Plan> lent = {}; // `plan`, where it is for this call or few
 };
 
 // Not with a type that the program may free, and have another one by the same handle.
@@ -64,44 +67,66 @@ std::nullopt_t Asked::hand_on_for_good(std::int64_t bytes, Reason reason, const 
   return std::nullopt;
 }
 
-// The communicator of a call, where it is one of ours; a non-blocking call of one that is new leaves word.
+// The communicator of a call, where it is one of ours; a non-blocking call of one that is new leaves word, unless this
+// rank is its only one.
 Communicator* communicator_of(const Asked& asked, const Call& call) {
-  if (asked.form == Form::blocking) {
-    asked.session.meet(call.communicator);
-    Communicator* const found = asked.session.communicator(call.communicator);
-    if (!found) asked.hand_on(0, Reason::between);
-    return found;
-  }
+  Session& session = asked.session;
+  const auto may_set_up = [&] {
+    std::int32_t ranks = 0;
+    return asked.form == Form::blocking ||
+           (session.library().call.Comm_size(call.communicator, &ranks) == 0 && ranks == 1);
+  };
+  if (asked.form == Form::blocking) session.meet(call.communicator);
   bool between = false;
-  Communicator* const found = asked.session.known(call.communicator, between);
+  Communicator* found = session.known(call.communicator, between);
+  if (!found && !between && may_set_up()) {
+    found = session.communicator(call.communicator);
+    between = !found;
+  }
   if (found) return found;
-  if (!between) asked.session.want(call.communicator);
+  if (!between) session.want(call.communicator);
   asked.hand_on(0, between ? Reason::between : Reason::not_connected);
   return nullptr;
+}
+
+// Where the data of a side begin.
+void* first_address(const Session& session, const Side& side) {
+  if (!side.counts || !side.displacements || side.types) return side.buffer;
+  return part(session.library(), {side.buffer, 0, session.plain(side.type)}, side.displacements[0], 0).first;
+}
+
+bool is_on_device(const Session& session, const View& view) {
+  if (!DeviceMemory::is_possible()) [[likely]]
+    return false;
+  const std::array sides{view.sent, view.received, view.both};
+  return std::any_of(sides.begin(), sides.end(),
+                     [&](const Side* side) { return side && DeviceMemory::holds(first_address(session, *side)); });
 }
 
 // The plan of a question, counted; or nothing, and it has been handed on, or has failed with an error of ours.
 struct Planned {
   plan::Plan* plan = nullptr;
+  std::shared_ptr<plan::Plan> kept = {};
   mpi_hooks::Counter* counter = nullptr;
-  std::optional<Error> error;
+  std::optional<Error> error = {};
 };
-Planned plan_of(const Asked& asked, Communicator& communicator, const Call& call, const Collective& question) {
+Planned plan_of(const Asked& asked, Communicator& communicator, const Call& call, const Collective& question,
+                bool on_device) {
   const std::int64_t bytes = question.bytes().value;
-  const Communicator::Answer answer =
-      asked.form == Form::blocking ? communicator.plan(question) : communicator.plan_alone(question);
-  if (const Error* error = std::get_if<Error>(&answer)) return {nullptr, nullptr, *error};
+  Communicator::Answer answer =
+      asked.form == Form::blocking ? communicator.plan(question, on_device) : communicator.plan_alone(question);
+  if (const Error* error = std::get_if<Error>(&answer)) return {.error = *error};
   if (const Reason* reason = std::get_if<Reason>(&answer)) {
     if (*reason == Reason::not_connected) asked.session.want(call.communicator);
-    if (*reason == Reason::not_chosen)
+    if (*reason == Reason::not_chosen || *reason == Reason::device)
       asked.hand_on_for_good(bytes, *reason, call);
     else
       asked.hand_on(bytes, *reason);
     return {};
   }
-  const auto& ready = std::get<Communicator::Ready>(answer);
-  return {ready.plan, &asked.session.counters().ran(counted_as(asked.kind, asked.form), bytes, ready.variant),
-          std::nullopt};
+  auto& ready = std::get<Communicator::Ready>(answer);
+  mpi_hooks::Counter& counter = asked.session.counters().ran(counted_as(asked.kind, asked.form), bytes, ready.variant);
+  return {ready.plan, std::move(ready.kept), &counter, std::nullopt};
 }
 
 using Answer = std::optional<Result<Taken>>; // nothing: handed on
@@ -127,12 +152,12 @@ struct Dense {
   bool sent, received, both;
 };
 Dense dense_sides(const Session& session, const View& view, const Collective& question) {
+  const BufferSemantics& m = semantics_of(question.kind);
   const auto is = [&](const Side* side, bool of_each) {
-    if (!side || session.types().find_dense(side->type)) return true;
+    if (side && DeviceMemory::holds(first_address(session, *side))) return false;
+    if (!side || m.reduces || session.types().find_dense(side->type)) return true; // a pair with holes is one element
     return is_dense(session.library(), side->type, question.bytes().value * (of_each ? question.ranks : 1));
   };
-  const BufferSemantics& m = semantics_of(question.kind);
-  if (m.reduces) return {true, true, true}; // pairs with holes, too: an element is reduced as a whole
   return {is(view.sent, m.sends_to_each), is(view.received, m.receives_from_each),
           is(view.both, m.sends_to_each || m.receives_from_each)};
 }
@@ -183,6 +208,36 @@ Status set_packed_blocks(Taken& taken, const View& view, const Dense& dense, con
   return taken.packed->pack({view.sent->buffer, view.sent->count, view.sent->type}, sent);
 }
 
+// The whole vectors of a reduction, whose types are predefined: as bytes, holes of pairs included.
+Status set_packed_vectors(Taken& taken, const View& view, const Dense& dense, const Collective& question) {
+  const auto own = static_cast<std::size_t>(taken.communicator->rank());
+  const std::int64_t block = question.bytes().value;
+  std::int64_t sent = block, received = block;
+  if (semantics_of(question.kind).sends_to_each) {
+    const auto* const table = question.counts.table.get();
+    sent = table ? std::accumulate(table->begin(), table->end(), std::int64_t{0}) * question.type_bytes
+                 : block * question.ranks;
+    if (table) received = (*table)[own] * question.type_bytes;
+  }
+  const mpi::Handle byte = taken.session->library().constants.byte;
+  Packed& packed = *taken.packed;
+  if (view.both) {
+    std::byte* const data = packed.make(sent);
+    taken.buffers = {data, data};
+    packed.unpack_to({view.both->buffer, sent, byte}, data);
+    return packed.pack({view.both->buffer, sent, byte}, data);
+  }
+  if (view.received && !dense.received) {
+    std::byte* const data = packed.make(received);
+    taken.buffers.output = data;
+    packed.unpack_to({view.received->buffer, received, byte}, data);
+  }
+  if (!view.sent || dense.sent) return Nothing{};
+  std::byte* const data = packed.make(sent);
+  taken.buffers.input = data;
+  return packed.pack({view.sent->buffer, sent, byte}, data);
+}
+
 // Through memory of ours, which is one where the plan's is. In place is each rank's own affair, and so are its types.
 Status set_packed(Taken& taken, const View& view, const Dense& dense, const Collective& question) {
   const BufferSemantics& m = semantics_of(question.kind);
@@ -194,6 +249,7 @@ Status set_packed(Taken& taken, const View& view, const Dense& dense, const Coll
   };
   taken.packed = std::make_shared<Packed>(library, taken.session->alone());
   Packed& packed = *taken.packed;
+  if (m.reduces) return set_packed_vectors(taken, view, dense, question);
   if (view.length()->counts) return set_packed_blocks(taken, view, dense, question);
   if (view.both) {
     std::byte* const data = packed.make(std::max(sent, received) * block);
@@ -217,11 +273,11 @@ Status set_packed(Taken& taken, const View& view, const Dense& dense, const Coll
   return Nothing{};
 }
 
-Status set_buffers(Taken& taken, const View& view, bool one_buffer, const Collective& question, Form form) {
+Status set_buffers(Taken& taken, View view, bool one_buffer, const Collective& question, Form form) {
   const bool of_sender = question.kind == CollectiveKind::scatter; // what is in place
-  const Side* const both = view.both ? view.both : !one_buffer ? nullptr : of_sender ? view.sent : view.received;
-  if (both)
-    taken.buffers = {both->buffer, both->buffer};
+  if (one_buffer) view = {nullptr, nullptr, true, of_sender ? view.sent : view.received};
+  if (view.both)
+    taken.buffers = {view.both->buffer, view.both->buffer};
   else
     taken.buffers = {view.sent ? view.sent->buffer : nullptr, view.received ? view.received->buffer : nullptr};
   const Dense dense = dense_sides(*taken.session, view, question);
@@ -258,7 +314,7 @@ Answer take_own(const Asked& asked, const Call& call) {
   const std::int64_t bytes = bytes_of(asked, call, view);
   if (const auto reason = communicator->declines(asked.kind, true)) return asked.hand_on(bytes, *reason);
   const Collective question = question_of_local_counts(asked.kind, *communicator, call, view);
-  const auto lent = communicator->borrow_plan(question, asked.form);
+  const auto lent = communicator->borrow_plan(question, asked.form, is_on_device(session, view));
   if (const Error* error = std::get_if<Error>(&lent)) return give_up(asked, *communicator, *error);
   if (const Reason* reason = std::get_if<Reason>(&lent)) {
     if (*reason == Reason::not_connected) session.want(call.communicator);
@@ -290,10 +346,10 @@ Answer take(const Asked& asked, const Call& call) {
   Collective& question = std::get<Collective>(asks);
   const bool one_buffer = is_one_buffer(session, asked.kind, view, communicator->rank());
   question.in_place |= view.in_place || one_buffer;
-  const Planned planned = plan_of(asked, *communicator, call, question);
+  const Planned planned = plan_of(asked, *communicator, call, question, is_on_device(session, view));
   if (planned.error) return give_up(asked, *communicator, *planned.error);
   if (!planned.plan) return std::nullopt;
-  Taken taken{&session, communicator, planned.plan, {}, nullptr, planned.counter};
+  Taken taken{&session, communicator, planned.plan, {}, nullptr, planned.counter, planned.kept};
   if (Status s = set_buffers(taken, view, one_buffer, question, asked.form); !s)
     return give_up(asked, *communicator, s.error());
   return Answer(taken);
@@ -359,7 +415,7 @@ std::optional<int> run_allowed(const Asked& asked, const Call& call) {
   const std::uint64_t era = mpi_hooks::FastPath::era();
   const Answer taken = take_or_fail(asked, call);
   if (!taken) return std::nullopt;
-  if (*taken && !(*taken)->packed && asked.will_hold(call))
+  if (*taken && !(*taken)->packed && !(*taken)->lent && asked.will_hold(call))
     Repeated::of(asked.kind).remember(*session, call, {(*taken)->communicator, (*taken)->plan, (*taken)->counter}, era);
   const Status done = *taken ? run(**taken, call.communicator) : Status(taken->error());
   if (done) [[likely]]
@@ -386,6 +442,7 @@ std::optional<int> start_call(CollectiveKind kind, const Call& given, mpi::Handl
   if (!session) return std::nullopt;
   const Asked asked{*session, kind, Form::nonblocking, fast_path};
   const Call call = plain(*session, given);
+  session->starts_nonblocking();
   if (is_forwarded_at_once(asked, call)) return std::nullopt;
   if (is_refused(*session, kind, call)) return asked.hand_on(0, Reason::refused);
   if (session->reproducible() == Reproducible::exact)
@@ -429,10 +486,12 @@ Nonblocking* under_way() {
   return session && session->nonblocking().any() ? &session->nonblocking() : nullptr;
 }
 
-// Only a session ends communicators without a word.
-void after_comm_made(mpi::Handle communicator) {
-  if (!mpi_hooks::ProgramSessions::any()) return;
-  if (Session* const session = Session::current()) session->is_new(session->plain(communicator));
+void after_comm_made(mpi::Handle given) {
+  Session* const session = Session::current();
+  if (!session) return;
+  const mpi::Handle communicator = session->plain(given);
+  if (mpi_hooks::ProgramSessions::any()) session->is_new(communicator); // only a session ends some without a word
+  attempted([&] { return session->set_up_new(communicator), true; }, [] { return false; });
 }
 
 void before_comm_free(mpi::Handle communicator) {

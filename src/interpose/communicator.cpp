@@ -53,21 +53,22 @@ const std::string& Communicator::note() const { return note_; }
 // All have the same hash where the largest is the smallest: the largest complement is the smallest's.
 bool Communicator::agree(const Agreed& agreed) {
   const auto mine = static_cast<std::int64_t>(agreed.hash >> 1);
-  const std::int64_t ends[4] = {mine, -mine, agreed.completion_is_caught ? 0 : 1, rank_ == 0 ? next_number() : -1};
-  std::int64_t most[4] = {};
-  const int code = library_.call.Allreduce(ends, most, 4, library_.datatype(DataType::int64),
+  const std::int64_t ends[5] = {mine, -mine, agreed.completion_is_caught ? 0 : 1, agreed.has_device_driver,
+                                rank_ == 0 ? next_number() : -1};
+  std::int64_t most[5] = {};
+  const int code = library_.call.Allreduce(ends, most, 5, library_.datatype(DataType::int64),
                                            library_.operation(Operation::max), handle_);
-  number_ = most[3];
+  number_ = most[4];
   completion_is_caught_ = code == 0 && most[2] == 0;
+  has_device_driver_ = most[3] != 0;
   return code == 0 && most[0] == mine && most[1] == -mine && agreed.hash != 0; // which stands for none
 }
 
-bool Communicator::all(bool mine) const {
-  const std::int32_t so = mine;
-  std::int32_t everywhere = 0;
-  const int code = library_.call.Allreduce(&so, &everywhere, 1, library_.datatype(DataType::int32),
+std::int32_t Communicator::least(std::int32_t mine) const {
+  std::int32_t least = 0;
+  const int code = library_.call.Allreduce(&mine, &least, 1, library_.datatype(DataType::int32),
                                            library_.operation(Operation::min), handle_);
-  return code == 0 && everywhere != 0;
+  return code == 0 ? least : 0;
 }
 
 plan::RankCounts Communicator::recognise(const Agreed& agreed) {
@@ -110,13 +111,14 @@ const Choice* Communicator::choice(const Collective& question) const {
   return plan::choice_for(fixed ? chosen.fixed : chosen.any, question, fixed);
 }
 
-Communicator::Answer Communicator::plan(const Collective& question) {
+Communicator::Answer Communicator::plan(const Collective& question, bool on_device) {
   if (!agrees_) return why_not();
   const plan::CallKey key = plan::key_of(question);
   const Choice* chosen = choice(question);
   if (!chosen) return Reason::not_chosen;
-  if (plan::Plan* known = resources_->plans.find(key); known && known->is_agreed()) return Ready{known, chosen->place};
-  return make_plan(question, key, *chosen);
+  if (plan::Plan* known = resources_->plans.find(key); known && known->is_agreed())
+    return Ready{known, chosen->place, {}};
+  return make_plan(question, key, *chosen, on_device);
 }
 
 Communicator::Answer Communicator::plan_alone(const Collective& question) {
@@ -124,10 +126,19 @@ Communicator::Answer Communicator::plan_alone(const Collective& question) {
   const plan::CallKey key = plan::key_of(question);
   const Choice* chosen = choice(question);
   if (!chosen) return Reason::not_chosen;
+  if (const auto reason = declines_nonblocking(is_fixed(reproducible_, question))) return *reason;
+  if (plan::Plan* known = resources_->plans.find(key)) return Ready{known, chosen->place, {}};
+  return make_plan_alone(question, key, *chosen);
+}
+
+std::optional<Reason> Communicator::declines_nonblocking(bool must) const {
   if (!completion_is_caught_) return Reason::unseen;
   if (resources_->transport && !resources_->transport->is_single_node()) return Reason::far;
-  if (plan::Plan* known = resources_->plans.find(key)) return Ready{known, chosen->place};
-  return make_plan_alone(question, key, *chosen);
+  if (has_device_driver_ && !must) return Reason::device;
+  if (crowded_out_) return Reason::crowded_out;
+  if (transport_failed_) return Reason::no_plan;
+  if (!resources_->transport) return Reason::not_connected;
+  return std::nullopt;
 }
 
 namespace {
@@ -140,74 +151,100 @@ plan::CallKey apart(plan::CallKey key) {
 
 } // namespace
 
-// Why no plan is made, on all ranks alike.
-std::optional<Reason> Communicator::obstacle(const plan::CallKey& key) const {
+// Why no plan is made, on all ranks alike; else there is a transport.
+std::optional<Reason> Communicator::obstacle(const plan::CallKey& key) {
+  if (const auto it = resources_->refused.find(apart(key)); it != resources_->refused.end()) return it->second;
+  if (!resources_->transport && !crowded_out_ && !transport_failed_) open_transport();
   if (crowded_out_) return Reason::crowded_out;
-  if (transport_failed_ || resources_->refused.contains(apart(key))) return Reason::no_plan;
-  if (resources_->plans.find(key)) return std::nullopt; // share it has
-  if (key.table && resources_->irregular >= CommunicatorResources::most_irregular) return Reason::too_many;
-  if (resources_->planned() >= CommunicatorResources::most_plans) return Reason::too_many;
-  return std::nullopt;
+  return transport_failed_ ? std::optional(Reason::no_plan) : std::nullopt;
 }
 
-Communicator::Answer Communicator::make_plan(const Collective& question, const plan::CallKey& key,
-                                             const Choice& choice) {
-  const bool made_alone = resources_->plans.find(key) != nullptr; // counted then
-  const auto reason = obstacle(key);
-  // What must keep its order is not left to the library for want of room: made for this call, and anew for the next.
-  const bool brief = reason == Reason::too_many && is_fixed(reproducible_, question);
-  if (reason && !brief) return *reason;
-  if (!resources_->transport && !open_transport()) return crowded_out_ ? Reason::crowded_out : Reason::no_plan;
-  auto made = attempted([&] { return make_both(question, choice, Asking::all_ranks); },
-                        [] { return Result<std::vector<Made>>(out_of_memory()); });
-  if (!made && note_.empty() && !made.error().elsewhere && made.error().kind == Error::Kind::failed)
-    note_ = made.error().sentence();
-  resources_->irregular += key.table && !brief && !made_alone;
-  if (!brief) resources_->refused.insert(apart(key)); // before it is agreed on: nothing may fail after it
+// What the ranks decide together on a question: each whether it has the plans, and where its data are.
+std::optional<Reason> Communicator::decide(const plan::CallKey& key, const std::optional<Error>& error,
+                                           bool on_device) {
+  enum Vote : std::int32_t { failed, device, ours };
+  if (error && note_.empty() && !error->elsewhere && error->kind == Error::Kind::failed) note_ = error->sentence();
+  resources_->refused.emplace(apart(key), Reason::no_plan); // before it is agreed on: nothing may fail after it
+  const std::int32_t least = this->least(error ? failed : on_device ? device : ours);
+  if (least == ours) return resources_->refused.erase(apart(key)), std::nullopt;
+  if (least == device) resources_->refused[apart(key)] = Reason::device;
+  return resources_->refused[apart(key)];
+}
+
+Communicator::Answer Communicator::make_plan(const Collective& question, const plan::CallKey& key, const Choice& choice,
+                                             bool on_device) {
+  if (const auto reason = obstacle(key)) return *reason;
+  const bool fixed = is_fixed(reproducible_, question), is_full = resources_->by_all.is_full(key);
+  if (is_full && resources_->transport->is_single_node()) return recent_plan(question, key, choice);
+  if (is_full && !fixed) return Reason::too_many;
+  std::optional<Error> error;
+  const auto make = [&] { return make_both(question, choice, !resources_->transport->is_single_node(), error); };
+  Both made = attempted(make, [&] { return error = out_of_memory(), Both{}; });
   resources_->plans.make_room(2);
-  if (!all(made.ok())) return Reason::no_plan;
-  if (!brief) resources_->refused.erase(apart(key));
-  if (brief) {
-    std::swap(brief_[0], brief_[1]);
-    brief_[0] = std::move(*made);
-    for (const Made& m : brief_[0])
-      if (m.key == key) return Ready{m.plan.get(), choice.place};
+  if (!is_full) resources_->by_all.count(key);
+  if (const auto reason = decide(key, error, on_device && !fixed)) return *reason;
+  // What must keep its order is not left to the library for want of room: made for this call, and anew for the next.
+  if (is_full) {
+    const std::shared_ptr<plan::Plan> brief = std::move(made[question.in_place && may_be_in_place(question.kind)]);
+    return Ready{brief.get(), choice.place, brief};
   }
-  for (Made& m : *made) resources_->plans.keep(m.key, std::move(m.plan));
+  keep(question, std::move(made));
   plan::CallKey each = key;
   for (const bool in_place : {false, true}) {
     each.in_place = in_place;
     if (plan::Plan* const known = resources_->plans.find(each)) known->set_agreed();
   }
-  return Ready{resources_->plans.find(key), choice.place};
+  return Ready{resources_->plans.find(key), choice.place, {}};
+}
+
+void Communicator::keep(Collective question, Both made) {
+  for (const bool in_place : {false, true}) {
+    if (!made[in_place]) continue;
+    question.in_place = in_place || question.kind == CollectiveKind::bcast;
+    resources_->plans.keep(plan::key_of(question), std::move(made[in_place]));
+  }
 }
 
 // An algorithm that does not fit is refused on all ranks alike; what is left is a lack of memory, which nobody else can
 // be told of here.
 Communicator::Answer Communicator::make_plan_alone(const Collective& question, const plan::CallKey& key,
                                                    const Choice& choice) {
-  if (const auto reason = obstacle(key)) return *reason;
-  if (!resources_->transport) return Reason::not_connected;
-  Result<std::vector<Made>> made = make_both(question, choice, Asking::nobody);
-  if (!made && made.error().kind == Error::Kind::failed) return made.error();
-  resources_->irregular += key.table != nullptr;
-  if (!made) {
-    resources_->refused.insert(apart(key));
-    return Reason::no_plan;
+  const auto refused = resources_->refused.find(apart(key));
+  if (refused != resources_->refused.end() && refused->second != Reason::device) return refused->second;
+  if (resources_->by_this_rank.is_full(key)) return recent_plan(question, key, choice);
+  std::optional<Error> error;
+  Both made = make_both(question, choice, false, error);
+  if (error && error->kind == Error::Kind::failed) return *error;
+  resources_->by_this_rank.count(key);
+  if (error) return resources_->refused.emplace(apart(key), Reason::no_plan), Reason::no_plan;
+  keep(question, std::move(made));
+  return Ready{resources_->plans.find(key), choice.place, {}};
+}
+
+// Beyond those that are kept, by this rank alone.
+Communicator::Answer Communicator::recent_plan(const Collective& question, const plan::CallKey& key,
+                                               const Choice& choice) {
+  if (plan::Plan* const known = resources_->plans.find(key)) return Ready{known, choice.place, {}};
+  auto& recent = resources_->recent;
+  auto found = std::find_if(recent.begin(), recent.end(), [&](const auto& each) { return each.first == key; });
+  if (found == recent.end()) {
+    Result<std::unique_ptr<plan::Plan>> made = make_one(question, choice, false);
+    if (!made && made.error().kind == Error::Kind::failed) return made.error();
+    if (!made) return Reason::no_plan;
+    if (recent.size() == CommunicatorResources::most_recent) recent.pop_front();
+    found = recent.emplace(recent.end(), key, std::move(*made));
   }
-  for (Made& m : *made) resources_->plans.keep(m.key, std::move(m.plan));
-  return Ready{resources_->plans.find(key), choice.place};
+  return Ready{found->second.get(), choice.place, found->second};
 }
 
 void Communicator::connect() {
-  if (agrees_ && completion_is_caught_ && !resources_->transport && !transport_failed_ && !crowded_out_)
-    open_transport();
+  if (takes_any() && completion_is_caught_ && !resources_->transport && !transport_failed_) open_transport();
 }
 
 void Communicator::bury() {
   if (queue_.calls.load(std::memory_order_acquire) > 0) return;
   resources_->plans = {};
-  brief_ = {};
+  resources_->recent.clear();
   resources_->pools.clear();
   resources_->refused.clear();
 }
@@ -227,7 +264,6 @@ void Communicator::inherit() {
 
 // Plans for neighbours of one's own are of use to nobody else.
 void Communicator::bequeath() {
-  brief_ = {};
   if (kept_ && !neighbours_) kept_->keep(std::move(resources_));
   resources_ = std::make_unique<CommunicatorResources>();
 }
@@ -235,7 +271,7 @@ void Communicator::bequeath() {
 bool Communicator::open_transport() {
   const bool must = reproducible_ != Reproducible::off;
   const auto share = kept_ ? kept_->share_for(node_ranks_, must) : MemoryBudget::of_process().take(node_ranks_, must);
-  crowded_out_ = !all(share.has_value() && MemoryReserve::is_there()); // the ranks' may differ
+  crowded_out_ = least(share.has_value() && MemoryReserve::is_there()) == 0; // the ranks' may differ
   if (crowded_out_) {
     if (share) MemoryBudget::of_process().give_back(*share);
     return false;
@@ -263,35 +299,35 @@ Result<Schedule> Communicator::schedule_of(const Collective& question, const Cho
   return choice.variant->build(question, space, choice.parameters);
 }
 
+// Where `asks`, as collective as the transport's prepare().
+Result<std::unique_ptr<plan::Plan>> Communicator::make_one(const Collective& question, const Choice& choice,
+                                                           bool asks) {
+  const Result<Schedule> schedule = schedule_of(question, choice);
+  if (!schedule) return schedule.error(); // on all ranks alike: it is asked of the question
+  const Result<transport::Reduction> reduction =
+      question.operation == Operation::user ? exact_reduction(question) : execute::find_reduction(question);
+  if (!reduction) return reduction.error(); // so is this
+  if (asks && resources_->transport->has_failed()) resources_->transport->refuse();
+  const auto make = asks ? &plan::Plan::make : &plan::Plan::make_alone;
+  return make(*schedule, Rank{rank_}, *resources_->transport, *reduction, choice.parameters.hints());
+}
+
 // In place and not at once, since each is as collective as the other, and the next call may be either on any rank.
-Result<std::vector<Communicator::Made>> Communicator::make_both(Collective question, const Choice& choice,
-                                                                Asking asking) {
-  std::vector<Made> both;
-  std::optional<Error> error;
+// Those that a non-blocking call has made are not made again.
+Communicator::Both Communicator::make_both(Collective question, const Choice& choice, bool asks,
+                                           std::optional<Error>& error) {
+  Both both;
   for (const bool in_place : {false, true}) {
     if (in_place && !may_be_in_place(question.kind)) break;
     if (!in_place && question.operation == Operation::user) continue; // exact sums always are
     question.in_place = in_place || question.kind == CollectiveKind::bcast;
-    const Result<Schedule> schedule = schedule_of(question, choice);
-    if (!schedule) return schedule.error(); // on all ranks alike: it is asked of the question
-    const Result<transport::Reduction> reduction =
-        question.operation == Operation::user ? exact_reduction(question) : execute::find_reduction(question);
-    if (!reduction) return reduction.error(); // so is this
-    if (asking == Asking::all_ranks && resources_->transport->has_failed()) resources_->transport->refuse();
-    plan::Plan* const alone = asking == Asking::all_ranks ? resources_->plans.find(plan::key_of(question)) : nullptr;
-    if (alone) { // a non-blocking call has made it
-      if (Status s = alone->join(); !s && !error) error = s.error();
-      continue;
-    }
-    const auto make = asking == Asking::all_ranks ? &plan::Plan::make : &plan::Plan::make_alone;
-    Result<std::unique_ptr<plan::Plan>> made = 
-        make(*schedule, Rank{rank_}, *resources_->transport, *reduction, choice.parameters.hints());
+    if (!asks && resources_->plans.find(plan::key_of(question))) continue;
+    Result<std::unique_ptr<plan::Plan>> made = make_one(question, choice, asks);
     if (made)
-      both.push_back({plan::key_of(question), std::move(*made)});
+      both[in_place] = std::move(*made);
     else if (!error)
       error = made.error();
   }
-  if (error) return *error;
   return both;
 }
 

@@ -3,8 +3,11 @@
 // make one costs the library a few collectives, and the transport communicators and memory.
 //
 // What is decided depends only on what MPI wants equal on all ranks of a call (the collective, the length, the type and
-// operation, the root), and on what was agreed. It never depends on a rank's buffers: one rank may be in place where
-// another is not. So nobody ever goes another way than the others.
+// operation, the root), and on what was agreed. It never depends on this rank's buffers alone: one rank may be in
+// place, or have its data on a device, where another has not. So nobody ever goes another way than the others.
+//
+// Device buffers: at the first blocking call of a question the ranks agree whether any has a buffer on a device. Then
+// such calls are the library's for good. A device buffer in a later call is packed into host memory by the library.
 #pragma once
 
 #include "interpose/buffer_semantics.hpp"
@@ -38,6 +41,7 @@ struct Agreed {
   double timeout_seconds = 0;     // of a run in which nothing moves; 0: none. A rank's own affair
   Reproducible reproducible = Reproducible::off;
   bool completion_is_caught = true;             // on this rank; where it is not on all, no non-blocking call is ours
+  bool has_device_driver = false;               // on this rank; where any has, non-blocking calls are the library's
   bool everyone_is_here = true;                 // else nothing may be agreed on, nor taken over
   std::int32_t world_rank = 0, world_ranks = 1; // where this process stands in its job
   CommunicatorCache* kept = nullptr;            // what others have left; outlives the communicator
@@ -77,12 +81,14 @@ class Communicator {
   const std::string& note() const;
 
   // The plan of a call, its reduction and all; or why it is the library's. Collective at the first call of its kind.
+  // `on_device`: whether data of this rank are.
   struct Ready {
     plan::Plan* plan;
-    std::size_t variant; // its place in the registry, of its collective
+    std::size_t variant;              // its place in the registry, of its collective
+    std::shared_ptr<plan::Plan> kept; // `plan`, where it is for few calls: to be held until the call has ended
   };
   using Answer = std::variant<Ready, Reason, Error>; // an error: this rank's alone, after which there is no way back
-  Answer plan(const Collective& question);
+  Answer plan(const Collective& question, bool on_device = false);
   // The same for a call that must not wait for other ranks: collective in no case.
   Answer plan_alone(const Collective& question);
   // Of a question of own counts, a plan that nothing is under way with, to be bound to the call's blocks; it is the
@@ -92,7 +98,7 @@ class Communicator {
     std::shared_ptr<plan::Plan> plan;
     std::size_t variant;
   };
-  std::variant<Loan, Reason, Error> borrow_plan(const Collective& question, Form form);
+  std::variant<Loan, Reason, Error> borrow_plan(const Collective& question, Form form, bool on_device);
   // What calls that must not wait have missed, made in a call that may wait. Collective.
   void connect();
 
@@ -109,23 +115,23 @@ class Communicator {
   Queue& queue() { return queue_; } // of what goes over the transport
 
  private:
-  enum class Asking { all_ranks, nobody };
+  using Both = std::array<std::unique_ptr<plan::Plan>, 2>; // in place or not
   const Choice* choice(const Collective& question) const;
   Result<Schedule> schedule_of(const Collective& question, const Choice& choice) const;
   bool fits(Collective question, const Choice& choice) const;
-  Status join(const PlanPool& pool) const;
-  std::variant<PlanPool*, Reason, Error> pool_for(const Collective& question, const plan::CallKey& key, Form form);
-  Result<PlanPool> make_pool(Collective question, const Choice& choice, Asking asking);
-  Answer make_plan(const Collective& question, const plan::CallKey& key, const Choice& choice);
+  std::optional<Reason> declines_nonblocking(bool must) const; // why no such call is ours
+  std::optional<Reason> obstacle(const plan::CallKey& key);
+  std::optional<Reason> decide(const plan::CallKey& key, const std::optional<Error>& error, bool on_device);
+  std::variant<PlanPool*, Reason, Error> pool_for(const Collective& question, const plan::CallKey& key, Form form,
+                                                  bool on_device);
+  Answer make_plan(const Collective& question, const plan::CallKey& key, const Choice& choice, bool on_device);
   Answer make_plan_alone(const Collective& question, const plan::CallKey& key, const Choice& choice);
-  std::optional<Reason> obstacle(const plan::CallKey& key) const;
-  struct Made {
-    plan::CallKey key;
-    std::unique_ptr<plan::Plan> plan;
-  };
-  Result<std::vector<Made>> make_both(Collective question, const Choice& choice, Asking asking);
+  Answer recent_plan(const Collective& question, const plan::CallKey& key, const Choice& choice);
+  Result<std::unique_ptr<plan::Plan>> make_one(const Collective& question, const Choice& choice, bool asks);
+  Both make_both(Collective question, const Choice& choice, bool asks, std::optional<Error>& error);
+  void keep(Collective question, Both made);
   Reason why_not() const { return ranks() == 1 ? Reason::empty : lost_ ? Reason::lost : Reason::disagreement; }
-  bool all(bool mine) const;
+  std::int32_t least(std::int32_t mine) const; // of all ranks'; 0 on failure
   bool agree(const Agreed& agreed);
   plan::RankCounts recognise(const Agreed& agreed);
   void inherit();
@@ -137,7 +143,8 @@ class Communicator {
   std::int64_t number_ = 0;
   RankSpace space_;
   std::shared_ptr<const Neighbourhood> neighbours_;
-  bool agrees_ = false, lost_ = false, completion_is_caught_ = false, transport_failed_ = false, crowded_out_ = false;
+  bool agrees_ = false, lost_ = false, completion_is_caught_ = false, has_device_driver_ = false;
+  bool transport_failed_ = false, crowded_out_ = false;
   Queue queue_;
   std::string note_;
   Reproducible reproducible_ = Reproducible::off;
@@ -147,7 +154,6 @@ class Communicator {
   std::uint64_t of_ranks_ = 0;  // as of CommunicatorResources
   CommunicatorCache* kept_ = nullptr;
   std::unique_ptr<CommunicatorResources> resources_ = std::make_unique<CommunicatorResources>();
-  std::array<std::vector<Made>, 2> brief_; // of the last two calls for which there was no room: a call may need both
 };
 
 } // namespace kumihimo::interpose

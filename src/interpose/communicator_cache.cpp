@@ -44,9 +44,10 @@ void CommunicatorCache::keep(std::unique_ptr<CommunicatorResources> resources) {
       resources->transport->has_failed())
     return;
   resources->refused.clear();
-  if (2 * resources->planned() > CommunicatorResources::most_plans ||
-      2 * resources->irregular > CommunicatorResources::most_irregular)
-    return;
+  resources->recent.clear();
+  using Decided = CommunicatorResources::Decided;
+  for (const Decided& decided : {resources->by_all, resources->by_this_rank})
+    if (2 * decided.all > Decided::most || 2 * decided.irregular > Decided::most_irregular) return;
   const std::lock_guard lock(mutex_);
   resources->kept_by = std::this_thread::get_id();
   resources->recurs |= std::find(given_up_.begin(), given_up_.end(), resources->of_ranks) != given_up_.end();

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "execute/mpi/mpi_transport.hpp"
+#include "interpose/call_counters.hpp"
 #include "interpose/memory_budget.hpp"
 #include "plan/plan_cache.hpp"
 
@@ -15,7 +16,7 @@
 #include <optional>
 #include <thread>
 #include <unordered_map>
-#include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace kumihimo::interpose {
@@ -45,15 +46,23 @@ struct CommunicatorResources {
   std::unique_ptr<execute::MpiTransport> transport;
   plan::PlanCache plans; // after the transport, which they use
   std::unordered_map<plan::CallKey, PlanPool, KeyHash> pools;
-  std::unordered_set<plan::CallKey, KeyHash> refused;
-  std::int32_t irregular = 0; // plans that were made, or refused, for calls with counts of their own
+  // Questions that are the library's: those that got no plan, and those with a buffer on a device.
+  std::unordered_map<plan::CallKey, Reason, KeyHash> refused;
 
-  // Calls that differ in length, type, operation or root; a program has a few. Past it a call is the library's (or has
-  // a plan made anew), on all ranks alike, since all have made the same calls in the same order.
-  static constexpr std::int64_t most_plans = 512; // two of each: in place, and not
-  // Counts of their own may be others in every call: they must not take the room of all.
-  static constexpr std::int32_t most_irregular = 64;
-  std::int64_t planned() const { return plans.size() + static_cast<std::int64_t>(refused.size() + 2 * pools.size()); }
+  // How many questions (calls that differ in length, type, operation, root or counts) were decided on: by all ranks in
+  // blocking calls, where all count alike, and by this rank alone in non-blocking ones. Plans are kept for the first
+  // `most` of each; counts of their own may differ in every call, so these get fewer.
+  struct Decided {
+    std::int32_t all = 0, irregular = 0;
+    static constexpr std::int32_t most = 256, most_irregular = 64;
+    bool is_full(const plan::CallKey& key) const { return all >= most || (key.table && irregular >= most_irregular); }
+    void count(const plan::CallKey& key) { all += 1, irregular += key.table != nullptr; }
+  };
+  Decided by_all, by_this_rank;
+
+  // Of further questions where all ranks share memory, so that no rank need be asked: the plans that were made last.
+  static constexpr std::size_t most_recent = 16;
+  std::deque<std::pair<plan::CallKey, std::shared_ptr<plan::Plan>>> recent;
 };
 
 // Of communicators that are no more. On any thread.

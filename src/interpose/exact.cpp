@@ -1,5 +1,8 @@
 #include "interpose/exact.hpp"
 
+#include "interpose/device_memory.hpp"
+#include "interpose/memory_reserve.hpp"
+#include "interpose/packed.hpp"
 #include "interpose/question.hpp"
 #include "kernels/exact_sum.hpp"
 
@@ -41,8 +44,24 @@ struct Sum {
   const std::byte* input = nullptr;
   std::byte* output = nullptr; // null: the result is another rank's
   std::int64_t count = 0;
+  std::shared_ptr<Packed> packed = {}; // in place of buffers on a device
 
   std::int64_t bytes() const { return count * size_of(type); }
+
+  Status leave_device() {
+    const bool from = DeviceMemory::holds(input), to = output && DeviceMemory::holds(output);
+    if (!from && !to) [[likely]]
+      return Nothing{};
+    const mpi::Handle byte = session->library().constants.byte;
+    packed = std::make_shared<Packed>(session->library(), session->alone());
+    const Elements addends{const_cast<std::byte*>(input), bytes(), byte}, sums{output, bytes(), byte};
+    if (to) packed->unpack_to(sums, output = packed->make(bytes()));
+    if (!from) return Nothing{};
+    std::byte* const data = packed->make(bytes());
+    input = data;
+    return packed->pack(addends, data);
+  }
+  Status return_to_device() const { return packed ? packed->unpack() : Status(Nothing{}); }
 
   void expand(std::int64_t first, std::int64_t number, std::byte* sums) const {
     kernels->expand(input + first * size_of(type), sums, number);
@@ -146,35 +165,40 @@ Result<transport::Reduction> exact_reduction(const Collective& question) {
 }
 
 ExactAnswer run_exact(Session& session, CollectiveKind kind, const Call& call) {
-  const std::optional<Sum> sum = sum_of(session, kind, call, Form::blocking);
+  std::optional<Sum> sum =
+      attempted([&] { return sum_of(session, kind, call, Form::blocking); }, [] { return std::optional<Sum>(); });
   if (!sum) return {};
   const std::int64_t piece = whole_piece(*sum->kernels), last = (sum->count - 1) % piece + 1;
+  std::optional<Communicator::Answer> at_last, at_first; // which keep their plans
   plan::Plan *piece_plan = nullptr, *last_plan = nullptr;
   if (sum->communicator->ranks() > 1) { // one rank alone only rounds: what it has, but for the bits of a NaN
     // Both before either runs: of a vector in place its addends are gone once its first piece is summed.
-    const auto at_last = sum->communicator->plan(sum->question(padded(last)));
-    const auto at_first = sum->count > piece ? sum->communicator->plan(sum->question(piece)) : at_last;
-    for (const auto* answer : {&at_last, &at_first})
+    at_last = sum->communicator->plan(sum->question(padded(last)));
+    at_first = sum->count > piece ? sum->communicator->plan(sum->question(piece)) : at_last;
+    for (const auto* answer : {&*at_last, &*at_first})
       if (const auto decided = without_plan(*sum, *answer)) return *decided;
-    last_plan = std::get<Communicator::Ready>(at_last).plan;
-    piece_plan = std::get<Communicator::Ready>(at_first).plan;
+    last_plan = std::get<Communicator::Ready>(*at_last).plan;
+    piece_plan = std::get<Communicator::Ready>(*at_first).plan;
   }
   count(*sum);
-  Status done = Nothing{};
+  Status done = sum->leave_device();
   std::int64_t first = 0;
   for (; done && first + last < sum->count; first += piece) done = run_piece(*sum, first, piece, piece_plan);
   if (done) done = run_piece(*sum, first, last, last_plan);
+  if (done) done = sum->return_to_device();
   return done ? ExactAnswer{true, 0} : raised(*sum, done.error());
 }
 
 ExactAnswer start_exact(Session& session, CollectiveKind kind, const Call& call, mpi::Handle& request) {
-  const std::optional<Sum> sum = sum_of(session, kind, call, Form::nonblocking);
+  std::optional<Sum> sum =
+      attempted([&] { return sum_of(session, kind, call, Form::nonblocking); }, [] { return std::optional<Sum>(); });
   if (!sum || sum->communicator->ranks() == 1) return {}; // alone: a copy
   const std::int64_t number = padded(sum->count), bytes = number * sum->kernels->bytes;
   const Communicator::Answer answer = bytes > most_bytes_at_once ? Communicator::Answer(Reason::too_long)
                                                                  : sum->communicator->plan_alone(sum->question(number));
   if (const auto decided = without_plan(*sum, answer)) return *decided;
   count(*sum);
+  if (Status s = sum->leave_device(); !s) return raised(*sum, s.error());
   std::shared_ptr<std::byte[]> sums;
   try {
     sums.reset(new std::byte[static_cast<std::size_t>(bytes)]);
@@ -187,7 +211,10 @@ ExactAnswer start_exact(Session& session, CollectiveKind kind, const Call& call,
             &sum->communicator->queue(),
             {sums.get(), sums.get()},
             sum->handle,
-            [sums, sum = *sum]() -> Status { return sum.round(0, sum.count, sums.get()), Nothing{}; }};
+            [sums, sum = *sum, kept = std::get<Communicator::Ready>(answer).kept]() -> Status {
+              sum.round(0, sum.count, sums.get());
+              return sum.return_to_device();
+            }};
   const Result<mpi::Handle> started = session.nonblocking().start(std::move(work));
   if (!started) return raised(*sum, started.error());
   request = *started;

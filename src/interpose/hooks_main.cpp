@@ -13,8 +13,8 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 #include <string_view>
-#include <vector>
 
 namespace kumihimo::mpi_hooks {
 namespace {
@@ -104,14 +104,6 @@ std::optional<int> collective(Call& call, const Ours& what) {
   return code;
 }
 
-std::vector<Handle> requests_of(const Call& call) {
-  if (call.has(Role::request)) return {call.handle_at(Role::request)};
-  std::vector<Handle> all;
-  const std::int64_t count = call.integer(Role::request_count);
-  for (std::int64_t i = 0; i < count; ++i) all.push_back(call.handle(Role::requests, i));
-  return all;
-}
-
 // The names of a wait and of its test, in all spellings.
 #define KUMIHIMO_SPELLED(of, lower, upper)                                                                             \
   "MPI_" of, "mpi_" lower, "mpi_" lower "_", "mpi_" lower "__", "MPI_" upper, "mpi_" lower "_f08_",                    \
@@ -136,7 +128,7 @@ void* test_of(const Call& call) {
 // Who waits for requests of which some are ours.
 struct Waiting {
   Nonblocking& all;
-  const std::vector<Handle>& requests;
+  const Requests& requests;
 };
 
 // With one of ours among them, the library is asked again and again instead of waiting. In Fortran the error comes last
@@ -168,13 +160,13 @@ int wait_some(const Call& call, const Waiting& waiting) {
 }
 
 // A call that goes on to the library, with a request among its own that has failed.
-void expect_failure(Call& call, Nonblocking& under_way, const std::vector<Handle>& requests) {
+void expect_failure(Call& call, Nonblocking& under_way, const Requests& requests) {
   if (under_way.has_failed(requests))
-    call.notes[0] = reinterpret_cast<Word>(new SilentErrorHandlers(under_way.library()));
+    call.notes[0] = reinterpret_cast<Word>(new (std::nothrow) SilentErrorHandlers(under_way.library()));
 }
 
 std::optional<int> wait(Call& call, Nonblocking& under_way) {
-  const std::vector<Handle> requests = requests_of(call);
+  const Requests requests(call);
   const bool for_all = call.name == Name::Wait || call.name == Name::Waitall;
   if (for_all) under_way.finish(requests);
   if (for_all || !under_way.holds_any(requests)) return expect_failure(call, under_way, requests), std::nullopt;
@@ -183,8 +175,7 @@ std::optional<int> wait(Call& call, Nonblocking& under_way) {
 }
 
 void poke(Call& call, Nonblocking& under_way) {
-  const bool names_them = call.has(Role::request) || call.has(Role::requests);
-  const std::vector<Handle> requests = names_them ? requests_of(call) : std::vector<Handle>{};
+  const Requests requests(call);
   under_way.poke(requests);
   expect_failure(call, under_way, requests);
 }
@@ -265,10 +256,12 @@ void before(Call&) {}
 
 void after(const Call& call, int code) {
   end_expecting(call);
-  Watchdog::leave();
   const auto nothing = [] { return false; };
   if (call.kind() == Kind::environment) attempted([&] { return after_environment(call, code), true; }, nothing);
-  if (call.kind() == Kind::communicator && code == 0) after_comm_made(call.handle_at(Role::new_communicator));
+  const bool is_begun = call.name == Name::Comm_idup || call.name == Name::Comm_idup_with_info; // and not there yet
+  if (call.kind() == Kind::communicator && code == 0 && !is_begun)
+    after_comm_made(call.handle_at(Role::new_communicator));
+  Watchdog::leave();
 }
 
 } // namespace kumihimo::mpi_hooks

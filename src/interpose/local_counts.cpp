@@ -1,5 +1,6 @@
 #include "interpose/local_counts.hpp"
 
+#include "interpose/device_memory.hpp"
 #include "interpose/layout.hpp"
 #include "interpose/question.hpp"
 
@@ -17,6 +18,11 @@ struct TypeFacts {
   mpi::Handle type = 0;
   std::int64_t bytes = 0, extent = 0; // of an element; from one to the next
 };
+
+// The buffer may be MPI_BOTTOM, which is no address that a pointer could be moved from.
+void* moved(void* buffer, std::int64_t bytes) {
+  return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(buffer) + static_cast<std::uintptr_t>(bytes));
+}
 
 using Ends = std::span<const Neighbourhood::End>; // of a side's blocks, among neighbours
 
@@ -50,9 +56,14 @@ class BlocksOfSide {
   }
   // Whether its data are taken from where they lie, and put there.
   bool is_dense(std::int64_t all_bytes) const {
-    if (!side_.types) return all_bytes == 0 || is_dense(facts_.type, all_bytes);
-    for (std::int64_t b = 0; b < blocks_; ++b)
-      if (bytes(b) > 0 && !is_dense(side_.types[b], bytes(b))) return false;
+    if (all_bytes == 0) return true;
+    if (!side_.types && !is_dense(facts_.type, all_bytes)) return false;
+    if (!side_.types && !DeviceMemory::is_possible()) return true;
+    for (std::int64_t b = 0; b < blocks_; ++b) {
+      if (bytes(b) == 0) continue;
+      if (DeviceMemory::holds(moved(side_.buffer, offset(b)))) return false;
+      if (side_.types && !is_dense(side_.types[b], bytes(b))) return false;
+    }
     return true;
   }
 
@@ -121,11 +132,6 @@ class Layer {
       at += length;
     }
     return static_cast<void*>(data);
-  }
-
-  // The buffer may be MPI_BOTTOM, which is no address that a pointer could be moved from.
-  static void* moved(void* buffer, std::int64_t bytes) {
-    return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(buffer) + static_cast<std::uintptr_t>(bytes));
   }
 
   Session& session_;

@@ -299,10 +299,10 @@ void Nonblocking::forget_failed(mpi::Handle request) {
   requests_.fetch_sub(1, std::memory_order_release);
 }
 
-bool Nonblocking::has_failed(std::span<const mpi::Handle> requests) {
+bool Nonblocking::has_failed(const Requests& requests) {
   const Lock lock(failed_mutex_);
   if (requests.empty() || failed_.empty()) return !failed_.empty();
-  return std::any_of(requests.begin(), requests.end(), [&](mpi::Handle r) { return failed_.contains(r); });
+  return requests.any_of([&](mpi::Handle r) { return failed_.contains(r); });
 }
 
 bool Nonblocking::holds(mpi::Handle request) {
@@ -310,22 +310,26 @@ bool Nonblocking::holds(mpi::Handle request) {
   return by_request_.contains(request);
 }
 
-bool Nonblocking::holds_any(std::span<const mpi::Handle> requests) {
-  return std::any_of(requests.begin(), requests.end(), [&](mpi::Handle r) { return holds(r); });
+bool Nonblocking::holds_any(const Requests& requests) {
+  return requests.any_of([&](mpi::Handle r) { return holds(r); });
 }
 
-void Nonblocking::finish(std::span<const mpi::Handle> requests) {
-  for (const mpi::Handle request : requests)
-    while (holds(request)) turn();
+void Nonblocking::finish(const Requests& requests) {
+  requests.any_of([&](mpi::Handle r) {
+    while (holds(r)) turn();
+    return false;
+  });
 }
 
-void Nonblocking::poke(std::span<const mpi::Handle> requests) {
+void Nonblocking::poke(const Requests& requests) {
   {
     const Lock lock(mutex_);
     const bool moved = drive();
-    for (const mpi::Handle request : requests)
+    requests.any_of([&](mpi::Handle request) {
       if (const auto it = by_request_.find(request); !moved && it != by_request_.end())
         it->second->work.transport->check_timeout();
+      return moved;
+    });
   }
   complete();
 }

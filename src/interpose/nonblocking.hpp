@@ -19,6 +19,7 @@
 #pragma once
 
 #include "mpi/library.hpp"
+#include "mpi_hooks/call.hpp"
 #include "plan/plan_cache.hpp"
 #include "transport/transport.hpp"
 
@@ -27,7 +28,6 @@
 #include <deque>
 #include <functional>
 #include <mutex>
-#include <span>
 #include <thread>
 #include <unordered_map>
 #include <unordered_set>
@@ -36,6 +36,30 @@
 namespace kumihimo::interpose {
 
 struct Started;
+
+// The requests that a call of MPI names, where they stand; without a call, none. Needs no memory: waits must go on
+// where there is none left.
+class Requests {
+ public:
+  Requests() = default;
+  explicit Requests(const mpi_hooks::Call& call)
+      : call_(&call), size_(call.has(mpi_hooks::Role::request)    ? 1
+                            : call.has(mpi_hooks::Role::requests) ? call.integer(mpi_hooks::Role::request_count)
+                                                                  : 0) {}
+  bool empty() const { return size_ <= 0; }
+  template <class F>
+  bool any_of(F&& is) const {
+    const bool is_one = call_ && call_->has(mpi_hooks::Role::request);
+    for (std::int64_t i = 0; i < size_; ++i)
+      if (is(is_one ? call_->handle_at(mpi_hooks::Role::request) : call_->handle(mpi_hooks::Role::requests, i)))
+        return true;
+    return false;
+  }
+
+ private:
+  const mpi_hooks::Call* call_ = nullptr;
+  std::int64_t size_ = 0;
+};
 
 // The collectives of one communicator that have begun and not ended.
 struct Queue {
@@ -77,18 +101,18 @@ class Nonblocking {
   // That are not complete, or have failed and are still the program's.
   bool any() const { return requests_.load(std::memory_order_acquire) > 0; }
   bool holds(mpi::Handle request); // ours, and not complete
-  bool holds_any(std::span<const mpi::Handle> requests);
+  bool holds_any(const Requests& requests);
   // Whether one of these has failed, which was told, and will fail again where the library completes it; without any:
   // whether there is such a request.
-  bool has_failed(std::span<const mpi::Handle> requests);
+  bool has_failed(const Requests& requests);
   const mpi::Library& library() const { return library_; }
   // One turn of a thread that waits.
   void turn();
   // Until none of these is held any more: the library may wait for all of them then.
-  void finish(std::span<const mpi::Handle> requests);
+  void finish(const Requests& requests);
   // What a test of these does for progress. Who tests one of ours again and again waits for it, as long as a time limit
   // lets it.
-  void poke(std::span<const mpi::Handle> requests);
+  void poke(const Requests& requests);
   void stop(); // the thread; what is started later begins another one
 
  private:

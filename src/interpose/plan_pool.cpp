@@ -1,6 +1,7 @@
 // Plans of calls whose lengths each rank knows of its own blocks alone (ADR 0019): there is one for each kind and root,
 // or several where several are under way, and never one for a length.
 #include "interpose/communicator.hpp"
+#include "interpose/memory_reserve.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -25,60 +26,54 @@ std::shared_ptr<plan::Plan> idle_of(std::vector<std::shared_ptr<plan::Plan>>& pl
 
 } // namespace
 
-std::variant<Communicator::Loan, Reason, Error> Communicator::borrow_plan(const Collective& question, Form form) {
+std::variant<Communicator::Loan, Reason, Error> Communicator::borrow_plan(const Collective& question, Form form,
+                                                                          bool on_device) {
   if (!agrees_) return why_not();
   const Choice* const chosen = (*choices_)[question.kind].for_local_counts;
   if (!chosen) return Reason::not_chosen;
-  if (form == Form::nonblocking) {
-    if (!completion_is_caught_) return Reason::unseen;
-    if (resources_->transport && !resources_->transport->is_single_node()) return Reason::far;
-  }
+  if (form == Form::nonblocking)
+    if (const auto reason = declines_nonblocking(false)) return *reason;
   plan::CallKey key = plan::key_of(question);
   key.in_place = false; // both are made
-  const auto pool = pool_for(question, key, form);
+  const auto pool = pool_for(question, key, form, on_device);
   if (const Reason* reason = std::get_if<Reason>(&pool)) return *reason;
   if (const Error* error = std::get_if<Error>(&pool)) return *error;
   auto& plans = std::get<PlanPool*>(pool)->plans[question.in_place];
   if (std::shared_ptr<plan::Plan> idle = idle_of(plans)) return Loan{std::move(idle), chosen->place};
   // All ranks have such a plan, and so what it asks of the transport is granted.
-  Result<PlanPool> made = make_pool(question, *chosen, Asking::nobody);
+  Result<std::unique_ptr<plan::Plan>> made = make_one(question, *chosen, false);
   if (!made) return made.error();
-  plans.push_back(std::move(made->plans[question.in_place].front()));
-  return Loan{plans.back(), chosen->place};
+  return Loan{plans.emplace_back(std::move(*made)), chosen->place};
 }
 
+// Of blocks without data: what is asked of the transport, and so the answer, knows no lengths.
 std::variant<PlanPool*, Reason, Error> Communicator::pool_for(const Collective& question, const plan::CallKey& key,
-                                                              Form form) {
+                                                              Form form, bool on_device) {
   const bool waits = form == Form::blocking;
-  const auto found = resources_->pools.find(key);
-  if (found != resources_->pools.end() && (found->second.agreed || !waits)) return &found->second;
-  if (found == resources_->pools.end())
+  const auto known = resources_->pools.find(key);
+  if (known != resources_->pools.end() && (known->second.agreed || !waits)) return &known->second;
+  if (waits)
     if (const auto reason = obstacle(key)) return *reason;
-  if (!resources_->transport && !waits) return Reason::not_connected;
-  if (!resources_->transport && !open_transport()) return crowded_out_ ? Reason::crowded_out : Reason::no_plan;
+  const auto [place, is_new] = resources_->pools.try_emplace(key);
+  PlanPool& pool = place->second;
   const Choice& chosen = *(*choices_)[question.kind].for_local_counts;
   if (!fits(question, chosen)) { // on all ranks alike: it is asked of the question
-    resources_->refused.insert(key);
+    resources_->pools.erase(place);
+    resources_->refused.emplace(key, Reason::no_plan);
     return Reason::no_plan;
   }
-  Result<PlanPool> made = PlanPool{};
-  Status joined = Nothing{};
-  if (found != resources_->pools.end())
-    joined = join(found->second);
-  else
-    made = make_pool(question, chosen, waits ? Asking::all_ranks : Asking::nobody);
-  const std::optional<Error> error = !made     ? std::optional(made.error())
-                                     : !joined ? std::optional(joined.error())
-                                               : std::nullopt;
-  if (error && !waits) return *error; // a lack of memory, of which the others cannot be told here
-  if (error && note_.empty() && !error->elsewhere) note_ = error->sentence();
-  if (waits && !all(!error)) {
-    resources_->pools.erase(key);
-    resources_->refused.insert(key);
-    return Reason::no_plan;
+  std::optional<Error> error;
+  if (is_new) {
+    const bool asks = waits && !resources_->transport->is_single_node();
+    Both made = attempted([&] { return make_both(question, chosen, asks, error); },
+                          [&] { return error = out_of_memory(), Both{}; });
+    for (const bool in_place : {false, true})
+      if (made[in_place]) pool.plans[in_place].push_back(std::move(made[in_place]));
   }
-  PlanPool& pool =
-      found != resources_->pools.end() ? found->second : resources_->pools.emplace(key, std::move(*made)).first->second;
+  const auto reason = waits ? decide(key, error, on_device) : std::nullopt;
+  if (reason || error) resources_->pools.erase(place);
+  if (reason) return *reason;
+  if (error) return *error; // a lack of memory, of which the others cannot be told here
   pool.agreed = waits;
   return &pool;
 }
@@ -89,40 +84,6 @@ bool Communicator::fits(Collective question, const Choice& choice) const {
   if (!schedule_of(question, choice)) return false;
   question.in_place = may_be_in_place(question.kind);
   return schedule_of(question, choice).ok();
-}
-
-// As the others make theirs, which ask the transport once for each.
-Status Communicator::join(const PlanPool& pool) const {
-  Status joined = Nothing{};
-  for (const auto& plans : pool.plans) {
-    if (plans.empty()) continue;
-    if (resources_->transport->has_failed()) resources_->transport->refuse();
-    if (Status s = plans.front()->join(); !s && joined) joined = s;
-  }
-  return joined;
-}
-
-// Of blocks without data: what is asked of the transport, and so the answer, knows no lengths.
-Result<PlanPool> Communicator::make_pool(Collective question, const Choice& choice, Asking asking) {
-  PlanPool pool = {};
-  std::optional<Error> error;
-  for (const bool in_place : {false, true}) {
-    if (in_place && !may_be_in_place(question.kind)) break;
-    question.in_place = in_place;
-    const Result<Schedule> schedule = schedule_of(question, choice);
-    if (!schedule) return schedule.error(); // on all ranks alike: it is asked of the question
-    if (asking == Asking::all_ranks && resources_->transport->has_failed()) resources_->transport->refuse();
-    const auto make = asking == Asking::all_ranks ? &plan::Plan::make : &plan::Plan::make_alone;
-    Result<std::unique_ptr<plan::Plan>> made =
-        make(*schedule, Rank{rank_}, *resources_->transport, transport::Reduction{},
-             choice.parameters.hints());
-    if (made)
-      pool.plans[in_place].push_back(std::move(*made));
-    else if (!error)
-      error = made.error();
-  }
-  if (error) return *error;
-  return pool;
 }
 
 } // namespace kumihimo::interpose

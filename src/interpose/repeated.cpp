@@ -1,6 +1,7 @@
 #include "interpose/repeated.hpp"
 
 #include "interpose/arguments.hpp"
+#include "interpose/device_memory.hpp"
 #include "mpi_hooks/fast_path.hpp"
 
 #include <array>
@@ -45,6 +46,9 @@ std::optional<int> Repeated::run(Session& session, const Call& call) const {
   const Side* const output = view.both ? view.both : view.received;
   for (const Side* const side : {input, output})
     if (side && (!side->buffer || side->buffer == session.library().constants.in_place)) return std::nullopt;
+  if (DeviceMemory::is_possible()) [[unlikely]]
+    for (const Side* const side : {input, output})
+      if (side && DeviceMemory::holds(side->buffer)) return std::nullopt;
   found_.counter->count();
   const execute::Buffers buffers{input ? input->buffer : nullptr, output ? output->buffer : nullptr};
   const Status done = run_plan(session, *found_.communicator, call.communicator, *found_.plan, buffers);

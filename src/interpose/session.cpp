@@ -2,6 +2,7 @@
 
 #include "base/hash.hpp"
 #include "interpose/completion.hpp"
+#include "interpose/device_memory.hpp"
 #include "interpose/memory_reserve.hpp"
 #include "mpi/private_communicator.hpp"
 #include "mpi_hooks/fast_path.hpp"
@@ -76,6 +77,7 @@ Session::Session(mpi::Library library)
   }
   hash_ = mixed(mixed(hash_of(version), hash_of(settings_.shape)), wisdom_.hash());
   hash_ = mixed(hash_, static_cast<std::uint64_t>(reproducible_));
+  DeviceMemory::look();
   Watchdog::know(library_);
   if (settings_.timeout_seconds > 0) Watchdog::begin(settings_.timeout_seconds);
   if (has_world()) {
@@ -115,12 +117,14 @@ Communicator* Session::communicator(mpi::Handle handle) {
   if (handle == library_.constants.comm_null || library_.call.Comm_test_inter(handle, &two_groups) != 0) return nullptr;
   std::unique_ptr<Communicator> made;
   if (!two_groups) {
+    DeviceMemory::look();
     const Agreed agreed{wisdom_,
                         has_place() && MemoryReserve::is_there() ? hash_ : 0,
                         machine_ ? &*machine_ : nullptr,
                         settings_.timeout_seconds,
                         reproducible_,
                         completion_is_caught_,
+                        DeviceMemory::has_driver(),
                         everyone_is_here(handle),
                         rank(),
                         ranks(),
@@ -194,7 +198,7 @@ void Session::release(mpi::Handle handle) {
   }
   nonblocking_.drain(freed->queue());
   if (!freed->note().empty()) say(freed->note());
-  freed->bequeath();
+  attempted([&] { return freed->bequeath(), true; }, [] { return false; });
 }
 
 // Its handle may come back for another one. The transport stays until the end: its ranks are not together here.

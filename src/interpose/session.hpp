@@ -46,6 +46,11 @@ class Session : public mpi_hooks::MpiLifetime<Session> {
     if (wants()) connect_wanted(handle);
   }
   bool wants() const { return wants_.load(std::memory_order_relaxed); }
+  // Non-blocking calls can set nothing up. So MPI_COMM_WORLD is set up in MPI_Init, and any other communicator when it
+  // is made, if one of its ranks has started a non-blocking collective before.
+  void starts_nonblocking() { is_nonblocking_.store(true, std::memory_order_relaxed); }
+  void set_up_world();
+  void set_up_new(mpi::Handle handle);
   // Whether a call that is handed on may be counted alone when it comes again.
   bool lets_pass() const { return !wants() && !Watchdog::is_on() && reproducible_ != Reproducible::exact; }
   Nonblocking& nonblocking() { return nonblocking_; }
@@ -82,6 +87,7 @@ class Session : public mpi_hooks::MpiLifetime<Session> {
   void ends();                   // frees everything, and rank 0 of the world writes what ran
   void gone(mpi::Handle handle); // freed by a way that we do not see
   void connect_wanted(mpi::Handle handle);
+  void set_up(mpi::Handle handle); // collective
   void watch_over(mpi::Handle handle);
   static int copied(mpi::Handle, int, void*, void*, void*, int* flag);
   static int deleted(mpi::Handle handle, int, void*, void* session);
@@ -126,7 +132,7 @@ class Session : public mpi_hooks::MpiLifetime<Session> {
   std::mutex alone_mutex_;
   bool asked_for_alone_ = false;
   std::atomic<mpi::Handle> alone_ = 0;
-  std::atomic<bool> one_sided_ = false;
+  std::atomic<bool> one_sided_ = false, is_nonblocking_ = false;
   std::atomic<bool> has_spoken_ = false, has_raised_ = false;
 };
 

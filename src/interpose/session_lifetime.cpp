@@ -1,6 +1,7 @@
 // Where a Session begins and ends: with MPI_COMM_WORLD once in a process, without it as often as the program opens a
 // session of MPI's when it has none.
 #include "interpose/calls.hpp"
+#include "interpose/device_memory.hpp"
 #include "interpose/session.hpp"
 #include "mpi_hooks/fast_path.hpp"
 #include "mpi_hooks/preload_check.hpp"
@@ -57,6 +58,28 @@ void Session::is_new(mpi::Handle handle) {
   gone(handle);
 }
 
+void Session::set_up_world() {
+  if (has_world() && ranks() > 1) set_up(library_.constants.comm_world);
+}
+
+// Between them the ranks agree: each knows only what it has called itself.
+void Session::set_up_new(mpi::Handle handle) {
+  DeviceMemory::look();
+  int two_groups = 0, ranks = 0;
+  if (handle == library_.constants.comm_null || library_.call.Comm_test_inter(handle, &two_groups) != 0 || two_groups)
+    return;
+  if (library_.call.Comm_size(handle, &ranks) != 0 || ranks == 1 || !everyone_is_here(handle)) return;
+  const std::int32_t mine = is_nonblocking_.load(std::memory_order_relaxed);
+  std::int32_t any = 0;
+  const int code = library_.call.Allreduce(&mine, &any, 1, library_.datatype(DataType::int32),
+                                           library_.operation(Operation::max), handle);
+  if (code == 0 && any != 0) set_up(handle);
+}
+
+void Session::set_up(mpi::Handle handle) {
+  if (Communicator* const found = communicator(handle)) found->connect();
+}
+
 // Made now if it was not: that nothing was called is to be told, too.
 void before_session_finalize() {
   Session::current();
@@ -76,7 +99,8 @@ void after_beginning(const mpi_hooks::Call& call) {
   if (mpi_hooks::begins_session(call)) mpi_hooks::ProgramSessions::opened();
   Session::life_begins();
   // Before any communicator is made in which others could wait for a rank that finds no place.
-  if (mpi_hooks::begins_session(call)) Session::current();
+  Session* const session = Session::current();
+  if (session && mpi_hooks::begins_mpi(call)) session->set_up_world();
 }
 
 std::string Session::part() const { return fmt::format("{}.rank{}", settings_.summary, rank()); }

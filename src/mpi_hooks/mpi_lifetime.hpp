@@ -12,9 +12,9 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
+#include <exception>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -114,9 +114,9 @@ Object* MpiLifetime<Object>::first() {
         auto* const object = new Object(std::move(*library));
         object->over_ = !object->begins(true);
         of_process = object;
-      } catch (const std::bad_alloc&) {
+      } catch (const std::exception& error) { // no memory, mostly
         unknown = true;
-        std::fprintf(stderr, "kumihimo: no memory to start in; %s\n", Object::otherwise.data());
+        std::fprintf(stderr, "kumihimo: cannot start: %s; %s\n", error.what(), Object::otherwise.data());
         return nullptr;
       }
     }

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 
 #include <cctype>
+#include <new>
 #include <string>
 
 namespace kumihimo::mpi_hooks {
@@ -15,9 +16,13 @@ constinit thread_local const void* HandedOn::site_ = nullptr;
 
 void* next_of(const char* name) {
   if (void* address = dlsym(RTLD_NEXT, name)) return address;
-  const std::string p = std::isupper(static_cast<unsigned char>(*name)) ? "P" : "p";
-  if (void* address = mpi::loaded_symbol((p + name).c_str())) return address;
-  return mpi::loaded_symbol(name);
+  const char* const p = std::isupper(static_cast<unsigned char>(*name)) ? "P" : "p";
+  try {
+    if (void* address = mpi::loaded_symbol((std::string(p) + name).c_str())) return address;
+    return mpi::loaded_symbol(name);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
 }
 
 int absent() { return is_open_mpi() ? 16 : 15; } // MPI_ERR_OTHER

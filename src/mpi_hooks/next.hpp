@@ -7,7 +7,7 @@
 
 namespace kumihimo::mpi_hooks {
 
-// "MPI_Send" or "mpi_send_"; null where the library has no such function.
+// "MPI_Send" or "mpi_send_"; null where the library has no such function, or no memory is left.
 void* next_of(const char* name);
 
 // MPI's code for a call that the library has not.

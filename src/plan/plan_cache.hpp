@@ -67,11 +67,9 @@ class Plan {
   // About what one of them needs while it is under way, here and for messages that come too early.
   std::int64_t bytes() const { return program_.buffer_bytes() + program_.scratch_bytes(); }
 
-  // Whether it is known that every rank has it. One that was made alone is joined to what the others make: as
-  // collective as make().
+  // Whether it is known that every rank has it.
   bool is_agreed() const { return agreed_; }
   void set_agreed() { agreed_ = true; }
-  Status join() { return transport_.prepare(program_.demands()); }
 
  private:
   Plan(execute::CompiledProgram program, transport::Transport& transport, const transport::Reduction& reduction)
