@@ -11,6 +11,10 @@ namespace {
 
 constinit thread_local std::array<Repeated, taken_over.size()> last;
 
+[[gnu::cold, gnu::noinline]] bool is_any_on_device(const Side* input, const Side* output) {
+  return (input && DeviceMemory::holds(input->buffer)) || (output && DeviceMemory::holds(output->buffer));
+}
+
 } // namespace
 
 Repeated& Repeated::of(CollectiveKind kind) {
@@ -46,9 +50,8 @@ std::optional<int> Repeated::run(Session& session, const Call& call) const {
   const Side* const output = view.both ? view.both : view.received;
   for (const Side* const side : {input, output})
     if (side && (!side->buffer || side->buffer == session.library().constants.in_place)) return std::nullopt;
-  if (DeviceMemory::is_possible()) [[unlikely]]
-    for (const Side* const side : {input, output})
-      if (side && DeviceMemory::holds(side->buffer)) return std::nullopt;
+  if (DeviceMemory::is_possible() && is_any_on_device(input, output)) [[unlikely]]
+    return std::nullopt;
   found_.counter->count();
   const execute::Buffers buffers{input ? input->buffer : nullptr, output ? output->buffer : nullptr};
   const Status done = run_plan(session, *found_.communicator, call.communicator, *found_.plan, buffers);

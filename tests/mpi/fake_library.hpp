@@ -89,7 +89,8 @@ inline int allgather(const void* mine, int count, Handle type, void* all, int, H
   for (std::int32_t r = 0; r < FakeWorld::now().node_ranks; ++r) {
     std::byte* const part = static_cast<std::byte*>(all) + bytes * static_cast<std::size_t>(r);
     std::memcpy(part, mine, bytes);
-    if (type == 32 && count == 1) std::memcpy(part, &r, bytes); // their ranks
+    const std::int64_t rank = r;
+    if (type == 64 && count == 4) std::memcpy(part, &rank, sizeof rank); // their ranks, and processes
   }
   return 0;
 }
