@@ -252,6 +252,18 @@ def elements(asked: CollectiveArguments) -> int:
     return asked.bytes // each
 
 
+def about_collective(of: _schedule.Collective) -> dict:
+    """What results tell of the collectives that have it."""
+    about = {}
+    if of.reduces:
+        about["operation"] = of.operation
+    if of.has_root:
+        about["root"] = of.root
+    if of.neighbours is not None:
+        about["neighbours"] = of.neighbours
+    return about
+
+
 def variants(kind: str, algorithm: str = ALL) -> list[_collectives.Variant]:
     """The algorithms of a collective that are asked for: one by name, or all. There is at least one."""
     found = _collectives.variants(kind) if algorithm == ALL else []
@@ -273,6 +285,11 @@ def parameters_of(text: str) -> dict:
         name, equals, value = word.partition("=")
         named[name] = (int(value) if value.isdecimal() else value) if equals else True
     return named
+
+
+def parameters_text(named: dict) -> str:
+    """The same, written."""
+    return " ".join(name if value is True else f"{name}={value}" for name, value in named.items())
 
 
 def rank_of(number: int, ranks: int) -> int:

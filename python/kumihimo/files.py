@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+import tempfile
 from pathlib import Path
 
 from kumihimo.errors import wrong_value
@@ -34,6 +35,20 @@ def check_regular_or_new(path: Path, option: str) -> None:
         raise wrong_value(f"{option} must name a file", f"{path}: {error.strerror}") from None
     if found not in ("", "a file"):
         raise wrong_value(f"{option} must name a file or a new one", f"{path}, {found}", "name another file")
+
+
+def check_folder(path: Path) -> None:
+    """Makes the folder where it is missing, and tries to write in it: found before the work, not after. Raises
+    OSError."""
+    path.mkdir(parents=True, exist_ok=True)
+    tempfile.NamedTemporaryFile(dir=path).close()
+
+
+def write_whole(path: Path, text: str) -> None:
+    """The whole file or, if that fails, none: whoever reads it meanwhile has the old one. Raises OSError."""
+    new = path.with_name(path.name + ".new")
+    new.write_text(text, encoding="utf-8")
+    new.replace(path)
 
 
 def check_readable(path: Path, what: str) -> None:

@@ -287,13 +287,8 @@ def _about(asked: Asked, collective: _schedule.Collective, algorithm: str, param
         "bytes": collective.bytes,
         "type": collective.type,
         "simd": asked.simd,
+        **arguments.about_collective(collective),
     }
-    if collective.reduces:
-        about["operation"] = collective.operation
-    if collective.has_root:
-        about["root"] = collective.root
-    if collective.neighbours is not None:
-        about["neighbours"] = collective.neighbours
     if asked.placed is not None:
         about["placement"] = asked.placed.name
     return about

@@ -121,7 +121,7 @@ def prove_all(asked: Asked) -> Iterator[tuple[Case, dict | NotApplicable]]:
 
 def _about(schedule: _schedule.Schedule, space, case: Case) -> dict:
     collective = schedule.collective
-    about = {
+    return {
         "collective": collective.kind,
         "algorithm": schedule.algorithm,
         "parameters": arguments.parameters_of(schedule.parameters),
@@ -135,15 +135,9 @@ def _about(schedule: _schedule.Schedule, space, case: Case) -> dict:
         "type": collective.type,
         "in_place": collective.in_place,
         "segments": schedule.segments,
+        "guarantees": case.variant.guarantees(collective),
+        **arguments.about_collective(collective),
     }
-    about["guarantees"] = case.variant.guarantees(collective)
-    if collective.reduces:
-        about["operation"] = collective.operation
-    if collective.has_root:
-        about["root"] = collective.root
-    if collective.neighbours is not None:
-        about["neighbours"] = collective.neighbours
-    return about
 
 
 def _symmetric(schedule: _schedule.Schedule, space, report: _verify.Report) -> bool | None:

@@ -195,8 +195,3 @@ def _cases_of_all(collective: str, ranks: int, sizes: Sequence[int], start: Star
                 case = replace(case, parameters=given)
             if applies(case, ranks):
                 yield case
-
-
-def with_choice(case: Case, algorithm: str, parameters: dict) -> Case:
-    """The same case with another algorithm."""
-    return replace(case, algorithm=algorithm, parameters=parameters)

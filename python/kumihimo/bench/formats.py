@@ -7,6 +7,8 @@ import csv
 import io
 from collections.abc import Iterator
 
+from kumihimo.arguments import parameters_text
+
 FORMATS = ("table", "csv", "json", "osu", "imb")
 CSV_COLUMNS = (
     *("collective", "algorithm", "parameters", "shape", "ranks", "ranks_per_node", "bytes", "type", "operation"),
@@ -14,16 +16,12 @@ CSV_COLUMNS = (
 )
 
 
-def parameters_text(result: dict) -> str:
-    return " ".join(name if value is True else f"{name}={value}" for name, value in result["parameters"].items())
-
-
 def as_csv(results: list[dict]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(CSV_COLUMNS)
     for r in results:
-        row = {**r, "parameters": parameters_text(r), "library_seconds": r["library"]["seconds"]}
+        row = {**r, "parameters": parameters_text(r["parameters"]), "library_seconds": r["library"]["seconds"]}
         writer.writerow(["" if row.get(name) is None else row.get(name) for name in CSV_COLUMNS])
     return out.getvalue()
 

@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
+from statistics import median
 
 from kumihimo import _measure, mpi
 from kumihimo.bench import variations
-from kumihimo.bench.cases import Case, applies, cases_of_all, sizes_of, with_choice
+from kumihimo.bench.cases import Case, applies, cases_of_all, sizes_of
 from kumihimo.bench.job import Run, run_measure
 from kumihimo.errors import not_applicable
 
@@ -227,7 +228,7 @@ def way_to_copy(choice: Choice) -> set[str]:
 
 
 def case_of(tuning: Tuning, size: int, choice: Choice) -> Case:
-    return with_choice(replace(tuning.case, bytes=size), choice[0], dict(choice[1]))
+    return replace(tuning.case, bytes=size, algorithm=choice[0], parameters=dict(choice[1]))
 
 
 # --- measuring
@@ -290,9 +291,3 @@ def together_in_one(launches: Sequence[dict]) -> dict:
     if "bitwise" in found:
         found["bitwise"] = all(r["bitwise"] for r in launches)
     return found
-
-
-def median(values: Sequence[float]) -> float:
-    from statistics import median as of
-
-    return of(values)

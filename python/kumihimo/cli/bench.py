@@ -57,12 +57,7 @@ def command(
     ] = None,
     order: options.Order = None,
     placement: options.Placement = None,
-    library: Annotated[
-        Optional[str],
-        typer.Option(
-            "--mpi", metavar="MPI", help="MPI library: openmpi, mpich, or its prefix [default: the first found]."
-        ),
-    ] = None,
+    library: options.Library = None,
     launches: Annotated[
         Optional[int], typer.Option("--launches", metavar="N", help="Number of launches [default: 1; with auto 9].")
     ] = None,
@@ -342,7 +337,7 @@ def show_measured(found: dict) -> None:
         times = [output.seconds_text(seconds) for seconds in (r["seconds"], r["library"]["seconds"])]
         between = [f"{r['ratio_low']:.2f}..{r['ratio_high']:.2f}"] if several else []
         row = [text_of(r["bytes"]), r["algorithm"], *times, f"{r['ratio']:.2f}", *between]
-        rows.append([*row, formats.parameters_text(r)])
+        rows.append([*row, arguments.parameters_text(r["parameters"])])
     output.print_table("", columns, rows)
     if several:
         print(f"\ngeometric mean of the ratios {found['geometric_mean']:.2f}, {found['launches']} launches")

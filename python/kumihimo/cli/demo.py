@@ -12,13 +12,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
 from kumihimo import experiment, mpi, report
 from kumihimo.cli import options, waiting
 from kumihimo.cli import report as report_verb
+from kumihimo.cli.output import tell
 from kumihimo.errors import Failed, KumihimoError
 from kumihimo.experiment import real_runs, unmodified
 from kumihimo.experiment.cases import Progress, silent
@@ -33,12 +34,7 @@ def command(
     output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder of the report.")] = Path(
         "report"
     ),
-    library: Annotated[
-        Optional[str],
-        typer.Option(
-            "--mpi", metavar="MPI", help="MPI library: openmpi, mpich, or its prefix [default: the first found]."
-        ),
-    ] = None,
+    library: options.Library = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Measure few sizes and simulate small tori: under a minute.")
     ] = False,
@@ -90,7 +86,7 @@ def run_unmodified(quick: bool, words: str, progress: Progress) -> dict | None:
     """The real program; None where it, or the MPI library that it is linked with, is not on this machine."""
     lacking = unmodified.lacking()
     if lacking:
-        print(f"kumihimo: the unmodified program is left out: {lacking}", file=sys.stderr)
+        tell(f"the unmodified program is left out: {lacking}")
         return None
     effort = {"budget_seconds": 15, "launches": 3} if quick else {}
     return unmodified.run(progress, command=words, **effort)
@@ -107,17 +103,17 @@ def keep(folder: Path, name: str, part: dict | None) -> None:
 def verdict(measured: dict | None, lacking: KumihimoError | None, program: dict | None) -> int:
     """0 if the main job is whole and every check passed."""
     if lacking is not None:
-        print(f"kumihimo: the measured half is left out: {lacking}", file=sys.stderr)
+        tell(f"the measured half is left out: {lacking}")
         return 1
     right, of = golden.totals(measured)
     if right < of:
-        print(f"kumihimo: {of - right} of {of} real runs differ from the golden copy", file=sys.stderr)
+        tell(f"{of - right} of {of} real runs differ from the golden copy")
         return 1
     if any(r["bitwise"] is False for r in measured["results"]):
-        print("kumihimo: a timed call did not give the same bits on all processes each time", file=sys.stderr)
+        tell("a timed call did not give the same bits on all processes each time")
         return 1
     if program and not program["same_figures"]:
-        print(f"kumihimo: {program['program']} printed other figures with the choices than without", file=sys.stderr)
+        tell(f"{program['program']} printed other figures with the choices than without")
         return 1
     return 0
 

@@ -115,6 +115,10 @@ Neighbours = Annotated[
         help="Neighbours of each rank (neighbor_allgather ...): cart:4x3mx2, graph:FILE or random:SEED.",
     ),
 ]
+Library = Annotated[
+    Optional[str],
+    typer.Option("--mpi", metavar="MPI", help="MPI library: openmpi, mpich, or its prefix [default: the first found]."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 

@@ -33,6 +33,11 @@ def print_json(value: dict) -> None:
     sys.stdout.write("\n")
 
 
+def print_results_json(results: list[dict], passed_over: Sequence[dict] = ()) -> None:
+    """What verify and simulate found, and why algorithms were passed over."""
+    print_json({"results": results, "not_applicable": list(passed_over), **own_cost()})
+
+
 def tell(line: str) -> None:
     """A word of ours beside a program's own streams; in whole words on a terminal."""
     line = f"kumihimo: {line}"

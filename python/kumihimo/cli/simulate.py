@@ -95,7 +95,7 @@ def command(
     if not results:
         raise not_applicable("no algorithm fits these ranks", "; ".join(output.reasons(passed_over)))
     if as_json:
-        output.print_json({"results": results, "not_applicable": passed_over, **output.own_cost()})
+        output.print_results_json(results, passed_over)
     else:
         print_results(asked, results, passed_over)
 
@@ -112,7 +112,7 @@ def simulate_programs(
     )
     result["machine"] = job.machine.name
     if as_json:
-        return output.print_json({"results": [result], "not_applicable": [], **output.own_cost()})
+        return output.print_results_json([result])
     place = f"{job.machine.name} {simulation.shape_of(job.machine)}".strip()
     took = output.seconds_text(result["seconds"])
     print(f"{result['programs']} on {place}, {result['ranks']} ranks, model {model}: {took}")
@@ -171,7 +171,7 @@ def print_results(asked: simulation.Asked, results: list[dict], passed_over: lis
 
 def row(r: dict) -> tuple[str, ...]:
     share = output.share_text(r["bound_seconds"] / r["seconds"]) if r["seconds"] > 0 else ""
-    parameters = " ".join(n if value is True else f"{n}={value}" for n, value in r["parameters"].items())
+    parameters = arguments.parameters_text(r["parameters"])
     rate = output.rate_text(r.get("bytes_per_second"))
     computing = output.share_text(r["compute_share"])
     time = output.seconds_text(r["seconds"])

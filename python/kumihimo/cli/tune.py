@@ -7,7 +7,6 @@ import os
 import re
 import shlex
 import sys
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
@@ -16,7 +15,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from kumihimo import __version__, arguments, launched, mpi
+from kumihimo import __version__, arguments, files, launched, mpi
 from kumihimo.arguments import Ranks
 from kumihimo.bench import RealNodes
 from kumihimo.cli import options, output, tuned_tables, waiting
@@ -30,7 +29,14 @@ from kumihimo.tune.launches import Clock, Launches, on_this_machine
 from kumihimo.tune.other_cases import USUAL
 from kumihimo.tune.targets import ANY, COLLECTIVES, FIXED_ORDER, REDUCTIONS, Target
 
-SETTINGS = ("OMPI_MCA_", "PRTE_MCA_", "PMIX_MCA_", "MPIR_CVAR_", "UCX_", *HANDED_ON)  # what names of settings begin with
+SETTINGS = (
+    "OMPI_MCA_",
+    "PRTE_MCA_",
+    "PMIX_MCA_",
+    "MPIR_CVAR_",
+    "UCX_",
+    *HANDED_ON,
+)  # what names of settings begin with
 UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 
 
@@ -52,12 +58,7 @@ def command(
     sizes: Annotated[
         str, typer.Option("--bytes", "-b", metavar="SIZES", help="Sizes, such as 64KiB or 8..16MiB.")
     ] = "8..16MiB",
-    library: Annotated[
-        Optional[str],
-        typer.Option(
-            "--mpi", metavar="MPI", help="MPI library: openmpi, mpich, or its prefix [default: the first found]."
-        ),
-    ] = None,
+    library: options.Library = None,
     out: Annotated[
         Optional[Path],
         typer.Option(
@@ -108,9 +109,9 @@ def command(
         tuned_tables.show(found)
     if found["interrupted"]:
         so_far = f"what was found is in {found['wisdom']}" if found["results"] else "nothing was found yet"
-        tell(f"interrupted; {so_far}, and the same command goes on from there")
+        output.tell(f"interrupted; {so_far}, and the same command goes on from there")
     for line in found["not_exported"]:
-        tell(line)
+        output.tell(line)
     return 1 if any(found[trouble] for trouble in ("interrupted", "wrong", "disobeyed", "not_exported")) else 0
 
 
@@ -196,8 +197,7 @@ def refuse_beside_machine(library: str | None, reproducible: bool, export: Path 
 def check_folder(path: Path) -> None:
     """Found before measuring, not after."""
     try:
-        path.mkdir(parents=True, exist_ok=True)
-        tempfile.NamedTemporaryFile(dir=path).close()
+        files.check_folder(path)
     except OSError as error:
         raise wrong_value("--export must name a folder that can be written", f"{path}: {error.strerror}") from None
 
@@ -406,7 +406,3 @@ def made_by(clock: Clock) -> dict:
         "seconds": round(clock.spent, 1),
         "budget_seconds": clock.seconds,
     }
-
-
-def tell(line: str) -> None:
-    print(f"kumihimo: {line}", file=sys.stderr)

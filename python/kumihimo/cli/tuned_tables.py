@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kumihimo.arguments import parameters_text
 from kumihimo.cli import output
 from kumihimo.sizes import text_of
 
@@ -47,7 +48,7 @@ def lines_of(found: dict) -> list[str]:
 
 
 def row(choice: dict) -> tuple[str, ...]:
-    parameters = " ".join(n if value is True else f"{n}={value}" for n, value in choice["parameters"].items())
+    parameters = parameters_text(choice["parameters"])
     figures = ("", "")
     if choice.get("simulated"):
         figures = (output.seconds_text(max(m["seconds"] for m in choice["measured"])), "")

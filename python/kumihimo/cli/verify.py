@@ -88,7 +88,7 @@ def command(
     if not results:
         raise not_applicable("no algorithm fits", "; ".join(output.reasons(passed_over)))
     if as_json:
-        output.print_json({"results": results, "not_applicable": passed_over, **output.own_cost()})
+        output.print_results_json(results, passed_over)
     else:
         print_results(results, passed_over, one_by_one=placed)
     return 0 if all(result["ok"] for result in results) else 1
@@ -99,7 +99,7 @@ def verify_programs(text: str, ranks: Ranks, as_json: bool) -> int:
     named = programs.on(text, arguments.rank_space(ranks))
     result = waiting.interruptibly(lambda: programs.verified(named))
     if as_json:
-        output.print_json({"results": [result], "not_applicable": [], **output.own_cost()})
+        output.print_results_json([result])
         return 0 if result["ok"] else 1
     state = (PROVEN if result["exact"] else SAMPLED) if result["ok"] else WRONG
     print(f"{result['programs']} on {result['space']}, {result['ranks']} ranks: {result['steps']} steps, {state}")

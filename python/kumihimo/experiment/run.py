@@ -30,8 +30,8 @@ def run(
     started = time.perf_counter()
     whole = load_machine()
     paper, full = (whole.with_shape(_topology.Shape.parse(shape)) for shape in (paper_shape, full_shape))
-    whole_machine = sweep.on_full_machine(full, progress)
-    curves = sweep.on_paper_shape(paper, progress)
+    whole_machine = sweep.curves(full, progress, sweep.FACTOR_FULL, None)
+    curves = sweep.curves(paper, progress, sweep.FACTOR, sweep.FACTOR_OF_EXTENSIONS)
     by_segment = segments.sensitivity(paper, curves, progress)
     return {
         "form": "kumihimo-simulated-1",

@@ -18,22 +18,13 @@ def sizes(factor: int) -> list[int]:
     return found
 
 
-def on_paper_shape(machine: _machine.Machine, progress: Progress) -> list[dict]:
-    """Allreduce with every algorithm that fits, at its defaults."""
+def curves(machine: _machine.Machine, progress: Progress, factor: int, factor_of_extensions: int | None) -> list[dict]:
+    """Allreduce with every algorithm that fits, at its defaults; without our own extensions where these have no
+    factor."""
     wanted = [
         Wanted(machine, variant.name, size)
         for variant in simulation.variants("allreduce", simulation.ALL)
-        for size in sizes(FACTOR_OF_EXTENSIONS if variant.extension else FACTOR)
-    ]
-    return predict_all(f"{machine.shape} of {machine.name}", wanted, progress)
-
-
-def on_full_machine(machine: _machine.Machine, progress: Progress) -> list[dict]:
-    """The same without our own extensions."""
-    wanted = [
-        Wanted(machine, variant.name, size)
-        for variant in simulation.variants("allreduce", simulation.ALL)
-        for size in sizes(FACTOR_FULL)
-        if not variant.extension
+        if (each := factor_of_extensions if variant.extension else factor) is not None
+        for size in sizes(each)
     ]
     return predict_all(f"{machine.shape} of {machine.name}", wanted, progress)

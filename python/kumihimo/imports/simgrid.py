@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
 from itertools import combinations
+from math import prod
 
 from kumihimo.errors import wrong_value
 from kumihimo.imports import Network, simgrid_zones
@@ -41,7 +42,7 @@ def _cluster(cluster: ElementTree.Element, source: str) -> Network:
 
 def _torus(words: str, nodes: int, source: str) -> tuple[list[str], int]:
     lengths = list(reversed(units.counts(words, source)))  # the first runs fastest there, the last here
-    return ['family = "torus"', f'shape = "{_times(lengths)}"'], _product(lengths)
+    return ['family = "torus"', f'shape = "{_times(lengths)}"'], prod(lengths)
 
 
 def _fat_tree(words: str, nodes: int, source: str) -> tuple[list[str], int]:
@@ -52,7 +53,7 @@ def _fat_tree(words: str, nodes: int, source: str) -> tuple[list[str], int]:
         )
     children, parents, cables = lists
     keys = [f'arity = "{_times(children)}"', f'parents = "{_times(parents)}"', f'cables = "{_times(cables)}"']
-    return ['family = "fat_tree"', *keys], _product(children)
+    return ['family = "fat_tree"', *keys], prod(children)
 
 
 def _dragonfly(words: str, nodes: int, source: str) -> tuple[list[str], int]:
@@ -111,10 +112,3 @@ def _link_numbers(cluster: ElementTree.Element, source: str) -> dict[tuple[str, 
 
 def _times(counts: list[int]) -> str:
     return "x".join(map(str, counts))
-
-
-def _product(counts: list[int]) -> int:
-    product = 1
-    for count in counts:
-        product *= count
-    return product

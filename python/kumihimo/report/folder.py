@@ -66,10 +66,7 @@ def _not_finite(text: str) -> float:
 def prepare(folder: Path) -> None:
     """Make the folder, and find out now, not after minutes of work, whether files can be written into it."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / ".writable"
-        probe.write_bytes(b"")
-        probe.unlink()
+        files.check_folder(folder)
     except OSError as error:
         raise wrong_value(
             f"the folder {folder} must be writable", error.strerror or error, "name another with --output"
@@ -84,10 +81,8 @@ def save(folder: Path, name: str, value: dict) -> Path:
 @looking_at_the_machine()
 def write(path: Path, text: str) -> Path:
     """Write a whole file or, if that fails, none: an old page is never left half overwritten."""
-    new = path.with_name(path.name + ".new")
     try:
-        new.write_text(text, encoding="utf-8")
-        new.replace(path)
+        files.write_whole(path, text)
     except OSError as error:
         raise failed(
             f"{path} was not written", error.strerror or str(error), "name a folder that you can write to"

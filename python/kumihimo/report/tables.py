@@ -8,6 +8,7 @@ import io
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from kumihimo.arguments import parameters_text
 from kumihimo.report.folder import Material
 
 MEASURED = [
@@ -81,5 +82,5 @@ def _cell(result: dict, column: str):
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):
-        return " ".join(k if v is True else f"{k}={v}" for k, v in value.items())
+        return parameters_text(value)
     return value

@@ -11,6 +11,7 @@ from kumihimo import _plan
 from kumihimo.errors import BadInput, NotApplicable
 from kumihimo.ranges import FARTHEST, ranges
 from kumihimo.tune.launches import Clock
+from kumihimo.tune.wisdom import rounded
 
 REDUCE, COPY = "reduce", "copy"
 KERNELS = (REDUCE, COPY)
@@ -102,15 +103,16 @@ def figures_of(size: int, decision: dict) -> dict:
     """Of the chosen variant beside the golden copy, what runs untuned, and the bound."""
     chosen = row_of(decision, decision["chosen"])
     plain = decision["tried"][0]
-    figures = {
-        "bytes": size,
-        "seconds": chosen["seconds"],
-        "untuned": decision["untuned"]["variant"],
-        **{name: chosen[name] for name in ("ratio", "ratio_low", "ratio_high")},
-        "plain_seconds": plain["seconds"],
-        "bound_seconds": decision["bound_seconds"],
-    }
-    return {name: float(f"{value:.5g}") if isinstance(value, float) else value for name, value in figures.items()}
+    return rounded(
+        {
+            "bytes": size,
+            "seconds": chosen["seconds"],
+            "untuned": decision["untuned"]["variant"],
+            **{name: chosen[name] for name in ("ratio", "ratio_low", "ratio_high")},
+            "plain_seconds": plain["seconds"],
+            "bound_seconds": decision["bound_seconds"],
+        }
+    )
 
 
 def row_of(decision: dict, candidate: dict) -> dict:

@@ -10,7 +10,7 @@ from math import inf
 
 from kumihimo import _collectives, mpi
 from kumihimo.bench import Case, RealNodes, real_nodes, run_check, run_measure
-from kumihimo.bench.cases import rank_space, with_choice
+from kumihimo.bench.cases import rank_space
 from kumihimo.bench.tuned import Choice, Effort, Tuning
 from kumihimo.errors import Failed, OutOfTime
 from kumihimo.tune import rehearsal, search, wisdom
@@ -233,7 +233,8 @@ class Tuner:
 
     @staticmethod
     def case(target: Target, size: int, choice: Choice, in_place: bool = False) -> Case:
-        return with_choice(replace(target.case, bytes=size, in_place=in_place), choice[0], dict(choice[1]))
+        algorithm, parameters = choice
+        return replace(target.case, bytes=size, in_place=in_place, algorithm=algorithm, parameters=dict(parameters))
 
 
 def sizes_to_check(wanted: Sequence[tuple[int, Choice]]) -> dict[Choice, list[int]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import tempfile
 from collections.abc import Sequence
 from math import inf
 from pathlib import Path
@@ -169,20 +168,15 @@ def check_writable(path: Path) -> None:
     """Found before measuring, not after."""
     files.check_regular_or_new(path, "--output")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        files.check_folder(path.parent)
         if path.exists():
             path.open("a", encoding="utf-8").close()
-        else:
-            tempfile.NamedTemporaryFile(dir=path.parent).close()
     except OSError as error:
         raise wrong_value("--output must name a file that can be written", f"{path}: {error.strerror}") from None
 
 
 def write(path: Path, file: dict) -> None:
-    """Whole or not at all: a program may be reading it."""
-    new = path.with_name(path.name + ".new")
-    new.write_text(as_text(file), encoding="utf-8")
-    new.replace(path)
+    files.write_whole(path, as_text(file))  # a program may be reading it
 
 
 def as_text(file: dict) -> str:
