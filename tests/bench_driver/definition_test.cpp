@@ -3,7 +3,7 @@
 #include "bench_driver/definition.hpp"
 #include "bench_driver/values.hpp"
 #include "collectives/registry.hpp"
-#include "verify/sabotage.hpp"
+#include "sabotage/sabotage.hpp"
 
 #include <gtest/gtest.h>
 

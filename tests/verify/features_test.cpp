@@ -1,6 +1,6 @@
 // Every feature of the form is understood: its schedule is proved, and every sabotage of it is found.
+#include "sabotage/sabotage.hpp"
 #include "schedule_features/features.hpp"
-#include "verify/sabotage.hpp"
 #include "verify/verify.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Every sabotage of every registered algorithm must be found, and the finding must say where.
 #include "collectives/named_neighbours.hpp"
 #include "collectives/registry.hpp"
-#include "verify/sabotage.hpp"
+#include "sabotage/sabotage.hpp"
 #include "verify/verify.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Schedules that are not executed whole: what is followed instead finds, and what is not shown is said.
+#include "sabotage/sabotage.hpp"
 #include "support.hpp"
-#include "verify/sabotage.hpp"
 
 #include <limits>
 

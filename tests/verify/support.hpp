@@ -3,7 +3,7 @@
 
 #include "collectives/registry.hpp"
 #include "program/builder.hpp"
-#include "verify/sabotage.hpp"
+#include "sabotage/sabotage.hpp"
 #include "verify/verify.hpp"
 
 #include <gtest/gtest.h>

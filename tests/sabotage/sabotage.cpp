@@ -1,7 +1,7 @@
-#include "verify/sabotage.hpp"
+#include "sabotage/sabotage.hpp"
 
 #include "program/cursor.hpp"
-#include "verify/sabotage_spots.hpp"
+#include "sabotage/spots.hpp"
 
 #include <algorithm>
 #include <array>

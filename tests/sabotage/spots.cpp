@@ -1,4 +1,4 @@
-#include "verify/sabotage_spots.hpp"
+#include "sabotage/spots.hpp"
 
 namespace kumihimo::verify {
 namespace {
