@@ -2,7 +2,7 @@
 // inputs left alone, nothing written outside the buffers.
 #pragma once
 
-#include "execute/run_loopback.hpp"
+#include "loopback/run_loopback.hpp"
 #include "post_condition.hpp"
 #include "schedule/schedule.hpp"
 

@@ -1,8 +1,8 @@
 // Exact sums over every algorithm of the registry and any number of ranks: the same addends give the same bytes, which
 // are those of one accumulator that took them all; while the plain sums of the same addends differ.
 #include "collectives/registry.hpp"
-#include "execute/run_loopback.hpp"
 #include "kernels/exact_sum.hpp"
+#include "loopback/run_loopback.hpp"
 
 #include <gtest/gtest.h>
 

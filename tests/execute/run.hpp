@@ -1,8 +1,8 @@
 // Memory and golden results for tests that run an allreduce in the loopback.
 #pragma once
 
-#include "execute/run_loopback.hpp"
 #include "golden/reductions.hpp"
+#include "loopback/run_loopback.hpp"
 
 #include <gtest/gtest.h>
 

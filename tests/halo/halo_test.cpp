@@ -1,7 +1,6 @@
 // A halo exchange is proved, sabotaged, run and predicted as a program set that is no collective.
 #include "halo/halo.hpp"
-
-#include "execute/run_loopback.hpp"
+#include "loopback/run_loopback.hpp"
 #include "program/binding.hpp"
 #include "verify/verify.hpp"
 
@@ -45,7 +44,8 @@ void expect_run(const Halo& h) {
 }
 
 TEST(Halo, IsProvedAndRunOnGridsOfAllKinds) {
-  for (const char* text : {"2x2x2", "3x2x4,points=27", "1x3x2,points=27,fields=3", "4x1x1,mesh", "3x3x3,points=27,mesh"})
+  for (const char* text :
+       {"2x2x2", "3x2x4,points=27", "1x3x2,points=27,fields=3", "4x1x1,mesh", "3x3x3,points=27,mesh"})
     for (const auto ranks : {std::array{1, 1, 1}, {2, 1, 3}, {3, 2, 2}, {4, 3, 1}}) {
       const Halo h = halo(text, {ranks[0], ranks[1], ranks[2]});
       const verify::Report report = check(programs_of(h));

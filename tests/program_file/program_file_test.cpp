@@ -1,13 +1,12 @@
+#include "loopback/run_loopback.hpp"
 #include "program_file/program_file.hpp"
-
-#include "execute/run_loopback.hpp"
 #include "verify/verify.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
-#include <unistd.h>
 
 namespace kumihimo {
 namespace {
@@ -87,8 +86,9 @@ TEST_F(ProgramFiles, FaultsAreFound) {
   EXPECT_EQ(finding("rank 0\nsend 1 0 2\nrank 1\n"), verify::Check::matching);
   EXPECT_EQ(finding("rank 0\nsend 1 0 2\nrank 1\nreceive 0 0 3\n"), verify::Check::matching);
   EXPECT_EQ(finding("rank 0\nsend 1 0 2\nrank 1\nreceive 0 0 2\nexpect 0 2 from 0 1\n"), verify::Check::dataflow);
-  EXPECT_EQ(finding("rank 0\ntogether\nsend 1 0 2\nsend 1 2 2\nend\nrank 1\ntogether\nreceive 0 0 2\nreceive 0 1 2\nend\n"),
-            verify::Check::overlap);
+  EXPECT_EQ(
+      finding("rank 0\ntogether\nsend 1 0 2\nsend 1 2 2\nend\nrank 1\ntogether\nreceive 0 0 2\nreceive 0 1 2\nend\n"),
+      verify::Check::overlap);
 }
 
 TEST_F(ProgramFiles, ErrorsNameTheLine) {
@@ -98,11 +98,21 @@ TEST_F(ProgramFiles, ErrorsNameTheLine) {
     return file.ok() ? std::string() : file.error().sentence();
   };
   const std::string head = "ranks 2\nbuffer 4\nrank 0\n";
-  for (const auto& [line, what] : std::vector<std::pair<std::string, std::string>>{
-           {"sned 1 0 2", "'sned'"}, {"send 2 0 2", "no rank below 2"}, {"send 1 3 2", "4 elements"},
-           {"send 1 0", "PEER FIRST COUNT"}, {"send 1 0 2x", "4 elements"}, {"end", "'together'"},
-           {"compute", "seconds"}, {"compute seconds -1", "seconds"}, {"rank 0", "already"}, {"rank 7", "below 2"},
-           {"ranks 3", "once"}, {"expect 0 2 of 1 0", "from RANK"}, {"expect 0 2 from 1 3", "position 3"}, {"lane -1", "lane"}}) {
+  for (const auto& [line, what] :
+       std::vector<std::pair<std::string, std::string>>{{"sned 1 0 2", "'sned'"},
+                                                        {"send 2 0 2", "no rank below 2"},
+                                                        {"send 1 3 2", "4 elements"},
+                                                        {"send 1 0", "PEER FIRST COUNT"},
+                                                        {"send 1 0 2x", "4 elements"},
+                                                        {"end", "'together'"},
+                                                        {"compute", "seconds"},
+                                                        {"compute seconds -1", "seconds"},
+                                                        {"rank 0", "already"},
+                                                        {"rank 7", "below 2"},
+                                                        {"ranks 3", "once"},
+                                                        {"expect 0 2 of 1 0", "from RANK"},
+                                                        {"expect 0 2 from 1 3", "position 3"},
+                                                        {"lane -1", "lane"}}) {
     const std::string found = error(head + line + "\n");
     EXPECT_NE(found.find("line 4"), std::string::npos) << found;
     EXPECT_NE(found.find(what), std::string::npos) << found;

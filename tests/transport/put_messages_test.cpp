@@ -1,5 +1,5 @@
 // Two-sided messages over remote memory: order, pieces, long elements, errors.
-#include "transport/loopback/loopback.hpp"
+#include "loopback/loopback.hpp"
 #include "transport/put_messages.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // The conformance suite of remote memory: every check over every transport that has it, and over broken ones, which it
 // must reject.
+#include "loopback/loopback.hpp"
 #include "remote_memory_checks.hpp"
-#include "transport/loopback/loopback.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-// Runs a schedule on ranks that are threads of this process: for tests, checks and the Python bindings.
+// Runs a schedule on ranks that are threads of this process.
 #pragma once
 
 #include "execute/engine.hpp"
-#include "transport/loopback/loopback.hpp"
+#include "loopback/loopback.hpp"
 #include "transport/put_messages.hpp"
 
 #include <optional>

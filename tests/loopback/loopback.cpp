@@ -1,7 +1,7 @@
-#include "transport/loopback/loopback.hpp"
+#include "loopback/loopback.hpp"
 
+#include "loopback/switchboard.hpp"
 #include "transport/errors.hpp"
-#include "transport/loopback/switchboard.hpp"
 
 #include <algorithm>
 #include <deque>

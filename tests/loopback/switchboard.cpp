@@ -1,4 +1,4 @@
-#include "transport/loopback/switchboard.hpp"
+#include "loopback/switchboard.hpp"
 
 #include "base/hash.hpp"
 

@@ -1,4 +1,4 @@
-#include "execute/run_loopback.hpp"
+#include "loopback/run_loopback.hpp"
 
 #include "execute/reduction.hpp"
 
@@ -8,8 +8,9 @@
 
 namespace kumihimo::execute {
 
-Result<LoopbackReport> run_loopback(const ProgramSet& schedule, std::span<const Buffers> buffers, const LoopbackRun& run,
-                                    const transport::Reduction& given, const CompileOptions& compiling) {
+Result<LoopbackReport> run_loopback(const ProgramSet& schedule, std::span<const Buffers> buffers,
+                                    const LoopbackRun& run, const transport::Reduction& given,
+                                    const CompileOptions& compiling) {
   const std::int32_t ranks = schedule.ranks();
   if (static_cast<std::int32_t>(buffers.size()) != ranks)
     return bad_input(fmt::format("buffers of {} ranks", ranks), std::to_string(buffers.size()));

@@ -2,7 +2,7 @@
 // events for the rank whose thread must act on them.
 #pragma once
 
-#include "transport/loopback/loopback.hpp"
+#include "loopback/loopback.hpp"
 
 #include <chrono>
 #include <condition_variable>
