@@ -1,12 +1,12 @@
 #include "bench_driver/library_calls.hpp"
 
+#include "base/text_parsing.hpp"
 #include "bench_driver/call_memory.hpp"
 #include "execute/mpi/collective_call.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 
 namespace kumihimo::bench_driver {
@@ -123,9 +123,7 @@ Result<LibraryCall> parse_library_call(std::string_view name) {
   LibraryCall call;
   std::string_view what = name;
   if (const std::size_t space = what.find(' '); space != std::string_view::npos) {
-    const auto [end, error] = std::from_chars(what.data(), what.data() + space, call.parts);
-    if (error != std::errc{} || end != what.data() + space) call.parts = 0;
-    what.remove_prefix(space + 1);
+    if (!read_number(take_until(what, ' '), call.parts)) call.parts = 0;
   }
   while (call.parts > 0) {
     const std::size_t plus = std::min(what.find('+'), what.size());

@@ -1,11 +1,11 @@
 #include "collectives/named_neighbours.hpp"
 
+#include "base/text_parsing.hpp"
 #include "topology/shape.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <random>
 #include <string>
@@ -16,14 +16,6 @@ namespace kumihimo {
 namespace {
 
 using Edges = std::vector<std::pair<std::int32_t, std::int32_t>>;
-
-template <class Number>
-std::optional<Number> number(std::string_view text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 Result<Neighbourhood> on_axes(std::string_view lengths, std::int32_t ranks, std::string name) {
   const Result<Shape> shape = Shape::parse(lengths);
@@ -39,13 +31,12 @@ Result<Neighbourhood> on_axes(std::string_view lengths, std::int32_t ranks, std:
 Result<Neighbourhood> of_edges(std::string_view text, std::int32_t ranks) {
   Edges edges;
   while (!text.empty()) {
-    const std::string_view edge = text.substr(0, text.find(','));
+    const std::string_view edge = take_until(text, ',');
     const std::size_t arrow = edge.find('>');
-    const auto from = number<std::int32_t>(edge.substr(0, arrow));
-    const auto to = number<std::int32_t>(arrow == std::string_view::npos ? "" : edge.substr(arrow + 1));
+    const auto from = number_in<std::int32_t>(edge.substr(0, arrow));
+    const auto to = number_in<std::int32_t>(arrow == std::string_view::npos ? "" : edge.substr(arrow + 1));
     if (!from || !to) return bad_input("an edge from a rank to a rank, as 0>1", fmt::format("'{}'", edge));
     edges.emplace_back(*from, *to);
-    text.remove_prefix(std::min(text.size(), edge.size() + 1));
   }
   return Neighbourhood::of_edges(ranks, edges, fmt::format("graph of {} edges", edges.size()));
 }
@@ -73,7 +64,7 @@ Result<Neighbourhood> parsed(std::string_view text, std::int32_t ranks) {
   const std::string_view family = text.substr(0, colon), rest = text.substr(std::min(colon + 1, text.size()));
   if (family == "cart") return on_axes(rest, ranks, std::string(text));
   if (family == "edges") return of_edges(rest, ranks);
-  if (const auto seed = number<std::uint64_t>(rest); family == "random" && seed)
+  if (const auto seed = number_in<std::uint64_t>(rest); family == "random" && seed)
     return drawn(*seed, ranks, std::string(text));
   return bad_input("neighbours are cart:4x3mx2, random:SEED or a graph's edges", fmt::format("'{}'", text));
 }

@@ -1,10 +1,10 @@
 #include "halo/halo.hpp"
 
+#include "base/text_parsing.hpp"
 #include "program/builder.hpp"
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <optional>
@@ -107,19 +107,13 @@ Error not_halo(std::string found) {
                    std::move(found), "for example halo:16x16x16,points=27,fields=3");
 }
 
-template <class T>
-bool read(std::string_view text, T& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size();
-}
-
 bool read_cells(std::string_view text, Halo::Box& cells) {
   for (std::size_t a = 0; a < 3; ++a) {
-    const std::size_t end = a < 2 ? text.find('x') : text.size();
-    if (end == std::string_view::npos || !read(text.substr(0, end), cells[a]) || cells[a] < 1) return false;
-    text.remove_prefix(std::min(end + 1, text.size()));
+    const auto length = a == 0 || take(text, "x") ? take_number<std::int64_t>(text) : std::nullopt;
+    if (!length || *length < 1) return false;
+    cells[a] = *length;
   }
-  return true;
+  return text.empty();
 }
 
 } // namespace
@@ -134,11 +128,11 @@ Result<Halo> Halo::parse(std::string_view text) {
     if (item++ == 0)
       good = read_cells(word, h.cells);
     else if (word.starts_with("points="))
-      good = read(value, h.points) && (h.points == 7 || h.points == 27);
+      good = read_number(value, h.points) && (h.points == 7 || h.points == 27);
     else if (word.starts_with("fields="))
-      good = read(value, h.fields) && h.fields >= 1 && h.fields <= most_fields;
+      good = read_number(value, h.fields) && h.fields >= 1 && h.fields <= most_fields;
     else if (word.starts_with("compute="))
-      good = read(value, h.compute_seconds) && h.compute_seconds >= 0 && std::isfinite(h.compute_seconds);
+      good = read_number(value, h.compute_seconds) && h.compute_seconds >= 0 && std::isfinite(h.compute_seconds);
     else if (word == "mesh" || word == "periodic")
       h.periodic.fill(word == "periodic");
     else

@@ -1,6 +1,7 @@
 // Reads machine files (docs/machines.md). Strict on purpose: a misspelt key that is passed over is a wrong prediction.
 // The first error found is the one reported.
 
+#include "base/text_parsing.hpp"
 #include "machine/families.hpp"
 #include "machine/host_list.hpp"
 #include "machine/numbers.hpp"
@@ -12,7 +13,6 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <map>
 #include <set>
@@ -202,11 +202,9 @@ class Reader {
     for (const toml::node& entry : *node->as_array()) {
       const std::string level = entry.value_or(std::string());
       const std::size_t space = level.find(' ');
-      std::int32_t cores = 0;
-      const char* end = level.data() + level.size();
       if (space == std::string::npos || space == 0) return wrong(entry);
-      const auto [at, code] = std::from_chars(level.data() + space + 1, end, cores);
-      if (code != std::errc{} || at != end || cores < 2) return wrong(entry);
+      std::int32_t cores = 0;
+      if (!read_number(std::string_view(level).substr(space + 1), cores) || cores < 2) return wrong(entry);
       const std::string name = level.substr(0, space); // a part of keys
       if (name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") != std::string::npos) return wrong(entry);
       levels.push_back({name, cores});

@@ -1,10 +1,9 @@
 // Machines of Tofu: jobs in boxes, and around dead parts.
+#include "base/text_parsing.hpp"
 #include "machine/slow_parts.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include <charconv>
 
 namespace kumihimo {
 namespace {
@@ -39,16 +38,12 @@ Result<Machine> with_torus(const Machine& machine, const Result<VirtualTorus>& t
 
 std::optional<NodeId> parse_node(const Tofu& network, std::string_view text) {
   TofuPlace place{};
-  const char *at = text.data(), *end = at + text.size();
   for (std::int32_t axis = 0; axis < Tofu::axes; ++axis) {
-    const auto [next, code] = std::from_chars(at, end, place[axis]);
-    const bool last = axis + 1 == Tofu::axes;
-    if (code != std::errc{} || place[axis] < 0 || place[axis] >= network.shape().length(axis) ||
-        last != (next == end) || (!last && *next != ','))
-      return std::nullopt;
-    at = next + 1;
+    const auto number = axis == 0 || take(text, ",") ? take_count(text) : std::nullopt;
+    if (!number || *number >= network.shape().length(axis)) return std::nullopt;
+    place[axis] = *number;
   }
-  return network.node(place);
+  return text.empty() ? std::optional(network.node(place)) : std::nullopt;
 }
 
 Result<Machine> Machine::with_box(std::string_view box, const std::optional<Shape>& job) const {

@@ -1,11 +1,11 @@
 #include "placement/order.hpp"
 
 #include "base/hash.hpp"
+#include "base/text_parsing.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 namespace kumihimo {
 namespace {
@@ -53,11 +53,8 @@ Result<Placement> placement_in_order(std::string_view order, const Slots& slots,
     return Placement::make(slots, reversed_axes(slots, nodes));
   }
   if (constexpr std::string_view random = "random:"; order.starts_with(random)) {
-    std::uint64_t seed = 0;
-    const std::string_view number = order.substr(random.size());
-    const auto [end, code] = std::from_chars(number.data(), number.data() + number.size(), seed);
-    if (code == std::errc{} && end == number.data() + number.size() && !number.empty())
-      return Placement::make(slots, shuffled(slots, seed));
+    if (const auto seed = number_in<std::uint64_t>(order.substr(random.size())))
+      return Placement::make(slots, shuffled(slots, *seed));
   }
   return bad_input("expected an order of ranks: block, round-robin, reversed-axes or random:SEED",
                    fmt::format("'{}'", order));

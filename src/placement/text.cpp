@@ -1,8 +1,9 @@
 #include "placement/text.hpp"
 
+#include "base/text_parsing.hpp"
+
 #include <fmt/format.h>
 
-#include <charconv>
 #include <map>
 #include <optional>
 
@@ -16,24 +17,7 @@ struct Line {
   bool relative = false; // the node is the number in +nN
 };
 
-std::optional<std::int32_t> number(std::string_view text) {
-  std::int32_t value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc{} || end != text.data() + text.size() || text.empty() || value < 0) return std::nullopt;
-  return value;
-}
-
-std::vector<std::string_view> words(std::string_view line, std::string_view gaps) {
-  std::vector<std::string_view> found;
-  for (std::size_t at = 0; (at = line.find_first_not_of(gaps, at)) != std::string_view::npos;) {
-    const std::size_t end = std::min(line.find_first_of(gaps, at), line.size());
-    found.push_back(line.substr(at, end - at));
-    at = end;
-  }
-  return found;
-}
-
-constexpr std::string_view blanks = " \t\r", blanks_and_equals = " \t\r=";
+constexpr std::string_view blanks_and_equals = " \t\r=";
 
 // Line by line, so that what is wrong is said with its line.
 class Reader {
@@ -46,7 +30,7 @@ class Reader {
   Status read(std::string_view line) {
     ++line_;
     const std::string_view content = line.substr(0, line.find('#'));
-    if (words(content, blanks).empty()) return Nothing{};
+    if (words_of(content).empty()) return Nothing{};
     const auto parsed = line_of(content);
     if (!parsed) return parsed.error();
     const auto node = node_of(*parsed);
@@ -78,19 +62,19 @@ class Reader {
   }
 
   Result<Line> line_of(std::string_view content) const {
-    const auto plain = words(content, blanks);
+    const auto plain = words_of(content);
     if (plain.front() == "rank") return rankfile_line_of(content);
-    const auto rank = number(plain.front()), slot = number(plain.back());
+    const auto rank = count_in(plain.front()), slot = count_in(plain.back());
     if (plain.size() != 3 || !rank || !slot)
       return wrong("rank, node and slot, such as '5 2 0'", fmt::format("'{}'", content));
     return Line{*rank, *slot, plain[1]};
   }
 
   Result<Line> rankfile_line_of(std::string_view content) const {
-    const auto parts = words(content, blanks_and_equals);
-    const auto rank = parts.size() == 5 && parts[3] == "slot" ? number(parts[1]) : std::nullopt;
+    const auto parts = words_of(content, blanks_and_equals);
+    const auto rank = parts.size() == 5 && parts[3] == "slot" ? count_in(parts[1]) : std::nullopt;
     if (!rank) return wrong("a line of a rankfile, such as 'rank 5=node2 slot=0'", fmt::format("'{}'", content));
-    const auto slot = number(parts[4]);
+    const auto slot = count_in(parts[4]);
     if (!slot) return wrong("one slot of the node by its number", fmt::format("slot={}", parts[4]), "count from 0");
     const bool relative = parts[2].starts_with("+n");
     return Line{*rank, *slot, relative ? parts[2].substr(2) : parts[2], relative};
@@ -98,7 +82,7 @@ class Reader {
 
   Result<NodeId> node_of(const Line& line) const {
     if (const auto named = by_name_.find(line.node); named != by_name_.end() && !line.relative) return named->second;
-    const auto node = number(line.node);
+    const auto node = count_in(line.node);
     if (node && *node < slots_.nodes()) return NodeId{*node};
     const std::string range = slots_.nodes() == 1 ? "node 0" : fmt::format("a node of 0 to {}", slots_.nodes() - 1);
     return wrong(by_name_.empty() || node ? range : fmt::format("{} or its name", range),
@@ -137,9 +121,7 @@ Result<Placement> parse_placement(std::string_view text, std::string_view file_n
                                   std::span<const std::string> names) {
   Reader reader(file_name, slots, names);
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    if (const Status read = reader.read(text.substr(0, end)); !read) return read.error();
-    text.remove_prefix(std::min(end + 1, text.size()));
+    if (const Status read = reader.read(take_until(text, '\n')); !read) return read.error();
   }
   return reader.placement();
 }

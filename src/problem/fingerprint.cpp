@@ -1,6 +1,7 @@
 #include "problem/fingerprint.hpp"
 
 #include "base/hash.hpp"
+#include "base/text_parsing.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -22,8 +23,7 @@ std::string_view trimmed(std::string_view s) {
 
 std::string_view value_of(std::string_view cpuinfo, std::string_view key) {
   while (!cpuinfo.empty()) {
-    const std::string_view line = cpuinfo.substr(0, cpuinfo.find('\n'));
-    cpuinfo.remove_prefix(std::min(line.size() + 1, cpuinfo.size()));
+    const std::string_view line = take_until(cpuinfo, '\n');
     const std::size_t colon = line.find(':');
     if (colon != std::string_view::npos && trimmed(line.substr(0, colon)) == key)
       return trimmed(line.substr(colon + 1));

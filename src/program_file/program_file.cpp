@@ -1,11 +1,11 @@
 #include "program_file/program_file.hpp"
 
+#include "base/text_parsing.hpp"
 #include "program/builder.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <charconv>
 #include <cmath>
 #include <fstream>
 #include <map>
@@ -53,17 +53,13 @@ struct Section {
  private:
   using Words = std::vector<std::string_view>;
 
-  static bool read(std::string_view text, auto& value) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc{} && end == text.data() + text.size();
-  }
   bool read_rank(std::string_view text, std::int32_t& rank) const {
-    return read(text, rank) && rank >= 0 && rank < head_.ranks;
+    return read_number(text, rank) && rank >= 0 && rank < head_.ranks;
   }
   bool read_range(std::string_view first_text, std::string_view count_text, std::int64_t& first,
                   std::int64_t& count) const {
-    return read(first_text, first) && read(count_text, count) && first >= 0 && count >= 1 && first <= head_.elements &&
-           count <= head_.elements - first;
+    return read_number(first_text, first) && read_number(count_text, count) && first >= 0 && count >= 1 &&
+           first <= head_.elements && count <= head_.elements - first;
   }
   std::string no_range(const Words& words) const {
     return fmt::format("'{}' is no FIRST COUNT within the buffer's {} elements", fmt::join(words, " "), head_.elements);
@@ -72,7 +68,7 @@ struct Section {
   std::optional<std::string> lane(const Words& rest) {
     std::int32_t id = 0;
     if (open_) return "a lane begins within a group: write 'end' first";
-    if (rest.size() != 1 || !read(rest[0], id) || id < 0 || id >= most_lanes)
+    if (rest.size() != 1 || !read_number(rest[0], id) || id < 0 || id >= most_lanes)
       return fmt::format("a lane is a number from 0 to {}", most_lanes - 1);
     lane_ = id;
     return std::nullopt;
@@ -87,11 +83,12 @@ struct Section {
   std::optional<std::string> expect(const Words& rest) {
     Origin e;
     const bool shaped = rest.size() == 5 && rest[2] == "from";
-    if (!shaped || !read_rank(rest[3], e.rank) || !read(rest[4], e.position))
+    if (!shaped || !read_rank(rest[3], e.rank) || !read_number(rest[4], e.position))
       return fmt::format("an expectation is FIRST COUNT from RANK POSITION, the rank below {}", head_.ranks);
     if (!read_range(rest[0], rest[1], e.first, e.count)) return no_range({rest[0], rest[1]});
     if (e.position < 0 || e.position > head_.elements - e.count)
-      return fmt::format("position {} has no {} elements after it in a buffer of {}", e.position, e.count, head_.elements);
+      return fmt::format("position {} has no {} elements after it in a buffer of {}", e.position, e.count,
+                         head_.elements);
     expected.push_back(e);
     return std::nullopt;
   }
@@ -108,9 +105,11 @@ struct Section {
   std::optional<std::string> work(const Words& rest) {
     Work w;
     for (std::size_t i = 0; i + 1 < rest.size(); i += 2) {
-      double* const value = rest[i] == "seconds" ? &w.seconds : rest[i] == "flops" ? &w.flops
-                            : rest[i] == "bytes" ? &w.bytes   : nullptr;
-      if (!value || !read(rest[i + 1], *value) || !(*value >= 0) || !std::isfinite(*value))
+      double* const value = rest[i] == "seconds" ? &w.seconds
+                            : rest[i] == "flops" ? &w.flops
+                            : rest[i] == "bytes" ? &w.bytes
+                                                 : nullptr;
+      if (!value || !read_number(rest[i + 1], *value) || !(*value >= 0) || !std::isfinite(*value))
         return fmt::format("'{} {}' is no seconds, flops or bytes of 0 or more", rest[i], rest[i + 1]);
     }
     if (rest.empty() || rest.size() % 2 != 0) return "a compute step is any of seconds S, flops F, bytes B";
@@ -131,16 +130,8 @@ struct Section {
   std::map<std::int32_t, std::vector<std::vector<Step>>> lanes_;
 };
 
-std::vector<std::string_view> words_of(std::string_view line) {
-  line = line.substr(0, line.find('#'));
-  std::vector<std::string_view> words;
-  constexpr std::string_view blank = " \t\r";
-  for (std::size_t at = line.find_first_not_of(blank); at != std::string_view::npos; at = line.find_first_not_of(blank, at)) {
-    const std::size_t end = std::min(line.find_first_of(blank, at), line.size());
-    words.push_back(line.substr(at, end - at));
-    at = end;
-  }
-  return words;
+std::vector<std::string_view> words_before_comment(std::string_view line) {
+  return words_of(line.substr(0, line.find('#')));
 }
 
 struct Index {
@@ -156,7 +147,7 @@ Section section_of(const Index& index, Rank rank) {
   std::ifstream file(index.path);
   if (begin < 0 || !file.seekg(begin)) return section;
   for (std::string line; std::getline(file, line);) {
-    std::vector<std::string_view> words = words_of(line);
+    std::vector<std::string_view> words = words_before_comment(line);
     if (words.empty()) continue;
     const std::string_view word = words[0];
     if (word == "rank") break;
@@ -196,7 +187,7 @@ class Scanner {
   }
 
   std::optional<std::string> take(std::string_view line, std::int64_t next) {
-    std::vector<std::string_view> words = words_of(line);
+    std::vector<std::string_view> words = words_before_comment(line);
     if (words.empty()) return std::nullopt;
     const std::string_view word = words[0];
     words.erase(words.begin());
@@ -207,18 +198,13 @@ class Scanner {
     return section_->add(word, words);
   }
 
-  template <class T>
-  static bool read(std::string_view text, T& value) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc{} && end == text.data() + text.size();
-  }
-
   std::optional<std::string> head(std::string_view word, const std::vector<std::string_view>& rest) {
     Head& h = index_->head;
     const bool ranks = word == "ranks";
     if (!index_->begins.empty()) return fmt::format("'{}' stands once, before the first rank", word);
-    const bool good = rest.size() == 1 && (ranks ? read(rest[0], h.ranks) && h.ranks >= 1
-                                                 : read(rest[0], h.elements) && h.elements >= 1 && h.elements <= most_elements);
+    const bool good = rest.size() == 1 &&
+                      (ranks ? read_number(rest[0], h.ranks) && h.ranks >= 1
+                             : read_number(rest[0], h.elements) && h.elements >= 1 && h.elements <= most_elements);
     if (!good) return fmt::format("'{}' takes one number of at least 1", word);
     if (h.ranks > 0 && h.elements > 0) index_->begins.assign(static_cast<std::size_t>(h.ranks), -1);
     return std::nullopt;
@@ -227,7 +213,7 @@ class Scanner {
   std::optional<std::string> enter(const std::vector<std::string_view>& rest, std::int64_t next) {
     if (auto what = leave()) return what;
     std::int32_t rank = 0;
-    if (rest.size() != 1 || !read(rest[0], rank) || rank < 0 || rank >= index_->head.ranks)
+    if (rest.size() != 1 || !read_number(rest[0], rank) || rank < 0 || rank >= index_->head.ranks)
       return fmt::format("a rank is a number below {}", index_->head.ranks);
     std::int64_t& begin = index_->begins[static_cast<std::size_t>(rank)];
     if (begin >= 0) return fmt::format("rank {} has a section already", rank);

@@ -1,5 +1,6 @@
 #include "schedule/collective.hpp"
 
+#include "base/text_parsing.hpp"
 #include "base/wide.hpp"
 
 #include <fmt/format.h>
@@ -7,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 #include <random>
 
@@ -166,9 +166,7 @@ Result<std::vector<std::int64_t>> spread_counts(std::string_view spread, const C
   std::uint64_t seed = 0;
   const bool drawn = spread.starts_with(random);
   if (drawn) {
-    const std::string_view digits = spread.substr(random.size());
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), seed);
-    if (error != std::errc{} || end != digits.data() + digits.size())
+    if (!read_number(spread.substr(random.size()), seed))
       return bad_input("a seed from 0 to 2^64 - 1, as in random:7", fmt::format("'{}'", spread));
   } else if (spread != "zeros" && spread != "one_huge" && spread != "ramp") {
     return bad_input("counts are numbers, or zeros, one_huge, ramp, random:SEED", fmt::format("'{}'", spread));

@@ -1,9 +1,10 @@
 #include "topology/graph.hpp"
 
+#include "base/text_parsing.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 
@@ -13,21 +14,6 @@ namespace {
 constexpr std::int32_t most_relays = 4096;
 constexpr std::int64_t most_edges = 1 << 24;
 
-// Takes a number from the front of the text.
-std::optional<std::int32_t> number(std::string_view& text) {
-  std::int32_t value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc{} || value < 0) return std::nullopt;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return value;
-}
-
-bool take(std::string_view& text, std::string_view word) {
-  if (!text.starts_with(word)) return false;
-  text.remove_prefix(word.size());
-  return true;
-}
-
 struct EdgeText {
   std::int32_t first = 0, last = 0, to = 0, cables = 1;
   std::string link_class;
@@ -35,16 +21,16 @@ struct EdgeText {
 
 std::optional<EdgeText> parse_edge(std::string_view text) {
   EdgeText e;
-  const auto first = number(text);
+  const auto first = take_count(text);
   if (!first) return std::nullopt;
   e.first = e.last = *first;
   if (take(text, "..")) {
-    const auto last = number(text);
+    const auto last = take_count(text);
     if (!last || *last < e.first) return std::nullopt;
     e.last = *last;
   }
   if (!take(text, "-")) return std::nullopt;
-  const auto to = number(text);
+  const auto to = take_count(text);
   if (!to) return std::nullopt;
   e.to = *to;
   const auto digits = [](std::string_view word) {
@@ -56,7 +42,7 @@ std::optional<EdgeText> parse_edge(std::string_view text) {
     text.remove_prefix(word.size());
     if (word.starts_with('x') && digits(word.substr(1))) {
       std::string_view count = word.substr(1);
-      const auto cables = number(count);
+      const auto cables = take_count(count);
       if (counted || !cables || *cables < 1) return std::nullopt;
       e.cables = *cables, counted = true;
     } else {

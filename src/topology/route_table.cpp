@@ -1,9 +1,10 @@
 #include "topology/route_table.hpp"
 
+#include "base/text_parsing.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <set>
 #include <utility>
@@ -13,37 +14,16 @@ namespace {
 
 constexpr std::int64_t most_links = 1 << 24;
 
-// Takes a number from the front of the text.
-std::optional<std::int32_t> leading_number(std::string_view& text) {
-  std::int32_t value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc{} || value < 0) return std::nullopt;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return value;
-}
-
-bool skip(std::string_view& text, std::string_view word) {
-  if (!text.starts_with(word)) return false;
-  text.remove_prefix(word.size());
-  return true;
-}
-
-std::string_view take_word(std::string_view& text) {
-  const std::string_view word = text.substr(0, text.find(' '));
-  text.remove_prefix(std::min(word.size() + 1, text.size()));
-  return word;
-}
-
 } // namespace
 
 Status RouteTable::read_links(std::span<const std::string> texts, Table& table) {
   for (const std::string& text : texts) {
     std::string_view left = text;
-    const std::string name(take_word(left));
+    const std::string name(take_until(left, ' '));
     bool fat = false;
     std::int32_t count = 1;
-    if (left.starts_with("fat")) fat = take_word(left) == "fat";
-    if (skip(left, "x")) count = leading_number(left).value_or(0);
+    if (left.starts_with("fat")) fat = take_until(left, ' ') == "fat";
+    if (take(left, "x")) count = take_count(left).value_or(0);
     const bool plain = std::all_of(name.begin(), name.end(),
                                    [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; });
     if (name.empty() || !plain || !left.empty() || count < 1 ||
@@ -68,26 +48,26 @@ Result<RouteTable::Row> RouteTable::read_route(const std::string& text, const Ta
   };
   std::string_view left = text;
   const auto range = [&](Range& r) {
-    const auto first = leading_number(left);
+    const auto first = take_count(left);
     if (!first) return false;
     r = {*first, *first};
-    if (skip(left, "..")) {
-      const auto last = leading_number(left);
+    if (take(left, "..")) {
+      const auto last = take_count(left);
       if (!last || *last < r.first) return false;
       r.last = *last;
     }
     return r.last < table.nodes;
   };
   Row row;
-  if (!range(row.from) || !skip(left, "-") || !range(row.to) || !skip(left, ":")) return wrong();
-  while (skip(left, " ")) {
-    const auto link = leading_number(left);
+  if (!range(row.from) || !take(left, "-") || !range(row.to) || !take(left, ":")) return wrong();
+  while (take(left, " ")) {
+    const auto link = take_count(left);
     if (!link) return wrong();
     Crossed crossed{*link, Moves::not_at_all};
     std::int64_t last = *link;
-    if (skip(left, "+a"))
+    if (take(left, "+a"))
       crossed.moves = Moves::with_sender, last += row.from.last - row.from.first;
-    else if (skip(left, "+b"))
+    else if (take(left, "+b"))
       crossed.moves = Moves::with_receiver, last += row.to.last - row.to.first;
     if (last >= static_cast<std::int64_t>(table.fat.size())) return wrong();
     row.links.push_back(crossed);

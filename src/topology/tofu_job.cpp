@@ -1,9 +1,10 @@
 #include "topology/tofu_job.hpp"
 
+#include "base/text_parsing.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 
 namespace kumihimo {
@@ -233,15 +234,12 @@ Error too_large(const TofuMachine& machine, std::string found) {
 std::optional<TofuPlace> parse_numbers(std::string_view text, char separator, std::size_t least, std::int32_t lowest) {
   TofuPlace numbers{};
   std::size_t n = 0;
-  const char *at = text.data(), *end = at + text.size();
-  for (; n < numbers.size(); ++n) {
-    const auto [next, code] = std::from_chars(at, end, numbers[n]);
-    if (code != std::errc{} || numbers[n] < lowest) return std::nullopt;
-    at = next;
-    if (at == end) break;
-    if (*at++ != separator) return std::nullopt;
+  for (; n < numbers.size() && (n == 0 || take(text, {&separator, 1})); ++n) {
+    const auto number = take_number<std::int32_t>(text);
+    if (!number || *number < lowest) return std::nullopt;
+    numbers[n] = *number;
   }
-  return at == end && n + 1 >= least && n < numbers.size() ? std::optional(numbers) : std::nullopt;
+  return text.empty() && n >= least ? std::optional(numbers) : std::nullopt;
 }
 
 } // namespace

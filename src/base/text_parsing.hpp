@@ -1,0 +1,70 @@
+// Numbers and words of texts that people write: shapes, orders, edges, lists.
+#pragma once
+
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace kumihimo {
+
+// Takes a number from the front of the text. None: there is none, or it does not fit the type.
+template <class Number>
+std::optional<Number> take_number(std::string_view& text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{}) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return value;
+}
+
+// The same of a number from 0 on.
+inline std::optional<std::int32_t> take_count(std::string_view& text) {
+  return text.starts_with('-') ? std::nullopt : take_number<std::int32_t>(text);
+}
+
+// The whole text as a number.
+template <class Number>
+std::optional<Number> number_in(std::string_view text) {
+  const std::optional<Number> value = take_number<Number>(text);
+  return text.empty() ? value : std::nullopt;
+}
+inline std::optional<std::int32_t> count_in(std::string_view text) {
+  const std::optional<std::int32_t> value = take_count(text);
+  return text.empty() ? value : std::nullopt;
+}
+template <class Number>
+bool read_number(std::string_view text, Number& value) {
+  const std::optional<Number> found = number_in<Number>(text);
+  if (found) value = *found;
+  return found.has_value();
+}
+
+// Takes this word from the front of the text, if it is there.
+inline bool take(std::string_view& text, std::string_view word) {
+  if (!text.starts_with(word)) return false;
+  text.remove_prefix(word.size());
+  return true;
+}
+
+// Takes what stands before the next separator, and the separator; all of the text where there is none.
+inline std::string_view take_until(std::string_view& text, char separator) {
+  const std::string_view part = text.substr(0, text.find(separator));
+  text.remove_prefix(part.size() < text.size() ? part.size() + 1 : part.size());
+  return part;
+}
+
+// What stands between gaps, which are any of these characters.
+inline std::vector<std::string_view> words_of(std::string_view text, std::string_view gaps = " \t\r") {
+  std::vector<std::string_view> words;
+  for (std::size_t at = 0; (at = text.find_first_not_of(gaps, at)) != std::string_view::npos;) {
+    const std::size_t end = text.find_first_of(gaps, at);
+    words.push_back(text.substr(at, end - at));
+    at = end == std::string_view::npos ? text.size() : end;
+  }
+  return words;
+}
+
+} // namespace kumihimo
