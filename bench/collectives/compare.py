@@ -22,8 +22,8 @@ from pathlib import Path
 
 import stored
 
-from kumihimo import _machine, bench, mpi
-from kumihimo.bench import formats, tuned
+from kumihimo import _machine, arguments, bench, mpi
+from kumihimo.bench import tuned
 from kumihimo.cli.output import seconds_text
 from kumihimo.errors import Failed, KumihimoError
 from kumihimo.sizes import parse_sizes, text_of
@@ -236,7 +236,7 @@ def table_lines(table: dict, part: Part) -> list[str]:
         "|---:|---|---:|---:|---:|---:|---:|---:|",
     ]
     for r in table["results"]:
-        name = f"{r['algorithm']} {formats.parameters_text(r)}".strip()
+        name = f"{r['algorithm']} {arguments.parameters_text(r['parameters'])}".strip()
         bound = seconds_text(r["bound_seconds"]) if r["bound_seconds"] else ""
         length = text_of(r["asked_bytes"])
         if r["bytes"] != r["asked_bytes"]:

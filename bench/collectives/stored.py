@@ -12,8 +12,7 @@ import json
 from pathlib import Path
 
 from kumihimo import _measure
-from kumihimo.arguments import parameters_of
-from kumihimo.bench.formats import parameters_text
+from kumihimo.arguments import parameters_of, parameters_text
 
 DIGITS = 7
 NESTED = ("processor_time", "library")  # objects in a result: a column for each of their members
@@ -83,7 +82,7 @@ def flat(table: dict, result: dict) -> dict:
     """One row by column: without what follows from the rest, and without null."""
     usual = {"collective": table["collective"], "asked_bytes": result["bytes"]}
     members = {name: value for name, value in result.items() if name not in DERIVED and value != usual.get(name)}
-    return columns_of({**members, "parameters": parameters_text(result)})
+    return columns_of({**members, "parameters": parameters_text(result["parameters"])})
 
 
 def columns_of(members: dict, prefix: str = "") -> dict:
