@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kumihimo import _collectives, _schedule, _verify, arguments, placement
 from kumihimo.arguments import CollectiveArguments, Ranks
@@ -44,21 +44,17 @@ SMALL_COUNTS = (0, 1, 29, 1000)
 
 @dataclass
 class Asked:
-    """What to prove: `algorithms` of `collectives` on each of `places` for each of `counts` elements."""
+    """What to prove: `algorithm` of `collectives` on each of `places` for each of `counts` elements. The `question` says
+    all else of the collective."""
 
     collectives: list[str]
     algorithm: str = arguments.ALL
     places: tuple[Ranks, ...] = SMALL
     counts: tuple[int, ...] = SMALL_COUNTS
-    type: str = "float64"
-    operation: str = "sum"
-    root: int = 0
-    in_place: bool = False
+    question: CollectiveArguments = field(default_factory=lambda: CollectiveArguments(""))
     parameters: dict = field(default_factory=dict)
     samples: int = 6
     seed: int = 1
-    irregular: str | None = None  # how the counts of blocks are spread, or a list of them
-    neighbours: str | None = None  # of the collectives that have some
     placement: Wanted | None = None  # of the ranks; None: block order
 
 
@@ -90,10 +86,7 @@ def prove(asked: Asked, case: Case) -> dict:
         space = placement.space_of(space, placement.on_space(space, asked.placement))
     if space.ranks > MOST_RANKS:
         raise wrong_value(f"a proof has at most {MOST_RANKS} ranks", space, "take a smaller shape")
-    wanted = CollectiveArguments(
-        case.variant.kind, case.count, None, asked.type, asked.operation, asked.root, asked.in_place
-    )
-    wanted.counts, wanted.neighbours = asked.irregular, asked.neighbours
+    wanted = replace(asked.question, collective=case.variant.kind, count=case.count, bytes=None)
     collective = arguments.collective(wanted, space)
     schedule = case.variant.build(collective, space, arguments.parameters(**asked.parameters))
     started = time.perf_counter()

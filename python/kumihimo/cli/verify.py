@@ -61,25 +61,26 @@ def command(
     if collective is not None:
         arguments.refuse_data(collective, count, in_place)
     placed = shape is not None or ranks is not None or ranks_per_node is not None
-    asked = verification.Asked(
-        verification.collectives(irregular=counts is not None) if collective is None else [collective],
-        algorithm,
-        (Ranks(shape, ranks, arguments.ranks_per_node_named(ranks_per_node or "1")),) if placed else verification.SMALL,
-        lengths(
-            placed,
-            CollectiveArguments(
-                collective or "bcast", count, None if bytes_ is None else parse_size(bytes_), type_, counts=counts
-            ),
-        ),
+    question = CollectiveArguments(
+        collective or "bcast",
+        count,
+        None if bytes_ is None else parse_size(bytes_),
         type_,
         operation,
         root,
         in_place,
+        counts,
+        arguments.neighbours_named(neighbours),
+    )
+    asked = verification.Asked(
+        verification.collectives(irregular=counts is not None) if collective is None else [collective],
+        algorithm,
+        (Ranks(shape, ranks, arguments.ranks_per_node_named(ranks_per_node or "1")),) if placed else verification.SMALL,
+        lengths(placed, question),
+        question,
         parameters,
         samples,
         seed,
-        counts,
-        arguments.neighbours_named(neighbours),
         placements.wanted(order, placement),
     )
     if asked.placement is not None and not placed:
