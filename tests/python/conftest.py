@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from kumihimo import mpi
+
 # How long a case takes to be made says how busy the machine is.
 settings.register_profile("here", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("here")
@@ -39,6 +41,15 @@ def repository() -> Path:
 def _nobodys_wisdom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What `kumihimo tune` found for the user of this machine is not seen, and not changed."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+
+
+@pytest.fixture
+def installation(family: str) -> mpi.Installation:
+    """For tests with a parameter `family`."""
+    for installation in mpi.discover():
+        if installation.family == family:
+            return installation
+    pytest.skip(f"no {family} on this machine")
 
 
 @pytest.fixture

@@ -57,13 +57,6 @@ def record(folder: Path, *arguments: str):
 @pytest.mark.mpi
 @pytest.mark.parametrize("family", ["openmpi", "mpich"])
 class TestRecord:
-    @pytest.fixture
-    def installation(self, family: str) -> mpi.Installation:
-        for installation in mpi.discover():
-            if installation.family == family:
-                return installation
-        pytest.skip(f"no {family} on this machine")
-
     def test_tells_calls_and_leaves_the_streams(self, installation: mpi.Installation, tmp_path: Path) -> None:
         ran = launch(installation, tmp_path, "--json", "sums.json", "--mpip", "report.txt", end="3")
         assert ran.returncode == 3

@@ -48,13 +48,6 @@ def launch(
 @pytest.mark.mpi
 @pytest.mark.parametrize("family", ["openmpi", "mpich"])
 class TestRun:
-    @pytest.fixture
-    def installation(self, family: str) -> mpi.Installation:
-        for installation in mpi.discover():
-            if installation.family == family:
-                return installation
-        pytest.skip(f"no {family} on this machine")
-
     def test_says_which_algorithm_ran(self, installation: mpi.Installation, tmp_path: Path) -> None:
         summary = tmp_path / "what ran.json"
         ran = launch(installation, tmp_path, "--algorithm", "ring", "--json", str(summary))
