@@ -1,5 +1,7 @@
 #include "interpose/device_memory.hpp"
 
+#include "mpi_hooks/fast_path.hpp"
+
 #include <dlfcn.h>
 #include <link.h>
 #include <unistd.h>
@@ -102,7 +104,7 @@ bool has_gpu() {
 
 void DeviceMemory::look() {
   static const bool gpu = has_gpu();
-  if (gpu || has_driver()) possible_.store(true, std::memory_order_relaxed);
+  if ((gpu || has_driver()) && !possible_.exchange(true)) mpi_hooks::FastPath::forget();
 }
 
 bool DeviceMemory::has_driver() {

@@ -2,7 +2,8 @@
 // loaded. Nothing of CUDA or ROCm is linked or opened here: libcuda and libamdhip64 are looked up among the loaded
 // libraries, at any time, because most programs load them after MPI_Init.
 //
-// Where the machine has no GPU and no driver is loaded, is_possible() stays false and a call costs one load of a flag.
+// Where the machine has no GPU and no driver is loaded, is_possible() stays false: a call that repeats another is not
+// looked at (see Repeated), and any other loads one flag.
 #pragma once
 
 #include <atomic>

@@ -11,10 +11,6 @@ namespace {
 
 constinit thread_local std::array<Repeated, taken_over.size()> last;
 
-[[gnu::cold, gnu::noinline]] bool is_any_on_device(const Side* input, const Side* output) {
-  return (input && DeviceMemory::holds(input->buffer)) || (output && DeviceMemory::holds(output->buffer));
-}
-
 } // namespace
 
 Repeated& Repeated::of(CollectiveKind kind) {
@@ -32,8 +28,9 @@ View Repeated::view_in(const Session& session, const Call& call) const {
 }
 
 void Repeated::remember(const Session& session, const Call& call, const Found& found, std::uint64_t era) {
-  // A plan that was made for one call alone is gone after it: there is none where nothing must be reproducible.
-  if (session.reproducible() != Reproducible::off || call.has_counts()) return;
+  // A plan that was made for one call alone is gone after it: there is none where nothing must be reproducible. Buffers
+  // that may be on a device are looked at in each call.
+  if (session.reproducible() != Reproducible::off || call.has_counts() || DeviceMemory::is_possible()) return;
   found_ = found;
   said_ = said_by(call);
   const View view = view_in(session, call);
@@ -50,8 +47,6 @@ std::optional<int> Repeated::run(Session& session, const Call& call) const {
   const Side* const output = view.both ? view.both : view.received;
   for (const Side* const side : {input, output})
     if (side && (!side->buffer || side->buffer == session.library().constants.in_place)) return std::nullopt;
-  if (DeviceMemory::is_possible() && is_any_on_device(input, output)) [[unlikely]]
-    return std::nullopt;
   found_.counter->count();
   const execute::Buffers buffers{input ? input->buffer : nullptr, output ? output->buffer : nullptr};
   const Status done = run_plan(session, *found_.communicator, call.communicator, *found_.plan, buffers);
