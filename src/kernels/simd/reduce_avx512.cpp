@@ -3,17 +3,9 @@
 #include "kernels/simd/reduce_loops.hpp"
 
 namespace kumihimo::kernels {
-namespace {
-constexpr ReduceTable table = make_reduce_table<OfWidth<64>::Loop>();
-}
 
-ReduceKernel reduce_avx512(DataType type, Operation op) { return table.at(type, op); }
-
-namespace {
-constexpr ReduceTable streaming = make_reduce_table<OfWidth<64>::StreamingLoop>();
-}
-
-ReduceKernel reduce_avx512_streaming(DataType type, Operation op) { return streaming.at(type, op); }
+ReduceKernel reduce_avx512(DataType type, Operation op) { return OfWidth<64>::table.at(type, op); }
+ReduceKernel reduce_avx512_streaming(DataType type, Operation op) { return OfWidth<64>::streaming_table.at(type, op); }
 
 } // namespace kumihimo::kernels
 

@@ -201,6 +201,7 @@ struct OfWidth {
                                  static_cast<char*>(target), count * static_cast<std::int64_t>(sizeof(T)));
     }
   };
+  static constexpr ReduceTable table = make_reduce_table<Loop>();
 #if defined(__x86_64__)
   template <class T, Operation op>
   struct StreamingLoop {
@@ -213,6 +214,7 @@ struct OfWidth {
       reduce_bytes<T, op, width>(a, b, to, bytes);
     }
   };
+  static constexpr ReduceTable streaming_table = make_reduce_table<StreamingLoop>();
 #endif
 };
 
