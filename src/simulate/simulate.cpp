@@ -70,7 +70,7 @@ namespace {
 Result<Prediction> predict(const ProgramSet& set, const simulation::Network& network, const SimulateOptions& options,
                            Seconds bound) {
   if (options.model == Model::exact) return simulation::predict_exact(set, network);
-  return simulation::predict_flow(set, network, options.most_steps, bound);
+  return simulation::predict_flow(set, network, options, bound);
 }
 
 } // namespace

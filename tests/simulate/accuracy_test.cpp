@@ -60,57 +60,6 @@ TEST(Golden, EveryNumberOfSegments) {
   }
 }
 
-// Whatever is off by more than a fifth says so of itself, by the structure of its traffic.
-TEST(Golden, WhatIsFarOffIsLabelled) {
-  for (const char* shape : {"3x3x3", "5x4", "7x3", "4x4m", "5x3x2"}) {
-    const Machine m = described("k-computer", shape);
-    const RankSpace space = Job(m).rank_space();
-    for (const Variant& variant : Registry::standard().variants()) {
-      for (const std::int64_t bytes : {1 << 10, 1 << 16, 1 << 24}) {
-        const auto s = variant.build(make_collective(variant.kind, space.ranks(), bytes / 8), space);
-        if (!s || s->claims.offloads || s->program(Rank{0}).lanes.size() > 16) continue;
-        const Prediction flow = predicted(*s, m);
-        const double error = flow.seconds.value / predicted(*s, m, Model::exact).seconds.value - 1;
-        if (std::abs(error) <= 0.2) continue;
-        EXPECT_FALSE(flow.accuracy.empty())
-            << name_of(variant.kind) << " " << variant.name << " on " << shape << " " << bytes << " bytes: " << error;
-      }
-    }
-  }
-}
-
-// The largest errors of the survey that the label's threshold is from (far_apart in simulate/flow/flow.cpp): bcast
-// linear -32 % on 5x4, bcast binomial +24 % on 7x3, rotated_rings +43 % on 5x3x2, +36 % on 16x2x4. And what is close
-// does not cry wolf.
-TEST(Golden, LabelsAreRight) {
-  struct Surveyed {
-    const char* algorithm;
-    CollectiveKind kind;
-    const char* shape;
-    int exponent;
-    bool far;
-  };
-  constexpr auto all = CollectiveKind::allreduce, bcast = CollectiveKind::bcast;
-  for (const Surveyed& c :
-       {Surveyed{"linear", bcast, "5x4", 24, true}, Surveyed{"linear", bcast, "3x3x3", 16, true},
-        Surveyed{"binomial", bcast, "7x3", 16, true}, Surveyed{"rotated_rings", all, "5x3x2", 24, true},
-        Surveyed{"rotated_rings", all, "16x2x4", 20, true}, Surveyed{"rotated_rings", all, "16x2x4", 24, true},
-        Surveyed{"rotated_rings", all, "4x4x4", 10, false}, Surveyed{"recursive_doubling", all, "6x5x4", 20, false},
-        Surveyed{"recursive_doubling", all, "6x5x4", 24, false},
-        Surveyed{"recursive_doubling", all, "16x2x4", 24, false}, Surveyed{"binomial", all, "16x2x4", 24, false},
-        Surveyed{"binomial", all, "6x5x4", 20, false}, Surveyed{"binomial", bcast, "16x2x4", 24, false},
-        Surveyed{"linear", all, "4x4x4", 20, false}, Surveyed{"linear", all, "16x2x4", 24, false},
-        Surveyed{"linear", bcast, "6x5x4", 24, false}}) {
-    const Machine m = described("k-computer", c.shape);
-    const Schedule s = built(algorithm(c.algorithm, c.kind), m, std::int64_t{1} << c.exponent);
-    const Prediction flow = predicted(s, m);
-    const double error = std::abs(flow.seconds.value / predicted(s, m, Model::exact).seconds.value - 1);
-    const auto what = std::string(c.algorithm) + " on " + c.shape + ", 2^" + std::to_string(c.exponent) + " bytes";
-    EXPECT_EQ(!flow.accuracy.empty(), c.far) << what << ": " << flow.doubtful_sharing;
-    EXPECT_EQ(error > (c.far ? 0.2 : 0.1), c.far) << what << ": " << error;
-  }
-}
-
 // Few and many segments, K's numbers: six trees crowd the reducing thread, overlap shares the links.
 TEST(Golden, SixTreesAndOverlapToo) {
   for (const char* shape : {"4x4x4", "3x3x3"})
@@ -143,18 +92,36 @@ TEST(Golden, SegmentsOfRingsAndBuckets) {
       }
 }
 
-// With few segments in flight it is chance whether they meet; the flow model says so, and only there.
-TEST(Golden, FewSegmentsInFlightAreLabelled) {
-  const Machine m = described("k-computer", "4x4x4");
-  for (const std::int64_t window : {1, 2, 16}) {
-    Parameters p;
-    p.segment_bytes = 1 << 16;
-    p.window = window;
-    const Schedule s = built(algorithm("bucket"), m, 1 << 24, p);
+// What is far off, or was before its walk was mended, is within the range that it says; what is close by its structure
+// says nothing. bucket: with two segments in flight it is chance whether they meet.
+TEST(Golden, LabelsAreRight) {
+  struct Labelled {
+    const char* algorithm;
+    CollectiveKind kind;
+    const char* shape;
+    int exponent;
+    bool labelled;
+    Parameters parameters = {};
+  };
+  constexpr auto all = CollectiveKind::allreduce, bcast = CollectiveKind::bcast, scatter = CollectiveKind::scatter;
+  Parameters two_in_flight;
+  two_in_flight.segment_bytes = 1 << 16, two_in_flight.window = 2;
+  for (const Labelled& c :
+       {Labelled{"linear", bcast, "5x4", 24, true}, Labelled{"linear", bcast, "3x3x3", 16, true},
+        Labelled{"binomial", bcast, "7x3", 16, true}, Labelled{"rotated_rings", all, "5x3x2", 24, true},
+        Labelled{"bucket", all, "4x4x4", 24, true, two_in_flight}, Labelled{"binomial", scatter, "8x4x4", 16, true},
+        Labelled{"recursive_doubling", all, "6x5x4", 20, false},
+        Labelled{"recursive_doubling", all, "6x5x4", 24, false},
+        Labelled{"recursive_doubling", all, "16x2x4", 24, false}, Labelled{"binomial", all, "6x5x4", 20, false},
+        Labelled{"binomial", bcast, "16x2x4", 24, true}, Labelled{"linear", bcast, "6x5x4", 24, true}}) {
+    const Machine m = described("k-computer", c.shape);
+    const Schedule s = built(algorithm(c.algorithm, c.kind), m, std::int64_t{1} << c.exponent, c.parameters);
     const Prediction flow = predicted(s, m);
-    const double error = std::abs(flow.seconds.value / predicted(s, m, Model::exact).seconds.value - 1);
-    EXPECT_EQ(error > 0.2, window == 2) << error;
-    EXPECT_EQ(!flow.accuracy.empty(), window == 2) << flow.accuracy;
+    const double error = flow.seconds.value / predicted(s, m, Model::exact).seconds.value - 1;
+    const auto what = std::string(c.algorithm) + " on " + c.shape + ", 2^" + std::to_string(c.exponent) + " bytes";
+    EXPECT_EQ(!flow.accuracy.empty(), c.labelled) << what << ": " << error << ", " << flow.accuracy;
+    EXPECT_LE(error, flow.too_long) << what;
+    EXPECT_LE(-error, flow.too_short) << what;
   }
 }
 

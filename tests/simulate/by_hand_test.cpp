@@ -360,6 +360,25 @@ TEST_P(ByHand, LanesThatOverlapAreOnePhase) {
 }
 
 // As many as a loop or a lane has at ranks that take no part in it.
+// The first round waits for a receiver that is late; the second ends at once, and the third waits for the first.
+TEST_P(ByHand, ARoundStartsWhenAllUpToTheOneInFlightBeforeItHaveEnded) {
+  const Schedule s = by_hand(8, million, 1, [](std::int32_t r, ProgramBuilder& p) {
+    LaneBuilder lane(LaneId{0}, "two in flight", 1);
+    if (r == 0)
+      lane.loop(
+          3,
+          [](Variable i) {
+            return Round{{send(i + 1, out[whole()])}, 0};
+          },
+          2);
+    if (r == 7) lane.step(send(1, out[whole()]));
+    if (r == 1) lane.step(receive(7, out[whole()]));
+    if (r >= 1 && r <= 3) lane.step(receive(0, out[whole()]));
+    p.add(std::move(lane));
+  });
+  EXPECT_GT(time(s, plain("8")), 3e-3);
+}
+
 TEST_P(ByHand, AMillionEmptyIterationsTakeNoTime) {
   const Schedule s = by_hand(2, million, 1, [](std::int32_t r, ProgramBuilder& p) {
     LaneBuilder lane(LaneId{0}, "idle", 1);

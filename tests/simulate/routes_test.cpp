@@ -23,7 +23,7 @@ Machine machine(bool fat) {
   return m;
 }
 
-Schedule messages(const std::vector<std::pair<std::int32_t, std::int32_t>>& pairs) {
+Schedule messages_along(const std::vector<std::pair<std::int32_t, std::int32_t>>& pairs) {
   return by_hand(4, million, 1, [=](std::int32_t r, ProgramBuilder& p) {
     for (std::size_t l = 0; l < pairs.size(); ++l) {
       LaneBuilder lane(LaneId{static_cast<std::int32_t>(l)}, "one", 1);
@@ -38,18 +38,18 @@ class Routes : public BothModels {};
 KUMIHIMO_IN_BOTH_MODELS(Routes);
 
 TEST_P(Routes, AMessageHasTheSumOfLatenciesAndTheLeastBandwidth) {
-  EXPECT_NEAR(time(messages({{0, 1}}), machine(false)), cost + 0.25e-3 + 2e-6 + relay, 1e-12);
-  EXPECT_NEAR(time(messages({{0, 3}}), machine(false)), cost + 1e-3 + 7e-6 + relay, 1e-12);
-  EXPECT_NEAR(time(messages({{0, 3}}), machine(true)), cost + 1e-3 + 7e-6 + relay, 1e-12);
+  EXPECT_NEAR(time(messages_along({{0, 1}}), machine(false)), cost + 0.25e-3 + 2e-6 + relay, 1e-12);
+  EXPECT_NEAR(time(messages_along({{0, 3}}), machine(false)), cost + 1e-3 + 7e-6 + relay, 1e-12);
+  EXPECT_NEAR(time(messages_along({{0, 3}}), machine(true)), cost + 1e-3 + 7e-6 + relay, 1e-12);
 }
 
 // Both ways over one bus, which a pair of cables would not share.
 TEST_P(Routes, WhatRoutesShareTheirMessagesShare) {
-  const Schedule two = messages({{0, 2}, {3, 1}});
+  const Schedule two = messages_along({{0, 2}, {3, 1}});
   EXPECT_NEAR(time(two, machine(false)), cost + 2e-3 + 7e-6 + relay, 1e-12);
   EXPECT_NEAR(time(two, machine(true)), cost + 1e-3 + 7e-6 + relay, 1e-12) << "each has a fat pipe to itself";
-  EXPECT_NEAR(time(messages({{0, 1}, {2, 3}}), machine(false)), cost + 0.25e-3 + 2e-6 + relay, 1e-12);
-  EXPECT_NEAR(time(messages({{0, 1}, {1, 0}}), machine(false)), cost + 0.5e-3 + 2e-6 + relay, 1e-12)
+  EXPECT_NEAR(time(messages_along({{0, 1}, {2, 3}}), machine(false)), cost + 0.25e-3 + 2e-6 + relay, 1e-12);
+  EXPECT_NEAR(time(messages_along({{0, 1}, {1, 0}}), machine(false)), cost + 0.5e-3 + 2e-6 + relay, 1e-12)
       << "both cross both links";
 }
 

@@ -129,6 +129,7 @@ void Compiler::add_round(const Round& round, FlatNode& node) {
     if (f.dynamic >= 0 || (!step.has_data() && step.kind != StepKind::compute) || f.bytes > 0) out_.steps.push_back(f);
   }
   node.count = static_cast<std::uint32_t>(out_.steps.size()) - node.first;
+  out_.all_steps += static_cast<double>(times_) * node.count;
   if (iterated_times_ > 1) out_.iterated_steps += static_cast<double>(iterated_times_) * node.count;
 }
 

@@ -88,6 +88,7 @@ struct Compiled {
   std::vector<DynamicStep> dynamic;
   std::vector<FlatAfter> afters;
   Phases phases;
+  double all_steps = 0;      // of one segment, all iterations of all loops counted
   double iterated_steps = 0; // of loops whose iterations are walked one by one, all of them added up
   std::vector<Sample> samples;
   std::shared_ptr<const Symmetry> symmetry; // set: the instances are those of ranks that stand for others

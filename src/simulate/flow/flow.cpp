@@ -1,6 +1,7 @@
 #include "simulate/flow/flow.hpp"
 
 #include "program/binding.hpp"
+#include "simulate/exact/exact.hpp"
 #include "simulate/flow/sampled.hpp"
 #include "simulate/flow/steady.hpp"
 #include "simulate/flow/symmetry.hpp"
@@ -14,19 +15,27 @@ namespace kumihimo::simulation {
 
 namespace {
 
-// A threshold from a survey against the exact solution, made when it was set and not kept: of 1,341 cases, every
-// algorithm on seven shapes to 128 nodes, K and Fugaku, 15 were off by more than 20 %, the farthest rotated_rings on
-// 5x3x2 (+43 %) and bcast linear on 5x4 (-32 %). The least doubtful of the 15 (bcast linear, 64 KiB on 3x3x3) had
-// 0.139. tests/simulate/accuracy_test.cpp has the cases next to the threshold, on both sides;
-// bench/simulate/accuracy.cpp prints the error and the doubt of a shape and algorithm that it is given.
-constexpr double far_apart = 0.135;
-
 struct Course {         // of the phases so far
   std::size_t last = 0; // the instance that ends last
   double seconds = 0;
   std::vector<double> reduced; // seconds by rank
   double meetings = 0;         // seconds that it may be longer: see Period::longest
+  double least = 0, most = 0;  // seconds: if segments overlapped as far as the fullest resource lets them, if none did
+  bool some_empty = false;     // see Loads
 };
+
+struct Fullest {
+  Resource resource = 0;
+  double seconds = 0; // that its bytes take at its rate
+};
+
+Fullest fullest_of(const Network& network, const std::vector<double>& bytes) {
+  Fullest fullest;
+  for (std::size_t r = 0; r < bytes.size(); ++r)
+    if (const double t = bytes[r] / network.capacities()[r]; t > fullest.seconds)
+      fullest = {static_cast<Resource>(r), t};
+  return fullest;
+}
 
 // Fitted to the exact solution of trinaryx3, trinaryx6 and trinaryx3_overlap on 4x4x4, 3x3x3, 5x4x3 and 6x2x3 of K, 1
 // to 64 MiB in segments of 16 KiB to 1 MiB: 198 cases, gone through when it was set and not kept as a program. Their
@@ -109,44 +118,103 @@ void describe_links(const Network& network, Sweep& sweep, Prediction& p) {
   p.link_bytes.assign(traffic.bytes.begin(), traffic.bytes.begin() + network.link_bound());
 }
 
-// Whether all data come from one rank, in blocks.
-bool scatters(const ProgramSet& s) {
-  const Rank source = s.data->source;
-  if (s.data->vector || source.value < 0 || s.ranks() == 1) return false;
-  return Binding(s, Rank{(source.value + 1) % s.ranks()}).input_elements() == 0;
+// The most and the least that a phase of several segments may take, by its first.
+void bound_phase(const Compiled& compiled, const Network& network, const Sweep& sweep, std::int32_t phase,
+                 const std::vector<Period>& period, Course& course) {
+  double first = 0;
+  for (std::size_t i = 0; i < compiled.instances.size(); ++i)
+    if (compiled.lanes[compiled.instances[i].lane].phase == phase)
+      first = std::max(first, sweep.outcomes()[i].first.seconds - course.seconds);
+  std::vector<double> bytes(network.capacities().size());
+  for (const auto& load : sweep.loads().bytes)
+    for (std::size_t r = 0; r < load.size(); ++r) bytes[r] += load[r];
+  double least = fullest_of(network, bytes).seconds;
+  for (const Period& p : period) least = std::max(least, p.least);
+  const auto segments = static_cast<double>(compiled.segments);
+  course.some_empty = course.some_empty || sweep.loads().some_empty;
+  course.least += sweep.loads().some_empty ? 0.5 * segments * least : std::max(first, segments * least);
+  course.most += segments * first;
 }
 
-std::string doubts(const ProgramSet& s, const Prediction& p, const Course& course) {
-  if (course.meetings > 0.2 * course.seconds)
-    return fmt::format(
-        "segments in flight may wait for one another in a lane's queue, which the flow model leaves out: "
-        "up to {:.0f} % longer",
-        100 * course.meetings / course.seconds);
-  // Not told by the doubt: binomial +23 % on 3x3x3, +40 % on 7x3; rotated rings of blocks -23 % on 5x3x2.
-  if (scatters(s))
-    return "messages of unequal lengths may leave a rank together, which the flow model takes to share its link to the "
-           "end: up to 40 % too long";
-  if (!s.data->vector && s.program(Rank{0}).lanes.size() > 1)
-    return "lanes of blocks may meet on a link in some rounds alone, which the flow model spreads over all: up to 25 % "
-           "too short";
-  if (p.doubtful_sharing <= far_apart) return {};
-  return fmt::format(
-      "{:.0f} % of the time is shared by messages that begin or end apart, which the flow model takes to "
-      "run together: it may be off by more than 20 %",
-      100 * std::min(1.0, p.doubtful_sharing));
-}
-
-struct Fullest {
-  Resource resource = 0;
-  double seconds = 0; // that its bytes take at its rate
+// Why the figure may be off, and by which fractions of the exact time at most.
+struct Doubt {
+  std::string why;
+  double too_long = 0, too_short = 0;
 };
 
-Fullest fullest_of(const Network& network, const std::vector<double>& bytes) {
-  Fullest fullest;
-  for (std::size_t r = 0; r < bytes.size(); ++r)
-    if (const double t = bytes[r] / network.capacities()[r]; t > fullest.seconds)
-      fullest = {static_cast<Resource>(r), t};
-  return fullest;
+// Where no other bound is known: the farthest of 5,000 random cases and some more (tests/simulate/random_case.hpp).
+constexpr double seen_too_short = 0.4, lanes_too_long = 0.3, rounds_too_long = 0.2, streams_too_long = 0.35;
+
+// Whether every rank passes each segment on once, to few others, over links that it shares with no other rank of its
+// node: what the steady period is right for, from the second segment on.
+bool streams(const Compiled& compiled, const Network& network) {
+  constexpr std::uint32_t few = 5;
+  if (compiled.schedule->ranks() > network.machine().topology->nodes()) return false;
+  for (const FlatNode& node : compiled.nodes)
+    if (node.loop || node.count > few) return false;
+  return std::all_of(compiled.instances.begin(), compiled.instances.end(), [&](const Instance& i) {
+    return i.nodes <= 2 && i.sends <= 1 && (i.window > 1 || compiled.segments == 1);
+  });
+}
+
+constexpr std::int64_t few_segments = 8; // the first is much of the time
+
+bool has_lanes_at_once(const Compiled& compiled) {
+  std::vector<int> lanes(static_cast<std::size_t>(compiled.phases.count()));
+  for (const FlatLane& lane : compiled.lanes) ++lanes[static_cast<std::size_t>(lane.phase)];
+  return std::any_of(lanes.begin(), lanes.end(), [](int count) { return count > 1; });
+}
+
+double steps_at_once(const Compiled& compiled, const FlatNode& node) {
+  if (!node.loop) return node.count;
+  double most = 0;
+  for (std::uint32_t n = node.first; n < node.first + node.count; ++n)
+    most = std::max(most, steps_at_once(compiled, compiled.nodes[n]));
+  return node.collapsed ? most : most * static_cast<double>(compiled.at_once(node));
+}
+
+// Whether a rank sends or receives more in one round than it does in any tree, or has many rounds in flight.
+bool has_many_at_once(const Compiled& compiled) {
+  constexpr double many_rounds = 8;
+  const double long_round = 2 * std::log2(compiled.schedule->ranks()) + 2;
+  return std::any_of(compiled.nodes.begin(), compiled.nodes.end(), [&](const FlatNode& node) {
+    return node.loop ? steps_at_once(compiled, node) >= many_rounds : node.count > long_round;
+  });
+}
+
+// Those that matter, in one sentence with the range that they make together.
+void tell_doubts(const Compiled& compiled, const Network& network, const Course& course, Prediction& p) {
+  std::vector<Doubt> doubts;
+  const double apart = std::min(0.9, 1.2 * p.doubtful_sharing);
+  doubts.push_back({fmt::format("{:.0f} % of the time is shared by messages that begin or end apart, which the flow "
+                                "model takes to run together",
+                                100 * std::min(1.0, p.doubtful_sharing)),
+                    1 / (1 - apart) - 1, 0});
+  const bool simple = !course.some_empty && streams(compiled, network);
+  const double overlap = compiled.segments == 1 ? 0 : course.seconds / course.least - 1;
+  if (simple && compiled.segments <= few_segments)
+    doubts.push_back({"segments may overlap more than in a steady state", std::min(overlap, streams_too_long), 0});
+  if (has_many_at_once(compiled))
+    doubts.push_back({"messages that begin together may end apart", rounds_too_long, seen_too_short});
+  if (!simple && has_lanes_at_once(compiled))
+    doubts.push_back({"lanes may meet on a link in some rounds alone", lanes_too_long, seen_too_short});
+  if (!simple && compiled.segments > 1) {
+    const double with_meetings = course.seconds + course.meetings;
+    doubts.push_back({"segments may overlap more than in a steady state", overlap, 0});
+    doubts.push_back(
+        {"segments in flight may wait for one another in a lane's queue", 0, course.meetings / with_meetings});
+    doubts.push_back({"segments may meet on other links than in a steady state", 0,
+                      std::clamp(1 - course.seconds / course.most, 0.0, seen_too_short)});
+  }
+  double too_long = 1, too_short = 0;
+  for (const Doubt& d : doubts) {
+    too_long *= 1 + d.too_long, too_short = std::max(too_short, d.too_short);
+    if (d.too_long > 0.1 || d.too_short > 0.1) p.accuracy += (p.accuracy.empty() ? "" : "; ") + d.why;
+  }
+  p.too_long = std::max(p.too_long, too_long - 1), p.too_short = std::max(p.too_short, too_short);
+  if (p.too_long <= 0.2 && p.too_short <= 0.2) return p.accuracy.clear();
+  p.accuracy += fmt::format(": up to {:.0f} % too long, up to {:.0f} % too short", std::ceil(100 * p.too_long),
+                            std::ceil(100 * p.too_short));
 }
 
 // Messages of different levels are not seen to share what they meet on, which shows where all of them need it: a node's
@@ -163,9 +231,11 @@ void raise_to_fullest(const Network& network, const Traffic& traffic, Prediction
     return a.seconds.value < b.seconds.value;
   });
   longest->seconds.value += missing;
-  p.accuracy = fmt::format("the figure is what the bytes of {} take alone, more than the flow model found: the time is "
-                           "longer",
-                           p.limiting);
+  p.too_short = std::max(p.too_short, seen_too_short);
+  p.accuracy =
+      fmt::format("the figure is what the bytes of {} take alone, more than the flow model found: up to {:.0f} "
+                  "% too short",
+                  p.limiting, std::ceil(100 * p.too_short));
 }
 
 // What most of the time is spent on.
@@ -184,7 +254,17 @@ std::string limiting(const Network& network, const Prediction& p) {
   return p.transfer.value > half ? "transfers, one after another" : "transfers and latency";
 }
 
-Result<Prediction> walk(const Compiled& compiled, const Network& network) {
+// The walk's parts, in proportion.
+void take_times(const Prediction& exact, Prediction& p) {
+  const double scale = p.seconds.value > 0 ? exact.seconds.value / p.seconds.value : 1;
+  p.seconds = exact.seconds;
+  for (Seconds* const part : {&p.latency, &p.transfer, &p.reduction, &p.steady}) part->value *= scale;
+  for (std::size_t i = 0; i < p.phases.size(); ++i) p.phases[i].seconds = exact.phases[i].seconds;
+  p.links_waiting_share = exact.links_waiting_share;
+  p.doubtful_sharing = 0;
+}
+
+Result<Prediction> walk(const Compiled& compiled, const Network& network, bool small) {
   const ProgramSet& schedule = *compiled.schedule;
   Sweep sweep(compiled, network);
   Prediction p;
@@ -194,6 +274,7 @@ Result<Prediction> walk(const Compiled& compiled, const Network& network) {
   for (std::int32_t phase = 0; phase < compiled.phases.count(); ++phase) {
     if (Status done = sweep.run(phase); !done) return done.error();
     const auto period = end_phase(compiled, network, sweep, phase);
+    if (!period.empty()) bound_phase(compiled, network, sweep, phase, period, course);
     p.phases.push_back(describe_phase(compiled, network, sweep, phase, period, course));
   }
   if (!compiled.instances.empty()) {
@@ -203,23 +284,22 @@ Result<Prediction> walk(const Compiled& compiled, const Network& network) {
     if (course.seconds > 0) p.doubtful_sharing = end.doubt / course.seconds;
   }
   p.compute = {course.reduced.empty() ? 0 : *std::max_element(course.reduced.begin(), course.reduced.end())};
-  p.accuracy = doubts(schedule, p, course);
   if (compiled.symmetry) {
     p.alike = compiled.symmetry->alike();
     unfold(*compiled.symmetry, sweep.traffic());
   }
   describe_links(network, sweep, p);
+  if (!small) {
+    tell_doubts(compiled, network, course, p);
+    p.limiting = limiting(network, p);
+    raise_to_fullest(network, sweep.traffic(), p);
+    return p;
+  }
+  const auto exact = predict_exact(schedule, network);
+  if (!exact) return exact;
+  take_times(*exact, p);
   p.limiting = limiting(network, p);
-  raise_to_fullest(network, sweep.traffic(), p);
   return p;
-}
-
-double steps_at_once(const Compiled& compiled, const FlatNode& node) {
-  if (!node.loop) return node.count;
-  double most = 0;
-  for (std::uint32_t n = node.first; n < node.first + node.count; ++n)
-    most = std::max(most, steps_at_once(compiled, compiled.nodes[n]));
-  return node.collapsed ? most : most * static_cast<double>(compiled.at_once(node));
 }
 
 // So many steps are walked sooner than the programs of all ranks are compared.
@@ -231,8 +311,8 @@ constexpr double exact_is_worth = 6;
 // About 4 GiB at 250 bytes each, their messages and the links of these included.
 constexpr double most_steps_at_once = 16e6;
 
-// Before so many rounds are begun at once that no memory holds them. Lanes of different phases never run at once.
-Status can_be_held(const Compiled& compiled, bool every_round) {
+// Lanes of different phases never run at once.
+double most_at_once(const Compiled& compiled) {
   std::vector<double> sums(static_cast<std::size_t>(compiled.phases.count()));
   for (const Instance& instance : compiled.instances) {
     double most = 0;
@@ -240,7 +320,12 @@ Status can_be_held(const Compiled& compiled, bool every_round) {
       most = std::max(most, steps_at_once(compiled, compiled.nodes[n]));
     sums[static_cast<std::size_t>(compiled.lanes[instance.lane].phase)] += most;
   }
-  const double largest = sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());
+  return sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());
+}
+
+// Before so many rounds are begun at once that no memory holds them.
+Status can_be_held(const Compiled& compiled, bool every_round) {
+  const double largest = most_at_once(compiled);
   if (largest <= most_steps_at_once) return Nothing{};
   return bad_input(
       fmt::format("expected a walk of at most {:.0f} million steps in flight at once", most_steps_at_once / 1e6),
@@ -249,15 +334,26 @@ Status can_be_held(const Compiled& compiled, bool every_round) {
                   every_round ? "let a sample of the rounds stand for all, " : ""));
 }
 
+// Any of the steps may change the rates of all that are in flight.
+double exact_work(const Compiled& compiled) {
+  std::int64_t window = 1;
+  for (const Instance& instance : compiled.instances) window = std::max(window, instance.window);
+  const auto segments = static_cast<double>(compiled.segments);
+  return compiled.all_steps * segments * most_at_once(compiled) * static_cast<double>(window);
+}
+
 } // namespace
 
-Result<Prediction> predict_flow(const ProgramSet& schedule, const Network& network, double most_steps, Seconds bound) {
+Result<Prediction> predict_flow(const ProgramSet& schedule, const Network& network, const SimulateOptions& options,
+                                Seconds bound) {
+  const double most_steps = options.most_steps;
   auto compiled = compile(schedule, &network);
   if (!compiled) return compiled.error();
   if (Status can = network.can_offload(*schedule.data, compiled->offloaded); !can) return can.error();
+  const bool small = schedule.ranks() <= exact_rank_limit && exact_work(*compiled) <= options.most_exact_work;
   const auto walked = [&](const Compiled& c) -> Result<Prediction> {
     if (Status can = can_be_held(c, std::isinf(most_steps)); !can) return can.error();
-    return walk(c, network);
+    return walk(c, network, small);
   };
   if (compiled->iterated_steps > std::min(most_steps, few_steps))
     if (auto symmetry = Symmetry::find(*compiled, network, exact_is_worth * most_steps)) {

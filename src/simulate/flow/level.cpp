@@ -3,6 +3,7 @@
 #include "simulate/flow/symmetry.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace kumihimo::simulation {
 
@@ -87,13 +88,17 @@ void Sweep::account_sum(const Message& m) {
   for (const Resource r : sum_resources_) load[r] += bytes;
 }
 
-// All messages of a segment count, whichever level they are in.
+// All messages of a segment count, whichever level they are in. Of fewer elements than segments some have none, and are
+// not sent.
 void Sweep::account_queues(const Message& m) {
+  double sent = 1;
+  if (const auto element = static_cast<double>(compiled_.schedule->data->type_bytes); m.moved > 0 && m.moved < element)
+    sent = m.moved / element, loads_.some_empty = true;
   for (Served* served : {&loads_.between[m.channel], &loads_.issued[m.instance]}) {
     served->instance = m.instance;
     const double times = m.times * m.weight;
-    served->messages += times;
-    served->cost += times * m.path.cost;
+    served->messages += times * sent;
+    served->cost += times * sent * m.path.cost;
     served->transfer += times * (m.moved + m.gap) / m.path.limit;
   }
 }
@@ -106,10 +111,49 @@ void Sweep::count_reductions() {
 void Sweep::deliver() {
   count_reductions();
   for (Message& m : messages_) m.wait = issue(m);
+  find_transfers();
   find_doubts();
   for (std::size_t i = 0; i < messages_.size(); ++i) deliver_one(i);
   for (const Message& m : messages_)
     if (m.reduced > 0) reductions_[m.channel.to] = sums_on(m.channel.to) = 0;
+}
+
+// At fair rates, where all lengths are about the same. Else shorter messages end first and leave what they share to the
+// longer ones: at a resource alone a message waits for as many bytes of each other as it has itself.
+void Sweep::find_transfers() {
+  double shortest = std::numeric_limits<double>::infinity(), longest = 0;
+  for (std::size_t i = 0; i < messages_.size(); ++i) {
+    Message& m = messages_[i];
+    m.transfer = m.moved / flows_.rate[i];
+    if (m.moved <= 0) continue;
+    shortest = std::min(shortest, m.moved * m.times), longest = std::max(longest, m.moved * m.times);
+  }
+  if (longest <= 1.1 * shortest) return;
+  shared_.clear();
+  for (std::uint32_t i = 0; i < messages_.size(); ++i) {
+    const Message& m = messages_[i];
+    for (const Resource r : flows_.of(i))
+      if (shares_.users(r) > 1) shared_.push_back({r, i, m.moved * m.times});
+  }
+  std::sort(shared_.begin(), shared_.end(), [](const Shared& a, const Shared& b) {
+    return a.resource != b.resource ? a.resource < b.resource : a.bytes < b.bytes;
+  });
+  alone_.assign(messages_.size(), 0);
+  for (std::size_t begin = 0, end = 0; begin < shared_.size(); begin = end) {
+    const Resource r = shared_[begin].resource;
+    while (end < shared_.size() && shared_[end].resource == r) ++end;
+    double before = 0;
+    for (std::size_t at = begin; at < end; ++at) {
+      const Shared& s = shared_[at];
+      double& alone = alone_[s.message];
+      alone = std::max(alone, (before + s.bytes * static_cast<double>(end - at)) / network_.capacities()[r]);
+      before += s.bytes;
+    }
+  }
+  for (const Shared& s : shared_) {
+    Message& m = messages_[s.message];
+    m.transfer = std::min(m.transfer, std::max(m.moved / m.path.limit, alone_[s.message] / m.times));
+  }
 }
 
 // Messages that share something are taken to share it from first to last. Where they begin or end apart, a message may
@@ -119,15 +163,14 @@ void Sweep::find_doubts() {
   for (std::size_t i = 0; i < messages_.size(); ++i) {
     Message& m = messages_[i];
     const std::int32_t rank = m.channel.to;
-    m.slowed = m.moved * (1 / flows_.rate[i] - 1 / m.path.limit);
+    m.slowed = m.transfer - m.moved / m.path.limit;
     if (m.reduced > 0)
-      m.slowed += m.reduced *
-                  (1 / sum_rate(m, reductions_[rank], sums_on(rank)) - 1 / sum_rate(m, 1, 1));
+      m.slowed += m.reduced * (1 / sum_rate(m, reductions_[rank], sums_on(rank)) - 1 / sum_rate(m, 1, 1));
     m.slowed *= m.times;
     if (m.slowed <= 1e-6 * m.times * std::max(m.moved, m.reduced) / m.path.limit) continue;
     slowed_.push_back(static_cast<std::uint32_t>(i));
-    const double start = m.start.seconds + m.wait, end = start + m.times * (m.path.cost + m.moved / flows_.rate[i]);
-    for_each_shared(i, [&](Presence& p) { p.add(start, end, m.times > 1); });
+    const double start = m.start.seconds + m.wait, end = start + m.times * (m.path.cost + m.transfer);
+    for_each_shared(i, [&](Presence& p) { p.add(start, end); });
   }
   for (const std::uint32_t i : slowed_) {
     Message& m = messages_[i];
@@ -164,7 +207,7 @@ double Sweep::issue(const Message& m) {
 
 void Sweep::deliver_one(std::size_t at) {
   Message& m = messages_[at];
-  const Moment left = m.start.plus_latency(m.wait + m.path.cost).plus_transfer(m.moved / flows_.rate[at]);
+  const Moment left = m.start.plus_latency(m.wait + m.path.cost).plus_transfer(m.transfer);
   Moment arrived = left.plus_flight(m.path.latency);
   arrived.doubt += m.doubt;
   if (m.reduced > 0) add_sum(m, arrived);

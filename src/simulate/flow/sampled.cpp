@@ -168,6 +168,8 @@ std::string text_of(const Sampled& told) {
 // The largest doubt and the last reason to doubt of any sample are the whole's.
 void keep_doubts(const Prediction& before, Prediction& next) {
   next.doubtful_sharing = std::max(next.doubtful_sharing, before.doubtful_sharing);
+  next.too_long = std::max(next.too_long, before.too_long);
+  next.too_short = std::max(next.too_short, before.too_short);
   if (next.accuracy.empty()) next.accuracy = before.accuracy;
 }
 

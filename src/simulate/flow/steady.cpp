@@ -30,7 +30,8 @@ std::vector<Period> alone(const Compiled& compiled, const Sweep& sweep, std::int
     const double known = result[p].seconds, same = 1e-9 * known;
     if (least < known - same || (least <= known + same && longest[p] >= 0 && mine.instance >= longest[p])) continue;
     longest[p] = mine.instance;
-    result[p] = {least, 0, 0, "one engine's rate"};
+    result[p] = {least, 0, std::max(mine.cost + mine.transfer, loads.issued[mine.instance].cost), 0,
+                 "one engine's rate"};
     if (least > (mine.cost + mine.transfer) * (1 + 1e-9))
       result[p].limiting = "message costs of " + lane_of(compiled, compiled.instances[mine.instance]);
   }
@@ -43,7 +44,8 @@ std::vector<Period> alone(const Compiled& compiled, const Sweep& sweep, std::int
     const auto window = static_cast<double>(instance.window);
     const double busy = sweep.outcomes()[i].busy, least = busy / window;
     if (least > result[p].seconds * (1 + 1e-9))
-      result[p] = {least, result[p].longest, 0, "window of " + lane_of(compiled, instance)};
+      result[p] = {least, result[p].longest, std::max(result[p].least, loads.some_empty ? 0 : 0.7 * least), 0,
+                   "window of " + lane_of(compiled, instance)};
     // At best the segments in flight never meet; at worst each finds all others in front of it once.
     if (instance.sends > 1) result[p].longest = std::max(result[p].longest, (busy + (window - 1) * queue[p]) / window);
   }
@@ -92,7 +94,7 @@ std::vector<Period> periods(const Compiled& compiled, const Network& network, Sw
     const bool resource = t.seconds > result[slowest].seconds * (1 + 1e-9);
     for (std::size_t p = 0; p < active.size(); ++p) {
       if (!active[p] || (resource ? load[p][t.resource] <= 0 : p != slowest)) continue;
-      if (resource) result[p] = {t.seconds, result[p].longest, 0, network.name_of(t.resource)};
+      if (resource) result[p] = {t.seconds, result[p].longest, result[p].least, 0, network.name_of(t.resource)};
       active[p] = 0;
       for (std::size_t r = 0; r < left.size(); ++r) left[r] = std::max(0.0, left[r] - load[p][r] / result[p].seconds);
     }

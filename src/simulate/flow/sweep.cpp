@@ -30,7 +30,7 @@ Sweep::Sweep(const Compiled& compiled, const Network& network)
 
 void Sweep::begin_phase(std::int32_t phase) {
   const std::size_t pipelines = compiled_.phases.groups() <= most_pipelines ? compiled_.phases.groups() : 1;
-  loads_.between.clear(), loads_.issued.clear();
+  loads_.between.clear(), loads_.issued.clear(), loads_.some_empty = false;
   if (compiled_.segments > 1) {
     loads_.issued.resize(compiled_.instances.size());
     loads_.between.reserve(compiled_.instances.size());
@@ -42,7 +42,7 @@ void Sweep::begin_phase(std::int32_t phase) {
         loads_.bytes[pipeline_[&lane - compiled_.lanes.data()]].resize(network_.capacities().size());
   traffic_.reduced.assign(reductions_.size(), 0);
   last_flow_.assign(compiled_.segments > 1 ? static_cast<std::size_t>(network_.link_bound()) : 0, 0);
-  frames_.clear(), unused_.clear(), loops_.clear(), matching_.clear();
+  frames_.clear(), unused_.clear(), windows_.clear(), loops_.clear(), matching_.clear();
 }
 
 // How much longer a reduction takes, as a part of its own time, in a full pipeline: behind everything else that its
@@ -240,6 +240,10 @@ void Sweep::start_loop(std::int32_t f, const FlatNode& node) {
   const std::int64_t at_once = compiled_.at_once(node);
   frames_[f].pending = compiled_.walked(node);
   frames_[f].next_iteration = at_once;
+  if (at_once > 1 && at_once < compiled_.walked(node)) {
+    windows_[f] = {};
+    windows_[f].ends.resize(static_cast<std::size_t>(at_once));
+  }
   for (std::int64_t i = 0; i < at_once; ++i) {
     child.iteration = i;
     advance(make_frame(child));
@@ -279,7 +283,10 @@ void Sweep::finish_iteration(std::int32_t f) {
   const Moment end = frames_[f].now;
   const double busy = frames_[f].busy;
   frames_[parent].busy += busy / static_cast<double>(loop.in_flight) * compiled_.times(loop);
-  if (frames_[parent].next_iteration < compiled_.walked(loop)) {
+  const std::int64_t at_once = compiled_.at_once(loop), walked = compiled_.walked(loop);
+  if (at_once > 1 && at_once < walked) {
+    end_in_window(f, windows_[parent], walked);
+  } else if (frames_[parent].next_iteration < walked) {
     Frame& again = frames_[f];
     again.iteration = frames_[parent].next_iteration++;
     again.node = again.begin;
@@ -289,6 +296,28 @@ void Sweep::finish_iteration(std::int32_t f) {
     unused_.push_back(f);
   }
   complete(parent, end, 0);
+}
+
+// An iteration begins when all up to the one `in_flight` before it are complete.
+void Sweep::end_in_window(std::int32_t f, Window& window, std::int64_t walked) {
+  Frame again = frames_[f];
+  unused_.push_back(f);
+  const auto size = static_cast<std::int64_t>(window.ends.size());
+  const auto slot = [&](std::int64_t iteration) -> std::optional<Moment>& {
+    return window.ends[static_cast<std::size_t>(iteration % size)];
+  };
+  slot(again.iteration) = again.now;
+  for (; slot(window.done); ++window.done) {
+    window.joined = later(window.joined, *slot(window.done));
+    slot(window.done).reset();
+    std::int64_t& next = frames_[again.parent].next_iteration;
+    if (next == walked) continue;
+    again.iteration = next++;
+    again.node = again.begin;
+    again.busy = 0;
+    again.now = window.joined;
+    frontier_.push_back(make_frame(again));
+  }
 }
 
 // From the walked iterations of a sampled loop. What is not repeated in it is that one rank came into it later than

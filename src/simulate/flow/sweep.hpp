@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <unordered_map>
 
 namespace kumihimo::simulation {
@@ -31,6 +32,7 @@ struct Loads {
   std::vector<std::vector<double>> bytes;                // [pipeline][resource]
   std::unordered_map<Channel, Served, NearHash> between; // of a lane between two ranks
   std::vector<Served> issued;                            // by instance: all that it sends
+  bool some_empty = false;                               // in some segments there is nothing to send
 };
 
 struct Traffic {
@@ -71,23 +73,23 @@ class Sweep {
     bool computes = false;                 // `reduced` is time of the processor alone, and passes no memory
     Path path;
     Moment start;
-    double wait = 0;   // until its lane can issue it
-    double slowed = 0; // seconds by which sharing lengthens it
-    double doubt = 0;  // seconds of these that it might not be
+    double wait = 0;     // until its lane can issue it
+    double transfer = 0; // seconds from the first byte to the last, of one message
+    double slowed = 0;   // seconds by which sharing lengthens it
+    double doubt = 0;    // seconds of these that it might not be
   };
 
   // When the slowed messages that use a resource begin and end.
   struct Presence {
     Resource resource = 0;
     double first = 0, last = 0, first_end = 0, last_end = 0;
-    bool any = false, loops = false;
-    void add(double start, double end, bool loop) {
+    bool any = false;
+    void add(double start, double end) {
       first = any ? std::min(first, start) : start, last = any ? std::max(last, start) : start;
       first_end = any ? std::min(first_end, end) : end, last_end = any ? std::max(last_end, end) : end;
-      any = true, loops |= loop;
+      any = true;
     }
-    // Single messages that begin apart end apart; of loops the ends tell more.
-    double apart() const { return loops ? std::max(last - first, last_end - first_end) : last - first; }
+    double apart() const { return std::max(last - first, last_end - first_end); }
   };
   template <class F>
   void for_each_shared(std::size_t message, F&& fn) {
@@ -120,6 +122,12 @@ class Sweep {
   void complete(std::int32_t frame, const Moment& end, double busy);
   void finish(std::int32_t frame);
   void finish_iteration(std::int32_t frame);
+  struct Window {                            // of a loop that has some of its iterations in flight
+    std::vector<std::optional<Moment>> ends; // of those that are complete while one before them is not
+    std::int64_t done = 0;                   // all below are complete
+    Moment joined;                           // when they were
+  };
+  void end_in_window(std::int32_t frame, Window& window, std::int64_t walked);
   Moment of_all_iterations(const Moment& before, const Moment& walked, const FlatNode& loop) const;
   void release_loop(std::int32_t member);
   bool release_stuck();
@@ -140,6 +148,7 @@ class Sweep {
   void deliver_one(std::size_t at);
   double sum_rate(const Message& m, std::int32_t here, std::int32_t on_node) const;
   void add_sum(const Message& message, Moment& arrived);
+  void find_transfers();
   void find_doubts();
   double issue(const Message& message);
   void connect_loops(std::int32_t a, std::int32_t b);
@@ -162,7 +171,8 @@ class Sweep {
 
   std::vector<Frame> frames_;
   std::vector<std::int32_t> unused_, frontier_, current_;
-  Status wrong_ = Nothing{}; // with the schedule, found on the way
+  std::unordered_map<std::int32_t, Window> windows_; // by the frame that the loop is in
+  Status wrong_ = Nothing{};                         // with the schedule, found on the way
   Matching matching_;
   LoopSets loops_;
   struct Offload {
@@ -177,6 +187,13 @@ class Sweep {
   FlowSet flows_;
   std::vector<Resource> sum_resources_;
   FairShares shares_;
+  struct Shared {
+    Resource resource = 0;
+    std::uint32_t message = 0;
+    double bytes = 0;
+  };
+  std::vector<Shared> shared_;            // what messages of unequal lengths share
+  std::vector<double> alone_;             // by message: seconds that the most that it shares takes, were it all
   std::vector<std::uint32_t> slowed_;     // messages that share something full
   std::vector<Presence> presence_;        // of this level
   std::vector<std::int32_t> presence_at_; // by resource; -1: none
