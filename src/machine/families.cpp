@@ -115,26 +115,6 @@ const std::vector<FamilyRow>& rows() {
 
 } // namespace
 
-std::int32_t Description::count(std::string_view key, std::int64_t otherwise) const {
-  const auto at = values_.find(key);
-  return static_cast<std::int32_t>(at == values_.end() ? otherwise : std::get<std::int64_t>(at->second));
-}
-
-std::vector<std::int32_t> Description::counts(std::string_view key) const {
-  const auto at = values_.find(key);
-  return at == values_.end() ? std::vector<std::int32_t>{} : std::get<std::vector<std::int32_t>>(at->second);
-}
-
-std::string Description::word(std::string_view key) const {
-  const auto at = values_.find(key);
-  return at == values_.end() ? "" : std::get<std::string>(at->second);
-}
-
-std::vector<std::string> Description::words(std::string_view key) const {
-  const auto at = values_.find(key);
-  return at == values_.end() ? std::vector<std::string>{} : std::get<std::vector<std::string>>(at->second);
-}
-
 const FamilyRow* find_row(Family family) {
   for (const FamilyRow& row : rows())
     if (row.family == family) return &row;

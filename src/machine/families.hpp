@@ -16,12 +16,20 @@ class Description {
   using Value = std::variant<std::int64_t, std::vector<std::int32_t>, std::string, std::vector<std::string>>;
 
   void add(std::string_view key, Value value) { values_.insert_or_assign(std::string(key), std::move(value)); }
-  std::int32_t count(std::string_view key, std::int64_t otherwise = 1) const;
-  std::vector<std::int32_t> counts(std::string_view key) const; // none: the file does not say
-  std::string word(std::string_view key) const;                 // likewise empty
-  std::vector<std::string> words(std::string_view key) const;
+  std::int32_t count(std::string_view key, std::int64_t otherwise = 1) const {
+    return static_cast<std::int32_t>(get(key, otherwise));
+  }
+  std::vector<std::int32_t> counts(std::string_view key) const { return get(key, std::vector<std::int32_t>()); }
+  std::string word(std::string_view key) const { return get(key, std::string()); }
+  std::vector<std::string> words(std::string_view key) const { return get(key, std::vector<std::string>()); }
 
  private:
+  template <class T>
+  T get(std::string_view key, T otherwise) const { // `otherwise`: the file does not say
+    const auto at = values_.find(key);
+    return at == values_.end() ? otherwise : std::get<T>(at->second);
+  }
+
   std::map<std::string, Value, std::less<>> values_;
 };
 
