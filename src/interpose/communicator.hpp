@@ -118,7 +118,6 @@ class Communicator {
   using Both = std::array<std::unique_ptr<plan::Plan>, 2>; // in place or not
   const Choice* choice(const Collective& question) const;
   Result<Schedule> schedule_of(const Collective& question, const Choice& choice) const;
-  bool fits(Collective question, const Choice& choice) const;
   std::optional<Reason> declines_nonblocking(bool must) const; // why no such call is ours
   std::optional<Reason> obstacle(const plan::CallKey& key);
   std::optional<Reason> decide(const plan::CallKey& key, const std::optional<Error>& error, bool on_device);

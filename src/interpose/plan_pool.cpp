@@ -52,19 +52,18 @@ std::variant<PlanPool*, Reason, Error> Communicator::pool_for(const Collective& 
   const bool waits = form == Form::blocking;
   const auto known = resources_->pools.find(key);
   if (known != resources_->pools.end() && (known->second.agreed || !waits)) return &known->second;
-  if (waits)
+  if (waits) {
     if (const auto reason = obstacle(key)) return *reason;
+  } else if (const auto it = resources_->refused.find(key);
+             it != resources_->refused.end() && it->second != Reason::device) {
+    return it->second;
+  }
   const auto [place, is_new] = resources_->pools.try_emplace(key);
   PlanPool& pool = place->second;
-  const Choice& chosen = *(*choices_)[question.kind].for_local_counts;
-  if (!fits(question, chosen)) { // on all ranks alike: it is asked of the question
-    resources_->pools.erase(place);
-    resources_->refused.emplace(key, Reason::no_plan);
-    return Reason::no_plan;
-  }
   std::optional<Error> error;
   if (is_new) {
     const bool asks = waits && !resources_->transport->is_single_node();
+    const Choice& chosen = *(*choices_)[question.kind].for_local_counts;
     Both made = attempted([&] { return make_both(question, chosen, asks, error); },
                           [&] { return error = out_of_memory(), Both{}; });
     for (const bool in_place : {false, true})
@@ -73,17 +72,10 @@ std::variant<PlanPool*, Reason, Error> Communicator::pool_for(const Collective& 
   const auto reason = waits ? decide(key, error, on_device) : std::nullopt;
   if (reason || error) resources_->pools.erase(place);
   if (reason) return *reason;
-  if (error) return *error; // a lack of memory, of which the others cannot be told here
+  if (error && error->kind == Error::Kind::failed) return *error; // no memory: the others cannot be told here
+  if (error) return resources_->refused.emplace(key, Reason::no_plan), Reason::no_plan; // on all ranks alike
   pool.agreed = waits;
   return &pool;
-}
-
-// In place and not: either may be asked for on any rank.
-bool Communicator::fits(Collective question, const Choice& choice) const {
-  question.in_place = false;
-  if (!schedule_of(question, choice)) return false;
-  question.in_place = may_be_in_place(question.kind);
-  return schedule_of(question, choice).ok();
 }
 
 } // namespace kumihimo::interpose
