@@ -17,6 +17,7 @@ NB_MODULE(_programs, m) {
   nb::class_<NamedPrograms>(m, "NamedPrograms", "The programs of all ranks, and what they are for.")
       .def_ro("name", &NamedPrograms::name)
       .def_prop_ro("ranks", [](const NamedPrograms& p) { return p.set.ranks(); })
+      .def_prop_ro("buffer_bytes", [](const NamedPrograms& p) { return p.set.data->elements * p.set.data->type_bytes; })
       .def_prop_ro("segments", [](const NamedPrograms& p) { return p.set.segments.count; });
   m.def(
       "halo",

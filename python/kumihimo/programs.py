@@ -33,12 +33,16 @@ def on(text: str, space: _topology.RankSpace) -> Programs:
     if text.startswith(FILE):
         sets = _programs.open_file(text.removeprefix(FILE))
     else:
-        axes = space.shape.axes if space.has_shape else []
-        lengths = [axis.length for axis in axes] or [space.ranks]
-        sets = _programs.halo(text.removeprefix(HALO), lengths, [axis.wraps for axis in axes] or [True])
+        sets = _programs.halo(text.removeprefix(HALO), *grid(space))
     if sets.ranks != space.ranks:
         raise wrong_value(f"{text} needs {sets.ranks} ranks", space.ranks, f"give --ranks {sets.ranks}")
     return Programs(sets, space)
+
+
+def grid(space: _topology.RankSpace) -> tuple[list[int], list[bool]]:
+    """Lengths of the axes of a halo's grid of ranks, and which of them wrap."""
+    axes = space.shape.axes if space.has_shape else []
+    return [axis.length for axis in axes] or [space.ranks], [axis.wraps for axis in axes] or [True]
 
 
 def verified(programs: Programs) -> dict:

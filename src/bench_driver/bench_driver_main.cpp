@@ -6,6 +6,7 @@
 #include "bench_driver/library_task.hpp"
 #include "bench_driver/measure_task.hpp"
 #include "bench_driver/memory.hpp"
+#include "bench_driver/program_task.hpp"
 #include "bench_driver/rehearse_task.hpp"
 #include "plan/kernels/wisdom.hpp"
 
@@ -40,9 +41,11 @@ nlohmann::json describe(const Job& job, const Task& task) {
 Status do_task(Job& job, const Task& task) {
   switch (task.kind) {
   case Task::Kind::check:
-    return run_check(job, task);
+    if (Status s = run_check(job, task); !s) return s;
+    return run_program_checks(job, task);
   case Task::Kind::measure:
-    return run_measure(job, task);
+    if (Status s = run_measure(job, task); !s) return s;
+    return measure_programs(job, task);
   case Task::Kind::rehearse:
     return run_rehearsal(job, task);
   case Task::Kind::calibrate:

@@ -7,20 +7,33 @@
 
 namespace kumihimo::bench_driver {
 
-CallMemory memory_of(const Collective& c, Rank rank) {
-  const Binding binding(data_of(c), {}, rank);
+namespace {
+
+CallMemory memory_of(const Binding& binding) {
+  const std::int64_t bytes = binding.data().type_bytes;
   CallMemory m;
-  m.input_bytes = binding.input_elements() * c.type_bytes;
-  m.output_bytes = binding.output_elements() * c.type_bytes;
-  m.aliased = c.aliased(rank);
+  m.input_bytes = binding.input_elements() * bytes;
+  m.output_bytes = binding.output_elements() * bytes;
+  m.aliased = binding.one_memory();
   if (m.aliased) {
-    m.input_at = std::max<std::int64_t>(binding.input_within_output(), 0) * c.type_bytes;
-    m.output_at = std::max<std::int64_t>(-binding.input_within_output(), 0) * c.type_bytes;
+    m.input_at = std::max<std::int64_t>(binding.input_within_output(), 0) * bytes;
+    m.output_at = std::max<std::int64_t>(-binding.input_within_output(), 0) * bytes;
     m.shared_bytes = std::max(m.input_at + m.input_bytes, m.output_at + m.output_bytes);
   }
-  m.result_bytes = c.kind == CollectiveKind::exscan && rank.value == 0 ? 0 : m.output_bytes;
+  m.result_bytes = m.output_bytes;
+  m.input_stays = !m.aliased;
+  return m;
+}
+
+} // namespace
+
+CallMemory memory_of(const ProgramSet& set, Rank rank) { return memory_of(Binding(set, rank)); }
+
+CallMemory memory_of(const Collective& c, Rank rank) {
+  CallMemory m = memory_of(Binding(data_of(c), {}, rank));
+  if (c.kind == CollectiveKind::exscan && rank.value == 0) m.result_bytes = 0;
   // Of scatter in place the root gives its input, of which it keeps its own block where it lies.
-  m.input_stays = !m.aliased || c.kind == CollectiveKind::scatter;
+  m.input_stays |= c.kind == CollectiveKind::scatter;
   return m;
 }
 

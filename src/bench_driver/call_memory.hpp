@@ -1,6 +1,7 @@
 // The memory of one rank's call, in bytes: how long its buffers are, and which of them are one.
 #pragma once
 
+#include "program/program_set.hpp"
 #include "schedule/collective.hpp"
 
 #include <cstdint>
@@ -18,6 +19,7 @@ struct CallMemory {
   std::int64_t all_bytes() const { return aliased ? shared_bytes : input_bytes + output_bytes; }
 };
 CallMemory memory_of(const Collective& collective, Rank rank);
+CallMemory memory_of(const ProgramSet& set, Rank rank);
 
 // Whether all ranks that have a result have the same one.
 constexpr bool gives_all_the_same(CollectiveKind kind) {

@@ -1,4 +1,5 @@
-// One implementation of a collective that takes part in a measurement: one of ours, or the library's own.
+// One implementation of a collective, or of a program set, that takes part in a measurement: one of ours, or the
+// library's own.
 #pragma once
 
 #include "bench_driver/job.hpp"

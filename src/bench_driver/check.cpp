@@ -2,6 +2,7 @@
 
 #include "bench_driver/call_memory.hpp"
 #include "bench_driver/definition.hpp"
+#include "bench_driver/guarded_buffer.hpp"
 #include "bench_driver/memory.hpp"
 #include "bench_driver/values.hpp"
 #include "execute/reduction.hpp"
@@ -24,28 +25,8 @@
 namespace kumihimo::bench_driver {
 namespace {
 
-constexpr std::size_t guard_bytes = 64;
-constexpr std::byte guard = untouched;
-
-// Ordinary memory of the heap with a guard behind it, and in it until something is written.
-class Buffer {
- public:
-  explicit Buffer(std::size_t bytes)
-      : bytes_(bytes), memory_(allocate(static_cast<std::int64_t>(bytes + guard_bytes))) {
-    std::fill_n(data(), bytes + guard_bytes, guard);
-  }
-  std::byte* data() const { return memory_.get(); }
-  bool guard_holds() const {
-    return std::all_of(data() + bytes_, data() + bytes_ + guard_bytes, [](std::byte b) { return b == guard; });
-  }
-
- private:
-  std::size_t bytes_;
-  HeapMemory memory_;
-};
-
 struct Buffers {
-  Buffer input, output; // the latter alone where the two are one
+  GuardedBuffer input, output; // the latter alone where the two are one
 };
 
 constexpr std::uint64_t seed = 7;
@@ -79,27 +60,6 @@ std::int64_t bytes_of_all(const Collective& c) {
     bytes += memory.input_bytes + memory.output_bytes;
   }
   return bytes;
-}
-
-// This rank's of them, which rank 0 makes. Errors: not enough memory; and, within, a schedule that is wrong by itself.
-Result<Result<Vector>> expected(const Job& job, const Schedule& schedule, const Arithmetic& arithmetic) {
-  const Collective& c = schedule.collective;
-  const std::int64_t mine = memory_of(c, Rank{job.rank()}).output_bytes;
-  std::vector<Vector> results;
-  const Need need{job.speaks() ? bytes_of_all(c) : mine, "the golden copy"};
-  Result<Result<Vector>> made = with_memory(need, [&]() -> Result<Vector> {
-    if (!job.speaks()) return Vector(static_cast<std::size_t>(mine));
-    Result<std::vector<Vector>> all = golden_results(schedule, arithmetic);
-    if (!all) return all.error();
-    results = std::move(*all);
-    return Vector();
-  });
-  if (Status s = made ? job.agree(*made) : job.agree(made); !s) {
-    if (job.all(made.ok())) return Result<Vector>(s.error());
-    return s.error();
-  }
-  job.deal(results, **made);
-  return made;
 }
 
 // The first byte of `found` that differs, in elements; -1: none.
@@ -146,8 +106,8 @@ class Checker {
   Result<Buffers> buffers() const {
     return with_memory({memory_.all_bytes(), "the vectors of a rank"}, [&] {
       const std::int64_t input = memory_.aliased ? 0 : memory_.input_bytes;
-      Buffers made{Buffer(static_cast<std::size_t>(input)),
-                   Buffer(static_cast<std::size_t>(memory_.all_bytes() - input))};
+      Buffers made{GuardedBuffer(static_cast<std::size_t>(input)),
+                   GuardedBuffer(static_cast<std::size_t>(memory_.all_bytes() - input))};
       if (!mine_.empty()) std::memcpy(start_of_input(made) + memory_.input_at, mine_.data(), mine_.size());
       return made;
     });
@@ -269,6 +229,25 @@ Result<std::string> wrong_by_definition(const Job& job, const Checker& checker, 
 
 } // namespace
 
+Result<Result<Vector>> golden_from_rank_0(const Job& job, std::int64_t bytes_of_all, std::int64_t mine,
+                                          const std::function<Result<std::vector<Vector>>()>& make) {
+  std::vector<Vector> results;
+  const Need need{job.speaks() ? bytes_of_all : mine, "the golden copy"};
+  Result<Result<Vector>> made = with_memory(need, [&]() -> Result<Vector> {
+    if (!job.speaks()) return Vector(static_cast<std::size_t>(mine));
+    Result<std::vector<Vector>> all = make();
+    if (!all) return all.error();
+    results = std::move(*all);
+    return Vector();
+  });
+  if (Status s = made ? job.agree(*made) : job.agree(made); !s) {
+    if (job.all(made.ok())) return Result<Vector>(s.error());
+    return s.error();
+  }
+  job.deal(results, **made);
+  return made;
+}
+
 Arithmetic builtin_arithmetic(const Collective& c) {
   Arithmetic a;
   if (const Result<transport::Reduction> reduction = execute::find_reduction(c)) a.reduction = *reduction;
@@ -294,7 +273,9 @@ Result<CheckOutcome> check_schedule(Job& job, const Schedule& schedule, Hints hi
       plan::Plan::make(schedule, Rank{job.rank()}, transport, arithmetic.reduction, hints);
   const Result<Checker> checker = Checker::make(job, schedule.collective, arithmetic);
   if (Status s = checker ? job.agree(plan) : job.agree(checker); !s) return s.error();
-  const Result<Result<Vector>> golden = expected(job, schedule, arithmetic);
+  const std::int64_t mine = memory_of(schedule.collective, Rank{job.rank()}).output_bytes;
+  const Result<Result<Vector>> golden = golden_from_rank_0(job, bytes_of_all(schedule.collective), mine,
+                                                           [&] { return golden_results(schedule, arithmetic); });
   if (!golden) return golden.error();
   if (!*golden) return CheckOutcome{false, golden->error().sentence()};
   const Collective& c = schedule.collective;
@@ -334,8 +315,8 @@ Status run_check(Job& job, const Task& task) {
       job.print(result);
       continue;
     }
-    const Result<CheckOutcome> outcome =
-        check_schedule(job, *schedule, c.parameters.hints(), **transport, builtin_arithmetic(c.collective), task.repeats);
+    const Result<CheckOutcome> outcome = check_schedule(job, *schedule, c.parameters.hints(), **transport,
+                                                        builtin_arithmetic(c.collective), task.repeats);
     if (!outcome) return outcome.error();
     nlohmann::json result = to_json(c, *schedule);
     result["right"] = outcome->right;

@@ -30,6 +30,11 @@ struct CheckOutcome {
   std::string found; // what is wrong, empty where all is right
 };
 
+// This rank's part of the golden copy, of `mine` bytes, which rank 0 makes for all. Collective. Errors: not enough
+// memory; and, within, that of make().
+Result<Result<Vector>> golden_from_rank_0(const Job& job, std::int64_t bytes_of_all, std::int64_t mine,
+                                          const std::function<Result<std::vector<Vector>>()>& make);
+
 // Collective. Runs the schedule `repeats` times over the transport and compares with the golden copy: results, inputs
 // that must stay as they are, and the bytes beyond the end. The golden copy itself, and the result of the library's own
 // call with the same arguments, are compared with the definition of the collective (bench_driver/definition.hpp). Of a

@@ -37,15 +37,14 @@ struct Thread {
 
 class Process {
  public:
-  Process(const Schedule& schedule, Rank rank, const Vector& input, const Combine& combine)
-      : rank_(rank), program_(schedule.program(rank)), binding_(schedule, rank),
-        memory_(memory_of(schedule.collective, rank)), combine_(combine), bytes_(schedule.collective.type_bytes),
-        count_(schedule.segments.count) {
+  Process(const ProgramSet& set, Rank rank, const Vector& input, const Combine& combine, bool in_place_safe)
+      : rank_(rank), program_(set.program(rank)), binding_(set, rank), memory_(memory_of(set, rank)), combine_(combine),
+        bytes_(set.data->type_bytes), count_(set.segments.count) {
     const auto size = [&](std::int64_t elements) { return static_cast<std::size_t>(elements * bytes_); };
     input_ = input;
     output_.resize(static_cast<std::size_t>(memory_.aliased ? memory_.shared_bytes : memory_.output_bytes), untouched);
     if (memory_.aliased) std::copy(input.begin(), input.end(), output_.begin() + memory_.input_at);
-    one_memory_ = memory_.aliased && schedule.claims.in_place_safe;
+    one_memory_ = memory_.aliased && in_place_safe;
     for (const Scratch& s : program_.scratch) scratch_.emplace_back(size(binding_.scratch_elements(s, copies(s))));
     for (const Lane& lane : program_.lanes) threads_.push_back({&lane, {}, 0, 0, 0, false});
   }
@@ -59,6 +58,7 @@ class Process {
     return done_ != before;
   }
   bool strays() const { return strays_; } // outside of a buffer
+  bool offloads() const { return offloads_; }
   bool done() const {
     return std::all_of(threads_.begin(), threads_.end(), [&](const Thread& t) { return t.segment == count_; });
   }
@@ -143,6 +143,7 @@ class Process {
 
   void local(const Step& s, Values values) {
     if (s.kind == StepKind::copy) store(s.target, values, load(s.source, values));
+    offloads_ |= s.kind == StepKind::offload;
     if (s.kind == StepKind::reduce) store(s.target, values, combined(load(s.source, values), load(s.right, values)));
   }
 
@@ -208,7 +209,7 @@ class Process {
   const Combine& combine_;
   std::int64_t bytes_, count_;
   std::int64_t done_ = 0; // grows with whatever is done
-  bool one_memory_ = false, strays_ = false;
+  bool one_memory_ = false, strays_ = false, offloads_ = false;
   Vector input_, output_;
   std::vector<Vector> scratch_;
   std::vector<Thread> threads_;
@@ -221,18 +222,19 @@ Combine plain_loop(const Collective& collective) {
   return kernels::reference_reduce_kernel(collective.type, collective.operation);
 }
 
-Result<std::vector<Vector>> golden_outputs(const Schedule& schedule, const std::vector<Vector>& inputs,
-                                           const Combine& combine) {
-  if (schedule.claims.offloads) return transport::needs_offload_engine();
+Result<std::vector<Vector>> golden_outputs(const ProgramSet& set, const std::vector<Vector>& inputs,
+                                           const Combine& combine, bool in_place_safe) {
   std::vector<Process> processes;
   processes.reserve(inputs.size());
-  for (std::int32_t r = 0; r < schedule.ranks(); ++r)
-    processes.emplace_back(schedule, Rank{r}, inputs[static_cast<std::size_t>(r)], combine);
+  for (std::int32_t r = 0; r < set.ranks(); ++r)
+    processes.emplace_back(set, Rank{r}, inputs[static_cast<std::size_t>(r)], combine, in_place_safe);
   Mail mail;
   const auto done = [](const Process& p) { return p.done(); };
   while (!std::all_of(processes.begin(), processes.end(), done)) {
     bool any = false;
     for (Process& p : processes) any |= p.advance(mail);
+    if (std::any_of(processes.begin(), processes.end(), [](const Process& p) { return p.offloads(); }))
+      return transport::needs_offload_engine();
     if (std::any_of(processes.begin(), processes.end(), [](const Process& p) { return p.strays(); }))
       return failed("a schedule whose chunks lie in their buffers", "one that does not");
     if (!any) return failed("a schedule whose ranks all come to their end", "ranks that wait for one another");

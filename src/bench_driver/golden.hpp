@@ -25,8 +25,13 @@ using Combine = std::function<void(const void* left, const void* right, void* ta
 Combine plain_loop(const Collective& collective);
 
 // What each rank's output must hold; empty where a rank has none. inputs[r]: rank r's input, of its own length, also
-// where the collective is in place. Errors: ranks that wait for one another for ever; a step of the network's engine.
-Result<std::vector<Vector>> golden_outputs(const Schedule& schedule, const std::vector<Vector>& inputs,
-                                           const Combine& combine);
+// where it shares its memory with the output; then it is copied aside first unless `in_place_safe`. Errors: ranks that
+// wait for one another for ever; a step of the network's engine.
+Result<std::vector<Vector>> golden_outputs(const ProgramSet& set, const std::vector<Vector>& inputs,
+                                           const Combine& combine, bool in_place_safe = true);
+inline Result<std::vector<Vector>> golden_outputs(const Schedule& schedule, const std::vector<Vector>& inputs,
+                                                  const Combine& combine) {
+  return golden_outputs(schedule, inputs, combine, schedule.claims.in_place_safe);
+}
 
 } // namespace kumihimo::bench_driver

@@ -24,15 +24,19 @@ int make_graph(const mpi::Library& library, mpi::Handle world, const Neighbourho
     for (const Neighbourhood::End end : ends) ranks.push_back(end.rank);
     return ranks;
   };
-  std::vector<int> sources = listed(n.sources(rank)), destinations = listed(n.destinations(rank));
+  return bench_driver::make_graph(library, world, listed(n.sources(rank)), listed(n.destinations(rank)), made);
+}
+
+} // namespace
+
+int make_graph(const mpi::Library& library, mpi::Handle world, std::vector<int> sources, std::vector<int> destinations,
+               mpi::Handle* made) {
   const int in = static_cast<int>(sources.size()), out = static_cast<int>(destinations.size());
   const std::vector<int> weights(static_cast<std::size_t>(std::max({in, out, 1})), 1);
   sources.push_back(0), destinations.push_back(0); // no null pointers
   return library.call.Dist_graph_create_adjacent(world, in, sources.data(), weights.data(), out, destinations.data(),
                                                  weights.data(), library.constants.info_null, 0, made);
 }
-
-} // namespace
 
 LibraryCollective::LibraryCollective(const mpi::Library& library, mpi::Handle world, const Collective& c, Rank rank,
                                      const std::optional<Handles>& handles)

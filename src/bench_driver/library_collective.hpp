@@ -10,6 +10,10 @@
 
 namespace kumihimo::bench_driver {
 
+// A communicator whose ranks have these neighbours, in this order; returns MPI's code. Collective.
+int make_graph(const mpi::Library& library, mpi::Handle world, std::vector<int> sources, std::vector<int> destinations,
+               mpi::Handle* made);
+
 class LibraryCollective {
  public:
   // What the call names the elements and the operation by, where these are the user's.

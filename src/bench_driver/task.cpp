@@ -3,6 +3,7 @@
 #include "bench_driver/library_calls.hpp"
 #include "collectives/named_neighbours.hpp"
 #include "placement/placement.hpp"
+#include "program_file/program_file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -169,6 +170,40 @@ Result<Case> case_of(const json& given, std::int32_t ranks, const Nodes& real, c
   return c;
 }
 
+Result<NamedPrograms> programs_of(const json& given, ProgramCase& c) {
+  constexpr std::string_view halo = "halo:", file = "file:";
+  const auto text = given.at("programs").get<std::string>();
+  if (text.starts_with(file)) return open_program_file(text.substr(file.size()));
+  if (!text.starts_with(halo)) return bad_input("programs are halo:XxYxZ or file:PATH", "'" + text + "'");
+  const Result<Halo> parsed = Halo::parse(std::string_view(text).substr(halo.size()));
+  if (!parsed) return parsed.error();
+  const Result<Halo> placed = on_ranks(*parsed, given.at("lengths").get<std::vector<std::int32_t>>(),
+                                       given.at("wraps").get<std::vector<bool>>());
+  if (!placed) return placed.error();
+  c.halo = *placed;
+  return programs_of(*placed);
+}
+
+Result<ProgramCase> program_case_of(const json& given, std::int32_t ranks, const Nodes& real, const Task& task) {
+  ProgramCase c;
+  Result<NamedPrograms> programs = programs_of(given, c);
+  if (!programs) return programs.error();
+  c.programs = std::move(*programs);
+  if (c.programs.set.ranks() != ranks)
+    return bad_input(fmt::format("programs of {} ranks", ranks), std::to_string(c.programs.set.ranks()));
+  c.hints = parameters_of(given.value("parameters", json::object())).hints();
+  if (c.hints.single_copy) c.parameters_text = "single_copy";
+  if (c.hints.streaming_stores)
+    c.parameters_text += c.parameters_text.empty() ? "streaming_stores" : " streaming_stores";
+  c.transport = task.transport;
+  const Result<std::vector<std::int32_t>> emulated = emulated_sizes(given, ranks);
+  if (!emulated) return emulated.error();
+  if (emulated->empty()) return c;
+  c.transport.node_of_rank = emulated_node_of_rank(*emulated, task.process_of_rank);
+  if (const Status s = check_emulated(c.transport.node_of_rank, real); !s) return s.error();
+  return c;
+}
+
 Result<Task::Kind> kind_of(const std::string& name) {
   if (name == "check") return Task::Kind::check;
   if (name == "measure") return Task::Kind::measure;
@@ -229,6 +264,11 @@ Result<Task> task_of(const json& given, std::int32_t ranks, const Nodes& real) {
     Result<Case> c = case_of(each, ranks, real, task.process_of_rank);
     if (!c) return c.error();
     task.cases.push_back(std::move(*c));
+  }
+  for (const json& each : given.value("programs", json::array())) {
+    Result<ProgramCase> c = program_case_of(each, ranks, real, task);
+    if (!c) return c.error();
+    task.programs.push_back(std::move(*c));
   }
   return task;
 }

@@ -9,6 +9,10 @@
 //                                       (neighbours: where the collective has some; counts: of irregular blocks, of
 //                                       which
 //                                        `count` is then about the mean)
+//    "programs": [{"programs": "halo:16x16x16" or "file:PATH", "lengths": [2, 2], "wraps": [true, true],
+//                  "ranks_per_node": 2, "parameters": {"single_copy": true}}, ...],         (check, measure; lengths:
+//                  of a
+//                                                                                     halo's grid of ranks)
 //    "repeats": 3,                                                   (check)
 //    "case_seconds": 0.05, "turns_at_least": 6, "turns_at_most": 1000, "compare": true, "bound": true,   (measure)
 //    "questions": [{"count": 100, "calls": ["allreduce", "2 bcast", "reduce+bcast"]}], "measures": true,
@@ -20,10 +24,12 @@
 #include "bench_driver/nodes.hpp"
 #include "collectives/registry.hpp"
 #include "execute/mpi/mpi_transport.hpp"
+#include "halo/halo.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +46,15 @@ struct Case {
   std::vector<std::int32_t> node_of_rank; // the emulated ones: the first processes are on the first node, and so on
 };
 
+// A program set that is no collective.
+struct ProgramCase {
+  NamedPrograms programs;
+  std::optional<Halo> halo; // what it is, if that
+  Hints hints;
+  std::string parameters_text; // of these
+  execute::MpiTransportOptions transport;
+};
+
 // Calls of the MPI library's own that are compared with one another, see bench_driver/library_calls.hpp.
 struct LibraryQuestion {
   std::int64_t count = 1; // doubles
@@ -50,6 +65,7 @@ struct Task {
   enum class Kind { check, measure, rehearse, calibrate, library };
   Kind kind = Kind::check;
   std::vector<Case> cases;
+  std::vector<ProgramCase> programs;
   bool pins = true;
   std::vector<std::int32_t> process_of_rank; // none: as they were started
   execute::MpiTransportOptions transport;

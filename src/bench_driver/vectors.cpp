@@ -1,5 +1,6 @@
 #include "bench_driver/vectors.hpp"
 
+#include "bench_driver/program_check.hpp"
 #include "bench_driver/values.hpp"
 
 #include <algorithm>
@@ -27,13 +28,22 @@ HeapMemory zeros(std::int64_t bytes) {
 
 Result<Vectors> Vectors::make(const Collective& c, Rank rank) {
   const CallMemory memory = memory_of(c, rank);
+  return make(memory, [&](std::uint64_t seed) {
+    return values_of(c.type, c.reduces() ? c.operation : Operation::sum, memory.input_bytes / c.type_bytes, rank.value,
+                     seed);
+  });
+}
+
+Result<Vectors> Vectors::make(const ProgramSet& set, Rank rank) {
+  return make(memory_of(set, rank), [&](std::uint64_t seed) { return initial_memory(set, rank, seed); });
+}
+
+Result<Vectors> Vectors::make(const CallMemory& memory, const std::function<Vector(std::uint64_t seed)>& values_at) {
   const Need need{memory.input_bytes * contents_that_take_turns + memory.all_bytes() * sets_for(memory),
                   "the vectors of a rank"};
   return with_memory(need, [&] {
     std::vector<Vector> values;
-    for (std::uint64_t seed = 1; seed <= contents_that_take_turns; ++seed)
-      values.push_back(values_of(c.type, c.reduces() ? c.operation : Operation::sum, memory.input_bytes / c.type_bytes,
-                                 rank.value, seed));
+    for (std::uint64_t seed = 1; seed <= contents_that_take_turns; ++seed) values.push_back(values_at(seed));
     return Vectors(memory, std::move(values));
   });
 }

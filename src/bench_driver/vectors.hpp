@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace kumihimo::bench_driver {
@@ -17,6 +18,7 @@ class Vectors {
  public:
   // With some values that take turns. Error: not enough memory.
   static Result<Vectors> make(const Collective& collective, Rank rank);
+  static Result<Vectors> make(const ProgramSet& set, Rank rank);
 
   struct Set {
     void* input = nullptr; // where the two are one memory, the start of it, as of the output
@@ -27,6 +29,7 @@ class Vectors {
   std::int64_t contents() const { return static_cast<std::int64_t>(values_.size()); }
 
  private:
+  static Result<Vectors> make(const CallMemory& memory, const std::function<Vector(std::uint64_t seed)>& values);
   // `values`: at least one, each as long as the rank's input.
   Vectors(const CallMemory& memory, std::vector<Vector> values);
   struct Owned {

@@ -1,23 +1,11 @@
 // Starting the steps of a round: messages to the transport, local work at once, messages to oneself by hand.
 #include "execute/engine_slot.hpp"
+#include "execute/keep_busy.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 
 namespace kumihimo::execute {
-
-namespace {
-
-// Keeps the processor busy, as computing does.
-void spin(std::int64_t nanoseconds) {
-  using Clock = std::chrono::steady_clock;
-  const auto end = Clock::now() + std::chrono::nanoseconds(nanoseconds);
-  while (Clock::now() < end) {
-  }
-}
-
-} // namespace
 
 void Execution::start_round(LaneState& lane, Slot& slot, std::int32_t round) {
   const auto r = static_cast<std::size_t>(round);
@@ -52,7 +40,7 @@ void Execution::start_op(Slot& slot, const Op& op, Message& common) {
   case StepKind::offload:
     return start_offload(slot, op, common);
   case StepKind::compute:
-    spin(op.nanoseconds);
+    keep_busy(op.nanoseconds);
     return common.complete();
   case StepKind::copy:
   case StepKind::reduce:
@@ -123,7 +111,8 @@ ByteCursor Execution::walk(const Slot& slot, const Place& place) const {
 void Execution::bind_sink(Sink& sink, const Slot& slot, const Op& op) const {
   const std::int64_t element_bytes = program_.data().type_bytes;
   if (op.kind == StepKind::receive || op.kind == StepKind::copy)
-    sink.copy_into(walk(slot, op.target), element_bytes, program_.hints().streaming_stores && op.target.area == Area::output);
+    sink.copy_into(walk(slot, op.target), element_bytes,
+                   program_.hints().streaming_stores && op.target.area == Area::output);
   else
     sink.reduce_into(walk(slot, op.target), walk(slot, op.source), &reduction_, op.arriving_left, element_bytes);
 }

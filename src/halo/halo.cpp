@@ -7,7 +7,6 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <optional>
 
 namespace kumihimo {
 namespace {
@@ -23,12 +22,12 @@ Coordinates coordinates_of(const Halo& h, std::int32_t rank) {
 }
 std::int32_t rank_at(const Halo& h, const Coordinates& c) { return (c[0] * h.ranks[1] + c[1]) * h.ranks[2] + c[2]; }
 
-// The rank that lies in this direction, if there is one.
-std::optional<std::int32_t> neighbour(const Halo& h, Coordinates at, const Direction& d) {
+// The rank that lies in this direction; -1: none.
+std::int32_t neighbour(const Halo& h, Coordinates at, const Direction& d) {
   for (std::size_t a = 0; a < 3; ++a) {
     at[a] += d[a];
     const bool beyond = at[a] < 0 || at[a] >= h.ranks[a];
-    if (beyond && !h.periodic[a]) return std::nullopt;
+    if (beyond && !h.periodic[a]) return -1;
     at[a] = (at[a] + h.ranks[a]) % h.ranks[a];
   }
   return rank_at(h, at);
@@ -45,52 +44,41 @@ std::vector<Direction> directions(int points) {
   return all;
 }
 
-// A box of all fields: cells [low, high] on each axis, ghosts being 0 and the number of cells + 1.
-Extent box(const Halo& h, const Halo::Box& low, const Halo::Box& high) {
+// A box of all fields.
+Extent extent_of(const Halo& h, const CellBox& box) {
   const std::int64_t X = h.cells[0] + 2, Y = h.cells[1] + 2, volume = h.cells_with_ghosts();
   Extent e{Layout::vector, volume * h.fields, 0, {}};
   for (std::int64_t f = 0; f < h.fields; ++f) {
-    const std::int64_t first = f * volume + low[0] + X * (low[1] + Y * low[2]);
-    e.runs.push_back(
-        {first, high[0] - low[0] + 1, {X, high[1] - low[1] + 1}, {X * Y, high[2] - low[2] + 1}});
+    const std::int64_t first = f * volume + box.low[0] + X * (box.low[1] + Y * box.low[2]);
+    e.runs.push_back({first, box.length(0), {X, box.length(1)}, {X * Y, box.length(2)}});
   }
   return e;
 }
 
 // The cells next to the box's side in a direction: the rank's own, or the ghosts beyond them.
-Extent layer(const Halo& h, const Direction& d, bool ghosts) {
-  Halo::Box low{}, high{};
+CellBox layer(const Halo& h, const Direction& d, bool ghosts) {
+  CellBox box;
   for (std::size_t a = 0; a < 3; ++a) {
     const std::int64_t n = h.cells[a];
-    low[a] = d[a] > 0 ? n + ghosts : d[a] < 0 ? !ghosts : 1;
-    high[a] = d[a] == 0 ? n : low[a];
+    box.low[a] = d[a] > 0 ? n + ghosts : d[a] < 0 ? !ghosts : 1;
+    box.high[a] = d[a] == 0 ? n : box.low[a];
   }
-  return box(h, low, high);
+  return box;
 }
 
-// The share of the cells that need no ghosts.
-double interior_share(const Halo& h) {
-  double share = 1;
-  for (const std::int64_t n : h.cells) share *= static_cast<double>(std::max<std::int64_t>(0, n - 2)) / static_cast<double>(n);
-  return share;
-}
-
-Program program_of(const Halo& h, const std::vector<Direction>& all, Rank rank) {
-  const Coordinates here = coordinates_of(h, rank.value);
+Program program_of(const Halo& h, Rank rank) {
+  const std::vector<HaloMessage> messages = messages_of(h, rank);
   std::vector<Step> steps;
-  // What moves in a direction leaves on that side and arrives on the other, so that of two ranks that meet more than
-  // once the messages are in one order at both.
-  for (const Direction& d : all)
-    if (const auto from = neighbour(h, here, {-d[0], -d[1], -d[2]}))
-      steps.push_back(receive(*from, out[layer(h, {-d[0], -d[1], -d[2]}, true)]));
-  for (const Direction& d : all)
-    if (const auto to = neighbour(h, here, d)) steps.push_back(send(*to, in[layer(h, d, false)]));
+  for (const HaloMessage& m : messages)
+    if (m.from >= 0) steps.push_back(receive(m.from, out[extent_of(h, m.received)]));
+  for (const HaloMessage& m : messages)
+    if (m.to >= 0) steps.push_back(send(m.to, in[extent_of(h, m.sent)]));
   ProgramBuilder program;
   LaneBuilder exchange(LaneId{0}, "exchange", 1);
   if (!steps.empty()) exchange.round(std::move(steps));
   program.add(std::move(exchange));
   if (h.compute_seconds > 0) {
-    const double inside = h.compute_seconds * interior_share(h);
+    const double inside = h.interior_seconds();
     LaneBuilder interior(LaneId{1}, "interior", 1), boundary(LaneId{2}, "boundary", 1);
     interior.step(compute({inside, 0, 0}));
     boundary.after({LaneId{0}, LaneId{1}}, Scope::segment);
@@ -102,9 +90,10 @@ Program program_of(const Halo& h, const std::vector<Direction>& all, Rank rank) 
 }
 
 Error not_halo(std::string found) {
-  return bad_input("a halo exchange is CELLSxCELLSxCELLS of a rank, then points=7 or 27, fields=1 to 8, mesh or periodic, "
-                   "compute=SECONDS, with commas between them",
-                   std::move(found), "for example halo:16x16x16,points=27,fields=3");
+  return bad_input(
+      "a halo exchange is CELLSxCELLSxCELLS of a rank, then points=7 or 27, fields=1 to 8, mesh or periodic, "
+      "compute=SECONDS, with commas between them",
+      std::move(found), "for example halo:16x16x16,points=27,fields=3");
 }
 
 bool read_cells(std::string_view text, Halo::Box& cells) {
@@ -166,6 +155,23 @@ Result<Halo> on_ranks(Halo halo, const std::vector<std::int32_t>& lengths, const
   return halo;
 }
 
+double Halo::interior_seconds() const {
+  double share = 1;
+  for (const std::int64_t n : cells)
+    share *= static_cast<double>(std::max<std::int64_t>(0, n - 2)) / static_cast<double>(n);
+  return compute_seconds * share;
+}
+
+std::vector<HaloMessage> messages_of(const Halo& h, Rank rank) {
+  const Coordinates here = coordinates_of(h, rank.value);
+  std::vector<HaloMessage> messages;
+  for (const Direction& d : directions(h.points)) {
+    const Direction back{-d[0], -d[1], -d[2]};
+    messages.push_back({neighbour(h, here, d), neighbour(h, here, back), layer(h, d, false), layer(h, back, true)});
+  }
+  return messages;
+}
+
 NamedPrograms programs_of(const Halo& h) {
   DataLayout data;
   data.ranks = h.rank_count();
@@ -179,7 +185,7 @@ NamedPrograms programs_of(const Halo& h) {
   };
   ProgramSet set;
   set.data = std::make_shared<const DataLayout>(std::move(data));
-  set.program = [h, all = directions(h.points)](Rank rank) { return program_of(h, all, rank); };
+  set.program = [h](Rank rank) { return program_of(h, rank); };
   return {"halo:" + h.text(), std::move(set), [h](Rank rank) { return origins_of(h, rank); }, true};
 }
 
@@ -211,7 +217,8 @@ std::vector<Origin> origins_of(const Halo& h, Rank rank) {
                              position = f * volume + there[0] + X * (there[1] + Y * there[2]);
           const std::int32_t from = rank_at(h, owner);
           Origin* const last = origins.empty() ? nullptr : &origins.back();
-          if (last && last->rank == from && last->first + last->count == first && last->position + last->count == position)
+          if (last && last->rank == from && last->first + last->count == first &&
+              last->position + last->count == position)
             ++last->count;
           else
             origins.push_back({first, 1, from, position});

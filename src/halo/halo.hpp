@@ -18,22 +18,39 @@
 namespace kumihimo {
 
 struct Halo {
-  using Box = std::array<std::int64_t, 3>; // x, y, z
-  Box cells{};                             // of one rank
+  using Box = std::array<std::int64_t, 3>;    // x, y, z
+  Box cells{};                                // of one rank
   std::array<std::int32_t, 3> ranks{1, 1, 1}; // on each axis; the last one runs fastest in the order of ranks
   std::array<bool, 3> periodic{true, true, true};
   std::int64_t fields = 1;
-  int points = 7; // or 27
+  int points = 7;             // or 27
   double compute_seconds = 0; // of one rank for all its cells
 
-  // "16x16x16", "16x16x16,points=27,fields=3,mesh,compute=1e-3". Errors: other words, lengths, or numbers of points; fewer
-  // than one field or more than eight; negative times.
+  // "16x16x16", "16x16x16,points=27,fields=3,mesh,compute=1e-3". Errors: other words, lengths, or numbers of points;
+  // fewer than one field or more than eight; negative times.
   static Result<Halo> parse(std::string_view text);
   std::string text() const; // as parse() reads it
 
   std::int64_t cells_with_ghosts() const { return (cells[0] + 2) * (cells[1] + 2) * (cells[2] + 2); }
   std::int32_t rank_count() const { return ranks[0] * ranks[1] * ranks[2]; }
+  // Of computation that needs no ghosts; the rest follows the exchange.
+  double interior_seconds() const;
 };
+
+// Cells [low, high] on each axis, ghosts being 0 and the number of cells + 1.
+struct CellBox {
+  Halo::Box low{}, high{};
+  std::int64_t length(std::size_t axis) const { return high[axis] - low[axis] + 1; }
+};
+
+// What moves in one direction: to one neighbour the cells next to that side, from the opposite one its cells of that
+// side into the ghosts; -1: the grid ends there. Messages between two ranks that meet more than once are in one order
+// at both.
+struct HaloMessage {
+  std::int32_t to = -1, from = -1;
+  CellBox sent, received;
+};
+std::vector<HaloMessage> messages_of(const Halo& halo, Rank rank);
 
 // The ranks of the grid along x, y and z, as a shape of up to three axes has them (x first), and which of them wrap.
 Result<Halo> on_ranks(Halo halo, const std::vector<std::int32_t>& lengths, const std::vector<bool>& wraps);

@@ -75,7 +75,8 @@ using QueryRequest = int (*)(void* state, StatusWords*);
 using FreeRequest = int (*)(void* state);
 using CancelRequest = int (*)(void* state, int complete);
 
-// Names are those of MPI without the prefix. All return an MPI error code, 0 for success.
+// Names are those of MPI without the prefix. All return an MPI error code, 0 for success. Arrays of handles are void*
+// (handle_array.hpp).
 #define KUMIHIMO_MPI_FUNCTIONS(X)                                                                                      \
   X(Init_thread, (int*, char***, int, int*))                                                                           \
   X(Initialized, (int*))                                                                                               \
@@ -108,6 +109,7 @@ using CancelRequest = int (*)(void* state, int complete);
   X(Irecv, (void*, int, Handle, int, int, Handle, Handle*))                                                            \
   X(Test, (Handle*, int*, StatusWords*))                                                                               \
   X(Wait, (Handle*, StatusWords*))                                                                                     \
+  X(Waitall, (int, void*, StatusWords*))                                                                               \
   X(Cancel, (Handle*))                                                                                                 \
   X(Request_get_status, (Handle, int*, StatusWords*))                                                                  \
   X(Grequest_start, (QueryRequest, FreeRequest, CancelRequest, void*, Handle*))                                        \
@@ -139,8 +141,15 @@ using CancelRequest = int (*)(void* state, int complete);
   X(Reduce_scatter, (const void*, void*, const int*, Handle, Handle, Handle))                                          \
   X(Neighbor_allgatherv, (const void*, int, Handle, void*, const int*, const int*, Handle, Handle))                    \
   X(Neighbor_alltoallv, (const void*, const int*, const int*, Handle, void*, const int*, const int*, Handle, Handle))  \
+  X(Neighbor_alltoallw,                                                                                                \
+    (const void*, const int*, const Address*, const void*, void*, const int*, const Address*, const void*, Handle))    \
+  X(Ineighbor_alltoallw, (const void*, const int*, const Address*, const void*, void*, const int*, const Address*,     \
+                          const void*, Handle, Handle*))                                                               \
   X(Reduce_local, (const void*, void*, int, Handle, Handle))                                                           \
   X(Type_contiguous, (int, Handle, Handle*))                                                                           \
+  X(Type_vector, (int, int, int, Handle, Handle*))                                                                     \
+  X(Type_create_hvector, (int, int, Address, Handle, Handle*))                                                         \
+  X(Type_create_struct, (int, const int*, const Address*, const void*, Handle*))                                       \
   X(Type_create_hindexed, (int, const int*, const Address*, Handle, Handle*))                                          \
   X(Type_size, (Handle, int*))                                                                                         \
   X(Type_size_x, (Handle, long long*))                                                                                 \

@@ -19,6 +19,9 @@ bool check_progress_of_the_library(const Library& library, int rank, int ranks);
 bool check_collectives(bench_driver::Job& job, int draws);
 bool check_three_trees(bench_driver::Job& job);
 bool check_that_wrong_results_are_found(bench_driver::Job& job);
+// Halo exchanges, by the engine and by hand, on every grid of the ranks; wrong ghost cells are found.
+bool check_halos(bench_driver::Job& job);
+bool check_that_wrong_ghosts_are_found(bench_driver::Job& job);
 // An algorithm of a network's engine is not applicable, on all ranks alike.
 bool check_that_offloads_are_refused(bench_driver::Job& job);
 

@@ -23,6 +23,8 @@ bool check_all(bench_driver::Job& job) {
   good = check_collectives(job, draws(job.ranks())) && good;
   good = check_three_trees(job) && good;
   good = check_that_offloads_are_refused(job) && good;
+  good = check_halos(job) && good;
+  good = check_that_wrong_ghosts_are_found(job) && good;
   return check_that_wrong_results_are_found(job) && good;
 }
 

@@ -1,6 +1,7 @@
 """Real runs: collectives on the MPI processes of this machine, checked against the golden copy, measured beside the
 MPI library's own, and chosen by measurement."""
 
+from kumihimo.bench import programs
 from kumihimo.bench.cases import Case, cases_of_all
 from kumihimo.bench.job import Run, run_check, run_measure
 from kumihimo.bench.nodes import OtherNodes, RealNodes, real_nodes
@@ -12,6 +13,7 @@ __all__ = [
     "RealNodes",
     "Run",
     "cases_of_all",
+    "programs",
     "real_nodes",
     "run_check",
     "run_measure",

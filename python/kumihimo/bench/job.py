@@ -124,7 +124,7 @@ def run_task(task: dict, cases: Sequence[Case], launcher: Launcher, on_result: O
             raise
         run.notes.append(f"{len(run.results)} of {len(cases)} cases in the {launcher.seconds:.0f} s that there were")
         return run
-    if len(run.results) != len(cases):
+    if len(run.results) != len(cases) + len(task.get("programs", ())):
         raise failed(f"the bench driver wrote {len(run.results)} results instead of {len(cases)}")
     return run
 

@@ -253,6 +253,11 @@ def joined(cases: Sequence[Case], runs: Sequence[Run]) -> dict:
         for case, launches in of_cases
         if not any("not_applicable" in result for result in launches)
     ]
+    return of_launches(results, runs)
+
+
+def of_launches(results: list[dict], runs: Sequence[Run]) -> dict:
+    """Results that launches were joined to, with what is true of all."""
     return {
         "results": results,
         "geometric_mean": _measure.geometric_mean([r["ratio"] for r in results]),

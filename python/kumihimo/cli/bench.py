@@ -8,10 +8,13 @@ from typing import Annotated, Optional, TypeVar
 
 import typer
 
-from kumihimo import arguments, bench, launched, mpi
+from kumihimo import arguments, bench, launched, mpi, programs
 from kumihimo import placement as placements
 from kumihimo.bench import formats, tuned
-from kumihimo.bench.cases import NODE, sizes_of
+from kumihimo.arguments import Ranks
+from kumihimo.bench.cases import NODE, NONE, sizes_of
+from kumihimo.bench.job import Launcher
+from kumihimo.bench.programs import ProgramCase
 from kumihimo.cli import options, output, waiting
 from kumihimo.errors import NotApplicable, not_applicable, wrong_value
 from kumihimo.sizes import parse_size, parse_sizes, text_of
@@ -21,6 +24,7 @@ USUAL_SIZES = "8..16MiB"
 SECONDS = 30.0  # what a run with the defaults aims at; a busy machine takes longer
 LAUNCH_SECONDS = 4.0  # of starting processes and of the bound
 MOST_CASE_SECONDS = 0.1
+PROGRAM_SECONDS = 0.5  # of each way to run programs, in one launch
 NO_PACING = "--gap has no effect here: real messages are not paced, which the simulator's are"
 LEAST_TAG_UPPER_BOUND = 7  # a bit for signals and two for instances: src/execute/mpi/point_to_point.hpp
 T = TypeVar("T")
@@ -28,7 +32,7 @@ T = TypeVar("T")
 
 @options.with_parameters(hints=True)
 def command(
-    collective: options.Collective,
+    collective: options.CollectiveOrPrograms,
     sizes: Annotated[
         Optional[str],
         typer.Option(
@@ -81,11 +85,14 @@ def command(
     ] = "table",
     as_json: options.Json = False,
 ) -> int:
-    """Measure a collective on this machine, alternating with the MPI library's own call.
+    """Measure a collective on this machine, alternating with the MPI library's own call. Or a halo exchange, or programs
+    in a file, alternating with the same written by hand over MPI.
 
-    Example: kumihimo bench allreduce --ranks 4 --bytes 8..1MiB --shape 2x2
+    Examples: kumihimo bench allreduce --ranks 4 --bytes 8..1MiB --shape 2x2
+    kumihimo bench halo:64x64x64,points=27 --shape 2x2 --launches 5
     """
-    arguments.refuse_data(collective, in_place=in_place)
+    if not programs.is_named(collective):
+        arguments.refuse_data(collective, in_place=in_place)
     if format_ not in formats.FORMATS:
         raise wrong_value(f"--format must be one of {', '.join(formats.FORMATS)}", f"'{format_}'")
     if as_json and format_ not in ("table", "json"):
@@ -106,6 +113,27 @@ def command(
         raise wrong_value(rule, counts, "name an algorithm, or give --counts random:1")
     place = launched.place()
     each = arguments.ranks_per_node_named(ranks_per_node)
+    run = {
+        "pinning": pinning,
+        "tag_upper_bound": -1 if tag_upper_bound is None else tag_upper_bound,
+        "shared_memory_limit_bytes": -1 if shared_memory is None else parse_size(shared_memory, 0),
+    }
+    if programs.is_named(collective):
+        of_collectives = {"--bytes": sizes, "--counts": counts, "--neighbours": neighbours, "--in-place": in_place}
+        of_collectives |= {"--algorithm": algorithm != ALL and algorithm, "--root": root}
+        of_collectives |= {"--type": type_ != "float64" and type_, "--op": operation != "sum" and operation}
+        of_collectives |= {f"--{name.replace('_', '-')}": value for name, value in named.items()}
+        refuse_for_programs({**of_collectives, "--overlap": overlap}, format_)
+        case = ProgramCase(
+            collective,
+            ranks_of(ranks, place, each, shape),
+            shape,
+            each,
+            parameters,
+            placements.wanted(order, placement),
+        )
+        launcher = Launcher(case.ranks, mpi.choose(library or (place.family if place else None)), seconds=600)
+        return bench_programs(case, launcher, launches or 1, check, "json" if as_json else format_, run)
     asked = Asked(
         case=bench.Case(
             collective,
@@ -125,11 +153,7 @@ def command(
         ranks=ranks_of(ranks, place, each),
         installation=mpi.choose(library or (place.family if place else None)),
         launches=launches,
-        options={
-            "pinning": pinning,
-            "tag_upper_bound": -1 if tag_upper_bound is None else tag_upper_bound,
-            "shared_memory_limit_bytes": -1 if shared_memory is None else parse_size(shared_memory, 0),
-        },
+        options=run,
     )
     if check:
         found = {"results": on_real_nodes(checked, asked)}
@@ -147,6 +171,38 @@ def refuse_beside_check(launches: int | None, format_: str) -> None:
         raise wrong_value("--check runs in one launch", f"--launches {launches}", "leave it out")
     if format_ not in ("table", "json"):
         raise wrong_value("--check measures no times, so its --format must be table or json", f"'{format_}'")
+
+
+def refuse_for_programs(given: dict, format_: str) -> None:
+    """What only collectives take."""
+    for name, value in given.items():
+        if value not in (None, False, 0):
+            raise wrong_value(f"programs take no {name}", None if value is True else value, "leave it out")
+    if format_ not in ("table", "json"):
+        raise wrong_value("the --format of programs must be table or json", f"'{format_}'")
+
+
+def bench_programs(
+    case: ProgramCase, launcher: Launcher, launches: int, check: bool, format_: str, run: dict
+) -> int:
+    """Programs that are no collective, beside the same written by hand."""
+    if check:
+        found = {"results": bench.programs.check(case, launcher, **run)}
+    else:
+        if launches > 1 and launched.place():
+            raise wrong_value("under mpirun there is one launch", f"--launches {launches}", "run without mpirun")
+        with waiting.progress("measuring", launches) as advance:
+            found = bench.programs.measure(
+                case, launcher, launches, lambda: advance(case.text), case_seconds=PROGRAM_SECONDS, **run
+            )
+    if format_ == "json":
+        output.print_json({**found, **output.own_cost()})
+    elif check:
+        (result,) = found["results"]
+        print(f"{result['programs']} on {result['space']}: {'right' if result['right'] else result['found']}")
+    else:
+        show_programs(found)
+    return 0 if all(r.get("right", r.get("bitwise", True)) for r in found["results"]) else 1
 
 
 @dataclass
@@ -174,12 +230,19 @@ def sizes_asked(collective: str, sizes: str | None, counts: str | None = None) -
     return sizes_of(collective, parse_sizes(USUAL_SIZES if sizes is None else sizes))
 
 
-def ranks_of(asked: int | None, place: launched.Place | None, on_nodes: int | tuple[int, ...] | None = None) -> int:
-    """Those of the launcher that started us, or those asked for, all together or node by node."""
+def ranks_of(
+    asked: int | None,
+    place: launched.Place | None,
+    on_nodes: int | tuple[int, ...] | None = None,
+    grid: str = NODE,
+) -> int:
+    """Those of the launcher that started us, or those asked for, all together, node by node, or as a grid."""
     if place and asked not in (None, place.ranks):
         raise wrong_value(f"mpirun has started {place.ranks} ranks", f"--ranks {asked}", "leave --ranks out")
     if place or asked is not None:
         return place.ranks if place else asked
+    if grid not in (NODE, NONE):
+        return arguments.rank_space(Ranks(grid, None, 1)).ranks
     return sum(on_nodes) if isinstance(on_nodes, tuple) else 4
 
 
@@ -317,10 +380,27 @@ def show_checked(results: list[dict]) -> None:
     output.print_table("Against the golden copy, bit for bit", ("bytes>", "algorithm", "ranks", "result"), rows)
 
 
-def show_measured(found: dict) -> None:
-    results, about = found["results"], found["about"]
-    first = results[0]
-    print(f"{first['collective']} of {first['type']} on {first['space']}, {about['mpi'].split(',')[0]}")
+def show_programs(found: dict) -> None:
+    results, several = found["results"], found["launches"] > 1
+    show_heading(f"{results[0]['programs']} on {results[0]['space']}", found["about"])
+    rows = [
+        [r["library"]["call"], *times_and_ratio(r, several), "" if r["library"]["bitwise"] else "differs"] for r in results
+    ]
+    interval = ("interval>",) if several else ()
+    output.print_table("", ("beside", "time>", "its time>", "ratio>", *interval, "result"), rows)
+    if several:
+        print(f"\n{found['launches']} launches")
+    output.print_list("Notes:", found.get("notes", []))
+
+
+def times_and_ratio(result: dict, several: bool) -> list[str]:
+    times = [output.seconds_text(seconds) for seconds in (result["seconds"], result["library"]["seconds"])]
+    between = [f"{result['ratio_low']:.2f}..{result['ratio_high']:.2f}"] if several else []
+    return [*times, f"{result['ratio']:.2f}", *between]
+
+
+def show_heading(what: str, about: dict) -> None:
+    print(f"{what}, {about['mpi'].split(',')[0]}")
     nodes = bench.real_nodes(about)
     if nodes:
         print(f"nodes: {nodes}")
@@ -329,14 +409,17 @@ def show_measured(found: dict) -> None:
         print(f"ranks placed by {about['placement']}: they are processes {processes} of the launch (MPI_Comm_split)")
     print(f"pinning: {about['pinning']}; times are medians of the largest over ranks")
     print()
+
+
+def show_measured(found: dict) -> None:
+    results, first = found["results"], found["results"][0]
+    show_heading(f"{first['collective']} of {first['type']} on {first['space']}", found["about"])
     several = found["launches"] > 1
     interval = ("interval>",) if several else ()
     columns = ("bytes>", "algorithm", "time>", "library>", "ratio>", *interval, "parameters")
     rows = []
     for r in results:
-        times = [output.seconds_text(seconds) for seconds in (r["seconds"], r["library"]["seconds"])]
-        between = [f"{r['ratio_low']:.2f}..{r['ratio_high']:.2f}"] if several else []
-        row = [text_of(r["bytes"]), r["algorithm"], *times, f"{r['ratio']:.2f}", *between]
+        row = [text_of(r["bytes"]), r["algorithm"], *times_and_ratio(r, several)]
         rows.append([*row, arguments.parameters_text(r["parameters"])])
     output.print_table("", columns, rows)
     if several:

@@ -1,0 +1,28 @@
+// Program sets as programs write them by hand over MPI, to be measured beside the engine.
+#pragma once
+
+#include "bench_driver/candidate.hpp"
+#include "halo/halo.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace kumihimo::bench_driver {
+
+struct NamedCandidate {
+  std::string name; // the calls that it makes
+  std::unique_ptr<Candidate> candidate;
+};
+
+// A halo exchange three times: MPI_Isend and MPI_Irecv of derived types; of buffers that are packed and unpacked; and
+// MPI_Neighbor_alltoallw of derived types on a graph of the neighbours. Cells that need no ghosts are computed while
+// messages are under way, for which the last one is MPI_Ineighbor_alltoallw then. Made, and ended, by all ranks
+// together.
+std::vector<NamedCandidate> halo_by_hand(const mpi::Library& library, mpi::Handle world, const Halo& halo, Rank rank);
+
+// MPI_Isend, MPI_Irecv and MPI_Waitall for each round of a rank's only lane. Error, of this rank alone: several lanes,
+// segments, loops, or steps that such a program has no simple call for.
+Result<NamedCandidate> rounds_by_hand(const mpi::Library& library, mpi::Handle world, const ProgramSet& set, Rank rank);
+
+} // namespace kumihimo::bench_driver

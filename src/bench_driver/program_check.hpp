@@ -1,0 +1,24 @@
+// Does a program set leave on every rank what it must, run by the engine or written by hand?
+#pragma once
+
+#include "bench_driver/by_hand.hpp"
+#include "bench_driver/check.hpp"
+#include "program/named_programs.hpp"
+
+#include <vector>
+
+namespace kumihimo::bench_driver {
+
+// What a rank's buffer holds at first: the same for the same seed.
+Vector initial_memory(const ProgramSet& set, Rank rank, std::uint64_t seed);
+
+// The first element of a rank's buffer that is not what its origin held at first; -1: none. Of a halo: the first ghost
+// cell that has not its owner's value. By the origins alone, whatever the programs are.
+std::int64_t first_without_origin(const NamedPrograms& programs, Rank rank, std::uint64_t seed, const std::byte* found);
+
+// Collective. Calls each candidate `repeats` times and compares with the golden copy, which walks all ranks' programs
+// in one memory, and is compared with the origins. Errors: not enough memory; a candidate that cannot be made ready.
+Result<CheckOutcome> check_programs(const Job& job, const NamedPrograms& programs,
+                                    const std::vector<NamedCandidate>& candidates, std::int32_t repeats);
+
+} // namespace kumihimo::bench_driver

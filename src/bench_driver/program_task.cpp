@@ -1,0 +1,135 @@
+#include "bench_driver/program_task.hpp"
+
+#include "bench_driver/call_memory.hpp"
+#include "bench_driver/turns.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace kumihimo::bench_driver {
+namespace {
+
+using nlohmann::json;
+
+class OurPrograms final : public Candidate {
+ public:
+  OurPrograms(const ProgramSet& set, Hints hints, Rank rank, transport::Transport& transport)
+      : set_(set), hints_(hints), rank_(rank), transport_(transport), bytes_(memory_of(set, rank).result_bytes) {}
+
+  Status make_ready() override {
+    Result<execute::CompiledProgram> compiled = execute::compile(set_, rank_, {.hints = hints_});
+    if (!compiled) {
+      static_cast<void>(transport_.prepare({})); // as collective as the others'
+      return compiled.error();
+    }
+    program_ = std::make_unique<execute::CompiledProgram>(std::move(*compiled));
+    Result<std::unique_ptr<execute::Execution>> execution = execute::Execution::prepare(*program_, transport_);
+    if (!execution) return execution.error();
+    execution_ = std::move(*execution);
+    return Nothing{};
+  }
+  Status call(const Vectors::Set& set) override { return execution_->run({set.input, set.output}, {}); }
+  Bytes result(const Vectors::Set& set) const override { return {set.output, bytes_}; }
+  bool gives_all_the_same() const override { return false; }
+
+ private:
+  ProgramSet set_;
+  Hints hints_;
+  Rank rank_;
+  transport::Transport& transport_;
+  std::int64_t bytes_;
+  std::unique_ptr<execute::CompiledProgram> program_;
+  std::unique_ptr<execute::Execution> execution_;
+};
+
+// Ours, and, to compare with, those written by hand.
+Result<std::vector<NamedCandidate>> candidates_of(Job& job, const ProgramCase& c, bool compares) {
+  execute::MpiTransportOptions options = c.transport;
+  Result<transport::Transport*> transport = job.transport(options);
+  if (!transport) return transport.error();
+  const Rank rank{job.rank()};
+  std::vector<NamedCandidate> all;
+  all.push_back(our_candidate(c.programs.set, c.hints, rank, **transport));
+  if (!compares) return all;
+  if (c.halo) {
+    for (NamedCandidate& one : halo_by_hand(job.library(), job.world(), *c.halo, rank)) all.push_back(std::move(one));
+    return all;
+  }
+  Result<NamedCandidate> rounds = rounds_by_hand(job.library(), job.world(), c.programs.set, rank);
+  if (Status s = job.agree(rounds); !s) return s.error();
+  all.push_back(std::move(*rounds));
+  return all;
+}
+
+json described(const ProgramCase& c) {
+  return {{"programs", c.programs.name},
+          {"ranks", c.programs.set.ranks()},
+          {"bytes", memory_of(c.programs.set, Rank{0}).all_bytes()},
+          {"parameters_text", c.parameters_text}};
+}
+
+// Of the contents that both met. Those of the first turns take turns by chance; 0 stands for none.
+bool same_results(const Job& job, const Candidate& a, const Candidate& b) {
+  bool same = true;
+  for (std::size_t i = 0; i < a.results.size(); ++i)
+    same &= a.results[i] == 0 || b.results[i] == 0 || a.results[i] == b.results[i];
+  return job.all(same);
+}
+
+Status measure_one(Job& job, const Task& task, const ProgramCase& c) {
+  Result<std::vector<NamedCandidate>> candidates = candidates_of(job, c, task.compares);
+  if (!candidates) return candidates.error();
+  const Result<CheckOutcome> checked = check_programs(job, c.programs, *candidates, 1);
+  if (!checked) return checked.error();
+  if (!checked->right) return failed("programs that leave the golden copy's values", checked->found);
+  candidates->clear();
+  candidates = candidates_of(job, c, task.compares);
+  if (!candidates) return candidates.error();
+  Result<Vectors> vectors = Vectors::make(c.programs.set, Rank{job.rank()});
+  if (Status s = job.agree(vectors); !s) return s;
+  Turns turns(job, turn_options(task), std::move(*vectors));
+  for (NamedCandidate& one : *candidates) turns.add(std::move(one.candidate));
+  if (Status s = turns.measure(); !s) return s;
+  const auto& measured = turns.candidates();
+  json result = described(c);
+  result.update(turns.result_of(*measured[0]));
+  result["beside"] = json::array();
+  for (std::size_t i = 1; i < measured.size(); ++i) {
+    json other = turns.result_of(*measured[i]);
+    other["call"] = (*candidates)[i].name;
+    other["bitwise"] = other["bitwise"].get<bool>() && same_results(job, *measured[0], *measured[i]);
+    result["beside"].push_back(std::move(other));
+  }
+  job.print(result);
+  return Nothing{};
+}
+
+} // namespace
+
+NamedCandidate our_candidate(const ProgramSet& set, Hints hints, Rank rank, transport::Transport& transport) {
+  return {"kumihimo", std::make_unique<OurPrograms>(set, hints, rank, transport)};
+}
+
+Status run_program_checks(Job& job, const Task& task) {
+  for (const ProgramCase& c : task.programs) {
+    // A file's rounds are not all that programs write by hand.
+    Result<std::vector<NamedCandidate>> candidates = candidates_of(job, c, c.halo.has_value());
+    if (!candidates) return candidates.error();
+    const Result<CheckOutcome> outcome = check_programs(job, c.programs, *candidates, task.repeats);
+    if (!outcome) return outcome.error();
+    json result = described(c);
+    result["right"] = outcome->right;
+    result["found"] = outcome->found;
+    job.print(result);
+  }
+  return Nothing{};
+}
+
+Status measure_programs(Job& job, const Task& task) {
+  for (const ProgramCase& c : task.programs)
+    if (Status s = measure_one(job, task, c); !s) return s;
+  return Nothing{};
+}
+
+} // namespace kumihimo::bench_driver

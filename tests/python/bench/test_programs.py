@@ -1,0 +1,106 @@
+"""`kumihimo bench` of halo exchanges and programs from files, on real MPI processes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from kumihimo import mpi
+
+FAMILIES = [installation.family for installation in mpi.discover()]
+pytestmark = [pytest.mark.mpi, pytest.mark.skipif(not FAMILIES, reason="no MPI library on this machine")]
+BY_HAND = ["MPI_Isend, derived types", "MPI_Isend, packed", "MPI_Neighbor_alltoallw"]
+RING = """ranks 2
+buffer 4
+rank 0
+together
+send 1 0 2
+receive 1 2 2
+end
+compute seconds 1e-6
+rank 1
+together
+send 0 0 2
+receive 0 2 2
+end
+"""
+
+
+def results(ended) -> list[dict]:
+    assert ended.code == 0, ended.err
+    return json.loads(ended.out)["results"]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("what", ["6x5x4", "4x4x4,points=27,fields=3,mesh"])
+def test_halo_exchanges_are_measured_beside_those_by_hand(kumihimo, family, what):
+    found = results(kumihimo("bench", f"halo:{what}", "--shape", "2x1", "--mpi", family, "--launches", "2", "--json"))
+    assert [r["library"]["call"] for r in found] == BY_HAND
+    for r in found:
+        assert r["programs"].startswith(f"halo:{what[:5]}") and r["ranks"] == 2
+        assert 0 < r["p10"] <= r["seconds"] and 0 < r["library"]["seconds"] < 1
+        assert len(r["ratios"]) == 2 and r["ratio_low"] <= r["ratio"] <= r["ratio_high"]
+        assert r["bitwise"] is True and r["library"]["bitwise"] is True, "the same bits as the golden copy's"
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_computation_takes_its_time_in_all(kumihimo, family):
+    found = results(kumihimo("bench", "halo:4x4x4,compute=0.003", "--ranks", "2", "--mpi", family, "--json"))
+    assert found[2]["library"]["call"] == "MPI_Ineighbor_alltoallw"
+    for r in found:
+        assert min(r["p10"], r["library"]["p10"]) >= 0.003
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_halo_exchanges_are_right_on_emulated_nodes_and_in_other_orders(kumihimo, family):
+    asked = ("bench", "halo:3x4x5,points=27", "--shape", "2x1", "--mpi", family, "--check", "--json")
+    for more in (("--ranks-per-node", "1"), ("--order", "random:3"), ("--single-copy",)):
+        (result,) = results(kumihimo(*asked, *more))
+        assert result["right"] is True and result["found"] == ""
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_file_is_measured_beside_its_rounds_by_hand(kumihimo, tmp_path, family):
+    path = tmp_path / "ring"
+    path.write_text(RING)
+    (result,) = results(kumihimo("bench", f"file:{path}", "--ranks", "2", "--mpi", family, "--json"))
+    assert (result["library"]["call"], result["library"]["bitwise"]) == ("MPI_Isend", True)
+    assert result["bytes"] == 32
+    (checked,) = results(kumihimo("bench", f"file:{path}", "--ranks", "2", "--mpi", family, "--check", "--json"))
+    assert checked["right"] is True
+    path.write_text(RING.replace("compute", "lane 1\ncompute"))
+    ended = kumihimo("bench", f"file:{path}", "--ranks", "2", "--mpi", family)
+    assert (ended.code, "rank 0 has 2 lanes" in ended.err) == (2, True)
+
+
+def test_a_file_whose_ranks_would_wait_for_ever_is_not_started(kumihimo, tmp_path):
+    path = tmp_path / "ring"
+    path.write_text(RING.replace("send 0 0 2", "receive 0 0 2"))
+    ended = kumihimo("bench", f"file:{path}", "--ranks", "2")
+    assert (ended.code, ended.out) == (1, "")
+    assert "is wrong" in ended.err and ended.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--bytes", "8"), "programs take no --bytes"),
+        (("--algorithm", "ring"), "programs take no --algorithm"),
+        (("--window", "3"), "programs take no --window"),
+        (("--format", "osu"), "--format of programs must be table or json"),
+        (("--shape", "2x2", "--ranks", "3"), "2x2"),
+    ],
+)
+def test_what_only_collectives_take_is_refused(kumihimo, words, sentence):
+    ended = kumihimo("bench", "halo:4x4x4", *words)
+    assert (ended.code, ended.out) == (2, "")
+    assert sentence in ended.err and ended.err.count("\n") == 1
+
+
+def test_the_table(kumihimo):
+    ended = kumihimo("bench", "halo:4x4x4", "--shape", "2x1")
+    assert ended.code == 0, ended.err
+    assert "halo:4x4x4,points=7,fields=1 on " in ended.out
+    for call in BY_HAND:
+        assert ended.out.count(call) == 1
