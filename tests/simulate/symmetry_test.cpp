@@ -1,4 +1,5 @@
 // Where shifts of the torus are symmetries one rank stands for several: the figures are those of a walk of all ranks.
+#include "halo/halo.hpp"
 #include "simulate/flow/compiled.hpp"
 #include "support.hpp"
 
@@ -10,10 +11,12 @@ namespace kumihimo::simulate_test {
 namespace {
 
 // `whole`: every rank is walked. Else symmetry is looked for, and no sample is drawn.
-Prediction walked(const Schedule& s, const Machine& m, bool whole) {
+Prediction walked(const ProgramSet& s, const Machine& m, bool whole) {
   SimulateOptions options;
   options.keep_link_bytes = true;
-  const double steps = simulation::compile(s, {})->iterated_steps;
+  const Job job(m);
+  const simulation::Network network = *simulation::Network::make(job, s.ranks(), {}, false);
+  const double steps = simulation::compile(s, &network)->walked_steps();
   EXPECT_LE(steps, options.most_steps) << "it is to be walked whole";
   if (!whole) options.most_steps = 0.999 * steps; // a sample of so many would not be worth it
   const auto p = simulate(s, m, {}, options);
@@ -78,6 +81,26 @@ INSTANTIATE_TEST_SUITE_P(
       return std::string(name_of(test.param.kind)) + "_" + test.param.algorithm + "_" + test.param.shape +
              (test.param.tofu ? "_tofu" : "");
     });
+
+// Steps that no loop repeats count, too.
+TEST(Symmetry, IsThatOfHaloExchanges) {
+  const Machine torus = described("k-computer", "6x5x4"), tofu = job_on("k-computer", "8x6x8");
+  for (const char* text : {"16x16x16", "4x5x6,points=27,fields=2", "8x8x8,compute=1e-5", "4x4x4,points=27,mesh"})
+    for (const Machine* m : {&torus, &tofu}) {
+      const Shape shape = m->topology->shifts().shape;
+      std::vector<std::int32_t> lengths;
+      for (const Axis& axis : shape.axes()) lengths.push_back(axis.length);
+      const Halo halo = *on_ranks(*Halo::parse(text), lengths, {true, true, true});
+      const ProgramSet set = programs_of(halo).set;
+      const Prediction all = walked(set, *m, true), some = walked(set, *m, false);
+      EXPECT_EQ(all.alike, 1) << text;
+      if (halo.periodic[0])
+        EXPECT_GE(some.alike, 4) << text;
+      else
+        EXPECT_EQ(some.alike, 1) << text;
+      expect_same(some, all);
+    }
+}
 
 // A machine of which one part differs is no symmetric one.
 TEST(Symmetry, IsNotThatOfUnequalParts) {

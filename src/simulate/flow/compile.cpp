@@ -130,7 +130,8 @@ void Compiler::add_round(const Round& round, FlatNode& node) {
   }
   node.count = static_cast<std::uint32_t>(out_.steps.size()) - node.first;
   out_.all_steps += static_cast<double>(times_) * node.count;
-  if (iterated_times_ > 1) out_.iterated_steps += static_cast<double>(iterated_times_) * node.count;
+  (iterated_times_ > 1 ? out_.iterated_steps : out_.straight_steps) +=
+      static_cast<double>(iterated_times_) * node.count;
 }
 
 void Compiler::add_body(const Body& body, FlatNode& parent) {

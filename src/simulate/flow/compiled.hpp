@@ -90,6 +90,7 @@ struct Compiled {
   Phases phases;
   double all_steps = 0;      // of one segment, all iterations of all loops counted
   double iterated_steps = 0; // of loops whose iterations are walked one by one, all of them added up
+  double straight_steps = 0; // all others, which are walked once
   std::vector<Sample> samples;
   std::shared_ptr<const Symmetry> symmetry; // set: the instances are those of ranks that stand for others
 
@@ -99,6 +100,8 @@ struct Compiled {
   }
   std::int64_t at_once(const FlatNode& loop) const { return std::min(loop.in_flight, walked(loop)); }
   double times(const FlatNode& loop) const { return loop.sample < 0 ? 1 : samples[loop.sample].times; }
+
+  double walked_steps() const { return iterated_steps + straight_steps; }
 
   std::span<const FlatAfter> after(const Instance& i) const { return {afters.data() + i.first_after, i.afters}; }
 };

@@ -355,7 +355,7 @@ Result<Prediction> predict_flow(const ProgramSet& schedule, const Network& netwo
     if (Status can = can_be_held(c, std::isinf(most_steps)); !can) return can.error();
     return walk(c, network, small);
   };
-  if (compiled->iterated_steps > std::min(most_steps, few_steps))
+  if (compiled->walked_steps() > std::min(most_steps, few_steps))
     if (auto symmetry = Symmetry::find(*compiled, network, exact_is_worth * most_steps)) {
       fold(*compiled, std::move(symmetry));
       return walked(*compiled);

@@ -191,8 +191,8 @@ std::shared_ptr<const Symmetry> Symmetry::find(const Compiled& compiled, const N
     one_each = nodes[rank] == static_cast<std::int32_t>(rank);
   // A pipeline's period and the network's own engine look at all ranks.
   if (shifts.periods.empty() || !one_each || compiled.segments > 1 || compiled.offloaded) return nullptr;
-  const auto short_enough = [&](std::int32_t alike) { return compiled.iterated_steps / alike <= most_steps; };
-  if (compiled.iterated_steps > most_compared || !short_enough(Symmetry(shifts.shape, shifts.periods).alike()))
+  const auto short_enough = [&](std::int32_t alike) { return compiled.walked_steps() / alike <= most_steps; };
+  if (compiled.walked_steps() > most_compared || !short_enough(Symmetry(shifts.shape, shifts.periods).alike()))
     return nullptr;
   std::vector<std::int32_t> none, found;
   for (const Axis& axis : shifts.shape.axes()) none.push_back(axis.length);
@@ -224,7 +224,7 @@ void fold(Compiled& compiled, std::shared_ptr<const Symmetry> symmetry) {
   first.push_back(static_cast<std::uint32_t>(kept.size()));
   compiled.instances = std::move(kept);
   compiled.first_instance = std::move(first);
-  compiled.iterated_steps /= symmetry->alike();
+  compiled.iterated_steps /= symmetry->alike(), compiled.straight_steps /= symmetry->alike();
   compiled.symmetry = std::move(symmetry);
 }
 
