@@ -7,6 +7,7 @@
 
 #include "program/binding.hpp"
 #include "program/hints.hpp"
+#include "program/starting.hpp"
 #include "schedule/schedule.hpp"
 #include "transport/transport.hpp"
 
@@ -38,7 +39,7 @@ struct Op {
   std::int64_t ordinal = 0;
   std::int64_t bytes = 0;
   std::int64_t nanoseconds = 0; // compute
-  std::int64_t packed = -1; // send of several runs: where its packed form lies in the slot's packing space
+  std::int64_t packed = -1;     // send of several runs: where its packed form lies in the slot's packing space
   Place source, right, target;
 };
 
@@ -63,10 +64,6 @@ struct LaneCode {
     Rank peer{-1};
     std::int64_t ordinal = 0;
   };
-  struct Wait {
-    std::int32_t lane = 0; // index in CompiledProgram::lanes
-    Scope scope = Scope::segment;
-  };
 
   LaneId id;
   std::int64_t window = 1;
@@ -77,19 +74,17 @@ struct LaneCode {
   bool in_order = true;                        // no loop has iterations in flight: the rounds are a chain
   std::vector<std::int32_t> waits;             // for how many rounds a round waits
   std::vector<std::int32_t> next_begin, nexts; // who waits for round r: nexts[next_begin[r] .. next_begin[r + 1])
-  std::vector<Wait> after;
-  std::vector<std::int32_t> readers;     // of shared scratch that this lane writes: the lanes `after` it
-  std::int64_t readers_window = 0;       // the copies of that scratch
-  std::vector<ResolvedSegment> segments; // all of them, or none: resolved when a segment begins
+  std::vector<SegmentWait> segment_waits;      // for other lanes, before a segment may start
+  std::vector<ResolvedSegment> segments;       // all of them, or none: resolved when a segment begins
 };
 
 struct CompileOptions {
   Hints hints;
-  // Programs of ranks whose input and output are one memory never read input after output was written at the same bytes;
-  // for others the input is copied aside first.
+  // Programs of ranks whose input and output are one memory never read input after output was written at the same
+  // bytes; for others the input is copied aside first.
   bool in_place_safe = true;
-  bool skip_compute = false;            // leave compute steps out
-  double flop_rate = 0, byte_rate = 0;  // of compute steps that say how much they do, each second; 0: refuse them
+  bool skip_compute = false;           // leave compute steps out
+  double flop_rate = 0, byte_rate = 0; // of compute steps that say how much they do, each second; 0: refuse them
 };
 
 class CompiledProgram {

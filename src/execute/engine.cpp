@@ -158,18 +158,11 @@ bool Execution::is_complete(const LaneState& lane, std::int64_t segment) const {
 }
 
 bool Execution::may_begin(const LaneState& lane) const {
-  const std::int64_t s = lane.begun, count = program_.segments().count;
-  if (s == count || s - lane.complete >= lane.code->window) return false;
-  for (const LaneCode::Wait& wait : lane.code->after) {
-    const LaneState& other = lanes_[static_cast<std::size_t>(wait.lane)];
-    if (wait.scope == Scope::segment ? !is_complete(other, s) : other.complete < count) return false;
-  }
-  // Shared scratch: the copy is free once every reader has finished the segment that it was written for before.
-  const std::int64_t before = s - lane.code->readers_window;
-  if (before >= 0)
-    for (const std::int32_t reader : lane.code->readers)
-      if (!is_complete(lanes_[static_cast<std::size_t>(reader)], before)) return false;
-  return true;
+  const std::int64_t count = program_.segments().count;
+  return may_start(
+      {lane.begun, lane.complete, lane.code->window}, count, lane.code->segment_waits,
+      [&](std::int32_t other) { return lanes_[static_cast<std::size_t>(other)].complete == count; },
+      [&](std::int32_t other, std::int64_t s) { return is_complete(lanes_[static_cast<std::size_t>(other)], s); });
 }
 
 Status Execution::begin(LaneState& lane) {

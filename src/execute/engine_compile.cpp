@@ -121,8 +121,9 @@ class Compiler {
     lay_out_scratch();
     for (const Lane& lane : p_.program_->lanes)
       if (Status s = add(lane); !s) return s;
+    auto waits = waits_of(*p_.program_, p_.segments());
     for (std::size_t i = 0; i < p_.lanes_.size(); ++i) {
-      link_lanes(i);
+      p_.lanes_[i].segment_waits = std::move(waits[i]);
       if (Status s = state_demands(p_.lanes_[i]); !s) return s;
     }
     auto& peers = p_.demands_.peers;
@@ -161,33 +162,6 @@ class Compiler {
     for_each_step(lane.body, [&](const Step& s) { code.peers_vary |= s.peer.depends_on(Variable{0}); });
     if (Status s = Expander(code).expand(lane.body); !s) return s;
     return number_steps(code, 0, p_.data().ranks);
-  }
-
-  std::int32_t index_of(LaneId id) const {
-    for (std::size_t i = 0; i < p_.program_->lanes.size(); ++i)
-      if (p_.program_->lanes[i].id == id) return static_cast<std::int32_t>(i);
-    return -1;
-  }
-
-  // `after` (lanes that this rank lacks are ignored), and who must have read shared scratch before it is written anew.
-  void link_lanes(std::size_t i) {
-    const Lane& lane = p_.program_->lanes[i];
-    LaneCode& code = p_.lanes_[i];
-    for (const After& rule : lane.after)
-      for (LaneId id : rule.lanes)
-        if (const std::int32_t other = index_of(id); other >= 0) code.after.push_back({other, rule.scope});
-    for_each_step(lane.body, [&](const Step& step) {
-      if (step.target.buffer.kind != Buffer::Kind::scratch) return;
-      const auto s = static_cast<std::size_t>(step.target.buffer.index);
-      if (s >= p_.scratch_.size()) return;
-      const Scratch& scratch = p_.program_->scratch[s];
-      if (scratch.shared && !scratch.named) code.readers_window = p_.scratch_[s].window;
-    });
-    if (code.readers_window == 0) return;
-    for (std::size_t other = 0; other < p_.program_->lanes.size(); ++other)
-      for (const After& rule : p_.program_->lanes[other].after)
-        if (std::find(rule.lanes.begin(), rule.lanes.end(), lane.id) != rule.lanes.end())
-          code.readers.push_back(static_cast<std::int32_t>(other));
   }
 
   Status state_demands(const LaneCode& lane) {

@@ -1,11 +1,8 @@
 // Which segments of which lanes are surely over when another begins at the same rank, from windows and `after` alone.
 // A schedule may rely on nothing else for the order of two steps that touch the same bytes.
-//
-// A shared scratch slot is reused only when every lane that is `after` its writer has finished that segment (ADR 0001);
-// so a lane that writes shared scratch of W slots also waits, for its segment s, for segment s - W of those lanes.
 #pragma once
 
-#include "program/binding.hpp"
+#include "program/starting.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -13,21 +10,11 @@
 
 namespace kumihimo::verify {
 
-struct Wait {
-  std::int32_t lane = 0;   // index in the program
-  std::int64_t behind = 0; // for its segment s - behind ...
-  bool all = false;        // ... or for all its segments
-  bool operator==(const Wait&) const = default;
-};
-
-// What lane `l` of the program waits for at its own rank, beside its window.
-std::vector<std::vector<Wait>> waits_of(const Program& program, Segments segments);
-
 class LocalOrder {
  public:
   // complete(lane, s, other): segments of `other` below it are complete when segment s of `lane` begins. Lanes that
   // wait for each other have no order; that is a deadlock, which the execution reports.
-  LocalOrder(const std::vector<std::int64_t>& windows, const std::vector<std::vector<Wait>>& waits,
+  LocalOrder(const std::vector<std::int64_t>& windows, const std::vector<std::vector<SegmentWait>>& waits,
              std::int64_t segments);
 
   std::int64_t complete(std::int32_t lane, std::int64_t segment, std::int32_t other) const {

@@ -12,7 +12,7 @@ void Progress::add(const Program& program) {
   }
   const auto waits = waits_of(program, segments_);
   for (std::size_t l = 0; l < waits.size(); ++l)
-    for (const Wait& w : waits[l])
+    for (const SegmentWait& w : waits[l])
       if (w.behind < segments_.count)
         edges_.insert({program.lanes[l].id.value, program.lanes[w.lane].id.value, w.behind, w.all});
 }

@@ -5,8 +5,8 @@
 
 namespace kumihimo::verify {
 
-std::shared_ptr<const LocalOrder> OrderCache::of(const Program& program, const std::vector<std::vector<Wait>>& waits,
-                                                 std::int64_t segments) {
+std::shared_ptr<const LocalOrder>
+OrderCache::of(const Program& program, const std::vector<std::vector<SegmentWait>>& waits, std::int64_t segments) {
   std::vector<std::int64_t> windows;
   for (const Lane& lane : program.lanes) windows.push_back(std::min(lane.window, segments));
   for (const Entry& e : entries_)
@@ -42,8 +42,7 @@ RankState::RankState(const Subject& of, Rank r, const Scene& scene, OrderCache& 
     : schedule(of), rank(r), program(of.program(r)), binding(of, r),
       segments(scene.sampled_elements.empty() ? scene.segments : 1) {
   auto waits = waits_of(program, of.segments);
-  if (scene.memory || of.goal.barrier)
-    order = orders.of(program, waits, of.segments.count);
+  if (scene.memory || of.goal.barrier) order = orders.of(program, waits, of.segments.count);
   if (scene.memory) {
     elements = {binding.input_elements(), binding.output_elements()};
     if (of.data->one_buffer) elements.assign(2, std::max(elements[0], elements[1]));
@@ -63,13 +62,10 @@ RankState::RankState(const Subject& of, Rank r, const Scene& scene, OrderCache& 
 
 bool RankState::may_begin(std::int32_t l) const {
   const LaneState& lane = lanes[l];
-  const std::int64_t s = lane.begun;
-  if (s == segments || s - lane.first_incomplete >= lane.window) return false;
-  for (const Wait& w : lane.waits) {
-    const LaneState& other = lanes[w.lane];
-    if (w.all ? other.first_incomplete < segments : s >= w.behind && !other.complete[s - w.behind]) return false;
-  }
-  return true;
+  return may_start(
+      {lane.begun, lane.first_incomplete, lane.window}, segments, lane.waits,
+      [&](std::int32_t other) { return lanes[other].first_incomplete == segments; },
+      [&](std::int32_t other, std::int64_t s) { return bool{lanes[other].complete[s]}; });
 }
 
 Activation* RankState::begin(std::int32_t l) {
@@ -148,7 +144,8 @@ void RankState::name_step(const User& user, Place& place) const {
   const Program again = schedule.program(rank);
   std::vector<Finding> ignored;
   const Expander expander(again, binding);
-  const Activation a = element_ ? expander.of_element(user.lane, *element_, ignored) : expander.full(user.lane, user.segment);
+  const Activation a =
+      element_ ? expander.of_element(user.lane, *element_, ignored) : expander.full(user.lane, user.segment);
   place = a.place(user.node, user.step);
 }
 

@@ -17,13 +17,13 @@ namespace kumihimo::verify {
 // Ranks with the same windows and waits share one order.
 class OrderCache {
  public:
-  std::shared_ptr<const LocalOrder> of(const Program& program, const std::vector<std::vector<Wait>>& waits,
+  std::shared_ptr<const LocalOrder> of(const Program& program, const std::vector<std::vector<SegmentWait>>& waits,
                                        std::int64_t segments);
 
  private:
   struct Entry {
     std::vector<std::int64_t> windows;
-    std::vector<std::vector<Wait>> waits;
+    std::vector<std::vector<SegmentWait>> waits;
     std::shared_ptr<const LocalOrder> order;
   };
   std::vector<Entry> entries_;
@@ -32,7 +32,7 @@ class OrderCache {
 struct LaneState {
   std::int32_t id = 0;
   std::int64_t window = 1;
-  std::vector<Wait> waits;
+  std::vector<SegmentWait> waits;
   std::int64_t begun = 0;            // segments
   std::int64_t first_incomplete = 0; // segments below it are complete
   std::vector<bool> complete;
@@ -59,7 +59,7 @@ struct RankState {
   // followed, in fresh memory.
   void expand(std::span<const SampledElement> sampled_elements, std::vector<Finding>& findings);
   void follow(std::size_t element); // an index in the sampled_elements expanded
-  void expand_only_segment();     // where there is but one: its program is not needed any more
+  void expand_only_segment();       // where there is but one: its program is not needed any more
   std::size_t expanded_bytes() const;
 
   // Names a step used earlier, whose activation may be gone.
@@ -95,7 +95,7 @@ struct RankState {
   std::int64_t slot(std::int64_t segment) const { return element_ ? 0 : segment; }
   std::vector<SampledElement> sampled_;
   std::vector<Touched> touched_; // lane by lane, within one by element; where a element touches nothing is left out
-  std::optional<SampledElement> element_;   // followed now
+  std::optional<SampledElement> element_; // followed now
 };
 
 } // namespace kumihimo::verify

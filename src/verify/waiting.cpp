@@ -81,7 +81,7 @@ class Chain {
     if (lane.first_incomplete < lane.begun && lane.begun - lane.first_incomplete >= lane.window)
       return held_by(spot.lane, state.segment_number(lane.first_incomplete),
                      fmt::format("not begun, its window of {} is full", lane.window));
-    for (const Wait& w : lane.waits) {
+    for (const SegmentWait& w : lane.waits) {
       const LaneState& other = state.lanes[w.lane];
       const std::int64_t s = lane.begun - w.behind;
       if (w.all && other.first_incomplete < state.segments)

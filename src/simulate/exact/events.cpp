@@ -26,8 +26,11 @@ void Events::add_rank(std::int32_t rank) {
   phases_.add(programs_.back());
   offloaded_ = std::max(offloaded_, largest_offload(schedule_, Rank{rank}, programs_.back())); // none is least
   bindings_.emplace_back(schedule_, Rank{rank});
-  for (const Lane& lane : programs_.back().lanes) {
+  auto waits = waits_of(programs_.back(), schedule_.segments);
+  for (std::size_t l = 0; l < waits.size(); ++l) {
+    const Lane& lane = programs_.back().lanes[l];
     LaneState state;
+    state.waits = std::move(waits[l]);
     state.rank = rank;
     state.lane = &lane;
     state.rounds = expand(lane);
@@ -38,14 +41,15 @@ void Events::add_rank(std::int32_t rank) {
   }
 }
 
-bool Events::may_start(const LaneState& state, std::int64_t segment) const {
-  for (const After& after : state.lane->after)
-    for (const LaneId id : after.lanes)
-      for (std::int32_t other = first_lane_[state.rank]; other < first_lane_[state.rank + 1]; ++other) {
-        if (lanes_[other].lane->id != id) continue;
-        if (lanes_[other].done < (after.scope == Scope::all ? segments_ : segment + 1)) return false;
-      }
-  return true;
+bool Events::may_begin(const LaneState& lane) const {
+  const std::int32_t first = first_lane_[lane.rank];
+  return may_start(
+      {lane.started, lane.done, lane.window}, segments_, lane.waits,
+      [&](std::int32_t other) { return lanes_[first + other].done == segments_; },
+      [&](std::int32_t other, std::int64_t segment) {
+        const LaneState& of = lanes_[first + other];
+        return segment < of.done || (segment < of.started && of.slots[segment % of.window].complete);
+      });
 }
 
 // Starts all segments of this rank's lanes that may start. Those that are complete at once ask for it again: the call
@@ -56,8 +60,7 @@ void Events::wake(std::int32_t rank) {
   for (bool again = true; again;) {
     again = false;
     for (std::int32_t l = first_lane_[rank]; l < first_lane_[rank + 1]; ++l)
-      while (lanes_[l].started < segments_ && lanes_[l].started < lanes_[l].done + lanes_[l].window &&
-             may_start(lanes_[l], lanes_[l].started)) {
+      while (may_begin(lanes_[l])) {
         start_segment(l);
         again = true;
       }

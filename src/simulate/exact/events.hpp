@@ -3,6 +3,7 @@
 
 #include "base/hash.hpp"
 #include "base/result.hpp"
+#include "program/starting.hpp"
 #include "simulate/exact/fluid.hpp"
 #include "simulate/exact/materialised.hpp"
 #include "simulate/flow/matching.hpp"
@@ -40,6 +41,7 @@ class Events {
     std::int32_t rank = 0;
     const Lane* lane = nullptr;
     std::vector<ExpandedRound> rounds;
+    std::vector<SegmentWait> waits;
     std::vector<Slot> slots;
     std::int64_t window = 1, started = 0, done = 0; // segments; all below `done` are complete
     double issue_free = 0, end = 0;
@@ -89,7 +91,7 @@ class Events {
 
   void add_rank(std::int32_t rank);
   void wake(std::int32_t rank);
-  bool may_start(const LaneState& lane, std::int64_t segment) const;
+  bool may_begin(const LaneState& lane) const;
   void start_segment(std::int32_t lane);
   void start_ready(std::int32_t lane, std::int64_t segment);
   void start_step(const ExpandedStep& step, const Place& place);

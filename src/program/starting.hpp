@@ -1,0 +1,44 @@
+// When a lane may start its next segment at its rank (ADR 0001): the rule of verify, the exact simulator and the
+// engine.
+//
+// A shared scratch slot is reused only when every lane that is `after` its writer has finished that segment; so a lane
+// that writes shared scratch of W slots also waits, for its segment s, for segment s - W of those lanes.
+#pragma once
+
+#include "program/program.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace kumihimo {
+
+struct SegmentWait {
+  std::int32_t lane = 0;   // index in the program
+  std::int64_t behind = 0; // for its segment s - behind ...
+  bool all = false;        // ... or for all its segments
+  bool operator==(const SegmentWait&) const = default;
+};
+
+// What each lane of the program waits for at its own rank, beside its window. Lanes that the rank lacks are ignored.
+std::vector<std::vector<SegmentWait>> waits_of(const Program& program, Segments segments);
+
+// Where a lane stands: segments below `begun` have begun, those below `complete` are complete.
+struct LanePosition {
+  std::int64_t begun = 0, complete = 0, window = 1;
+};
+
+// Whether segment `begun` may start. all_complete(lane): whether all segments of another lane are; is_complete(lane,
+// s): whether one is, of those from 0 on.
+template <class AllComplete, class IsComplete>
+bool may_start(const LanePosition& lane, std::int64_t segments, std::span<const SegmentWait> waits,
+               AllComplete&& all_complete, IsComplete&& is_complete) {
+  if (lane.begun == segments || lane.begun - lane.complete >= lane.window) return false;
+  for (const SegmentWait& wait : waits)
+    if (wait.all ? !all_complete(wait.lane)
+                 : lane.begun >= wait.behind && !is_complete(wait.lane, lane.begun - wait.behind))
+      return false;
+  return true;
+}
+
+} // namespace kumihimo
