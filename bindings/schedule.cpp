@@ -1,9 +1,10 @@
 // kumihimo._schedule: collectives, schedules, and the expressions and extents that they are made of.
+#include "schedule/schedule.hpp"
+
 #include "border.hpp"
 #include "program/binding.hpp"
-#include "schedule/data.hpp"
 #include "program/builder.hpp"
-#include "schedule/schedule.hpp"
+#include "schedule/data.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/operators.h>
@@ -119,7 +120,7 @@ void bind_schedule(nb::module_& m) {
   nb::class_<Schedule>(m, "Schedule", "Who sends which chunk to whom.")
       .def_ro("algorithm", &Schedule::algorithm)
       .def_ro("parameters", &Schedule::parameters)
-      .def_ro("collective", &Schedule::collective)
+      .def_prop_ro("collective", &Schedule::collective, nb::rv_policy::reference_internal)
       .def_prop_ro("segments", [](const Schedule& s) { return s.segments.count; })
       .def_prop_ro(
           "offloads", [](const Schedule& s) { return s.claims.offloads; },
@@ -133,7 +134,8 @@ void bind_extents(nb::module_& m) {
       "part_runs",
       [](std::int64_t first, std::int64_t count, std::int64_t of, std::int64_t elements, std::int64_t segments,
          std::int64_t segment) {
-        const Binding binding(data_of(make_collective(CollectiveKind::bcast, 1, elements)), Segments{segments}, Rank{0});
+        const Binding binding(data_of(make_collective(CollectiveKind::bcast, 1, elements)), Segments{segments},
+                              Rank{0});
         const std::array values{segment};
         std::vector<ElementRun> runs;
         binding.append_runs(parts(first, count, of), values, runs);

@@ -60,9 +60,9 @@ class Calibration {
   Result<double> seconds_of(const Schedule& schedule) {
     Result<std::unique_ptr<plan::Plan>> plan = plan::Plan::make(schedule, Rank{job_.rank()}, transport_, {});
     if (Status s = job_.agree(plan); !s) return s.error();
-    const auto bytes = static_cast<std::size_t>(schedule.collective.bytes().value);
+    const auto bytes = static_cast<std::size_t>(schedule.collective().bytes().value);
     std::vector<std::byte> input, output;
-    const Status has_memory = with_memory({2 * schedule.collective.bytes().value, "a long message", free_some}, [&] {
+    const Status has_memory = with_memory({2 * schedule.collective().bytes().value, "a long message", free_some}, [&] {
       input.assign(bytes, std::byte{1});
       output.assign(bytes, std::byte{0});
       return Nothing{};

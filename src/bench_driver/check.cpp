@@ -37,7 +37,7 @@ Vector input_of(const Collective& c, const Arithmetic& arithmetic, std::int32_t 
 
 // What all ranks must get. Error: a schedule that is wrong by itself.
 Result<std::vector<Vector>> golden_results(const Schedule& schedule, const Arithmetic& arithmetic) {
-  const Collective& c = schedule.collective;
+  const Collective& c = schedule.collective();
   std::vector<Vector> inputs;
   for (std::int32_t r = 0; r < c.ranks; ++r) inputs.push_back(input_of(c, arithmetic, r));
   Result<std::vector<Vector>> outputs = golden_outputs(schedule, inputs, arithmetic.plain);
@@ -271,14 +271,14 @@ Result<CheckOutcome> check_schedule(Job& job, const Schedule& schedule, Hints hi
                                     const Arithmetic& arithmetic, std::int32_t repeats) {
   Result<std::unique_ptr<plan::Plan>> plan =
       plan::Plan::make(schedule, Rank{job.rank()}, transport, arithmetic.reduction, hints);
-  const Result<Checker> checker = Checker::make(job, schedule.collective, arithmetic);
+  const Result<Checker> checker = Checker::make(job, schedule.collective(), arithmetic);
   if (Status s = checker ? job.agree(plan) : job.agree(checker); !s) return s.error();
-  const std::int64_t mine = memory_of(schedule.collective, Rank{job.rank()}).output_bytes;
-  const Result<Result<Vector>> golden = golden_from_rank_0(job, bytes_of_all(schedule.collective), mine,
+  const std::int64_t mine = memory_of(schedule.collective(), Rank{job.rank()}).output_bytes;
+  const Result<Result<Vector>> golden = golden_from_rank_0(job, bytes_of_all(schedule.collective()), mine,
                                                            [&] { return golden_results(schedule, arithmetic); });
   if (!golden) return golden.error();
   if (!*golden) return CheckOutcome{false, golden->error().sentence()};
-  const Collective& c = schedule.collective;
+  const Collective& c = schedule.collective();
   Result<std::string> wrong = wrong_by_definition(job, *checker, c, arithmetic, **golden);
   if (wrong && wrong->empty()) wrong = wrong_in_runs(job, *checker, **plan, **golden, repeats);
   if (wrong && wrong->empty() && c.kind == CollectiveKind::barrier)

@@ -209,18 +209,15 @@ Result<std::string> expanded_json(const ProgramSet& set, const std::string& name
     const Binding binding(set, Rank{r});
     elements.push_back({binding.input_elements(), binding.output_elements()});
   }
-  const json j{{"form", "kumihimo-expanded-schedule-2"},
-               {"programs_name", name},
-               {"ranks", set.ranks()},
-               {"one_buffer", set.data->one_buffer},
-               {"elements", std::move(elements)},
-               {"programs", programs_of(set)}};
+  const json j{
+      {"form", "kumihimo-expanded-schedule-2"}, {"programs_name", name},           {"ranks", set.ranks()},
+      {"one_buffer", set.data->one_buffer},     {"elements", std::move(elements)}, {"programs", programs_of(set)}};
   return j.dump();
 }
 
 Result<std::string> expanded_json(const Schedule& schedule, std::int64_t most_steps) {
   if (Status fits = check_size(schedule, most_steps); !fits) return fits.error();
-  const Collective& c = schedule.collective;
+  const Collective& c = schedule.collective();
   json j{{"form", "kumihimo-expanded-schedule-2"},
          {"collective", name_of(c.kind)},
          {"ranks", c.ranks},

@@ -93,13 +93,14 @@ void add_program(const ProgramSet& set, Rank rank, Json& j) {
 } // namespace
 
 std::string program_json(const ProgramSet& set, const std::string& name, Rank rank) {
-  Json j{{"programs", name}, {"ranks", set.ranks()}, {"type", name_of(set.data->type)}, {"segments", set.segments.count}};
+  Json j{
+      {"programs", name}, {"ranks", set.ranks()}, {"type", name_of(set.data->type)}, {"segments", set.segments.count}};
   add_program(set, rank, j);
   return j.dump();
 }
 
 std::string program_json(const Schedule& schedule, Rank rank) {
-  const Collective& c = schedule.collective;
+  const Collective& c = schedule.collective();
   Json j{{"collective", name_of(c.kind)}, {"ranks", c.ranks}};
   if (c.has_root()) j["root"] = c.root.value;
   if (c.neighbours) j["neighbours"] = c.neighbours->name();

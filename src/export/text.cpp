@@ -149,7 +149,7 @@ std::string elements_text(const Counts& counts) {
 }
 
 std::string question(const Schedule& schedule, const RankSpace& space) {
-  const Collective& c = schedule.collective;
+  const Collective& c = schedule.collective();
   std::string text(name_of(c.kind));
   if (c.kind != CollectiveKind::barrier) text += fmt::format(" of {} of {}", elements_text(c.counts), name_of(c.type));
   if (c.reduces()) text += fmt::format(" ({})", name_of(c.operation));
@@ -163,7 +163,7 @@ std::string claims_text(const Schedule& schedule) {
   const Claims& claims = schedule.claims;
   std::vector<std::string> said;
   if (claims.in_place_safe) said.emplace_back("safe in place");
-  if (claims.same_on_all_ranks && schedule.collective.kind == CollectiveKind::allreduce)
+  if (claims.same_on_all_ranks && schedule.collective().kind == CollectiveKind::allreduce)
     said.emplace_back("same on all ranks");
   if (claims.keeps_rank_order) said.emplace_back("keeps rank order");
   if (claims.neighbours_only) said.emplace_back("neighbours only");

@@ -7,7 +7,7 @@ void Schedule::ask(Collective other) {
   std::vector<BlockLayout> declared;
   if (data->blocks.size() > of_buffers) declared.assign(data->blocks.begin() + of_buffers, data->blocks.end());
   data = data_of(other, std::move(declared));
-  collective = std::move(other);
+  collective_ = std::move(other);
 }
 
 } // namespace kumihimo

@@ -29,15 +29,18 @@ struct Claims {
 struct Schedule : ProgramSet {
   // `declared`: layouts of the algorithm's own (program/data_layout.hpp).
   explicit Schedule(Collective asked = {}, std::vector<BlockLayout> declared = {})
-      : ProgramSet{data_of(asked, std::move(declared)), {}, {}, 0}, collective(std::move(asked)) {}
+      : ProgramSet{data_of(asked, std::move(declared)), {}, {}, 0}, collective_(std::move(asked)) {}
 
+  const Collective& collective() const { return collective_; } // `data` is made from it
   // The same programs for another collective, which they fit too.
   void ask(Collective other);
 
   std::string algorithm;  // "trinaryx3"
   std::string parameters; // as people read them: "trees=3 segments=1024 window=2"
-  Collective collective;  // `data` is made from it: change it by ask()
   Claims claims;
+
+ private:
+  Collective collective_;
 };
 
 } // namespace kumihimo

@@ -88,11 +88,11 @@ Result<Prediction> simulate(const ProgramSet& set, const Job& job, const std::op
 
 Result<Prediction> simulate(const Schedule& schedule, const Job& job, const std::optional<Placement>& placement,
                             const SimulateOptions& options) {
-  if (options.model == Model::bound) return simulate_bound(schedule.collective, job, placement, options);
+  if (options.model == Model::bound) return simulate_bound(schedule.collective(), job, placement, options);
   auto network = simulation::Network::make(job, schedule.ranks(), placement, options.scalar_reduction);
   if (!network) return network.error();
   Prediction bounded;
-  bounded.bounds = simulation::lower_bounds(schedule.collective, *network);
+  bounded.bounds = simulation::lower_bounds(schedule.collective(), *network);
   auto p = predict(schedule, *network, options, bounded.bound());
   if (!p) return p;
   p->bounds = std::move(bounded.bounds);

@@ -84,7 +84,7 @@ std::vector<Wanted> wanted(const Collective& c, Rank rank) {
 } // namespace
 
 Goal goal_of(const Schedule& schedule) {
-  const Collective& c = schedule.collective;
+  const Collective& c = schedule.collective();
   Goal g;
   g.contributed = [data = schedule.data](Rank rank) { return Binding(data, {}, rank).input_elements(); };
   g.wanted = [c](Rank rank) { return wanted(c, rank); };
@@ -115,11 +115,12 @@ Goal goal_of(const NamedPrograms& programs) {
 Subject::Subject(const NamedPrograms& programs) : Subject(programs.set, Claims{}, goal_of(programs)) {}
 
 Subject::Subject(const Schedule& schedule) : Subject(schedule, schedule.claims, goal_of(schedule)) {
-  const Collective& c = schedule.collective;
+  const Collective& c = schedule.collective();
   if (!claims.in_place_safe || c.in_place || c.kind == CollectiveKind::bcast) return;
   Schedule in_place = schedule;
-  in_place.collective.in_place = true;
-  in_place.ask(in_place.collective);
+  Collective asked = c;
+  asked.in_place = true;
+  in_place.ask(std::move(asked));
   together = in_place.data;
 }
 

@@ -36,8 +36,8 @@ struct Goal {
 struct Subject : ProgramSet {
   explicit Subject(const Schedule& schedule);
   explicit Subject(const NamedPrograms& programs);
-  Subject(ProgramSet set, Claims claims, Goal goal)
-      : ProgramSet(std::move(set)), claims(claims), goal(std::move(goal)) {}
+  Subject(ProgramSet set, Claims asserted, Goal purpose)
+      : ProgramSet(std::move(set)), claims(asserted), goal(std::move(purpose)) {}
 
   Claims claims;
   Goal goal;

@@ -57,7 +57,7 @@ Vector input_of(const Collective& c, std::int32_t rank) {
 
 // Whether the golden copy of a schedule is what its collective means, on all ranks; deadlock is not.
 bool is_right(const Schedule& schedule) {
-  const Collective& c = schedule.collective;
+  const Collective& c = schedule.collective();
   std::vector<Vector> inputs;
   for (std::int32_t r = 0; r < c.ranks; ++r) inputs.push_back(input_of(c, r));
   const Result<std::vector<Vector>> outputs = golden_outputs(schedule, inputs, plain_loop(c));

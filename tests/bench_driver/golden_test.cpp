@@ -80,7 +80,7 @@ TEST(GoldenOutputs, RanksThatWaitForOneAnotherAreAnError) {
     program.add(std::move(lane));
     return program.finish();
   };
-  EXPECT_FALSE(golden_outputs(s, inputs_of(s.collective, 1), plain_loop(s.collective)).ok());
+  EXPECT_FALSE(golden_outputs(s, inputs_of(s.collective(), 1), plain_loop(s.collective())).ok());
 }
 
 TEST(Values, OrdersOfSummationDifferInEveryType) {

@@ -14,7 +14,7 @@ class EveryFeature : public ::testing::TestWithParam<features::Feature> {};
 
 TEST_P(EveryFeature, RunsToTheResultOfItsCollective) {
   const Schedule& schedule = GetParam().schedule;
-  const Collective& c = schedule.collective;
+  const Collective& c = schedule.collective();
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
     const Question q{c, {c.type, c.operation, c.type_bytes, c.commutative}, seed};
     const Result<Answer> answer = check(schedule, q);
@@ -25,11 +25,11 @@ TEST_P(EveryFeature, RunsToTheResultOfItsCollective) {
 // In place, and not claimed to be safe for it: the engine copies the input aside.
 TEST_P(EveryFeature, RunsInPlaceFromACopyOfTheInput) {
   Schedule schedule = GetParam().schedule;
-  Collective in_place = schedule.collective;
+  Collective in_place = schedule.collective();
   in_place.in_place = true;
   schedule.ask(in_place);
   schedule.claims.in_place_safe = false;
-  const Collective& c = schedule.collective;
+  const Collective& c = schedule.collective();
   const Result<Answer> answer = check(schedule, {c, {c.type, c.operation, c.type_bytes, c.commutative}, 3});
   EXPECT_TRUE(answer.ok()) << answer.error().sentence();
 }

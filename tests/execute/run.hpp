@@ -17,7 +17,7 @@ struct Ran {
 
 // One vector collective (reduce, allreduce, bcast ...) on drawn inputs.
 inline Result<Ran> run_vectors(const Schedule& schedule, const execute::LoopbackRun& options = {}) {
-  const Collective& c = schedule.collective;
+  const Collective& c = schedule.collective();
   Ran ran;
   std::vector<execute::Buffers> buffers;
   for (std::int32_t r = 0; r < c.ranks; ++r) {

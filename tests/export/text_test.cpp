@@ -23,10 +23,9 @@ Schedule schedule_of(CollectiveKind kind, const std::string& algorithm, const Ra
 
 // Three ranks in a row hand a vector on, by hand, so that the text below can be checked by reading.
 Schedule relay() {
-  Schedule s;
+  Schedule s(make_collective(CollectiveKind::allreduce, 6, 12));
   s.algorithm = "relay";
   s.parameters = "window=2";
-  s.collective = make_collective(CollectiveKind::allreduce, 6, 12);
   s.segments.count = 4;
   s.claims.neighbours_only = true;
   s.program = [](Rank r) {

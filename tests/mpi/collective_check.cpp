@@ -358,7 +358,7 @@ bool is_found(Job& job, const Result<Schedule>& schedule, const Arithmetic& arit
 bool idleness_is_found(Job& job, CollectiveKind kind) {
   Schedule idle(make_collective(kind, job.ranks(), 100));
   idle.program = [](Rank) { return Program{}; };
-  return is_found(job, idle, bench_driver::builtin_arithmetic(idle.collective));
+  return is_found(job, idle, bench_driver::builtin_arithmetic(idle.collective()));
 }
 
 // Of every one that reduces: the engine does another operation than was asked for.

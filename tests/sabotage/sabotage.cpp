@@ -87,7 +87,7 @@ Wrong swapped_operands(const Schedule& s) {
 // One rank adds up in another order what it then sends to nobody: its bits are other ones than the others'. What else
 // would tell it, the claim of rank order, is not made.
 Wrong other_order_at_one_rank(const Schedule& s) {
-  if (s.collective.kind != CollectiveKind::allreduce || !s.claims.same_on_all_ranks) return std::nullopt;
+  if (s.collective().kind != CollectiveKind::allreduce || !s.claims.same_on_all_ranks) return std::nullopt;
   const auto spot = find_step(s, [](const Program& program, const Lane& lane, const Round& round, const Step& step) {
     if (program.lanes.size() != 1 || step.kind != StepKind::receive_reduce) return false;
     if (step.target.buffer.kind != Buffer::Kind::output) return false;
@@ -179,10 +179,10 @@ Wrong doubled_contribution(const Schedule& s) {
 
 // Every rank first sends and then receives, where it did both at once.
 Wrong sequential_exchange(const Schedule& s) {
-  if (s.collective.counts.known != Counts::Known::uniform) return std::nullopt; // an empty block breaks the circle
-  if (s.collective.kind == CollectiveKind::scan || s.collective.kind == CollectiveKind::exscan)
-    return std::nullopt;                                        // the last rank sends to nobody: there is no circle
-  if (is_of_neighbours(s.collective.kind)) return std::nullopt; // which need not form one
+  if (s.collective().counts.known != Counts::Known::uniform) return std::nullopt; // an empty block breaks the circle
+  if (s.collective().kind == CollectiveKind::scan || s.collective().kind == CollectiveKind::exscan)
+    return std::nullopt;                                          // the last rank sends to nobody: there is no circle
+  if (is_of_neighbours(s.collective().kind)) return std::nullopt; // which need not form one
   const auto spot = find_step(s, [](const Program&, const Lane&, const Round& round, const Step& step) {
     return is_data_send(step) && round.steps.size() == 2 && is_data_receive(round.steps[1]);
   });
@@ -365,7 +365,7 @@ Wrong empty_handed(const Schedule& s) {
   const auto spot = find_step(s, [](const Program&, const Lane&, const Round&, const Step& step) {
     return is_offload(step) && step.source.buffer.kind == Buffer::Kind::input;
   });
-  if (!spot || s.collective.aliased(spot->rank)) return std::nullopt;
+  if (!spot || s.collective().aliased(spot->rank)) return std::nullopt;
   return with_step(s, *spot,
                    [](Program&, const RoundContext&, Step& step) { step.source.buffer = step.target.buffer; });
 }
@@ -415,7 +415,7 @@ Wrong permuted_block(const Schedule& s) {
            e.layout != Layout::vector && e.runs.size() == 1 && e.runs[0].count == Expression(2) &&
            e.runs[0].inner.runs * e.runs[0].outer.runs == 1;
   });
-  if (!spot || s.collective.counts.known != Counts::Known::uniform) return std::nullopt;
+  if (!spot || s.collective().counts.known != Counts::Known::uniform) return std::nullopt;
   return with_step(s, *spot, [](Program&, const RoundContext&, Step& step) {
     RunList& list = step.target.extent.runs[0];
     list.first = list.first + 1;
@@ -426,7 +426,7 @@ Wrong permuted_block(const Schedule& s) {
 
 // What one neighbour sends twice changes places: blocks sent backwards are taken for those sent forwards.
 Wrong swapped_neighbours(const Schedule& s) {
-  if (s.collective.kind != CollectiveKind::neighbor_alltoall || s.collective.counts.each == 0) return std::nullopt;
+  if (s.collective().kind != CollectiveKind::neighbor_alltoall || s.collective().counts.each == 0) return std::nullopt;
   const auto swap = [](Program& p) {
     return visit_rounds(p, [](Lane&, std::int32_t, const RoundContext& c) {
       auto& steps = c.round().steps;
@@ -439,7 +439,7 @@ Wrong swapped_neighbours(const Schedule& s) {
       return false;
     });
   };
-  if (s.collective.counts.irregular()) return std::nullopt; // the two may be empty
+  if (s.collective().counts.irregular()) return std::nullopt; // the two may be empty
   for (std::int32_t r = 0; r < s.ranks(); ++r) {
     Program program = s.program(Rank{r});
     if (swap(program)) return with_program(s, Rank{r}, [swap](Program& p) { swap(p); });
@@ -449,7 +449,7 @@ Wrong swapped_neighbours(const Schedule& s) {
 
 // Every rank keeps the input that it was to exchange before all else.
 Wrong missing_shuffle(const Schedule& s) {
-  if (s.collective.kind != CollectiveKind::allgather || s.collective.in_place) return std::nullopt;
+  if (s.collective().kind != CollectiveKind::allgather || s.collective().in_place) return std::nullopt;
   const auto shuffle = [](const Program& p) -> const Round* {
     if (p.lanes.empty() || p.lanes[0].body.empty()) return nullptr;
     const Round* round = std::get_if<Round>(&p.lanes[0].body.front());

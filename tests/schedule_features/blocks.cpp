@@ -213,7 +213,7 @@ Feature pairs_of_ranks() {
     return program.finish();
   };
   Feature f = make("pairs_of_ranks", blocks_of(CollectiveKind::alltoall, uniform(3)), {2}, program);
-  f.schedule.data = data_of(f.schedule.collective, {by_source, by_destination});
+  f.schedule.data = data_of(f.schedule.collective(), {by_source, by_destination});
   return f;
 }
 

@@ -98,7 +98,7 @@ TEST_P(Paced, LinksInUseCarryTheSameAndTheGapIsForThem) {
     ++rounds;
     EXPECT_EQ(load.links, s.ranks()) << where << ": one axis in one direction";
     EXPECT_LE(load.unequal(), 1.01) << where;
-    EXPECT_DOUBLE_EQ(with_gap(round, s.collective), load.most) << where << ": h messages, and a gap of h - 1";
+    EXPECT_DOUBLE_EQ(with_gap(round, s.collective()), load.most) << where << ": h messages, and a gap of h - 1";
   });
   EXPECT_GT(rounds, 0);
 }
@@ -115,7 +115,7 @@ TEST(PacedOnTofu, ShortVirtualAxesAreAsRings) {
   const Schedule s = paced(machine);
   for_each_round(s, machine, [&](const Round& round, const Loads& load, const std::string& where) {
     EXPECT_LE(load.unequal(), 1.01) << where;
-    EXPECT_DOUBLE_EQ(with_gap(round, s.collective), load.most) << where;
+    EXPECT_DOUBLE_EQ(with_gap(round, s.collective()), load.most) << where;
   });
 }
 
@@ -126,7 +126,7 @@ TEST(PacedOnTofu, NoLinkOfALongOneCarriesMoreThanTheGapIsFor) {
     const Machine machine = job_on("k-computer", shape);
     const Schedule s = paced(machine);
     for_each_round(s, machine, [&](const Round& round, const Loads& load, const std::string& where) {
-      EXPECT_LE(load.most, with_gap(round, s.collective) * (1 + 1e-12)) << shape << ": " << where;
+      EXPECT_LE(load.most, with_gap(round, s.collective()) * (1 + 1e-12)) << shape << ": " << where;
       most_unequal = std::max(most_unequal, load.unequal());
     });
   }
@@ -138,7 +138,7 @@ double most_unequal(const Machine& machine) {
   double most = 0;
   for_each_round(s, machine, [&](const Round& round, const Loads& load, const std::string& where) {
     most = std::max(most, load.unequal());
-    EXPECT_LE(load.most, with_gap(round, s.collective) * (1 + 1e-12)) << machine.topology->name() << ": " << where;
+    EXPECT_LE(load.most, with_gap(round, s.collective()) * (1 + 1e-12)) << machine.topology->name() << ": " << where;
   });
   return most;
 }

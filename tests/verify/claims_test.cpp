@@ -35,7 +35,9 @@ TEST(Claims, RankOrder) {
 TEST(Claims, AnUnorderedScheduleForAnOperationThatDoesNotCommute) {
   const RankSpace space = RankSpace::row(5);
   Schedule ring = registered("ring", space, 40);
-  ring.collective.commutative = false;
+  Collective asked = ring.collective();
+  asked.commutative = false;
+  ring.ask(asked);
   EXPECT_EQ(first(check(ring, space)).check, Check::claim);
 }
 

@@ -305,7 +305,7 @@ Result<Schedule> build_levels(const Levels& levels, const Collective& c, const R
   s.claims.keeps_rank_order = whole->groups.in_rank_order();
   for (const Stage& stage : whole->stages)
     for (const auto& part : stage.of_group) {
-      s.claims.keeps_rank_order &= part->claims.keeps_rank_order || !part->collective.reduces();
+      s.claims.keeps_rank_order &= part->claims.keeps_rank_order || !part->collective().reduces();
       s.claims.offloads |= part->claims.offloads;
       if (stage.row.from_input_to_output()) s.claims.in_place_safe &= part->claims.in_place_safe;
     }
