@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from kumihimo import _machine, _programs, _simulate, _topology, _verify
 from kumihimo.errors import wrong_value
+from kumihimo.verification import coverage_of
 
 HALO, FILE = "halo:", "file:"
 
@@ -50,11 +51,10 @@ def verified(programs: Programs) -> dict:
     start = time.perf_counter()
     report = _verify.check(programs.sets)
     findings = [{"check": f.check, "sentence": f.sentence} for f in report.findings]
-    steps, exact = report.coverage.steps, report.coverage.exact
     took = time.perf_counter() - start
-    return {
-        **programs.result(), "ok": report.ok, "findings": findings, "steps": steps, "exact": exact, "wall_seconds": took
-    }
+    covered = coverage_of(report.coverage)
+    members = {"ok": report.ok, "findings": findings, "coverage": covered, "wall_seconds": took}
+    return {**programs.result(), **members, "steps": covered["steps"], "exact": covered["exact"]}
 
 
 def predicted(programs: Programs, job: _machine.Job, placement: object, model: str, links: bool) -> dict:

@@ -23,6 +23,7 @@ COVERAGE = (
     "samples",
     "footprints",
     "footprint_segments",
+    "deliveries",
     "executed",
     "height",
 )
@@ -97,7 +98,7 @@ def prove(asked: Asked, case: Case) -> dict:
         **({} if asked.placement is None else {"placement": str(asked.placement)}),
         "ok": report.ok,
         "findings": [_finding(finding) for finding in report.findings],
-        "coverage": _coverage(report.coverage),
+        "coverage": coverage_of(report.coverage),
         "symmetric": _symmetric(schedule, space, report),
         "wall_seconds": wall,
     }
@@ -147,5 +148,5 @@ def _finding(finding: _verify.Finding) -> dict:
     return {"check": finding.check, **known, "what": finding.what, "sentence": finding.sentence}
 
 
-def _coverage(coverage: _verify.Coverage) -> dict:
+def coverage_of(coverage: _verify.Coverage) -> dict:
     return {name: getattr(coverage, name) for name in COVERAGE}

@@ -69,10 +69,13 @@ CellBox layer(const Halo& h, const Direction& d, bool ghosts) {
 Program program_of(const Halo& h, Rank rank) {
   const std::vector<HaloMessage> messages = messages_of(h, rank);
   std::vector<Step> steps;
+  const auto is_other = [&](std::int32_t peer) { return peer >= 0 && peer != rank.value; };
   for (const HaloMessage& m : messages)
-    if (m.from >= 0) steps.push_back(receive(m.from, out[extent_of(h, m.received)]));
+    if (is_other(m.from)) steps.push_back(receive(m.from, out[extent_of(h, m.received)]));
   for (const HaloMessage& m : messages)
-    if (m.to >= 0) steps.push_back(send(m.to, in[extent_of(h, m.sent)]));
+    if (is_other(m.to)) steps.push_back(send(m.to, in[extent_of(h, m.sent)]));
+  for (const HaloMessage& m : messages) // around a periodic axis of one rank
+    if (m.to == rank.value) steps.push_back(copy(out[extent_of(h, m.received)], in[extent_of(h, m.sent)]));
   ProgramBuilder program;
   LaneBuilder exchange(LaneId{0}, "exchange", 1);
   if (!steps.empty()) exchange.round(std::move(steps));
@@ -191,38 +194,45 @@ NamedPrograms programs_of(const Halo& h) {
 
 std::vector<Origin> origins_of(const Halo& h, Rank rank) {
   const Coordinates here = coordinates_of(h, rank.value);
+  // Along an axis: the ghost before the rank's cells, these, and the ghost behind them; whose each is, and where there.
+  struct Stretch {
+    std::int64_t first = 0, count = 0, there = 0;
+    std::int32_t owner = 0;
+    bool ghost = false, exists = true;
+  };
+  const auto stretch = [&](std::size_t a, std::int64_t first, std::int64_t count) {
+    const std::int64_t all = h.cells[a] * h.ranks[a], cell = here[a] * h.cells[a] + first - 1,
+                       wrapped = (cell + all) % all;
+    return Stretch{first,
+                   count,
+                   wrapped % h.cells[a] + 1,
+                   static_cast<std::int32_t>(wrapped / h.cells[a]),
+                   first == 0 || first > h.cells[a],
+                   h.periodic[a] || cell == wrapped};
+  };
+  std::array<std::array<Stretch, 3>, 3> axes;
+  for (std::size_t a = 0; a < 3; ++a)
+    axes[a] = {stretch(a, 0, 1), stretch(a, 1, h.cells[a]), stretch(a, h.cells[a] + 1, 1)};
   const std::int64_t X = h.cells[0] + 2, Y = h.cells[1] + 2, volume = h.cells_with_ghosts();
   std::vector<Origin> origins;
-  Halo::Box at{};
+  const auto add = [&](std::int64_t field, const Stretch& x, const Stretch& y, std::int64_t j, const Stretch& z,
+                       std::int64_t k) {
+    if (!x.exists || (h.points == 7 && x.ghost + y.ghost + z.ghost > 1)) return;
+    const std::int64_t first = field * volume + x.first + X * (y.first + j + Y * (z.first + k)),
+                       position = field * volume + x.there + X * (y.there + j + Y * (z.there + k));
+    const std::int32_t from = rank_at(h, {x.owner, y.owner, z.owner});
+    Origin* const last = origins.empty() ? nullptr : &origins.back();
+    if (last && last->rank == from && last->first + last->count == first && last->position + last->count == position)
+      last->count += x.count;
+    else
+      origins.push_back({first, x.count, from, position});
+  };
   for (std::int64_t f = 0; f < h.fields; ++f)
-    for (at[2] = 0; at[2] <= h.cells[2] + 1; ++at[2])
-      for (at[1] = 0; at[1] <= h.cells[1] + 1; ++at[1])
-        for (at[0] = 0; at[0] <= h.cells[0] + 1; ++at[0]) {
-          // The cell of the whole grid that this is, and who owns it.
-          Coordinates owner = here;
-          Halo::Box there = at;
-          int beyond = 0;
-          bool exists = true;
-          for (std::size_t a = 0; a < 3; ++a) {
-            const std::int64_t all = h.cells[a] * h.ranks[a];
-            std::int64_t cell = here[a] * h.cells[a] + at[a] - 1;
-            beyond += at[a] == 0 || at[a] == h.cells[a] + 1;
-            exists &= h.periodic[a] || (cell >= 0 && cell < all);
-            cell = (cell + all) % all;
-            owner[a] = static_cast<std::int32_t>(cell / h.cells[a]);
-            there[a] = cell % h.cells[a] + 1;
-          }
-          if (!exists || (h.points == 7 && beyond > 1)) continue;
-          const std::int64_t first = f * volume + at[0] + X * (at[1] + Y * at[2]),
-                             position = f * volume + there[0] + X * (there[1] + Y * there[2]);
-          const std::int32_t from = rank_at(h, owner);
-          Origin* const last = origins.empty() ? nullptr : &origins.back();
-          if (last && last->rank == from && last->first + last->count == first &&
-              last->position + last->count == position)
-            ++last->count;
-          else
-            origins.push_back({first, 1, from, position});
-        }
+    for (const Stretch& z : axes[2])
+      for (std::int64_t k = 0; k < z.count && z.exists; ++k)
+        for (const Stretch& y : axes[1])
+          for (std::int64_t j = 0; j < y.count && y.exists; ++j)
+            for (const Stretch& x : axes[0]) add(f, x, y, j, z, k);
   return origins;
 }
 

@@ -37,18 +37,18 @@ struct Finding {
 // How much was looked at. Matching is always complete unless pairs were sampled; the rest is exact (every segment and
 // element) or sampled.
 struct Coverage {
-  bool exact = false;                  // every step of every segment was executed
-  std::int64_t steps = 0;              // of all ranks, loops and segments expanded
-  std::int64_t pairs = 0;              // ordered pairs and lanes whose messages were matched
-  bool pairs_sampled = false;          // some loops meet too many peers to list them all
-  std::int64_t samples = 0;            // (segment, unit) pairs followed through all ranks where not exact: see SampledElements
-  std::int64_t executed = 0;           // steps executed
+  bool exact = false;         // every step of every segment was executed
+  std::int64_t steps = 0;     // of all ranks, loops and segments expanded
+  std::int64_t pairs = 0;     // ordered pairs and lanes whose messages were matched
+  bool pairs_sampled = false; // some loops meet too many peers to list them all
+  std::int64_t samples = 0;   // (segment, unit) pairs followed through all ranks where not exact: see SampledElements
+  std::int64_t executed = 0;  // steps executed
   std::int64_t deadlock_segments = 0;  // segments executed with synchronous sends, from the first
   bool deadlock_shown = false;         // there is none, in all segments and iterations
   std::string deadlock;                // by what it is shown, or for what it is not
   std::int64_t footprints = 0;         // ranks whose memory was followed for all elements where not exact
   std::int64_t footprint_segments = 0; // of how many segments, from the first
-  std::int64_t deliveries = 0;         // ranks whose result was followed from the ranks that they receive from
+  std::int64_t deliveries = 0;         // ranks whose result was compared with what those that they receive from send
   std::int64_t height = -1;            // relays on the longest path within a lane, as found
   // Hash of the order in which each element of the result is combined, where exact; 0 otherwise. Two schedules of one
   // question with the same hash give the same bits, whatever rounds.

@@ -2,11 +2,12 @@
 
 #include "program/cursor.hpp"
 #include "verify/claims.hpp"
+#include "verify/deliveries.hpp"
 #include "verify/execution.hpp"
-#include "verify/sampled_elements.hpp"
 #include "verify/knowledge.hpp"
 #include "verify/matching.hpp"
 #include "verify/progress.hpp"
+#include "verify/sampled_elements.hpp"
 #include "verify/structure.hpp"
 #include "verify/uses.hpp"
 
@@ -29,7 +30,7 @@ class Checker {
  public:
   Checker(const Subject& schedule, const RankSpace* space, const Options& options)
       : schedule_(schedule), space_(space), options_(options), matching_(schedule, options), progress_(schedule),
-        sampled_(schedule, options) {}
+        sampled_(schedule, options), deliveries_(schedule) {}
 
   Report run() {
     if (report_.findings.empty()) visit_programs();
@@ -61,6 +62,7 @@ class Checker {
       matching_.add(program, binding);
       progress_.add(program);
       sampled_.add(program, binding);
+      deliveries_.add(program, binding);
       for (const Lane& lane : program.lanes)
         widest_window_ = std::max(widest_window_, std::min(lane.window, schedule_.segments.count));
       for (const Lane& lane : program.lanes) {
@@ -220,20 +222,27 @@ class Checker {
     }
   }
 
-  // Some ranks with those that they receive from, whose messages with others are left out.
+  // All ranks by themselves; where that does not show that all are right, those that may be wrong, and some others.
   void follow_deliveries() {
     const std::int64_t ranks = schedule_.ranks();
-    Scene scene;
-    scene.segments = schedule_.segments.count;
+    if (deliveries_.shown()) return void(report_.coverage.deliveries = ranks);
+    for (const std::int32_t rank : deliveries_.suspects())
+      if (report_.findings.empty()) follow_delivery(rank);
     std::int64_t left = options_.most_footprint_steps;
     for (std::int64_t i = 0; i < most_deliveries && left > 0 && report_.findings.empty(); ++i) {
-      const auto rank = static_cast<std::int32_t>(i * (ranks - 1) / (most_deliveries - 1));
-      scene.ranks = with_senders(rank);
       const std::int64_t before = report_.coverage.executed;
-      run(schedule_, scene);
+      follow_delivery(static_cast<std::int32_t>(i * (ranks - 1) / (most_deliveries - 1)));
       left -= std::max<std::int64_t>(1, report_.coverage.executed - before);
       ++report_.coverage.deliveries;
     }
+  }
+
+  // A rank with those that it receives from, whose messages with others are left out.
+  void follow_delivery(std::int32_t rank) {
+    Scene scene;
+    scene.segments = schedule_.segments.count;
+    scene.ranks = with_senders(rank);
+    run(schedule_, scene);
   }
 
   std::vector<std::int32_t> with_senders(std::int32_t rank) const {
@@ -256,6 +265,7 @@ class Checker {
   Matching matching_;
   Progress progress_;
   SampledElements sampled_;
+  Deliveries deliveries_;
   Report report_;
   std::vector<Finding> link_findings_;
   const std::int64_t most_blocks_ = most_blocks_of(*schedule_.data);

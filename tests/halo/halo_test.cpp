@@ -116,6 +116,32 @@ TEST(Halo, SabotageIsFoundWhereverItIs) {
   }
 }
 
+// Wherever it is: no rank is left out where not every step is executed.
+TEST(Halo, SabotageOfAnyRankIsFound) {
+  verify::Options sampled;
+  sampled.most_exact_steps = 0;
+  for (const char* text : {"3x3x3,points=27", "2x3x4,fields=2"}) {
+    const Halo h = halo(text, {5, 4, 4});
+    const verify::Report right = check(programs_of(h), sampled);
+    ASSERT_TRUE(right.ok()) << right.text();
+    EXPECT_FALSE(right.coverage.exact);
+    EXPECT_EQ(right.coverage.deliveries, 80);
+    for (std::int32_t wrong = 0; wrong < 80; ++wrong)
+      for (const StepKind kind : {StepKind::send, StepKind::receive}) {
+        NamedPrograms programs = programs_of(h);
+        programs.set.program = [all = programs.set.program, wrong, kind](Rank rank) {
+          Program program = all(rank);
+          auto& steps = std::get<Round>(program.lanes[0].body[0]).steps;
+          Step& step = steps[find_kind(steps, kind)];
+          if (rank.value == wrong) (kind == StepKind::send ? step.source : step.target).extent.runs[0].first += 1;
+          return program;
+        };
+        const verify::Report report = check(programs, sampled);
+        ASSERT_FALSE(report.ok()) << text << ", " << name_of(kind) << " of rank " << wrong;
+      }
+  }
+}
+
 TEST(Halo, ComputesInsideWhileMessagesAreUnderWay) {
   const Program p = programs_of(halo("4x4x4,compute=0.008", {2, 2, 2})).set.program(Rank{0});
   ASSERT_EQ(p.lanes.size(), 3u);

@@ -104,6 +104,8 @@ def verify_programs(text: str, ranks: Ranks, as_json: bool) -> int:
         return 0 if result["ok"] else 1
     state = (PROVEN if result["exact"] else SAMPLED) if result["ok"] else WRONG
     print(f"{result['programs']} on {result['space']}, {result['ranks']} ranks: {result['steps']} steps, {state}")
+    if result["ok"] and not result["exact"]:
+        print(f"  {looked_at_programs(result)}")
     output.print_list("Findings:", [f"{f['check']}: {f['sentence']}" for f in result["findings"]])
     return 0 if result["ok"] else 1
 
@@ -187,6 +189,16 @@ def looked_at(covered: dict) -> str:
     segments = "segment" if covered["footprint_segments"] == 1 else f"{covered['footprint_segments']} segments"
     ranks = f"the first {segments} of {covered['footprints']} ranks"
     return f"{matching}; {deadlock}; sampled: {covered['samples']} elements, {ranks}"
+
+
+def looked_at_programs(result: dict) -> str:
+    """The same of programs that are no collective: whose results were compared with their origins."""
+    covered, ranks = result["coverage"], result["ranks"]
+    matching = "a sample of the pairs matched" if covered["pairs_sampled"] else "all pairs matched"
+    deadlock = "no deadlock" if covered["deadlock_shown"] else f"deadlock not shown for {covered['deadlock']}"
+    at = covered["deliveries"]
+    values = "all values right" if at == ranks else f"values right at {at} of {ranks} ranks" if at else "no values looked at"
+    return f"{matching}; {deadlock}; {values}; the order of memory accesses at {covered['footprints']} ranks"
 
 
 def title_of(result: dict) -> str:
