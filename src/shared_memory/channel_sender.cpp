@@ -124,7 +124,10 @@ void ChannelSender::write_chunk(transport::SendRequest& message, Position& posit
   for (std::int64_t left = bytes; left > 0;) {
     const transport::Piece& piece = message.pieces()[static_cast<std::size_t>(position.piece)];
     const std::int64_t now = std::min(left, piece.bytes - position.done_in_piece);
-    copy_(piece.data + position.done_in_piece, to, now);
+    if (now == sizeof(double)) // an element of a scattered message, too short for a call
+      std::memcpy(to, piece.data + position.done_in_piece, sizeof(double));
+    else
+      copy_(piece.data + position.done_in_piece, to, now);
     to += now;
     left -= now;
     position.done_in_piece += now;

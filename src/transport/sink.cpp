@@ -9,7 +9,9 @@ namespace kumihimo::transport {
 namespace {
 
 void copy(const std::byte* from, std::byte* to, std::int64_t bytes) {
-  if (bytes < kernels::smallest_tuned_copy_bytes)
+  if (bytes == sizeof(double)) // an element of a scattered message, too short for a call
+    std::memcpy(to, from, sizeof(double));
+  else if (bytes < kernels::smallest_tuned_copy_bytes)
     std::memcpy(to, from, static_cast<std::size_t>(bytes));
   else
     kernels::copy_plan(kernels::Reader::same_core)(from, to, bytes);
