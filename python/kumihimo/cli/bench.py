@@ -8,7 +8,7 @@ from typing import Annotated, Optional, TypeVar
 
 import typer
 
-from kumihimo import arguments, bench, launched, mpi, programs
+from kumihimo import _collectives, arguments, bench, launched, mpi, programs
 from kumihimo import placement as placements
 from kumihimo.bench import formats, tuned
 from kumihimo.arguments import Ranks
@@ -122,8 +122,9 @@ def command(
         of_collectives = {"--bytes": sizes, "--counts": counts, "--neighbours": neighbours, "--in-place": in_place}
         of_collectives |= {"--algorithm": algorithm != ALL and algorithm, "--root": root}
         of_collectives |= {"--type": type_ != "float64" and type_, "--op": operation != "sum" and operation}
-        of_collectives |= {f"--{name.replace('_', '-')}": value for name, value in named.items()}
-        refuse_for_programs({**of_collectives, "--overlap": overlap}, format_)
+        hints = [each.name for each in _collectives.declared_parameters() if each.kind == "hint"]
+        of_algorithms = {f"--{name.replace('_', '-')}": value for name, value in parameters.items() if name not in hints}
+        refuse_for_programs({**of_collectives, **of_algorithms}, format_)
         case = ProgramCase(
             collective,
             ranks_of(ranks, place, each, shape),
