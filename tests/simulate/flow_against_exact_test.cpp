@@ -73,7 +73,7 @@ TEST(FlowAgainstExact, ASlowerLinkMakesNothingFaster) {
 // Of few elements it is chance which segments, blocks and lanes have none.
 bool reaches_all(const RandomCase& c, const Schedule& s) {
   constexpr std::int64_t most_lanes = 12;
-  const std::int64_t parts = s.segments.count * most_lanes * (is_vector_kind(s.collective.kind) ? s.ranks() : 1);
+  const std::int64_t parts = s.segments.count * most_lanes * (is_vector_kind(s.collective().kind) ? s.ranks() : 1);
   return c.bytes / size_of(c.type) >= parts;
 }
 
