@@ -119,16 +119,13 @@ void describe_links(const Network& network, Sweep& sweep, Prediction& p) {
 }
 
 // The most and the least that a phase of several segments may take, by its first.
-void bound_phase(const Compiled& compiled, const Network& network, const Sweep& sweep, std::int32_t phase,
-                 const std::vector<Period>& period, Course& course) {
+void bound_phase(const Compiled& compiled, const Sweep& sweep, std::int32_t phase, const std::vector<Period>& period,
+                 Course& course) {
   double first = 0;
   for (std::size_t i = 0; i < compiled.instances.size(); ++i)
     if (compiled.lanes[compiled.instances[i].lane].phase == phase)
       first = std::max(first, sweep.outcomes()[i].first.seconds - course.seconds);
-  std::vector<double> bytes(network.capacities().size());
-  for (const auto& load : sweep.loads().bytes)
-    for (std::size_t r = 0; r < load.size(); ++r) bytes[r] += load[r];
-  double least = fullest_of(network, bytes).seconds;
+  double least = 0;
   for (const Period& p : period) least = std::max(least, p.least);
   const auto segments = static_cast<double>(compiled.segments);
   course.some_empty = course.some_empty || sweep.loads().some_empty;
@@ -274,7 +271,7 @@ Result<Prediction> walk(const Compiled& compiled, const Network& network, bool s
   for (std::int32_t phase = 0; phase < compiled.phases.count(); ++phase) {
     if (Status done = sweep.run(phase); !done) return done.error();
     const auto period = end_phase(compiled, network, sweep, phase);
-    if (!period.empty()) bound_phase(compiled, network, sweep, phase, period, course);
+    if (!period.empty()) bound_phase(compiled, sweep, phase, period, course);
     p.phases.push_back(describe_phase(compiled, network, sweep, phase, period, course));
   }
   if (!compiled.instances.empty()) {

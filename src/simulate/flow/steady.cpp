@@ -79,7 +79,7 @@ std::vector<Period> periods(const Compiled& compiled, const Network& network, Sw
   std::vector<double> left = network.capacities(), together(left.size());
   std::vector<char> active(result.size());
   for (std::size_t p = 0; p < active.size(); ++p) active[p] = !load[p].empty();
-  while (std::find(active.begin(), active.end(), 1) != active.end()) {
+  for (bool first = true; std::find(active.begin(), active.end(), 1) != active.end(); first = false) {
     std::fill(together.begin(), together.end(), 0.0);
     std::size_t slowest = active.size();
     for (std::size_t p = 0; p < active.size(); ++p) {
@@ -91,6 +91,8 @@ std::vector<Period> periods(const Compiled& compiled, const Network& network, Sw
     for (std::size_t r = 0; r < together.size(); ++r)
       if (together[r] > t.seconds * std::max(left[r], 1e-300))
         t = {static_cast<Resource>(r), together[r] / std::max(left[r], 1e-300)};
+    if (first)
+      for (Period& period : result) period.least = std::max(period.least, t.seconds);
     const bool resource = t.seconds > result[slowest].seconds * (1 + 1e-9);
     for (std::size_t p = 0; p < active.size(); ++p) {
       if (!active[p] || (resource ? load[p][t.resource] <= 0 : p != slowest)) continue;
