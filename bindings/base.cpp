@@ -12,13 +12,13 @@ using namespace nb::literals;
 namespace kumihimo {
 namespace {
 
-Status fail(const std::string& kind, std::string expected, std::string found, std::string advice) {
+Status fail(const std::string& kind, std::string problem, std::string advice) {
   for (auto candidate : {Error::Kind::bad_input, Error::Kind::not_applicable, Error::Kind::failed}) {
     if (kind == exception_name(candidate)) {
-      return Error{candidate, std::move(expected), std::move(found), std::move(advice)};
+      return Error{candidate, std::move(problem), std::move(advice)};
     }
   }
-  return bad_input("the kind of an error is BadInput, NotApplicable or Failed", kind);
+  return wrong_value("the kind of an error must be BadInput, NotApplicable or Failed", kind);
 }
 
 } // namespace
@@ -28,6 +28,6 @@ NB_MODULE(_base, m) {
   m.doc() = "The native base of kumihimo.";
   m.def(
       "version", [] { return KUMIHIMO_VERSION; }, "Version of the native libraries.");
-  m.def("fail", kumihimo::border(&kumihimo::fail), "kind"_a, "expected"_a, "found"_a = "", "advice"_a = "",
+  m.def("fail", kumihimo::border(&kumihimo::fail), "kind"_a, "problem"_a, "advice"_a = "",
         "Raise kumihimo.errors.<kind> through the border, as every failed native call does.");
 }

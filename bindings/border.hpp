@@ -1,5 +1,5 @@
 // The Python border: the one place where an expected failure (a Result) becomes an exception, kumihimo.errors.BadInput,
-// NotApplicable or Failed, with what was expected, what was found and what to do as its attributes.
+// NotApplicable or Failed, with the problem and the advice as its attributes.
 //
 //     m.def("torus", border(&topology::make_torus), "shape"_a);        a function that returns a Result
 //     m.def("bytes", [](const X& x) { return unwrap(x.bytes()); });    any other shape
@@ -31,8 +31,7 @@ inline const char* exception_name(Error::Kind kind) {
   namespace nb = nanobind;
   nb::object type = nb::module_::import_("kumihimo.errors").attr(exception_name(error.kind));
   nb::object instance =
-      type(nb::str(error.expected.c_str(), error.expected.size()), nb::str(error.found.c_str(), error.found.size()),
-           nb::str(error.advice.c_str(), error.advice.size()));
+      type(nb::str(error.problem.c_str(), error.problem.size()), nb::str(error.advice.c_str(), error.advice.size()));
   PyErr_SetObject(type.ptr(), instance.ptr());
   throw nb::python_error();
 }

@@ -92,8 +92,8 @@ void bind_variant(nb::module_& m) {
           [](const Variant& v, const Collective& c, const RankSpace& space, const Parameters& p, std::int64_t segments,
              std::array<double, 3> rates) {
             if (!v.cost.time)
-              unwrap(
-                  Status(not_applicable(fmt::format("{} has no closed form: its time is {}", v.name, v.cost.text()))));
+              unwrap(Status(not_applicable(fmt::format("{} has no closed form: its time is {}", v.name, v.cost.text()),
+                                           {}, "use --model flow")));
             const CostCase at{c, space, p, segments, {rates[0], rates[1], rates[2]}};
             return nb::make_tuple(v.cost.time(at), v.cost.holds(at));
           },

@@ -60,7 +60,7 @@ std::pair<std::string, std::string> reduce_class(const std::string& operation, c
       const bool is_type = type.empty() || type == each.type || type == name_of(t);
       if (is_operation && is_type) return {operation.empty() ? "" : each.operation, type.empty() ? "" : each.type};
     }
-  raise(bad_input("an operation and a type that it applies to", operation + " of " + type));
+  raise(wrong_value("the operation must apply to the type", operation + " of " + type));
 }
 
 } // namespace

@@ -1,9 +1,8 @@
 // kumihimo._simulate: how long a schedule takes on a machine.
 #include "simulate/simulate.hpp"
 
-#include "program/named_programs.hpp"
-
 #include "border.hpp"
+#include "program/named_programs.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/array.h>
@@ -26,7 +25,7 @@ constexpr std::array models = {Model::bound, Model::cost, Model::flow, Model::ex
 Result<Model> parse_model(std::string_view name) {
   for (Model model : models)
     if (name_of(model) == name) return model;
-  return bad_input("a model is bound, cost, flow or exact", std::string(name));
+  return wrong_value("a model is bound, cost, flow or exact", name);
 }
 
 SimulateOptions options_of(std::string_view model, bool scalar_reduction, bool keep_link_bytes) {

@@ -59,7 +59,8 @@ function(kumihimo_tests name)
   add_executable(${name}_tests ${sources})
   set_target_properties(${name}_tests PROPERTIES UNITY_BUILD ON) # half of the time is GoogleTest's headers
   list(TRANSFORM ARG_DEPENDS PREPEND kumihimo_)
-  target_link_libraries(${name}_tests PRIVATE kumihimo_options ${ARG_DEPENDS} ${ARG_LIBRARIES} GTest::gtest GTest::gtest_main)
+  target_link_libraries(${name}_tests PRIVATE kumihimo_options ${ARG_DEPENDS} ${ARG_LIBRARIES} kumihimo_error_list
+    GTest::gtest GTest::gtest_main)
   target_include_directories(${name}_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   if(ARG_THREADS OR NOT KUMIHIMO_SANITIZE STREQUAL thread)
     add_dependencies(kumihimo_sanitized ${name}_tests)

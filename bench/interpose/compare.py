@@ -134,7 +134,7 @@ def launched(installation, binary: Path, part: str, ranks: int, way: Way) -> lis
         environment = {**os.environ, **installation.environment(ranks)}
         done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment, check=False)
     if done.returncode != 0:
-        raise Failed(f"{' '.join(command)} to end well", done.stderr.strip()[-300:])
+        raise Failed(f"{' '.join(command)} failed: " + done.stderr.strip()[-300:])
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
 
 

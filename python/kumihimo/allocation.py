@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kumihimo import _machine, _topology, files
-from kumihimo.errors import BadInput
+from kumihimo.errors import missing, wrong_value
 
 ENVIRONMENT = "env"
 KNOWN = "SLURM_JOB_NODELIST, PBS_NODEFILE, LSB_DJOB_HOSTFILE or LSB_MCPU_HOSTS"
@@ -49,7 +49,7 @@ def of_environment(environment: Mapping[str, str]) -> Allocation:
             return of_node_file(_file(environment[name]), f"{name}={environment[name]}")
     if environment.get("LSB_MCPU_HOSTS"):
         return of_lsf(environment["LSB_MCPU_HOSTS"])
-    raise BadInput(f"a scheduler's job: {KNOWN}", "none of them set", "give a hostfile or a host list")
+    raise missing(f"the environment of a scheduler's job ({KNOWN})", "give a hostfile or a host list")
 
 
 def of_slurm(nodes: str, tasks: str | None) -> Allocation:
@@ -63,10 +63,12 @@ def of_slurm(nodes: str, tasks: str | None) -> Allocation:
         match = re.fullmatch(r"([0-9]+)(?:\(x([0-9]+)\))?", word.strip())
         times = int(match[2] or 1) if match else 0
         if match is None or not 0 < times <= len(hosts):
-            raise BadInput("tasks per node such as 2(x3),1", where)
+            raise wrong_value("tasks per node are written like 2(x3),1", where)
         ranks += [_count(match[1], where)] * times
     if len(ranks) != len(hosts):
-        raise BadInput(f"the tasks of {len(hosts)} nodes in SLURM_TASKS_PER_NODE", f"those of {len(ranks)}: {tasks}")
+        raise wrong_value(
+            f"SLURM_TASKS_PER_NODE must count the tasks of {len(hosts)} nodes", f"{tasks}, {len(ranks)} nodes"
+        )
     return _made(hosts, ranks, where)
 
 
@@ -80,7 +82,7 @@ def of_lsf(text: str) -> Allocation:
     """LSB_MCPU_HOSTS: `hostA 4 hostB 8`."""
     words, where = text.split(), f"LSB_MCPU_HOSTS={text}"
     if len(words) % 2:
-        raise BadInput("pairs of a host and its slots", where)
+        raise wrong_value("hosts and slots must come in pairs", where)
     return _made(words[::2], [_count(word, where) for word in words[1::2]], where)
 
 
@@ -96,10 +98,10 @@ def of_hostfile(text: str, name: str) -> Allocation:
         host, colon, each = words[0].partition(":")
         slots = [word.partition("=")[2] for word in words[1:] if word.startswith("slots=")]
         if not host or (colon and slots) or len(slots) > 1:
-            raise BadInput(f"{where}: expected a host such as 'node1 slots=4' or 'node1:4'", f"'{line.strip()}'")
+            raise wrong_value(f"{where}: a host is written 'node1 slots=4' or 'node1:4'", f"'{line.strip()}'")
         wrong = next((word for word in words[1:] if not re.fullmatch(r"[a-z_-]+=\S+", word)), None)
         if wrong is not None:
-            raise BadInput(f"{where}: expected name=value after the host", f"'{wrong}'")
+            raise wrong_value(f"{where}: name=value must follow the host", f"'{wrong}'")
         found[host] += _count(slots[0] if slots else each if colon else "1", where)
     return _made(found, found.values(), name)
 
@@ -113,15 +115,17 @@ def job_on(machine: _machine.Machine, given: Allocation) -> _machine.Job:
         for host, ranks in zip(given.hosts, given.ranks):
             node = at.get(host, at.get(host.partition(".")[0]))
             if node is None:
-                raise BadInput(f"hosts of {machine.name}, which names its nodes", f"'{host}'", "add it to node_names")
+                raise wrong_value(
+                    f"the machine file of {machine.name} does not name this host", f"'{host}'", "add it to node_names"
+                )
             sizes[node] += ranks
         return _machine.Job.with_node_sizes(machine, sizes)
     if machine.on_switches and len(given.hosts) < machine.nodes:
         machine = machine.with_shape(_topology.Shape.parse(str(len(given.hosts))))
     if len(given.hosts) != machine.nodes:
-        raise BadInput(
-            f"as many hosts as the {machine.nodes} nodes of the job on {machine.name}, which does not name its nodes",
-            str(len(given.hosts)),
+        raise wrong_value(
+            f"there must be as many hosts as the job has nodes of {machine.name}, {machine.nodes}",
+            len(given.hosts),
             "give a --shape of as many nodes, or name the nodes in the machine file (node_names)",
         )
     return _machine.Job.with_node_sizes(machine, list(given.ranks))
@@ -130,16 +134,16 @@ def job_on(machine: _machine.Machine, given: Allocation) -> _machine.Job:
 def _made(hosts: Iterable[str], ranks: Iterable[int], where: str) -> Allocation:
     made = Allocation(tuple(hosts), tuple(ranks))
     if not made.hosts:
-        raise BadInput("at least one host", f"none in {where}")
+        raise missing(f"a host in {where}", "name at least one")
     if len(set(made.hosts)) != len(made.hosts):
         twice = next(host for host, n in Counter(made.hosts).items() if n > 1)
-        raise BadInput("each host once", f"'{twice}' twice in {where}")
+        raise wrong_value(f"{where} must name each host once", f"'{twice}' twice")
     return made
 
 
 def _count(text: str, where: str) -> int:
     if re.fullmatch(r"[0-9]{1,9}", text) is None or not 1 <= int(text) <= MOST_RANKS_OF_A_HOST:
-        raise BadInput(f"1 to {MOST_RANKS_OF_A_HOST} ranks on a host", f"'{text}' in {where}")
+        raise wrong_value(f"{where}: a host has 1 to {MOST_RANKS_OF_A_HOST} ranks", f"'{text}'")
     return int(text)
 
 

@@ -1,4 +1,4 @@
-"""Expected failures: one clear sentence of what was expected, what was found and what to do.
+"""Expected failures: one sentence of what is wrong, and what to do.
 
 The native side raises these through `bindings/border.hpp`; Python code raises them too. They are no bugs, so the
 command shows the sentence alone, without a stack trace.
@@ -17,30 +17,24 @@ class KumihimoError(Exception):
     exit_code = 1
     of_machine = False  # found by looking at this machine, not at the command line alone
 
-    def __init__(self, expected: str, found: str = "", advice: str = "") -> None:
-        super().__init__(expected, found, advice)
-        self.expected = expected
-        self.found = found
+    def __init__(self, problem: str, advice: str = "") -> None:
+        super().__init__(problem, advice)
+        self.problem = problem
         self.advice = advice
 
     def __str__(self) -> str:
-        sentence = self.expected
-        if self.found:
-            sentence += f", found {self.found}"
-        if self.advice:
-            sentence += f"; {self.advice}"
-        return sentence
+        return f"{self.problem}; {self.advice}" if self.advice else self.problem
 
 
 class BadInput(KumihimoError):
-    """What the user gave is wrong."""
+    """A value of the user is wrong."""
 
     kind = "bad_input"
     exit_code = 2
 
 
 class NotApplicable(KumihimoError):
-    """A variant does not fit the case; whoever tries all variants passes over it."""
+    """A variant does not fit the case; code that tries all variants skips it."""
 
     kind = "not_applicable"
     exit_code = 2
@@ -51,31 +45,32 @@ class Failed(KumihimoError):
 
 
 class OutOfTime(Failed):
-    """What ran was ended by its time limit."""
+    """The time limit ended a run."""
 
 
-# The errors of Python code. Each is a sentence of what is wrong with which value, then what to do:
+# Python code makes errors by these functions, as C++ does by those of base/result.hpp. Each says what is wrong, then
+# what to do:
 # "--ranks must be at least 2 (got 1); leave it out for all processors".
 
 
 def wrong_value(rule: str, got: object = None, advice: str = "") -> BadInput:
     """`rule`: what the value must be. `got`: the value as the user gave it."""
-    return BadInput(with_value(rule, got), "", advice)
+    return BadInput(with_value(rule, got), advice)
 
 
 def missing(what: str, advice: str) -> BadInput:
     """Something that the user must give: "the length of the data is missing; add --bytes 1MiB"."""
-    return BadInput(f"{what} is missing", "", advice)
+    return BadInput(f"{what} is missing", advice)
 
 
 def not_applicable(rule: str, got: object = None, advice: str = "") -> NotApplicable:
     """The value is right, but not for this collective, algorithm, library or machine."""
-    return NotApplicable(with_value(rule, got), "", advice)
+    return NotApplicable(with_value(rule, got), advice)
 
 
 def failed(what: str, reason: str = "", advice: str = "") -> Failed:
     """Something that should have worked: "mpirun did not start: no such file; install it"."""
-    return Failed(f"{what}: {reason}" if reason else what, "", advice)
+    return Failed(f"{what}: {reason}" if reason else what, advice)
 
 
 def with_value(rule: str, got: object) -> str:
@@ -84,8 +79,8 @@ def with_value(rule: str, got: object) -> str:
 
 @contextlib.contextmanager
 def looking_at_the_machine() -> Iterator[None]:
-    """Marks what is raised within: the ranks of one launch share a command line, but not always a machine, so that one
-    may meet it alone. Also a decorator: @looking_at_the_machine()."""
+    """Marks errors raised within: the ranks of a launch share a command line but not always a machine, so one rank may
+    meet such an error alone. Also a decorator: @looking_at_the_machine()."""
     try:
         yield
     except KumihimoError as error:

@@ -79,7 +79,7 @@ def run(
                 raise failed(f"{installation.launcher.name} did not end {last}")
     except TimedOut:
         raise OutOfTime(
-            f"{name} on {ranks} processes did not end within {seconds:.3g} s", "", "give it longer"
+            f"{name} on {ranks} processes did not end within {seconds:.3g} s", "give a longer --timeout"
         ) from None
     finally:
         with deaf():
@@ -264,7 +264,7 @@ def raise_error_of(found: dict) -> None:
         return
     kinds = {"bad_input": errors.BadInput, "not_applicable": errors.NotApplicable}
     kind = kinds.get(said.get("kind", ""), Failed)
-    raise kind(said.get("expected", "the bench driver to succeed"), said.get("found", ""), said.get("advice", ""))
+    raise kind(said.get("problem", "the bench driver failed"), said.get("advice", ""))
 
 
 def what_happened(output: Output, code: int, who: str = "the launcher") -> str:

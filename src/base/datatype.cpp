@@ -51,9 +51,9 @@ Result<DataType> parse_datatype(std::string_view name) {
     if (wanted == datatype_names[i]) return static_cast<DataType>(i);
   for (const auto& [alias, type] : aliases)
     if (wanted == alias) return type;
-  return bad_input("expected an element type", "'" + std::string(name) + "'",
-                   "use one of " + joined(std::span(datatype_names).first(named_datatypes)) +
-                       " (or char, short, int, long, float, double, byte)");
+  return wrong_value("unknown element type", "'" + std::string(name) + "'",
+                     "use one of " + joined(std::span(datatype_names).first(named_datatypes)) +
+                         " (or char, short, int, long, float, double, byte)");
 }
 
 Result<Operation> parse_operation(std::string_view name) {
@@ -61,8 +61,8 @@ Result<Operation> parse_operation(std::string_view name) {
   if (wanted.starts_with("mpi_")) wanted.erase(0, 4);
   for (std::size_t i = 0; i < named_operations; ++i)
     if (wanted == operation_names[i]) return static_cast<Operation>(i);
-  return bad_input("expected a reduction operation", "'" + std::string(name) + "'",
-                   "use one of " + joined(std::span(operation_names).first(named_operations)));
+  return wrong_value("unknown reduction operation", "'" + std::string(name) + "'",
+                     "use one of " + joined(std::span(operation_names).first(named_operations)));
 }
 
 } // namespace kumihimo

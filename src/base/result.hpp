@@ -1,41 +1,75 @@
-// Expected failures are values: what was expected, what was found, what to do. Exceptions live at the Python border
+// Expected failures are values: one sentence of what is wrong, and what to do. Exceptions live at the Python border
 // only; assertions are for bugs.
 #pragma once
 
 #include <cassert>
+#include <concepts>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 
 namespace kumihimo {
 
-// One clear sentence in three parts. `not_applicable` marks a variant that does not fit the question, which a caller
-// that tries all variants passes over; every other failure is the user's input or the machine's.
+// `not_applicable`: a variant does not fit the case; a caller that tries all variants skips it.
 struct Error {
   enum class Kind { bad_input, not_applicable, failed };
   Kind kind = Kind::bad_input;
-  std::string expected;
-  std::string found;
-  std::string advice;
-  bool elsewhere = false;  // no more is known than that another process failed, which tells its own
-  bool truncation = false; // a message had another length than its receiver expected
+  std::string problem;     // "the count must be at least 0 (got -1)"
+  std::string advice;      // "leave it out for the default", or empty
+  bool elsewhere = false;  // another process failed and reports its own error
+  bool truncation = false; // a message is longer or shorter than its receiver expected
 
-  std::string sentence() const {
-    std::string s = expected;
-    if (!found.empty()) s += ", found " + found;
-    if (!advice.empty()) s += "; " + advice;
-    return s;
-  }
+  std::string sentence() const { return advice.empty() ? problem : problem + "; " + advice; }
 };
 
-inline Error bad_input(std::string expected, std::string found = {}, std::string advice = {}) {
-  return {Error::Kind::bad_input, std::move(expected), std::move(found), std::move(advice), false};
+// Tests set it to collect every error that is made.
+inline void (*error_observer)(const Error&) = nullptr;
+
+// The value that a user gave, as text; without text the error does not show it.
+struct Got {
+  Got() = default;
+  Got(std::string value) : text(std::move(value)) {}
+  Got(std::string_view value) : text(value) {}
+  Got(const char* value) : text(value) {}
+  Got(std::integral auto value) : text(std::to_string(value)) {}
+  std::string text;
+};
+
+namespace errors {
+
+inline Error make(Error::Kind kind, std::string problem, std::string advice) {
+  Error error{kind, std::move(problem), std::move(advice)};
+  if (error_observer) error_observer(error);
+  return error;
 }
-inline Error not_applicable(std::string reason) {
-  return {Error::Kind::not_applicable, std::move(reason), {}, {}, false};
+inline std::string with_value(std::string rule, const Got& got) {
+  return got.text.empty() ? rule : std::move(rule) + " (got " + got.text + ")";
 }
-inline Error failed(std::string expected, std::string found = {}, std::string advice = {}) {
-  return {Error::Kind::failed, std::move(expected), std::move(found), std::move(advice), false};
+
+} // namespace errors
+
+// `rule`: what the value must be.
+inline Error wrong_value(std::string rule, const Got& got = {}, std::string advice = {}) {
+  return errors::make(Error::Kind::bad_input, errors::with_value(std::move(rule), got), std::move(advice));
+}
+// Something that the user must give.
+inline Error missing(std::string what, std::string advice) {
+  return errors::make(Error::Kind::bad_input, std::move(what) + " is missing", std::move(advice));
+}
+// The value is right, but not for this collective, algorithm, library or machine.
+inline Error not_applicable(std::string rule, const Got& got = {}, std::string advice = {}) {
+  return errors::make(Error::Kind::not_applicable, errors::with_value(std::move(rule), got), std::move(advice));
+}
+// Something that should have worked.
+inline Error failed(std::string what, const std::string& reason = {}, std::string advice = {}) {
+  return errors::make(Error::Kind::failed, reason.empty() ? std::move(what) : std::move(what) + ": " + reason,
+                      std::move(advice));
+}
+// The error, with the place in a file or the key before it: "fugaku.toml:3: topology.family must be ...".
+inline Error located(const std::string& place, Error error) {
+  error.problem = place + (error.problem.starts_with("must ") ? " " : ": ") + error.problem;
+  return error;
 }
 
 template <class T>

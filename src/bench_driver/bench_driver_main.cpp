@@ -76,8 +76,7 @@ Status work(Job& job, const std::string& text) {
 
 // The folder of temporary files is each node's own, usually.
 Error not_there(const std::string& path) {
-  return bad_input("what is to be done in " + path + " on every node", "one without it",
-                   "set TMPDIR to a folder that all nodes share");
+  return failed("this node cannot read the task file " + path, {}, "set TMPDIR to a folder that all nodes share");
 }
 
 int run(const char* path, std::unique_ptr<Job>& job) {
@@ -102,7 +101,7 @@ int main(int argc, char** argv) {
   try {
     return run(argv[1], job);
   } catch (const std::bad_alloc&) { // where nobody has foreseen it
-    const Error error = out_of_memory("memory for the task");
+    const Error error = out_of_memory("the task");
     if (job) job->give_up(error);
     return complain(error);
   }

@@ -108,7 +108,7 @@ double reduction_rate(const kernels::ReducePlan& kernel) {
 } // namespace
 
 Status run_calibration(Job& job, const Task& task) {
-  if (job.ranks() < 2) return bad_input("a calibration takes 2 ranks", std::to_string(job.ranks()));
+  if (job.ranks() < 2) return wrong_value("a calibration needs 2 ranks", job.ranks());
   Result<transport::Transport*> transport = job.transport(task.transport);
   if (!transport) return transport.error();
   Calibration calibration(job, **transport);

@@ -47,8 +47,8 @@ Result<std::vector<Vector>> golden_results(const Schedule& schedule, const Arith
     if (output.empty()) continue;
     if (!first) first = &output;
     if (output != *first)
-      return failed("a schedule that gives the same bits on all ranks",
-                    fmt::format("others on rank {}", &output - outputs->data()));
+      return failed("the schedule must give the same bits on all ranks",
+                    fmt::format("rank {} has others", &output - outputs->data()));
   }
   return outputs;
 }
@@ -289,8 +289,8 @@ Result<CheckOutcome> check_schedule(Job& job, const Schedule& schedule, Hints hi
 
 Status suits(const Job& job, const Case& c, const transport::Transport& transport) {
   if (!c.parameters.single_copy || job.all(transport.has_single_copies())) return Nothing{};
-  return not_applicable("ranks read each other's messages where they share memory and the system lets each of them "
-                        "(process_vm_readv), not here");
+  return not_applicable("single copies need ranks that share memory and may read each other's (process_vm_readv)", {},
+                        "leave --single-copy out");
 }
 
 Status run_check(Job& job, const Task& task) {

@@ -56,7 +56,7 @@ class Asked {
   // With `operation` in place of the question's own. All ranks' results as one number.
   Result<std::uint64_t> ask(std::optional<mpi::Handle> operation = {}) {
     const Status mine = once(operation);
-    if (!job_.all(mine.ok())) return mine ? failed("all ranks to be able to call it", "one that is not") : mine.error();
+    if (!job_.all(mine.ok())) return mine ? failed("a rank cannot make this call") : mine.error();
     const Vectors::Set set{input_.data(), output_.data()};
     const Candidate::Bytes left = candidate_->result(set);
     const std::uint64_t hash = left.data ? hash_of(left.data, left.bytes) : 0;

@@ -236,8 +236,8 @@ Result<std::vector<Vector>> golden_outputs(const ProgramSet& set, const std::vec
     if (std::any_of(processes.begin(), processes.end(), [](const Process& p) { return p.offloads(); }))
       return transport::needs_offload_engine();
     if (std::any_of(processes.begin(), processes.end(), [](const Process& p) { return p.strays(); }))
-      return failed("a schedule whose chunks lie in their buffers", "one that does not");
-    if (!any) return failed("a schedule whose ranks all come to their end", "ranks that wait for one another");
+      return failed("a chunk of the schedule lies outside its buffer");
+    if (!any) return failed("the schedule does not end", "its ranks wait for one another");
   }
   std::vector<Vector> outputs;
   for (Process& p : processes) outputs.push_back(p.take_output());

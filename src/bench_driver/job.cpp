@@ -116,11 +116,8 @@ void Job::give_up(const Error& error) const {
 
 nlohmann::json to_json(const Error& error) {
   const char* kinds[] = {"bad_input", "not_applicable", "failed"};
-  return {{"error",
-           {{"kind", kinds[static_cast<int>(error.kind)]},
-            {"expected", error.expected},
-            {"found", error.found},
-            {"advice", error.advice}}}};
+  return {
+      {"error", {{"kind", kinds[static_cast<int>(error.kind)]}, {"problem", error.problem}, {"advice", error.advice}}}};
 }
 
 void Job::barrier() const { library_.call.Barrier(world()); }
@@ -141,8 +138,7 @@ Status Job::agree(const Status& mine) const {
   auto kind = static_cast<std::int32_t>(error.kind);
   library_.call.Bcast(&kind, 1, library_.datatype(DataType::int32), lowest, world());
   error.kind = static_cast<Error::Kind>(kind);
-  for (std::string* part : {&error.expected, &error.found, &error.advice})
-    *part = shared_text(library_, world(), *part, lowest);
+  for (std::string* part : {&error.problem, &error.advice}) *part = shared_text(library_, world(), *part, lowest);
   return error;
 }
 

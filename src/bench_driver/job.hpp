@@ -80,7 +80,7 @@ class Job {
   std::vector<std::string> notes_;
 };
 
-// {"error": {"kind", "expected", "found", "advice"}}
+// {"error": {"kind", "problem", "advice"}}
 nlohmann::json to_json(const Error& error);
 
 } // namespace kumihimo::bench_driver

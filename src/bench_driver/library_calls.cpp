@@ -134,10 +134,9 @@ Result<LibraryCall> parse_library_call(std::string_view name) {
     what.remove_prefix(plus + 1);
   }
   if (!can_be_called(call))
-    return bad_input(
-        "a call is a collective that moves data, another on what it left or not ('reduce+bcast'), or bcast, "
-        "reduce or allreduce in parts ('2 bcast')",
-        fmt::format("'{}'", name));
+    return wrong_value("unknown library call", fmt::format("'{}'", name),
+                       "use a collective that moves data, two joined ('reduce+bcast'), or bcast, reduce or allreduce "
+                       "in parts ('2 bcast')");
   return call;
 }
 

@@ -8,11 +8,11 @@
 namespace kumihimo::bench_driver {
 
 Error out_of_memory(std::string wanted, std::string_view advice) {
-  return failed(std::move(wanted), "that the system gives no more", std::string(advice));
+  return failed("out of memory", std::move(wanted), std::string(advice));
 }
 
 Error out_of_memory(const Need& need) {
-  return out_of_memory(fmt::format("{} bytes of memory for {}", need.bytes, need.purpose), need.advice);
+  return out_of_memory(fmt::format("{} bytes for {}", need.bytes, need.purpose), need.advice);
 }
 
 HeapMemory allocate(std::int64_t bytes) {

@@ -15,7 +15,7 @@ namespace kumihimo::bench_driver {
 
 inline constexpr std::string_view smaller_case = "give a smaller --bytes or fewer ranks"; // what to do, mostly
 
-// `wanted`: "... memory for ...".
+// `wanted`: "64 bytes for the vectors of a rank".
 Error out_of_memory(std::string wanted, std::string_view advice = smaller_case);
 
 // Ordinary memory of the heap, at least a byte. Throws std::bad_alloc as vectors do: see with_memory().

@@ -34,14 +34,14 @@ Result<std::vector<std::int32_t>> emulated_sizes(const json& given, std::int32_t
   if (it == given.end() || it->is_null() || *it == json(0)) return std::vector<std::int32_t>();
   auto sizes = it->is_array() ? it->get<std::vector<std::int32_t>>() : std::vector{it->get<std::int32_t>()};
   for (const std::int32_t size : sizes)
-    if (size < 1) return bad_input("a node has at least 1 rank", std::to_string(size));
+    if (size < 1) return wrong_value("a node has at least 1 rank", size);
   if (!it->is_array()) {
     for (std::int32_t left = ranks - sizes[0]; left > 0; left -= sizes[0]) sizes.push_back(std::min(left, sizes[0]));
     sizes[0] = std::min(sizes[0], ranks);
     return sizes;
   }
   const std::int64_t all = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
-  if (all != ranks) return bad_input(fmt::format("nodes of {} ranks together", ranks), std::to_string(all));
+  if (all != ranks) return wrong_value(fmt::format("the nodes must have {} ranks together", ranks), all);
   return sizes;
 }
 
@@ -93,10 +93,11 @@ Result<RankSpace> space_of(const Case& c, std::int32_t ranks, const Nodes& real,
   const Result<Shape> nodes = Shape::parse(c.shape);
   if (!nodes) return nodes.error();
   if (static_cast<std::size_t>(nodes->places()) != sizes.size())
-    return bad_input(c.emulates ? fmt::format("a shape of the {} nodes", sizes.size())
-                                : fmt::format("a shape of {} ranks", ranks),
-                     fmt::format("{} with {} places", c.shape, nodes->places()),
-                     "give a shape whose lengths multiply to ranks / ranks per node");
+    return wrong_value(fmt::format("the shape must have as many places as there are {} ({})",
+                                   c.emulates ? "nodes" : "ranks",
+                                   c.emulates ? static_cast<std::int64_t>(sizes.size()) : ranks),
+                       fmt::format("{} with {}", c.shape, nodes->places()),
+                       "give a shape whose lengths multiply to ranks / ranks per node");
   if (*placed) return (*placed)->rank_space(*nodes);
   return are_alike(sizes) ? RankSpace::box(*nodes, sizes[0]) : RankSpace::of_nodes(sizes);
 }
@@ -116,8 +117,8 @@ Status check_emulated(const std::vector<std::int32_t>& node_of_rank, const Nodes
   for (std::size_t r = 0; r < node_of_rank.size() && real.are_several(); ++r)
     if (const std::size_t other = first.try_emplace(node_of_rank[r], r).first->second;
         real.node_of_rank[r] != real.node_of_rank[other])
-      return bad_input("emulated nodes that lie on one real node each", fmt::format("ranks {} and {} on two", other, r),
-                       "leave --ranks-per-node out");
+      return wrong_value("all ranks of an emulated node must run on one real node",
+                         fmt::format("ranks {} and {} run on two", other, r), "leave --ranks-per-node out");
   return Nothing{};
 }
 
@@ -129,8 +130,7 @@ Result<Collective> collective_of(const json& given, std::int32_t ranks) {
   const Result<Operation> operation = parse_operation(given.value("operation", "sum"));
   if (!operation) return operation.error();
   if (*operation == Operation::user)
-    return bad_input("one of MPI's own operations, which the bench driver has",
-                     "the user's, of which it has no function");
+    return wrong_value("the bench driver has MPI's own operations alone", "a user's operation");
   std::int64_t count = 0;
   std::int32_t root = 0;
   bool in_place = false;
@@ -174,7 +174,7 @@ Result<NamedPrograms> programs_of(const json& given, ProgramCase& c) {
   constexpr std::string_view halo = "halo:", file = "file:";
   const auto text = given.at("programs").get<std::string>();
   if (text.starts_with(file)) return open_program_file(text.substr(file.size()));
-  if (!text.starts_with(halo)) return bad_input("programs are halo:XxYxZ or file:PATH", "'" + text + "'");
+  if (!text.starts_with(halo)) return wrong_value("programs are halo:XxYxZ or file:PATH", "'" + text + "'");
   const Result<Halo> parsed = Halo::parse(std::string_view(text).substr(halo.size()));
   if (!parsed) return parsed.error();
   const Result<Halo> placed = on_ranks(*parsed, given.at("lengths").get<std::vector<std::int32_t>>(),
@@ -190,7 +190,7 @@ Result<ProgramCase> program_case_of(const json& given, std::int32_t ranks, const
   if (!programs) return programs.error();
   c.programs = std::move(*programs);
   if (c.programs.set.ranks() != ranks)
-    return bad_input(fmt::format("programs of {} ranks", ranks), std::to_string(c.programs.set.ranks()));
+    return wrong_value(fmt::format("the programs must be for {} ranks", ranks), c.programs.set.ranks());
   c.hints = parameters_of(given.value("parameters", json::object())).hints();
   if (c.hints.single_copy) c.parameters_text = "single_copy";
   if (c.hints.streaming_stores)
@@ -210,15 +210,15 @@ Result<Task::Kind> kind_of(const std::string& name) {
   if (name == "rehearse") return Task::Kind::rehearse;
   if (name == "calibrate") return Task::Kind::calibrate;
   if (name == "library") return Task::Kind::library;
-  return bad_input("a task is check, measure, rehearse, calibrate or library", "'" + name + "'");
+  return wrong_value("a task is check, measure, rehearse, calibrate or library", "'" + name + "'");
 }
 
 Result<LibraryQuestion> library_question_of(const json& given) {
   LibraryQuestion question;
   read(given, "count", question.count);
   read(given, "calls", question.calls);
-  if (question.count < 1) return bad_input("a question of at least 1 element", std::to_string(question.count));
-  if (question.calls.empty()) return bad_input("a question with calls", "none");
+  if (question.count < 1) return wrong_value("the count must be at least 1", question.count);
+  if (question.calls.empty()) return missing("the list of library calls", "name at least one");
   for (const std::string& name : question.calls)
     if (const Result<LibraryCall> call = parse_library_call(name); !call) return call.error();
   return question;
@@ -231,8 +231,8 @@ Result<Order> order_of(const json& given, std::int32_t ranks) {
   std::iota(all.begin(), all.end(), 0);
   std::sort(sorted.begin(), sorted.end());
   if (order.empty() || sorted == all) return order;
-  return bad_input(fmt::format("process_of_rank with each of the processes 0 to {} once", ranks - 1),
-                   fmt::format("{}", fmt::join(order, ", ")));
+  return wrong_value(fmt::format("process_of_rank must name each of the processes 0 to {} once", ranks - 1),
+                     fmt::format("{}", fmt::join(order, ", ")));
 }
 
 Result<Task> task_of(const json& given, std::int32_t ranks, const Nodes& real) {
@@ -273,7 +273,7 @@ Result<Task> task_of(const json& given, std::int32_t ranks, const Nodes& real) {
   return task;
 }
 
-Error not_readable(const json::exception& e) { return bad_input("a task that can be read", e.what()); }
+Error not_readable(const json::exception& e) { return failed("the task file cannot be read", e.what()); }
 
 } // namespace
 

@@ -21,8 +21,8 @@ Result<Neighbourhood> on_axes(std::string_view lengths, std::int32_t ranks, std:
   const Result<Shape> shape = Shape::parse(lengths);
   if (!shape) return shape.error();
   if (shape->places() != ranks)
-    return bad_input(fmt::format("axes of {} ranks", ranks), fmt::format("{} with {}", lengths, shape->places()),
-                     "give axes whose lengths multiply to the ranks");
+    return wrong_value(fmt::format("the lengths of the axes must multiply to the {} ranks", ranks),
+                       fmt::format("{} with {} places", lengths, shape->places()));
   std::vector<Neighbourhood::CartesianAxis> axes;
   for (const Axis& axis : shape->axes()) axes.push_back({axis.length, axis.wraps});
   return Neighbourhood::cartesian(std::move(axes), std::move(name));
@@ -35,7 +35,7 @@ Result<Neighbourhood> of_edges(std::string_view text, std::int32_t ranks) {
     const std::size_t arrow = edge.find('>');
     const auto from = number_in<std::int32_t>(edge.substr(0, arrow));
     const auto to = number_in<std::int32_t>(arrow == std::string_view::npos ? "" : edge.substr(arrow + 1));
-    if (!from || !to) return bad_input("an edge from a rank to a rank, as 0>1", fmt::format("'{}'", edge));
+    if (!from || !to) return wrong_value("an edge is written RANK>RANK, such as 0>1", fmt::format("'{}'", edge));
     edges.emplace_back(*from, *to);
   }
   return Neighbourhood::of_edges(ranks, edges, fmt::format("graph of {} edges", edges.size()));
@@ -66,7 +66,7 @@ Result<Neighbourhood> parsed(std::string_view text, std::int32_t ranks) {
   if (family == "edges") return of_edges(rest, ranks);
   if (const auto seed = number_in<std::uint64_t>(rest); family == "random" && seed)
     return drawn(*seed, ranks, std::string(text));
-  return bad_input("neighbours are cart:4x3mx2, random:SEED or a graph's edges", fmt::format("'{}'", text));
+  return wrong_value("neighbours are cart:4x3mx2, random:SEED or the edges of a graph", fmt::format("'{}'", text));
 }
 
 } // namespace

@@ -41,27 +41,27 @@ Schedule local_copy(const Collective& collective) {
 }
 
 Status check_question(const Collective& c, const RankSpace& space, const Parameters& p) {
-  if (c.ranks < 1) return bad_input("a collective has at least 1 rank", fmt::format("{}", c.ranks));
+  if (c.ranks < 1) return wrong_value("a collective has at least 1 rank", c.ranks);
   if (c.ranks != space.ranks())
-    return bad_input(fmt::format("the shape must hold the {} ranks", c.ranks), fmt::format("{}", space.name()),
-                     "give a shape whose lengths multiply to the ranks");
+    return wrong_value(fmt::format("the shape must have a place for each of the {} ranks", c.ranks), space.name(),
+                       "give a shape whose lengths multiply to the ranks");
   if (c.has_root() && (c.root.value < 0 || c.root.value >= c.ranks))
-    return bad_input(fmt::format("the root is a rank from 0 to {}", c.ranks - 1), fmt::format("{}", c.root.value));
+    return wrong_value(fmt::format("the root is a rank from 0 to {}", c.ranks - 1), c.root.value);
   if (!c.has_root() && c.root != Rank{0})
-    return bad_input(fmt::format("no root, which {} has not", name_of(c.kind)), fmt::format("{}", c.root.value),
-                     "leave it out");
+    return wrong_value(fmt::format("{} takes no root", name_of(c.kind)), c.root.value, "leave it out");
   if (is_of_neighbours(c.kind) && (!c.neighbours || c.neighbours->ranks() != c.ranks))
-    return bad_input(fmt::format("the neighbours of {} ranks", c.ranks), c.neighbours ? c.neighbours->name() : "none");
-  if (c.counts.each < 0) return bad_input("a count is at least 0", fmt::format("{}", c.counts.each));
+    return wrong_value(fmt::format("the neighbours must be those of {} ranks", c.ranks),
+                       c.neighbours ? c.neighbours->name() : "none");
+  if (c.counts.each < 0) return wrong_value("the count must be at least 0", c.counts.each);
   if (c.type_bytes < 1 ||
       c.counts.each > std::numeric_limits<std::int64_t>::max() / 4 / c.type_bytes / std::max(c.ranks, c.most_blocks()))
-    return bad_input("count times size times ranks must fit in 61 bits",
-                     fmt::format("{} elements of {} bytes on {} ranks", c.counts.each, c.type_bytes, c.ranks));
+    return wrong_value("count times size times ranks must fit in 61 bits",
+                       fmt::format("{} elements of {} bytes on {} ranks", c.counts.each, c.type_bytes, c.ranks));
   if (c.reduces() && !is_applicable(c.type, c.operation))
-    return bad_input(fmt::format("an operation that {} has", name_of(c.type)), std::string(name_of(c.operation)));
+    return wrong_value(fmt::format("{} has no such operation", name_of(c.type)), name_of(c.operation));
   if (p.segment_bytes && *p.segment_bytes < c.type_bytes)
-    return bad_input(fmt::format("a segment holds at least one element, {} bytes", c.type_bytes),
-                     fmt::format("{}", *p.segment_bytes), "leave segment_bytes out for the default");
+    return wrong_value(fmt::format("a segment has at least one element, {} bytes", c.type_bytes), *p.segment_bytes,
+                       "leave segment_bytes out for the default");
   return Nothing{};
 }
 
@@ -71,8 +71,8 @@ Status check_range(const ParameterDeclaration& q, const Parameters& p) {
   const std::int64_t given = *(p.**number);
   if (given >= q.least && given <= q.most) return Nothing{};
   const bool less = given < q.least;
-  return bad_input(fmt::format("{} must be at {} {}", q.name, less ? "least" : "most", less ? q.least : q.most),
-                   fmt::format("{}", given), fmt::format("leave {} out for the default", q.name));
+  return wrong_value(fmt::format("{} must be at {} {}", q.name, less ? "least" : "most", less ? q.least : q.most),
+                     given, fmt::format("leave {} out for the default", q.name));
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -94,7 +94,7 @@ Status Variant::check(const Parameters& p) const {
   for (const ParameterDeclaration& q : declared_parameters)
     if (Status s = check_range(q, p); !s) return s;
   if (p.segments && p.segment_bytes)
-    return bad_input("either the number of segments or their size", "both", "leave one of them out");
+    return wrong_value("segments and segment_bytes exclude each other", {}, "leave one of them out");
   const auto takes = [&](const ParameterDeclaration& q) {
     if (std::holds_alternative<ParameterDeclaration::Hint>(q.value)) return true;
     // What takes the size of a segment takes their number too.
@@ -102,7 +102,8 @@ Status Variant::check(const Parameters& p) const {
     return std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& each) { return each.name == named; });
   };
   for (const ParameterDeclaration& q : declared_parameters)
-    if (q.is_given(p) && !takes(q)) return not_applicable(fmt::format("{} has no parameter {}", name, q.name));
+    if (q.is_given(p) && !takes(q))
+      return not_applicable(fmt::format("{} has no parameter {}", name, q.name), {}, "leave it out");
   for (const auto& [part, kinds] : {std::pair{&p.inner, &inner_parts}, {&p.outer, &outer_parts}})
     for (const CollectiveKind each : *kinds)
       if (*part)
@@ -115,7 +116,7 @@ Result<Schedule> Variant::build(const Collective& collective, const RankSpace& s
   if (Status s = check(p); !s) return s.error();
 
   if (collective.neighbours && collective.in_place)
-    return not_applicable("no collective of neighbours has a form in place");
+    return not_applicable("neighbourhood collectives have no in-place form");
   const Counts::Known known = collective.counts.known;
   if ((known == Counts::Known::local || known == Counts::Known::rooted) && !equal_counts.empty())
     return not_applicable(equal_counts);
@@ -128,9 +129,8 @@ Result<Schedule> Variant::build(const Collective& collective, const RankSpace& s
                                                                            : recipe(collective, space, p);
   if (!built) return built;
   if (collective.reduces() && !collective.commutative && !built->claims.keeps_rank_order)
-    return not_applicable(fmt::format("{} does not keep the operands in rank order here, which an operation that does "
-                                      "not commute needs",
-                                      name));
+    return not_applicable(fmt::format(
+        "an operation that does not commute needs the operands in rank order, which {} does not keep here", name));
   built->algorithm = name;
   for (const ParameterDeclaration& q : declared_parameters)
     if (std::holds_alternative<ParameterDeclaration::Hint>(q.value) && q.is_given(p))
@@ -158,13 +158,14 @@ Result<const Variant*> Registry::find(CollectiveKind kind, std::string_view name
     if (v->name == name) return v;
     names.push_back(v->name);
   }
-  if (names.empty()) return bad_input(fmt::format("{} has no algorithms yet", name_of(kind)));
+  if (names.empty()) return wrong_value(fmt::format("{} has no algorithms yet", name_of(kind)));
   const auto nearest = std::min_element(names.begin(), names.end(), [&](const auto& a, const auto& b) {
     return edit_distance(a, name) < edit_distance(b, name);
   });
-  return bad_input(
-      fmt::format("an algorithm for {} is one of {}", name_of(kind), fmt::join(names, ", ")), fmt::format("'{}'", name),
-      edit_distance(*nearest, name) * 2 <= nearest->size() ? fmt::format("did you mean {}?", *nearest) : "");
+  return wrong_value(fmt::format("{} has no such algorithm", name_of(kind)), fmt::format("'{}'", name),
+                     edit_distance(*nearest, name) * 2 <= nearest->size()
+                         ? fmt::format("did you mean {}?", *nearest)
+                         : fmt::format("use one of {}", fmt::join(names, ", ")));
 }
 
 namespace {
@@ -175,12 +176,13 @@ Result<Segments> segments_of_irregular(const Collective& c, const Parameters& p,
   constexpr std::int64_t most = std::int64_t{1} << 20;
   if (p.segments) {
     if (*p.segments > most)
-      return bad_input(fmt::format("at most {} segments of irregular blocks", most), fmt::format("{}", *p.segments));
+      return wrong_value(fmt::format("irregular blocks have at most {} segments", most), *p.segments);
     return Segments{*p.segments};
   }
   if (unasked == Pipelining::whole_message && !p.segment_bytes) return Segments{1};
   if (c.counts.known != Counts::Known::global)
-    return not_applicable("no rank knows the longest block, from which segments of a given size are numbered");
+    return not_applicable("segment_bytes needs the length of the longest block, which no rank knows here", {},
+                          "give the number of segments");
   const std::int64_t longest = *std::max_element(c.counts.table->begin(), c.counts.table->end());
   const Wide step = static_cast<Wide>(p.segment_bytes.value_or(p.default_segment_bytes)) * lane_parts;
   const auto count = static_cast<std::int64_t>((static_cast<Wide>(longest) * c.type_bytes + step - 1) / step);
@@ -195,8 +197,8 @@ Result<Segments> choose_segments(const Collective& c, const Parameters& p, std::
   const std::int64_t most = std::max<std::int64_t>(1, c.counts.each);
   if (p.segments) {
     if (*p.segments > most)
-      return bad_input(fmt::format("at most {} segments for {} elements", most, c.counts.each),
-                       fmt::format("{}", *p.segments), "ask for fewer segments");
+      return wrong_value(fmt::format("{} elements make at most {} segments", c.counts.each, most), *p.segments,
+                         "ask for fewer segments");
     return Segments{*p.segments};
   }
   if (unasked == Pipelining::whole_message && !p.segment_bytes) return Segments{1};

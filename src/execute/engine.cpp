@@ -22,8 +22,9 @@ std::int64_t aside_begin(const CompiledProgram& program) {
 std::int64_t memory_bytes(const CompiledProgram& program) { return aside_begin(program) + program.aside_bytes(); }
 
 Error no_scratch(const CompiledProgram& program) {
-  return failed(fmt::format("{} bytes of scratch memory", program.scratch_bytes() + program.aside_bytes()),
-                "less memory", "choose a smaller window or smaller segments");
+  return failed("out of memory",
+                fmt::format("{} bytes of scratch memory", program.scratch_bytes() + program.aside_bytes()),
+                "choose a smaller window or smaller segments");
 }
 
 } // namespace

@@ -33,7 +33,7 @@ class Expander {
   Status expand(const Body& body) {
     walk(body, 1, -1);
     if (too_many_)
-      return failed(fmt::format("lane {} needs at most {} rounds a segment", lane_.id.value, most_rounds), "more",
+      return failed(fmt::format("lane {} has more than {} rounds a segment", lane_.id.value, most_rounds), {},
                     "choose an algorithm with fewer rounds");
     link();
     return Nothing{};
@@ -155,7 +155,8 @@ class Compiler {
 
   Status add(const Lane& lane) {
     if (lane.window < 1)
-      return failed(fmt::format("lane {} needs a window of at least 1", lane.id.value), std::to_string(lane.window));
+      return failed(fmt::format("the window of lane {} must be at least 1", lane.id.value),
+                    std::to_string(lane.window));
     LaneCode& code = p_.lanes_.emplace_back();
     code.id = lane.id;
     code.window = std::min(lane.window, std::max<std::int64_t>(1, p_.segments().count));
@@ -245,7 +246,7 @@ Status CompiledProgram::bind(std::shared_ptr<const OwnBlocks> blocks) {
 
 Result<CompiledProgram> compile(const ProgramSet& set, Rank rank, const CompileOptions& options) {
   if (rank.value < 0 || rank.value >= set.ranks())
-    return bad_input(fmt::format("a rank in 0..{}", set.ranks() - 1), std::to_string(rank.value));
+    return wrong_value(fmt::format("the rank must be 0 to {}", set.ranks() - 1), rank.value);
   CompiledProgram program(set, rank, options);
   if (Status s = Compiler(program).compile(); !s) return s.error();
   return program;

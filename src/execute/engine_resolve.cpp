@@ -22,9 +22,9 @@ Status number_steps(LaneCode& lane, std::int64_t segment, std::int32_t ranks) {
       if (step.sends() || step.receives()) {
         const std::int64_t peer = step.peer.evaluate(values);
         if (peer < 0 || peer >= ranks)
-          return failed(
-              fmt::format("a {} of lane {} needs a peer in 0..{}", name_of(step.kind), lane.id.value, ranks - 1),
-              fmt::format("{} ({})", peer, step.peer.text()));
+          return failed(fmt::format("the peer of a {} on lane {} must be a rank from 0 to {}", name_of(step.kind),
+                                    lane.id.value, ranks - 1),
+                        fmt::format("{} ({})", peer, step.peer.text()));
         step_code->peer = Rank{static_cast<std::int32_t>(peer)};
         who = static_cast<std::uint64_t>(peer) << 2 | step.sends() << 1 | step.is_signal();
       }
@@ -93,10 +93,9 @@ Status Resolver::round(const LaneCode::ExpandedRound& expanded, std::int64_t seg
     if (op.bytes > 0 || !written.has_data()) code_.ops.push_back(op);
   }
   const auto first = code_.ops.begin() + static_cast<std::ptrdiff_t>(begin);
-  std::stable_partition(first, code_.ops.end(),
-                        [](const Op& op) {
-                          return op.kind != StepKind::copy && op.kind != StepKind::reduce && op.kind != StepKind::compute;
-                        });
+  std::stable_partition(first, code_.ops.end(), [](const Op& op) {
+    return op.kind != StepKind::copy && op.kind != StepKind::reduce && op.kind != StepKind::compute;
+  });
   for (auto op = first; op != code_.ops.end(); ++op) count(*op);
   return Nothing{};
 }
@@ -132,8 +131,9 @@ Status Resolver::time(const Work& work, Op& op) const {
   const CompileOptions& options = program_.options_;
   if (options.skip_compute) return Nothing{};
   if ((work.flops > 0 && options.flop_rate <= 0) || (work.bytes > 0 && options.byte_rate <= 0))
-    return failed("compute steps in seconds, or the rates of this machine",
-                  fmt::format("{} flops and {} bytes", work.flops, work.bytes), "give the time in seconds");
+    return failed(
+        fmt::format("a compute step of {} flops and {} bytes needs the rates of this machine", work.flops, work.bytes),
+        {}, "give its time in seconds");
   const double counted = work.flops > 0 ? work.flops / options.flop_rate : 0;
   const double moved = work.bytes > 0 ? work.bytes / options.byte_rate : 0;
   op.nanoseconds = static_cast<std::int64_t>(1e9 * (work.seconds + std::max(counted, moved)));
@@ -144,13 +144,13 @@ Status Resolver::place(const Chunk& chunk, Values values, std::int64_t& bytes, P
   std::int64_t elements = 0, first_byte = 0;
   if (chunk.buffer.kind == Buffer::Kind::scratch) {
     const auto index = static_cast<std::size_t>(chunk.buffer.index);
-    if (index >= program_.scratch_.size()) return misplaced(chunk, values[0], "no such scratch");
+    if (index >= program_.scratch_.size()) return misplaced(chunk, values[0], "it has no such scratch buffer");
     if (!program_.program_->scratch[index].named) return place_in_scratch(chunk, values, bytes, place);
     place.area = Area::scratch;
     elements = program_.scratch_[index].elements;
     first_byte = program_.scratch_[index].first_byte;
   } else if (chunk.buffer.kind == Buffer::Kind::accumulator) {
-    return misplaced(chunk, values[0], "one that may be the input as well as what was accumulated");
+    return misplaced(chunk, values[0], "an accumulator may be the input");
   } else {
     place.area = chunk.buffer.kind == Buffer::Kind::input ? Area::input : Area::output;
     elements = program_.area_elements_[static_cast<std::size_t>(place.area)];
@@ -161,11 +161,11 @@ Status Resolver::place(const Chunk& chunk, Values values, std::int64_t& bytes, P
   for (const ElementRun& run : runs_) {
     if (run.first < 0 || run.count < 0 || run.first + run.count > elements)
       return misplaced(chunk, values[0],
-                       fmt::format("elements {} to {} of {}", run.first, run.first + run.count, elements));
+                       fmt::format("it has elements {} to {} of {}", run.first, run.first + run.count, elements));
     sum += run.count;
   }
   if (bytes >= 0 && sum * type_bytes_ != bytes)
-    return misplaced(chunk, values[0], fmt::format("{} bytes where {} are needed", sum * type_bytes_, bytes));
+    return misplaced(chunk, values[0], fmt::format("it has {} bytes, its step {}", sum * type_bytes_, bytes));
   bytes = sum * type_bytes_;
   if (runs_.size() == 1) place.first = first_byte + runs_[0].first * type_bytes_;
   if (runs_.size() <= 1) return Nothing{};
@@ -182,14 +182,15 @@ Status Resolver::place_in_scratch(const Chunk& chunk, Values values, std::int64_
   const CompiledProgram::ScratchArea& area = program_.scratch_[index];
   const std::int64_t cell = chunk.at.evaluate(values), length = program_.binding_.length(chunk.extent, values);
   if (bytes >= 0 && length * type_bytes_ != bytes)
-    return misplaced(chunk, values[0], fmt::format("{} bytes where {} are needed", length * type_bytes_, bytes));
+    return misplaced(chunk, values[0], fmt::format("it has {} bytes, its step {}", length * type_bytes_, bytes));
   bytes = length * type_bytes_;
   if (length == 0) return Nothing{};
   if (cell < 0 || cell >= declared.cells)
-    return misplaced(chunk, values[0], fmt::format("cell {} of {}", cell, declared.cells));
+    return misplaced(chunk, values[0], fmt::format("it is in cell {} of {}", cell, declared.cells));
   const std::int64_t first = program_.binding_.scratch_first(declared, area.window, cell, values[0]);
   if (first + length > area.elements)
-    return misplaced(chunk, values[0], fmt::format("elements {} to {} of {}", first, first + length, area.elements));
+    return misplaced(chunk, values[0],
+                     fmt::format("it has elements {} to {} of {}", first, first + length, area.elements));
   place.area = Area::scratch;
   place.first = area.first_byte + first * type_bytes_;
   return Nothing{};
@@ -198,8 +199,7 @@ Status Resolver::place_in_scratch(const Chunk& chunk, Values values, std::int64_
 Error Resolver::misplaced(const Chunk& chunk, std::int64_t segment, std::string found) const {
   constexpr const char* names[] = {"none", "input", "output", "scratch", "accumulator"};
   return failed(
-      fmt::format("rank {}, lane {}, segment {}: a chunk must lie inside its buffer ({}) and be as long as its "
-                  "step",
+      fmt::format("rank {}, lane {}, segment {}: a chunk must lie inside its {} buffer and be as long as its step",
                   program_.rank().value, lane_.id.value, segment, names[static_cast<int>(chunk.buffer.kind)]),
       std::move(found), "correct the schedule");
 }

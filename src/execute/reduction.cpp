@@ -8,9 +8,8 @@ Result<transport::Reduction> find_reduction(DataType type, std::optional<Operati
   if (!operation) return transport::Reduction{};
   if (const kernels::ReducePlan kernel = kernels::reduce_plan(type, *operation))
     return transport::Reduction{kernel, nullptr, nullptr};
-  return bad_input("a reduction needs a built-in type and operation or the user's function",
-                   fmt::format("{} of {}", name_of(*operation), name_of(type)),
-                   "give the function");
+  return wrong_value(fmt::format("{} is not defined for {}", name_of(*operation), name_of(type)), {},
+                     "give the user's function");
 }
 
 } // namespace kumihimo::execute

@@ -136,8 +136,8 @@ Status check_size(const ProgramSet& schedule, std::int64_t most_steps) {
   for (std::int32_t r = 0; r < schedule.ranks(); ++r) {
     steps += expanded_steps(schedule.program(Rank{r}), schedule.segments, most_steps + 1);
     if (steps > most_steps)
-      return bad_input(fmt::format("an expanded schedule has at most {} steps", most_steps), "more",
-                       "take fewer ranks or segments, or leave --expand out");
+      return wrong_value(fmt::format("an expanded schedule has at most {} steps", most_steps), "more",
+                         "take fewer ranks or segments, or leave --expand out");
   }
   return Nothing{};
 }

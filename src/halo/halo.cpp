@@ -93,10 +93,10 @@ Program program_of(const Halo& h, Rank rank) {
 }
 
 Error not_halo(std::string found) {
-  return bad_input(
-      "a halo exchange is CELLSxCELLSxCELLS of a rank, then points=7 or 27, fields=1 to 8, mesh or periodic, "
-      "compute=SECONDS, with commas between them",
-      std::move(found), "for example halo:16x16x16,points=27,fields=3");
+  return wrong_value(
+      "a halo exchange is the cells of a rank (NxNxN), then points=7 or 27, fields=1 to 8, mesh or periodic and "
+      "compute=SECONDS, joined by commas",
+      std::move(found), "write for example halo:16x16x16,points=27,fields=3");
 }
 
 bool read_cells(std::string_view text, Halo::Box& cells) {
@@ -148,8 +148,8 @@ std::string Halo::text() const {
 
 Result<Halo> on_ranks(Halo halo, const std::vector<std::int32_t>& lengths, const std::vector<bool>& wraps) {
   if (lengths.size() > 3)
-    return bad_input("ranks in a grid of at most three axes", fmt::format("{} axes", lengths.size()),
-                     "give a shape such as --shape 4x3x2");
+    return wrong_value("the grid of ranks has at most three axes", fmt::format("{} axes", lengths.size()),
+                       "give a shape such as --shape 4x3x2");
   halo.ranks = {1, 1, 1};
   for (std::size_t a = 0; a < lengths.size(); ++a) {
     halo.ranks[a] = lengths[a];

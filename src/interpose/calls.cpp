@@ -289,7 +289,7 @@ Status set_buffers(Taken& taken, View view, bool one_buffer, const Collective& q
     Status packed = set_packed(taken, view, dense, question);
     return packed && form == Form::nonblocking ? taken.packed->keep_types() : packed;
   } catch (const std::bad_alloc&) {
-    return failed(fmt::format("memory to pack blocks of {} bytes", question.bytes().value), "less");
+    return failed("out of memory", fmt::format("{} bytes to pack a block", question.bytes().value));
   }
 }
 

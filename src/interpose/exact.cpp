@@ -142,7 +142,7 @@ Result<std::byte*> accumulators(std::int64_t bytes) {
     if (static_cast<std::int64_t>(memory.size()) < bytes) memory.resize(static_cast<std::size_t>(bytes));
     return memory.data();
   } catch (const std::bad_alloc&) {
-    return failed("256 KiB of memory for exact sums", "less");
+    return failed("out of memory", "256 KiB for exact sums");
   }
 }
 
@@ -160,7 +160,7 @@ Status run_piece(const Sum& sum, std::int64_t first, std::int64_t number, plan::
 
 Result<transport::Reduction> exact_reduction(const Collective& question) {
   const kernels::ExactKernels* const kernels = kernels::find_exact_kernels(question.type);
-  if (!kernels) return bad_input("a type with exact sums", std::string(name_of(question.type)));
+  if (!kernels) return wrong_value("the type has no exact sums", name_of(question.type));
   return transport::Reduction{nullptr, kernels->merge, nullptr};
 }
 
@@ -203,7 +203,7 @@ ExactAnswer start_exact(Session& session, CollectiveKind kind, const Call& call,
   try {
     sums.reset(new std::byte[static_cast<std::size_t>(bytes)]);
   } catch (const std::bad_alloc&) {
-    return raised(*sum, failed(fmt::format("{} bytes of memory for an exact sum", bytes), "less"));
+    return raised(*sum, failed("out of memory", fmt::format("{} bytes for an exact sum", bytes)));
   }
   sum->expand(0, sum->count, sums.get());
   Work work{std::get<Communicator::Ready>(answer).plan,

@@ -98,9 +98,9 @@ class Layer {
   // `names`: of the blocks, in the order of the call. Answers where they begin.
   Result<void*> lay(const BlocksOfSide& side, std::vector<OwnBlocks::Block>& names, Use use, std::int64_t first) {
     for (std::int64_t b = 0; b < side.blocks(); ++b)
-      if (side.count(b) < 0) return failed("a count of at least 0", fmt::format("{}", side.count(b)));
+      if (side.count(b) < 0) return failed("a count must be at least 0", fmt::format("{}", side.count(b)));
     const std::int64_t bytes = side.bytes();
-    if (bytes >= most_bytes) return failed("blocks that fit in memory", "longer ones");
+    if (bytes >= most_bytes) return failed("the blocks do not fit in memory", fmt::format("{} bytes", bytes));
     return side.is_dense(bytes) ? where_they_lie(side, names, first) : packed(side, names, use, first, bytes);
   }
 
@@ -210,7 +210,7 @@ Result<OwnData> lay_out(Session& session, const Collective& question, std::int32
       if (Status s = data.packed->keep_types(); !s) return s.error();
     data.blocks = std::make_shared<const OwnBlocks>(std::move(blocks));
   } catch (const std::bad_alloc&) {
-    return failed("memory to pack blocks of different lengths", "less");
+    return failed("out of memory", "a buffer to pack blocks of different lengths");
   }
   return data;
 }

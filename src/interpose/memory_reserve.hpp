@@ -18,7 +18,7 @@ class MemoryReserve {
 };
 
 // In words so short that they need no memory of the heap's.
-inline Error out_of_memory() { return failed("more memory", "none left", "see ulimit -v"); }
+inline Error out_of_memory() { return failed("out of memory", {}, "see ulimit -v"); }
 
 // The answer of `attempt`, or of `otherwise` where memory or threads run out in it. Not around what calls functions of
 // the program's: their exceptions go through.

@@ -30,9 +30,9 @@ Result<Neighbourhood> of_axes(const mpi::Library& library, mpi::Handle communica
   static auto* const count = pmpi<int(mpi::Handle, int*)>("PMPI_Cartdim_get");
   static auto* const get = pmpi<int(mpi::Handle, int, int*, int*, int*)>("PMPI_Cart_get");
   int axes = 0;
-  if (!count || !get) return failed("MPI_Cart_get", "none");
+  if (!count || !get) return failed("the MPI library has no MPI_Cart_get");
   if (const int code = count(communicator, &axes); code != 0) return library.check(code, "MPI_Cartdim_get").error();
-  if (axes < 1) return failed("a Cartesian communicator with axes", "none");
+  if (axes < 1) return failed("the Cartesian communicator has no axes");
   const auto n = static_cast<std::size_t>(axes);
   std::vector<int> lengths(n), periodic(n), own(n);
   if (const int code = get(communicator, axes, lengths.data(), periodic.data(), own.data()); code != 0)
@@ -46,7 +46,7 @@ Result<Neighbourhood> of_axes(const mpi::Library& library, mpi::Handle communica
 Result<Neighbourhood> of_graph(const mpi::Library& library, mpi::Handle communicator) {
   static auto* const count = pmpi<int(mpi::Handle, int, int*)>("PMPI_Graph_neighbors_count");
   static auto* const get = pmpi<int(mpi::Handle, int, int, int*)>("PMPI_Graph_neighbors");
-  if (!count || !get) return failed("MPI_Graph_neighbors", "none");
+  if (!count || !get) return failed("the MPI library has no MPI_Graph_neighbors");
   int ranks = 0;
   library.call.Comm_size(communicator, &ranks);
   std::vector<Lists> lists(static_cast<std::size_t>(ranks));
@@ -115,7 +115,7 @@ std::shared_ptr<const Neighbourhood> neighbours_of(const mpi::Library& library, 
     case Topology::distributed:
       return of_distributed_graph(library, communicator);
     default:
-      return failed("a communicator with neighbours", "one without a topology");
+      return failed("the communicator has no neighbours", "it has no topology");
     }
   }();
   return found ? std::make_shared<const Neighbourhood>(*found) : nullptr;

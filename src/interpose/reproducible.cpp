@@ -43,7 +43,7 @@ std::string_view name_of(Reproducible mode) { return words[static_cast<std::size
 Result<Reproducible> parse_reproducible(std::string_view word) {
   const auto it = std::find(words.begin(), words.end(), word);
   if (it != words.end()) return static_cast<Reproducible>(it - words.begin());
-  return bad_input("KUMIHIMO_REPRODUCIBLE as order or exact", fmt::format("'{}'", word));
+  return wrong_value("KUMIHIMO_REPRODUCIBLE must be order or exact", fmt::format("'{}'", word));
 }
 
 std::vector<plan::Choice> fixed_choices(const plan::Wisdom& wisdom, CollectiveKind kind, std::int32_t ranks) {

@@ -149,8 +149,8 @@ bool Session::everyone_is_here(mpi::Handle communicator) {
   const bool here = has_world() ? mpi_hooks::PreloadCheck::everyone_is_here(object_name, missed)
                                 : mpi_hooks::PreloadCheck::all_are_here(object_name, ranks_of(communicator), missed);
   if (missed > 0)
-    say(fmt::format("our object in all processes of {}, found {} without it (does a wrapper clear LD_PRELOAD?); "
-                    "{} calls are the library's",
+    say(fmt::format("processes of {} without our object: {}; {} calls are the library's (check that no wrapper clears "
+                    "LD_PRELOAD)",
                     has_world() ? "this node" : "a communicator", missed, has_world() ? "all" : "its"));
   return here;
 }

@@ -92,20 +92,20 @@ Host host_of(hwloc_topology_t raw) {
 
 Result<Host> discover_host() {
   hwloc_topology_t raw = nullptr;
-  if (hwloc_topology_init(&raw) != 0) return failed("expected hwloc to start", "an error", "check the hwloc library");
+  if (hwloc_topology_init(&raw) != 0) return failed("hwloc did not start", {}, "check the hwloc library");
   const TopologyHandle topology(raw);
   if (hwloc_topology_load(raw) != 0)
-    return failed("expected hwloc to read this machine's topology", "an error", "check that lstopo works here");
+    return failed("hwloc cannot read this machine's topology", {}, "check that lstopo works here");
   return host_of(raw);
 }
 
 Result<Host> read_host(const std::string& xml_path) {
   hwloc_topology_t raw = nullptr;
-  if (hwloc_topology_init(&raw) != 0) return failed("expected hwloc to start", "an error", "check the hwloc library");
+  if (hwloc_topology_init(&raw) != 0) return failed("hwloc did not start", {}, "check the hwloc library");
   const TopologyHandle topology(raw);
   if (hwloc_topology_set_xml(raw, xml_path.c_str()) != 0 || hwloc_topology_load(raw) != 0)
-    return bad_input("expected a topology of hwloc as XML", fmt::format("'{}', which hwloc cannot read", xml_path),
-                     "write one with lstopo --of xml");
+    return wrong_value("the file must be a topology of hwloc as XML", fmt::format("'{}'", xml_path),
+                       "write one with lstopo --of xml");
   return host_of(raw);
 }
 

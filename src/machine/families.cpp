@@ -26,17 +26,17 @@ Made with_routing(const Result<Network>& made, const Description& d) {
   if (routing.empty()) return network;
   const auto known = network->routings();
   if (std::find(known.begin(), known.end(), routing) == known.end())
-    return bad_input("expected a way of routing of this family", fmt::format("\"{}\"", routing),
-                     fmt::format("write routing = \"{}\"", fmt::join(known, "\" or \"")));
+    return wrong_value("this family has no such routing", fmt::format("\"{}\"", routing),
+                       fmt::format("write routing = \"{}\"", fmt::join(known, "\" or \"")));
   return network->routed(routing);
 }
 
 Made make_fat_tree(const Description& d) {
   const auto children = d.counts("arity"), parents = d.counts("parents"), cables = d.counts("cables");
   if (parents.size() != children.size() || (!cables.empty() && cables.size() != children.size()))
-    return bad_input("expected arity, parents and cables of as many levels",
-                     fmt::format("{}, {} and {}", children.size(), parents.size(), cables.size()),
-                     "give each a number for every level, from the nodes up");
+    return wrong_value("arity, parents and cables must have as many numbers as the tree has levels",
+                       fmt::format("{}, {} and {}", children.size(), parents.size(), cables.size()),
+                       "give each a number for every level, from the nodes up");
   std::vector<FatTree::Tier> tiers;
   std::int64_t places = 1;
   for (std::size_t i = 0; i < children.size(); ++i) {

@@ -19,7 +19,7 @@ std::string_view trimmed(std::string_view text) {
 }
 
 Error too_many(std::string found) {
-  return bad_input(fmt::format("a host list of at most {} names", most_names), std::move(found));
+  return wrong_value(fmt::format("a host list has at most {} names", most_names), std::move(found));
 }
 
 std::optional<std::int64_t> number(std::string_view text) {
@@ -39,7 +39,7 @@ Result<std::vector<std::string>> numbers(std::string_view ranges) {
     const auto first = number(range.substr(0, dash));
     const auto last = dash == range.size() ? first : number(range.substr(dash + 1));
     if (!first || !last || *last < *first)
-      return bad_input("a host list such as n[01-03,7]", fmt::format("'[{}]'", ranges));
+      return wrong_value("a host list is written like n[01-03,7]", fmt::format("'[{}]'", ranges));
     if (const auto many = static_cast<std::size_t>(*last - *first) + 1; found.size() + many > most_names)
       return too_many(fmt::format("{} in '[{}]'", many, ranges));
     for (std::int64_t n = *first; n <= *last; ++n) found.push_back(fmt::format("{:0{}}", n, dash));
@@ -89,7 +89,7 @@ Result<std::vector<std::string>> parse_host_list(std::string_view text) {
   for (std::size_t at = 0; at <= text.size(); ++at) {
     const char c = at < text.size() ? text[at] : ',';
     if (c == '[' ? inside : c == ']' ? !inside : at == text.size() && inside)
-      return bad_input("a host list such as n[01-03,7]", fmt::format("'{}'", text), "close each bracket");
+      return wrong_value("a host list is written like n[01-03,7]", fmt::format("'{}'", text), "close each bracket");
     if (c == '[' || c == ']') inside = c == '[';
     if (c != ',' || inside) continue;
     if (const std::string_view part = trimmed(text.substr(first, at - first)); !part.empty())

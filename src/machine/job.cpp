@@ -21,17 +21,16 @@ Result<Job> Job::with_ranks_per_node(Machine machine, std::int64_t ranks) {
   const std::int32_t nodes = machine.topology->nodes();
   const std::int64_t most = std::numeric_limits<std::int32_t>::max() / nodes;
   if (ranks < 1 || ranks > most)
-    return bad_input(fmt::format("expected 1 to {} ranks a node on {}", most, machine.name), fmt::format("{}", ranks),
-                     "take another number of ranks per node");
+    return wrong_value(fmt::format("{} takes 1 to {} ranks per node", machine.name, most), ranks);
   return Job(std::move(machine), Slots(nodes, static_cast<std::int32_t>(ranks)));
 }
 
 Result<Job> Job::with_node_sizes(Machine machine, const std::vector<std::int32_t>& sizes) {
   const std::int32_t nodes = machine.topology->nodes();
   if (sizes.size() != static_cast<std::size_t>(nodes))
-    return bad_input(
-        fmt::format("expected the numbers of ranks of {} nodes, those of {}", nodes, machine.topology->name()),
-        fmt::format("{} of them", sizes.size()), "give a number for each node");
+    return wrong_value(fmt::format("the list of ranks per node needs a number for each of the {} nodes of {}", nodes,
+                                   machine.topology->name()),
+                       static_cast<std::int64_t>(sizes.size()));
   auto slots = Slots::of_nodes(sizes);
   if (!slots) return slots.error();
   return Job(std::move(machine), *std::move(slots));

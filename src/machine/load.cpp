@@ -34,8 +34,8 @@ std::string_view kind_of(fs::file_type type) {
 
 Result<std::string> read_text(const fs::path& path) {
   std::error_code code;
-  const auto fails = [&](std::string found) {
-    return bad_input("expected a readable machine file", std::move(found), "check the path");
+  const auto fails = [](std::string found) {
+    return wrong_value("the machine file cannot be read", std::move(found), "check the path");
   };
   const fs::file_type type = fs::status(path, code).type();
   if (type == fs::file_type::none) // a loop of links, a name that is too long, a folder that may not be looked into
@@ -56,9 +56,10 @@ Result<fs::path> find_machine(const std::string& name, std::span<const fs::path>
   for (const fs::path& folder : search)
     if (const fs::path path = folder / (name + ".toml"); fs::is_regular_file(path, code)) return path;
   const auto names = machine_names(search);
-  return bad_input("expected the name of a described machine or the path of its file", fmt::format("'{}'", name),
-                   names.empty() ? std::string("no machine is described here; give a path ending in .toml")
-                                 : fmt::format("use one of {}, or a path ending in .toml", fmt::join(names, ", ")));
+  return wrong_value(
+      "unknown machine", fmt::format("'{}'", name),
+      names.empty() ? std::string("give the path of a file that ends in .toml")
+                    : fmt::format("use one of {}, or the path of a file that ends in .toml", fmt::join(names, ", ")));
 }
 
 } // namespace

@@ -15,17 +15,16 @@ Status place_slow_parts(Machine& machine) {
   const std::int32_t nodes = machine.topology->nodes();
   for (const SlowNode& slow : machine.slow_nodes)
     if (slow.node.value >= nodes)
-      return bad_input(fmt::format("expected the machine's slow nodes to lie in {}, nodes 0 to {}",
-                                   machine.topology->name(), nodes - 1),
-                       fmt::format("slow node {}", slow.node.value),
-                       "take a larger shape, or a node of this one in the machine file");
+      return wrong_value(fmt::format("the slow nodes of the machine must lie in {}, nodes 0 to {}",
+                                     machine.topology->name(), nodes - 1),
+                         slow.node.value, "take a larger shape, or change the node in the machine file");
   for (SlowLink& slow : machine.slow_links) {
     const auto link = find_link(*machine.topology, slow.from, slow.to);
     if (!link)
-      return bad_input(
-          fmt::format("expected the machine's slow links to join neighbours in {}", machine.topology->name()),
-          fmt::format("a slow link from node {} to node {}", slow.from.value, slow.to.value),
-          "take another shape, or neighbours of this one in the machine file");
+      return wrong_value(
+          fmt::format("the slow links of the machine must join neighbours in {}", machine.topology->name()),
+          fmt::format("node {} to node {}", slow.from.value, slow.to.value),
+          "take another shape, or change the link in the machine file");
     slow.link = *link;
   }
   return Nothing{};
@@ -47,17 +46,17 @@ std::optional<LinkId> find_link(const Topology& topology, NodeId from, NodeId to
 
 Result<Machine> Machine::with_shape(const Shape& job) const {
   if (family == Family::single_node)
-    return bad_input(fmt::format("expected no shape for {}, which is a single node", name), job.text(),
-                     "say how many ranks the node has instead");
+    return wrong_value(fmt::format("{} is a single node and takes no shape", name), job.text(),
+                       "give the number of ranks of the node instead");
   const std::int64_t most = tofu ? tofu->nodes() : topology->nodes();
   if (job.places() > most)
-    return bad_input(fmt::format("expected a job of at most {} nodes, those of {} ({})", most, name, topology->name()),
-                     fmt::format("{}, which has {}", job.text(), job.places()), "take a smaller shape");
+    return wrong_value(fmt::format("a job on {} ({}) has at most {} nodes", name, topology->name(), most),
+                       job.dimensions() > 1 ? fmt::format("{}, {} nodes", job.text(), job.places()) : job.text(),
+                       "take a smaller shape");
   if (family == Family::tofu) return with_torus(*this, lay_job(*tofu, job));
   if (switched() && job.dimensions() > 1)
-    return bad_input(
-        fmt::format("expected a number of nodes, since those of {} ({}) have no axes", name, topology->name()),
-        job.text(), fmt::format("write {}", job.places()));
+    return wrong_value(fmt::format("the nodes of {} ({}) have no axes", name, topology->name()), job.text(),
+                       fmt::format("give their number: {}", job.places()));
   Machine machine = *this;
   if (switched()) {
     machine.set_topology(switched()->part(job.places()));
@@ -86,10 +85,9 @@ Machine Machine::as_torus(const Shape& wanted) const {
 Result<Machine> Machine::with_routing(std::string_view routing) const {
   const auto known = switched() ? switched()->routings() : std::vector<std::string_view>{};
   if (std::find(known.begin(), known.end(), routing) == known.end())
-    return bad_input(fmt::format("expected a way of routing of {}, which is a {}", name, name_of(family)),
-                     fmt::format("'{}'", routing),
-                     known.empty() ? "leave it out, since there is one"
-                                   : fmt::format("use {}", fmt::join(known, " or ")));
+    return wrong_value(fmt::format("{}, a {}, has no such routing", name, name_of(family)),
+                       fmt::format("'{}'", routing),
+                       known.empty() ? "leave it out" : fmt::format("use {}", fmt::join(known, " or ")));
   Machine machine = *this;
   machine.set_topology(switched()->routed(routing));
   machine.node_names = node_names;
@@ -126,10 +124,9 @@ Status Machine::set_levels(std::vector<Level> wanted) {
   for (auto inner = wanted.begin(); inner != wanted.end(); ++inner)
     for (auto outer = wanted.begin(); outer != inner; ++outer)
       if (outer->name == inner->name || !nests_in(*inner, *outer))
-        return bad_input("expected levels of cores of different names, outermost first, each a whole number of times "
-                         "in the one before",
-                         fmt::format("\"{} {}\" after \"{} {}\"", inner->name, inner->size, outer->name, outer->size),
-                         "leave one of the two out");
+        return wrong_value("levels of cores need different names, outermost first, and each must divide the one before",
+                           fmt::format("\"{} {}\" after \"{} {}\"", inner->name, inner->size, outer->name, outer->size),
+                           "leave one of the two out");
   node.levels.clear();
   for (const auto& [level, size] : wanted)
     node.levels.push_back({level,

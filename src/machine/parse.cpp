@@ -29,8 +29,8 @@ Result<toml::table> parse_toml(std::string_view text, std::string_view file) {
   try {
     return toml::parse(text);
   } catch (const toml::parse_error& e) {
-    return bad_input(fmt::format("{}:{}: expected TOML", file, e.source().begin.line), std::string(e.description()),
-                     "correct this line or the one before it");
+    return failed(fmt::format("{}:{}: not TOML", file, e.source().begin.line), std::string(e.description()),
+                  "correct this line or the one before it");
   }
 }
 
@@ -77,18 +77,22 @@ class Reader {
   // Keeps the first error. `what` starts with the key or section concerned.
   void fail(std::uint32_t line, std::string_view what, const Error& error) {
     if (error_) return;
-    error_ = error;
-    error_->expected = fmt::format("{}:{}: {}: {}", file_, std::max<std::uint32_t>(line, 1), what, error.expected);
+    error_ = located(fmt::format("{}:{}: {}", file_, std::max<std::uint32_t>(line, 1), what), error);
+  }
+  void miss(std::uint32_t line, std::string_view what, std::string advice) {
+    if (!error_)
+      error_ = missing(fmt::format("{}:{}: {}", file_, std::max<std::uint32_t>(line, 1), what), std::move(advice));
   }
   static std::uint32_t line_of(const toml::node& node) { return node.source().begin.line; }
 
   std::string text(const toml::table& table, std::string_view key, std::string_view what, std::string_view example) {
     const toml::node* node = table.get(key);
     const auto advice = fmt::format("write {} = {}", key, example);
-    if (!node) return fail(line_of(table), what, bad_input("expected a string", "no such key", advice)), "";
+    if (!node) return miss(line_of(table), what, advice), "";
     const auto* value = node->as_string();
     if (!value || value->get().empty())
-      return fail(line_of(*node), what, bad_input("expected a string that is not empty", described(*node), advice)), "";
+      return fail(line_of(*node), what, wrong_value("must be a string that is not empty", described(*node), advice)),
+             "";
     return value->get();
   }
 
@@ -105,8 +109,8 @@ class Reader {
       std::vector<std::string_view> names;
       for (const Family f : families) names.push_back(name_of(f));
       return fail(line_of(*topology->get("family")), "topology.family",
-                  bad_input("expected a family of topologies", fmt::format("\"{}\"", family),
-                            fmt::format("write one of \"{}\"", fmt::join(names, "\", \""))));
+                  wrong_value("unknown family of topologies", fmt::format("\"{}\"", family),
+                              fmt::format("write one of \"{}\"", fmt::join(names, "\", \""))));
     }
     machine_.family = *known;
     if (const FamilyRow* row = find_row(*known))
@@ -131,12 +135,12 @@ class Reader {
     const auto refuse = [&](const Error& error) { fail(line_of(*topology.get(key)), what, error); };
     if (!names) return refuse(names.error());
     if (names->size() != nodes)
-      return refuse(bad_input(fmt::format("expected a name for each of {} nodes", nodes),
-                              fmt::format("{} names", names->size()), "name all nodes in their order"));
+      return refuse(wrong_value(fmt::format("must name each of the {} nodes, in order", nodes),
+                                fmt::format("{} names", names->size())));
     std::vector<std::string> sorted = *names;
     std::sort(sorted.begin(), sorted.end());
     if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
-      return refuse(bad_input("expected each name once", fmt::format("'{}' twice", *twice), "correct one of them"));
+      return refuse(wrong_value("must name each node once", fmt::format("'{}' twice", *twice)));
     machine_.node_names = *std::move(names);
   }
 
@@ -158,7 +162,7 @@ class Reader {
       std::vector<Axis> axes = machine_.shape.axes();
       if (std::int64_t{machine_.shape.places()} * torus.nodes_per_router > largest_count)
         return fail(line_of(topology), "topology",
-                    bad_input("expected at most 2^31-1 nodes", "more", "write a smaller shape"));
+                    wrong_value("the machine has at most 2^31-1 nodes", {}, "write a smaller shape"));
       axes.push_back({torus.nodes_per_router, true});
       machine_.shape = Shape(std::move(axes));
     }
@@ -183,9 +187,9 @@ class Reader {
       torus.jobs = TorusMachine::Jobs::blocks, torus.block = *block;
     else if (jobs != "own" && !error_)
       fail(line_of(*topology.get("jobs")), "topology.jobs",
-           bad_input("expected what a job gets of the torus", fmt::format("\"{}\"", jobs),
-                     "write \"own\" (a torus of its own), \"part\" (a box, closed where it has all of an axis) or the "
-                     "block from which on jobs are tori, such as \"8x8x8\""));
+           wrong_value("must say what a job gets of the torus", fmt::format("\"{}\"", jobs),
+                       "write \"own\" (a torus of its own), \"part\" (a box, closed where it has all of an axis) or "
+                       "the smallest block that is a torus, such as \"8x8x8\""));
   }
 
   void read_single_node(const toml::table& topology) {
@@ -194,8 +198,8 @@ class Reader {
     if (!node || error_) return;
     const auto wrong = [&](const toml::node& found) {
       fail(line_of(found), "topology.levels",
-           bad_input("expected levels of cores with names in small letters, outermost first", described(found),
-                     "write levels = [\"package 16\", \"l3 4\"], with the cores in each"));
+           wrong_value("must be levels of cores with names in small letters, outermost first", described(found),
+                       "write levels = [\"package 16\", \"l3 4\"], with the cores in each"));
     };
     if (!node->is_array()) return wrong(*node);
     std::vector<Level> levels;
@@ -229,7 +233,7 @@ class Reader {
       return description.add(key.name, text(topology, key.name, what, key.example));
     const auto advice = fmt::format("write {} = {}", key.name, key.example);
     const toml::node* node = topology.get(key.name);
-    if (!node) return fail(line_of(topology), what, bad_input("expected this key", "none", advice));
+    if (!node) return miss(line_of(topology), what, advice);
     if (key.kind == FamilyRow::Kind::words) {
       std::vector<std::string> words;
       const auto* array = node->as_array();
@@ -237,7 +241,7 @@ class Reader {
                          words.push_back(word.value_or(std::string()));
                          return word.is_string();
                        });
-      if (!all) return fail(line_of(*node), what, bad_input("expected a list of strings", described(*node), advice));
+      if (!all) return fail(line_of(*node), what, wrong_value("must be a list of strings", described(*node), advice));
       return description.add(key.name, std::move(words));
     }
     if (key.kind == FamilyRow::Kind::count) {
@@ -246,10 +250,10 @@ class Reader {
       return description.add(key.name, count);
     }
     const auto* written = node->as_string();
-    const auto parsed = written ? Shape::parse(written->get()) : Result<Shape>(bad_input("", "", ""));
+    const auto parsed = written ? Shape::parse(written->get()) : Result<Shape>(wrong_value(""));
     if (!parsed || written->get().find('m') != std::string::npos)
       return fail(line_of(*node), what,
-                  bad_input("expected counts of at least 1 joined by x", described(*node), advice));
+                  wrong_value("must be counts of at least 1 joined by x", described(*node), advice));
     std::vector<std::int32_t> counts;
     for (const Axis& axis : parsed->axes()) counts.push_back(axis.length);
     description.add(key.name, std::move(counts));
@@ -263,11 +267,11 @@ class Reader {
     TofuMachine tofu{std::move(*network), topology.contains("relays")};
     if (tofu.relays && text(topology, "relays", "topology.relays", "\"z=0\"") != "z=0")
       return fail(line_of(*topology.get("relays")), "topology.relays",
-                  bad_input("expected where nodes only relay", described(*topology.get("relays")),
-                            "write relays = \"z=0\", or leave it out"));
+                  wrong_value("must say where nodes only relay", described(*topology.get("relays")),
+                              "write relays = \"z=0\", or leave it out"));
     if (tofu.relays && axes.length(Tofu::z) < 2)
       return fail(line_of(*topology.get("axes")), "topology.axes",
-                  bad_input("expected nodes for jobs beside the relays at z=0", axes.text(), "write a longer z axis"));
+                  wrong_value("the relays at z=0 leave no nodes for jobs", axes.text(), "write a longer z axis"));
     read_dead_parts(tofu);
     if (error_) return;
     machine_.tofu = std::make_shared<TofuMachine>(std::move(tofu));
@@ -287,8 +291,8 @@ class Reader {
       const auto found = error_ ? NodeId{} : parse_node(tofu.network, given);
       if (!found)
         fail(line_of(part), what,
-             bad_input(fmt::format("expected the six coordinates of a node of {}", tofu.network.name()),
-                       fmt::format("\"{}\"", given), fmt::format("write {} = \"3,0,1,0,2,1\"", key)));
+             wrong_value(fmt::format("must be the six coordinates of a node of {}", tofu.network.name()),
+                         fmt::format("\"{}\"", given), fmt::format("write {} = \"3,0,1,0,2,1\"", key)));
       return found.value_or(NodeId{});
     };
     for_each_part("dead_node", [&](const toml::table& part) {
@@ -302,9 +306,9 @@ class Reader {
       const auto link = find_link(tofu.network, from, to);
       if (!link)
         return fail(line_of(part), "dead_link",
-                    bad_input(fmt::format("expected two neighbours in {}", tofu.network.name()),
-                              fmt::format("{} and {}", tofu.network.text(from), tofu.network.text(to)),
-                              "name nodes one hop apart"));
+                    wrong_value(fmt::format("must join two neighbours in {}", tofu.network.name()),
+                                fmt::format("{} and {}", tofu.network.text(from), tofu.network.text(to)),
+                                "name nodes one hop apart"));
       links.push_back(*link);
     });
     if (!error_) tofu.network = tofu.network.without(nodes, links);
@@ -313,11 +317,9 @@ class Reader {
   // A section that must be there, as a table.
   const toml::table* section(std::string_view name) {
     const toml::node* node = root_.get(name);
-    if (!node)
-      return fail(line_of(root_), name, bad_input("expected this section", "none", fmt::format("write [{}]", name))),
-             nullptr;
+    if (!node) return miss(line_of(root_), name, fmt::format("write [{}]", name)), nullptr;
     if (!node->is_table())
-      fail(line_of(*node), name, bad_input("expected a section", described(*node), fmt::format("write [{}]", name)));
+      fail(line_of(*node), name, wrong_value("must be a section", described(*node), fmt::format("write [{}]", name)));
     return node->as_table();
   }
 
@@ -350,8 +352,8 @@ class Reader {
     for (const auto& [key, value] : table)
       if (!known.contains(key.str()))
         fail(key.source().begin.line, key.str(),
-             bad_input(fmt::format("expected a key that {} of a {} machine has", where, name_of(machine_.family)),
-                       fmt::format("'{}'", key.str()), fmt::format("use one of {}", fmt::join(known, ", "))));
+             wrong_value(fmt::format("{} of a {} machine has no such key", where, name_of(machine_.family)),
+                         fmt::format("'{}'", key.str()), fmt::format("use one of {}", fmt::join(known, ", "))));
   }
 
   void read_numbers() {
@@ -383,16 +385,16 @@ class Reader {
     const toml::node* node = table.get(key);
     if (!node) {
       if (key == "injection_bandwidth") return; // all engines together, unless the file knows better
-      return fail(line_of(table), what, bad_input("expected a number with its source", "no such key", form));
+      return miss(line_of(table), what, form);
     }
     const toml::table* entry = node->as_table();
     if (!entry)
-      return fail(line_of(*node), what, bad_input("expected a number with its source", described(*node), form));
+      return fail(line_of(*node), what, wrong_value("must be a number with its source", described(*node), form));
     check_known(*entry, {"value", "published", "measured", "assumed"}, what);
     read_source(*entry, what, form, number.provenance, number.source);
     if (error_) return;
     const toml::node* value = entry->get("value");
-    if (!value) return fail(line_of(*node), what, bad_input("expected a value", "none", form));
+    if (!value) return miss(line_of(*node), fmt::format("{}.value", what), form);
     read_value(*value, what, form, number.value);
   }
 
@@ -407,14 +409,14 @@ class Reader {
     }
     if (sources != 1)
       fail(line_of(entry), what,
-           bad_input("expected exactly one of published, measured and assumed", fmt::format("{} of them", sources),
-                     form));
+           wrong_value("must have exactly one of published, measured and assumed", fmt::format("{} of them", sources),
+                       form));
   }
 
   template <class T>
   void read_value(const toml::node& node, std::string_view what, const std::string& form, T& value) {
     const auto* written = node.as_string();
-    if (!written) return fail(line_of(node), what, bad_input("expected a string with a unit", described(node), form));
+    if (!written) return fail(line_of(node), what, wrong_value("must be a string with a unit", described(node), form));
     const auto parsed = parse_as(written->get(), T{});
     if (!parsed) return fail(line_of(node), what, parsed.error());
     value = *parsed;
@@ -422,7 +424,7 @@ class Reader {
   void read_value(const toml::node& node, std::string_view what, const std::string& form, std::int64_t& value) {
     const auto* written = node.as_integer();
     if (!written || written->get() < 1 || written->get() > largest_count)
-      return fail(line_of(node), what, bad_input("expected a whole number from 1 to 2^31-1", described(node), form));
+      return fail(line_of(node), what, wrong_value("must be a whole number from 1 to 2^31-1", described(node), form));
     value = written->get();
   }
 
@@ -446,8 +448,8 @@ class Reader {
     if (value <= limit) return;
     const auto* node = root_.at_path(path).node();
     fail(node ? line_of(*node) : 1, path,
-         bad_input(fmt::format("expected at most {}, {}", limit_name, text_of(limit)), text_of(value),
-                   "correct one of the two"));
+         wrong_value(fmt::format("must be at most {}, {}", limit_name, text_of(limit)), text_of(value),
+                     "correct one of the two"));
   }
 
   // Calls read_one(table) for each entry of an array of tables.
@@ -456,7 +458,7 @@ class Reader {
     const toml::node* node = root_.get(name);
     if (!node) return;
     const auto wrong = [&](const toml::node& at) {
-      fail(line_of(at), name, bad_input("expected sections", described(at), fmt::format("write [[{}]]", name)));
+      fail(line_of(at), name, wrong_value("must be sections", described(at), fmt::format("write [[{}]]", name)));
     };
     if (!node->is_array()) return wrong(*node);
     for (const toml::node& part : *node->as_array()) {
@@ -471,9 +473,10 @@ class Reader {
     const std::int32_t nodes = machine_.topology->nodes();
     const auto* number = node ? node->as_integer() : nullptr;
     if (number && number->get() >= 0 && number->get() < nodes) return NodeId{static_cast<std::int32_t>(number->get())};
-    fail(line_of(node ? *node : table), fmt::format("{}.{}", what, key),
-         bad_input(fmt::format("expected a node of {}, 0 to {}", machine_.topology->name(), nodes - 1),
-                   node ? described(*node) : "no such key", fmt::format("write {} = 0", key)));
+    const std::string path = fmt::format("{}.{}", what, key), advice = fmt::format("write {} = 0", key);
+    if (!node) return miss(line_of(table), path, advice), NodeId{};
+    const std::string rule = fmt::format("must be a node of {}, 0 to {}", machine_.topology->name(), nodes - 1);
+    fail(line_of(*node), path, wrong_value(rule, described(*node), advice));
     return {};
   }
 
@@ -481,9 +484,10 @@ class Reader {
     const toml::node* node = table.get("factor");
     const auto factor = node && node->is_number() ? node->value<double>() : std::nullopt;
     if (factor && *factor > 0 && *factor <= 1) return *factor;
-    fail(line_of(node ? *node : table), fmt::format("{}.factor", what),
-         bad_input("expected a part of full speed, above 0 and at most 1", node ? described(*node) : "no such key",
-                   "write factor = 0.5 for half the rate"));
+    const std::string path = fmt::format("{}.factor", what), advice = "write factor = 0.5 for half the rate";
+    if (!node) return miss(line_of(table), path, advice), 1;
+    fail(line_of(*node), path,
+         wrong_value("must be a part of full speed, above 0 and at most 1", described(*node), advice));
     return 1;
   }
 
@@ -507,8 +511,8 @@ class Reader {
       const auto ends = fmt::format("node {} to node {}", slow.from.value, slow.to.value);
       if (!link)
         return fail(line_of(part), "slow_link",
-                    bad_input(fmt::format("expected two neighbours in {}", machine_.topology->name()), ends,
-                              "name nodes one hop apart"));
+                    wrong_value(fmt::format("must join two neighbours in {}", machine_.topology->name()), ends,
+                                "name nodes one hop apart"));
       slow.link = *link;
       for (const SlowLink& other : machine_.slow_links)
         if (other.link == slow.link) fail(line_of(part), "slow_link", twice(ends));
@@ -517,7 +521,7 @@ class Reader {
   }
 
   static Error twice(std::string what) {
-    return bad_input("expected each part once", what + " for the second time", "keep one of the two");
+    return wrong_value("must name each part once", what + " twice", "keep one of the two");
   }
 
   const toml::table& root_;

@@ -57,8 +57,8 @@ struct Kind {
 
 Result<double> parse(std::string_view text, const Kind& kind) {
   const auto wrong = [&](std::string_view why) {
-    return bad_input(fmt::format("expected {}", kind.what), fmt::format("\"{}\"", text),
-                     fmt::format("{}write a positive number and one unit of {}", why, joined(kind.units)));
+    return wrong_value(fmt::format("\"{}\" is not {}", text, kind.what), {},
+                       fmt::format("{}write a positive number and one unit of {}", why, joined(kind.units)));
   };
   const std::size_t length = number_length(text);
   if (length == 0) return wrong("");
@@ -114,8 +114,8 @@ Result<Bytes> parse_bytes(std::string_view text) {
   const auto value = parse(text, {"a size such as \"1 MiB\"", bytes_units});
   if (!value) return value.error();
   if (*value != std::floor(*value) || *value >= size_limit)
-    return bad_input("expected a whole number of bytes below 2^53", fmt::format("\"{}\"", text),
-                     "write the size in B, KiB, MiB or GiB");
+    return wrong_value(fmt::format("\"{}\" is not a whole number of bytes below 2^53", text), {},
+                       "write the size in B, KiB, MiB or GiB");
   return Bytes{static_cast<std::int64_t>(*value)};
 }
 
@@ -164,8 +164,8 @@ Result<OperationSet> parse_operations(std::string_view text) {
     const auto known = std::find_if(builtin_operations.begin(), builtin_operations.end(),
                                     [&](Operation op) { return name_of(op) == name; });
     if (known == builtin_operations.end() || set.contains(*known))
-      return bad_input("expected operations such as \"sum max\", each once", fmt::format("\"{}\"", text),
-                       "write names of sum, prod, min, max, land, lor, lxor, band, bor, bxor with a blank between");
+      return wrong_value(fmt::format("\"{}\" is not a list of operations such as \"sum max\", each once", text), {},
+                         "write names of sum, prod, min, max, land, lor, lxor, band, bor, bxor, separated by spaces");
     set.insert(*known);
     if (blank == std::string_view::npos) return set;
     left.remove_prefix(blank + 1);

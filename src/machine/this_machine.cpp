@@ -61,7 +61,7 @@ Result<Machine> this_machine(const Host& host, const Calibration& calibration) {
   machine.software.relay_latency = measured(calibration.relay_latency);
   machine.software.segment_bytes = {calibration.segment_bytes, Provenance::assumed, "declared by the calibration"};
   if (const auto wrong = first_impossible(machine))
-    return bad_input("expected positive figures from the calibration", *wrong, "measure again");
+    return failed("the calibration gave a number that is not positive", *wrong, "measure again");
   return machine;
 }
 

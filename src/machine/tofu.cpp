@@ -8,9 +8,9 @@
 namespace kumihimo {
 namespace {
 
-Error only_on_tofu(const Machine& machine, std::string what) {
-  return bad_input(fmt::format("expected a machine of Tofu for {}", what),
-                   fmt::format("{}, a {}", machine.name, name_of(machine.family)), "give --shape alone");
+Error only_on_tofu(const Machine& machine, std::string_view what) {
+  return wrong_value(fmt::format("{} needs a machine of the tofu family", what),
+                     fmt::format("{}, a {}", machine.name, name_of(machine.family)), "give --shape alone");
 }
 
 Result<NodeId> node_at(const Shape& torus, const Coordinates& coordinates) {
@@ -18,8 +18,8 @@ Result<NodeId> node_at(const Shape& torus, const Coordinates& coordinates) {
   for (std::size_t axis = 0; inside && axis < coordinates.size(); ++axis)
     inside = coordinates[axis] >= 0 && coordinates[axis] < torus.length(static_cast<std::int32_t>(axis));
   if (inside) return NodeId{torus.place(coordinates)};
-  return bad_input(fmt::format("expected a node of the job's torus {} by its coordinates", torus.text()),
-                   fmt::format("{}", fmt::join(coordinates, ",")), "count each from 0");
+  return wrong_value(fmt::format("the coordinates must be those of a node of the job's torus {}", torus.text()),
+                     fmt::format("{}", fmt::join(coordinates, ",")), "count each axis from 0");
 }
 
 const VirtualTorus& torus_of(const Machine& machine) { return static_cast<const VirtualTorus&>(*machine.topology); }
@@ -54,7 +54,7 @@ Result<Machine> Machine::with_box(std::string_view box, const std::optional<Shap
 }
 
 Result<Machine> Machine::without(const std::vector<Coordinates>& nodes, const std::vector<Cable>& cables) const {
-  if (family != Family::tofu) return only_on_tofu(*this, "a torus without a dead part");
+  if (family != Family::tofu) return only_on_tofu(*this, "a torus without its dead parts");
   const VirtualTorus& seen = torus_of(*this);
   std::vector<NodeId> dead;
   for (const Coordinates& coordinates : nodes) {
@@ -68,9 +68,9 @@ Result<Machine> Machine::without(const std::vector<Coordinates>& nodes, const st
     if (!from || !to) return (from ? to : from).error();
     const auto link = find_link(seen, *from, *to);
     if (!link)
-      return bad_input(fmt::format("expected a cable between two neighbours in {}", seen.name()),
-                       fmt::format("{} and {}", fmt::join(one, ","), fmt::join(other, ",")),
-                       "name nodes one hop apart");
+      return wrong_value(fmt::format("a cable joins two neighbours in {}", seen.name()),
+                         fmt::format("{} and {}", fmt::join(one, ","), fmt::join(other, ",")),
+                         "name nodes one hop apart");
     links.push_back(*link);
   }
   return with_torus(*this, seen.without(dead, links));
@@ -92,7 +92,7 @@ std::string Machine::losses() const {
                     far.pairs == 2 ? "1 pair" : fmt::format("{} pairs", far.pairs / 2), far.pairs == 2 ? "is" : "are",
                     far.fewest_hops == far.most_hops ? fmt::format("{}", far.most_hops)
                                                      : fmt::format("{} to {}", far.fewest_hops, far.most_hops)));
-  if (cut) said.push_back(fmt::format("no job can have all of the machine: {}, found {}", cut->expected, cut->found));
+  if (cut) said.push_back(fmt::format("no job can have all of the machine: {}", cut->problem));
   return fmt::format("{}", fmt::join(said, "; "));
 }
 

@@ -138,7 +138,7 @@ Result<Constants> open_mpi_constants(void* image) {
   c.status_tag = 1;
   c.status_error = 2;
   if (!at.missing().empty())
-    return failed("an Open MPI library that exports its predefined handles", "no symbol " + at.missing(),
+    return failed("the Open MPI library does not export its predefined handles", "no symbol " + at.missing(),
                   "use Open MPI 4 or 5");
   return c;
 }

@@ -50,7 +50,7 @@ Result<Library> describe(void* image, const std::string& path) {
   library.image = image;
   library.path = path;
   if (const std::string missing = find_functions(image, library.call); !missing.empty())
-    return failed("an MPI library (MPI 3.0 or later) at " + path, "no function " + missing,
+    return failed(path + " is no MPI library of MPI 3.0 or later", "no function " + missing,
                   "name another library or its prefix");
   library.version = first_line_of_version(library.call);
   if (dlsym(image, "ompi_mpi_comm_world")) {
@@ -61,7 +61,7 @@ Result<Library> describe(void* image, const std::string& path) {
     return library;
   }
   if (!is_mpich_family(library.version))
-    return failed("a library of the Open MPI or the MPICH family at " + path, "\"" + library.version + "\"",
+    return failed(path + " is neither of the Open MPI nor of the MPICH family", "\"" + library.version + "\"",
                   "use one of Open MPI, MPICH, Intel MPI, MVAPICH");
   library.family = Family::mpich;
   library.constants = mpich_constants();
@@ -104,7 +104,7 @@ std::string Library::error_text(int code) const {
 
 Status Library::check(int code, std::string_view what) const {
   if (code == 0) return Nothing{};
-  return failed(std::string(what) + " to succeed", error_text(code));
+  return failed(std::string(what) + " failed", error_text(code));
 }
 
 Result<Library> open_library(const std::string& path) {
@@ -112,7 +112,7 @@ Result<Library> open_library(const std::string& path) {
   void* image = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (!image) {
     const char* reason = dlerror();
-    return failed("an MPI library at " + path, reason ? reason : "none", "name another library or its prefix");
+    return failed("cannot load the MPI library " + path, reason ? reason : "", "name another library or its prefix");
   }
   return describe(image, path);
 }
@@ -122,7 +122,7 @@ Result<Library> loaded_library() {
     void* image = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
     if (image && dlsym(image, "PMPI_Init")) return describe(image, path);
   }
-  return failed("an MPI library loaded in this process", "none", "link the program with MPI or name the library");
+  return failed("this process has loaded no MPI library", {}, "link the program with MPI or name the library");
 }
 
 void* loaded_symbol(const char* name) {

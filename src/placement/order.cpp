@@ -48,16 +48,15 @@ Result<Placement> placement_in_order(std::string_view order, const Slots& slots,
   if (order == "round-robin") return Placement::make(slots, round_robin(slots));
   if (order == "reversed-axes") {
     if (nodes.dimensions() == 0 || nodes.places() != slots.nodes())
-      return bad_input("expected nodes with axes for the order reversed-axes", "nodes without",
-                       "take round-robin or random:SEED");
+      return not_applicable("the order reversed-axes needs nodes with axes", {}, "take round-robin or random:SEED");
     return Placement::make(slots, reversed_axes(slots, nodes));
   }
   if (constexpr std::string_view random = "random:"; order.starts_with(random)) {
     if (const auto seed = number_in<std::uint64_t>(order.substr(random.size())))
       return Placement::make(slots, shuffled(slots, *seed));
   }
-  return bad_input("expected an order of ranks: block, round-robin, reversed-axes or random:SEED",
-                   fmt::format("'{}'", order));
+  return wrong_value("an order of ranks is block, round-robin, reversed-axes or random:SEED",
+                     fmt::format("'{}'", order));
 }
 
 } // namespace kumihimo

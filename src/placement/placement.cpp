@@ -11,14 +11,14 @@ constexpr std::int32_t nobody = -1;
 
 Error outside(const Slots& slots, std::int32_t rank, Slot wanted) {
   if (wanted.node.value < 0 || wanted.node.value >= slots.nodes())
-    return bad_input(fmt::format("expected nodes 0 to {}", slots.nodes() - 1),
-                     fmt::format("node {} for rank {}", wanted.node.value, rank));
+    return wrong_value(fmt::format("the job has nodes 0 to {}", slots.nodes() - 1),
+                       fmt::format("node {} for rank {}", wanted.node.value, rank));
   const std::int32_t held = slots.on(wanted.node);
   if (held == 0)
-    return bad_input(fmt::format("expected rank {} on a node of the job", rank),
-                     fmt::format("node {}, which is not the job's", wanted.node.value));
-  return bad_input(fmt::format("expected slots 0 to {} of node {}", held - 1, wanted.node.value),
-                   fmt::format("slot {} for rank {}", wanted.number, rank), "give the nodes more ranks each");
+    return wrong_value(fmt::format("rank {} must be on a node of the job", rank),
+                       fmt::format("node {}", wanted.node.value));
+  return wrong_value(fmt::format("node {} has slots 0 to {}", wanted.node.value, held - 1),
+                     fmt::format("slot {} for rank {}", wanted.number, rank), "give more ranks per node");
 }
 
 } // namespace
@@ -34,8 +34,8 @@ Result<Placement> Placement::make(Slots slots, std::span<const Slot> of_rank) {
     const std::int32_t index = p.slots_.index(of_rank[r]);
     std::int32_t& holder = p.rank_at_index_[index];
     if (holder != nobody)
-      return bad_input(
-          "expected each rank in a slot of its own",
+      return wrong_value(
+          "each rank needs a slot of its own",
           fmt::format("ranks {} and {} in slot {} of node {}", holder, r, of_rank[r].number, of_rank[r].node.value));
     holder = r;
     p.index_of_rank_.push_back(index);

@@ -10,15 +10,14 @@ namespace kumihimo {
 Result<Slots> Slots::of_nodes(const std::vector<std::int32_t>& sizes) {
   std::vector<std::int32_t> first = {0};
   for (std::size_t node = 0; node < sizes.size(); ++node) {
-    if (sizes[node] < 0)
-      return bad_input("expected 0 or more slots on each node", fmt::format("{} on node {}", sizes[node], node));
+    if (sizes[node] < 0) return wrong_value(fmt::format("node {} must have 0 or more ranks", node), sizes[node]);
     const std::int64_t sum = std::int64_t{first.back()} + sizes[node];
     if (sum > std::numeric_limits<std::int32_t>::max())
-      return bad_input("expected at most 2^31-1 ranks over all nodes", "more", "take fewer ranks per node");
+      return wrong_value("all nodes together must have at most 2^31-1 ranks", {}, "take fewer ranks per node");
     first.push_back(static_cast<std::int32_t>(sum));
   }
   if (first.back() == 0)
-    return bad_input("expected a slot on at least one node", fmt::format("{} nodes of none", sizes.size()));
+    return wrong_value("at least one node must have ranks", fmt::format("{} nodes with none", sizes.size()));
   if (std::equal(sizes.begin() + 1, sizes.end(), sizes.begin()))
     return Slots(static_cast<std::int32_t>(sizes.size()), sizes.front());
   Slots slots(0, 0);

@@ -39,13 +39,11 @@ class Reader {
   }
 
   Result<Placement> placement() const {
-    if (slot_of_.empty()) return bad_input(fmt::format("{}: expected a line for each rank", file_), "none");
+    if (slot_of_.empty()) return wrong_value(fmt::format("{}: the file must have a line for each rank", file_), "none");
     std::vector<Slot> of_rank;
     for (const auto& [rank, seat] : slot_of_) {
       if (rank != static_cast<std::int32_t>(of_rank.size()))
-        return bad_input(
-            fmt::format("{}: expected a line for each of the ranks 0 to {}", file_, slot_of_.rbegin()->first),
-            fmt::format("none for rank {}", of_rank.size()), "add it");
+        return missing(fmt::format("{}: the line of rank {}", file_, of_rank.size()), "add it");
       of_rank.push_back(seat.slot);
     }
     return Placement::make(slots_, of_rank);
@@ -57,8 +55,8 @@ class Reader {
     std::int32_t line = 0;
   };
 
-  Error wrong(std::string expected, std::string found, std::string advice = {}) const {
-    return bad_input(fmt::format("{}:{}: expected {}", file_, line_, expected), std::move(found), std::move(advice));
+  Error wrong(std::string rule, const Got& got, std::string advice = {}) const {
+    return wrong_value(fmt::format("{}:{}: {}", file_, line_, rule), got, std::move(advice));
   }
 
   Result<Line> line_of(std::string_view content) const {
@@ -66,16 +64,16 @@ class Reader {
     if (plain.front() == "rank") return rankfile_line_of(content);
     const auto rank = count_in(plain.front()), slot = count_in(plain.back());
     if (plain.size() != 3 || !rank || !slot)
-      return wrong("rank, node and slot, such as '5 2 0'", fmt::format("'{}'", content));
+      return wrong("a line has rank, node and slot, such as '5 2 0'", fmt::format("'{}'", content));
     return Line{*rank, *slot, plain[1]};
   }
 
   Result<Line> rankfile_line_of(std::string_view content) const {
     const auto parts = words_of(content, blanks_and_equals);
     const auto rank = parts.size() == 5 && parts[3] == "slot" ? count_in(parts[1]) : std::nullopt;
-    if (!rank) return wrong("a line of a rankfile, such as 'rank 5=node2 slot=0'", fmt::format("'{}'", content));
+    if (!rank) return wrong("a line of a rankfile is written like 'rank 5=node2 slot=0'", fmt::format("'{}'", content));
     const auto slot = count_in(parts[4]);
-    if (!slot) return wrong("one slot of the node by its number", fmt::format("slot={}", parts[4]), "count from 0");
+    if (!slot) return wrong("the slot must be a number from 0", parts[4]);
     const bool relative = parts[2].starts_with("+n");
     return Line{*rank, *slot, relative ? parts[2].substr(2) : parts[2], relative};
   }
@@ -84,7 +82,8 @@ class Reader {
     if (const auto named = by_name_.find(line.node); named != by_name_.end() && !line.relative) return named->second;
     const auto node = count_in(line.node);
     if (node && *node < slots_.nodes()) return NodeId{*node};
-    const std::string range = slots_.nodes() == 1 ? "node 0" : fmt::format("a node of 0 to {}", slots_.nodes() - 1);
+    const std::string range =
+        slots_.nodes() == 1 ? "the node must be 0" : fmt::format("the node must be 0 to {}", slots_.nodes() - 1);
     return wrong(by_name_.empty() || node ? range : fmt::format("{} or its name", range),
                  fmt::format("'{}'", line.node),
                  node               ? ""
@@ -94,17 +93,18 @@ class Reader {
 
   Status add(const Line& line, Slot slot) {
     const std::int32_t held = slots_.on(slot.node);
-    if (held == 0) return wrong("a node of the job", fmt::format("node {}, which has no slots", line.node));
+    if (held == 0) return wrong("the node must have slots of the job", line.node);
     if (slot.number >= held)
-      return wrong(fmt::format("slots 0 to {} of node {}", held - 1, line.node), fmt::format("slot {}", slot.number),
-                   "give the nodes more ranks each");
+      return wrong(fmt::format("node {} has slots 0 to {}", line.node, held - 1), slot.number,
+                   "give more ranks per node");
     const auto [seat, fresh] = slot_of_.try_emplace(line.rank, Seat{slot, line_});
     if (!fresh)
-      return wrong("each rank once", fmt::format("rank {} again, as in line {}", line.rank, seat->second.line));
+      return wrong("the file must name each rank once",
+                   fmt::format("rank {} as in line {}", line.rank, seat->second.line));
     const auto [taken, free] = taken_.try_emplace(slots_.index(slot), Seat{slot, line_});
     if (!free)
-      return wrong("each slot once",
-                   fmt::format("slot {} of node {} again, as in line {}", slot.number, line.node, taken->second.line));
+      return wrong("the file must name each slot once",
+                   fmt::format("slot {} of node {} as in line {}", slot.number, line.node, taken->second.line));
     return Nothing{};
   }
 

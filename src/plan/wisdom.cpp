@@ -36,8 +36,8 @@ Result<Parameters> parameters_of(const Entry& entry) {
   for (const auto& [name, value] : given->items()) {
     const ParameterDeclaration* const q = find_parameter(name);
     if (!q || !std::visit([&, &value = value](auto member) { return read(value, p.*member); }, q->value))
-      return bad_input("a known parameter and a value of its type in " + entry.where(),
-                       fmt::format("{} = {}", name, value.dump()));
+      return wrong_value(entry.where() + (q ? ": the parameter has another type" : ": unknown parameter"),
+                         fmt::format("{} = {}", name, value.dump()));
   }
   return p;
 }
@@ -54,7 +54,7 @@ Result<Determinism> determinism_of(const Entry& entry) {
   if (!given) return given.error();
   if (*given == "any") return Determinism::any;
   if (*given == "fixed_order") return Determinism::fixed_order;
-  return bad_input("determinism of any or fixed_order in " + entry.where(), *given);
+  return wrong_value(entry.where() + ": determinism must be any or fixed_order", *given);
 }
 
 Result<RankCounts> ranks_of(const Entry& entry) {
@@ -73,10 +73,8 @@ Status check_choice(const Choice& choice, const std::string& where) {
   if (!choice.variant) return Nothing{};
   const Status s = choice.variant->check(choice.parameters);
   if (s) return s;
-  Error wrong = s.error();
-  if (wrong.kind == Error::Kind::not_applicable)
-    return bad_input("parameters that the algorithm takes in " + where, "that " + wrong.expected);
-  wrong.expected += " in " + where;
+  Error wrong = located(where, s.error());
+  wrong.kind = Error::Kind::bad_input;
   return wrong;
 }
 

@@ -178,10 +178,9 @@ Result<Decision> Tuner::decide(const Key& key, std::int64_t size, const Effort& 
   const Candidate untuned = problem_.untuned(key, size);
   const auto at = std::find_if(decision.tried.begin(), decision.tried.end(),
                                [&](const Tried& each) { return each.candidate == untuned; });
-  if (at == decision.tried.end())
-    return failed("the variant that runs untuned is one of the problem's", untuned.text());
+  if (at == decision.tried.end()) return failed("the untuned variant is none of the problem's", untuned.text());
   if (!at->refused.empty())
-    return failed(fmt::format("{}, which runs untuned, gives the golden copy's result", untuned.text()), at->refused);
+    return failed(fmt::format("the untuned variant {} differs from the golden copy", untuned.text()), at->refused);
   decision.untuned = static_cast<std::size_t>(at - decision.tried.begin());
   Result<std::unique_ptr<Trial>> trial = problem_.trial(key, size);
   if (!trial) return trial.error();

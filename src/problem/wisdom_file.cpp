@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr const char* expected_file = "a wisdom file (a JSON object, as kumihimo tune writes it)";
+constexpr const char* wisdom_file_rule = "a wisdom file is a JSON object that kumihimo tune writes";
 constexpr int deepest = 16; // levels of objects and lists; more would exhaust the stack when they are freed
 
 // "a list", "a number".
@@ -29,10 +29,10 @@ Result<Json> object_of(std::string_view text) {
     return depth <= deepest;
   };
   Json file = Json::parse(text, shallow, false);
-  if (too_deep) return bad_input(expected_file, fmt::format("JSON of more than {} levels", deepest), "tune again");
+  if (too_deep) return wrong_value(wisdom_file_rule, fmt::format("JSON of more than {} levels", deepest), "tune again");
   if (file.is_discarded())
-    return bad_input(expected_file, text.empty() ? "an empty file" : "text that is not whole JSON", "tune again");
-  if (!file.is_object()) return bad_input(expected_file, kind_of(file), "tune again");
+    return wrong_value(wisdom_file_rule, text.empty() ? "an empty file" : "text that is not whole JSON", "tune again");
+  if (!file.is_object()) return wrong_value(wisdom_file_rule, kind_of(file), "tune again");
   return file;
 }
 
@@ -40,14 +40,14 @@ Status check_version(const Entry& head) {
   const Result<std::int64_t> version = head.number("kumihimo_wisdom", 0);
   if (!version) return version.error();
   if (*version == wisdom_version) return Nothing{};
-  return bad_input(fmt::format("wisdom of version {}", wisdom_version),
-                   *version == 0 ? "no version" : fmt::format("version {}", *version), "tune again with this kumihimo");
+  return wrong_value(fmt::format("the wisdom file must have version {}", wisdom_version),
+                     *version == 0 ? "none" : std::to_string(*version), "tune again with this kumihimo");
 }
 
 // Choices made elsewhere may be slow here, or wrong to trust.
 Status check_place(const Json& file, const Place& here) {
   if (const auto machine = file.find("machine"); machine != file.end() && !machine->is_null()) {
-    if (!machine->is_object()) return bad_input("machine as an object in the wisdom file", machine->dump());
+    if (!machine->is_object()) return wrong_value("machine in the wisdom file must be an object", machine->dump());
     const Entry fields(*machine, "the machine of the wisdom file");
     const Result<std::string> processor = fields.word("processor");
     const Result<std::int64_t> processors = fields.number("processors", 0);
@@ -55,8 +55,8 @@ Status check_place(const Json& file, const Place& here) {
     if (!processors) return processors.error();
     const Fingerprint of{*processor, *processors};
     if (of != here.machine)
-      return bad_input(fmt::format("wisdom of this machine ({})", here.machine.text()), "that of " + of.text(),
-                       "run kumihimo tune here");
+      return wrong_value(fmt::format("the wisdom is not of this machine, {}", here.machine.text()), of.text(),
+                         "run kumihimo tune here");
   }
   for (const Place::Software& each : here.software) {
     const auto given = file.find(each.field);
@@ -64,8 +64,8 @@ Status check_place(const Json& file, const Place& here) {
     const Result<std::string> version = Entry(file, "the wisdom file").word(each.field.c_str());
     if (!version) return version.error();
     if (*version != each.version)
-      return bad_input(fmt::format("wisdom of this {} ({})", each.title, each.version), "that of " + *version,
-                       "run kumihimo tune with it");
+      return wrong_value(fmt::format("the wisdom is not of this {}, {}", each.title, each.version), *version,
+                         "run kumihimo tune with it");
   }
   return Nothing{};
 }
@@ -75,7 +75,8 @@ Status check_place(const Json& file, const Place& here) {
 Result<std::string> Entry::word(const char* name) const {
   const auto it = fields_.find(name);
   if (it == fields_.end() || !it->is_string())
-    return bad_input(fmt::format("{} as a word in {}", name, where_), it == fields_.end() ? "none" : it->dump());
+    return it == fields_.end() ? missing(fmt::format("{}: {}", where_, name), "tune again")
+                               : wrong_value(fmt::format("{}: {} must be a string", where_, name), it->dump());
   return it->get<std::string>();
 }
 
@@ -83,7 +84,7 @@ Result<std::int64_t> Entry::number(const char* name, std::int64_t initial, std::
   const auto it = fields_.find(name);
   if (it == fields_.end()) return initial;
   if (!it->is_number_integer() || it->get<std::int64_t>() < 0 || it->get<std::int64_t>() > most)
-    return bad_input(fmt::format("{} as a whole number from 0 to {} in {}", name, most, where_), it->dump());
+    return wrong_value(fmt::format("{}: {} must be a whole number from 0 to {}", where_, name, most), it->dump());
   return it->get<std::int64_t>();
 }
 
@@ -93,7 +94,7 @@ Result<SizeRange> Entry::sizes() const {
   if (!from) return from.error();
   if (!to) return to.error();
   if (*from > *to)
-    return bad_input("from_bytes of at most to_bytes in " + where_, fmt::format("{} and {}", *from, *to));
+    return wrong_value(where_ + ": from_bytes must be at most to_bytes", fmt::format("{} and {}", *from, *to));
   return SizeRange{*from, *to};
 }
 
@@ -101,14 +102,14 @@ Result<double> Entry::ratio_high() const {
   const auto ratio = fields_.find("ratio_high");
   if (ratio == fields_.end() || ratio->is_null()) return 0.0;
   if (!ratio->is_number() || ratio->get<double>() <= 0)
-    return bad_input("ratio_high as a number above 0 in " + where_, ratio->dump());
+    return wrong_value(where_ + ": ratio_high must be a number above 0", ratio->dump());
   return ratio->get<double>();
 }
 
 Result<Json> Entry::parameters() const {
   const auto given = fields_.find("parameters");
   if (given == fields_.end()) return Json::object();
-  if (!given->is_object()) return bad_input("parameters as an object in " + where_, given->dump());
+  if (!given->is_object()) return wrong_value(where_ + ": parameters must be an object", given->dump());
   return *given;
 }
 
@@ -128,7 +129,7 @@ Result<WisdomText> find_wisdom(const std::string& path, const Fingerprint& machi
     if (!std::filesystem::exists(named, none)) return wisdom;
   }
   std::ifstream file(named);
-  if (!file) return bad_input("a wisdom file that can be read", named.string(), "run kumihimo tune first");
+  if (!file) return wrong_value("cannot read the wisdom file", named.string(), "run kumihimo tune first");
   wisdom.text = {std::istreambuf_iterator<char>(file), {}};
   wisdom.path = named.string();
   return wisdom;
@@ -141,13 +142,13 @@ Result<WisdomFile> WisdomFile::parse(std::string_view text, const Place& here, F
   if (Status s = check_place(*file, here); !s) return s.error();
   const auto choices = file->find("choices");
   if (choices == file->end() || !choices->is_array())
-    return bad_input("a list of choices in the wisdom file", choices == file->end() ? "none" : kind_of(*choices),
-                     "tune again");
+    return wrong_value("choices in the wisdom file must be a list", choices == file->end() ? "none" : kind_of(*choices),
+                       "tune again");
   WisdomFile wisdom;
   for (std::size_t i = 0; i < choices->size(); ++i) {
     Json& fields = (*choices)[i];
     std::string where = fmt::format("choice {}", i + 1);
-    if (!fields.is_object()) return bad_input("an object as " + where, fields.dump());
+    if (!fields.is_object()) return wrong_value(where + " must be an object", fields.dump());
     Entry entry(std::move(fields), std::move(where));
     if (found == Found::named || entry.is_measured()) wisdom.entries_.push_back(std::move(entry));
   }

@@ -31,7 +31,7 @@ struct Section {
     if (word == "expect") return expect(rest);
     if (word == "send" || word == "receive") return message(word == "send", rest);
     if (word == "compute") return work(rest);
-    return fmt::format("'{}' is none of send, receive, compute, together, end, lane, expect, rank", word);
+    return fmt::format("unknown word '{}': use send, receive, compute, together, end, lane, expect or rank", word);
   }
   std::optional<std::string> finish() {
     if (open_) return "the section ends within a group: write 'end' after the steps that start together";
@@ -62,7 +62,8 @@ struct Section {
            first <= head_.elements && count <= head_.elements - first;
   }
   std::string no_range(const Words& words) const {
-    return fmt::format("'{}' is no FIRST COUNT within the buffer's {} elements", fmt::join(words, " "), head_.elements);
+    return fmt::format("'{}' must be FIRST COUNT within the buffer's {} elements", fmt::join(words, " "),
+                       head_.elements);
   }
 
   std::optional<std::string> lane(const Words& rest) {
@@ -74,7 +75,7 @@ struct Section {
     return std::nullopt;
   }
   std::optional<std::string> group(bool begins, const Words& rest) {
-    if (!rest.empty()) return "'together' and 'end' stand alone on their lines";
+    if (!rest.empty()) return "'together' and 'end' take no arguments";
     if (begins == open_) return begins ? "a group within a group: write 'end' first" : "'end' without 'together'";
     open_ = begins;
     if (begins && keeps) lanes_[lane_].emplace_back();
@@ -96,7 +97,7 @@ struct Section {
     std::int32_t peer = 0;
     std::int64_t first = 0, count = 0;
     if (rest.size() != 3) return "a message is PEER FIRST COUNT";
-    if (!read_rank(rest[0], peer)) return fmt::format("'{}' is no rank below {}", rest[0], head_.ranks);
+    if (!read_rank(rest[0], peer)) return fmt::format("'{}' is not a rank below {}", rest[0], head_.ranks);
     if (!read_range(rest[1], rest[2], first, count)) return no_range({rest[1], rest[2]});
     const Extent elements = parts(first, count, head_.elements);
     add(sends ? send(peer, in[elements]) : receive(peer, out[elements]));
@@ -110,7 +111,7 @@ struct Section {
                             : rest[i] == "bytes" ? &w.bytes
                                                  : nullptr;
       if (!value || !read_number(rest[i + 1], *value) || !(*value >= 0) || !std::isfinite(*value))
-        return fmt::format("'{} {}' is no seconds, flops or bytes of 0 or more", rest[i], rest[i + 1]);
+        return fmt::format("'{} {}' must be seconds, flops or bytes with a number of 0 or more", rest[i], rest[i + 1]);
     }
     if (rest.empty() || rest.size() % 2 != 0) return "a compute step is any of seconds S, flops F, bytes B";
     add(compute(w));
@@ -163,7 +164,7 @@ class Scanner {
 
   Result<NamedPrograms> run() {
     std::ifstream file(index_->path);
-    if (!file) return bad_input("a file of programs", index_->path, "check its name and that it can be read");
+    if (!file) return wrong_value("cannot open the file of programs", index_->path, "check the path");
     std::string line;
     for (std::int64_t at = 0; std::getline(file, line); at = file.tellg()) {
       ++number_;
@@ -171,7 +172,7 @@ class Scanner {
       if (auto what = take(line, file.eof() ? at + static_cast<std::int64_t>(line.size()) : std::int64_t{file.tellg()}))
         return wrong(*what);
     }
-    if (file.bad()) return bad_input("a file of programs", index_->path, "it cannot be read to its end");
+    if (file.bad()) return failed("cannot read the file of programs to its end", index_->path);
     ++number_;
     if (auto what = leave()) return wrong(*what);
     if (index_->begins.empty()) return wrong("the file has no 'ranks N' and 'buffer N' at its head");
@@ -183,7 +184,7 @@ class Scanner {
   static constexpr std::int64_t most_elements = std::int64_t{1} << 40;
 
   Error wrong(const std::string& what) const {
-    return bad_input(fmt::format("{}, line {}: {}", index_->path, number_, what), "", "");
+    return wrong_value(fmt::format("{}, line {}: {}", index_->path, number_, what));
   }
 
   std::optional<std::string> take(std::string_view line, std::int64_t next) {
@@ -192,16 +193,16 @@ class Scanner {
     const std::string_view word = words[0];
     words.erase(words.begin());
     if (word == "ranks" || word == "buffer") return head(word, words);
-    if (index_->begins.empty()) return "'ranks N' and 'buffer N' come first";
+    if (index_->begins.empty()) return "'ranks N' and 'buffer N' must come first";
     if (word == "rank") return enter(words, next);
-    if (!section_) return "steps follow a line 'rank R'";
+    if (!section_) return "steps must follow a line 'rank R'";
     return section_->add(word, words);
   }
 
   std::optional<std::string> head(std::string_view word, const std::vector<std::string_view>& rest) {
     Head& h = index_->head;
     const bool ranks = word == "ranks";
-    if (!index_->begins.empty()) return fmt::format("'{}' stands once, before the first rank", word);
+    if (!index_->begins.empty()) return fmt::format("'{}' must come once, before the first rank", word);
     const bool good = rest.size() == 1 &&
                       (ranks ? read_number(rest[0], h.ranks) && h.ranks >= 1
                              : read_number(rest[0], h.elements) && h.elements >= 1 && h.elements <= most_elements);

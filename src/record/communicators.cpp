@@ -92,8 +92,8 @@ void Communicators::ask_for_everyone(Communicator& communicator) const {
   static std::atomic<bool> told = false;
   if (missed > 0 && !told.exchange(true))
     std::fprintf(stderr,
-                 "kumihimo: our object in all processes of a communicator, found %d without it (does a wrapper clear "
-                 "LD_PRELOAD?); waiting is not told from transferring there\n",
+                 "kumihimo: processes of a communicator without our object: %d; waiting and transferring are not "
+                 "separated there (check that no wrapper clears LD_PRELOAD)\n",
                  missed);
 }
 

@@ -38,8 +38,8 @@ bool everyone_is_here() {
   if (mpi_hooks::PreloadCheck::everyone_is_here(object_name, missed)) return true;
   if (missed > 0)
     std::fprintf(stderr,
-                 "kumihimo: our object in all processes of this node, found %d without it (does a wrapper clear "
-                 "LD_PRELOAD?); nothing is recorded\n",
+                 "kumihimo: processes of this node without our object: %d; nothing is recorded (check that no wrapper "
+                 "clears LD_PRELOAD)\n",
                  missed);
   return false;
 }

@@ -24,7 +24,8 @@ std::string_view name_of(CollectiveKind kind) { return names[static_cast<std::si
 Result<CollectiveKind> parse_collective(std::string_view name) {
   for (std::size_t i = 0; i < names.size(); ++i)
     if (names[i] == name) return static_cast<CollectiveKind>(i);
-  return bad_input(fmt::format("a collective is one of {}", fmt::join(names, ", ")), fmt::format("'{}'", name));
+  return wrong_value("unknown collective", fmt::format("'{}'", name),
+                     fmt::format("use one of {}", fmt::join(names, ", ")));
 }
 
 bool Collective::has_root() const {
@@ -73,12 +74,11 @@ Collective make_collective(CollectiveKind kind, std::int32_t ranks, std::int64_t
 
 Result<Collective> with_neighbours(Collective c, std::shared_ptr<const Neighbourhood> neighbours) {
   if (!is_of_neighbours(c.kind))
-    return bad_input("a collective of neighbours, neighbor_allgather or neighbor_alltoall",
-                     std::string(name_of(c.kind)));
+    return wrong_value("neighbours belong to neighbor_allgather and neighbor_alltoall", name_of(c.kind));
   if (neighbours->ranks() != c.ranks)
-    return bad_input(fmt::format("neighbours of {} ranks", c.ranks),
-                     fmt::format("{} of {}", neighbours->name(), neighbours->ranks()));
-  if (c.counts.irregular()) return bad_input("neighbours before the counts of their blocks", "counts");
+    return wrong_value(fmt::format("the neighbours must be those of {} ranks", c.ranks),
+                       fmt::format("{} of {}", neighbours->name(), neighbours->ranks()));
+  if (c.counts.irregular()) return wrong_value("give the neighbours before the counts of their blocks");
   c.neighbours = std::move(neighbours);
   return c;
 }
@@ -106,13 +106,13 @@ namespace {
 Result<std::int64_t> entries_of(const Collective& c) {
   const Counts::Known known = known_in(c.kind);
   if (known == Counts::Known::uniform)
-    return bad_input("a collective of blocks, which may have counts of their own", std::string(name_of(c.kind)));
+    return wrong_value("the collective has no blocks of different lengths", name_of(c.kind), "give one count");
   constexpr std::int64_t most = std::int64_t{1} << 27;
   const std::int64_t entries = c.kind == CollectiveKind::neighbor_alltoall
                                    ? c.neighbours->destinations_before(Rank{c.ranks})
                                    : std::int64_t{c.ranks} * (known == Counts::Known::local ? c.ranks : 1);
   if (entries > most)
-    return bad_input(fmt::format("at most {} counts", most), fmt::format("{}", entries), "take fewer ranks");
+    return wrong_value(fmt::format("a table has at most {} counts", most), entries, "take fewer ranks");
   return entries;
 }
 
@@ -128,21 +128,21 @@ Result<Collective> with_counts(Collective c, std::vector<std::int64_t> table) {
   if (!entries) return entries.error();
   const auto given = static_cast<std::int64_t>(table.size());
   if (given != *entries)
-    return bad_input(fmt::format("{} counts, one for each {}", *entries, of_what(c.kind)), fmt::format("{}", given));
+    return wrong_value(fmt::format("the table needs {} counts, one for each {}", *entries, of_what(c.kind)), given);
   constexpr std::int64_t most = std::int64_t{1} << 60;
   const std::int64_t limit = most / c.type_bytes;
   std::int64_t sum = 0;
   for (const std::int64_t n : table) {
-    if (n < 0) return bad_input("a count is at least 0", fmt::format("{}", n));
-    if (n > limit - sum) return bad_input("all counts together must fit in 60 bits of bytes", fmt::format("{}", n));
+    if (n < 0) return wrong_value("a count must be at least 0", n);
+    if (n > limit - sum) return wrong_value("all counts together must fit in 60 bits of bytes", n);
     sum += n;
   }
   if (c.kind == CollectiveKind::alltoall && c.in_place)
     for (std::int64_t a = 0; a < c.ranks; ++a)
       for (std::int64_t b = 0; b < a; ++b)
         if (table[a * c.ranks + b] != table[b * c.ranks + a])
-          return bad_input(
-              "in place as many elements from a rank as to it",
+          return wrong_value(
+              "an in-place collective needs as many elements to a rank as from it",
               fmt::format("{} from rank {} to {}, {} back", table[a * c.ranks + b], a, b, table[b * c.ranks + a]));
   c.counts = {known_in(c.kind), sum / std::max<std::int64_t>(1, *entries),
               std::make_shared<const std::vector<std::int64_t>>(std::move(table))};
@@ -167,14 +167,14 @@ Result<std::vector<std::int64_t>> spread_counts(std::string_view spread, const C
   const bool drawn = spread.starts_with(random);
   if (drawn) {
     if (!read_number(spread.substr(random.size()), seed))
-      return bad_input("a seed from 0 to 2^64 - 1, as in random:7", fmt::format("'{}'", spread));
+      return wrong_value("the seed is a number from 0 to 2^64 - 1, as in random:7", fmt::format("'{}'", spread));
   } else if (spread != "zeros" && spread != "one_huge" && spread != "ramp") {
-    return bad_input("counts are numbers, or zeros, one_huge, ramp, random:SEED", fmt::format("'{}'", spread));
+    return wrong_value("counts are numbers, or zeros, one_huge, ramp, random:SEED", fmt::format("'{}'", spread));
   }
   const std::int64_t each = c.counts.each, last = std::max<std::int64_t>(1, *entries - 1), huge = *entries / 2;
   if (each > std::numeric_limits<std::int64_t>::max() / 4 / c.type_bytes / (*entries + 1))
-    return bad_input("all counts together must fit in 60 bits of bytes",
-                     fmt::format("{} blocks of {} elements", *entries, each));
+    return wrong_value("all counts together must fit in 60 bits of bytes",
+                       fmt::format("{} blocks of {} elements", *entries, each));
   std::mt19937_64 engine(seed);
   std::vector<std::int64_t> table(static_cast<std::size_t>(*entries));
   for (std::int64_t i = 0; i < *entries; ++i) {

@@ -44,8 +44,7 @@ Result<Neighbourhood> Neighbourhood::of_lists(std::span<const Lists> ranks, std:
   for (const Lists& lists : ranks) {
     for (const std::vector<std::int32_t>* list : {&lists.sources, &lists.destinations})
       for (const std::int32_t r : *list)
-        if (r < 0 || r >= count)
-          return bad_input(fmt::format("a neighbour is a rank from 0 to {}", count - 1), fmt::format("{}", r));
+        if (r < 0 || r >= count) return wrong_value(fmt::format("a neighbour is a rank from 0 to {}", count - 1), r);
     for (const std::int32_t r : lists.sources) n.sources_.ends.push_back({r, 0});
     for (const std::int32_t r : lists.destinations) n.destinations_.ends.push_back({r, 0});
     n.sources_.first.push_back(static_cast<std::int64_t>(n.sources_.ends.size()));
@@ -74,10 +73,10 @@ Result<Neighbourhood> Neighbourhood::of_lists(std::span<const Lists> ranks, std:
     const auto there = sent.find(pair);
     const std::size_t messages = there == sent.end() ? 0 : there->second.size();
     if (messages != awaited)
-      return bad_input(
-          "as many messages from a rank to its neighbour as that one awaits",
-          fmt::format("{} from rank {} to {}, which awaits {}", messages, pair.first, pair.second, awaited),
-          "name each edge at both of its ends");
+      return wrong_value(fmt::format("both ends of an edge must name it equally often, but rank {1} sends {0} messages "
+                                     "to rank {2}, which receives {3}",
+                                     messages, pair.first, pair.second, awaited),
+                         {}, "name each edge at both of its ends");
   }
   return n;
 }
@@ -88,8 +87,7 @@ Result<Neighbourhood> Neighbourhood::of_edges(std::int32_t ranks,
   std::vector<Lists> lists(static_cast<std::size_t>(ranks));
   for (const auto& [from, to] : edges) {
     for (const std::int32_t r : {from, to})
-      if (r < 0 || r >= ranks)
-        return bad_input(fmt::format("a neighbour is a rank from 0 to {}", ranks - 1), fmt::format("{}", r));
+      if (r < 0 || r >= ranks) return wrong_value(fmt::format("a neighbour is a rank from 0 to {}", ranks - 1), r);
     lists[static_cast<std::size_t>(from)].destinations.push_back(to);
     lists[static_cast<std::size_t>(to)].sources.push_back(from);
   }

@@ -57,7 +57,7 @@ SlotHeader* ChannelReceiver::filled_slot() {
   const std::uint64_t sequence = header.sequence.load(std::memory_order_acquire);
   if (sequence == emptied_ + 1) return &header;
   if (sequence == given_up && busy() && !error_) [[unlikely]]
-    error_ = transport::failed_elsewhere("the messages of every rank of the node");
+    error_ = transport::failed_elsewhere();
   return nullptr;
 }
 
@@ -156,10 +156,10 @@ void ChannelReceiver::read_on() {
   // A sender that gives up says so before it changes its memory; pairs with the fence in give_up().
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (memory_.revoke->revoked.load(std::memory_order_relaxed) != 0 || code == ESRCH) {
-    error_ = transport::failed_elsewhere("the messages of every rank of the node");
+    error_ = transport::failed_elsewhere();
   } else if (code != 0 && reading.done > 0 && !reading.place) { // a reduction cannot be repeated
-    error_ =
-        failed(fmt::format("to read {} bytes of another rank's memory", reading.message->bytes), std::strerror(code));
+    error_ = failed(fmt::format("cannot read {} bytes of another rank's memory", reading.message->bytes),
+                    std::strerror(code));
   } else if (code != 0) {
     answer(reading.ticket, true);
   } else if (reading.done == reading.message->bytes) {

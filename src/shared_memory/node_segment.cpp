@@ -110,7 +110,7 @@ Status NodeSegment::allocate(mpi::Handle node, std::int32_t rank, std::int32_t r
 // What rank 0 has made, on all ranks.
 Result<SharedFile> NodeSegment::meet_in_file(mpi::Handle node, std::int32_t rank) {
   constexpr SharedFile::Name none = -1;
-  Result<SharedFile> mine = rank == 0 ? SharedFile::create(bytes_) : failed("a file in /dev/shm by rank 0", "none");
+  Result<SharedFile> mine = rank == 0 ? SharedFile::create(bytes_) : failed("rank 0 made no file in /dev/shm");
   SharedFile::Name name = mine ? mine->name() : none;
   const int code = library_.call.Bcast(&name, 1, library_.datatype(DataType::int64), 0, node);
   if (Status status = library_.check(code, "MPI_Bcast"); !status) return status.error();

@@ -15,11 +15,11 @@ namespace kumihimo::shared_memory {
 namespace {
 
 Error no_room(std::int64_t bytes, int error) {
-  return failed(fmt::format("{} bytes of shared memory", bytes), std::strerror(error), "enlarge /dev/shm");
+  return failed(fmt::format("cannot get {} bytes of shared memory", bytes), std::strerror(error), "enlarge /dev/shm");
 }
 
 Error no_file(const char* what, int error) {
-  return failed(fmt::format("a file in /dev/shm {}", what), std::strerror(error));
+  return failed(fmt::format("cannot {} a file in /dev/shm", what), std::strerror(error));
 }
 
 } // namespace
@@ -31,10 +31,10 @@ std::string path_of(SharedFile::Name name) {
 // A random name, so that it differs from the files of other jobs, also of those that were killed.
 Result<SharedFile> SharedFile::create(std::int64_t bytes) {
   std::uint64_t chance = 0;
-  if (getrandom(&chance, sizeof chance, 0) != sizeof chance) return no_file("by a random name", errno);
+  if (getrandom(&chance, sizeof chance, 0) != sizeof chance) return no_file("name", errno);
   const auto name = static_cast<Name>(chance >> 1);
   const int file = ::open(path_of(name).c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (file < 0) return no_file("to create", errno);
+  if (file < 0) return no_file("create", errno);
   SharedFile made(file, name, true);
   // Beyond the limit of file sizes the system sends a signal, which would end the program.
   rlimit limit{};
@@ -46,7 +46,7 @@ Result<SharedFile> SharedFile::create(std::int64_t bytes) {
 
 Result<SharedFile> SharedFile::open(Name name) {
   const int file = ::open(path_of(name).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-  if (file < 0) return no_file("that another process of this node created", errno);
+  if (file < 0) return no_file("open", errno);
   return SharedFile(file, name, false);
 }
 

@@ -16,15 +16,15 @@ constexpr std::int32_t copy_traffic = 2, sum_traffic = 3;
 Result<Placement> placed(const Job& job, std::int32_t ranks, const std::optional<Placement>& wanted) {
   const Slots& slots = job.slots;
   if (ranks > slots.size())
-    return bad_input(
-        fmt::format("expected at most {} ranks on {} nodes of {}", slots.size(), slots.nodes(), job.machine.name),
-        fmt::format("{}", ranks), "give the machine a larger shape or more ranks a node");
+    return wrong_value(
+        fmt::format("{} nodes of {} hold at most {} ranks", slots.nodes(), job.machine.name, slots.size()), ranks,
+        "give a larger --shape or more --ranks-per-node");
   if (!wanted) return Placement::block(slots, ranks);
   if (wanted->slots() != slots)
-    return bad_input(fmt::format("expected ranks placed in the {} slots of the job", slots.size()),
-                     fmt::format("a placement in {} slots of others", wanted->slots().size()));
+    return wrong_value(fmt::format("the placement must use the {} slots of the job", slots.size()),
+                       fmt::format("{} slots", wanted->slots().size()));
   if (wanted->ranks() != ranks)
-    return bad_input(fmt::format("expected a slot for each of {} ranks", ranks), fmt::format("{}", wanted->ranks()));
+    return wrong_value(fmt::format("the placement needs a slot for each of {} ranks", ranks), wanted->ranks());
   return *wanted;
 }
 
@@ -33,8 +33,7 @@ Result<Placement> placed(const Job& job, std::int32_t ranks, const std::optional
 Result<Network> Network::make(const Job& job, std::int32_t ranks, const std::optional<Placement>& placement,
                               bool scalar_reduction) {
   const Machine& machine = job.machine;
-  if (machine.cut)
-    return bad_input(machine.cut->expected, machine.cut->found, "give a part of the machine by a shape or a box");
+  if (machine.cut) return wrong_value(machine.cut->problem, {}, "give a part of the machine by --shape or --box");
   const auto seats = placed(job, ranks, placement);
   if (!seats) return seats.error();
   Network n;
@@ -43,7 +42,7 @@ Result<Network> Network::make(const Job& job, std::int32_t ranks, const std::opt
   for (std::int32_t r = 0; r < ranks && !job.levels().empty(); ++r) n.slot_.push_back(seats->slot(Rank{r}).number);
   const std::int64_t links = machine.topology->link_bound(), nodes = machine.topology->nodes();
   if (links + 3 * nodes + ranks > std::numeric_limits<Resource>::max())
-    return bad_input("expected at most 2^31 links, nodes and ranks together", fmt::format("{} links", links));
+    return wrong_value("the network has at most 2^31 links, nodes and ranks together", fmt::format("{} links", links));
   n.nodes_ = static_cast<std::int32_t>(nodes);
   n.link_bound_ = static_cast<std::int32_t>(links);
   n.first_sender_ = n.link_bound_;
@@ -175,31 +174,30 @@ double Network::seconds_of(const Work& work, std::int32_t rank) const {
 
 Status Network::can_compute(const Work& work) const {
   if (work.flops <= 0 || machine_->node.flop_rate) return Nothing{};
-  return not_applicable(fmt::format("{} has no node.flop_rate, which a compute step of {} flops needs: add it to the "
-                                    "machine file, or give the time in seconds",
-                                    machine_->name, work.flops));
+  return not_applicable(
+      fmt::format("a compute step of {} flops needs node.flop_rate, which {} lacks", work.flops, machine_->name), {},
+      "add it to the machine file, or give the time in seconds");
 }
 
 Status Network::can_offload(const DataLayout& data, std::optional<std::int64_t> bytes) const {
   if (!bytes) return Nothing{};
   if (!machine_->offload)
-    return not_applicable(
-        fmt::format("the schedule offloads to the network's engine, and {} has no [offload] section that describes one",
-                    machine_->name));
+    return not_applicable("the schedule offloads to the network, but the machine file has no [offload] section",
+                          machine_->name);
   const OffloadNumbers& engine = *machine_->offload;
   if (*bytes > engine.max_bytes.value.value)
-    return not_applicable(fmt::format("the schedule offloads {} at once, and the engine of {} takes {} (max_bytes)",
-                                      text_of(Bytes{*bytes}), machine_->name, text_of(engine.max_bytes.value)));
+    return not_applicable(fmt::format("the offload engine of {} takes at most {} (max_bytes)", machine_->name,
+                                      text_of(engine.max_bytes.value)),
+                          text_of(Bytes{*bytes}));
   const std::int64_t elements = *bytes / data.type_bytes;
   if (engine.max_elements && elements > engine.max_elements->value)
-    return not_applicable(fmt::format("the schedule offloads {} elements at once, and the engine of {} takes {} "
-                                      "(max_elements)",
-                                      elements, machine_->name, engine.max_elements->value));
+    return not_applicable(fmt::format("the offload engine of {} takes at most {} elements (max_elements)",
+                                      machine_->name, engine.max_elements->value),
+                          elements);
   if (*bytes > 0 && !offloads(data.type, data.operation))
-    return not_applicable(fmt::format("the schedule offloads {} of {}, and the engine of {} does not know it "
-                                      "({}_operations)",
-                                      kumihimo::name_of(*data.operation), kumihimo::name_of(data.type), machine_->name,
-                                      is_floating(data.type) ? "float" : "integer"));
+    return not_applicable(fmt::format("the offload engine of {} lacks the operation ({}_operations)", machine_->name,
+                                      is_floating(data.type) ? "float" : "integer"),
+                          fmt::format("{} of {}", kumihimo::name_of(*data.operation), kumihimo::name_of(data.type)));
   return Nothing{};
 }
 

@@ -78,7 +78,8 @@ Result<Prediction> predict(const ProgramSet& set, const simulation::Network& net
 Result<Prediction> simulate(const ProgramSet& set, const Job& job, const std::optional<Placement>& placement,
                             const SimulateOptions& options) {
   if (options.model == Model::bound)
-    return not_applicable("the bounds are those of a collective, and these programs are none");
+    return not_applicable("the bounds are those of collectives, and these programs are none", {},
+                          "use --model flow or exact");
   auto network = simulation::Network::make(job, set.ranks(), placement, options.scalar_reduction);
   if (!network) return network.error();
   auto p = predict(set, *network, options, Seconds{});

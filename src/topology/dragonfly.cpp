@@ -7,21 +7,20 @@
 namespace kumihimo {
 
 Result<Dragonfly> Dragonfly::make(const Counts& c, std::int32_t nodes) {
-  const auto wrong = [](std::string expected, std::string found) {
-    return bad_input(std::move(expected), std::move(found), "correct the counts of the dragonfly");
+  const auto wrong = [](std::string rule, std::string got) {
+    return wrong_value(std::move(rule), std::move(got), "correct the counts of the dragonfly");
   };
   if (c.groups < 1 || c.routers < 1 || c.spines < 0 || c.nodes_per_router < 1 || c.node_cables < 1 ||
       c.global_cables < 1)
-    return wrong("expected at least one of each part of a dragonfly", "fewer");
+    return wrong("a dragonfly needs at least one of each of its parts", {});
   const double places = double(c.groups) * c.routers * c.nodes_per_router;
   if (nodes < 1 || nodes > places)
-    return wrong(fmt::format("expected 1 to {:.0f} nodes, the places of this dragonfly", places),
-                 fmt::format("{}", nodes));
+    return wrong(fmt::format("this dragonfly has places for 1 to {:.0f} nodes", places), fmt::format("{}", nodes));
   const double in_groups = double(c.groups) * (c.routers + double(c.spines)) * (c.routers + double(c.spines));
   const double links =
       2.0 * nodes * c.node_cables + 2 * in_groups + double(c.groups) * (c.groups - 1) * c.global_cables;
   if (links > std::numeric_limits<std::int32_t>::max())
-    return wrong("expected a dragonfly of at most 2^31-1 links", fmt::format("about {:.0f}", links));
+    return wrong("a dragonfly has at most 2^31-1 links", fmt::format("about {:.0f}", links));
   return Dragonfly(c, nodes);
 }
 

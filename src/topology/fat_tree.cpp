@@ -20,27 +20,27 @@ FatTree::FatTree(std::vector<Tier> tiers, std::int32_t nodes)
 
 Result<FatTree> FatTree::make(std::vector<Tier> tiers, std::int32_t nodes) {
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-  const auto wrong = [](std::string expected, std::string found) {
-    return bad_input(std::move(expected), std::move(found), "correct the levels of the fat tree");
+  const auto wrong = [](std::string rule, std::string got) {
+    return wrong_value(std::move(rule), std::move(got), "correct the levels of the fat tree");
   };
-  if (tiers.empty()) return wrong("expected a fat tree of at least one level of switches", "none");
+  if (tiers.empty()) return wrong("a fat tree needs at least one level of switches", {});
   std::int64_t places = 1, copies = 1;
   for (const Tier& t : tiers) {
     if (t.children < 1 || t.parents < 1 || t.cables < 1)
-      return wrong("expected at least one child, parent and cable on every level of a fat tree",
+      return wrong("every level of a fat tree needs at least one child, parent and cable",
                    fmt::format("{}, {} and {}", t.children, t.parents, t.cables));
     if (places * t.children > most || copies * t.parents > most || std::int64_t{t.parents} * t.cables > most)
-      return wrong("expected a fat tree of at most 2^31-1 places", "more");
+      return wrong("a fat tree has at most 2^31-1 places", {});
     places *= t.children, copies *= t.parents;
   }
   if (nodes < 1 || nodes > places)
-    return wrong(fmt::format("expected 1 to {} nodes, the places of this fat tree", places), fmt::format("{}", nodes));
+    return wrong(fmt::format("this fat tree has places for 1 to {} nodes", places), fmt::format("{}", nodes));
   double links = 0, below = 1, tops = 1;
   for (const Tier& t : tiers) {
     links += 2 * (nodes / below + 1) * tops * t.parents * t.cables;
     below *= t.children, tops *= t.parents;
   }
-  if (links > double(most)) return wrong("expected a fat tree of at most 2^31-1 links", fmt::format("{:.0f}", links));
+  if (links > double(most)) return wrong("a fat tree has at most 2^31-1 links", fmt::format("{:.0f}", links));
   return FatTree(std::move(tiers), nodes);
 }
 

@@ -66,9 +66,8 @@ Result<Graph::Edges> Graph::parse(std::span<const std::string> texts) {
   for (const std::string& text : texts) {
     const auto edge = parse_edge(text);
     if (!edge || (count += (std::int64_t{edge->last} - edge->first + 1) * edge->cables) > most_edges)
-      return bad_input("expected an edge between two vertices, or of each of a range, with a class and a number of "
-                       "cables if it has them",
-                       fmt::format("\"{}\"", text), "write \"3-17\", or \"0..15-20 uplink x4\"");
+      return wrong_value("an edge is VERTEX-VERTEX or FIRST..LAST-VERTEX, then its class and number of cables",
+                         fmt::format("\"{}\"", text), "write \"3-17\", or \"0..15-20 uplink x4\"");
     const auto known = std::find(all.classes.begin(), all.classes.end(), edge->link_class);
     read.emplace_back(*edge, known - all.classes.begin());
     if (edge->link_class.empty())
@@ -109,20 +108,20 @@ Result<Graph> Graph::make(std::int32_t nodes, std::int32_t switches, Edges edges
   auto c = std::make_shared<Cables>();
   const std::int64_t vertices = std::int64_t{nodes} + switches;
   if (nodes < 1 || switches < 0 || vertices > most_edges)
-    return bad_input("expected a graph of at least one node", fmt::format("{} nodes, {} switches", nodes, switches),
-                     "correct the counts of the graph");
+    return wrong_value("a graph has at least one node", fmt::format("{} nodes, {} switches", nodes, switches),
+                       "correct the counts of the graph");
   c->nodes = nodes, c->vertices = static_cast<std::int32_t>(vertices);
   c->first_relay = switches > 0 ? nodes : 0;
   if (c->relays() > most_relays)
-    return bad_input(fmt::format("expected a graph of at most {} {}", most_relays,
-                                 switches > 0 ? "switches" : "nodes without switches"),
-                     fmt::format("{}", c->relays()), "describe it by its family");
+    return wrong_value(
+        fmt::format("a graph has at most {} {}", most_relays, switches > 0 ? "switches" : "nodes without switches"),
+        c->relays(), "describe it by its family");
   c->ports.resize(static_cast<std::size_t>(vertices));
   for (std::size_t i = 0; i < edges.edges.size(); ++i) {
     const Edge& e = edges.edges[i];
     if (e.a < 0 || e.b < 0 || e.a >= vertices || e.b >= vertices || e.a == e.b)
-      return bad_input(fmt::format("expected edges between two of the graph's vertices, 0 to {}", vertices - 1),
-                       fmt::format("{}-{}", e.a, e.b), "number nodes first, then switches, from 0");
+      return wrong_value(fmt::format("an edge joins two vertices of the graph, 0 to {}", vertices - 1),
+                         fmt::format("{}-{}", e.a, e.b), "number nodes first, then switches, from 0");
     const auto link = static_cast<std::int64_t>(i) * 2;
     c->ports[static_cast<std::size_t>(e.a)].push_back({e.b, LinkId{link}});
     c->ports[static_cast<std::size_t>(e.b)].push_back({e.a, LinkId{link + 1}});
@@ -131,9 +130,9 @@ Result<Graph> Graph::make(std::int32_t nodes, std::int32_t switches, Edges edges
   find_distances(*c);
   Graph graph(std::move(c), nodes);
   if (const auto& apart = graph.apart_)
-    return bad_input("expected a connected graph, with a way between any two nodes",
-                     fmt::format("none between node {} and node {}", apart->first, apart->second),
-                     "add the edges that join them");
+    return wrong_value("a graph must have a path between any two nodes",
+                       fmt::format("none between node {} and node {}", apart->first, apart->second),
+                       "add the edges that join them");
   return graph;
 }
 

@@ -28,9 +28,8 @@ Status RouteTable::read_links(std::span<const std::string> texts, Table& table) 
                                    [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; });
     if (name.empty() || !plain || !left.empty() || count < 1 ||
         static_cast<std::int64_t>(table.fat.size()) + count > most_links)
-      return bad_input(
-          "expected the class of a link, whether each message has it to itself, and a number of such links",
-          fmt::format("\"{}\"", text), "write \"host x16\", or \"uplink fat\"");
+      return wrong_value("links are CLASS, then fat if each message has the link to itself, then xNUMBER",
+                         fmt::format("\"{}\"", text), "write \"host x16\", or \"uplink fat\"");
     const auto known = std::find(table.classes.begin(), table.classes.end(), name);
     const auto at = static_cast<std::int32_t>(known - table.classes.begin());
     if (known == table.classes.end()) table.classes.push_back(name);
@@ -42,9 +41,9 @@ Status RouteTable::read_links(std::span<const std::string> texts, Table& table) 
 
 Result<RouteTable::Row> RouteTable::read_route(const std::string& text, const Table& table) {
   const auto wrong = [&] {
-    return bad_input(fmt::format("expected a route between nodes 0 to {} over links 0 to {}", table.nodes - 1,
-                                 static_cast<std::int64_t>(table.fat.size()) - 1),
-                     fmt::format("\"{}\"", text), "write \"0-1: 3 5 4\", or \"0..15-0..15: 0+a 32 16+b\"");
+    return wrong_value(fmt::format("a route is FROM-TO: LINKS, of nodes 0 to {} and links 0 to {}", table.nodes - 1,
+                                   static_cast<std::int64_t>(table.fat.size()) - 1),
+                       fmt::format("\"{}\"", text), "write \"0-1: 3 5 4\", or \"0..15-0..15: 0+a 32 16+b\"");
   };
   std::string_view left = text;
   const auto range = [&](Range& r) {
@@ -86,23 +85,22 @@ Result<std::shared_ptr<const RouteTable::Table>> RouteTable::filled(Table table)
         std::int32_t& known = table.row_of[static_cast<std::size_t>(from) * nodes + static_cast<std::size_t>(to)];
         if (from == to) continue;
         if (known >= 0)
-          return bad_input("expected one route from each node to each other",
-                           fmt::format("two from node {} to node {}", from, to), "keep one of them");
+          return wrong_value("each pair of nodes has one route", fmt::format("two from node {} to node {}", from, to),
+                             "keep one of them");
         known = static_cast<std::int32_t>(r);
       }
   }
   for (std::size_t at = 0; at < table.row_of.size(); ++at)
     if (table.row_of[at] < 0 && at / nodes != at % nodes)
-      return bad_input("expected a route from each node to each other",
-                       fmt::format("none from node {} to node {}", at / nodes, at % nodes), "add it");
+      return missing(fmt::format("the route from node {} to node {}", at / nodes, at % nodes), "add it");
   return std::make_shared<const Table>(std::move(table));
 }
 
 Result<RouteTable> RouteTable::make(std::int32_t nodes, std::span<const std::string> links,
                                     std::span<const std::string> routes) {
   if (nodes < 1 || nodes > most_nodes)
-    return bad_input(fmt::format("expected routes between 1 to {} nodes", most_nodes), fmt::format("{}", nodes),
-                     "describe the network by its family");
+    return wrong_value(fmt::format("a table of routes has 1 to {} nodes", most_nodes), nodes,
+                       "describe the network by its family");
   Table table;
   table.nodes = nodes;
   if (Status read = read_links(links, table); !read) return read.error();

@@ -15,9 +15,9 @@ Shape::Shape(std::vector<Axis> axes) : axes_(std::move(axes)), strides_(axes_.si
 }
 
 Result<Shape> Shape::parse(std::string_view text) {
-  const auto wrong = [&](std::string found) {
-    return bad_input("a shape is lengths of at least 1 joined by x, such as 48x6x32 (4x3mx2 for a mesh axis)",
-                     std::move(found), "give the lengths of the axes");
+  const auto wrong = [](std::string got) {
+    return wrong_value("a shape is lengths of at least 1 joined by x, such as 48x6x32 (4x3mx2 for a mesh axis)",
+                       std::move(got));
   };
   std::vector<Axis> axes;
   std::int64_t places = 1;
@@ -28,7 +28,7 @@ Result<Shape> Shape::parse(std::string_view text) {
     const auto [next, code] = std::from_chars(at, end, axis.length);
     if (code == std::errc::result_out_of_range ||
         (code == std::errc{} && axis.length > 0 && (places *= axis.length) > std::numeric_limits<std::int32_t>::max()))
-      return wrong(fmt::format("'{}', which has more than 2^31-1 places", text));
+      return wrong(fmt::format("'{}', more than 2^31-1 places", text));
     if (code != std::errc{} || axis.length < 1) return wrong(fmt::format("'{}'", text));
     at = next;
     if (at != end && *at == 'm') axis.wraps = false, ++at;
@@ -37,8 +37,7 @@ Result<Shape> Shape::parse(std::string_view text) {
     if (*at != 'x') return wrong(fmt::format("'{}'", text));
     ++at;
   }
-  if (axes.size() > 16)
-    return wrong(fmt::format("'{}', which has {} axes; at most 16 are supported", text, axes.size()));
+  if (axes.size() > 16) return wrong(fmt::format("'{}', more than 16 axes", text, axes.size()));
   return Shape(std::move(axes));
 }
 

@@ -31,8 +31,8 @@ std::string text_of(const TofuPlace& coordinates, std::string_view separator) {
 
 Result<Tofu> Tofu::make(const Shape& shape) {
   if (shape.dimensions() != axes)
-    return bad_input("expected the six axes x, y, z, a, b, c of Tofu, such as 24x18mx16x2mx3x2m",
-                     fmt::format("{}, which has {}", shape.text(), shape.dimensions()), "give six lengths");
+    return wrong_value("the axes of Tofu are six lengths, of x, y, z, a, b, c, such as 24x18mx16x2mx3x2m",
+                       shape.text());
   Tofu tofu(shape);
   for (std::int32_t axis = 0; axis < axes; ++axis) tofu.machine_[axis] = shape.length(axis);
   return tofu;

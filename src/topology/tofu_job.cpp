@@ -210,25 +210,23 @@ std::optional<std::int32_t> odd_without_a_ring(const TofuMachine& machine, const
 
 std::string how_to_fit(const TofuMachine& machine, const TofuPlace& room, const Shape& job) {
   if (const auto odd = odd_without_a_ring(machine, room, job))
-    return fmt::format("there is a ring of {0}, but none of the odd length {1}: take {0}, or a mesh axis ({1}m)",
-                       *odd + 1, *odd);
-  return lengths_of(machine.network)[b] == 3 ? "take even lengths, of which one may be odd, or mesh axes (5m)"
+    return fmt::format("no ring has the odd length {1}: take {0}, or a mesh axis ({1}m)", *odd + 1, *odd);
+  return lengths_of(machine.network)[b] == 3 ? "take even lengths (one may be odd), or mesh axes such as 5m"
                                              : "take even lengths";
 }
 
 Error fits_nowhere(const TofuMachine& machine, const TofuPlace& room, const Shape& job) {
   const auto whole = [&](const TofuPlace& l) { return fmt::format("{}x{}x{}", l[x] * l[a], l[y] * l[b], l[z] * l[c]); };
-  return bad_input(
-      fmt::format("expected a shape of 1 to 3 dimensions that a box of {} gives as a virtual torus, such as {}, "
-                  "which is all of it",
-                  "Tofu " + text_of(room, "x"), whole(room)),
-      fmt::format("{}, for which no rings are found", job.text()), how_to_fit(machine, room, job));
+  return wrong_value(
+      fmt::format("a box of Tofu {} has no virtual torus of this shape, only such as {}, which is all of it",
+                  text_of(room, "x"), whole(room)),
+      job.text(), how_to_fit(machine, room, job));
 }
 
-Error too_large(const TofuMachine& machine, std::string found) {
-  return bad_input(fmt::format("expected a box of whole groups of Tofu {}, that is 1x1x1x{}x{}x{} at least",
-                               text_of(machine.room(), "x"), machine.room()[a], machine.room()[b], machine.room()[c]),
-                   std::move(found), "give six lengths x, y, z, a, b, c within the machine, such as 4x3x8x2x3x2");
+Error too_large(const TofuMachine& machine, std::string got) {
+  return wrong_value(fmt::format("a box of Tofu {} has whole groups, 1x1x1x{}x{}x{} at least",
+                                 text_of(machine.room(), "x"), machine.room()[a], machine.room()[b], machine.room()[c]),
+                     std::move(got), "give six lengths x, y, z, a, b, c within the machine, such as 4x3x8x2x3x2");
 }
 
 std::optional<TofuPlace> parse_numbers(std::string_view text, char separator, std::size_t least, std::int32_t lowest) {
@@ -261,8 +259,9 @@ Result<TofuRequest> TofuRequest::parse(std::string_view text) {
   TofuRequest request;
   if (split < text.size()) request.first = parse_numbers(text.substr(split + 1), ',', 3, 0);
   if (!lengths || (split < text.size() && !request.first))
-    return bad_input("expected a box of Tofu such as 4x3x8x2x3x2, or 4x3x8x2x3x2@0,0,1 with its first group",
-                     fmt::format("'{}'", text), "give six lengths x, y, z, a, b, c");
+    return wrong_value(
+        "a box of Tofu is six lengths such as 4x3x8x2x3x2, with its first group if wanted: 4x3x8x2x3x2@0,0,1",
+        fmt::format("'{}'", text), "give six lengths x, y, z, a, b, c");
   request.lengths = *lengths;
   return request;
 }

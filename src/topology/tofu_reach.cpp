@@ -100,10 +100,10 @@ Status pair_by_pair(const Tofu& tofu, const std::function<bool(const TofuPlace&)
   for (const TofuPlace& from : nodes)
     for (const TofuPlace& to : nodes)
       if (!tofu.live_way(from, to))
-        return bad_input("expected a live way between any two nodes of the job",
-                         fmt::format("none of the {} from {} to {}", tofu.ways().size(), tofu.text(tofu.node(from)),
-                                     tofu.text(tofu.node(to))),
-                         "take another box");
+        return wrong_value("dead parts cut the job's network",
+                           fmt::format("none of the {} paths from {} to {} is alive", tofu.ways().size(),
+                                       tofu.text(tofu.node(from)), tofu.text(tofu.node(to))),
+                           "take another box");
   return Nothing{};
 }
 
@@ -112,11 +112,11 @@ Status pair_by_pair(const Tofu& tofu, const std::function<bool(const TofuPlace&)
 Status all_reached(const Tofu& tofu, const std::function<bool(const TofuPlace&)>& wanted) {
   if (tofu.whole() || Proof(tofu, wanted).holds()) return Nothing{};
   if (std::int64_t{tofu.nodes()} * tofu.nodes() <= most_pairs) return pair_by_pair(tofu, wanted);
-  return bad_input(fmt::format("expected dead parts around which the {} ways of {} are proven to lead",
-                               tofu.ways().size(), tofu.name()),
-                   fmt::format("{} dead nodes and {} dead cables, at too many places of their groups",
-                               tofu.dead_nodes().size(), tofu.dead_links().size() / 2),
-                   "take a box with fewer of them");
+  return wrong_value(
+      fmt::format("too many parts are dead to prove that the {} paths of {} lead around them", tofu.ways().size(),
+                  tofu.name()),
+      fmt::format("{} dead nodes and {} dead cables", tofu.dead_nodes().size(), tofu.dead_links().size() / 2),
+      "take a box with fewer of them");
 }
 
 } // namespace kumihimo

@@ -11,8 +11,8 @@ namespace {
 
 Error fits_nowhere(const TorusMachine& machine, const Shape& job, std::string_view what) {
   const Shape& all = machine.shape;
-  return bad_input(fmt::format("expected {} of the torus {}", what, all.text()), job.text(),
-                   fmt::format("take {} lengths, at most {}, in its order of axes", all.dimensions(), all.text()));
+  return wrong_value(fmt::format("the job must be {} of the torus {}", what, all.text()), job.text(),
+                     fmt::format("take {} lengths, at most {}, in its order of axes", all.dimensions(), all.text()));
 }
 
 } // namespace
@@ -28,14 +28,15 @@ Result<Shape> TorusMachine::place(const Shape& job) const {
   const std::int32_t axes = shape.dimensions(), closing = axes - routers;
   if (job.dimensions() != axes) return fits_nowhere(*this, job, "a box");
   if (routers && job.length(closing) != nodes_per_router)
-    return fits_nowhere(*this, job, fmt::format("a box, all {} nodes of each router last,", nodes_per_router));
+    return fits_nowhere(*this, job,
+                        fmt::format("a box with all {} nodes of each router as its last axis,", nodes_per_router));
   bool whole_blocks = true;
   for (std::int32_t a = 0; a < closing; ++a) {
     if (jobs != Jobs::own && job.length(a) > shape.length(a)) return fits_nowhere(*this, job, "a box");
     if (jobs != Jobs::blocks) continue;
     const std::int32_t each = block.length(a), rest = job.length(a) % each;
     if (rest != 0 && job.length(a) > each)
-      return fits_nowhere(*this, job, fmt::format("a part of one block of {}, or whole blocks,", block.text()));
+      return fits_nowhere(*this, job, fmt::format("part of one block of {}, or whole blocks,", block.text()));
     whole_blocks &= rest == 0;
   }
   std::vector<Axis> seen = job.axes();

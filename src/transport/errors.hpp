@@ -20,6 +20,6 @@ Error receive_failed(const ReceiveRequest& expected, const std::string& found);
 // The program offloads, and the network of this transport cannot.
 Error needs_offload_engine();
 // Another rank failed; the error of that rank says why.
-Error failed_elsewhere(std::string expected);
+Error failed_elsewhere();
 
 } // namespace kumihimo::transport

@@ -32,7 +32,7 @@ Status PutMessages::prepare(const Demands& demands) {
     if (incoming_.contains(peer)) continue;
     Incoming from;
     from.ring.reset(new (std::nothrow) std::byte[static_cast<std::size_t>(bytes)]);
-    if (!from.ring) return failed("memory for the slots of a peer", std::to_string(bytes) + " bytes are too many");
+    if (!from.ring) return failed("out of memory", std::to_string(bytes) + " bytes for the slots of a peer");
     const Result<MemoryKey> key = memory_.register_memory(from.ring.get(), bytes);
     if (!key) return key.error();
     from.key = *key;

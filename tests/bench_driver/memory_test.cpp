@@ -10,7 +10,7 @@ namespace {
 TEST(Memory, ThatTheSystemRefusesIsAnErrorThatSaysHowMuchForWhat) {
   const Result<int> found = with_memory({123, "a test"}, []() -> int { throw std::bad_alloc(); });
   ASSERT_FALSE(found.ok());
-  EXPECT_EQ(found.error().sentence(), "123 bytes of memory for a test, found that the system gives no more; give a "
+  EXPECT_EQ(found.error().sentence(), "out of memory: 123 bytes for a test; give a "
                                       "smaller --bytes or fewer ranks");
 }
 

@@ -36,9 +36,9 @@ TEST(Task, ShapesAndEmulatedNodesAgreeWithTheRanks) {
   EXPECT_EQ(parse_task(task_with(R"("shape": "2", "ranks_per_node": 2)"), 4)->cases[0].space.ranks_per_node(), 2);
   EXPECT_EQ(parse_task(task_with(R"("ranks_per_node": 3)"), 4)->cases[0].space.node_sizes().size(), 2u);
   EXPECT_EQ(parse_task(task_with(R"("shape": "none")"), 4)->cases[0].space.has_shape(), false);
-  EXPECT_NE(sentence(task_with(R"("shape": "2x2", "ranks_per_node": 2)")).find("a shape of the 2 nodes"),
+  EXPECT_NE(sentence(task_with(R"("shape": "2x2", "ranks_per_node": 2)")).find("as there are nodes (2)"),
             std::string::npos);
-  EXPECT_NE(sentence(task_with(R"("shape": "3x2")")).find("6 places"), std::string::npos);
+  EXPECT_NE(sentence(task_with(R"("shape": "3x2")")).find("3x2 with 6"), std::string::npos);
 }
 
 TEST(Task, EmulatedNodesMayBeListed) {
@@ -50,8 +50,8 @@ TEST(Task, EmulatedNodesMayBeListed) {
   EXPECT_EQ(read(R"("ranks_per_node": [1, 3], "shape": "2")")->cases[0].space.node_sizes().size(), 2u);
   EXPECT_EQ(read(R"("ranks_per_node": [2, 2], "shape": "2")")->cases[0].space.name(), "torus 2, 2 ranks a node");
   EXPECT_EQ(read(R"("ranks_per_node": 3, "shape": "2")")->cases[0].space.node_sizes().size(), 2u) << "the rest";
-  EXPECT_EQ(read(R"("ranks_per_node": [1, 2])").error().sentence(), "nodes of 4 ranks together, found 3");
-  EXPECT_EQ(read(R"("ranks_per_node": [4, 0])").error().sentence(), "a node has at least 1 rank, found 0");
+  EXPECT_EQ(read(R"("ranks_per_node": [1, 2])").error().sentence(), "the nodes must have 4 ranks together (got 3)");
+  EXPECT_EQ(read(R"("ranks_per_node": [4, 0])").error().sentence(), "a node has at least 1 rank (got 0)");
   EXPECT_FALSE(read(R"("ranks_per_node": ["two", 2])").ok());
   EXPECT_FALSE(read("")->cases[0].emulates);
 }
@@ -69,7 +69,8 @@ TEST(Task, RealNodesAreSeenWhereNoneAreEmulated) {
   EXPECT_EQ(read(R"("shape": "none")", two)->cases[0].node_sizes.size(), 2u) << "they are there nevertheless";
   EXPECT_EQ(read(R"("ranks_per_node": 1)", two)->cases[0].node_sizes.size(), 4u) << "emulated on both";
   EXPECT_EQ(read(R"("ranks_per_node": 3)", two).error().sentence(),
-            "emulated nodes that lie on one real node each, found ranks 0 and 2 on two; leave --ranks-per-node out");
+            "all ranks of an emulated node must run on one real node (got ranks 0 and 2 run on two); leave "
+            "--ranks-per-node out");
 }
 
 // Rank r is process process_of_rank[r]; the first processes are on the first emulated node.

@@ -63,13 +63,13 @@ Result<Answer> run_once(const Schedule& schedule, const Question& q, const Loopb
   for (std::int32_t r = 0; r < q.collective.ranks; ++r) {
     const RankMemory& m = memory[static_cast<std::size_t>(r)];
     answer.outputs.push_back(m.output.content());
-    if (!m.input.intact() || !m.output.intact()) return failed(fmt::format("rank {} writes inside its buffers", r));
+    if (!m.input.intact() || !m.output.intact()) return failed(fmt::format("rank {} writes outside its buffers", r));
     if (!m.aliased && m.input.content() != answer.inputs[static_cast<std::size_t>(r)])
-      return failed(fmt::format("rank {} leaves its input alone", r));
+      return failed(fmt::format("rank {} writes into its input", r));
     if (const auto wrong = wanted.wrong(q.arithmetic, answer.inputs, r, answer.outputs.back()))
-      return failed(fmt::format("rank {} gets what {} means", r, name_of(q.collective.kind)), *wrong);
+      return failed(fmt::format("rank {} gets a wrong result of {}", r, name_of(q.collective.kind)), *wrong);
     if (q.collective.kind == CollectiveKind::allreduce && answer.outputs.back() != answer.outputs[0])
-      return failed("all ranks get the same bits", fmt::format("others at rank {}", r));
+      return failed("all ranks must get the same bits", fmt::format("others at rank {}", r));
   }
   return answer;
 }
@@ -95,7 +95,7 @@ Result<Answer> check(const Schedule& schedule, const Question& q) {
     for (std::int32_t r = 0; r < q.collective.ranks; ++r) {
       const auto i = static_cast<std::size_t>(r);
       if (PostCondition(q.collective).output_elements(r) > 0 && plain->outputs[i] != other->outputs[i])
-        return failed("the same bits in every interleaving", fmt::format("others at rank {}", r));
+        return failed("every interleaving must give the same bits", fmt::format("others at rank {}", r));
     }
   }
   return plain;

@@ -232,7 +232,7 @@ TEST(Engine, SignalsMakeABarrier) {
     for (int turn = 1; turn <= 20; ++turn) {
       ++entered;
       if (Status done = (*execution)->run({}, {}); !done) return done;
-      if (entered < 3 * turn) return failed("a barrier that holds all back", "a rank that left early");
+      if (entered < 3 * turn) return failed("a rank left the barrier early");
     }
     return Nothing{};
   });
@@ -297,7 +297,7 @@ TEST(Engine, OneExecutionRunsAgainWithOtherBuffers) {
       const std::vector<double> mine(10, rank.value + turn);
       std::vector<double> sum(10);
       if (Status done = (*execution)->run({mine.data(), sum.data()}, *reduction); !done) return done;
-      if (sum != std::vector<double>(10, 3.0 * turn + 3)) return failed("the sum of this turn", "another");
+      if (sum != std::vector<double>(10, 3.0 * turn + 3)) return failed("the sum of this turn is wrong");
     }
     return Nothing{};
   });
@@ -352,8 +352,8 @@ TEST(Engine, StreamsDoNotDependOnEachOthersOrder) {
         if (moved == transport::Transport::Progress::failed) return transport.error();
         if (moved == transport::Transport::Progress::nothing) transport.idle();
       }
-      if (sum != std::vector<double>(10, 3.0 * turn + 3)) return failed("the sum of this turn", "another");
-      if (sum_of_others != std::vector<double>(10, 300.0)) return failed("the sum that was begun", "another");
+      if (sum != std::vector<double>(10, 3.0 * turn + 3)) return failed("the sum of this turn is wrong");
+      if (sum_of_others != std::vector<double>(10, 300.0)) return failed("the other sum is wrong");
     }
     return Nothing{};
   });

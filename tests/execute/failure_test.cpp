@@ -56,7 +56,7 @@ TEST(Failure, LengthsThatDiffer) {
 
 TEST(Failure, PeersThatAreNoRanks) {
   expect_error(each(pair(), 1, [](LaneBuilder& lane, std::int64_t r) { lane.step(send(r + 1, in[whole()])); }),
-               {"0..1", "found 2"});
+               {"0 to 1", "2 ("});
 }
 
 TEST(Failure, ChunksOutsideTheirBuffer) {
@@ -64,7 +64,7 @@ TEST(Failure, ChunksOutsideTheirBuffer) {
       each(pair(), 1, [](LaneBuilder& lane, std::int64_t) { lane.step(copy(out[part(2, 2)], in[part(1, 2)])); }),
       {"lane 0", "output", "elements 12 to 18 of 12"});
   expect_error(each(pair(), 1, [](LaneBuilder& lane, std::int64_t) { lane.step(copy(out[whole()], in[part(1, 2)])); }),
-               {"48 bytes where 96"});
+               {"48 bytes, its step 96"});
 }
 
 TEST(Failure, LanesThatWaitForEachOther) {
@@ -111,7 +111,7 @@ TEST(Failure, ARankThatFailsEndsTheOthers) {
   const Schedule s = ring(pair(), 1, 1);
   transport::Loopback loopback(2, {});
   const Status status = transport::run_ranks(loopback, 2, [&](Rank rank, transport::Transport& transport) -> Status {
-    if (rank.value == 1) return failed("a rank that lives", "one that does not");
+    if (rank.value == 1) return failed("this rank failed");
     const auto program = execute::compile(s, rank);
     auto execution = execute::Execution::prepare(*program, transport);
     const std::vector<double> input(12);
@@ -119,7 +119,7 @@ TEST(Failure, ARankThatFailsEndsTheOthers) {
     return (*execution)->run({input.data(), output.data()}, *execute::find_reduction(pair()));
   });
   ASSERT_FALSE(status.ok());
-  EXPECT_EQ(status.error().found, "one that does not");
+  EXPECT_EQ(status.error().problem, "this rank failed");
 }
 
 // Takes everything at once and remembers why the engine gave up.

@@ -21,7 +21,7 @@ class LoopbackTransport final : public Transport, public RemoteMemory {
         random_(options.seed * 1'000'003 + static_cast<std::uint64_t>(rank.value)) {}
 
   Status prepare(const Demands& demands) override {
-    if (demands.impossible) return failed_elsewhere("a program on every rank");
+    if (demands.impossible) return failed_elsewhere();
     if (demands.offloads && !options_.offloads) return needs_offload_engine();
     return Nothing{};
   }

@@ -13,7 +13,8 @@ Result<LoopbackReport> run_loopback(const ProgramSet& schedule, std::span<const 
                                     const CompileOptions& compiling) {
   const std::int32_t ranks = schedule.ranks();
   if (static_cast<std::int32_t>(buffers.size()) != ranks)
-    return bad_input(fmt::format("buffers of {} ranks", ranks), std::to_string(buffers.size()));
+    return wrong_value(fmt::format("there must be buffers for {} ranks", ranks),
+                       static_cast<std::int64_t>(buffers.size()));
   transport::Reduction reduction = given;
   if (!given.exists()) {
     const Result<transport::Reduction> found = find_reduction(schedule.data->type, schedule.data->operation);

@@ -52,9 +52,9 @@ void Switchboard::post(Rank to, ReceiveRequest& message) {
 
 void Switchboard::match(const Key& key, SendRequest& sending, ReceiveRequest& receiving) {
   if (sending.bytes != receiving.bytes)
-    return fail_locked(failed(fmt::format("rank {}: {} must have the length of its partner, {} bytes", key.to,
+    return fail_locked(failed(fmt::format("rank {}: {} must be as long as its partner, {} bytes", key.to,
                                           describe(receiving.key, false), sending.bytes),
-                              fmt::format("{} bytes", receiving.bytes), "correct the schedule or the counts"));
+                              fmt::format("it has {} bytes", receiving.bytes), "correct the schedule or the counts"));
   Station& receiver = stations_[static_cast<std::size_t>(key.to)];
   receiver.events.matches.push_back({&sending, &receiving, Rank{key.from}});
   call(receiver);
@@ -94,7 +94,7 @@ void Switchboard::combine(const OffloadKey& key) {
   for (const auto& [rank, message] : present) {
     if (message->bytes != any.bytes)
       return fail_locked(failed(fmt::format("all ranks must offload {} bytes on lane {}", any.bytes, key.lane),
-                                fmt::format("{} at rank {}", message->bytes, rank.value)));
+                                fmt::format("rank {} offloads {}", rank.value, message->bytes)));
     if (!message->source || (any.root.value >= 0 && rank != any.root)) continue;
     if (first)
       std::memcpy(result->data(), message->source, bytes);
@@ -151,12 +151,13 @@ bool Switchboard::write(Rank sender, const PutRequest& put) {
   const std::string what = fmt::format("a put of rank {} into the memory of rank {}", sender.value, put.target.value);
   const auto found = regions_.find(put.key.value);
   if (found == regions_.end() || found->second.owner != put.target)
-    return fail_locked(failed(what + " needs the key of registered memory", fmt::format("key {}", put.key.value))),
+    return fail_locked(
+               failed(what + " needs the key of registered memory", fmt::format("it has key {}", put.key.value))),
            false;
   const Region& region = found->second;
   if (put.offset < 0 || put.bytes < 0 || put.bytes > region.bytes || put.offset > region.bytes - put.bytes)
     return fail_locked(failed(fmt::format("{} must stay within its {} bytes", what, region.bytes),
-                              fmt::format("{} bytes from byte {} on", put.bytes, put.offset))),
+                              fmt::format("it writes {} bytes from byte {} on", put.bytes, put.offset))),
            false;
   std::memcpy(region.data + put.offset, put.data, static_cast<std::size_t>(put.bytes));
   return true;
@@ -193,10 +194,10 @@ void Switchboard::wait(Rank rank) {
   Station& me = stations_[static_cast<std::size_t>(rank.value)];
   if (failure_ || !me.events.empty() || std::exchange(me.notified, false)) return;
   me.waiting = true;
-  if (nobody_moves()) return fail_locked(failed("a schedule that runs to its end", "a deadlock", who_waits()));
+  if (nobody_moves()) return fail_locked(failed("the schedule deadlocks", who_waits()));
   const bool in_time = me.called.wait_until(lock, deadline_, [&] { return !me.waiting || failure_; });
   me.waiting = me.notified = false;
-  if (!in_time) fail_locked(failed("an end before the timeout", "none", who_waits()));
+  if (!in_time) fail_locked(failed("the schedule did not end before the timeout", who_waits()));
 }
 
 bool Switchboard::nobody_moves() const {
@@ -229,9 +230,9 @@ void Switchboard::leave(Rank rank) {
   const std::lock_guard lock(mutex_);
   stations_[static_cast<std::size_t>(rank.value)].left = true;
   const bool all = std::all_of(stations_.begin(), stations_.end(), [](const Station& s) { return s.left; });
-  if (!all && nobody_moves()) fail_locked(failed("a schedule that runs to its end", "a deadlock", who_waits()));
+  if (!all && nobody_moves()) fail_locked(failed("the schedule deadlocks", who_waits()));
   if (all && !failure_ && !(sends_.empty() && receives_.empty() && offloads_.empty()))
-    fail_locked(failed("no message left over", who_waits()));
+    fail_locked(failed("messages are left over", who_waits()));
 }
 
 void Switchboard::fail(const Error& error) {

@@ -62,7 +62,7 @@ TEST(Discovery, LeavesOutLevelsThatDoNotNest) {
   EXPECT_EQ(this_machine(*host, calibration())->levels, host->levels);
   Host wrong = *host;
   wrong.levels = {{"package", 6}, {"l3", 4}};
-  EXPECT_NE(this_machine(wrong, calibration()).error().sentence().find("found \"l3 4\" after \"package 6\""),
+  EXPECT_NE(this_machine(wrong, calibration()).error().sentence().find("got \"l3 4\" after \"package 6\""),
             std::string::npos);
 }
 

@@ -21,7 +21,7 @@ TEST(HostList, IsRefusedWhereItIsNone) {
                            "n[1-99999999]", "n[1-2000]m[1-2000]", "n[1234567890]"})
     EXPECT_FALSE(parse_host_list(text).ok()) << text;
   EXPECT_EQ(parse_host_list("n[1").error().sentence(),
-            "a host list such as n[01-03,7], found 'n[1'; close each bracket");
+            "a host list is written like n[01-03,7] (got 'n[1'); close each bracket");
 }
 
 TEST(HostList, IsWrittenSoThatItReadsTheSame) {

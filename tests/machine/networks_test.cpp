@@ -25,8 +25,9 @@ TEST(TorusMachine, BlueWatersHasTwoNodesARouterAndUnevenLinks) {
   EXPECT_EQ(Job(job).rank_space().name(), "torus 24x8mx4mx2, 16 ranks a node");
   EXPECT_EQ(job.link_bandwidth(1).value, machine.link_bandwidth(1).value);
   EXPECT_EQ(job.link_bandwidth(3).value, machine.link_bandwidth(3).value) << "of a node to its router";
-  EXPECT_NE(machine.with_shape(shape("25x8x4x2")).error().sentence().find("expected a box of the torus 24x24x24x2"),
-            std::string::npos);
+  EXPECT_NE(
+      machine.with_shape(shape("25x8x4x2")).error().sentence().find("the job must be a box of the torus 24x24x24x2"),
+      std::string::npos);
 }
 
 TEST(TorusMachine, IntrepidsJobsAreToriFromAMidplane) {
@@ -55,7 +56,7 @@ TEST(TorusMachine, WrongFilesAreOneSentence) {
   expect_error(with("nodes_per_router = 2000000000"), "t.toml:3: topology", "2^31-1 nodes");
   for (const char* wrong : {"jobs = \"8x8\"", "jobs = \"all\"", "jobs = \"4mx3x2\""})
     expect_error(with(wrong), "t.toml:6: topology.jobs", "what a job gets of the torus");
-  expect_error(with("jobs = 3"), "t.toml:6: topology.jobs", "expected a string");
+  expect_error(with("jobs = 3"), "t.toml:6: topology.jobs", "must be a string");
   EXPECT_EQ(parsed(with("jobs = \"own\""))->with_shape(shape("5x2"))->topology->name(), "torus 5x2");
 }
 
@@ -105,8 +106,9 @@ TEST(RoutesMachine, IsReadRowByRow) {
   EXPECT_EQ(job.topology->nodes(), 3);
   EXPECT_EQ(job.hop_latency(1).value, 2e-6);
   EXPECT_EQ(nlohmann::json::parse(to_json(machine))["network"]["hop_latency_bus_seconds"]["value"], 2e-6);
-  expect_error(routes("[\"0..3-0..2: 0+a 4 0+b\"]"), "t.toml:3: topology", "none from node 0 to node 3");
-  expect_error(routes("\"0-1: 0\""), "t.toml:7: topology.routes", "expected a list of strings");
+  expect_error(routes("[\"0..3-0..2: 0+a 4 0+b\"]"), "t.toml:3: topology",
+               "the route from node 0 to node 3 is missing");
+  expect_error(routes("\"0-1: 0\""), "t.toml:7: topology.routes", "must be a list of strings");
 }
 
 TEST(NodeMachine, HasLevelsOfItsCores) {
@@ -148,9 +150,9 @@ TEST(NodeMachine, LevelsMayHaveNumbers) {
   const auto json = nlohmann::json::parse(to_json(machine));
   EXPECT_EQ(json["node"]["link_bandwidth_package_bytes_per_second"]["value"], 40e9);
   expect_error(with("shared_memory_latency_l2 = { value = \"80 ns\", assumed = \"a guess\" }"),
-               "t.toml:15: shared_memory_latency_l2", "expected a key that [node] of a single_node machine has");
+               "t.toml:15: shared_memory_latency_l2", "[node] of a single_node machine has no such key");
   expect_error(with("shared_memory_latency_l3 = { value = \"8 GB/s\", assumed = \"a guess\" }"),
-               "t.toml:15: node.shared_memory_latency_l3", "expected a time");
+               "t.toml:15: node.shared_memory_latency_l3", "is not a time");
 }
 
 TEST(NodeMachine, KeysOfAnyLengthHaveOneColumn) {

@@ -22,7 +22,6 @@ void expect_error(const Sample& sample, int line, std::initializer_list<const ch
   const std::string sentence = machine.error().sentence();
   EXPECT_TRUE(sentence.starts_with("dir/small.toml:" + std::to_string(line) + ": ")) << sentence;
   EXPECT_EQ(sentence.find('\n'), std::string::npos) << sentence;
-  EXPECT_FALSE(machine.error().advice.empty()) << sentence;
   for (const char* word : words) EXPECT_NE(sentence.find(word), std::string::npos) << word << " in: " << sentence;
 }
 
@@ -106,14 +105,14 @@ TEST(ParseMachine, ReadsWhatAnEngineCombines) {
   EXPECT_EQ(machine.offload->max_elements->value, 1);
   for (const char* wrong : {"\"\"", "\"sum,max\"", "\"sum sum\"", "\"user\"", "\"sum \"", "\"sums\""})
     expect_error(with(wrong), Sample().lines() + 4, {"offload.integer_operations", "sum max"});
-  expect_error(with("3"), Sample().lines() + 4, {"offload.integer_operations", "expected a string"});
+  expect_error(with("3"), Sample().lines() + 4, {"offload.integer_operations", "must be a string"});
 }
 
 TEST(ParseMachine, NamesTheLineThatIsNotToml) {
-  expect_error(Sample().replace("engines", "engines = = 4"), Sample().line("engines"), {"expected TOML"});
-  expect_error(Sample().replace("cores", "cores = { value = 8"), Sample().line("cores"), {"expected TOML"});
+  expect_error(Sample().replace("engines", "engines = = 4"), Sample().line("engines"), {"not TOML"});
+  expect_error(Sample().replace("cores", "cores = { value = 8"), Sample().line("cores"), {"not TOML"});
   expect_error(Sample().insert_after("cores", "cores = { value = 8, published = \"p\" }"), Sample().line("cores") + 1,
-               {"expected TOML", "cores"});
+               {"not TOML", "cores"});
   EXPECT_FALSE(parse_machine("", "empty.toml").ok());
   EXPECT_FALSE(parse_machine(std::string("\0\xff\xfe", 3), "binary.toml").ok());
 }
@@ -123,17 +122,17 @@ TEST(ParseMachine, NamesTheLineOfAWrongUnit) {
   const int line = Sample().line(rate);
   for (const char* value : {"\"4 Gb/s\"", "\"4 GB\"", "\"4\"", "\"fast\"", "\"\"", "\"0 GB/s\"", "\"-4 GB/s\""})
     expect_error(Sample().replace(rate, wrong + value + ", published = \"p\" }"), line,
-                 {"network.link_bandwidth", "expected a rate", value, "GB/s"});
+                 {"network.link_bandwidth", "is not a rate", value, "GB/s"});
   expect_error(Sample().replace("hop_latency", "hop_latency = { value = \"5 GB/s\", assumed = \"x\" }"),
-               Sample().line("hop_latency"), {"network.hop_latency", "expected a time", "ns"});
+               Sample().line("hop_latency"), {"network.hop_latency", "is not a time", "ns"});
   expect_error(Sample().replace("memory =", "memory = { value = \"5 GB/s\", assumed = \"x\" }"),
-               Sample().line("memory ="), {"node.memory", "expected a size", "MiB"});
+               Sample().line("memory ="), {"node.memory", "is not a size", "MiB"});
 }
 
 TEST(ParseMachine, NamesTheLineOfAWrongType) {
   const auto with = [](const char* text) { return Sample().replace("link_bandwidth", text); };
   const int line = Sample().line("link_bandwidth");
-  expect_error(with("link_bandwidth = \"4 GB/s\""), line, {"with its source", "found \"4 GB/s\"", "published"});
+  expect_error(with("link_bandwidth = \"4 GB/s\""), line, {"with its source", "got \"4 GB/s\"", "published"});
   expect_error(with("link_bandwidth = 4e9"), line, {"with its source"});
   expect_error(with("link_bandwidth = { value = 4e9, published = \"p\" }"), line, {"string with a unit", "4000000000"});
   expect_error(with("link_bandwidth = { value = true, published = \"p\" }"), line, {"string with a unit", "true"});
@@ -155,22 +154,22 @@ TEST(ParseMachine, WantsExactlyOneSource) {
   expect_error(with(", published = \"\""), line, {"a string that is not empty"});
   expect_error(with(", published = 2012"), line, {"a string that is not empty", "2012"});
   expect_error(with(", source = \"p\""), line, {"'source'", "assumed, measured, published, value"});
-  expect_error(Sample().replace("cores", "cores = { published = \"p\" }"), line, {"expected a value"});
+  expect_error(Sample().replace("cores", "cores = { published = \"p\" }"), line, {"node.cores.value is missing"});
 }
 
 TEST(ParseMachine, NamesWhatIsMissing) {
   for (const char* key : {"link_bandwidth", "link_peak", "hop_latency", "engines", "engine_bandwidth"})
-    expect_error(Sample().remove(key), Sample().line("[network]"), {"network.", key, "no such key"});
+    expect_error(Sample().remove(key), Sample().line("[network]"), {"network.", key, "is missing"});
   for (const char* key : {"ranks_per_node", "cores", "memory =", "memory_bandwidth", "reduction_rate =",
                           "reduction_rate_scalar", "shared_memory_bandwidth", "shared_memory_latency"})
-    expect_error(Sample().remove(key), Sample().line("[node]"), {"node.", "no such key"});
+    expect_error(Sample().remove(key), Sample().line("[node]"), {"node.", "is missing"});
   for (const char* key : {"message_cost", "relay_latency", "segment_bytes"})
-    expect_error(Sample().remove(key), Sample().line("[software]"), {"software.", key, "no such key"});
-  expect_error(Sample().remove("name"), 1, {"name", "no such key", "my-machine"});
-  expect_error(Sample().remove("summary"), 1, {"summary", "no such key"});
-  expect_error(Sample().remove("shape"), Sample().line("[topology]"), {"topology.shape", "no such key", "48x54x32"});
-  expect_error(Sample().remove("family"), Sample().line("[topology]"), {"topology.family", "no such key"});
-  expect_error(Sample().append("[offload]"), Sample().lines() + 1, {"offload.max_bytes", "no such key"});
+    expect_error(Sample().remove(key), Sample().line("[software]"), {"software.", key, "is missing"});
+  expect_error(Sample().remove("name"), 1, {"name", "is missing", "my-machine"});
+  expect_error(Sample().remove("summary"), 1, {"summary", "is missing"});
+  expect_error(Sample().remove("shape"), Sample().line("[topology]"), {"topology.shape", "is missing", "48x54x32"});
+  expect_error(Sample().remove("family"), Sample().line("[topology]"), {"topology.family", "is missing"});
+  expect_error(Sample().append("[offload]"), Sample().lines() + 1, {"offload.max_bytes", "is missing"});
 }
 
 TEST(ParseMachine, NamesAMissingSection) {
@@ -237,20 +236,20 @@ TEST(ParseMachine, ChecksSlowParts) {
   expect_error(part("[[slow_node]]\nnode = 24\nfactor = 0.5"), last + 2, {"slow_node.node", "0 to 23", "24"});
   expect_error(part("[[slow_node]]\nnode = -1\nfactor = 0.5"), last + 2, {"slow_node.node", "-1"});
   expect_error(part("[[slow_node]]\nnode = \"3\"\nfactor = 0.5"), last + 2, {"slow_node.node", "\"3\""});
-  expect_error(part("[[slow_node]]\nfactor = 0.5"), last + 1, {"slow_node.node", "no such key"});
+  expect_error(part("[[slow_node]]\nfactor = 0.5"), last + 1, {"slow_node.node", "is missing"});
   for (const char* factor : {"0", "-0.5", "1.5", "inf", "nan", "\"half\""})
     expect_error(part("[[slow_node]]\nnode = 3\nfactor = " + std::string(factor)), last + 3,
                  {"slow_node.factor", "above 0 and at most 1"});
-  expect_error(part("[[slow_node]]\nnode = 3"), last + 1, {"slow_node.factor", "no such key"});
+  expect_error(part("[[slow_node]]\nnode = 3"), last + 1, {"slow_node.factor", "is missing"});
   expect_error(part("[[slow_node]]\nnode = 3\nfactor = 0.5\nrate = 3"), last + 4, {"'rate'"});
   expect_error(part("[[slow_node]]\nnode = 3\nfactor = 0.5\n[[slow_node]]\nnode = 3\nfactor = 0.6"), last + 4,
-               {"node 3 for the second time"});
+               {"node 3 twice"});
   expect_error(part("[slow_node]\nnode = 3\nfactor = 0.5"), last + 1, {"slow_node", "write [[slow_node]]"});
   expect_error(part("[[slow_link]]\nfrom = 0\nto = 5\nfactor = 0.5"), last + 1, {"neighbours", "node 0 to node 5"});
   expect_error(part("[[slow_link]]\nfrom = 4\nto = 4\nfactor = 0.5"), last + 1, {"neighbours"});
-  expect_error(part("[[slow_link]]\nfrom = 4\nfactor = 0.5"), last + 1, {"slow_link.to", "no such key"});
+  expect_error(part("[[slow_link]]\nfrom = 4\nfactor = 0.5"), last + 1, {"slow_link.to", "is missing"});
   expect_error(part("[[slow_link]]\nfrom = 0\nto = 1\nfactor = 0.5\n[[slow_link]]\nfrom = 0\nto = 1\nfactor = 0.5"),
-               last + 5, {"second time"});
+               last + 5, {"twice"});
 }
 
 TEST(ParseMachine, ASingleNodeHasNoNetwork) {

@@ -65,10 +65,10 @@ TEST(Placement, RefusalsNameTheRank) {
   const auto at = [](std::int32_t node, std::int32_t number) {
     return refused(Placement::make(uneven, std::vector<Slot>{{NodeId{0}, 0}, {NodeId{node}, number}}));
   };
-  EXPECT_EQ(at(0, 0), "expected each rank in a slot of its own, found ranks 0 and 1 in slot 0 of node 0");
-  EXPECT_EQ(at(4, 0), "expected nodes 0 to 3, found node 4 for rank 1");
-  EXPECT_EQ(at(1, 0), "expected rank 1 on a node of the job, found node 1, which is not the job's");
-  EXPECT_EQ(at(2, 3), "expected slots 0 to 2 of node 2, found slot 3 for rank 1; give the nodes more ranks each");
+  EXPECT_EQ(at(0, 0), "each rank needs a slot of its own (got ranks 0 and 1 in slot 0 of node 0)");
+  EXPECT_EQ(at(4, 0), "the job has nodes 0 to 3 (got node 4 for rank 1)");
+  EXPECT_EQ(at(1, 0), "rank 1 must be on a node of the job (got node 1)");
+  EXPECT_EQ(at(2, 3), "node 2 has slots 0 to 2 (got slot 3 for rank 1); give more ranks per node");
   const std::vector<NodeId> many(3, NodeId{0});
   EXPECT_NE(refused(Placement::on_nodes(uneven, many)).find("slot 2 for rank 2"), std::string::npos);
 }

@@ -37,24 +37,23 @@ TEST(PlacementText, ReadsARankfileOfOpenMpi) {
   ASSERT_TRUE(read.ok()) << read.error().sentence();
   EXPECT_EQ(read->slot(Rank{0}), (Slot{NodeId{2}, 2}));
   EXPECT_EQ(read->slot(Rank{1}), (Slot{NodeId{0}, 1}));
-  EXPECT_EQ(refused("rank 0=cn3 slot=0:1-3", names),
-            "p.txt:1: expected one slot of the node by its number, found slot=0:1-3; count from 0");
+  EXPECT_EQ(refused("rank 0=cn3 slot=0:1-3", names), "p.txt:1: the slot must be a number from 0 (got 0:1-3)");
   EXPECT_NE(refused("rank 0=cn3", names).find("a line of a rankfile"), std::string::npos);
   EXPECT_NE(refused("rank 0=+n9 slot=0", names).find("'9'"), std::string::npos);
 }
 
 TEST(PlacementText, RefusalsNameTheLine) {
-  EXPECT_EQ(refused("0 0 0\n0 0 1"), "p.txt:2: expected each rank once, found rank 0 again, as in line 1");
-  EXPECT_EQ(refused("0 0 0\n\n1 0 0"), "p.txt:3: expected each slot once, found slot 0 of node 0 again, as in line 1");
-  EXPECT_EQ(refused("0 0 2"), "p.txt:1: expected slots 0 to 1 of node 0, found slot 2; give the nodes more ranks each");
-  EXPECT_EQ(refused("0 1 0"), "p.txt:1: expected a node of the job, found node 1, which has no slots");
-  EXPECT_EQ(refused("0 4 0"), "p.txt:1: expected a node of 0 to 3, found '4'");
+  EXPECT_EQ(refused("0 0 0\n0 0 1"), "p.txt:2: the file must name each rank once (got rank 0 as in line 1)");
+  EXPECT_EQ(refused("0 0 0\n\n1 0 0"),
+            "p.txt:3: the file must name each slot once (got slot 0 of node 0 as in line 1)");
+  EXPECT_EQ(refused("0 0 2"), "p.txt:1: node 0 has slots 0 to 1 (got 2); give more ranks per node");
+  EXPECT_EQ(refused("0 1 0"), "p.txt:1: the node must have slots of the job (got 1)");
+  EXPECT_EQ(refused("0 4 0"), "p.txt:1: the node must be 0 to 3 (got '4')");
   EXPECT_EQ(refused("0 cn1 0"),
-            "p.txt:1: expected a node of 0 to 3, found 'cn1'; write numbers, or name the nodes in the machine file");
-  EXPECT_EQ(refused("0 cn9 0", names), "p.txt:1: expected a node of 0 to 3 or its name, found 'cn9'");
-  EXPECT_EQ(refused("0 0 0\n3 0 1"),
-            "p.txt: expected a line for each of the ranks 0 to 3, found none for rank 1; add it");
-  EXPECT_EQ(refused("# nothing\n"), "p.txt: expected a line for each rank, found none");
+            "p.txt:1: the node must be 0 to 3 (got 'cn1'); write numbers, or name the nodes in the machine file");
+  EXPECT_EQ(refused("0 cn9 0", names), "p.txt:1: the node must be 0 to 3 or its name (got 'cn9')");
+  EXPECT_EQ(refused("0 0 0\n3 0 1"), "p.txt: the line of rank 1 is missing; add it");
+  EXPECT_EQ(refused("# nothing\n"), "p.txt: the file must have a line for each rank (got none)");
   for (const char* line : {"0 0", "0 0 0 0", "a 0 0", "0 0 b", "-1 0 0", "0 0 -1", "99999999999 0 0", "rank", "rank 0"})
     EXPECT_EQ(refused(line).substr(0, 8), "p.txt:1:") << line;
 }

@@ -180,7 +180,7 @@ TEST(Wisdom, TheLibraryIsAChoice) {
 TEST(Wisdom, ChoicesOfOtherProblemsArePassedOver) {
   const json kernel = {{"kernel", "copy"}, {"variant", "nothing that there is"}};
   EXPECT_EQ(parsed(file_of({kernel, ring}))->size(), 1u);
-  EXPECT_EQ(complaint(file_of({ring, {{"colective", "bcast"}}})), "collective as a word in choice 2, found none");
+  EXPECT_EQ(complaint(file_of({ring, {{"colective", "bcast"}}})), "choice 2: collective is missing; tune again");
 }
 
 TEST(Wisdom, AFixedOrderHasChoicesOfItsOwn) {
@@ -201,7 +201,7 @@ TEST(Wisdom, WithoutMachineAndLibraryIsOfAny) {
 }
 
 TEST(Wisdom, OfAnotherLibraryIsRefused) {
-  EXPECT_NE(complaint(with(file_of({ring}), "mpi", "MPICH Version: 4.0.2")).find("that of MPICH Version: 4.0.2"),
+  EXPECT_NE(complaint(with(file_of({ring}), "mpi", "MPICH Version: 4.0.2")).find("got MPICH Version: 4.0.2"),
             std::string::npos);
 }
 
@@ -216,23 +216,23 @@ TEST(Wisdom, AWrongEntryIsNamed) {
   const json trinaryx3 = with(ring, "algorithm", "trinaryx3");
   const std::vector<std::pair<json, std::string>> wrong = {
       {with(ring, "algorithm", "rign"), "ring"},
-      {with(ring, "algorithm", 3), "algorithm as a word in choice 2"},
+      {with(ring, "algorithm", 3), "choice 2: algorithm must be a string (got 3)"},
       {with(ring, "collective", "alreduce"), "alreduce"},
-      {with(ring, "parameters", {{"segment_bytes", 0}}), "segment_bytes must be at least 1 in choice 2, found 0"},
-      {with(ring, "parameters", {{"segmnet_bytes", 8}}), "segmnet_bytes = 8"},
-      {with(ring, "parameters", json::array()), "parameters as an object in choice 2"},
+      {with(ring, "parameters", {{"segment_bytes", 0}}), "segment_bytes must be at least 1 (got 0)"},
+      {with(ring, "parameters", {{"segmnet_bytes", 8}}), "unknown parameter (got segmnet_bytes = 8)"},
+      {with(ring, "parameters", json::array()), "choice 2: parameters must be an object"},
       {with(ring, "from_bytes", -1), "from_bytes"},
       {with(ring, "to_bytes", 1.5), "to_bytes"},
       {with(ring, "to_bytes", std::uint64_t{1} << 63), "to_bytes"},
       {with(ring, "ranks", std::int64_t{1} << 32), "ranks"},
-      {with(ring, "determinism", "exact"), "determinism of any or fixed_order in choice 2"},
+      {with(ring, "determinism", "exact"), "choice 2: determinism must be any or fixed_order"},
       {with(with(ring, "from_bytes", 100), "to_bytes", 5),
-       "from_bytes of at most to_bytes in choice 2, found 100 and 5"},
-      {with(ring, "parameters", {{"trees", 3}}), "takes in choice 2, found that ring has no parameter trees"},
+       "choice 2: from_bytes must be at most to_bytes (got 100 and 5)"},
+      {with(ring, "parameters", {{"trees", 3}}), "choice 2: ring has no parameter trees"},
       {with(ring, "parameters", {{"segments", 3}, {"segment_bytes", 64}}),
-       "number of segments or their size in choice 2"},
-      {with(trinaryx3, "parameters", {{"trees", 9999}}), "trees must be at most 60 in choice 2, found 9999"},
-      {"ring", "an object as choice 2"}};
+       "choice 2: segments and segment_bytes exclude each other"},
+      {with(trinaryx3, "parameters", {{"trees", 9999}}), "choice 2: trees must be at most 60 (got 9999)"},
+      {"ring", "choice 2 must be an object"}};
   for (const auto& [entry, said] : wrong)
     EXPECT_NE(complaint(file_of({ring, entry})).find(said), std::string::npos) << complaint(file_of({ring, entry}));
 }
@@ -246,11 +246,13 @@ TEST(Wisdom, AnUnknownPartIsAnUnknownAlgorithm) {
   };
   EXPECT_EQ(said("allreduce", json::object()), "none") << "it has defaults";
   EXPECT_EQ(said("allreduce", {{"inner", "binomial"}, {"outer", "ring"}}), "none");
-  EXPECT_NE(said("allreduce", {{"inner", "nope"}, {"outer", "ring"}}).find("an algorithm for reduce is one of"),
+  EXPECT_NE(said("allreduce", {{"inner", "nope"}, {"outer", "ring"}})
+                .find("reduce has no such algorithm (got 'nope'); use one of"),
             std::string::npos);
-  EXPECT_NE(said("allreduce", {{"inner", "nope"}}).find("in choice 2, found 'nope'"), std::string::npos);
-  EXPECT_NE(said("allreduce", {{"outer", "rign"}}).find("found 'rign'; did you mean ring?"), std::string::npos);
-  EXPECT_NE(said("allreduce", {{"inner", "rabenseifner"}, {"outer", "bruck"}}).find("found"), std::string::npos)
+  EXPECT_NE(said("allreduce", {{"inner", "nope"}}).find("choice 2: reduce has no such algorithm (got 'nope')"),
+            std::string::npos);
+  EXPECT_NE(said("allreduce", {{"outer", "rign"}}).find("(got 'rign'); did you mean ring?"), std::string::npos);
+  EXPECT_NE(said("allreduce", {{"inner", "rabenseifner"}, {"outer", "bruck"}}).find("got"), std::string::npos)
       << "an algorithm, but of other collectives";
   for (const Variant& v : registry().variants()) {
     if (v.name != "hierarchical") continue;

@@ -61,7 +61,7 @@ class Sum final : public Problem {
     return Nothing{};
   }
   Result<std::unique_ptr<Trial>> trial(const Key&, std::int64_t size) const override {
-    if (size > 1'000'000) return failed("memory for the list", "none");
+    if (size > 1'000'000) return failed("out of memory for the list");
     struct Runs final : Trial {
       List list;
       std::int64_t sum = 0;
@@ -153,9 +153,9 @@ TEST(Tuner, ChecksACandidateOnceForAllSizes) {
 TEST(Tuner, WhatItCannotDoIsAnError) {
   Sum sum;
   Tuner tuner(sum);
-  EXPECT_EQ(tuner.decide(real, 2'000'000, quick).error().sentence(), "memory for the list, found none");
+  EXPECT_EQ(tuner.decide(real, 2'000'000, quick).error().sentence(), "out of memory for the list");
   sum.untuned_variant = "sabotaged";
-  EXPECT_NE(tuner.decide(integer, 100, quick).error().sentence().find("sabotaged, which runs untuned"),
+  EXPECT_NE(tuner.decide(integer, 100, quick).error().sentence().find("the untuned variant sabotaged"),
             std::string::npos);
 }
 

@@ -29,7 +29,7 @@ TEST(WisdomFile, ReadsTheFieldsThatAllProblemsShare) {
   EXPECT_TRUE(entry.is_measured());
   EXPECT_FALSE(file->entries()[1].is_measured());
   EXPECT_EQ(*file->entries()[1].sizes(), SizeRange{});
-  EXPECT_EQ(file->entries()[1].word("variant").error().sentence(), "variant as a word in choice 2, found none");
+  EXPECT_EQ(file->entries()[1].word("variant").error().sentence(), "choice 2: variant is missing; tune again");
 }
 
 TEST(WisdomFile, FoundByItselfHoldsMeasuredChoicesAlone) {
@@ -39,7 +39,7 @@ TEST(WisdomFile, FoundByItselfHoldsMeasuredChoicesAlone) {
 }
 
 TEST(WisdomFile, OtherThingsAreNamedAsWhatTheyAre) {
-  const std::string expected = "a wisdom file (a JSON object, as kumihimo tune writes it), found ";
+  const std::string expected = "a wisdom file is a JSON object that kumihimo tune writes (got ";
   const std::pair<std::string, std::string> cases[] = {{"", "an empty file"},
                                                        {"[]", "a JSON list"},
                                                        {"3", "a JSON number"},
@@ -48,23 +48,23 @@ TEST(WisdomFile, OtherThingsAreNamedAsWhatTheyAre) {
                                                        {"{\"kumihimo_wisdom\": 1", "text that is not whole JSON"},
                                                        {"\xff\xfe", "text that is not whole JSON"},
                                                        {"{\"a\": \"\xff\"}", "text that is not whole JSON"}};
-  for (const auto& [text, found] : cases) EXPECT_EQ(complaint(text), expected + found + "; tune again") << text;
+  for (const auto& [text, found] : cases) EXPECT_EQ(complaint(text), expected + found + "); tune again") << text;
   const std::string deep = R"({"kumihimo_wisdom": 1, "choices": )" + std::string(100'000, '[') + "}";
-  EXPECT_EQ(complaint(deep), expected + "JSON of more than 16 levels; tune again");
-  EXPECT_EQ(complaint("{}"), "wisdom of version 1, found no version; tune again with this kumihimo");
-  EXPECT_EQ(complaint(R"({"kumihimo_wisdom": 1})"), "a list of choices in the wisdom file, found none; tune again");
+  EXPECT_EQ(complaint(deep), expected + "JSON of more than 16 levels); tune again");
+  EXPECT_EQ(complaint("{}"), "the wisdom file must have version 1 (got none); tune again with this kumihimo");
+  EXPECT_EQ(complaint(R"({"kumihimo_wisdom": 1})"), "choices in the wisdom file must be a list (got none); tune again");
   EXPECT_EQ(complaint(R"({"kumihimo_wisdom": 1, "choices": {}})"),
-            "a list of choices in the wisdom file, found a JSON object; tune again");
-  EXPECT_EQ(complaint(R"({"kumihimo_wisdom": 1, "choices": [[]]})"), "an object as choice 1, found []");
+            "choices in the wisdom file must be a list (got a JSON object); tune again");
+  EXPECT_EQ(complaint(R"({"kumihimo_wisdom": 1, "choices": [[]]})"), "choice 1 must be an object (got [])");
   EXPECT_EQ(complaint(R"({"kumihimo_wisdom": 1, "machine": 5, "choices": []})"),
-            "machine as an object in the wisdom file, found 5");
+            "machine in the wisdom file must be an object (got 5)");
 }
 
 TEST(WisdomFile, OfOtherMachinesAndSoftwareIsRefused) {
   EXPECT_EQ(complaint(R"({"kumihimo_wisdom": 1, "machine": {"processor": "Xeon", "processors": 4}, "choices": []})"),
-            "wisdom of this machine (Xeon, 2 processors), found that of Xeon, 4 processors; run kumihimo tune here");
+            "the wisdom is not of this machine, Xeon, 2 processors (got Xeon, 4 processors); run kumihimo tune here");
   EXPECT_EQ(complaint(R"({"kumihimo_wisdom": 1, "compiler": "cc 2", "choices": []})"),
-            "wisdom of this compiler (cc 1), found that of cc 2; run kumihimo tune with it");
+            "the wisdom is not of this compiler, cc 1 (got cc 2); run kumihimo tune with it");
   EXPECT_EQ(complaint(R"({"kumihimo_wisdom": 1, "compiler": null, "mpi": "any", "choices": []})"), "none");
 }
 

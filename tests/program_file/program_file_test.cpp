@@ -100,7 +100,7 @@ TEST_F(ProgramFiles, ErrorsNameTheLine) {
   const std::string head = "ranks 2\nbuffer 4\nrank 0\n";
   for (const auto& [line, what] :
        std::vector<std::pair<std::string, std::string>>{{"sned 1 0 2", "'sned'"},
-                                                        {"send 2 0 2", "no rank below 2"},
+                                                        {"send 2 0 2", "not a rank below 2"},
                                                         {"send 1 3 2", "4 elements"},
                                                         {"send 1 0", "PEER FIRST COUNT"},
                                                         {"send 1 0 2x", "4 elements"},

@@ -68,19 +68,19 @@ def test_host_lists():
     ("read", "words"),
     [
         (lambda: allocation.read("env", {}), "SLURM_JOB_NODELIST"),
-        (lambda: allocation.of_slurm("n[1-3]", "2,1"), "the tasks of 3 nodes"),
-        (lambda: allocation.of_slurm("n[1-3]", "2(y3)"), "tasks per node such as 2(x3),1"),
-        (lambda: allocation.of_slurm("n[1-3]", "2(x999999999)"), "tasks per node such as 2(x3),1"),
+        (lambda: allocation.of_slurm("n[1-3]", "2,1"), "count the tasks of 3 nodes"),
+        (lambda: allocation.of_slurm("n[1-3]", "2(y3)"), "tasks per node are written like 2(x3),1"),
+        (lambda: allocation.of_slurm("n[1-3]", "2(x999999999)"), "tasks per node are written like 2(x3),1"),
         (lambda: allocation.of_slurm("n[1-3", None), "close each bracket"),
         (lambda: allocation.of_slurm("n1,n1", None), "'n1' twice"),
-        (lambda: allocation.of_lsf("a 1 b"), "pairs of a host and its slots"),
-        (lambda: allocation.of_lsf("a one"), "ranks on a host, found 'one'"),
-        (lambda: allocation.of_hostfile("a slots=0\n", "hosts"), "found '0' in hosts:1"),
-        (lambda: allocation.of_hostfile("a\nb:2 slots=2\n", "hosts"), "hosts:2: expected a host"),
-        (lambda: allocation.of_hostfile("a 4\n", "hosts"), "hosts:1: expected name=value"),
-        (lambda: allocation.of_hostfile("# none\n", "hosts"), "at least one host"),
+        (lambda: allocation.of_lsf("a 1 b"), "hosts and slots must come in pairs"),
+        (lambda: allocation.of_lsf("a one"), "ranks (got 'one')"),
+        (lambda: allocation.of_hostfile("a slots=0\n", "hosts"), "(got '0')"),
+        (lambda: allocation.of_hostfile("a\nb:2 slots=2\n", "hosts"), "hosts:2: a host"),
+        (lambda: allocation.of_hostfile("a 4\n", "hosts"), "hosts:1: name=value"),
+        (lambda: allocation.of_hostfile("# none\n", "hosts"), "name at least one"),
         (lambda: allocation.read("/nowhere/hosts", {}), "/nowhere/hosts: No such file"),
-        (lambda: allocation.read("a:b", {}), "'b' in 'a:b'"),
+        (lambda: allocation.read("a:b", {}), "ranks (got 'b')"),
     ],
 )
 def test_what_is_wrong_is_one_sentence(read, words):
@@ -101,7 +101,7 @@ def test_hosts_are_the_nodes_of_their_names():
     job = simulation.on(machine, Ranks(None, None, None), None, Allocation(("n4.cluster", "n2"), (2, 1)))
     assert job.slots.sizes == [0, 1, 0, 2]
     assert str(job.rank_space) == "row of 3 ranks, 1 to 2 a node"
-    with pytest.raises(BadInput, match="hosts of small, which names its nodes, found 'n5'"):
+    with pytest.raises(BadInput, match=r"the machine file of small does not name this host \(got 'n5'"):
         allocation.job_on(machine, Allocation(("n5",), (1,)))
 
 

@@ -16,12 +16,12 @@ def test_the_version_is_that_of_the_project(repository):
 
 
 @pytest.mark.parametrize("kind", [kumihimo.BadInput, kumihimo.NotApplicable, kumihimo.Failed])
-def test_a_failed_result_is_raised_with_its_three_parts(kind):
+def test_a_failed_result_is_raised_with_its_problem_and_advice(kind):
     with pytest.raises(kind) as caught:
-        _base.fail(kind.__name__, "a root below 8", "root 9 · ü", "choose 0..7")
+        _base.fail(kind.__name__, "the root must be below 8 (got 9 · ü)", "choose 0..7")
     error = caught.value
-    assert (error.expected, error.found, error.advice) == ("a root below 8", "root 9 · ü", "choose 0..7")
-    assert str(error) == "a root below 8, found root 9 · ü; choose 0..7"
+    assert (error.problem, error.advice) == ("the root must be below 8 (got 9 · ü)", "choose 0..7")
+    assert str(error) == "the root must be below 8 (got 9 · ü); choose 0..7"
     assert isinstance(error, kumihimo.KumihimoError)
 
 
@@ -31,5 +31,5 @@ def test_empty_parts_leave_no_trace_in_the_sentence():
 
 
 def test_an_unknown_kind_is_itself_bad_input():
-    with pytest.raises(kumihimo.BadInput, match="found Sadness"):
+    with pytest.raises(kumihimo.BadInput, match="got Sadness"):
         _base.fail("Sadness", "anything")

@@ -66,7 +66,7 @@ def test_ranks_of_nodes_of_several_are_known_to_share_them():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--order", "sideways"), "expected an order of ranks: block, round-robin, reversed-axes or random:SEED"),
+        (("--order", "sideways"), "an order of ranks is block, round-robin, reversed-axes or random:SEED"),
         (("--order", "block", "--placement", "p"), "--order excludes --placement (got both)"),
         (("--placement", "nowhere"), "nowhere: No such file"),
         (("--placement", "."), "., a folder"),
@@ -83,7 +83,7 @@ def test_a_file_with_a_mistake_names_its_line(kumihimo, tmp_path):
     (tmp_path / "p.txt").write_text("0 0 0\n1 0 0\n")
     ended = kumihimo(*SIMULATE, "--placement", "p.txt")
     assert ended.code == 2
-    assert "p.txt:2: expected each slot once, found slot 0 of node 0 again, as in line 1" in ended.err
+    assert "p.txt:2: the file must name each slot once (got slot 0 of node 0 as in line 1)" in ended.err
 
 
 def test_ranks_that_nothing_is_known_of_have_no_order(tmp_path):

@@ -76,8 +76,10 @@ TEST(Graph, RepeatedNeighboursMeetInOrder) {
 
 TEST(Graph, WrongListsAreNamed) {
   const std::vector<Neighbourhood::Lists> stranger = {{{}, {7}}}, lonely = {{{}, {1}}, {{}, {}}};
-  EXPECT_EQ(Neighbourhood::of_lists(stranger, "").error().found, "7");
-  EXPECT_EQ(Neighbourhood::of_lists(lonely, "").error().found, "1 from rank 0 to 1, which awaits 0");
+  EXPECT_EQ(Neighbourhood::of_lists(stranger, "").error().problem, "a neighbour is a rank from 0 to 0 (got 7)");
+  EXPECT_NE(
+      Neighbourhood::of_lists(lonely, "").error().problem.find("rank 0 sends 1 messages to rank 1, which receives 0"),
+      std::string::npos);
   const std::pair<std::int32_t, std::int32_t> edge{0, 2};
   EXPECT_FALSE(Neighbourhood::of_edges(2, {&edge, 1}, "").ok());
 }

@@ -112,7 +112,7 @@ TEST_P(Levels, AMachineOfUnequalNodesPlacesTheRanks) {
   const Collective more = make_collective(CollectiveKind::barrier, 11, 0);
   const auto refused = simulate_bound(more, machine);
   ASSERT_FALSE(refused.ok());
-  EXPECT_NE(refused.error().sentence().find("at most 10 ranks on 4 nodes"), std::string::npos);
+  EXPECT_NE(refused.error().sentence().find("hold at most 10 ranks"), std::string::npos);
 }
 
 } // namespace

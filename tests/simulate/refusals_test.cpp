@@ -54,7 +54,7 @@ TEST_P(Refusals, APeerThatIsNoRank) {
       const auto p = asked(to_peers(first, step), m);
       ASSERT_FALSE(p.ok()) << first << " " << step;
       if (GetParam() != Model::flow) continue;
-      EXPECT_NE(p.error().sentence().find("peers are ranks"), std::string::npos) << p.error().sentence();
+      EXPECT_NE(p.error().sentence().find("peers must be ranks"), std::string::npos) << p.error().sentence();
     }
 }
 

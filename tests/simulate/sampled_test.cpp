@@ -207,13 +207,13 @@ TEST(Sampled, WhatNoMemoryHoldsIsRefused) {
   ASSERT_FALSE(p.ok());
   EXPECT_EQ(
       p.error().sentence(),
-      "expected a walk of at most 16 million steps in flight at once, found 96 million; let a sample of the rounds "
-      "stand for all, have fewer messages at once (throttle), or fewer ranks");
+      "the simulation keeps at most 16 million steps in flight at once (got 96 million); leave --every-round out, "
+      "use fewer messages at once (--throttle) or fewer ranks");
   options.most_steps = 1e9; // a sample was not refused
   EXPECT_EQ(
       simulate(s, m, {}, options).error().sentence(),
-      "expected a walk of at most 16 million steps in flight at once, found 96 million; have fewer messages at once "
-      "(throttle), or fewer ranks");
+      "the simulation keeps at most 16 million steps in flight at once (got 96 million); use fewer messages at once "
+      "(--throttle) or fewer ranks");
 }
 
 // Lanes that follow one another are not in flight together.
@@ -236,7 +236,7 @@ TEST(Sampled, OnlyLanesOfOnePhaseAreHeldAtOnce) {
   options.most_steps = std::numeric_limits<double>::infinity();
   const auto p = simulate(s, plain("8"), {}, options);
   ASSERT_FALSE(p.ok());
-  EXPECT_NE(p.error().sentence().find("found 32 million"), std::string::npos) << p.error().sentence();
+  EXPECT_NE(p.error().sentence().find("got 32 million"), std::string::npos) << p.error().sentence();
 }
 
 } // namespace

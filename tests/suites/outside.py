@@ -58,14 +58,14 @@ def tests_of_mpi4py(folder: Path) -> Path:
     try:
         version = importlib.metadata.version("mpi4py")
     except importlib.metadata.PackageNotFoundError:
-        raise Failed("mpi4py beside this Python", "none", "run make suites, which installs it") from None
+        raise Failed("this Python has no mpi4py", "run make suites, which installs it") from None
     name = f"mpi4py-{version}"
     tests = folder / name / "test"
     if not tests.is_dir():
         archive = folder / f"{name}.tar.gz"
         download = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", "mpi4py"]
         if not archive.is_file() and not ran([*download, "-d", folder, f"mpi4py=={version}"], folder / "pip.log"):
-            raise Failed(f"the source of {name} by pip", "none", f"see {folder / 'pip.log'}")
+            raise Failed(f"pip cannot get the source of {name}", f"see {folder / 'pip.log'}")
         with tarfile.open(archive) as source:
             source.extractall(folder, members=[m for m in source if m.name.startswith(f"{name}/test/")])
     return tests
@@ -80,7 +80,7 @@ def mpich_of_pypi(folder: Path) -> mpi.Installation:
         shutil.rmtree(prefix, ignore_errors=True)
         install = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--ignore-installed", "--prefix", prefix]
         if not ran([*install, "-r", requirements], folder / "pip.log"):
-            raise Failed("the MPICH of requirements/suites.txt by pip", "none", f"see {folder / 'pip.log'}")
+            raise Failed("pip cannot install the MPICH of requirements/suites.txt", f"see {folder / 'pip.log'}")
         shutil.copy(requirements, stamp)
     return mpi.choose(str(prefix))
 
@@ -90,18 +90,18 @@ def hpcc_of(installation: mpi.Installation, folder: Path) -> Path:
     if installation.family == "openmpi":
         found = shutil.which("hpcc")
         if found is None:
-            raise Failed("hpcc of the system", "none", "install the package hpcc")
+            raise Failed("this system has no hpcc", "install the package hpcc")
         return Path(found)
     compiler = shutil.which("mpicc.mpich")
     if compiler is None:
-        raise Failed("mpicc.mpich, which builds hpcc for MPICH", "none", "install the package libmpich-dev")
+        raise Failed("this system has no mpicc.mpich to build hpcc with", "install the package libmpich-dev")
     log = folder / "hpcc.log"
     source = unpacked(hpcc_source(folder, log), folder)
     program = source / "hpcc"
     if not program.is_file():
         (source / "hpl/Make.kumihimo").write_text(MAKE_HPCC.format(compiler=compiler), encoding="utf-8")
         if not ran(["make", "arch=kumihimo"], log, source) or not program.is_file():
-            raise Failed("hpcc built on MPICH", "errors", f"see {log}; it needs the package libblas-dev")
+            raise Failed("hpcc does not build on MPICH", f"see {log}; it needs the package libblas-dev")
     return program
 
 
@@ -125,7 +125,7 @@ def hpcc_source(folder: Path, log: Path) -> Path:
         ran(["apt-get", *options, "-q", "source", "--download-only", "hpcc"], log, folder)
     for archive in sorted(folder.glob("hpcc_*.orig.tar.gz")):
         return archive
-    raise Failed("Debian's source of hpcc by apt-get", "none", f"see {log}, or put hpcc_*.orig.tar.gz into {folder}")
+    raise Failed("apt-get cannot get Debian's source of hpcc", f"see {log}, or put hpcc_*.orig.tar.gz into {folder}")
 
 
 def unpacked(archive: Path, folder: Path) -> Path:

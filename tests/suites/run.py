@@ -250,7 +250,7 @@ def main() -> int:
     ranks = [int(number) for number in arguments.ranks.split(",") if number]
     names = {case.name for case in CASES}
     if unknown := [name for name in arguments.cases if name not in names]:
-        parser.error(f"a case is one of {', '.join(sorted(names))}, found {unknown[0]}")
+        parser.error(f"unknown case {unknown[0]}: use one of {', '.join(sorted(names))}")
     rows, absent = [], []
     for case in CASES:
         if arguments.cases and case.name not in arguments.cases:

@@ -87,13 +87,13 @@ TEST(RouteTable, WrongTextsAreOneSentence) {
     EXPECT_NE(sentence.find(words), std::string::npos) << sentence;
   };
   for (const char* wrong : {"", "Host", "a fat fat", "a x0", "a x", "a x2 fat", "a y2", "a x99999999"})
-    has(refused(2, {wrong}, {"0..1-0..1: 0"}), "expected the class of a link");
+    has(refused(2, {wrong}, {"0..1-0..1: 0"}), "links are CLASS");
   for (const char* wrong : {"", "0-1", "0-1:", "0-1: ", "0-1: 2", "0-1:0", "0-2: 0", "1..0-1: 0", "0-1: 0+c",
                             "0..1-0..1: 1+a", "0..1-0..1: 1+b", "0-1: 0 ", "0-1: -1"})
-    has(refused(2, {"a x2"}, {wrong}), "expected a route between nodes 0 to 1 over links 0 to 1");
-  has(refused(2, {"a"}, {"0-1: 0"}), "none from node 1 to node 0");
+    has(refused(2, {"a x2"}, {wrong}), "of nodes 0 to 1 and links 0 to 1");
+  has(refused(2, {"a"}, {"0-1: 0"}), "the route from node 1 to node 0 is missing");
   has(refused(2, {"a"}, {"0..1-0..1: 0", "0-1: 0"}), "two from node 0 to node 1");
-  has(refused(3000, {"a"}, {"0..2999-0..2999: 0"}), "between 1 to 2048 nodes");
+  has(refused(3000, {"a"}, {"0..2999-0..2999: 0"}), "1 to 2048 nodes");
 }
 
 } // namespace

@@ -71,7 +71,7 @@ std::vector<std::byte> pattern(std::int64_t bytes, std::int64_t seed) {
 
 Status expect_pattern(const std::byte* data, std::int64_t bytes, std::int64_t seed, const std::string& where) {
   for (std::int64_t i = 0; i < bytes; ++i)
-    if (data[i] != byte_at(i, seed)) return failed("the data of " + where, fmt::format("another byte {}", i));
+    if (data[i] != byte_at(i, seed)) return failed("wrong data of " + where, fmt::format("byte {}", i));
   return Nothing{};
 }
 
@@ -121,7 +121,7 @@ Status writes_the_bytes_and_no_others(World& world) {
       if (range.count == 0) continue;
       for (; at < range.first; ++at)
         if (memory[static_cast<std::size_t>(at)] != std::byte{0xee})
-          return failed("bytes between puts left alone", fmt::format("byte {} written", at));
+          return failed("a put wrote between the ranges", fmt::format("byte {}", at));
       const std::byte* data = memory.data() + range.first;
       if (Status s = expect_pattern(data, range.count, range.first, fmt::format("a put to byte {}", range.first)); !s)
         return s;
@@ -184,7 +184,7 @@ Status counts_each_flag_once(World& world) {
     while (before < count) {
       if (Status s = me.turn(); !s) return s;
       const std::int64_t now = me.memory.flags(Rank{0}, control_channel);
-      if (now < before) return failed("a count of flags that never falls", fmt::format("{} after {}", now, before));
+      if (now < before) return failed("the count of flags fell", fmt::format("{} after {}", now, before));
       before = now;
     }
     if (Status s = me.turns(many_turns); !s) return s;
@@ -326,7 +326,7 @@ Status moves_many_slots_through_few(World& world) {
         }
         const std::int64_t filled = me.memory.flags(peer.rank, data_channel);
         if (filled > peer.emptied + slots)
-          return failed("at most 4 slots filled", std::to_string(filled - peer.emptied));
+          return failed("more than 4 slots are filled", std::to_string(filled - peer.emptied));
         while (peer.emptied < filled && random() % 4 != 0) {
           const std::byte* data = peer.ring.data() + peer.emptied % slots * slot_bytes;
           const std::string where = fmt::format("slot {} from rank {}", peer.emptied, peer.rank.value);
@@ -404,9 +404,9 @@ Status refuses(World& world, Wrong wrong) {
     me.memory.put(put);
     return me.wait_for_flags(Rank{1}, 1, control_channel); // that never comes
   });
-  if (outcome) return failed("a put outside registered memory to fail the transport", "success");
+  if (outcome) return failed("a put outside registered memory succeeded");
   if (outcome.error().sentence().find("memory of rank 1") == std::string::npos)
-    return failed("an error that names the memory of rank 1", outcome.error().sentence());
+    return failed("the error must name the memory of rank 1", outcome.error().sentence());
   return expect(std::all_of(memory.begin(), memory.end(), [](std::byte b) { return b == std::byte{0}; }),
                 "nothing written by a refused put");
 }

@@ -60,12 +60,11 @@ def real_nodes(about: dict) -> RealNodes | None:
 
 
 class OtherNodes(BadInput):
-    """A launch that came to other nodes than it was asked for on: to `nodes`."""
+    """A launch ran on `nodes` instead of the nodes of the launches before."""
 
     def __init__(self, asked: RealNodes | None, nodes: RealNodes | None) -> None:
         super().__init__(
-            f"all launches of one question on the same nodes: {words(asked)}",
-            words(nodes),
+            f"all launches of one case must run on the same nodes, {words(asked)} (got {words(nodes)})",
             "give the launcher one host list or allocation for all",
         )
         self.nodes = nodes

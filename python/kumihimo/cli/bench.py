@@ -10,12 +10,12 @@ import typer
 
 from kumihimo import _collectives, arguments, bench, launched, mpi, programs
 from kumihimo import placement as placements
-from kumihimo.bench import formats, tuned
 from kumihimo.arguments import Ranks
+from kumihimo.bench import formats, tuned
 from kumihimo.bench.cases import NODE, NONE, sizes_of
 from kumihimo.bench.job import Launcher
 from kumihimo.bench.programs import ProgramCase
-from kumihimo.cli import options, output, waiting
+from kumihimo.cli import options, output, progress
 from kumihimo.errors import NotApplicable, not_applicable, wrong_value
 from kumihimo.sizes import parse_size, parse_sizes, text_of
 
@@ -192,7 +192,7 @@ def bench_programs(
     else:
         if launches > 1 and launched.place():
             raise wrong_value("under mpirun there is one launch", f"--launches {launches}", "run without mpirun")
-        with waiting.progress("measuring", launches) as advance:
+        with progress.bar("measuring", launches) as advance:
             found = bench.programs.measure(
                 case, launcher, launches, lambda: advance(case.text), case_seconds=PROGRAM_SECONDS, **run
             )
@@ -284,7 +284,7 @@ def fitting(asked: Asked, **other: object) -> list[bench.Case]:
 def checked(asked: Asked) -> list[dict]:
     """The results of all cases, also of those that did not fit, unless one that was named had to."""
     wanted = cases(asked)
-    with waiting.progress("checking", len(wanted)) as advance:
+    with progress.bar("checking", len(wanted)) as advance:
         results = bench.run_check(
             wanted,
             ranks=asked.ranks,
@@ -306,7 +306,7 @@ def measured(asked: Asked) -> dict:
         raise wrong_value("under mpirun there is one launch", f"--launches {launches}", "run without mpirun")
     runs = []
     each = min(MOST_CASE_SECONDS, (SECONDS - LAUNCH_SECONDS) / 3 / len(wanted))
-    with waiting.progress("measuring", len(wanted) * launches) as advance:
+    with progress.bar("measuring", len(wanted) * launches) as advance:
         for _ in range(launches):
             run = bench.run_measure(
                 wanted,
@@ -341,7 +341,7 @@ def chosen_and_measured(asked: Asked) -> dict:
     if launched.place():
         raise wrong_value("under mpirun --algorithm must be all or a name", AUTO, "run without mpirun")
     effort = tuned.Effort(launches=asked.launches or 9)
-    with waiting.progress("measuring", tuned.TRAINING + effort.launches) as advance:
+    with progress.bar("measuring", tuned.TRAINING + effort.launches) as advance:
         return bench.run_tuned(
             asked.case.collective,
             ranks=asked.ranks,

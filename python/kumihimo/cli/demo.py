@@ -17,9 +17,9 @@ from typing import Annotated
 import typer
 
 from kumihimo import experiment, mpi, report
-from kumihimo.cli import options, waiting
+from kumihimo.cli import options
 from kumihimo.cli import report as report_verb
-from kumihimo.cli.output import tell
+from kumihimo.cli.output import message
 from kumihimo.errors import Failed, KumihimoError
 from kumihimo.experiment import real_runs, unmodified
 from kumihimo.experiment.cases import Progress, silent
@@ -52,11 +52,11 @@ def command(
         program = run_unmodified(quick, words, progress)
         keep(output, UNMODIFIED, program)
         shapes = QUICK_SHAPES if quick else (PAPER_SHAPE, FULL_SHAPE)
-        simulated = waiting.interruptibly(lambda: experiment.run(progress, *shapes, command=words))
+        simulated = progress.run_interruptible(lambda: experiment.run(progress, *shapes, command=words))
         keep(output, SIMULATED, simulated)
     material = Material(measured, simulated, program)
     page = report.write(output / PAGE, report.render(material, words))
-    report_verb.tell((page, material), as_json)
+    report_verb.print_summary((page, material), as_json)
     return verdict(measured, lacking, program)
 
 
@@ -86,7 +86,7 @@ def run_unmodified(quick: bool, words: str, progress: Progress) -> dict | None:
     """The real program; None where it, or the MPI library that it is linked with, is not on this machine."""
     lacking = unmodified.lacking()
     if lacking:
-        tell(f"the unmodified program is left out: {lacking}")
+        message(f"the unmodified program is left out: {lacking}")
         return None
     effort = {"budget_seconds": 15, "launches": 3} if quick else {}
     return unmodified.run(progress, command=words, **effort)
@@ -103,17 +103,17 @@ def keep(folder: Path, name: str, part: dict | None) -> None:
 def verdict(measured: dict | None, lacking: KumihimoError | None, program: dict | None) -> int:
     """0 if the main job is whole and every check passed."""
     if lacking is not None:
-        tell(f"the measured half is left out: {lacking}")
+        message(f"the measured half is left out: {lacking}")
         return 1
     right, of = golden.totals(measured)
     if right < of:
-        tell(f"{of - right} of {of} real runs differ from the golden copy")
+        message(f"{of - right} of {of} real runs differ from the golden copy")
         return 1
     if any(r["bitwise"] is False for r in measured["results"]):
-        tell("a timed call did not give the same bits on all processes each time")
+        message("a timed call did not give the same bits on all processes each time")
         return 1
     if program and not program["same_figures"]:
-        tell(f"{program['program']} printed other figures with the choices than without")
+        message(f"{program['program']} printed other figures with the choices than without")
         return 1
     return 0
 

@@ -38,7 +38,7 @@ def print_results_json(results: list[dict], passed_over: Sequence[dict] = ()) ->
     print_json({"results": results, "not_applicable": list(passed_over), **own_cost()})
 
 
-def tell(line: str) -> None:
+def message(line: str) -> None:
     """A word of ours beside a program's own streams; in whole words on a terminal."""
     line = f"kumihimo: {line}"
     with contextlib.suppress(OSError):  # nobody listens
@@ -77,16 +77,16 @@ def write_json(path: Path, value: dict) -> None:
 
 
 @contextlib.contextmanager
-def afterwards(what: str, advice: str = "") -> Iterator[None]:
+def errors_as_message(what: str, advice: str = "") -> Iterator[None]:
     """Around our own work after a program has ended: whatever comes of it is one sentence, since the exit status is the
     program's all the same."""
     try:
         yield
     except KumihimoError as error:
-        tell(str(error))
+        message(str(error))
     except Exception as error:
         words = (str(error).strip() or type(error).__name__).splitlines()[0]
-        tell(f"{what} could not be written: {words}" + (f"; {advice}" if advice else ""))
+        message(f"{what} could not be written: {words}" + (f"; {advice}" if advice else ""))
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

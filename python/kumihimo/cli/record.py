@@ -9,7 +9,7 @@ from typing import Annotated, Optional
 import typer
 
 from kumihimo import files
-from kumihimo.cli.output import afterwards, interrupted, tell, writable, write, write_json
+from kumihimo.cli.output import errors_as_message, interrupted, message, writable, write, write_json
 from kumihimo.errors import missing, wrong_value
 
 app = typer.Typer()
@@ -76,10 +76,10 @@ def recorded(
     from kumihimo.profile import otf2_writing, reading
 
     if found := obstacles.obstacles(program):
-        tell(obstacles.sentence(found))
+        message(obstacles.sentence(found))
         code, signals = preload.run_as_it_is(program)
         told = {"exit_code": code, "signals": signals, "command": shlex.join(program)}
-        with afterwards("what ran"):
+        with errors_as_message("what ran"):
             written({json_file: told})
         return code
     writable(output)
@@ -89,26 +89,26 @@ def recorded(
         settings["RECORD_TRACE"] = str(otf2_writing.prepared(trace))
     code, _, signals = preload.run(program, settings, (preload.RECORDER,))
     told = {"exit_code": code, "signals": signals, "command": shlex.join(program)}
-    with afterwards("the profile"):
+    with errors_as_message("the profile"):
         gathered = reading.gather(output)
         for line in interrupted(signals, INTERRUPTED[gathered]):
-            tell(line)
+            message(line)
         if gathered:
             lines, as_object, text = summed(output, told, with_mpip=mpip is not None)
             for line in lines:
-                tell(line)
-            tell(f"the profile is {output}")
+                message(line)
+            message(f"the profile is {output}")
         else:
             if not signals:
-                tell(NOTHING)
+                message(NOTHING)
             as_object, text = told, ""
-        with afterwards("what was recorded"):
+        with errors_as_message("what was recorded"):
             written({json_file: as_object, mpip: text})
         for path in reading.spawned(output):
-            tell(f"processes that the program started by itself have a profile of their own, {path}, and no trace")
+            message(f"processes that the program started by itself have a profile of their own, {path}, and no trace")
     if trace is not None:
-        with afterwards("the trace", "its events are kept as they are"):
-            tell(otf2_writing.write(trace, output))
+        with errors_as_message("the trace", "its events are kept as they are"):
+            message(otf2_writing.write(trace, output))
     return code
 
 

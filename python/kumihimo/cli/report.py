@@ -21,7 +21,7 @@ def command(
 
     Example: kumihimo report report
     """
-    tell(make(folder), as_json)
+    print_summary(make(folder), as_json)
 
 
 def make(folder: Path) -> tuple[Path, Material]:
@@ -30,7 +30,7 @@ def make(folder: Path) -> tuple[Path, Material]:
     return report.write(folder / PAGE, report.render(material)), material
 
 
-def tell(made: tuple[Path, Material], as_json: bool) -> None:
+def print_summary(made: tuple[Path, Material], as_json: bool) -> None:
     """Where the page is, and the five most important numbers."""
     page, material = made
     found = numbers.numbers(material)

@@ -8,7 +8,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from kumihimo.cli.output import afterwards, interrupted, tell, writable, write_json
+from kumihimo.cli.output import errors_as_message, interrupted, message, writable, write_json
 from kumihimo.errors import missing, not_applicable, wrong_value
 from kumihimo.sizes import text_of
 from kumihimo.tune import reading
@@ -94,18 +94,18 @@ def command(
         "TIMEOUT": checked_timeout(timeout),
     }
     if found := obstacles.obstacles(program):
-        tell(obstacles.sentence(found))
+        message(obstacles.sentence(found))
         (code, signals), summary = preload.run_as_it_is(program), None
     else:
         code, summary, signals = preload.run(program, settings)
-        with afterwards("what ran"):
+        with errors_as_message("what ran"):
             told = interrupted(signals, INTERRUPTED[summary is not None])
             if summary is not None:
                 told += lines(summary, named=wisdom is not None)
             for line in told or [NO_SUMMARY]:
-                tell(line)
+                message(line)
     if json_file is not None:
-        with afterwards("what ran"):
+        with errors_as_message("what ran"):
             write_json(json_file, {"exit_code": code, "signals": signals, **(summary or {})})
     raise SystemExit(code)  # as it is: the border has meanings of its own for some
 

@@ -12,7 +12,7 @@ import typer
 from kumihimo import _collectives, _export, _placement, arguments, programs
 from kumihimo import placement as placements
 from kumihimo.cli import options, output
-from kumihimo.errors import missing
+from kumihimo.errors import missing, wrong_value
 from kumihimo.guarantees import words
 from kumihimo.sizes import parse_size
 
@@ -58,13 +58,14 @@ def command(
     if programs.is_named(collective):
         each = arguments.ranks_per_node_named(ranks_per_node or "1")
         space = arguments.rank_space(arguments.Ranks(shape, ranks, each))
-        return _show(programs.on(collective, space), arguments.rank_of(rank, space.ranks), expand, as_json)
+        _show(programs.on(collective, space), arguments.rank_of(rank, space.ranks), expand, as_json)
+        return
     if algorithm is None:
         arguments.variants(collective, arguments.ALL)  # the name of the collective first
         raise missing(f"the algorithm of {collective}", "add --algorithm NAME")
     sized = count is not None or arguments.is_listed(counts) or not arguments.moves_data(collective)
     if expand and not (as_json and sized):
-        raise missing("--count N or --json beside --expand", "add both")
+        raise wrong_value("--expand needs --count and --json", advice="add both")
     variant = _collectives.find(collective, algorithm)
     arguments.refuse_data(collective, count, in_place)
     asked = arguments.CollectiveArguments(collective, count, None, type_, operation, root, in_place, counts)

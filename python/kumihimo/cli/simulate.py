@@ -11,9 +11,9 @@ from kumihimo import _machine, allocation, arguments, programs, simulation
 from kumihimo import placement as placements
 from kumihimo.arguments import CollectiveArguments, Ranks
 from kumihimo.cli import machine as machines
-from kumihimo.cli import options, output, waiting
+from kumihimo.cli import options, output, progress
 from kumihimo.errors import NotApplicable, missing, not_applicable, wrong_value
-from kumihimo.sizes import parse_size, parse_sizes, text_of
+from kumihimo.sizes import parse_sizes, text_of
 
 
 @options.with_parameters()
@@ -75,7 +75,8 @@ def command(
     hosts = None if given is None else allocation.read(given, os.environ)
     job = simulation.on(machines.load(machine), Ranks(shape, ranks, each), part, hosts)
     if programs.is_named(collective):
-        return simulate_programs(collective, job, simulation.placed(job, wanted), model, links, as_json)
+        simulate_programs(collective, job, simulation.placed(job, wanted), model, links, as_json)
+        return
     asked = simulation.Asked(
         job,
         CollectiveArguments(collective, type=type_, operation=operation, root=root, counts=counts, neighbours=named),
@@ -91,7 +92,7 @@ def command(
     if sizes is None and not moves_none and not arguments.is_listed(counts):
         raise missing("the length of the data", "add --bytes 1MiB")
     lengths = [0] if moves_none else [None] if sizes is None else parse_sizes(sizes)
-    results, passed_over = waiting.interruptibly(lambda: work(asked, lengths))
+    results, passed_over = progress.run_interruptible(lambda: work(asked, lengths))
     if not results:
         raise not_applicable("no algorithm fits these ranks", "; ".join(output.reasons(passed_over)))
     if as_json:
@@ -107,7 +108,7 @@ def simulate_programs(
     if model not in ("flow", "exact"):
         raise wrong_value("--model of programs must be flow or exact", f"'{model}'")
     named = programs.on(text, job.rank_space_of(placed.placement) if placed else job.rank_space)
-    result = waiting.interruptibly(
+    result = progress.run_interruptible(
         lambda: programs.predicted(named, job, placed and placed.placement, model, links)
     )
     result["machine"] = job.machine.name
@@ -128,7 +129,7 @@ def work(asked: simulation.Asked, sizes: list[int | None]) -> tuple[list[dict], 
     results: list[dict] = []
     passed_over: list[dict] = []
     total = len(sizes) * len(arguments.variants(asked.arguments.collective, asked.algorithm))
-    with waiting.progress("simulating", total) as advance:
+    with progress.bar("simulating", total) as advance:
         for case, outcome in simulation.predict_all(asked, sizes):
             if isinstance(outcome, NotApplicable):
                 passed_over.append({"algorithm": case.variant.name, "bytes": case.bytes, "reason": str(outcome)})

@@ -18,7 +18,7 @@ import typer
 from kumihimo import __version__, arguments, files, launched, mpi
 from kumihimo.arguments import Ranks
 from kumihimo.bench import RealNodes
-from kumihimo.cli import options, output, tuned_tables, waiting
+from kumihimo.cli import options, output, progress, tuned_tables
 from kumihimo.errors import Failed, KumihimoError, not_applicable, wrong_value
 from kumihimo.library.algorithms import COLLECTIVES as EXPORTED
 from kumihimo.preload import HANDED_ON
@@ -36,7 +36,7 @@ SETTINGS = (
     "MPIR_CVAR_",
     "UCX_",
     *HANDED_ON,
-)  # what names of settings begin with
+)  # prefixes of settings
 UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 
 
@@ -109,9 +109,9 @@ def command(
         tuned_tables.show(found)
     if found["interrupted"]:
         so_far = f"what was found is in {found['wisdom']}" if found["results"] else "nothing was found yet"
-        output.tell(f"interrupted; {so_far}, and the same command goes on from there")
+        output.message(f"interrupted; {so_far}, and the same command goes on from there")
     for line in found["not_exported"]:
-        output.tell(line)
+        output.message(line)
     return 1 if any(found[trouble] for trouble in ("interrupted", "wrong", "disobeyed", "not_exported")) else 0
 
 
@@ -226,7 +226,7 @@ def measure(
     ]
     for target in wanted:
         tuner.check_target(target)
-    here = tuner.look(installation, numbers)
+    here = tuner.probe(installation, numbers)
     check_real_nodes(here.nodes, ranks_per_node, export)
     wanted = [replace(target, on=here.nodes[target.ranks]) for target in wanted]
     version = here.mpi
@@ -252,7 +252,7 @@ def measure(
     interrupted = False
     report = library_report.LibraryReport()
     try:
-        with waiting.progress("tuning", tuner.steps(wanted)) as advance:
+        with progress.bar("tuning", tuner.steps(wanted)) as advance:
             exported = [name for name in asked.collectives if name in EXPORTED]
             study = library_report.LibraryStudy(installation, asked.sizes, asked.clock, journal, advance, exported)
             study.launch_seconds, study.nodes = lambda: launches.overhead, here.nodes
@@ -326,12 +326,12 @@ def simulate(asked: Asked, name: str, ranks: Ranks, out: Path | None) -> dict:
     choices: list[dict] = []
     left: list[dict] = []
     interrupted = False
-    with waiting.progress("tuning", 3 * len(asked.collectives) * len(asked.sizes)) as advance:
+    with progress.bar("tuning", 3 * len(asked.collectives) * len(asked.sizes)) as advance:
         work = Simulated(
             asked_of(job),
             journal,
             asked.clock,
-            lambda asked, size: waiting.interruptibly(lambda: predict(asked, size)),
+            lambda asked, size: progress.run_interruptible(lambda: predict(asked, size)),
             advance,
         )
         try:

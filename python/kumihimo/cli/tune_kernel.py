@@ -9,9 +9,9 @@ from typing import Annotated, Optional
 import typer
 
 from kumihimo import _plan
-from kumihimo.cli import options, output, waiting
+from kumihimo.cli import options, output, progress
 from kumihimo.cli.tune import made_by, parse_seconds
-from kumihimo.errors import BadInput
+from kumihimo.errors import wrong_value
 from kumihimo.sizes import parse_sizes, text_of
 from kumihimo.tune import kernels, wisdom
 from kumihimo.tune.kernels import Key
@@ -60,8 +60,8 @@ def command(
     interrupted = False
     steps = sum(len(kernels.sizes_of(key, lengths)) for key in wanted)
     try:
-        with waiting.progress("tuning", steps) as advance:
-            decide = lambda *asked: waiting.interruptibly(lambda: tuner.decide(*asked))  # noqa: E731
+        with progress.bar("tuning", steps) as advance:
+            decide = lambda *asked: progress.run_interruptible(lambda: tuner.decide(*asked))  # noqa: E731
             measured.extend(kernels.decisions(wanted, lengths, clock, decide, advance))
     except KeyboardInterrupt:
         interrupted = True
@@ -77,9 +77,9 @@ def checked_sizes(text: str) -> list[int]:
     sizes = sorted(set(parse_sizes(text)))
     for size in sizes:
         if size % 8:
-            raise BadInput("--bytes in whole elements of 8 bytes", str(size))
+            raise wrong_value("--bytes must be a multiple of 8", size)
     if sizes[-1] > MOST_BYTES:
-        raise BadInput("--bytes of at most 4GiB", text_of(sizes[-1]))
+        raise wrong_value("--bytes must be at most 4GiB", text_of(sizes[-1]))
     return sizes
 
 

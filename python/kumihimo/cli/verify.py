@@ -9,7 +9,7 @@ import typer
 from kumihimo import arguments, programs, verification
 from kumihimo import placement as placements
 from kumihimo.arguments import CollectiveArguments, Ranks, moves_data
-from kumihimo.cli import options, output, waiting
+from kumihimo.cli import options, output, progress
 from kumihimo.errors import NotApplicable, missing, not_applicable
 from kumihimo.guarantees import WORDS, words
 from kumihimo.sizes import parse_size
@@ -22,7 +22,10 @@ PROVEN, SAMPLED, WRONG = "proven", "no fault found", "WRONG"
 @options.with_parameters()
 def command(
     collective: Annotated[
-        Optional[str], typer.Argument(metavar="[COLLECTIVE]", help="Collective, halo:16x16x16 or file:PATH [default: all collectives].")
+        Optional[str],
+        typer.Argument(
+            metavar="[COLLECTIVE]", help="Collective, halo:16x16x16 or file:PATH [default: all collectives]."
+        ),
     ] = None,
     algorithm: options.AlgorithmOrAll = arguments.ALL,
     shape: options.Shape = None,
@@ -85,7 +88,7 @@ def command(
     )
     if asked.placement is not None and not placed:
         raise missing("the shape of the nodes for --order or --placement", "add --shape 4x3x2")
-    results, passed_over = waiting.interruptibly(lambda: work(asked))
+    results, passed_over = progress.run_interruptible(lambda: work(asked))
     if not results:
         raise not_applicable("no algorithm fits", "; ".join(output.reasons(passed_over)))
     if as_json:
@@ -98,7 +101,7 @@ def command(
 def verify_programs(text: str, ranks: Ranks, as_json: bool) -> int:
     """A proof of programs that are no collective."""
     named = programs.on(text, arguments.rank_space(ranks))
-    result = waiting.interruptibly(lambda: programs.verified(named))
+    result = progress.run_interruptible(lambda: programs.verified(named))
     if as_json:
         output.print_results_json([result])
         return 0 if result["ok"] else 1
@@ -125,7 +128,7 @@ def work(asked: verification.Asked) -> tuple[list[dict], list[dict]]:
     """All results, and what was passed over."""
     results: list[dict] = []
     passed_over: list[dict] = []
-    with waiting.progress("proving", len(verification.cases(asked))) as advance:
+    with progress.bar("proving", len(verification.cases(asked))) as advance:
         for case, outcome in verification.prove_all(asked):
             if isinstance(outcome, NotApplicable):
                 passed_over.append(

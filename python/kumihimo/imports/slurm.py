@@ -206,4 +206,4 @@ def hosts(text: str, where: str = "") -> list[str]:
     except BadInput as error:
         if not where:
             raise
-        raise wrong_value(f"{where}: expected {error.expected}", error.found, error.advice) from None
+        raise BadInput(f"{where}: {error.problem}", error.advice) from None

@@ -9,7 +9,7 @@ from pathlib import Path
 import jinja2
 
 from kumihimo.experiment.published import PAPER_SHAPE
-from kumihimo.report import agreement, chosen, golden, machine_words, numbers, program, tables, wording
+from kumihimo.report import agreement, chosen, golden, machine_rows, numbers, program, tables, wording
 from kumihimo.report.figures import (
     comparison,
     extensions,
@@ -59,8 +59,8 @@ def render(material: Material, command: str = "") -> str:
         extensions=extensions.sentences(simulated) if simulated else [],
         blind=comparison.blind(simulated) if simulated else [],
         tuned=segment_size.tuned_rows(simulated) if simulated else [],
-        here=machine_words.here(material),
-        described=machine_words.described(material),
+        here=machine_rows.measured_machine(material),
+        described=machine_rows.simulated_machine(material),
         tables=raw,
         command=command or (material.measured or simulated or {}).get("command") or "kumihimo demo",
         data=_json(data),

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from math import isqrt
 
 from kumihimo import _plan
-from kumihimo.errors import BadInput, NotApplicable
+from kumihimo.errors import NotApplicable, not_applicable, wrong_value
 from kumihimo.ranges import FARTHEST, ranges
 from kumihimo.tune.launches import Clock
 from kumihimo.tune.wisdom import rounded
@@ -26,11 +26,11 @@ def keys(kernels: Sequence[str], operation: str = "", kind: str = "") -> list[Ke
     """Of the kernels named, or all; of reductions those of one class of operations or types."""
     for kernel in kernels:
         if kernel not in KERNELS:
-            raise BadInput(f"a kernel: {' or '.join(KERNELS)}", f"'{kernel}'")
+            raise wrong_value(f"a kernel is {' or '.join(KERNELS)}", f"'{kernel}'")
     wanted = {"operation": "", "type": ""}
     if operation or kind:
         if kernels and REDUCE not in kernels:
-            raise NotApplicable("--op and --type of reduce", "copy alone", "leave them out")
+            raise not_applicable("--op and --type belong to the kernel reduce", advice="leave them out")
         wanted["operation"], wanted["type"] = _plan.reduce_class(operation, kind)
         kernels = [REDUCE]
     every = [tuple(key) for key in _plan.kernel_keys()]

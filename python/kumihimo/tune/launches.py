@@ -51,7 +51,7 @@ class Launches:
         self.overhead = LEAST_SECONDS  # seconds of a launch without cases, at most
         self.interrupted = False  # by Ctrl-C: then there is no more time
         self.failures: list[str] = []  # cases at which launches failed, with their words
-        self._works = False  # whether a launch told something
+        self._works = False  # whether a launch returned a result
 
     @property
     def left(self) -> float:
@@ -85,19 +85,19 @@ class Launches:
         blamed: list[tuple[dict, dict]] = []  # kept only where it was not for all that launches failed
         while batches and not self.interrupted:
             batch = batches.pop(0)
-            told: list[dict] = []
+            results: list[dict] = []
             try:
                 by = measure or self._measure
-                failure = self._launch(by, [case for _, case in batch], ranks, seconds, end, told)
+                failure = self._launch(by, [case for _, case in batch], ranks, seconds, end, results)
             finally:
-                for (index, _), result in zip(batch, told):
+                for (index, _), result in zip(batch, results):
                     found[index] = short(result)
-                self._journal.keep(name, [(key_of(case, ranks), found[i]) for (i, case), _ in zip(batch, told)])
-            untold = batch[len(told) :]
-            if failure and untold:
-                batches = [*halves(untold), *batches]
-                if len(first_group(untold)) == 1:
-                    index, case = untold[0]
+                self._journal.keep(name, [(key_of(case, ranks), found[i]) for (i, case), _ in zip(batch, results)])
+            remaining = batch[len(results) :]
+            if failure and remaining:
+                batches = [*halves(remaining), *batches]
+                if len(first_group(remaining)) == 1:
+                    index, case = remaining[0]
                     found[index] = self._blame(case, failure)
                     blamed.append((key_of(case, ranks), found[index]))
             if self.clock.spent + max(LEAST_SECONDS, self.overhead) > end:
@@ -106,13 +106,13 @@ class Launches:
         return found
 
     def _launch(
-        self, by: Measure, cases: list[Case], ranks: int, seconds: float, end: float, told: list[dict]
+        self, by: Measure, cases: list[Case], ranks: int, seconds: float, end: float, results: list[dict]
     ) -> Failed | None:
         """How it failed, if it did."""
         self.made += 1
         began = self.clock.spent
         try:
-            by(cases, ranks, seconds, max(LEAST_SECONDS, end - began), told.append)
+            by(cases, ranks, seconds, max(LEAST_SECONDS, end - began), results.append)
         except KeyboardInterrupt:
             self.interrupted = True
         except OutOfTime:
@@ -120,7 +120,7 @@ class Launches:
         except Failed as error:
             return error
         finally:
-            if told:
+            if results:
                 self._works = True
                 self.overhead = min(self.overhead, self.clock.spent - began)
         return None
@@ -140,11 +140,11 @@ def first_group(batch: Batch) -> Batch:
     return [each for each, _ in takewhile(lambda pair: pair[1] == without_algorithm[0], zip(batch, without_algorithm))]
 
 
-def halves(untold: Batch) -> list[Batch]:
+def halves(remaining: Batch) -> list[Batch]:
     """What is left of a launch that failed: the first group by halves, so that few launches find the case at which
     it fails, and without this case once it is alone."""
-    group = first_group(untold)
-    rest = untold[len(group) :]
+    group = first_group(remaining)
+    rest = remaining[len(group) :]
     half = len(group) // 2
     return [each for each in (group[:half], group[half:] + rest if half else rest) if each]
 

@@ -107,10 +107,10 @@ class Tuner:
         thorough &= self.rehearse(target, judged)
         thorough &= self.ask_more(target, judged, seconds)
         judged += [Judged(size, choice, refused=wrong[choice]) for size, choice in wanted if choice in wrong]
-        told = [j for j in judged if j.clear or (not j.looked and len(j.ours) >= LEAST_LAUNCHES)]
-        left = [size for size in sizes if size not in {j.bytes for j in told}]
+        decided = [j for j in judged if j.clear or (not j.looked and len(j.ours) >= LEAST_LAUNCHES)]
+        left = [size for size in sizes if size not in {j.bytes for j in decided}]
         return Outcome(
-            target, wisdom.choices_of(target, told), left, [f"{target}: {w}" for w in wrong.values()], thorough
+            target, wisdom.choices_of(target, decided), left, [f"{target}: {w}" for w in wrong.values()], thorough
         )
 
     @staticmethod
@@ -269,33 +269,33 @@ def check_target(target: Target) -> None:
 
 
 @dataclass
-class Here:
+class Probe:
     """What processes see: the first line of the library's version, and the real nodes of each number of ranks, where
-    these are several. `launch_seconds`: how long it takes to start some."""
+    these are several. `launch_seconds`: time of a launch."""
 
     mpi: str
     launch_seconds: float
     nodes: dict[int, RealNodes | None]
 
 
-def look(installation: mpi.Installation, numbers: Sequence[int]) -> Here:
+def probe(installation: mpi.Installation, numbers: Sequence[int]) -> Probe:
     """By the most ranks that can be started; where all of these are on one node, so are fewer."""
     descending = sorted(set(numbers), reverse=True)
-    here = None
+    probed = None
     for number in descending:
         began = time.monotonic()
         try:
             about = run_measure([], ranks=number, installation=installation, bound=False).about
         except Failed:
-            if number == descending[-1] or here is not None:
+            if number == descending[-1] or probed is not None:
                 raise
             continue
-        here = here or Here(about["mpi"], 0, dict.fromkeys(descending))
-        here.launch_seconds = time.monotonic() - began
-        here.nodes[number] = real_nodes(about)
-        if not here.nodes[number]:
+        probed = probed or Probe(about["mpi"], 0, dict.fromkeys(descending))
+        probed.launch_seconds = time.monotonic() - began
+        probed.nodes[number] = real_nodes(about)
+        if not probed.nodes[number]:
             break
-    return here
+    return probed
 
 
 def by_golden_copy(installation: mpi.Installation) -> Check:

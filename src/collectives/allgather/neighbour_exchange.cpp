@@ -33,7 +33,8 @@ void write(LaneBuilder& lane, const Collective& c, std::int64_t r) {
 }
 
 Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters& p) {
-  if (c.ranks % 2 != 0) return not_applicable(fmt::format("it pairs the ranks, and {} is odd", c.ranks));
+  if (c.ranks % 2 != 0)
+    return not_applicable("the algorithm pairs the ranks and needs an even number of them", c.ranks);
   return one_lane(c, p, "neighbours", [c](LaneBuilder& lane, std::int64_t r) { write(lane, c, r); });
 }
 

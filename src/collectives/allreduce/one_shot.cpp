@@ -45,7 +45,7 @@ Program program_of(Rank rank, std::int32_t P) {
 
 Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters&) {
   if (c.ranks > most_ranks)
-    return not_applicable(fmt::format("it is meant for at most {} ranks, not {}", most_ranks, c.ranks));
+    return not_applicable(fmt::format("the algorithm is meant for at most {} ranks", most_ranks), c.ranks);
   Schedule s(c);
   s.claims.keeps_rank_order = true;
   s.program = [P = c.ranks](Rank r) { return program_of(r, P); };

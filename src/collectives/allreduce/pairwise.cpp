@@ -37,7 +37,8 @@ Program program_of(Rank rank, std::int32_t P, Segments segments, std::int64_t wi
 
 Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters& p) {
   if (c.ranks > most_ranks)
-    return not_applicable(fmt::format("its P² messages are meant for at most {} ranks, not {}", most_ranks, c.ranks));
+    return not_applicable(fmt::format("the algorithm sends P² messages and is meant for at most {} ranks", most_ranks),
+                          c.ranks);
   const Result<Segments> segments = choose_segments(c, p, c.ranks, Pipelining::whole_message);
   if (!segments) return segments.error();
   const std::int64_t window = p.window.value_or(2);

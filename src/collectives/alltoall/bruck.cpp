@@ -77,7 +77,7 @@ Variant row() {
                     [](const CostCase& c) { return powers_of_two.holds(c) && c.parameters.radix.value_or(2) == 2; }}},
           .reference = "Bruck et al., IEEE TPDS 8(11), 1997",
           .parameters = {{"radix", "2"}},
-          .equal_counts = "it moves blocks of other ranks, which must be equally long",
+          .equal_counts = "all blocks must be equally long, because ranks relay blocks of other ranks",
           .recipe = recipe};
 }
 

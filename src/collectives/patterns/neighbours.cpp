@@ -72,7 +72,8 @@ Variant direct_to_neighbours() {
             .parameters = {{"throttle", "all of them"}}};
   v.recipe = [](const Collective& c, const RankSpace&, const Parameters& p) -> Result<Schedule> {
     if (p.throttle && !c.neighbours->is_cartesian())
-      return not_applicable("a graph's neighbours are in no order that all ranks share, in which to throttle them");
+      return not_applicable("--throttle needs neighbours in an order that all ranks share, which those of a graph lack",
+                            {}, "leave it out");
     const std::int32_t all = std::max(1, c.most_blocks());
     const std::int64_t at_once = std::min<std::int64_t>(p.throttle.value_or(all), all);
     Result<Schedule> s = one_lane(c, p, "direct", [c, at_once](LaneBuilder& lane, std::int64_t r) {

@@ -170,14 +170,15 @@ Schedule schedule_of(const Collective& c, Plan plan, std::string parameters) {
 // The axes that are longer than 1, or why they cannot be gone along.
 Result<std::vector<Phase>> axes_of(const RankSpace& space) {
   if (!space.has_shape() || !space.row_major())
-    return not_applicable(fmt::format("it needs a torus in its own order, and the ranks are a {}", space.name()));
+    return not_applicable("the algorithm needs a torus with its ranks in order", space.name());
   std::vector<Phase> phases;
   const Shape& shape = space.shape();
   for (std::int32_t a = 0; a < shape.dimensions(); ++a) {
     const Axis& axis = shape.axes()[static_cast<std::size_t>(a)];
     if (axis.length > 1) phases.push_back({axis.length, shape.stride(a), axis.is_ring()});
     if (!axis.wraps && axis.length > 2)
-      return not_applicable(fmt::format("on the mesh axis of {} links would carry unequal loads", shape.text()));
+      return not_applicable("links would carry unequal loads on a mesh axis", shape.text(),
+                            "take another algorithm, or a shape without mesh axes");
   }
   return phases;
 }
@@ -189,7 +190,7 @@ Result<Schedule> paced(const Collective& c, const RankSpace& space, const Parame
   const auto most = static_cast<std::int64_t>(plan.phases.size());
   plan.rotations = p.trees.value_or(most);
   if (plan.rotations > most)
-    return not_applicable(fmt::format("{} rotations of {} axes are too many", plan.rotations, most));
+    return not_applicable(fmt::format("the axes allow at most {} rotations", most), plan.rotations);
   const std::string said = fmt::format("rotations={}{}", plan.rotations, p.gap ? fmt::format(" gap={}", *p.gap) : "");
   return schedule_of(c, std::move(plan), said);
 }
@@ -217,7 +218,8 @@ Result<std::vector<Phase>> groups_of(const RankSpace& space, std::int64_t P, int
     }
     lengths.push_back(rest);
     if (std::count(lengths.begin(), lengths.end(), 1) > 0)
-      return not_applicable(fmt::format("{} ranks have no {} factors for its phases", P, phases));
+      return not_applicable(
+          fmt::format("the algorithm needs a number of ranks that is the product of {} factors", phases), P);
   }
   for (; lengths.size() > wanted; lengths.pop_back()) lengths[lengths.size() - 2] *= lengths.back();
   std::vector<Phase> groups;
@@ -227,7 +229,7 @@ Result<std::vector<Phase>> groups_of(const RankSpace& space, std::int64_t P, int
   return groups;
 }
 
-constexpr auto equal_blocks = "ranks relay blocks of others, whose lengths they do not know";
+constexpr auto equal_blocks = "all blocks must be equally long, because ranks relay blocks of other ranks";
 
 } // namespace
 

@@ -11,7 +11,7 @@ Status agree(const mpi::Library& library, mpi::Handle communicator, const Status
                                           library.operation(Operation::max), communicator);
   if (!mine) return mine;
   if (Status status = library.check(code, "agreement on the transport"); !status) return status;
-  if (any) return transport::failed_elsewhere("a transport on every rank");
+  if (any) return transport::failed_elsewhere();
   return Nothing{};
 }
 

@@ -165,8 +165,8 @@ Status MpiTransport::check_nodes() const {
   const std::vector<std::int32_t>& nodes = options_.node_of_rank;
   const bool numbers = std::all_of(nodes.begin(), nodes.end(), [](std::int32_t node) { return node >= 0; });
   if (nodes.empty() || (numbers && nodes.size() == static_cast<std::size_t>(ranks_))) return Nothing{};
-  return bad_input(fmt::format("the emulated node of each of {} ranks", ranks_),
-                   fmt::format("{}", fmt::join(nodes, ", ")));
+  return wrong_value(fmt::format("the list of emulated nodes needs one of 0 or more for each of the {} ranks", ranks_),
+                     fmt::format("{}", fmt::join(nodes, ", ")));
 }
 
 // The ranks that share memory with this one, or those of its emulated node.
@@ -238,7 +238,7 @@ Status MpiTransport::prepare(const transport::Demands& demands) {
   if (network_->error()) return *network_->error(); // the other ranks may not call it
   const Result<transport::Demands> all = demands_of_all(demands);
   if (!all) return all.error();
-  if (all->impossible) return transport::failed_elsewhere("a program on every rank");
+  if (all->impossible) return transport::failed_elsewhere();
   if (all->offloads) return transport::needs_offload_engine();
   return network_->prepare(*all);
 }
@@ -300,7 +300,7 @@ transport::Transport::Progress MpiTransport::progress() {
     if (near.out.busy()) moved |= near.out.progress();
     if (near.in.busy()) moved |= near.in.progress();
     if (near.in.error()) return fail(*near.in.error());
-    if (near.out.has_lost_peer()) return fail(transport::failed_elsewhere("a receiver on every rank of the node"));
+    if (near.out.has_lost_peer()) return fail(transport::failed_elsewhere());
     if (near.out.busy() || near.in.busy()) {
       ++i;
     } else {
@@ -331,8 +331,8 @@ void MpiTransport::check_timeout() {
   const double seconds = std::chrono::duration<double>(now - moved_at_).count();
   if (seconds < share_of_timeout * options_.timeout_seconds) return;
   has_lost_peers_ = true;
-  fail(failed(fmt::format("something to move within the {:g} s of the time limit", options_.timeout_seconds),
-              "no word from " + awaited(), "look whether they still run, or give a longer --timeout"));
+  fail(failed(fmt::format("no message arrived within the time limit of {:g} s", options_.timeout_seconds),
+              "none from " + awaited(), "check that they still run, or give a longer --timeout"));
 }
 
 // A launcher may let the others go on where one is killed.
@@ -341,8 +341,8 @@ void MpiTransport::look_for_lost_peers() {
     const Neighbour* const near = neighbours_[r].get();
     if (!near || !(near->in.busy() || near->out.busy()) || !shared_memory::has_ended(near->process)) continue;
     has_lost_peers_ = true;
-    fail(failed(fmt::format("rank {} of the communicator to go on", r), "its process has ended",
-                "look at what it wrote before"));
+    fail(
+        failed(fmt::format("the process of rank {} of the communicator has ended", r), {}, "see what it wrote before"));
     return;
   }
 }

@@ -23,8 +23,8 @@ Result<std::int32_t> position_of(std::string_view name) {
   if (found != all.end() || name.empty()) return static_cast<std::int32_t>(found - all.begin());
   std::vector<std::string_view> names;
   for (const NetworkKind& kind : all) names.push_back(kind.name);
-  return bad_input(fmt::format("KUMIHIMO_NETWORK must be one of {}", fmt::join(names, ", ")), fmt::format("'{}'", name),
-                   "or leave it unset, for the first that every rank can use");
+  return wrong_value(fmt::format("KUMIHIMO_NETWORK must be one of {}", fmt::join(names, ", ")),
+                     fmt::format("'{}'", name), "leave it unset for the first that every rank can use");
 }
 
 } // namespace
@@ -53,8 +53,8 @@ Result<std::unique_ptr<Network>> open_network(const NetworkPlace& place, std::st
   if (!position) return position.error();
   if (Status status = place.library.check(code, "MPI_Allreduce"); !status) return status.error();
   if (most[0] + most[1] != kinds + 1)
-    return bad_input("KUMIHIMO_NETWORK must be the same on all ranks", "another on another rank",
-                     "export it to all of them, or leave it unset");
+    return wrong_value("KUMIHIMO_NETWORK must be the same on all ranks", {},
+                       "export it to all of them, or leave it unset");
   Status last = Nothing{};
   for (const NetworkKind& kind : networks()) {
     if (!name.empty() && kind.name != name) continue;

@@ -40,7 +40,7 @@ class Array {
 };
 
 Error no_memory(std::int64_t bytes, int arrays) {
-  return failed(fmt::format("memory for {} arrays of {} bytes", arrays, bytes), "less", "leave this size out");
+  return failed("out of memory", fmt::format("{} arrays of {} bytes", arrays, bytes), "leave this size out");
 }
 
 // Neither zeros nor subnormals nor infinities, whatever is made of them.
@@ -180,8 +180,7 @@ Result<std::unique_ptr<Trial>> local_copy_trial(std::int64_t bytes) {
 
 Result<std::unique_ptr<Trial>> shared_copy_trial(std::int64_t bytes) {
   if (const int processors = processors_allowed(); processors < 2)
-    return not_applicable(
-        fmt::format("copies to another core take 2 processors, and this process may use {}", processors));
+    return not_applicable("copies to another core need 2 processors", processors);
   auto source = Array::make(bytes), ring = Array::make(SharedCopyTrial::slots * SharedCopyTrial::stride(bytes));
   if (!source || !ring) return no_memory(bytes, 1 + static_cast<int>(SharedCopyTrial::slots));
   return std::unique_ptr<Trial>(new SharedCopyTrial(std::move(*source), std::move(*ring), bytes));

@@ -22,8 +22,8 @@ Result<const Row*> variant_of(const Entry& entry, std::span<const Row> rows) {
     if (row.name == *name) return &row;
     running += fmt::format("{}{}", running.empty() ? "" : ", ", row.name);
   }
-  return bad_input(fmt::format("a variant that runs here ({}) in {}", running, entry.where()),
-                   fmt::format("'{}'", *name), "tune again");
+  return wrong_value(fmt::format("{}: the variant must be one that runs here ({})", entry.where(), running),
+                     fmt::format("'{}'", *name), "tune again");
 }
 
 // Kernels take no parameters so far.
@@ -31,7 +31,7 @@ Status check_parameters(const Entry& entry) {
   const Result<nlohmann::json> parameters = entry.parameters();
   if (!parameters) return parameters.error();
   if (parameters->empty()) return Nothing{};
-  return bad_input("no parameters in " + entry.where(), parameters->dump(), "leave them out");
+  return wrong_value(entry.where() + ": kernels take no parameters", parameters->dump(), "leave them out");
 }
 
 Status take_reduce(const Entry& entry, SizeRange bytes, kernels::Choices& choices) {
@@ -41,8 +41,8 @@ Status take_reduce(const Entry& entry, SizeRange bytes, kernels::Choices& choice
   const auto of = std::find_if(reduce_classes().begin(), reduce_classes().end(),
                                [&](const ReduceClass& c) { return c.operation == *operation && c.type == *type; });
   if (of == reduce_classes().end())
-    return bad_input("operation and type of a reduction in " + entry.where(),
-                     fmt::format("{} of {}", *operation, *type));
+    return wrong_value(entry.where() + ": the operation must apply to the type",
+                       fmt::format("{} of {}", *operation, *type));
   const auto variant = variant_of(entry, kernels::reduce_variants());
   if (!variant) return variant.error();
   if (kernels::environment_decides_reductions()) return Nothing{};
@@ -56,7 +56,7 @@ Status take_copy(const Entry& entry, SizeRange bytes, kernels::Choices& choices)
   const auto reader = std::find_if(kernels::readers.begin(), kernels::readers.end(),
                                    [&](kernels::Reader each) { return name_of(each) == *name; });
   if (reader == kernels::readers.end())
-    return bad_input("reader of 'same core' or 'other core' in " + entry.where(), fmt::format("'{}'", *name));
+    return wrong_value(entry.where() + ": reader must be 'same core' or 'other core'", fmt::format("'{}'", *name));
   const auto variant = variant_of(entry, kernels::copy_variants());
   if (!variant) return variant.error();
   if (!kernels::environment_decides_copies(*reader)) choices.of(*reader).set(bytes, *variant);
@@ -71,7 +71,7 @@ Status take(const Entry& entry, kernels::Choices& choices) {
   if (Status s = check_parameters(entry); !s) return s;
   if (*kernel == "reduce") return take_reduce(entry, *bytes, choices);
   if (*kernel == "copy") return take_copy(entry, *bytes, choices);
-  return bad_input("kernel of reduce or copy in " + entry.where(), fmt::format("'{}'", *kernel));
+  return wrong_value(entry.where() + ": kernel must be reduce or copy", fmt::format("'{}'", *kernel));
 }
 
 } // namespace

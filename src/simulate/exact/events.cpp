@@ -353,8 +353,8 @@ Result<Prediction> Events::run() {
   }
   if (refused_) return *refused_;
   if (unfinished_ > 0)
-    return failed("expected a schedule that ends", fmt::format("{} lanes waiting for ever", unfinished_),
-                  "check it with `verify`");
+    return failed("the schedule does not end", fmt::format("{} lanes wait for ever", unfinished_),
+                  "check it with kumihimo verify");
   return describe();
 }
 

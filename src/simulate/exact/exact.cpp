@@ -8,8 +8,8 @@ namespace kumihimo::simulation {
 
 Result<Prediction> predict_exact(const ProgramSet& schedule, const Network& network) {
   if (schedule.ranks() > exact_rank_limit)
-    return bad_input(fmt::format("expected at most {} ranks for the exact model", exact_rank_limit),
-                     fmt::format("{}", schedule.ranks()), "use the flow model");
+    return wrong_value(fmt::format("the exact model takes at most {} ranks", exact_rank_limit), schedule.ranks(),
+                       "use the flow model");
   Events events(schedule, network);
   return events.run();
 }

@@ -199,8 +199,8 @@ Result<Compiled> Compiler::run() {
   out_.first_instance.push_back(static_cast<std::uint32_t>(out_.instances.size()));
   if (refused_) return *refused_;
   if (!wrong_.empty())
-    return failed("expected a schedule whose peers are ranks and whose gaps are the same in all segments",
-                  fmt::format("{} at rank {}", wrong_, rank_), "check it with `verify`");
+    return failed("all peers must be ranks and all segments must have the same gaps",
+                  fmt::format("{} at rank {}", wrong_, rank_), "check the schedule with kumihimo verify");
   out_.phases.find();
   for (std::size_t l = 0; l < out_.lanes.size(); ++l) {
     out_.lanes[l].phase = out_.phases.phase(static_cast<std::int32_t>(l));

@@ -324,11 +324,11 @@ double most_at_once(const Compiled& compiled) {
 Status can_be_held(const Compiled& compiled, bool every_round) {
   const double largest = most_at_once(compiled);
   if (largest <= most_steps_at_once) return Nothing{};
-  return bad_input(
-      fmt::format("expected a walk of at most {:.0f} million steps in flight at once", most_steps_at_once / 1e6),
+  return wrong_value(
+      fmt::format("the simulation keeps at most {:.0f} million steps in flight at once", most_steps_at_once / 1e6),
       fmt::format("{:.0f} million", largest / 1e6),
-      fmt::format("{}have fewer messages at once (throttle), or fewer ranks",
-                  every_round ? "let a sample of the rounds stand for all, " : ""));
+      fmt::format("{}use fewer messages at once (--throttle) or fewer ranks",
+                  every_round ? "leave --every-round out, " : ""));
 }
 
 // Any of the steps may change the rates of all that are in flight.

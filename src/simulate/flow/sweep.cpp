@@ -170,8 +170,8 @@ void Sweep::post(std::int32_t f, const FlatStep& step) {
     break;
   }
   if (to < 0 || to >= compiled_.schedule->ranks()) {
-    wrong_ = failed("expected a schedule whose peers are ranks", fmt::format("peer {} at rank {}", to, instance.rank),
-                    "check it with `verify`");
+    wrong_ = failed("all peers must be ranks", fmt::format("peer {} at rank {}", to, instance.rank),
+                    "check the schedule with kumihimo verify");
     return;
   }
   const auto peer = static_cast<std::int32_t>(to);
@@ -406,16 +406,16 @@ Status Sweep::finished(std::int32_t phase) const {
   if (!matching_.empty()) {
     const auto& [channel, queue] = matching_.any();
     const bool sent = queue.first[Matching::sends] >= 0;
-    return failed("expected every message to have two ends",
-                  fmt::format("a {} on lane {} from rank {} to rank {} without its {}", sent ? "send" : "receive",
+    return failed("every send must have its receive",
+                  fmt::format("a {} on lane {} from rank {} to rank {} has no {}", sent ? "send" : "receive",
                               compiled_.lanes[channel.lane].id.value, channel.from, channel.to,
                               sent ? "receive" : "send"),
                   advice);
   }
   for (std::size_t i = 0; i < compiled_.instances.size(); ++i)
     if (compiled_.lanes[compiled_.instances[i].lane].phase == phase && !done_[i])
-      return failed("expected every lane to end",
-                    fmt::format("lane {} of rank {} waiting for ever",
+      return failed("every lane must end",
+                    fmt::format("lane {} of rank {} waits for ever",
                                 compiled_.lanes[compiled_.instances[i].lane].id.value, compiled_.instances[i].rank),
                     advice);
   return Nothing{};

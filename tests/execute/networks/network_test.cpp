@@ -32,7 +32,7 @@ TEST_F(NetworkTest, ATagBoundThatTheLibraryHasNotLeavesNone) {
   place_.tag_upper_bound = 3;
   const auto network = open_network(place_, "");
   ASSERT_FALSE(network.ok());
-  EXPECT_NE(network.error().sentence().find("tag upper bound"), std::string::npos) << network.error().sentence();
+  EXPECT_NE(network.error().sentence().find("upper bound of tags"), std::string::npos) << network.error().sentence();
 }
 
 TEST_F(NetworkTest, FailsWhereAnotherRankHasNone) {

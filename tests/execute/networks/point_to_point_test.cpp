@@ -72,7 +72,7 @@ TEST_F(PointToPointTest, A_shorter_message_is_an_error_that_names_it) {
   world_.requests[0].bytes = 12;
   side.progress();
   ASSERT_TRUE(side.error());
-  expect_words(*side.error(), {"16 bytes", "found 12", "rank 1", "lane 2", "same count"});
+  expect_words(*side.error(), {"16 bytes", "12 bytes came", "rank 1", "lane 2", "same count"});
   EXPECT_EQ(expected.left, 1);
 }
 
@@ -103,7 +103,7 @@ TEST_F(PointToPointTest, Abandoning_cancels_receives_forgets_sends_and_takes_not
     Sent sent;
     side.receive(expected);
     side.send(sent);
-    side.abandon(failed("peace", "an error"));
+    side.abandon(failed("an error"));
   } // the messages are gone
   EXPECT_TRUE(world_.requests[0].cancelled);
   EXPECT_FALSE(world_.requests[1].cancelled);
@@ -113,7 +113,7 @@ TEST_F(PointToPointTest, Abandoning_cancels_receives_forgets_sends_and_takes_not
   Sent later;
   side.send(later);
   EXPECT_EQ(world_.requests.size(), 2u);
-  EXPECT_EQ(side.error()->found, "an error");
+  EXPECT_EQ(side.error()->problem, "an error");
 }
 
 TEST_F(PointToPointTest, A_receive_that_is_not_given_back_is_not_waited_for) {
@@ -121,7 +121,7 @@ TEST_F(PointToPointTest, A_receive_that_is_not_given_back_is_not_waited_for) {
   world_.cancels = false;
   Expected expected;
   side.receive(expected);
-  side.abandon(failed("peace", "an error"));
+  side.abandon(failed("an error"));
   EXPECT_FALSE(side.busy());
 }
 
@@ -131,11 +131,11 @@ TEST_F(PointToPointTest, A_run_that_the_engine_ends_leaves_nothing_under_way) {
   {
     Expected expected;
     (*made)->receive(expected);
-    (*made)->abandon(failed("a segment", "none"));
+    (*made)->abandon(failed("the segment is missing"));
   }
   EXPECT_TRUE(world_.requests[0].cancelled);
   EXPECT_EQ((*made)->progress(), Progress::failed);
-  EXPECT_EQ((*made)->error().found, "none");
+  EXPECT_EQ((*made)->error().problem, "the segment is missing");
 }
 
 TEST_F(PointToPointTest, Tag_bounds_that_hold_no_key_or_exceed_the_librarys_are_refused) {
@@ -146,7 +146,7 @@ TEST_F(PointToPointTest, Tag_bounds_that_hold_no_key_or_exceed_the_librarys_are_
     const Result<std::unique_ptr<MpiTransport>> made = make(bound);
     ASSERT_FALSE(made.ok()) << bound;
     EXPECT_EQ(made.error().kind, Error::Kind::bad_input);
-    expect_words(made.error(), {"7", "32767", ("found " + std::to_string(bound)).c_str()});
+    expect_words(made.error(), {"7", "32767", ("got " + std::to_string(bound)).c_str()});
   }
   for (const std::int64_t bound : {-1, 7, 100, 32767}) EXPECT_TRUE(make(bound).ok()) << bound;
 }
@@ -178,7 +178,7 @@ TEST_F(PointToPointTest, A_failed_transport_stays_failed_and_refuses_programs) {
   EXPECT_EQ(transport.progress(), Progress::failed);
   const Status status = transport.prepare({});
   ASSERT_FALSE(status.ok());
-  expect_words(status.error(), {"16 bytes", "found 4"});
+  expect_words(status.error(), {"16 bytes", "4 bytes came"});
   Expected later;
   transport.receive(later);
   EXPECT_EQ(world_.requests.size(), 2u);

@@ -52,7 +52,7 @@ if(NOT LOST STREQUAL "") # all calls are the library's, and one of those that ha
     set(among "a communicator")
     string(APPEND SUMMARY .rank0)
   endif()
-  if(NOT number EQUAL 1 OR NOT said MATCHES "our object in all processes of ${among}, found 1 without it")
+  if(NOT number EQUAL 1 OR NOT said MATCHES "processes of ${among} without our object: 1;")
     message(FATAL_ERROR "not one sentence of the lost object: ${said}")
   endif()
   if(LOST EQUAL 0 AND EXISTS ${SUMMARY})

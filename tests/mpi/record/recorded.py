@@ -341,7 +341,7 @@ def lost(arguments):
         with tempfile.TemporaryDirectory() as name:
             ended = launch(Path(name), family, ranks, recorder, ["sh", "-c", clears, "sh", *program], launcher)
             equal(ended.returncode, 0, f"exit status; {ended.stdout}{ended.stderr}")
-            equal(ended.stderr.count("our object in all processes of this node, found 1 without it"), 1, "sentences")
+            equal(ended.stderr.count("processes of this node without our object: 1;"), 1, "sentences")
             equal(list(Path(name).iterdir()), [], "files")
 
 

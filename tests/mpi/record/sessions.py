@@ -99,7 +99,7 @@ def sessions_lost(arguments):
         for more in ({}, {"KUMIHIMO_RECORD_SYNC": "1"}):
             words = ["sh", "-c", clears, "sh", *program]
             profile, ended = recorded((_, family, ranks, recorder, words, launcher), more)
-            equal(ended.stderr.count("processes of a communicator, found 1 without it"), 1, "sentences")
+            equal(ended.stderr.count("processes of a communicator without our object: 1;"), 1, "sentences")
             equal(sorted(profile.ranks), [r for r in range(ranks) if r != rank], "ranks that wrote")
             for other in profile.ranks:
                 equal(profile.calls(other, "MPI_Allreduce", "split_calls"), 0, "calls split")

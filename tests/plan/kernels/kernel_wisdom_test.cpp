@@ -100,15 +100,15 @@ TEST(KernelWisdom, AWrongEntryIsNamed) {
   json with_parameters = good;
   with_parameters["parameters"] = {{"unroll", 4}};
   const std::pair<json, std::string> wrong[] = {
-      {reduce("sum", "float64", "quantum"), "a variant that runs here (plain, baseline"},
-      {reduce("sum", "float64", "quantum"), "in choice 2, found 'quantum'; tune again"},
-      {reduce("minmax", "float16", "plain"), "operation and type of a reduction in choice 2, found minmax of float16"},
-      {reduce("bitwise", "float64", "plain"), "found bitwise of float64"},
-      {copy("nobody", "plain"), "reader of 'same core' or 'other core' in choice 2, found 'nobody'"},
-      {{{"kernel", "sort"}, {"variant", "plain"}}, "kernel of reduce or copy in choice 2, found 'sort'"},
-      {{{"variant", "plain"}}, "kernel as a word in choice 2, found none"},
-      {in_range(good, 9, 8), "from_bytes of at most to_bytes in choice 2"},
-      {with_parameters, "no parameters in choice 2"}};
+      {reduce("sum", "float64", "quantum"), "the variant must be one that runs here (plain, baseline"},
+      {reduce("sum", "float64", "quantum"), "(got 'quantum'); tune again"},
+      {reduce("minmax", "float16", "plain"), "choice 2: the operation must apply to the type (got minmax of float16)"},
+      {reduce("bitwise", "float64", "plain"), "got bitwise of float64"},
+      {copy("nobody", "plain"), "choice 2: reader must be 'same core' or 'other core' (got 'nobody')"},
+      {{{"kernel", "sort"}, {"variant", "plain"}}, "choice 2: kernel must be reduce or copy (got 'sort')"},
+      {{{"variant", "plain"}}, "choice 2: kernel is missing"},
+      {in_range(good, 9, 8), "choice 2: from_bytes must be at most to_bytes"},
+      {with_parameters, "choice 2: kernels take no parameters"}};
   for (const auto& [entry, part] : wrong)
     EXPECT_NE(kernel_complaint({good, entry}).find(part), std::string::npos) << kernel_complaint({good, entry});
   EXPECT_EQ(kernel_complaint({good}), "none");
@@ -119,7 +119,7 @@ TEST(KernelWisdom, OfAnotherMachineAndCorruptFilesAreRefused) {
   EXPECT_FALSE(parse_kernel_wisdom(text, {"Xeon", 4}));
   for (std::size_t length = 0; length < text.size(); ++length)
     EXPECT_FALSE(parse_kernel_wisdom(text.substr(0, length), machine)) << length;
-  EXPECT_NE(parse_kernel_wisdom("[]", machine).error().sentence().find("found a JSON list"), std::string::npos);
+  EXPECT_NE(parse_kernel_wisdom("[]", machine).error().sentence().find("got a JSON list"), std::string::npos);
 }
 
 } // namespace

@@ -73,7 +73,11 @@ def test_the_best_of_each_way_to_copy_comes_to_the_finals():
         return {"bytes": 2**20, "seconds": seconds, "choice": (name, tuple(parameters.items()))}
 
     results = [result(i, f"a{i}") for i in range(4)]
-    results += [result(5, "b", single_copy=True), result(6, "c", single_copy=True), result(7, "d", streaming_stores=True)]
+    results += [
+        result(5, "b", single_copy=True),
+        result(6, "c", single_copy=True),
+        result(7, "d", streaming_stores=True),
+    ]
 
     def names(collective: str) -> list[str]:
         return [name for name, _ in tuned.finalists(Tuning(Case(collective, ""), 4, [2**20]), results)[2**20]]

@@ -33,9 +33,9 @@ def one_line(text: str) -> bool:
 
 @pytest.mark.parametrize(("kind", "code"), [("BadInput", 2), ("NotApplicable", 2), ("Failed", 1)])
 def test_a_native_failure_is_one_sentence_and_its_exit_code(verb, capsys, kind, code):
-    verb("twist", command=lambda: _base.fail(kind, "a shape such as 4x3x2", "4x", "give every length"))
+    verb("twist", command=lambda: _base.fail(kind, "a shape is like 4x3x2 (got 4x)", "give every length"))
     assert cli.carry_out(["twist"]) == code
-    assert capsys.readouterr().err == "kumihimo: a shape such as 4x3x2, found 4x; give every length\n"
+    assert capsys.readouterr().err == "kumihimo: a shape is like 4x3x2 (got 4x); give every length\n"
 
 
 @pytest.mark.parametrize(

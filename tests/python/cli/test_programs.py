@@ -81,7 +81,7 @@ def test_simulate(kumihimo, pair):
         (("verify", "file:/nowhere", "--ranks", "4"), "/nowhere"),
         (("simulate", "halo:4x4x4", "-m", "k-computer", "--shape", "2x2", "--model", "bound"), "flow or exact"),
         (("show", "allreduce", "--ranks", "4"), "--algorithm"),
-        (("show", "ring", "--ranks", "4"), "a collective is one of"),
+        (("show", "ring", "--ranks", "4"), "unknown collective (got 'ring'); use one of"),
     ],
 )
 def test_bad_input_is_one_sentence(kumihimo, words, sentence):

@@ -103,7 +103,7 @@ def test_where_mpirun_starts_the_command_the_workers_say_what_fits(nodes, tmp_pa
 def test_no_emulated_node_lies_on_two_real_ones(nodes, kumihimo):
     ended = kumihimo("bench", *ASKED, "-p", "4", "-b", "8", "--ranks-per-node", "3")
     assert ended.code == 2
-    assert "emulated nodes that lie on one real node each, found ranks 0 and 2 on two" in ended.err
+    assert "all ranks of an emulated node must run on one real node (got ranks 0 and 2 run on two)" in ended.err
 
 
 def test_a_node_that_does_not_see_the_task_is_told_of(nodes, kumihimo, tmp_path, monkeypatch):
@@ -117,7 +117,7 @@ def test_a_node_that_does_not_see_the_task_is_told_of(nodes, kumihimo, tmp_path,
     monkeypatch.setenv("TMPDIR", str(own))
     ended = kumihimo("bench", *ASKED, "-p", "4", "-b", "8")
     assert ended.code == 2
-    assert ended.err.endswith("on every node, found one without it; set TMPDIR to a folder that all nodes share\n")
+    assert ended.err.endswith("; set TMPDIR to a folder that all nodes share\n")
 
 
 def test_what_tune_finds_on_nodes_run_takes_on_the_like(nodes, kumihimo, tmp_path):
@@ -154,5 +154,5 @@ def test_what_is_for_one_node_is_refused_on_several(nodes, kumihimo, option):
 @pytest.mark.skipif(not mpi.discover(), reason="no MPI library on this machine")
 def test_a_launch_on_other_nodes_than_asked_for_is_refused():
     asked = Case("allreduce", "ring", bytes=8, nodes=RealNodes((0, 1), ("nodea", "nodeb")))
-    with pytest.raises(OtherNodes, match=r"same nodes: nodea \(1 rank\), nodeb \(1 rank\), found one node; give"):
+    with pytest.raises(OtherNodes, match=r"same nodes, nodea \(1 rank\), nodeb \(1 rank\) \(got one node\); give"):
         run_measure([asked], ranks=2)

@@ -205,7 +205,7 @@ names.MPI_Allreduce(mine, result, 1000, double, made, world)
         file["machine"] = {**machine, "processors": machine["processors"] + 1}
         path.write_text(json.dumps(file), encoding="utf-8")
         said = launch(installation, tmp_path).stderr
-        assert said.count("wisdom of this machine") == 1
+        assert said.count("the wisdom is not of this machine") == 1
         assert "library, 10 calls" in said
 
     def test_kernels_are_those_that_tuning_chose(self, installation: mpi.Installation, tmp_path: Path) -> None:

@@ -63,10 +63,10 @@ def test_routing_is_a_choice(kumihimo):
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        (("--shape", "20x21"), "have no axes, found 20x21; write 420"),
+        (("--shape", "20x21"), "have no axes (got 20x21); give their number: 420"),
         (("--shape", "421"), "at most 420 nodes"),
         (("--ranks", "41", "--shape", "20", "--ranks-per-node", "2"), "20 nodes x 2 (got 41)"),
-        (("--shape", "4", "--ranks-per-node", "2,3"), "the numbers of ranks of 4 nodes"),
+        (("--shape", "4", "--ranks-per-node", "2,3"), "a number for each of the 4 nodes"),
         (("--ranks", "40", "--shape", "30"), "30 nodes x 1 (got 40)"),
         (("--ranks", "0"), "0"),
         (("--routing", "valiant"), "d_mod_k or ecmp"),

@@ -55,10 +55,10 @@ def test_what_is_told_beside_a_program_fits_the_terminal(monkeypatch):
     line = (
         "12 calls of allreduce from 64KiB below 1MiB by ring, 1.25 to 1.50 times as fast as the library's own in tuning"
     )
-    output.tell(line)
+    output.message(line)
     monkeypatch.setattr(told, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("COLUMNS", "80")
-    output.tell(line)
+    output.message(line)
     whole, *folded = told.getvalue().splitlines()
     assert whole == f"kumihimo: {line}", "one line in a file"
     assert len(folded) == 2 and all(len(each) <= 80 for each in folded)

@@ -79,7 +79,7 @@ def test_show_tells_the_physical_network(kumihimo):
     ("line", "words"),
     [
         (("--shape", "7x5x3"), "7x5x3"),
-        (("--shape", "2x2x2x2"), "1 to 3 dimensions"),
+        (("--shape", "2x2x2x2"), "has no virtual torus of this shape"),
         (("--shape", "48x54x34"), "at most 82944 nodes"),
         (("--box", "4x3x8"), "4x3x8x2x3x2"),
         (("--box", "4x3x8x2x3x1"), "whole groups"),
@@ -90,7 +90,7 @@ def test_show_tells_the_physical_network(kumihimo):
         (("--shape", "4x3x4", "--dead", "-1,0,0"), "'-1,0,0'"),
         (("--shape", "7x5x5"), "such as 48x54x32, which is all of it"),
         (("--shape", "4x3x4", "--dead", "0,0,0-1,0,0-2,0,0"), "3 ends"),
-        (("--shape", "1", "--dead", "0"), "a node is left"),
+        (("--shape", "1", "--dead", "0"), "the job has no node left"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(kumihimo, line, words):
@@ -104,4 +104,4 @@ def test_other_machines_have_no_boxes(kumihimo, repository, line):
     torus = str(repository / "bench" / "simgrid" / "torus.toml")
     ended = kumihimo("simulate", "allreduce", "--machine", torus, "--bytes", "8", *line)
     assert (ended.code, ended.out) == (2, "")
-    assert "a machine of Tofu" in ended.err
+    assert "a machine of the tofu family" in ended.err

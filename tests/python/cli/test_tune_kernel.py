@@ -67,12 +67,12 @@ def test_the_table_says_why(kumihimo):
 @pytest.mark.parametrize(
     "arguments, sentence",
     [
-        (("sort",), "a kernel: reduce or copy, found 'sort'"),
-        (("copy", "--op", "sum"), "--op and --type of reduce, found copy alone; leave them out"),
-        (("--op", "average"), "an operation and a type that it applies to, found average of "),
-        (("--op", "bor", "--type", "float64"), "an operation and a type that it applies to, found bor of float64"),
-        (("--bytes", "12"), "--bytes in whole elements of 8 bytes, found 12"),
-        (("--bytes", "8GiB"), "--bytes of at most 4GiB, found 8GiB"),
+        (("sort",), "a kernel is reduce or copy (got 'sort')"),
+        (("copy", "--op", "sum"), "--op and --type belong to the kernel reduce; leave them out"),
+        (("--op", "average"), "the operation must apply to the type (got average of "),
+        (("--op", "bor", "--type", "float64"), "the operation must apply to the type (got bor of float64)"),
+        (("--bytes", "12"), "--bytes must be a multiple of 8 (got 12)"),
+        (("--bytes", "8GiB"), "--bytes must be at most 4GiB (got 8GiB)"),
         (("--budget", "soon"), "--budget"),
     ],
 )
@@ -88,7 +88,7 @@ def test_other_files_are_not_written_over(kumihimo, tmp_path, text, found):
     path.write_text(text, encoding="utf-8")
     ended = kumihimo("tune", "kernel", "copy", *SHORT, "--output", str(path))
     assert ended.code == 2
-    assert f"found {found}" in ended.err
+    assert f"(got {found}" in ended.err
     assert path.read_text(encoding="utf-8") == text
 
 

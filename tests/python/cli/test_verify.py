@@ -53,12 +53,15 @@ def test_neighbours(kumihimo, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("neighbor_alltoall", "--neighbours", "cart:3x3"), "axes of 4 ranks"),
+        (("neighbor_alltoall", "--neighbours", "cart:3x3"), "the axes must multiply to the 4 ranks"),
         (("neighbor_alltoall", "--neighbours", "edges:0>4"), "a rank from 0 to 3"),
         (("neighbor_alltoall", "--neighbours", "ring"), "neighbours are cart:"),
         (("neighbor_alltoall", "--neighbours", "graph:/nowhere"), "the list of edges must be readable"),
         (("alltoall", "--neighbours", "cart:4"), "only neighbor_allgather and"),
-        (("neighbor_alltoall", "--throttle", "1", "--neighbours", "random:3"), "in no order that all ranks share"),
+        (
+            ("neighbor_alltoall", "--throttle", "1", "--neighbours", "random:3"),
+            "needs neighbours in an order that all ranks share",
+        ),
     ],
 )
 def test_wrong_neighbours_are_said(kumihimo, arguments, said):
@@ -82,7 +85,7 @@ def test_one_case_as_json(kumihimo):
 def test_all_says_what_does_not_fit(kumihimo):
     ended = kumihimo("verify", "allreduce", "--ranks", "6", "--bytes", "64KiB")
     assert ended.code == 0
-    assert "trinaryx3: it needs a torus or mesh" in ended.out
+    assert "trinaryx3: the algorithm needs a torus or mesh" in ended.out
     assert "ring" in ended.out
 
 

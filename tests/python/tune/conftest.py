@@ -43,7 +43,7 @@ class Fake:
             if self.time > end:
                 self.time = end
                 if number == 0:
-                    raise OutOfTime("results in time", "none")
+                    raise OutOfTime("no results in time")
                 return
             result = {"algorithm": case.algorithm, "bytes": case.bytes, "seconds": ours, "ratio": ours / theirs}
             tell({**result, "bitwise": self.bitwise(case), "library": {"seconds": theirs}})

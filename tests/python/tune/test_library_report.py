@@ -81,11 +81,11 @@ def test_they_take_a_tenth_of_the_time(library, journal):
 
 def test_a_library_that_cannot_be_told_is_said(library, journal, monkeypatch):
     def tune(setup, effort):
-        raise NotApplicable("an MPI library whose algorithms have names", "none")
+        raise NotApplicable("the MPI library does not name its algorithms")
 
     monkeypatch.setattr(library_report.library, "tune", tune)
     report = library.export(30, journal(), Path("unused"))
-    assert report.undelivered == ["an MPI library whose algorithms have names, found none"]
+    assert report.undelivered == ["the MPI library does not name its algorithms"]
     assert report.lacking == [
         *report.undelivered,
         "no performance guidelines on 2 ranks: they are looked at in what --export measures",
@@ -100,13 +100,13 @@ def test_what_was_measured_is_said_though_nothing_can_be_written(library, journa
         setup = Setup(INSTALLATION, 2, (8, 64))
 
     def export(results, folder):
-        raise NotApplicable("the decision that is built into the library", "none")
+        raise NotApplicable("no decision is built into the library")
 
     monkeypatch.setattr(library_report.library, "tune", lambda setup, effort: Results)
     monkeypatch.setattr(library_report.library, "export", export)
     report = library.export(100, journal(), tmp_path)
     assert [found["text"] for found in report.violations] == [violation.line()]
-    assert report.lacking == report.undelivered == ["the decision that is built into the library, found none"]
+    assert report.lacking == report.undelivered == ["no decision is built into the library"]
 
 
 def test_launches_are_limited_by_the_share_and_remembered(library, journal, monkeypatch, tmp_path):
@@ -116,7 +116,7 @@ def test_launches_are_limited_by_the_share_and_remembered(library, journal, monk
         asked.append((setup.left(), setup.memory))
         library.now += 30
         asked.append((setup.left(), setup.memory))
-        raise NotApplicable("an end", "none")
+        raise NotApplicable("no end")
 
     monkeypatch.setattr(library_report.library, "tune", tune)
     kept = journal()
@@ -126,11 +126,11 @@ def test_launches_are_limited_by_the_share_and_remembered(library, journal, monk
 
 def test_a_launch_that_fails_is_said_and_does_not_end_the_tuning(library, journal, monkeypatch):
     def measure(*_):
-        raise Failed("all 2 processes of kumihimo-bench-driver to end well", "signal 9")
+        raise Failed("rank 0 of kumihimo-bench-driver died of signal 9")
 
     monkeypatch.setattr(library_report, "measure", measure)
     report = library.guidelines(100, journal(), [2])
-    assert report.lacking == ["all 2 processes of kumihimo-bench-driver to end well, found signal 9"]
+    assert report.lacking == ["rank 0 of kumihimo-bench-driver died of signal 9"]
 
 
 def test_files_of_several_numbers_of_ranks_lie_apart(library, journal, monkeypatch, tmp_path):

@@ -10,7 +10,7 @@ from kumihimo import bench
 from kumihimo.bench.cases import cases_of_all
 from kumihimo.errors import Failed
 from kumihimo.tune.targets import FIXED_ORDER, Target, usual_ranks
-from kumihimo.tune.tuner import look
+from kumihimo.tune.tuner import probe
 
 SIZES = [2**e for e in range(3, 21)]
 PAIR = Target("allreduce", 2)
@@ -109,7 +109,7 @@ def test_what_fails_costs_itself_alone(fake, journal):
             if case.algorithm == "ring" and case.bytes >= 2**18 and case.collective == "allreduce":
                 same = [n for n, other in enumerate(cases) if other.bytes == case.bytes]  # told together, or not
                 whole(cases[: min(n for n in same if n <= place)], ranks, seconds, limit, tell)
-                raise Failed("all 2 processes of kumihimo-bench-driver to end well", "signal 11")
+                raise Failed("rank 0 of kumihimo-bench-driver died of signal 11")
         whole(cases, ranks, seconds, limit, tell)
 
     fake.ours = lambda case: 1e-6 if case.algorithm == "ring" else 2e-6
@@ -121,7 +121,7 @@ def test_what_fails_costs_itself_alone(fake, journal):
     for size in SIZES:
         found = covered(first.choices, size)["algorithm"]
         assert (found == "ring") == (size < 2**18) and found != "library", size
-    assert any("ring of 262144 bytes: all 2 processes" in what for what in tuner.launches.failures)
+    assert any("ring of 262144 bytes: rank 0 of kumihimo-bench-driver died" in what for what in tuner.launches.failures)
     surveyed = {case.algorithm for cases in fake.launched for case in cases if case.bytes == 2**18}
     assert len(surveyed) > 4, "those beside it are not blamed"
     launches = len(fake.launched)
@@ -132,7 +132,7 @@ def test_what_fails_costs_itself_alone(fake, journal):
 
 def test_where_nothing_runs_that_is_said_and_nothing_is_blamed(fake, journal):
     def measure(*_):
-        raise Failed("all 2 processes of kumihimo-bench-driver to end well", "signal 9")
+        raise Failed("rank 0 of kumihimo-bench-driver died of signal 9")
 
     fake.measure, works = measure, fake.measure
     kept = journal()
@@ -147,7 +147,7 @@ def test_where_nothing_runs_that_is_said_and_nothing_is_blamed(fake, journal):
 def test_a_check_that_fails_tells_which_case_does(fake):
     def check(cases, ranks, seconds):
         if any(case.algorithm == "ring" and case.bytes == 2**20 and case.in_place for case in cases):
-            raise Failed("all 2 processes of kumihimo-bench-driver to end well", "signal 11")
+            raise Failed("rank 0 of kumihimo-bench-driver died of signal 11")
         return {}
 
     fake.check = check
@@ -297,11 +297,11 @@ def test_the_nodes_of_each_number_of_ranks_are_looked_up(monkeypatch):
 
     monkeypatch.setattr("kumihimo.tune.tuner.run_measure", run_measure)
     room = 2
-    here = look(None, [2, 4, 3])
+    here = probe(None, [2, 4, 3])
     assert here.mpi == "Open MPI"
     assert here.nodes == {2: None, 4: bench.RealNodes((0, 0, 1, 1)), 3: bench.RealNodes((0, 0, 1))}
     room, launched = 8, []
-    assert look(None, [2, 4]).nodes == {2: None, 4: None}
+    assert probe(None, [2, 4]).nodes == {2: None, 4: None}
     assert launched == [4], "where these are on one node, fewer are"
 
 
@@ -313,10 +313,10 @@ def test_a_number_of_ranks_that_cannot_be_started_is_no_end(monkeypatch):
 
     monkeypatch.setattr("kumihimo.tune.tuner.run_measure", run_measure)
     most = 4
-    assert look(None, [2, 4, 512]).nodes == {2: None, 4: None, 512: None}
+    assert probe(None, [2, 4, 512]).nodes == {2: None, 4: None, 512: None}
     most = 1
     with pytest.raises(Failed, match="2 processes"):
-        look(None, [2, 4])
+        probe(None, [2, 4])
 
 
 def test_a_launch_on_other_nodes_ends_the_tuning_and_no_case_is_blamed(fake, journal):
@@ -330,7 +330,7 @@ def test_a_launch_on_other_nodes_ends_the_tuning_and_no_case_is_blamed(fake, jou
 
     fake.measure = measure
     tuner = fake.tuner(2000, journal())
-    with pytest.raises(bench.OtherNodes, match=r"same nodes: a \(2 ranks\), b \(2 ranks\), found"):
+    with pytest.raises(bench.OtherNodes, match=r"same nodes, a \(2 ranks\), b \(2 ranks\) \(got"):
         list(tuner.tune([Target("allreduce", 4, on=here)], SIZES))
     assert tuner.launches.failures == []
 

@@ -51,11 +51,11 @@ std::int64_t rank_at_place(std::int64_t place, const std::vector<std::int64_t>& 
 
 Result<Schedule> non_minimal(const Collective& c, const RankSpace& space, const Parameters& p) {
   if (!space.has_shape() || !space.row_major())
-    return not_applicable(fmt::format("it needs a torus in its own order, and the ranks are a {}", space.name()));
+    return not_applicable("the algorithm needs a torus with its ranks in order", space.name());
   for (const Axis& axis : space.shape().axes())
     if (!std::has_single_bit(static_cast<std::uint32_t>(axis.length)))
-      return not_applicable(fmt::format("its exchanges halve the axes, and {} of {} is no power of two", axis.length,
-                                        space.shape().text()));
+      return not_applicable("the algorithm halves the axes, whose lengths must be powers of two",
+                            fmt::format("{} in {}", axis.length, space.shape().text()));
   const std::vector<std::int64_t> order = exchanges(space.shape());
   Nest nest; // an allgather goes through it backwards
   nest.exchanges = static_cast<int>(order.size());

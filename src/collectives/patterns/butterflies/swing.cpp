@@ -74,24 +74,23 @@ Result<Schedule> over(const Shape& shape, std::int64_t lanes, const Collective& 
 }
 
 Result<Schedule> swing(const Collective& c, const RankSpace& space, const Parameters& p) {
-  if (!space.row_major()) return not_applicable("it goes by the torus' own order, which these ranks are not in");
+  if (!space.row_major()) return not_applicable("the algorithm needs a torus with its ranks in order");
   std::vector<Axis> axes;
   bool rings = space.has_shape();
   for (const Axis& axis : space.shape().axes()) {
     if (!std::has_single_bit(static_cast<std::uint32_t>(axis.length)))
-      return not_applicable(
-          fmt::format("what its exchanges part nests on axes of powers of two alone, not on {}", axis.length));
+      return not_applicable("the algorithm needs axes whose lengths are powers of two", axis.length);
     if (axis.length > 1) axes.push_back(axis), rings &= axis.is_ring();
   }
   const auto n = static_cast<std::int64_t>(axes.size()), most = rings ? 2 * n : n;
   const std::int64_t lanes = p.trees.value_or(most);
-  if (lanes > most) return not_applicable(fmt::format("{} lanes do not fit {}: at most {}", lanes, space.name(), most));
+  if (lanes > most) return not_applicable(fmt::format("{} takes at most {} lanes", space.name(), most), lanes);
   return over(Shape(axes), lanes, c, p);
 }
 
 Result<Schedule> bine(const Collective& c, const RankSpace&, const Parameters& p) {
   if (!std::has_single_bit(static_cast<std::uint32_t>(c.ranks)))
-    return not_applicable(fmt::format("its butterfly parts powers of two alone, and there are {} ranks", c.ranks));
+    return not_applicable("the algorithm needs a number of ranks that is a power of two", c.ranks);
   return over(Shape({Axis{c.ranks, true}}), 1, c, p);
 }
 

@@ -204,9 +204,10 @@ Result<std::shared_ptr<const Schedule>> part_of(const Composite& whole, const St
   Result<Schedule> s = (*v)->build(question, space, parameters_for(**v, p, segments));
   if (!s) return s.error();
   if (s->segments.count != 1 && s->segments != whole.segments)
-    return not_applicable(fmt::format("{} {} makes segments of its own", name_of(row.kind), name));
+    return not_applicable(fmt::format("{} {} cuts messages into segments of its own and cannot be a part of levels",
+                                      name_of(row.kind), name));
   if (question.in_place && !s->claims.in_place_safe)
-    return not_applicable(fmt::format("{} {} is not safe in place", name_of(row.kind), name));
+    return not_applicable(fmt::format("{} {} cannot run in place, as this level needs", name_of(row.kind), name));
   return std::make_shared<const Schedule>(std::move(*s));
 }
 
@@ -249,14 +250,13 @@ Status check_groups(const Composite& whole, const RankSpace& space, const Parame
   const std::int64_t most = Groups(whole.collective, space, std::nullopt).largest();
   const std::int32_t groups = whole.groups.number();
   if (p.group && *p.group > most)
-    return not_applicable(fmt::format("groups of {} ranks are larger than its nodes, of {} at most", *p.group, most));
+    return not_applicable(fmt::format("a group has at most all ranks of a node ({})", most), *p.group);
   if (groups == 1)
-    return not_applicable(fmt::format("it needs several {}s, and all ranks are in one: give a group (--group) of fewer "
-                                      "ranks, which has a leader of its own",
-                                      whole.unit));
+    return not_applicable(fmt::format("the algorithm needs several {}s, but all ranks are in one", whole.unit), {},
+                          "give a --group of fewer ranks, each with a leader of its own");
   if (groups == whole.collective.ranks)
     return not_applicable(
-        fmt::format("it needs {0}s of several ranks, and each rank has a {0} of its own", whole.unit));
+        fmt::format("the algorithm needs {0}s of several ranks, but each {0} has one rank", whole.unit));
   if (whole.collective.kind == CollectiveKind::alltoall && !pairs_fit(whole))
     return not_applicable("the blocks of all pairs of ranks must fit in 61 bits of bytes");
   return Nothing{};
@@ -336,7 +336,7 @@ Variant hierarchical(CollectiveKind kind, Levels levels) {
                          {"window", "that of the parts"}});
   for (const StageRow& row : levels.stages) (row.between ? v.outer_parts : v.inner_parts).push_back(row.kind);
   if (levels.relays_blocks)
-    v.all_counts = "leaders relay blocks of their groups' ranks, whose lengths each rank must know";
+    v.all_counts = "every rank must know all counts, because leaders relay blocks of other ranks";
   v.recipe = [levels = std::move(levels)](const Collective& c, const RankSpace& space, const Parameters& p) {
     return build_levels(levels, c, space, p);
   };

@@ -18,7 +18,7 @@ namespace {
 
 Result<RangePlace> bine_place_of(std::int32_t P, std::int64_t root, std::int64_t r) {
   if (!std::has_single_bit(static_cast<std::uint32_t>(P)))
-    return not_applicable(fmt::format("its tree holds powers of two alone, and there are {} ranks", P));
+    return not_applicable("the algorithm needs a number of ranks that is a power of two", P);
   const auto rank = [&](std::int64_t u) { return floor_mod(u + root, P); };
   const auto reached = [&](std::int64_t u, int steps) {
     return RankRange{rank(SwingReach::over(steps).first(u)), std::int64_t{1} << steps};

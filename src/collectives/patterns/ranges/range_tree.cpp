@@ -39,7 +39,7 @@ Variant range_tree(std::string summary, Cost cost, std::string reference, PlaceO
   return {.summary = std::move(summary),
           .cost = std::move(cost),
           .reference = std::move(reference),
-          .equal_counts = "a relay must know the counts of its subtree, and the root alone does",
+          .equal_counts = "every rank must know all counts, because ranks relay blocks of other ranks",
           .recipe = [place](const Collective& c, const RankSpace&, const Parameters& p) -> Result<Schedule> {
             if (const auto obstacle = place(c.ranks, 0, 0); !obstacle) return obstacle.error();
             return one_lane(c, p, "tree", [c, place](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) {

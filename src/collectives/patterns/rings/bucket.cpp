@@ -74,8 +74,7 @@ struct BucketRecipe {
   bool rotated;
 
   Result<Schedule> operator()(const Collective& c, const RankSpace& space, const Parameters& p) const {
-    if (!space.has_shape())
-      return not_applicable(fmt::format("it needs a torus, and the ranks are a {}", space.name()));
+    if (!space.has_shape()) return not_applicable("the algorithm needs a torus", space.name());
     std::vector<std::int32_t> axes;
     bool rings = true;
     std::int64_t shortest = std::numeric_limits<std::int64_t>::max(); // its first ring has the largest blocks
@@ -83,7 +82,7 @@ struct BucketRecipe {
       const Axis& axis = space.shape().axes()[a];
       if (axis.length == 1) continue;
       if (!axis.wraps && axis.length > 2)
-        return not_applicable(fmt::format("{} has a mesh axis, on which no ring closes", space.shape().text()));
+        return not_applicable("the algorithm needs axes that close to rings, not mesh axes", space.shape().text());
       axes.push_back(a);
       rings &= axis.is_ring();
       if (rotated || axes.size() == 1) shortest = std::min<std::int64_t>(shortest, axis.length);
@@ -91,8 +90,7 @@ struct BucketRecipe {
     const auto n = static_cast<std::int64_t>(axes.size());
     const std::int64_t lanes = rotated ? p.trees.value_or(rings ? 2 * n : n) : 1;
     if (lanes > (rings ? 2 * n : n))
-      return not_applicable(
-          fmt::format("{} lanes do not fit {}: at most {}", lanes, space.shape().text(), rings ? 2 * n : n));
+      return not_applicable(fmt::format("{} takes at most {} lanes", space.shape().text(), rings ? 2 * n : n), lanes);
     const Result<Segments> segments = choose_segments(c, p, lanes * shortest, Pipelining::whole_message);
     if (!segments) return segments.error();
     const Box box{space, axes, lanes, *segments, p.window.value_or(2)};

@@ -135,21 +135,21 @@ struct BucketOfBlocksRecipe {
 
   Result<Schedule> operator()(const Collective& c, const RankSpace& space, const Parameters& p) const {
     if (!space.has_shape() || !space.row_major())
-      return not_applicable(fmt::format("it needs a torus in its own order, and the ranks are a {}", space.name()));
+      return not_applicable("the algorithm needs a torus with its ranks in order", space.name());
     Torus torus{space, {}, 1, {}, p.window.value_or(2)};
     bool rings = true;
     for (std::int32_t a = 0; a < space.shape().dimensions(); ++a) {
       const Axis& axis = space.shape().axes()[static_cast<std::size_t>(a)];
       if (axis.length == 1) continue;
       if (!axis.wraps && axis.length > 2)
-        return not_applicable(fmt::format("{} has a mesh axis, on which no ring closes", space.shape().text()));
+        return not_applicable("the algorithm needs axes that close to rings, not mesh axes", space.shape().text());
       torus.axes.push_back(a);
       rings &= axis.is_ring();
     }
     const auto n = static_cast<std::int64_t>(torus.axes.size()), most = rings ? 2 * n : n;
     if (rotated) torus.lanes = p.trees.value_or(most);
     if (torus.lanes > most)
-      return not_applicable(fmt::format("{} lanes do not fit {}: at most {}", torus.lanes, space.shape().text(), most));
+      return not_applicable(fmt::format("{} takes at most {} lanes", space.shape().text(), most), torus.lanes);
     const Result<Segments> segments = choose_segments(c, p, torus.lanes, Pipelining::whole_message);
     if (!segments) return segments.error();
     torus.segments = *segments;

@@ -32,7 +32,7 @@ TreePlace bine_tree_place(std::int32_t ranks, Rank root, Rank rank) {
 
 Result<Schedule> bine_recipe(const Collective& c, const RankSpace&, const Parameters& p) {
   if (!std::has_single_bit(static_cast<std::uint32_t>(c.ranks)))
-    return not_applicable(fmt::format("its tree holds powers of two alone, and there are {} ranks", c.ranks));
+    return not_applicable("the algorithm needs a number of ranks that is a power of two", c.ranks);
   const Result<Segments> segments = choose_segments(c, p, 1, Pipelining::whole_message);
   if (!segments) return segments.error();
   TreeOptions o{false, window_of(p), *segments, {}};

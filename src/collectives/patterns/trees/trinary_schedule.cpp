@@ -25,24 +25,24 @@ struct TrinaryRecipe {
   Trinary family;
 
   Result<Schedule> operator()(const Collective& collective, const RankSpace& space, const Parameters& p) const {
-    if (!space.has_shape())
-      return not_applicable(fmt::format("it needs a torus or mesh, and the ranks are a {}", space.name()));
+    if (!space.has_shape()) return not_applicable("the algorithm needs a torus or mesh", space.name());
     const auto& axes = space.shape().axes();
     const bool torus = std::all_of(axes.begin(), axes.end(), [](const Axis& a) { return a.wraps || a.length <= 2; });
     const bool rings =
         std::all_of(axes.begin(), axes.end(), [](const Axis& a) { return a.length == 1 || a.is_ring(); });
     if (!family.mesh && !torus)
-      return not_applicable(fmt::format("{} has a mesh axis, which has no wrap-around link", space.shape().text()));
-    if (family.mesh && torus) return not_applicable("every axis wraps: use trinaryx3");
+      return not_applicable("the algorithm needs the wrap-around links that a mesh axis lacks", space.shape().text());
+    if (family.mesh && torus) return not_applicable("every axis of the shape wraps", {}, "use trinaryx3");
 
     const Rank root = collective.kind == CollectiveKind::allreduce ? Rank{0} : collective.root;
     const TrinaryTrees one_way(space, root, false);
     const std::int64_t n = one_way.dimensions(), most = rings ? 2 * n : n;
     const std::int64_t k = p.trees.value_or(family.both_directions ? 2 * n : n);
     if (k > most)
-      return not_applicable(fmt::format(
-          "{} link-disjoint trees do not exist on {}: {}{}", k, space.shape().text(), fmt::format("at most {}", most),
-          rings ? "" : ", since trees in both directions need every axis to be a ring of 3 or more"));
+      return not_applicable(
+          fmt::format("{} has at most {} link-disjoint trees{}", space.shape().text(), most,
+                      rings ? "" : " (trees in both directions need rings of 3 or more on every axis)"),
+          k);
     TreeOptions o;
     const Result<Segments> segments = choose_segments(collective, p, k);
     if (!segments) return segments.error();

@@ -29,14 +29,14 @@ Result<std::int64_t> tag_upper_bound(const NetworkPlace& place) {
   static int assumed = least;
   if (!found && !has_world) value = &assumed, found = 1;
   if (!found || *value < least)
-    return failed("MPI_TAG_UB of at least 32767, as MPI demands", found ? std::to_string(*value) : "none",
-                  "use another MPI library");
+    return failed("MPI_TAG_UB must be at least 32767, as the MPI standard says",
+                  found ? std::to_string(*value) : "the library has none", "use another MPI library");
   const std::int64_t asked = place.tag_upper_bound;
   if (asked < 0) return std::int64_t{*value};
   if (asked < Tags::smallest_upper_bound || asked > *value)
-    return bad_input(fmt::format("a tag upper bound of {} (below it a tag holds no message's key) to {} (MPI_TAG_UB)",
-                                 Tags::smallest_upper_bound, *value),
-                     std::to_string(asked), "give one between, or none for the library's own");
+    return wrong_value(
+        fmt::format("the upper bound of tags must be {} to {} (MPI_TAG_UB)", Tags::smallest_upper_bound, *value), asked,
+        "leave it out for the library's own");
   return asked;
 }
 
@@ -55,11 +55,9 @@ Status Tags::accepts(const transport::Demands& demands) const {
   const std::int64_t lanes = std::int64_t{1} << lane_bits_, segments = std::int64_t{1} << segment_bits_,
                      ordinals = std::int64_t{1} << ordinal_bits_;
   if (demands.lanes <= lanes && demands.window <= segments && demands.spread < ordinals) return Nothing{};
-  return failed(fmt::format("an MPI library whose tags tell apart {} lanes, {} segments in flight and {} messages of "
-                            "each",
-                            demands.lanes, demands.window, demands.spread + 1),
-                fmt::format("MPI_TAG_UB = {}, enough for {} lanes, {} segments and {} messages", upper_bound_, lanes,
-                            segments, ordinals),
+  return failed(fmt::format("MPI_TAG_UB = {} is too small for {} lanes, {} segments in flight and {} messages of each",
+                            upper_bound_, demands.lanes, demands.window, demands.spread + 1),
+                fmt::format("it is enough for {} lanes, {} segments and {} messages", lanes, segments, ordinals),
                 "use a smaller window or fewer lanes");
 }
 
@@ -219,7 +217,7 @@ std::vector<std::int32_t> PointToPoint::awaited() const {
 
 void PointToPoint::check(int code, const char* what) {
   if (code == 0 || error_) return;
-  error_ = failed(std::string(what) + " to succeed", library_.error_text(code));
+  error_ = failed(std::string(what) + " failed", library_.error_text(code));
 }
 
 } // namespace kumihimo::execute

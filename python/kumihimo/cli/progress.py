@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 Value = TypeVar("Value")
-LOOK_SECONDS = 0.1
+POLL_SECONDS = 0.1
 
 
-def interruptibly(work: Callable[[], Value]) -> Value:
+def run_interruptible(work: Callable[[], Value]) -> Value:
     """The value of `work`, done on another thread, since a signal reaches Python only between two native calls. After
     Ctrl-C the work is abandoned: it holds no lock and writes no file, and the process ends without waiting for it."""
     ended: dict = {}
@@ -29,7 +29,7 @@ def interruptibly(work: Callable[[], Value]) -> Value:
     worker.start()
     try:
         while worker.is_alive():
-            worker.join(LOOK_SECONDS)
+            worker.join(POLL_SECONDS)
     except KeyboardInterrupt:
         atexit.register(os._exit, 1)
         raise
@@ -39,7 +39,7 @@ def interruptibly(work: Callable[[], Value]) -> Value:
 
 
 @contextmanager
-def progress(title: str, total: int) -> Iterator[Callable[[str], None]]:
+def bar(title: str, total: int) -> Iterator[Callable[[str], None]]:
     """advance(what is next) for each of `total` steps; a bar on stderr where that is a terminal and there is more than
     one step."""
     if not sys.stderr.isatty() or total < 2:
@@ -49,10 +49,10 @@ def progress(title: str, total: int) -> Iterator[Callable[[str], None]]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=total)
+    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task(title, total=total)
 
         def advance(what: str) -> None:
-            bar.update(task, advance=1, description=f"{title} {what}")
+            shown.update(task, advance=1, description=f"{title} {what}")
 
         yield advance

@@ -6,7 +6,7 @@ from kumihimo.report import wording
 from kumihimo.report.folder import Material
 
 
-def here(material: Material) -> list[tuple[str, str]]:
+def measured_machine(material: Material) -> list[tuple[str, str]]:
     """What is known of the machine that measured and of the software, as names and values."""
     measured, simulated = material.measured or {}, material.simulated or {}
     rows: list[tuple[str, str]] = []
@@ -31,7 +31,7 @@ def here(material: Material) -> list[tuple[str, str]]:
     return rows
 
 
-def described(material: Material) -> list[dict]:
+def simulated_machine(material: Material) -> list[dict]:
     """Every number of the simulated machine with where it comes from."""
     machine = (material.simulated or {}).get("machine", {})
     rows = []
