@@ -186,7 +186,7 @@ void tell_doubts(const Compiled& compiled, const Network& network, const Course&
   doubts.push_back({fmt::format("{:.0f} % of the time is shared by messages that begin or end apart, which the flow "
                                 "model takes to run together",
                                 100 * std::min(1.0, p.doubtful_sharing)),
-                    1 / (1 - apart) - 1, apart > 0.15 ? seen_too_short : 0});
+                    1 / (1 - apart) - 1, apart > 0.2 ? seen_too_short : 0});
   const bool simple = !course.some_empty && streams(compiled, network);
   const double overlap = compiled.segments == 1 ? 0 : course.seconds / course.least - 1;
   if (simple && compiled.segments <= few_segments)
