@@ -135,7 +135,7 @@ TEST(CallKey, NeighboursArePartOfTheQuestion) {
   EXPECT_NE(with(false), key_of(ring));
 }
 
-TEST_F(OneRank, APlanMadeAloneIsAgreedOnOnce) {
+TEST_F(OneRank, APlanMadeAloneIsNotAgreedOnUntilItIsSaid) {
   const Collective c = question(1);
   const Result<Schedule> schedule = (*Registry::standard().find(c.kind, "ring"))->build(c, RankSpace::row(1));
   const auto alone = Plan::make_alone(*schedule, Rank{0}, silent_, *execute::find_reduction(c));
