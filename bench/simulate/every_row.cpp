@@ -104,7 +104,7 @@ bool measure(const Variant& variant, const Machine& machine, std::int64_t most_m
 }
 
 int run(int argc, char** argv) {
-  const auto shape = argc >= 3 ? Shape::parse(argv[1]) : bad_input("a shape", "none");
+  const auto shape = argc >= 3 ? Shape::parse(argv[1]) : missing("a shape", "");
   const std::int64_t most_mib = argc >= 3 ? std::atoll(argv[2]) : 0;
   if (!shape || most_mib <= 0) {
     fmt::print(stderr, "usage: {} SHAPE MOST_MIB [COLLECTIVE [ALGORITHM]]\n", argv[0]);

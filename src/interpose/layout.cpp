@@ -98,17 +98,6 @@ std::int64_t bytes_without_gaps(const mpi::Library& library, mpi::Handle type) {
   return low == 0 && true_low == 0 && extent == size && true_extent == size ? size : 0;
 }
 
-// Of a structure, without those that are empty.
-bool are_members_in_order(const mpi::Library& library, const Contents& of, std::size_t count) {
-  std::int64_t end = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::int64_t length = of.integers[1 + i] * bytes_without_gaps(library, of.types[i]);
-    if (length > 0 && of.addresses[i] != end) return false;
-    end += length;
-  }
-  return true;
-}
-
 // As many bytes as there is room for may still lie in another order, or one over the other and beside a hole.
 bool is_in_order(const mpi::Library& library, mpi::Handle type, int depth) {
   const std::int64_t bytes = bytes_without_gaps(library, type);
@@ -122,6 +111,15 @@ bool is_in_order(const mpi::Library& library, mpi::Handle type, int depth) {
     if (!is_in_order(library, each, depth + 1)) return false;
   const std::int64_t element = bytes_without_gaps(library, of.types[0]);
   const auto count = static_cast<std::size_t>(of.integers.empty() ? 0 : of.integers[0]);
+  const auto one_after_the_other = [&](auto&& length, auto&& begin) { // of parts, in bytes
+    std::int64_t at = 0;
+    for (std::size_t i = 0; i < count; at += length(i), ++i)
+      if (length(i) > 0 && begin(i) != at) return false;
+    return true;
+  };
+  const auto own_length = [&](std::size_t i) { return of.integers[1 + i] * element; };
+  const auto one_length = [&](std::size_t) { return of.integers[1] * element; };
+  const auto address = [&](std::size_t i) { return std::int64_t{of.addresses[i]}; };
   switch (e.combiner) {
   case dup:
   case contiguous:
@@ -132,8 +130,17 @@ bool is_in_order(const mpi::Library& library, mpi::Handle type, int depth) {
     return count <= 1 || of.integers[2] == of.integers[1];
   case hvector:
     return count <= 1 || of.addresses[0] == of.integers[1] * element;
+  case indexed:
+    return one_after_the_other(own_length, [&](std::size_t i) { return of.integers[1 + count + i] * element; });
+  case hindexed:
+    return one_after_the_other(own_length, address);
+  case indexed_block:
+    return one_after_the_other(one_length, [&](std::size_t i) { return of.integers[2 + i] * element; });
+  case hindexed_block:
+    return one_after_the_other(one_length, address);
   case structure:
-    return are_members_in_order(library, of, count);
+    return one_after_the_other(
+        [&](std::size_t i) { return of.integers[1 + i] * bytes_without_gaps(library, of.types[i]); }, address);
   default:
     return false;
   }

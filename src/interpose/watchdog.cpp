@@ -136,8 +136,8 @@ void Watchdog::end(const std::string& what, double seconds) {
   if (int rank = 0; library && library->call.Comm_rank(library->constants.comm_world, &rank) == 0)
     whose = fmt::format("rank {}", rank);
   std::fprintf(stderr,
-               "kumihimo: %s: %s to end within the %g s of the time limit, found that it still waits; look "
-               "whether all ranks still run, or give a longer --timeout\n",
+               "kumihimo: %s: %s must end within the time limit of %g s (it still waits); check that all ranks "
+               "still run, or give a longer --timeout\n",
                whose.c_str(), what.c_str(), seconds);
   std::this_thread::sleep_for(for_words);
   mpi_hooks::PreloadCheck::abandon();

@@ -101,7 +101,7 @@ TEST(Knowledge, OneThatNeedsAllCountsIsRefusedWhereNobodyHasThem) {
   const Result<Schedule> own = v.build(with_local_counts(c, Rank{1}), space);
   ASSERT_FALSE(own.ok());
   EXPECT_EQ(own.error().kind, Error::Kind::not_applicable);
-  EXPECT_EQ(own.error().sentence().find("leaders relay blocks"), 0U) << own.error().sentence();
+  EXPECT_NE(own.error().sentence().find("because leaders relay blocks"), std::string::npos) << own.error().sentence();
 }
 
 // A gather whose ranks skip a message where another rank's block is empty, and one that puts its data by its length.

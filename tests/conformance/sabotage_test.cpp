@@ -82,7 +82,7 @@ TEST(Sabotage, FaultsAreFound) {
 TEST(Sabotage, RightWithinRoundingIsNotEnough) {
   const Result<Answer> answer = judged(Fault::different_bits, 0);
   ASSERT_FALSE(answer.ok());
-  EXPECT_EQ(answer.error().problem, "all ranks must get the same bits: others at rank 1");
+  EXPECT_TRUE(answer.error().problem.starts_with("all ranks must get the same bits")) << answer.error().problem;
 }
 
 TEST(Sabotage, RankOrderMattersToMatricesAlone) {

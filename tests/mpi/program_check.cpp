@@ -41,14 +41,14 @@ std::string wrong_with(Job& job, const NamedPrograms& run, const NamedPrograms& 
   return outcome ? outcome->found : outcome.error().sentence();
 }
 
-// One cell further in one message of the last rank.
+// One cell further in one message of the last rank, or in a copy where it exchanges with itself alone.
 NamedPrograms sabotaged(const Halo& halo) {
   NamedPrograms programs = programs_of(halo);
   programs.set.program = [right = programs.set.program, last = halo.rank_count() - 1](Rank rank) {
     Program program = right(rank);
     if (rank.value == last)
       for (Step& step : std::get<Round>(program.lanes[0].body[0]).steps)
-        if (step.sends()) return step.source.extent.runs[0].first += 1, program;
+        if (step.source.exists()) return step.source.extent.runs[0].first += 1, program;
     return program;
   };
   return programs;

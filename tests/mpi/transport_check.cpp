@@ -209,8 +209,9 @@ bool check_unequal_lengths(const Library& library, MpiTransportOptions options, 
   transport.receive(end.receive);
   while (transport.progress() != transport::Transport::Progress::failed) transport.idle();
   const std::string sentence = transport.error().sentence();
-  const bool named = sentence.find(std::to_string(expected) + " bytes in receive 0 of lane 1") != std::string::npos &&
-                     sentence.find("rank 0") != std::string::npos && sentence.find("same count") != std::string::npos;
+  const bool named = sentence.find("receive 0 of lane 1") != std::string::npos &&
+                     sentence.find("from rank 0 needs " + std::to_string(expected) + " bytes") != std::string::npos &&
+                     sentence.find("same count") != std::string::npos;
   const bool stays = transport.progress() == transport::Transport::Progress::failed && !transport.prepare({}).ok();
   if (!named || !stays || end.open == 0) std::fprintf(stderr, "unequal lengths: %s\n", sentence.c_str());
   return named && stays && end.open == 1;

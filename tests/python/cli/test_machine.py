@@ -90,11 +90,11 @@ def test_what_is_no_file_is_called_what_it_is(kumihimo, tmp_path):
     os.mkfifo(tmp_path / "fifo.toml")
     (tmp_path / "loop.toml").symlink_to("loop.toml")
     for name, words in (
-        ("folder.toml", "found the folder 'folder.toml'"),
-        ("fifo.toml", "found the FIFO 'fifo.toml'"),
-        ("loop.toml", "found 'loop.toml': Too many levels of symbolic links"),
-        ("/dev/zero", "found the device '/dev/zero'"),
-        ("nothing.toml", "found no file 'nothing.toml'"),
+        ("folder.toml", "got the folder 'folder.toml'"),
+        ("fifo.toml", "got the FIFO 'fifo.toml'"),
+        ("loop.toml", "got 'loop.toml': Too many levels of symbolic links"),
+        ("/dev/zero", "got the device '/dev/zero'"),
+        ("nothing.toml", "got no file 'nothing.toml'"),
     ):
         ended = kumihimo("machine", "show", name, timeout_seconds=20)
         assert (ended.code, ended.out) == (2, "")
