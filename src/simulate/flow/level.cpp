@@ -10,6 +10,7 @@ namespace kumihimo::simulation {
 void Sweep::take_messages() {
   messages_.clear();
   flows_.clear();
+  shortest_ = std::numeric_limits<double>::infinity(), longest_ = 0;
   for (const auto& [order, entry] : matching_.ready()) {
     Message m;
     const Posted &send = matching_.head(*entry, Matching::sends), &receive = matching_.head(*entry, Matching::receives);
@@ -49,6 +50,9 @@ void Sweep::add_flow(const Message& m) {
   flows_.end.push_back(static_cast<std::uint32_t>(flows_.resources.size()));
   flows_.limit.push_back(m.path.limit);
   messages_.push_back(m);
+  if (m.moved <= 0) return;
+  const double bytes = m.moved * m.times;
+  shortest_ = std::min(shortest_, bytes), longest_ = std::max(longest_, bytes);
 }
 
 // Bytes on links and resources, and links where messages meet: in this level or, in a pipeline, in any.
@@ -111,24 +115,17 @@ void Sweep::count_reductions() {
 void Sweep::deliver() {
   count_reductions();
   for (Message& m : messages_) m.wait = issue(m);
-  find_transfers();
+  constexpr double unequal = 1.1;
+  if (longest_ > unequal * shortest_) share_by_length();
   find_doubts();
   for (std::size_t i = 0; i < messages_.size(); ++i) deliver_one(i);
   for (const Message& m : messages_)
     if (m.reduced > 0) reductions_[m.channel.to] = sums_on(m.channel.to) = 0;
 }
 
-// At fair rates, where all lengths are about the same. Else shorter messages end first and leave what they share to the
-// longer ones: at a resource alone a message waits for as many bytes of each other as it has itself.
-void Sweep::find_transfers() {
-  double shortest = std::numeric_limits<double>::infinity(), longest = 0;
-  for (std::size_t i = 0; i < messages_.size(); ++i) {
-    Message& m = messages_[i];
-    m.transfer = m.moved / flows_.rate[i];
-    if (m.moved <= 0) continue;
-    shortest = std::min(shortest, m.moved * m.times), longest = std::max(longest, m.moved * m.times);
-  }
-  if (longest <= 1.1 * shortest) return;
+// Of unequal messages the shorter ones end first and leave what they share to the longer ones: at a resource alone a
+// message waits for as many bytes of each other as it has itself. Fair rates are the least that it has.
+void Sweep::share_by_length() {
   shared_.clear();
   for (std::uint32_t i = 0; i < messages_.size(); ++i) {
     const Message& m = messages_[i];
@@ -151,8 +148,9 @@ void Sweep::find_transfers() {
     }
   }
   for (const Shared& s : shared_) {
-    Message& m = messages_[s.message];
-    m.transfer = std::min(m.transfer, std::max(m.moved / m.path.limit, alone_[s.message] / m.times));
+    const Message& m = messages_[s.message];
+    double& rate = flows_.rate[s.message];
+    rate = std::max(rate, std::min(m.path.limit, m.moved * m.times / alone_[s.message]));
   }
 }
 
@@ -161,22 +159,20 @@ void Sweep::find_transfers() {
 void Sweep::find_doubts() {
   slowed_.clear();
   for (std::size_t i = 0; i < messages_.size(); ++i) {
-    Message& m = messages_[i];
+    const Message& m = messages_[i];
     const std::int32_t rank = m.channel.to;
-    m.slowed = m.transfer - m.moved / m.path.limit;
+    double slowed = m.moved * (1 / flows_.rate[i] - 1 / m.path.limit);
     if (m.reduced > 0)
-      m.slowed += m.reduced * (1 / sum_rate(m, reductions_[rank], sums_on(rank)) - 1 / sum_rate(m, 1, 1));
-    m.slowed *= m.times;
-    if (m.slowed <= 1e-6 * m.times * std::max(m.moved, m.reduced) / m.path.limit) continue;
-    slowed_.push_back(static_cast<std::uint32_t>(i));
-    const double start = m.start.seconds + m.wait, end = start + m.times * (m.path.cost + m.transfer);
+      slowed += m.reduced * (1 / sum_rate(m, reductions_[rank], sums_on(rank)) - 1 / sum_rate(m, 1, 1));
+    if (slowed <= 1e-6 * std::max(m.moved, m.reduced) / m.path.limit) continue;
+    slowed_.push_back({static_cast<std::uint32_t>(i), slowed * m.times});
+    const double start = m.start.seconds + m.wait, end = start + m.times * (m.path.cost + m.moved / flows_.rate[i]);
     for_each_shared(i, [&](Presence& p) { p.add(start, end); });
   }
-  for (const std::uint32_t i : slowed_) {
-    Message& m = messages_[i];
+  for (const auto& [message, seconds] : slowed_) {
     double apart = 0;
-    for_each_shared(i, [&](const Presence& p) { apart = std::max(apart, p.apart()); });
-    m.doubt = std::min(m.slowed, apart);
+    for_each_shared(message, [&](const Presence& p) { apart = std::max(apart, p.apart()); });
+    messages_[message].doubt = std::min(seconds, apart);
   }
   for (const Presence& p : presence_) presence_at_[p.resource] = -1;
   presence_.clear();
@@ -207,7 +203,7 @@ double Sweep::issue(const Message& m) {
 
 void Sweep::deliver_one(std::size_t at) {
   Message& m = messages_[at];
-  const Moment left = m.start.plus_latency(m.wait + m.path.cost).plus_transfer(m.transfer);
+  const Moment left = m.start.plus_latency(m.wait + m.path.cost).plus_transfer(m.moved / flows_.rate[at]);
   Moment arrived = left.plus_flight(m.path.latency);
   arrived.doubt += m.doubt;
   if (m.reduced > 0) add_sum(m, arrived);

@@ -73,10 +73,8 @@ class Sweep {
     bool computes = false;                 // `reduced` is time of the processor alone, and passes no memory
     Path path;
     Moment start;
-    double wait = 0;     // until its lane can issue it
-    double transfer = 0; // seconds from the first byte to the last, of one message
-    double slowed = 0;   // seconds by which sharing lengthens it
-    double doubt = 0;    // seconds of these that it might not be
+    double wait = 0;  // until its lane can issue it
+    double doubt = 0; // seconds by which sharing lengthens it, but might not
   };
 
   // When the slowed messages that use a resource begin and end.
@@ -148,7 +146,7 @@ class Sweep {
   void deliver_one(std::size_t at);
   double sum_rate(const Message& m, std::int32_t here, std::int32_t on_node) const;
   void add_sum(const Message& message, Moment& arrived);
-  void find_transfers();
+  void share_by_length();
   void find_doubts();
   double issue(const Message& message);
   void connect_loops(std::int32_t a, std::int32_t b);
@@ -185,6 +183,7 @@ class Sweep {
   Lengths lengths_; // of steps that depend on iterated loops
   std::vector<Message> messages_, local_;
   FlowSet flows_;
+  double shortest_ = 0, longest_ = 0; // bytes of messages of this level
   std::vector<Resource> sum_resources_;
   FairShares shares_;
   struct Shared {
@@ -192,9 +191,13 @@ class Sweep {
     std::uint32_t message = 0;
     double bytes = 0;
   };
-  std::vector<Shared> shared_;            // what messages of unequal lengths share
-  std::vector<double> alone_;             // by message: seconds that the most that it shares takes, were it all
-  std::vector<std::uint32_t> slowed_;     // messages that share something full
+  std::vector<Shared> shared_; // what messages of unequal lengths share
+  std::vector<double> alone_;  // by message: seconds that the most that it shares takes, were it all
+  struct Slowed {              // a message that shares something full
+    std::uint32_t message = 0;
+    double seconds = 0; // by which that lengthens it
+  };
+  std::vector<Slowed> slowed_;
   std::vector<Presence> presence_;        // of this level
   std::vector<std::int32_t> presence_at_; // by resource; -1: none
   std::vector<std::int32_t> reductions_;  // by rank, in this level
