@@ -20,8 +20,8 @@ struct SimulateOptions {
   // count for all its images (Prediction::alike), and six times as many are walked sooner than a sample is drawn.
   double most_steps = 3e6;
   // flow: the steps of all ranks and segments, times those in flight at once, up to which the time is the exact
-  // solution's. It is found in less than a second then.
-  double most_exact_work = 3e7;
+  // solution's. It is found in some 10 ms then.
+  double most_exact_work = 1e6;
 };
 
 // `placement`: none for block order, consecutive ranks in consecutive slots. Errors: more ranks than slots; a placement

@@ -128,7 +128,6 @@ void bound_phase(const Compiled& compiled, const Sweep& sweep, std::int32_t phas
   double least = 0;
   for (const Period& p : period) least = std::max(least, p.least);
   const auto segments = static_cast<double>(compiled.segments);
-  course.some_empty = course.some_empty || sweep.loads().some_empty;
   course.least += sweep.loads().some_empty ? 0.5 * segments * least : std::max(first, segments * least);
   course.most += segments * first;
 }
@@ -140,7 +139,8 @@ struct Doubt {
 };
 
 // Where no other bound is known: the farthest of 5,000 random cases and some more (tests/simulate/random_case.hpp).
-constexpr double seen_too_short = 0.4, lanes_too_long = 0.3, rounds_too_long = 0.2, streams_too_long = 0.35;
+constexpr double seen_too_short = 0.5, lanes_too_long = 0.3, rounds_too_long = 0.2, streams_too_long = 0.35,
+                 empty_too_long = 0.35;
 
 // Whether every rank passes each segment on once, to few others, over links that it shares with no other rank of its
 // node: what the steady period is right for, from the second segment on.
@@ -182,15 +182,18 @@ bool has_many_at_once(const Compiled& compiled) {
 // Those that matter, in one sentence with the range that they make together.
 void tell_doubts(const Compiled& compiled, const Network& network, const Course& course, Prediction& p) {
   std::vector<Doubt> doubts;
-  const double apart = std::min(0.9, 1.2 * p.doubtful_sharing);
+  const double apart = p.doubtful_sharing > 0 ? std::min(0.9, 1.2 * p.doubtful_sharing + 0.07) : 0;
   doubts.push_back({fmt::format("{:.0f} % of the time is shared by messages that begin or end apart, which the flow "
                                 "model takes to run together",
                                 100 * std::min(1.0, p.doubtful_sharing)),
-                    1 / (1 - apart) - 1, apart > 0.2 ? seen_too_short : 0});
+                    1 / (1 - apart) - 1, apart > 0.25 ? seen_too_short : 0});
   const bool simple = !course.some_empty && streams(compiled, network);
   const double overlap = compiled.segments == 1 ? 0 : course.seconds / course.least - 1;
   if (simple && compiled.segments <= few_segments)
     doubts.push_back({"segments may overlap more than in a steady state", std::min(overlap, streams_too_long), 0});
+  if (course.some_empty && compiled.segments == 1)
+    doubts.push_back(
+        {"there are fewer elements than messages, so that some are empty", empty_too_long, seen_too_short});
   if (has_many_at_once(compiled))
     doubts.push_back({"messages that begin together may end apart", rounds_too_long, seen_too_short});
   if (!simple && has_lanes_at_once(compiled))
@@ -271,6 +274,7 @@ Result<Prediction> walk(const Compiled& compiled, const Network& network, bool s
   for (std::int32_t phase = 0; phase < compiled.phases.count(); ++phase) {
     if (Status done = sweep.run(phase); !done) return done.error();
     const auto period = end_phase(compiled, network, sweep, phase);
+    course.some_empty = course.some_empty || sweep.loads().some_empty;
     if (!period.empty()) bound_phase(compiled, sweep, phase, period, course);
     p.phases.push_back(describe_phase(compiled, network, sweep, phase, period, course));
   }

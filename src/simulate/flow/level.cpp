@@ -51,6 +51,7 @@ void Sweep::add_flow(const Message& m) {
   flows_.limit.push_back(m.path.limit);
   messages_.push_back(m);
   if (m.moved <= 0) return;
+  if (m.moved < element_) loads_.some_empty = true;
   const double bytes = m.moved * m.times;
   shortest_ = std::min(shortest_, bytes), longest_ = std::max(longest_, bytes);
 }
@@ -95,9 +96,7 @@ void Sweep::account_sum(const Message& m) {
 // All messages of a segment count, whichever level they are in. Of fewer elements than segments some have none, and are
 // not sent.
 void Sweep::account_queues(const Message& m) {
-  double sent = 1;
-  if (const auto element = static_cast<double>(compiled_.schedule->data->type_bytes); m.moved > 0 && m.moved < element)
-    sent = m.moved / element, loads_.some_empty = true;
+  const double sent = m.moved > 0 ? std::min(1.0, m.moved / element_) : 1;
   for (Served* served : {&loads_.between[m.channel], &loads_.issued[m.instance]}) {
     served->instance = m.instance;
     const double times = m.times * m.weight;

@@ -15,11 +15,11 @@ constexpr std::int32_t most_pipelines = 16; // beyond, all lanes of a phase keep
 }
 
 Sweep::Sweep(const Compiled& compiled, const Network& network)
-    : compiled_(compiled), network_(network), outcomes_(compiled.instances.size()), blocked_(compiled.instances.size()),
-      done_(compiled.instances.size()), issuing_(compiled.instances.size()), offloads_(compiled.lanes.size()),
-      offloads_of_(compiled.instances.size()), lengths_(*compiled.schedule->data, compiled.segments),
-      shares_(network.capacities()), presence_at_(network.capacities().size(), -1),
-      reductions_(static_cast<std::size_t>(compiled.schedule->ranks())),
+    : compiled_(compiled), network_(network), element_(static_cast<double>(compiled.schedule->data->type_bytes)),
+      outcomes_(compiled.instances.size()), blocked_(compiled.instances.size()), done_(compiled.instances.size()),
+      issuing_(compiled.instances.size()), offloads_(compiled.lanes.size()), offloads_of_(compiled.instances.size()),
+      lengths_(*compiled.schedule->data, compiled.segments), shares_(network.capacities()),
+      presence_at_(network.capacities().size(), -1), reductions_(static_cast<std::size_t>(compiled.schedule->ranks())),
       sums_on_node_(static_cast<std::size_t>(network.machine().topology->nodes())) {
   matching_.reserve(compiled.instances.size());
   for (const FlatLane& lane : compiled.lanes)

@@ -32,7 +32,7 @@ struct Loads {
   std::vector<std::vector<double>> bytes;                // [pipeline][resource]
   std::unordered_map<Channel, Served, NearHash> between; // of a lane between two ranks
   std::vector<Served> issued;                            // by instance: all that it sends
-  bool some_empty = false;                               // in some segments there is nothing to send
+  bool some_empty = false; // of fewer elements than messages: some have none, and are not sent
 };
 
 struct Traffic {
@@ -154,6 +154,7 @@ class Sweep {
 
   const Compiled& compiled_;
   const Network& network_;
+  const double element_;               // bytes
   std::vector<std::int32_t> pipeline_; // of each lane
   std::vector<Outcome> outcomes_;
   std::vector<std::int32_t> blocked_; // by instance: lanes of this rank that it still waits for
