@@ -61,16 +61,42 @@ void bind_expression(nb::module_& m) {
 
 std::vector<std::string> names_of_collectives() {
   std::vector<std::string> names;
-  for (int kind = 0; kind < collective_kinds; ++kind) names.emplace_back(name_of(static_cast<CollectiveKind>(kind)));
+  for (const CollectiveKind kind : all_collectives) names.emplace_back(name_of(kind));
+  return names;
+}
+
+constexpr std::array whose = {"none", "root", "all"};
+constexpr std::array held = {"nothing", "vector", "block", "each"};
+constexpr std::array contributors = {"nobody", "root", "all", "up_to_itself", "before_itself", "sources"};
+std::pair<const char*, const char*> words_of(const CollectiveRow::Side& side) {
+  return {whose[static_cast<std::size_t>(side.whose)], held[static_cast<std::size_t>(side.part)]};
+}
+
+std::vector<std::string> names_of_calls(const CollectiveRow& row) {
+  std::vector<std::string> names;
+  for (const MpiCall& call : mpi_calls)
+    if (call.kind == CollectiveKind(row)) names.push_back("MPI_" + std::string(call.blocking));
   return names;
 }
 
 void bind_collective(nb::module_& m) {
   m.def("collectives", &names_of_collectives, "The names of all collectives.");
+  nb::class_<CollectiveRow>(m, "CollectiveRow", "What a collective means: a row of collectives.def.")
+      .def_ro("name", &CollectiveRow::name)
+      .def_prop_ro(
+          "input", [](const CollectiveRow& row) { return words_of(row.input); }, "Whose, and of what.")
+      .def_prop_ro("output", [](const CollectiveRow& row) { return words_of(row.output); })
+      .def_prop_ro("from_", [](const CollectiveRow& row) { return contributors[static_cast<std::size_t>(row.from)]; })
+      .def_prop_ro("has_irregular_form", [](const CollectiveRow& row) { return row.irregular != Known::uniform; })
+      .def_prop_ro("moves_data", &CollectiveRow::moves_data)
+      .def_prop_ro("reduces", &CollectiveRow::reduces)
+      .def_prop_ro("has_root", &CollectiveRow::has_root)
+      .def_prop_ro("of_neighbours", &CollectiveRow::of_neighbours)
+      .def_prop_ro("may_be_in_place", &CollectiveRow::may_be_in_place)
+      .def_prop_ro("mpi_calls", &names_of_calls, "The blocking calls of MPI that ask for it.");
   m.def(
-      "has_irregular_form",
-      [](std::string_view kind) { return known_in(unwrap(parse_collective(kind))) != Counts::Known::uniform; },
-      "kind"_a, "Whether the blocks of this collective may have counts of their own.");
+      "meaning", [](std::string_view kind) { return &*unwrap(parse_collective(kind)); }, "kind"_a,
+      nb::rv_policy::reference, "What a collective means.");
   m.def(
       "type_bytes", [](std::string_view type) { return size_of(unwrap(parse_datatype(type))); }, "type"_a);
   nb::class_<Collective>(m, "Collective", "What every rank holds at first and must hold at the end.")

@@ -29,7 +29,7 @@ constexpr std::int64_t vector_bytes = std::int64_t{1} << 30, block_bytes = std::
 std::string predict(const Variant& variant, const Machine& machine) {
   const RankSpace space = Job(machine).rank_space();
   std::int64_t bytes = variant.kind == CollectiveKind::barrier ? 0
-                       : is_vector_kind(variant.kind)          ? vector_bytes
+                       : variant.kind->is_vector()             ? vector_bytes
                                                                : block_bytes;
   if (variant.offloads && bytes > 8) bytes = 8; // engines take no more
   const auto schedule = variant.build(make_collective(variant.kind, space.ranks(), bytes / 8), space);

@@ -37,7 +37,31 @@ sends and gets.
 def page() -> str:
     """The page as Markdown."""
     kinds = list(dict.fromkeys(variant.kind for variant in _collectives.all_variants()))
-    return HEAD + parameters() + "".join(section(kind) for kind in kinds)
+    return HEAD + collectives() + parameters() + "".join(section(kind) for kind in kinds)
+
+
+WHOSE = {"none": "", "root": " at the root", "all": " at each rank"}
+PARTS = {"nothing": "nothing", "vector": "a vector", "block": "one block", "each": "a block {} each"}
+FROM = {"up_to_itself": "up to itself, combined", "before_itself": "before itself, combined"}
+
+
+def collectives() -> str:
+    """The table of collectives.def."""
+    columns = ("Collective", "Input", "Output", "made of the input of", "Calls of MPI, with their non-blocking forms")
+    lines = ["", "## Collectives", "", row(*columns), "|---" * len(columns) + "|"]
+    for kind in _schedule.collectives():
+        meaning = _schedule.meaning(kind)
+        sides = [
+            PARTS[part].format(word) + WHOSE[whose]
+            for word, (whose, part) in (("for", meaning.input), ("from", meaning.output))
+        ]
+        lines.append(row(f"`{kind}`", *sides, _contributors(meaning), ", ".join(f"`{n}`" for n in meaning.mpi_calls)))
+    return "\n".join(lines) + "\n"
+
+
+def _contributors(meaning: _schedule.CollectiveRow) -> str:
+    named = {"nobody": "", "root": "the root", "all": "all ranks", "sources": "its neighbours"}
+    return FROM.get(meaning.from_) or named[meaning.from_] + ", combined" * meaning.reduces
 
 
 def parameters() -> str:
@@ -58,7 +82,7 @@ def _values(p: _collectives.ParameterDeclaration) -> str:
 def section(kind: str) -> str:
     """One collective: a table to choose from, then each algorithm's parameters."""
     variants = _collectives.variants(kind)
-    reduces, irregular = arguments.reduces(kind), _schedule.has_irregular_form(kind)
+    reduces, irregular = arguments.reduces(kind), _schedule.meaning(kind).has_irregular_form
     columns = ["Algorithm", "What it does", "Cost", *["Same bits on all"] * reduces, *["Counts"] * irregular]
     lines = ["", f"## {kind}", "", row(*columns, "Reference"), "|---" * (len(columns) + 1) + "|"]
     for v in variants:

@@ -43,7 +43,7 @@ class CollectiveArguments:
 
 def reduces(collective: str) -> bool:
     """Whether it combines the ranks' data by an operation."""
-    return _schedule.Collective(collective, 1, 1).reduces
+    return _schedule.meaning(collective).reduces
 
 
 def ranks_per_node_named(text: str | None) -> int | tuple[int, ...] | None:
@@ -78,7 +78,7 @@ def node_sizes(asked: Ranks) -> list[int]:
 
 def moves_data(collective: str) -> bool:
     """Whether it has a length: a barrier has none."""
-    return collective != "barrier"
+    return _schedule.meaning(collective).moves_data
 
 
 def refuse_data(collective: str, count: int | None = None, in_place: bool = False) -> None:
@@ -227,7 +227,7 @@ def listed_counts(asked: CollectiveArguments) -> list[int]:
 def _count(word: str, type_: str) -> int:
     if word.isdecimal():
         return _within("a count", int(word), 63)
-    return elements(CollectiveArguments("", bytes=parse_size(word), type=type_))
+    return _elements_in(parse_size(word), type_)
 
 
 def elements(asked: CollectiveArguments) -> int:
@@ -240,16 +240,18 @@ def elements(asked: CollectiveArguments) -> int:
         return _within("the count", asked.count, 63)
     if asked.bytes is None:
         raise missing("the length of the data", "add --bytes 1MiB or --count 1000")
-    each = _schedule.type_bytes(asked.type)
+    return _elements_in(asked.bytes, asked.type)
+
+
+def _elements_in(size: int, type_: str) -> int:
+    each = _schedule.type_bytes(type_)
     if each == 0:
-        raise wrong_value("the element type must have a known size", asked.type, "choose one, or give --count")
-    if asked.bytes % each:
+        raise wrong_value("the element type must have a known size", type_, "choose one, or give --count")
+    if size % each:
         raise wrong_value(
-            f"the bytes must be a multiple of the {each} of one {asked.type}",
-            asked.bytes,
-            "choose another size, or --type uint8",
+            f"the bytes must be a multiple of the {each} of one {type_}", size, "choose another size, or --type uint8"
         )
-    return asked.bytes // each
+    return size // each
 
 
 def about_collective(of: _schedule.Collective) -> dict:

@@ -71,7 +71,7 @@ class Case:
 def collectives(irregular: bool = False) -> list[str]:
     """Those that have algorithms; those whose blocks may be irregular."""
     kinds = dict.fromkeys(variant.kind for variant in _collectives.all_variants())
-    return [kind for kind in kinds if not irregular or _schedule.has_irregular_form(kind)]
+    return [kind for kind in kinds if not irregular or _schedule.meaning(kind).has_irregular_form]
 
 
 def cases(asked: Asked) -> list[Case]:

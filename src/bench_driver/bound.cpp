@@ -1,9 +1,9 @@
 #include "bench_driver/bound.hpp"
 
 #include "bench_driver/call_memory.hpp"
-#include "bench_driver/definition.hpp"
 #include "kernels/plans.hpp"
 #include "measure/clock.hpp"
+#include "schedule/contributions.hpp"
 #include "schedule/data.hpp"
 
 #include <algorithm>
@@ -44,14 +44,14 @@ CopyRate rate_of(const Job& job, Arrays& arrays, std::int64_t bytes) {
 // Of a rank's output, what in place is there already.
 std::int64_t kept_in_output(const Collective& c, Rank rank, const CallMemory& memory) {
   if (!memory.aliased || c.reduces()) return 0;
-  for (const Piece& piece : pieces_moved(c, rank))
-    if (piece.from == rank.value) return piece.count * c.type_bytes;
+  for (const Contribution& part : contributions(c, rank))
+    if (part.low == rank.value) return part.count * c.type_bytes;
   return 0;
 }
 
 // Of a rank's input, what nobody else has a use for.
 std::int64_t kept_in_input(const Collective& c, Rank rank, const CallMemory& memory) {
-  const bool others_want_it = c.kind == CollectiveKind::bcast || c.kind == CollectiveKind::allgather;
+  const bool others_want_it = c.kind->output.whose == Ranks::all && !c.kind->sends_to_each();
   return others_want_it ? 0 : kept_in_output(c, rank, memory);
 }
 
@@ -61,11 +61,11 @@ std::int64_t bytes_moved_by_neighbours(const Collective& c) {
   std::vector<bool> is_read(static_cast<std::size_t>(c.ranks));
   std::int64_t elements = 0;
   for (std::int32_t r = 0; r < c.ranks; ++r)
-    for (const Piece& piece : pieces_moved(c, Rank{r})) {
-      if (piece.from < 0) continue;
-      const auto from = static_cast<std::size_t>(piece.from);
-      const bool again = c.kind == CollectiveKind::neighbor_allgather && is_read[from];
-      elements += again ? piece.count : 2 * piece.count;
+    for (const Contribution& part : contributions(c, Rank{r})) {
+      if (part.is_nobody()) continue;
+      const auto from = static_cast<std::size_t>(part.low);
+      const bool again = !c.kind->sends_to_each() && is_read[from];
+      elements += again ? part.count : 2 * part.count;
       is_read[from] = true;
     }
   return elements * c.type_bytes;

@@ -21,10 +21,4 @@ struct CallMemory {
 CallMemory memory_of(const Collective& collective, Rank rank);
 CallMemory memory_of(const ProgramSet& set, Rank rank);
 
-// Whether all ranks that have a result have the same one.
-constexpr bool gives_all_the_same(CollectiveKind kind) {
-  return kind == CollectiveKind::bcast || kind == CollectiveKind::reduce || kind == CollectiveKind::allreduce ||
-         kind == CollectiveKind::gather || kind == CollectiveKind::allgather || kind == CollectiveKind::barrier;
-}
-
 } // namespace kumihimo::bench_driver

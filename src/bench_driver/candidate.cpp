@@ -16,8 +16,7 @@ class Ours final : public Candidate {
  public:
   Ours(const Case& c, Schedule schedule, Rank rank, transport::Transport& transport, plan::PlanCache& cache)
       : question_(c.collective), hints_(c.parameters.hints()), memory_(memory_of(question_, rank)),
-        schedule_(std::move(schedule)), rank_(rank),
-        transport_(transport), cache_(cache) {}
+        schedule_(std::move(schedule)), rank_(rank), transport_(transport), cache_(cache) {}
 
   Status make_ready() override {
     const Result<transport::Reduction> reduction = execute::find_reduction(question_);
@@ -33,7 +32,7 @@ class Ours final : public Candidate {
     return plan->run({set.input, set.output});
   }
   Bytes result(const Vectors::Set& set) const override { return result_in(memory_, set); }
-  bool gives_all_the_same() const override { return bench_driver::gives_all_the_same(question_.kind); }
+  bool gives_all_the_same() const override { return question_.kind->gives_all_the_same(); }
 
  private:
   Collective question_;
@@ -52,7 +51,7 @@ class Theirs final : public Candidate {
 
   Status call(const Vectors::Set& set) override { return own_.call(set.input, set.output); }
   Bytes result(const Vectors::Set& set) const override { return result_in(memory_, set); }
-  bool gives_all_the_same() const override { return bench_driver::gives_all_the_same(kind_); }
+  bool gives_all_the_same() const override { return kind_->gives_all_the_same(); }
 
  private:
   CollectiveKind kind_;

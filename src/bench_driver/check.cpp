@@ -41,7 +41,7 @@ Result<std::vector<Vector>> golden_results(const Schedule& schedule, const Arith
   std::vector<Vector> inputs;
   for (std::int32_t r = 0; r < c.ranks; ++r) inputs.push_back(input_of(c, arithmetic, r));
   Result<std::vector<Vector>> outputs = golden_outputs(schedule, inputs, arithmetic.plain);
-  if (!outputs || !gives_all_the_same(c.kind)) return outputs;
+  if (!outputs || !c.kind->gives_all_the_same()) return outputs;
   const Vector* first = nullptr;
   for (const Vector& output : *outputs) {
     if (output.empty()) continue;
@@ -281,8 +281,7 @@ Result<CheckOutcome> check_schedule(Job& job, const Schedule& schedule, Hints hi
   const Collective& c = schedule.collective();
   Result<std::string> wrong = wrong_by_definition(job, *checker, c, arithmetic, **golden);
   if (wrong && wrong->empty()) wrong = wrong_in_runs(job, *checker, **plan, **golden, repeats);
-  if (wrong && wrong->empty() && c.kind == CollectiveKind::barrier)
-    wrong = wrong_in_barriers(job, *checker, **plan, repeats);
+  if (wrong && wrong->empty() && !c.kind->moves_data()) wrong = wrong_in_barriers(job, *checker, **plan, repeats);
   if (!wrong) return wrong.error();
   return CheckOutcome{wrong->empty(), *wrong};
 }

@@ -1,29 +1,16 @@
 // What a collective gives by its definition in the MPI standard, whatever the algorithm: whose elements come where, or
-// whose are combined. It shares nothing with schedules; the golden copy and the MPI library's own result must both
-// agree with it.
+// whose are combined. It shares the row of collectives.def with schedules; the golden copy and the MPI library's own
+// result must both agree with it.
 #pragma once
 
 #include "bench_driver/golden.hpp"
-#include "schedule/collective.hpp"
+#include "schedule/contributions.hpp"
 
 #include <cstdint>
 #include <functional>
 #include <vector>
 
 namespace kumihimo::bench_driver {
-
-// Elements that a rank gets from another one's input.
-struct Piece {
-  std::int32_t from = 0;
-  std::int64_t first = 0, count = 0;
-  bool operator==(const Piece&) const = default;
-};
-
-// One after the other in the result of `rank`, for collectives that only move data; where it has none, none. From rank
-// -1: memory that must stay as it is, where there is no neighbour.
-std::vector<Piece> pieces_moved(const Collective& collective, Rank rank);
-// The same elements of each of these ranks, in rank order, for those that reduce.
-std::vector<Piece> pieces_reduced(const Collective& collective, Rank rank);
 
 class Definition {
  public:
@@ -38,11 +25,10 @@ class Definition {
   std::int64_t first_wrong(const std::byte* result) const;
 
  private:
-  void move(const std::vector<Piece>& pieces, const Inputs& inputs);
-  void reduce(const std::vector<Piece>& pieces, const Inputs& inputs, const Combine& plain);
+  void add(const Contribution& part, const Inputs& inputs, const Combine& plain);
 
   Collective c_;
-  std::size_t contributions_ = 1;
+  std::size_t terms_ = 1; // of each sum
   bool rounds_ = false;
   Vector expected_, magnitude_; // the latter of what rounds
 };

@@ -15,28 +15,25 @@ namespace {
 // What a collective leaves that another can begin with, and what one takes that follows another.
 enum class Left : std::uint8_t { nothing, vector_at_root, blocks };
 Left leaves(CollectiveKind kind) {
-  if (kind == CollectiveKind::reduce || kind == CollectiveKind::gather) return Left::vector_at_root;
-  const bool scatters = kind == CollectiveKind::scatter || kind == CollectiveKind::reduce_scatter;
-  return scatters ? Left::blocks : Left::nothing;
+  const auto [whose, part] = kind->output;
+  return whose == Ranks::root ? Left::vector_at_root : part == Part::block ? Left::blocks : Left::nothing;
 }
 Left takes(CollectiveKind kind) {
-  if (kind == CollectiveKind::bcast || kind == CollectiveKind::scatter) return Left::vector_at_root;
-  const bool gathers = kind == CollectiveKind::gather || kind == CollectiveKind::allgather;
-  return gathers ? Left::blocks : Left::nothing;
+  const auto [whose, part] = kind->input;
+  return whose == Ranks::root ? Left::vector_at_root : part == Part::block ? Left::blocks : Left::nothing;
 }
 
-bool has_halves(CollectiveKind kind) {
-  return kind == CollectiveKind::bcast || kind == CollectiveKind::reduce || kind == CollectiveKind::allreduce;
-}
+bool has_halves(CollectiveKind kind) { return kind->is_vector() && !kind->of_prefixes(); }
 
 // Whether these can be called one after the other, in as many parts.
 bool can_be_called(const LibraryCall& call) {
   if (call.steps.empty() || call.parts < 1) return false;
-  if (std::any_of(call.steps.begin(), call.steps.end(), is_of_neighbours)) return false;
+  if (std::any_of(call.steps.begin(), call.steps.end(), [](CollectiveKind kind) { return kind->of_neighbours(); }))
+    return false;
   if (call.parts > 1 && !(call.steps.size() == 1 && has_halves(call.steps[0]))) return false;
   for (std::size_t i = 1; i < call.steps.size(); ++i)
     if (leaves(call.steps[i - 1]) == Left::nothing || leaves(call.steps[i - 1]) != takes(call.steps[i])) return false;
-  return call.steps[0] != CollectiveKind::barrier;
+  return call.steps[0]->moves_data();
 }
 
 class Calls final : public Candidate {
@@ -58,16 +55,15 @@ class Calls final : public Candidate {
 
   Bytes result(const Vectors::Set& set) const override {
     const CollectiveKind last = call_.steps.back();
-    const bool at_root = last == CollectiveKind::reduce || last == CollectiveKind::gather;
-    if (at_root && rank_ != question_.root) return {};
-    if (last == CollectiveKind::exscan && rank_.value == 0) return {};
+    if (last->output.whose == Ranks::root && rank_ != question_.root) return {};
+    if (last->from == Contributors::before_itself && rank_.value == 0) return {};
     const bool block = leaves(last) == Left::blocks;
     return {alone_broadcast() ? set.input : set.output, question_.bytes().value / (block ? question_.ranks : 1)};
   }
-  bool gives_all_the_same() const override { return bench_driver::gives_all_the_same(call_.steps.back()); }
+  bool gives_all_the_same() const override { return call_.steps.back()->gives_all_the_same(); }
 
  private:
-  bool alone_broadcast() const { return call_.steps.front() == CollectiveKind::bcast; }
+  bool alone_broadcast() const { return call_.steps.front()->has_one_buffer(); }
 
   int one(const Vectors::Set& set, std::int64_t first, int count) const {
     const std::int64_t at = first * question_.type_bytes;
@@ -91,7 +87,7 @@ class Calls final : public Candidate {
     execute::CollectiveCall call{kind,
                                  v.input,
                                  v.output,
-                                 is_vector_kind(kind) ? v.count : block,
+                                 kind->is_vector() ? v.count : block,
                                  type_,
                                  operation_,
                                  question_.root.value,
@@ -99,10 +95,11 @@ class Calls final : public Candidate {
     if (goes_on && leaves(kind) == Left::blocks) call.receive = own;
     if (follows && takes(kind) == Left::blocks) call.send = own;
     if (follows && takes(kind) == Left::vector_at_root) call.send = v.output;
-    if (kind == CollectiveKind::bcast && !follows) call.receive = v.input;
-    const bool of_all = kind == CollectiveKind::allgather;
-    if (follows && (of_all || (kind == CollectiveKind::gather && at_root))) call.send = library_.constants.in_place;
-    if (follows && kind == CollectiveKind::scatter && at_root) call.receive = library_.constants.in_place;
+    if (kind->has_one_buffer() && !follows) call.receive = v.input;
+    const bool in_place = follows && kind->may_be_in_place() && (at_root || !kind->has_root());
+    const bool by_receiver = kind->is_in_place_by_receiver();
+    if (in_place && !by_receiver) call.send = library_.constants.in_place;
+    if (in_place && by_receiver) call.receive = library_.constants.in_place;
     return execute::call_library(library_.call, call);
   }
 
@@ -116,7 +113,7 @@ class Calls final : public Candidate {
 } // namespace
 
 bool LibraryCall::reduces() const {
-  return std::any_of(steps.begin(), steps.end(), [](CollectiveKind kind) { return kumihimo::reduces(kind); });
+  return std::any_of(steps.begin(), steps.end(), [](CollectiveKind kind) { return kind->reduces(); });
 }
 
 Result<LibraryCall> parse_library_call(std::string_view name) {

@@ -73,7 +73,7 @@ void LibraryCollective::set_blocks(const Collective& c, Rank rank) {
       add(received_, table(pairs ? b * P + rank.value : b));
     }
   }
-  if (c.kind == CollectiveKind::neighbor_allgather) call_.count = static_cast<int>(elements_to(c, rank, 0));
+  if (c.neighbours && !c.kind->sends_to_each()) call_.count = static_cast<int>(elements_to(c, rank, 0));
   if (c.counts.known == Counts::Known::global || c.counts.known == Counts::Known::rooted)
     call_.count = static_cast<int>(table(rank.value));
   for (Blocks* const blocks : {&sent_, &received_})
@@ -88,14 +88,16 @@ LibraryCollective::~LibraryCollective() {
 }
 
 Status LibraryCollective::call(void* input, void* output) const {
+  if (!execute::has_call(call_.kind, call_.is_irregular))
+    return not_applicable(fmt::format("MPI has no {}", name_of(call_.kind)));
   if (made_ != 0) return library_.check(made_, "to make the library's own neighbourhood");
   std::byte nothing{}; // MPICH takes no null pointer for the buffer of a rank without neighbours
-  if (is_of_neighbours(call_.kind)) {
+  if (call_.kind->of_neighbours()) {
     input = input ? input : &nothing;
     output = output ? output : &nothing;
   }
   execute::CollectiveCall made = call_;
-  const bool by_receiver = made.kind == CollectiveKind::scatter;
+  const bool by_receiver = made.kind->may_be_in_place() && made.kind->is_in_place_by_receiver();
   made.send = aliased_ && !by_receiver ? library_.constants.in_place : input;
   made.receive = aliased_ && by_receiver ? library_.constants.in_place : output;
   const int code = execute::call_library(library_.call, made);

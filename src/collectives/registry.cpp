@@ -23,8 +23,8 @@ namespace {
 
 // One rank alone: its input is its output, but where there is none.
 Schedule local_copy(const Collective& collective) {
-  const bool vector = is_vector_kind(collective.kind);
-  const bool copies = collective.kind != CollectiveKind::barrier && collective.kind != CollectiveKind::exscan;
+  const bool vector = collective.kind->is_vector();
+  const bool copies = collective.kind->moves_data() && collective.kind->from != Contributors::before_itself;
   Schedule s(collective);
   s.claims.keeps_rank_order = true;
   s.claims.neighbours_only = s.claims.link_disjoint = true;
@@ -49,7 +49,7 @@ Status check_question(const Collective& c, const RankSpace& space, const Paramet
     return wrong_value(fmt::format("the root is a rank from 0 to {}", c.ranks - 1), c.root.value);
   if (!c.has_root() && c.root != Rank{0})
     return wrong_value(fmt::format("{} takes no root", name_of(c.kind)), c.root.value, "leave it out");
-  if (is_of_neighbours(c.kind) && (!c.neighbours || c.neighbours->ranks() != c.ranks))
+  if (c.kind->of_neighbours() && (!c.neighbours || c.neighbours->ranks() != c.ranks))
     return wrong_value(fmt::format("the neighbours must be those of {} ranks", c.ranks),
                        c.neighbours ? c.neighbours->name() : "none");
   if (c.counts.each < 0) return wrong_value("the count must be at least 0", c.counts.each);

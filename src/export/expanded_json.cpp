@@ -162,7 +162,7 @@ json counts_of_neighbours(const Collective& c) {
     std::vector<std::int64_t> row;
     for (std::size_t k = 0; k < c.neighbours->destinations(Rank{r}).size(); ++k)
       row.push_back(elements_to(c, Rank{r}, static_cast<std::int64_t>(k)));
-    if (c.kind == CollectiveKind::neighbor_alltoall)
+    if (c.kind->sends_to_each())
       all.push_back(std::move(row));
     else
       all.push_back(elements_to(c, Rank{r}, 0));
@@ -181,17 +181,10 @@ json counts_of(const Collective& c) {
     return rows;
   }
   if (c.counts.known != Counts::Known::uniform) return *c.counts.table;
-  switch (c.kind) {
-  case CollectiveKind::gather:
-  case CollectiveKind::scatter:
-  case CollectiveKind::allgather:
-  case CollectiveKind::reduce_scatter:
-    return std::vector<std::int64_t>(c.ranks, c.counts.each);
-  case CollectiveKind::alltoall:
-    return std::vector<std::vector<std::int64_t>>(c.ranks, std::vector<std::int64_t>(c.ranks, c.counts.each));
-  default:
-    return c.counts.each;
-  }
+  if (!c.kind->sends_to_each() && !c.kind->receives_from_each()) return c.counts.each;
+  const std::vector<std::int64_t> row(c.ranks, c.counts.each);
+  if (c.kind->irregular == Known::local) return std::vector(c.ranks, row);
+  return row;
 }
 
 json programs_of(const ProgramSet& set) {

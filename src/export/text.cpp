@@ -151,7 +151,7 @@ std::string elements_text(const Counts& counts) {
 std::string question(const Schedule& schedule, const RankSpace& space) {
   const Collective& c = schedule.collective();
   std::string text(name_of(c.kind));
-  if (c.kind != CollectiveKind::barrier) text += fmt::format(" of {} of {}", elements_text(c.counts), name_of(c.type));
+  if (c.kind->moves_data()) text += fmt::format(" of {} of {}", elements_text(c.counts), name_of(c.type));
   if (c.reduces()) text += fmt::format(" ({})", name_of(c.operation));
   if (c.has_root()) text += fmt::format(", root {}{}", c.root.value, coordinates(space, c.root.value));
   if (c.neighbours) text += fmt::format(", neighbours {}", c.neighbours->name());

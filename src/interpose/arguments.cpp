@@ -40,7 +40,7 @@ bool refuses_example(const Session& session, CollectiveKind kind, int count) {
   std::array<std::int32_t, 2> data{};
   const int code =
       execute::call_library(library.call, {kind, data.data(), data.data(), count, library.datatype(DataType::int32),
-                                   library.operation(Operation::sum), 0, *alone});
+                                           library.operation(Operation::sum), 0, *alone});
   library.call.Comm_free(&*alone);
   return code != 0;
 }
@@ -48,9 +48,9 @@ bool refuses_example(const Session& session, CollectiveKind kind, int count) {
 // Open MPI lets it pass for one element, in MPI_Allreduce.
 bool refuses_same_buffer(const Session& session, CollectiveKind kind, std::int64_t count) {
   enum : std::int8_t { unknown, no, yes };
-  static std::array<std::array<std::atomic<std::int8_t>, 2>, taken_over.size()> known{};
+  static std::array<std::array<std::atomic<std::int8_t>, 2>, collective_kinds> known{};
   const bool several = count > 1;
-  std::atomic<std::int8_t>& answer = known[index_of(kind)][several];
+  std::atomic<std::int8_t>& answer = known[kind.index()][several];
   if (answer == unknown) answer = refuses_example(session, kind, several ? 2 : 1) ? yes : no;
   return answer == yes;
 }
@@ -92,22 +92,22 @@ bool is_wrong_side(Session& session, CollectiveKind kind, const Side& side, cons
   const bool ours = session.types().find(type) != nullptr;
   if (!side.buffer && ours) return true; // else wherever its elements lie
   if (side.buffer == constants.in_place) return true;
-  return !ours && !semantics_of(kind).reduces && !is_committed(session, type); // no reduction of these is taken over
+  return !ours && !kind->reduces() && !is_committed(session, type); // no reduction of these is taken over
 }
 
 } // namespace
 
 bool is_one_buffer(const Session& session, CollectiveKind kind, const View& view, std::int32_t rank) {
-  const BufferSemantics& m = semantics_of(kind);
-  if (!view.sent || !view.received || (view.sent->count <= 0 && !m.reduces) || view.received->counts) return false;
+  const CollectiveRow& m = *kind;
+  if (!view.sent || !view.received || (view.sent->count <= 0 && !m.reduces()) || view.received->counts) return false;
   auto sent = reinterpret_cast<std::uintptr_t>(view.sent->buffer),
        received = reinterpret_cast<std::uintptr_t>(view.received->buffer);
-  if (!m.reduces && m.sends_to_each != m.receives_from_each) { // where this rank's own block belongs
+  if (!m.reduces() && m.sends_to_each() != m.receives_from_each()) { // where this rank's own block belongs
     const mpi::NamedType* const type = session.types().find(session.plain(view.sent->type));
     if (!type) return false;
     const auto own = static_cast<std::uintptr_t>(rank) * static_cast<std::uintptr_t>(view.sent->count) *
                      static_cast<std::uintptr_t>(type->bytes());
-    (m.receives_from_each ? received : sent) += own;
+    (m.receives_from_each() ? received : sent) += own;
   }
   if (sent != received) [[likely]]
     return false;
@@ -116,12 +116,13 @@ bool is_one_buffer(const Session& session, CollectiveKind kind, const View& view
 }
 
 bool is_refused(Session& session, CollectiveKind kind, const Call& call) {
-  if (kind == CollectiveKind::barrier || is_of_neighbours(kind)) return false; // how many blocks is not known yet
+  if (!kind->moves_data() || kind->of_neighbours()) return false; // how many blocks is not known yet
   const mpi::Handle communicator = session.plain(call.communicator);
-  const bool rooted = has_root(kind);
+  const bool rooted = kind->has_root();
   Place place;
   // By MPI's words its receive buffer does not count, which MPICH looks at all the same.
-  const bool first_gets_nothing = kind == CollectiveKind::exscan && session.library().family == mpi::Family::open_mpi;
+  const bool first_gets_nothing =
+      kind->from == Contributors::before_itself && session.library().family == mpi::Family::open_mpi;
   if (rooted || first_gets_nothing || call.has_counts()) {
     place = place_in(session, communicator);
     if (rooted && (!place.exists || (!place.between && (call.root < 0 || call.root >= place.ranks)))) return true;

@@ -1,51 +1,15 @@
-// What the arguments of MPI's collectives mean: one row a collective, and all calls are read by these rows. On which
+// What the arguments of MPI's collectives mean, by the rows of schedule/collectives.def. On which
 // ranks a buffer counts, how many blocks it holds, and so what this rank may look at at all: an argument that does not
 // count here may be anything.
 #pragma once
 
-#include "interpose/taken_over.hpp"
 #include "mpi/library.hpp"
 #include "mpi_hooks/call.hpp"
+#include "schedule/collective.hpp"
 
 #include <cstdint>
 
 namespace kumihimo::interpose {
-
-enum class Ranks : std::uint8_t { none, root, non_roots, all };
-
-struct BufferSemantics {
-  Ranks sends, receives;                                  // whose send buffer counts, and whose receive buffer
-  bool sends_to_each = false, receives_from_each = false; // a block for each rank, rather than one alone
-  bool reduces = false;                                   // elements of one predefined type; else bytes
-};
-
-constexpr std::array<BufferSemantics, taken_over.size()> buffer_semantics = [] {
-  using enum Ranks;
-  return std::array<BufferSemantics, taken_over.size()>{{
-      {none, none},                    // barrier
-      {root, non_roots},               // bcast
-      {all, root, false, false, true}, // reduce
-      {all, all, false, false, true},  // allreduce
-      {all, all, false, false, true},  // scan
-      {all, all, false, false, true},  // exscan
-      {all, root, false, true},        // gather
-      {root, all, true, false},        // scatter
-      {all, all, false, true},         // allgather
-      {all, all, true, false, true},   // reduce_scatter
-      {all, all, true, true},          // alltoall
-      {all, all, false, true},         // neighbor_allgather, whose blocks are the neighbours'
-      {all, all, true, true},          // neighbor_alltoall
-  }};
-}();
-constexpr const BufferSemantics& semantics_of(CollectiveKind kind) { return buffer_semantics[index_of(kind)]; }
-constexpr bool has_root(CollectiveKind kind) {
-  const BufferSemantics& m = semantics_of(kind);
-  return m.sends == Ranks::root || m.receives == Ranks::root;
-}
-// A barrier has no data, and a broadcast one buffer, always; among neighbours MPI has no form in place.
-constexpr bool may_be_in_place(CollectiveKind kind) {
-  return kind != CollectiveKind::barrier && kind != CollectiveKind::bcast && !is_of_neighbours(kind);
-}
 
 // One number for each rank, as the call has them.
 struct Numbers {
@@ -99,14 +63,13 @@ struct View {
 };
 
 inline View view_of(CollectiveKind kind, const Call& call, bool is_root, const void* in_place) {
-  const BufferSemantics& m = semantics_of(kind);
-  const auto counts = [&](Ranks whose) {
-    return whose == Ranks::all || (whose == Ranks::root && is_root) || (whose == Ranks::non_roots && !is_root);
-  };
-  View view{counts(m.sends) ? &call.send : nullptr, counts(m.receives) ? &call.receive : nullptr};
-  if (!view.sent || !view.received || !may_be_in_place(kind)) return view;
+  const auto counts = [&](Ranks whose) { return whose == Ranks::all || (whose == Ranks::root && is_root); };
+  // The one buffer of a broadcast is sent by the root and received by the others.
+  const bool receives = counts(kind->output.whose) && !(kind->has_one_buffer() && is_root);
+  View view{counts(kind->input.whose) ? &call.send : nullptr, receives ? &call.receive : nullptr};
+  if (!view.sent || !view.received || !kind->may_be_in_place()) return view;
   // Said where it can be on all ranks: of a scatter the root's send buffer is the only one.
-  const bool by_receiver = m.sends == Ranks::root;
+  const bool by_receiver = kind->is_in_place_by_receiver();
   if ((by_receiver ? view.received : view.sent)->buffer != in_place) return view;
   view.in_place = true;
   view.both = by_receiver ? view.sent : view.received;

@@ -2,7 +2,6 @@
 // thread, added up over the ranks at the end.
 #pragma once
 
-#include "interpose/taken_over.hpp"
 #include "mpi_hooks/call.hpp"
 #include "schedule/collective.hpp"
 
@@ -38,9 +37,9 @@ std::string_view sentence_of(Reason reason);
 
 // A non-blocking call is told apart from its blocking twin.
 enum class Form : std::uint8_t { blocking, nonblocking };
-inline constexpr std::size_t counted_calls = 2 * taken_over.size();
+inline constexpr std::size_t counted_calls = 2 * collective_kinds;
 inline std::size_t counted_as(CollectiveKind kind, Form form) {
-  return index_of(kind) + (form == Form::nonblocking ? taken_over.size() : 0);
+  return kind.index() + (form == Form::nonblocking ? collective_kinds : 0);
 }
 
 inline constexpr std::size_t size_classes = 64; // class c: 2^(c-1) <= bytes < 2^c; 0: none

@@ -57,8 +57,7 @@ struct Taken {
 // Not with a type that the program may free, and have another one by the same handle.
 bool Asked::will_hold(const Call& call) const {
   if (!session.lets_pass() || call.has_counts()) return false;
-  return kind == CollectiveKind::barrier ||
-         (session.types().find(call.send.type) && session.types().find(call.receive.type));
+  return !kind->moves_data() || (session.types().find(call.send.type) && session.types().find(call.receive.type));
 }
 
 std::nullopt_t Asked::hand_on_for_good(std::int64_t bytes, Reason reason, const Call& call) const {
@@ -136,13 +135,13 @@ std::int64_t bytes_of(const Asked& asked, const Call& call, const View& view) {
   const Side* const side = view.length();
   if (!side) return 0;
   const Numbers& counts = call.counts ? call.counts : side->counts;
-  if (counts && is_of_neighbours(asked.kind)) return 0; // of which there may be none
+  if (counts && asked.kind->of_neighbours()) return 0; // of which there may be none
   const std::int64_t count = counts ? counts[0] : side->count;
   if (count <= 0) return 0;
   const mpi::Handle one = side->types ? asked.session.plain(side->types[0]) : side->type;
   if (const mpi::NamedType* type = asked.session.types().find_dense(one)) return limited_bytes(count, type->bytes());
   long long size = 0;
-  const bool known = !semantics_of(asked.kind).reduces && one != asked.session.library().constants.datatype_null &&
+  const bool known = !asked.kind->reduces() && one != asked.session.library().constants.datatype_null &&
                      asked.session.library().call.Type_size_x(one, &size) == 0;
   return known ? limited_bytes(count, std::max(0LL, size)) : 0;
 }
@@ -152,14 +151,14 @@ struct Dense {
   bool sent, received, both;
 };
 Dense dense_sides(const Session& session, const View& view, const Collective& question) {
-  const BufferSemantics& m = semantics_of(question.kind);
+  const CollectiveRow& m = *question.kind;
   const auto is = [&](const Side* side, bool of_each) {
     if (side && DeviceMemory::holds(first_address(session, *side))) return false;
-    if (!side || m.reduces || session.types().find_dense(side->type)) return true; // a pair with holes is one element
+    if (!side || m.reduces() || session.types().find_dense(side->type)) return true; // a pair with holes is one element
     return is_dense(session.library(), side->type, question.bytes().value * (of_each ? question.ranks : 1));
   };
-  return {is(view.sent, m.sends_to_each), is(view.received, m.receives_from_each),
-          is(view.both, m.sends_to_each || m.receives_from_each)};
+  return {is(view.sent, m.sends_to_each()), is(view.received, m.receives_from_each()),
+          is(view.both, m.sends_to_each() || m.receives_from_each())};
 }
 
 // Blocks of different lengths: whether one lies behind the other.
@@ -213,7 +212,7 @@ Status set_packed_vectors(Taken& taken, const View& view, const Dense& dense, co
   const auto own = static_cast<std::size_t>(taken.communicator->rank());
   const std::int64_t block = question.bytes().value;
   std::int64_t sent = block, received = block;
-  if (semantics_of(question.kind).sends_to_each) {
+  if (question.kind->sends_to_each()) {
     const auto* const table = question.counts.table.get();
     sent = table ? std::accumulate(table->begin(), table->end(), std::int64_t{0}) * question.type_bytes
                  : block * question.ranks;
@@ -240,26 +239,27 @@ Status set_packed_vectors(Taken& taken, const View& view, const Dense& dense, co
 
 // Through memory of ours, which is one where the plan's is. In place is each rank's own affair, and so are its types.
 Status set_packed(Taken& taken, const View& view, const Dense& dense, const Collective& question) {
-  const BufferSemantics& m = semantics_of(question.kind);
+  const CollectiveRow& m = *question.kind;
   const mpi::Library& library = taken.session->library();
   const std::int64_t rank = taken.communicator->rank(), block = question.bytes().value;
-  const std::int64_t sent = m.sends_to_each ? question.ranks : 1, received = m.receives_from_each ? question.ranks : 1;
+  const std::int64_t sent = m.sends_to_each() ? question.ranks : 1,
+                     received = m.receives_from_each() ? question.ranks : 1;
   const auto elements = [](const Side& side, std::int64_t blocks) {
     return Elements{side.buffer, side.count * blocks, side.type};
   };
   taken.packed = std::make_shared<Packed>(library, taken.session->alone());
   Packed& packed = *taken.packed;
-  if (m.reduces) return set_packed_vectors(taken, view, dense, question);
+  if (m.reduces()) return set_packed_vectors(taken, view, dense, question);
   if (view.length()->counts) return set_packed_blocks(taken, view, dense, question);
   if (view.both) {
     std::byte* const data = packed.make(std::max(sent, received) * block);
     taken.buffers = {data, data};
     const Elements all = elements(*view.both, std::max(sent, received));
-    if (m.receives_from_each) packed.unpack_to(all, data);
-    if (m.sends_to_each) return packed.pack(all, data);
+    if (m.receives_from_each()) packed.unpack_to(all, data);
+    if (m.sends_to_each()) return packed.pack(all, data);
     return packed.pack(part(library, all, rank * view.both->count, view.both->count), data + rank * block);
   }
-  const bool one_memory = question.kind == CollectiveKind::bcast; // which each rank reads or writes
+  const bool one_memory = question.kind->has_one_buffer(); // which each rank reads or writes
   if (view.received && (one_memory || !dense.received)) {
     std::byte* const data = packed.make(received * block);
     taken.buffers.output = data;
@@ -274,7 +274,7 @@ Status set_packed(Taken& taken, const View& view, const Dense& dense, const Coll
 }
 
 Status set_buffers(Taken& taken, View view, bool one_buffer, const Collective& question, Form form) {
-  const bool of_sender = question.kind == CollectiveKind::scatter; // what is in place
+  const bool of_sender = question.kind->is_in_place_by_receiver(); // what is in place
   if (one_buffer) view = {nullptr, nullptr, true, of_sender ? view.sent : view.received};
   if (view.both)
     taken.buffers = {view.both->buffer, view.both->buffer};
@@ -331,7 +331,7 @@ Answer take_own(const Asked& asked, const Call& call) {
 Answer take(const Asked& asked, const Call& call) {
   if (call.local_counts) return take_own(asked, call);
   Session& session = asked.session;
-  if (semantics_of(asked.kind).reduces) { // nothing is set up for what is never ours
+  if (asked.kind->reduces()) { // nothing is set up for what is never ours
     if (!call.counts && call.send.count == 0) return asked.hand_on(0, Reason::empty);
     if (!session.types().find(call.send.type)) return asked.hand_on(0, Reason::other_type);
   }
@@ -416,7 +416,8 @@ std::optional<int> run_allowed(const Asked& asked, const Call& call) {
   const Answer taken = take_or_fail(asked, call);
   if (!taken) return std::nullopt;
   if (*taken && !(*taken)->packed && !(*taken)->lent && asked.will_hold(call))
-    Repeated::of(asked.kind).remember(*session, call, {(*taken)->communicator, (*taken)->plan, (*taken)->counter}, era);
+    Repeated::of(asked.kind)
+        .remember(*session, asked.kind, call, {(*taken)->communicator, (*taken)->plan, (*taken)->counter}, era);
   const Status done = *taken ? run(**taken, call.communicator) : Status(taken->error());
   if (done) [[likely]]
     return 0;

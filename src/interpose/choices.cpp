@@ -12,12 +12,11 @@ std::shared_ptr<const Choices> made_for(const plan::RankCounts& on, const plan::
                                         Reproducible reproducible) {
   auto choices = std::make_shared<Choices>();
   const auto hints = [](const plan::Choice& choice) { return choice.parameters.single_copy; };
-  for (const CollectiveKind kind : taken_over) {
-    Choices::Of& of = choices->of[index_of(kind)];
+  for (const CollectiveKind kind : all_collectives) {
+    Choices::Of& of = choices->of[kind.index()];
     of.any = wisdom.choices(kind, on);
     of.for_local_counts = plan::choice_for_local_counts(of.any);
-    if (reproducible != Reproducible::off && semantics_of(kind).reduces)
-      of.fixed = fixed_choices(wisdom, kind, on.ranks);
+    if (reproducible != Reproducible::off && kind->reduces()) of.fixed = fixed_choices(wisdom, kind, on.ranks);
     choices->hint_single_copies |=
         std::any_of(of.any.begin(), of.any.end(), hints) || std::any_of(of.fixed.begin(), of.fixed.end(), hints);
   }

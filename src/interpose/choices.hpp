@@ -3,8 +3,8 @@
 #pragma once
 
 #include "interpose/reproducible.hpp"
-#include "interpose/taken_over.hpp"
 #include "plan/wisdom.hpp"
+#include "schedule/collective.hpp"
 
 #include <array>
 #include <cstdint>
@@ -19,10 +19,10 @@ struct Choices {
     const plan::Choice* for_local_counts = nullptr; // of `any`
     bool none() const { return any.empty() && fixed.empty(); }
   };
-  std::array<Of, taken_over.size()> of;
+  std::array<Of, collective_kinds> of;
   bool hint_single_copies = false;
 
-  const Of& operator[](CollectiveKind kind) const { return of[index_of(kind)]; }
+  const Of& operator[](CollectiveKind kind) const { return of[kind.index()]; }
 };
 
 // `hash` tells one wisdom from another in this process. On any thread.

@@ -39,8 +39,8 @@ Communicator::Communicator(const mpi::Library& library, mpi::Handle handle, cons
   const plan::RankCounts on = recognise(agreed);
   reproducible_ = agreed.reproducible;
   choices_ = choices_on(on, agreed.wisdom, agreed.hash, reproducible_);
-  const bool asks_neighbours = std::any_of(taken_over.begin(), taken_over.end(), [this](CollectiveKind kind) {
-    return is_of_neighbours(kind) && (*choices_)[kind].for_local_counts;
+  const bool asks_neighbours = std::any_of(all_collectives.begin(), all_collectives.end(), [this](CollectiveKind kind) {
+    return kind->of_neighbours() && (*choices_)[kind].for_local_counts;
   });
   if (asks_neighbours) neighbours_ = neighbours_of(library, handle);
   if (takes_any()) inherit();
@@ -145,7 +145,7 @@ namespace {
 
 // What is asked of all ranks alike.
 plan::CallKey apart(plan::CallKey key) {
-  key.in_place = key.kind == CollectiveKind::bcast;
+  key.in_place = key.kind->has_one_buffer();
   return key;
 }
 
@@ -185,7 +185,7 @@ Communicator::Answer Communicator::make_plan(const Collective& question, const p
   if (const auto reason = decide(key, error, on_device && !fixed)) return *reason;
   // What must keep its order is not left to the library for want of room: made for this call, and anew for the next.
   if (is_full) {
-    const std::shared_ptr<plan::Plan> brief = std::move(made[question.in_place && may_be_in_place(question.kind)]);
+    const std::shared_ptr<plan::Plan> brief = std::move(made[question.in_place && question.kind->may_be_in_place()]);
     return Ready{brief.get(), choice.place, brief};
   }
   keep(question, std::move(made));
@@ -200,7 +200,7 @@ Communicator::Answer Communicator::make_plan(const Collective& question, const p
 void Communicator::keep(Collective question, Both made) {
   for (const bool in_place : {false, true}) {
     if (!made[in_place]) continue;
-    question.in_place = in_place || question.kind == CollectiveKind::bcast;
+    question.in_place = in_place || question.kind->has_one_buffer();
     resources_->plans.keep(plan::key_of(question), std::move(made[in_place]));
   }
 }
@@ -318,9 +318,9 @@ Communicator::Both Communicator::make_both(Collective question, const Choice& ch
                                            std::optional<Error>& error) {
   Both both;
   for (const bool in_place : {false, true}) {
-    if (in_place && !may_be_in_place(question.kind)) break;
+    if (in_place && !question.kind->may_be_in_place()) break;
     if (!in_place && question.operation == Operation::user) continue; // exact sums always are
-    question.in_place = in_place || question.kind == CollectiveKind::bcast;
+    question.in_place = in_place || question.kind->has_one_buffer();
     if (!asks && resources_->plans.find(plan::key_of(question))) continue;
     Result<std::unique_ptr<plan::Plan>> made = make_one(question, choice, asks);
     if (made)

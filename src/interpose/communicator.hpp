@@ -16,8 +16,8 @@
 #include "interpose/communicator_cache.hpp"
 #include "interpose/nonblocking.hpp"
 #include "interpose/reproducible.hpp"
-#include "interpose/taken_over.hpp"
 #include "plan/wisdom.hpp"
+#include "schedule/collective.hpp"
 #include "topology/rank_space.hpp"
 
 #include <algorithm>
@@ -70,11 +70,11 @@ class Communicator {
     if (crowded_out_) return Reason::crowded_out;
     const Choices::Of& chosen = (*choices_)[kind];
     if (local_counts ? !chosen.for_local_counts : chosen.none()) return Reason::not_chosen;
-    if (is_of_neighbours(kind) && !neighbours_) return Reason::no_plan;
+    if (kind->of_neighbours() && !neighbours_) return Reason::no_plan;
     return std::nullopt;
   }
   bool takes_any() const {
-    return std::any_of(taken_over.begin(), taken_over.end(),
+    return std::any_of(all_collectives.begin(), all_collectives.end(),
                        [this](CollectiveKind kind) { return !declines(kind) || !declines(kind, true); });
   }
   // What the user should be told once; mostly empty.

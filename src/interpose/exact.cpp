@@ -82,7 +82,7 @@ struct Sum {
 };
 
 std::optional<Sum> sum_of(Session& session, CollectiveKind kind, const Call& call, Form form) {
-  if (kind != CollectiveKind::allreduce && kind != CollectiveKind::reduce) return std::nullopt;
+  if (!kind->reduces() || !kind->is_vector() || kind->of_prefixes()) return std::nullopt;
   const mpi::NamedType* const type = session.types().find(session.plain(call.send.type));
   if (call.send.count <= 0 || !type || !is_floating(type->type)) return std::nullopt;
   const kernels::ExactKernels* const kernels = kernels::find_exact_kernels(type->type);
@@ -93,7 +93,7 @@ std::optional<Sum> sum_of(Session& session, CollectiveKind kind, const Call& cal
   bool between = false;
   if (form == Form::blocking) session.meet(sum.handle);
   sum.communicator = form == Form::blocking ? session.communicator(sum.handle) : session.known(sum.handle, between);
-  const bool rooted = kind == CollectiveKind::reduce;
+  const bool rooted = kind->has_root();
   if (!sum.communicator || (rooted && (call.root < 0 || call.root >= sum.communicator->ranks()))) return std::nullopt;
   if (rooted) sum.root = Rank{call.root};
   sum.kernels = kernels;

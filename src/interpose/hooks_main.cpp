@@ -29,33 +29,16 @@ struct Ours {
 // One row a call of MPI; a kind of collective may have several.
 constexpr std::array<std::optional<Ours>, names> taken = [] {
   std::array<std::optional<Ours>, names> all{};
-  const auto row = [&](CollectiveKind kind, Name blocking, Name nonblocking, bool local_counts = false) {
+  const auto row = [&](CollectiveKind kind, Name blocking, Name nonblocking, bool local_counts) {
     all[static_cast<std::size_t>(blocking)] = Ours{kind, Form::blocking, local_counts};
     all[static_cast<std::size_t>(nonblocking)] = Ours{kind, Form::nonblocking, local_counts};
   };
-  using enum CollectiveKind;
-  row(barrier, Name::Barrier, Name::Ibarrier);
-  row(bcast, Name::Bcast, Name::Ibcast);
-  row(reduce, Name::Reduce, Name::Ireduce);
-  row(allreduce, Name::Allreduce, Name::Iallreduce);
-  row(scan, Name::Scan, Name::Iscan);
-  row(exscan, Name::Exscan, Name::Iexscan);
-  row(gather, Name::Gather, Name::Igather);
-  row(scatter, Name::Scatter, Name::Iscatter);
-  row(allgather, Name::Allgather, Name::Iallgather);
-  row(allgather, Name::Allgatherv, Name::Iallgatherv);
-  row(reduce_scatter, Name::Reduce_scatter_block, Name::Ireduce_scatter_block);
-  row(reduce_scatter, Name::Reduce_scatter, Name::Ireduce_scatter);
-  row(alltoall, Name::Alltoall, Name::Ialltoall);
-  row(alltoall, Name::Alltoallv, Name::Ialltoallv, true);
-  row(alltoall, Name::Alltoallw, Name::Ialltoallw, true);
-  row(gather, Name::Gatherv, Name::Igatherv, true);
-  row(scatter, Name::Scatterv, Name::Iscatterv, true);
-  row(neighbor_allgather, Name::Neighbor_allgather, Name::Ineighbor_allgather, true);
-  row(neighbor_allgather, Name::Neighbor_allgatherv, Name::Ineighbor_allgatherv, true);
-  row(neighbor_alltoall, Name::Neighbor_alltoall, Name::Ineighbor_alltoall, true);
-  row(neighbor_alltoall, Name::Neighbor_alltoallv, Name::Ineighbor_alltoallv, true);
-  row(neighbor_alltoall, Name::Neighbor_alltoallw, Name::Ineighbor_alltoallw, true);
+#define COLLECTIVE(...)
+#define MPI_CALL(kind, blocking, nonblocking, lengths, of)                                                             \
+  row(CollectiveKind::kind, Name::blocking, Name::nonblocking, LengthsOf::of == LengthsOf::own);
+#include "schedule/collectives.def"
+#undef COLLECTIVE
+#undef MPI_CALL
   return all;
 }();
 

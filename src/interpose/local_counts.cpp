@@ -150,7 +150,7 @@ Names names_of(const std::vector<OwnBlocks::Block>& all, bool of_each, std::int3
 
 Status lay_sides(Session& session, OwnData& data, OwnBlocks& blocks, const Collective& question, std::int32_t rank,
                  const View& view) {
-  const BufferSemantics& m = semantics_of(question.kind);
+  const CollectiveRow& m = *question.kind;
   const auto lay = [&](const Side& side, std::vector<OwnBlocks::Block>& names, bool of_each, Use use,
                        std::int64_t own) -> Result<void*> {
     const Names named = names_of(names, of_each, rank);
@@ -161,13 +161,13 @@ Status lay_sides(Session& session, OwnData& data, OwnBlocks& blocks, const Colle
     return Layer(session, data, own).lay({session, side, named.blocks, ends}, names, use, named.first);
   };
   if (view.both) { // of a gather or scatter the root's, whose own block stays where it is
-    const bool all_to_all = m.sends_to_each && m.receives_from_each;
-    auto& names = m.receives_from_each ? blocks.output : blocks.input;
-    const Use use = all_to_all ? Use::both : m.receives_from_each ? Use::received : Use::sent;
+    const bool all_to_all = m.sends_to_each() && m.receives_from_each();
+    auto& names = m.receives_from_each() ? blocks.output : blocks.input;
+    const Use use = all_to_all ? Use::both : m.receives_from_each() ? Use::received : Use::sent;
     const Result<void*> begin = lay(*view.both, names, true, use, all_to_all ? -1 : rank);
     if (!begin) return begin.error();
     data.buffers = {*begin, *begin};
-    auto& other = m.receives_from_each ? blocks.input : blocks.output;
+    auto& other = m.receives_from_each() ? blocks.input : blocks.output;
     if (all_to_all)
       other = names;
     else
@@ -175,12 +175,12 @@ Status lay_sides(Session& session, OwnData& data, OwnBlocks& blocks, const Colle
     return Nothing{};
   }
   if (view.sent) {
-    const Result<void*> begin = lay(*view.sent, blocks.input, m.sends_to_each, Use::sent, -1);
+    const Result<void*> begin = lay(*view.sent, blocks.input, m.sends_to_each(), Use::sent, -1);
     if (!begin) return begin.error();
     data.buffers.input = *begin;
   }
   if (view.received) {
-    const Result<void*> begin = lay(*view.received, blocks.output, m.receives_from_each, Use::received, -1);
+    const Result<void*> begin = lay(*view.received, blocks.output, m.receives_from_each(), Use::received, -1);
     if (!begin) return begin.error();
     data.buffers.output = *begin;
   }
@@ -191,11 +191,11 @@ Status lay_sides(Session& session, OwnData& data, OwnBlocks& blocks, const Colle
 
 Collective question_of_local_counts(CollectiveKind kind, const Communicator& communicator, const Call& call,
                                     const View& view) {
-  const Rank root{has_root(kind) ? call.root : 0}, rank{communicator.rank()};
+  const Rank root{kind->has_root() ? call.root : 0}, rank{communicator.rank()};
   Collective c = make_collective(CollectiveKind::alltoall, communicator.ranks(), 0, DataType::uint8, Operation::sum,
                                  root, view.in_place);
   c.kind = kind;
-  if (is_of_neighbours(kind)) c.neighbours = communicator.neighbours();
+  if (kind->of_neighbours()) c.neighbours = communicator.neighbours();
   return with_local_counts(std::move(c), rank);
 }
 

@@ -45,14 +45,14 @@ std::int64_t limited_bytes(std::int64_t count, std::int64_t each) {
 
 Question question_of(const mpi::Library& library, const Types& types, CollectiveKind kind, const Call& call,
                      const View& view, std::int32_t ranks) {
-  const Rank root{has_root(kind) ? call.root : 0};
+  const Rank root{kind->has_root() ? call.root : 0};
   const Side* const side = view.length();
   if (!side) return make_collective(kind, ranks, 0, DataType::uint8);
   const Length length = length_of(call, *side, ranks);
   const auto is_too_long = [&](std::int64_t each) {
-    return limited_bytes(limited_bytes(length.count, each), is_vector_kind(kind) ? 1 : ranks) >= most_bytes;
+    return limited_bytes(limited_bytes(length.count, each), kind->is_vector() ? 1 : ranks) >= most_bytes;
   };
-  if (semantics_of(kind).reduces) {
+  if (kind->reduces()) {
     if (length.count == 0) return Reason::empty;
     const mpi::NamedType* const type = types.find(side->type);
     if (!type) return Reason::other_type;

@@ -9,15 +9,11 @@
 namespace kumihimo::interpose {
 namespace {
 
-constinit thread_local std::array<Repeated, taken_over.size()> last;
+constinit thread_local std::array<Repeated, collective_kinds> last;
 
 } // namespace
 
-Repeated& Repeated::of(CollectiveKind kind) {
-  Repeated& found = last[index_of(kind)];
-  found.kind_ = kind;
-  return found;
-}
+Repeated& Repeated::of(CollectiveKind kind) { return last[kind.index()]; }
 
 Repeated::Said Repeated::said_by(const Call& c) {
   return {c.communicator, c.send.count, c.receive.count, c.send.type, c.receive.type, c.operation, c.root};
@@ -27,10 +23,12 @@ View Repeated::view_in(const Session& session, const Call& call) const {
   return view_of(kind_, call, found_.communicator->rank() == call.root, session.library().constants.in_place);
 }
 
-void Repeated::remember(const Session& session, const Call& call, const Found& found, std::uint64_t era) {
+void Repeated::remember(const Session& session, CollectiveKind kind, const Call& call, const Found& found,
+                        std::uint64_t era) {
   // A plan that was made for one call alone is gone after it: there is none where nothing must be reproducible. Buffers
   // that may be on a device are looked at in each call.
   if (session.reproducible() != Reproducible::off || call.has_counts() || DeviceMemory::is_possible()) return;
+  kind_ = kind;
   found_ = found;
   said_ = said_by(call);
   const View view = view_in(session, call);

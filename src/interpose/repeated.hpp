@@ -19,7 +19,7 @@ class Repeated {
 
   // After such a call that needs no memory of ours, and of which nothing may change until the era of
   // mpi_hooks::FastPath does; `era`: before it was looked at.
-  void remember(const Session& session, const Call& call, const Found& found, std::uint64_t era);
+  void remember(const Session& session, CollectiveKind kind, const Call& call, const Found& found, std::uint64_t era);
   // The code of the same call; nothing where it may be another one.
   std::optional<int> run(Session& session, const Call& call) const;
 

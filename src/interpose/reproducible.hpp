@@ -32,7 +32,7 @@ constexpr bool is_fixed(Reproducible mode, const Collective& question) {
 // Whether a call that was handed on gives the same bits all the same: nothing was reduced, or nothing that rounds.
 // Where reproducible results are asked for, what rounds is never left to the library by choice.
 constexpr bool stays_reproducible(CollectiveKind kind, Reason reason) {
-  return !semantics_of(kind).reduces || reason == Reason::empty || reason == Reason::not_chosen;
+  return !kind->reduces() || reason == Reason::empty || reason == Reason::not_chosen;
 }
 
 // By what: the choices of wisdom that promise a fixed order and name no nodes; and where they say nothing, an algorithm

@@ -297,8 +297,8 @@ void Session::write_summary(const std::vector<std::int64_t>& counts, Ended ended
   if (!has_place()) return;
   nlohmann::json calls = nlohmann::json::array(), forwarded = nlohmann::json::array();
   for (std::size_t k = 0; k < counted_calls; ++k) {
-    const CollectiveKind kind = taken_over[k % taken_over.size()];
-    const std::string collective = fmt::format("{}{}", k < taken_over.size() ? "" : "i", name_of(kind));
+    const CollectiveKind kind = all_collectives[k % collective_kinds];
+    const std::string collective = fmt::format("{}{}", k < collective_kinds ? "" : "i", name_of(kind));
     const auto variants = Registry::standard().variants(kind);
     for (std::size_t c = 0; c < size_classes; ++c) {
       const std::int64_t from = c == 0 ? 0 : std::int64_t{1} << (c - 1);

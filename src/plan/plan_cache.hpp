@@ -32,9 +32,9 @@ struct CallKey {
   // Of three words. Multiplicative hashing (Knuth, volume 3, section 6.4): the golden ratio spreads neighbouring
   // counts.
   std::uint64_t hash() const {
-    const std::uint64_t small = static_cast<std::uint64_t>(root) << 32 | static_cast<std::uint64_t>(kind) << 24 |
-                                static_cast<std::uint64_t>(type) << 16 | static_cast<std::uint64_t>(operation) << 8 |
-                                in_place;
+    const std::uint64_t small =
+        static_cast<std::uint64_t>(root) << 32 | static_cast<std::uint64_t>(kind.index()) << 24 |
+        static_cast<std::uint64_t>(type) << 16 | static_cast<std::uint64_t>(operation) << 8 | in_place;
     return (static_cast<std::uint64_t>(count) ^ small * 0xff51afd7ed558ccdULL) * 0x9e3779b97f4a7c15ULL;
   }
 };

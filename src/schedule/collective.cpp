@@ -7,48 +7,23 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <random>
 
 namespace kumihimo {
-namespace {
-constexpr std::array<std::string_view, collective_kinds> names = {
-    "barrier",          "bcast",   "reduce",    "allreduce",      "scan",     "exscan",
-    "gather",           "scatter", "allgather", "reduce_scatter", "alltoall", "neighbor_allgather",
-    "neighbor_alltoall"};
-}
-
-std::string_view name_of(CollectiveKind kind) { return names[static_cast<std::size_t>(kind)]; }
 
 Result<CollectiveKind> parse_collective(std::string_view name) {
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (names[i] == name) return static_cast<CollectiveKind>(i);
+  std::vector<std::string_view> names;
+  for (const CollectiveKind kind : all_collectives) {
+    if (kind->name == name) return kind;
+    names.push_back(kind->name);
+  }
   return wrong_value("unknown collective", fmt::format("'{}'", name),
                      fmt::format("use one of {}", fmt::join(names, ", ")));
 }
 
-bool Collective::has_root() const {
-  return kind == CollectiveKind::bcast || kind == CollectiveKind::reduce || kind == CollectiveKind::gather ||
-         kind == CollectiveKind::scatter;
-}
-
-bool reduces(CollectiveKind kind) {
-  return kind == CollectiveKind::reduce || kind == CollectiveKind::allreduce || kind == CollectiveKind::scan ||
-         kind == CollectiveKind::exscan || kind == CollectiveKind::reduce_scatter;
-}
-
 bool Collective::aliased(Rank rank) const {
-  if (kind == CollectiveKind::bcast) return true;
-  if (!in_place) return false;
-  const bool at_root_only =
-      kind == CollectiveKind::reduce || kind == CollectiveKind::gather || kind == CollectiveKind::scatter;
-  return !at_root_only || rank == root;
-}
-
-bool is_vector_kind(CollectiveKind k) {
-  return k == CollectiveKind::bcast || k == CollectiveKind::reduce || k == CollectiveKind::allreduce ||
-         k == CollectiveKind::scan || k == CollectiveKind::exscan;
+  return kind->has_one_buffer() || (in_place && (!has_root() || rank == root));
 }
 
 std::int32_t Collective::most_blocks() const { return neighbours ? neighbours->most_blocks() : ranks; }
@@ -64,8 +39,8 @@ Collective make_collective(CollectiveKind kind, std::int32_t ranks, std::int64_t
   c.operation = operation;
   c.commutative = is_commutative(operation);
   c.root = root;
-  c.in_place = in_place || kind == CollectiveKind::bcast;
-  if (is_of_neighbours(kind) && ranks > 0) {
+  c.in_place = in_place || kind->has_one_buffer();
+  if (kind->of_neighbours() && ranks > 0) {
     c.neighbours =
         std::make_shared<const Neighbourhood>(Neighbourhood::cartesian({{ranks, true}}, fmt::format("cart:{}", ranks)));
   }
@@ -73,7 +48,7 @@ Collective make_collective(CollectiveKind kind, std::int32_t ranks, std::int64_t
 }
 
 Result<Collective> with_neighbours(Collective c, std::shared_ptr<const Neighbourhood> neighbours) {
-  if (!is_of_neighbours(c.kind))
+  if (!c.kind->of_neighbours())
     return wrong_value("neighbours belong to neighbor_allgather and neighbor_alltoall", name_of(c.kind));
   if (neighbours->ranks() != c.ranks)
     return wrong_value(fmt::format("the neighbours must be those of {} ranks", c.ranks),
@@ -83,32 +58,14 @@ Result<Collective> with_neighbours(Collective c, std::shared_ptr<const Neighbour
   return c;
 }
 
-Counts::Known known_in(CollectiveKind kind) {
-  switch (kind) {
-  case CollectiveKind::allgather:
-  case CollectiveKind::reduce_scatter:
-    return Counts::Known::global;
-  case CollectiveKind::alltoall:
-    return Counts::Known::local;
-  case CollectiveKind::gather:
-  case CollectiveKind::scatter:
-    return Counts::Known::rooted;
-  case CollectiveKind::neighbor_allgather:
-  case CollectiveKind::neighbor_alltoall:
-    return Counts::Known::neighbours;
-  default:
-    return Counts::Known::uniform;
-  }
-}
-
 namespace {
 
 Result<std::int64_t> entries_of(const Collective& c) {
-  const Counts::Known known = known_in(c.kind);
+  const Counts::Known known = c.kind->irregular;
   if (known == Counts::Known::uniform)
     return wrong_value("the collective has no blocks of different lengths", name_of(c.kind), "give one count");
   constexpr std::int64_t most = std::int64_t{1} << 27;
-  const std::int64_t entries = c.kind == CollectiveKind::neighbor_alltoall
+  const std::int64_t entries = c.neighbours && c.kind->sends_to_each()
                                    ? c.neighbours->destinations_before(Rank{c.ranks})
                                    : std::int64_t{c.ranks} * (known == Counts::Known::local ? c.ranks : 1);
   if (entries > most)
@@ -117,8 +74,8 @@ Result<std::int64_t> entries_of(const Collective& c) {
 }
 
 std::string_view of_what(CollectiveKind kind) { // there is one count for each
-  if (kind == CollectiveKind::neighbor_alltoall) return "destination, rank after rank";
-  return kind == CollectiveKind::alltoall ? "pair of ranks, row after row" : "rank";
+  if (kind->of_neighbours() && kind->sends_to_each()) return "destination, rank after rank";
+  return kind->irregular == Known::local ? "pair of ranks, row after row" : "rank";
 }
 
 } // namespace
@@ -137,25 +94,25 @@ Result<Collective> with_counts(Collective c, std::vector<std::int64_t> table) {
     if (n > limit - sum) return wrong_value("all counts together must fit in 60 bits of bytes", n);
     sum += n;
   }
-  if (c.kind == CollectiveKind::alltoall && c.in_place)
+  if (c.kind->irregular == Known::local && c.in_place)
     for (std::int64_t a = 0; a < c.ranks; ++a)
       for (std::int64_t b = 0; b < a; ++b)
         if (table[a * c.ranks + b] != table[b * c.ranks + a])
           return wrong_value(
               "an in-place collective needs as many elements to a rank as from it",
               fmt::format("{} from rank {} to {}, {} back", table[a * c.ranks + b], a, b, table[b * c.ranks + a]));
-  c.counts = {known_in(c.kind), sum / std::max<std::int64_t>(1, *entries),
+  c.counts = {c.kind->irregular, sum / std::max<std::int64_t>(1, *entries),
               std::make_shared<const std::vector<std::int64_t>>(std::move(table))};
   return c;
 }
 
 Collective with_local_counts(Collective c, Rank rank) {
   OwnBlocks none;
-  const bool one = c.kind == CollectiveKind::neighbor_allgather;
+  const bool one = c.neighbours && !c.kind->sends_to_each();
   const auto blocks = static_cast<std::size_t>(c.ranks);
   none.input.resize(one ? 1 : c.neighbours ? c.neighbours->destinations(rank).size() : blocks);
   none.output.resize(c.neighbours ? c.neighbours->sources(rank).size() : blocks);
-  c.counts = {known_in(c.kind), 0, nullptr, std::make_shared<const OwnBlocks>(std::move(none))};
+  c.counts = {c.kind->irregular, 0, nullptr, std::make_shared<const OwnBlocks>(std::move(none))};
   return c;
 }
 
@@ -190,7 +147,7 @@ Result<std::vector<std::int64_t>> spread_counts(std::string_view spread, const C
       n = static_cast<std::int64_t>(static_cast<Wide>(2 * each) * i / last);
     }
   }
-  if (c.kind == CollectiveKind::alltoall && c.in_place)
+  if (c.kind->irregular == Known::local && c.in_place)
     for (std::int64_t a = 0; a < c.ranks; ++a)
       for (std::int64_t b = 0; b < a; ++b) table[b * c.ranks + a] = table[a * c.ranks + b];
   return table;
@@ -198,7 +155,7 @@ Result<std::vector<std::int64_t>> spread_counts(std::string_view spread, const C
 
 std::int64_t elements_to(const Collective& c, Rank rank, std::int64_t destination) {
   if (!c.counts.irregular()) return c.counts.each;
-  const bool one = c.kind == CollectiveKind::neighbor_allgather;
+  const bool one = c.neighbours && !c.kind->sends_to_each();
   const std::int64_t at = one ? rank.value : c.neighbours->destinations_before(rank) + destination;
   return (*c.counts.table)[static_cast<std::size_t>(at)];
 }

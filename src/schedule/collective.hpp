@@ -7,6 +7,7 @@
 #include "base/result.hpp"
 #include "base/units.hpp"
 #include "program/data_layout.hpp"
+#include "schedule/collective_kind.hpp"
 #include "schedule/neighbourhood.hpp"
 
 #include <cstdint>
@@ -17,45 +18,9 @@
 
 namespace kumihimo {
 
-enum class CollectiveKind : std::uint8_t {
-  barrier,
-  bcast,
-  reduce,
-  allreduce,
-  scan,
-  exscan,
-  gather,
-  scatter,
-  allgather,
-  reduce_scatter,
-  alltoall,
-  neighbor_allgather,
-  neighbor_alltoall
-};
-inline constexpr int collective_kinds = 13;
-
-std::string_view name_of(CollectiveKind kind); // "allreduce"
-Result<CollectiveKind> parse_collective(std::string_view name);
-
-// Whether it is about one vector (bcast, reduce, allreduce, scan, exscan), not about blocks.
-bool is_vector_kind(CollectiveKind kind);
-bool reduces(CollectiveKind kind);
-// Whether each rank exchanges blocks with its neighbours alone.
-constexpr bool is_of_neighbours(CollectiveKind kind) {
-  return kind == CollectiveKind::neighbor_allgather || kind == CollectiveKind::neighbor_alltoall;
-}
-
 // How many elements the blocks of a collective have, and who knows it.
 struct Counts {
-  enum class Known : std::uint8_t {
-    uniform, // every block has `each` elements
-    global,  // block b has table[b]; every rank knows all (allgatherv)
-    local,   // rank a sends table[a * ranks + b] to b; a rank knows its row and its column (alltoallv)
-    rooted,  // block b has table[b]; the root knows all, others their own (gatherv)
-    // Rank r has table[r] for each of its destinations (neighbor_allgatherv), or table[destinations_before(r) + k] for
-    // its k-th (neighbor_alltoallv); a rank knows what it sends and gets.
-    neighbours
-  };
+  using Known = kumihimo::Known;
   Known known = Known::uniform;
   std::int64_t each = 0; // of irregular blocks their mean, which people alone are told: no rank need know it
   std::shared_ptr<const std::vector<std::int64_t>> table;
@@ -65,9 +30,6 @@ struct Counts {
 
   bool irregular() const { return known != Known::uniform; }
 };
-
-// Who knows the counts of a collective's irregular form (allgatherv, alltoallv, ...); uniform where it has none.
-Counts::Known known_in(CollectiveKind kind);
 
 struct Collective {
   CollectiveKind kind = CollectiveKind::allreduce;
@@ -82,8 +44,8 @@ struct Collective {
   std::shared_ptr<const Neighbourhood> neighbours; // of a collective of neighbours
 
   Bytes bytes() const { return Bytes{counts.each * type_bytes}; }
-  bool has_root() const;
-  bool reduces() const { return kumihimo::reduces(kind); }
+  bool has_root() const { return kind->has_root(); }
+  bool reduces() const { return kind->reduces(); }
   // Whether rank's input is the same memory as its output (as in MPI: at the root alone for reduce, gather, scatter).
   bool aliased(Rank rank) const;
   // The most blocks of any rank's input or output.

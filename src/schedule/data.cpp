@@ -19,7 +19,7 @@ void number_blocks_of_neighbours(const Collective& c, BlockLayout& input, BlockL
   const auto neighbours = c.neighbours;
   input.blocks = output.blocks = neighbours->most_blocks();
   output.blocks_at = [neighbours](Rank r) { return static_cast<std::int64_t>(neighbours->sources(r).size()); };
-  if (c.kind == CollectiveKind::neighbor_allgather) // one block for all destinations
+  if (!c.kind->sends_to_each()) // one block for all destinations
     input.blocks_at = [](Rank) { return std::int64_t{1}; };
   else
     input.blocks_at = [neighbours](Rank r) { return static_cast<std::int64_t>(neighbours->destinations(r).size()); };
@@ -39,8 +39,12 @@ std::vector<BlockLayout> blocks_of(const Collective& c) {
     number_blocks_of_neighbours(c, input, output);
   } else if (table && c.counts.known == Counts::Known::local) {
     const std::int64_t P = c.ranks;
-    input.elements_at = [table, P](Rank r, std::int64_t b) { return (*table)[static_cast<std::size_t>(r.value * P + b)]; };
-    output.elements_at = [table, P](Rank r, std::int64_t b) { return (*table)[static_cast<std::size_t>(b * P + r.value)]; };
+    input.elements_at = [table, P](Rank r, std::int64_t b) {
+      return (*table)[static_cast<std::size_t>(r.value * P + b)];
+    };
+    output.elements_at = [table, P](Rank r, std::int64_t b) {
+      return (*table)[static_cast<std::size_t>(b * P + r.value)];
+    };
   } else if (table) {
     input.begins = output.begins = begins_of(*table);
   }
@@ -48,46 +52,19 @@ std::vector<BlockLayout> blocks_of(const Collective& c) {
 }
 
 BufferPair buffers_of(const Collective& c, Rank rank) {
-  constexpr std::int64_t all = BufferPair::all_blocks;
-  const std::int64_t n = c.counts.each;
-  const bool root = rank == c.root;
+  const auto elements = [&](const CollectiveRow::Side& side) -> std::int64_t {
+    if (side.whose == Ranks::none || (side.whose == Ranks::root && rank != c.root)) return 0;
+    return side.part == Part::vector ? c.counts.each : BufferPair::all_blocks;
+  };
+  const CollectiveRow::Side &input = c.kind->input, &output = c.kind->output;
   BufferPair b;
   b.one_memory = c.aliased(rank);
-  switch (c.kind) {
-  case CollectiveKind::barrier:
-    break;
-  case CollectiveKind::bcast:
-    b.input = root ? n : 0, b.output = n;
-    break;
-  case CollectiveKind::reduce:
-    b.input = n, b.output = root ? n : 0;
-    break;
-  case CollectiveKind::allreduce:
-  case CollectiveKind::scan:
-  case CollectiveKind::exscan:
-    b.input = b.output = n;
-    break;
-  case CollectiveKind::gather:
-  case CollectiveKind::allgather:
-    b.input = all, b.input_block = rank.value;
-    b.at_block = true;
-    b.output = root || c.kind == CollectiveKind::allgather ? all : 0;
-    break;
-  case CollectiveKind::scatter:
-    b.output = all, b.output_block = rank.value;
-    b.at_block = true;
-    b.input = root ? all : 0;
-    break;
-  case CollectiveKind::reduce_scatter: // in place the result lies at the buffer's start
-    b.output = all, b.output_block = rank.value;
-    b.input = all;
-    break;
-  case CollectiveKind::alltoall:
-  case CollectiveKind::neighbor_allgather:
-  case CollectiveKind::neighbor_alltoall:
-    b.input = b.output = all;
-    break;
-  }
+  b.input = elements(input), b.output = elements(output);
+  if (c.neighbours) return b;
+  if (input.part == Part::block) b.input_block = rank.value;
+  if (output.part == Part::block) b.output_block = rank.value;
+  // In place a block lies where it is of all; but the result of a reduce_scatter lies at the buffer's start.
+  b.at_block = !c.reduces() && (input.part == Part::block || output.part == Part::block);
   return b;
 }
 
@@ -100,14 +77,14 @@ std::shared_ptr<const DataLayout> data_of(const Collective& c, std::vector<Block
   d.type_bytes = c.type_bytes;
   if (c.reduces()) d.operation = c.operation;
   if (c.has_root()) d.source = c.root;
-  d.vector = is_vector_kind(c.kind);
+  d.vector = c.kind->is_vector();
   if (d.vector)
     d.elements = c.counts.each;
-  else if (c.kind != CollectiveKind::barrier)
+  else if (c.kind->moves_data())
     d.blocks = blocks_of(c);
   d.blocks.insert(d.blocks.end(), std::make_move_iterator(declared.begin()), std::make_move_iterator(declared.end()));
   d.transposed = c.counts.known == Counts::Known::local;
-  d.one_buffer = c.kind == CollectiveKind::bcast;
+  d.one_buffer = c.kind->has_one_buffer();
   d.own = c.counts.own;
   d.buffers = [c](Rank rank) { return buffers_of(c, rank); };
   return std::make_shared<const DataLayout>(std::move(d));

@@ -13,44 +13,6 @@
 namespace kumihimo::bench_driver {
 namespace {
 
-using Pieces = std::vector<Piece>;
-
-TEST(Definition, OfMovedBlocks) {
-  const auto pieces = [](CollectiveKind kind, std::int32_t rank) {
-    return pieces_moved(make_collective(kind, 3, 5, DataType::float64, Operation::sum, Rank{1}), Rank{rank});
-  };
-  EXPECT_EQ(pieces(CollectiveKind::bcast, 2), (Pieces{{1, 0, 5}}));
-  EXPECT_EQ(pieces(CollectiveKind::scatter, 2), (Pieces{{1, 10, 5}}));
-  EXPECT_EQ(pieces(CollectiveKind::gather, 1), (Pieces{{0, 0, 5}, {1, 0, 5}, {2, 0, 5}}));
-  EXPECT_EQ(pieces(CollectiveKind::gather, 0), Pieces{});
-  EXPECT_EQ(pieces(CollectiveKind::allgather, 0), pieces(CollectiveKind::gather, 1));
-  EXPECT_EQ(pieces(CollectiveKind::alltoall, 2), (Pieces{{0, 10, 5}, {1, 10, 5}, {2, 10, 5}}));
-  EXPECT_EQ(pieces(CollectiveKind::barrier, 0), Pieces{});
-}
-
-TEST(Definition, OfIrregularBlocks) {
-  Collective c = make_collective(CollectiveKind::alltoall, 2, 0);
-  c.counts = {Counts::Known::local, 0,
-              std::make_shared<std::vector<std::int64_t>>(std::vector<std::int64_t>{1, 2, 0, 4})};
-  EXPECT_EQ(pieces_moved(c, Rank{1}), (Pieces{{0, 1, 2}, {1, 0, 4}}));
-  c.kind = CollectiveKind::allgather;
-  c.counts = {Counts::Known::global, 0, std::make_shared<std::vector<std::int64_t>>(std::vector<std::int64_t>{3, 0})};
-  EXPECT_EQ(pieces_moved(c, Rank{1}), (Pieces{{0, 0, 3}, {1, 0, 0}}));
-  c.kind = CollectiveKind::reduce_scatter;
-  EXPECT_EQ(pieces_reduced(c, Rank{1}), (Pieces{{0, 3, 0}, {1, 3, 0}}));
-}
-
-TEST(Definition, OfReducedElements) {
-  const auto pieces = [](CollectiveKind kind, std::int32_t rank) {
-    return pieces_reduced(make_collective(kind, 3, 5, DataType::float64, Operation::sum, Rank{1}), Rank{rank});
-  };
-  EXPECT_EQ(pieces(CollectiveKind::scan, 1), (Pieces{{0, 0, 5}, {1, 0, 5}}));
-  EXPECT_EQ(pieces(CollectiveKind::exscan, 1), (Pieces{{0, 0, 5}}));
-  EXPECT_EQ(pieces(CollectiveKind::exscan, 0), Pieces{});
-  EXPECT_EQ(pieces(CollectiveKind::reduce, 0), Pieces{}) << "not the root";
-  EXPECT_EQ(pieces(CollectiveKind::reduce_scatter, 2), (Pieces{{0, 10, 5}, {1, 10, 5}, {2, 10, 5}}));
-}
-
 Vector input_of(const Collective& c, std::int32_t rank) {
   return values_of(c.type, c.operation, memory_of(c, Rank{rank}).input_bytes / c.type_bytes, rank, 5);
 }

@@ -85,7 +85,7 @@ class Sampler {
 
   void choose_segments(const Collective& collective, Parameters& p) {
     const std::uint64_t dice = below(6);
-    const std::int64_t most = is_vector_kind(collective.kind) ? 40 : 6;
+    const std::int64_t most = collective.kind->is_vector() ? 40 : 6;
     if (dice < 2)
       p.segments = 1 + static_cast<std::int64_t>(below(
                            static_cast<std::uint64_t>(std::clamp<std::int64_t>(collective.counts.each, 1, most))));
@@ -140,11 +140,11 @@ std::vector<Case> cases(const Variant& variant, const Place& place) {
   const std::int64_t ranks = place.space.ranks();
   std::vector<Case> all;
   // Of a vector, or of each rank's block.
-  const std::vector<std::int64_t> counts = is_vector_kind(variant.kind)
+  const std::vector<std::int64_t> counts = variant.kind->is_vector()
                                                ? std::vector<std::int64_t>{0, 1, ranks - 1, ranks, 61, 1009}
                                                : std::vector<std::int64_t>{0, 1, 2, 7, 61};
   for (const std::int64_t count : counts) all.push_back(sampler.draw(count));
-  if (known_in(variant.kind) == Counts::Known::uniform) return all;
+  if (variant.kind->irregular == Counts::Known::uniform) return all;
   for (const char* spread : {"zeros", "one_huge", "ramp", "random:1", "random:2"}) {
     Case c = sampler.draw(7);
     c.spread = spread;

@@ -41,7 +41,7 @@ RankMemory lay_out(const PostCondition& wanted, const Question& q, std::int32_t 
   RankMemory m{Guarded(aliased ? 0 : in * size), Guarded((aliased ? std::max(in, out) : out) * size), aliased};
   if (!aliased)
     m.input.fill(input, 0);
-  else if (q.collective.kind != CollectiveKind::bcast || rank == q.collective.root.value)
+  else if (!q.collective.kind->has_one_buffer() || rank == q.collective.root.value)
     m.output.fill(input, wanted.input_begin(rank) * size);
   return m;
 }
@@ -68,7 +68,8 @@ Result<Answer> run_once(const Schedule& schedule, const Question& q, const Loopb
       return failed(fmt::format("rank {} writes into its input", r));
     if (const auto wrong = wanted.wrong(q.arithmetic, answer.inputs, r, answer.outputs.back()))
       return failed(fmt::format("rank {} gets a wrong result of {}", r, name_of(q.collective.kind)), *wrong);
-    if (q.collective.kind == CollectiveKind::allreduce && answer.outputs.back() != answer.outputs[0])
+    if (q.collective.reduces() && !q.collective.has_root() && q.collective.kind->gives_all_the_same() &&
+        answer.outputs.back() != answer.outputs[0])
       return failed("all ranks must get the same bits", fmt::format("others at rank {}", r));
   }
   return answer;

@@ -1,5 +1,6 @@
 // Every row of the registry, proved, and run for real by threads and judged by the definition of its collective.
 #include "cases.hpp"
+#include "reduce_gather.hpp"
 #include "verify/verify.hpp"
 
 #include <gtest/gtest.h>
@@ -32,6 +33,7 @@ class EveryRow : public ::testing::TestWithParam<const Variant*> {};
 std::vector<const Variant*> rows() {
   std::vector<const Variant*> all;
   for (const Variant& v : Registry::standard().variants()) all.push_back(&v);
+  all.push_back(&reduce_gather_pairwise()); // a new collective
   return all;
 }
 

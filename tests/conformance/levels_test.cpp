@@ -15,7 +15,7 @@ namespace conformance {
 namespace {
 
 using namespace kumihimo;
-using enum CollectiveKind;
+using Kind = CollectiveKind;
 
 // The collectives within groups, and the one between them, that each is made of.
 struct Parts {
@@ -23,15 +23,15 @@ struct Parts {
   std::vector<CollectiveKind> inner;
   CollectiveKind outer;
 };
-const std::vector<Parts> all_parts = {{bcast, {bcast}, bcast},
-                                      {reduce, {reduce}, reduce},
-                                      {allreduce, {reduce, bcast}, allreduce},
-                                      {allgather, {gather, bcast}, allgather},
-                                      {reduce_scatter, {reduce, scatter}, reduce_scatter},
-                                      {alltoall, {gather, scatter}, alltoall},
-                                      {gather, {gather}, gather},
-                                      {scatter, {scatter}, scatter},
-                                      {barrier, {reduce, bcast}, barrier}};
+const std::vector<Parts> all_parts = {{Kind::bcast, {Kind::bcast}, Kind::bcast},
+                                      {Kind::reduce, {Kind::reduce}, Kind::reduce},
+                                      {Kind::allreduce, {Kind::reduce, Kind::bcast}, Kind::allreduce},
+                                      {Kind::allgather, {Kind::gather, Kind::bcast}, Kind::allgather},
+                                      {Kind::reduce_scatter, {Kind::reduce, Kind::scatter}, Kind::reduce_scatter},
+                                      {Kind::alltoall, {Kind::gather, Kind::scatter}, Kind::alltoall},
+                                      {Kind::gather, {Kind::gather}, Kind::gather},
+                                      {Kind::scatter, {Kind::scatter}, Kind::scatter},
+                                      {Kind::barrier, {Kind::reduce, Kind::bcast}, Kind::barrier}};
 
 class Draw {
  public:
@@ -79,7 +79,7 @@ Case drawn(Draw& draw, const Parts& parts, std::int32_t ranks) {
   c.question.arithmetic = all[static_cast<std::size_t>(draw.below(static_cast<std::int64_t>(all.size())))];
   c.question.arithmetic.apply_to(collective);
   c.question.seed = static_cast<std::uint64_t>(draw.below(1000));
-  if (known_in(parts.kind) != Counts::Known::uniform && draw.below(2) == 0) {
+  if (parts.kind->irregular != Counts::Known::uniform && draw.below(2) == 0) {
     const char* const spreads[] = {"zeros", "one_huge", "random:7"};
     c.spread = spreads[draw.below(3)];
     collective = *with_counts(collective, *spread_counts(c.spread, collective));
@@ -87,7 +87,7 @@ Case drawn(Draw& draw, const Parts& parts, std::int32_t ranks) {
   c.parameters.inner = draw.algorithm(parts.inner);
   c.parameters.outer = draw.algorithm({parts.outer});
   if (draw.below(2) == 0) c.parameters.group = 1 + draw.below(3);
-  if (parts.kind != barrier)
+  if (parts.kind != Kind::barrier)
     c.parameters.segments = 1 + draw.below(std::clamp<std::int64_t>(collective.counts.each, 1, 4));
   return c;
 }
@@ -122,14 +122,14 @@ TEST(Levels, AnyAlgorithmsOnAnyNodesArePutTogether) {
     if (HasFailure()) return; // one is enough to read
   }
   for (const Parts& parts : all_parts) EXPECT_GE(proved[parts.kind], 20 / every) << name_of(parts.kind);
-  for (const CollectiveKind kind : {allgather, reduce_scatter, alltoall, gather, scatter})
+  for (const CollectiveKind kind : {Kind::allgather, Kind::reduce_scatter, Kind::alltoall, Kind::gather, Kind::scatter})
     EXPECT_GE(irregular[kind], 8 / every) << name_of(kind);
 }
 
 // Among leaders of equal groups any alltoall of the registry that fits them serves, whether it relays blocks or not.
 TEST(Levels, AnyAlltoallServesBetweenEqualGroups) {
-  const Variant& v = **Registry::standard().find(alltoall, "hierarchical");
-  for (const Variant* outer : Registry::standard().variants(alltoall)) {
+  const Variant& v = **Registry::standard().find(Kind::alltoall, "hierarchical");
+  for (const Variant* outer : Registry::standard().variants(Kind::alltoall)) {
     if (outer->name == "hierarchical") continue;
     for (const bool in_order : {true, false})
       for (const bool in_place : {false, true})
@@ -141,7 +141,7 @@ TEST(Levels, AnyAlltoallServesBetweenEqualGroups) {
           SCOPED_TRACE(
               fmt::format("{}, in order {}, in place {}, {} segments", outer->name, in_order, in_place, segments));
           Case c;
-          c.question.collective = make_collective(alltoall, 24, 7);
+          c.question.collective = make_collective(Kind::alltoall, 24, 7);
           c.question.collective.in_place = in_place;
           c.parameters.outer = outer->name;
           c.parameters.segments = segments;
@@ -162,9 +162,9 @@ TEST(Levels, LeadersOfAnAlltoallSendOnePieceAPair) {
   const RankSpace space = RankSpace::recognise(*Shape::parse("3"), node_of_rank);
   Parameters p;
   p.group = 2;
-  const Variant& v = **Registry::standard().find(alltoall, "hierarchical");
+  const Variant& v = **Registry::standard().find(Kind::alltoall, "hierarchical");
   for (const bool irregular : {false, true}) {
-    Collective c = make_collective(alltoall, 9, 5);
+    Collective c = make_collective(Kind::alltoall, 9, 5);
     if (irregular) c = *with_counts(c, *spread_counts("ramp", c));
     const Result<Schedule> s = v.build(c, space, p);
     ASSERT_TRUE(s.ok()) << s.error().sentence();

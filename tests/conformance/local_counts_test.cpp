@@ -159,7 +159,7 @@ std::optional<Status> outcome(const Variant& v, const Place& place, Collective c
 TEST(LocalCounts, EachRunIsOfItsOwnBlocks) {
   std::map<CollectiveKind, int> done;
   for (const Variant& v : Registry::standard().variants()) {
-    const Counts::Known known = known_in(v.kind);
+    const Counts::Known known = v.kind->irregular;
     if (known == Counts::Known::uniform || known == Counts::Known::global) continue;
     for (const Place& place : all_places()) {
       const std::int32_t ranks = place.space.ranks();

@@ -1,5 +1,5 @@
-// What each collective gives, from its definition in the MPI standard: who contributes to which elements of whose
-// output. Shares nothing with schedules.
+// What each collective gives by its row of collectives.def: who contributes to which elements of whose output. Beside
+// the row it shares nothing with schedules.
 #pragma once
 
 #include "arithmetic.hpp"
@@ -28,6 +28,7 @@ class PostCondition {
   std::int64_t pair(std::int32_t from, std::int32_t to) const;    // of an alltoall
   std::int64_t edge(std::int32_t from, std::int64_t block) const; // of neighbours: what goes to the destination
   std::int64_t blocks_before(std::int32_t b) const;
+  bool has(const kumihimo::CollectiveRow::Side& side, std::int32_t rank) const; // whether it counts there
   bool at_root(std::int32_t rank) const { return rank == c_.root.value; }
   Buffer slice(const Buffer& b, std::int64_t first, std::int64_t count) const;
 

@@ -24,9 +24,9 @@ void for_all(F&& check) {
   constexpr std::int32_t ranks = 5;
   constexpr std::int64_t n = 7;
   static int data;
-  for (const CollectiveKind kind : taken_over)
+  for (const CollectiveKind kind : all_collectives)
     for (std::int32_t rank = 0; rank < ranks; ++rank)
-      for (std::int32_t root = 0; root < (has_root(kind) ? ranks : 1); ++root) {
+      for (std::int32_t root = 0; root < (kind->has_root() ? ranks : 1); ++root) {
         Call call;
         call.send = call.receive = {&data, n, 1};
         call.root = root;
@@ -40,26 +40,16 @@ std::int64_t elements(const Side* side, bool of_each, const Collective& c) {
   return side ? side->count * (of_each ? c.most_blocks() : 1) : 0;
 }
 
-TEST(BufferSemantics, RowsAreInTheOrderOfTheKinds) {
-  for (std::size_t i = 0; i < taken_over.size(); ++i) {
-    EXPECT_EQ(index_of(taken_over[i]), i);
-    Collective c;
-    c.kind = taken_over[i];
-    EXPECT_EQ(semantics_of(c.kind).reduces, c.reduces()) << name_of(c.kind);
-    EXPECT_EQ(has_root(c.kind), c.has_root()) << name_of(c.kind);
-  }
-}
-
 TEST(BufferSemantics, BuffersAreThoseOfTheSchedule) {
   for_all([](const Case& c) {
     const View view = view_of(c.kind, c.call, c.rank == c.call.root, in_place);
     const Binding binding(data_of(c.question), Segments{1}, Rank{c.rank});
-    const BufferSemantics& m = semantics_of(c.kind);
+    const CollectiveRow& m = *c.kind;
     EXPECT_FALSE(view.in_place);
-    EXPECT_EQ(elements(view.sent, m.sends_to_each, c.question), binding.input_elements());
+    EXPECT_EQ(elements(view.sent, m.sends_to_each(), c.question), binding.input_elements());
     // A broadcast's buffer is the output of its root, too.
     const bool has_it = c.kind == CollectiveKind::bcast && c.rank == c.call.root;
-    EXPECT_EQ(elements(has_it ? view.sent : view.received, m.receives_from_each, c.question),
+    EXPECT_EQ(elements(has_it ? view.sent : view.received, m.receives_from_each(), c.question),
               binding.output_elements());
     EXPECT_EQ(view.length() == nullptr, c.kind == CollectiveKind::barrier);
   });
@@ -67,7 +57,7 @@ TEST(BufferSemantics, BuffersAreThoseOfTheSchedule) {
 
 TEST(BufferSemantics, InPlaceIsWhereTheScheduleHasOneMemory) {
   for_all([](Case c) {
-    if (!may_be_in_place(c.kind)) return;
+    if (!c.kind->may_be_in_place()) return;
     c.question.in_place = true;
     (c.kind == CollectiveKind::scatter ? c.call.receive : c.call.send).buffer = const_cast<void*>(in_place);
     const View view = view_of(c.kind, c.call, c.rank == c.call.root, in_place);

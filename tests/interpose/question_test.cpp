@@ -58,7 +58,7 @@ TEST(Question, IsOfElementsThatAreReducedAndOfBytesElse) {
 TEST(Question, CountsThatNoMemoryHoldsAreTheLibrarys) {
   // A multiple of 2^64 bytes, one that is small when it overflows, the most that a count says, and past memory alone.
   for (const std::int64_t count : {std::int64_t{1} << 61, (std::int64_t{1} << 61) + 1, most, most_bytes / 8})
-    for (const CollectiveKind kind : taken_over) {
+    for (const CollectiveKind kind : all_collectives) {
       if (kind == CollectiveKind::barrier) continue;
       EXPECT_TRUE(is_librarys(asked(kind, {&data, count, doubles}))) << name_of(kind) << " of " << count;
     }
@@ -88,7 +88,7 @@ TEST(Question, BytesStopAtTheMost) {
 }
 
 TEST(CallCounters, HaveRoomForEachAlgorithm) {
-  for (const CollectiveKind kind : taken_over)
+  for (const CollectiveKind kind : all_collectives)
     EXPECT_LE(Registry::standard().variants(kind).size(), most_variants) << name_of(kind);
 }
 

@@ -58,8 +58,8 @@ TEST(Reproducible, DefaultsFitEveryCall) {
 }
 
 TEST(Reproducible, EveryReductionHasADefaultAndNothingElseHas) {
-  for (const CollectiveKind kind : taken_over)
-    EXPECT_EQ(fixed_choices({}, kind, 4).empty(), !semantics_of(kind).reduces) << name_of(kind);
+  for (const CollectiveKind kind : all_collectives)
+    EXPECT_EQ(fixed_choices({}, kind, 4).empty(), !kind->reduces()) << name_of(kind);
 }
 
 TEST(Reproducible, WisdomIsFollowedWhereItPromisesAsMuch) {

@@ -165,7 +165,7 @@ class Sampler {
     const std::int64_t counts[] = {0, 1, ranks_ - 1, ranks_, 17, 1000, 4097, 40'003};
     const TypeAndOperation& pick = arithmetic_table[below(std::size(arithmetic_table))];
     std::int64_t count = counts[below(std::size(counts))];
-    if (!is_vector_kind(variant_.kind)) count = (count + ranks_ - 1) / ranks_; // of a block, for memory as large
+    if (!variant_.kind->is_vector()) count = (count + ranks_ - 1) / ranks_; // of a block, for memory as large
     Collective c = make_collective(variant_.kind, ranks_, count, pick.type, pick.operation);
     if (c.has_root()) c.root = Rank{static_cast<std::int32_t>(below(static_cast<std::uint64_t>(ranks_)))};
     if (c.neighbours) c = *with_neighbours(c, *named_neighbours(neighbours(), ranks_));
@@ -175,7 +175,7 @@ class Sampler {
       c.commutative = false;
     }
     // Now and then of irregular blocks, which not all algorithms take.
-    if (known_in(c.kind) != Counts::Known::uniform && below(3) == 0) {
+    if (c.kind->irregular != Counts::Known::uniform && below(3) == 0) {
       const char* const spreads[] = {"zeros", "one_huge", "ramp", "random:7"};
       c.counts.each = std::min<std::int64_t>(c.counts.each, 2000);
       c = *with_counts(c, *spread_counts(spreads[below(std::size(spreads))], c));

@@ -180,9 +180,8 @@ Wrong doubled_contribution(const Schedule& s) {
 // Every rank first sends and then receives, where it did both at once.
 Wrong sequential_exchange(const Schedule& s) {
   if (s.collective().counts.known != Counts::Known::uniform) return std::nullopt; // an empty block breaks the circle
-  if (s.collective().kind == CollectiveKind::scan || s.collective().kind == CollectiveKind::exscan)
-    return std::nullopt;                                          // the last rank sends to nobody: there is no circle
-  if (is_of_neighbours(s.collective().kind)) return std::nullopt; // which need not form one
+  if (s.collective().kind->of_prefixes()) return std::nullopt;   // the last rank sends to nobody: there is no circle
+  if (s.collective().kind->of_neighbours()) return std::nullopt; // which need not form one
   const auto spot = find_step(s, [](const Program&, const Lane&, const Round& round, const Step& step) {
     return is_data_send(step) && round.steps.size() == 2 && is_data_receive(round.steps[1]);
   });

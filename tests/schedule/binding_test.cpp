@@ -99,7 +99,8 @@ TEST(Runs, ACyclicRangeIsTwoListsInOrder) {
 }
 
 TEST(Runs, ASegmentOfBlocksIsTheSegmentOfEach) {
-  const Binding b(data_of(blocks_of(CollectiveKind::allgather, 3, listed(Counts::Known::global, {4, 0, 6}))), {2}, Rank{0});
+  const Binding b(data_of(blocks_of(CollectiveKind::allgather, 3, listed(Counts::Known::global, {4, 0, 6}))), {2},
+                  Rank{0});
   EXPECT_EQ(runs_of(b, blocks(Layout::output_blocks, 0, 3), 0), (Runs{{0, 2}, {4, 3}}));
   EXPECT_EQ(runs_of(b, blocks(Layout::output_blocks, 0, 3), 1), (Runs{{2, 2}, {7, 3}}));
 }

@@ -100,7 +100,7 @@ TEST(FlowAgainstExact, ASlowerLinkMakesNothingFaster) {
 // Of few elements it is chance which segments, blocks and lanes have none.
 bool reaches_all(const RandomCase& c, const Schedule& s) {
   constexpr std::int64_t most_lanes = 12;
-  const std::int64_t parts = s.segments.count * most_lanes * (is_vector_kind(s.collective().kind) ? s.ranks() : 1);
+  const std::int64_t parts = s.segments.count * most_lanes * (s.collective().kind->is_vector() ? s.ranks() : 1);
   return c.bytes / size_of(c.type) >= parts;
 }
 
@@ -128,16 +128,17 @@ RandomCase named(CollectiveKind kind, const char* name, const char* shape, std::
 }
 
 TEST(FlowAgainstExact, WorstCasesAreInTheirRange) {
-  using enum CollectiveKind;
+  using Kind = CollectiveKind;
   std::vector<RandomCase> worst;
   for (const char* machine : {"k-computer", "fugaku", "hector-2a"}) {
-    for (const std::int64_t segments : {0, 2}) worst.push_back(named(allreduce, "ring", "8x4", 16, segments, machine));
+    for (const std::int64_t segments : {0, 2})
+      worst.push_back(named(Kind::allreduce, "ring", "8x4", 16, segments, machine));
     for (const std::int64_t segments : {0, 2, 4})
-      worst.push_back(named(allreduce, "ring", "5x4", 32, segments, machine));
+      worst.push_back(named(Kind::allreduce, "ring", "5x4", 32, segments, machine));
     for (const std::int64_t bytes : {4 << 10, 64 << 10, 512 << 10}) {
-      worst.push_back(named(reduce_scatter, "pairwise", "4x4x2", bytes, 4, machine));
-      worst.push_back(named(reduce_scatter, "bucket", "4x4x2", bytes, 4, machine));
-      worst.push_back(named(reduce, "binomial", "4x4x2", bytes, 4, machine));
+      worst.push_back(named(Kind::reduce_scatter, "pairwise", "4x4x2", bytes, 4, machine));
+      worst.push_back(named(Kind::reduce_scatter, "bucket", "4x4x2", bytes, 4, machine));
+      worst.push_back(named(Kind::reduce, "binomial", "4x4x2", bytes, 4, machine));
     }
   }
   for (const RandomCase& c : worst) {

@@ -80,11 +80,11 @@ struct Stages {
 };
 
 TEST_P(Levels, StagesOverlapSegmentBySegment) {
-  using enum CollectiveKind;
+  using Kind = CollectiveKind;
   const std::vector<Stages> kinds = {
-      {allreduce, {"reduce within", "allreduce between", "bcast within"}},
-      {bcast, {"bcast between", "bcast within"}},
-      {reduce, {"reduce within", "reduce between"}},
+      {Kind::allreduce, {"reduce within", "allreduce between", "bcast within"}},
+      {Kind::bcast, {"bcast between", "bcast within"}},
+      {Kind::reduce, {"reduce within", "reduce between"}},
   };
   for (const Stages& k : kinds) {
     SCOPED_TRACE(name_of(k.kind));

@@ -183,12 +183,11 @@ TEST_P(NodeLevels, NoScheduleIsBelowTheBounds) {
     }
     EXPECT_GT(told, 0);
   };
-  for (int k = 0; k < collective_kinds; ++k) {
-    const auto kind = static_cast<CollectiveKind>(k);
-    if (is_of_neighbours(kind)) continue;
+  for (const CollectiveKind kind : all_collectives) {
+    if (kind->of_neighbours()) continue;
     SCOPED_TRACE(name_of(kind));
     for (const std::int64_t count : {1, 1024}) check(make_collective(kind, cores, count));
-    if (known_in(kind) == Counts::Known::uniform) continue;
+    if (kind->irregular == Counts::Known::uniform) continue;
     for (const auto& counts : few) {
       std::vector<std::int64_t> table = counts;
       if (kind == CollectiveKind::alltoall) { // each rank sends within these

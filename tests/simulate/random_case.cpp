@@ -63,7 +63,7 @@ RandomCase RandomCases::next() {
   RandomCase c{variant, job()};
   c.type = one_in(3) ? DataType::float32 : DataType::float64;
   const std::int64_t element = size_of(c.type);
-  const bool vector = is_vector_kind(c.variant->kind);
+  const bool vector = c.variant->kind->is_vector();
   c.bytes = spread(1, (vector ? 4 << 20 : 256 << 10) / element) * element;
   c.root = Rank{static_cast<std::int32_t>(one_in(2) ? 0 : between(0, c.job.rank_space().ranks() - 1))};
   c.parameters = parameters(*c.variant);

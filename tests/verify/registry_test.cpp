@@ -23,7 +23,7 @@ TEST_P(EveryAlgorithm, IsProved) {
   int proved = 0;
   for (const Variant& v : Registry::standard().variants())
     for (const bool in_place : {false, true}) {
-      const std::int64_t count = is_vector_kind(v.kind) ? k.count : std::min<std::int64_t>(k.count, 7); // of each block
+      const std::int64_t count = v.kind->is_vector() ? k.count : std::min<std::int64_t>(k.count, 7); // of each block
       Collective c =
           make_collective(v.kind, space.ranks(), count, DataType::float64, Operation::sum, Rank{0}, in_place);
       if (c.has_root()) c.root = Rank{space.ranks() / 2};

@@ -18,7 +18,7 @@ struct Subject {
 std::vector<Subject> subjects(const RankSpace& space, std::int64_t count) {
   std::vector<Subject> list;
   for (const Variant& v : Registry::standard().variants()) {
-    const Collective c = make_collective(v.kind, space.ranks(), is_vector_kind(v.kind) ? count : 7);
+    const Collective c = make_collective(v.kind, space.ranks(), v.kind->is_vector() ? count : 7);
     Parameters p;
     p.segments = 3;
     Result<Schedule> s = v.build(c, space, p);
@@ -28,7 +28,7 @@ std::vector<Subject> subjects(const RankSpace& space, std::int64_t count) {
       s = v.build(*with_neighbours(c, *named_neighbours("cart:" + space.shape().text(), c.ranks)), space, {});
       list.push_back({std::string(name_of(v.kind)) + " " + v.name + " of the shape", *s});
     }
-    if (known_in(v.kind) == Counts::Known::uniform) continue;
+    if (v.kind->irregular == Counts::Known::uniform) continue;
     s = v.build(*with_counts(c, *spread_counts("random:3", c)), space, {});
     if (s) list.push_back({std::string(name_of(v.kind)) + "v " + v.name, *s});
   }

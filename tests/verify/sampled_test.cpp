@@ -192,13 +192,13 @@ TEST(Sampled, AgreesWithTheWholeOnEveryAlgorithm) {
   const RankSpace space = RankSpace::box(*Shape::parse("5x4"));
   int tried = 0;
   for (const Variant& v : Registry::standard().variants()) {
-    const auto s = v.build(make_collective(v.kind, 20, is_vector_kind(v.kind) ? 997 : 7), space, {});
+    const auto s = v.build(make_collective(v.kind, 20, v.kind->is_vector() ? 997 : 7), space, {});
     if (!s) continue;
     ++tried;
     const Report report = check(*s, space, sampled());
     EXPECT_TRUE(report.ok()) << v.name << ": " << report.text();
     // Where the data of blocks go is followed only where all is executed.
-    EXPECT_TRUE(report.coverage.executed > 0 || !is_vector_kind(v.kind)) << v.name;
+    EXPECT_TRUE(report.coverage.executed > 0 || !v.kind->is_vector()) << v.name;
   }
   EXPECT_GE(tried, 20);
 }

@@ -174,7 +174,7 @@ def applies(case: Case, ranks: int) -> bool:
 
 def sizes_of(collective: str, asked: Sequence[int]) -> list[int]:
     """Those that are measured: a barrier moves no bytes."""
-    return [0] if collective == "barrier" else list(asked)
+    return list(asked) if arguments.moves_data(collective) else [0]
 
 
 def cases_of_all(

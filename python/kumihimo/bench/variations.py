@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from kumihimo import _collectives
+from kumihimo import _collectives, _schedule
 
 SINGLE_COPY = 65536  # bytes of a vector or block from which one copy of a message may beat two
 PAST_CACHES = 2 * 2**20  # bytes of a rank's result that no core's own cache holds until it is read
-# Where a result is copied and neither reduced nor, mostly, passed on: whether it is a block (0) or one of each (1).
-COPIED = {"scatter": 0, "gather": 1, "allgather": 1, "alltoall": 1}
 SEGMENTS = (65536, 131072, 262144, 1048576)
 SHORT_SEGMENT = 32768  # of vectors that are too short for two of those: one is copied in while the other is copied out
 SMALLEST_SEGMENTED = 131072  # bytes of a vector: below it few variations pay
@@ -63,7 +61,9 @@ def segments_and_copies(collective: str, name: str, size: int, on: Place, given:
 
 
 def is_copied(collective: str) -> bool:
-    return collective in COPIED or collective.startswith("neighbor")
+    """Whether blocks are copied and neither reduced nor, mostly, passed on."""
+    meaning = _schedule.meaning(collective)
+    return not meaning.reduces and meaning.output[1] in ("block", "each")
 
 
 def copies_long(collective: str, size: int, on: Place) -> bool:
@@ -71,7 +71,8 @@ def copies_long(collective: str, size: int, on: Place) -> bool:
     puts in its place. Of neighbours there are two, at least on axes."""
     if on.each == 1 or not is_copied(collective):
         return False
-    blocks = on.ranks ** COPIED[collective] if collective in COPIED else 2
+    meaning = _schedule.meaning(collective)
+    blocks = 2 if meaning.of_neighbours else on.ranks if meaning.output[1] == "each" else 1
     return size * blocks >= PAST_CACHES
 
 

@@ -8,13 +8,14 @@ from typing import Annotated, Optional
 
 import typer
 
+from kumihimo import _schedule
 from kumihimo.cli.output import errors_as_message, interrupted, message, writable, write_json
 from kumihimo.errors import missing, not_applicable, wrong_value
 from kumihimo.sizes import text_of
 from kumihimo.tune import reading
-from kumihimo.tune.targets import COLLECTIVES, REDUCTIONS
+from kumihimo.tune.targets import REDUCTIONS
 
-CAUGHT = (*COLLECTIVES, "neighbor_allgather", "neighbor_alltoall")
+CAUGHT = tuple(kind for kind in _schedule.collectives() if _schedule.meaning(kind).mpi_calls)
 
 app = typer.Typer()
 
@@ -168,7 +169,7 @@ def names_gap(choices: list[dict]) -> bool:
 
 def lengths(row: dict) -> str:
     """Of the calls of a line; a barrier has none."""
-    if row["collective"] in ("barrier", "ibarrier"):
+    if not _schedule.meaning(row["collective"].removeprefix("i")).moves_data:
         return ""
     return f" from {text_of(row['bytes_from'])} below {text_of(row['bytes_to'] + 1)}"
 

@@ -8,14 +8,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from kumihimo import _schedule
 from kumihimo.bench.cases import Case, applies
 from kumihimo.bench.tuned import Choice
 from kumihimo.ranges import times_apart
 from kumihimo.tune.judging import Judged
-from kumihimo.tune.targets import REDUCTIONS
 
-ROOTED = ("bcast", "reduce", "gather", "scatter")
-SAME_IN_PLACE = ("bcast", "barrier")
 USUAL = {"type": "float64", "operation": "sum", "root": 0, "in_place": False}  # the question of all other launches
 
 
@@ -31,11 +29,12 @@ class Other:
 def others_of(case: Case, choice: Choice, ranks: int) -> list[Other]:
     """Those questions that the algorithm answers: what it does not fit is the library's in any case."""
     changed = {}
-    if case.collective not in SAME_IN_PLACE:
+    meaning = _schedule.meaning(case.collective)
+    if meaning.may_be_in_place:
         changed["in place"] = replace(case, in_place=True)
-    if case.collective in REDUCTIONS:
+    if meaning.reduces:
         changed["int8 max"] = replace(case, type="int8", operation="max")
-    if case.collective in ROOTED:
+    if meaning.has_root:
         changed[f"root {ranks - 1}"] = replace(case, root=ranks - 1)
     return [Other(label, choice, each) for label, each in changed.items() if applies(each, ranks)]
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from kumihimo import _collectives, arguments, mpi
+from kumihimo import _collectives, _schedule, arguments, mpi
 from kumihimo.arguments import Ranks
 from kumihimo.bench import RealNodes
 from kumihimo.bench.cases import NODE, NONE, Case, rank_space, sizes_of
 
-COLLECTIVES = (  # the most used first
-    *("allreduce", "bcast", "reduce"),
-    *("alltoall", "allgather", "reduce_scatter", "gather", "scatter", "barrier", "scan", "exscan"),
+USUAL = ("allreduce", "bcast", "reduce")  # that are tuned for unless others are named
+COLLECTIVES = tuple(  # that MPI has, the most used first
+    kind
+    for kind in dict.fromkeys((*USUAL, *_schedule.collectives()))
+    if _schedule.meaning(kind).mpi_calls and not _schedule.meaning(kind).of_neighbours
 )
-USUAL = COLLECTIVES[:3]  # that are tuned for unless others are named
 REDUCTIONS = tuple(kind for kind in COLLECTIVES if arguments.reduces(kind))  # of which the order may matter
 ANY, FIXED_ORDER = "any", "fixed_order"
 

@@ -5,12 +5,13 @@
 namespace kumihimo::allgather_hierarchical {
 
 Variant row() {
-  using enum CollectiveKind;
-  return hierarchical(allgather, {{{false, gather, Meaning::groups_of_blocks, Where::input, Where::output},
-                                   {true, allgather, Meaning::groups_of_blocks, Where::output, Where::output},
-                                   {false, bcast, Meaning::vector_of_blocks, Where::output, Where::output}},
-                                  "binomial",
-                                  "ring"});
+  using Kind = CollectiveKind;
+  return hierarchical(Kind::allgather,
+                      {{{false, Kind::gather, Meaning::groups_of_blocks, Where::input, Where::output},
+                        {true, Kind::allgather, Meaning::groups_of_blocks, Where::output, Where::output},
+                        {false, Kind::bcast, Meaning::vector_of_blocks, Where::output, Where::output}},
+                       "binomial",
+                       "ring"});
 }
 
 } // namespace kumihimo::allgather_hierarchical

@@ -5,12 +5,12 @@
 namespace kumihimo::allreduce_hierarchical {
 
 Variant row() {
-  using enum CollectiveKind;
-  return hierarchical(allreduce, {{{false, reduce, Meaning::same, Where::input, Where::output},
-                                   {true, allreduce, Meaning::same, Where::output, Where::output},
-                                   {false, bcast, Meaning::same, Where::output, Where::output}},
-                                  "binomial",
-                                  "recursive_doubling"});
+  using Kind = CollectiveKind;
+  return hierarchical(Kind::allreduce, {{{false, Kind::reduce, Meaning::same, Where::input, Where::output},
+                                         {true, Kind::allreduce, Meaning::same, Where::output, Where::output},
+                                         {false, Kind::bcast, Meaning::same, Where::output, Where::output}},
+                                        "binomial",
+                                        "recursive_doubling"});
 }
 
 } // namespace kumihimo::allreduce_hierarchical

@@ -5,13 +5,13 @@
 namespace kumihimo::alltoall_hierarchical {
 
 Variant row() {
-  using enum CollectiveKind;
-  return hierarchical(alltoall, {{{false, gather, Meaning::groups_of_blocks, Where::input, Where::held},
-                                  {true, alltoall, Meaning::blocks_of_pairs, Where::held, Where::own},
-                                  {false, scatter, Meaning::groups_of_blocks, Where::own, Where::output}},
-                                 "binomial",
-                                 "pairwise",
-                                 true});
+  using Kind = CollectiveKind;
+  return hierarchical(Kind::alltoall, {{{false, Kind::gather, Meaning::groups_of_blocks, Where::input, Where::held},
+                                        {true, Kind::alltoall, Meaning::blocks_of_pairs, Where::held, Where::own},
+                                        {false, Kind::scatter, Meaning::groups_of_blocks, Where::own, Where::output}},
+                                       "binomial",
+                                       "pairwise",
+                                       true});
 }
 
 } // namespace kumihimo::alltoall_hierarchical

@@ -5,12 +5,12 @@
 namespace kumihimo::barrier_hierarchical {
 
 Variant row() {
-  using enum CollectiveKind;
-  return hierarchical(barrier, {{{false, reduce, Meaning::signals, Where::input, Where::input},
-                                 {true, barrier, Meaning::signals, Where::input, Where::input},
-                                 {false, bcast, Meaning::signals, Where::input, Where::input}},
-                                "binomial",
-                                "dissemination"});
+  using Kind = CollectiveKind;
+  return hierarchical(Kind::barrier, {{{false, Kind::reduce, Meaning::signals, Where::input, Where::input},
+                                       {true, Kind::barrier, Meaning::signals, Where::input, Where::input},
+                                       {false, Kind::bcast, Meaning::signals, Where::input, Where::input}},
+                                      "binomial",
+                                      "dissemination"});
 }
 
 } // namespace kumihimo::barrier_hierarchical

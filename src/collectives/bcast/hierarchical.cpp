@@ -4,11 +4,11 @@
 namespace kumihimo::bcast_hierarchical {
 
 Variant row() {
-  using enum CollectiveKind;
-  return hierarchical(bcast, {{{true, bcast, Meaning::same, Where::output, Where::output},
-                               {false, bcast, Meaning::same, Where::output, Where::output}},
-                              "binomial",
-                              "binomial"});
+  using Kind = CollectiveKind;
+  return hierarchical(Kind::bcast, {{{true, Kind::bcast, Meaning::same, Where::output, Where::output},
+                                     {false, Kind::bcast, Meaning::same, Where::output, Where::output}},
+                                    "binomial",
+                                    "binomial"});
 }
 
 } // namespace kumihimo::bcast_hierarchical

@@ -5,12 +5,12 @@
 namespace kumihimo::gather_hierarchical {
 
 Variant row() {
-  using enum CollectiveKind;
-  return hierarchical(gather, {{{false, gather, Meaning::groups_of_blocks, Where::input, Where::held},
-                                {true, gather, Meaning::groups_of_blocks, Where::held, Where::output}},
-                               "linear",
-                               "binomial",
-                               true});
+  using Kind = CollectiveKind;
+  return hierarchical(Kind::gather, {{{false, Kind::gather, Meaning::groups_of_blocks, Where::input, Where::held},
+                                      {true, Kind::gather, Meaning::groups_of_blocks, Where::held, Where::output}},
+                                     "linear",
+                                     "binomial",
+                                     true});
 }
 
 } // namespace kumihimo::gather_hierarchical

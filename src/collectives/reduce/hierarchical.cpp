@@ -4,11 +4,11 @@
 namespace kumihimo::reduce_hierarchical {
 
 Variant row() {
-  using enum CollectiveKind;
-  return hierarchical(reduce, {{{false, reduce, Meaning::same, Where::input, Where::held},
-                                {true, reduce, Meaning::same, Where::held, Where::held}},
-                               "binomial",
-                               "binomial"});
+  using Kind = CollectiveKind;
+  return hierarchical(Kind::reduce, {{{false, Kind::reduce, Meaning::same, Where::input, Where::held},
+                                      {true, Kind::reduce, Meaning::same, Where::held, Where::held}},
+                                     "binomial",
+                                     "binomial"});
 }
 
 } // namespace kumihimo::reduce_hierarchical

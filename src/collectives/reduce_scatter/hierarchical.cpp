@@ -5,12 +5,13 @@
 namespace kumihimo::reduce_scatter_hierarchical {
 
 Variant row() {
-  using enum CollectiveKind;
-  return hierarchical(reduce_scatter, {{{false, reduce, Meaning::vector_of_blocks, Where::input, Where::held},
-                                        {true, reduce_scatter, Meaning::groups_of_blocks, Where::held, Where::own},
-                                        {false, scatter, Meaning::groups_of_blocks, Where::own, Where::output}},
-                                       "binomial",
-                                       "ring"});
+  using Kind = CollectiveKind;
+  return hierarchical(Kind::reduce_scatter,
+                      {{{false, Kind::reduce, Meaning::vector_of_blocks, Where::input, Where::held},
+                        {true, Kind::reduce_scatter, Meaning::groups_of_blocks, Where::held, Where::own},
+                        {false, Kind::scatter, Meaning::groups_of_blocks, Where::own, Where::output}},
+                       "binomial",
+                       "ring"});
 }
 
 } // namespace kumihimo::reduce_scatter_hierarchical

@@ -5,12 +5,12 @@
 namespace kumihimo::scatter_hierarchical {
 
 Variant row() {
-  using enum CollectiveKind;
-  return hierarchical(scatter, {{{true, scatter, Meaning::groups_of_blocks, Where::input, Where::own},
-                                 {false, scatter, Meaning::groups_of_blocks, Where::own, Where::output}},
-                                "linear",
-                                "binomial",
-                                true});
+  using Kind = CollectiveKind;
+  return hierarchical(Kind::scatter, {{{true, Kind::scatter, Meaning::groups_of_blocks, Where::input, Where::own},
+                                       {false, Kind::scatter, Meaning::groups_of_blocks, Where::own, Where::output}},
+                                      "linear",
+                                      "binomial",
+                                      true});
 }
 
 } // namespace kumihimo::scatter_hierarchical

@@ -7,7 +7,7 @@
 namespace kumihimo::execute {
 
 struct CollectiveCall {
-  CollectiveKind kind = CollectiveKind::barrier;
+  CollectiveKind kind;
   const void* send = nullptr; // or the constant MPI_IN_PLACE
   void* receive = nullptr;    // the only buffer of a broadcast
   int count = 0;              // elements of the vector, or of a block
@@ -24,6 +24,7 @@ struct CollectiveCall {
   Blocks sent = {}, received = {};
 };
 
-int call_library(const mpi::Functions& mpi, const CollectiveCall& call); // MPI error code
+bool has_call(CollectiveKind kind, bool is_irregular);                   // whether MPI has it
+int call_library(const mpi::Functions& mpi, const CollectiveCall& call); // MPI error code; of one that MPI has
 
 } // namespace kumihimo::execute

@@ -45,7 +45,7 @@ double mean_count(const Collective& c) {
 Volume volume_of_neighbours(const Collective& c, const Network& network) {
   std::vector<double> leaving(static_cast<std::size_t>(network.machine().topology->nodes())), entering = leaving;
   const std::vector<std::int32_t>& node = network.nodes();
-  const bool one = c.kind == CollectiveKind::neighbor_allgather;
+  const bool one = !c.kind->sends_to_each();
   for (std::int32_t r = 0; r < c.ranks; ++r) {
     std::set<std::int32_t> told = {node[static_cast<std::size_t>(r)]};
     for (std::int64_t k = 0; const Neighbourhood::End to : c.neighbours->destinations(Rank{r})) {
@@ -61,66 +61,36 @@ Volume volume_of_neighbours(const Collective& c, const Network& network) {
       0};
 }
 
+// Whether each rank has a block of its own for each.
+bool is_of_pairs(const Collective& c) {
+  return c.kind->sends_to_each() && c.kind->receives_from_each() && !c.reduces();
+}
+
 Volume volume_of(const Collective& c, const Network& network, const Layout& l) {
   if (c.neighbours) return volume_of_neighbours(c, network);
   const double n = mean_count(c) * static_cast<double>(c.type_bytes), ranks = static_cast<double>(l.ranks),
                nodes = static_cast<double>(l.nodes), inside = ranks / nodes;
   const bool even = !c.counts.table;
   const double outside = even ? ranks - static_cast<double>(l.busiest) : 0; // ranks elsewhere
-  switch (c.kind) {
-  case CollectiveKind::barrier:
-    return {};
-  case CollectiveKind::bcast:
-    return {n, 0};
-  case CollectiveKind::reduce:
-    return {n, n * (ranks - 1) / ranks};
-  case CollectiveKind::allreduce: // every contribution leaves its node, every result enters (Chan et al. 2007)
-    return {2 * n * (nodes - 1) / nodes, n * (ranks - 1) / ranks};
-  case CollectiveKind::scan:
-  case CollectiveKind::exscan:
-    return {n, n * (ranks - 1) / ranks};
-  case CollectiveKind::gather:
-  case CollectiveKind::scatter:
-    return {n * outside, 0};
-  case CollectiveKind::allgather:
-    return {n * outside, 0};
-  case CollectiveKind::reduce_scatter:
-    return {n * outside, n * (ranks - 1)};
-  case CollectiveKind::alltoall:
-    return {n * outside * inside, 0};
-  case CollectiveKind::neighbor_allgather:
-  case CollectiveKind::neighbor_alltoall:
-    break; // above
+  if (!c.kind->moves_data()) return {};
+  if (c.kind->is_vector()) {
+    // Where all ranks get the sum of all, every contribution leaves its node and every result enters (Chan et al.
+    // 2007).
+    const bool exchanged = c.reduces() && !c.has_root() && c.kind->gives_all_the_same();
+    return {exchanged ? 2 * n * (nodes - 1) / nodes : n, c.reduces() ? n * (ranks - 1) / ranks : 0};
   }
-  return {};
+  return {is_of_pairs(c) ? n * outside * inside : n * outside, c.reduces() ? n * (ranks - 1) : 0};
 }
 
 // Bytes that cross a cut at least, the way that has more of them, with this share of the ranks on its smaller side.
 double across(const Collective& c, double ranks, double share) {
   const double n = mean_count(c) * static_cast<double>(c.type_bytes);
-  const bool even = !c.counts.table; // else blocks may all lie on one side
-  switch (c.kind) {
-  case CollectiveKind::barrier:
-    return 0;
-  case CollectiveKind::bcast:
-  case CollectiveKind::reduce:
-  case CollectiveKind::allreduce:
-  case CollectiveKind::scan:
-  case CollectiveKind::exscan:
-    return n;
-  case CollectiveKind::gather:
-  case CollectiveKind::scatter:
-    return even ? n * ranks * share : 0; // the root is on the larger side, or more has to cross
-  case CollectiveKind::allgather:
-  case CollectiveKind::reduce_scatter:
-    return n * ranks * (even ? 1 - share : 0.5); // all of the side that has more
-  case CollectiveKind::alltoall:
-    return even ? n * ranks * ranks * share * (1 - share) : 0;
-  case CollectiveKind::neighbor_allgather:
-  case CollectiveKind::neighbor_alltoall:
-    return 0; // all neighbours may be on one side
-  }
-  return 0;
+  const bool even = !c.counts.table;                   // else blocks may all lie on one side
+  if (!c.kind->moves_data() || c.neighbours) return 0; // all neighbours may be on one side
+  if (c.kind->is_vector()) return n;
+  if (is_of_pairs(c)) return even ? n * ranks * ranks * share * (1 - share) : 0;
+  if (c.has_root()) return even ? n * ranks * share : 0; // the root is on the larger side, or more has to cross
+  return n * ranks * (even ? 1 - share : 0.5);           // all of the side that has more
 }
 
 // Of links of these numbers, by class.
@@ -191,9 +161,9 @@ double latency_of_pairs(const Collective& c, const Network& network) {
 // each block, the way begins at a rank whose block is not empty.
 double latency(const Collective& c, const Network& network, const Layout& l) {
   if (c.neighbours) return latency_of_neighbours(c, network);
-  if (l.ranks < 2 || (c.kind != CollectiveKind::barrier && mean_count(c) == 0)) return 0;
+  if (l.ranks < 2 || (c.kind->moves_data() && mean_count(c) == 0)) return 0;
   const auto* table = c.counts.table.get();
-  if (table && c.kind == CollectiveKind::alltoall) return latency_of_pairs(c, network);
+  if (table && c.counts.known == Known::local) return latency_of_pairs(c, network);
   const auto is_empty = [&](std::int32_t r) { return table && (*table)[static_cast<std::size_t>(r)] == 0; };
   std::int32_t from = c.has_root() ? c.root.value : 0;
   while (!c.has_root() && is_empty(from)) ++from; // not all are
@@ -207,14 +177,15 @@ double bytes_of(const Collective& c) {
   const std::int64_t most = c.counts.table && !c.counts.table->empty()
                                 ? *std::max_element(c.counts.table->begin(), c.counts.table->end())
                                 : c.counts.each;
-  return c.kind == CollectiveKind::barrier ? 0 : static_cast<double>(most) * static_cast<double>(c.type_bytes);
+  return c.kind->moves_data() ? static_cast<double>(most) * static_cast<double>(c.type_bytes) : 0;
 }
 
 // Where the network's own engine takes the data, no bound holds for it but its own: all nodes call it, or one of them
 // sends its part to another that does.
 std::optional<double> offloaded(const Collective& c, const Network& network, const Layout& l) {
   const Machine& m = network.machine();
-  if (l.nodes < 2 || !network.offloads(c.type, c.reduces() ? std::optional(c.operation) : std::nullopt) || bytes_of(c) > static_cast<double>(m.offload->max_bytes.value.value))
+  if (l.nodes < 2 || !network.offloads(c.type, c.reduces() ? std::optional(c.operation) : std::nullopt) ||
+      bytes_of(c) > static_cast<double>(m.offload->max_bytes.value.value))
     return {};
   return std::min(network.offload_seconds(l.nodes), network.offload_seconds(1) + seconds_over(1, m));
 }

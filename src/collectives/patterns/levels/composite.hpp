@@ -30,7 +30,7 @@ struct Composite {
   std::optional<Numbering> relayed = {};
 
   std::int32_t root_group() const { return collective.has_root() ? groups.group_of(collective.root) : 0; }
-  bool of_blocks() const { return !is_vector_kind(collective.kind) && collective.kind != CollectiveKind::barrier; }
+  bool of_blocks() const { return !collective.kind->is_vector() && collective.kind != CollectiveKind::barrier; }
   // Whether a rank puts its blocks in order of the seats before the first stage, or back after the last: not where its
   // buffer is one block.
   bool seats_input(Rank r) const {

@@ -331,9 +331,8 @@ Variant hierarchical(CollectiveKind kind, Levels levels) {
             .reference = "Karonis et al., IPDPS 2000; Träff, Rougier, EuroMPI/ASIA 2014",
             .parameters = {{"inner", levels.inner}, {"outer", levels.outer}, {"group", "a node's ranks"}}};
   if (kind != CollectiveKind::barrier)
-    v.parameters.insert(v.parameters.end(),
-                        {{"segment_bytes", is_vector_kind(kind) ? "the machine's" : "the whole block"},
-                         {"window", "that of the parts"}});
+    v.parameters.insert(v.parameters.end(), {{"segment_bytes", kind->is_vector() ? "the machine's" : "the whole block"},
+                                             {"window", "that of the parts"}});
   for (const StageRow& row : levels.stages) (row.between ? v.outer_parts : v.inner_parts).push_back(row.kind);
   if (levels.relays_blocks)
     v.all_counts = "every rank must know all counts, because leaders relay blocks of other ranks";
