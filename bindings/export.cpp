@@ -18,7 +18,8 @@ NB_MODULE(_export, m) {
   nb::module_::import_("kumihimo._schedule");
   nb::module_::import_("kumihimo._programs");
   m.def(
-      "header_text", [](const Schedule& s, const RankSpace& space, std::size_t columns) { return header_text(s, space, columns); },
+      "header_text",
+      [](const Schedule& s, const RankSpace& space, std::size_t columns) { return header_text(s, space, columns); },
       "schedule"_a, "space"_a, "columns"_a = 80);
   m.def(
       "header_text",
@@ -33,9 +34,8 @@ NB_MODULE(_export, m) {
       },
       "programs"_a, "space"_a, "rank"_a, "columns"_a = 80);
   m.def(
-      "program_json",
-      [](const NamedPrograms& p, std::int32_t rank) { return program_json(p.set, p.name, Rank{rank}); }, "programs"_a,
-      "rank"_a);
+      "program_json", [](const NamedPrograms& p, std::int32_t rank) { return program_json(p.set, p.name, Rank{rank}); },
+      "programs"_a, "rank"_a);
   m.def(
       "expanded_json",
       [](const NamedPrograms& p, std::int64_t most_steps) {

@@ -72,9 +72,7 @@ NB_MODULE(_verify, m) {
       "schedule"_a, "space"_a, "samples"_a = verify::Options{}.samples, "seed"_a = verify::Options{}.seed);
   m.def(
       "check",
-      [](const NamedPrograms& programs) {
-        return unlocked([&] { return verify::check(verify::Subject(programs)); });
-      },
+      [](const NamedPrograms& programs) { return unlocked([&] { return verify::check(verify::Subject(programs)); }); },
       "programs"_a);
   m.def(
       "is_symmetric",

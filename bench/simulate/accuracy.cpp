@@ -1,4 +1,5 @@
-// The flow model, by levels, against the exact fluid solution: every registered algorithm, shapes to 128 nodes, 1 KiB to 256 MiB.
+// The flow model, by levels, against the exact fluid solution: every registered algorithm, shapes to 128 nodes, 1 KiB
+// to 256 MiB.
 //   simulate_accuracy [machine [shape [algorithm [segment_bytes]]]]
 // 512 nodes take minutes an algorithm, so they are for who asks: simulate_accuracy k-computer 8x8x8 ring
 #include "collectives/registry.hpp"

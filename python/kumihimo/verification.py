@@ -45,8 +45,8 @@ SMALL_COUNTS = (0, 1, 29, 1000)
 
 @dataclass
 class Asked:
-    """What to prove: `algorithm` of `collectives` on each of `places` for each of `counts` elements. The `question` says
-    all else of the collective."""
+    """What to prove: `algorithm` of `collectives` on each of `places` for each of `counts` elements. The `question`
+    says all else of the collective."""
 
     collectives: list[str]
     algorithm: str = arguments.ALL

@@ -94,8 +94,8 @@ std::string text_of(const Extent& extent, const DataLayout& data) {
   std::string text;
   for (const RunList& run : extent.runs) {
     if (!text.empty()) text += " and ";
-    text +=
-        extent.layout == Layout::vector ? run_of_parts(run, extent.parts) : run_of_blocks(run, unit_of(extent.layout, data));
+    text += extent.layout == Layout::vector ? run_of_parts(run, extent.parts)
+                                            : run_of_blocks(run, unit_of(extent.layout, data));
   }
   if (extent.layout != Layout::vector && extent.parts != 1)
     text += fmt::format(", of each part {}/{}", operand(extent.part), extent.parts);

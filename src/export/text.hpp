@@ -19,7 +19,8 @@ namespace kumihimo {
 // The collective, the algorithm with its parameters, segments and claims.
 std::string header_text(const Schedule& schedule, const RankSpace& space, std::size_t columns = 80);
 // Of programs that are no collective.
-std::string header_text(const ProgramSet& set, const std::string& name, const RankSpace& space, std::size_t columns = 80);
+std::string header_text(const ProgramSet& set, const std::string& name, const RankSpace& space,
+                        std::size_t columns = 80);
 
 // The program of one rank, 0 <= rank < ranks; peers with their coordinates where the ranks have a shape.
 std::string program_text(const ProgramSet& set, const RankSpace& space, Rank rank, std::size_t columns = 80);

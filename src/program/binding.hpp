@@ -85,8 +85,8 @@ class Binding {
   Segments segments_;
   Rank rank_;
   BufferPair buffers_;
-  std::shared_ptr<const OwnBlocks> own_;                // DataLayout::own, or what was bound later
-  std::array<std::vector<std::int64_t>, 2> begins_;     // of input and output blocks that are this rank's own
+  std::shared_ptr<const OwnBlocks> own_;            // DataLayout::own, or what was bound later
+  std::array<std::vector<std::int64_t>, 2> begins_; // of input and output blocks that are this rank's own
 };
 
 // The copies of a scratch buffer: those of its lane's window; a shared one has the largest window of the program.

@@ -18,12 +18,12 @@ namespace kumihimo {
 // A numbering of elements in blocks that follow each other. Either all blocks have `each` elements, or `begins` tells
 // where each block begins and the last one ends, or, where ranks differ, `elements_at` tells how many it has.
 struct BlockLayout {
-  std::string name;                             // "input_blocks"
-  std::string unit = "block";                   // one of them, for people
-  std::int64_t blocks = 0;                      // of every rank; where ranks differ (blocks_at) the most of any
-  std::int64_t each = 0;                        // elements of a block
-  std::function<std::int64_t(Rank)> blocks_at;  // number of blocks of a rank
-  std::shared_ptr<const std::vector<std::int64_t>> begins; // the same on all ranks
+  std::string name;                            // "input_blocks"
+  std::string unit = "block";                  // one of them, for people
+  std::int64_t blocks = 0;                     // of every rank; where ranks differ (blocks_at) the most of any
+  std::int64_t each = 0;                       // elements of a block
+  std::function<std::int64_t(Rank)> blocks_at; // number of blocks of a rank
+  std::shared_ptr<const std::vector<std::int64_t>> begins;     // the same on all ranks
   std::function<std::int64_t(Rank, std::int64_t)> elements_at; // of a block of a rank: input and output blocks alone
 
   bool uniform() const { return !begins && !elements_at; }
@@ -54,11 +54,11 @@ struct OwnBlocks {
 
 // The input and output buffer of one rank.
 struct BufferPair {
-  static constexpr std::int64_t all_blocks = -1; // as many elements as the blocks of its layout have
-  std::int64_t input = 0, output = 0;            // elements
+  static constexpr std::int64_t all_blocks = -1;    // as many elements as the blocks of its layout have
+  std::int64_t input = 0, output = 0;               // elements
   std::int64_t input_block = -1, output_block = -1; // the only block of its array that a buffer holds; -1: it has all
-  bool one_memory = false; // input and output begin at one place, or, where
-  bool at_block = false;   // ... this is set, the buffer of one block lies at that block's place in the other
+  bool one_memory = false;                          // input and output begin at one place, or, where
+  bool at_block = false; // ... this is set, the buffer of one block lies at that block's place in the other
 };
 
 struct DataLayout {

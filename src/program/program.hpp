@@ -25,8 +25,8 @@ namespace kumihimo {
 // --- data
 // ---------------------------------------------------------------------------------------------------------------
 
-// What an extent counts in, an index into what DataLayout declares. `vector`: parts of one vector. The others: blocks of
-// an array, as the rank's input or output buffer holds it, or in an order that the program set declares for itself,
+// What an extent counts in, an index into what DataLayout declares. `vector`: parts of one vector. The others: blocks
+// of an array, as the rank's input or output buffer holds it, or in an order that the program set declares for itself,
 // which no buffer has; a named scratch is a piece of such an array.
 enum class Layout : std::uint8_t { vector, input_blocks, output_blocks };
 constexpr bool is_declared(Layout layout) { return layout > Layout::output_blocks; } // beyond those of the buffers
@@ -51,7 +51,8 @@ struct RunList {
 // A named set of elements. In the vector layout the units of the runs are parts: the current segment is cut in `parts`
 // and part i of m over n elements starts at floor(i n / m); segment s of S is part s of S, so that refined parts nest.
 // In the block layouts the units are blocks, and of each block's segment only part `part` of `parts` is meant. One to
-// eight run lists, so that a cyclic range, or a box of several arrays, is one extent; its elements are taken in the order of the runs.
+// eight run lists, so that a cyclic range, or a box of several arrays, is one extent; its elements are taken in the
+// order of the runs.
 struct Extent {
   Layout layout = Layout::vector;
   std::int64_t parts = 1;
@@ -102,7 +103,17 @@ struct Scratch {
 // --- steps
 // --------------------------------------------------------------------------------------------------------------
 
-enum class StepKind : std::uint8_t { send, receive, receive_reduce, copy, reduce, signal, wait_signal, offload, compute };
+enum class StepKind : std::uint8_t {
+  send,
+  receive,
+  receive_reduce,
+  copy,
+  reduce,
+  signal,
+  wait_signal,
+  offload,
+  compute
+};
 std::string_view name_of(StepKind kind);
 
 // What a rank's processor does in a compute step: some time, and operations and memory traffic that take as long as a
@@ -131,7 +142,8 @@ struct Step {
   }
   bool is_signal() const { return kind == StepKind::signal || kind == StepKind::wait_signal; }
   bool has_data() const {
-    return !is_signal() && kind != StepKind::compute && (kind != StepKind::offload || source.exists() || target.exists());
+    return !is_signal() && kind != StepKind::compute &&
+           (kind != StepKind::offload || source.exists() || target.exists());
   }
   bool reduces() const { return kind == StepKind::receive_reduce || kind == StepKind::reduce; }
   // The extent whose length is the step's: of the message, or of the local data moved.

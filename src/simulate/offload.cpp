@@ -1,7 +1,7 @@
 #include "simulate/offload.hpp"
 
-#include "program/cursor.hpp"
 #include "program/binding.hpp"
+#include "program/cursor.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // Moves bytes between ranks. The engine, which knows schedules, drives a transport, which knows none: MPI and
-// shared memory, networks with remote memory, and in tests the loopback, whose ranks are threads. One thread per rank drives it. No function waits for
-// another rank.
+// shared memory, networks with remote memory, and in tests the loopback, whose ranks are threads. One thread per rank
+// drives it. No function waits for another rank.
 //
 // The engine starts messages by send() and receive() and then calls progress() until they are complete. It sends no
 // empty data and no message to its own rank; signals carry no data, but match as messages do. A transport guarantees:

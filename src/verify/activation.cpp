@@ -306,7 +306,8 @@ Activation Expander::full(std::int32_t lane, std::int64_t segment) const {
   return Walker(program_, binding_, lane, segment).walk(nullptr, nullptr);
 }
 
-Activation Expander::of_element(std::int32_t lane, const SampledElement& element, std::vector<Finding>& findings) const {
+Activation Expander::of_element(std::int32_t lane, const SampledElement& element,
+                                std::vector<Finding>& findings) const {
   return Walker(program_, binding_, lane, element.segment).walk(&element, &findings);
 }
 

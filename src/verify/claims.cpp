@@ -1,8 +1,8 @@
 #include "verify/claims.hpp"
 
+#include "program/binding.hpp"
 #include "program/cursor.hpp"
 #include "program/phases.hpp"
-#include "program/binding.hpp"
 #include "verify/enumerate.hpp"
 
 #include <fmt/format.h>

@@ -80,7 +80,8 @@ class Execution {
       state.expand(scene_.sampled_elements, ignored);
       bytes += state.expanded_bytes();
     }
-    const std::size_t each = bytes / tried * static_cast<std::size_t>(schedule_.ranks()) / scene_.sampled_elements.size();
+    const std::size_t each =
+        bytes / tried * static_cast<std::size_t>(schedule_.ranks()) / scene_.sampled_elements.size();
     return std::max<std::size_t>(1, most_bytes / std::max<std::size_t>(1, each));
   }
 
@@ -484,7 +485,8 @@ class Execution {
     if (state.lanes.empty()) return;
     std::int32_t lane = static_cast<std::int32_t>(state.lanes.size()) - 1;
     for (const auto& other : ranks_)
-      if (const auto user = other ? other->memory.writer(1, element) : std::nullopt; user && schedule_.goal.by_element) {
+      if (const auto user = other ? other->memory.writer(1, element) : std::nullopt;
+          user && schedule_.goal.by_element) {
         const std::int32_t same = state.lane_index(other->lanes[user->lane].id);
         if (same >= 0) lane = same;
         break;

@@ -41,7 +41,8 @@ struct Subject : ProgramSet {
 
   Claims claims;
   Goal goal;
-  std::shared_ptr<const DataLayout> together; // set: the programs claim to be safe where input and output are one memory
+  std::shared_ptr<const DataLayout>
+      together; // set: the programs claim to be safe where input and output are one memory
 };
 
 Goal goal_of(const Schedule& schedule);

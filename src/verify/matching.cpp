@@ -70,8 +70,7 @@ void Matching::check(std::vector<Finding>& findings) {
 // The slow way, for one pair: its flows in full, from programs made again.
 void Matching::compare_pair(const Entry& e, std::vector<Finding>& findings) {
   const Program from = schedule_.program(Rank{e.from}), to = schedule_.program(Rank{e.to});
-  const Binding sender(schedule_, Rank{e.from}),
-      receiver(schedule_, Rank{e.to});
+  const Binding sender(schedule_, Rank{e.from}), receiver(schedule_, Rank{e.to});
   const Lane *a = find_lane(from, e.lane), *b = find_lane(to, e.lane);
   const Flow sends = a ? flow_of(*a, sender, {e.to, Side::sends, e.signal}) : Flow{};
   const Flow receives = b ? flow_of(*b, receiver, {e.from, Side::receives, e.signal}) : Flow{};

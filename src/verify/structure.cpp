@@ -2,8 +2,8 @@
 
 #include "program/binding.hpp"
 #include "verify/enumerate.hpp"
-#include "verify/goal.hpp"
 #include "verify/form.hpp"
+#include "verify/goal.hpp"
 #include "verify/local_order.hpp"
 
 #include <fmt/format.h>
@@ -20,8 +20,7 @@ constexpr std::int64_t budget = 20'000; // values tried where bounds do not deci
 class Structure {
  public:
   Structure(const Subject& schedule, const Program& program, Rank rank, std::size_t most, std::vector<Finding>& out)
-      : schedule_(schedule), program_(program), binding_(schedule, rank), most_(most),
-        out_(out) {
+      : schedule_(schedule), program_(program), binding_(schedule, rank), most_(most), out_(out) {
     place_.rank = rank.value;
   }
 
@@ -208,8 +207,7 @@ class Structure {
     const bool target = step.kind != StepKind::send && step.has_data();
     if (step.source.exists() != source || step.right.exists() != right || step.target.exists() != target)
       find(fmt::format("a {} has {}", name_of(step.kind), "operands missing or too many"));
-    if (step.target.buffer.kind == Buffer::Kind::input && !schedule_.data->one_buffer)
-      find("writes the input");
+    if (step.target.buffer.kind == Buffer::Kind::input && !schedule_.data->one_buffer) find("writes the input");
     if (step.reduces() && !schedule_.data->operation) find("reduces where no operation is declared");
     const Work& w = step.work;
     if (!(w.seconds >= 0 && w.flops >= 0 && w.bytes >= 0)) find("computes for less than no time");

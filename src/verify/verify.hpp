@@ -9,8 +9,8 @@
 //
 // Small schedules are executed whole: every segment, step and element. Large ones are matched whole, and sampled
 // (segment, unit) pairs are followed through all ranks: the first and last of the first and of the last segment, a
-// few of the lanes' own, and some at random; sampled_elements.hpp says which, and what they miss. Where ranks have blocks of their
-// own (gather, alltoall, ...) there are no such samples.
+// few of the lanes' own, and some at random; sampled_elements.hpp says which, and what they miss. Where ranks have
+// blocks of their own (gather, alltoall, ...) there are no such samples.
 #pragma once
 
 #include "topology/rank_space.hpp"

@@ -188,7 +188,7 @@ Feature pairs_of_ranks() {
   by_source.unit = by_destination.unit = "pair";
   by_source.blocks = by_destination.blocks = P * P;
   by_source.each = by_destination.each = 3;
-  const auto program = [](Rank rank) {
+  const auto program_of = [](Rank rank) {
     ProgramBuilder program(Segments{2});
     LaneBuilder lane(LaneId{0}, "", 1);
     const Chunk all_in = in[blocks(Layout::input_blocks, 0, P)], all_out = out[blocks(Layout::output_blocks, 0, P)];
@@ -196,23 +196,23 @@ Feature pairs_of_ranks() {
       lane.step(send(0, all_in));
       lane.step(receive(0, all_out));
     } else {
-      constexpr Layout by_source = declared_layout(0), by_destination = declared_layout(1);
-      const Array rows = program.named_blocks(LaneId{0}, by_source, 0, P * P),
-                  columns = program.named_blocks(LaneId{0}, by_destination, 0, P * P);
-      lane.step(copy(rows[blocks(by_source, 0, P)], all_in));
-      lane.loop(P - 1, [&](Variable i) { return Round{{receive(i + 1, rows[blocks(by_source, (i + 1) * P, P)])}, 0}; });
-      Extent turned = blocks(by_destination, 0, 1);
+      constexpr Layout sources = declared_layout(0), destinations = declared_layout(1);
+      const Array rows = program.named_blocks(LaneId{0}, sources, 0, P * P),
+                  columns = program.named_blocks(LaneId{0}, destinations, 0, P * P);
+      lane.step(copy(rows[blocks(sources, 0, P)], all_in));
+      lane.loop(P - 1, [&](Variable i) { return Round{{receive(i + 1, rows[blocks(sources, (i + 1) * P, P)])}, 0}; });
+      Extent turned = blocks(destinations, 0, 1);
       turned.runs[0].inner = {P, P}, turned.runs[0].outer = {1, P};
-      lane.step(copy(columns[turned], rows[blocks(by_source, 0, P * P)]));
-      lane.step(copy(all_out, columns[blocks(by_destination, 0, P)]));
+      lane.step(copy(columns[turned], rows[blocks(sources, 0, P * P)]));
+      lane.step(copy(all_out, columns[blocks(destinations, 0, P)]));
       lane.loop(P - 1, [&](Variable i) {
-        return Round{{send(i + 1, columns[blocks(by_destination, (i + 1) * P, P)])}, 0};
+        return Round{{send(i + 1, columns[blocks(destinations, (i + 1) * P, P)])}, 0};
       });
     }
     program.add(std::move(lane));
     return program.finish();
   };
-  Feature f = make("pairs_of_ranks", blocks_of(CollectiveKind::alltoall, uniform(3)), {2}, program);
+  Feature f = make("pairs_of_ranks", blocks_of(CollectiveKind::alltoall, uniform(3)), {2}, program_of);
   f.schedule.data = data_of(f.schedule.collective(), {by_source, by_destination});
   return f;
 }

@@ -66,7 +66,8 @@ TEST_P(OnSwitches, NothingIsFasterThanTheBound) {
         options.model = GetParam();
         const auto p = simulate(*schedule, m, {}, options);
         if (!p) continue; // an offload
-        EXPECT_GE(p->seconds.value, p->bound().value * (1 - 1e-9)) << m.machine.topology->name() << " " << schedule->algorithm;
+        EXPECT_GE(p->seconds.value, p->bound().value * (1 - 1e-9))
+            << m.machine.topology->name() << " " << schedule->algorithm;
       }
     }
 }

@@ -86,7 +86,8 @@ TEST(Structure, IrregularBlocksInAnOrderThatIsNotSaid) {
   c = *with_counts(c, {1, 4, 4, 2});
   EXPECT_EQ(first(check(schedule(c, {0, 1, 5}))).check, Check::structure) << "not where all blocks begin";
   EXPECT_TRUE(check(schedule(c, {0, 1, 5, 9, 11})).ok());
-  EXPECT_EQ(first(check(schedule(c, {0, 1, 4, 9, 11}))).check, Check::structure) << "lengths that are not those of the counts";
+  EXPECT_EQ(first(check(schedule(c, {0, 1, 4, 9, 11}))).check, Check::structure)
+      << "lengths that are not those of the counts";
 }
 
 // A reduce's result is the root's alone; elsewhere there is no output to write.

@@ -17,7 +17,7 @@ from kumihimo.placement import Wanted
 
 @dataclass(frozen=True)
 class ProgramCase:
-    """`shape` is the grid of the ranks. `ranks_per_node` emulates nodes of consecutive ranks, `parameters` are hints."""
+    """`shape`: the grid of the ranks. `ranks_per_node` emulates nodes of consecutive ranks, `parameters` are hints."""
 
     text: str
     ranks: int

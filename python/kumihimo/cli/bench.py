@@ -85,8 +85,8 @@ def command(
     ] = "table",
     as_json: options.Json = False,
 ) -> int:
-    """Measure a collective on this machine, alternating with the MPI library's own call. Or a halo exchange, or programs
-    in a file, alternating with the same written by hand over MPI.
+    """Measure a collective on this machine, alternating with the MPI library's own call. Or a halo exchange, or
+    programs in a file, alternating with the same written by hand over MPI.
 
     Examples: kumihimo bench allreduce --ranks 4 --bytes 8..1MiB --shape 2x2
     kumihimo bench halo:64x64x64,points=27 --shape 2x2 --launches 5
@@ -123,7 +123,9 @@ def command(
         of_collectives |= {"--algorithm": algorithm != ALL and algorithm, "--root": root}
         of_collectives |= {"--type": type_ != "float64" and type_, "--op": operation != "sum" and operation}
         hints = [each.name for each in _collectives.declared_parameters() if each.kind == "hint"]
-        of_algorithms = {f"--{name.replace('_', '-')}": value for name, value in parameters.items() if name not in hints}
+        of_algorithms = {
+            f"--{name.replace('_', '-')}": value for name, value in parameters.items() if name not in hints
+        }
         refuse_for_programs({**of_collectives, **of_algorithms}, format_)
         case = ProgramCase(
             collective,
@@ -183,9 +185,7 @@ def refuse_for_programs(given: dict, format_: str) -> None:
         raise wrong_value("the --format of programs must be table or json", f"'{format_}'")
 
 
-def bench_programs(
-    case: ProgramCase, launcher: Launcher, launches: int, check: bool, format_: str, run: dict
-) -> int:
+def bench_programs(case: ProgramCase, launcher: Launcher, launches: int, check: bool, format_: str, run: dict) -> int:
     """Programs that are no collective, beside the same written by hand."""
     if check:
         found = {"results": bench.programs.check(case, launcher, **run)}
@@ -385,7 +385,8 @@ def show_programs(found: dict) -> None:
     results, several = found["results"], found["launches"] > 1
     show_heading(f"{results[0]['programs']} on {results[0]['space']}", found["about"])
     rows = [
-        [r["library"]["call"], *times_and_ratio(r, several), "" if r["library"]["bitwise"] else "differs"] for r in results
+        [r["library"]["call"], *times_and_ratio(r, several), "" if r["library"]["bitwise"] else "differs"]
+        for r in results
     ]
     interval = ("interval>",) if several else ()
     output.print_table("", ("beside", "time>", "its time>", "ratio>", *interval, "result"), rows)

@@ -123,8 +123,8 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 def with_parameters(*, hints: bool = False) -> Callable[[Callable], Callable]:
-    """Gives a command an option for each parameter of algorithms, in place of its argument `parameters`: a dictionary of
-    those that are given. `hints`: with those that only an execution heeds."""
+    """Gives a command an option for each parameter of algorithms, in place of its argument `parameters`: a dictionary
+    of those that are given. `hints`: with those that only an execution heeds."""
 
     def decorated(command: Callable) -> Callable:
         options = [_option(each) for each in _collectives.declared_parameters() if hints or each.kind != "hint"]

@@ -200,7 +200,9 @@ def looked_at_programs(result: dict) -> str:
     matching = "a sample of the pairs matched" if covered["pairs_sampled"] else "all pairs matched"
     deadlock = "no deadlock" if covered["deadlock_shown"] else f"deadlock not shown for {covered['deadlock']}"
     at = covered["deliveries"]
-    values = "all values right" if at == ranks else f"values right at {at} of {ranks} ranks" if at else "no values looked at"
+    values = (
+        "all values right" if at == ranks else f"values right at {at} of {ranks} ranks" if at else "no values looked at"
+    )
     return f"{matching}; {deadlock}; {values}; the order of memory accesses at {covered['footprints']} ranks"
 
 

@@ -143,8 +143,7 @@ double Lengths::of_blocks(const Extent& extent, std::int32_t rank, std::span<con
     for (std::int64_t o = 0; o < list.outer.runs; ++o)
       for (std::int64_t i = 0; i < list.inner.runs; ++i) {
         const std::int64_t at = first + o * list.outer.stride + i * list.inner.stride;
-        for (std::int64_t b = at; b < at + count; ++b)
-          sum += static_cast<double>(blocks.elements(Rank{rank}, b));
+        for (std::int64_t b = at; b < at + count; ++b) sum += static_cast<double>(blocks.elements(Rank{rank}, b));
       }
   }
   return sum / static_cast<double>(extent.parts) / static_cast<double>(segments_) * data_.type_bytes;
