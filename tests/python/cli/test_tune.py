@@ -181,10 +181,10 @@ def test_measured_choices_do_not_join_the_simulators(kumihimo, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("alreduce",), "barrier, scan, exscan (got 'alreduce')"),
+        (("alreduce",), "reduce_scatter, alltoall (got 'alreduce')"),
         (
             ("bcast", "--reproducible"),
-            "that reduces must be one of allreduce, reduce, reduce_scatter, scan, exscan (got 'bcast')",
+            "that reduces must be one of allreduce, reduce, scan, exscan, reduce_scatter (got 'bcast')",
         ),
         (("gather", "--export", "files"), "--export is for allreduce, reduce, bcast (got gather alone)"),
         (("--budget", "soon"), "90s, 5m or 1h (got 'soon')"),
