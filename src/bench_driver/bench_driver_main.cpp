@@ -76,7 +76,7 @@ Status work(Job& job, const std::string& text) {
 
 // The folder of temporary files is each node's own, usually.
 Error not_there(const std::string& path) {
-  return failed("this node cannot read the task file " + path, {}, "set TMPDIR to a folder that all nodes share");
+  return wrong_value("all nodes must see the task file " + path, {}, "set TMPDIR to a folder that all nodes share");
 }
 
 int run(const char* path, std::unique_ptr<Job>& job) {

@@ -445,7 +445,7 @@ def test_a_rank_that_dies_ends_it_with_a_sentence(running):
     os.kill(pids[-1], signal.SIGKILL)
     out, err = running.communicate(timeout=30)
     assert running.returncode == 1
-    assert "died of SIGKILL" in err
+    assert "died of SIGKILL" in err or "the process of rank" in err  # told by the launcher, or by a rank that waits
     assert len(err.splitlines()) == 1
     assert out == ""
     assert gone(pids)
