@@ -122,17 +122,17 @@ def test_a_torus_of_slurm_runs_along_x_first(imported):
         ),
         ("t.conf", "NodeName=x\n", "t.conf:1"),
         ("t.conf", "", "neither"),
-        ("t.yaml", "a: [", "t.yaml:1: expected YAML"),
-        ("t.yaml", "- topology: t\n  tree:\n    switches: }\n", "t.yaml:3: expected YAML"),
-        ("t.yaml", "- topology: t\n  tree: 5\n", "another form"),
+        ("t.yaml", "a: [", "t.yaml:1: the file must be YAML"),
+        ("t.yaml", "- topology: t\n  tree:\n    switches: }\n", "t.yaml:3: the file must be YAML"),
+        ("t.yaml", "- topology: t\n  tree: 5\n", "is not written as Slurm does"),
         ("t.yaml", "- topology: t\n  flat: true\n", "topology, flat"),
         ("t.yaml", "5", "a list of topologies"),
         ("t.txt", "x", "name the file .conf, .yaml or .xml"),
         ("t.xml", "", "no element in"),
         ("t.xml", "<machine/>", "the element <machine> in"),
         ("t.xml", "<topology></topology>", "lstopo --of xml"),
-        ("t.xml", "<platform><cluster", "expected XML"),
-        ("t.xml", "<platform/>", "expected a cluster, or hosts"),
+        ("t.xml", "<platform><cluster", "the file must be XML"),
+        ("t.xml", "<platform/>", "the platform must be a cluster, or hosts"),
     ],
 )
 def test_what_cannot_be_imported_is_one_sentence(imported, name, text, words):
@@ -216,15 +216,15 @@ def test_hosts_and_links_of_simgrid(imported):
 @pytest.mark.parametrize(
     ("topology", "radical", "words"),
     [
-        ('topology="TORUS" topo_parameters="4,3"', "0-10", "as many nodes as TORUS 4,3 has, 12 (got 11"),
-        ('topology="TORUS" topo_parameters="4,x"', "0-11", "counts of at least 1"),
+        ('topology="TORUS" topo_parameters="4,3"', "0-10", "must have 12 nodes, as TORUS 4,3 has (got 11)"),
+        ('topology="TORUS" topo_parameters="4,x"', "0-11", "a count must be at least 1 (got 'x')"),
         ('topology="FAT_TREE" topo_parameters="2;4;1,2;1,2"', "0-15", "three lists"),
         ('topology="DRAGONFLY" topo_parameters="9,1;1,1;2,1;1"', "0-17", "at most as many groups"),
         ('topology="VIVALDI"', "0-3", "VIVALDI"),
-        ('topology="TORUS" topo_parameters="2,2" bb_bw="1GBps"', "0-3", "a TORUS cluster without bb_bw (got '1GBps'"),
-        ('topology="TORUS" topo_parameters="2,2" sharing_policy="SHARED"', "0-3", "SPLITDUPLEX cables of a TORUS"),
+        ('topology="TORUS" topo_parameters="2,2" bb_bw="1GBps"', "0-3", "a TORUS cluster must have no bb_bw (got '1GBps'"),
+        ('topology="TORUS" topo_parameters="2,2" sharing_policy="SHARED"', "0-3", "a TORUS cluster must have SPLITDUPLEX cables"),
         ("", "x", "radical"),
-        ("", "0-99999999", "a radical of at most 1048576 numbers (got 100000000 in '0-99999999'"),
+        ("", "0-99999999", "radical= must have at most 1048576 numbers (got 100000000 in '0-99999999'"),
     ],
 )
 def test_clusters_that_cannot_be_imported(imported, topology, radical, words):

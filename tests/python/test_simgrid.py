@@ -158,7 +158,7 @@ def test_the_shortest_way_has_the_fewest_links():
     assert read(zone(body + route("a", "c", "3"), "Floyd")).us(0, 2) == 90
     assert read(zone(body + route("a", "c", "3 4 1"), "Floyd")).us(0, 2) == 2
     with pytest.raises(
-        BadInput, match=r"one shortest way .*got several of 2 links from 'a' to 'c'\); write the routes"
+        BadInput, match=r"must have one shortest way.*got several of 2 links from 'a' to 'c'\); write the routes"
     ):
         read(zone(body + route("a", "c", "3 4"), "Floyd"))
 
@@ -308,16 +308,22 @@ def test_hosts_are_limited_by_links_alone():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (zone(HOSTS + LINKS + route("a", "b", "1")), "between any two of zone 'z' (got none from 'a' to 'c'"),
-        (zone(HOSTS + LINKS + route("a", "b", "1"), "Floyd"), "a way between any two of zone 'z'"),
-        (zone(HOSTS + LINKS + route("a", "b", "9")), "(got '9' of the route 'a' to 'b'"),
-        (zone(HOSTS + LINKS + route("a", "d", "1")), "between its hosts and routers (got 'a' to 'd'"),
-        (zone(HOSTS + LINKS + route("a", "b", "")), "routes of one link or more"),
+        (zone(HOSTS + LINKS + route("a", "b", "1")), "any two of zone 'z' must have a route (got none from 'a' to 'c'"),
+        (zone(HOSTS + LINKS + route("a", "b", "1"), "Floyd"), "any two of zone 'z' must have a way"),
+        (zone(HOSTS + LINKS + route("a", "b", "9")), "the route from 'a' to 'b' must cross links of the file (got '9'"),
+        (
+            zone(HOSTS + LINKS + route("a", "d", "1")),
+            "the route from 'a' to 'd' must be between hosts and routers of zone 'z'",
+        ),
+        (zone(HOSTS + LINKS + route("a", "b", "")), "the route from 'a' to 'b' must cross one link or more"),
         (zone(HOSTS + LINKS + route("a", "b", "1") + route("b", "a", "2")), "symmetrical by default"),
         (zone(HOSTS + LINKS + LINKS), "'1' twice"),
         (zone(HOSTS + HOSTS), "'a' twice"),
-        (zone(HOSTS + link("w", 1, 1, "WIFI")), "'w', which is WIFI"),
-        (zone(HOSTS + link("w", 1, 1, "SPLITDUPLEX") + route("a", "b", "w")), "a direction, UP or DOWN"),
+        (zone(HOSTS + link("w", 1, 1, "WIFI")), "(got WIFI of 'w')"),
+        (
+            zone(HOSTS + link("w", 1, 1, "SPLITDUPLEX") + route("a", "b", "w")),
+            "UP or DOWN (got 'w' without direction=)",
+        ),
         (zone(HOSTS + '<link id="t" bandwidth="1MBps" bandwidth_file="t"/>'), "bandwidth_file of 't'"),
         (zone(HOSTS, "Vivaldi"), "Vivaldi of zone 'z'"),
         (zone(HOSTS + '<peer id="p"/>'), "<peer> in zone 'z'"),
@@ -332,13 +338,16 @@ def test_hosts_are_limited_by_links_alone():
                 + link("l", 1, 1)
                 + route("a", "b", "l", 'gw_src="b-0.x" gw_dst="b-1.x"', "zoneRoute")
             ),
-            "a gateway in zone 'a' (got 'b-0.x'",
+            "must be in zone 'a' (got 'b-0.x'",
         ),
-        (zone('<host id="a"/>'), "1 hosts"),
-        (zone('<link id="l" bandwidth="1GBps" latency="1e300s"/>'), "a latency such as 100ns (got '1e300s'"),
-        ("<platform/>", "expected a cluster, or hosts in one zone that has all others (got nothing"),
+        (zone('<host id="a"/>'), "2 to 2048 hosts (got 1)"),
+        (zone('<link id="l" bandwidth="1GBps" latency="1e300s"/>'), "must be written as 100ns (got '1e300s'"),
+        ("<platform/>", "the platform must be a cluster, or hosts in one zone that has all others (got nothing"),
         (f"<platform>{cluster('c', BACKBONE)}{cluster('d')}</platform>", "(got <cluster>, <cluster>"),
-        (f"<platform>{cluster('c', 'sharing_policy=' + chr(34) + 'WIFI' + chr(34))}</platform>", "'c', whose are WIFI"),
+        (
+            f"<platform>{cluster('c', 'sharing_policy=' + chr(34) + 'WIFI' + chr(34))}</platform>",
+            "(got WIFI of cluster 'c')",
+        ),
         (f"<platform>{cluster('c', 'bb_lat=' + chr(34) + '1us' + chr(34))}</platform>", "bb_bw= in <cluster>"),
     ],
 )

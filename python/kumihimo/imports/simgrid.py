@@ -16,7 +16,7 @@ def read(text: str, source: str) -> Network:
     try:
         root = ElementTree.fromstring(text)
     except ElementTree.ParseError as error:
-        raise wrong_value(f"{source}: expected XML", str(error)) from None
+        raise wrong_value(f"{source}: the file must be XML", str(error)) from None
     clusters = list(root.iter("cluster"))
     alone = len(clusters) == 1 and next(root.iter("host"), None) is None
     if alone and not has_routes_of_links(clusters[0]):
@@ -33,10 +33,10 @@ def _cluster(cluster: ElementTree.Element, source: str) -> Network:
         numbers["node", "cores"] = str(units.count(cluster.get("core", ""), source))
     make = {"TORUS": _torus, "FAT_TREE": _fat_tree, "DRAGONFLY": _dragonfly, "FLAT": _flat}.get(kind)
     if make is None:
-        raise wrong_value(f"{source}: expected a topology of TORUS, FAT_TREE, DRAGONFLY or FLAT", kind)
+        raise wrong_value(f"{source}: topology= must be TORUS, FAT_TREE, DRAGONFLY or FLAT", kind)
     lines, places = make(words, nodes, source)
     if places != nodes:
-        raise wrong_value(f"{source}: expected as many nodes as {kind} {words} has, {places}", f"{nodes} in radical")
+        raise wrong_value(f"{source}: radical= must have {places} nodes, as {kind} {words} has", nodes)
     return Network(lines, f"SimGrid {kind.lower()} of {nodes} nodes", numbers)
 
 
@@ -49,7 +49,8 @@ def _fat_tree(words: str, nodes: int, source: str) -> tuple[list[str], int]:
     levels, *lists = [units.counts(part, source) for part in words.split(";")]
     if len(lists) != 3 or any(len(counts) != levels[0] for counts in lists):
         raise wrong_value(
-            f"{source}: expected the levels of a fat tree and three lists of as many counts", f"'{words}'"
+            f"{source}: topo_parameters= of a fat tree must be its levels and three lists of as many counts",
+            f"'{words}'",
         )
     children, parents, cables = lists
     keys = [f'arity = "{_times(children)}"', f'parents = "{_times(parents)}"', f'cables = "{_times(cables)}"']
@@ -62,16 +63,19 @@ def _dragonfly(words: str, nodes: int, source: str) -> tuple[list[str], int]:
     parts = [units.counts(part, source) for part in words.split(";")]
     if [len(p) for p in parts] != [2, 2, 2, 1]:
         raise wrong_value(
-            f"{source}: expected groups,links;chassis,links;routers,links;nodes of a dragonfly", f"'{words}'"
+            f"{source}: topo_parameters= of a dragonfly must be groups,links;chassis,links;routers,links;nodes",
+            f"'{words}'",
         )
     (groups, blue), (chassis, black), (blades, green), (each,) = parts
     of_group = chassis * blades
     if groups > of_group:
-        raise wrong_value(f"{source}: expected at most as many groups as a group has routers, {of_group}", f"{groups}")
+        raise wrong_value(
+            f"{source}: a dragonfly must have at most as many groups as a group has routers, {of_group}", groups
+        )
     count = groups * of_group * each
     if count > units.MOST_NODES or groups * of_group > 4096:
         raise wrong_value(
-            f"{source}: expected a dragonfly of at most 4096 routers and {units.MOST_NODES} nodes", f"'{words}'"
+            f"{source}: a dragonfly must have at most 4096 routers and {units.MOST_NODES} nodes", f"'{words}'"
         )
     edges = [f"{r * each}..{(r + 1) * each - 1}-{count + r}" for r in range(groups * of_group)]
     for g in range(groups):

@@ -90,10 +90,10 @@ def check_plain(cluster: ElementTree.Element, source: str) -> None:
     kind = cluster.get("topology", "FLAT")
     for key in ("bb_bw", "limiter_link"):
         if _amount(cluster.get(key)):
-            raise wrong_value(f"{source}: expected a {kind} cluster without {key}", f"'{cluster.get(key)}'")
+            raise wrong_value(f"{source}: a {kind} cluster must have no {key}", f"'{cluster.get(key)}'")
     policy = cluster.get("sharing_policy", "SPLITDUPLEX")
     if policy.upper() not in _SPLIT:
-        raise wrong_value(f"{source}: expected SPLITDUPLEX cables of a {kind} cluster", f"sharing_policy {policy}")
+        raise wrong_value(f"{source}: a {kind} cluster must have SPLITDUPLEX cables", f"sharing_policy {policy}")
 
 
 def _amount(text: str | None) -> bool:
@@ -117,20 +117,21 @@ class Platform:
         top = [e for e in root if e.tag not in _WITHOUT_MEANING]
         if len(top) != 1 or top[0].tag not in ("zone", "cluster"):
             self.wrong(
-                "a cluster, or hosts in one zone that has all others", ", ".join(f"<{e.tag}>" for e in top) or "nothing"
+                "the platform must be a cluster, or hosts in one zone that has all others",
+                ", ".join(f"<{e.tag}>" for e in top) or "nothing",
             )
         for link in root.iter("link"):
             self._add_link(link)
         self.top = self._add(top[0], None)
         if not 2 <= len(self.hosts) <= MOST_HOSTS:
-            self.wrong(f"a cluster, or hosts, 2 to {MOST_HOSTS} of them", f"{len(self.hosts)} hosts")
+            self.wrong(f"the platform must have 2 to {MOST_HOSTS} hosts", len(self.hosts))
         for zone in root.iter("zone"):
             for element in zone:
                 if element.tag in ("route", "zoneRoute", "bypassRoute"):
                     self._add_route(zone.get("id", ""), element)
 
-    def wrong(self, expected: str, found: str, advice: str = "") -> None:
-        raise wrong_value(f"{self.source}: expected {expected}", found, *([advice] if advice else []))
+    def wrong(self, rule: str, found: object = None, advice: str = "") -> None:
+        raise wrong_value(f"{self.source}: {rule}", found, advice)
 
     # What there is.
 
@@ -139,11 +140,11 @@ class Platform:
         policy = element.get("sharing_policy", "SHARED").upper()
         for key in ("bandwidth_file", "latency_file", "state_file"):
             if element.get(key):
-                self.wrong("links that stay as they are", f"{key} of '{name}'")
+                self.wrong("links must stay as they are", f"{key} of '{name}'")
         if policy not in ("SHARED", "FATPIPE", *_SPLIT):
-            self.wrong("links that are SHARED, SPLITDUPLEX or FATPIPE", f"'{name}', which is {policy}")
+            self.wrong("links must be SHARED, SPLITDUPLEX or FATPIPE", f"{policy} of '{name}'")
         if name in self.named:
-            self.wrong("links of different names", f"'{name}' twice")
+            self.wrong("names of links must differ", f"'{name}' twice")
         link = Link(
             units.rate(units.needed(element, "bandwidth", self.source), self.source),
             units.latency(element.get("latency", "0"), self.source),
@@ -160,7 +161,7 @@ class Platform:
     def _add(self, element: ElementTree.Element, parent: Zone | None) -> Zone | Cluster:
         name = units.needed(element, "id", self.source)
         if name in self.zones or name in self.places:
-            self.wrong("names that differ", f"'{name}' twice")
+            self.wrong("names must differ", f"'{name}' twice")
         zone = self._cluster(name, element) if element.tag == "cluster" else self._zone(name, element)
         zone.parent = parent
         return zone
@@ -169,7 +170,7 @@ class Platform:
         routing = element.get("routing", "Full")
         zone = self.zones[name] = Zone(name, routing.upper())
         if zone.routing not in ("FULL", *SHORTEST):
-            self.wrong("zones whose routing is Full, Floyd or Dijkstra", f"{routing} of zone '{name}'")
+            self.wrong("routing= of a zone must be Full, Floyd or Dijkstra", f"{routing} of zone '{name}'")
         for child in element:
             if child.tag in ("zone", "cluster"):
                 self._add(child, zone)
@@ -179,12 +180,15 @@ class Platform:
                 self._add_point(point, zone, child.tag == "host", child.get("core", "1"))
                 zone.elements.append(point)
             elif child.tag not in ("link", "route", "zoneRoute", "bypassRoute", *_WITHOUT_MEANING):
-                self.wrong("zones of hosts, routers, clusters, links and routes", f"<{child.tag}> in zone '{name}'")
+                self.wrong(
+                    "a zone must have hosts, routers, clusters, links and routes only",
+                    f"<{child.tag}> in zone '{name}'",
+                )
         return zone
 
     def _add_point(self, name: str, zone: Zone | Cluster, host: bool, cores: str = "1") -> None:
         if name in self.places or (name in self.zones and self.zones[name] is not zone):
-            self.wrong("names that differ", f"'{name}' twice")
+            self.wrong("names must differ", f"'{name}' twice")
         self.places[name] = zone
         if host:
             self.number[name] = len(self.hosts)
@@ -194,14 +198,14 @@ class Platform:
     def _cluster(self, name: str, element: ElementTree.Element) -> Cluster:
         kind = element.get("topology", "FLAT").upper()
         if kind != "FLAT":
-            self.wrong("flat clusters beside other hosts", f"'{name}', a {kind} cluster", "import it alone")
+            self.wrong("clusters beside other hosts must be flat", f"'{name}', a {kind} cluster", "import it alone")
         prefix, suffix = element.get("prefix", ""), element.get("suffix", "")
         numbers = units.radical(units.needed(element, "radical", self.source), self.source)
         if len(self.hosts) + len(numbers) > MOST_HOSTS:
-            self.wrong(f"at most {MOST_HOSTS} hosts", "more")
+            self.wrong(f"the platform must have at most {MOST_HOSTS} hosts", "more")
         policy = element.get("sharing_policy", "SPLITDUPLEX").upper()
         if policy not in ("SHARED", "FATPIPE", *_SPLIT):
-            self.wrong("cables that are SHARED, SPLITDUPLEX or FATPIPE", f"cluster '{name}', whose are {policy}")
+            self.wrong("cables of a cluster must be SHARED, SPLITDUPLEX or FATPIPE", f"{policy} of cluster '{name}'")
         bandwidth = units.rate(units.needed(element, "bw", self.source), self.source)
         cable = Link(
             bandwidth, units.latency(units.needed(element, "lat", self.source), self.source), policy == "FATPIPE"
@@ -226,21 +230,21 @@ class Platform:
     def _backbone(self, name: str, element: ElementTree.Element) -> Link:
         policy = element.get("bb_sharing_policy", "SHARED").upper()
         if policy not in ("SHARED", "FATPIPE"):
-            self.wrong("a backbone that is SHARED or FATPIPE", f"cluster '{name}', whose is {policy}")
+            self.wrong("the backbone of a cluster must be SHARED or FATPIPE", f"{policy} of cluster '{name}'")
         bandwidth = units.rate(units.needed(element, "bb_bw", self.source), self.source)
         return Link(bandwidth, units.latency(element.get("bb_lat", "0"), self.source), policy == "FATPIPE")
 
     def _add_route(self, name: str, element: ElementTree.Element) -> None:
         zone = self.zones[name]
         src, dst = (units.needed(element, key, self.source) for key in ("src", "dst"))
-        said = f"'{src}' to '{dst}'"
+        said = f"from '{src}' to '{dst}'"
         of_zones = element.tag == "zoneRoute"
         known = self.zones if of_zones else self.places
         for end in (src, dst):
             inside = known.get(end)
             if inside is None or (inside.parent if of_zones else inside) is not zone:
                 kind = "zones" if of_zones else "hosts and routers"
-                self.wrong(f"routes of zone '{name}' between its {kind}", said)
+                self.wrong(f"the route {said} must be between {kind} of zone '{name}'")
         if src == dst:
             return  # a host's way to itself is its memory
         there, back = Route([]), Route([])
@@ -249,19 +253,19 @@ class Platform:
             back.gw_src, back.gw_dst = there.gw_dst, there.gw_src
             for end, gateway in ((src, there.gw_src), (dst, there.gw_dst)):
                 if end not in self.path(gateway):
-                    self.wrong(f"a gateway in zone '{end}'", f"'{gateway}' of the route {said}")
+                    self.wrong(f"the gateway of the route {said} must be in zone '{end}'", f"'{gateway}'")
         for crossed in element.iter("link_ctn"):
             a, b = self._link(crossed, said)
             there.links.append(a)
             back.links.insert(0, b)
         if not there.links:
-            self.wrong("routes of one link or more", f"none from {said}")
+            self.wrong(f"the route {said} must cross one link or more")
         bypass = element.tag == "bypassRoute"
         routes = zone.bypasses if bypass else zone.routes
         both = not bypass and element.get("symmetrical", "YES").upper() not in ("NO", "FALSE")
         for key, route in [((src, dst), there), *([((dst, src), back)] if both else [])]:
             if key in routes:
-                self.wrong("one route between two ends, which is symmetrical by default", f"two from {said}")
+                self.wrong("there must be one route between two ends, which is symmetrical by default", f"two {said}")
             routes[key] = route
 
     def _link(self, element: ElementTree.Element, said: str) -> tuple[int, int]:
@@ -271,11 +275,11 @@ class Platform:
         if whole in self.split and way in ("UP", "DOWN"):
             return self._number(name, whole), self._number(name, whole)
         if name not in self.named:
-            self.wrong("routes over links of the file", f"'{name}' of the route {said}")
+            self.wrong(f"the route {said} must cross links of the file", f"'{name}'")
         if name not in self.split:
             return self._number(name, name), self._number(name, name)
         if direction not in ("UP", "DOWN"):
-            self.wrong("a direction, UP or DOWN, of a split-duplex link", f"'{name}' of the route {said}")
+            self.wrong(f"the route {said} must cross a split-duplex link UP or DOWN", f"'{name}' without direction=")
         back = "DOWN" if direction == "UP" else "UP"
         return self._number(f"{name}_{direction}", name), self._number(f"{name}_{back}", name)
 

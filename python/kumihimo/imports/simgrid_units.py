@@ -33,7 +33,7 @@ def rate(text: str, source: str) -> float:
     except (TypeError, ValueError):
         value = 0
     if not 1 <= value < 1e15:
-        raise wrong_value(f"{source}: expected a bandwidth such as 5GBps or 10Gbps", f"'{text}'")
+        raise wrong_value(f"{source}: a bandwidth must be written as 5GBps or 10Gbps", f"'{text}'")
     return value
 
 
@@ -45,13 +45,13 @@ def latency(text: str, source: str) -> float:
     except (TypeError, ValueError):
         value = -1
     if not 0 <= value < 1e15:
-        raise wrong_value(f"{source}: expected a latency such as 100ns", f"'{text}'")
+        raise wrong_value(f"{source}: a latency must be written as 100ns", f"'{text}'")
     return value
 
 
 def count(text: str, source: str) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", text.strip()) or int(text) < 1:
-        raise wrong_value(f"{source}: expected counts of at least 1", f"'{text}'")
+        raise wrong_value(f"{source}: a count must be at least 1", f"'{text}'")
     return int(text)
 
 
@@ -66,8 +66,8 @@ def radical(text: str, source: str) -> list[int]:
         match = re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", part.strip())
         many = 1 + int(match[2] or match[1]) - int(match[1]) if match else 0
         if many > MOST_NODES:
-            raise wrong_value(f"{source}: expected a radical of at most {MOST_NODES} numbers", f"{many} in '{text}'")
+            raise wrong_value(f"{source}: radical= must have at most {MOST_NODES} numbers", f"{many} in '{text}'")
         if many < 1:
-            raise wrong_value(f"{source}: expected radical as 0-15,20", f"'{text}'")
+            raise wrong_value(f"{source}: radical= must be written as 0-15,20", f"'{text}'")
         numbers.update(dict.fromkeys(range(int(match[1]), int(match[2] or match[1]) + 1)))
     return list(numbers)

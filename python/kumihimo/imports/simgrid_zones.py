@@ -51,16 +51,16 @@ class Rows:
         if zone.routing in SHORTEST:
             return self._along_shortest(zone, src, dst)
         if (src, dst) not in zone.routes:
-            self.p.wrong(f"a route between any two of zone '{zone.name}'", f"none from '{src}' to '{dst}'")
+            self.p.wrong(f"any two of zone '{zone.name}' must have a route", f"none from '{src}' to '{dst}'")
         return zone.routes[src, dst]
 
     def _along_shortest(self, zone: Zone, src: str, dst: str) -> Route:
         links, path, tied = self._shortest(zone, src).get(dst, (0, [], False))
         if not path:
-            self.p.wrong(f"a way between any two of zone '{zone.name}'", f"none from '{src}' to '{dst}'")
+            self.p.wrong(f"any two of zone '{zone.name}' must have a way", f"none from '{src}' to '{dst}'")
         if tied:
             self.p.wrong(
-                f"one shortest way between any two of zone '{zone.name}', since SimGrid's choice is not in the file",
+                f"any two of zone '{zone.name}' must have one shortest way, since SimGrid's choice is not in the file",
                 f"several of {links} links from '{src}' to '{dst}'",
                 "write the routes with routing Full",
             )
@@ -181,7 +181,9 @@ class Rows:
                     middle = [*way.links, *map(Crossed, route.links)]
                     rows += [self._row(way, other, [*middle, *other.links]) for other in into]
                 if len(rows) > MOST_ROWS:
-                    self.p.wrong(f"at most {MOST_ROWS} routes that are not of whole clusters", "more")
+                    self.p.wrong(
+                        f"the platform must have at most {MOST_ROWS} routes that are not of whole clusters", "more"
+                    )
         for name in zone.elements:
             if name in self.p.zones:
                 rows += self.of(self.p.zones[name])

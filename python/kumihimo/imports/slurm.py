@@ -57,7 +57,8 @@ def _numbered(text: str) -> Iterator[tuple[int, str]]:
 
 def _wrong(source: str, number: int, found: str) -> BadInput:
     return wrong_value(
-        f"{source}:{number}: expected SwitchName= with Nodes= or Switches=, BlockName= with Nodes=, or BlockSizes=",
+        f"{source}:{number}: a line must be SwitchName= with Nodes= or Switches=, BlockName= with Nodes=, or "
+        "BlockSizes=",
         found,
     )
 
@@ -72,9 +73,9 @@ def read_yaml(text: str, source: str) -> Network:
         mark = getattr(error, "problem_mark", None)
         where = f"{source}:{mark.line + 1}" if mark else source
         problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-        raise wrong_value(f"{where}: expected YAML, as Slurm's topology.yaml is", problem) from None
+        raise wrong_value(f"{where}: the file must be YAML, as Slurm's topology.yaml is", problem) from None
     if not isinstance(topologies, list) or not all(isinstance(t, dict) for t in topologies) or not topologies:
-        raise wrong_value(f"{source}: expected a list of topologies", type(topologies).__name__)
+        raise wrong_value(f"{source}: the file must be a list of topologies", type(topologies).__name__)
     chosen = next((t for t in topologies if t.get("cluster_default")), topologies[0])
     try:
         if "tree" in chosen:
@@ -84,10 +85,8 @@ def read_yaml(text: str, source: str) -> Network:
         if "torus3d" in chosen:
             return _torus(chosen["torus3d"]["toruses"], source)
     except (KeyError, TypeError, AttributeError, ValueError):
-        raise wrong_value(
-            f"{source}: expected a tree, blocks or a 3D torus as Slurm writes them", "another form"
-        ) from None
-    raise wrong_value(f"{source}: expected a topology with a tree, blocks or a 3D torus", ", ".join(map(str, chosen)))
+        raise wrong_value(f"{source}: the tree, blocks or 3D torus is not written as Slurm does") from None
+    raise wrong_value(f"{source}: a topology must have a tree, blocks or a 3D torus", ", ".join(map(str, chosen)))
 
 
 def _switch(entry: dict, kind: str, source: str) -> Switch:
@@ -97,15 +96,13 @@ def _switch(entry: dict, kind: str, source: str) -> Switch:
 
 def _torus(tori: list[dict], source: str) -> Network:
     if len(tori) != 1:
-        raise wrong_value(f"{source}: expected one torus, since a machine has one", f"{len(tori)}")
+        raise wrong_value(f"{source}: the file must have one torus, as a machine does", len(tori))
     dims = tori[0]["dims"]
     lengths = [int(dims[axis]) for axis in "zyx"]  # nodes run along x first, as they do along our last axis
     shape = "x".join(map(str, lengths))
     names = hosts(str(tori[0].get("nodes") or ""), source)
     if len(names) not in (0, math.prod(lengths)):
-        raise wrong_value(
-            f"{source}: expected {math.prod(lengths)} nodes, as many as a torus {shape} has", f"{len(names)}"
-        )
+        raise wrong_value(f"{source}: nodes: must name {math.prod(lengths)} nodes, as a torus {shape} has", len(names))
     return Network(['family = "torus"', f'shape = "{shape}"', *_named(names)], f"Slurm torus {shape}")
 
 
@@ -116,23 +113,25 @@ def _named(names: list[str]) -> list[str]:
 
 def _network(switches: list[Switch], blocks: list[Switch], source: str) -> Network:
     if (switches and blocks) or not (switches or blocks):
-        raise wrong_value(f"{source}: expected switches or blocks", "both" if switches else "neither")
+        raise wrong_value(f"{source}: the file must describe switches or blocks", "both" if switches else "neither")
     if blocks:  # what joins them is not said
         top = Switch("", children=[b.name for b in blocks])
         switches = [top, *blocks]
     by_name = {s.name: s for s in switches}
     if len(by_name) != len(switches):
-        raise wrong_value(f"{source}: expected each switch once", f"'{_twice([s.name for s in switches])}' twice")
+        raise wrong_value(
+            f"{source}: each switch must be described once", f"'{_twice([s.name for s in switches])}' twice"
+        )
     order = _from_the_top(switches, by_name, source)
     nodes = [node for s in order for node in s.nodes]
     if not nodes or len(nodes) > MOST_NODES:
-        raise wrong_value(f"{source}: expected 1 to {MOST_NODES} nodes on the switches", str(len(nodes)))
+        raise wrong_value(f"{source}: the switches must have 1 to {MOST_NODES} nodes", str(len(nodes)))
     if len(set(nodes)) != len(nodes):
         node = _twice(nodes)
         on = [s.name for s in order for n in s.nodes if n == node]
         found = f"'{node}' twice on '{on[0]}'" if on[0] == on[1] else f"'{node}' on '{on[0]}' and '{on[1]}'"
         advice = "name it once" if on[0] == on[1] else "describe rails by [topology] edges"
-        raise wrong_value(f"{source}: expected each node on one switch", found, advice)
+        raise wrong_value(f"{source}: each node must be on one switch", found, advice)
     number = {s.name: len(nodes) + i for i, s in enumerate(order)}
     below: dict[str, int] = {}
     for s in reversed(order):
@@ -156,13 +155,13 @@ def _from_the_top(switches: list[Switch], by_name: dict[str, Switch], source: st
     lower = [child for s in switches for child in s.children]
     for child in lower:
         if child not in by_name:
-            raise wrong_value(f"{source}: expected every switch below another to be described", f"'{child}'")
+            raise wrong_value(f"{source}: every switch below another must be described", f"'{child}', which is not")
     if len(set(lower)) != len(lower):
         child = _twice(lower)
         above = [s.name for s in switches for c in s.children if c == child]
         found = f"'{child}' twice below '{above[0]}'" if above[0] == above[1] else None
         found = found or f"'{child}' below '{above[0]}' and '{above[1]}'"
-        raise wrong_value(f"{source}: expected a tree, each switch below one other", found)
+        raise wrong_value(f"{source}: the switches must be a tree, each below one other", found)
     roots = [s for s in switches if s.name not in set(lower)]
     order: list[Switch] = []
     stack = list(reversed(roots))
@@ -171,10 +170,10 @@ def _from_the_top(switches: list[Switch], by_name: dict[str, Switch], source: st
         order.append(s)
         stack += [by_name[child] for child in reversed(s.children)]
     if len(order) != len(switches):
-        raise wrong_value(f"{source}: expected a tree of switches", f"a circle: {_circle(switches, order)}")
+        raise wrong_value(f"{source}: the switches must be a tree", f"a circle: {_circle(switches, order)}")
     if len(roots) > 1:
         raise wrong_value(
-            f"{source}: expected a connected tree of switches",
+            f"{source}: the switches must be one tree",
             f"nothing above {roots[0].name} and {roots[1].name} that joins them",
             "add the switch that does",
         )
