@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Annotated, Optional, TypeVar
-
-import typer
+from typing import Optional, TypeVar
 
 from kumihimo import _collectives, arguments, bench, launched, mpi, programs
 from kumihimo import placement as placements
@@ -16,6 +14,7 @@ from kumihimo.bench.cases import NODE, NONE, sizes_of
 from kumihimo.bench.job import Launcher
 from kumihimo.bench.programs import ProgramCase
 from kumihimo.cli import options, output, progress
+from kumihimo.cli.options import option
 from kumihimo.errors import NotApplicable, not_applicable, wrong_value
 from kumihimo.sizes import parse_size, parse_sizes, text_of
 
@@ -33,38 +32,15 @@ T = TypeVar("T")
 @options.with_parameters(hints=True)
 def command(
     collective: options.CollectiveOrPrograms,
-    sizes: Annotated[
-        Optional[str],
-        typer.Option(
-            "--bytes", "-b", metavar="SIZES", help="Sizes, such as 64KiB or 8,64KiB..1MiB [default: 8..16MiB]."
-        ),
-    ] = None,
-    algorithm: Annotated[
-        str,
-        typer.Option(
-            "--algorithm", "-a", metavar="NAME", help="Name of an algorithm, all, or auto: choose for each size."
-        ),
-    ] = ALL,
-    ranks: Annotated[
-        Optional[int], typer.Option("--ranks", "-p", metavar="P", help="Number of MPI processes [default: 4].")
-    ] = None,
-    shape: Annotated[
-        str, typer.Option("--shape", "-s", metavar="SHAPE", help="Shape of the nodes: 2x2, node or none.")
-    ] = NODE,
-    ranks_per_node: Annotated[
-        Optional[str],
-        typer.Option(
-            "--ranks-per-node",
-            metavar="G",
-            help="Emulate nodes with G ranks each (the last has the rest), or with 4,3,5 ranks.",
-        ),
-    ] = None,
+    sizes: option("--bytes -b SIZES", "Message sizes: 64KiB or 8,64KiB..1MiB [default: 8..16MiB].") = None,
+    algorithm: option("--algorithm -a NAME", "Name of an algorithm, all, or auto (choose for each size).") = ALL,
+    ranks: option("--ranks -p P", "Number of MPI processes [default: 4].", int) = None,
+    shape: option("--shape -s SHAPE", "Shape of the nodes: 2x2, node or none.") = NODE,
+    ranks_per_node: option("--ranks-per-node G", "Emulate nodes of G ranks, or of 4,3,5 ranks [default: none].") = None,
     order: options.Order = None,
     placement: options.Placement = None,
     library: options.Library = None,
-    launches: Annotated[
-        Optional[int], typer.Option("--launches", metavar="N", help="Number of launches [default: 1; with auto 9].")
-    ] = None,
+    launches: option("--launches N", "Number of launches [default: 1; with --algorithm auto 9].", int) = None,
     type_: options.Type = "float64",
     operation: options.Operation = "sum",
     root: options.Root = 0,
@@ -72,23 +48,19 @@ def command(
     counts: options.Counts = None,
     neighbours: options.Neighbours = None,
     parameters: Optional[dict] = None,
-    check: Annotated[bool, typer.Option("--check", help="Compare results bit for bit instead of measuring.")] = False,
-    pinning: Annotated[str, typer.Option(metavar="HOW", help="auto (one rank per processor) or none.")] = "auto",
-    tag_upper_bound: Annotated[
-        Optional[int], typer.Option(metavar="N", help="Largest MPI tag to use, from 7 [default: MPI_TAG_UB].")
-    ] = None,
-    shared_memory: Annotated[
-        Optional[str], typer.Option(metavar="SIZE", help="Limit of shared memory; 0 for none [default: no limit].")
-    ] = None,
-    format_: Annotated[
-        str, typer.Option("--format", metavar="FORMAT", help="Output format: table, csv, json, osu or imb.")
-    ] = "table",
+    check: option("--check", "Compare results bit for bit instead of measuring.") = False,
+    pinning: option("--pinning HOW", "Pinning: auto (one rank per processor) or none.") = "auto",
+    tag_upper_bound: option("--tag-upper-bound N", "Largest MPI tag, at least 7 [default: MPI_TAG_UB].", int) = None,
+    shared_memory: option("--shared-memory SIZE", "Most shared memory, 0 for none [default: no limit].") = None,
+    format_: option("--format FORMAT", "Output format: table, csv, json, osu or imb.") = "table",
     as_json: options.Json = False,
 ) -> int:
     """Measure a collective on this machine, alternating with the MPI library's own call. Or a halo exchange, or
     programs in a file, alternating with the same written by hand over MPI.
 
-    Examples: kumihimo bench allreduce --ranks 4 --bytes 8..1MiB --shape 2x2
+    \b
+    Examples:
+    kumihimo bench allreduce --ranks 4 --bytes 8..1MiB --shape 2x2
     kumihimo bench halo:64x64x64,points=27 --shape 2x2 --launches 5
     """
     if not programs.is_named(collective):

@@ -12,14 +12,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from kumihimo import experiment, mpi, report
 from kumihimo.cli import options
 from kumihimo.cli import report as report_verb
+from kumihimo.cli.options import option
 from kumihimo.cli.output import message
+from kumihimo.cli.progress import bars, run_interruptible
 from kumihimo.errors import Failed, KumihimoError
 from kumihimo.experiment import real_runs, unmodified
 from kumihimo.experiment.cases import Progress, silent
@@ -31,18 +30,16 @@ QUICK_SHAPES = ("12x6x8", "16x18x8")
 
 
 def command(
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder of the report.")] = Path(
-        "report"
-    ),
+    output: option("--output -o DIR", "Folder of the report.", Path) = Path("report"),
     library: options.Library = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Measure few sizes and simulate small tori: under a minute.")
-    ] = False,
+    quick: option("--quick", "Measure few sizes, simulate small tori: under a minute.") = False,
     as_json: options.Json = False,
 ) -> int:
     """Run and check every allreduce, predict it on the K computer, tune LAMMPS, and write a report.
 
-    Example: kumihimo demo --output report
+    \b
+    Example:
+    kumihimo demo --output report
     """
     prepare(output)
     words = command_line(output, library, quick)
@@ -52,7 +49,7 @@ def command(
         program = run_unmodified(quick, words, progress)
         keep(output, UNMODIFIED, program)
         shapes = QUICK_SHAPES if quick else (PAPER_SHAPE, FULL_SHAPE)
-        simulated = progress.run_interruptible(lambda: experiment.run(progress, *shapes, command=words))
+        simulated = run_interruptible(lambda: experiment.run(progress, *shapes, command=words))
         keep(output, SIMULATED, simulated)
     material = Material(measured, simulated, program)
     page = report.write(output / PAGE, report.render(material, words))
@@ -124,16 +121,12 @@ def stages() -> Iterator[Progress]:
     if not sys.stderr.isatty():
         yield silent
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description:<40}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bars:
+    with bars("{task.description:<40}") as shown:
         tasks: dict[str, int] = {}
 
         def show(what: str, done: int, of: int) -> None:
             if what not in tasks:
-                tasks[what] = bars.add_task(what, total=of)
-            bars.update(tasks[what], completed=done, total=of)
+                tasks[what] = shown.add_task(what, total=of)
+            shown.update(tasks[what], completed=done, total=of)
 
         yield show

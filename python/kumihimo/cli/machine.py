@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Optional
 
 import typer
 
 from kumihimo import _machine
 from kumihimo.cli import options, output
+from kumihimo.cli.options import argument, option
 from kumihimo.errors import looking_at_the_machine, wrong_value
 from kumihimo.installed import folder
 
@@ -59,9 +59,7 @@ def here() -> dict:
 
 @app.command()
 def show(
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Name from `machine list`, a machine file, or this-machine.")
-    ],
+    name: argument("NAME", "Name from `machine list`, a machine file, or this-machine."),
     shape: options.ShapeOfJob = None,
     box: options.Box = None,
     dead: options.Dead = None,
@@ -83,25 +81,16 @@ def show(
 
 @app.command("import")
 def import_(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE", help="Slurm topology (.conf, .yaml), SimGrid platform or hwloc topology (.xml)."
-        ),
-    ],
-    like: Annotated[str, typer.Option("--like", metavar="M", help="Machine that provides the numbers FILE lacks.")],
-    name: Annotated[
-        Optional[str],
-        typer.Option("--name", metavar="NAME", help="Name of the new machine [default: the one in FILE]."),
-    ] = None,
-    out: Annotated[
-        Optional[Path],
-        typer.Option("--out", "-o", metavar="OUT", help="Machine file to write [default: standard output]."),
-    ] = None,
+    file: argument("FILE", "Slurm topology (.conf, .yaml), SimGrid platform or hwloc topology (.xml).", Path),
+    like: option("--like M", "Machine that gives the numbers FILE lacks."),
+    name: option("--name NAME", "Name of the new machine [default: the one in FILE].") = None,
+    out: option("--out -o OUT", "Machine file to write [default: standard output].", Path) = None,
 ) -> None:
     """Make a machine file from Slurm's topology files, a platform of SimGrid or hwloc's XML.
 
-    Example: kumihimo machine import /etc/slurm/topology.conf --like reedbush-u -o my-cluster.toml
+    \b
+    Example:
+    kumihimo machine import /etc/slurm/topology.conf --like reedbush-u -o my-cluster.toml
     """
     from kumihimo import imports
 

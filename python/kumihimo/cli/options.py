@@ -13,113 +13,54 @@ import typer
 from kumihimo import _collectives
 from kumihimo.sizes import parse_size
 
-Collective = Annotated[str, typer.Argument(metavar="COLLECTIVE", help="Collective: allreduce, bcast, reduce ...")]
-CollectiveOrPrograms = Annotated[
-    str, typer.Argument(metavar="COLLECTIVE", help="Collective: allreduce, bcast ..., or halo:16x16x16, or file:PATH")
-]
-OptionalAlgorithm = Annotated[
-    Optional[str],
-    typer.Option("--algorithm", "-a", metavar="NAME", help="Name of the algorithm, as in docs/algorithms.md."),
-]
-Algorithm = Annotated[
-    str, typer.Option("--algorithm", "-a", metavar="NAME", help="Name of the algorithm, as in docs/algorithms.md.")
-]
-Shape = Annotated[
-    Optional[str],
-    typer.Option(
-        "--shape",
-        "-s",
-        metavar="SHAPE",
-        help="Shape of the nodes: 4x3x2 (4x3mx2 with a mesh axis), 64, none or node:4.",
-    ),
-]
-ShapeOfJob = Annotated[
-    Optional[str],
-    typer.Option("--shape", "-s", metavar="SHAPE", help="Shape of the nodes: 4x3x2 (4x3mx2 with a mesh axis) or 64."),
-]
-Box = Annotated[
-    Optional[str],
-    typer.Option(
-        "--box", metavar="BOX", help="Box of Tofu nodes: 4x3x8x2x3x2, or 4x3x8x2x3x2@0,0,1 with its first group."
-    ),
-]
-Dead = Annotated[
-    Optional[list[str]],
-    typer.Option("--dead", metavar="PART", help="Dead node 5,0,3 or dead cable 5,0,3-6,0,3 of Tofu; may be repeated."),
-]
-Routing = Annotated[
-    Optional[str],
-    typer.Option(
-        "--routing", metavar="NAME", help="Routing: minimal or valiant (dragonfly), d_mod_k or ecmp (fat tree)."
-    ),
-]
-Ranks = Annotated[
-    Optional[int], typer.Option("--ranks", "-p", metavar="P", help="Number of ranks; in a row if no shape is given.")
-]
-RanksOfMachine = Annotated[
-    Optional[int],
-    typer.Option(
-        "--ranks", "-p", metavar="P", help="Number of ranks [default: those of the shape, or of the machine]."
-    ),
-]
-RanksPerNode = Annotated[
-    Optional[str],
-    typer.Option(
-        "--ranks-per-node",
-        metavar="G",
-        help="Ranks per node (the last node has the rest), or the ranks of each node: 4,3,5 [default: 1].",
-    ),
-]
-RanksPerNodeOrMachine = Annotated[
-    Optional[str],
-    typer.Option(
-        "--ranks-per-node",
-        metavar="G",
-        help="Ranks per node (the last node has the rest), or the ranks of each node: 4,3,5 [default: the machine's].",
-    ),
-]
-Order = Annotated[
-    Optional[str],
-    typer.Option(
-        "--order",
-        metavar="NAME",
-        help="Order of ranks on nodes: block, round-robin, reversed-axes or random:SEED [default: block].",
-    ),
-]
-Placement = Annotated[
-    Optional[Path],
-    typer.Option("--placement", metavar="FILE", help="File with lines 'rank node slot', or an Open MPI rankfile."),
-]
-AlgorithmOrAll = Annotated[str, typer.Option("--algorithm", "-a", metavar="NAME", help="Name of an algorithm, or all.")]
-Count = Annotated[Optional[int], typer.Option("--count", "-n", metavar="N", help="Number of elements.")]
-Type = Annotated[str, typer.Option("--type", metavar="TYPE", help="Element type: float64, int32 ...")]
-Operation = Annotated[
-    str, typer.Option("--op", metavar="OP", help="Reduction operation: sum, prod, min, max, land, bor ...")
-]
-Root = Annotated[int, typer.Option("--root", metavar="R", help="Root rank of bcast, reduce, gather or scatter.")]
-InPlace = Annotated[bool, typer.Option("--in-place", help="Use one buffer for input and output.")]
-Counts = Annotated[
-    Optional[str],
-    typer.Option(
-        "--counts",
-        metavar="LIST",
-        help="Irregular blocks (allgatherv ...): their elements as 0,5,1000 or bytes as 8B,1MiB; or a distribution "
-        "around the given size: zeros, one_huge, ramp, random:SEED.",
-    ),
-]
-Neighbours = Annotated[
-    Optional[str],
-    typer.Option(
-        "--neighbours",
-        metavar="N",
-        help="Neighbours of each rank (neighbor_allgather ...): cart:4x3mx2, graph:FILE or random:SEED.",
-    ),
-]
-Library = Annotated[
-    Optional[str],
-    typer.Option("--mpi", metavar="MPI", help="MPI library: openmpi, mpich, or its prefix [default: the first found]."),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+def option(words: str, help_: str, type_: type = str, least: Optional[int] = None) -> object:
+    """An option, as the type of a command's argument. `words`: names, then a metavar; without one it is a flag."""
+    *names, last = words.split()
+    if last.startswith("-"):
+        return Annotated[bool, typer.Option(*names, last, help=help_)]
+    return Annotated[Optional[type_], typer.Option(*names, metavar=last, help=help_, min=least)]
+
+
+def argument(metavar: str, help_: str, type_: object = str) -> object:
+    """The same for an argument without a name."""
+    return Annotated[type_, typer.Argument(metavar=metavar, help=help_)]
+
+
+CollectiveOrPrograms = argument(
+    "COLLECTIVE", "Collective (allreduce, bcast ...), halo exchange (halo:16x16x16) or program file (file:PATH)."
+)
+Algorithm = option("--algorithm -a NAME", "Name of the algorithm, as in docs/algorithms.md.")
+AlgorithmOrAll = option("--algorithm -a NAME", "Name of an algorithm, or all.")
+Shape = option("--shape -s SHAPE", "Shape of the nodes: 4x3x2 (m for a mesh axis: 4x3mx2), 64, none or node:4.")
+ShapeOfJob = option("--shape -s SHAPE", "Shape of the nodes: 4x3x2 (m for a mesh axis: 4x3mx2) or 64.")
+Box = option("--box BOX", "Box of Tofu nodes: 4x3x8x2x3x2, or 4x3x8x2x3x2@0,0,1 to start at node group 0,0,1.")
+Dead = option("--dead PART", "Failed Tofu node 5,0,3 or cable 5,0,3-6,0,3; may be repeated.", list[str])
+Routing = option("--routing NAME", "Routing: minimal or valiant (dragonfly), d_mod_k or ecmp (fat tree).")
+Ranks = option("--ranks -p P", "Number of ranks [default: those of --shape].", int)
+RanksOfMachine = option("--ranks -p P", "Number of ranks [default: those of the shape, or of the machine].", int)
+_RANKS_PER_NODE = "Ranks per node (the last node has the rest), or the ranks of each node: 4,3,5 [default: {}]."
+RanksPerNode = option("--ranks-per-node G", _RANKS_PER_NODE.format("1"))
+RanksPerNodeOrMachine = option("--ranks-per-node G", _RANKS_PER_NODE.format("the machine's"))
+Order = option(
+    "--order NAME", "Order of ranks on nodes: block, round-robin, reversed-axes or random:SEED [default: block]."
+)
+Placement = option("--placement FILE", "Placement file: lines 'rank node slot', or an Open MPI rankfile.", Path)
+Count = option("--count -n N", "Length of the data in elements, instead of --bytes.", int)
+Type = option("--type TYPE", "Element type: float64, int32 ...")
+Operation = option("--op OP", "Reduction operation: sum, prod, min, max, land, bor ...")
+Root = option("--root R", "Root rank of bcast, reduce, gather or scatter.", int)
+InPlace = option("--in-place", "Use one buffer for input and output.")
+Counts = option(
+    "--counts LIST",
+    "Lengths of irregular blocks (allgatherv ...): elements (0,5,1000), bytes (8B,1MiB), or a distribution around the "
+    "given size (zeros, one_huge, ramp, random:SEED).",
+)
+Neighbours = option(
+    "--neighbours N", "Neighbours of each rank (neighbor_allgather ...): cart:4x3mx2, graph:FILE or random:SEED."
+)
+Library = option("--mpi MPI", "MPI library: openmpi, mpich, or its prefix [default: the first found].")
+Json = option("--json", "Print one JSON object.")
 
 
 def with_parameters(*, hints: bool = False) -> Callable[[Callable], Callable]:
@@ -149,18 +90,10 @@ def with_parameters(*, hints: bool = False) -> Callable[[Callable], Callable]:
 def _option(declared: _collectives.ParameterDeclaration) -> inspect.Parameter:
     is_flag = declared.kind in ("flag", "hint")
     is_text = declared.kind == "choice" or declared.symbol == "SIZE"
-    type_ = bool if is_flag else Optional[str] if is_text else Optional[int]
-    option = typer.Option(
-        f"--{declared.name.replace('_', '-')}",
-        metavar=None if is_flag else declared.symbol or "NAME",
-        help=declared.meaning + ".",
-    )
-    return inspect.Parameter(
-        declared.name,
-        inspect.Parameter.POSITIONAL_OR_KEYWORD,
-        default=False if is_flag else None,
-        annotation=Annotated[type_, option],
-    )
+    name = f"--{declared.name.replace('_', '-')}" + ("" if is_flag else f" {declared.symbol or 'NAME'}")
+    annotation = option(name, declared.meaning + ".", str if is_text else int)
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    return inspect.Parameter(declared.name, kind, default=False if is_flag else None, annotation=annotation)
 
 
 def _given(asked: dict) -> dict:

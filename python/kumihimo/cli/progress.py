@@ -8,7 +8,10 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 Value = TypeVar("Value")
 POLL_SECONDS = 0.1
@@ -38,6 +41,15 @@ def run_interruptible(work: Callable[[], Value]) -> Value:
     return ended["value"]
 
 
+def bars(title: str, transient: bool = False) -> Progress:
+    """On stderr; `title` is rich's form of a task's."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    return Progress(*columns, console=Console(stderr=True), transient=transient)
+
+
 @contextmanager
 def bar(title: str, total: int) -> Iterator[Callable[[str], None]]:
     """advance(what is next) for each of `total` steps; a bar on stderr where that is a terminal and there is more than
@@ -45,11 +57,7 @@ def bar(title: str, total: int) -> Iterator[Callable[[str], None]]:
     if not sys.stderr.isatty() or total < 2:
         yield lambda what: None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+    with bars("{task.description}", transient=True) as shown:
         task = shown.add_task(title, total=total)
 
         def advance(what: str) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Optional
 
 import typer
 
 from kumihimo import files
+from kumihimo.cli.options import argument, option
 from kumihimo.cli.output import errors_as_message, interrupted, message, writable, write, write_json
 from kumihimo.errors import missing, wrong_value
 
@@ -27,28 +28,13 @@ INTERRUPTED = {  # whether there is a profile: the sentence, after the signals' 
 
 @app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 def command(
-    program: Annotated[
-        Optional[list[str]],
-        typer.Argument(metavar="-- COMMAND ...", help="The usual launch command: mpirun -n 4 ./program."),
-    ] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Profile to write.")] = Path(
-        "kumihimo-profile.jsonl"
-    ),
-    sync: Annotated[
-        bool, typer.Option("--sync", help="Insert a barrier before each collective, to measure waiting in every call.")
-    ] = False,
-    trace: Annotated[
-        Optional[Path], typer.Option("--trace", metavar="DIR", help="Write an OTF2 trace of all events to this folder.")
-    ] = None,
-    json_file: Annotated[
-        Optional[Path], typer.Option("--json", metavar="FILE", help="Write the summary as JSON to this file.")
-    ] = None,
-    mpip: Annotated[
-        Optional[Path], typer.Option("--mpip", metavar="FILE", help="Write a report in mpiP's format to this file.")
-    ] = None,
-    show: Annotated[
-        Optional[Path], typer.Option("--show", metavar="FILE", help="Show this profile; run nothing.")
-    ] = None,
+    program: argument("-- COMMAND ...", "Launch command: mpirun -n 4 ./program.", Optional[list[str]]) = None,
+    output: option("--output -o FILE", "Profile to write.", Path) = Path("kumihimo-profile.jsonl"),
+    sync: option("--sync", "Add a barrier before each collective to measure waiting.") = False,
+    trace: option("--trace DIR", "Write an OTF2 trace of all events to this folder.", Path) = None,
+    json_file: option("--json FILE", "Write the summary as JSON to this file.", Path) = None,
+    mpip: option("--mpip FILE", "Write a report in mpiP's format to this file.", Path) = None,
+    show: option("--show FILE", "Show this profile and run nothing.", Path) = None,
 ) -> None:
     """Record the MPI calls of an unmodified program: bytes, waiting, partners; print a summary on stderr.
 

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from kumihimo import report
 from kumihimo.cli import options, output
+from kumihimo.cli.options import argument
 from kumihimo.report import numbers
 from kumihimo.report.folder import PAGE, Material
 
 
 def command(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder that `kumihimo demo` has written.")],
+    folder: argument("DIR", "Folder that `kumihimo demo` has written.", Path),
     as_json: options.Json = False,
 ) -> None:
     """Write DIR/index.html from the measurements and predictions of `kumihimo demo`.
 
-    Example: kumihimo report report
+    \b
+    Example:
+    kumihimo report report
     """
     print_summary(make(folder), as_json)
 

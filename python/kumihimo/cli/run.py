@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from typing import Annotated, Optional
 
 import typer
 
 from kumihimo import _schedule
+from kumihimo.cli.options import argument, option
 from kumihimo.cli.output import errors_as_message, interrupted, message, writable, write_json
 from kumihimo.errors import missing, not_applicable, wrong_value
 from kumihimo.sizes import text_of
@@ -37,43 +37,25 @@ LOST = (
     "the object was lost on the way to a process of the program (a wrapper that clears LD_PRELOAD): all calls are the "
     "library's, and counted are those of rank 0 alone"
 )
+NO_WISDOM = (
+    "no wisdom was found for this machine and MPI library, so the library's own algorithms ran; run `kumihimo tune`"
+)
+OWN_CHOSEN = "the library's own is chosen"  # as call_counters.cpp says it
 
 
 @app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 def command(
-    program: Annotated[
-        list[str], typer.Argument(metavar="-- COMMAND ...", help="The usual launch command: mpirun -n 4 ./program.")
-    ],
-    algorithm: Annotated[
-        Optional[str],
-        typer.Option(
-            "--algorithm",
-            "-a",
-            metavar="NAME,...",
-            help="Algorithm for all calls that it fits (ring), or by collective (alltoall=bruck).",
-        ),
-    ] = None,
-    wisdom: Annotated[
-        Optional[Path],
-        typer.Option("--wisdom", metavar="FILE", help="Wisdom file [default: what `tune` found on this machine]."),
-    ] = None,
-    no_wisdom: Annotated[bool, typer.Option("--no-wisdom", help="Ignore what `tune` found on this machine.")] = False,
-    shape: Annotated[
-        str, typer.Option("--shape", "-s", metavar="SHAPE", help="Shape of the job's nodes, in rank order: 4x3x2.")
-    ] = "",
-    reproducible: Annotated[
-        bool, typer.Option("--reproducible", help="Reduce floats in one fixed order: the same bits in every run.")
-    ] = False,
-    exact_sums: Annotated[
-        bool, typer.Option("--exact-sums", help="Round float sums once: the same bits on any number of ranks.")
-    ] = False,
-    timeout: Annotated[
-        float, typer.Option("--timeout", metavar="SECONDS", help="Abort calls that wait longer; 0 for never.")
-    ] = 0,
-    json_file: Annotated[
-        Optional[Path],
-        typer.Option("--json", metavar="FILE", help="Write a summary of all calls as JSON to this file."),
-    ] = None,
+    program: argument("-- COMMAND ...", "Launch command: mpirun -n 4 ./program.", list[str]),
+    algorithm: option(
+        "--algorithm -a NAME,...", "Algorithm for all calls (ring) or by collective (alltoall=bruck)."
+    ) = None,
+    wisdom: option("--wisdom FILE", "Wisdom file [default: what `tune` found on this machine].", Path) = None,
+    no_wisdom: option("--no-wisdom", "Ignore what `tune` found on this machine.") = False,
+    shape: option("--shape -s SHAPE", "Shape of the job's nodes, in rank order: 4x3x2.") = "",
+    reproducible: option("--reproducible", "Keep one order of float reductions: same bits in every run.") = False,
+    exact_sums: option("--exact-sums", "Round float sums once: same bits on any number of ranks.") = False,
+    timeout: option("--timeout SECONDS", "Abort calls that wait longer; 0: never.", float) = 0,
+    json_file: option("--json FILE", "Write a summary of all calls as JSON to this file.", Path) = None,
 ) -> None:
     """Run an unmodified MPI program with chosen algorithms, and print on stderr which algorithms ran.
 
@@ -102,7 +84,8 @@ def command(
         with errors_as_message("what ran"):
             told = interrupted(signals, INTERRUPTED[summary is not None])
             if summary is not None:
-                told += lines(summary, named=wisdom is not None)
+                sought = wisdom is None and algorithm is None and not no_wisdom
+                told += lines(summary, named=wisdom is not None, sought=sought)
             for line in told or [NO_SUMMARY]:
                 message(line)
     if json_file is not None:
@@ -111,10 +94,11 @@ def command(
     raise SystemExit(code)  # as it is: the border has meanings of its own for some
 
 
-def lines(summary: dict, named: bool = True) -> list[str]:
-    """Where the choices are from; a line a collective, size class and algorithm; then why calls were handed on.
-    `named`: whether the user named the wisdom."""
+def lines(summary: dict, named: bool = True, sought: bool = False) -> list[str]:
+    """The wisdom file; a line for each collective, size class and algorithm; then why calls were forwarded.
+    `named`: the user named the wisdom. `sought`: the processes looked for it by themselves."""
     path = summary.get("wisdom")
+    lacking = sought and not path
     choices = reading.choices_in(path, named)
     finalized, of_all = summary.get("finalized", True), summary.get("of_all_ranks", True)
     told = summary.get("ranks_reported")  # by sessions: each rank for itself
@@ -128,7 +112,8 @@ def lines(summary: dict, named: bool = True) -> list[str]:
         for row in summary["calls"]
     ]
     left = [
-        f"{row['collective']} to the library, {row['calls']} calls: {row['reason']}"
+        f"{row['collective']} to the library, {row['calls']} calls: "
+        f"{'no wisdom was found' if lacking and row['reason'] == OWN_CHOSEN else row['reason']}"
         + ("" if row.get("reproducible", True) else "; not reproducible")
         for row in summary["forwarded"]
     ]
@@ -144,7 +129,8 @@ def lines(summary: dict, named: bool = True) -> list[str]:
     if not finalized and not told:
         ended = ["the program ended without MPI_Finalize: counted are the calls of rank 0 alone"]
     ended += [LOST] if lost else []
-    return [*([f"wisdom: {path}"] if path else []), *gaps, *ended, *ran, *left, *never, *bits, *about]
+    source = [f"wisdom: {path}"] if path else [NO_WISDOM] if lacking else []
+    return [*source, *gaps, *ended, *ran, *left, *never, *bits, *about]
 
 
 def by_sessions(summary: dict, told: list[int]) -> list[str]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Optional
-
-import typer
+from typing import Optional
 
 from kumihimo import _collectives, _export, _placement, arguments, programs
 from kumihimo import placement as placements
 from kumihimo.cli import options, output
+from kumihimo.cli.options import option
 from kumihimo.errors import missing, wrong_value
 from kumihimo.guarantees import words
 from kumihimo.sizes import parse_size
@@ -22,18 +21,15 @@ DEFAULT_BYTES = "16MiB"
 @options.with_parameters()
 def command(
     collective: options.CollectiveOrPrograms,
-    algorithm: options.OptionalAlgorithm = None,
+    algorithm: options.Algorithm = None,
     shape: options.Shape = None,
     ranks: options.Ranks = None,
     ranks_per_node: options.RanksPerNode = None,
     order: options.Order = None,
     placement: options.Placement = None,
-    rank: Annotated[int, typer.Option("--rank", "-r", metavar="R", help="Rank whose program to show.")] = 0,
+    rank: option("--rank -r R", "Rank whose program to show.", int) = 0,
     count: options.Count = None,
-    bytes_: Annotated[
-        Optional[str],
-        typer.Option("--bytes", "-b", metavar="SIZE", help=f"Size of the data [default: {DEFAULT_BYTES}]."),
-    ] = None,
+    bytes_: option("--bytes -b SIZE", f"Size of the data [default: {DEFAULT_BYTES}].") = None,
     type_: options.Type = "float64",
     operation: options.Operation = "sum",
     root: options.Root = 0,
@@ -41,19 +37,15 @@ def command(
     parameters: Optional[dict] = None,
     counts: options.Counts = None,
     neighbours: options.Neighbours = None,
-    expand: Annotated[
-        bool,
-        typer.Option("--expand", help="Print all steps of all ranks with loops expanded (needs --count and --json)."),
-    ] = False,
-    save_placement: Annotated[
-        Optional[Path],
-        typer.Option("--save-placement", metavar="FILE", help="Write the placement of the ranks to FILE."),
-    ] = None,
+    expand: option("--expand", "Print all steps of all ranks; needs --count and --json.") = False,
+    save_placement: option("--save-placement FILE", "Write the placement of the ranks to FILE.", Path) = None,
     as_json: options.Json = False,
 ) -> None:
     """Show the program of one rank: its lanes, rounds and steps.
 
-    Example: kumihimo show allreduce --shape 4x3x2 --algorithm trinaryx3 --rank 7
+    \b
+    Example:
+    kumihimo show allreduce --shape 4x3x2 --algorithm trinaryx3 --rank 7
     """
     if programs.is_named(collective):
         each = arguments.ranks_per_node_named(ranks_per_node or "1")

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated, Optional
-
-import typer
+from typing import Optional
 
 from kumihimo import _machine, allocation, arguments, programs, simulation
 from kumihimo import placement as placements
 from kumihimo.arguments import CollectiveArguments, Ranks
 from kumihimo.cli import machine as machines
 from kumihimo.cli import options, output, progress
+from kumihimo.cli.options import option
 from kumihimo.errors import NotApplicable, missing, not_applicable, wrong_value
 from kumihimo.sizes import parse_sizes, text_of
 
@@ -19,14 +18,8 @@ from kumihimo.sizes import parse_sizes, text_of
 @options.with_parameters()
 def command(
     collective: options.CollectiveOrPrograms,
-    machine: Annotated[
-        str,
-        typer.Option("--machine", "-m", metavar="M", help="Name of a machine (see `machine list`), or a machine file."),
-    ],
-    sizes: Annotated[
-        Optional[str],
-        typer.Option("--bytes", "-b", metavar="SIZES", help="Sizes, such as 64KiB, 8,1GiB or 8..16MiB (doubling)."),
-    ] = None,
+    machine: option("--machine -m M", "Name of a machine (see `machine list`), or a machine file."),
+    sizes: option("--bytes -b SIZES", "Message sizes: 64KiB, 8,1GiB or 8..16MiB (doubling).") = None,
     shape: options.Shape = None,
     box: options.Box = None,
     dead: options.Dead = None,
@@ -34,37 +27,26 @@ def command(
     algorithm: options.AlgorithmOrAll = arguments.ALL,
     ranks: options.RanksOfMachine = None,
     ranks_per_node: options.RanksPerNodeOrMachine = None,
-    given: Annotated[
-        Optional[str],
-        typer.Option(
-            "--allocation",
-            metavar="WHAT",
-            help="Hosts of the job: env (Slurm, PBS or LSF), a hostfile, or node[001-004]:8.",
-        ),
-    ] = None,
+    given: option("--allocation WHAT", "Hosts: env (of Slurm, PBS or LSF), a hostfile, or node[001-004]:8.") = None,
     order: options.Order = None,
     placement: options.Placement = None,
-    model: Annotated[
-        str, typer.Option(metavar="MODEL", help="Model: flow, exact, cost (closed form) or bound (a lower bound)")
-    ] = "flow",
-    no_simd: Annotated[bool, typer.Option("--no-simd", help="Use the machine's scalar reduction rate.")] = False,
+    model: option("--model MODEL", "Model: flow, exact, cost (closed form) or bound (a lower bound).") = "flow",
+    no_simd: option("--no-simd", "Use the machine's scalar reduction rate.") = False,
     type_: options.Type = "float64",
     operation: options.Operation = "sum",
     root: options.Root = 0,
     parameters: Optional[dict] = None,
     counts: options.Counts = None,
     neighbours: options.Neighbours = None,
-    every_round: Annotated[
-        bool, typer.Option("--every-round", help="Simulate every round instead of a sample.")
-    ] = False,
-    links: Annotated[
-        bool, typer.Option("--links", help="Show the busiest links; with --json the bytes of all links.")
-    ] = False,
+    every_round: option("--every-round", "Simulate every round instead of a sample.") = False,
+    links: option("--links", "Show the busiest links; with --json the bytes of all links.") = False,
     as_json: options.Json = False,
 ) -> None:
     """Predict the time of a collective on a described machine.
 
-    Example: kumihimo simulate allreduce --machine k-computer --shape 48x6x32 --bytes 1GiB
+    \b
+    Example:
+    kumihimo simulate allreduce --machine k-computer --shape 48x6x32 --bytes 1GiB
     """
     if model not in simulation.MODELS:
         raise wrong_value(f"--model must be one of {', '.join(simulation.MODELS)}", f"'{model}'")

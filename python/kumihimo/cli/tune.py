@@ -11,14 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Annotated, Optional
-
-import typer
+from typing import Optional
 
 from kumihimo import __version__, arguments, files, launched, mpi
 from kumihimo.arguments import Ranks
 from kumihimo.bench import RealNodes
 from kumihimo.cli import options, output, progress, tuned_tables
+from kumihimo.cli.options import argument, option
 from kumihimo.errors import Failed, KumihimoError, not_applicable, wrong_value
 from kumihimo.library.algorithms import COLLECTIVES as EXPORTED
 from kumihimo.preload import HANDED_ON
@@ -41,48 +40,29 @@ UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 
 
 def command(
-    collectives: Annotated[
-        Optional[list[str]],
-        typer.Argument(metavar="[COLLECTIVE...]", help="Collectives to tune [default: allreduce bcast reduce]."),
-    ] = None,
-    ranks: Annotated[
-        Optional[str],
-        typer.Option(
-            "--ranks", "-p", metavar="P[,P..]", help="Numbers of MPI processes [default: 2, 4 and one per processor]."
-        ),
-    ] = None,
-    ranks_per_node: Annotated[
-        Optional[str],
-        typer.Option("--ranks-per-node", metavar="G", help="Emulate nodes with G ranks each, or with 4,3,5 ranks."),
-    ] = None,
-    sizes: Annotated[
-        str, typer.Option("--bytes", "-b", metavar="SIZES", help="Sizes, such as 64KiB or 8..16MiB.")
-    ] = "8..16MiB",
+    collectives: argument(
+        "[COLLECTIVE...]", "Collectives [default: allreduce bcast reduce].", Optional[list[str]]
+    ) = None,
+    ranks: option("--ranks -p P[,P..]", "Numbers of ranks [default: 2, 4 and one per processor].") = None,
+    ranks_per_node: option("--ranks-per-node G", "Emulate nodes of G ranks, or of 4,3,5 ranks [default: none].") = None,
+    sizes: option("--bytes -b SIZES", "Message sizes: 64KiB or 8..16MiB (doubling).") = "8..16MiB",
     library: options.Library = None,
-    out: Annotated[
-        Optional[Path],
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="Wisdom file to write [default: the one that `run` finds]."
-        ),
-    ] = None,
-    budget: Annotated[str, typer.Option(metavar="TIME", help="Time limit: 90s, 5m, 1h.")] = "5m",
-    fresh: Annotated[bool, typer.Option("--fresh", help="Discard measurements of earlier tunings.")] = False,
-    reproducible: Annotated[
-        bool, typer.Option("--reproducible", help="Tune for `run --reproducible`: only algorithms with a fixed order.")
-    ] = False,
-    machine: Annotated[
-        Optional[str], typer.Option("--machine", "-m", metavar="M", help="Tune by simulation for this machine.")
-    ] = None,
+    out: option("--output -o FILE", "Wisdom file to write [default: the one that `run` finds].", Path) = None,
+    budget: option("--budget TIME", "Time limit: 90s, 5m, 1h.") = "5m",
+    fresh: option("--fresh", "Discard measurements of earlier tunings.") = False,
+    reproducible: option("--reproducible", "Use only algorithms with a fixed order of operands.") = False,
+    machine: option("--machine -m M", "Described machine to tune for by simulation.") = None,
     shape: options.Shape = None,
-    export: Annotated[
-        Optional[Path],
-        typer.Option(metavar="DIR", help="Write files that set the MPI library's own algorithms to this folder."),
-    ] = None,
+    export: option("--export DIR", "Folder for files that tune the MPI library itself.", Path) = None,
     as_json: options.Json = False,
 ) -> int:
     """Measure all algorithms and parameters, and keep for each size one that is faster than the MPI library's own.
 
-    Ctrl-C keeps what was found; the same command continues. Example: kumihimo tune allreduce --budget 2m
+    Ctrl-C keeps what was found; the same command continues.
+
+    \b
+    Example:
+    kumihimo tune allreduce --budget 2m
     """
     asked = Asked(
         checked_collectives(collectives, reproducible),

@@ -4,12 +4,11 @@ for every executor."""
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
-
-import typer
+from typing import Optional
 
 from kumihimo import _plan
 from kumihimo.cli import options, output, progress
+from kumihimo.cli.options import argument, option
 from kumihimo.cli.tune import made_by, parse_seconds
 from kumihimo.errors import wrong_value
 from kumihimo.sizes import parse_sizes, text_of
@@ -23,31 +22,22 @@ CALLS = {"reduce": 2, "copy": 1}  # in the time of one run (plan/kernels/trials.
 
 
 def command(
-    names: Annotated[
-        Optional[list[str]], typer.Argument(metavar="[KERNEL...]", help="reduce, copy [default: both].")
-    ] = None,
-    operation: Annotated[
-        Optional[str], typer.Option("--op", metavar="OP", help="One reduction [default: all].")
-    ] = None,
-    kind: Annotated[
-        Optional[str], typer.Option("--type", metavar="TYPE", help="One element type [default: all].")
-    ] = None,
-    sizes: Annotated[
-        str, typer.Option("--bytes", "-b", metavar="SIZES", help="Bytes of one operand: 64KiB, 256..64MiB.")
-    ] = USUAL_SIZES,
-    out: Annotated[
-        Optional[Path], typer.Option("--output", "-o", metavar="FILE", help="Another file than run finds by itself.")
-    ] = None,
-    budget: Annotated[str, typer.Option(metavar="TIME", help="Time to take at most: 90s, 5m, 1h.")] = "5m",
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Show all variants of each size, and why one was chosen.")
-    ] = False,
+    names: argument("[KERNEL...]", "Kernels: reduce, copy [default: both].", Optional[list[str]]) = None,
+    operation: option("--op OP", "Reduction operation [default: all].") = None,
+    kind: option("--type TYPE", "Element type [default: all].") = None,
+    sizes: option("--bytes -b SIZES", "Sizes of one operand: 64KiB, 256..64MiB.") = USUAL_SIZES,
+    out: option("--output -o FILE", "Wisdom file to write [default: the one that `run` finds].", Path) = None,
+    budget: option("--budget TIME", "Time limit: 90s, 5m, 1h.") = "5m",
+    explain: option("--explain", "Show all variants of each size, and why one was chosen.") = False,
     as_json: options.Json = False,
 ) -> int:
     """Check and measure all variants of the reduction and copy kernels, keep the fastest for each length.
 
     Each variant is compared with the golden copy first. Every run of the executors on this machine uses the choices.
-    Example: kumihimo tune kernel reduce --op sum --type float64 --explain
+
+    \b
+    Example:
+    kumihimo tune kernel reduce --op sum --type float64 --explain
     """
     wanted = kernels.keys(names or [], operation or "", kind or "")
     lengths = checked_sizes(sizes)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Optional
-
-import typer
+from typing import Optional
 
 from kumihimo import arguments, programs, verification
 from kumihimo import placement as placements
 from kumihimo.arguments import CollectiveArguments, Ranks, moves_data
 from kumihimo.cli import options, output, progress
+from kumihimo.cli.options import argument, option
 from kumihimo.errors import NotApplicable, missing, not_applicable
 from kumihimo.guarantees import WORDS, words
 from kumihimo.sizes import parse_size
@@ -21,12 +20,9 @@ PROVEN, SAMPLED, WRONG = "proven", "no fault found", "WRONG"
 
 @options.with_parameters()
 def command(
-    collective: Annotated[
-        Optional[str],
-        typer.Argument(
-            metavar="[COLLECTIVE]", help="Collective, halo:16x16x16 or file:PATH [default: all collectives]."
-        ),
-    ] = None,
+    collective: argument(
+        "[COLLECTIVE]", "Collective, halo:16x16x16 or file:PATH [default: all].", Optional[str]
+    ) = None,
     algorithm: options.AlgorithmOrAll = arguments.ALL,
     shape: options.Shape = None,
     ranks: options.Ranks = None,
@@ -34,12 +30,7 @@ def command(
     order: options.Order = None,
     placement: options.Placement = None,
     count: options.Count = None,
-    bytes_: Annotated[
-        Optional[str],
-        typer.Option(
-            "--bytes", "-b", metavar="SIZE", help=f"Size of the data [default with a shape: {DEFAULT_BYTES}]."
-        ),
-    ] = None,
+    bytes_: option("--bytes -b SIZE", f"Size of the data [default with a shape: {DEFAULT_BYTES}].") = None,
     type_: options.Type = "float64",
     operation: options.Operation = "sum",
     root: options.Root = 0,
@@ -47,16 +38,16 @@ def command(
     parameters: Optional[dict] = None,
     counts: options.Counts = None,
     neighbours: options.Neighbours = None,
-    samples: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Number of samples of a schedule too large to execute.")
-    ] = 6,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Seed of the samples.")] = 1,
+    samples: option("--samples N", "Samples of a schedule too large to execute.", int, 0) = 6,
+    seed: option("--seed N", "Seed of the samples.", int, 0) = 1,
     as_json: options.Json = False,
 ) -> int:
     """Prove that schedules are correct: every message is received, nothing deadlocks, each contribution counts exactly
     once, all ranks get the same bits, and the schedule's claims hold. Without --shape: on a set of small shapes.
 
-    Example: kumihimo verify allreduce --shape 48x54x32 --algorithm trinaryx3
+    \b
+    Example:
+    kumihimo verify allreduce --shape 48x54x32 --algorithm trinaryx3
     """
     if programs.is_named(collective):
         each = arguments.ranks_per_node_named(ranks_per_node or "1")

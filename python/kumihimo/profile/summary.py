@@ -8,6 +8,7 @@ from kumihimo.profile.totals import Calls, Totals
 
 MOST_SITES = 8
 MOST_PAIRS = 3
+REGION = ("name", "expectation", "passages", "seconds", "mpi_seconds", "max_seconds", "max_rank")
 
 
 def lines(totals: Totals) -> list[str]:
@@ -145,13 +146,8 @@ def as_object(totals: Totals) -> dict:
         ],
         "regions": [
             {
-                "name": r.name,
+                **{name: getattr(r, name) for name in REGION},
                 "expectation": r.expectation or None,
-                "passages": r.passages,
-                "seconds": r.seconds,
-                "mpi_seconds": r.mpi_seconds,
-                "max_seconds": r.max_seconds,
-                "max_rank": r.max_rank,
                 "counters": dict(r.counters),
             }
             for r in totals.regions.values()
@@ -164,25 +160,14 @@ def as_object(totals: Totals) -> dict:
 
 
 def call_object(calls: Calls) -> dict:
+    found = {"call": calls.call, "place": str(calls.place)}
+    found |= {name: getattr(calls.place, name) or None for name in ("file", "line", "function")}
+    found |= {"communicator": calls.communicator or None}
+    found |= {name: getattr(calls, name) for name in ("ranks", "calls", "bytes", "seconds")}
+    found |= {"mean_seconds_of_rank": calls.mean_seconds, "max_seconds_of_rank": calls.most_seconds}
+    found |= {"max_seconds_of_call": calls.max_seconds, "imbalance_seconds": calls.imbalance_seconds}
+    found |= {"imbalance_share": calls.imbalance_share}
     divided = bool(calls.split_calls)
-    return {
-        "call": calls.call,
-        "place": str(calls.place),
-        "file": calls.place.file or None,
-        "line": calls.place.line or None,
-        "function": calls.place.function or None,
-        "communicator": calls.communicator or None,
-        "ranks": calls.ranks,
-        "calls": calls.calls,
-        "bytes": calls.bytes,
-        "seconds": calls.seconds,
-        "mean_seconds_of_rank": calls.mean_seconds,
-        "max_seconds_of_rank": calls.most_seconds,
-        "max_seconds_of_call": calls.max_seconds,
-        "imbalance_seconds": calls.imbalance_seconds,
-        "imbalance_share": calls.imbalance_share,
-        "split_share_of_calls": calls.split_calls / calls.calls if divided else None,
-        "split_seconds": calls.split_seconds if divided else None,
-        "waiting_seconds": calls.waiting_seconds if divided else None,
-        "transferring_seconds": calls.transferring_seconds if divided else None,
-    }
+    found |= {"split_share_of_calls": calls.split_calls / calls.calls if divided else None}
+    names = ("split_seconds", "waiting_seconds", "transferring_seconds")
+    return found | {name: getattr(calls, name) if divided else None for name in names}

@@ -13,6 +13,8 @@ from kumihimo.profile import places, reading
 from kumihimo.profile.places import Place
 
 MOST_PAIRS = 1000
+SUMMED = ("calls", "bytes", "seconds")
+SPLIT = ("split_calls", "split_seconds", "waiting_seconds", "transferring_seconds")  # of blocking collectives
 
 
 @dataclass
@@ -38,17 +40,14 @@ class Calls:
     transferring_seconds: float = 0.0
 
     def add(self, rank: int, row: dict, first: bool) -> None:
-        self.calls += row["calls"]
-        self.bytes += row["bytes"]
-        self.seconds += row["seconds"]
+        for name in SUMMED:
+            setattr(self, name, getattr(self, name) + row[name])
+        for name in SPLIT:
+            setattr(self, name, getattr(self, name) + row.get(name, 0))
         self.max_seconds = max(self.max_seconds, row["max_seconds"])
         self.min_seconds = min(self.min_seconds, row["min_seconds"])
         self.ranks += first
         self.blocking_collective |= "split_calls" in row
-        self.split_calls += row.get("split_calls", 0)
-        self.split_seconds += row.get("split_seconds", 0.0)
-        self.waiting_seconds += row.get("waiting_seconds", 0.0)
-        self.transferring_seconds += row.get("transferring_seconds", 0.0)
 
     def rank_took(self, rank: int, seconds: float) -> None:
         self.squares += seconds * seconds

@@ -9,7 +9,7 @@ from pathlib import Path
 import jinja2
 
 from kumihimo.experiment.published import PAPER_SHAPE
-from kumihimo.report import agreement, chosen, golden, machine_rows, numbers, program, tables, wording
+from kumihimo.report import agreement, chosen, golden, machine_rows, numbers, tables, wording
 from kumihimo.report.figures import (
     comparison,
     extensions,
@@ -45,8 +45,6 @@ def render(material: Material, command: str = "") -> str:
         numbers=numbers.numbers(material),
         groups=groups,
         unmodified=material.unmodified,
-        sites=program.sites(material.unmodified) if material.unmodified else [],
-        ran=program.ran(material.unmodified) if material.unmodified else [],
         golden=golden.rows(material.measured, styles) if material.measured else None,
         chosen=chosen.rows(material.measured) if material.measured else [],
         coverage=golden.coverage(material.measured) if material.measured else [],
@@ -98,15 +96,8 @@ def _template() -> jinja2.Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(
-        bytes=wording.bytes_,
-        seconds=wording.seconds,
-        rate=wording.rate,
-        ratio=wording.ratio,
-        percent=wording.percent,
-        shape=wording.shape,
-        label=wording.label,
-    )
+    names = ("seconds", "rate", "ratio", "percent", "shape", "label", "times")
+    environment.filters.update({name: getattr(wording, name) for name in names}, bytes=wording.bytes_)
     return environment.get_template("page.html.j2")
 
 

@@ -57,6 +57,11 @@ def label(algorithm: str) -> str:
     return algorithm.replace("_", " ")
 
 
+def times(found: list[float] | None) -> str:
+    """How many times as fast, from and to; empty if that is not known."""
+    return " to ".join(dict.fromkeys(f"{each:.2f}" for each in found or ()))
+
+
 def _scaled(value: float, units: tuple[tuple[float, str], ...]) -> str:
     factor, unit = next((u for u in units if abs(value) >= u[0] * 0.9995), units[-1])
     return f"{significant(value / factor)} {unit}"

@@ -390,6 +390,19 @@ def test_says_which_calls_are_never_taken_over() -> None:
     assert said == ["to the library, which has all calls of these kinds: 3 of MPI_Alltoallv, 1 of MPI_Gatherv"]
 
 
+def test_says_where_no_wisdom_was_found_and_what_to_do() -> None:
+    row = {"collective": "bcast", "reason": run.OWN_CHOSEN, "calls": 4}
+    summary = {"calls": [], "forwarded": [row], "communicators": {}, "ranks": 2}
+    first, second = run.lines(summary, named=False, sought=True)
+    assert first.startswith("no wisdom was found") and first.endswith("run `kumihimo tune`")
+    assert second == "bcast to the library, 4 calls: no wisdom was found"
+    assert run.lines(summary, named=False) == [f"bcast to the library, 4 calls: {run.OWN_CHOSEN}"]
+    found = run.lines({**summary, "wisdom": "/w.json"}, named=False, sought=True)
+    assert found == ["wisdom: /w.json", f"bcast to the library, 4 calls: {run.OWN_CHOSEN}"]
+    sentences = Path(__file__).parents[3] / "src" / "interpose" / "call_counters.cpp"
+    assert f'"{run.OWN_CHOSEN}"' in sentences.read_text(encoding="utf-8")
+
+
 def test_refuses_what_it_cannot_do() -> None:
     assert "docs/algorithms.md (got 'rign')" in refused("-a", "rign", "--", "true")
     assert "docs/algorithms.md for alltoall (got 'ring')" in refused("-a", "alltoall=ring", "--", "true")
