@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import stat
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from kumihimo.errors import wrong_value
@@ -27,12 +29,19 @@ def kind(path: Path) -> str:
     return next((name for test, name in KINDS if test(mode)), "something else")
 
 
+@contextlib.contextmanager
+def refused(rule: str, path: Path, advice: str = "") -> Iterator[None]:
+    """Around what is done with a file or folder that the user named: what the system refuses is a wrong value."""
+    try:
+        yield
+    except OSError as error:
+        raise wrong_value(rule, f"{path}: {error.strerror or error}", advice) from None
+
+
 def check_regular_or_new(path: Path, option: str) -> None:
     """For a file that is written as a whole, and read again: neither is possible with a device or a FIFO."""
-    try:
+    with refused(f"{option} must name a file", path):
         found = kind(path)
-    except OSError as error:
-        raise wrong_value(f"{option} must name a file", f"{path}: {error.strerror}") from None
     if found not in ("", "a file"):
         raise wrong_value(f"{option} must name a file or a new one", f"{path}, {found}", "name another file")
 
@@ -53,10 +62,8 @@ def write_whole(path: Path, text: str) -> None:
 
 def check_readable(path: Path, what: str) -> None:
     """Not what has no end, as a device. `what` says in a few words what the file should be."""
-    try:
+    with refused(f"{what} must be readable", path):
         found = kind(path)
-    except OSError as error:
-        raise wrong_value(f"{what} must be readable", f"{path}: {error.strerror}") from None
     if found not in ("", "a file", "a FIFO"):
         raise wrong_value(f"{what} must be a file", f"{path}, {found}")
 
@@ -64,13 +71,11 @@ def check_readable(path: Path, what: str) -> None:
 def read_text(path: Path, what: str, largest: int = LARGEST) -> str:
     """UTF-8 text of a file or a pipe."""
     check_readable(path, what)
+    with refused(f"{what} must be readable", path), path.open("rb") as file:
+        data = file.read(largest + 1)
+    if len(data) > largest:
+        raise wrong_value(f"{what} must have at most {largest >> 20} MiB", f"more in {path}")
     try:
-        with path.open("rb") as file:
-            data = file.read(largest + 1)
-        if len(data) > largest:
-            raise wrong_value(f"{what} must have at most {largest >> 20} MiB", f"more in {path}")
         return data.decode()
     except UnicodeDecodeError:
         raise wrong_value(f"{what} must be UTF-8 text", f"other bytes in {path}", "save it as UTF-8") from None
-    except OSError as error:
-        raise wrong_value(f"{what} must be readable", f"{path}: {error.strerror}") from None

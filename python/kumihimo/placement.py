@@ -52,7 +52,7 @@ def on_space(space: _topology.RankSpace, wanted: Wanted) -> _placement.Placement
     """On the nodes of ranks that are described without a machine."""
     if not space.has_shape and not space.node_sizes and space.ranks_per_node == 1 and space.ranks > 1:
         raise wrong_value(
-            f"--{'order' if wanted.order else 'placement'} needs ranks on nodes",
+            "--order, --placement and --save-placement need ranks on nodes",
             f"a {space}",
             "add --shape or --ranks-per-node",
         )

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 
 from kumihimo.arguments import parameters_text
 
-FORMATS = ("table", "csv", "json", "osu", "imb")
 CSV_COLUMNS = (
     *("collective", "algorithm", "parameters", "shape", "ranks", "ranks_per_node", "bytes", "type", "operation"),
     *("seconds", "library_seconds", "ratio", "ratio_low", "ratio_high", "samples", "bitwise"),
@@ -61,3 +60,7 @@ def as_imb(results: list[dict]) -> str:
             for size, seconds, low, high, samples in rows
         ]
     return "\n".join(lines[1:]) + "\n"
+
+
+WRITERS = {"csv": as_csv, "osu": as_osu, "imb": as_imb}
+FORMATS = ("table", "json", *WRITERS)

@@ -335,12 +335,8 @@ def show(found: dict, format_: str) -> None:
         output.print_json({**found, **output.own_cost()})
     elif "right" in results[0] or "not_applicable" in results[0]:
         show_checked(results)
-    elif format_ == "csv":
-        print(formats.as_csv(results), end="")
-    elif format_ == "osu":
-        print(formats.as_osu(results), end="")
-    elif format_ == "imb":
-        print(formats.as_imb(results), end="")
+    elif format_ in formats.WRITERS:
+        print(formats.WRITERS[format_](results), end="")
     else:
         show_measured(found)
 

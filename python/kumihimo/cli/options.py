@@ -14,12 +14,12 @@ from kumihimo import _collectives
 from kumihimo.sizes import parse_size
 
 
-def option(words: str, help_: str, type_: type = str, least: Optional[int] = None) -> object:
+def option(words: str, help_: str, type_: type = str) -> object:
     """An option, as the type of a command's argument. `words`: names, then a metavar; without one it is a flag."""
     *names, last = words.split()
     if last.startswith("-"):
         return Annotated[bool, typer.Option(*names, last, help=help_)]
-    return Annotated[Optional[type_], typer.Option(*names, metavar=last, help=help_, min=least)]
+    return Annotated[Optional[type_], typer.Option(*names, metavar=last, help=help_)]
 
 
 def argument(metavar: str, help_: str, type_: object = str) -> object:

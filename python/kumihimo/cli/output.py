@@ -15,7 +15,7 @@ from errno import EACCES
 from pathlib import Path
 
 from kumihimo import cli, files
-from kumihimo.errors import KumihimoError, wrong_value
+from kumihimo.errors import KumihimoError
 
 NARROWEST = 80  # columns of a terminal on which a table has a line below its head
 
@@ -56,20 +56,16 @@ def interrupted(signals: Sequence[str], kept: str) -> list[str]:
 
 def writable(path: Path) -> None:
     """Found before a program runs, not after. What waits for a reader, as a FIFO, is not opened yet."""
-    try:
+    with files.refused("the file must be writable", path, "name another"):
         if files.kind(path) in ("", "a file", "a folder"):
             path.open("a", encoding="utf-8").close()
         elif not os.access(path, os.W_OK):
             raise PermissionError(EACCES, os.strerror(EACCES))
-    except OSError as error:
-        raise wrong_value("the file must be writable", f"{path}: {error.strerror}", "name another") from None
 
 
 def write(path: Path, text: str) -> None:
-    try:
+    with files.refused("the file must be writable", path, "name another"):
         path.write_text(text, encoding="utf-8", errors="backslashreplace")  # paths in it may be of any bytes
-    except OSError as error:
-        raise wrong_value("the file must be writable", f"{path}: {error.strerror}", "name another") from None
 
 
 def write_json(path: Path, value: dict) -> None:

@@ -229,5 +229,5 @@ def wisdom_for(wisdom: Path | None, none: bool) -> str:
     if none:
         raise wrong_value("--wisdom excludes --no-wisdom and --algorithm", wisdom, "leave one of them out")
     if not wisdom.is_file():
-        raise wrong_value("--wisdom must name a file", wisdom)
+        raise wrong_value("--wisdom must name a file", f"{wisdom}, {'a folder' if wisdom.is_dir() else 'no file'}")
     return str(wisdom.resolve())

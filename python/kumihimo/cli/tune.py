@@ -174,14 +174,6 @@ def refuse_beside_machine(library: str | None, reproducible: bool, export: Path 
         raise wrong_value("--machine excludes --reproducible", None, "tune for a fixed order on the machine itself")
 
 
-def check_folder(path: Path) -> None:
-    """Found before measuring, not after."""
-    try:
-        files.check_folder(path)
-    except OSError as error:
-        raise wrong_value("--export must name a folder that can be written", f"{path}: {error.strerror}") from None
-
-
 # --- the work
 
 
@@ -213,7 +205,8 @@ def measure(
     path = out or wisdom.usual_path(version)
     wisdom.check_writable(path)
     if export is not None:
-        check_folder(export)
+        with files.refused("--export must name a folder that can be written", export):
+            files.check_folder(export)
     old = wisdom.existing(path, version)
     head = {"machine": wisdom.machine_object(), "mpi": version, "kumihimo": __version__, **circumstances(os.environ)}
     journal = Journal(state_of(path), head, asked.fresh)
@@ -224,9 +217,8 @@ def measure(
     def save() -> dict:
         choices = [choice for outcome in asked.outcomes for choice in outcome.choices]
         made = {**made_by(asked.clock), "question": USUAL, "launches": journal.launches, "launches_now": launches.made}
-        file = wisdom.joined(old, wisdom.document(choices, made, machine=wisdom.machine_object(), mpi=version))
-        if choices and (old is None or file["choices"] != old["choices"]):
-            wisdom.write(path, file)
+        new = wisdom.document(choices, made, machine=wisdom.machine_object(), mpi=version)
+        wisdom.extend(path, old, new)
         return {"wisdom": str(path), "mpi": version, "made": made, "results": choices}
 
     interrupted = False
@@ -324,21 +316,14 @@ def simulate(asked: Asked, name: str, ranks: Ranks, out: Path | None) -> dict:
         finally:
             journal.close()
     made = {**made_by(asked.clock), "simulated": place}
-    file = wisdom.joined(old, wisdom.document(choices, made))
-    if choices and (old is None or file["choices"] != old["choices"]):
-        wisdom.write(path, file)
+    wisdom.extend(path, old, wisdom.document(choices, made))
     return {
         "wisdom": str(path),
         "mpi": None,
         "made": made,
         "results": choices,
         "left_to_the_library": left,
-        "wrong": [],
-        "measured_before": [],
-        "guidelines": [],
-        "exports": [],
-        "disobeyed": [],
-        "not_exported": [],
+        **dict.fromkeys(("wrong", "measured_before", "guidelines", "exports", "disobeyed", "not_exported"), ()),
         "notes": ["the figures are the simulator's", *notes_of(journal)],
         "interrupted": interrupted,
     }

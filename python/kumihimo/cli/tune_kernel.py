@@ -94,9 +94,7 @@ def report(
                 {"kernel": kernels.name_of(key), "bytes": [] if unfit else missing, "reason": unfit or "no time"}
             )
     made = made_by(clock)
-    if choices:
-        file = wisdom.joined(old, wisdom.document(choices, made, machine=wisdom.machine_object()))
-        wisdom.write(path, file)
+    wisdom.extend(path, old, wisdom.document(choices, made, machine=wisdom.machine_object()))
     rows = [
         {**dict(key), "bytes": size, "calls": CALLS[key[0][1]], **decision}
         for key, size, decision in measured

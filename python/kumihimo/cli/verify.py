@@ -9,7 +9,7 @@ from kumihimo import placement as placements
 from kumihimo.arguments import CollectiveArguments, Ranks, moves_data
 from kumihimo.cli import options, output, progress
 from kumihimo.cli.options import argument, option
-from kumihimo.errors import NotApplicable, missing, not_applicable
+from kumihimo.errors import NotApplicable, missing, not_applicable, wrong_value
 from kumihimo.guarantees import WORDS, words
 from kumihimo.sizes import parse_size
 
@@ -38,8 +38,8 @@ def command(
     parameters: Optional[dict] = None,
     counts: options.Counts = None,
     neighbours: options.Neighbours = None,
-    samples: option("--samples N", "Samples of a schedule too large to execute.", int, 0) = 6,
-    seed: option("--seed N", "Seed of the samples.", int, 0) = 1,
+    samples: option("--samples N", "Samples of a schedule too large to execute.", int) = 6,
+    seed: option("--seed N", "Seed of the samples.", int) = 1,
     as_json: options.Json = False,
 ) -> int:
     """Prove that schedules are correct: every message is received, nothing deadlocks, each contribution counts exactly
@@ -49,6 +49,9 @@ def command(
     Example:
     kumihimo verify allreduce --shape 48x54x32 --algorithm trinaryx3
     """
+    for name, number in (("samples", samples), ("seed", seed)):
+        if number < 0:
+            raise wrong_value(f"--{name} must be at least 0", number)
     if programs.is_named(collective):
         each = arguments.ranks_per_node_named(ranks_per_node or "1")
         return verify_programs(collective, Ranks(shape, ranks, each), as_json)

@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 
 import kumihimo
 from kumihimo import _machine, _topology
-from kumihimo.experiment import links, parts, published, segments, sweep, trees
+from kumihimo.experiment import links, published, sweep, trees
 from kumihimo.experiment.cases import Progress, silent
 from kumihimo.installed import folder
 
@@ -32,7 +32,7 @@ def run(
     paper, full = (whole.with_shape(_topology.Shape.parse(shape)) for shape in (paper_shape, full_shape))
     whole_machine = sweep.curves(full, progress, sweep.FACTOR_FULL, None)
     curves = sweep.curves(paper, progress, sweep.FACTOR, sweep.FACTOR_OF_EXTENSIONS)
-    by_segment = segments.sensitivity(paper, curves, progress)
+    by_segment = sweep.sensitivity(paper, curves, progress)
     return {
         "form": "kumihimo-simulated-1",
         "version": kumihimo.__version__,
@@ -47,9 +47,9 @@ def run(
         "machine": json.loads(whole.to_json()),
         "published": published.FIGURES,
         "results": curves + whole_machine,
-        "parts": parts.parts(paper, progress),
+        "parts": sweep.parts(paper, progress),
         "segments": by_segment,
-        "tuned": segments.tuned(paper, curves, by_segment, progress),
+        "tuned": sweep.tuned(paper, curves, by_segment, progress),
         "links": links.loads(whole, progress),
         "trees": trees.trees(),
         "wall_seconds": time.perf_counter() - started,

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 from kumihimo.errors import not_applicable, wrong_value
+from kumihimo.files import refused
 from kumihimo.profile import reading
 
 RAW = "events"  # the folder of the ranks' own files, within the trace's
@@ -29,10 +30,8 @@ def prepared(folder: Path) -> Path:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise wrong_value("--trace must name a new or empty folder", folder)
     raw = folder.resolve() / RAW
-    try:
+    with refused("--trace must name a folder that can be made", folder):
         raw.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise wrong_value("--trace must name a folder that can be made", f"{folder}: {error.strerror}") from None
     return raw
 
 

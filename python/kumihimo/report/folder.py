@@ -65,12 +65,8 @@ def _not_finite(text: str) -> float:
 @looking_at_the_machine()
 def prepare(folder: Path) -> None:
     """Make the folder, and find out now, not after minutes of work, whether files can be written into it."""
-    try:
+    with files.refused("the folder of --output must be writable", folder, "name another"):
         files.check_folder(folder)
-    except OSError as error:
-        raise wrong_value(
-            f"the folder {folder} must be writable", error.strerror or error, "name another with --output"
-        ) from None
 
 
 def save(folder: Path, name: str, value: dict) -> Path:

@@ -14,7 +14,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO
 
-from kumihimo.errors import failed, wrong_value
+from kumihimo import files
+from kumihimo.errors import failed
 
 VERSION = 1
 
@@ -64,13 +65,9 @@ class Journal:
             self._file.close()
 
     def _open(self, path: Path, fresh: bool) -> None:
-        try:
+        with files.refused("--output must be in a folder that can be written to", path):
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("a+", encoding="utf-8", errors="replace")
-        except OSError as error:
-            raise wrong_value(
-                "--output must be in a folder that can be written to", f"{path}: {error.strerror}"
-            ) from None
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from math import isqrt
 
 from kumihimo import _plan
-from kumihimo.errors import NotApplicable, not_applicable, wrong_value
+from kumihimo.errors import BadInput, NotApplicable, not_applicable, wrong_value
 from kumihimo.ranges import FARTHEST, ranges
 from kumihimo.tune.launches import Clock
 from kumihimo.tune.wisdom import rounded
@@ -31,7 +31,15 @@ def keys(kernels: Sequence[str], operation: str = "", kind: str = "") -> list[Ke
     if operation or kind:
         if kernels and REDUCE not in kernels:
             raise not_applicable("--op and --type belong to the kernel reduce", advice="leave them out")
-        wanted["operation"], wanted["type"] = _plan.reduce_class(operation, kind)
+        try:
+            wanted["operation"], wanted["type"] = _plan.reduce_class(operation, kind)
+        except BadInput:
+            if operation and kind:
+                raise
+            name = f"--op {operation}" if operation else f"--type {kind}"
+            raise wrong_value(
+                "no reduction kernel has this operation or type", name, "use sum, max or float32"
+            ) from None
         kernels = [REDUCE]
     every = [tuple(key) for key in _plan.kernel_keys()]
     return [

@@ -167,12 +167,17 @@ def check_source(file: dict, simulated: dict | None) -> None:
 def check_writable(path: Path) -> None:
     """Found before measuring, not after."""
     files.check_regular_or_new(path, "--output")
-    try:
+    with files.refused("--output must name a file that can be written", path):
         files.check_folder(path.parent)
         if path.exists():
             path.open("a", encoding="utf-8").close()
-    except OSError as error:
-        raise wrong_value("--output must name a file that can be written", f"{path}: {error.strerror}") from None
+
+
+def extend(path: Path, old: dict | None, new: dict) -> None:
+    """Writes the new choices and what is kept of the old file, unless nothing changes."""
+    file = joined(old, new)
+    if new["choices"] and (old is None or file["choices"] != old["choices"]):
+        write(path, file)
 
 
 def write(path: Path, file: dict) -> None:

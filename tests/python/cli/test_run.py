@@ -410,7 +410,7 @@ def test_refuses_what_it_cannot_do() -> None:
     assert "no not-there" in refused("--", "not-there", "-n", "2", "./program")
     assert "the option --bogus, which is not known" in refused("--bogus", "--", "true")
     assert f"(got {__file__}, which may not be executed)" in refused("--", __file__)
-    assert "--wisdom must name a file (got /not/there)" in refused("--wisdom", "/not/there", "--", "true")
+    assert "--wisdom must name a file (got /not/there, no file)" in refused("--wisdom", "/not/there", "--", "true")
     assert "offloaded needs an offload engine" in refused("-a", "offloaded", "--", "true")
     assert "offloaded needs an offload engine" in refused("-a", "barrier=offloaded", "--", "true")
     assert "--wisdom excludes" in refused("--wisdom", "/not/there", "--no-wisdom", "--", "true")
