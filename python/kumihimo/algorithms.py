@@ -35,7 +35,6 @@ sends and gets.
 
 
 def page() -> str:
-    """The page as Markdown."""
     kinds = list(dict.fromkeys(variant.kind for variant in _collectives.all_variants()))
     return HEAD + collectives() + parameters() + "".join(section(kind) for kind in kinds)
 

@@ -82,7 +82,6 @@ def moves_data(collective: str) -> bool:
 
 
 def refuse_data(collective: str, count: int | None = None, in_place: bool = False) -> None:
-    """Of a collective that moves none."""
     if moves_data(collective):
         return
     if count is not None:
@@ -92,7 +91,6 @@ def refuse_data(collective: str, count: int | None = None, in_place: bool = Fals
 
 
 def rank_space(asked: Ranks) -> _topology.RankSpace:
-    """The ranks as algorithms see them."""
     if asked.ranks is not None and not 1 <= asked.ranks <= MOST_RANKS:
         raise wrong_value(f"the number of ranks must be from 1 to {MOST_RANKS}", asked.ranks)
     if isinstance(asked.ranks_per_node, int) and asked.ranks_per_node < 1:
@@ -290,12 +288,10 @@ def parameters_of(text: str) -> dict:
 
 
 def parameters_text(named: dict) -> str:
-    """The same, written."""
     return " ".join(name if value is True else f"{name}={value}" for name, value in named.items())
 
 
 def rank_of(number: int, ranks: int) -> int:
-    """A rank of this many."""
     if not 0 <= number < ranks:
         raise wrong_value(f"a rank must be from 0 to {ranks - 1}", number)
     return number

@@ -50,7 +50,6 @@ def expected(schema: dict) -> str:
 
 
 def shown(value: object) -> str:
-    """A value in few characters."""
     if isinstance(value, (dict, list)):
         return ("a list" if isinstance(value, list) else "an object") + ("" if value else " without members")
     text = repr(value)

@@ -43,7 +43,6 @@ class Asked:
 
     @property
     def space(self) -> _topology.RankSpace:
-        """The ranks as algorithms see them."""
         return self.job.rank_space_of(self.placed.placement) if self.placed else self.job.rank_space
 
 

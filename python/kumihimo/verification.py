@@ -61,8 +61,6 @@ class Asked:
 
 @dataclass
 class Case:
-    """One schedule to prove."""
-
     variant: _collectives.Variant
     ranks: Ranks
     count: int | None

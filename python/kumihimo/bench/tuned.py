@@ -46,8 +46,6 @@ class Effort:
 
 @dataclass
 class Tuning:
-    """What is chosen for, and how it is run."""
-
     case: Case  # its algorithm and bytes are replaced
     ranks: int
     sizes: Sequence[int]
@@ -267,16 +265,19 @@ def of_launches(results: list[dict], runs: Sequence[Run]) -> dict:
     }
 
 
+def ratios_of(pairs: Sequence[tuple[float, float]]) -> dict:
+    """The median of the ratios of (ours, theirs) in each launch, with its interval."""
+    found = _measure.compare(list(pairs))
+    return {name: getattr(found, name) for name in ("ratio", "ratio_low", "ratio_high")}
+
+
 def joined_results(launches: Sequence[dict]) -> dict:
     """The same case in each launch: figures are medians of the launches', the interval of the ratio is of theirs."""
     pairs = [(r["seconds"], r["library"]["seconds"]) for r in launches]
-    comparison = _measure.compare(pairs)
     return {
         **together_in_one(launches),
         "library": together_in_one([r["library"] for r in launches]),
-        "ratio": comparison.ratio,
-        "ratio_low": comparison.ratio_low,
-        "ratio_high": comparison.ratio_high,
+        **ratios_of(pairs),
         "ratios": [ours / theirs for ours, theirs in pairs],
     }
 

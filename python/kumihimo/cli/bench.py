@@ -149,7 +149,6 @@ def refuse_beside_check(launches: int | None, format_: str) -> None:
 
 
 def refuse_for_programs(given: dict, format_: str) -> None:
-    """What only collectives take."""
     for name, value in given.items():
         if value not in (None, False, 0):
             raise wrong_value(f"programs take no {name}", None if value is True else value, "leave it out")

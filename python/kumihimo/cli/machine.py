@@ -45,7 +45,6 @@ def list_(as_json: options.Json = False) -> None:
 
 
 def described(name: str) -> dict:
-    """A machine with a file."""
     m = load(name)
     return {"machine": name, "summary": m.summary, "family": m.family, "shape": str(m.shape), "nodes": m.nodes}
 

@@ -21,14 +21,12 @@ NARROWEST = 80  # columns of a terminal on which a table has a line below its he
 
 
 def own_cost() -> dict[str, float]:
-    """What this command itself took so far."""
     unit = 1 if sys.platform == "darwin" else 1024
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
     return {"wall_seconds": round(time.perf_counter() - cli.STARTED, 6), "peak_rss_bytes": peak}
 
 
 def print_json(value: dict) -> None:
-    """One object and a newline."""
     json.dump(value, sys.stdout, ensure_ascii=False, allow_nan=False)
     sys.stdout.write("\n")
 
@@ -104,8 +102,6 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]
 
 
 class Table:
-    """Cells, and how wide they are."""
-
     GAP = "  "
     INDENT = 4 * " "
 
@@ -125,7 +121,6 @@ class Table:
         return every if width is None else max((n for n in range(1, every + 1) if self.width(n) <= width), default=1)
 
     def line(self, cells: Sequence[str], columns: int) -> str:
-        """The first columns of a row."""
         padded = [c.rjust(w) if r else c.ljust(w) for c, w, r in zip(cells, self.widths, self.right)]
         return self.GAP.join(padded[:columns]).rstrip()
 
@@ -136,7 +131,6 @@ class Table:
 
 
 def wrapped(text: str, width: int, indent: str = "") -> list[str]:
-    """Lines of whole words."""
     return textwrap.wrap(
         text,
         width,
@@ -159,7 +153,6 @@ def print_list(title: str, lines: Sequence[str]) -> None:
 
 
 def reasons(passed_over: list[dict]) -> list[str]:
-    """One line an algorithm and reason."""
     return list(dict.fromkeys(f"{p['algorithm']}: {p['reason']}" for p in passed_over))
 
 

@@ -12,7 +12,6 @@ MARK = "<!-- Made by scripts/document from here on. -->\n"
 
 
 def page_of(verb: str) -> str:
-    """The name of a verb's page."""
     return verb.replace(" ", "-") + ".md"
 
 
@@ -41,7 +40,6 @@ def section(name: str, command: click.Command) -> str:
 
 
 def row(parameter: click.Argument | click.Option) -> str:
-    """Names and metavar, help and default."""
     text = getattr(parameter, "help", "") or ""
     text = text if text.endswith("...") else text.rstrip(".")
     if isinstance(parameter, click.Argument):

@@ -99,7 +99,6 @@ def command(
 
 
 def _show(named: programs.Programs, rank: int, expand: bool, as_json: bool) -> None:
-    """Programs that are no collective."""
     if expand:
         print(_export.expanded_json(named.sets))
     elif as_json:

@@ -105,7 +105,6 @@ def simulate_programs(
 
 
 def work(asked: simulation.Asked, sizes: list[int | None]) -> tuple[list[dict], list[dict]]:
-    """All results, and what was passed over."""
     if asked.model == "bound" and asked.algorithm == arguments.ALL:
         return [simulation.bound(asked, size) for size in sizes], []
     results: list[dict] = []
@@ -162,7 +161,6 @@ def row(r: dict) -> tuple[str, ...]:
 
 
 def print_links(asked: simulation.Asked, results: list[dict], most: int = 5) -> None:
-    """The busiest links of each result."""
     rows = []
     for r in results:
         loads = sorted(enumerate(r.get("link_bytes", [])), key=lambda item: -item[1])[:most]

@@ -186,7 +186,6 @@ def measure(
     out: Path | None,
     export: Path | None,
 ) -> dict:
-    """On this machine."""
     if launched.place():
         raise wrong_value("kumihimo tune starts its processes itself", "mpirun kumihimo tune", "leave mpirun out")
     installation = mpi.choose(library)
@@ -282,7 +281,6 @@ def stage_on(installation: mpi.Installation) -> tuple[rehearsal.Stage | None, li
 
 
 def simulate(asked: Asked, name: str, ranks: Ranks, out: Path | None) -> dict:
-    """On a described machine."""
     from kumihimo import simulation
     from kumihimo.cli import machine as machines
     from kumihimo.tune.simulated import Simulated, asked_of, predict
@@ -363,7 +361,6 @@ def state_of(path: Path) -> Path:
 
 
 def made_by(clock: Clock) -> dict:
-    """Provenance."""
     return {
         "command": shlex.join(["kumihimo", *sys.argv[1:]]),
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),

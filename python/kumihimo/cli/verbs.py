@@ -46,7 +46,6 @@ class Verbs(TyperGroup):
 
 
 def load(verb: str) -> click.Command:
-    """The command of one verb."""
     with leaving():
         module = importlib.import_module(f"kumihimo.cli.{verb.replace(' ', '_')}")
     verb_app = getattr(module, "app", None)

@@ -119,7 +119,6 @@ def lengths(placed: bool, wanted: CollectiveArguments) -> tuple[int | None, ...]
 
 
 def work(asked: verification.Asked) -> tuple[list[dict], list[dict]]:
-    """All results, and what was passed over."""
     results: list[dict] = []
     passed_over: list[dict] = []
     with progress.bar("proving", len(verification.cases(asked))) as advance:
@@ -173,12 +172,10 @@ def verdict(result: dict) -> str:
 
 
 def of_all(verdicts: list[str]) -> str:
-    """The worst of them."""
     return next(v for v in (WRONG, SAMPLED, PROVEN) if v in verdicts)
 
 
 def looked_at(covered: dict) -> str:
-    """What was proven and what was sampled."""
     matching = "a sample of the pairs matched" if covered["pairs_sampled"] else "all pairs matched"
     if covered["exact"]:
         return f"every step, {matching}" if covered["pairs_sampled"] else "every step"

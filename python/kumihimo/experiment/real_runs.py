@@ -64,7 +64,6 @@ QUICK = Effort(
 
 
 def measure(installation: Installation, progress: Progress = silent, *, effort: Effort = FULL) -> dict:
-    """The content of measured.json."""
     started = time.monotonic()
     ends = [started + seconds for seconds in effort.ends]
     checked = check(installation, progress, effort, ends[0])

@@ -20,7 +20,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from statistics import median
 
-from kumihimo import _measure, mpi, preload
+from kumihimo import mpi, preload
+from kumihimo.bench.tuned import ratios_of
 from kumihimo.errors import Failed, failed
 from kumihimo.experiment.cases import Progress, silent
 from kumihimo.profile import summary, totals
@@ -111,14 +112,8 @@ def run(progress: Progress = silent, *, budget_seconds: int = 40, launches: int 
 def compare(turns: list[tuple[dict, dict]], what: str) -> dict:
     """Medians, and the ratio of with to without with its interval: above 1 the choices lose."""
     seconds = [(chosen[what], plain[what]) for plain, chosen in turns]
-    compared = _measure.compare(seconds)
-    return {
-        "without": median(plain for _, plain in seconds),
-        "with": median(chosen for chosen, _ in seconds),
-        "ratio": compared.ratio,
-        "ratio_low": compared.ratio_low,
-        "ratio_high": compared.ratio_high,
-    }
+    ours, plain = (median(side) for side in zip(*seconds))
+    return {"without": plain, "with": ours, **ratios_of(seconds)}
 
 
 def commands(line: list[str], longest: int) -> list[str]:

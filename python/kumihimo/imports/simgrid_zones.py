@@ -99,7 +99,6 @@ class Rows:
         return reached
 
     def _between(self, src: str, dst: str) -> list[int]:
-        """The links from a point to another."""
         if src == dst:
             return []
         zone = self._common(src, dst)

@@ -33,8 +33,6 @@ class Verdict(Enum):
 
 @dataclass(frozen=True)
 class Proof:
-    """What was seen at one size."""
-
     collective: str
     bytes: int
     algorithm: str
@@ -45,8 +43,6 @@ class Proof:
 
 @dataclass
 class Check:
-    """What became of one file."""
-
     form: str
     proofs: list[Proof] = field(default_factory=list)
     ended: str = ""  # where the library ended the job: its words
@@ -62,7 +58,6 @@ class Check:
         return Verdict.OBEYED if Verdict.OBEYED in seen else Verdict.NOT_PROVABLE
 
     def line(self) -> str:
-        """One line on all of it."""
         if self.unchecked:
             return f"{self.form}: {Verdict.NOT_CHECKED}: {self.unchecked}"
         if self.ended:
@@ -104,7 +99,6 @@ def check(baseline: Baseline, rules: Rules, export: Export, path: Path) -> Check
 
 
 def compared(family: str, rules: Rules, reference: Reference, found: Fingerprints):
-    """A proof for every call."""
     for collective, size in found.refused:
         algorithm = rules.at(collective, size)
         name = DEFAULT if algorithm is LIBRARY else algorithm.name

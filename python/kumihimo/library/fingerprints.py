@@ -13,7 +13,7 @@ from typing import Protocol
 from kumihimo import mpi
 from kumihimo.bench.job import Launcher, start
 from kumihimo.errors import wrong_value
-from kumihimo.library.algorithms import BLOCK_CALLS, COLLECTIVES, DEFAULT, Algorithm, Catalogue
+from kumihimo.library.algorithms import BLOCK_CALLS, COLLECTIVES, Algorithm, Catalogue
 
 DELAY_SECONDS = 0.03
 TYPE_BYTES = 8  # doubles
@@ -189,6 +189,3 @@ def references(setup: Setup, catalogue: Catalogue) -> Reference:
         for (collective, size), marks in seen.marks.items():
             found[collective, forced[collective].name, size] = marks
     return found
-
-
-__all__ = ["DEFAULT", "Fingerprints", "Reference", "Setup", "fingerprints_of", "references", "rounds", "settings_of"]

@@ -10,8 +10,6 @@ from kumihimo.report.figures.comparison import blind, subject_of
 
 @dataclass(frozen=True)
 class Compared:
-    """One row."""
-
     what: str
     published: str
     model: str

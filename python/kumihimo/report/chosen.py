@@ -11,8 +11,6 @@ LONG_BYTES = 64 * 1024  # from here on bandwidth counts
 
 @dataclass(frozen=True)
 class Row:
-    """One length."""
-
     bytes: str
     choice: str
     seconds: str

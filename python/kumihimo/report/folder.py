@@ -70,7 +70,6 @@ def prepare(folder: Path) -> None:
 
 
 def save(folder: Path, name: str, value: dict) -> Path:
-    """Write one part."""
     return write(folder / name, json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n")
 
 

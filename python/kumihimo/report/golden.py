@@ -20,8 +20,6 @@ class Row:
 
 @dataclass(frozen=True)
 class Checks:
-    """The table."""
-
     spaces: list[str]
     rows: list[Row]
 

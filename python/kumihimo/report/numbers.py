@@ -37,7 +37,6 @@ def numbers(material: Material) -> list[Number]:
 
 
 def as_dicts(found: Iterable[Number]) -> list[dict]:
-    """For JSON."""
     return [asdict(number) for number in found]
 
 

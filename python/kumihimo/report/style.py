@@ -17,8 +17,6 @@ EXTENSION_DASH, BOUND_DASH = "7 4", "2 4"
 
 
 class Styles:
-    """The looks of all algorithms of a page."""
-
     def __init__(self, material: Material) -> None:
         self.subject: str | None = (material.simulated or {}).get("subject")
         self.extensions: set[str] = set()
@@ -31,11 +29,9 @@ class Styles:
         self._place = {name: i for i, name in enumerate(names)}
 
     def order(self, names: Iterable[str]) -> list[str]:
-        """In the order of the page."""
         return sorted(set(names), key=lambda name: (self._place.get(name, len(self._place)), name))
 
     def of(self, name: str) -> dict:
-        """The look of an algorithm."""
         place = self._place.get(name, len(self._place))
         look = {
             "name": name,
@@ -50,7 +46,6 @@ class Styles:
 
     @staticmethod
     def library(name: str) -> dict:
-        """The MPI library's own call."""
         return {"name": LIBRARY, "label": name, "colour": LIBRARY, "marker": 0, "strong": True}
 
     @staticmethod

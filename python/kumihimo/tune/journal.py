@@ -35,12 +35,10 @@ class Journal:
 
     @property
     def known(self) -> int:
-        """How many results there are."""
         return len(self._results)
 
     @property
     def launches(self) -> int:
-        """How many launches they are from."""
         return len({name for name, _ in self._results})
 
     def recall(self, launch: str, case: dict) -> dict | None:

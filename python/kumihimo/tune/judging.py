@@ -12,8 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-from kumihimo import _measure
-from kumihimo.bench.tuned import Choice
+from kumihimo.bench.tuned import Choice, ratios_of
 from kumihimo.errors import OutOfTime
 
 LEAST_LAUNCHES = 6  # from which the interval covers 95 %
@@ -40,15 +39,8 @@ class Judged:
     @property
     def figures(self) -> dict:
         """Times are medians over the launches, the interval is of their ratios."""
-        found = _measure.compare(list(zip(self.ours, self.theirs)))
-        return {
-            "seconds": median(self.ours),
-            "library_seconds": median(self.theirs),
-            "ratio": found.ratio,
-            "ratio_low": found.ratio_low,
-            "ratio_high": found.ratio_high,
-            "launches": found.launches,
-        }
+        times = {"seconds": median(self.ours), "library_seconds": median(self.theirs)}
+        return {**times, **ratios_of(list(zip(self.ours, self.theirs))), "launches": len(self.ours)}
 
     @property
     def clear(self) -> bool:

@@ -24,8 +24,6 @@ Measure = Callable[[Sequence[Case], int, float, float, Callable[[dict], None]], 
 
 @dataclass
 class Clock:
-    """Of the budget."""
-
     seconds: float
     now: Callable[[], float] = time.monotonic
 
@@ -55,7 +53,6 @@ class Launches:
 
     @property
     def left(self) -> float:
-        """Seconds of the part that is under way."""
         return min(self.clock.left, (self.deadline or self.clock.seconds) - self.clock.spent)
 
     def __call__(
@@ -108,7 +105,6 @@ class Launches:
     def _launch(
         self, by: Measure, cases: list[Case], ranks: int, seconds: float, end: float, results: list[dict]
     ) -> Failed | None:
-        """How it failed, if it did."""
         self.made += 1
         began = self.clock.spent
         try:
@@ -173,8 +169,6 @@ def short(result: dict) -> dict:
 
 
 def on_this_machine(installation: mpi.Installation) -> Measure:
-    """By MPI processes."""
-
     def measure(cases: Sequence[Case], ranks: int, seconds: float, limit: float, tell: Callable[[dict], None]) -> None:
         bench.run_measure(
             cases,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 
 def scene(simulated: dict) -> dict:
-    """The shapes, each with its trees."""
     shapes = [{**shape, "depths": [_depths(parents) for parents in shape["parents"]]} for shape in simulated["trees"]]
     return {"shapes": shapes}
 
