@@ -12,13 +12,6 @@
 
 namespace kumihimo {
 
-#define ALGORITHM(collective, name)                                                                                    \
-  namespace collective##_##name {                                                                                      \
-    Variant row();                                                                                                     \
-  }
-#include "collectives/algorithms.def"
-#undef ALGORITHM
-
 namespace {
 
 // One rank alone: its input is its output, but where there is none.

@@ -66,6 +66,14 @@ struct Variant {
   Guarantees guarantees(const Collective& collective) const;
 };
 
+// The row of each algorithm, defined by its page.
+#define ALGORITHM(collective, name)                                                                                    \
+  namespace collective##_##name {                                                                                      \
+    Variant row();                                                                                                     \
+  }
+#include "collectives/algorithms.def"
+#undef ALGORITHM
+
 class Registry {
  public:
   static const Registry& standard(); // every algorithm of the library, by collective and then by name

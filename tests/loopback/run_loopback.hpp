@@ -3,7 +3,7 @@
 
 #include "execute/engine.hpp"
 #include "loopback/loopback.hpp"
-#include "transport/put_messages.hpp"
+#include "loopback/put_messages.hpp"
 
 #include <optional>
 #include <span>

@@ -1,6 +1,6 @@
 // Two-sided messages over remote memory: order, pieces, long elements, errors.
 #include "loopback/loopback.hpp"
-#include "transport/put_messages.hpp"
+#include "loopback/put_messages.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,7 @@
 // bine: allgather over the butterfly of Bine trees (patterns/butterflies/swing.cpp).
 #include "collectives/patterns/butterflies/nested.hpp"
 
-namespace kumihimo::allgather_bine {
-
-Variant row() {
+kumihimo::Variant kumihimo::allgather_bine::row() {
   using namespace cost;
   return bine_butterfly({(log_P + 1) * alpha + P * n * beta, powers_of_two && more_than_two && whole_messages});
 }
-
-} // namespace kumihimo::allgather_bine

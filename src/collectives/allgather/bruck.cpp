@@ -9,21 +9,18 @@
 #include "collectives/patterns/blocks.hpp"
 
 namespace kumihimo::allgather_bruck {
-
 namespace {
 
-Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters& p) {
-  return one_lane(c, p, "bruck", [c](LaneBuilder& lane, std::int64_t r) {
-    const std::int64_t P = c.ranks;
-    const auto held_from = [P](std::int64_t first, std::int64_t n) {
-      return out[cyclic_blocks(Layout::output_blocks, first, n, P)];
-    };
-    place_own_block(lane, c, r);
-    for (std::int64_t held = 1; held < P; held *= 2) {
-      const std::int64_t n = std::min(held, P - held), after = (r + held) % P;
-      lane.round(exchange((r + P - held) % P, held_from(r, n), after, into(held_from(after, n))));
-    }
-  });
+void write(LaneBuilder& lane, const Collective& c, std::int64_t r) {
+  const std::int64_t P = c.ranks;
+  const auto held_from = [P](std::int64_t first, std::int64_t n) {
+    return out[cyclic_blocks(Layout::output_blocks, first, n, P)];
+  };
+  place_own_block(lane, c, r);
+  for (std::int64_t held = 1; held < P; held *= 2) {
+    const std::int64_t n = std::min(held, P - held), after = (r + held) % P;
+    lane.round(exchange((r + P - held) % P, held_from(r, n), after, into(held_from(after, n))));
+  }
 }
 
 } // namespace
@@ -33,7 +30,7 @@ Variant row() {
   return {.summary = "what is held sent to the rank 1, 2, 4, ... before, for any number of ranks",
           .cost = {ceil_log_P * alpha + (P - 1) * n * beta},
           .reference = "Bruck et al., IEEE TPDS 8(11), 1997",
-          .recipe = recipe};
+          .recipe = one_lane("bruck", write)};
 }
 
 } // namespace kumihimo::allgather_bruck

@@ -2,9 +2,7 @@
 // them, broadcast within groups.
 #include "collectives/patterns/levels/hierarchical.hpp"
 
-namespace kumihimo::allgather_hierarchical {
-
-Variant row() {
+kumihimo::Variant kumihimo::allgather_hierarchical::row() {
   using Kind = CollectiveKind;
   return hierarchical(Kind::allgather,
                       {{{false, Kind::gather, Meaning::groups_of_blocks, Where::input, Where::output},
@@ -13,5 +11,3 @@ Variant row() {
                        "binomial",
                        "ring"});
 }
-
-} // namespace kumihimo::allgather_hierarchical

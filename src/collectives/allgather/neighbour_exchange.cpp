@@ -32,10 +32,10 @@ void write(LaneBuilder& lane, const Collective& c, std::int64_t r) {
   if (pairs % 2 == 0) lane.round(with_other((pairs - 2) / 2));
 }
 
-Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters& p) {
+Result<Schedule> recipe(const Collective& c, const RankSpace& space, const Parameters& p) {
   if (c.ranks % 2 != 0)
     return not_applicable("the algorithm pairs the ranks and needs an even number of them", c.ranks);
-  return one_lane(c, p, "neighbours", [c](LaneBuilder& lane, std::int64_t r) { write(lane, c, r); });
+  return one_lane("neighbours", write)(c, space, p);
 }
 
 } // namespace

@@ -2,11 +2,7 @@
 // (patterns/butterflies/non_minimal.cpp).
 #include "collectives/patterns/butterflies/nested.hpp"
 
-namespace kumihimo::allgather_non_minimal {
-
-Variant row() {
+kumihimo::Variant kumihimo::allgather_non_minimal::row() {
   using namespace cost;
   return non_minimal_butterfly({(log_P + 1) * alpha + P * n * beta, powers_of_two && more_than_two && whole_messages});
 }
-
-} // namespace kumihimo::allgather_non_minimal

@@ -37,10 +37,6 @@ void write(LaneBuilder& lane, const Collective& c, std::int64_t r) {
   if (fold.is_paired(rank)) lane.step(send(partner, held(0, fold.power)));
 }
 
-Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters& p) {
-  return one_lane(c, p, "exchange", [c](LaneBuilder& lane, std::int64_t r) { write(lane, c, r); });
-}
-
 } // namespace
 
 Variant row() {
@@ -48,7 +44,7 @@ Variant row() {
   return {.summary = "all that is held exchanged with partners at distance 1, 2, 4, ...",
           .cost = {ceil_log_P * alpha + (P - 1) * n * beta, powers_of_two},
           .reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005",
-          .recipe = recipe};
+          .recipe = one_lane("exchange", write)};
 }
 
 } // namespace kumihimo::allgather_recursive_doubling

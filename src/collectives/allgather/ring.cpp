@@ -7,16 +7,13 @@
 #include "collectives/patterns/blocks.hpp"
 
 namespace kumihimo::allgather_ring {
-
 namespace {
 
-Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters& p) {
-  return one_lane(c, p, "ring", [c](LaneBuilder& lane, std::int64_t r) {
-    const std::int64_t P = c.ranks, right = (r + 1) % P, left = (r + P - 1) % P;
-    const auto B = [P](Expression b) { return out_block(mod(std::move(b), P)); };
-    place_own_block(lane, c, r);
-    lane.loop(P - 1, [&](Variable i) { return exchange(right, out[B(r - i)], left, into(out[B(r - 1 - i)])); });
-  });
+void write(LaneBuilder& lane, const Collective& c, std::int64_t r) {
+  const std::int64_t P = c.ranks, right = (r + 1) % P, left = (r + P - 1) % P;
+  const auto B = [P](Expression b) { return out_block(mod(std::move(b), P)); };
+  place_own_block(lane, c, r);
+  lane.loop(P - 1, [&](Variable i) { return exchange(right, out[B(r - i)], left, into(out[B(r - 1 - i)])); });
 }
 
 } // namespace
@@ -27,7 +24,7 @@ Variant row() {
           .cost = {(P - 1) * (S * alpha + n * beta)},
           .reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005",
           .parameters = segment_parameters(),
-          .recipe = recipe};
+          .recipe = one_lane("ring", write)};
 }
 
 } // namespace kumihimo::allgather_ring

@@ -1,12 +1,8 @@
 // binomial: reduce, then broadcast, over a binomial tree (patterns/trees/binomial.cpp).
 #include "collectives/patterns/trees/tree.hpp"
 
-namespace kumihimo::allreduce_binomial {
-
-Variant row() {
+kumihimo::Variant kumihimo::allreduce_binomial::row() {
   using namespace cost;
   return binomial_tree(
       {2 * log_P * alpha + log_P * (log_P + 3) / 2 * n * beta + log_P * n * gamma, powers_of_two && whole_messages});
 }
-
-} // namespace kumihimo::allreduce_binomial

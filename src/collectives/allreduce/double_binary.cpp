@@ -1,9 +1,7 @@
 // double_binary: reduce, then broadcast, over two pipelined binary trees (patterns/trees/binary.cpp).
 #include "collectives/patterns/trees/tree.hpp"
 
-namespace kumihimo::allreduce_double_binary {
-
-Variant row() {
+kumihimo::Variant kumihimo::allreduce_double_binary::row() {
   using namespace cost;
   const Formula m = n / (2 * S);
   return double_binary_tree({(2 * (log_P + S) - 3) * (alpha + m * beta) +
@@ -11,5 +9,3 @@ Variant row() {
                                  (S - 1) * max(alpha + m * beta, 2 * m * beta),
                              powers_of_two && more_than_two && many_segments});
 }
-
-} // namespace kumihimo::allreduce_double_binary

@@ -2,9 +2,7 @@
 // leaders, broadcast within groups.
 #include "collectives/patterns/levels/hierarchical.hpp"
 
-namespace kumihimo::allreduce_hierarchical {
-
-Variant row() {
+kumihimo::Variant kumihimo::allreduce_hierarchical::row() {
   using Kind = CollectiveKind;
   return hierarchical(Kind::allreduce, {{{false, Kind::reduce, Meaning::same, Where::input, Where::output},
                                          {true, Kind::allreduce, Meaning::same, Where::output, Where::output},
@@ -12,5 +10,3 @@ Variant row() {
                                         "binomial",
                                         "recursive_doubling"});
 }
-
-} // namespace kumihimo::allreduce_hierarchical

@@ -1,39 +1,4 @@
-// offloaded: allreduce of a few elements by the network's own engine, in one call.
-//
-// Idea: every rank hands its vector to the engine of its network interface; the engines combine on the way, without a
-//   processor, and give every rank the result.
-// Wins: wherever the engine takes the call: K's was up to 7.8 times faster than barriers in software.
-// Special cases: what an engine takes (bytes, elements, operations) is the machine's to say; a machine without one, as
-//   any MPI library, refuses it. `outer=offloaded` of hierarchical is the engine between nodes of several ranks.
-//   Engines combine in an order of their own: rank order is not kept. Here it is that of the ranks (ADR 0001).
-// Reference: Ajima et al., The Tofu Interconnect, IEEE Micro 32(1), 2012 (its barrier interface); Graham et al.,
-//   COM-HPC 2016 (SHArP).
-#include "collectives/patterns/blocks.hpp"
+// offloaded: allreduce of a few elements by the network's own engine (patterns/offloaded.hpp).
+#include "collectives/patterns/offloaded.hpp"
 
-namespace kumihimo::allreduce_offloaded {
-namespace {
-
-Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters&) {
-  Schedule s(c);
-  s.program = [](Rank) {
-    ProgramBuilder program;
-    LaneBuilder lane(LaneId{0}, "engine", 1);
-    lane.step(offload(out[whole()], in[whole()]));
-    program.add(std::move(lane));
-    return program.finish();
-  };
-  return s;
-}
-
-} // namespace
-
-Variant row() {
-  using namespace cost;
-  return {.summary = "one call of the network's own engine, on simulated machines that describe one",
-          .cost = {{}, {"base + stage·log₂P, of the machine's [offload]"}},
-          .reference = "Ajima et al., IEEE Micro 32(1), 2012; Graham et al., COM-HPC 2016",
-          .offloads = true,
-          .recipe = recipe};
-}
-
-} // namespace kumihimo::allreduce_offloaded
+kumihimo::Variant kumihimo::allreduce_offloaded::row() { return offloaded(offload(out[whole()], in[whole()])); }

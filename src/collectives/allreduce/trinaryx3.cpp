@@ -1,8 +1,6 @@
 // trinaryx3: reduce, then broadcast, over link-disjoint trees of a torus (patterns/trees/trinary_schedule.cpp).
 #include "collectives/patterns/trees/trinary.hpp"
 
-namespace kumihimo::allreduce_trinaryx3 {
-
-Variant row() { return trinary(trinaryx3, {trinary_reduce(trinaryx3) + trinary_bcast(trinaryx3)}); }
-
-} // namespace kumihimo::allreduce_trinaryx3
+kumihimo::Variant kumihimo::allreduce_trinaryx3::row() {
+  return trinary(trinaryx3, {trinary_reduce(trinaryx3) + trinary_bcast(trinaryx3)});
+}

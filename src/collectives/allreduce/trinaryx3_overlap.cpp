@@ -2,8 +2,6 @@
 // (patterns/trees/trinary_schedule.cpp).
 #include "collectives/patterns/trees/trinary.hpp"
 
-namespace kumihimo::allreduce_trinaryx3_overlap {
-
-Variant row() { return trinary(trinaryx3_overlap, {trinary_overlapped(trinaryx3_overlap)}); }
-
-} // namespace kumihimo::allreduce_trinaryx3_overlap
+kumihimo::Variant kumihimo::allreduce_trinaryx3_overlap::row() {
+  return trinary(trinaryx3_overlap, {trinary_overlapped(trinaryx3_overlap)});
+}

@@ -2,9 +2,7 @@
 // scattered within groups.
 #include "collectives/patterns/levels/hierarchical.hpp"
 
-namespace kumihimo::alltoall_hierarchical {
-
-Variant row() {
+kumihimo::Variant kumihimo::alltoall_hierarchical::row() {
   using Kind = CollectiveKind;
   return hierarchical(Kind::alltoall, {{{false, Kind::gather, Meaning::groups_of_blocks, Where::input, Where::held},
                                         {true, Kind::alltoall, Meaning::blocks_of_pairs, Where::held, Where::own},
@@ -13,5 +11,3 @@ Variant row() {
                                        "pairwise",
                                        true});
 }
-
-} // namespace kumihimo::alltoall_hierarchical

@@ -10,10 +10,10 @@
 namespace kumihimo::barrier_binomial {
 namespace {
 
-void write(LaneBuilder& lane, std::int64_t P, std::int64_t r) {
+void write(LaneBuilder& lane, const Collective& c, std::int64_t r) {
   const int levels = r == 0 ? 62 : std::countr_zero(static_cast<std::uint64_t>(r));
   std::vector<Step> heard, told;
-  for (int k = 0; k < levels && r + (std::int64_t{1} << k) < P; ++k) {
+  for (int k = 0; k < levels && r + (std::int64_t{1} << k) < c.ranks; ++k) {
     heard.push_back(wait_signal(r + (std::int64_t{1} << k)));
     told.insert(told.begin(), signal(r + (std::int64_t{1} << k))); // the tallest subtree first
   }
@@ -25,11 +25,6 @@ void write(LaneBuilder& lane, std::int64_t P, std::int64_t r) {
   if (!told.empty()) lane.round(std::move(told));
 }
 
-Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters& p) {
-  return one_lane(c, p, "signals",
-                  [P = std::int64_t{c.ranks}](LaneBuilder& lane, std::int64_t r) { write(lane, P, r); });
-}
-
 } // namespace
 
 Variant row() {
@@ -37,7 +32,7 @@ Variant row() {
   return {.summary = "signals up and down a binomial tree",
           .cost = {(ceil_log_P + floor_log_P) * alpha},
           .reference = "Mellor-Crummey, Scott, ACM TOCS 9(1), 1991",
-          .recipe = recipe};
+          .recipe = one_lane("signals", write)};
 }
 
 } // namespace kumihimo::barrier_binomial

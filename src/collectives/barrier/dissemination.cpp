@@ -6,14 +6,11 @@
 #include "collectives/patterns/blocks.hpp"
 
 namespace kumihimo::barrier_dissemination {
-
 namespace {
 
-Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters& p) {
-  return one_lane(c, p, "signals", [P = std::int64_t{c.ranks}](LaneBuilder& lane, std::int64_t r) {
-    for (std::int64_t distance = 1; distance < P; distance *= 2)
-      lane.round({signal((r + distance) % P), wait_signal((r + P - distance) % P)});
-  });
+void write(LaneBuilder& lane, const Collective& c, std::int64_t r) {
+  for (std::int64_t P = c.ranks, distance = 1; distance < P; distance *= 2)
+    lane.round({signal((r + distance) % P), wait_signal((r + P - distance) % P)});
 }
 
 } // namespace
@@ -23,7 +20,7 @@ Variant row() {
   return {.summary = "signals to the rank 1, 2, 4, ... after",
           .cost = {ceil_log_P * alpha},
           .reference = "Hensgen, Finkel, Manber, IJPP 17(1), 1988",
-          .recipe = recipe};
+          .recipe = one_lane("signals", write)};
 }
 
 } // namespace kumihimo::barrier_dissemination

@@ -2,9 +2,7 @@
 // leaders and the messages of a broadcast.
 #include "collectives/patterns/levels/hierarchical.hpp"
 
-namespace kumihimo::barrier_hierarchical {
-
-Variant row() {
+kumihimo::Variant kumihimo::barrier_hierarchical::row() {
   using Kind = CollectiveKind;
   return hierarchical(Kind::barrier, {{{false, Kind::reduce, Meaning::signals, Where::input, Where::input},
                                        {true, Kind::barrier, Meaning::signals, Where::input, Where::input},
@@ -12,5 +10,3 @@ Variant row() {
                                       "binomial",
                                       "dissemination"});
 }
-
-} // namespace kumihimo::barrier_hierarchical

@@ -1,38 +1,4 @@
-// offloaded: barrier by the network's own engine, in one call.
-//
-// Idea: every rank hands nothing to the engine of its network interface; the engines combine on the way, without a
-//   processor, and tell every rank that all have come.
-// Wins: wherever the engine takes the call: K's was up to 7.8 times faster than barriers in software.
-// Special cases: what an engine takes (bytes, elements, operations) is the machine's to say; a machine without one, as
-//   any MPI library, refuses it. `outer=offloaded` of hierarchical is the engine between nodes of several ranks.
-// Reference: Ajima et al., The Tofu Interconnect, IEEE Micro 32(1), 2012 (its barrier interface); Graham et al.,
-//   COM-HPC 2016 (SHArP).
-#include "collectives/patterns/blocks.hpp"
+// offloaded: barrier by the network's own engine (patterns/offloaded.hpp).
+#include "collectives/patterns/offloaded.hpp"
 
-namespace kumihimo::barrier_offloaded {
-namespace {
-
-Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters&) {
-  Schedule s(c);
-  s.program = [](Rank) {
-    ProgramBuilder program;
-    LaneBuilder lane(LaneId{0}, "engine", 1);
-    lane.step(offload());
-    program.add(std::move(lane));
-    return program.finish();
-  };
-  return s;
-}
-
-} // namespace
-
-Variant row() {
-  using namespace cost;
-  return {.summary = "one call of the network's own engine, on simulated machines that describe one",
-          .cost = {{}, {"base + stage·log₂P, of the machine's [offload]"}},
-          .reference = "Ajima et al., IEEE Micro 32(1), 2012; Graham et al., COM-HPC 2016",
-          .offloads = true,
-          .recipe = recipe};
-}
-
-} // namespace kumihimo::barrier_offloaded
+kumihimo::Variant kumihimo::barrier_offloaded::row() { return offloaded(offload()); }

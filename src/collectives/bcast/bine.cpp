@@ -1,11 +1,7 @@
 // bine: broadcast over a binomial tree of negabinary numbers (patterns/trees/bine.cpp).
 #include "collectives/patterns/trees/tree.hpp"
 
-namespace kumihimo::bcast_bine {
-
-Variant row() {
+kumihimo::Variant kumihimo::bcast_bine::row() {
   using namespace cost;
   return bine_tree({log_P * alpha + log_P * (log_P + 1) / 2 * n * beta, powers_of_two && whole_messages});
 }
-
-} // namespace kumihimo::bcast_bine

@@ -1,11 +1,7 @@
 // binomial: broadcast over a binomial tree (patterns/trees/binomial.cpp).
 #include "collectives/patterns/trees/tree.hpp"
 
-namespace kumihimo::bcast_binomial {
-
-Variant row() {
+kumihimo::Variant kumihimo::bcast_binomial::row() {
   using namespace cost;
   return binomial_tree({log_P * alpha + log_P * (log_P + 1) / 2 * n * beta, powers_of_two && whole_messages});
 }
-
-} // namespace kumihimo::bcast_binomial

@@ -22,13 +22,6 @@ void write(ProgramBuilder& program, LaneBuilder& lane, const Collective& c, std:
   lane.step(copy(out[whole()], before[whole()]));
 }
 
-Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters& p) {
-  Result<Schedule> s = one_lane(
-      c, p, "chain", [c](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) { write(program, lane, c, r); });
-  if (s) s->claims.keeps_rank_order = true;
-  return s;
-}
-
 } // namespace
 
 Variant row() {
@@ -38,7 +31,7 @@ Variant row() {
           .reference = "Sanders, Träff, EuroPVM/MPI 2006",
           .parameters = segment_parameters("the whole vector"),
           .rounding = of_prefixes,
-          .recipe = recipe};
+          .recipe = one_lane("chain", write, in_rank_order)};
 }
 
 } // namespace kumihimo::exscan_chain

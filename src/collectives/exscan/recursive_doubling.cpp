@@ -25,14 +25,6 @@ void write(ProgramBuilder& program, LaneBuilder& lane, const Collective& c, std:
   if (r > 0) double_prefixes(lane, cells, shifted[whole()], 1, P, r);
 }
 
-Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters& p) {
-  Result<Schedule> s = one_lane(c, p, "doubling", [c](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) {
-    write(program, lane, c, r);
-  });
-  if (s) s->claims.keeps_rank_order = true;
-  return s;
-}
-
 const Formula steps("⌈log₂(P - 1)⌉", [](const CostCase& c) { return std::ceil(std::log2(c.collective.ranks - 1)); });
 
 } // namespace
@@ -43,7 +35,7 @@ Variant row() {
           .cost = {alpha + n * beta + steps * (alpha + n * beta + n * gamma)},
           .reference = "Hillis, Steele, CACM 29(12), 1986",
           .rounding = of_prefixes,
-          .recipe = recipe};
+          .recipe = one_lane("doubling", write, in_rank_order)};
 }
 
 } // namespace kumihimo::exscan_recursive_doubling

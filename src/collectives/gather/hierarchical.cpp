@@ -2,9 +2,7 @@
 // A tree of ranges has no relay for those round the end of a group, whose root is another than its first rank.
 #include "collectives/patterns/levels/hierarchical.hpp"
 
-namespace kumihimo::gather_hierarchical {
-
-Variant row() {
+kumihimo::Variant kumihimo::gather_hierarchical::row() {
   using Kind = CollectiveKind;
   return hierarchical(Kind::gather, {{{false, Kind::gather, Meaning::groups_of_blocks, Where::input, Where::held},
                                       {true, Kind::gather, Meaning::groups_of_blocks, Where::held, Where::output}},
@@ -12,5 +10,3 @@ Variant row() {
                                      "binomial",
                                      true});
 }
-
-} // namespace kumihimo::gather_hierarchical

@@ -39,7 +39,7 @@ inline Array own_sum(ProgramBuilder& program, bool over_others, std::int64_t r, 
   return aside;
 }
 
-// A schedule of one lane, whose rounds `body(lane, rank)` writes. Unsegmented unless segments are asked for.
+// A schedule of one lane, whose rounds `body(program, lane, rank)` writes. Unsegmented unless segments are asked for.
 template <class F>
 Result<Schedule> one_lane(const Collective& c, const Parameters& p, std::string role, F body) {
   const Result<Segments> segments = choose_segments(c, p, 1, Pipelining::whole_message);
@@ -52,15 +52,30 @@ Result<Schedule> one_lane(const Collective& c, const Parameters& p, std::string 
   s.program = [segments = *segments, window, role = std::move(role), body = std::move(body)](Rank r) {
     ProgramBuilder program(segments);
     LaneBuilder lane(LaneId{0}, role, window);
-    if constexpr (std::invocable<const F&, ProgramBuilder&, LaneBuilder&, std::int64_t>)
-      body(program, lane, std::int64_t{r.value});
-    else
-      body(lane, std::int64_t{r.value});
+    body(program, lane, std::int64_t{r.value});
     program.add(std::move(lane));
     return program.finish();
   };
   return s;
 }
+
+// The recipe of such a schedule, whose rounds `write([program,] lane, collective, rank)` writes.
+template <class Write>
+auto one_lane(
+    std::string role, Write write, void (*claim)(Schedule&) = [](Schedule&) {}) {
+  return [=](const Collective& c, const RankSpace&, const Parameters& p) {
+    Result<Schedule> s = one_lane(c, p, role, [=](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) {
+      if constexpr (std::invocable<Write, LaneBuilder&, const Collective&, std::int64_t>)
+        write(lane, c, r);
+      else
+        write(program, lane, c, r);
+    });
+    if (s) claim(*s);
+    return s;
+  };
+}
+
+inline void in_rank_order(Schedule& s) { s.claims.keeps_rank_order = true; }
 
 inline std::vector<Variant::Parameter> segment_parameters(std::string segment = "the whole block") {
   return {{"segment_bytes", std::move(segment)}, {"window", "2"}};

@@ -76,7 +76,7 @@ Variant direct_to_neighbours() {
                             {}, "leave it out");
     const std::int32_t all = std::max(1, c.most_blocks());
     const std::int64_t at_once = std::min<std::int64_t>(p.throttle.value_or(all), all);
-    Result<Schedule> s = one_lane(c, p, "direct", [c, at_once](LaneBuilder& lane, std::int64_t r) {
+    Result<Schedule> s = one_lane(c, p, "direct", [c, at_once](ProgramBuilder&, LaneBuilder& lane, std::int64_t r) {
       write_to_neighbours(lane, c, Rank{static_cast<std::int32_t>(r)}, static_cast<std::size_t>(at_once));
     });
     if (!s) return s;

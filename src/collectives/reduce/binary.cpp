@@ -1,13 +1,9 @@
 // binary: reduce over one pipelined binary tree (patterns/trees/binary.cpp).
 #include "collectives/patterns/trees/tree.hpp"
 
-namespace kumihimo::reduce_binary {
-
-Variant row() {
+kumihimo::Variant kumihimo::reduce_binary::row() {
   using namespace cost;
   const Formula m = n / S;
   return binary_tree({(2 * log_P - 1) * (alpha + m * (beta + gamma)) + (S - 1) * max(alpha + m * beta, 2 * m * beta),
                       powers_of_two && more_than_two});
 }
-
-} // namespace kumihimo::reduce_binary

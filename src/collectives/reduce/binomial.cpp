@@ -1,11 +1,7 @@
 // binomial: reduce over a binomial tree (patterns/trees/binomial.cpp).
 #include "collectives/patterns/trees/tree.hpp"
 
-namespace kumihimo::reduce_binomial {
-
-Variant row() {
+kumihimo::Variant kumihimo::reduce_binomial::row() {
   using namespace cost;
   return binomial_tree({log_P * (alpha + n * beta + n * gamma), powers_of_two && whole_messages});
 }
-
-} // namespace kumihimo::reduce_binomial

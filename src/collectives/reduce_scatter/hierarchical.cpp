@@ -2,9 +2,7 @@
 // scattered among them, scattered within groups.
 #include "collectives/patterns/levels/hierarchical.hpp"
 
-namespace kumihimo::reduce_scatter_hierarchical {
-
-Variant row() {
+kumihimo::Variant kumihimo::reduce_scatter_hierarchical::row() {
   using Kind = CollectiveKind;
   return hierarchical(Kind::reduce_scatter,
                       {{{false, Kind::reduce, Meaning::vector_of_blocks, Where::input, Where::held},
@@ -13,5 +11,3 @@ Variant row() {
                        "binomial",
                        "ring"});
 }
-
-} // namespace kumihimo::reduce_scatter_hierarchical

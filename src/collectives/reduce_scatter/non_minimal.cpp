@@ -2,12 +2,8 @@
 // (patterns/butterflies/non_minimal.cpp).
 #include "collectives/patterns/butterflies/nested.hpp"
 
-namespace kumihimo::reduce_scatter_non_minimal {
-
-Variant row() {
+kumihimo::Variant kumihimo::reduce_scatter_non_minimal::row() {
   using namespace cost;
   return non_minimal_butterfly(
       {(log_P + 1) * alpha + P * n * beta + (P - 1) * n * gamma, powers_of_two && more_than_two && whole_messages});
 }
-
-} // namespace kumihimo::reduce_scatter_non_minimal

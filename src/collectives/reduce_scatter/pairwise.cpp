@@ -7,22 +7,18 @@
 #include "collectives/patterns/blocks.hpp"
 
 namespace kumihimo::reduce_scatter_pairwise {
-
 namespace {
 
-Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters& p) {
-  Result<Schedule> s =
-      one_lane(c, p, "pairwise exchange", [c](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) {
-        const std::int64_t P = c.ranks;
-        const Array sum = c.in_place ? accumulate_in(own_sum(program, true, r)) : acc;
-        lane.loop(P - 1, [&](Variable i) {
-          const Expression to = mod(r + 1 + i, P), from = mod(r - 1 - i, P);
-          return exchange(to, in[in_block(to)], from, reduce_into(sum[in_block(r)]));
-        });
-      });
-  if (s) s->claims.in_place_safe = c.in_place;
-  return s;
+void write(ProgramBuilder& program, LaneBuilder& lane, const Collective& c, std::int64_t r) {
+  const std::int64_t P = c.ranks;
+  const Array sum = c.in_place ? accumulate_in(own_sum(program, true, r)) : acc;
+  lane.loop(P - 1, [&](Variable i) {
+    const Expression to = mod(r + 1 + i, P), from = mod(r - 1 - i, P);
+    return exchange(to, in[in_block(to)], from, reduce_into(sum[in_block(r)]));
+  });
 }
+
+void claim(Schedule& s) { s.claims.in_place_safe = s.collective().in_place; }
 
 } // namespace
 
@@ -33,7 +29,7 @@ Variant row() {
           .reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005",
           .parameters = segment_parameters(),
           .rounding = by_rank_numbers,
-          .recipe = recipe};
+          .recipe = one_lane("pairwise exchange", write, claim)};
 }
 
 } // namespace kumihimo::reduce_scatter_pairwise

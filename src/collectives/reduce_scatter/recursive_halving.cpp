@@ -40,11 +40,6 @@ void write(ProgramBuilder& program, LaneBuilder& lane, const Collective& c, std:
   lane.step(copy(out[out_block(r)], scratch[in_block(r)]));
 }
 
-Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters& p) {
-  return one_lane(c, p, "halving",
-                  [c](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) { write(program, lane, c, r); });
-}
-
 } // namespace
 
 Variant row() {
@@ -53,7 +48,7 @@ Variant row() {
           .cost = {log_P * alpha + (P - 1) * (n * beta + n * gamma), powers_of_two},
           .reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005",
           .rounding = by_rank_numbers,
-          .recipe = recipe};
+          .recipe = one_lane("halving", write)};
 }
 
 } // namespace kumihimo::reduce_scatter_recursive_halving

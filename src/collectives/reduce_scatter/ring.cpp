@@ -33,12 +33,7 @@ void write(ProgramBuilder& program, LaneBuilder& lane, const Collective& c, std:
   lane.round(exchange(right, sums.at((P - 3) % 2, B(r + 1)), left, arriving(P - 2, mine)));
 }
 
-Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters& p) {
-  Result<Schedule> s = one_lane(
-      c, p, "ring", [c](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) { write(program, lane, c, r); });
-  if (s) s->claims.in_place_safe = c.in_place || !c.counts.irregular();
-  return s;
-}
+void claim(Schedule& s) { s.claims.in_place_safe = s.collective().in_place || !s.collective().counts.irregular(); }
 
 } // namespace
 
@@ -49,7 +44,7 @@ Variant row() {
           .reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005",
           .parameters = segment_parameters(),
           .rounding = by_rank_numbers,
-          .recipe = recipe};
+          .recipe = one_lane("ring", write, claim)};
 }
 
 } // namespace kumihimo::reduce_scatter_ring

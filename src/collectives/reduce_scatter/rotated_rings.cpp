@@ -2,12 +2,8 @@
 // (patterns/rings/bucket_of_blocks.cpp).
 #include "collectives/patterns/rings/rings.hpp"
 
-namespace kumihimo::reduce_scatter_rotated_rings {
-
-Variant row() {
+kumihimo::Variant kumihimo::reduce_scatter_rotated_rings::row() {
   using namespace cost;
   return rotated_rings_of_blocks(
       {sum_of_lengths * alpha + (P - 1) * n / lanes * beta + (P - 1) * n * gamma, whole_messages && equal_axes});
 }
-
-} // namespace kumihimo::reduce_scatter_rotated_rings

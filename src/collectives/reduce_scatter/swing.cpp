@@ -2,12 +2,8 @@
 // (patterns/butterflies/swing.cpp).
 #include "collectives/patterns/butterflies/nested.hpp"
 
-namespace kumihimo::reduce_scatter_swing {
-
-Variant row() {
+kumihimo::Variant kumihimo::reduce_scatter_swing::row() {
   using namespace cost;
   return swing_butterfly({(log_P + 1) * alpha + P * n / lanes * beta + (P - 1) * n * gamma,
                           powers_of_two && more_than_two && whole_messages});
 }
-
-} // namespace kumihimo::reduce_scatter_swing

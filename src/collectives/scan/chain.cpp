@@ -10,17 +10,10 @@
 namespace kumihimo::scan_chain {
 namespace {
 
-void write(ProgramBuilder&, LaneBuilder& lane, const Collective& c, std::int64_t r) {
+void write(LaneBuilder& lane, const Collective& c, std::int64_t r) {
   if (r > 0) lane.step(receive_reduce(r - 1, in[whole()], out[whole()], Arriving::left));
   if (r == 0 && !c.aliased(Rank{0})) lane.step(copy(out[whole()], in[whole()]));
   if (r + 1 < c.ranks) lane.step(send(r + 1, out[whole()]));
-}
-
-Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters& p) {
-  Result<Schedule> s = one_lane(
-      c, p, "chain", [c](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) { write(program, lane, c, r); });
-  if (s) s->claims.keeps_rank_order = true;
-  return s;
 }
 
 } // namespace
@@ -32,7 +25,7 @@ Variant row() {
           .reference = "Sanders, Träff, EuroPVM/MPI 2006",
           .parameters = segment_parameters("the whole vector"),
           .rounding = of_prefixes,
-          .recipe = recipe};
+          .recipe = one_lane("chain", write, in_rank_order)};
 }
 
 } // namespace kumihimo::scan_chain

@@ -22,14 +22,6 @@ void write(ProgramBuilder& program, LaneBuilder& lane, const Collective& c, std:
   double_prefixes(lane, cells, in[whole()], 0, P, r);
 }
 
-Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters& p) {
-  Result<Schedule> s = one_lane(c, p, "doubling", [c](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) {
-    write(program, lane, c, r);
-  });
-  if (s) s->claims.keeps_rank_order = true;
-  return s;
-}
-
 } // namespace
 
 Variant row() {
@@ -38,7 +30,7 @@ Variant row() {
           .cost = {ceil_log_P * (alpha + n * beta + n * gamma)},
           .reference = "Hillis, Steele, CACM 29(12), 1986",
           .rounding = of_prefixes,
-          .recipe = recipe};
+          .recipe = one_lane("doubling", write, in_rank_order)};
 }
 
 } // namespace kumihimo::scan_recursive_doubling

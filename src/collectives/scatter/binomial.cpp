@@ -1,11 +1,7 @@
 // binomial: scatter over a binomial tree of ranges (patterns/ranges/binomial.cpp).
 #include "collectives/patterns/ranges/range_tree.hpp"
 
-namespace kumihimo::scatter_binomial {
-
-Variant row() {
+kumihimo::Variant kumihimo::scatter_binomial::row() {
   using namespace cost;
   return binomial_ranges({log_P * alpha + (2 * (P - 1) - log_P) * n * beta, powers_of_two});
 }
-
-} // namespace kumihimo::scatter_binomial

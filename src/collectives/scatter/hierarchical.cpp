@@ -2,9 +2,7 @@
 // A tree of ranges has no relay for those round the end of a group, whose root is another than its first rank.
 #include "collectives/patterns/levels/hierarchical.hpp"
 
-namespace kumihimo::scatter_hierarchical {
-
-Variant row() {
+kumihimo::Variant kumihimo::scatter_hierarchical::row() {
   using Kind = CollectiveKind;
   return hierarchical(Kind::scatter, {{{true, Kind::scatter, Meaning::groups_of_blocks, Where::input, Where::own},
                                        {false, Kind::scatter, Meaning::groups_of_blocks, Where::own, Where::output}},
@@ -12,5 +10,3 @@ Variant row() {
                                       "binomial",
                                       true});
 }
-
-} // namespace kumihimo::scatter_hierarchical

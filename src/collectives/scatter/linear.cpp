@@ -22,10 +22,6 @@ void write(LaneBuilder& lane, const Collective& c, std::int64_t r) {
       P - 1);
 }
 
-Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters& p) {
-  return one_lane(c, p, "direct", [c](LaneBuilder& lane, std::int64_t r) { write(lane, c, r); });
-}
-
 } // namespace
 
 Variant row() {
@@ -34,7 +30,7 @@ Variant row() {
           .cost = {(P - 1) * (alpha + n * beta), whole_messages},
           .reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005",
           .parameters = segment_parameters(),
-          .recipe = recipe};
+          .recipe = one_lane("direct", write)};
 }
 
 } // namespace kumihimo::scatter_linear

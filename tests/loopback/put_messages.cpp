@@ -1,4 +1,4 @@
-#include "transport/put_messages.hpp"
+#include "loopback/put_messages.hpp"
 
 #include "transport/errors.hpp"
 
