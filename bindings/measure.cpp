@@ -1,6 +1,5 @@
 // kumihimo._measure: statistics of measured times.
-#include "measure/launches.hpp"
-#include "measure/summary.hpp"
+#include "measure/statistics.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>

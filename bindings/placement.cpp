@@ -1,6 +1,7 @@
 // kumihimo._placement: which rank sits in which slot.
+#include "placement/placement.hpp"
+
 #include "border.hpp"
-#include "placement/order.hpp"
 #include "placement/text.hpp"
 
 #include <nanobind/nanobind.h>

@@ -1,13 +1,10 @@
 // kumihimo-bench-driver TASK: started on every rank by mpirun; TASK is the path of a task file (bench_driver/task.hpp).
 // Rank 0 prints one JSON object a line: first what the job is, then a result for each case, or an error. A rank whose
 // failure the others cannot learn of prints it itself, and ends the job.
-#include "bench_driver/calibrate.hpp"
 #include "bench_driver/check.hpp"
-#include "bench_driver/library_task.hpp"
-#include "bench_driver/measure_task.hpp"
 #include "bench_driver/memory.hpp"
 #include "bench_driver/program_task.hpp"
-#include "bench_driver/rehearse_task.hpp"
+#include "bench_driver/tasks.hpp"
 #include "plan/kernels/wisdom.hpp"
 
 #include <nlohmann/json.hpp>

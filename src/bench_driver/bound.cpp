@@ -1,6 +1,6 @@
 #include "bench_driver/bound.hpp"
 
-#include "bench_driver/call_memory.hpp"
+#include "bench_driver/memory.hpp"
 #include "kernels/plans.hpp"
 #include "measure/clock.hpp"
 #include "schedule/contributions.hpp"

@@ -1,7 +1,7 @@
 #include "bench_driver/by_hand.hpp"
 
-#include "bench_driver/call_memory.hpp"
 #include "bench_driver/library_collective.hpp"
+#include "bench_driver/memory.hpp"
 #include "execute/keep_busy.hpp"
 #include "mpi/handle_array.hpp"
 #include "program/binding.hpp"

@@ -1,7 +1,6 @@
-#include "bench_driver/calibrate.hpp"
-
 #include "bench_driver/bound.hpp"
 #include "bench_driver/memory.hpp"
+#include "bench_driver/tasks.hpp"
 #include "kernels/plans.hpp"
 #include "measure/clock.hpp"
 #include "plan/plan_cache.hpp"

@@ -1,7 +1,7 @@
 #include "bench_driver/candidate.hpp"
 
-#include "bench_driver/call_memory.hpp"
 #include "bench_driver/library_collective.hpp"
+#include "bench_driver/memory.hpp"
 #include "execute/reduction.hpp"
 
 namespace kumihimo::bench_driver {

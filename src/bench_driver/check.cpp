@@ -1,14 +1,12 @@
 #include "bench_driver/check.hpp"
 
-#include "bench_driver/call_memory.hpp"
 #include "bench_driver/definition.hpp"
-#include "bench_driver/guarded_buffer.hpp"
 #include "bench_driver/memory.hpp"
 #include "bench_driver/values.hpp"
 #include "execute/reduction.hpp"
 #include "measure/clock.hpp"
 #include "plan/plan_cache.hpp"
-#include "transport/errors.hpp"
+#include "transport/message.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

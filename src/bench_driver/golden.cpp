@@ -1,10 +1,10 @@
 #include "bench_driver/golden.hpp"
 
-#include "bench_driver/call_memory.hpp"
+#include "bench_driver/memory.hpp"
 #include "kernels/reduce.hpp"
 #include "program/binding.hpp"
 #include "program/cursor.hpp"
-#include "transport/errors.hpp"
+#include "transport/message.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,8 +1,8 @@
 #include "bench_driver/job.hpp"
 
-#include "bench_driver/pinning.hpp"
 #include "shared_memory/affinity.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -12,8 +12,10 @@
 #include <cstdlib>
 #include <limits>
 #include <thread>
+#include <vector>
 
 namespace kumihimo::bench_driver {
+
 namespace {
 
 using mpi::Handle;
@@ -36,6 +38,24 @@ std::string shared_text(const mpi::Library& library, Handle world, std::string t
 }
 
 } // namespace
+
+std::string pin(const LocalRank& local) {
+  if (local.bound_already) return "bound by the launcher";
+  const std::vector<std::int32_t> allowed = shared_memory::allowed_processors();
+  if (allowed.empty()) return "none (the system does not say which processors may be used)";
+  if (!shared_memory::bind_to(allowed[static_cast<std::size_t>(local.rank) % allowed.size()]))
+    return "none (the system refused)";
+  if (local.ranks <= static_cast<std::int32_t>(allowed.size()))
+    return "one rank a processor, bound by the bench driver";
+  return fmt::format("{} ranks on {} processors in turn, bound by the bench driver", local.ranks, allowed.size());
+}
+
+std::uint64_t allowed_processors_hash() {
+  std::uint64_t hash = 0xcbf29ce484222325ULL; // FNV-1a
+  for (const std::int32_t processor : shared_memory::allowed_processors())
+    hash = (hash ^ static_cast<std::uint64_t>(processor)) * 0x100000001b3ULL;
+  return hash;
+}
 
 Result<std::unique_ptr<Job>> Job::start(const std::string& library_path) {
   Result<mpi::Library> library = mpi::open_library(library_path);

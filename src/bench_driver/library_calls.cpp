@@ -1,7 +1,7 @@
 #include "bench_driver/library_calls.hpp"
 
 #include "base/text_parsing.hpp"
-#include "bench_driver/call_memory.hpp"
+#include "bench_driver/memory.hpp"
 #include "execute/mpi/collective_call.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
-#include "bench_driver/measure_task.hpp"
-
 #include "bench_driver/bound.hpp"
 #include "bench_driver/check.hpp"
+#include "bench_driver/tasks.hpp"
 #include "bench_driver/turns.hpp"
 #include "schedule/data.hpp"
 

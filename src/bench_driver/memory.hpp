@@ -2,7 +2,11 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "bench_driver/golden.hpp"
+#include "program/program_set.hpp"
+#include "schedule/collective.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -12,6 +16,20 @@
 #include <string_view>
 
 namespace kumihimo::bench_driver {
+
+// The memory of one rank's call, in bytes: how long its buffers are, and which of them are one.
+struct CallMemory {
+  std::int64_t input_bytes = 0, output_bytes = 0; // 0 where the rank has none
+  // In place: one memory of `shared_bytes`, in which the input and the output begin at these bytes.
+  bool aliased = false;
+  std::int64_t shared_bytes = 0, input_at = 0, output_at = 0;
+  std::int64_t result_bytes = 0; // of the output; 0 where it is left undefined, by exscan on rank 0
+  bool input_stays = false;      // no byte of the input may change
+
+  std::int64_t all_bytes() const { return aliased ? shared_bytes : input_bytes + output_bytes; }
+};
+CallMemory memory_of(const Collective& collective, Rank rank);
+CallMemory memory_of(const ProgramSet& set, Rank rank);
 
 inline constexpr std::string_view smaller_case = "give a smaller --bytes or fewer ranks"; // what to do, mostly
 
@@ -38,5 +56,25 @@ auto with_memory(const Need& need, Make make) -> Result<decltype(make())> {
     return out_of_memory(need);
   }
 }
+
+// Memory of a call that is checked: it shows what was written behind its end.
+
+// Ordinary memory of the heap with a guard behind it, and in it until something is written.
+class GuardedBuffer {
+ public:
+  explicit GuardedBuffer(std::size_t bytes)
+      : bytes_(bytes), memory_(allocate(static_cast<std::int64_t>(bytes + guard_bytes))) {
+    std::fill_n(data(), bytes + guard_bytes, untouched);
+  }
+  std::byte* data() const { return memory_.get(); }
+  bool guard_holds() const {
+    return std::all_of(data() + bytes_, data() + bytes_ + guard_bytes, [](std::byte b) { return b == untouched; });
+  }
+
+ private:
+  static constexpr std::size_t guard_bytes = 64;
+  std::size_t bytes_;
+  HeapMemory memory_;
+};
 
 } // namespace kumihimo::bench_driver

@@ -1,7 +1,6 @@
 #include "bench_driver/program_check.hpp"
 
-#include "bench_driver/call_memory.hpp"
-#include "bench_driver/guarded_buffer.hpp"
+#include "bench_driver/memory.hpp"
 #include "bench_driver/values.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #include "bench_driver/program_task.hpp"
 
-#include "bench_driver/call_memory.hpp"
+#include "bench_driver/memory.hpp"
 #include "bench_driver/turns.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,6 +1,5 @@
-#include "bench_driver/rehearse_task.hpp"
-
 #include "bench_driver/candidate.hpp"
+#include "bench_driver/tasks.hpp"
 #include "measure/clock.hpp"
 
 #include <nlohmann/json.hpp>

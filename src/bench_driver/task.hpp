@@ -76,7 +76,7 @@ struct Task {
   bool wants_bound = true;
   std::vector<LibraryQuestion> questions;
   bool measures = true;                // or tells algorithms apart
-  std::map<std::string, int> controls; // of the library, set once it runs, see bench_driver/controls.hpp
+  std::map<std::string, int> controls; // of the library, set once it runs, see bench_driver/library_task.cpp
   double delay_seconds = 0.05;         // of a rank that comes late, see bench_driver/fingerprint.hpp
 };
 

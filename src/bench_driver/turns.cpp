@@ -1,7 +1,7 @@
 #include "bench_driver/turns.hpp"
 
 #include "measure/clock.hpp"
-#include "measure/summary.hpp"
+#include "measure/statistics.hpp"
 
 #include <nlohmann/json.hpp>
 

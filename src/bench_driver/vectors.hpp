@@ -2,7 +2,6 @@
 // anew before every call, as programs do.
 #pragma once
 
-#include "bench_driver/call_memory.hpp"
 #include "bench_driver/golden.hpp"
 #include "bench_driver/memory.hpp"
 #include "schedule/collective.hpp"

@@ -15,7 +15,6 @@
 #include "interpose/choices.hpp"
 #include "interpose/communicator_cache.hpp"
 #include "interpose/nonblocking.hpp"
-#include "interpose/reproducible.hpp"
 #include "plan/wisdom.hpp"
 #include "schedule/collective.hpp"
 #include "topology/rank_space.hpp"

@@ -1,6 +1,6 @@
 #include "interpose/error_handlers.hpp"
 
-#include "mpi/error_handler_guard.hpp"
+#include "mpi/program_communicator.hpp"
 
 #include <memory>
 #include <mutex>

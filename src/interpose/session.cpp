@@ -4,7 +4,7 @@
 #include "interpose/completion.hpp"
 #include "interpose/device_memory.hpp"
 #include "interpose/memory_reserve.hpp"
-#include "mpi/private_communicator.hpp"
+#include "mpi/program_communicator.hpp"
 #include "mpi_hooks/fast_path.hpp"
 #include "mpi_hooks/preload_check.hpp"
 #include "plan/kernels/wisdom.hpp"
@@ -24,7 +24,13 @@
 #include <utility>
 
 namespace kumihimo::interpose {
+
 namespace {
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
 
 constexpr std::string_view version = KUMIHIMO_VERSION;
 
@@ -44,6 +50,13 @@ Result<Wisdom> wisdom_of(const Settings& settings, const mpi::Library& library, 
 }
 
 } // namespace
+
+Settings settings_of_environment() {
+  return {variable("KUMIHIMO_WISDOM"),       variable("KUMIHIMO_KERNELS"),
+          variable("KUMIHIMO_ALGORITHM"),    variable("KUMIHIMO_SHAPE"),
+          variable("KUMIHIMO_REPRODUCIBLE"), std::atof(variable("KUMIHIMO_TIMEOUT").c_str()),
+          variable("KUMIHIMO_SUMMARY")};
+}
 
 Session::Session(mpi::Library library)
     : MpiLifetime(std::move(library)), settings_(settings_of_environment()), types_(library_),

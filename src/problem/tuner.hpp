@@ -2,8 +2,7 @@
 // run by turns, and what runs today is replaced only by a candidate that is faster by its whole interval.
 #pragma once
 
-#include "measure/launches.hpp"
-#include "measure/summary.hpp"
+#include "measure/statistics.hpp"
 #include "problem/problem.hpp"
 
 #include <nlohmann/json_fwd.hpp>

@@ -5,7 +5,7 @@
 
 #include "base/result.hpp"
 #include "base/size_map.hpp"
-#include "problem/place.hpp"
+#include "problem/fingerprint.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -2,7 +2,7 @@
 
 #include "mpi_hooks/fortran.hpp"
 #include "record/python_frames.hpp"
-#include "record/sampling.hpp"
+#include "record/splitting.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

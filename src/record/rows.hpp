@@ -3,7 +3,7 @@
 #pragma once
 
 #include "mpi_hooks/call.hpp"
-#include "record/turn.hpp"
+#include "record/per_thread.hpp"
 
 #include <array>
 #include <atomic>

@@ -1,7 +1,5 @@
 #include "record/splitting.hpp"
 
-#include "record/sampling.hpp"
-
 #include <sched.h>
 
 #include <cstdio>

@@ -24,7 +24,7 @@
 // An end that gives up writes that into the lines that the other end reads anyway, so that it does not wait for ever.
 #pragma once
 
-#include "shared_memory/cross_memory_attach.hpp"
+#include "shared_memory/peer_process.hpp"
 #include "transport/message.hpp"
 
 #include <atomic>

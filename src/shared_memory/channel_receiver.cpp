@@ -1,6 +1,6 @@
 #include "shared_memory/channel_receiver.hpp"
 
-#include "transport/errors.hpp"
+#include "transport/message.hpp"
 
 #include <fmt/format.h>
 

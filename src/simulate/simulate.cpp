@@ -1,8 +1,6 @@
 #include "simulate/simulate.hpp"
 
-#include "simulate/bound/bound.hpp"
-#include "simulate/exact/exact.hpp"
-#include "simulate/flow/flow.hpp"
+#include "simulate/models.hpp"
 
 #include <algorithm>
 

@@ -19,6 +19,7 @@
 #include "transport/message.hpp"
 #include "transport/remote_memory.hpp"
 
+#include <cassert>
 #include <cstdint>
 #include <vector>
 
@@ -54,7 +55,9 @@ class Transport {
   // These return at once. A message may be complete on return.
   virtual void send(SendRequest& message) = 0;
   virtual void receive(ReceiveRequest& message) = 0;
-  virtual void offload(OffloadRequest& message); // only after prepare() accepted demands that offload
+  virtual void offload(OffloadRequest&) { // only after prepare() accepted demands that offload
+    assert(!"a transport that does not override offload() refuses it in prepare()");
+  }
 
   // Moves what can be moved, without waiting. `failed`: no message will complete any more, error() says why.
   virtual Progress progress() = 0;

@@ -1,5 +1,5 @@
 // The buffers of one rank's call: lengths, and where input and output lie in the one memory of a call in place.
-#include "bench_driver/call_memory.hpp"
+#include "bench_driver/memory.hpp"
 #include "schedule/data.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // What collectives mean: by hand, of every algorithm, and of schedules made wrong on purpose.
-#include "bench_driver/call_memory.hpp"
 #include "bench_driver/definition.hpp"
+#include "bench_driver/memory.hpp"
 #include "bench_driver/values.hpp"
 #include "collectives/registry.hpp"
 #include "sabotage/sabotage.hpp"

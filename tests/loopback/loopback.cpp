@@ -1,7 +1,7 @@
 #include "loopback/loopback.hpp"
 
 #include "loopback/switchboard.hpp"
-#include "transport/errors.hpp"
+#include "transport/message.hpp"
 
 #include <algorithm>
 #include <deque>

@@ -1,6 +1,6 @@
 #include "loopback/put_messages.hpp"
 
-#include "transport/errors.hpp"
+#include "transport/message.hpp"
 
 #include <algorithm>
 #include <cassert>

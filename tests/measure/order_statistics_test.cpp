@@ -1,5 +1,5 @@
 // Ranks and quantiles against values worked by hand or tabulated, and the coverage they promise against simulation.
-#include "measure/order_statistics.hpp"
+#include "measure/statistics.hpp"
 
 #include <gtest/gtest.h>
 

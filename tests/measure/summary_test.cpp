@@ -1,5 +1,4 @@
-#include "measure/launches.hpp"
-#include "measure/summary.hpp"
+#include "measure/statistics.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // A failure of one rank while the others wait for it: rank 3 reduces a longer vector than the rest, which its parent in
 // the tree alone learns of.
-#include "bench_driver/measure_task.hpp"
+#include "bench_driver/tasks.hpp"
 #include "checks.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,3 @@
-#include "placement/order.hpp"
 #include "placement/placement.hpp"
 
 #include <gtest/gtest.h>

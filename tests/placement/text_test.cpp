@@ -1,4 +1,4 @@
-#include "placement/order.hpp"
+#include "placement/placement.hpp"
 #include "placement/text.hpp"
 
 #include <gtest/gtest.h>

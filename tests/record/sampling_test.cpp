@@ -1,4 +1,4 @@
-#include "record/sampling.hpp"
+#include "record/splitting.hpp"
 
 #include <gtest/gtest.h>
 

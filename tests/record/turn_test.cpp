@@ -1,4 +1,4 @@
-#include "record/turn.hpp"
+#include "record/per_thread.hpp"
 
 #include <gtest/gtest.h>
 

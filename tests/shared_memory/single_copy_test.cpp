@@ -1,6 +1,6 @@
 // Messages that their receiver reads from the sender's memory: here both are this process.
-#include "shared_memory/cross_memory_attach.hpp"
 #include "shared_memory/letters.hpp"
+#include "shared_memory/peer_process.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 #include "execute/mpi/agreement.hpp"
 
-#include "transport/errors.hpp"
+#include "transport/message.hpp"
 
 namespace kumihimo::execute {
 

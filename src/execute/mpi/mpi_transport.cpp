@@ -1,10 +1,9 @@
 #include "execute/mpi/mpi_transport.hpp"
 
 #include "execute/mpi/agreement.hpp"
-#include "mpi/error_handler_guard.hpp"
-#include "mpi/private_communicator.hpp"
+#include "mpi/program_communicator.hpp"
 #include "shared_memory/affinity.hpp"
-#include "transport/errors.hpp"
+#include "transport/message.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

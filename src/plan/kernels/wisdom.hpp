@@ -3,7 +3,7 @@
 
 #include "base/result.hpp"
 #include "kernels/plans.hpp"
-#include "problem/place.hpp"
+#include "problem/fingerprint.hpp"
 
 #include <string>
 #include <string_view>

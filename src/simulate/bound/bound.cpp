@@ -1,4 +1,4 @@
-#include "simulate/bound/bound.hpp"
+#include "simulate/models.hpp"
 
 #include <algorithm>
 #include <limits>

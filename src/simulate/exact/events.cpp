@@ -1,5 +1,6 @@
 #include "simulate/exact/events.hpp"
 
+#include "simulate/models.hpp"
 #include "simulate/offload.hpp"
 
 #include <fmt/format.h>
@@ -383,6 +384,14 @@ Prediction Events::describe() const {
   p.links_waiting_share = p.links == 0 ? 0 : static_cast<double>(waiting) / static_cast<double>(p.links);
   p.link_bytes = link_bytes_;
   return p;
+}
+
+Result<Prediction> predict_exact(const ProgramSet& schedule, const Network& network) {
+  if (schedule.ranks() > exact_rank_limit)
+    return wrong_value(fmt::format("the exact model takes at most {} ranks", exact_rank_limit), schedule.ranks(),
+                       "use the flow model");
+  Events events(schedule, network);
+  return events.run();
 }
 
 } // namespace kumihimo::simulation

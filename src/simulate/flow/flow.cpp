@@ -1,10 +1,8 @@
-#include "simulate/flow/flow.hpp"
-
 #include "program/binding.hpp"
-#include "simulate/exact/exact.hpp"
 #include "simulate/flow/sampled.hpp"
 #include "simulate/flow/steady.hpp"
 #include "simulate/flow/symmetry.hpp"
+#include "simulate/models.hpp"
 
 #include <fmt/format.h>
 

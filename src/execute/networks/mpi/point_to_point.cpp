@@ -1,6 +1,6 @@
 #include "execute/networks/mpi/point_to_point.hpp"
 
-#include "transport/errors.hpp"
+#include "transport/message.hpp"
 
 #include <fmt/format.h>
 

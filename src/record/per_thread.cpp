@@ -1,4 +1,4 @@
-#include "record/turn.hpp"
+#include "record/per_thread.hpp"
 
 #include <linux/membarrier.h>
 #include <sys/syscall.h>

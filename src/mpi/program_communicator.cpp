@@ -1,6 +1,4 @@
-#include "mpi/private_communicator.hpp"
-
-#include "mpi/error_handler_guard.hpp"
+#include "mpi/program_communicator.hpp"
 
 #include <mutex>
 

@@ -1,4 +1,4 @@
-#include "transport/errors.hpp"
+#include "transport/message.hpp"
 
 #include <fmt/format.h>
 
@@ -14,6 +14,12 @@ std::string unequal_lengths(const ReceiveRequest& expected) {
 }
 
 } // namespace
+
+std::string describe(const MessageKey& key, bool sends) {
+  const char* what = key.signal ? (sends ? "signal" : "wait_signal") : (sends ? "send" : "receive");
+  return fmt::format("{} {} of lane {}, segment {} {} rank {}", what, key.ordinal, key.lane.value, key.segment,
+                     sends ? "to" : "from", key.peer.value);
+}
 
 Error wrong_length(const ReceiveRequest& expected, std::int64_t found_bytes) {
   Error error = failed(unequal_lengths(expected), fmt::format("{} bytes came", found_bytes), check_counts);

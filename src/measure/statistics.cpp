@@ -1,10 +1,12 @@
-#include "measure/order_statistics.hpp"
+#include "measure/statistics.hpp"
 
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <vector>
 
 namespace kumihimo::measure {
+
 namespace {
 
 constexpr double z = 1.959963984540054; // the normal distribution's quantile of 1 - (1 - confidence) / 2
@@ -31,6 +33,11 @@ MedianRanks approximate_ranks(std::int64_t n) {
           static_cast<std::int64_t>(std::ceil(1 + (count + reach) / 2)), confidence};
 }
 
+std::int64_t count_outliers(std::span<const double> sorted) {
+  const double first = quantile(sorted, 0.25), third = quantile(sorted, 0.75), fence = 1.5 * (third - first);
+  return std::ranges::count_if(sorted, [&](double x) { return x < first - fence || x > third + fence; });
+}
+
 } // namespace
 
 MedianRanks median_ranks(std::int64_t n) {
@@ -51,6 +58,42 @@ double median(std::span<const double> sorted) { return quantile(sorted, 0.5); }
 Interval median_interval(std::span<const double> sorted) {
   const MedianRanks ranks = median_ranks(static_cast<std::int64_t>(sorted.size()));
   return {sorted[static_cast<std::size_t>(ranks.low - 1)], sorted[static_cast<std::size_t>(ranks.high - 1)]};
+}
+
+Summary summarise(std::span<const double> samples) {
+  assert(!samples.empty() && std::ranges::all_of(samples, [](double x) { return std::isfinite(x); }));
+  std::vector<double> sorted(samples.begin(), samples.end());
+  std::ranges::sort(sorted);
+  const auto n = static_cast<std::int64_t>(sorted.size());
+  return {.samples = n,
+          .median = median(sorted),
+          .median_interval = median_interval(sorted),
+          .coverage = median_ranks(n).coverage,
+          .p10 = quantile(sorted, 0.10),
+          .p90 = quantile(sorted, 0.90),
+          .p99 = quantile(sorted, 0.99),
+          .smallest = sorted.front(),
+          .largest = sorted.back(),
+          .outliers = count_outliers(sorted)};
+}
+
+double geometric_mean(std::span<const double> values) {
+  assert(!values.empty() && std::ranges::all_of(values, [](double x) { return x > 0.0; }));
+  double logarithms = 0.0; // a product would overflow
+  for (double x : values) logarithms += std::log(x);
+  return std::exp(logarithms / static_cast<double>(values.size()));
+}
+
+Comparison compare(std::span<const LaunchMedians> launches) {
+  assert(!launches.empty());
+  std::vector<double> ratios;
+  for (const LaunchMedians& launch : launches) {
+    assert(launch.ours > 0.0 && launch.theirs > 0.0);
+    ratios.push_back(launch.ours / launch.theirs);
+  }
+  std::ranges::sort(ratios);
+  const auto n = static_cast<std::int64_t>(ratios.size());
+  return {n, median(ratios), median_interval(ratios), median_ranks(n).coverage};
 }
 
 } // namespace kumihimo::measure
