@@ -1,7 +1,6 @@
 // kumihimo._export: schedules as text and JSON.
 #include "border.hpp"
-#include "export/expanded_json.hpp"
-#include "export/program_json.hpp"
+#include "export/json.hpp"
 #include "export/text.hpp"
 #include "program/named_programs.hpp"
 

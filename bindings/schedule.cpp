@@ -138,8 +138,7 @@ void bind_collective(nb::module_& m) {
       .def_prop_ro("root", [](const Collective& c) { return c.root.value; })
       .def_prop_ro("has_root", &Collective::has_root)
       .def_prop_ro("reduces", &Collective::reduces)
-      .def_ro("in_place", &Collective::in_place)
-      .def_rw("commutative", &Collective::commutative);
+      .def_ro("in_place", &Collective::in_place);
 }
 
 void bind_schedule(nb::module_& m) {

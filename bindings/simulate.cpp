@@ -42,7 +42,6 @@ void bind_prediction(nb::module_& m) {
       .def_prop_ro("bound_seconds", [](const Prediction& p) { return p.bound().value; })
       .def_ro("limiting", &Prediction::limiting)
       .def_ro("accuracy", &Prediction::accuracy)
-      .def_prop_ro("is_sampled", [](const Prediction& p) { return p.sampled.has_value(); })
       .def_ro("link_bytes", &Prediction::link_bytes)
       .def("to_json", [](const Prediction& p) { return to_json(p); });
 }

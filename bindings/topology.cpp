@@ -27,7 +27,6 @@ void bind_shape(nb::module_& m) {
       .def_prop_ro("places", &Shape::places)
       .def("coordinates", &Shape::coordinates, "place"_a)
       .def("place", &Shape::place, "coordinates"_a)
-      .def("shifted", &Shape::shifted, "place"_a, "axis"_a, "steps"_a)
       .def("__str__", &Shape::text)
       .def("__eq__", [](const Shape& a, const Shape& b) { return a == b; });
 }

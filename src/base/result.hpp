@@ -97,4 +97,13 @@ class [[nodiscard]] Result {
 struct Nothing {};
 using Status = Result<Nothing>;
 
+// The value of a result; or the function returns its error: `const Segments segments = TRY(choose_segments(c, p));`.
+// The whole initializer of a variable, no part of a larger expression, whose temporaries might stay.
+#define TRY(...)                                                                                                       \
+  __extension__({                                                                                                      \
+    auto tried = (__VA_ARGS__);                                                                                        \
+    if (!tried) return tried.error();                                                                                  \
+    *std::move(tried);                                                                                                 \
+  })
+
 } // namespace kumihimo

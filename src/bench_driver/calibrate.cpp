@@ -108,12 +108,11 @@ double reduction_rate(const kernels::ReducePlan& kernel) {
 
 Status run_calibration(Job& job, const Task& task) {
   if (job.ranks() < 2) return wrong_value("a calibration needs 2 ranks", job.ranks());
-  Result<transport::Transport*> transport = job.transport(task.transport);
-  if (!transport) return transport.error();
-  Calibration calibration(job, **transport);
+  transport::Transport* transport = TRY(job.transport(task.transport));
+  Calibration calibration(job, *transport);
   const std::int32_t P = job.ranks();
   const auto messages = [](std::int64_t n) { return [n](LaneBuilder& lane, Rank rank) { one_way(lane, rank, n); }; };
-  const Schedule tried[] = {
+  const Schedule schedules[] = {
       schedule_of(P, 1, ping_pong),
       schedule_of(P, 1, messages(1)),
       schedule_of(P, burst, messages(burst)),
@@ -124,10 +123,9 @@ Status run_calibration(Job& job, const Task& task) {
                   }),
   };
   std::vector<double> seconds;
-  for (const Schedule& schedule : tried) {
-    const Result<double> found = calibration.seconds_of(schedule);
-    if (!found) return found.error();
-    seconds.push_back(*found);
+  for (const Schedule& schedule : schedules) {
+    const double found = TRY(calibration.seconds_of(schedule));
+    seconds.push_back(found);
   }
   constexpr double least = 1e-9; // below what the clock can tell
   const double leg = seconds[0] / legs;
@@ -135,10 +133,9 @@ Status run_calibration(Job& job, const Task& task) {
   const double relay = std::max(least, seconds[4] / rounds);
   const double rate = reduction_rate(kernels::reduce_plan(DataType::float64, Operation::sum));
   const double scalar = reduction_rate(kernels::ReducePlan(&sum_one_by_one));
-  const Result<std::vector<CopyRate>> rates = measure_copy_rates(job, longest_copied_bytes, free_some);
-  if (!rates) return rates.error();
+  const std::vector<CopyRate> rates = TRY(measure_copy_rates(job, longest_copied_bytes, free_some));
   job.print(nlohmann::json{{"calibration",
-                            {{"memory_bandwidth", rates->back().bytes_per_second},
+                            {{"memory_bandwidth", rates.back().bytes_per_second},
                              {"copy_bandwidth", 8.0 * large_count / seconds[3]},
                              {"message_latency", std::max(least, leg - cost - relay)},
                              {"message_cost", cost},

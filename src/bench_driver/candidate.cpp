@@ -19,9 +19,8 @@ class Ours final : public Candidate {
         schedule_(std::move(schedule)), rank_(rank), transport_(transport), cache_(cache) {}
 
   Status make_ready() override {
-    const Result<transport::Reduction> reduction = execute::find_reduction(question_);
-    if (!reduction) return reduction.error();
-    Result<std::unique_ptr<plan::Plan>> plan = plan::Plan::make(schedule_, rank_, transport_, *reduction, hints_);
+    const transport::Reduction reduction = TRY(execute::find_reduction(question_));
+    Result<std::unique_ptr<plan::Plan>> plan = plan::Plan::make(schedule_, rank_, transport_, reduction, hints_);
     if (!plan) return plan.error();
     cache_.keep(plan::key_of(question_), std::move(*plan));
     return Nothing{};

@@ -66,9 +66,6 @@ std::int64_t first_difference(const Vector& expected, const std::byte* found, st
   return at == expected.end() ? -1 : (at - expected.begin()) / type_bytes;
 }
 
-// One rank's part of a comparison, as one number for gather().
-constexpr std::int64_t all_right = -1, input_changed = -2, wrote_beyond = -3, left_early = -4;
-
 std::string say(std::int64_t code, const std::string& where, std::string_view right) {
   if (code == input_changed) return where + ": the input was written to";
   if (code == wrote_beyond) return where + ": bytes beyond the end of a buffer were written";
@@ -143,16 +140,6 @@ class Checker {
     return left < *std::max_element(all.begin(), all.end()) ? left_early : all_right;
   }
 
-  // "rank 3, run 2: ..." of the first that is not `right`; empty where all are. Collective.
-  std::string first_of_all(std::int64_t mine, const std::string& what,
-                           std::string_view right = "the golden copy's") const {
-    const std::vector<std::int64_t> codes = job_.gather(mine);
-    for (std::int32_t r = 0; r < job_.ranks(); ++r)
-      if (const std::int64_t code = codes[static_cast<std::size_t>(r)]; code != all_right)
-        return say(code, fmt::format("rank {}, {}", r, what), right);
-    return {};
-  }
-
  private:
   static constexpr std::chrono::milliseconds lateness{2};
 
@@ -172,8 +159,7 @@ Result<std::string> wrong_in_runs(const Job& job, const Checker& checker, plan::
     const Result<Buffers> buffers = checker.buffers();
     if (Status s = job.agree(buffers); !s) return s.error();
     const std::string what = fmt::format("run {}", repeat + 1);
-    if (std::string wrong = checker.first_of_all(checker.run(plan, *buffers, golden), what); !wrong.empty())
-      return wrong;
+    if (std::string wrong = first_of_all(job, checker.run(plan, *buffers, golden), what); !wrong.empty()) return wrong;
   }
   return std::string();
 }
@@ -184,7 +170,7 @@ std::string wrong_in_barriers(const Job& job, const Checker& checker, plan::Plan
   for (std::int32_t run = 0; run < std::max(repeats, std::min(job.ranks(), most_late)); ++run) {
     const std::int32_t late = run % job.ranks();
     const std::string what = fmt::format("where rank {} comes late", late);
-    if (std::string wrong = checker.first_of_all(checker.run_barrier(plan, late), what); !wrong.empty()) return wrong;
+    if (std::string wrong = first_of_all(job, checker.run_barrier(plan, late), what); !wrong.empty()) return wrong;
   }
   return {};
 }
@@ -217,15 +203,30 @@ Result<std::string> wrong_by_definition(const Job& job, const Checker& checker, 
   const Result<Buffers> buffers = checker.buffers();
   if (Status s = definition ? job.agree(buffers) : job.agree(definition); !s) return s.error();
   const std::string right = fmt::format("what {} means", name_of(c.kind));
-  std::string wrong = checker.first_of_all(checker.compare(*definition, golden.data()), "by the schedule", right);
+  std::string wrong = first_of_all(job, checker.compare(*definition, golden.data()), "by the schedule", right);
   if (!wrong.empty() || !library_can(job.library(), c)) return wrong;
   const LibraryCollective own(job.library(), job.world(), c, Rank{job.rank()}, arithmetic.handles);
   if (const Status s = own.call(checker.start_of_input(*buffers), checker.start_of_output(*buffers)); !s)
     job.give_up(s.error());
-  return checker.first_of_all(checker.compare(*definition, *buffers), "by the library's own call", right);
+  return first_of_all(job, checker.compare(*definition, *buffers), "by the library's own call", right);
+}
+
+// Error: not applicable where the algorithm does not fit.
+Result<Schedule> build(const Case& c) {
+  const Variant* const variant = TRY(Registry::standard().find(c.collective.kind, c.algorithm));
+  Result<Schedule> built = variant->build(c.collective, c.space, c.parameters);
+  if (built && built->claims.offloads) return transport::needs_offload_engine();
+  return built;
 }
 
 } // namespace
+
+std::string first_of_all(const Job& job, std::int64_t mine, const std::string& what, std::string_view right) {
+  const std::vector<std::int64_t> codes = job.gather(mine);
+  const auto wrong = std::find_if(codes.begin(), codes.end(), [](std::int64_t code) { return code != all_right; });
+  if (wrong == codes.end()) return {};
+  return say(*wrong, fmt::format("rank {}, {}", wrong - codes.begin(), what), right);
+}
 
 Result<Result<Vector>> golden_from_rank_0(const Job& job, std::int64_t bytes_of_all, std::int64_t mine,
                                           const std::function<Result<std::vector<Vector>>()>& make) {
@@ -233,9 +234,8 @@ Result<Result<Vector>> golden_from_rank_0(const Job& job, std::int64_t bytes_of_
   const Need need{job.speaks() ? bytes_of_all : mine, "the golden copy"};
   Result<Result<Vector>> made = with_memory(need, [&]() -> Result<Vector> {
     if (!job.speaks()) return Vector(static_cast<std::size_t>(mine));
-    Result<std::vector<Vector>> all = make();
-    if (!all) return all.error();
-    results = std::move(*all);
+    std::vector<Vector> all = TRY(make());
+    results = std::move(all);
     return Vector();
   });
   if (Status s = made ? job.agree(*made) : job.agree(made); !s) {
@@ -257,14 +257,6 @@ Arithmetic builtin_arithmetic(const Collective& c) {
   return a;
 }
 
-Result<Schedule> build(const Case& c) {
-  const Result<const Variant*> variant = Registry::standard().find(c.collective.kind, c.algorithm);
-  if (!variant) return variant.error();
-  Result<Schedule> built = (*variant)->build(c.collective, c.space, c.parameters);
-  if (built && built->claims.offloads) return transport::needs_offload_engine();
-  return built;
-}
-
 Result<CheckOutcome> check_schedule(Job& job, const Schedule& schedule, Hints hints, transport::Transport& transport,
                                     const Arithmetic& arithmetic, std::int32_t repeats) {
   Result<std::unique_ptr<plan::Plan>> plan =
@@ -284,42 +276,40 @@ Result<CheckOutcome> check_schedule(Job& job, const Schedule& schedule, Hints hi
   return CheckOutcome{wrong->empty(), *wrong};
 }
 
-Status suits(const Job& job, const Case& c, const transport::Transport& transport) {
-  if (!c.parameters.single_copy || job.all(transport.has_single_copies())) return Nothing{};
-  return not_applicable("single copies need ranks that share memory and may read each other's (process_vm_readv)", {},
-                        "leave --single-copy out");
+Result<Ready> make_ready(Job& job, const Task& task, const Case& c) {
+  const auto does_not_fit = [&](const Schedule& schedule, const Error& why) {
+    nlohmann::json result = to_json(c, schedule);
+    result["not_applicable"] = why.sentence();
+    return Ready{schedule, nullptr, std::move(result)};
+  };
+  Result<Schedule> schedule = build(c);
+  if (!schedule && schedule.error().kind != Error::Kind::not_applicable) return schedule.error();
+  if (!schedule) {
+    Schedule none;
+    none.algorithm = c.algorithm;
+    return does_not_fit(none, schedule.error());
+  }
+  execute::MpiTransportOptions options = task.transport;
+  if (c.emulates) options.node_of_rank = c.node_of_rank;
+  transport::Transport* const transport = TRY(job.transport(options));
+  if (c.parameters.single_copy && !job.all(transport->has_single_copies()))
+    return does_not_fit(*schedule, not_applicable("single copies need ranks that share memory and may read each "
+                                                  "other's (process_vm_readv)",
+                                                  {}, "leave --single-copy out"));
+  return Ready{*schedule, transport, to_json(c, *schedule)};
 }
 
 Status run_check(Job& job, const Task& task) {
   for (const Case& c : task.cases) {
-    const Result<Schedule> schedule = build(c);
-    if (!schedule && schedule.error().kind != Error::Kind::not_applicable) return schedule.error();
-    if (!schedule) {
-      Schedule none;
-      none.algorithm = c.algorithm;
-      nlohmann::json result = to_json(c, none);
-      result["not_applicable"] = schedule.error().sentence();
-      job.print(result);
-      continue;
+    Ready ready = TRY(make_ready(job, task, c));
+    if (ready.transport) {
+      const CheckOutcome outcome = TRY(check_schedule(job, ready.schedule, c.parameters.hints(), *ready.transport,
+                                                      builtin_arithmetic(c.collective), task.repeats));
+      ready.result["right"] = outcome.right;
+      ready.result["found"] = outcome.found;
+      ready.result["repeats"] = task.repeats;
     }
-    execute::MpiTransportOptions options = task.transport;
-    if (c.emulates) options.node_of_rank = c.node_of_rank;
-    Result<transport::Transport*> transport = job.transport(options);
-    if (!transport) return transport.error();
-    if (const Status s = suits(job, c, **transport); !s) {
-      nlohmann::json result = to_json(c, *schedule);
-      result["not_applicable"] = s.error().sentence();
-      job.print(result);
-      continue;
-    }
-    const Result<CheckOutcome> outcome = check_schedule(job, *schedule, c.parameters.hints(), **transport,
-                                                        builtin_arithmetic(c.collective), task.repeats);
-    if (!outcome) return outcome.error();
-    nlohmann::json result = to_json(c, *schedule);
-    result["right"] = outcome->right;
-    result["found"] = outcome->found;
-    result["repeats"] = task.repeats;
-    job.print(result);
+    job.print(ready.result);
   }
   return Nothing{};
 }

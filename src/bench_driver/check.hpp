@@ -6,6 +6,8 @@
 #include "bench_driver/library_collective.hpp"
 #include "bench_driver/task.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -30,6 +32,12 @@ struct CheckOutcome {
   std::string found; // what is wrong, empty where all is right
 };
 
+// One rank's part of a comparison, as one number for gather().
+inline constexpr std::int64_t all_right = -1, input_changed = -2, wrote_beyond = -3, left_early = -4;
+// "rank 3, run 2: ..." of the first that is not `right`; empty where all are. Collective.
+std::string first_of_all(const Job& job, std::int64_t mine, const std::string& what,
+                         std::string_view right = "the golden copy's");
+
 // This rank's part of the golden copy, of `mine` bytes, which rank 0 makes for all. Collective. Errors: not enough
 // memory; and, within, that of make().
 Result<Result<Vector>> golden_from_rank_0(const Job& job, std::int64_t bytes_of_all, std::int64_t mine,
@@ -46,10 +54,13 @@ Result<CheckOutcome> check_schedule(Job& job, const Schedule& schedule, Hints hi
 // The task: prints a result for every case.
 Status run_check(Job& job, const Task& task);
 
-// The schedule of a case; an error of kind not_applicable where the algorithm does not fit.
-Result<Schedule> build(const Case& c);
-// Whether the transport can do what the case hints at; not applicable, on all ranks alike, where one's cannot.
+// What carries out a case. One that does not fit, on all ranks alike, has no transport, and its result says why.
+struct Ready {
+  Schedule schedule;
+  transport::Transport* transport = nullptr;
+  nlohmann::json result; // the case as results repeat it
+};
 // Collective.
-Status suits(const Job& job, const Case& c, const transport::Transport& transport);
+Result<Ready> make_ready(Job& job, const Task& task, const Case& c);
 
 } // namespace kumihimo::bench_driver

@@ -119,11 +119,9 @@ std::string hex(std::uint64_t word) { return fmt::format("{:016x}", word); }
 
 // Twice the same, or no mark. Error: refused.
 Status add_mark(json& marks, const char* name, Asked asked, std::optional<mpi::Handle> operation = {}) {
-  const Result<std::uint64_t> first = asked.ask(operation);
-  if (!first) return first.error();
-  const Result<std::uint64_t> second = asked.ask(operation);
-  if (!second) return second.error();
-  if (*first == *second) marks[name] = hex(*first);
+  const std::uint64_t first = TRY(asked.ask(operation));
+  const std::uint64_t second = TRY(asked.ask(operation));
+  if (first == second) marks[name] = hex(first);
   return Nothing{};
 }
 

@@ -58,9 +58,8 @@ std::uint64_t allowed_processors_hash() {
 }
 
 Result<std::unique_ptr<Job>> Job::start(const std::string& library_path) {
-  Result<mpi::Library> library = mpi::open_library(library_path);
-  if (!library) return library.error();
-  std::unique_ptr<Job> job(new Job(std::move(*library)));
+  mpi::Library library = TRY(mpi::open_library(library_path));
+  std::unique_ptr<Job> job(new Job(std::move(library)));
   const mpi::Functions& call = job->library_.call;
   int provided = 0;
   if (Status s = job->library_.check(

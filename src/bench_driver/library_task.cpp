@@ -61,9 +61,8 @@ Status measure_calls(Job& job, const Task& task, const LibraryQuestion& asked, c
   options.begins_together = true;
   Turns turns(job, options, std::move(*vectors));
   for (const std::string& name : asked.calls) {
-    const Result<LibraryCall> call = parse_library_call(name);
-    if (!call) return call.error();
-    turns.add(library_candidate(job.library(), *call, question, Rank{job.rank()}));
+    const LibraryCall call = TRY(parse_library_call(name));
+    turns.add(library_candidate(job.library(), call, question, Rank{job.rank()}));
   }
   if (Status s = turns.measure(); !s) return s;
   for (std::size_t i = 0; i < asked.calls.size(); ++i) {
@@ -77,10 +76,9 @@ Status measure_calls(Job& job, const Task& task, const LibraryQuestion& asked, c
 Status tell_calls(Job& job, const Task& task, const LibraryQuestion& asked, const Collective& question) {
   const ErrorsReturned errors_returned(job);
   for (const std::string& name : asked.calls) {
-    const Result<LibraryCall> call = parse_library_call(name);
-    if (!call) return call.error();
+    const LibraryCall call = TRY(parse_library_call(name));
     json result = described(job, question, name);
-    Result<json> marks = fingerprint_of(job, *call, question, {.delay_seconds = task.delay_seconds});
+    Result<json> marks = fingerprint_of(job, call, question, {.delay_seconds = task.delay_seconds});
     if (marks)
       result["fingerprint"] = std::move(*marks);
     else

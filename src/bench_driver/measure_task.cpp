@@ -59,27 +59,11 @@ class Measuring {
 
   // Adds what of its result is known before it is measured; a case that does not fit does not take part.
   Status enter(Turns& turns, const Case& c, std::size_t place, std::vector<json>& results) {
-    Result<Schedule> schedule = build(c);
-    if (!schedule && schedule.error().kind != Error::Kind::not_applicable) return schedule.error();
-    if (!schedule) {
-      Schedule none;
-      none.algorithm = c.algorithm;
-      results.push_back(bench_driver::to_json(c, none));
-      results.back()["not_applicable"] = schedule.error().sentence();
-      return Nothing{};
-    }
-    execute::MpiTransportOptions options = task_.transport;
-    if (c.emulates) options.node_of_rank = c.node_of_rank;
-    Result<transport::Transport*> transport = job_.transport(options);
-    if (!transport) return transport.error();
-    if (const Status s = suits(job_, c, **transport); !s) {
-      results.push_back(bench_driver::to_json(c, *schedule));
-      results.back()["not_applicable"] = s.error().sentence();
-      return Nothing{};
-    }
+    Ready ready = TRY(make_ready(job_, task_, c));
+    results.push_back(std::move(ready.result));
+    if (!ready.transport) return Nothing{};
     while (caches_.size() <= place) caches_.push_back(std::make_unique<plan::PlanCache>());
-    turns.add(our_candidate(c, *schedule, Rank{job_.rank()}, **transport, *caches_[place]));
-    results.push_back(bench_driver::to_json(c, *schedule));
+    turns.add(our_candidate(c, ready.schedule, Rank{job_.rank()}, *ready.transport, *caches_[place]));
     return Nothing{};
   }
 
@@ -99,10 +83,9 @@ std::int64_t longest_bytes(const Task& task) {
 } // namespace
 
 Status run_measure(Job& job, const Task& task) {
-  Result<std::vector<CopyRate>> rates =
-      task.wants_bound ? measure_copy_rates(job, longest_bytes(task)) : std::vector<CopyRate>();
-  if (!rates) return rates.error();
-  Measuring measuring(job, task, std::move(*rates));
+  std::vector<CopyRate> rates =
+      TRY(task.wants_bound ? measure_copy_rates(job, longest_bytes(task)) : std::vector<CopyRate>());
+  Measuring measuring(job, task, std::move(rates));
   for (std::size_t begin = 0; begin < task.cases.size();) {
     std::size_t end = begin + 1;
     while (end < task.cases.size() && same_question(task.cases[begin], task.cases[end])) ++end;

@@ -13,7 +13,6 @@ namespace kumihimo::bench_driver {
 namespace {
 
 constexpr std::uint64_t seed = 7;
-constexpr std::int64_t all_right = -1, wrote_beyond = -2;
 
 Result<std::vector<Vector>> golden_of(const ProgramSet& set) {
   std::vector<Vector> inputs;
@@ -25,16 +24,6 @@ std::int64_t bytes_of_all(const ProgramSet& set) {
   std::int64_t bytes = 0;
   for (std::int32_t r = 0; r < set.ranks(); ++r) bytes += 2 * memory_of(set, Rank{r}).all_bytes();
   return bytes;
-}
-
-// "rank 3, kumihimo, run 2: ..." of the first that is wrong; empty where all are right. Collective.
-std::string first_of_all(const Job& job, std::int64_t mine, const std::string& what, std::string_view right) {
-  const std::vector<std::int64_t> codes = job.gather(mine);
-  const auto wrong = std::find_if(codes.begin(), codes.end(), [](std::int64_t c) { return c != all_right; });
-  if (wrong == codes.end()) return {};
-  const std::string where = fmt::format("rank {}, {}", wrong - codes.begin(), what);
-  if (*wrong == wrote_beyond) return where + ": bytes beyond the end of the buffer were written";
-  return fmt::format("{}: element {} is not {}", where, *wrong, right);
 }
 
 // What is wrong with one call; -1: nothing. A call that fails leaves the others waiting, so it ends the job.

@@ -24,9 +24,8 @@ class OurPrograms final : public Candidate {
       return compiled.error();
     }
     program_ = std::make_unique<execute::CompiledProgram>(std::move(*compiled));
-    Result<std::unique_ptr<execute::Execution>> execution = execute::Execution::prepare(*program_, transport_);
-    if (!execution) return execution.error();
-    execution_ = std::move(*execution);
+    std::unique_ptr<execute::Execution> execution = TRY(execute::Execution::prepare(*program_, transport_));
+    execution_ = std::move(execution);
     return Nothing{};
   }
   Status call(const Vectors::Set& set) override { return execution_->run({set.input, set.output}, {}); }
@@ -46,11 +45,10 @@ class OurPrograms final : public Candidate {
 // Ours, and, to compare with, those written by hand.
 Result<std::vector<NamedCandidate>> candidates_of(Job& job, const ProgramCase& c, bool compares) {
   execute::MpiTransportOptions options = c.transport;
-  Result<transport::Transport*> transport = job.transport(options);
-  if (!transport) return transport.error();
+  transport::Transport* transport = TRY(job.transport(options));
   const Rank rank{job.rank()};
   std::vector<NamedCandidate> all;
-  all.push_back(our_candidate(c.programs.set, c.hints, rank, **transport));
+  all.push_back(our_candidate(c.programs.set, c.hints, rank, *transport));
   if (!compares) return all;
   if (c.halo) {
     for (NamedCandidate& one : halo_by_hand(job.library(), job.world(), *c.halo, rank)) all.push_back(std::move(one));
@@ -80,9 +78,8 @@ bool same_results(const Job& job, const Candidate& a, const Candidate& b) {
 Status measure_one(Job& job, const Task& task, const ProgramCase& c) {
   Result<std::vector<NamedCandidate>> candidates = candidates_of(job, c, task.compares);
   if (!candidates) return candidates.error();
-  const Result<CheckOutcome> checked = check_programs(job, c.programs, *candidates, 1);
-  if (!checked) return checked.error();
-  if (!checked->right) return failed("programs that leave the golden copy's values", checked->found);
+  const CheckOutcome checked = TRY(check_programs(job, c.programs, *candidates, 1));
+  if (!checked.right) return failed("programs that leave the golden copy's values", checked.found);
   candidates->clear();
   candidates = candidates_of(job, c, task.compares);
   if (!candidates) return candidates.error();
@@ -114,13 +111,11 @@ NamedCandidate our_candidate(const ProgramSet& set, Hints hints, Rank rank, tran
 Status run_program_checks(Job& job, const Task& task) {
   for (const ProgramCase& c : task.programs) {
     // A file's rounds are not all that programs write by hand.
-    Result<std::vector<NamedCandidate>> candidates = candidates_of(job, c, c.halo.has_value());
-    if (!candidates) return candidates.error();
-    const Result<CheckOutcome> outcome = check_programs(job, c.programs, *candidates, task.repeats);
-    if (!outcome) return outcome.error();
+    std::vector<NamedCandidate> candidates = TRY(candidates_of(job, c, c.halo.has_value()));
+    const CheckOutcome outcome = TRY(check_programs(job, c.programs, candidates, task.repeats));
     json result = described(c);
-    result["right"] = outcome->right;
-    result["found"] = outcome->found;
+    result["right"] = outcome.right;
+    result["found"] = outcome.found;
     job.print(result);
   }
   return Nothing{};

@@ -68,13 +68,11 @@ Parameters parameters_of(const json& given) {
 // Processes in slots: those of a node are consecutive. None: in block order.
 Result<std::optional<Placement>> placement_of(const std::vector<std::int32_t>& sizes, const Order& order) {
   if (order.empty()) return std::optional<Placement>();
-  auto slots = Slots::of_nodes(sizes);
-  if (!slots) return slots.error();
+  auto slots = TRY(Slots::of_nodes(sizes));
   std::vector<Slot> of_rank;
-  for (const std::int32_t process : order) of_rank.push_back(slots->at(process));
-  const auto placed = Placement::make(*slots, of_rank);
-  if (!placed) return placed.error();
-  return std::optional<Placement>(*placed);
+  for (const std::int32_t process : order) of_rank.push_back(slots.at(process));
+  const auto placed = TRY(Placement::make(slots, of_rank));
+  return std::optional<Placement>(placed);
 }
 
 // The ranks as the algorithms see them. Nodes without a shape, emulated or real, stand in a row.
@@ -84,22 +82,20 @@ Result<RankSpace> space_of(const Case& c, std::int32_t ranks, const Nodes& real,
     return real.are_several() ? RankSpace::on_nodes(real.node_of_rank) : RankSpace::node(ranks);
   const std::vector<std::int32_t> sizes =
       c.emulates ? c.node_sizes : std::vector<std::int32_t>(static_cast<std::size_t>(ranks), 1);
-  const auto placed = placement_of(sizes, order);
-  if (!placed) return placed.error();
+  const auto placed = TRY(placement_of(sizes, order));
   if (c.shape == "node") {
     const Shape row({Axis{static_cast<std::int32_t>(sizes.size()), false}});
-    return *placed ? (*placed)->rank_space(row) : RankSpace::of_nodes(sizes);
+    return placed ? placed->rank_space(row) : RankSpace::of_nodes(sizes);
   }
-  const Result<Shape> nodes = Shape::parse(c.shape);
-  if (!nodes) return nodes.error();
-  if (static_cast<std::size_t>(nodes->places()) != sizes.size())
+  const Shape nodes = TRY(Shape::parse(c.shape));
+  if (static_cast<std::size_t>(nodes.places()) != sizes.size())
     return wrong_value(fmt::format("the shape must have as many places as there are {} ({})",
                                    c.emulates ? "nodes" : "ranks",
                                    c.emulates ? static_cast<std::int64_t>(sizes.size()) : ranks),
-                       fmt::format("{} with {}", c.shape, nodes->places()),
+                       fmt::format("{} with {}", c.shape, nodes.places()),
                        "give a shape whose lengths multiply to ranks / ranks per node");
-  if (*placed) return (*placed)->rank_space(*nodes);
-  return are_alike(sizes) ? RankSpace::box(*nodes, sizes[0]) : RankSpace::of_nodes(sizes);
+  if (placed) return placed->rank_space(nodes);
+  return are_alike(sizes) ? RankSpace::box(nodes, sizes[0]) : RankSpace::of_nodes(sizes);
 }
 
 // Of the ranks: the first processes are on the first node, and so on.
@@ -123,13 +119,10 @@ Status check_emulated(const std::vector<std::int32_t>& node_of_rank, const Nodes
 }
 
 Result<Collective> collective_of(const json& given, std::int32_t ranks) {
-  const Result<CollectiveKind> kind = parse_collective(given.value("collective", "allreduce"));
-  if (!kind) return kind.error();
-  const Result<DataType> type = parse_datatype(given.value("type", "float64"));
-  if (!type) return type.error();
-  const Result<Operation> operation = parse_operation(given.value("operation", "sum"));
-  if (!operation) return operation.error();
-  if (*operation == Operation::user)
+  const CollectiveKind kind = TRY(parse_collective(given.value("collective", "allreduce")));
+  const DataType type = TRY(parse_datatype(given.value("type", "float64")));
+  const Operation operation = TRY(parse_operation(given.value("operation", "sum")));
+  if (operation == Operation::user)
     return wrong_value("the bench driver has MPI's own operations alone", "a user's operation");
   std::int64_t count = 0;
   std::int32_t root = 0;
@@ -137,13 +130,12 @@ Result<Collective> collective_of(const json& given, std::int32_t ranks) {
   read(given, "count", count);
   read(given, "root", root);
   read(given, "in_place", in_place);
-  Result<Collective> made = make_collective(*kind, ranks, count, *type, *operation, Rank{root}, in_place);
+  Result<Collective> made = make_collective(kind, ranks, count, type, operation, Rank{root}, in_place);
   std::optional<std::string> neighbours;
   read(given, "neighbours", neighbours);
   if (neighbours) {
-    auto named = named_neighbours(*neighbours, ranks);
-    if (!named) return named.error();
-    made = with_neighbours(*made, std::move(*named));
+    auto named = TRY(named_neighbours(*neighbours, ranks));
+    made = with_neighbours(*made, std::move(named));
   }
   std::optional<std::vector<std::int64_t>> counts;
   read(given, "counts", counts);
@@ -152,21 +144,18 @@ Result<Collective> collective_of(const json& given, std::int32_t ranks) {
 
 Result<Case> case_of(const json& given, std::int32_t ranks, const Nodes& real, const Order& order) {
   Case c;
-  Result<Collective> collective = collective_of(given, ranks);
-  if (!collective) return collective.error();
-  c.collective = std::move(*collective);
+  Collective collective = TRY(collective_of(given, ranks));
+  c.collective = std::move(collective);
   c.algorithm = given.value("algorithm", "");
   c.parameters = parameters_of(given.value("parameters", json::object()));
-  Result<std::vector<std::int32_t>> emulated = emulated_sizes(given, ranks);
-  if (!emulated) return emulated.error();
-  c.emulates = !emulated->empty();
-  if (c.emulates) c.node_of_rank = emulated_node_of_rank(*emulated, order);
+  std::vector<std::int32_t> emulated = TRY(emulated_sizes(given, ranks));
+  c.emulates = !emulated.empty();
+  if (c.emulates) c.node_of_rank = emulated_node_of_rank(emulated, order);
   if (const Status s = check_emulated(c.node_of_rank, real); !s) return s.error();
-  c.node_sizes = c.emulates ? std::move(*emulated) : real_sizes(ranks, real);
+  c.node_sizes = c.emulates ? std::move(emulated) : real_sizes(ranks, real);
   c.shape = given.value("shape", "node");
-  Result<RankSpace> space = space_of(c, ranks, real, order);
-  if (!space) return space.error();
-  c.space = std::move(*space);
+  RankSpace space = TRY(space_of(c, ranks, real, order));
+  c.space = std::move(space);
   return c;
 }
 
@@ -175,13 +164,11 @@ Result<NamedPrograms> programs_of(const json& given, ProgramCase& c) {
   const auto text = given.at("programs").get<std::string>();
   if (text.starts_with(file)) return open_program_file(text.substr(file.size()));
   if (!text.starts_with(halo)) return wrong_value("programs are halo:XxYxZ or file:PATH", "'" + text + "'");
-  const Result<Halo> parsed = Halo::parse(std::string_view(text).substr(halo.size()));
-  if (!parsed) return parsed.error();
-  const Result<Halo> placed = on_ranks(*parsed, given.at("lengths").get<std::vector<std::int32_t>>(),
-                                       given.at("wraps").get<std::vector<bool>>());
-  if (!placed) return placed.error();
-  c.halo = *placed;
-  return programs_of(*placed);
+  const Halo parsed = TRY(Halo::parse(std::string_view(text).substr(halo.size())));
+  const Halo placed = TRY(on_ranks(parsed, given.at("lengths").get<std::vector<std::int32_t>>(),
+                                   given.at("wraps").get<std::vector<bool>>()));
+  c.halo = placed;
+  return programs_of(placed);
 }
 
 Result<ProgramCase> program_case_of(const json& given, std::int32_t ranks, const Nodes& real, const Task& task) {
@@ -196,10 +183,9 @@ Result<ProgramCase> program_case_of(const json& given, std::int32_t ranks, const
   if (c.hints.streaming_stores)
     c.parameters_text += c.parameters_text.empty() ? "streaming_stores" : " streaming_stores";
   c.transport = task.transport;
-  const Result<std::vector<std::int32_t>> emulated = emulated_sizes(given, ranks);
-  if (!emulated) return emulated.error();
-  if (emulated->empty()) return c;
-  c.transport.node_of_rank = emulated_node_of_rank(*emulated, task.process_of_rank);
+  const std::vector<std::int32_t> emulated = TRY(emulated_sizes(given, ranks));
+  if (emulated.empty()) return c;
+  c.transport.node_of_rank = emulated_node_of_rank(emulated, task.process_of_rank);
   if (const Status s = check_emulated(c.transport.node_of_rank, real); !s) return s.error();
   return c;
 }
@@ -237,12 +223,10 @@ Result<Order> order_of(const json& given, std::int32_t ranks) {
 
 Result<Task> task_of(const json& given, std::int32_t ranks, const Nodes& real) {
   Task task;
-  Result<Order> order = order_of(given, ranks);
-  if (!order) return order.error();
-  task.process_of_rank = std::move(*order);
-  const Result<Task::Kind> kind = kind_of(given.value("task", ""));
-  if (!kind) return kind.error();
-  task.kind = *kind;
+  Order order = TRY(order_of(given, ranks));
+  task.process_of_rank = std::move(order);
+  const Task::Kind kind = TRY(kind_of(given.value("task", "")));
+  task.kind = kind;
   task.pins = given.value("pinning", "auto") != "none";
   read(given, "tag_upper_bound", task.transport.tag_upper_bound);
   read(given, "shared_memory_limit_bytes", task.transport.shared_memory_limit_bytes);
@@ -256,19 +240,16 @@ Result<Task> task_of(const json& given, std::int32_t ranks, const Nodes& real) {
   read(given, "delay_seconds", task.delay_seconds);
   read(given, "controls", task.controls);
   for (const json& each : given.value("questions", json::array())) {
-    Result<LibraryQuestion> question = library_question_of(each);
-    if (!question) return question.error();
-    task.questions.push_back(std::move(*question));
+    LibraryQuestion question = TRY(library_question_of(each));
+    task.questions.push_back(std::move(question));
   }
   for (const json& each : given.value("cases", json::array())) {
-    Result<Case> c = case_of(each, ranks, real, task.process_of_rank);
-    if (!c) return c.error();
-    task.cases.push_back(std::move(*c));
+    Case c = TRY(case_of(each, ranks, real, task.process_of_rank));
+    task.cases.push_back(std::move(c));
   }
   for (const json& each : given.value("programs", json::array())) {
-    Result<ProgramCase> c = program_case_of(each, ranks, real, task);
-    if (!c) return c.error();
-    task.programs.push_back(std::move(*c));
+    ProgramCase c = TRY(program_case_of(each, ranks, real, task));
+    task.programs.push_back(std::move(c));
   }
   return task;
 }

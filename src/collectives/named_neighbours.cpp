@@ -18,13 +18,12 @@ namespace {
 using Edges = std::vector<std::pair<std::int32_t, std::int32_t>>;
 
 Result<Neighbourhood> on_axes(std::string_view lengths, std::int32_t ranks, std::string name) {
-  const Result<Shape> shape = Shape::parse(lengths);
-  if (!shape) return shape.error();
-  if (shape->places() != ranks)
+  const Shape shape = TRY(Shape::parse(lengths));
+  if (shape.places() != ranks)
     return wrong_value(fmt::format("the lengths of the axes must multiply to the {} ranks", ranks),
-                       fmt::format("{} with {} places", lengths, shape->places()));
+                       fmt::format("{} with {} places", lengths, shape.places()));
   std::vector<Neighbourhood::CartesianAxis> axes;
-  for (const Axis& axis : shape->axes()) axes.push_back({axis.length, axis.wraps});
+  for (const Axis& axis : shape.axes()) axes.push_back({axis.length, axis.wraps});
   return Neighbourhood::cartesian(std::move(axes), std::move(name));
 }
 
@@ -72,9 +71,8 @@ Result<Neighbourhood> parsed(std::string_view text, std::int32_t ranks) {
 } // namespace
 
 Result<std::shared_ptr<const Neighbourhood>> named_neighbours(std::string_view text, std::int32_t ranks) {
-  Result<Neighbourhood> made = parsed(text, ranks);
-  if (!made) return made.error();
-  return std::make_shared<const Neighbourhood>(std::move(*made));
+  Neighbourhood made = TRY(parsed(text, ranks));
+  return std::make_shared<const Neighbourhood>(std::move(made));
 }
 
 } // namespace kumihimo

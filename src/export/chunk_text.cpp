@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <string_view>
 
 namespace kumihimo {
@@ -34,6 +35,17 @@ std::string run_of_blocks(const RunList& run, std::string_view unit) {
   return fmt::format("{}s {}{}", unit, range(run.first, run.count), repeats);
 }
 
+bool is_all(const Extent& e) {
+  if (e.layout != Layout::vector || e.runs.size() != 1) return false;
+  const RunList& run = e.runs[0];
+  return run.first == Expression(0) && run.count == Expression(e.parts) && run.inner.runs == 1 && run.outer.runs == 1;
+}
+
+std::string_view symbol(Operation operation) { // none where it is written as a function
+  constexpr std::array<std::string_view, operation_count> symbols{"+", "*", "", "", "&&", "||", "", "&", "|", "^"};
+  return symbols[static_cast<std::size_t>(operation)];
+}
+
 } // namespace
 
 std::string_view unit_of(Layout layout, const DataLayout& data) {
@@ -42,51 +54,10 @@ std::string_view unit_of(Layout layout, const DataLayout& data) {
   return data.layout(layout).unit;
 }
 
-namespace {
-
-bool is_all(const Extent& e) {
-  if (e.layout != Layout::vector || e.runs.size() != 1) return false;
-  const RunList& run = e.runs[0];
-  return run.first == Expression(0) && run.count == Expression(e.parts) && run.inner.runs == 1 && run.outer.runs == 1;
-}
-
-std::string_view symbol(Operation operation) {
-  switch (operation) {
-  case Operation::sum:
-    return "+";
-  case Operation::prod:
-    return "*";
-  case Operation::land:
-    return "&&";
-  case Operation::lor:
-    return "||";
-  case Operation::band:
-    return "&";
-  case Operation::bor:
-    return "|";
-  case Operation::bxor:
-    return "^";
-  default:
-    return {};
-  }
-}
-
-} // namespace
-
 std::string text_of(const Buffer& buffer) {
-  switch (buffer.kind) {
-  case Buffer::Kind::input:
-    return "input";
-  case Buffer::Kind::output:
-    return "output";
-  case Buffer::Kind::scratch:
-    return fmt::format("scratch{}", buffer.index);
-  case Buffer::Kind::accumulator:
-    return "accumulator";
-  case Buffer::Kind::none:
-    break;
-  }
-  return "nothing";
+  constexpr std::array names{"nothing", "input", "output", "scratch", "accumulator"};
+  const std::string name = names[static_cast<std::size_t>(buffer.kind)];
+  return buffer.kind == Buffer::Kind::scratch ? fmt::format("{}{}", name, buffer.index) : name;
 }
 
 std::string text_of(const Extent& extent, const DataLayout& data) {

@@ -176,18 +176,8 @@ std::vector<HaloMessage> messages_of(const Halo& h, Rank rank) {
 }
 
 NamedPrograms programs_of(const Halo& h) {
-  DataLayout data;
-  data.ranks = h.rank_count();
-  data.vector = data.one_buffer = true;
-  data.elements = h.fields * h.cells_with_ghosts();
-  data.buffers = [n = data.elements](Rank) {
-    BufferPair b;
-    b.input = b.output = n;
-    b.one_memory = true;
-    return b;
-  };
   ProgramSet set;
-  set.data = std::make_shared<const DataLayout>(std::move(data));
+  set.data = one_buffer(h.rank_count(), h.fields * h.cells_with_ghosts());
   set.program = [h](Rank rank) { return program_of(h, rank); };
   return {"halo:" + h.text(), std::move(set), [h](Rank rank) { return origins_of(h, rank); }, true};
 }

@@ -147,12 +147,11 @@ Result<std::byte*> accumulators(std::int64_t bytes) {
 }
 
 Status run_piece(const Sum& sum, std::int64_t first, std::int64_t number, plan::Plan* plan) {
-  const Result<std::byte*> sums = accumulators(padded(number) * sum.kernels->bytes);
-  if (!sums) return sums.error();
-  sum.expand(first, number, *sums);
+  std::byte* const sums = TRY(accumulators(padded(number) * sum.kernels->bytes));
+  sum.expand(first, number, sums);
   if (plan)
-    if (Status s = run_plan(*sum.session, *sum.communicator, sum.handle, *plan, {*sums, *sums}); !s) return s;
-  sum.round(first, number, *sums);
+    if (Status s = run_plan(*sum.session, *sum.communicator, sum.handle, *plan, {sums, sums}); !s) return s;
+  sum.round(first, number, sums);
   return Nothing{};
 }
 

@@ -164,9 +164,8 @@ Status lay_sides(Session& session, OwnData& data, OwnBlocks& blocks, const Colle
     const bool all_to_all = m.sends_to_each() && m.receives_from_each();
     auto& names = m.receives_from_each() ? blocks.output : blocks.input;
     const Use use = all_to_all ? Use::both : m.receives_from_each() ? Use::received : Use::sent;
-    const Result<void*> begin = lay(*view.both, names, true, use, all_to_all ? -1 : rank);
-    if (!begin) return begin.error();
-    data.buffers = {*begin, *begin};
+    void* const begin = TRY(lay(*view.both, names, true, use, all_to_all ? -1 : rank));
+    data.buffers = {begin, begin};
     auto& other = m.receives_from_each() ? blocks.input : blocks.output;
     if (all_to_all)
       other = names;
@@ -175,14 +174,12 @@ Status lay_sides(Session& session, OwnData& data, OwnBlocks& blocks, const Colle
     return Nothing{};
   }
   if (view.sent) {
-    const Result<void*> begin = lay(*view.sent, blocks.input, m.sends_to_each(), Use::sent, -1);
-    if (!begin) return begin.error();
-    data.buffers.input = *begin;
+    void* const begin = TRY(lay(*view.sent, blocks.input, m.sends_to_each(), Use::sent, -1));
+    data.buffers.input = begin;
   }
   if (view.received) {
-    const Result<void*> begin = lay(*view.received, blocks.output, m.receives_from_each(), Use::received, -1);
-    if (!begin) return begin.error();
-    data.buffers.output = *begin;
+    void* const begin = TRY(lay(*view.received, blocks.output, m.receives_from_each(), Use::received, -1));
+    data.buffers.output = begin;
   }
   return Nothing{};
 }

@@ -41,9 +41,8 @@ std::variant<Communicator::Loan, Reason, Error> Communicator::borrow_plan(const 
   auto& plans = std::get<PlanPool*>(pool)->plans[question.in_place];
   if (std::shared_ptr<plan::Plan> idle = idle_of(plans)) return Loan{std::move(idle), chosen->place};
   // All ranks have such a plan, and so what it asks of the transport is granted.
-  Result<std::unique_ptr<plan::Plan>> made = make_one(question, *chosen, false);
-  if (!made) return made.error();
-  return Loan{plans.emplace_back(std::move(*made)), chosen->place};
+  std::unique_ptr<plan::Plan> made = TRY(make_one(question, *chosen, false));
+  return Loan{plans.emplace_back(std::move(made)), chosen->place};
 }
 
 // Of blocks without data: what is asked of the transport, and so the answer, knows no lengths.

@@ -41,11 +41,10 @@ Result<Wisdom> wisdom_of(const Settings& settings, const mpi::Library& library, 
   if (!settings.algorithm.empty()) return Wisdom::of_algorithm(settings.algorithm, registry);
   if (settings.wisdom.empty()) return Wisdom{};
   const Wisdom::Here here{problem::this_machine(), library.version};
-  Result<problem::WisdomText> file = problem::find_wisdom(settings.wisdom, here.machine, here.mpi);
-  if (!file) return file.error();
-  if (file->path.empty()) return Wisdom{};
-  Result<Wisdom> wisdom = Wisdom::parse(file->text, registry, here, file->found);
-  if (wisdom) path = std::move(file->path);
+  problem::WisdomText file = TRY(problem::find_wisdom(settings.wisdom, here.machine, here.mpi));
+  if (file.path.empty()) return Wisdom{};
+  Result<Wisdom> wisdom = Wisdom::parse(file.text, registry, here, file.found);
+  if (wisdom) path = std::move(file.path);
   return wisdom;
 }
 

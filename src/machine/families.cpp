@@ -63,9 +63,8 @@ Made make_dragonfly_plus(const Description& d) {
 }
 
 Made make_graph(const Description& d) {
-  const auto edges = Graph::parse(d.words("edges"));
-  if (!edges) return edges.error();
-  return with_routing(Graph::make(d.count("nodes"), d.count("switches", 0), *edges), d);
+  const auto edges = TRY(Graph::parse(d.words("edges")));
+  return with_routing(Graph::make(d.count("nodes"), d.count("switches", 0), edges), d);
 }
 
 Made make_routes(const Description& d) {

@@ -54,13 +54,12 @@ Status add_names(std::string_view part, std::vector<std::string>& names) {
   while (!part.empty()) {
     const bool bracket = part.front() == '[';
     const std::size_t end = bracket ? part.find(']') : std::min(part.find('['), part.size());
-    auto choices = bracket ? numbers(part.substr(1, end - 1))
-                           : Result<std::vector<std::string>>({std::string(part.substr(0, end))});
-    if (!choices) return choices.error();
-    if (names.size() + expanded.size() * choices->size() > most_names) return too_many(fmt::format("'{}'", part));
+    auto choices = TRY(bracket ? numbers(part.substr(1, end - 1))
+                               : Result<std::vector<std::string>>({std::string(part.substr(0, end))}));
+    if (names.size() + expanded.size() * choices.size() > most_names) return too_many(fmt::format("'{}'", part));
     std::vector<std::string> longer;
     for (const std::string& start : expanded)
-      for (const std::string& choice : *choices) longer.push_back(start + choice);
+      for (const std::string& choice : choices) longer.push_back(start + choice);
     expanded = std::move(longer);
     part.remove_prefix(end + bracket);
   }

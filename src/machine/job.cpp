@@ -31,9 +31,8 @@ Result<Job> Job::with_node_sizes(Machine machine, const std::vector<std::int32_t
     return wrong_value(fmt::format("the list of ranks per node needs a number for each of the {} nodes of {}", nodes,
                                    machine.topology->name()),
                        static_cast<std::int64_t>(sizes.size()));
-  auto slots = Slots::of_nodes(sizes);
-  if (!slots) return slots.error();
-  return Job(std::move(machine), *std::move(slots));
+  auto slots = TRY(Slots::of_nodes(sizes));
+  return Job(std::move(machine), std::move(slots));
 }
 
 RankSpace Job::rank_space() const {

@@ -66,11 +66,9 @@ Result<fs::path> find_machine(const std::string& name, std::span<const fs::path>
 
 Result<Machine> load_machine(const std::string& path_or_name, std::span<const fs::path> search) {
   const auto path =
-      is_path(path_or_name) ? Result<fs::path>(fs::path(path_or_name)) : find_machine(path_or_name, search);
-  if (!path) return path.error();
-  const auto text = read_text(*path);
-  if (!text) return text.error();
-  return parse_machine(*text, path->string());
+      TRY(is_path(path_or_name) ? Result<fs::path>(fs::path(path_or_name)) : find_machine(path_or_name, search));
+  const auto text = TRY(read_text(path));
+  return parse_machine(text, path.string());
 }
 
 std::vector<std::string> machine_names(std::span<const fs::path> search) {

@@ -61,10 +61,9 @@ Result<Machine> Machine::with_shape(const Shape& job) const {
   if (switched()) {
     machine.set_topology(switched()->part(job.places()));
   } else if (torus) {
-    const auto placed = torus->place(job);
-    if (!placed) return placed.error();
-    machine.shape = *placed;
-    machine.set_topology(torus->network(*placed));
+    const auto placed = TRY(torus->place(job));
+    machine.shape = placed;
+    machine.set_topology(torus->network(placed));
   } else {
     machine = as_torus(job);
   }

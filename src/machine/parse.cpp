@@ -533,9 +533,8 @@ class Reader {
 } // namespace
 
 Result<Machine> parse_machine(std::string_view toml_text, std::string_view file_name) {
-  const auto root = parse_toml(toml_text, file_name);
-  if (!root) return root.error();
-  return Reader(*root, file_name).machine();
+  const auto root = TRY(parse_toml(toml_text, file_name));
+  return Reader(root, file_name).machine();
 }
 
 } // namespace kumihimo

@@ -111,30 +111,26 @@ std::string_view name_of(Provenance provenance) {
 }
 
 Result<Bytes> parse_bytes(std::string_view text) {
-  const auto value = parse(text, {"a size such as \"1 MiB\"", bytes_units});
-  if (!value) return value.error();
-  if (*value != std::floor(*value) || *value >= size_limit)
+  const auto value = TRY(parse(text, {"a size such as \"1 MiB\"", bytes_units}));
+  if (value != std::floor(value) || value >= size_limit)
     return wrong_value(fmt::format("\"{}\" is not a whole number of bytes below 2^53", text), {},
                        "write the size in B, KiB, MiB or GiB");
-  return Bytes{static_cast<std::int64_t>(*value)};
+  return Bytes{static_cast<std::int64_t>(value)};
 }
 
 Result<Seconds> parse_seconds(std::string_view text) {
-  const auto value = parse(text, {"a time such as \"100 ns\"", seconds_units});
-  if (!value) return value.error();
-  return Seconds{*value};
+  const auto value = TRY(parse(text, {"a time such as \"100 ns\"", seconds_units}));
+  return Seconds{value};
 }
 
 Result<FlopsPerSecond> parse_flop_rate(std::string_view text) {
-  const auto value = parse(text, {"a rate such as \"16 Gflop/s\"", flop_units});
-  if (!value) return value.error();
-  return FlopsPerSecond{*value};
+  const auto value = TRY(parse(text, {"a rate such as \"16 Gflop/s\"", flop_units}));
+  return FlopsPerSecond{value};
 }
 
 Result<BytesPerSecond> parse_rate(std::string_view text) {
-  const auto value = parse(text, {"a rate such as \"5 GB/s\"", rate_units});
-  if (!value) return value.error();
-  return BytesPerSecond{*value};
+  const auto value = TRY(parse(text, {"a rate such as \"5 GB/s\"", rate_units}));
+  return BytesPerSecond{value};
 }
 
 // In the unit that takes the smallest whole number: 16 GB and 1 MiB both stay as they were written.

@@ -39,10 +39,6 @@ std::size_t width_of_keys(const Machine& machine) {
   return width;
 }
 
-} // namespace
-
-namespace {
-
 // key = { value = ..., assumed = "why" }, as parse_machine reads it.
 struct TomlWriter {
   std::string& text;

@@ -48,9 +48,8 @@ std::optional<NodeId> parse_node(const Tofu& network, std::string_view text) {
 
 Result<Machine> Machine::with_box(std::string_view box, const std::optional<Shape>& job) const {
   if (family != Family::tofu) return only_on_tofu(*this, "a box of its six axes");
-  const auto request = TofuRequest::parse(box);
-  if (!request) return request.error();
-  return with_torus(*this, lay_job(*tofu, *request, job));
+  const auto request = TRY(TofuRequest::parse(box));
+  return with_torus(*this, lay_job(*tofu, request, job));
 }
 
 Result<Machine> Machine::without(const std::vector<Coordinates>& nodes, const std::vector<Cable>& cables) const {
@@ -58,9 +57,8 @@ Result<Machine> Machine::without(const std::vector<Coordinates>& nodes, const st
   const VirtualTorus& seen = torus_of(*this);
   std::vector<NodeId> dead;
   for (const Coordinates& coordinates : nodes) {
-    const auto found = node_at(shape, coordinates);
-    if (!found) return found.error();
-    dead.push_back(seen.tofu().node(seen.place(*found)));
+    const auto found = TRY(node_at(shape, coordinates));
+    dead.push_back(seen.tofu().node(seen.place(found)));
   }
   std::vector<LinkId> links;
   for (const auto& [one, other] : cables) {

@@ -55,9 +55,8 @@ Result<Library> describe(void* image, const std::string& path) {
   library.version = first_line_of_version(library.call);
   if (dlsym(image, "ompi_mpi_comm_world")) {
     library.family = Family::open_mpi;
-    Result<Constants> constants = open_mpi_constants(image);
-    if (!constants) return constants.error();
-    library.constants = *constants;
+    Constants constants = TRY(open_mpi_constants(image));
+    library.constants = constants;
     return library;
   }
   if (!is_mpich_family(library.version))

@@ -31,11 +31,9 @@ class Reader {
     ++line_;
     const std::string_view content = line.substr(0, line.find('#'));
     if (words_of(content).empty()) return Nothing{};
-    const auto parsed = line_of(content);
-    if (!parsed) return parsed.error();
-    const auto node = node_of(*parsed);
-    if (!node) return node.error();
-    return add(*parsed, {*node, parsed->slot});
+    const auto parsed = TRY(line_of(content));
+    const auto node = TRY(node_of(parsed));
+    return add(parsed, {node, parsed.slot});
   }
 
   Result<Placement> placement() const {

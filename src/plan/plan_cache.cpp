@@ -27,20 +27,17 @@ Result<std::unique_ptr<Plan>> Plan::make(const Schedule& schedule, Rank rank, tr
     return program.error();
   }
   std::unique_ptr<Plan> plan(new Plan(std::move(*program), transport, reduction));
-  Result<std::unique_ptr<execute::Execution>> execution = execute::Execution::prepare(plan->program_, transport);
-  if (!execution) return execution.error();
-  plan->execution_ = std::move(*execution);
+  std::unique_ptr<execute::Execution> execution = TRY(execute::Execution::prepare(plan->program_, transport));
+  plan->execution_ = std::move(execution);
   return plan;
 }
 
 Result<std::unique_ptr<Plan>> Plan::make_alone(const Schedule& schedule, Rank rank, transport::Transport& transport,
                                                const transport::Reduction& reduction, Hints hints) {
-  Result<execute::CompiledProgram> program = execute::compile(schedule, rank, hints);
-  if (!program) return program.error();
-  std::unique_ptr<Plan> plan(new Plan(std::move(*program), transport, reduction));
-  Result<std::unique_ptr<execute::Execution>> execution = execute::Execution::make(plan->program_, transport);
-  if (!execution) return execution.error();
-  plan->execution_ = std::move(*execution);
+  execute::CompiledProgram program = TRY(execute::compile(schedule, rank, hints));
+  std::unique_ptr<Plan> plan(new Plan(std::move(program), transport, reduction));
+  std::unique_ptr<execute::Execution> execution = TRY(execute::Execution::make(plan->program_, transport));
+  plan->execution_ = std::move(execution);
   return plan;
 }
 
@@ -54,9 +51,8 @@ Status Plan::bind(std::shared_ptr<const OwnBlocks> blocks) {
 
 Result<execute::Execution*> Plan::borrow() {
   if (idle_.empty()) {
-    Result<std::unique_ptr<execute::Execution>> execution = execute::Execution::make(program_, transport_);
-    if (!execution) return execution.error();
-    idle_.push_back(std::move(*execution));
+    std::unique_ptr<execute::Execution> execution = TRY(execute::Execution::make(program_, transport_));
+    idle_.push_back(std::move(execution));
   }
   if (Status s = idle_.back()->reserve(); !s) return s.error();
   execute::Execution* const execution = idle_.back().release();

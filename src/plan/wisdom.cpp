@@ -31,9 +31,8 @@ bool read(const nlohmann::json& value, std::optional<std::string>& to) {
 // The parameters of an entry, by the names that every algorithm's `parameters` go by.
 Result<Parameters> parameters_of(const Entry& entry) {
   Parameters p;
-  const Result<nlohmann::json> given = entry.parameters();
-  if (!given) return given.error();
-  for (const auto& [name, value] : given->items()) {
+  const nlohmann::json given = TRY(entry.parameters());
+  for (const auto& [name, value] : given.items()) {
     const ParameterDeclaration* const q = find_parameter(name);
     if (!q || !std::visit([&, &value = value](auto member) { return read(value, p.*member); }, q->value))
       return wrong_value(entry.where() + (q ? ": the parameter has another type" : ": unknown parameter"),
@@ -50,20 +49,18 @@ void set_variant(Choice& choice, const Variant* variant, const Registry& registr
 
 Result<Determinism> determinism_of(const Entry& entry) {
   if (!entry.has("determinism")) return Determinism::any;
-  const Result<std::string> given = entry.word("determinism");
-  if (!given) return given.error();
-  if (*given == "any") return Determinism::any;
-  if (*given == "fixed_order") return Determinism::fixed_order;
-  return wrong_value(entry.where() + ": determinism must be any or fixed_order", *given);
+  const std::string given = TRY(entry.word("determinism"));
+  if (given == "any") return Determinism::any;
+  if (given == "fixed_order") return Determinism::fixed_order;
+  return wrong_value(entry.where() + ": determinism must be any or fixed_order", given);
 }
 
 Result<RankCounts> ranks_of(const Entry& entry) {
   RankCounts on;
   for (auto [name, field] : {std::pair{"ranks", &on.ranks}, std::pair{"nodes", &on.nodes},
                              std::pair{"ranks_per_node", &on.ranks_per_node}}) {
-    const Result<std::int64_t> n = entry.number(name, 0, std::numeric_limits<std::int32_t>::max());
-    if (!n) return n.error();
-    *field = static_cast<std::int32_t>(*n);
+    const std::int64_t n = TRY(entry.number(name, 0, std::numeric_limits<std::int32_t>::max()));
+    *field = static_cast<std::int32_t>(n);
   }
   return on;
 }
@@ -79,34 +76,26 @@ Status check_choice(const Choice& choice, const std::string& where) {
 }
 
 Result<Choice> choice_of(const Entry& entry, const Registry& registry) {
-  const Result<std::string> collective = entry.word("collective"), algorithm = entry.word("algorithm");
-  if (!collective) return collective.error();
-  if (!algorithm) return algorithm.error();
-  const Result<CollectiveKind> kind = parse_collective(*collective);
-  if (!kind) return kind.error();
+  const std::string collective = TRY(entry.word("collective"));
+  const std::string algorithm = TRY(entry.word("algorithm"));
+  const CollectiveKind kind = TRY(parse_collective(collective));
   Choice choice;
-  choice.kind = *kind;
-  if (*algorithm != "library") {
-    const Result<const Variant*> variant = registry.find(*kind, *algorithm);
-    if (!variant) return variant.error();
-    set_variant(choice, *variant, registry);
+  choice.kind = kind;
+  if (algorithm != "library") {
+    const Variant* const variant = TRY(registry.find(kind, algorithm));
+    set_variant(choice, variant, registry);
   }
-  const Result<Parameters> parameters = parameters_of(entry);
-  if (!parameters) return parameters.error();
-  choice.parameters = *parameters;
+  const Parameters parameters = TRY(parameters_of(entry));
+  choice.parameters = parameters;
   if (const Status s = check_choice(choice, entry.where()); !s) return s.error();
-  const Result<SizeRange> bytes = entry.sizes();
-  if (!bytes) return bytes.error();
-  choice.bytes = *bytes;
-  const Result<RankCounts> on = ranks_of(entry);
-  if (!on) return on.error();
-  choice.on = *on;
-  const Result<Determinism> determinism = determinism_of(entry);
-  if (!determinism) return determinism.error();
-  choice.determinism = *determinism;
-  const Result<double> most = entry.ratio_high();
-  if (!most) return most.error();
-  choice.most_of_library = *most;
+  const SizeRange bytes = TRY(entry.sizes());
+  choice.bytes = bytes;
+  const RankCounts on = TRY(ranks_of(entry));
+  choice.on = on;
+  const Determinism determinism = TRY(determinism_of(entry));
+  choice.determinism = determinism;
+  const double most = TRY(entry.ratio_high());
+  choice.most_of_library = most;
   return choice;
 }
 
@@ -163,9 +152,8 @@ Result<Wisdom> Wisdom::parse(std::string_view text, const Registry& registry, co
   wisdom.hash_ = hash_of(text);
   for (const Entry& entry : file->entries()) {
     if (entry.has("kernel")) continue;
-    Result<Choice> choice = choice_of(entry, registry);
-    if (!choice) return choice.error();
-    wisdom.choices_.push_back(std::move(*choice));
+    Choice choice = TRY(choice_of(entry, registry));
+    wisdom.choices_.push_back(std::move(choice));
   }
   return wisdom;
 }
@@ -184,9 +172,8 @@ Result<Wisdom> Wisdom::of_algorithm(std::string_view text, const Registry& regis
 Status Wisdom::add_named(std::string_view item, const Registry& registry) {
   std::optional<CollectiveKind> kind;
   if (const std::size_t equals = item.find('='); equals != std::string_view::npos) {
-    const Result<CollectiveKind> named = parse_collective(item.substr(0, equals));
-    if (!named) return named.error();
-    kind = *named;
+    const CollectiveKind named = TRY(parse_collective(item.substr(0, equals)));
+    kind = named;
     item.remove_prefix(equals + 1);
     if (const auto variant = registry.find(*kind, item); !variant) return variant.error();
   }

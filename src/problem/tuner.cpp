@@ -182,9 +182,8 @@ Result<Decision> Tuner::decide(const Key& key, std::int64_t size, const Effort& 
   if (!at->refused.empty())
     return failed(fmt::format("the untuned variant {} differs from the golden copy", untuned.text()), at->refused);
   decision.untuned = static_cast<std::size_t>(at - decision.tried.begin());
-  Result<std::unique_ptr<Trial>> trial = problem_.trial(key, size);
-  if (!trial) return trial.error();
-  Rounds(**trial, decision, effort).measure();
+  std::unique_ptr<Trial> trial = TRY(problem_.trial(key, size));
+  Rounds(*trial, decision, effort).measure();
   decision.chosen = fastest(decision);
   return decision;
 }

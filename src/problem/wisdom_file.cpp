@@ -61,10 +61,9 @@ Status check_place(const Json& file, const Place& here) {
   for (const Place::Software& each : here.software) {
     const auto given = file.find(each.field);
     if (given == file.end() || given->is_null()) continue;
-    const Result<std::string> version = Entry(file, "the wisdom file").word(each.field.c_str());
-    if (!version) return version.error();
-    if (*version != each.version)
-      return wrong_value(fmt::format("the wisdom is not of this {}, {}", each.title, each.version), *version,
+    const std::string version = TRY(Entry(file, "the wisdom file").word(each.field.c_str()));
+    if (version != each.version)
+      return wrong_value(fmt::format("the wisdom is not of this {}, {}", each.title, each.version), version,
                          "run kumihimo tune with it");
   }
   return Nothing{};
@@ -90,12 +89,11 @@ Result<std::int64_t> Entry::number(const char* name, std::int64_t initial, std::
 
 Result<SizeRange> Entry::sizes() const {
   SizeRange range;
-  const Result<std::int64_t> from = number("from_bytes", range.from), to = number("to_bytes", range.to);
-  if (!from) return from.error();
-  if (!to) return to.error();
-  if (*from > *to)
-    return wrong_value(where_ + ": from_bytes must be at most to_bytes", fmt::format("{} and {}", *from, *to));
-  return SizeRange{*from, *to};
+  const std::int64_t from = TRY(number("from_bytes", range.from));
+  const std::int64_t to = TRY(number("to_bytes", range.to));
+  if (from > to)
+    return wrong_value(where_ + ": from_bytes must be at most to_bytes", fmt::format("{} and {}", from, to));
+  return SizeRange{from, to};
 }
 
 Result<double> Entry::ratio_high() const {

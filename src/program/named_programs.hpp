@@ -17,6 +17,21 @@ struct Origin {
   bool operator==(const Origin&) const = default;
 };
 
+// The data of programs that work in one buffer a rank, of `elements` elements.
+inline std::shared_ptr<const DataLayout> one_buffer(std::int32_t ranks, std::int64_t elements) {
+  DataLayout data;
+  data.ranks = ranks;
+  data.vector = data.one_buffer = true;
+  data.elements = elements;
+  data.buffers = [elements](Rank) {
+    BufferPair b;
+    b.input = b.output = elements;
+    b.one_memory = true;
+    return b;
+  };
+  return std::make_shared<const DataLayout>(std::move(data));
+}
+
 struct NamedPrograms {
   std::string name; // "halo:16x16x16,points=7,fields=1"
   ProgramSet set;

@@ -226,19 +226,9 @@ class Scanner {
   std::optional<std::string> leave() { return section_ ? section_->finish() : std::nullopt; }
 
   NamedPrograms opened() const {
-    DataLayout data;
-    data.ranks = index_->head.ranks;
-    data.vector = data.one_buffer = true;
-    data.elements = index_->head.elements;
-    data.buffers = [n = data.elements](Rank) {
-      BufferPair b;
-      b.input = b.output = n;
-      b.one_memory = true;
-      return b;
-    };
     NamedPrograms file;
     file.name = index_->path;
-    file.set.data = std::make_shared<const DataLayout>(std::move(data));
+    file.set.data = one_buffer(index_->head.ranks, index_->head.elements);
     file.set.program = [index = index_](Rank rank) { return section_of(*index, rank).program(); };
     file.set.shared_bytes = static_cast<std::int64_t>(index_->begins.size() * sizeof(std::int64_t));
     file.origins = [index = index_](Rank rank) { return section_of(*index, rank).expected; };

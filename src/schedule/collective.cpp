@@ -81,11 +81,10 @@ std::string_view of_what(CollectiveKind kind) { // there is one count for each
 } // namespace
 
 Result<Collective> with_counts(Collective c, std::vector<std::int64_t> table) {
-  const Result<std::int64_t> entries = entries_of(c);
-  if (!entries) return entries.error();
+  const std::int64_t entries = TRY(entries_of(c));
   const auto given = static_cast<std::int64_t>(table.size());
-  if (given != *entries)
-    return wrong_value(fmt::format("the table needs {} counts, one for each {}", *entries, of_what(c.kind)), given);
+  if (given != entries)
+    return wrong_value(fmt::format("the table needs {} counts, one for each {}", entries, of_what(c.kind)), given);
   constexpr std::int64_t most = std::int64_t{1} << 60;
   const std::int64_t limit = most / c.type_bytes;
   std::int64_t sum = 0;
@@ -101,7 +100,7 @@ Result<Collective> with_counts(Collective c, std::vector<std::int64_t> table) {
           return wrong_value(
               "an in-place collective needs as many elements to a rank as from it",
               fmt::format("{} from rank {} to {}, {} back", table[a * c.ranks + b], a, b, table[b * c.ranks + a]));
-  c.counts = {c.kind->irregular, sum / std::max<std::int64_t>(1, *entries),
+  c.counts = {c.kind->irregular, sum / std::max<std::int64_t>(1, entries),
               std::make_shared<const std::vector<std::int64_t>>(std::move(table))};
   return c;
 }
@@ -117,8 +116,7 @@ Collective with_local_counts(Collective c, Rank rank) {
 }
 
 Result<std::vector<std::int64_t>> spread_counts(std::string_view spread, const Collective& c) {
-  const Result<std::int64_t> entries = entries_of(c);
-  if (!entries) return entries.error();
+  const std::int64_t entries = TRY(entries_of(c));
   constexpr std::string_view random = "random:";
   std::uint64_t seed = 0;
   const bool drawn = spread.starts_with(random);
@@ -128,13 +126,13 @@ Result<std::vector<std::int64_t>> spread_counts(std::string_view spread, const C
   } else if (spread != "zeros" && spread != "one_huge" && spread != "ramp") {
     return wrong_value("counts are numbers, or zeros, one_huge, ramp, random:SEED", fmt::format("'{}'", spread));
   }
-  const std::int64_t each = c.counts.each, last = std::max<std::int64_t>(1, *entries - 1), huge = *entries / 2;
-  if (each > std::numeric_limits<std::int64_t>::max() / 4 / c.type_bytes / (*entries + 1))
+  const std::int64_t each = c.counts.each, last = std::max<std::int64_t>(1, entries - 1), huge = entries / 2;
+  if (each > std::numeric_limits<std::int64_t>::max() / 4 / c.type_bytes / (entries + 1))
     return wrong_value("all counts together must fit in 60 bits of bytes",
-                       fmt::format("{} blocks of {} elements", *entries, each));
+                       fmt::format("{} blocks of {} elements", entries, each));
   std::mt19937_64 engine(seed);
-  std::vector<std::int64_t> table(static_cast<std::size_t>(*entries));
-  for (std::int64_t i = 0; i < *entries; ++i) {
+  std::vector<std::int64_t> table(static_cast<std::size_t>(entries));
+  for (std::int64_t i = 0; i < entries; ++i) {
     std::int64_t& n = table[static_cast<std::size_t>(i)];
     if (drawn) {
       const std::uint64_t dice = engine() >> 11U;
@@ -142,7 +140,7 @@ Result<std::vector<std::int64_t>> spread_counts(std::string_view spread, const C
     } else if (spread == "zeros") {
       n = i % 3 == 1 ? 3 * each : 0;
     } else if (spread == "one_huge") {
-      n = i == huge ? *entries * each : std::min<std::int64_t>(each, 1);
+      n = i == huge ? entries * each : std::min<std::int64_t>(each, 1);
     } else {
       n = static_cast<std::int64_t>(static_cast<Wide>(2 * each) * i / last);
     }

@@ -119,9 +119,8 @@ Result<SharedFile> NodeSegment::meet_in_file(mpi::Handle node, std::int32_t rank
 
 Status NodeSegment::map(const Result<SharedFile>& file) {
   if (!file) return file.error();
-  const Result<std::byte*> memory = file->map(bytes_);
-  if (!memory) return memory.error();
-  memory_ = *memory;
+  std::byte* const memory = TRY(file->map(bytes_));
+  memory_ = memory;
   return Nothing{};
 }
 

@@ -34,12 +34,11 @@ Result<Network> Network::make(const Job& job, std::int32_t ranks, const std::opt
                               bool scalar_reduction) {
   const Machine& machine = job.machine;
   if (machine.cut) return wrong_value(machine.cut->problem, {}, "give a part of the machine by --shape or --box");
-  const auto seats = placed(job, ranks, placement);
-  if (!seats) return seats.error();
+  const auto seats = TRY(placed(job, ranks, placement));
   Network n;
   n.machine_ = &machine;
-  for (std::int32_t r = 0; r < ranks; ++r) n.node_.push_back(seats->node(Rank{r}).value);
-  for (std::int32_t r = 0; r < ranks && !job.levels().empty(); ++r) n.slot_.push_back(seats->slot(Rank{r}).number);
+  for (std::int32_t r = 0; r < ranks; ++r) n.node_.push_back(seats.node(Rank{r}).value);
+  for (std::int32_t r = 0; r < ranks && !job.levels().empty(); ++r) n.slot_.push_back(seats.slot(Rank{r}).number);
   const std::int64_t links = machine.topology->link_bound(), nodes = machine.topology->nodes();
   if (links + 3 * nodes + ranks > std::numeric_limits<Resource>::max())
     return wrong_value("the network has at most 2^31 links, nodes and ranks together", fmt::format("{} links", links));

@@ -3,21 +3,12 @@
 #include "simulate/models.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace kumihimo {
 
 std::string_view name_of(Model model) {
-  switch (model) {
-  case Model::bound:
-    return "bound";
-  case Model::cost:
-    return "cost";
-  case Model::flow:
-    return "flow";
-  case Model::exact:
-    return "exact";
-  }
-  return "unknown";
+  return std::array{"bound", "cost", "flow", "exact"}[static_cast<std::size_t>(model)];
 }
 
 Seconds Prediction::bound() const {
@@ -28,11 +19,10 @@ Seconds Prediction::bound() const {
 
 Result<Prediction> simulate_bound(const Collective& collective, const Job& job,
                                   const std::optional<Placement>& placement, const SimulateOptions& options) {
-  auto network = simulation::Network::make(job, collective.ranks, placement, options.scalar_reduction);
-  if (!network) return network.error();
+  auto network = TRY(simulation::Network::make(job, collective.ranks, placement, options.scalar_reduction));
   Prediction p;
   p.model = Model::bound;
-  p.bounds = simulation::lower_bounds(collective, *network);
+  p.bounds = simulation::lower_bounds(collective, network);
   p.seconds = p.bound();
   for (const LowerBound& b : p.bounds)
     if (b.seconds == p.seconds) p.limiting = b.name;
@@ -78,9 +68,8 @@ Result<Prediction> simulate(const ProgramSet& set, const Job& job, const std::op
   if (options.model == Model::bound)
     return not_applicable("the bounds are those of collectives, and these programs are none", {},
                           "use --model flow or exact");
-  auto network = simulation::Network::make(job, set.ranks(), placement, options.scalar_reduction);
-  if (!network) return network.error();
-  auto p = predict(set, *network, options, Seconds{});
+  auto network = TRY(simulation::Network::make(job, set.ranks(), placement, options.scalar_reduction));
+  auto p = predict(set, network, options, Seconds{});
   if (p && !options.keep_link_bytes) p->link_bytes = {};
   return p;
 }
@@ -88,11 +77,10 @@ Result<Prediction> simulate(const ProgramSet& set, const Job& job, const std::op
 Result<Prediction> simulate(const Schedule& schedule, const Job& job, const std::optional<Placement>& placement,
                             const SimulateOptions& options) {
   if (options.model == Model::bound) return simulate_bound(schedule.collective(), job, placement, options);
-  auto network = simulation::Network::make(job, schedule.ranks(), placement, options.scalar_reduction);
-  if (!network) return network.error();
+  auto network = TRY(simulation::Network::make(job, schedule.ranks(), placement, options.scalar_reduction));
   Prediction bounded;
-  bounded.bounds = simulation::lower_bounds(schedule.collective(), *network);
-  auto p = predict(schedule, *network, options, bounded.bound());
+  bounded.bounds = simulation::lower_bounds(schedule.collective(), network);
+  auto p = predict(schedule, network, options, bounded.bound());
   if (!p) return p;
   p->bounds = std::move(bounded.bounds);
   if (!options.keep_link_bytes) p->link_bytes = {};

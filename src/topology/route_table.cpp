@@ -105,13 +105,11 @@ Result<RouteTable> RouteTable::make(std::int32_t nodes, std::span<const std::str
   table.nodes = nodes;
   if (Status read = read_links(links, table); !read) return read.error();
   for (const std::string& text : routes) {
-    auto row = read_route(text, table);
-    if (!row) return row.error();
-    table.rows.push_back(std::move(*row));
+    auto row = TRY(read_route(text, table));
+    table.rows.push_back(std::move(row));
   }
-  auto made = filled(std::move(table));
-  if (!made) return made.error();
-  return RouteTable(std::move(*made), nodes);
+  auto made = TRY(filled(std::move(table)));
+  return RouteTable(std::move(made), nodes);
 }
 
 RouteTable::RouteTable(std::shared_ptr<const Table> table, std::int32_t nodes)

@@ -1,5 +1,5 @@
 #include "collectives/registry.hpp"
-#include "export/expanded_json.hpp"
+#include "export/json.hpp"
 #include "program/builder.hpp"
 
 #include <gtest/gtest.h>

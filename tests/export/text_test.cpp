@@ -1,5 +1,5 @@
 #include "collectives/registry.hpp"
-#include "export/program_json.hpp"
+#include "export/json.hpp"
 #include "export/text.hpp"
 #include "program/builder.hpp"
 

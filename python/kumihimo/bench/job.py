@@ -86,7 +86,7 @@ def run_rehearsal(
     seconds: float = 150,
 ) -> Run:
     """Each case as a program calls it, by the MPI library's names: results with `back_to_back_seconds` and
-    `between_seconds` (bench_driver/rehearse_task.hpp). What `of_processes` loads before the library takes part."""
+    `between_seconds` (bench_driver/tasks.hpp). What `of_processes` loads before the library takes part."""
     task = {"task": "rehearse", "case_seconds": case_seconds}
     launcher = Launcher(ranks, installation, seconds, partial=True, of_processes=of_processes)
     return run_task(task, cases, launcher, on_result)

@@ -39,14 +39,13 @@ Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters&
   if (c.ranks > most_ranks)
     return not_applicable(fmt::format("the algorithm sends P² messages and is meant for at most {} ranks", most_ranks),
                           c.ranks);
-  const Result<Segments> segments = choose_segments(c, p, c.ranks, Pipelining::whole_message);
-  if (!segments) return segments.error();
+  const Segments segments = TRY(choose_segments(c, p, c.ranks, Pipelining::whole_message));
   const std::int64_t window = p.window.value_or(2);
   Schedule s(c);
-  s.segments = *segments;
-  s.parameters = fmt::format("segments={} window={}", segments->count, window);
+  s.segments = segments;
+  s.parameters = fmt::format("segments={} window={}", segments.count, window);
   s.claims.in_place_safe = true; // a part is sent away before its owner's result comes back, within the loops' order
-  s.program = [P = c.ranks, segments = *segments, window](Rank r) { return program_of(r, P, segments, window); };
+  s.program = [P = c.ranks, segments, window](Rank r) { return program_of(r, P, segments, window); };
   return s;
 }
 

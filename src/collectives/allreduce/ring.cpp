@@ -28,13 +28,12 @@ Program program_of(Rank rank, std::int32_t P, Segments segments, std::int64_t wi
 }
 
 Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters& p) {
-  const Result<Segments> segments = choose_segments(c, p, c.ranks, Pipelining::whole_message);
-  if (!segments) return segments.error();
+  const Segments segments = TRY(choose_segments(c, p, c.ranks, Pipelining::whole_message));
   const std::int64_t window = p.window.value_or(2);
   Schedule s(c);
-  s.segments = *segments;
-  s.parameters = fmt::format("segments={} window={}", segments->count, window);
-  s.program = [P = c.ranks, segments = *segments, window](Rank r) { return program_of(r, P, segments, window); };
+  s.segments = segments;
+  s.parameters = fmt::format("segments={} window={}", segments.count, window);
+  s.program = [P = c.ranks, segments, window](Rank r) { return program_of(r, P, segments, window); };
   return s;
 }
 

@@ -42,14 +42,13 @@ inline Array own_sum(ProgramBuilder& program, bool over_others, std::int64_t r, 
 // A schedule of one lane, whose rounds `body(program, lane, rank)` writes. Unsegmented unless segments are asked for.
 template <class F>
 Result<Schedule> one_lane(const Collective& c, const Parameters& p, std::string role, F body) {
-  const Result<Segments> segments = choose_segments(c, p, 1, Pipelining::whole_message);
-  if (!segments) return segments.error();
+  const Segments segments = TRY(choose_segments(c, p, 1, Pipelining::whole_message));
   Schedule s(c);
-  s.segments = *segments;
+  s.segments = segments;
   const std::int64_t window = p.window.value_or(2);
-  if (segments->count > 1)
-    s.parameters = "segments=" + std::to_string(segments->count) + " window=" + std::to_string(window);
-  s.program = [segments = *segments, window, role = std::move(role), body = std::move(body)](Rank r) {
+  if (segments.count > 1)
+    s.parameters = "segments=" + std::to_string(segments.count) + " window=" + std::to_string(window);
+  s.program = [segments, window, role = std::move(role), body = std::move(body)](Rank r) {
     ProgramBuilder program(segments);
     LaneBuilder lane(LaneId{0}, role, window);
     body(program, lane, std::int64_t{r.value});

@@ -184,9 +184,8 @@ Result<std::vector<Phase>> axes_of(const RankSpace& space) {
 }
 
 Result<Schedule> paced(const Collective& c, const RankSpace& space, const Parameters& p) {
-  Result<std::vector<Phase>> phases = axes_of(space);
-  if (!phases) return phases.error();
-  Plan plan{std::move(*phases), 1, 1, p.gap, true};
+  std::vector<Phase> phases = TRY(axes_of(space));
+  Plan plan{std::move(phases), 1, 1, p.gap, true};
   const auto most = static_cast<std::int64_t>(plan.phases.size());
   plan.rotations = p.trees.value_or(most);
   if (plan.rotations > most)
@@ -249,11 +248,10 @@ Variant grouped_phases(int phases, Cost cost) {
           .parameters = {{"throttle", "all of them"}},
           .equal_counts = equal_blocks,
           .recipe = [phases](const Collective& c, const RankSpace& space, const Parameters& p) -> Result<Schedule> {
-            Result<std::vector<Phase>> groups = groups_of(space, c.ranks, phases);
-            if (!groups) return groups.error();
+            std::vector<Phase> groups = TRY(groups_of(space, c.ranks, phases));
             std::vector<std::int64_t> lengths;
-            for (const Phase& g : *groups) lengths.push_back(g.length);
-            Plan plan{std::move(*groups), 1, p.throttle.value_or(c.ranks), {}, false};
+            for (const Phase& g : groups) lengths.push_back(g.length);
+            Plan plan{std::move(groups), 1, p.throttle.value_or(c.ranks), {}, false};
             return schedule_of(c, std::move(plan), fmt::format("groups={}", fmt::join(lengths, "x")));
           }};
 }

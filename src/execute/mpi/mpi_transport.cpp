@@ -91,10 +91,9 @@ Status MpiTransport::set_up() {
     if (Status status = agree(library_, communicator_, copied); !status) return status;
     communicator_ = *own;
     owns_communicator_ = true;
-    Result<std::unique_ptr<Network>> network = open_network(
-        {library_, communicator_, options_.tag_upper_bound, options_.most_at_once_bytes}, options_.network);
-    if (!network) return network.error();
-    network_ = std::move(*network);
+    std::unique_ptr<Network> network = TRY(open_network(
+        {library_, communicator_, options_.tag_upper_bound, options_.most_at_once_bytes}, options_.network));
+    network_ = std::move(network);
   }
   complete_ = true;
   if (is_single_node_) free_communicators();
@@ -111,10 +110,9 @@ Status MpiTransport::join_node() {
   const Result<std::vector<Member>> members = members_of_node(node_ranks);
   if (options_.shared_memory && node_ranks > 1) {
     const std::int64_t asked = options_.shared_memory_limit_bytes;
-    Result<std::unique_ptr<shared_memory::NodeSegment>> memory = shared_memory::NodeSegment::create(
-        library_, node_, asked >= 0 ? asked : shared_memory_share_bytes_, options_.single_copies);
-    if (!memory) return memory.error();
-    memory_ = std::move(*memory);
+    std::unique_ptr<shared_memory::NodeSegment> memory = TRY(shared_memory::NodeSegment::create(
+        library_, node_, asked >= 0 ? asked : shared_memory_share_bytes_, options_.single_copies));
+    memory_ = std::move(memory);
   }
   if (!oversubscribed) return oversubscribed.error();
   if (!members) return members.error();
@@ -171,10 +169,9 @@ Status MpiTransport::check_nodes() const {
 // The ranks that share memory with this one, or those of its emulated node.
 Status MpiTransport::find_node() {
   const mpi::Functions& call = library_.call;
-  const Result<bool> one_machine = is_one_machine();
-  if (!one_machine) return one_machine.error();
+  const bool one_machine = TRY(is_one_machine());
   mpi::Handle machine = communicator_;
-  if (!*one_machine) {
+  if (!one_machine) {
     const int code = call.Comm_split_type(communicator_, library_.constants.comm_type_shared, rank_,
                                           library_.constants.info_null, &machine);
     if (Status status = agree(library_, communicator_, library_.check(code, "MPI_Comm_split_type")); !status)
@@ -235,11 +232,10 @@ const std::string& MpiTransport::note() const {
 // The agreement costs a few microseconds, once for each plan.
 Status MpiTransport::prepare(const transport::Demands& demands) {
   if (network_->error()) return *network_->error(); // the other ranks may not call it
-  const Result<transport::Demands> all = demands_of_all(demands);
-  if (!all) return all.error();
-  if (all->impossible) return transport::failed_elsewhere();
-  if (all->offloads) return transport::needs_offload_engine();
-  return network_->prepare(*all);
+  const transport::Demands all = TRY(demands_of_all(demands));
+  if (all.impossible) return transport::failed_elsewhere();
+  if (all.offloads) return transport::needs_offload_engine();
+  return network_->prepare(all);
 }
 
 void MpiTransport::refuse() {

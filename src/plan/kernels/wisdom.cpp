@@ -14,24 +14,22 @@ using problem::Entry;
 
 template <class Row>
 Result<const Row*> variant_of(const Entry& entry, std::span<const Row> rows) {
-  const Result<std::string> name = entry.word("variant");
-  if (!name) return name.error();
+  const std::string name = TRY(entry.word("variant"));
   std::string running;
   for (const Row& row : rows) {
     if (!row.runs_here()) continue;
-    if (row.name == *name) return &row;
+    if (row.name == name) return &row;
     running += fmt::format("{}{}", running.empty() ? "" : ", ", row.name);
   }
   return wrong_value(fmt::format("{}: the variant must be one that runs here ({})", entry.where(), running),
-                     fmt::format("'{}'", *name), "tune again");
+                     fmt::format("'{}'", name), "tune again");
 }
 
 // Kernels take no parameters so far.
 Status check_parameters(const Entry& entry) {
-  const Result<nlohmann::json> parameters = entry.parameters();
-  if (!parameters) return parameters.error();
-  if (parameters->empty()) return Nothing{};
-  return wrong_value(entry.where() + ": kernels take no parameters", parameters->dump(), "leave them out");
+  const nlohmann::json parameters = TRY(entry.parameters());
+  if (parameters.empty()) return Nothing{};
+  return wrong_value(entry.where() + ": kernels take no parameters", parameters.dump(), "leave them out");
 }
 
 Status take_reduce(const Entry& entry, SizeRange bytes, kernels::Choices& choices) {
@@ -43,34 +41,30 @@ Status take_reduce(const Entry& entry, SizeRange bytes, kernels::Choices& choice
   if (of == reduce_classes().end())
     return wrong_value(entry.where() + ": the operation must apply to the type",
                        fmt::format("{} of {}", *operation, *type));
-  const auto variant = variant_of(entry, kernels::reduce_variants());
-  if (!variant) return variant.error();
+  const auto variant = TRY(variant_of(entry, kernels::reduce_variants()));
   if (kernels::environment_decides_reductions()) return Nothing{};
-  for (const auto& [op, t] : of->members) choices.of(t, op).set(bytes, *variant);
+  for (const auto& [op, t] : of->members) choices.of(t, op).set(bytes, variant);
   return Nothing{};
 }
 
 Status take_copy(const Entry& entry, SizeRange bytes, kernels::Choices& choices) {
-  const Result<std::string> name = entry.word("reader");
-  if (!name) return name.error();
+  const std::string name = TRY(entry.word("reader"));
   const auto reader = std::find_if(kernels::readers.begin(), kernels::readers.end(),
-                                   [&](kernels::Reader each) { return name_of(each) == *name; });
+                                   [&](kernels::Reader each) { return name_of(each) == name; });
   if (reader == kernels::readers.end())
-    return wrong_value(entry.where() + ": reader must be 'same core' or 'other core'", fmt::format("'{}'", *name));
-  const auto variant = variant_of(entry, kernels::copy_variants());
-  if (!variant) return variant.error();
-  if (!kernels::environment_decides_copies(*reader)) choices.of(*reader).set(bytes, *variant);
+    return wrong_value(entry.where() + ": reader must be 'same core' or 'other core'", fmt::format("'{}'", name));
+  const auto variant = TRY(variant_of(entry, kernels::copy_variants()));
+  if (!kernels::environment_decides_copies(*reader)) choices.of(*reader).set(bytes, variant);
   return Nothing{};
 }
 
 Status take(const Entry& entry, kernels::Choices& choices) {
   const Result<std::string> kernel = entry.word("kernel");
   if (!kernel) return kernel.error();
-  const Result<SizeRange> bytes = entry.sizes();
-  if (!bytes) return bytes.error();
+  const SizeRange bytes = TRY(entry.sizes());
   if (Status s = check_parameters(entry); !s) return s;
-  if (*kernel == "reduce") return take_reduce(entry, *bytes, choices);
-  if (*kernel == "copy") return take_copy(entry, *bytes, choices);
+  if (*kernel == "reduce") return take_reduce(entry, bytes, choices);
+  if (*kernel == "copy") return take_copy(entry, bytes, choices);
   return wrong_value(entry.where() + ": kernel must be reduce or copy", fmt::format("'{}'", *kernel));
 }
 
@@ -92,14 +86,12 @@ Result<KernelWisdom> parse_kernel_wisdom(std::string_view text, const problem::F
 
 Result<std::string> use_kernel_wisdom(const std::string& path) {
   const problem::Fingerprint machine = problem::this_machine();
-  Result<problem::WisdomText> file = problem::find_wisdom(path, machine, kernel_subject);
-  if (!file) return file.error();
-  if (file->path.empty()) return std::string();
-  const Result<KernelWisdom> wisdom = parse_kernel_wisdom(file->text, machine, file->found);
-  if (!wisdom) return wisdom.error();
-  if (wisdom->size == 0) return std::string();
-  kernels::use(wisdom->choices);
-  return std::move(file->path);
+  problem::WisdomText file = TRY(problem::find_wisdom(path, machine, kernel_subject));
+  if (file.path.empty()) return std::string();
+  const KernelWisdom wisdom = TRY(parse_kernel_wisdom(file.text, machine, file.found));
+  if (wisdom.size == 0) return std::string();
+  kernels::use(wisdom.choices);
+  return std::move(file.path);
 }
 
 } // namespace kumihimo::plan

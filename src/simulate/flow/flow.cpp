@@ -346,22 +346,21 @@ double exact_work(const Compiled& compiled) {
 Result<Prediction> predict_flow(const ProgramSet& schedule, const Network& network, const SimulateOptions& options,
                                 Seconds bound) {
   const double most_steps = options.most_steps;
-  auto compiled = compile(schedule, &network);
-  if (!compiled) return compiled.error();
-  if (Status can = network.can_offload(*schedule.data, compiled->offloaded); !can) return can.error();
-  const bool small = schedule.ranks() <= exact_rank_limit && exact_work(*compiled) <= options.most_exact_work;
+  auto compiled = TRY(compile(schedule, &network));
+  if (Status can = network.can_offload(*schedule.data, compiled.offloaded); !can) return can.error();
+  const bool small = schedule.ranks() <= exact_rank_limit && exact_work(compiled) <= options.most_exact_work;
   const auto walked = [&](const Compiled& c) -> Result<Prediction> {
     if (Status can = can_be_held(c, std::isinf(most_steps)); !can) return can.error();
     return walk(c, network, small);
   };
-  if (compiled->walked_steps() > std::min(most_steps, few_steps))
-    if (auto symmetry = Symmetry::find(*compiled, network, exact_is_worth * most_steps)) {
-      fold(*compiled, std::move(symmetry));
-      return walked(*compiled);
+  if (compiled.walked_steps() > std::min(most_steps, few_steps))
+    if (auto symmetry = Symmetry::find(compiled, network, exact_is_worth * most_steps)) {
+      fold(compiled, std::move(symmetry));
+      return walked(compiled);
     }
-  const Sampling sampling = plan_sampling(*compiled, most_steps);
-  if (sampling.loops.empty()) return walked(*compiled);
-  auto p = predict_sampled(*compiled, sampling, bound, walked);
+  const Sampling sampling = plan_sampling(compiled, most_steps);
+  if (sampling.loops.empty()) return walked(compiled);
+  auto p = predict_sampled(compiled, sampling, bound, walked);
   if (p) p->limiting = limiting(network, *p); // of all samples
   return p;
 }

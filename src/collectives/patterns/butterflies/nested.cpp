@@ -114,14 +114,13 @@ Program program_of(const Collective& c, const std::vector<Nest>& nests, Segments
 Result<Schedule> nested_schedule(const Collective& c, std::vector<Nest> nests, const Parameters& p) {
   const auto lanes = static_cast<std::int64_t>(nests.size());
   const bool vector = c.kind == CollectiveKind::allreduce;
-  const Result<Segments> segments = choose_segments(c, p, vector ? lanes * c.ranks : lanes, Pipelining::whole_message);
-  if (!segments) return segments.error();
+  const Segments segments = TRY(choose_segments(c, p, vector ? lanes * c.ranks : lanes, Pipelining::whole_message));
   const std::int64_t window = p.window.value_or(2);
   Schedule s(c);
-  s.segments = *segments;
-  s.parameters = fmt::format("lanes={} segments={} window={}", lanes, segments->count, window);
+  s.segments = segments;
+  s.parameters = fmt::format("lanes={} segments={} window={}", lanes, segments.count, window);
   s.claims.in_place_safe = c.kind != CollectiveKind::reduce_scatter || c.in_place || !c.counts.irregular();
-  s.program = [c, nests = std::move(nests), segments = *segments, window](Rank r) {
+  s.program = [c, nests = std::move(nests), segments, window](Rank r) {
     return program_of(c, nests, segments, window, r.value);
   };
   return s;

@@ -197,18 +197,16 @@ Parameters parameters_for(const Variant& v, const Parameters& p, Segments segmen
 
 Result<std::shared_ptr<const Schedule>> part_of(const Composite& whole, const StageRow& row, const Group* group,
                                                 const RankSpace& space, const std::string& name, const Parameters& p) {
-  const Result<const Variant*> v = Registry::standard().find(row.kind, name);
-  if (!v) return v.error();
+  const Variant* const v = TRY(Registry::standard().find(row.kind, name));
   const Collective question = question_of(whole, row, group);
   const Segments segments = row.meaning == Meaning::signals ? Segments{} : whole.segments;
-  Result<Schedule> s = (*v)->build(question, space, parameters_for(**v, p, segments));
-  if (!s) return s.error();
-  if (s->segments.count != 1 && s->segments != whole.segments)
+  Schedule s = TRY(v->build(question, space, parameters_for(*v, p, segments)));
+  if (s.segments.count != 1 && s.segments != whole.segments)
     return not_applicable(fmt::format("{} {} cuts messages into segments of its own and cannot be a part of levels",
                                       name_of(row.kind), name));
-  if (question.in_place && !s->claims.in_place_safe)
+  if (question.in_place && !s.claims.in_place_safe)
     return not_applicable(fmt::format("{} {} cannot run in place, as this level needs", name_of(row.kind), name));
-  return std::make_shared<const Schedule>(std::move(*s));
+  return std::make_shared<const Schedule>(std::move(s));
 }
 
 std::int32_t lanes_of(const Schedule& s) {
@@ -222,10 +220,9 @@ Status add_stage(Composite& whole, const StageRow& row, const RankSpace& leaders
                  const Parameters& p) {
   Stage stage{row, {}, 0};
   if (row.between) {
-    const auto part = part_of(whole, row, nullptr, leaders, name, p);
-    if (!part) return part.error();
-    stage.of_group.push_back(*part);
-    stage.lanes = lanes_of(**part);
+    const auto part = TRY(part_of(whole, row, nullptr, leaders, name, p));
+    stage.of_group.push_back(part);
+    stage.lanes = lanes_of(*part);
   }
   // Groups that are asked the same share the answer; those of irregular blocks are all different.
   std::map<std::tuple<std::int64_t, std::int32_t, bool>, std::shared_ptr<const Schedule>> known;
@@ -234,9 +231,9 @@ Status add_stage(Composite& whole, const StageRow& row, const RankSpace& leaders
     const Collective question = question_of(whole, row, &group);
     auto& part = known[{group.size(), group.leader, question.in_place}];
     if (!part || question.counts.irregular()) {
-      const auto made = part_of(whole, row, &group, RankSpace::node(static_cast<std::int32_t>(group.size())), name, p);
-      if (!made) return made.error();
-      part = *made;
+      const auto made =
+          TRY(part_of(whole, row, &group, RankSpace::node(static_cast<std::int32_t>(group.size())), name, p));
+      part = made;
       stage.lanes = std::max(stage.lanes, lanes_of(*part));
     }
     stage.of_group.push_back(part);
@@ -285,9 +282,8 @@ Result<Schedule> build_levels(const Levels& levels, const Collective& c, const R
   if (Status s = check_groups(*whole, space, p); !s) return s.error();
   if (c.kind != CollectiveKind::barrier) {
     const auto unasked = whole->of_blocks() ? Pipelining::whole_message : Pipelining::machine_segments;
-    const Result<Segments> segments = choose_segments(c, p, 1, unasked);
-    if (!segments) return segments.error();
-    whole->segments = *segments;
+    const Segments segments = TRY(choose_segments(c, p, 1, unasked));
+    whole->segments = segments;
   }
   const std::string inner = p.inner.value_or(levels.inner), outer = p.outer.value_or(levels.outer);
   const RankSpace leaders = space_of_leaders(space, whole->groups);

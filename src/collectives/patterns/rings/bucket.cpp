@@ -91,12 +91,11 @@ struct BucketRecipe {
     const std::int64_t lanes = rotated ? p.trees.value_or(rings ? 2 * n : n) : 1;
     if (lanes > (rings ? 2 * n : n))
       return not_applicable(fmt::format("{} takes at most {} lanes", space.shape().text(), rings ? 2 * n : n), lanes);
-    const Result<Segments> segments = choose_segments(c, p, lanes * shortest, Pipelining::whole_message);
-    if (!segments) return segments.error();
-    const Box box{space, axes, lanes, *segments, p.window.value_or(2)};
+    const Segments segments = TRY(choose_segments(c, p, lanes * shortest, Pipelining::whole_message));
+    const Box box{space, axes, lanes, segments, p.window.value_or(2)};
     Schedule s(c);
-    s.segments = *segments;
-    s.parameters = fmt::format("lanes={} segments={} window={}", lanes, segments->count, box.window);
+    s.segments = segments;
+    s.parameters = fmt::format("lanes={} segments={} window={}", lanes, segments.count, box.window);
     s.claims.neighbours_only = true;
     s.program = [box](Rank rank) {
       ProgramBuilder program(box.segments);

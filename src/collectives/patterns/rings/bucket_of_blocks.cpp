@@ -150,9 +150,8 @@ struct BucketOfBlocksRecipe {
     if (rotated) torus.lanes = p.trees.value_or(most);
     if (torus.lanes > most)
       return not_applicable(fmt::format("{} takes at most {} lanes", space.shape().text(), most), torus.lanes);
-    const Result<Segments> segments = choose_segments(c, p, torus.lanes, Pipelining::whole_message);
-    if (!segments) return segments.error();
-    torus.segments = *segments;
+    const Segments segments = TRY(choose_segments(c, p, torus.lanes, Pipelining::whole_message));
+    torus.segments = segments;
     Schedule s(c);
     s.segments = torus.segments;
     s.parameters = fmt::format("lanes={} segments={} window={}", torus.lanes, torus.segments.count, torus.window);

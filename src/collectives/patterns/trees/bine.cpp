@@ -33,9 +33,8 @@ TreePlace bine_tree_place(std::int32_t ranks, Rank root, Rank rank) {
 Result<Schedule> bine_recipe(const Collective& c, const RankSpace&, const Parameters& p) {
   if (!std::has_single_bit(static_cast<std::uint32_t>(c.ranks)))
     return not_applicable("the algorithm needs a number of ranks that is a power of two", c.ranks);
-  const Result<Segments> segments = choose_segments(c, p, 1, Pipelining::whole_message);
-  if (!segments) return segments.error();
-  TreeOptions o{false, window_of(p), *segments, {}};
+  const Segments segments = TRY(choose_segments(c, p, 1, Pipelining::whole_message));
+  TreeOptions o{false, window_of(p), segments, {}};
   o.claims.height = std::countr_zero(static_cast<std::uint32_t>(c.ranks));
   return tree_schedule(c, {1, [=, ranks = c.ranks](std::int64_t, Rank r) { return bine_tree_place(ranks, c.root, r); }},
                        o);

@@ -65,13 +65,12 @@ LaneBuilder star_bcast_lane(const Star& q, Rank rank, LaneId id) {
 }
 
 Result<Schedule> star_recipe(const Collective& c, const RankSpace&, const Parameters& p) {
-  const Result<Segments> segments = choose_segments(c, p, 1, Pipelining::whole_message);
-  if (!segments) return segments.error();
+  const Segments segments = TRY(choose_segments(c, p, 1, Pipelining::whole_message));
   const bool all = c.kind == CollectiveKind::allreduce;
-  const Star shared{c.ranks, all ? Rank{0} : c.root, *segments, p.window.value_or(4)};
+  const Star shared{c.ranks, all ? Rank{0} : c.root, segments, p.window.value_or(4)};
   Schedule s(c);
-  s.segments = *segments;
-  s.parameters = fmt::format("segments={} window={}", segments->count, shared.window);
+  s.segments = segments;
+  s.parameters = fmt::format("segments={} window={}", segments.count, shared.window);
   s.claims.keeps_rank_order = true;
   s.claims.height = 1;
   s.program = [shared, kind = c.kind](Rank rank) {

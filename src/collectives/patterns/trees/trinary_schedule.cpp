@@ -44,9 +44,8 @@ struct TrinaryRecipe {
                       rings ? "" : " (trees in both directions need rings of 3 or more on every axis)"),
           k);
     TreeOptions o;
-    const Result<Segments> segments = choose_segments(collective, p, k);
-    if (!segments) return segments.error();
-    o.segments = *segments;
+    const Segments segments = TRY(choose_segments(collective, p, k));
+    o.segments = segments;
     o.window = window_of(p);
     o.overlap = p.overlap.value_or(family.overlap);
     o.claims.neighbours_only = true;

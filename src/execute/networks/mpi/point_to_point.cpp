@@ -75,9 +75,8 @@ PointToPoint::PointToPoint(const NetworkPlace& place, std::int64_t tag_upper_bou
       most_at_once_(place.most_at_once_bytes) {}
 
 Result<std::unique_ptr<Network>> make_mpi_network(const NetworkPlace& place) {
-  const Result<std::int64_t> tags = tag_upper_bound(place);
-  if (!tags) return tags.error();
-  return std::unique_ptr<Network>(std::make_unique<PointToPoint>(place, *tags));
+  const std::int64_t tags = TRY(tag_upper_bound(place));
+  return std::unique_ptr<Network>(std::make_unique<PointToPoint>(place, tags));
 }
 
 Status PointToPoint::prepare(const transport::Demands& demands) const { return tags_.accepts(demands); }

@@ -1,3 +1,21 @@
+// One rank's program as JSON, as it is written: loops are not expanded, expressions are texts over the variables s (the
+// segment), i, j, k ... of the enclosing loops.
+#pragma once
+
+#include "base/result.hpp"
+#include "schedule/schedule.hpp"
+
+#include <string>
+
+namespace kumihimo {
+
+// An object: collective, ranks, root, in_place, count, type, operation, algorithm, parameters, segments, claims, rank,
+// scratch, lanes. A lane's body is a list of rounds {"steps": [...]} and loops {"trip", "in_flight", "body"}.
+std::string program_json(const Schedule& schedule, Rank rank);
+
+// Of programs that are no collective: programs (their name), ranks, type, segments, rank, scratch, lanes.
+std::string program_json(const ProgramSet& set, const std::string& name, Rank rank);
+
 // The materialised steps of all ranks of a small case, as JSON in the form "kumihimo-expanded-schedule-2": a dump that
 // a checker can execute without knowing the code that made it.
 //
@@ -12,14 +30,6 @@
 //   step: kind, peer, source, target, left, right; chunks are [buffer, [[first, count], ...]] in elements, scratch
 //   offsets absolute; the arriving operand of receive_reduce is the word "arriving"; an offload is over once all ranks
 //   that have its lane have come, and one without source and target is nothing else
-#pragma once
-
-#include "base/result.hpp"
-#include "schedule/schedule.hpp"
-
-#include <string>
-
-namespace kumihimo {
 
 // Error: more steps than `most_steps` (the form is for small cases).
 Result<std::string> expanded_json(const Schedule& schedule, std::int64_t most_steps = 4'000'000);
