@@ -2,7 +2,6 @@
 // reduction and the copies are done, on few elements.
 #include "collectives/registry.hpp"
 #include "execute/engine.hpp"
-#include "execute/reduction.hpp"
 
 #include <benchmark/benchmark.h>
 

@@ -3,7 +3,6 @@
 #include "bench_driver/memory.hpp"
 #include "kernels/plans.hpp"
 #include "measure/clock.hpp"
-#include "schedule/contributions.hpp"
 #include "schedule/data.hpp"
 
 #include <algorithm>

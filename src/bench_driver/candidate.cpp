@@ -2,7 +2,7 @@
 
 #include "bench_driver/library_collective.hpp"
 #include "bench_driver/memory.hpp"
-#include "execute/reduction.hpp"
+#include "execute/engine.hpp"
 
 namespace kumihimo::bench_driver {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "bench_driver/definition.hpp"
 #include "bench_driver/memory.hpp"
-#include "bench_driver/values.hpp"
-#include "execute/reduction.hpp"
+#include "bench_driver/vectors.hpp"
+#include "execute/engine.hpp"
 #include "measure/clock.hpp"
 #include "plan/plan_cache.hpp"
 #include "transport/message.hpp"
@@ -234,8 +234,7 @@ Result<Result<Vector>> golden_from_rank_0(const Job& job, std::int64_t bytes_of_
   const Need need{job.speaks() ? bytes_of_all : mine, "the golden copy"};
   Result<Result<Vector>> made = with_memory(need, [&]() -> Result<Vector> {
     if (!job.speaks()) return Vector(static_cast<std::size_t>(mine));
-    std::vector<Vector> all = TRY(make());
-    results = std::move(all);
+    results = TRY(make());
     return Vector();
   });
   if (Status s = made ? job.agree(*made) : job.agree(made); !s) {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "bench_driver/golden.hpp"
-#include "schedule/contributions.hpp"
+#include "schedule/data.hpp"
 
 #include <cstdint>
 #include <functional>

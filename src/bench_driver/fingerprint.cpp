@@ -1,6 +1,6 @@
 #include "bench_driver/fingerprint.hpp"
 
-#include "bench_driver/values.hpp"
+#include "bench_driver/vectors.hpp"
 #include "measure/clock.hpp"
 
 #include <fmt/format.h>

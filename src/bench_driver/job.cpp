@@ -15,7 +15,6 @@
 #include <vector>
 
 namespace kumihimo::bench_driver {
-
 namespace {
 
 using mpi::Handle;

@@ -9,7 +9,6 @@
 #include <utility>
 
 namespace kumihimo::bench_driver {
-
 namespace {
 
 CallMemory memory_of(const Binding& binding) {

@@ -1,7 +1,7 @@
 #include "bench_driver/program_check.hpp"
 
 #include "bench_driver/memory.hpp"
-#include "bench_driver/values.hpp"
+#include "bench_driver/vectors.hpp"
 
 #include <fmt/format.h>
 

@@ -24,8 +24,7 @@ class OurPrograms final : public Candidate {
       return compiled.error();
     }
     program_ = std::make_unique<execute::CompiledProgram>(std::move(*compiled));
-    std::unique_ptr<execute::Execution> execution = TRY(execute::Execution::prepare(*program_, transport_));
-    execution_ = std::move(execution);
+    execution_ = TRY(execute::Execution::prepare(*program_, transport_));
     return Nothing{};
   }
   Status call(const Vectors::Set& set) override { return execution_->run({set.input, set.output}, {}); }

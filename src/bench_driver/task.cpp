@@ -144,8 +144,7 @@ Result<Collective> collective_of(const json& given, std::int32_t ranks) {
 
 Result<Case> case_of(const json& given, std::int32_t ranks, const Nodes& real, const Order& order) {
   Case c;
-  Collective collective = TRY(collective_of(given, ranks));
-  c.collective = std::move(collective);
+  c.collective = TRY(collective_of(given, ranks));
   c.algorithm = given.value("algorithm", "");
   c.parameters = parameters_of(given.value("parameters", json::object()));
   std::vector<std::int32_t> emulated = TRY(emulated_sizes(given, ranks));
@@ -154,8 +153,7 @@ Result<Case> case_of(const json& given, std::int32_t ranks, const Nodes& real, c
   if (const Status s = check_emulated(c.node_of_rank, real); !s) return s.error();
   c.node_sizes = c.emulates ? std::move(emulated) : real_sizes(ranks, real);
   c.shape = given.value("shape", "node");
-  RankSpace space = TRY(space_of(c, ranks, real, order));
-  c.space = std::move(space);
+  c.space = TRY(space_of(c, ranks, real, order));
   return c;
 }
 
@@ -223,10 +221,8 @@ Result<Order> order_of(const json& given, std::int32_t ranks) {
 
 Result<Task> task_of(const json& given, std::int32_t ranks, const Nodes& real) {
   Task task;
-  Order order = TRY(order_of(given, ranks));
-  task.process_of_rank = std::move(order);
-  const Task::Kind kind = TRY(kind_of(given.value("task", "")));
-  task.kind = kind;
+  task.process_of_rank = TRY(order_of(given, ranks));
+  task.kind = TRY(kind_of(given.value("task", "")));
   task.pins = given.value("pinning", "auto") != "none";
   read(given, "tag_upper_bound", task.transport.tag_upper_bound);
   read(given, "shared_memory_limit_bytes", task.transport.shared_memory_limit_bytes);

@@ -11,7 +11,6 @@
 #include <tuple>
 
 namespace kumihimo {
-
 namespace {
 
 // One rank alone: its input is its output, but where there is none.

@@ -5,8 +5,11 @@
 // Freedom from deadlock does not depend on buffering: every round that may start is started before the engine waits.
 #pragma once
 
+#include "base/result.hpp"
 #include "execute/compiled_program.hpp"
 #include "execute/scratch.hpp"
+#include "schedule/collective.hpp"
+#include "transport/sink.hpp"
 #include "transport/transport.hpp"
 
 #include <memory>
@@ -114,5 +117,12 @@ class Execution {
   Tally tally_;
   std::vector<TraceEvent>* trace_ = nullptr;
 };
+
+// The built-in loop for a collective's type and operation; none for collectives that do not reduce. Error: the
+// operation is the user's, whose function the caller must bring.
+Result<transport::Reduction> find_reduction(DataType type, std::optional<Operation> operation);
+inline Result<transport::Reduction> find_reduction(const Collective& c) {
+  return find_reduction(c.type, c.reduces() ? std::optional(c.operation) : std::nullopt);
+}
 
 } // namespace kumihimo::execute

@@ -1,7 +1,7 @@
 #include "export/json.hpp"
 
 #include "base/wide.hpp"
-#include "export/chunk_text.hpp"
+#include "export/text.hpp"
 #include "program/binding.hpp"
 #include "program/cursor.hpp"
 
@@ -13,7 +13,6 @@
 #include <string_view>
 
 namespace kumihimo {
-
 namespace {
 
 using Json = nlohmann::ordered_json;

@@ -10,7 +10,6 @@
 #include <mutex>
 
 namespace kumihimo::interpose {
-
 namespace {
 
 constexpr std::array<std::string_view, 3> words = {"", "order", "exact"};

@@ -1,7 +1,7 @@
 #include "interpose/communicator.hpp"
 
 #include "base/hash.hpp"
-#include "execute/reduction.hpp"
+#include "execute/engine.hpp"
 #include "interpose/exact.hpp"
 #include "interpose/memory_reserve.hpp"
 #include "interpose/neighbours.hpp"

@@ -174,12 +174,10 @@ Status lay_sides(Session& session, OwnData& data, OwnBlocks& blocks, const Colle
     return Nothing{};
   }
   if (view.sent) {
-    void* const begin = TRY(lay(*view.sent, blocks.input, m.sends_to_each(), Use::sent, -1));
-    data.buffers.input = begin;
+    data.buffers.input = TRY(lay(*view.sent, blocks.input, m.sends_to_each(), Use::sent, -1));
   }
   if (view.received) {
-    void* const begin = TRY(lay(*view.received, blocks.output, m.receives_from_each(), Use::received, -1));
-    data.buffers.output = begin;
+    data.buffers.output = TRY(lay(*view.received, blocks.output, m.receives_from_each(), Use::received, -1));
   }
   return Nothing{};
 }

@@ -24,7 +24,6 @@
 #include <utility>
 
 namespace kumihimo::interpose {
-
 namespace {
 
 std::string variable(const char* name) {

@@ -6,7 +6,6 @@
 #include <vector>
 
 namespace kumihimo::measure {
-
 namespace {
 
 constexpr double z = 1.959963984540054; // the normal distribution's quantile of 1 - (1 - confidence) / 2

@@ -55,8 +55,7 @@ Result<Library> describe(void* image, const std::string& path) {
   library.version = first_line_of_version(library.call);
   if (dlsym(image, "ompi_mpi_comm_world")) {
     library.family = Family::open_mpi;
-    Constants constants = TRY(open_mpi_constants(image));
-    library.constants = constants;
+    library.constants = TRY(open_mpi_constants(image));
     return library;
   }
   if (!is_mpich_family(library.version))

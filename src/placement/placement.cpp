@@ -9,7 +9,6 @@
 #include <numeric>
 
 namespace kumihimo {
-
 namespace {
 
 constexpr std::int32_t nobody = -1;

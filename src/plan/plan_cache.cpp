@@ -27,8 +27,7 @@ Result<std::unique_ptr<Plan>> Plan::make(const Schedule& schedule, Rank rank, tr
     return program.error();
   }
   std::unique_ptr<Plan> plan(new Plan(std::move(*program), transport, reduction));
-  std::unique_ptr<execute::Execution> execution = TRY(execute::Execution::prepare(plan->program_, transport));
-  plan->execution_ = std::move(execution);
+  plan->execution_ = TRY(execute::Execution::prepare(plan->program_, transport));
   return plan;
 }
 
@@ -36,8 +35,7 @@ Result<std::unique_ptr<Plan>> Plan::make_alone(const Schedule& schedule, Rank ra
                                                const transport::Reduction& reduction, Hints hints) {
   execute::CompiledProgram program = TRY(execute::compile(schedule, rank, hints));
   std::unique_ptr<Plan> plan(new Plan(std::move(program), transport, reduction));
-  std::unique_ptr<execute::Execution> execution = TRY(execute::Execution::make(plan->program_, transport));
-  plan->execution_ = std::move(execution);
+  plan->execution_ = TRY(execute::Execution::make(plan->program_, transport));
   return plan;
 }
 

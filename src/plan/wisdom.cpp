@@ -85,17 +85,12 @@ Result<Choice> choice_of(const Entry& entry, const Registry& registry) {
     const Variant* const variant = TRY(registry.find(kind, algorithm));
     set_variant(choice, variant, registry);
   }
-  const Parameters parameters = TRY(parameters_of(entry));
-  choice.parameters = parameters;
+  choice.parameters = TRY(parameters_of(entry));
   if (const Status s = check_choice(choice, entry.where()); !s) return s.error();
-  const SizeRange bytes = TRY(entry.sizes());
-  choice.bytes = bytes;
-  const RankCounts on = TRY(ranks_of(entry));
-  choice.on = on;
-  const Determinism determinism = TRY(determinism_of(entry));
-  choice.determinism = determinism;
-  const double most = TRY(entry.ratio_high());
-  choice.most_of_library = most;
+  choice.bytes = TRY(entry.sizes());
+  choice.on = TRY(ranks_of(entry));
+  choice.determinism = TRY(determinism_of(entry));
+  choice.most_of_library = TRY(entry.ratio_high());
   return choice;
 }
 
@@ -172,8 +167,7 @@ Result<Wisdom> Wisdom::of_algorithm(std::string_view text, const Registry& regis
 Status Wisdom::add_named(std::string_view item, const Registry& registry) {
   std::optional<CollectiveKind> kind;
   if (const std::size_t equals = item.find('='); equals != std::string_view::npos) {
-    const CollectiveKind named = TRY(parse_collective(item.substr(0, equals)));
-    kind = named;
+    kind = TRY(parse_collective(item.substr(0, equals)));
     item.remove_prefix(equals + 1);
     if (const auto variant = registry.find(*kind, item); !variant) return variant.error();
   }

@@ -5,7 +5,6 @@
 #include "record/recorder.hpp"
 
 namespace kumihimo::mpi_hooks {
-
 namespace {
 
 using record::Recorder;

@@ -119,8 +119,7 @@ Result<SharedFile> NodeSegment::meet_in_file(mpi::Handle node, std::int32_t rank
 
 Status NodeSegment::map(const Result<SharedFile>& file) {
   if (!file) return file.error();
-  std::byte* const memory = TRY(file->map(bytes_));
-  memory_ = memory;
+  memory_ = TRY(file->map(bytes_));
   return Nothing{};
 }
 

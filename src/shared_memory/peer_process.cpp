@@ -16,7 +16,6 @@
 #include <string>
 
 namespace kumihimo::shared_memory {
-
 namespace {
 
 struct State {

@@ -7,7 +7,6 @@
 #include <limits>
 
 namespace kumihimo::simulation {
-
 namespace {
 
 // Bytes through the memory for each byte of the result.

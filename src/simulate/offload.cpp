@@ -6,7 +6,6 @@
 #include <algorithm>
 
 namespace kumihimo::simulation {
-
 namespace {
 
 struct Offloads {

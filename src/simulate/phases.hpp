@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/ids.hpp"
-#include "program/phases.hpp"
+#include "program/starting.hpp"
 
 #include <cstdint>
 #include <set>

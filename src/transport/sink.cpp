@@ -5,7 +5,6 @@
 #include <cstring>
 
 namespace kumihimo::transport {
-
 namespace {
 
 void copy(const std::byte* from, std::byte* to, std::int64_t bytes) {

@@ -2,7 +2,7 @@
 
 #include "program/binding.hpp"
 #include "program/cursor.hpp"
-#include "program/phases.hpp"
+#include "program/starting.hpp"
 #include "verify/enumerate.hpp"
 
 #include <fmt/format.h>

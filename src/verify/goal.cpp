@@ -1,7 +1,7 @@
 #include "verify/goal.hpp"
 
 #include "program/binding.hpp"
-#include "schedule/contributions.hpp"
+#include "schedule/data.hpp"
 
 namespace kumihimo::verify {
 namespace {

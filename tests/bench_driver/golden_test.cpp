@@ -1,7 +1,7 @@
 // The golden copy that real runs are compared with: against the published formula, by definition, and that it is no
 // copy of anything that comes along.
 #include "bench_driver/golden.hpp"
-#include "bench_driver/values.hpp"
+#include "bench_driver/vectors.hpp"
 #include "collectives/registry.hpp"
 #include "golden/reductions.hpp"
 #include "golden/trinaryx3.hpp"

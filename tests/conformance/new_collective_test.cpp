@@ -3,7 +3,7 @@
 #include "export/text.hpp"
 #include "machine/machine.hpp"
 #include "reduce_gather.hpp"
-#include "schedule/contributions.hpp"
+#include "schedule/data.hpp"
 #include "simulate/simulate.hpp"
 #include "verify/verify.hpp"
 

@@ -1,5 +1,5 @@
 // The engine over the loopback: results, windows, order of lanes, features of schedules, and errors.
-#include "execute/reduction.hpp"
+#include "execute/engine.hpp"
 #include "execute/run.hpp"
 #include "execute/schedules.hpp"
 

@@ -1,5 +1,5 @@
 // Wrong schedules end with an error that names who and where; nothing hangs and nothing is written out of bounds.
-#include "execute/reduction.hpp"
+#include "execute/engine.hpp"
 #include "execute/run.hpp"
 #include "execute/schedules.hpp"
 

@@ -1,4 +1,4 @@
-#include "export/chunk_text.hpp"
+#include "export/text.hpp"
 #include "program/builder.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #include "loopback/run_loopback.hpp"
 
-#include "execute/reduction.hpp"
+#include "execute/engine.hpp"
 
 #include <fmt/format.h>
 

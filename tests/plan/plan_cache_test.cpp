@@ -1,6 +1,6 @@
 // The cache of plans: what was kept is found, nothing else is, and plans run.
 #include "collectives/registry.hpp"
-#include "execute/reduction.hpp"
+#include "execute/engine.hpp"
 #include "plan/plan_cache.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // What each collective of MPI gives, written out by hand: three ranks, blocks or vectors of five elements, root 1.
-#include "schedule/contributions.hpp"
+#include "schedule/data.hpp"
 
 #include <gtest/gtest.h>
 

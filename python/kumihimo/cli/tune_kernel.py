@@ -18,7 +18,7 @@ from kumihimo.tune.launches import Clock
 
 USUAL_SIZES = "256,1KiB,4KiB,16KiB,64KiB,256KiB,1MiB,4MiB,16MiB,64MiB"
 MOST_BYTES = 2**32  # three arrays of a size are in memory at once
-CALLS = {"reduce": 2, "copy": 1}  # in the time of one run (plan/kernels/problems.hpp)
+CALLS = {"reduce": 2, "copy": 1}  # in the time of one run (plan/kernels/problems.cpp)
 
 
 def command(

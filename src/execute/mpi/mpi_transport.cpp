@@ -91,9 +91,8 @@ Status MpiTransport::set_up() {
     if (Status status = agree(library_, communicator_, copied); !status) return status;
     communicator_ = *own;
     owns_communicator_ = true;
-    std::unique_ptr<Network> network = TRY(open_network(
-        {library_, communicator_, options_.tag_upper_bound, options_.most_at_once_bytes}, options_.network));
-    network_ = std::move(network);
+    network_ = TRY(open_network({library_, communicator_, options_.tag_upper_bound, options_.most_at_once_bytes},
+                                options_.network));
   }
   complete_ = true;
   if (is_single_node_) free_communicators();
@@ -110,9 +109,8 @@ Status MpiTransport::join_node() {
   const Result<std::vector<Member>> members = members_of_node(node_ranks);
   if (options_.shared_memory && node_ranks > 1) {
     const std::int64_t asked = options_.shared_memory_limit_bytes;
-    std::unique_ptr<shared_memory::NodeSegment> memory = TRY(shared_memory::NodeSegment::create(
-        library_, node_, asked >= 0 ? asked : shared_memory_share_bytes_, options_.single_copies));
-    memory_ = std::move(memory);
+    memory_ = TRY(shared_memory::NodeSegment::create(library_, node_, asked >= 0 ? asked : shared_memory_share_bytes_,
+                                                     options_.single_copies));
   }
   if (!oversubscribed) return oversubscribed.error();
   if (!members) return members.error();

@@ -15,92 +15,13 @@
 #include <thread>
 
 namespace kumihimo::plan {
-
 namespace {
 
 using problem::Candidate;
 using problem::Key;
-
-template <class Row>
-std::vector<problem::Variant> running_here(std::span<const Row> rows) {
-  std::vector<problem::Variant> found;
-  for (const Row& row : rows)
-    if (row.runs_here()) found.push_back({std::string(row.name), std::string(row.summary), {}});
-  return found;
-}
-
-const ReduceClass& class_of(const Key& key) {
-  return *std::find_if(reduce_classes().begin(), reduce_classes().end(),
-                       [&](const ReduceClass& c) { return c.operation == key[1].second && c.type == key[2].second; });
-}
-
-kernels::Reader reader_of(const Key& key) {
-  return key[1].second == name_of(kernels::Reader::same_core) ? kernels::Reader::same_core
-                                                              : kernels::Reader::other_core;
-}
-
-class Reduce final : public problem::Problem {
- public:
-  std::vector<problem::Variant> variants(const Key&) const override { return running_here(kernels::reduce_variants()); }
-  Candidate untuned(const Key& key, std::int64_t size) const override {
-    const auto [operation, type] = class_of(key).members.front();
-    return {std::string(kernels::untuned().of(type, operation).at(size)->name), {}};
-  }
-  Status check(const Key& key, const Candidate& candidate) const override {
-    const kernels::ReduceVariant& variant = *kernels::find_reduce_variant(candidate.variant);
-    for (const auto& [operation, type] : class_of(key).members)
-      if (std::string wrong = kernels::first_fault(variant.kernel(type, operation), type, operation); !wrong.empty())
-        return failed(std::move(wrong));
-    return Nothing{};
-  }
-  Result<std::unique_ptr<problem::Trial>> trial(const Key& key, std::int64_t size) const override {
-    const auto [operation, type] = class_of(key).members.front();
-    return reduce_trial(operation, type, size);
-  }
-};
-
-class Copy final : public problem::Problem {
- public:
-  std::vector<problem::Variant> variants(const Key&) const override { return running_here(kernels::copy_variants()); }
-  Candidate untuned(const Key& key, std::int64_t size) const override {
-    return {std::string(kernels::untuned().of(reader_of(key)).at(size)->name), {}};
-  }
-  Status check(const Key&, const Candidate& candidate) const override {
-    std::string wrong = kernels::first_fault(kernels::find_copy_variant(candidate.variant)->kernel);
-    return wrong.empty() ? Status(Nothing{}) : failed(std::move(wrong));
-  }
-  Result<std::unique_ptr<problem::Trial>> trial(const Key& key, std::int64_t size) const override {
-    return reader_of(key) == kernels::Reader::same_core ? local_copy_trial(size) : shared_copy_trial(size);
-  }
-};
-
-std::vector<ReduceClass> made_classes() {
-  const std::pair<const char*, std::vector<Operation>> operations[] = {
-      {"sum", {Operation::sum}},
-      {"minmax", {Operation::max, Operation::min}},
-      {"prod", {Operation::prod}},
-      {"bitwise", {Operation::band, Operation::bor, Operation::bxor}},
-      {"logical", {Operation::land, Operation::lor, Operation::lxor}}};
-  const std::pair<const char*, std::vector<DataType>> types[] = {{"float64", {DataType::float64}},
-                                                                 {"float32", {DataType::float32}},
-                                                                 {"int32", {DataType::int32, DataType::uint32}},
-                                                                 {"int64", {DataType::int64, DataType::uint64}},
-                                                                 {"int8", {DataType::int8, DataType::uint8}},
-                                                                 {"int16", {DataType::int16, DataType::uint16}}};
-  std::vector<ReduceClass> classes;
-  for (const auto& [operation, these] : operations)
-    for (const auto& [type, those] : types) {
-      ReduceClass each{operation, type, {}};
-      for (const Operation op : these)
-        for (const DataType t : those)
-          if (is_applicable(t, op)) each.members.emplace_back(op, t);
-      if (!each.members.empty()) classes.push_back(std::move(each));
-    }
-  return classes;
-}
-
-using problem::Candidate;
 using problem::Trial;
+
+// --- kernels in arrays of their own, timed as executors run them
 
 // Aligned to a page, and written, so that no page fault is measured.
 class Array {
@@ -247,6 +168,112 @@ int processors_allowed() {
   return CPU_COUNT(&set);
 }
 
+// A run is two calls, into an array of its own and onto an operand: executors reduce in both ways. Bound: the operands
+// of both calls are read.
+Result<std::unique_ptr<Trial>> reduce_trial(Operation operation, DataType type, std::int64_t bytes) {
+  auto left = Array::make(bytes), right = Array::make(bytes), target = Array::make(bytes);
+  if (!left || !right || !target) return no_memory(bytes, 3);
+  return std::unique_ptr<Trial>(
+      new ReduceTrial(std::move(*left), std::move(*right), std::move(*target), operation, type, bytes));
+}
+
+// A run is a copy that the same core reads. Bound: source and target are read.
+Result<std::unique_ptr<Trial>> local_copy_trial(std::int64_t bytes) {
+  auto source = Array::make(bytes), target = Array::make(bytes);
+  if (!source || !target) return no_memory(bytes, 2);
+  return std::unique_ptr<Trial>(new LocalCopyTrial(std::move(*source), std::move(*target), bytes));
+}
+
+// A run is a copy into the next slot of a ring, which a thread on another core reads, as messages pass between ranks of
+// a node. Bound: the source is read. Error: this process may use one processor alone.
+Result<std::unique_ptr<Trial>> shared_copy_trial(std::int64_t bytes) {
+  if (const int processors = processors_allowed(); processors < 2)
+    return not_applicable("copies to another core need 2 processors", processors);
+  auto source = Array::make(bytes), ring = Array::make(SharedCopyTrial::slots * SharedCopyTrial::stride(bytes));
+  if (!source || !ring) return no_memory(bytes, 1 + static_cast<int>(SharedCopyTrial::slots));
+  return std::unique_ptr<Trial>(new SharedCopyTrial(std::move(*source), std::move(*ring), bytes));
+}
+
+// --- problems
+
+template <class Row>
+std::vector<problem::Variant> running_here(std::span<const Row> rows) {
+  std::vector<problem::Variant> found;
+  for (const Row& row : rows)
+    if (row.runs_here()) found.push_back({std::string(row.name), std::string(row.summary), {}});
+  return found;
+}
+
+const ReduceClass& class_of(const Key& key) {
+  return *std::find_if(reduce_classes().begin(), reduce_classes().end(),
+                       [&](const ReduceClass& c) { return c.operation == key[1].second && c.type == key[2].second; });
+}
+
+kernels::Reader reader_of(const Key& key) {
+  return key[1].second == name_of(kernels::Reader::same_core) ? kernels::Reader::same_core
+                                                              : kernels::Reader::other_core;
+}
+
+class Reduce final : public problem::Problem {
+ public:
+  std::vector<problem::Variant> variants(const Key&) const override { return running_here(kernels::reduce_variants()); }
+  Candidate untuned(const Key& key, std::int64_t size) const override {
+    const auto [operation, type] = class_of(key).members.front();
+    return {std::string(kernels::untuned().of(type, operation).at(size)->name), {}};
+  }
+  Status check(const Key& key, const Candidate& candidate) const override {
+    const kernels::ReduceVariant& variant = *kernels::find_reduce_variant(candidate.variant);
+    for (const auto& [operation, type] : class_of(key).members)
+      if (std::string wrong = kernels::first_fault(variant.kernel(type, operation), type, operation); !wrong.empty())
+        return failed(std::move(wrong));
+    return Nothing{};
+  }
+  Result<std::unique_ptr<problem::Trial>> trial(const Key& key, std::int64_t size) const override {
+    const auto [operation, type] = class_of(key).members.front();
+    return reduce_trial(operation, type, size);
+  }
+};
+
+class Copy final : public problem::Problem {
+ public:
+  std::vector<problem::Variant> variants(const Key&) const override { return running_here(kernels::copy_variants()); }
+  Candidate untuned(const Key& key, std::int64_t size) const override {
+    return {std::string(kernels::untuned().of(reader_of(key)).at(size)->name), {}};
+  }
+  Status check(const Key&, const Candidate& candidate) const override {
+    std::string wrong = kernels::first_fault(kernels::find_copy_variant(candidate.variant)->kernel);
+    return wrong.empty() ? Status(Nothing{}) : failed(std::move(wrong));
+  }
+  Result<std::unique_ptr<problem::Trial>> trial(const Key& key, std::int64_t size) const override {
+    return reader_of(key) == kernels::Reader::same_core ? local_copy_trial(size) : shared_copy_trial(size);
+  }
+};
+
+std::vector<ReduceClass> made_classes() {
+  const std::pair<const char*, std::vector<Operation>> operations[] = {
+      {"sum", {Operation::sum}},
+      {"minmax", {Operation::max, Operation::min}},
+      {"prod", {Operation::prod}},
+      {"bitwise", {Operation::band, Operation::bor, Operation::bxor}},
+      {"logical", {Operation::land, Operation::lor, Operation::lxor}}};
+  const std::pair<const char*, std::vector<DataType>> types[] = {{"float64", {DataType::float64}},
+                                                                 {"float32", {DataType::float32}},
+                                                                 {"int32", {DataType::int32, DataType::uint32}},
+                                                                 {"int64", {DataType::int64, DataType::uint64}},
+                                                                 {"int8", {DataType::int8, DataType::uint8}},
+                                                                 {"int16", {DataType::int16, DataType::uint16}}};
+  std::vector<ReduceClass> classes;
+  for (const auto& [operation, these] : operations)
+    for (const auto& [type, those] : types) {
+      ReduceClass each{operation, type, {}};
+      for (const Operation op : these)
+        for (const DataType t : those)
+          if (is_applicable(t, op)) each.members.emplace_back(op, t);
+      if (!each.members.empty()) classes.push_back(std::move(each));
+    }
+  return classes;
+}
+
 } // namespace
 
 const std::vector<ReduceClass>& reduce_classes() {
@@ -268,27 +295,6 @@ const problem::Problem& kernel_problem(const Key& key) {
   static const Copy copy;
   if (key[0].second == "reduce") return reduce;
   return copy;
-}
-
-Result<std::unique_ptr<Trial>> reduce_trial(Operation operation, DataType type, std::int64_t bytes) {
-  auto left = Array::make(bytes), right = Array::make(bytes), target = Array::make(bytes);
-  if (!left || !right || !target) return no_memory(bytes, 3);
-  return std::unique_ptr<Trial>(
-      new ReduceTrial(std::move(*left), std::move(*right), std::move(*target), operation, type, bytes));
-}
-
-Result<std::unique_ptr<Trial>> local_copy_trial(std::int64_t bytes) {
-  auto source = Array::make(bytes), target = Array::make(bytes);
-  if (!source || !target) return no_memory(bytes, 2);
-  return std::unique_ptr<Trial>(new LocalCopyTrial(std::move(*source), std::move(*target), bytes));
-}
-
-Result<std::unique_ptr<Trial>> shared_copy_trial(std::int64_t bytes) {
-  if (const int processors = processors_allowed(); processors < 2)
-    return not_applicable("copies to another core need 2 processors", processors);
-  auto source = Array::make(bytes), ring = Array::make(SharedCopyTrial::slots * SharedCopyTrial::stride(bytes));
-  if (!source || !ring) return no_memory(bytes, 1 + static_cast<int>(SharedCopyTrial::slots));
-  return std::unique_ptr<Trial>(new SharedCopyTrial(std::move(*source), std::move(*ring), bytes));
 }
 
 } // namespace kumihimo::plan

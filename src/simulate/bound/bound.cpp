@@ -7,7 +7,6 @@
 #include <set>
 
 namespace kumihimo::simulation {
-
 namespace {
 
 // How the ranks lie on the machine.

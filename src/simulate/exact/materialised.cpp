@@ -1,7 +1,6 @@
 #include "simulate/exact/materialised.hpp"
 
 namespace kumihimo::simulation {
-
 namespace {
 
 class Expander {

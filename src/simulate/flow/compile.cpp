@@ -8,7 +8,6 @@
 #include <unordered_set>
 
 namespace kumihimo::simulation {
-
 namespace {
 
 bool varies(const Expression& e, std::int32_t depth) { return e.depends_on(Variable{depth}); }

@@ -10,7 +10,6 @@
 #include <cmath>
 
 namespace kumihimo::simulation {
-
 namespace {
 
 struct Course {         // of the phases so far

@@ -5,7 +5,6 @@
 #include <utility>
 
 namespace kumihimo::simulation {
-
 namespace {
 
 // sum of floor((a i + b) / m) for 0 <= i < n, by Euclid's algorithm in O(log m).

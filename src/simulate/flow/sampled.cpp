@@ -9,7 +9,6 @@
 #include <random>
 
 namespace kumihimo::simulation {
-
 namespace {
 
 constexpr std::uint64_t seed = 1;

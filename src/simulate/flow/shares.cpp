@@ -5,7 +5,6 @@
 #include <numeric>
 
 namespace kumihimo::simulation {
-
 namespace {
 constexpr double tolerance = 1e-9;
 } // namespace

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 namespace kumihimo::simulation {
-
 namespace {
 
 std::string lane_of(const Compiled& compiled, const Instance& instance) {

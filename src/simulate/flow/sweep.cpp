@@ -9,7 +9,6 @@
 #include <limits>
 
 namespace kumihimo::simulation {
-
 namespace {
 constexpr std::int32_t most_pipelines = 16; // beyond, all lanes of a phase keep one pace
 }

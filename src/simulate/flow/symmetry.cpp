@@ -6,7 +6,6 @@
 #include <numeric>
 
 namespace kumihimo::simulation {
-
 namespace {
 
 constexpr double most_compared = 1e8; // steps: some seconds

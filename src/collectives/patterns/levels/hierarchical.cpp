@@ -282,8 +282,7 @@ Result<Schedule> build_levels(const Levels& levels, const Collective& c, const R
   if (Status s = check_groups(*whole, space, p); !s) return s.error();
   if (c.kind != CollectiveKind::barrier) {
     const auto unasked = whole->of_blocks() ? Pipelining::whole_message : Pipelining::machine_segments;
-    const Segments segments = TRY(choose_segments(c, p, 1, unasked));
-    whole->segments = segments;
+    whole->segments = TRY(choose_segments(c, p, 1, unasked));
   }
   const std::string inner = p.inner.value_or(levels.inner), outer = p.outer.value_or(levels.outer);
   const RankSpace leaders = space_of_leaders(space, whole->groups);

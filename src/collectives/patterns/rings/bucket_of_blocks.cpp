@@ -150,8 +150,7 @@ struct BucketOfBlocksRecipe {
     if (rotated) torus.lanes = p.trees.value_or(most);
     if (torus.lanes > most)
       return not_applicable(fmt::format("{} takes at most {} lanes", space.shape().text(), most), torus.lanes);
-    const Segments segments = TRY(choose_segments(c, p, torus.lanes, Pipelining::whole_message));
-    torus.segments = segments;
+    torus.segments = TRY(choose_segments(c, p, torus.lanes, Pipelining::whole_message));
     Schedule s(c);
     s.segments = torus.segments;
     s.parameters = fmt::format("lanes={} segments={} window={}", torus.lanes, torus.segments.count, torus.window);

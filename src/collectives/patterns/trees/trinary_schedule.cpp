@@ -44,8 +44,7 @@ struct TrinaryRecipe {
                       rings ? "" : " (trees in both directions need rings of 3 or more on every axis)"),
           k);
     TreeOptions o;
-    const Segments segments = TRY(choose_segments(collective, p, k));
-    o.segments = segments;
+    o.segments = TRY(choose_segments(collective, p, k));
     o.window = window_of(p);
     o.overlap = p.overlap.value_or(family.overlap);
     o.claims.neighbours_only = true;
