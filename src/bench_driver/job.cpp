@@ -11,10 +11,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
+#include <map>
 #include <thread>
 #include <vector>
 
 namespace kumihimo::bench_driver {
+
 namespace {
 
 using mpi::Handle;
@@ -37,6 +39,21 @@ std::string shared_text(const mpi::Library& library, Handle world, std::string t
 }
 
 } // namespace
+
+Nodes nodes_of(std::span<const std::string> name_of_rank) {
+  Nodes nodes;
+  std::map<std::string, std::int64_t> place;
+  for (const std::string& name : name_of_rank) {
+    const auto [node, is_new] = place.emplace(name, static_cast<std::int64_t>(place.size()));
+    if (is_new) nodes.names.push_back(name);
+    nodes.node_of_rank.push_back(node->second);
+  }
+  return nodes;
+}
+
+nlohmann::json to_json(const Nodes& nodes) {
+  return {{"one_node", !nodes.are_several()}, {"nodes", nodes.names}, {"node_of_rank", nodes.node_of_rank}};
+}
 
 std::string pin(const LocalRank& local) {
   if (local.bound_already) return "bound by the launcher";

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "bench_driver/golden.hpp"
-#include "bench_driver/nodes.hpp"
 #include "execute/mpi/mpi_transport.hpp"
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,14 +10,29 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace kumihimo::bench_driver {
 
+// On which real nodes the launcher put the ranks.
+struct Nodes {
+  std::vector<std::string> names;         // in the order of their first ranks
+  std::vector<std::int64_t> node_of_rank; // by place among the names
+
+  bool are_several() const { return names.size() > 1; }
+};
+
+// From what MPI_Get_processor_name says on each rank, by which the interposer tells nodes apart, too.
+Nodes nodes_of(std::span<const std::string> name_of_rank);
+
+// {"one_node": false, "nodes": ["a", "b"], "node_of_rank": [0, 0, 1]}
+nlohmann::json to_json(const Nodes& nodes);
+
 // Binds each rank of a node to one processor, where the launcher did not: two ranks on one core while another idles
 // would be measured instead of the collective. Both candidates run in the same processes, so it serves both alike.
-
+//
 // Binds this process, the local_rank-th of local_ranks on its node, to one of the processors it may run on; ranks that
 // outnumber them share them in turn. Answers what was done, for people. Nothing is done where the launcher has bound
 // the ranks already, that is where the ranks of the node do not all see the same processors.

@@ -21,7 +21,7 @@
 //    the system have, if absent)
 #pragma once
 
-#include "bench_driver/nodes.hpp"
+#include "bench_driver/job.hpp"
 #include "collectives/registry.hpp"
 #include "execute/mpi/mpi_transport.hpp"
 #include "halo/halo.hpp"

@@ -30,7 +30,7 @@ std::string program_json(const ProgramSet& set, const std::string& name, Rank ra
 //   step: kind, peer, source, target, left, right; chunks are [buffer, [[first, count], ...]] in elements, scratch
 //   offsets absolute; the arriving operand of receive_reduce is the word "arriving"; an offload is over once all ranks
 //   that have its lane have come, and one without source and target is nothing else
-
+//
 // Error: more steps than `most_steps` (the form is for small cases).
 Result<std::string> expanded_json(const Schedule& schedule, std::int64_t most_steps = 4'000'000);
 

@@ -1,5 +1,5 @@
 // Which ranks are on which real node, as their names say.
-#include "bench_driver/nodes.hpp"
+#include "bench_driver/job.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 #include "execute/mpi/mpi_transport.hpp"
 
-#include "execute/mpi/agreement.hpp"
+#include "execute/networks/network.hpp"
 #include "mpi/program_communicator.hpp"
 #include "shared_memory/affinity.hpp"
 #include "transport/message.hpp"

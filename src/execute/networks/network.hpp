@@ -62,4 +62,8 @@ std::string_view wanted_network();
 // an unknown name, names that differ between ranks, no network that every rank can use.
 Result<std::unique_ptr<Network>> open_network(const NetworkPlace& place, std::string_view name);
 
+// Whether a step of a set-up worked: success if all ranks of the communicator bring success, otherwise an error on
+// each. Collective.
+Status agree(const mpi::Library& library, mpi::Handle communicator, const Status& mine);
+
 } // namespace kumihimo::execute
