@@ -48,6 +48,8 @@ class OutOfTime(Failed):
     """The time limit ended a run."""
 
 
+MOST_OF_A_VALUE = 200  # characters of it that an error shows
+
 # Python code makes errors by these functions, as C++ does by those of base/result.hpp. Each says what is wrong, then
 # what to do:
 # "--ranks must be at least 2 (got 1); leave it out for all processors".
@@ -74,7 +76,9 @@ def failed(what: str, reason: str = "", advice: str = "") -> Failed:
 
 
 def with_value(rule: str, got: object) -> str:
-    return rule if got is None else f"{rule} (got {got})"
+    text = str(got)
+    shown = text if len(text) <= MOST_OF_A_VALUE else f"{text[:MOST_OF_A_VALUE]}..."
+    return rule if got is None else f"{rule} (got {shown})"
 
 
 @contextlib.contextmanager

@@ -43,8 +43,18 @@ inline Error make(Error::Kind kind, std::string problem, std::string advice) {
   if (error_observer) error_observer(error);
   return error;
 }
+// Of a longer value than `most_of_a_value` bytes an error shows the beginning, up to a whole UTF-8 character.
+inline constexpr std::size_t most_of_a_value = 200;
+
+inline std::string shown(const std::string& value) {
+  if (value.size() <= most_of_a_value) return value;
+  std::size_t end = most_of_a_value;
+  while (end > 0 && (static_cast<unsigned char>(value[end]) & 0xC0) == 0x80) --end;
+  return value.substr(0, end) + "...";
+}
+
 inline std::string with_value(std::string rule, const Got& got) {
-  return got.text.empty() ? rule : std::move(rule) + " (got " + got.text + ")";
+  return got.text.empty() ? rule : std::move(rule) + " (got " + shown(got.text) + ")";
 }
 
 } // namespace errors

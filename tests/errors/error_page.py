@@ -17,6 +17,7 @@ TITLES = {
     "failed": "Failures",
 }
 MOST_WORDS = 60
+MOST_CHARACTERS = 1000
 
 # The words of other libraries within our sentences.
 OTHERS = re.compile(r"(?<=not TOML: ).*?(?=; correct)|(?<=cannot be read: ).*")
@@ -39,6 +40,8 @@ def faults(sentence: str) -> list[str]:
     found += ["shows an empty value"] if "(got )" in ours else []
     if len(bare.split()) > MOST_WORDS:
         found.append(f"has more than {MOST_WORDS} words")
+    if len(sentence) > MOST_CHARACTERS:
+        found.append(f"has more than {MOST_CHARACTERS} characters")
     return found
 
 
@@ -73,7 +76,7 @@ def main(source: str, target: str) -> int:
     count = sum(map(len, sentences.values()))
     wrong = [(s, why) for each in sentences.values() for s in each for why in faults(s)]
     for sentence, why in wrong:
-        print(f"error sentence {why}: {sentence}")
+        print(f"error sentence {why}: {sentence[:MOST_CHARACTERS]}")
     print(f"{count} different error sentences: {target}")
     return 1 if wrong or not count else 0
 

@@ -29,6 +29,7 @@ def error_page(repository):
         "The root must be below 8",
         "the root must must be below 8",
         " ".join(f"word{i}" for i in range(70)),
+        f"the root must be below 8 (got '{'9' * 1000}')",
     ],
 )
 def test_a_sentence_that_breaks_the_rules_fails(error_page, tmp_path, sentence):

@@ -33,3 +33,7 @@ def test_empty_parts_leave_no_trace_in_the_sentence():
 def test_an_unknown_kind_is_itself_bad_input():
     with pytest.raises(kumihimo.BadInput, match="got Sadness"):
         _base.fail("Sadness", "anything")
+
+
+def test_of_a_long_value_the_beginning_is_shown():
+    assert str(kumihimo.errors.wrong_value("it must be short", "x" * 5000)).endswith(f"(got {'x' * 200}...)")

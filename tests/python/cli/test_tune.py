@@ -240,7 +240,7 @@ def test_what_there_was_no_time_to_export_is_an_error_that_names_a_budget(kumihi
     ("text", "said"),
     [
         ("a letter", "not whole JSON"),
-        ('{"kumihimo_wisdom": 2, "choices": []}', "version 2"),
+        ('{"kumihimo_wisdom": 2, "choices": []}', "must have version 1 (got 2)"),
         ('{"kumihimo_wisdom": 1, "machine": {"processor": "x", "processors": 9}, "choices": []}', "x, 9 processors"),
     ],
 )
