@@ -49,7 +49,7 @@ def totals(measured: dict) -> tuple[int, int]:
 
 
 def coverage(measured: dict) -> list[str]:
-    """Exactly what was compared: for each type its lengths; and which of those timed were not."""
+    """The lengths compared, by type, and the lengths that were timed without a full comparison."""
     checks = [check for check in measured.get("checks", []) if "right" in check]
     timed = {_case(r)[:2] for r in measured["results"] if r["algorithm"] != LIBRARY}
     sentences = [f"{word}: {_lengths(_compared(checks, type_, timed))}" for type_, word in _types(checks).items()]
@@ -58,7 +58,7 @@ def coverage(measured: dict) -> list[str]:
         {r["bytes"] for r in measured["results"] if r["algorithm"] != LIBRARY and _case(r) not in compared}
     )
     if without:
-        sentences.append(f"timed but not, or not everywhere, compared with it: {_lengths(without)}")
+        sentences.append(f"timed without a comparison for all algorithms: {_lengths(without)}")
     return sentences
 
 

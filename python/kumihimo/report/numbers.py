@@ -59,10 +59,10 @@ def _ahead(simulated: dict) -> Number:
     how = "simulated, same length and nodes"
     if simulated["as_published"]:
         published = simulated["published"]["ratio_to_blind"]["value"]
-        how += f"; published about {published:g}× against that library's, see below"
+        how += f"; published about {published:g}× against the library's algorithms, see below"
     return Number(
         wording.ratio(best["seconds"] / subject["seconds"]),
-        f"ahead of the best topology-blind one, {wording.label(best['algorithm'])}",
+        f"ahead of the best topology-blind algorithm, {wording.label(best['algorithm'])}",
         how,
     )
 
@@ -80,7 +80,7 @@ def _ratio(measured: dict) -> list[Number]:
             f"the time of {library_name(measured)}'s own allreduce, {wording.bytes_(min(sizes))} to "
             f"{wording.bytes_(max(sizes))}",
             f"measured here, geometric mean over {wording.count(len(sizes), 'length')}, "
-            f"{wording.count(launches, 'launch')} each; the algorithm of each length chosen on others",
+            f"{wording.count(launches, 'launch')} each; the algorithms were chosen on other launches",
         )
     ]
 
@@ -93,9 +93,9 @@ def _bitwise(measured: dict) -> list[Number]:
     return [
         Number(
             f"{right} of {of}",
-            "real runs equal to the golden copy bit for bit, and when repeated" + _undone(measured),
+            "real runs gave the bits of the golden copy, twice" + _undone(measured),
             f"measured here on {ranks} MPI processes, in {' and '.join(golden.types(measured))}, values whose sum "
-            "depends on order",
+            "depends on the order",
         )
     ]
 
@@ -103,7 +103,7 @@ def _bitwise(measured: dict) -> list[Number]:
 def _undone(measured: dict) -> str:
     """What the deadline left out, if it did."""
     undone = measured.get("checks_planned", 0) - len(measured.get("checks", []))
-    return f"; {undone} more were planned, and the machine was too busy for them" if undone > 0 else ""
+    return f"; {undone} more were planned but did not start in time" if undone > 0 else ""
 
 
 def _place(result: dict, simulated: dict) -> str:
@@ -142,5 +142,9 @@ def _crossing(simulated: dict) -> list[Number]:
         return []
     how = f"simulated on {wording.shape(simulated['paper_shape'])}"
     if lost:
-        how += f"; below, {wording.label(winners[max(lost)]['algorithm'])} is ahead"
-    return [Number(wording.bytes_(min(won)), f"is where {wording.label(simulated['subject'])} begins to win", how)]
+        how += f"; below, {wording.label(winners[max(lost)]['algorithm'])} is fastest"
+    return [
+        Number(
+            wording.bytes_(min(won)), f"is the length from which {wording.label(simulated['subject'])} is fastest", how
+        )
+    ]

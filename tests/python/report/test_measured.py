@@ -32,7 +32,7 @@ def test_what_was_not_compared_is_named(measured):
     fewer = [c for c in measured["checks"] if c["bytes"] != sizes[-1] or c["type"] != real_runs.TIMED_TYPE]
     said = golden.coverage({**measured, "checks": [c for c in fewer if c["bytes"] != sizes[-1]]})
 
-    assert said[-1] == f"timed but not, or not everywhere, compared with it: {wording.bytes_(sizes[-1])}"
+    assert said[-1] == f"timed without a comparison for all algorithms: {wording.bytes_(sizes[-1])}"
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 5, 8, 22])
@@ -156,7 +156,7 @@ def test_comparisons_that_the_deadline_left_out_are_told(measured):
     said = [[number.meaning for number in numbers.numbers(Material(m))] for m in (measured, cut)]
 
     assert not any("were planned" in meaning for meaning in said[0])
-    assert any("; 3 more were planned, and the machine was too busy" in meaning for meaning in said[1])
+    assert any("; 3 more were planned but did not start in time" in meaning for meaning in said[1])
 
 
 def test_calls_that_differ_are_marked_in_the_legend(measured):
@@ -172,9 +172,9 @@ def test_the_page_says_what_the_worker_does(whole):
     page = render(whole)
 
     for said in (
-        "the order of more is drawn anew for each turn",  # bench_driver/measure_task.cpp, take_turn
-        "the schedule itself is built before, untimed",  # first_call and enter there
-        "read every input once and write every output once",  # bench_driver/bound.cpp
+        "more candidates get a new random order in each turn",  # bench_driver/measure_task.cpp, take_turn
+        "The schedule is built before and is not timed",  # first_call and enter there
+        "each input is read once, each output is written once",  # bench_driver/bound.cpp
     ):
         assert said in page
     assert "The same algorithms were simulated" in page  # each by the schedule of other nodes

@@ -53,7 +53,7 @@ def test_says_what_ran_and_what_became_of_the_time() -> None:
         "20.0 ms",
         "2.50 s",
         "0.901×",
-        "All 143 figures",
+        "prints 143 physical results",
     ):
         assert words in page, words
     assert "the library&#39;s own" in page
@@ -61,7 +61,7 @@ def test_says_what_ran_and_what_became_of_the_time() -> None:
 
 
 def test_says_that_figures_differ() -> None:
-    assert "own figures differ between launches" in render(Material(unmodified={**SAMPLE, "same_figures": False}))
+    assert "physical results differ between launches" in render(Material(unmodified={**SAMPLE, "same_figures": False}))
 
 
 @pytest.mark.parametrize("key", ["program_time", "collective_time", "ran", "figures", "program"])

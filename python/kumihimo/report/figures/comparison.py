@@ -40,13 +40,13 @@ def speedup(simulated: dict, styles: Styles) -> dict:
     published = simulated["published"]["ratio_to_blind"]["value"]
     caption = []
     if simulated["as_published"]:
-        caption.append("The published factor is against the best algorithm of the library that K then had.")
+        caption.append("The published factor is against the best algorithm of the MPI library of that time.")
     if left_out:
-        caption.append(f"Beyond the picture: {', '.join(left_out)}.")
+        caption.append(f"Not in the picture: {', '.join(left_out)}.")
     return {
         "id": "speedup",
         "kind": "bars",
-        "title": f"How much longer the others take, {wording.bytes_(subject['bytes'])}",
+        "title": f"Time of the other algorithms, {wording.bytes_(subject['bytes'])}",
         "unit": f"time as a multiple of {wording.label(subject['algorithm'])}, {wording.shape(subject['shape'])}",
         "x": {"quantity": "ratio"},
         "rows": rows,
@@ -56,8 +56,8 @@ def speedup(simulated: dict, styles: Styles) -> dict:
 
 
 def doubtful(simulated: dict) -> list[str]:
-    """A sentence for each algorithm at the largest length whose prediction says that it may be far off: what that
-    leaves of its place beside the paper's."""
+    """A line for each algorithm at the largest length whose prediction may be off by more than 20 %: its time, and
+    whether its order against the paper's algorithm is sure."""
     found = []
     for shape in dict.fromkeys((simulated["paper_shape"], simulated["full_shape"])):
         results = at_largest(simulated, shape)
@@ -73,10 +73,9 @@ def _margin(r: dict, subject: dict) -> str:
     name, other = wording.label(r["algorithm"]), wording.label(subject["algorithm"])
     place = f"{wording.ratio(times)} as fast as {other}" if ahead else f"{wording.ratio(times)} the time of {other}"
     margin = f"{100 * needed:.{1 if needed > 0.95 else 0}f} % {'longer' if ahead else 'shorter'}"
-    order = "Their order is not sure." if needed <= 0.2 else "Their order stands unless it is off by so much."
+    order = "their order is not sure" if needed <= 0.2 else f"their order changes only if it is {margin}"
     return (
-        f"{name} on {r['ranks']:,} nodes: {wording.seconds(r['seconds'])}, {place}. The two would be level if "
-        f"its time were {margin}. {order} Why it may be off: {r['accuracy']}."
+        f"{name} on {r['ranks']:,} nodes: {wording.seconds(r['seconds'])}, {place}; {order}. Reason: {r['accuracy']}."
     )
 
 
@@ -91,10 +90,10 @@ def left_on_table(simulated: dict, styles: Styles) -> dict:
     return {
         "id": "left-on-table",
         "kind": "bars",
-        "title": f"What K left on the table, {wording.bytes_(subject['bytes'])}",
+        "title": f"Bandwidth of the extensions, {wording.bytes_(subject['bytes'])}",
         "unit": f"2 × bytes / time at the declared segment size, {wording.shape(subject['shape'])}",
         "x": {"quantity": "rate"},
         "rows": rows,
         "marks": [],
-        "caption": "Reported apart: these are ours, or use all links where the library of the paper used one engine.",
+        "caption": "Not part of the comparison: extensions of Kumihimo, and algorithms that use all links at once.",
     }

@@ -1,4 +1,4 @@
-"""When our extensions of the paper's algorithm pay, in words made of the segment sizes that were simulated."""
+"""At which simulated segment sizes our extensions are faster than the paper's algorithm, in words."""
 
 from __future__ import annotations
 
@@ -45,15 +45,15 @@ def _fill(mine: dict, subject: dict) -> str:
     if mine["segments"] >= subject["segments"]:
         return ""
     return (
-        f"A tree of it carries {mine['segments']} segments instead of {subject['segments']}, so that filling and "
-        "draining its pipelines weighs more."
+        f"Each of its trees has {mine['segments']} segments instead of {subject['segments']}, so filling and draining "
+        "the pipelines takes a larger share of the time."
     )
 
 
 def _where(gain: dict[int, float]) -> str:
     faster = [size for size, g in gain.items() if g > 1]
     if not faster:
-        return "It is faster at none of the segment sizes."
+        return "It is not faster at any segment size simulated."
     if len(faster) == len(gain):
         return "It is faster at every segment size simulated."
     sizes = list(gain)

@@ -21,10 +21,10 @@ def chart(simulated: dict, styles: Styles) -> dict:
         "id": "parts",
         "kind": "bars",
         "title": f"Where the time of {wording.label(some['algorithm'])} goes, {wording.bytes_(some['bytes'])}",
-        "unit": f"full: sums on the busiest node; pale: communication beside them; {wording.shape(some['shape'])}",
+        "unit": f"dark: sums on the busiest node; pale: communication not hidden by sums; {wording.shape(some['shape'])}",
         "x": {"quantity": "seconds"},
         "rows": rows,
         "marks": [],
         "caption": "The sums run at the published rate of one thread. They overlap with communication of other "
-        "segments, so only what they do not hide is counted as communication.",
+        "segments; only the time that they do not hide counts as communication.",
     }

@@ -1,4 +1,4 @@
-"""How the bandwidth at 1 GiB hangs on the declared segment size, and what tuning it would give."""
+"""Bandwidth at 1 GiB by declared segment size, and the gain of tuning it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def chart(simulated: dict, styles: Styles) -> dict:
         "series": series,
         "tall": True,
         "caption": f"The curves above use {wording.bytes_(declared)} and {wording.seconds(cost)} a message for every "
-        "algorithm. Smaller segments pay that cost more often; larger ones fill the pipeline later.",
+        "algorithm. Smaller segments pay that cost more often; larger segments fill the pipeline later.",
     }
 
 

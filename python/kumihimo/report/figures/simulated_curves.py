@@ -46,8 +46,8 @@ def bandwidth(simulated: dict, shape: str, styles: Styles) -> dict:
     chart["y"]["most"] = max(reached * 1.25, published["value"] * 1.1 if marked else 0)
     if bound:
         chart["caption"] = (
-            f"The bound reaches {wording.rate(bound[-1]['y'])}: what links, engines and sums allow at best, with no "
-            "cost for a message."
+            f"The bound reaches {wording.rate(bound[-1]['y'])}: the limit by links, engines and sums, without "
+            "a cost for messages."
         )
     return chart
 
