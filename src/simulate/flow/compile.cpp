@@ -210,6 +210,24 @@ Result<Compiled> Compiler::run() {
 
 } // namespace
 
+double Compiled::steps_at_once(const FlatNode& node) const {
+  if (!node.loop) return node.count;
+  double most = 0;
+  for (std::uint32_t n = node.first; n < node.first + node.count; ++n) most = std::max(most, steps_at_once(nodes[n]));
+  return node.collapsed ? most : most * static_cast<double>(at_once(node));
+}
+
+double Compiled::steps_at_once() const {
+  std::vector<double> sums(static_cast<std::size_t>(phases.count()));
+  for (const Instance& instance : instances) {
+    double most = 0;
+    for (std::uint32_t n = instance.first_node; n < instance.first_node + instance.nodes; ++n)
+      most = std::max(most, steps_at_once(nodes[n]));
+    sums[static_cast<std::size_t>(lanes[instance.lane].phase)] += most;
+  }
+  return sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());
+}
+
 Result<Compiled> compile(const ProgramSet& schedule, const Network* network) {
   return Compiler(schedule, network).run();
 }

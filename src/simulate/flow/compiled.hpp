@@ -101,6 +101,9 @@ struct Compiled {
   std::int64_t at_once(const FlatNode& loop) const { return std::min(loop.in_flight, walked(loop)); }
   double times(const FlatNode& loop) const { return loop.sample < 0 ? 1 : samples[loop.sample].times; }
 
+  double steps_at_once(const FlatNode& node) const;
+  double steps_at_once() const; // of all ranks; lanes of different phases never run at once
+
   double walked_steps() const { return iterated_steps + straight_steps; }
 
   std::span<const FlatAfter> after(const Instance& i) const { return {afters.data() + i.first_after, i.afters}; }

@@ -159,20 +159,12 @@ bool has_lanes_at_once(const Compiled& compiled) {
   return std::any_of(lanes.begin(), lanes.end(), [](int count) { return count > 1; });
 }
 
-double steps_at_once(const Compiled& compiled, const FlatNode& node) {
-  if (!node.loop) return node.count;
-  double most = 0;
-  for (std::uint32_t n = node.first; n < node.first + node.count; ++n)
-    most = std::max(most, steps_at_once(compiled, compiled.nodes[n]));
-  return node.collapsed ? most : most * static_cast<double>(compiled.at_once(node));
-}
-
 // Whether a rank sends or receives more in one round than it does in any tree, or has many rounds in flight.
 bool has_many_at_once(const Compiled& compiled) {
   constexpr double many_rounds = 8;
   const double long_round = 2 * std::log2(compiled.schedule->ranks()) + 2;
   return std::any_of(compiled.nodes.begin(), compiled.nodes.end(), [&](const FlatNode& node) {
-    return node.loop ? steps_at_once(compiled, node) >= many_rounds : node.count > long_round;
+    return node.loop ? compiled.steps_at_once(node) >= many_rounds : node.count > long_round;
   });
 }
 
@@ -309,21 +301,9 @@ constexpr double exact_is_worth = 6;
 // About 4 GiB at 250 bytes each, their messages and the links of these included.
 constexpr double most_steps_at_once = 16e6;
 
-// Lanes of different phases never run at once.
-double most_at_once(const Compiled& compiled) {
-  std::vector<double> sums(static_cast<std::size_t>(compiled.phases.count()));
-  for (const Instance& instance : compiled.instances) {
-    double most = 0;
-    for (std::uint32_t n = instance.first_node; n < instance.first_node + instance.nodes; ++n)
-      most = std::max(most, steps_at_once(compiled, compiled.nodes[n]));
-    sums[static_cast<std::size_t>(compiled.lanes[instance.lane].phase)] += most;
-  }
-  return sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());
-}
-
 // Before so many rounds are begun at once that no memory holds them.
 Status can_be_held(const Compiled& compiled, bool every_round) {
-  const double largest = most_at_once(compiled);
+  const double largest = compiled.steps_at_once();
   if (largest <= most_steps_at_once) return Nothing{};
   return wrong_value(
       fmt::format("the simulation keeps at most {:.0f} million steps in flight at once", most_steps_at_once / 1e6),
@@ -337,7 +317,7 @@ double exact_work(const Compiled& compiled) {
   std::int64_t window = 1;
   for (const Instance& instance : compiled.instances) window = std::max(window, instance.window);
   const auto segments = static_cast<double>(compiled.segments);
-  return compiled.all_steps * segments * most_at_once(compiled) * static_cast<double>(window);
+  return compiled.all_steps * segments * compiled.steps_at_once() * static_cast<double>(window);
 }
 
 } // namespace

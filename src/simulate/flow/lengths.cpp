@@ -108,6 +108,15 @@ Wide Lengths::along(const RunList& list, std::int64_t parts, const Variables& va
   return sum;
 }
 
+// `each`: elements of a part of a segment, wherever it lies.
+Wide Lengths::elements_of_equal_parts(const RunList& list, std::int64_t each, const Variables& values,
+                                      std::span<const LoopRange> loops) const {
+  Wide all = static_cast<Wide>(each) * segments_ * std::max<std::int64_t>(0, list.count.evaluate(values));
+  all *= static_cast<Wide>(list.outer.runs) * list.inner.runs;
+  for (const LoopRange& loop : loops) all *= loop.trip;
+  return all;
+}
+
 // Of all iterations of all these loops together.
 Wide Lengths::elements(const RunList& list, std::int64_t parts, const Variables& values,
                        std::span<const LoopRange> loops) {
@@ -153,8 +162,12 @@ double Lengths::mean_bytes(const Extent& extent, std::int32_t rank, std::span<co
   if (extent.layout != Layout::vector) return of_blocks(extent, rank, values);
   Variables at{};
   std::copy_n(values.begin(), std::min(values.size(), at.size()), at.begin());
+  const std::int64_t of_segments = data_.elements / segments_;
+  const bool equal = of_segments * segments_ == data_.elements && of_segments % extent.parts == 0;
   Wide sum = 0;
-  for (const RunList& list : extent.runs) sum += elements(list, extent.parts, at, loops);
+  for (const RunList& list : extent.runs)
+    sum += equal ? elements_of_equal_parts(list, of_segments / extent.parts, at, loops)
+                 : elements(list, extent.parts, at, loops);
   double iterations = static_cast<double>(segments_);
   for (const LoopRange& loop : loops) iterations *= static_cast<double>(loop.trip);
   return static_cast<double>(sum * data_.type_bytes) / iterations;

@@ -32,6 +32,8 @@ class Lengths {
   using Variables = std::array<std::int64_t, 8>;
 
   Wide elements(const RunList& list, std::int64_t parts, const Variables& values, std::span<const LoopRange> loops);
+  Wide elements_of_equal_parts(const RunList& list, std::int64_t each, const Variables& values,
+                               std::span<const LoopRange> loops) const;
   Wide along(const RunList& list, std::int64_t parts, const Variables& values, const LoopRange& loop);
   Wide of_run(const Run& run);
   Wide of_parts(std::int64_t first, std::int64_t count, std::int64_t m);

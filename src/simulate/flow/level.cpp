@@ -11,6 +11,7 @@ void Sweep::take_messages() {
   messages_.clear();
   flows_.clear();
   shortest_ = std::numeric_limits<double>::infinity(), longest_ = 0;
+  messages_.reserve(matching_.ready().size() + local_.size());
   for (const auto& [order, entry] : matching_.ready()) {
     Message m;
     const Posted &send = matching_.head(*entry, Matching::sends), &receive = matching_.head(*entry, Matching::receives);

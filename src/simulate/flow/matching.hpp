@@ -110,8 +110,8 @@ class Matching {
   using Entry = std::pair<const Channel, Queue>;
   enum Side { sends = 0, receives = 1 };
 
-  // Room for so many queues at once.
-  void reserve(std::size_t queues) { queues_.reserve(queues), pool_.reserve(queues), enough_ = 2 * queues; }
+  // Room for so many steps at once: two halves make a message.
+  void reserve(std::size_t steps) { queues_.reserve(steps / 2), pool_.reserve(steps), enough_ = steps; }
 
   void post(const Channel& channel, Side side, const Posted& posted) {
     Entry& entry = *queues_.try_emplace(channel).first;

@@ -20,7 +20,7 @@ Sweep::Sweep(const Compiled& compiled, const Network& network)
       lengths_(*compiled.schedule->data, compiled.segments), shares_(network.capacities()),
       presence_at_(network.capacities().size(), -1), reductions_(static_cast<std::size_t>(compiled.schedule->ranks())),
       sums_on_node_(static_cast<std::size_t>(network.machine().topology->nodes())) {
-  matching_.reserve(compiled.instances.size());
+  matching_.reserve(std::max(2 * compiled.instances.size(), static_cast<std::size_t>(compiled.steps_at_once())));
   for (const FlatLane& lane : compiled.lanes)
     pipeline_.push_back(compiled.phases.groups() <= most_pipelines ? lane.group : 0);
   traffic_.bytes.assign(network.capacities().size(), 0);
