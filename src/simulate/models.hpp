@@ -2,9 +2,10 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "program/program_set.hpp"
 #include "schedule/collective.hpp"
 #include "simulate/network.hpp"
-#include "simulate/simulate.hpp"
+#include "simulate/options.hpp"
 
 namespace kumihimo::simulation {
 

@@ -5,24 +5,11 @@
 #include "base/result.hpp"
 #include "machine/job.hpp"
 #include "schedule/schedule.hpp"
-#include "simulate/prediction.hpp"
+#include "simulate/options.hpp"
 
 #include <optional>
 
 namespace kumihimo {
-
-struct SimulateOptions {
-  Model model = Model::flow;
-  bool scalar_reduction = false; // reduce at the rate without SIMD
-  bool keep_link_bytes = false;  // fill Prediction::link_bytes
-  // flow: of loops whose peers change with every iteration, all steps of all ranks that are walked; of longer ones a
-  // sample of the iterations stands for all, and Prediction::sampled says so. Where symmetry is proven one rank's steps
-  // count for all its images (Prediction::alike), and six times as many are walked sooner than a sample is drawn.
-  double most_steps = 3e6;
-  // flow: the steps of all ranks and segments, times those in flight at once, up to which the time is the exact
-  // solution's. It is found in some 10 ms then.
-  double most_exact_work = 1e6;
-};
 
 // `placement`: none for block order, consecutive ranks in consecutive slots. Errors: more ranks than slots; a placement
 // in the slots of another job, or of another number of ranks; a schedule whose messages do not match; one too large for
