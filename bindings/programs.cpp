@@ -18,6 +18,9 @@ NB_MODULE(_programs, m) {
       .def_ro("name", &NamedPrograms::name)
       .def_prop_ro("ranks", [](const NamedPrograms& p) { return p.set.ranks(); })
       .def_prop_ro("buffer_bytes", [](const NamedPrograms& p) { return p.set.data->elements * p.set.data->type_bytes; })
+      .def(
+          "check_unchanged", [](const NamedPrograms& p) { unwrap(p.unchanged()); },
+          "Raises Failed if the file of the programs changed after it was opened.")
       .def_prop_ro("segments", [](const NamedPrograms& p) { return p.set.segments.count; });
   m.def(
       "halo",

@@ -81,13 +81,13 @@ def moves_data(collective: str) -> bool:
     return _schedule.meaning(collective).moves_data
 
 
-def refuse_data(collective: str, count: int | None = None, in_place: bool = False) -> None:
-    if moves_data(collective):
-        return
-    if count is not None:
-        raise wrong_value(f"a {collective} moves no data and takes no --count", count, "leave it out")
-    if in_place:
-        raise wrong_value(f"a {collective} moves no data and takes no --in-place", advice="leave it out")
+def refuse_data(collective: str, **given: object) -> None:
+    """`given`: options about data, by name. A collective without data takes none of them."""
+    for name, value in given.items():
+        if value not in (None, False) and not moves_data(collective):
+            option = f"--{name.replace('_', '-')}"
+            got = None if value is True else value
+            raise wrong_value(f"a {collective} moves no data and takes no {option}", got, "leave it out")
 
 
 def rank_space(asked: Ranks) -> _topology.RankSpace:
@@ -148,7 +148,7 @@ def _box(asked: Ranks, shape: _topology.Shape) -> _topology.RankSpace:
         raise wrong_value(
             f"the shape must hold {asked.ranks} ranks{f' / {each} a node' if each > 1 else ''}",
             f"{shape} with {shape.places} nodes",
-            "give a shape whose lengths multiply to ranks / ranks per node",
+            f"give a --shape of {-(-asked.ranks // each)} nodes",
         )
     if ranks > MOST_RANKS:
         raise wrong_value(f"there can be at most {MOST_RANKS} ranks", f"{shape.places} nodes x {each} ranks")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from kumihimo import _machine, _programs, _simulate, _topology, _verify
+from kumihimo import _machine, _programs, _simulate, _topology, _verify, arguments
+from kumihimo.arguments import Ranks
 from kumihimo.errors import wrong_value
 from kumihimo.verification import coverage_of
 
@@ -29,15 +30,38 @@ class Programs:
         return {"programs": self.sets.name, "ranks": self.sets.ranks, "space": str(self.space)}
 
 
-def on(text: str, space: _topology.RankSpace) -> Programs:
-    """The programs on these ranks. A halo's grid of ranks is the shape's, or a ring of ranks that have none."""
-    if text.startswith(FILE):
-        sets = _programs.open_file(text.removeprefix(FILE))
-    else:
-        sets = _programs.halo(text.removeprefix(HALO), *grid(space))
-    if sets.ranks != space.ranks:
-        raise wrong_value(f"{text} needs {sets.ranks} ranks", space.ranks, f"give --ranks {sets.ranks}")
-    return Programs(sets, space)
+@dataclass
+class Named:
+    """What a verb's first argument names: an opened file, or a halo exchange, which fits any number of ranks."""
+
+    text: str
+    file: _programs.NamedPrograms | None
+
+    def ranks(self, asked: Ranks) -> Ranks:
+        """The ranks asked for, as many as the file has."""
+        if self.file is None:
+            return asked
+        if asked.ranks not in (None, self.file.ranks):
+            raise wrong_value(f"{self.text} needs {self.file.ranks} ranks", asked.ranks, "leave --ranks out")
+        return asked if isinstance(asked.ranks_per_node, tuple) else replace(asked, ranks=self.file.ranks)
+
+    def on(self, space: _topology.RankSpace) -> Programs:
+        """The programs on these ranks. A halo's grid of ranks is the shape's, or a ring of ranks that have none."""
+        sets = self.file or _programs.halo(self.text.removeprefix(HALO), *grid(space))
+        if sets.ranks != space.ranks:
+            raise wrong_value(f"{self.text} needs {sets.ranks} ranks", space.ranks, "choose as many nodes and ranks")
+        return Programs(sets, space)
+
+
+def named(text: str) -> Named:
+    """Opens a file; a halo exchange is checked when it is known on which ranks."""
+    return Named(text, _programs.open_file(text.removeprefix(FILE)) if text.startswith(FILE) else None)
+
+
+def on(text: str, asked: Ranks) -> Programs:
+    """The programs on the ranks that were asked for, or that their file states."""
+    those = named(text)
+    return those.on(arguments.rank_space(those.ranks(asked)))
 
 
 def grid(space: _topology.RankSpace) -> tuple[list[int], list[bool]]:
@@ -50,6 +74,7 @@ def verified(programs: Programs) -> dict:
     """What the proof of the programs found, as an object."""
     start = time.perf_counter()
     report = _verify.check(programs.sets)
+    programs.sets.check_unchanged()
     findings = [{"check": f.check, "sentence": f.sentence} for f in report.findings]
     took = time.perf_counter() - start
     covered = coverage_of(report.coverage)
@@ -60,5 +85,6 @@ def verified(programs: Programs) -> dict:
 def predicted(programs: Programs, job: _machine.Job, placement: object, model: str, links: bool) -> dict:
     """The prediction of the programs on a job, as an object."""
     found = _simulate.simulate(programs.sets, job, placement, model, links)
+    programs.sets.check_unchanged()
     members = {"seconds": found.seconds, "limiting": found.limiting, "accuracy": found.accuracy, "model": model}
     return {**programs.result(), **members, **({"link_bytes": list(found.link_bytes)} if links else {})}

@@ -78,6 +78,7 @@ Status measure_one(Job& job, const Task& task, const ProgramCase& c) {
   Result<std::vector<NamedCandidate>> candidates = candidates_of(job, c, task.compares);
   if (!candidates) return candidates.error();
   const CheckOutcome checked = TRY(check_programs(job, c.programs, *candidates, 1));
+  if (Status s = job.agree(c.programs.unchanged()); !s) return s;
   if (!checked.right) return failed("programs that leave the golden copy's values", checked.found);
   candidates->clear();
   candidates = candidates_of(job, c, task.compares);
@@ -112,6 +113,7 @@ Status run_program_checks(Job& job, const Task& task) {
     // A file's rounds are not all that programs write by hand.
     std::vector<NamedCandidate> candidates = TRY(candidates_of(job, c, c.halo.has_value()));
     const CheckOutcome outcome = TRY(check_programs(job, c.programs, candidates, task.repeats));
+    if (Status s = job.agree(c.programs.unchanged()); !s) return s;
     json result = described(c);
     result["right"] = outcome.right;
     result["found"] = outcome.found;

@@ -1,5 +1,6 @@
 // Names to bytes: the steps of one segment of a lane.
 #include "execute/compiled_program.hpp"
+#include "program/work_limits.hpp"
 
 #include <fmt/format.h>
 
@@ -136,7 +137,11 @@ Status Resolver::time(const Work& work, Op& op) const {
         {}, "give its time in seconds");
   const double counted = work.flops > 0 ? work.flops / options.flop_rate : 0;
   const double moved = work.bytes > 0 ? work.bytes / options.byte_rate : 0;
-  op.nanoseconds = static_cast<std::int64_t>(1e9 * (work.seconds + std::max(counted, moved)));
+  const double seconds = work.seconds + std::max(counted, moved);
+  if (!(seconds <= most_compute_seconds))
+    return failed(fmt::format("a compute step takes {:g} s, more than {:g}", seconds, most_compute_seconds), {},
+                  "give fewer flops or bytes");
+  op.nanoseconds = static_cast<std::int64_t>(1e9 * seconds);
   return Nothing{};
 }
 

@@ -163,7 +163,8 @@ std::string claims_text(const Schedule& schedule) {
   const Claims& claims = schedule.claims;
   std::vector<std::string> said;
   if (claims.in_place_safe) said.emplace_back("safe in place");
-  if (claims.same_on_all_ranks && schedule.collective().kind == CollectiveKind::allreduce)
+  const Collective& c = schedule.collective();
+  if (claims.same_on_all_ranks && c.reduces() && !c.has_root() && c.kind->gives_all_the_same())
     said.emplace_back("same on all ranks");
   if (claims.keeps_rank_order) said.emplace_back("keeps rank order");
   if (claims.neighbours_only) said.emplace_back("neighbours only");

@@ -2,11 +2,12 @@
 
 #include "base/text_parsing.hpp"
 #include "program/builder.hpp"
+#include "program/work_limits.hpp"
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <cstdlib>
+#include <set>
 
 namespace kumihimo {
 namespace {
@@ -92,13 +93,6 @@ Program program_of(const Halo& h, Rank rank) {
   return program.finish();
 }
 
-Error not_halo(std::string found) {
-  return wrong_value(
-      "a halo exchange is the cells of a rank (NxNxN), then points=7 or 27, fields=1 to 8, mesh or periodic and "
-      "compute=SECONDS, joined by commas",
-      std::move(found), "write for example halo:16x16x16,points=27,fields=3");
-}
-
 bool read_cells(std::string_view text, Halo::Box& cells) {
   for (std::size_t a = 0; a < 3; ++a) {
     const auto length = a == 0 || take(text, "x") ? take_number<std::int64_t>(text) : std::nullopt;
@@ -108,34 +102,60 @@ bool read_cells(std::string_view text, Halo::Box& cells) {
   return text.empty();
 }
 
+Status read_box(std::string_view word, Halo& h) {
+  if (!read_cells(word, h.cells))
+    return wrong_value("halo: must be followed by the cells of a rank", fmt::format("'{}'", word),
+                       "write for example halo:16x16x16,points=27,fields=3");
+  for (const std::int64_t n : h.cells)
+    if (n > most_cells)
+      return wrong_value(fmt::format("a halo exchange has at most {} cells along an axis", most_cells), n);
+  return Nothing{};
+}
+
+// A word after the cells. `key`: what may be given once.
+Status read_word(std::string_view word, std::string_view key, Halo& h) {
+  const std::string_view value = word.substr(std::min(key.size() + 1, word.size()));
+  const auto wrong = [&](std::string rule) { return wrong_value(std::move(rule), fmt::format("'{}'", word)); };
+  if (key == "points")
+    return read_number(value, h.points) && (h.points == 7 || h.points == 27) ? Status(Nothing{})
+                                                                             : wrong("points must be 7 or 27");
+  if (key == "fields")
+    return read_number(value, h.fields) && h.fields >= 1 && h.fields <= most_fields
+               ? Status(Nothing{})
+               : wrong(fmt::format("fields must be a number from 1 to {}", most_fields));
+  if (key == "compute")
+    return read_number(value, h.compute_seconds) && h.compute_seconds >= 0 && h.compute_seconds <= most_compute_seconds
+               ? Status(Nothing{})
+               : wrong(fmt::format("compute must be a number of seconds from 0 to {:g}", most_compute_seconds));
+  if (word != "mesh" && word != "periodic")
+    return wrong_value("unknown word of a halo exchange", fmt::format("'{}'", word),
+                       "use points=, fields=, compute=, mesh or periodic");
+  h.asked_periodic = word == "periodic";
+  h.periodic.fill(h.asked_periodic);
+  return Nothing{};
+}
+
 } // namespace
 
 Result<Halo> Halo::parse(std::string_view text) {
   Halo h;
-  std::size_t item = 0;
-  while (true) {
-    const std::size_t comma = text.find(',');
-    const std::string_view word = text.substr(0, comma), value = word.substr(std::min(word.find('=') + 1, word.size()));
-    bool good = true;
-    if (item++ == 0)
-      good = read_cells(word, h.cells);
-    else if (word.starts_with("points="))
-      good = read_number(value, h.points) && (h.points == 7 || h.points == 27);
-    else if (word.starts_with("fields="))
-      good = read_number(value, h.fields) && h.fields >= 1 && h.fields <= most_fields;
-    else if (word.starts_with("compute="))
-      good = read_number(value, h.compute_seconds) && h.compute_seconds >= 0 && std::isfinite(h.compute_seconds);
-    else if (word == "mesh" || word == "periodic")
-      h.periodic.fill(word == "periodic");
-    else
-      good = false;
-    if (!good) return not_halo(fmt::format("'{}'", word));
-    if (comma == std::string_view::npos) break;
+  std::size_t comma = text.find(',');
+  if (Status s = read_box(text.substr(0, comma), h); !s) return s.error();
+  std::set<std::string_view> keys;
+  while (comma != std::string_view::npos) {
     text.remove_prefix(comma + 1);
+    comma = text.find(',');
+    const std::string_view word = text.substr(0, comma), key = word.substr(0, word.find('='));
+    if (!keys.insert(key == "mesh" ? "periodic" : key).second)
+      return wrong_value("a halo exchange takes points, fields, compute and one of mesh and periodic once each",
+                         fmt::format("'{}' again", word), "leave it out");
+    if (Status s = read_word(word, key, h); !s) return s.error();
   }
   double all = static_cast<double>(h.fields);
   for (const std::int64_t n : h.cells) all *= static_cast<double>(n + 2);
-  if (all > static_cast<double>(most_cells)) return not_halo(fmt::format("{:g} cells with their ghosts", all));
+  if (all > static_cast<double>(most_cells))
+    return wrong_value(fmt::format("a rank has at most {} cells with the ghosts of all fields", most_cells),
+                       fmt::format("{:g}", all));
   return h;
 }
 
@@ -153,6 +173,9 @@ Result<Halo> on_ranks(Halo halo, const std::vector<std::int32_t>& lengths, const
   halo.ranks = {1, 1, 1};
   for (std::size_t a = 0; a < lengths.size(); ++a) {
     halo.ranks[a] = lengths[a];
+    if (halo.asked_periodic && !wraps[a])
+      return wrong_value("a periodic halo exchange needs axes of ranks that wrap", fmt::format("mesh axis {}", a + 1),
+                         "leave periodic out, or the m of the shape");
     halo.periodic[a] = halo.periodic[a] && wraps[a];
   }
   return halo;

@@ -22,12 +22,13 @@ struct Halo {
   Box cells{};                                // of one rank
   std::array<std::int32_t, 3> ranks{1, 1, 1}; // on each axis; the last one runs fastest in the order of ranks
   std::array<bool, 3> periodic{true, true, true};
+  bool asked_periodic = false; // by the word: a mesh axis of ranks is an error then
   std::int64_t fields = 1;
   int points = 7;             // or 27
   double compute_seconds = 0; // of one rank for all its cells
 
-  // "16x16x16", "16x16x16,points=27,fields=3,mesh,compute=1e-3". Errors: other words, lengths, or numbers of points;
-  // fewer than one field or more than eight; negative times.
+  // "16x16x16", "16x16x16,points=27,fields=3,mesh,compute=1e-3". Errors name the word: an unknown or repeated one, or a
+  // value out of range.
   static Result<Halo> parse(std::string_view text);
   std::string text() const; // as parse() reads it
 
@@ -53,6 +54,7 @@ struct HaloMessage {
 std::vector<HaloMessage> messages_of(const Halo& halo, Rank rank);
 
 // The ranks of the grid along x, y and z, as a shape of up to three axes has them (x first), and which of them wrap.
+// Errors: more axes; an axis that does not wrap where the text says periodic.
 Result<Halo> on_ranks(Halo halo, const std::vector<std::int32_t>& lengths, const std::vector<bool>& wraps);
 
 // Their origins follow from the definition of the grid alone: all cells of a rank's box, and all ghosts that the points

@@ -55,6 +55,10 @@ Result<fs::path> find_machine(const std::string& name, std::span<const fs::path>
   std::error_code code;
   for (const fs::path& folder : search)
     if (const fs::path path = folder / (name + ".toml"); fs::is_regular_file(path, code)) return path;
+  if (fs::symlink_status(name, code).type() != fs::file_type::not_found) {
+    const auto text = read_text(name); // what a file of this name is, that was not meant or cannot be read
+    if (!text) return text.error();
+  }
   const auto names = machine_names(search);
   return wrong_value(
       "unknown machine", fmt::format("'{}'", name),

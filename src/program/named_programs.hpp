@@ -1,6 +1,7 @@
 // A program set that is no collective, with what it is called and what it is for.
 #pragma once
 
+#include "base/result.hpp"
 #include "program/program_set.hpp"
 
 #include <string>
@@ -37,6 +38,7 @@ struct NamedPrograms {
   ProgramSet set;
   std::function<std::vector<Origin>(Rank)> origins; // none: nothing is said of the result
   bool direct = false;                              // origins are the rank itself and those it receives from
+  std::function<Status()> unchanged = [] { return Status(Nothing{}); }; // an error: programs came from two contents
 };
 
 } // namespace kumihimo

@@ -2,17 +2,20 @@
 
 #include "base/text_parsing.hpp"
 #include "program/builder.hpp"
+#include "program/work_limits.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cmath>
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
 
 namespace kumihimo {
+namespace fs = std::filesystem;
 namespace {
 
 struct Head {
@@ -105,15 +108,19 @@ struct Section {
   }
   std::optional<std::string> work(const Words& rest) {
     Work w;
-    for (std::size_t i = 0; i + 1 < rest.size(); i += 2) {
-      double* const value = rest[i] == "seconds" ? &w.seconds
-                            : rest[i] == "flops" ? &w.flops
-                            : rest[i] == "bytes" ? &w.bytes
-                                                 : nullptr;
-      if (!value || !read_number(rest[i + 1], *value) || !(*value >= 0) || !std::isfinite(*value))
-        return fmt::format("'{} {}' must be seconds, flops or bytes with a number of 0 or more", rest[i], rest[i + 1]);
-    }
     if (rest.empty() || rest.size() % 2 != 0) return "a compute step is any of seconds S, flops F, bytes B";
+    for (std::size_t i = 0; i < rest.size(); i += 2) {
+      const auto [value, most] = rest[i] == "seconds" ? std::pair{&w.seconds, most_compute_seconds}
+                                 : rest[i] == "flops" ? std::pair{&w.flops, most_compute_flops}
+                                 : rest[i] == "bytes" ? std::pair{&w.bytes, most_compute_bytes}
+                                                      : std::pair<double*, double>{};
+      if (!value) return fmt::format("'{}' is not part of a compute step: use seconds, flops or bytes", rest[i]);
+      if (std::find(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(i), rest[i]) !=
+          rest.begin() + static_cast<std::ptrdiff_t>(i))
+        return fmt::format("a compute step has '{}' twice: leave one out", rest[i]);
+      if (!read_number(rest[i + 1], *value) || !(*value >= 0 && *value <= most))
+        return fmt::format("'{} {}' must be a number from 0 to {:g}", rest[i], rest[i + 1], most);
+    }
     add(compute(w));
     return std::nullopt;
   }
@@ -135,13 +142,26 @@ std::vector<std::string_view> words_before_comment(std::string_view line) {
   return words_of(line.substr(0, line.find('#')));
 }
 
+// What tells one content of a file from another, without reading it.
+struct Stamp {
+  std::uintmax_t bytes = 0;
+  fs::file_time_type written;
+  bool operator==(const Stamp&) const = default;
+};
+std::optional<Stamp> stamp_of(const std::string& path) {
+  std::error_code code;
+  const Stamp stamp{fs::file_size(path, code), fs::last_write_time(path, code)};
+  return code ? std::nullopt : std::optional(stamp);
+}
+
 struct Index {
   std::string path;
+  std::optional<Stamp> stamp; // when it was opened
   Head head;
   std::vector<std::int64_t> begins; // where the lines of each rank begin; -1: it has none
 };
 
-// One rank's section again. A file that was changed since gives no steps.
+// One rank's section again. A file that was changed since may give no steps: Index::stamp tells.
 Section section_of(const Index& index, Rank rank) {
   Section section(index.head);
   const std::int64_t begin = index.begins[static_cast<std::size_t>(rank.value)];
@@ -163,8 +183,10 @@ class Scanner {
   explicit Scanner(std::string path) { index_->path = std::move(path); }
 
   Result<NamedPrograms> run() {
+    if (Status s = check_regular(); !s) return s.error();
+    index_->stamp = stamp_of(index_->path);
     std::ifstream file(index_->path);
-    if (!file) return wrong_value("cannot open the file of programs", index_->path, "check the path");
+    if (!file) return wrong_value("the program file cannot be opened", index_->path, "check the path");
     std::string line;
     for (std::int64_t at = 0; std::getline(file, line); at = file.tellg()) {
       ++number_;
@@ -182,6 +204,21 @@ class Scanner {
  private:
   static constexpr std::size_t longest_line = 4096;
   static constexpr std::int64_t most_elements = std::int64_t{1} << 40;
+
+  // The file is read again for each rank, which a pipe or a device does not bear.
+  Status check_regular() const {
+    const std::string& path = index_->path;
+    if (path.empty()) return missing("the path after file:", "write for example file:exchange.txt");
+    std::error_code code;
+    const fs::file_type type = fs::status(path, code).type();
+    if (type == fs::file_type::regular) return Nothing{};
+    if (type == fs::file_type::not_found || type == fs::file_type::none)
+      return wrong_value("the program file cannot be opened", fmt::format("{}: {}", path, code.message()),
+                         "check the path");
+    return wrong_value("a program file must be a regular file, for it is read more than once",
+                       fmt::format("{}, {}", path, type == fs::file_type::directory ? "a folder" : "a pipe or device"),
+                       "write the programs to a file");
+  }
 
   Error wrong(const std::string& what) const {
     return wrong_value(fmt::format("{}, line {}: {}", index_->path, number_, what));
@@ -202,7 +239,8 @@ class Scanner {
   std::optional<std::string> head(std::string_view word, const std::vector<std::string_view>& rest) {
     Head& h = index_->head;
     const bool ranks = word == "ranks";
-    if (!index_->begins.empty()) return fmt::format("'{}' must come once, before the first rank", word);
+    if (!index_->begins.empty() || (ranks ? h.ranks > 0 : h.elements > 0))
+      return fmt::format("'{}' must come once, before the first rank", word);
     const bool good = rest.size() == 1 &&
                       (ranks ? read_number(rest[0], h.ranks) && h.ranks >= 1
                              : read_number(rest[0], h.elements) && h.elements >= 1 && h.elements <= most_elements);
@@ -232,6 +270,10 @@ class Scanner {
     file.set.program = [index = index_](Rank rank) { return section_of(*index, rank).program(); };
     file.set.shared_bytes = static_cast<std::int64_t>(index_->begins.size() * sizeof(std::int64_t));
     file.origins = [index = index_](Rank rank) { return section_of(*index, rank).expected; };
+    file.unchanged = [index = index_]() -> Status {
+      if (index->stamp && stamp_of(index->path) == index->stamp) return Nothing{};
+      return failed("the program file changed while it was read", index->path, "run the command again");
+    };
     return file;
   }
 

@@ -10,7 +10,8 @@
 
 namespace kumihimo {
 
-// Errors: a file that cannot be read; a line that is none of the format's, with its number.
+// Errors: what is no regular file or cannot be read; a line that is none of the format's, with its number.
+// NamedPrograms::unchanged() says after the use of programs whether all of them came from one content of the file.
 Result<NamedPrograms> open_program_file(const std::string& path);
 
 } // namespace kumihimo

@@ -154,9 +154,13 @@ TEST(Halo, ComputesInsideWhileMessagesAreUnderWay) {
 }
 
 TEST(Halo, RefusesWhatIsNone) {
-  for (const char* text : {"", "4", "4x4", "4x4x0", "4x4x4x4", "4x4x4,points=9", "4x4x4,fields=0", "4x4x4,fields=9",
-                           "4x4x4,compute=-1", "4x4x4,compute=nan", "4x4x4,torus", "9999999x9999999x9999999"})
+  for (const char* text :
+       {"", "4", "4x4", "4x4x0", "4x4x4x4", "4x4x4,points=9", "4x4x4,fields=0", "4x4x4,fields=9", "4x4x4,compute=-1",
+        "4x4x4,compute=nan", "4x4x4,compute=1e300", "4x4x4,torus", "4x4x4,", "4x4x4,mesh,periodic",
+        "4x4x4,fields=2,fields=2", "9999999x9999999x9999999", "9223372036854775807x1x1"})
     EXPECT_FALSE(Halo::parse(text).ok()) << text;
+  EXPECT_FALSE(on_ranks(*Halo::parse("4x4x4,periodic"), {3, 3}, {true, false}).ok());
+  EXPECT_TRUE(on_ranks(*Halo::parse("4x4x4,periodic"), {3, 3}, {true, true}).ok());
   EXPECT_EQ(Halo::parse("16x8x4,points=27,fields=3,mesh,compute=0.001")->text(),
             "16x8x4,points=27,fields=3,mesh,compute=0.001");
 }

@@ -107,6 +107,11 @@ TEST_F(ProgramFiles, ErrorsNameTheLine) {
                                                         {"end", "'together'"},
                                                         {"compute", "seconds"},
                                                         {"compute seconds -1", "seconds"},
+                                                        {"compute seconds 1e300", "from 0 to 1e+06"},
+                                                        {"compute seconds nan", "from 0 to 1e+06"},
+                                                        {"compute flops 1e19", "from 0 to 1e+18"},
+                                                        {"compute seconds 1 seconds 2", "'seconds' twice"},
+                                                        {"compute minutes 1", "'minutes'"},
                                                         {"rank 0", "already"},
                                                         {"rank 7", "below 2"},
                                                         {"ranks 3", "once"},
@@ -118,9 +123,21 @@ TEST_F(ProgramFiles, ErrorsNameTheLine) {
     EXPECT_NE(found.find(what), std::string::npos) << found;
   }
   EXPECT_NE(error("rank 0\n").find("line 1"), std::string::npos);
+  EXPECT_NE(error("ranks 2\nranks 2\nbuffer 4\n").find("line 2: 'ranks' must come once"), std::string::npos);
   EXPECT_NE(error("").find("ranks N"), std::string::npos);
   EXPECT_NE(error(head + "together\nsend 1 0 1\n").find("'end'"), std::string::npos);
   EXPECT_FALSE(open_program_file("/no/such/file").ok());
+}
+
+// Files are read again for each rank: another content, even of the same length, must not pass for the first.
+TEST_F(ProgramFiles, AChangeIsFound) {
+  const std::string path = written(relay);
+  const auto file = open_program_file(path);
+  ASSERT_TRUE(file.ok() && file->unchanged().ok());
+  std::ofstream(path) << relay << "# more\n";
+  EXPECT_FALSE(file->unchanged().ok());
+  std::filesystem::remove(path);
+  EXPECT_FALSE(file->unchanged().ok());
 }
 
 // Memory is one rank's: the section of each is read where it begins, whatever the others have.

@@ -35,6 +35,11 @@ TEST_P(Compute, TheLongerOfFlopsAndBytesPlusSeconds) {
   EXPECT_NEAR(time(of({.seconds = 0.25, .flops = 4e9, .bytes = memory}), m), 2.25, 1e-9);
 }
 
+TEST_P(Compute, LongTimesDoNotOverflow) {
+  EXPECT_NEAR(time(of({.seconds = 1e6}), plain("2")), 1e6, 1e-3);
+  EXPECT_NEAR(time(of({.flops = 1e18}), with_rate(1e3)), 1e15, 1e3);
+}
+
 TEST_P(Compute, FlopsWithoutARateAreRefused) {
   Machine m = plain("2");
   m.node.flop_rate.reset();

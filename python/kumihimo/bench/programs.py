@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kumihimo import arguments, programs
+from kumihimo import programs
 from kumihimo.arguments import Ranks
 from kumihimo.bench import tuned
 from kumihimo.bench.cases import MOST_BYTES, NODE, NONE, Case
@@ -29,7 +29,7 @@ class ProgramCase:
     @property
     def programs(self) -> programs.Programs:
         shape = None if self.shape in (NODE, NONE) else self.shape
-        return programs.on(self.text, arguments.rank_space(Ranks(shape, self.ranks, 1)))
+        return programs.on(self.text, Ranks(shape, self.ranks, 1))
 
 
 def check(case: ProgramCase, launcher: Launcher, repeats: int = 3, **options) -> list[dict]:

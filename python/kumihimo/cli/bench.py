@@ -26,6 +26,10 @@ MOST_CASE_SECONDS = 0.1
 PROGRAM_SECONDS = 0.5  # of each way to run programs, in one launch
 NO_PACING = "--gap has no effect here: real messages are not paced, which the simulator's are"
 LEAST_TAG_UPPER_BOUND = 7  # a bit for signals and two for instances: src/execute/mpi/point_to_point.hpp
+OF_PROGRAMS = (
+    *("order", "placement", "library", "launches", "check", "pinning", "tag_upper_bound", "shared_memory"),
+    "format_",
+)
 T = TypeVar("T")
 
 
@@ -64,7 +68,7 @@ def command(
     kumihimo bench halo:64x64x64,points=27 --shape 2x2 --launches 5
     """
     if not programs.is_named(collective):
-        arguments.refuse_data(collective, in_place=in_place)
+        arguments.refuse_data(collective, bytes=sizes, in_place=in_place)
     if format_ not in formats.FORMATS:
         raise wrong_value(f"--format must be one of {', '.join(formats.FORMATS)}", f"'{format_}'")
     if as_json and format_ not in ("table", "json"):
@@ -91,14 +95,12 @@ def command(
         "shared_memory_limit_bytes": -1 if shared_memory is None else parse_size(shared_memory, 0),
     }
     if programs.is_named(collective):
-        of_collectives = {"--bytes": sizes, "--counts": counts, "--neighbours": neighbours, "--in-place": in_place}
-        of_collectives |= {"--algorithm": algorithm != ALL and algorithm, "--root": root}
-        of_collectives |= {"--type": type_ != "float64" and type_, "--op": operation != "sum" and operation}
         hints = [each.name for each in _collectives.declared_parameters() if each.kind == "hint"]
-        of_algorithms = {
-            f"--{name.replace('_', '-')}": value for name, value in parameters.items() if name not in hints
-        }
-        refuse_for_programs({**of_collectives, **of_algorithms}, format_)
+        options.refuse_beside_programs(*OF_PROGRAMS, *hints)
+        if format_ not in ("table", "json"):
+            raise wrong_value("the --format of programs must be table or json", f"'{format_}'")
+        if place is None:
+            ranks = programs.named(collective).ranks(Ranks(shape, ranks, each)).ranks
         case = ProgramCase(
             collective,
             ranks_of(ranks, place, each, shape),
@@ -148,14 +150,6 @@ def refuse_beside_check(launches: int | None, format_: str) -> None:
         raise wrong_value("--check measures no times, so its --format must be table or json", f"'{format_}'")
 
 
-def refuse_for_programs(given: dict, format_: str) -> None:
-    for name, value in given.items():
-        if value not in (None, False, 0):
-            raise wrong_value(f"programs take no {name}", None if value is True else value, "leave it out")
-    if format_ not in ("table", "json"):
-        raise wrong_value("the --format of programs must be table or json", f"'{format_}'")
-
-
 def bench_programs(case: ProgramCase, launcher: Launcher, launches: int, check: bool, format_: str, run: dict) -> int:
     """Programs that are no collective, beside the same written by hand."""
     if check:
@@ -197,8 +191,6 @@ def sizes_asked(collective: str, sizes: str | None, counts: str | None = None) -
                 "--counts with a list already gives the length", f"--bytes {sizes}", "leave one of them out"
             )
         return [None]
-    if sizes is not None and not sizes_of(collective, [1])[0]:
-        raise wrong_value(f"a {collective} moves no data and takes no --bytes", sizes, "leave it out")
     return sizes_of(collective, parse_sizes(USUAL_SIZES if sizes is None else sizes))
 
 

@@ -8,9 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Optional, get_type_hints
 
+import click
 import typer
+from click.core import ParameterSource
 
 from kumihimo import _collectives
+from kumihimo.errors import wrong_value
 from kumihimo.sizes import parse_size
 
 
@@ -61,6 +64,21 @@ Neighbours = option(
 )
 Library = option("--mpi MPI", "MPI library: openmpi, mpich, or its prefix [default: the first found].")
 Json = option("--json", "Print one JSON object.")
+
+
+OF_PROGRAMS = ("collective", "shape", "ranks", "ranks_per_node", "as_json")
+
+
+def refuse_beside_programs(*taken: str) -> None:
+    """Refuses what the command line gives and programs that are no collective do not heed. `taken`: the arguments of
+    the verb, beside those of OF_PROGRAMS, that they do."""
+    context = click.get_current_context()
+    for option in context.command.params:
+        given = context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE
+        if given and option.name not in (*OF_PROGRAMS, *taken):
+            value = context.params[option.name]
+            got = None if value is True else value
+            raise wrong_value(f"programs take no {option.opts[0]}", got, "leave it out")
 
 
 def with_parameters(*, hints: bool = False) -> Callable[[Callable], Callable]:

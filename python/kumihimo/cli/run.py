@@ -40,6 +40,7 @@ LOST = (
 NO_WISDOM = (
     "no wisdom was found for this machine and MPI library, so the library's own algorithms ran; run `kumihimo tune`"
 )
+NO_CHOICES = "the wisdom has no choices; name another file, or run `kumihimo tune`"
 OWN_CHOSEN = "the library's own is chosen"  # as call_counters.cpp says it
 
 
@@ -47,7 +48,9 @@ OWN_CHOSEN = "the library's own is chosen"  # as call_counters.cpp says it
 def command(
     program: argument("-- COMMAND ...", "Launch command: mpirun -n 4 ./program.", list[str]),
     algorithm: option(
-        "--algorithm -a NAME,...", "Algorithm for all calls (ring) or by collective (alltoall=bruck)."
+        "--algorithm -a NAME,...",
+        "Algorithm for all calls (ring) or by collective (alltoall=bruck); may be repeated.",
+        list[str],
     ) = None,
     wisdom: option("--wisdom FILE", "Wisdom file [default: what `tune` found on this machine].", Path) = None,
     no_wisdom: option("--no-wisdom", "Ignore what `tune` found on this machine.") = False,
@@ -69,9 +72,9 @@ def command(
         writable(json_file)
     mode = "exact" if exact_sums else "order" if reproducible else ""
     settings = {
-        "ALGORITHM": checked_algorithm(algorithm, mode),
+        "ALGORITHM": checked_algorithm(",".join(algorithm) if algorithm else None, mode),
         "SHAPE": checked_shape(shape),
-        "WISDOM": wisdom_for(wisdom, no_wisdom or algorithm is not None),
+        "WISDOM": wisdom_for(wisdom, no_wisdom or bool(algorithm)),
         "KERNELS": wisdom_for(wisdom, no_wisdom),
         "REPRODUCIBLE": mode,
         "TIMEOUT": checked_timeout(timeout),
@@ -84,7 +87,7 @@ def command(
         with errors_as_message("what ran"):
             told = interrupted(signals, INTERRUPTED[summary is not None])
             if summary is not None:
-                sought = wisdom is None and algorithm is None and not no_wisdom
+                sought = wisdom is None and not algorithm and not no_wisdom
                 told += lines(summary, named=wisdom is not None, sought=sought)
             for line in told or [NO_SUMMARY]:
                 message(line)
@@ -130,6 +133,7 @@ def lines(summary: dict, named: bool = True, sought: bool = False) -> list[str]:
         ended = ["the program ended without MPI_Finalize: counted are the calls of rank 0 alone"]
     ended += [LOST] if lost else []
     source = [f"wisdom: {path}"] if path else [NO_WISDOM] if lacking else []
+    source += [NO_CHOICES] if path and named and not choices else []
     return [*source, *gaps, *ended, *ran, *left, *never, *bits, *about]
 
 

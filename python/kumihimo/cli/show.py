@@ -48,9 +48,11 @@ def command(
     kumihimo show allreduce --shape 4x3x2 --algorithm trinaryx3 --rank 7
     """
     if programs.is_named(collective):
+        options.refuse_beside_programs("rank", "expand")
+        if expand and not as_json:
+            raise wrong_value("--expand needs --json", advice="add it")
         each = arguments.ranks_per_node_named(ranks_per_node or "1")
-        space = arguments.rank_space(arguments.Ranks(shape, ranks, each))
-        _show(programs.on(collective, space), arguments.rank_of(rank, space.ranks), expand, as_json)
+        _show(programs.on(collective, arguments.Ranks(shape, ranks, each)), rank, expand, as_json)
         return
     if algorithm is None:
         arguments.variants(collective, arguments.ALL)  # the name of the collective first
@@ -59,7 +61,7 @@ def command(
     if expand and not (as_json and sized):
         raise wrong_value("--expand needs --count and --json", advice="add both")
     variant = _collectives.find(collective, algorithm)
-    arguments.refuse_data(collective, count, in_place)
+    arguments.refuse_data(collective, count=count, bytes=bytes_, in_place=in_place)
     asked = arguments.CollectiveArguments(collective, count, None, type_, operation, root, in_place, counts)
     if bytes_ is not None or (count is None and not arguments.is_listed(counts)):
         asked.bytes = parse_size(DEFAULT_BYTES if bytes_ is None else bytes_)
@@ -99,13 +101,16 @@ def command(
 
 
 def _show(named: programs.Programs, rank: int, expand: bool, as_json: bool) -> None:
+    arguments.rank_of(rank, named.space.ranks)
     if expand:
-        print(_export.expanded_json(named.sets))
+        text = _export.expanded_json(named.sets) + "\n"
     elif as_json:
-        print(_export.program_json(named.sets, rank))
+        text = _export.program_json(named.sets, rank) + "\n"
     else:
-        program = _export.program_text(named.sets, named.space, rank)
-        sys.stdout.write(_export.header_text(named.sets, named.space) + "\n" + program)
+        header = _export.header_text(named.sets, named.space)
+        text = header + "\n" + _export.program_text(named.sets, named.space, rank)
+    named.sets.check_unchanged()
+    sys.stdout.write(text)
 
 
 def _seat(wanted: placements.Wanted, placed: _placement.Placement, rank: int) -> str:

@@ -50,15 +50,21 @@ def command(
     """
     if model not in simulation.MODELS:
         raise wrong_value(f"--model must be one of {', '.join(simulation.MODELS)}", f"'{model}'")
-    named = arguments.neighbours_named(neighbours)
     part = simulation.Part(box, dead or [], routing)
     wanted = placements.wanted(order, placement)
     each = arguments.ranks_per_node_named(ranks_per_node)
     hosts = None if given is None else allocation.read(given, os.environ)
-    job = simulation.on(machines.load(machine), Ranks(shape, ranks, each), part, hosts)
+    asked_ranks = Ranks(shape, ranks, each)
     if programs.is_named(collective):
-        simulate_programs(collective, job, simulation.placed(job, wanted), model, links, as_json)
+        options.refuse_beside_programs(*OF_PROGRAMS)
+        named = programs.named(collective)
+        asked_ranks = asked_ranks if hosts else named.ranks(asked_ranks)
+        job = simulation.on(machines.load(machine), asked_ranks, part, hosts)
+        simulate_programs(named, job, simulation.placed(job, wanted), model, links, as_json)
         return
+    arguments.refuse_data(collective, bytes=sizes)
+    job = simulation.on(machines.load(machine), asked_ranks, part, hosts)
+    named = arguments.neighbours_named(neighbours)
     asked = simulation.Asked(
         job,
         CollectiveArguments(collective, type=type_, operation=operation, root=root, counts=counts, neighbours=named),
@@ -84,14 +90,14 @@ def command(
 
 
 def simulate_programs(
-    text: str, job: _machine.Job, placed: simulation.Placed | None, model: str, links: bool, as_json: bool
+    named: programs.Named, job: _machine.Job, placed: simulation.Placed | None, model: str, links: bool, as_json: bool
 ) -> None:
     """A prediction of programs that are no collective."""
     if model not in ("flow", "exact"):
         raise wrong_value("--model of programs must be flow or exact", f"'{model}'")
-    named = programs.on(text, job.rank_space_of(placed.placement) if placed else job.rank_space)
+    those = named.on(job.rank_space_of(placed.placement) if placed else job.rank_space)
     result = progress.run_interruptible(
-        lambda: programs.predicted(named, job, placed and placed.placement, model, links)
+        lambda: programs.predicted(those, job, placed and placed.placement, model, links)
     )
     result["machine"] = job.machine.name
     if as_json:
@@ -99,7 +105,8 @@ def simulate_programs(
     place = f"{job.machine.name} {simulation.shape_of(job.machine)}".strip()
     took = output.seconds_text(result["seconds"])
     print(f"{result['programs']} on {place}, {result['ranks']} ranks, model {model}: {took}")
-    print(f"limited by {result['limiting']}")
+    if result["limiting"]:
+        print(f"limited by {result['limiting']}")
     output.print_list("To be doubted:", [result["accuracy"]] if result["accuracy"] else [])
     return None
 
@@ -122,6 +129,7 @@ def work(asked: simulation.Asked, sizes: list[int | None]) -> tuple[list[dict], 
 
 COLUMNS = ("bytes>", "algorithm", "time>", "rate>", "of bound>", "computing>", "parameters", "limited by")
 OF_LENGTHS = ("bytes>", "rate>")  # which a barrier has not
+OF_PROGRAMS = ("machine", "box", "dead", "routing", "given", "order", "placement", "model", "links")
 
 
 def print_results(asked: simulation.Asked, results: list[dict], passed_over: list[dict]) -> None:
@@ -138,7 +146,9 @@ def print_results(asked: simulation.Asked, results: list[dict], passed_over: lis
     if asked.machine.losses:
         print(asked.machine.losses)
     lengths = arguments.moves_data(first["collective"])
-    shown = [at for at, name in enumerate(COLUMNS) if lengths or name not in OF_LENGTHS]
+    limits = any(r["limiting"] for r in results)  # which the models exact and cost do not know
+    left_out = ((), OF_LENGTHS)[not lengths] + (() if limits else ("limited by",))
+    shown = [at for at, name in enumerate(COLUMNS) if name not in left_out]
     for title, extension in (("", False), ("Extensions of published algorithms", True)):
         rows = [[row(r)[at] for at in shown] for r in results if r.get("extension", False) == extension]
         if rows:

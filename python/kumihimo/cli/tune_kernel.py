@@ -116,8 +116,13 @@ def show(found: dict, explain: bool) -> None:
     output.print_table("", ("kernel", "bytes", "variant", "time>", "of plain>", "of bound>", "why"), summary(found))
     output.print_list("Wrong, so never chosen:", found["wrong"])
     output.print_list("Left untuned:", [left_text(each) for each in found["left_untuned"]])
-    print(f"\nThe choices are in {found['wisdom']}; every run on this machine uses them.")
-    print("of plain: time over that of the golden copy; of bound: time of reading the operands over the time.")
+    usual = Path(found["wisdom"]).absolute() == wisdom.kernel_path().absolute()
+    users = "every run on this machine uses them" if usual else f"kumihimo run --wisdom {found['wisdom']} uses them"
+    print(f"\nThe choices are in {found['wisdom']}; {users}.")
+    print(
+        "of plain: time over that of the golden copy; of bound: time of reading the operands over the time, empty where a"
+    )
+    print("variant takes less, as it may with operands in a cache.")
 
 
 def summary(found: dict) -> list[list[str]]:
@@ -164,7 +169,7 @@ def times(row: dict, variant: dict) -> list[str]:
     return [
         output.seconds_text(seconds / row["calls"]),
         f"{seconds / plain:.2f}" if plain else "",
-        output.share_text(row["bound_seconds"] / seconds),
+        output.share_text(row["bound_seconds"] / seconds) if "bound_seconds" in row else "",
     ]
 
 

@@ -37,6 +37,8 @@ class Verbs(TyperGroup):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if " ".join(args[:2]) in VERBS:
             args = [" ".join(args[:2]), *args[2:]]
+        if not printable(args[0]):
+            raise click.UsageError(f"{escaped(args[0])} is not UTF-8.", ctx)
         return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:

@@ -53,10 +53,11 @@ def command(
         if number < 0:
             raise wrong_value(f"--{name} must be at least 0", number)
     if programs.is_named(collective):
+        options.refuse_beside_programs()
         each = arguments.ranks_per_node_named(ranks_per_node or "1")
         return verify_programs(collective, Ranks(shape, ranks, each), as_json)
     if collective is not None:
-        arguments.refuse_data(collective, count, in_place)
+        arguments.refuse_data(collective, count=count, bytes=bytes_, in_place=in_place)
     placed = shape is not None or ranks is not None or ranks_per_node is not None
     question = CollectiveArguments(
         collective or "bcast",
@@ -94,7 +95,7 @@ def command(
 
 def verify_programs(text: str, ranks: Ranks, as_json: bool) -> int:
     """A proof of programs that are no collective."""
-    named = programs.on(text, arguments.rank_space(ranks))
+    named = programs.on(text, ranks)
     result = progress.run_interruptible(lambda: programs.verified(named))
     if as_json:
         output.print_results_json([result])

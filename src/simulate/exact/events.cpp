@@ -40,7 +40,7 @@ class Events {
   };
   struct Reduction {
     Place place;
-    std::int64_t bytes = 0;
+    double bytes = 0;
     bool computes = false; // time of the processor alone, as of so many bytes
   };
   struct LaneState {
@@ -264,7 +264,7 @@ void Events::start_step(const ExpandedStep& expanded, const Place& place) {
   case StepKind::copy:
     return copy(rank, place, bytes);
   case StepKind::reduce:
-    return reduce(place.lane, {place, bytes});
+    return reduce(place.lane, {place, static_cast<double>(bytes)});
   case StepKind::compute:
     return compute(place, step.work);
   case StepKind::offload:
@@ -280,7 +280,7 @@ void Events::compute(const Place& place, const Work& work) {
   if (Status can = network_.can_compute(work); !can) refused_ = can.error();
   const double seconds = network_.seconds_of(work, rank);
   if (seconds <= 0) return step_at(now_, place);
-  reduce(place.lane, {place, static_cast<std::int64_t>(std::llround(seconds * network_.reduction_rate(rank))), true});
+  reduce(place.lane, {place, seconds * network_.reduction_rate(rank), true});
 }
 
 void Events::copy(std::int32_t rank, const Place& place, std::int64_t bytes) {
@@ -379,7 +379,7 @@ void Events::start_fluid(const Running& running, std::span<const Resource> resou
 // A lane's reductions at a rank are done one after another, as they become possible; lanes share the thread.
 void Events::reduce(std::int32_t l, const Reduction& reduction) {
   LaneState& lane = lanes_[l];
-  reduced_[lane.rank] += static_cast<double>(reduction.bytes);
+  reduced_[lane.rank] += reduction.bytes;
   lane.reductions.push_back(reduction);
   if (lane.reductions.size() == 1) begin_reduction(l);
 }
@@ -391,8 +391,7 @@ void Events::begin_reduction(std::int32_t l) {
     route_.push_back(network_.reducer(lane.rank));
   else
     network_.append_sum(lane.rank, route_);
-  start_fluid({-1, l, {}}, route_, network_.reduction_rate(lane.rank),
-              static_cast<double>(lane.reductions.front().bytes));
+  start_fluid({-1, l, {}}, route_, network_.reduction_rate(lane.rank), lane.reductions.front().bytes);
 }
 
 void Events::flow_ended(std::int32_t flow) {
@@ -423,7 +422,8 @@ void Events::release(Server& server) {
 void Events::arrive(std::int32_t at) {
   const Message m = messages_[at];
   free_messages_.push_back(at);
-  if (m.receive.kind == StepKind::receive_reduce) return reduce(m.receive.lane, {m.receive, m.bytes});
+  if (m.receive.kind == StepKind::receive_reduce)
+    return reduce(m.receive.lane, {m.receive, static_cast<double>(m.bytes)});
   step_done(m.receive);
 }
 

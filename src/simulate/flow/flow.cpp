@@ -227,8 +227,8 @@ void raise_to_fullest(const Network& network, const Traffic& traffic, Prediction
                   p.limiting, std::ceil(100 * p.too_short));
 }
 
-// What most of the time is spent on.
-std::string limiting(const Network& network, const Prediction& p) {
+// What most of the time is spent on. Programs without an operation have compute steps in place of reductions.
+std::string limiting(const ProgramSet& schedule, const Network& network, const Prediction& p) {
   const double half = p.seconds.value / 2;
   if (p.steady.value > half) {
     const auto longest = std::max_element(p.phases.begin(), p.phases.end(), [](const Phase& a, const Phase& b) {
@@ -237,7 +237,7 @@ std::string limiting(const Network& network, const Prediction& p) {
     return longest->limiting;
   }
   if (p.latency.value > half) return "latency: message costs, hops and relays";
-  if (p.reduction.value > half) return "reductions, one after another";
+  if (p.reduction.value > half) return schedule.data->operation ? "reductions, one after another" : "compute steps";
   if (const Fullest fullest = fullest_of(network, p.link_bytes); fullest.seconds > half)
     return network.name_of(fullest.resource);
   return p.transfer.value > half ? "transfers, one after another" : "transfers and latency";
@@ -281,14 +281,14 @@ Result<Prediction> walk(const Compiled& compiled, const Network& network, bool s
   describe_links(network, sweep, p);
   if (!small) {
     tell_doubts(compiled, network, course, p);
-    p.limiting = limiting(network, p);
+    p.limiting = limiting(schedule, network, p);
     raise_to_fullest(network, sweep.traffic(), p);
     return p;
   }
   const auto exact = predict_exact(schedule, network);
   if (!exact) return exact;
   take_times(*exact, p);
-  p.limiting = limiting(network, p);
+  p.limiting = limiting(schedule, network, p);
   return p;
 }
 
@@ -340,7 +340,7 @@ Result<Prediction> predict_flow(const ProgramSet& schedule, const Network& netwo
   const Sampling sampling = plan_sampling(compiled, most_steps);
   if (sampling.loops.empty()) return walked(compiled);
   auto p = predict_sampled(compiled, sampling, bound, walked);
-  if (p) p->limiting = limiting(network, *p); // of all samples
+  if (p) p->limiting = limiting(schedule, network, *p); // of all samples
   return p;
 }
 

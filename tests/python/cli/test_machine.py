@@ -87,11 +87,15 @@ def test_an_unknown_machine(kumihimo, name):
 
 def test_what_is_no_file_is_called_what_it_is(kumihimo, tmp_path):
     (tmp_path / "folder.toml").mkdir()
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "loop").symlink_to("loop")
     os.mkfifo(tmp_path / "fifo.toml")
     (tmp_path / "loop.toml").symlink_to("loop.toml")
     for name, words in (
         ("folder.toml", "got the folder 'folder.toml'"),
         ("fifo.toml", "got the FIFO 'fifo.toml'"),
+        ("folder", "got the folder 'folder'"),
+        ("loop", "Too many levels of symbolic links"),
         ("loop.toml", "got 'loop.toml': Too many levels of symbolic links"),
         ("/dev/zero", "got the device '/dev/zero'"),
         ("nothing.toml", "got no file 'nothing.toml'"),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import resource
+import subprocess
+import sys
 from pathlib import Path
 
 import click
@@ -74,6 +76,14 @@ def test_text_that_is_not_utf8_is_refused(capfd, verb, option):
     assert out == ""
     assert one_sentence(err), err
     assert r"'a\xfb' is not UTF-8" in err
+
+
+def test_a_command_and_paths_that_are_not_utf8_print_as_bytes():
+    for line in ([NOT_UTF8], ["verify", "allreduce", "--shape", "4", "--placement", NOT_UTF8]):
+        ran = subprocess.run(
+            [Path(sys.executable).parent / "kumihimo", *line], capture_output=True, timeout=60, check=False
+        )
+        assert (ran.returncode, rb"a\xfb" in ran.stderr, b"udcfb" in ran.stderr) == (2, True, False), ran.stderr
 
 
 def paths() -> list[tuple[str, str]]:

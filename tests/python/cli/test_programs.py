@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
+
+from kumihimo import programs
+from kumihimo.arguments import Ranks
+from kumihimo.errors import Failed
 
 PAIR = "ranks 2\nbuffer 2\nrank 0\nsend 1 0 1\nrank 1\nreceive 0 1 1\nexpect 1 1 from 0 0\n"
 
@@ -39,9 +44,10 @@ def test_halo_exchanges_are_proven(kumihimo, what, shape):
     assert result["ok"] and result["exact"] and result["steps"] > 0
 
 
-def test_a_file_is_proven(kumihimo, pair):
-    ended = kumihimo("verify", pair(), "--ranks", "2")
-    assert (ended.code, "proven" in ended.out) == (0, True)
+@pytest.mark.parametrize("ranks", [(), ("--ranks", "2"), ("--shape", "2"), ("--ranks-per-node", "2")])
+def test_a_file_is_proven(kumihimo, pair, ranks):
+    ended = kumihimo("verify", pair(), *ranks)
+    assert (ended.code, ended.err, "2 steps, proven" in ended.out) == (0, "", True)
 
 
 @pytest.mark.parametrize(
@@ -69,6 +75,11 @@ def test_simulate(kumihimo, pair):
     plain, more, computing = seconds.values()
     assert 0 < plain < more < 1
     assert 1 <= computing < 1 + 2 * plain, "the exchange runs beside the computation"
+    on_text = kumihimo("simulate", "halo:16x16x16,compute=1", *on[:-1])
+    assert "limited by compute steps" in on_text.out
+    exact_text = kumihimo("simulate", "halo:16x16x16", *on[:-1], "--model", "exact")
+    assert exact_text.code == 0 and "limited by" not in exact_text.out
+    assert "limited by" not in kumihimo("simulate", "allreduce", "-b", "1KiB", *on[:-1], "--model", "exact").out
     exact = kumihimo("simulate", "halo:16x16x16", *on, "--model", "exact")
     (result,) = json.loads(exact.out)["results"]
     assert plain == pytest.approx(result["seconds"], rel=0.2)
@@ -77,6 +88,21 @@ def test_simulate(kumihimo, pair):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
+        (("verify", "file:"), "the path after file: is missing"),
+        (("verify", "file:/tmp"), "/tmp, a folder"),
+        (("show", "halo:4x4x4,pointz=7", "--ranks", "2"), "(got 'pointz=7'); use points="),
+        (("show", "halo:9223372036854775807x1x1", "--ranks", "2"), "at most 1099511627776 cells"),
+        (("show", "halo:4x4x4,mesh,periodic", "--ranks", "2"), "once each"),
+        (("show", "halo:4x4x4,periodic", "--shape", "4m"), "mesh axis 1"),
+        (("show", "halo:4x4x4", "--ranks", "2", "--expand"), "--json"),
+        (("show", "halo:4x4x4", "--ranks", "2", "--segments", "3"), "no --segments (got 3)"),
+        (("verify", "halo:4x4x4", "--ranks", "2", "--bytes", "8"), "no --bytes (got 8)"),
+        (("verify", "halo:4x4x4", "--ranks", "2", "-a", "nosuch"), "no --algorithm (got nosuch)"),
+        (("simulate", "halo:4x4x4", "-m", "k-computer", "--shape", "2x2x2", "--root", "0"), "no --root (got 0)"),
+        (("bench", "halo:4x4x4", "--in-place"), "no --in-place"),
+        (("show", "barrier", "-a", "dissemination", "--ranks", "4", "--bytes", "8"), "takes no --bytes"),
+        (("simulate", "barrier", "-m", "k-computer", "--bytes", "8"), "takes no --bytes"),
+        (("simulate", "allreduce", "-m", "k-computer", "--bytes", "8", "--ranks", "8"), "give a --shape of 8 nodes"),
         (("show", "halo:4x4", "--ranks", "4"), "halo:16x16x16"),
         (("verify", "file:/nowhere", "--ranks", "4"), "/nowhere"),
         (("simulate", "halo:4x4x4", "-m", "k-computer", "--shape", "2x2", "--model", "bound"), "flow or exact"),
@@ -88,6 +114,27 @@ def test_bad_input_is_one_sentence(kumihimo, words, sentence):
     ended = kumihimo(*words)
     assert (ended.code, ended.out) == (2, "")
     assert sentence in ended.err and ended.err.count("\n") == 1
+
+
+def test_pipes_are_refused(kumihimo, pair, tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    ended = kumihimo("verify", f"file:{tmp_path / 'fifo'}")
+    assert (ended.code, "must be a regular file" in ended.err) == (2, True)
+
+
+def test_a_file_that_changes_while_it_is_read_is_no_proof(pair):
+    text = pair()
+    found = programs.on(text, Ranks())
+    pair("send 1 0 1", "send 1 1 1")
+    with pytest.raises(Failed, match="changed while it was read"):
+        programs.verified(found)
+
+
+def test_a_file_on_a_machine_takes_its_number_of_ranks(kumihimo, pair):
+    on = ("--machine", "k-computer")
+    assert kumihimo("simulate", pair(), *on, "--shape", "2x1x1").code == 0
+    ended = kumihimo("simulate", pair(), *on)
+    assert (ended.code, "give a --shape of 2 nodes" in ended.err) == (2, True)
 
 
 def test_a_file_states_its_number_of_ranks(kumihimo, pair):

@@ -399,6 +399,7 @@ def test_says_where_no_wisdom_was_found_and_what_to_do() -> None:
     assert run.lines(summary, named=False) == [f"bcast to the library, 4 calls: {run.OWN_CHOSEN}"]
     found = run.lines({**summary, "wisdom": "/w.json"}, named=False, sought=True)
     assert found == ["wisdom: /w.json", f"bcast to the library, 4 calls: {run.OWN_CHOSEN}"]
+    assert run.lines({**summary, "wisdom": "/w.json"})[1] == run.NO_CHOICES
     sentences = Path(__file__).parents[3] / "src" / "interpose" / "call_counters.cpp"
     assert f'"{run.OWN_CHOSEN}"' in sentences.read_text(encoding="utf-8")
 
@@ -407,6 +408,7 @@ def test_refuses_what_it_cannot_do() -> None:
     assert "docs/algorithms.md (got 'rign')" in refused("-a", "rign", "--", "true")
     assert "docs/algorithms.md for alltoall (got 'ring')" in refused("-a", "alltoall=ring", "--", "true")
     assert "(got 'all')" in refused("-a", "all=bruck", "--", "true")
+    assert "(got 'rign')" in refused("-a", "rign", "-a", "ring", "--", "true")
     assert "no not-there" in refused("--", "not-there", "-n", "2", "./program")
     assert "the option --bogus, which is not known" in refused("--bogus", "--", "true")
     assert f"(got {__file__}, which may not be executed)" in refused("--", __file__)

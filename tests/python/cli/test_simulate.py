@@ -123,7 +123,7 @@ def test_without_simd_reductions_take_longer(kumihimo):
     assert slow["seconds"] > 1.2 * fast["seconds"]
 
 
-BARRIER = ("simulate", "barrier", "--bytes", "8", "--machine")
+BARRIER = ("simulate", "barrier", "--machine")
 
 
 def test_the_networks_own_engine(kumihimo):
