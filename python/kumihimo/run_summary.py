@@ -39,12 +39,14 @@ def sum_of(parts: Iterable[dict]) -> dict | None:
     """The parts as one summary. `ranks_reported`: the ranks that wrote one. Communicators are the first rank's."""
     rows: dict[str, dict[tuple, dict]] = {name: {} for name in KEYS}
     others: dict[str, int] = {}
-    reporting, finalized, reductions, first = [], True, 0, None
+    reporting, finalized, first = [], True, None
+    sums_of = dict.fromkeys(("uncaught_reductions", "packed_from_device"), 0)
     for part in parts:
         first = first or part
         reporting.append(part["rank"])
         finalized &= part["finalized"]
-        reductions += part["uncaught_reductions"]
+        for name in sums_of:
+            sums_of[name] += part.get(name, 0)
         for call, number in (part["others"] or {}).items():
             others[call] = others.get(call, 0) + number
         for name, keys in KEYS.items():
@@ -59,7 +61,7 @@ def sum_of(parts: Iterable[dict]) -> dict | None:
         **{key: value for key, value in first.items() if key != "rank"},
         **{name: list(sums.values()) for name, sums in rows.items()},
         "others": others,
-        "uncaught_reductions": reductions,
+        **sums_of,
         "finalized": finalized,
         "of_all_ranks": len(reporting) == first["ranks"],
         "ranks_reported": reporting,

@@ -1,7 +1,7 @@
 #include "interpose/call_counters.hpp"
 
+#include <algorithm>
 #include <bit>
-#include <numeric>
 
 namespace kumihimo::interpose {
 
@@ -32,23 +32,41 @@ std::size_t size_class(std::int64_t bytes) {
   return bytes <= 0 ? 0 : static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(bytes)));
 }
 
-std::int64_t CallCounters::forwarded_in(std::span<const std::int64_t> counts, std::size_t kind, std::size_t size) {
-  const auto first = counts.begin() + static_cast<std::ptrdiff_t>(place_of(kind, size));
-  return std::accumulate(first, first + reasons, std::int64_t{0});
+std::int64_t CallCounters::forwarded_in(std::size_t kind, std::size_t size) const {
+  std::int64_t all = 0;
+  for (std::size_t reason = 0; reason < reasons; ++reason) all += at(place_of(kind, size) + reason);
+  return all;
 }
 
-std::int64_t CallCounters::for_reason(std::span<const std::int64_t> counts, std::size_t kind, Reason reason) {
+std::int64_t CallCounters::for_reason(std::size_t kind, Reason reason) const {
   std::int64_t all = 0;
   for (std::size_t size = 0; size < size_classes; ++size)
-    all += counts[place_of(kind, size) + static_cast<std::size_t>(reason)];
+    all += at(place_of(kind, size) + static_cast<std::size_t>(reason));
   return all;
 }
 
-std::vector<std::int64_t> CallCounters::counts() const {
-  std::vector<std::int64_t> all;
-  all.reserve(counters_.size());
-  for (mpi_hooks::Counter& counter : counters_) all.push_back(counter.counted());
-  return all;
+bool CallCounters::add_up(const mpi::Library& library) {
+  constexpr int rows_at_once = 512;
+  const mpi::Handle world = library.constants.comm_world;
+  bool is_sum = true;
+  for (std::size_t first = 0; first < rows; first += rows_at_once) {
+    std::array<std::uint8_t, rows_at_once> mine{}, any{};
+    const std::size_t end = std::min(first + rows_at_once, rows);
+    for (std::size_t r = first; r < end; ++r)
+      for (std::size_t i = 0; i < row; ++i) mine[r - first] |= at(r * row + i) != 0;
+    is_sum &= library.call.Allreduce(mine.data(), any.data(), rows_at_once, library.datatype(DataType::uint8),
+                                     library.operation(Operation::max), world) == 0;
+    for (std::size_t r = first; r < end; ++r) {
+      if (any[r - first] == 0) continue;
+      std::array<std::int64_t, row> counts{}, sums{};
+      for (std::size_t i = 0; i < row; ++i) sums[i] = counts[i] = at(r * row + i);
+      is_sum &=
+          library.call.Reduce(counts.data(), sums.data(), static_cast<int>(row), library.datatype(DataType::int64),
+                              library.operation(Operation::sum), 0, world) == 0;
+      for (std::size_t i = 0; i < row; ++i) counters_[r * row + i].number = sums[i];
+    }
+  }
+  return is_sum;
 }
 
 } // namespace kumihimo::interpose

@@ -2,14 +2,13 @@
 // thread, added up over the ranks at the end.
 #pragma once
 
+#include "mpi/library.hpp"
 #include "mpi_hooks/call.hpp"
 #include "schedule/collective.hpp"
 
 #include <array>
 #include <cstdint>
-#include <span>
 #include <string_view>
-#include <vector>
 
 namespace kumihimo::interpose {
 
@@ -61,22 +60,27 @@ class CallCounters {
 
   // A collective that is not caught, blocking or not.
   void other(mpi_hooks::Name name) { add(first_other + static_cast<std::size_t>(name)); }
+  // A call that ran with data of this rank in the memory of a GPU, through host memory.
+  void packed_from_device() { add(device_place); }
 
-  std::vector<std::int64_t> counts() const;
-  // How to read what the ranks' counts add up to.
-  static std::int64_t ran_in(std::span<const std::int64_t> counts, std::size_t kind, std::size_t size,
-                             std::size_t variant) {
-    return counts[place_of(kind, size) + reasons + variant];
+  std::int64_t ran_in(std::size_t kind, std::size_t size, std::size_t variant) const {
+    return at(place_of(kind, size) + reasons + variant);
   }
-  static std::int64_t forwarded_in(std::span<const std::int64_t> counts, std::size_t kind, std::size_t size);
-  static std::int64_t for_reason(std::span<const std::int64_t> counts, std::size_t kind, Reason reason);
-  static std::int64_t others_in(std::span<const std::int64_t> counts, mpi_hooks::Name name) {
-    return counts[first_other + static_cast<std::size_t>(name)];
-  }
+  std::int64_t forwarded_in(std::size_t kind, std::size_t size) const;
+  std::int64_t for_reason(std::size_t kind, Reason reason) const;
+  std::int64_t others_in(mpi_hooks::Name name) const { return at(first_other + static_cast<std::size_t>(name)); }
+  std::int64_t packed_from_device_in() const { return at(device_place); }
+
+  // Replaces the counters of rank 0 by their sums over all ranks of MPI_COMM_WORLD, on which errors are returned;
+  // collective. In small messages, row by row: at the end there may be no memory for more. False: the library failed.
+  bool add_up(const mpi::Library& library);
 
  private:
   static constexpr std::size_t row = reasons + most_variants + 1;
   static constexpr std::size_t first_other = counted_calls * size_classes * row;
+  static constexpr std::size_t device_place = first_other + mpi_hooks::names;
+  static constexpr std::size_t rows = device_place / row + 1;
+  static std::int64_t at(std::size_t place) { return counters_[place].counted(); }
   static constexpr std::size_t place_of(std::size_t kind, std::size_t size) {
     return (kind * size_classes + size) * row;
   }
@@ -84,7 +88,7 @@ class CallCounters {
     counters_[at].count();
     return counters_[at];
   }
-  static inline std::array<mpi_hooks::Counter, first_other + mpi_hooks::names> counters_{};
+  static inline std::array<mpi_hooks::Counter, rows * row> counters_{};
 };
 
 } // namespace kumihimo::interpose

@@ -33,6 +33,9 @@ const bool taken_at_load = [] { return std::set_new_handler(&give_up), take(); }
 
 } // namespace
 
+// More than the C library keeps for allocations of one size alone.
+void MemoryReserve::leave_some() { ::operator delete(::operator new(4096)); }
+
 bool MemoryReserve::is_there() { return reserve.load(std::memory_order_relaxed) || take(); }
 
 } // namespace kumihimo::interpose

@@ -15,6 +15,8 @@ class MemoryReserve {
  public:
   // Whether it is there; taken anew where it was given up and the system has memory again.
   static bool is_there();
+  // Gives it up if the heap has not even a few KiB, for an allocation of the MPI library that must not fail.
+  static void leave_some();
 };
 
 // In words so short that they need no memory of the heap's.

@@ -96,6 +96,7 @@ Result<mpi::Handle> Nonblocking::start(Work work) {
   auto operation = std::make_unique<Started>();
   operation->work = std::move(work), operation->all = this;
   operation->bytes = operation->work.plan->bytes();
+  MemoryReserve::leave_some(); // the library tells a lack of it to the handler of MPI_COMM_WORLD
   const int code = library_.call.Grequest_start(&query, &free, &cancel, operation.get(), &operation->request);
   if (Status s = library_.check(code, "MPI_Grequest_start"); !s)
     return abandon(*operation->work.transport, s.error()), s.error();

@@ -233,9 +233,11 @@ int Session::deleted(mpi::Handle handle, int, void*, void* session) {
   return 0;
 }
 
+// Errors of the library in what is ours alone, of a lack of memory mostly, must not end the program.
 void Session::ends() {
+  const mpi::ErrorHandlerGuard returned(library_, library_.constants.comm_world);
   nonblocking_.stop();
-  write_summary();
+  attempted([&] { return write_summary(), true; }, [] { return false; });
   for (const auto& c : all_)
     if (!c->note().empty()) say(c->note());
   // Each is freed by all its ranks together, and the ranks have begun to use them in different orders: in an order that
@@ -286,25 +288,26 @@ void Session::say_once_for_all(const std::string& sentence) {
 void Session::write_unfinished(Counted counted) {
   if (!end() || getpid() != process_ || settings_.summary.empty()) return;
   if (!has_world() || counted == Counted::this_rank)
-    write_summary(counters_.counts(), Ended::without_finalize, Counted::this_rank);
+    write_summary(Ended::without_finalize, Counted::this_rank);
   else if (rank() == 0)
-    write_summary(counters_.counts(), Ended::without_finalize, Counted::rank_0);
+    write_summary(Ended::without_finalize, Counted::rank_0);
+}
+
+// Where nothing tells that all ranks have our object, a collective of all has shown it, if there was one.
+bool Session::adds_up() {
+  if (ranks() == 1) return true;
+  bool between = false;
+  if (!mpi_hooks::PreloadCheck::has_list(object_name)) return known(library_.constants.comm_world, between);
+  return everyone_is_here(library_.constants.comm_world);
 }
 
 void Session::write_summary() {
-  const std::vector<std::int64_t> mine = counters_.counts();
-  std::vector<std::int64_t> counts(mine.size());
-  if (!adds_up()) {
-    if (rank() == 0 && !settings_.summary.empty()) write_summary(mine, Ended::by_finalize, Counted::rank_0);
-    return;
-  }
-  library_.call.Reduce(mine.data(), counts.data(), static_cast<int>(mine.size()), library_.datatype(DataType::int64),
-                       library_.operation(Operation::sum), 0, library_.constants.comm_world);
+  const bool is_sum = adds_up() && counters_.add_up(library_);
   if (rank() != 0 || settings_.summary.empty()) return;
-  write_summary(counts, Ended::by_finalize, Counted::all_ranks);
+  write_summary(Ended::by_finalize, is_sum ? Counted::all_ranks : Counted::rank_0);
 }
 
-void Session::write_summary(const std::vector<std::int64_t>& counts, Ended ended, Counted counted) {
+void Session::write_summary(Ended ended, Counted counted) {
   if (!has_place()) return;
   nlohmann::json calls = nlohmann::json::array(), forwarded = nlohmann::json::array();
   for (std::size_t k = 0; k < counted_calls; ++k) {
@@ -321,12 +324,12 @@ void Session::write_summary(const std::vector<std::int64_t>& counts, Ended ended
                            {"algorithm", algorithm},
                            {"calls", number}});
       };
-      for (std::size_t v = 0; v < variants.size(); ++v) row(variants[v]->name, counters_.ran_in(counts, k, c, v));
-      row("exact_sum", counters_.ran_in(counts, k, c, place_of_exact_sums));
-      row("library", counters_.forwarded_in(counts, k, c));
+      for (std::size_t v = 0; v < variants.size(); ++v) row(variants[v]->name, counters_.ran_in(k, c, v));
+      row("exact_sum", counters_.ran_in(k, c, place_of_exact_sums));
+      row("library", counters_.forwarded_in(k, c));
     }
     for (std::size_t r = 0; r < reasons; ++r)
-      if (const std::int64_t number = counters_.for_reason(counts, k, static_cast<Reason>(r)); number > 0) {
+      if (const std::int64_t number = counters_.for_reason(k, static_cast<Reason>(r)); number > 0) {
         forwarded.push_back(
             {{"collective", collective}, {"reason", sentence_of(static_cast<Reason>(r))}, {"calls", number}});
         if (reproducible_ != Reproducible::off)
@@ -337,7 +340,7 @@ void Session::write_summary(const std::vector<std::int64_t>& counts, Ended ended
   std::int64_t other_reductions = 0;
   for (std::size_t n = 0; n < mpi_hooks::names; ++n) {
     const auto name = static_cast<mpi_hooks::Name>(n);
-    const std::int64_t number = counters_.others_in(counts, name);
+    const std::int64_t number = counters_.others_in(name);
     if (number == 0) continue;
     others[std::string(mpi_hooks::describe(name).name)] = number;
     if (mpi_hooks::place_of(name, mpi_hooks::Role::operation) >= 0) other_reductions += number;
@@ -360,6 +363,7 @@ void Session::write_summary(const std::vector<std::int64_t>& counts, Ended ended
                          {"forwarded", forwarded},
                          {"others", others},
                          {"uncaught_reductions", other_reductions},
+                         {"packed_from_device", counters_.packed_from_device_in()},
                          {"communicators", shapes}}
               .dump(1)
        << "\n";

@@ -61,7 +61,9 @@ class Session : public mpi_hooks::MpiLifetime<Session> {
   }
   bool wants() const { return wants_.load(std::memory_order_relaxed); }
   // Non-blocking calls can set nothing up. So MPI_COMM_WORLD is set up in MPI_Init, and any other communicator when it
-  // is made, if one of its ranks has started a non-blocking collective before.
+  // is made, if one of its ranks has started a non-blocking collective before. Both are collective, in calls in which a
+  // rank without our object would not answer: so only if all ranks are on one node and are known to have our object.
+  // Between nodes nothing is lost, since non-blocking calls are the library's there.
   void starts_nonblocking() { is_nonblocking_.store(true, std::memory_order_relaxed); }
   void set_up_world();
   void set_up_new(mpi::Handle handle);
@@ -102,6 +104,7 @@ class Session : public mpi_hooks::MpiLifetime<Session> {
   void gone(mpi::Handle handle); // freed by a way that we do not see
   void connect_wanted(mpi::Handle handle);
   void set_up(mpi::Handle handle); // collective
+  bool may_set_up(mpi::Handle handle);
   void watch_over(mpi::Handle handle);
   static int copied(mpi::Handle, int, void*, void*, void*, int* flag);
   static int deleted(mpi::Handle handle, int, void*, void* session);
@@ -115,12 +118,10 @@ class Session : public mpi_hooks::MpiLifetime<Session> {
   enum class Ended : std::uint8_t { by_finalize, without_finalize };
   void write_summary(); // of all ranks, by rank 0
   enum class Counted : std::uint8_t { all_ranks, rank_0, this_rank };
-  void write_summary(const std::vector<std::int64_t>& counts, Ended ended, Counted counted);
+  void write_summary(Ended ended, Counted counted);
   void write_unfinished(Counted counted = Counted::rank_0); // by sessions alone each rank its own
   std::string part() const;                                 // where this process writes its own
-  bool adds_up() {                                          // what ran on all ranks
-    return ranks() == 1 || everyone_is_here(library_.constants.comm_world);
-  }
+  bool adds_up();                                           // whether the ranks sum up what ran on all of them
 
   Settings settings_;
   Types types_;

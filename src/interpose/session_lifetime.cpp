@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace kumihimo::interpose {
@@ -24,7 +25,7 @@ bool Session::begins(bool anew) {
 // left to it, since no other rank need be here.
 void Session::pauses() {
   nonblocking_.stop();
-  if (!settings_.summary.empty()) write_summary(counters_.counts(), Ended::by_finalize, Counted::this_rank);
+  if (!settings_.summary.empty()) write_summary(Ended::by_finalize, Counted::this_rank);
   for (const auto& c : all_) {
     if (!c->note().empty()) say(c->note());
     c->leave();
@@ -59,7 +60,22 @@ void Session::is_new(mpi::Handle handle) {
 }
 
 void Session::set_up_world() {
-  if (has_world() && ranks() > 1) set_up(library_.constants.comm_world);
+  if (has_world() && ranks() > 1 && mpi_hooks::PreloadCheck::has_list(object_name))
+    set_up(library_.constants.comm_world);
+}
+
+// The same answer on all its ranks. By sessions alone there is no communicator of all, on which they could have found
+// out that they have the same wisdom.
+bool Session::may_set_up(mpi::Handle handle) {
+  if (has_world()) {
+    bool between = false;
+    const Communicator* const world = known(library_.constants.comm_world, between);
+    if (!mpi_hooks::PreloadCheck::has_list(object_name) || !world || !world->agrees()) return false;
+    if (wisdom_.size() == 0 && reproducible_ == Reproducible::off) return false; // nothing will ever be ours
+  }
+  const std::vector<std::int32_t> all = ranks_of(handle);
+  if (std::any_of(all.begin(), all.end(), [](std::int32_t rank) { return rank < 0; })) return false; // of another job
+  return has_world() || (mpi_hooks::PreloadCheck::has_session_list(object_name) && everyone_is_here(handle));
 }
 
 // Between them the ranks agree: each knows only what it has called itself.
@@ -68,7 +84,7 @@ void Session::set_up_new(mpi::Handle handle) {
   int two_groups = 0, ranks = 0;
   if (handle == library_.constants.comm_null || library_.call.Comm_test_inter(handle, &two_groups) != 0 || two_groups)
     return;
-  if (library_.call.Comm_size(handle, &ranks) != 0 || ranks == 1 || !everyone_is_here(handle)) return;
+  if (library_.call.Comm_size(handle, &ranks) != 0 || ranks == 1 || !may_set_up(handle)) return;
   const std::int32_t mine = is_nonblocking_.load(std::memory_order_relaxed);
   std::int32_t any = 0;
   const int code = library_.call.Allreduce(&mine, &any, 1, library_.datatype(DataType::int32),

@@ -9,7 +9,12 @@ Life::Life(mpi::Library library, std::string_view otherwise) : library_(std::mov
 }
 
 std::vector<std::int32_t> Life::ranks_of(Handle communicator) const {
-  return own_session_ ? own_session_->ranks_of(communicator) : std::vector{OwnSession::unknown};
+  if (own_session_) return own_session_->ranks_of(communicator);
+  Handle world = 0;
+  if (!has_world_ || library_.call.Comm_group(library_.constants.comm_world, &world) != 0) return {OwnSession::unknown};
+  std::vector<std::int32_t> ranks = OwnSession::ranks_in(library_, communicator, world);
+  library_.call.Group_free(&world);
+  return ranks;
 }
 
 // One that was not here once stays so, or another rank that looks late would find it, and wait for what it has not

@@ -36,7 +36,7 @@ class Life {
   std::int32_t ranks() const { return ranks_; }
   // Null where there is MPI_COMM_WORLD from the beginning, and where there is neither.
   const OwnSession* own_session() const { return own_session_.get(); }
-  // As of OwnSession; `unknown` where there is none.
+  // As of OwnSession, in MPI_COMM_WORLD where there is no session of ours; `unknown` where there is neither.
   std::vector<std::int32_t> ranks_of(Handle communicator) const;
 
  protected:

@@ -73,6 +73,7 @@ std::string mark_of_job() {
 
 struct OfProcess {
   std::once_flag entered;
+  bool has_list = false;
   std::mutex mutex;
   std::unique_ptr<PreloadCheck> roll; // null: no list, or it is closed
   std::optional<bool> all_are_here;
@@ -185,6 +186,7 @@ void PreloadCheck::enter(std::string_view object) {
     if (std::optional<PlaceOnNode> place = place_on_node()) {
       place->job += fmt::format(" {}", object);
       of_process().roll = std::make_unique<PreloadCheck>(*place);
+      of_process().has_list = true;
     } else
       of_process().all_are_here = true;
   });
@@ -238,6 +240,16 @@ bool PreloadCheck::all_are_here(std::string_view object, std::span<const std::in
   const bool here = m.by_session->has_all(ranks);
   missed = m.by_session->missed();
   return here;
+}
+
+bool PreloadCheck::has_list(std::string_view object) {
+  enter(object);
+  return of_process().has_list;
+}
+
+bool PreloadCheck::has_session_list(std::string_view object) {
+  enter_session(object);
+  return of_process().by_session != nullptr;
 }
 
 bool PreloadCheck::everyone_is_here(std::string_view object, std::int32_t& missed) {

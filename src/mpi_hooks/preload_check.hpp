@@ -67,6 +67,10 @@ class PreloadCheck {
   static void abandon();
   // Before anything is agreed on; entered if it was not yet. `missed`: as above, at the first call.
   static bool everyone_is_here(std::string_view object, std::int32_t& missed);
+  // Whether there is a list: else everyone_is_here(), and of sessions all_are_here(), take it for granted. Entered if
+  // it was not yet.
+  static bool has_list(std::string_view object);
+  static bool has_session_list(std::string_view object);
 
   // The same for sessions: once, as the process enters MPI_Session_init; and of a communicator that has none of another
   // way. `ranks`: as of mpi_hooks::OwnSession.

@@ -60,18 +60,18 @@ int OwnSession::group_of(const char* set, Handle& group) const {
   return code;
 }
 
-std::vector<std::int32_t> OwnSession::ranks_of(Handle communicator) const {
+std::vector<std::int32_t> OwnSession::ranks_in(const mpi::Library& library, Handle communicator, Handle world) {
   std::int32_t size = 0;
   Handle group = 0;
-  if (library_.call.Comm_size(communicator, &size) != 0 || library_.call.Comm_group(communicator, &group) != 0)
+  if (library.call.Comm_size(communicator, &size) != 0 || library.call.Comm_group(communicator, &group) != 0)
     return {unknown};
   std::vector<std::int32_t> own(static_cast<std::size_t>(size)), in_job(own.size(), -1);
   std::iota(own.begin(), own.end(), 0);
-  const int code = library_.call.Group_translate_ranks(group, size, own.data(), world_, in_job.data());
-  library_.call.Group_free(&group);
+  const int code = library.call.Group_translate_ranks(group, size, own.data(), world, in_job.data());
+  library.call.Group_free(&group);
   if (code != 0) return {unknown};
   for (std::int32_t& rank : in_job)
-    if (rank == library_.constants.undefined) rank = -1;
+    if (rank == library.constants.undefined) rank = -1;
   return in_job;
 }
 

@@ -43,7 +43,8 @@ class OwnSession {
   // The ranks there of a communicator's processes, in its order; -1 for one of another job. `unknown` alone where the
   // library does not say.
   static constexpr std::int32_t unknown = -2;
-  std::vector<std::int32_t> ranks_of(Handle communicator) const;
+  std::vector<std::int32_t> ranks_of(Handle communicator) const { return ranks_in(library_, communicator, world_); }
+  static std::vector<std::int32_t> ranks_in(const mpi::Library& library, Handle communicator, Handle world);
   // A communicator of this process alone, on which errors are returned; or the library's error. The caller frees it.
   Result<Handle> make_alone() const;
 

@@ -37,6 +37,7 @@ LOST = (
     "the object was lost on the way to a process of the program (a wrapper that clears LD_PRELOAD): all calls are the "
     "library's, and counted are those of rank 0 alone"
 )
+RANK_0_ALONE = "the counts of the ranks were not added up at the end: counted are the calls of rank 0 alone"
 NO_WISDOM = (
     "no wisdom was found for this machine and MPI library, so the library's own algorithms ran; run `kumihimo tune`"
 )
@@ -105,7 +106,6 @@ def lines(summary: dict, named: bool = True, sought: bool = False) -> list[str]:
     choices = reading.choices_in(path, named)
     finalized, of_all = summary.get("finalized", True), summary.get("of_all_ranks", True)
     told = summary.get("ranks_reported")  # by sessions: each rank for itself
-    lost = finalized and not of_all and told is None
     whose = "all ranks" if of_all and (finalized or told) else "rank 0"
     if told and not of_all:
         whose = f"{len(told)} of {summary['ranks']} ranks"
@@ -122,6 +122,8 @@ def lines(summary: dict, named: bool = True, sought: bool = False) -> list[str]:
     ]
     others = ", ".join(f"{number} of {name}" for name, number in (summary.get("others") or {}).items())
     never = [f"to the library, which has all calls of these kinds: {others}"] if others else []
+    packed = summary.get("packed_from_device", 0)
+    packs = [f"{packed} calls had a buffer in the memory of a GPU: packed through host memory"] if packed else []
     gaps = ["gap, which its choices name, has no effect: real messages are not paced"] if names_gap(choices) else []
     shapes = ", ".join(f"{name} ({number})" for name, number in (summary["communicators"] or {}).items())
     bits = [promised(summary)] if summary.get("reproducible") else []
@@ -131,10 +133,12 @@ def lines(summary: dict, named: bool = True, sought: bool = False) -> list[str]:
         ended = [f"MPI_Abort ended the program: counted are the calls of {whose}, which called it"]
     if not finalized and not told:
         ended = ["the program ended without MPI_Finalize: counted are the calls of rank 0 alone"]
-    ended += [LOST] if lost else []
+    if finalized and not of_all and told is None:
+        is_lost = any(row["reason"].startswith("the object was lost") for row in summary["forwarded"])
+        ended += [LOST if is_lost else RANK_0_ALONE]
     source = [f"wisdom: {path}"] if path else [NO_WISDOM] if lacking else []
     source += [NO_CHOICES] if path and named and not choices else []
-    return [*source, *gaps, *ended, *ran, *left, *never, *bits, *about]
+    return [*source, *gaps, *ended, *ran, *left, *never, *packs, *bits, *about]
 
 
 def by_sessions(summary: dict, told: list[int]) -> list[str]:

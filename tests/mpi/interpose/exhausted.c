@@ -1,6 +1,6 @@
 /* A program that runs out of memory on one rank, at each allocation of ours by turns ("each", with failing.c), or at a limit of so many
  * KiB beyond what it has after MPI_Init ("limit", as of ulimit -v), and goes on: every call has the right result or returns an error, on
- * all ranks, and a communicator made after it works. Without arguments it does nothing but call. Ends with the number of failures. */
+ * all ranks, and a communicator made after it works. Or on all ranks to the end of MPI, with the default error handler ("to_end"). Without arguments it does nothing but call. Ends with the number of failures. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -71,7 +71,7 @@ static void each(void) {
   }
 }
 
-static void limit(long kib) {
+static struct rlimit set_limit(long kib) {
   long pages = 0;
   FILE *file = fopen("/proc/self/statm", "r");
   if (fscanf(file, "%ld", &pages) != 1) failures++;
@@ -79,9 +79,21 @@ static void limit(long kib) {
   struct rlimit was, now;
   getrlimit(RLIMIT_AS, &was);
   now = was, now.rlim_cur = (rlim_t)(pages * sysconf(_SC_PAGESIZE) + kib * 1024);
-  if (rank == 0) setrlimit(RLIMIT_AS, &now);
+  setrlimit(RLIMIT_AS, &now);
+  return was;
+}
+
+static void limit(long kib) {
+  struct rlimit was;
+  if (rank == 0) was = set_limit(kib);
   call_all(MPI_COMM_WORLD, kib);
-  setrlimit(RLIMIT_AS, &was);
+  if (rank == 0) setrlimit(RLIMIT_AS, &was);
+  call_all(MPI_COMM_WORLD, kib);
+}
+
+static void to_end(long kib) {
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+  set_limit(kib);
   call_all(MPI_COMM_WORLD, kib);
 }
 
@@ -92,6 +104,8 @@ int main(int argc, char **argv) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   if (argc > 1 && strcmp(argv[1], "each") == 0)
     each();
+  else if (argc > 2 && strcmp(argv[1], "to_end") == 0)
+    to_end(atol(argv[2]));
   else if (argc > 2)
     limit(atol(argv[2]));
   else
