@@ -123,6 +123,7 @@ Planned plan_of(const Asked& asked, Communicator& communicator, const Call& call
       asked.hand_on(bytes, *reason);
     return {};
   }
+  if (on_device) asked.session.counters().packed_from_device();
   auto& ready = std::get<Communicator::Ready>(answer);
   mpi_hooks::Counter& counter = asked.session.counters().ran(counted_as(asked.kind, asked.form), bytes, ready.variant);
   return {ready.plan, std::move(ready.kept), &counter, std::nullopt};
@@ -314,12 +315,14 @@ Answer take_own(const Asked& asked, const Call& call) {
   const std::int64_t bytes = bytes_of(asked, call, view);
   if (const auto reason = communicator->declines(asked.kind, true)) return asked.hand_on(bytes, *reason);
   const Collective question = question_of_local_counts(asked.kind, *communicator, call, view);
-  const auto lent = communicator->borrow_plan(question, asked.form, is_on_device(session, view));
+  const bool on_device = is_on_device(session, view);
+  const auto lent = communicator->borrow_plan(question, asked.form, on_device);
   if (const Error* error = std::get_if<Error>(&lent)) return give_up(asked, *communicator, *error);
   if (const Reason* reason = std::get_if<Reason>(&lent)) {
     if (*reason == Reason::not_connected) session.want(call.communicator);
     return asked.hand_on(bytes, *reason);
   }
+  if (on_device) session.counters().packed_from_device();
   const auto& loan = std::get<Communicator::Loan>(lent);
   const Result<OwnData> data = lay_out(session, question, communicator->rank(), view, asked.form);
   if (!data) return give_up(asked, *communicator, data.error());

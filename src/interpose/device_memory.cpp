@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -31,6 +32,12 @@ struct HipAttributes {
 };
 using HipQuery = int (*)(HipAttributes*, const void* address);
 using HipError = int (*)();
+
+// Not the hook, which is for loading.
+void* handle_of(const std::string& path) {
+  static const auto next = reinterpret_cast<void* (*)(const char*, int)>(dlsym(RTLD_NEXT, "dlopen"));
+  return next ? next(path.c_str(), RTLD_LAZY | RTLD_NOLOAD) : nullptr;
+}
 
 // Never unloaded once they are found here.
 struct Drivers {
@@ -62,7 +69,7 @@ void Drivers::look() {
       &found);
   if (found.loaded == found.known) return;
   for (const std::string& path : found.paths) {
-    void* const image = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    void* const image = handle_of(path);
     if (!image) continue;
     if (void* const query = dlsym(image, "cuPointerGetAttributes")) cuda = reinterpret_cast<CudaQuery>(query);
     if (void* const query = dlsym(image, "hipPointerGetAttributes")) {
@@ -100,11 +107,51 @@ bool has_gpu() {
   return std::any_of(files.begin(), files.end(), [](const char* file) { return access(file, F_OK) == 0; });
 }
 
+// Which thread loads a library, in the low bits of a word.
+constexpr int thread_bits = 32;
+constexpr std::uint64_t several = (std::uint64_t{1} << thread_bits) - 1;
+std::uint64_t this_thread() {
+  static thread_local const auto id = static_cast<std::uint64_t>(gettid());
+  return id;
+}
+
+// How long other threads may take from the call of dlopen to where the dynamic linker says that it is loading.
+constexpr std::chrono::seconds patience{10};
+std::atomic<std::chrono::steady_clock::rep> loads_since = 0;
+
+bool others_have_loaded() {
+  const std::chrono::steady_clock::duration since(loads_since.load());
+  return *static_cast<volatile const decltype(_r_debug.r_state)*>(&_r_debug.r_state) == r_debug::RT_CONSISTENT &&
+         std::chrono::steady_clock::now().time_since_epoch() - since > patience;
+}
+
 } // namespace
 
 void DeviceMemory::look() {
   static const bool gpu = has_gpu();
-  if ((gpu || has_driver()) && !possible_.exchange(true)) mpi_hooks::FastPath::forget();
+  if ((gpu || has_driver()) && possible_.exchange(always) == never) mpi_hooks::FastPath::forget();
+}
+
+void DeviceMemory::expect_driver() {
+  loads_since = std::chrono::steady_clock::now().time_since_epoch().count();
+  std::uint64_t before = possible_.load(), now = 0;
+  do {
+    if (before == always) return;
+    const std::uint64_t by = before & several;
+    const bool alone = before >> thread_bits == 0 || by == 0 || by == this_thread();
+    now = ((before >> thread_bits) + 1) << thread_bits | (alone ? this_thread() : several);
+  } while (!possible_.compare_exchange_weak(before, now));
+  mpi_hooks::FastPath::forget();
+}
+
+// A thread that asks has loaded what it began to load, unless a constructor of it asks: then it is in the list already.
+bool DeviceMemory::may_be_possible() {
+  std::uint64_t before = possible_.load();
+  if (before == always) return true;
+  look();
+  if (before == never || possible_ == always) return possible_ == always;
+  if ((before & several) != this_thread() && !others_have_loaded()) return true;
+  return !possible_.compare_exchange_strong(before, never); // unless another one has begun
 }
 
 bool DeviceMemory::has_driver() {
@@ -113,7 +160,7 @@ bool DeviceMemory::has_driver() {
 }
 
 bool DeviceMemory::is_on_device(const void* address) {
-  if (!address || !has_driver()) return false;
+  if (!address || !drivers.any()) return false;
   const CudaQuery cuda = drivers.cuda;
   const HipQuery hip = drivers.hip;
   return (cuda && cuda_holds(cuda, address)) || (hip && hip_holds(hip, address));

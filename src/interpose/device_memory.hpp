@@ -3,10 +3,12 @@
 // libraries, at any time, because most programs load them after MPI_Init.
 //
 // Where the machine has no GPU and no driver is loaded, is_possible() stays false: a call that repeats another is not
-// looked at (see Repeated), and any other loads one flag.
+// looked at (see Repeated), and any other loads one word. A program may load a driver at any time, so dlopen is hooked:
+// from then on every call looks again, until the thread that loads has ended to do so.
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
 namespace kumihimo::interpose {
 
@@ -14,13 +16,18 @@ class DeviceMemory {
  public:
   // Looks for a GPU and for a driver. Before the first call, and again whenever something is set up.
   static void look();
-  static bool is_possible() { return possible_.load(std::memory_order_relaxed); }
+  // This thread is about to load a library, which may be a driver or bring one.
+  static void expect_driver();
+  static bool is_possible() { return possible_.load(std::memory_order_relaxed) != never && may_be_possible(); }
   static bool has_driver(); // loaded by now
   static bool holds(const void* address) { return is_possible() && is_on_device(address); }
 
  private:
+  static bool may_be_possible();
   static bool is_on_device(const void* address);
-  static inline std::atomic<bool> possible_ = false;
+  // Besides these two: the number of times that a library was loaded, above the thread that loads one, or `several`.
+  static constexpr std::uint64_t never = 0, always = ~std::uint64_t{0};
+  static inline std::atomic<std::uint64_t> possible_ = never;
 };
 
 } // namespace kumihimo::interpose

@@ -2,6 +2,7 @@
 // waits move what is under way, and the ends of communicators and of MPI are ours, too.
 #include "interpose/call_counters.hpp"
 #include "interpose/calls.hpp"
+#include "interpose/device_memory.hpp"
 #include "interpose/error_handlers.hpp"
 #include "interpose/memory_reserve.hpp"
 #include "interpose/session.hpp"
@@ -11,8 +12,11 @@
 #include "mpi_hooks/preload_check.hpp"
 #include "mpi_hooks/sessions.hpp"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <new>
 #include <string_view>
 
@@ -248,3 +252,13 @@ void after(const Call& call, int code) {
 }
 
 } // namespace kumihimo::mpi_hooks
+
+// A driver may come with any library. The dynamic linker searches by the RUNPATH of its caller, which it knows by the
+// address that it returns to: so the call is the last thing here, and the compiler makes a jump of it.
+extern "C" void* dlopen(const char* file, int mode) noexcept {
+  using Open = void* (*)(const char*, int) noexcept;
+  static std::atomic<Open> next = nullptr;
+  if (!next) next = reinterpret_cast<Open>(dlsym(RTLD_NEXT, "dlopen"));
+  kumihimo::interpose::DeviceMemory::expect_driver();
+  return next.load(std::memory_order_relaxed)(file, mode);
+}
