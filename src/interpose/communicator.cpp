@@ -178,9 +178,8 @@ Communicator::Answer Communicator::make_plan(const Collective& question, const p
   if (is_full && resources_->transport->is_single_node()) return recent_plan(question, key, choice);
   if (is_full && !fixed) return Reason::too_many;
   std::optional<Error> error;
-  const auto make = [&] { return make_both(question, choice, !resources_->transport->is_single_node(), error); };
-  Both made = attempted(make, [&] { return error = out_of_memory(), Both{}; });
-  resources_->plans.make_room(2);
+  Both made = make_both(question, choice, !resources_->transport->is_single_node(), error);
+  if (!attempted([&] { return resources_->plans.make_room(2), true; }, [] { return false; })) error = out_of_memory();
   if (!is_full) resources_->by_all.count(key);
   if (const auto reason = decide(key, error, on_device && !fixed)) return *reason;
   // What must keep its order is not left to the library for want of room: made for this call, and anew for the next.
@@ -231,7 +230,7 @@ Communicator::Answer Communicator::recent_plan(const Collective& question, const
     Result<std::unique_ptr<plan::Plan>> made = make_one(question, choice, false);
     if (!made && made.error().kind == Error::Kind::failed) return made.error();
     if (!made) return Reason::no_plan;
-    if (recent.size() == CommunicatorResources::most_recent) recent.pop_front();
+    if (recent.size() == CommunicatorResources::most_recent) recent.erase(recent.begin());
     found = recent.emplace(recent.end(), key, std::move(*made));
   }
   return Ready{found->second.get(), choice.place, found->second};
@@ -299,13 +298,21 @@ Result<Schedule> Communicator::schedule_of(const Collective& question, const Cho
   return choice.variant->build(question, space, choice.parameters);
 }
 
-// Where `asks`, as collective as the transport's prepare().
+// Where `asks`, as collective as the transport's prepare(): a rank that runs out of memory before takes part in it,
+// too.
 Result<std::unique_ptr<plan::Plan>> Communicator::make_one(const Collective& question, const Choice& choice,
                                                            bool asks) {
-  const Result<Schedule> schedule = schedule_of(question, choice);
-  if (!schedule) return schedule.error(); // on all ranks alike: it is asked of the question
-  const Result<transport::Reduction> reduction =
-      question.operation == Operation::user ? exact_reduction(question) : execute::find_reduction(question);
+  const auto asked = [&] {
+    const bool exact = question.operation == Operation::user;
+    return std::pair(schedule_of(question, choice),
+                     exact ? exact_reduction(question) : execute::find_reduction(question));
+  };
+  const auto refused = [&] {
+    if (asks) plan::Plan::refuse(*resources_->transport);
+    return std::pair(Result<Schedule>(out_of_memory()), Result<transport::Reduction>(out_of_memory()));
+  };
+  const auto [schedule, reduction] = attempted(asked, refused);
+  if (!schedule) return schedule.error();   // but for a lack of memory on all ranks alike: it is asked of the question
   if (!reduction) return reduction.error(); // so is this
   if (asks && resources_->transport->has_failed()) resources_->transport->refuse();
   const auto make = asks ? &plan::Plan::make : &plan::Plan::make_alone;
@@ -322,7 +329,9 @@ Communicator::Both Communicator::make_both(Collective question, const Choice& ch
     if (!in_place && question.operation == Operation::user) continue; // exact sums always are
     question.in_place = in_place || question.kind->has_one_buffer();
     if (!asks && resources_->plans.find(plan::key_of(question))) continue;
-    Result<std::unique_ptr<plan::Plan>> made = make_one(question, choice, asks);
+    Result<std::unique_ptr<plan::Plan>> made =
+        attempted([&] { return make_one(question, choice, asks); },
+                  [] { return Result<std::unique_ptr<plan::Plan>>(out_of_memory()); });
     if (made)
       both[in_place] = std::move(*made);
     else if (!error)

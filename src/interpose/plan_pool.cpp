@@ -63,8 +63,7 @@ std::variant<PlanPool*, Reason, Error> Communicator::pool_for(const Collective& 
   if (is_new) {
     const bool asks = waits && !resources_->transport->is_single_node();
     const Choice& chosen = *(*choices_)[question.kind].for_local_counts;
-    Both made = attempted([&] { return make_both(question, chosen, asks, error); },
-                          [&] { return error = out_of_memory(), Both{}; });
+    Both made = make_both(question, chosen, asks, error);
     for (const bool in_place : {false, true})
       if (made[in_place]) pool.plans[in_place].push_back(std::move(made[in_place]));
   }

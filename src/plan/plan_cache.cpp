@@ -2,6 +2,7 @@
 
 #include "base/hash.hpp"
 
+#include <new>
 #include <utility>
 
 namespace kumihimo::plan {
@@ -17,17 +18,25 @@ CallKey key_of(const Collective& c) {
           c.neighbours, c.counts.own != nullptr};
 }
 
+void Plan::refuse(transport::Transport& transport) {
+  transport::Demands none;
+  none.impossible = true;
+  static_cast<void>(transport.prepare(none)); // where the other ranks wait for this one's demands
+}
+
 Result<std::unique_ptr<Plan>> Plan::make(const Schedule& schedule, Rank rank, transport::Transport& transport,
                                          const transport::Reduction& reduction, Hints hints) {
-  Result<execute::CompiledProgram> program = execute::compile(schedule, rank, hints);
-  if (!program) {
-    transport::Demands none;
-    none.impossible = true;
-    static_cast<void>(transport.prepare(none)); // where the other ranks wait for this one's demands
-    return program.error();
+  Result<std::unique_ptr<Plan>> plan = failed("out of memory", {}, "see ulimit -v");
+  try {
+    Result<execute::CompiledProgram> program = execute::compile(schedule, rank, hints);
+    if (program)
+      plan = std::unique_ptr<Plan>(new Plan(std::move(*program), transport, reduction));
+    else
+      plan = program.error();
+  } catch (const std::bad_alloc&) { // the others are told, too
   }
-  std::unique_ptr<Plan> plan(new Plan(std::move(*program), transport, reduction));
-  plan->execution_ = TRY(execute::Execution::prepare(plan->program_, transport));
+  if (!plan) return refuse(transport), plan.error();
+  (*plan)->execution_ = TRY(execute::Execution::prepare((*plan)->program_, transport));
   return plan;
 }
 

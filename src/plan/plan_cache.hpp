@@ -47,8 +47,10 @@ class Plan {
   // that finds no program calls too. The transport must outlive the plan.
   static Result<std::unique_ptr<Plan>> make(const Schedule& schedule, Rank rank, transport::Transport& transport,
                                             const transport::Reduction& reduction, Hints hints = {});
+  // In place of make() on a rank that has no schedule, where the others may have one.
+  static void refuse(transport::Transport& transport);
 
-  // The same, by this rank alone: for a transport that takes every program.
+  // The same as make(), by this rank alone: for a transport that takes every program.
   static Result<std::unique_ptr<Plan>> make_alone(const Schedule& schedule, Rank rank, transport::Transport& transport,
                                                   const transport::Reduction& reduction, Hints hints = {});
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <new>
 #include <random>
 
 namespace kumihimo::plan {
@@ -99,6 +100,11 @@ TEST_F(OneRank, ARankThatFindsNoProgramTellsTheOthersThatWaitForItsDemands) {
   EXPECT_FALSE(silent_.impossible);
   EXPECT_FALSE(Plan::make(*schedule, Rank{7}, silent_, {}).ok()) << "there is no such rank";
   EXPECT_EQ(silent_.prepared, 2);
+  EXPECT_TRUE(silent_.impossible);
+  silent_.impossible = false;
+  schedule->program = [](Rank) -> Program { throw std::bad_alloc(); };
+  EXPECT_FALSE(Plan::make(*schedule, Rank{0}, silent_, {}).ok()) << "there was no memory";
+  EXPECT_EQ(silent_.prepared, 3);
   EXPECT_TRUE(silent_.impossible);
 }
 
