@@ -62,7 +62,7 @@ struct CommunicatorResources {
 
   // Of further questions where all ranks share memory, so that no rank need be asked: the plans that were made last.
   static constexpr std::size_t most_recent = 16;
-  std::deque<std::pair<plan::CallKey, std::shared_ptr<plan::Plan>>> recent;
+  std::vector<std::pair<plan::CallKey, std::shared_ptr<plan::Plan>>> recent;
 };
 
 // Of communicators that are no more. On any thread.

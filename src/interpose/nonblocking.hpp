@@ -25,8 +25,8 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <deque>
 #include <functional>
+#include <list>
 #include <mutex>
 #include <thread>
 #include <unordered_map>
@@ -65,7 +65,7 @@ class Requests {
 struct Queue {
   std::atomic<std::int32_t> calls = 0; // blocking ones included
   // The non-blocking ones, with the lock of what drives them.
-  std::deque<Started*> waiting; // in the order of the calls, after those that are under way
+  std::list<Started*> waiting; // in the order of the calls, after those that are under way; mostly empty
   std::int32_t under_way = 0;
   std::int64_t under_way_bytes = 0;
 };

@@ -2,6 +2,7 @@
 // third of a microsecond in all: a look-up is one hash, which the key computes, and nearly always one comparison.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -44,15 +45,16 @@ class PlanCache {
   };
   std::size_t home_of(const Key& key) const { return static_cast<std::size_t>(key.hash() >> 32) & mask_; }
   void grow() {
-    std::vector<Entry> old = std::exchange(entries_, std::vector<Entry>(entries_.size() * 2));
+    std::vector<Entry> old =
+        std::exchange(entries_, std::vector<Entry>(std::max<std::size_t>(16, 2 * entries_.size())));
     mask_ = entries_.size() - 1;
     size_ = 0;
     for (Entry& entry : old)
       if (entry.plan) keep(entry.key, std::move(entry.plan));
   }
 
-  std::vector<Entry> entries_ = std::vector<Entry>(16); // a power of two, at most half full
-  std::size_t mask_ = 15;
+  std::vector<Entry> entries_ = std::vector<Entry>(1); // a power of two, at most half full; many caches stay empty
+  std::size_t mask_ = 0;
   std::int64_t size_ = 0;
 };
 
