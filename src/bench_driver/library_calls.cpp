@@ -28,8 +28,8 @@ bool has_halves(CollectiveKind kind) { return kind->is_vector() && !kind->of_pre
 // Whether these can be called one after the other, in as many parts.
 bool can_be_called(const LibraryCall& call) {
   if (call.steps.empty() || call.parts < 1) return false;
-  if (std::any_of(call.steps.begin(), call.steps.end(), [](CollectiveKind kind) { return kind->of_neighbours(); }))
-    return false;
+  const auto has_none = [](CollectiveKind kind) { return kind->of_neighbours() || !execute::has_call(kind, false); };
+  if (std::any_of(call.steps.begin(), call.steps.end(), has_none)) return false;
   if (call.parts > 1 && !(call.steps.size() == 1 && has_halves(call.steps[0]))) return false;
   for (std::size_t i = 1; i < call.steps.size(); ++i)
     if (leaves(call.steps[i - 1]) == Left::nothing || leaves(call.steps[i - 1]) != takes(call.steps[i])) return false;
