@@ -20,10 +20,14 @@ namespace {
 
 struct State {
   char state = 0; // 0: unknown; as of ps(1)
+  long threads = 0;
   long long begun = 0;
+  // The state is the main thread's, which may end before the others; a process that has ended has one thread.
+  bool has_ended() const { return state == 'X' || (state == 'Z' && threads <= 1); }
 };
 
-// /proc/ID/stat, which has the state and the 20th field after the name, in parentheses, which may hold anything.
+// /proc/ID/stat, of which the state, and the 18th and the 20th field, are counted from behind the name, in parentheses,
+// which may hold anything.
 State state_of(const char* process) {
   std::array<char, 64> path{};
   std::array<char, 1024> text{};
@@ -36,10 +40,10 @@ State state_of(const char* process) {
   const char* at = std::strrchr(text.data(), ')');
   if (!at || at[1] != ' ') return {};
   State found{at[2]};
-  constexpr int fields_before_begun = 19;
+  constexpr int fields_before_threads = 17;
   at += 2;
-  for (int i = 0; at && i < fields_before_begun; ++i) at = std::strchr(at + 1, ' ');
-  if (at) std::sscanf(at, "%lld", &found.begun);
+  for (int i = 0; at && i < fields_before_threads; ++i) at = std::strchr(at + 1, ' ');
+  if (at) std::sscanf(at, "%ld %*s %lld", &found.threads, &found.begun);
   return found;
 }
 
@@ -56,7 +60,7 @@ bool has_ended(const PeerProcess& peer) {
   static const std::int64_t here = own_id_space();
   if (here == 0 || peer.id_space != here || peer.begun == 0) return false;
   const State now = state_of(std::to_string(peer.id).c_str());
-  if (now.state == 'X' || now.state == 'Z') return true;
+  if (now.has_ended()) return true;
   return now.begun != 0 && now.begun != peer.begun;
 }
 

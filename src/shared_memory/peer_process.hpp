@@ -14,7 +14,8 @@ struct PeerProcess {
 };
 PeerProcess own_process();
 
-// True also for a zombie. False for a process of another pid namespace, and where /proc does not say.
+// True also for a zombie, false where threads outlive the main one. False for a process of another pid namespace, and
+// where /proc does not say.
 bool has_ended(const PeerProcess& peer);
 
 // Cross-memory attach: reads the memory of another process of this machine (process_vm_readv(2)). One copy of a

@@ -86,6 +86,7 @@ class MpiTransport final : public transport::Transport {
     shared_memory::ChannelSender out;
     shared_memory::ChannelReceiver in;
     shared_memory::PeerProcess process;
+    bool has_ended = false; // when it was looked for last
   };
   struct Member { // of this node
     std::int64_t rank = 0;
