@@ -1,6 +1,7 @@
 // One communicator of the program, as we see it: what its ranks agreed on, its shape, and the plans of the calls that
-// were taken over on it. Made at the first call that may be taken over, by all its ranks together, and not before: to
-// make one costs the library a few collectives, and the transport communicators and memory.
+// were taken over on it. All its ranks make it together: at the first blocking call that may be taken over, or before
+// where Session sets it up for non-blocking calls. To make one costs a few collectives of the library, and memory for
+// the transport.
 //
 // What is decided depends only on what MPI wants equal on all ranks of a call (the collective, the length, the type and
 // operation, the root), and on what was agreed. It never depends on this rank's buffers alone: one rank may be in

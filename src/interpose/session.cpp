@@ -72,7 +72,7 @@ Session::Session(mpi::Library library)
   if (!settings_.kernels.empty()) {
     if (Result<std::string> path = plan::use_kernel_wisdom(settings_.kernels))
       kernels_path_ = std::move(*path);
-    else if (settings_.kernels != settings_.wisdom || wisdom) // else it was said already
+    else if (settings_.kernels != settings_.wisdom || wisdom) // else the wisdom's error names the same file
       say_once_for_all(path.error().sentence() + "; reductions and copies run untuned");
   }
   if (!settings_.shape.empty()) {
@@ -141,7 +141,7 @@ Communicator* Session::communicator(mpi::Handle handle) {
                         ranks(),
                         &kept_};
     made = std::make_unique<Communicator>(library_, handle, agreed);
-    // Now, where the transport's are made soon, and in no later call: a library may make one communicator at a time.
+    // Here all ranks are together. Later, two threads might make communicators at one time, which libraries may not do.
     if (made->takes_any()) alone();
   }
   watch_over(handle);
@@ -154,7 +154,7 @@ Communicator* Session::communicator(mpi::Handle handle) {
   return added;
 }
 
-// SilentErrorHandlers by who finds it: rank 0 may be the one that is missed.
+// The rank that finds processes missing says so: rank 0 may be one of them.
 bool Session::everyone_is_here(mpi::Handle communicator) {
   std::int32_t missed = 0;
   const bool here = has_world() ? mpi_hooks::PreloadCheck::everyone_is_here(object_name, missed)

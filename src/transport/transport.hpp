@@ -8,8 +8,7 @@
 //  - Independence: a message that cannot move yet holds up no message with another key. The engine does not rely on
 //    buffering: a send may stay open until its receive was started.
 //  - Delivery: the bytes reach ReceiveRequest::take() in order, in pieces of whole elements, as early as they arrive,
-//  and
-//    straight from where they are (a slot, the sender's memory). So long messages are pipelined.
+//    and straight from where they are (a slot, the sender's memory). So long messages are pipelined.
 // It may identify a key by its low bits, as MPI tags do, because the engine starts in ascending order:
 //  - the ordinals of one (instance, peer, lane, segment, signal) that differ by more than Demands::spread;
 //  - the segments of a lane that differ by more than Demands::window.

@@ -80,8 +80,9 @@ void MpiTransport::free_communicators() {
 // communicator of our own remains: a library has few.
 Status MpiTransport::set_up() {
   if (Status status = check_nodes(); !status) return status; // on all ranks alike
-  const Status can_progress = library_.check(library_progress_->made(), "MPI_Grequest_start");
-  if (Status status = agree(library_, communicator_, can_progress); !status) return status;
+  Status ready = check_network(options_.network);            // though all ranks may share memory
+  if (ready) ready = library_.check(library_progress_->made(), "MPI_Grequest_start");
+  if (Status status = agree(library_, communicator_, ready); !status) return status;
   if (Status status = find_node(); !status) return status;
   if (Status status = agree(library_, communicator_, join_node()); !status) return status;
   is_single_node_ = shares_memory_with_all();
@@ -331,8 +332,9 @@ void MpiTransport::check_timeout() {
 // A launcher may let the others go on where one is killed.
 void MpiTransport::look_for_lost_peers() {
   for (std::size_t r = 0; r < neighbours_.size(); ++r) {
-    const Neighbour* const near = neighbours_[r].get();
+    Neighbour* const near = neighbours_[r].get();
     if (!near || !(near->in.busy() || near->out.busy()) || !shared_memory::has_ended(near->process)) continue;
+    if (!std::exchange(near->has_ended, true)) continue; // what it has sent before may not have been taken yet
     has_lost_peers_ = true;
     fail(
         failed(fmt::format("the process of rank {} of the communicator has ended", r), {}, "see what it wrote before"));

@@ -10,7 +10,7 @@
 
 namespace kumihimo::execute {
 
-#define KUMIHIMO_NETWORK(name) Result<std::unique_ptr<Network>> make_##name##_network(const NetworkPlace& place);
+#define KUMIHIMO_NETWORK(name) Result<std::unique_ptr<Network>> make_##name##_network(const NetworkContext& context);
 #include "execute/networks/networks.def"
 #undef KUMIHIMO_NETWORK
 
@@ -43,23 +43,28 @@ std::string_view wanted_network() {
   return name ? name : "";
 }
 
-Result<std::unique_ptr<Network>> open_network(const NetworkPlace& place, std::string_view name) {
+Status check_network(std::string_view name) {
+  const Result<std::int32_t> position = position_of(name);
+  return position ? Status(Nothing{}) : Status(position.error());
+}
+
+Result<std::unique_ptr<Network>> open_network(const NetworkContext& context, std::string_view name) {
   const Result<std::int32_t> position = position_of(name);
   const auto kinds = static_cast<std::int32_t>(networks().size());
   const std::int32_t mine = position ? *position : kinds + 1, ends[2] = {mine, kinds + 1 - mine};
   std::int32_t most[2] = {};
-  const int code = place.library.call.Allreduce(ends, most, 2, place.library.datatype(DataType::int32),
-                                                place.library.operation(Operation::max), place.communicator);
+  const int code = context.library.call.Allreduce(ends, most, 2, context.library.datatype(DataType::int32),
+                                                  context.library.operation(Operation::max), context.communicator);
   if (!position) return position.error();
-  if (Status status = place.library.check(code, "MPI_Allreduce"); !status) return status.error();
+  if (Status status = context.library.check(code, "MPI_Allreduce"); !status) return status.error();
   if (most[0] + most[1] != kinds + 1)
     return wrong_value("KUMIHIMO_NETWORK must be the same on all ranks", {},
                        "export it to all of them, or leave it unset");
   Status last = Nothing{};
   for (const NetworkKind& kind : networks()) {
     if (!name.empty() && kind.name != name) continue;
-    Result<std::unique_ptr<Network>> made = kind.make(place);
-    last = agree(place.library, place.communicator, made ? Status(Nothing{}) : Status(made.error()));
+    Result<std::unique_ptr<Network>> made = kind.make(context);
+    last = agree(context.library, context.communicator, made ? Status(Nothing{}) : Status(made.error()));
     if (last) return made;
   }
   return last.error();

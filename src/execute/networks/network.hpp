@@ -5,7 +5,6 @@
 #include "base/result.hpp"
 #include "mpi/library.hpp"
 #include "transport/message.hpp"
-#include "transport/remote_memory.hpp"
 #include "transport/transport.hpp"
 
 #include <cstdint>
@@ -30,7 +29,6 @@ class Network {
   virtual std::vector<std::int32_t> awaited() const = 0; // peers of the messages under way
   // Gives up all messages under way and touches them no more. `reason` becomes error() unless there is one already.
   virtual void abandon(const Error& reason) = 0;
-  virtual transport::RemoteMemory* remote_memory() { return nullptr; }
 
   const std::optional<Error>& error() const { return error_; } // the first
 
@@ -39,7 +37,7 @@ class Network {
 };
 
 // What a network is made from.
-struct NetworkPlace {
+struct NetworkContext {
   const mpi::Library& library;
   mpi::Handle communicator;                                // private to the network, with errors returned
   std::int64_t tag_upper_bound = -1;                       // at most MPI_TAG_UB; -1: MPI_TAG_UB
@@ -49,7 +47,7 @@ struct NetworkPlace {
 struct NetworkKind {
   std::string_view name;
   // Collective. Error: this rank cannot reach its peers by such a network; then every rank tries the next one.
-  Result<std::unique_ptr<Network>> (*make)(const NetworkPlace& place);
+  Result<std::unique_ptr<Network>> (*make)(const NetworkContext& context);
 };
 
 // The rows of networks.def, in the order in which they are tried.
@@ -58,9 +56,12 @@ const std::vector<NetworkKind>& networks();
 // The name in the environment variable KUMIHIMO_NETWORK; empty: none.
 std::string_view wanted_network();
 
-// The network named, or without a name the first that every rank can use. Collective over place.communicator. Errors:
+// Error: a name that no network has.
+Status check_network(std::string_view name);
+
+// The network named, or without a name the first that every rank can use. Collective over context.communicator. Errors:
 // an unknown name, names that differ between ranks, no network that every rank can use.
-Result<std::unique_ptr<Network>> open_network(const NetworkPlace& place, std::string_view name);
+Result<std::unique_ptr<Network>> open_network(const NetworkContext& context, std::string_view name);
 
 // Whether a step of a set-up worked: success if all ranks of the communicator bring success, otherwise an error on
 // each. Collective.

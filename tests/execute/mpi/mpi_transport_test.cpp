@@ -69,6 +69,14 @@ TEST_F(MpiTransportTest, A_transport_that_another_rank_cannot_make_is_none_here_
   ADD_FAILURE() << "never made";
 }
 
+TEST_F(MpiTransportTest, An_unknown_network_is_refused_though_all_ranks_share_memory) {
+  MpiTransportOptions options;
+  options.network = "pigeons";
+  const auto transport = MpiTransport::create(library_, mpi::testing::world_handle, options);
+  ASSERT_FALSE(transport.ok());
+  EXPECT_NE(transport.error().sentence().find("KUMIHIMO_NETWORK must be one of mpi"), std::string::npos);
+}
+
 TEST_F(MpiTransportTest, A_rank_that_fails_alone_still_agrees) {
   world_.split_type_code = 5;
   const Result<std::unique_ptr<MpiTransport>> transport = MpiTransport::create(library_, mpi::testing::world_handle);

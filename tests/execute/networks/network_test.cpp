@@ -10,18 +10,18 @@ class NetworkTest : public ::testing::Test {
  protected:
   NetworkTest() { mpi::testing::FakeWorld::now() = {}; }
   mpi::Library library_ = mpi::testing::fake_library();
-  NetworkPlace place_{library_, mpi::testing::own_handle};
+  NetworkContext context_{library_, mpi::testing::own_handle};
 };
 
 TEST_F(NetworkTest, TheFirstThatCanBeUsedIsTaken) {
-  const auto network = open_network(place_, "");
+  const auto network = open_network(context_, "");
   ASSERT_TRUE(network.ok()) << network.error().sentence();
   EXPECT_FALSE((*network)->busy());
-  EXPECT_TRUE(open_network(place_, networks().back().name).ok());
+  EXPECT_TRUE(open_network(context_, networks().back().name).ok());
 }
 
 TEST_F(NetworkTest, AnUnknownNameIsRefusedAndTheKnownOnesAreTold) {
-  const auto network = open_network(place_, "pigeons");
+  const auto network = open_network(context_, "pigeons");
   ASSERT_FALSE(network.ok());
   for (const char* word : {"KUMIHIMO_NETWORK", "mpi", "'pigeons'"})
     EXPECT_NE(network.error().sentence().find(word), std::string::npos) << network.error().sentence();
@@ -29,8 +29,8 @@ TEST_F(NetworkTest, AnUnknownNameIsRefusedAndTheKnownOnesAreTold) {
 
 // A network that this rank cannot use is passed over; so is one that another rank cannot.
 TEST_F(NetworkTest, ATagBoundThatTheLibraryHasNotLeavesNone) {
-  place_.tag_upper_bound = 3;
-  const auto network = open_network(place_, "");
+  context_.tag_upper_bound = 3;
+  const auto network = open_network(context_, "");
   ASSERT_FALSE(network.ok());
   EXPECT_NE(network.error().sentence().find("upper bound of tags"), std::string::npos) << network.error().sentence();
 }
@@ -38,7 +38,7 @@ TEST_F(NetworkTest, ATagBoundThatTheLibraryHasNotLeavesNone) {
 TEST_F(NetworkTest, FailsWhereAnotherRankHasNone) {
   mpi::testing::FakeWorld::now().others_say = 1;
   mpi::testing::FakeWorld::now().others_say_from = 2; // the first is on the name
-  EXPECT_FALSE(open_network(place_, "").ok());
+  EXPECT_FALSE(open_network(context_, "").ok());
 }
 
 } // namespace

@@ -17,21 +17,21 @@ namespace {
 constexpr int turns_for_cancelling = 100;
 
 // The library's MPI_TAG_UB, or a smaller one that is asked for.
-Result<std::int64_t> tag_upper_bound(const NetworkPlace& place) {
+Result<std::int64_t> tag_upper_bound(const NetworkContext& context) {
   constexpr int least = 32767; // the minimum of the MPI standard
   int* value = nullptr;
   int found = 0;
   // With sessions alone there is no MPI_COMM_WORLD to carry the attribute, and another communicator may lack it.
   const bool has_world = mpi::is_running();
-  const mpi::Handle carrier = has_world ? place.library.constants.comm_world : place.communicator;
-  const int code = place.library.call.Comm_get_attr(carrier, place.library.constants.tag_ub, &value, &found);
-  if (Status status = place.library.check(code, "MPI_Comm_get_attr of MPI_TAG_UB"); !status) return status.error();
+  const mpi::Handle carrier = has_world ? context.library.constants.comm_world : context.communicator;
+  const int code = context.library.call.Comm_get_attr(carrier, context.library.constants.tag_ub, &value, &found);
+  if (Status status = context.library.check(code, "MPI_Comm_get_attr of MPI_TAG_UB"); !status) return status.error();
   static int assumed = least;
   if (!found && !has_world) value = &assumed, found = 1;
   if (!found || *value < least)
     return failed("MPI_TAG_UB must be at least 32767, as the MPI standard says",
                   found ? std::to_string(*value) : "the library has none", "use another MPI library");
-  const std::int64_t asked = place.tag_upper_bound;
+  const std::int64_t asked = context.tag_upper_bound;
   if (asked < 0) return std::int64_t{*value};
   if (asked < Tags::smallest_upper_bound || asked > *value)
     return wrong_value(
@@ -70,13 +70,13 @@ int Tags::tag(const transport::MessageKey& key) const {
   return static_cast<int>(tag << 1 | (key.signal ? 1u : 0u));
 }
 
-PointToPoint::PointToPoint(const NetworkPlace& place, std::int64_t tag_upper_bound)
-    : library_(place.library), communicator_(place.communicator), tags_(tag_upper_bound),
-      most_at_once_(place.most_at_once_bytes) {}
+PointToPoint::PointToPoint(const NetworkContext& context, std::int64_t tag_upper_bound)
+    : library_(context.library), communicator_(context.communicator), tags_(tag_upper_bound),
+      most_at_once_(context.most_at_once_bytes) {}
 
-Result<std::unique_ptr<Network>> make_mpi_network(const NetworkPlace& place) {
-  const std::int64_t tags = TRY(tag_upper_bound(place));
-  return std::unique_ptr<Network>(std::make_unique<PointToPoint>(place, tags));
+Result<std::unique_ptr<Network>> make_mpi_network(const NetworkContext& context) {
+  const std::int64_t tags = TRY(tag_upper_bound(context));
+  return std::unique_ptr<Network>(std::make_unique<PointToPoint>(context, tags));
 }
 
 Status PointToPoint::prepare(const transport::Demands& demands) const { return tags_.accepts(demands); }

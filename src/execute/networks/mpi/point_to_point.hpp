@@ -38,7 +38,7 @@ class Tags {
 class PointToPoint final : public Network {
  public:
   // `tag_upper_bound`: MPI_TAG_UB, or less.
-  PointToPoint(const NetworkPlace& place, std::int64_t tag_upper_bound);
+  PointToPoint(const NetworkContext& context, std::int64_t tag_upper_bound);
   Status prepare(const transport::Demands& demands) const override;
   void send(transport::SendRequest& message) override;
   void receive(transport::ReceiveRequest& message) override;
