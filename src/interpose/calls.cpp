@@ -1,13 +1,13 @@
 #include "interpose/calls.hpp"
 
 #include "interpose/arguments.hpp"
+#include "interpose/collective_of_call.hpp"
 #include "interpose/device_memory.hpp"
 #include "interpose/exact.hpp"
 #include "interpose/layout.hpp"
 #include "interpose/local_counts.hpp"
 #include "interpose/memory_reserve.hpp"
 #include "interpose/packed.hpp"
-#include "interpose/question.hpp"
 #include "interpose/repeated.hpp"
 #include "mpi_hooks/fast_path.hpp"
 

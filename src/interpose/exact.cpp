@@ -1,9 +1,9 @@
 #include "interpose/exact.hpp"
 
+#include "interpose/collective_of_call.hpp"
 #include "interpose/device_memory.hpp"
 #include "interpose/memory_reserve.hpp"
 #include "interpose/packed.hpp"
-#include "interpose/question.hpp"
 #include "kernels/exact_sum.hpp"
 
 #include <fmt/format.h>

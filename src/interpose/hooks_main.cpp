@@ -8,7 +8,7 @@
 #include "interpose/session.hpp"
 #include "interpose/watchdog.hpp"
 #include "mpi_hooks/hooks.hpp"
-#include "mpi_hooks/next.hpp"
+#include "mpi_hooks/next_function.hpp"
 #include "mpi_hooks/preload_check.hpp"
 #include "mpi_hooks/sessions.hpp"
 

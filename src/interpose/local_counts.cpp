@@ -1,8 +1,8 @@
 #include "interpose/local_counts.hpp"
 
+#include "interpose/collective_of_call.hpp"
 #include "interpose/device_memory.hpp"
 #include "interpose/layout.hpp"
-#include "interpose/question.hpp"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include "mpi_hooks/argument_lists.hpp"
 #include "mpi_hooks/fast_path.hpp"
 #include "mpi_hooks/hooks.hpp"
-#include "mpi_hooks/next.hpp"
+#include "mpi_hooks/next_function.hpp"
 
 #include <utility>
 

@@ -1,5 +1,5 @@
 // What one thread has counted. No other thread writes here, so there are no locks, and after a call site's first call
-// nothing is allocated. Another thread reads it at the end of the process alone, when turn.hpp lets it.
+// nothing is allocated. Another thread reads it at the end of the process alone, when its Turn lets it.
 #pragma once
 
 #include "mpi_hooks/call.hpp"

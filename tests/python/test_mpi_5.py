@@ -94,8 +94,8 @@ def test_is_of_another_version_than_the_system_has(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "ranks", "algorithms"),
     [
-        ("kinds", 2, TREES),
-        ("kinds", 3, TREES),
+        ("all_collectives", 2, TREES),
+        ("all_collectives", 3, TREES),
         ("nonblocking", 2, "recursive_doubling"),
         ("nonblocking", 3, "binomial"),
         ("threads", 2, "binomial"),

@@ -1,4 +1,4 @@
-#include "interpose/question.hpp"
+#include "interpose/collective_of_call.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,6 +1,6 @@
 // What a call asks for, and that counts which no memory holds are the library's.
 #include "collectives/registry.hpp"
-#include "interpose/question.hpp"
+#include "interpose/collective_of_call.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "mpi_hooks/next.hpp"
+#include "mpi_hooks/next_function.hpp"
 
 #include "mpi_hooks/fortran.hpp"
 #include "mpi_hooks/hooks.hpp"
