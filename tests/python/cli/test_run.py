@@ -466,6 +466,14 @@ def test_a_rank_on_the_way_to_which_the_object_was_lost_is_told_of():
     told = run.lines(summary)
     assert told[0] == run.LOST
     assert told[1].endswith("library, 3 calls of rank 0")
+    assert run.lines({**summary, "forwarded": []})[0] == run.RANK_0_ALONE
+
+
+def test_buffers_on_devices_that_were_packed_are_told_of():
+    summary = {"calls": [], "forwarded": [], "communicators": {}, "ranks": 2}
+    assert run.lines({**summary, "packed_from_device": 0}) == []
+    (line,) = run.lines({**summary, "packed_from_device": 5})
+    assert line.startswith("5 calls had a buffer in the memory of a GPU")
 
 
 def test_lengths_are_told_of_calls_that_have_one():
