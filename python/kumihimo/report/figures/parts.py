@@ -21,7 +21,8 @@ def chart(simulated: dict, styles: Styles) -> dict:
         "id": "parts",
         "kind": "bars",
         "title": f"Where the time of {wording.label(some['algorithm'])} goes, {wording.bytes_(some['bytes'])}",
-        "unit": f"dark: sums on the busiest node; pale: communication not hidden by sums; {wording.shape(some['shape'])}",
+        "unit": "dark: sums on the busiest node; pale: communication not hidden by sums; "
+        f"{wording.shape(some['shape'])}",
         "x": {"quantity": "seconds"},
         "rows": rows,
         "marks": [],
