@@ -11,7 +11,7 @@
 namespace kumihimo::bench_driver {
 namespace {
 
-CallMemory memory_of(const Binding& binding) {
+CallMemory memory_of_binding(const Binding& binding) {
   const std::int64_t bytes = binding.data().type_bytes;
   CallMemory m;
   m.input_bytes = binding.input_elements() * bytes;
@@ -29,10 +29,10 @@ CallMemory memory_of(const Binding& binding) {
 
 } // namespace
 
-CallMemory memory_of(const ProgramSet& set, Rank rank) { return memory_of(Binding(set, rank)); }
+CallMemory memory_of(const ProgramSet& set, Rank rank) { return memory_of_binding(Binding(set, rank)); }
 
 CallMemory memory_of(const Collective& c, Rank rank) {
-  CallMemory m = memory_of(Binding(data_of(c), {}, rank));
+  CallMemory m = memory_of_binding(Binding(data_of(c), {}, rank));
   if (c.kind->from == Contributors::before_itself && rank.value == 0) m.result_bytes = 0;
   // Of scatter in place the root gives its input, of which it keeps its own block where it lies.
   m.input_stays |= c.kind->may_be_in_place() && c.kind->is_in_place_by_receiver();
