@@ -250,10 +250,12 @@ class Reader {
       return description.add(key.name, count);
     }
     const auto* written = node->as_string();
-    const auto parsed = written ? Shape::parse(written->get()) : Result<Shape>(wrong_value(""));
-    if (!parsed || written->get().find('m') != std::string::npos)
-      return fail(line_of(*node), what,
-                  wrong_value("must be counts of at least 1 joined by x", described(*node), advice));
+    const auto no_counts = [&] {
+      fail(line_of(*node), what, wrong_value("must be counts of at least 1 joined by x", described(*node), advice));
+    };
+    if (!written || written->get().find('m') != std::string::npos) return no_counts();
+    const auto parsed = Shape::parse(written->get());
+    if (!parsed) return no_counts();
     std::vector<std::int32_t> counts;
     for (const Axis& axis : parsed->axes()) counts.push_back(axis.length);
     description.add(key.name, std::move(counts));

@@ -119,10 +119,8 @@ def show(found: dict, explain: bool) -> None:
     usual = Path(found["wisdom"]).absolute() == wisdom.kernel_path().absolute()
     users = "every run on this machine uses them" if usual else f"kumihimo run --wisdom {found['wisdom']} uses them"
     print(f"\nThe choices are in {found['wisdom']}; {users}.")
-    print(
-        "of plain: time over that of the golden copy; of bound: time of reading the operands over the time, empty where a"
-    )
-    print("variant takes less, as it may with operands in a cache.")
+    print("of plain: time over that of the golden copy; of bound: time of reading the operands over the time,")
+    print("empty where a variant takes less, as it may with operands in a cache.")
 
 
 def summary(found: dict) -> list[list[str]]:
