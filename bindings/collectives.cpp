@@ -94,7 +94,7 @@ void bind_variant(nb::module_& m) {
             if (!v.cost.time)
               unwrap(Status(not_applicable(fmt::format("{} has no closed form: its time is {}", v.name, v.cost.text()),
                                            {}, "use --model flow")));
-            const CostCase at{c, space, p, segments, {rates[0], rates[1], rates[2]}};
+            const CostCase at{c, space, v.with_defaults(p), segments, {rates[0], rates[1], rates[2]}};
             return nb::make_tuple(v.cost.time(at), v.cost.holds(at));
           },
           "collective"_a, "space"_a, "parameters"_a, "segments"_a, "rates"_a,

@@ -1,5 +1,6 @@
 #include "collectives/registry.hpp"
 
+#include "base/text_parsing.hpp"
 #include "base/wide.hpp"
 #include "program/builder.hpp"
 
@@ -103,9 +104,22 @@ Status Variant::check(const Parameters& p) const {
   return Nothing{};
 }
 
-Result<Schedule> Variant::build(const Collective& collective, const RankSpace& space, const Parameters& p) const {
-  if (Status s = check_question(collective, space, p); !s) return s.error();
-  if (Status s = check(p); !s) return s.error();
+Parameters Variant::with_defaults(Parameters p) const {
+  for (const Parameter& each : parameters) {
+    const ParameterDeclaration& q = *find_parameter(each.name);
+    if (q.is_given(p)) continue;
+    if (const auto* number = std::get_if<ParameterDeclaration::Number>(&q.value))
+      p.** number = number_in<std::int64_t>(each.initial);
+    if (const auto* flag = std::get_if<ParameterDeclaration::Flag>(&q.value)) p.** flag = each.initial == "true";
+    if (const auto* choice = std::get_if<ParameterDeclaration::Choice>(&q.value)) p.** choice = each.initial;
+  }
+  return p;
+}
+
+Result<Schedule> Variant::build(const Collective& collective, const RankSpace& space, const Parameters& given) const {
+  if (Status s = check_question(collective, space, given); !s) return s.error();
+  if (Status s = check(given); !s) return s.error();
+  const Parameters p = with_defaults(given);
 
   if (collective.neighbours && collective.in_place)
     return not_applicable("neighbourhood collectives have no in-place form");

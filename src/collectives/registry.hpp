@@ -35,7 +35,9 @@ inline constexpr Guarantees of_prefixes{.same_on_all_ranks = false, .independent
 // which names both.
 struct Variant {
   struct Parameter {
-    std::string name, initial; // one of parameters.def, and its default: "trees", "dimensions longer than 1"
+    // One of parameters.def, and its default: a value ("4", "false", "ring"), or words for what follows from the case
+    // ("dimensions longer than 1").
+    std::string name, initial;
   };
   std::string name = {}; // snake_case, the literature's word
   CollectiveKind kind = CollectiveKind::allreduce;
@@ -50,12 +52,14 @@ struct Variant {
   bool extension = false;   // our own, of a published algorithm: reported beside the comparison, not in it
   Guarantees rounding;      // of reductions that round; others give the same bits in any order
 
-  // The schedule, or why there is none: `not_applicable` with the reason, or bad input.
+  // The schedule, or why there is none: `not_applicable` with the reason, or bad input. All parameters whose default is
+  // a value are given.
   std::function<Result<Schedule>(const Collective&, const RankSpace&, const Parameters&)> recipe;
 
   // What is wrong with parameters whatever the question, in one sentence: one that this algorithm does not take
   // (`not_applicable`), a number out of range, a part by an algorithm that is none (bad input).
   Status check(const Parameters& parameters) const;
+  Parameters with_defaults(Parameters given) const; // those of the row that are values
 
   // recipe(), after the checks that every algorithm needs: ranks agree, root in range, parameters known and positive,
   // bytes that fit, operations applicable to the type, rank order where the operation does not commute. One rank alone

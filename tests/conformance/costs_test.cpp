@@ -54,7 +54,7 @@ std::optional<Compared> compare(const Variant& v, const RankSpace& space, std::i
   const Collective c = make_collective(v.kind, space.ranks(), bytes / 8);
   const Result<Schedule> s = v.build(c, space, p);
   if (!s) return std::nullopt;
-  const CostCase at{c, space, p, s->segments.count, rates};
+  const CostCase at{c, space, v.with_defaults(p), s->segments.count, rates};
   if (!v.cost.holds(at)) return std::nullopt;
   const Shape crossed = space.has_shape() ? space.shape() : Shape({Axis{space.ranks(), true}});
   const auto exact = simulate(*s, crossbar(crossed, engines_of(v, *s)), {}, {.model = Model::exact});

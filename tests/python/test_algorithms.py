@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kumihimo import _collectives, algorithms
+from kumihimo import _collectives, algorithms, arguments
+from kumihimo.arguments import CollectiveArguments, Ranks
 
 
 def test_the_page_is_up_to_date(repository):
@@ -21,3 +22,18 @@ def test_every_row_is_complete():
         for text in (variant.summary, variant.cost, variant.reference):
             assert text and "\n" not in text, variant.name
         assert f"`{variant.name}`" in algorithms.section(variant.kind)
+
+
+def test_what_runs_by_default_is_what_the_row_says():
+    space = arguments.rank_space(Ranks("4x4", None, 1))
+    asked = arguments.collective(CollectiveArguments("allreduce", count=4096), space)
+    said = {}
+    for variant in arguments.variants("allreduce"):
+        initial = {parameter.name: parameter.initial for parameter in variant.parameters}
+        if "window" in initial and variant.name not in ("hierarchical", "trinary_mesh"):
+            schedule = variant.build(asked, space, arguments.parameters(segments=4))
+            ran = arguments.parameters_of(schedule.parameters)
+            assert ran["window"] == int(initial["window"]), variant.name
+            assert ran.get("overlap", False) == (initial.get("overlap") == "true"), variant.name
+            said[variant.name] = ran
+    assert len(said) > 10 and said["trinaryx3_overlap"]["overlap"]

@@ -40,7 +40,7 @@ Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters&
     return not_applicable(fmt::format("the algorithm sends P² messages and is meant for at most {} ranks", most_ranks),
                           c.ranks);
   const Segments segments = TRY(choose_segments(c, p, c.ranks, Pipelining::whole_message));
-  const std::int64_t window = p.window.value_or(2);
+  const std::int64_t window = p.window.value();
   Schedule s(c);
   s.segments = segments;
   s.parameters = fmt::format("segments={} window={}", segments.count, window);

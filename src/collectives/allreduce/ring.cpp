@@ -29,7 +29,7 @@ Program program_of(Rank rank, std::int32_t P, Segments segments, std::int64_t wi
 
 Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters& p) {
   const Segments segments = TRY(choose_segments(c, p, c.ranks, Pipelining::whole_message));
-  const std::int64_t window = p.window.value_or(2);
+  const std::int64_t window = p.window.value();
   Schedule s(c);
   s.segments = segments;
   s.parameters = fmt::format("segments={} window={}", segments.count, window);

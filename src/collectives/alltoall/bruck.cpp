@@ -59,7 +59,7 @@ void write(ProgramBuilder& program, LaneBuilder& lane, const Collective& c, std:
 }
 
 Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters& p) {
-  const std::int64_t radix = p.radix.value_or(2);
+  const std::int64_t radix = p.radix.value();
   Result<Schedule> s = one_lane(c, p, "bruck", [c, radix](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) {
     write(program, lane, c, r, radix);
   });
@@ -74,7 +74,7 @@ Variant row() {
   return {.summary = "blocks travel by the digits of their distance",
           .cost = {log_P * (alpha + P / 2 * n * beta),
                    {"P = 2^k, radix 2",
-                    [](const CostCase& c) { return powers_of_two.holds(c) && c.parameters.radix.value_or(2) == 2; }}},
+                    [](const CostCase& c) { return powers_of_two.holds(c) && c.parameters.radix == 2; }}},
           .reference = "Bruck et al., IEEE TPDS 8(11), 1997",
           .parameters = {{"radix", "2"}},
           .equal_counts = "all blocks must be equally long, because ranks relay blocks of other ranks",

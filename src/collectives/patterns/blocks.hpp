@@ -45,7 +45,7 @@ Result<Schedule> one_lane(const Collective& c, const Parameters& p, std::string 
   const Segments segments = TRY(choose_segments(c, p, 1, Pipelining::whole_message));
   Schedule s(c);
   s.segments = segments;
-  const std::int64_t window = p.window.value_or(2);
+  const std::int64_t window = p.window.value_or(1); // of algorithms that take none there is one segment
   if (segments.count > 1)
     s.parameters = "segments=" + std::to_string(segments.count) + " window=" + std::to_string(window);
   s.program = [segments, window, role = std::move(role), body = std::move(body)](Rank r) {

@@ -115,7 +115,7 @@ Result<Schedule> nested_schedule(const Collective& c, std::vector<Nest> nests, c
   const auto lanes = static_cast<std::int64_t>(nests.size());
   const bool vector = c.kind == CollectiveKind::allreduce;
   const Segments segments = TRY(choose_segments(c, p, vector ? lanes * c.ranks : lanes, Pipelining::whole_message));
-  const std::int64_t window = p.window.value_or(2);
+  const std::int64_t window = p.window.value();
   Schedule s(c);
   s.segments = segments;
   s.parameters = fmt::format("lanes={} segments={} window={}", lanes, segments.count, window);

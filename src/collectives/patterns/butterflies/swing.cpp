@@ -84,7 +84,7 @@ Result<Schedule> swing(const Collective& c, const RankSpace& space, const Parame
   }
   const auto n = static_cast<std::int64_t>(axes.size()), most = rings ? 2 * n : n;
   const std::int64_t lanes = p.trees.value_or(most);
-  if (lanes > most) return not_applicable(fmt::format("{} takes at most {} lanes", space.name(), most), lanes);
+  if (lanes > most) return not_applicable(fmt::format("trees must be at most {} on {}", most, space.name()), lanes);
   return over(Shape(axes), lanes, c, p);
 }
 

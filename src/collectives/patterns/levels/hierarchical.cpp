@@ -284,7 +284,7 @@ Result<Schedule> build_levels(const Levels& levels, const Collective& c, const R
     const auto unasked = whole->of_blocks() ? Pipelining::whole_message : Pipelining::machine_segments;
     whole->segments = TRY(choose_segments(c, p, 1, unasked));
   }
-  const std::string inner = p.inner.value_or(levels.inner), outer = p.outer.value_or(levels.outer);
+  const std::string inner = p.inner.value(), outer = p.outer.value();
   const RankSpace leaders = space_of_leaders(space, whole->groups);
   for (const StageRow& row : levels.stages)
     if (Status s = add_stage(*whole, row, leaders, row.between ? outer : inner, p); !s) return s.error();

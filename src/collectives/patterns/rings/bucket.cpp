@@ -90,9 +90,10 @@ struct BucketRecipe {
     const auto n = static_cast<std::int64_t>(axes.size());
     const std::int64_t lanes = rotated ? p.trees.value_or(rings ? 2 * n : n) : 1;
     if (lanes > (rings ? 2 * n : n))
-      return not_applicable(fmt::format("{} takes at most {} lanes", space.shape().text(), rings ? 2 * n : n), lanes);
+      return not_applicable(
+          fmt::format("trees must be at most {} on shape {}", rings ? 2 * n : n, space.shape().text()), lanes);
     const Segments segments = TRY(choose_segments(c, p, lanes * shortest, Pipelining::whole_message));
-    const Box box{space, axes, lanes, segments, p.window.value_or(2)};
+    const Box box{space, axes, lanes, segments, p.window.value()};
     Schedule s(c);
     s.segments = segments;
     s.parameters = fmt::format("lanes={} segments={} window={}", lanes, segments.count, box.window);

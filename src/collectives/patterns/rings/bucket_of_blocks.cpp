@@ -136,7 +136,7 @@ struct BucketOfBlocksRecipe {
   Result<Schedule> operator()(const Collective& c, const RankSpace& space, const Parameters& p) const {
     if (!space.has_shape() || !space.row_major())
       return not_applicable("the algorithm needs a torus with its ranks in order", space.name());
-    Torus torus{space, {}, 1, {}, p.window.value_or(2)};
+    Torus torus{space, {}, 1, {}, p.window.value()};
     bool rings = true;
     for (std::int32_t a = 0; a < space.shape().dimensions(); ++a) {
       const Axis& axis = space.shape().axes()[static_cast<std::size_t>(a)];
@@ -149,7 +149,8 @@ struct BucketOfBlocksRecipe {
     const auto n = static_cast<std::int64_t>(torus.axes.size()), most = rings ? 2 * n : n;
     if (rotated) torus.lanes = p.trees.value_or(most);
     if (torus.lanes > most)
-      return not_applicable(fmt::format("{} takes at most {} lanes", space.shape().text(), most), torus.lanes);
+      return not_applicable(fmt::format("trees must be at most {} on shape {}", most, space.shape().text()),
+                            torus.lanes);
     torus.segments = TRY(choose_segments(c, p, torus.lanes, Pipelining::whole_message));
     Schedule s(c);
     s.segments = torus.segments;

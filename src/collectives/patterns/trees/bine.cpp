@@ -34,7 +34,7 @@ Result<Schedule> bine_recipe(const Collective& c, const RankSpace&, const Parame
   if (!std::has_single_bit(static_cast<std::uint32_t>(c.ranks)))
     return not_applicable("the algorithm needs a number of ranks that is a power of two", c.ranks);
   const Segments segments = TRY(choose_segments(c, p, 1, Pipelining::whole_message));
-  TreeOptions o{false, window_of(p), segments, {}};
+  TreeOptions o{false, p.window.value(), segments, {}};
   o.claims.height = std::countr_zero(static_cast<std::uint32_t>(c.ranks));
   return tree_schedule(c, {1, [=, ranks = c.ranks](std::int64_t, Rank r) { return bine_tree_place(ranks, c.root, r); }},
                        o);

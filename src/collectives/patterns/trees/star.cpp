@@ -67,7 +67,7 @@ LaneBuilder star_bcast_lane(const Star& q, Rank rank, LaneId id) {
 Result<Schedule> star_recipe(const Collective& c, const RankSpace&, const Parameters& p) {
   const Segments segments = TRY(choose_segments(c, p, 1, Pipelining::whole_message));
   const bool all = c.kind == CollectiveKind::allreduce;
-  const Star shared{c.ranks, all ? Rank{0} : c.root, segments, p.window.value_or(4)};
+  const Star shared{c.ranks, all ? Rank{0} : c.root, segments, p.window.value()};
   Schedule s(c);
   s.segments = segments;
   s.parameters = fmt::format("segments={} window={}", segments.count, shared.window);

@@ -71,6 +71,4 @@ std::vector<Variant::Parameter> tree_parameters(std::string segment_default) {
   return {{"segment_bytes", std::move(segment_default)}, {"window", "4"}, {"overlap", "false"}};
 }
 
-std::int64_t window_of(const Parameters& parameters) { return parameters.window.value_or(4); }
-
 } // namespace kumihimo

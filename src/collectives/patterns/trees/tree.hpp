@@ -36,7 +36,6 @@ Schedule tree_schedule(const Collective& collective, Forest forest, const TreeOp
 
 // The parameters that every tree algorithm takes, and the options made of them.
 std::vector<Variant::Parameter> tree_parameters(std::string segment_default);
-std::int64_t window_of(const Parameters& parameters);
 
 // The tree algorithms as rows of broadcast, reduce and allreduce, which differ in cost; each is a file here.
 Variant binary_tree(Cost cost);

@@ -40,13 +40,13 @@ struct TrinaryRecipe {
     const std::int64_t k = p.trees.value_or(family.both_directions ? 2 * n : n);
     if (k > most)
       return not_applicable(
-          fmt::format("{} has at most {} link-disjoint trees{}", space.shape().text(), most,
+          fmt::format("trees must be at most {} on shape {}, so that they share no link{}", most, space.shape().text(),
                       rings ? "" : " (trees in both directions need rings of 3 or more on every axis)"),
           k);
     TreeOptions o;
     o.segments = TRY(choose_segments(collective, p, k));
-    o.window = window_of(p);
-    o.overlap = p.overlap.value_or(family.overlap);
+    o.window = p.window.value();
+    o.overlap = p.overlap.value();
     o.claims.neighbours_only = true;
     // Reduce runs against the direction of broadcast. At the same time they share no link only where each direction has
     // links of its own and the trees use one of them.
@@ -102,6 +102,7 @@ Variant trinary(const Trinary& family, Cost cost) {
             .parameters = tree_parameters("the machine's"),
             .extension = family.extension,
             .recipe = TrinaryRecipe{family}};
+  if (family.overlap) v.parameters.back().initial = "true";
   v.parameters.insert(v.parameters.begin(), {"trees", family.both_directions ? "2 x dimensions" : "dimensions"});
   return v;
 }
