@@ -22,6 +22,9 @@ MOST_CHARACTERS = 1000
 # The words of other libraries within our sentences.
 OTHERS = re.compile(r"(?<=not TOML: ).*?(?=; correct)|(?<=cannot be read: ).*")
 
+# The folder of a test, which is another one in each run.
+TEMPORARY = re.compile(r"/tmp/pytest-of-[^/]+/pytest-\d+/(popen-gw\d+/)?[^/\s,:;')]+(/(?=\w))?|/tmp/(?=\w)")
+
 # What a sentence must not contain -> why.
 RULES = {
     r", found ": "says what it expected; say what is wrong, then (got VALUE)",
@@ -55,7 +58,8 @@ def unique(lines: list[str]) -> dict[str, list[str]]:
     """By kind, the sentences of different shapes, sorted."""
     first: dict[tuple[str, str], str] = {}
     for line in sorted(set(lines)):
-        kind, tab, sentence = line.partition("\t")
+        masked = TEMPORARY.sub(lambda path: "" if path[0].endswith("/") else "FOLDER", line)
+        kind, tab, sentence = masked.partition("\t")
         if tab and sentence:
             first.setdefault((kind, shape_of(sentence)), sentence)
     return {kind: sorted(s for (k, _), s in first.items() if k == kind) for kind in TITLES}

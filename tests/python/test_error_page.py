@@ -37,6 +37,15 @@ def test_a_sentence_that_breaks_the_rules_fails(error_page, tmp_path, sentence):
     assert error_page.main(tmp_path / "list", tmp_path / "page") == 1
 
 
+def test_folders_of_tests_are_left_out(error_page, tmp_path):
+    folder = "/tmp/pytest-of-me/pytest-3/popen-gw1/test_name0"
+    lines = [f"the file must be JSON (got {folder}/a.json)", f"{folder}/b must be a file (got {folder}, a folder)"]
+    (tmp_path / "list").write_text("".join(f"bad_input\t{line}\n" for line in lines))
+    assert error_page.main(tmp_path / "list", tmp_path / "page") == 0
+    page = (tmp_path / "page").read_text()
+    assert "(got a.json)" in page and "- b must be a file (got FOLDER, a folder)" in page and "/tmp" not in page
+
+
 def test_an_empty_list_fails(error_page, tmp_path):
     (tmp_path / "list").write_text("")
     assert error_page.main(tmp_path / "list", tmp_path / "page") == 1

@@ -36,4 +36,4 @@ def test_an_unknown_kind_is_itself_bad_input():
 
 
 def test_of_a_long_value_the_beginning_is_shown():
-    assert str(kumihimo.errors.wrong_value("it must be short", "x" * 5000)).endswith(f"(got {'x' * 200}...)")
+    assert str(kumihimo.errors.wrong_value("the word must be short", "x" * 5000)).endswith(f"(got {'x' * 200}...)")

@@ -43,10 +43,10 @@ def test_objects_arrive_in_order_and_other_lines_do_not_disturb(installation, tm
     ("kind", "raised"), [("bad_input", BadInput), ("not_applicable", NotApplicable), ("failed", Failed)]
 )
 def test_an_error_object_is_raised_as_what_it_is(installation, tmp_path, kind, raised):
-    said = f'{{"error": {{"kind": "{kind}", "problem": "p", "advice": "a"}}}}'
+    said = f'{{"error": {{"kind": "{kind}", "problem": "the count must be 1", "advice": "give 1"}}}}'
     with pytest.raises(raised) as caught:
         launch.run(installation, 2, worker(tmp_path, f"echo '{said}'; exit 1"), seconds=20)
-    assert str(caught.value) == "p; a"
+    assert str(caught.value) == "the count must be 1; give 1"
 
 
 def test_a_rank_that_dies_is_named_as_the_launcher_names_it(installation, tmp_path):

@@ -88,8 +88,8 @@ def missing(error: ImportError) -> str:
 
 
 def complain(sentence: str, code: int) -> int:
-    """One sentence on stderr."""
-    print(f"kumihimo: {sentence}", file=sys.stderr)
+    """One sentence on one line of stderr, whatever values it shows."""
+    print(f"kumihimo: {' '.join(sentence.splitlines())}", file=sys.stderr)
     return code
 
 

@@ -14,7 +14,7 @@ def observe() -> None:
     def observed(self, problem: str, advice: str = "") -> None:
         initialise(self, problem, advice)
         with list_.open("a", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(f"{self.kind}\t{self}\n")
+            file.write(f"{self.kind}\t{' '.join(str(self).splitlines())}\n")
 
     errors.KumihimoError.__init__ = observed
 

@@ -239,10 +239,10 @@ def test_the_best_is_chosen_on_emulated_nodes(kumihimo):
 
 
 def test_one_named_algorithm_must_fit_and_of_all_some_may_not():
-    good, bad = {"seconds": 1.0}, {"not_applicable": "it needs a torus"}
+    good, bad = {"seconds": 1.0}, {"not_applicable": "the algorithm needs a torus"}
     cli.applicable([good, bad], "all")  # does not raise
     for found, named in (([bad], "all"), ([bad, bad], "bucket"), ([good, bad], "ring")):
-        with pytest.raises(NotApplicable, match="it needs a torus"):
+        with pytest.raises(NotApplicable, match="the algorithm needs a torus"):
             cli.applicable(found, named)
 
 
@@ -253,12 +253,12 @@ def test_one_named_algorithm_that_does_not_fit_is_not_checked_with_success(kumih
 
 
 def test_a_wrong_result_is_shown_before_what_does_not_fit(monkeypatch):
-    results = [{"right": False}, {"not_applicable": "it needs a torus"}]
+    results = [{"right": False}, {"not_applicable": "the algorithm needs a torus"}]
     monkeypatch.setattr(cli.bench, "run_check", lambda *_, **__: results)
     asked = cli.Asked(Case("allreduce", "ring"), [8, 16], 4, mpi.choose(), None, {})
     assert cli.checked(asked) == results
     results[0]["right"] = True
-    with pytest.raises(NotApplicable, match="it needs a torus"):
+    with pytest.raises(NotApplicable, match="the algorithm needs a torus"):
         cli.checked(asked)
 
 

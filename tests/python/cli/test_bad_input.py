@@ -98,7 +98,7 @@ CASES = [
     ("simulate allreduce --machine k-computer --shape 4x3 --bytes 7000000TiB", "must fit in 61 bits"),
     # parameters
     (SHOW + "--shape 4x3 --trees 0", "trees must be at least 1"),
-    (SHOW + "--shape 4x3 --trees 5", "4x3 has at most 4 link-disjoint trees"),
+    (SHOW + "--shape 4x3 --trees 5", "trees must be at most 4 on shape 4x3"),
     (SHOW + "--shape 4x3 --segments 0", "segments must be at least 1"),
     (SHOW + "--shape 4x3 --window 0", "window must be at least 1"),
     (SHOW + "--shape 4x3 --window 99999999999", "window must be at most 1048576"),

@@ -133,13 +133,13 @@ def test_a_key_that_cannot_be_measured_is_asked_once():
     def decide(key, size, seconds):
         asked.append((key, size))
         if key[-1][1] == "other core":
-            raise NotApplicable("2 processors")
+            raise NotApplicable("the kernel needs 2 processors")
         return json.dumps(decided("a"))
 
     wanted = kernels.keys(["copy"])
     found = list(kernels.decisions(wanted, [1024, 2048], Clock(), decide))
     assert len(asked) == 3 and len(found) == 3
-    assert [d["not_applicable"] for _, _, d in found if "not_applicable" in d] == ["2 processors"]
+    assert [d["not_applicable"] for _, _, d in found if "not_applicable" in d] == ["the kernel needs 2 processors"]
 
 
 def test_wrong_variants_are_told_once():

@@ -120,7 +120,7 @@ def test_only_the_largest_pairs_are_kept(tmp_path: Path) -> None:
     ("text", "word"),
     [
         ("", "empty"),
-        ("{}\n", "line 1 .* it has no 'kumihimo_profile'"),
+        ("{}\n", "line 1 .* the object has no 'kumihimo_profile'"),
         ('{"kumihimo_profile": 2}\n', "kumihimo_profile is 2, not 1, the format that"),
         (json.dumps(HEADER) + '\n{"rank": 0', "line 2"),
         (json.dumps(HEADER) + "\n[]\n", "line 2 .* it is a list without members, not an object"),

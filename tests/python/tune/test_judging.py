@@ -152,7 +152,7 @@ def test_a_launch_that_tells_nothing_does_not_count():
 def test_the_end_of_time_leaves_what_has_too_few_launches():
     def launch(number, proposals):
         if number == LEAST_LAUNCHES - 1:
-            raise OutOfTime("no time")
+            raise OutOfTime("no time for the check")
         return [result(1e-4)] * len(proposals)
 
     (found,) = judge([(8, RING)], launch)
@@ -163,7 +163,7 @@ def test_the_end_of_time_leaves_what_has_too_few_launches():
 def test_the_end_of_time_before_the_last_launch_that_confirms_leaves_it_open():
     def launch(number, proposals):
         if number == LEAST_LAUNCHES + CONFIRMING - 1:
-            raise OutOfTime("no time")
+            raise OutOfTime("no time for the check")
         return [result(1e-4)] * len(proposals)
 
     (found,) = judge([(8, RING)], launch)

@@ -116,7 +116,7 @@ def test_launches_are_limited_by_the_share_and_remembered(library, journal, monk
         asked.append((setup.left(), setup.memory))
         library.now += 30
         asked.append((setup.left(), setup.memory))
-        raise NotApplicable("no end")
+        raise NotApplicable("the number of ranks must be even")
 
     monkeypatch.setattr(library_report.library, "tune", tune)
     kept = journal()

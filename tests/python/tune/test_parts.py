@@ -30,7 +30,7 @@ class Parts:
         def tune(setup, effort):
             self.asked.append((setup.ranks, self.clock.spent, setup.left()))
             fake.time += min(takes, setup.left())
-            raise NotApplicable("no end")
+            raise NotApplicable("the number of ranks must be even")
 
         monkeypatch.setattr(library_report.library, "tune", tune)
 

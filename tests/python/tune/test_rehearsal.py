@@ -107,7 +107,7 @@ def test_a_small_gain_is_none():
 
 def test_what_there_was_no_time_for_is_refused():
     def launch(number, caught):
-        raise OutOfTime("no time")
+        raise OutOfTime("no time for the check")
 
     (one,) = rehearsal.rehearse([(8, RING)], launch)
     assert one.refused == "no time to see what a program gains"

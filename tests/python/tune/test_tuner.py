@@ -308,14 +308,14 @@ def test_the_nodes_of_each_number_of_ranks_are_looked_up(monkeypatch):
 def test_a_number_of_ranks_that_cannot_be_started_is_no_end(monkeypatch):
     def run_measure(cases, *, ranks, **_):
         if ranks > most:
-            raise Failed(f"{ranks} processes")
+            raise Failed(f"mpirun did not start {ranks} processes")
         return bench.Run(about={"mpi": "Open MPI", "one_node": True, "nodes": ["a"], "node_of_rank": [0] * ranks})
 
     monkeypatch.setattr("kumihimo.tune.tuner.run_measure", run_measure)
     most = 4
     assert probe(None, [2, 4, 512]).nodes == {2: None, 4: None, 512: None}
     most = 1
-    with pytest.raises(Failed, match="2 processes"):
+    with pytest.raises(Failed, match="did not start 2 processes"):
         probe(None, [2, 4])
 
 
