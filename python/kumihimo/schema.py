@@ -34,7 +34,7 @@ def innermost(errors: Iterator[jsonschema.ValidationError]) -> Iterator[jsonsche
 
 
 def sentence(error: jsonschema.ValidationError) -> str:
-    place = error.json_path.removeprefix("$").removeprefix(".") or "the object"
+    place = error.json_path.removeprefix("$").removeprefix(".") or "the value"
     if error.validator == "required":
         lacking = next(name for name in error.validator_value if name not in error.instance)
         return f"{place} has no '{lacking}'"

@@ -120,10 +120,10 @@ def test_only_the_largest_pairs_are_kept(tmp_path: Path) -> None:
     ("text", "word"),
     [
         ("", "empty"),
-        ("{}\n", "line 1 .* the object has no 'kumihimo_profile'"),
+        ("{}\n", "line 1 .* the value has no 'kumihimo_profile'"),
         ('{"kumihimo_profile": 2}\n', "kumihimo_profile is 2, not 1, the format that"),
         (json.dumps(HEADER) + '\n{"rank": 0', "line 2"),
-        (json.dumps(HEADER) + "\n[]\n", "line 2 .* it is a list without members, not an object"),
+        (json.dumps(HEADER) + "\n[]\n", "line 2 .* the value is a list without members, not an object"),
     ],
 )
 def test_what_is_no_profile_is_refused_in_a_sentence(tmp_path: Path, text: str, word: str) -> None:

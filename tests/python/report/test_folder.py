@@ -20,8 +20,8 @@ CASE = '"collective": "allreduce", "algorithm": "ring", "bytes": 8'
     ("content", "says"),
     [
         ("{", "must hold JSON"),
-        ("[]", "it is a list without members, not an object"),
-        ('{"results": []}', "the object has no 'form'"),
+        ("[]", "the value is a list without members, not an object"),
+        ('{"results": []}', "the value has no 'form'"),
         ('{"form": "kumihimo-measured-3", "results": []}', "form is 'kumihimo-measured-3', not 'kumihimo-measured-2'"),
         (f'{{{FORM}, "results": 3}}', "results is 3, not a list of at least 1"),
         (f'{{{FORM}, "results": []}}', "results is a list without members, not a list of at least 1"),
@@ -52,7 +52,7 @@ def test_a_broken_part_is_one_sentence_of_the_command(tmp_path, kumihimo):
     assert ended.code == 2
     assert ended.out == ""
     assert ended.err.count("\n") == 1
-    assert "simulated.json, the object has no 'form'" in ended.err
+    assert "simulated.json, the value has no 'form'" in ended.err
 
 
 def test_what_the_page_compares_must_be_there(simulated):
