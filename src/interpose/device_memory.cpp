@@ -107,11 +107,8 @@ bool has_gpu() {
   return std::any_of(files.begin(), files.end(), [](const char* file) { return access(file, F_OK) == 0; });
 }
 
-// Which thread loads a library, in the low bits of a word.
-constexpr int thread_bits = 32;
-constexpr std::uint64_t several = (std::uint64_t{1} << thread_bits) - 1;
-std::uint64_t this_thread() {
-  static thread_local const auto id = static_cast<std::uint64_t>(gettid());
+std::uint32_t this_thread() {
+  static thread_local const auto id = static_cast<std::uint32_t>(gettid());
   return id;
 }
 
@@ -129,7 +126,7 @@ bool others_have_loaded() {
 
 void DeviceMemory::look() {
   static const bool gpu = has_gpu();
-  if ((gpu || has_driver()) && possible_.exchange(always) == never) mpi_hooks::FastPath::forget();
+  if ((gpu || has_driver()) && possible_.exchange(always) != always) mpi_hooks::FastPath::forget();
 }
 
 void DeviceMemory::expect_driver() {
@@ -137,9 +134,8 @@ void DeviceMemory::expect_driver() {
   std::uint64_t before = possible_.load(), now = 0;
   do {
     if (before == always) return;
-    const std::uint64_t by = before & several;
-    const bool alone = before >> thread_bits == 0 || by == 0 || by == this_thread();
-    now = ((before >> thread_bits) + 1) << thread_bits | (alone ? this_thread() : several);
+    const std::uint32_t by = thread_in(before);
+    now = ((before >> 32) + 1) << 32 | (by == 0 || by == this_thread() ? this_thread() : several);
   } while (!possible_.compare_exchange_weak(before, now));
   mpi_hooks::FastPath::forget();
 }
@@ -149,9 +145,9 @@ bool DeviceMemory::may_be_possible() {
   std::uint64_t before = possible_.load();
   if (before == always) return true;
   look();
-  if (before == never || possible_ == always) return possible_ == always;
-  if ((before & several) != this_thread() && !others_have_loaded()) return true;
-  return !possible_.compare_exchange_strong(before, never); // unless another one has begun
+  if (thread_in(before) == 0 || possible_ == always) return possible_ == always;
+  if (thread_in(before) != this_thread() && !others_have_loaded()) return true;
+  return !possible_.compare_exchange_strong(before, before - thread_in(before)); // unless another one has begun
 }
 
 bool DeviceMemory::has_driver() {

@@ -18,16 +18,18 @@ class DeviceMemory {
   static void look();
   // This thread is about to load a library, which may be a driver or bring one.
   static void expect_driver();
-  static bool is_possible() { return possible_.load(std::memory_order_relaxed) != never && may_be_possible(); }
+  static bool is_possible() { return thread_in(possible_.load(std::memory_order_relaxed)) != 0 && may_be_possible(); }
   static bool has_driver(); // loaded by now
   static bool holds(const void* address) { return is_possible() && is_on_device(address); }
 
  private:
   static bool may_be_possible();
   static bool is_on_device(const void* address);
-  // Besides these two: the number of times that a library was loaded, above the thread that loads one, or `several`.
-  static constexpr std::uint64_t never = 0, always = ~std::uint64_t{0};
-  static inline std::atomic<std::uint64_t> possible_ = never;
+  // The number of times that a library was loaded, above the thread that loads one: 0 for none, or `several`.
+  static constexpr std::uint64_t always = ~std::uint64_t{0};
+  static constexpr std::uint32_t several = ~std::uint32_t{0};
+  static constexpr std::uint32_t thread_in(std::uint64_t word) { return static_cast<std::uint32_t>(word); }
+  static inline std::atomic<std::uint64_t> possible_ = 0;
 };
 
 } // namespace kumihimo::interpose
