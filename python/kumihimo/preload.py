@@ -20,7 +20,7 @@ from kumihimo import run_summary, signals
 from kumihimo.errors import failed, wrong_value
 from kumihimo.installed import program
 from kumihimo.mpi import library_of, version_text
-from kumihimo.obstacles import MPI_LAUNCHERS
+from kumihimo.preload_obstacles import MPI_LAUNCHERS
 from kumihimo.tune import reading
 
 INTERPOSER, RECORDER = "libkumihimo-interposer", "libkumihimo-recorder"

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kumihimo import arguments, launch, launched, mpi
-from kumihimo.bench import inside
+from kumihimo import arguments, launch, launcher_environment, mpi
+from kumihimo.bench import under_mpirun
 from kumihimo.bench.cases import Case, as_task, process_of_rank
 from kumihimo.bench.nodes import OtherNodes, real_nodes
 from kumihimo.errors import OutOfTime, failed, not_applicable, wrong_value
@@ -133,7 +133,7 @@ def order_of(cases: Sequence[Case], ranks: int) -> list[int] | None:
     """The process of each rank, the same in all cases; None: they are in the order of the processes."""
     if not cases or cases[0].placement is None:
         return None
-    if launched.place() is not None:
+    if launcher_environment.place() is not None:
         raise wrong_value("--order and --placement need processes that this command starts", "those of mpirun")
     return process_of_rank(cases[0], ranks)
 
@@ -142,19 +142,19 @@ def check_nodes(cases: Sequence[Case], about: dict) -> None:
     """Not where mpirun started us: each rank has made its task before any knew, and the bench driver says what fits."""
     found = real_nodes(about)
     for case in cases:
-        if case.nodes != found and (case.nodes or case.goes_by_real_nodes) and launched.place() is None:
+        if case.nodes != found and (case.nodes or case.goes_by_real_nodes) and launcher_environment.place() is None:
             raise OtherNodes(case.nodes, found)
 
 
 def start(text: str, installation: mpi.Installation, launcher: Launcher, take: OnResult) -> None:
     """The bench driver on all ranks, with this task."""
-    place = launched.place()
+    place = launcher_environment.place()
     if place is not None and launcher.settings:
         raise not_applicable(
             "processes that mpirun started cannot take settings of the MPI library", None, "run without mpirun"
         )
     if place is not None:
-        return inside.run(place, program(BENCH_DRIVER), text, launcher.seconds, take)
+        return under_mpirun.run(place, program(BENCH_DRIVER), text, launcher.seconds, take)
     with tempfile.TemporaryDirectory(prefix="kumihimo-") as folder:
         path = Path(folder, "task.json")
         path.write_text(text)

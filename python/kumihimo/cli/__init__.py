@@ -19,7 +19,7 @@ with leaving():
 
     from kumihimo.cli import verbs
     from kumihimo.errors import BadInput, KumihimoError, NotApplicable
-    from kumihimo.launched import place
+    from kumihimo.launcher_environment import place
 
 INTERRUPTED = 1
 TYPERS_INTERRUPTED = 130  # what typer makes of Ctrl-C

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Optional, TypeVar
 
-from kumihimo import _collectives, arguments, bench, launched, mpi, programs
+from kumihimo import _collectives, arguments, bench, launcher_environment, mpi, programs
 from kumihimo import placement as placements
 from kumihimo.arguments import Ranks
 from kumihimo.bench import formats, tuned
@@ -87,7 +87,7 @@ def command(
     if arguments.is_listed(counts) and algorithm == AUTO:
         rule = "--algorithm auto chooses by the length, and takes no list of --counts"
         raise wrong_value(rule, counts, "name an algorithm, or give --counts random:1")
-    place = launched.place()
+    place = launcher_environment.place()
     each = arguments.ranks_per_node_named(ranks_per_node)
     run = {
         "pinning": pinning,
@@ -155,7 +155,7 @@ def bench_programs(case: ProgramCase, launcher: Launcher, launches: int, check: 
     if check:
         found = {"results": bench.programs.check(case, launcher, **run)}
     else:
-        if launches > 1 and launched.place():
+        if launches > 1 and launcher_environment.place():
             raise wrong_value("under mpirun there is one launch", f"--launches {launches}", "run without mpirun")
         with progress.bar("measuring", launches) as advance:
             found = bench.programs.measure(
@@ -196,7 +196,7 @@ def sizes_asked(collective: str, sizes: str | None, counts: str | None = None) -
 
 def ranks_of(
     asked: int | None,
-    place: launched.Place | None,
+    place: launcher_environment.Place | None,
     on_nodes: int | tuple[int, ...] | None = None,
     grid: str = NODE,
 ) -> int:
@@ -226,9 +226,9 @@ def cases(asked: Asked) -> list[bench.Case]:
     if asked.case.algorithm != ALL:
         return [replace(asked.case, bytes=size) for size in asked.sizes]
     found = fitting(asked)
-    if not found and not (launched.place() and fitting(asked, ranks_per_node=1)):
+    if not found and not (launcher_environment.place() and fitting(asked, ranks_per_node=1)):
         raise not_applicable("no algorithm fits this collective", None, "leave parameters out")
-    if launched.place():
+    if launcher_environment.place():
         names = [variant.name for variant in arguments.variants(asked.case.collective)]
         return [replace(asked.case, algorithm=name, bytes=size) for size in asked.sizes for name in names]
     return found
@@ -265,7 +265,7 @@ def measured(asked: Asked) -> dict:
     """In one launch, or joined over several."""
     wanted = cases(asked)
     launches = asked.launches or 1
-    if launches > 1 and launched.place():
+    if launches > 1 and launcher_environment.place():
         raise wrong_value("under mpirun there is one launch", f"--launches {launches}", "run without mpirun")
     runs = []
     each = min(MOST_CASE_SECONDS, (SECONDS - LAUNCH_SECONDS) / 3 / len(wanted))
@@ -301,7 +301,7 @@ def applicable(results: list[dict], algorithm: str) -> None:
 
 
 def chosen_and_measured(asked: Asked) -> dict:
-    if launched.place():
+    if launcher_environment.place():
         raise wrong_value("under mpirun --algorithm must be all or a name", AUTO, "run without mpirun")
     effort = tuned.Effort(launches=asked.launches or 9)
     with progress.bar("measuring", tuned.TRAINING + effort.launches) as advance:

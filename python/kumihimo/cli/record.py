@@ -58,11 +58,11 @@ def recorded(
     program: list[str], output: Path, sync: bool, trace: Path | None, json_file: Path | None, mpip: Path | None
 ) -> int:
     """The exit status of the program, as it is."""
-    from kumihimo import obstacles, preload
+    from kumihimo import preload, preload_obstacles
     from kumihimo.profile import otf2_writing, reading
 
-    if found := obstacles.obstacles(program):
-        message(obstacles.sentence(found))
+    if found := preload_obstacles.obstacles(program):
+        message(preload_obstacles.sentence(found))
         code, signals = preload.run_as_it_is(program)
         told = {"exit_code": code, "signals": signals, "command": shlex.join(program)}
         with errors_as_message("what ran"):

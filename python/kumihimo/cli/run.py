@@ -65,7 +65,7 @@ def command(
 
     The program is not recompiled: its MPI collectives are intercepted, in C and in Fortran. It keeps its standard input
     and output, and its exit status is that of this command."""
-    from kumihimo import obstacles, preload
+    from kumihimo import preload, preload_obstacles
 
     if json_file is not None and str(json_file) == "--":
         raise missing("the file of --json", "name one before the --: --json=run.json")
@@ -80,8 +80,8 @@ def command(
         "REPRODUCIBLE": mode,
         "TIMEOUT": checked_timeout(timeout),
     }
-    if found := obstacles.obstacles(program):
-        message(obstacles.sentence(found))
+    if found := preload_obstacles.obstacles(program):
+        message(preload_obstacles.sentence(found))
         (code, signals), summary = preload.run_as_it_is(program), None
     else:
         code, summary, signals = preload.run(program, settings)

@@ -13,7 +13,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Optional
 
-from kumihimo import __version__, arguments, files, launched, mpi
+from kumihimo import __version__, arguments, files, launcher_environment, mpi
 from kumihimo.arguments import Ranks
 from kumihimo.bench import RealNodes
 from kumihimo.cli import options, output, progress, tuned_tables
@@ -22,7 +22,7 @@ from kumihimo.errors import Failed, KumihimoError, not_applicable, wrong_value
 from kumihimo.library.algorithms import COLLECTIVES as EXPORTED
 from kumihimo.preload import HANDED_ON
 from kumihimo.sizes import parse_sizes
-from kumihimo.tune import library_report, parts, reading, rehearsal, targets, tuner, wisdom
+from kumihimo.tune import library_report, reading, rehearsal, targets, time_shares, tuner, wisdom
 from kumihimo.tune.journal import Journal
 from kumihimo.tune.launches import Clock, Launches, on_this_machine
 from kumihimo.tune.other_cases import USUAL
@@ -186,7 +186,7 @@ def measure(
     out: Path | None,
     export: Path | None,
 ) -> dict:
-    if launched.place():
+    if launcher_environment.place():
         raise wrong_value("kumihimo tune starts its processes itself", "mpirun kumihimo tune", "leave mpirun out")
     installation = mpi.choose(library)
     numbers = ranks or targets.usual_ranks(installation.family)
@@ -228,7 +228,7 @@ def measure(
             study = library_report.LibraryStudy(installation, asked.sizes, asked.clock, journal, advance, exported)
             study.launch_seconds, study.nodes = lambda: launches.overhead, here.nodes
             work = tuner.Tuner(launches, tuner.by_golden_copy(installation), journal, advance, stage)
-            for outcome in parts.outcomes(work, study, wanted, export, report):
+            for outcome in time_shares.outcomes(work, study, wanted, export, report):
                 asked.take(outcome)
                 save()
     except KeyboardInterrupt:

@@ -12,10 +12,10 @@ from kumihimo.experiment.published import PAPER_SHAPE
 from kumihimo.report import agreement, chosen, golden, machine_rows, numbers, tables, wording
 from kumihimo.report.figures import (
     comparison,
+    computing_share,
     extensions,
     link_load,
     measured_curves,
-    parts,
     segment_size,
     simulated_curves,
     trees,
@@ -75,7 +75,7 @@ def _groups(material: Material, styles: Styles) -> dict[str, dict]:
         simulated = material.simulated
         groups["simulated"] = simulated_curves.charts(simulated, styles)
         groups["agreement"] = {
-            "charts": [comparison.speedup(simulated, styles), parts.chart(simulated, styles)],
+            "charts": [comparison.speedup(simulated, styles), computing_share.chart(simulated, styles)],
             "legend": [],
         }
         by_segment = segment_size.chart(simulated, styles)

@@ -8,6 +8,6 @@ wisdom          the file; reading: as `kumihimo run` needs it
 journal         what was measured, so that an interrupted tuning goes on
 tuner           all of it, within a budget of time
 library_report  performance guidelines that the MPI library misses, and files that tune its own choice
-parts           how the time is divided between these
+time_shares     how the time is divided between these
 simulated       the same choice, made by the simulator for a described machine
 """

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from kumihimo import launch
 from kumihimo.errors import OutOfTime, failed
-from kumihimo.launched import Place
+from kumihimo.launcher_environment import Place
 
 
 def run(place: Place, worker: Path, task: str, seconds: float, on_object: Callable[[dict], None]) -> None:

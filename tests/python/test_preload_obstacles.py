@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kumihimo.obstacles import obstacles, sentence
+from kumihimo.preload_obstacles import obstacles, sentence
 
 
 def compiled(path: Path, *options: str) -> Path:

@@ -9,7 +9,7 @@ import pytest
 
 from kumihimo import mpi
 from kumihimo.errors import NotApplicable
-from kumihimo.tune import library_report, parts
+from kumihimo.tune import library_report, time_shares
 from kumihimo.tune.targets import Target
 
 SIZES = [2**e for e in range(3, 21)]
@@ -35,7 +35,7 @@ class Parts:
         monkeypatch.setattr(library_report.library, "tune", tune)
 
     def outcomes(self, targets, export=FOLDER):
-        return list(parts.outcomes(self.work, self.study, targets, export, self.report))
+        return list(time_shares.outcomes(self.work, self.study, targets, export, self.report))
 
 
 @pytest.mark.parametrize("budget", [25, 50, 100, 300])
