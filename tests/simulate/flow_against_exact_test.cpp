@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <random>
+#include <ranges>
 
 namespace kumihimo::simulate_test {
 namespace {
@@ -23,7 +25,8 @@ void for_each_case(std::int64_t count, F&& fn) {
   for (std::int64_t done = 0, all = from_environment("KUMIHIMO_CASES", count); done < all;) {
     const RandomCase c = cases.next();
     const auto s = c.schedule();
-    if (!s || s->claims.offloads) continue;
+    constexpr std::int32_t most_ranks = 512; // of the exact model
+    if (!s || s->claims.offloads || s->ranks() > most_ranks) continue;
     if (static_cast<double>(s->ranks()) * s->ranks() * static_cast<double>(s->segments.count) > 3e5) continue;
     ++done;
     fn(c, *s);
@@ -44,33 +47,77 @@ void expect_in_range(const RandomCase& c, const Prediction& flow, const Predicti
   EXPECT_EQ(flow.accuracy.empty(), flow.too_long <= 0.2 && flow.too_short <= 0.2) << c.text();
 }
 
+// How far off the figures are: what docs/adr/0030-flow-and-exact.md says of them.
+class Distribution {
+ public:
+  void add(const Prediction& flow, const Prediction& exact) {
+    if (exact.seconds.value <= 0) return;
+    const double error = flow.seconds.value / exact.seconds.value - 1;
+    errors_.push_back(std::abs(error));
+    if (!flow.accuracy.empty()) return ++labelled_, void();
+    longest_ = std::max(longest_, error), shortest_ = std::min(shortest_, error);
+  }
+  std::string text() {
+    std::sort(errors_.begin(), errors_.end());
+    const auto share_within = [&](double most) {
+      const auto count = std::upper_bound(errors_.begin(), errors_.end(), most) - errors_.begin();
+      return 100 * static_cast<double>(count) / static_cast<double>(errors_.size());
+    };
+    return fmt::format("{} cases: {:.1f} % within 1 %, {:.1f} % within 5 %, {:.1f} % within 20 %; {} have a range, "
+                       "the others are {:+.1f} % to {:+.1f} % off",
+                       errors_.size(), share_within(0.01), share_within(0.05), share_within(0.2), labelled_,
+                       100 * shortest_, 100 * longest_);
+  }
+
+ private:
+  std::vector<double> errors_;
+  std::int64_t labelled_ = 0;
+  double longest_ = 0, shortest_ = 0; // of cases without a range
+};
+
 // As it is asked, and as larger machines are.
 TEST(FlowAgainstExact, IsWithinAFifthOrWithinItsRange) {
-  for_each_case(200, [](const RandomCase& c, const Schedule& s) {
+  Distribution asked, levels;
+  for_each_case(200, [&](const RandomCase& c, const Schedule& s) {
     const Prediction exact = answer(c, s, {Model::exact});
-    expect_in_range(c, answer(c, s, {}), exact);
-    expect_in_range(c, answer(c, s, without_exact_work(Model::flow)), exact);
+    const auto compare = [&](const SimulateOptions& options, Distribution& distribution) {
+      const Prediction flow = answer(c, s, options);
+      expect_in_range(c, flow, exact);
+      distribution.add(flow, exact);
+    };
+    compare({}, asked);
+    compare(without_exact_work(Model::flow), levels);
   });
+  fmt::print("as asked: {}\nby levels: {}\n", asked.text(), levels.text());
 }
 
 // What is slower by itself makes nothing end sooner, but for this and for what the exact solution says: a message that
 // is late may leave its links to another, and what waits for that ends sooner.
 constexpr double anomaly = 0.05, anomaly_by_levels = 0.1;
 
+// By how much the time fell at most, where the exact solution did not fall as much.
+struct Falls {
+  double asked = 0, levels = 0;
+  std::string text() const {
+    return fmt::format("at most {:.1f} % less time as asked, {:.1f} % by levels", 100 * asked, 100 * levels);
+  }
+};
+
 // As it is asked, and by levels: `after` is the same question of a slower machine or of more bytes.
-void expect_no_sooner(const RandomCase& before, const RandomCase& after, const std::string& change) {
+void expect_no_sooner(const RandomCase& before, const RandomCase& after, const std::string& change, Falls& falls) {
   const Schedule s = *before.schedule(), slower = *after.schedule();
   const auto ratio = [&](const SimulateOptions& options) {
     return answer(after, slower, options).seconds.value / answer(before, s, options).seconds.value;
   };
-  const auto expect = [&](const SimulateOptions& options, double allowed) {
+  const auto expect = [&](const SimulateOptions& options, double allowed, double& farthest) {
     const double answered = ratio(options);
-    if (answered >= 1 - allowed) return;
-    EXPECT_GE(answered, std::min(1.0, ratio({Model::exact})) * (1 - allowed))
-        << before.text() << " and " << change << ", exact work " << options.most_exact_work;
+    if (answered >= 1 - farthest) return;
+    const double fell = 1 - answered / std::min(1.0, ratio({Model::exact}));
+    farthest = std::max(farthest, fell);
+    EXPECT_LE(fell, allowed) << before.text() << " and " << change << ", exact work " << options.most_exact_work;
   };
-  expect({}, anomaly);
-  expect(without_exact_work(Model::flow), anomaly_by_levels);
+  expect({}, anomaly, falls.asked);
+  expect(without_exact_work(Model::flow), anomaly_by_levels, falls.levels);
 }
 
 RandomCase slower_at(const RandomCase& c, LinkId link) {
@@ -91,13 +138,16 @@ std::vector<LinkId> used_links(const RandomCase& c, const Schedule& s) {
 
 TEST(FlowAgainstExact, ASlowerLinkMakesNothingFaster) {
   std::mt19937_64 random(3);
+  Falls falls;
   for_each_case(100, [&](const RandomCase& c, const Schedule& s) {
     const auto used = used_links(c, s);
-    if (!used.empty()) expect_no_sooner(c, slower_at(c, used[random() % used.size()]), "a slower link");
+    if (!used.empty()) expect_no_sooner(c, slower_at(c, used[random() % used.size()]), "a slower link", falls);
   });
+  fmt::print("a slower link: {}\n", falls.text());
 }
 
-// Of few elements it is chance which segments, blocks and lanes have none.
+// Of fewer elements than parts some messages are empty and not sent, which ones depends on the length: then the exact
+// solution itself falls by up to a third (allreduce pairwise on 8x4x4 of K, 4 segments, from 1024 to 1200 bytes).
 bool reaches_all(const RandomCase& c, const Schedule& s) {
   constexpr std::int64_t most_lanes = 12;
   const std::int64_t parts = s.segments.count * most_lanes * (s.collective().kind->is_vector() ? s.ranks() : 1);
@@ -106,6 +156,7 @@ bool reaches_all(const RandomCase& c, const Schedule& s) {
 
 TEST(FlowAgainstExact, MoreBytesInAsManySegmentsTakeNoLessTime) {
   std::mt19937_64 random(4);
+  Falls falls;
   for_each_case(100, [&](const RandomCase& c, const Schedule& s) {
     const std::int64_t elements = c.bytes / size_of(c.type);
     const auto divisor = static_cast<std::int64_t>(1 + random() % 8);
@@ -114,8 +165,9 @@ TEST(FlowAgainstExact, MoreBytesInAsManySegmentsTakeNoLessTime) {
     if (!reaches_all(c, s) || !longer || longer->segments.count != s.segments.count) return;
     RandomCase longer_case = c;
     longer_case.bytes = more;
-    expect_no_sooner(c, longer_case, fmt::format("{} bytes", more));
+    expect_no_sooner(c, longer_case, fmt::format("{} bytes", more), falls);
   });
+  fmt::print("more bytes: {}\n", falls.text());
 }
 
 // What the flow model was farthest off in before small programs were solved exactly and doubts had ranges.
@@ -141,6 +193,11 @@ TEST(FlowAgainstExact, WorstCasesAreInTheirRange) {
       worst.push_back(named(Kind::reduce, "binomial", "4x4x2", bytes, 4, machine));
     }
   }
+  // Sums of one node that begin apart, and ranks of which some begin their rounds sooner: without a range once.
+  worst.push_back(named(Kind::reduce_scatter, "ring", "2x4x3", 5760, 0, "hector-2a"));
+  for (const char* shape : {"10mx2m", "20m"})
+    worst.push_back(named(Kind::reduce_scatter, "recursive_halving", shape, 11840, 0, "fugaku"));
+  for (RandomCase& c : worst | std::views::drop(worst.size() - 3)) c.job = *Job::with_ranks_per_node(c.job.machine, 4);
   for (const RandomCase& c : worst) {
     const Schedule s = *c.schedule();
     const Prediction exact = answer(c, s, {Model::exact});
@@ -150,14 +207,16 @@ TEST(FlowAgainstExact, WorstCasesAreInTheirRange) {
 }
 
 TEST(FlowAgainstExact, ScatterOverASlowerLinkIsNotFaster) {
+  Falls falls;
   for (const std::int64_t bytes : {64, 64 << 10}) {
     const RandomCase c = named(CollectiveKind::scatter, "bine", "8x4x4", bytes);
     const auto used = used_links(c, *c.schedule());
-    for (std::size_t l = 0; l < used.size(); l += 7) expect_no_sooner(c, slower_at(c, used[l]), "a slower link");
+    for (std::size_t l = 0; l < used.size(); l += 7) expect_no_sooner(c, slower_at(c, used[l]), "a slower link", falls);
   }
 }
 
 TEST(FlowAgainstExact, MoreBytesOfWorstCasesTakeNoLessTime) {
+  Falls falls;
   for (const char* name : {"pairwise", "swing", "rotated_rings"})
     for (const char* shape : {"4x4", "4x4x2", "8x4"})
       for (std::int64_t bytes = 4 << 10; bytes <= 256 << 10; bytes *= 4) {
@@ -167,9 +226,10 @@ TEST(FlowAgainstExact, MoreBytesOfWorstCasesTakeNoLessTime) {
           RandomCase longer = c;
           longer.bytes = more;
           if (longer.schedule()->segments.count == s.segments.count)
-            expect_no_sooner(c, longer, fmt::format("{} bytes", more));
+            expect_no_sooner(c, longer, fmt::format("{} bytes", more), falls);
         }
       }
+  fmt::print("more bytes of the worst cases: {}\n", falls.text());
 }
 
 } // namespace

@@ -16,7 +16,8 @@ struct Course {         // of the phases so far
   std::size_t last = 0; // the instance that ends last
   double seconds = 0;
   std::vector<double> reduced; // seconds by rank
-  double meetings = 0;         // seconds that it may be longer: see Period::longest
+  double meeting = 0;          // seconds: see Moment
+  double in_queues = 0;        // seconds that it may be longer: see Period::longest
   double least = 0, most = 0;  // seconds: if segments overlapped as far as the fullest resource lets them, if none did
   bool some_empty = false;     // see Loads
 };
@@ -89,7 +90,7 @@ Phase describe_phase(const Compiled& compiled, const Network& network, Sweep& sw
     const Period& p = period[sweep.pipeline(slowest)];
     result.period = {p.seconds};
     result.limiting = p.limiting;
-    course.meetings += std::max(0.0, p.longest - p.seconds) * static_cast<double>(compiled.segments - 1);
+    course.in_queues += std::max(0.0, p.longest - p.seconds) * static_cast<double>(compiled.segments - 1);
   }
   return result;
 }
@@ -137,7 +138,9 @@ struct Doubt {
 
 // Where no other bound is known: the farthest of 5,000 random cases and some more (tests/simulate/random_case.hpp).
 constexpr double seen_too_short = 0.5, lanes_too_long = 0.3, rounds_too_long = 0.2, streams_too_long = 0.35,
-                 empty_too_long = 0.35;
+                 streams_too_short = 0.3, empty_too_long = 0.35;
+
+double with_margin(double share) { return std::min(0.9, 1.5 * share + 0.07); }
 
 // Whether every rank passes each segment on once, to few others, over links that it shares with no other rank of its
 // node: what the steady period is right for, from the second segment on.
@@ -159,39 +162,44 @@ bool has_lanes_at_once(const Compiled& compiled) {
   return std::any_of(lanes.begin(), lanes.end(), [](int count) { return count > 1; });
 }
 
-// Whether a rank sends or receives more in one round than it does in any tree, or has many rounds in flight.
+// Whether a rank sends or receives more in one round than it does in any tree, or in its rounds in flight.
 bool has_many_at_once(const Compiled& compiled) {
-  constexpr double many_rounds = 8;
+  constexpr double many_steps = 5;
   const double long_round = 2 * std::log2(compiled.schedule->ranks()) + 2;
   return std::any_of(compiled.nodes.begin(), compiled.nodes.end(), [&](const FlatNode& node) {
-    return node.loop ? compiled.steps_at_once(node) >= many_rounds : node.count > long_round;
+    return node.loop ? compiled.steps_at_once(node) >= many_steps : node.count > long_round;
   });
 }
+
+constexpr const char* some_are_empty = "there are fewer elements than messages, so that some are empty";
 
 // Those that matter, in one sentence with the range that they make together.
 void tell_doubts(const Compiled& compiled, const Network& network, const Course& course, Prediction& p) {
   std::vector<Doubt> doubts;
-  const double apart = p.doubtful_sharing > 0 ? std::min(0.9, 1.2 * p.doubtful_sharing + 0.07) : 0;
+  const double apart = p.doubtful_sharing > 0 ? with_margin(p.doubtful_sharing) : 0;
   doubts.push_back({fmt::format("{:.0f} % of the time is shared by messages that begin or end apart, which the flow "
                                 "model takes to run together",
                                 100 * std::min(1.0, p.doubtful_sharing)),
                     1 / (1 - apart) - 1, apart > 0.25 ? seen_too_short : 0});
+  if (course.meeting > 0)
+    doubts.push_back({"messages of one round may meet those of the next", 0,
+                      with_margin(course.meeting / (course.seconds + course.meeting))});
   const bool simple = !course.some_empty && streams(compiled, network);
   const double overlap = compiled.segments == 1 ? 0 : course.seconds / course.least - 1;
-  if (simple && compiled.segments <= few_segments)
-    doubts.push_back({"segments may overlap more than in a steady state", std::min(overlap, streams_too_long), 0});
-  if (course.some_empty && compiled.segments == 1)
+  if (simple && compiled.segments > 1 && compiled.segments <= few_segments)
     doubts.push_back(
-        {"there are fewer elements than messages, so that some are empty", empty_too_long, seen_too_short});
+        {"segments may overlap more than in a steady state", std::min(overlap, streams_too_long), streams_too_short});
+  if (course.some_empty && compiled.segments == 1) doubts.push_back({some_are_empty, empty_too_long, seen_too_short});
   if (has_many_at_once(compiled))
     doubts.push_back({"messages that begin together may end apart", rounds_too_long, seen_too_short});
   if (!simple && has_lanes_at_once(compiled))
     doubts.push_back({"lanes may meet on a link in some rounds alone", lanes_too_long, seen_too_short});
   if (!simple && compiled.segments > 1) {
-    const double with_meetings = course.seconds + course.meetings;
-    doubts.push_back({"segments may overlap more than in a steady state", overlap, 0});
+    const double with_queues = course.seconds + course.in_queues;
     doubts.push_back(
-        {"segments in flight may wait for one another in a lane's queue", 0, course.meetings / with_meetings});
+        {course.some_empty ? some_are_empty : "segments may overlap more than in a steady state", overlap, 0});
+    doubts.push_back(
+        {"segments in flight may wait for one another in a lane's queue", 0, course.in_queues / with_queues});
     doubts.push_back({"segments may meet on other links than in a steady state", 0,
                       std::clamp(1 - course.seconds / course.most, 0.0, seen_too_short)});
   }
@@ -272,6 +280,7 @@ Result<Prediction> walk(const Compiled& compiled, const Network& network, bool s
     p.seconds = {course.seconds};
     p.latency = {end.latency()}, p.transfer = {end.transfer}, p.reduction = {end.reduction}, p.steady = {end.steady};
     if (course.seconds > 0) p.doubtful_sharing = end.doubt / course.seconds;
+    course.meeting = end.meeting;
   }
   p.compute = {course.reduced.empty() ? 0 : *std::max_element(course.reduced.begin(), course.reduced.end())};
   if (compiled.symmetry) {

@@ -118,6 +118,7 @@ void Sweep::deliver() {
   constexpr double unequal = 1.1;
   if (longest_ > unequal * shortest_) share_by_length();
   find_doubts();
+  find_meetings();
   for (std::size_t i = 0; i < messages_.size(); ++i) deliver_one(i);
   for (const Message& m : messages_)
     if (m.reduced > 0) reductions_[m.channel.to] = sums_on(m.channel.to) = 0;
@@ -161,21 +162,69 @@ void Sweep::find_doubts() {
   for (std::size_t i = 0; i < messages_.size(); ++i) {
     const Message& m = messages_[i];
     const std::int32_t rank = m.channel.to;
+    const double sum_rate_here = m.reduced > 0 ? sum_rate(m, reductions_[rank], sums_on(rank)) : 0;
     double slowed = m.moved * (1 / flows_.rate[i] - 1 / m.path.limit);
-    if (m.reduced > 0)
-      slowed += m.reduced * (1 / sum_rate(m, reductions_[rank], sums_on(rank)) - 1 / sum_rate(m, 1, 1));
+    if (m.reduced > 0) slowed += m.reduced * (1 / sum_rate_here - 1 / sum_rate(m, 1, 1));
     if (slowed <= 1e-6 * std::max(m.moved, m.reduced) / m.path.limit) continue;
     slowed_.push_back({static_cast<std::uint32_t>(i), slowed * m.times});
-    const double start = m.start.seconds + m.wait, end = start + m.times * (m.path.cost + m.moved / flows_.rate[i]);
-    for_each_shared(i, [&](Presence& p) { p.add(start, end); });
+    const double start = m.start.seconds + m.wait, left = end_of(i);
+    const double arrived = left + m.times * m.path.latency;
+    for_each_shared(i, [&](Presence& p, bool sum) {
+      if (sum)
+        p.add(arrived, arrived + m.times * m.reduced / sum_rate_here);
+      else
+        p.add(start, left);
+    });
   }
   for (const auto& [message, seconds] : slowed_) {
     double apart = 0;
-    for_each_shared(message, [&](const Presence& p) { apart = std::max(apart, p.apart()); });
+    for_each_shared(message, [&](const Presence& p, bool) { apart = std::max(apart, p.apart()); });
     messages_[message].doubt = std::min(seconds, apart);
   }
   for (const Presence& p : presence_) presence_at_[p.resource] = -1;
   presence_.clear();
+}
+
+// Messages of earlier levels may still be under way. Where both together want more of a resource than there is, each is
+// as much slower while both last. Of several segments the steady period says what they wait for.
+void Sweep::find_meetings() {
+  if (under_way_.empty()) return;
+  double first = std::numeric_limits<double>::infinity(), last = 0;
+  for (std::size_t i = 0; i < messages_.size(); ++i) {
+    const Message& m = messages_[i];
+    if (m.moved <= 0) continue;
+    const double start = m.start.seconds + m.wait, end = end_of(i), rate = m.moved * m.times / (end - start);
+    first = std::min(first, start), last = std::max(last, end);
+    for (const Resource r : flows_.of(i)) {
+      UnderWay& here = under_way_[r].here;
+      if (here.end == 0) used_here_.push_back(r);
+      here.rate += rate, here.end = std::max(here.end, end);
+    }
+  }
+  for (std::size_t i = 0; i < messages_.size() && first < under_way_until_; ++i) {
+    Message& m = messages_[i];
+    if (m.moved <= 0) continue;
+    const double start = m.start.seconds + m.wait, end = end_of(i);
+    for (const Resource r : flows_.of(i)) {
+      const auto& [before, here] = under_way_[r];
+      if (before.end <= start) continue;
+      const double excess = std::min(1.0, (before.rate + here.rate) / network_.capacities()[r] - 1);
+      m.meeting = std::max(m.meeting, excess * (std::min(end, before.end) - start));
+    }
+  }
+  under_way_until_ = std::max(under_way_until_, last);
+  for (const Resource r : used_here_) {
+    auto& [before, here] = under_way_[r];
+    if (here.end > before.end) before = here;
+    here = {};
+  }
+  used_here_.clear();
+}
+
+// When a message has left, with all that it stands for.
+double Sweep::end_of(std::size_t at) const {
+  const Message& m = messages_[at];
+  return m.start.seconds + m.wait + m.times * (m.path.cost + m.moved / flows_.rate[at]);
 }
 
 void Sweep::connect_loops(std::int32_t a, std::int32_t b) {
@@ -205,7 +254,7 @@ void Sweep::deliver_one(std::size_t at) {
   Message& m = messages_[at];
   const Moment left = m.start.plus_latency(m.wait + m.path.cost).plus_transfer(m.moved / flows_.rate[at]);
   Moment arrived = left.plus_flight(m.path.latency);
-  arrived.doubt += m.doubt;
+  arrived.doubt += m.doubt, arrived.meeting += m.meeting;
   if (m.reduced > 0) add_sum(m, arrived);
   if (m.entry == nullptr) return complete(m.sender, arrived, arrived.seconds - m.start.seconds);
   if (m.sender >= 0 && m.receiver >= 0) connect_loops(m.sender, m.receiver);

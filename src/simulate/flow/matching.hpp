@@ -17,6 +17,7 @@ struct Moment {
   double seconds = 0;
   double transfer = 0, reduction = 0, steady = 0; // parts of it; the rest is latency: costs, hops, relays
   double doubt = 0;    // of it: shared with messages that begin or end at other times, which the model takes to be one
+  double meeting = 0;  // not in it: what it may take longer as messages of earlier levels are still under way
   double crowding = 0; // not in it: what reductions on the way would take longer beside those of other lanes
   double flight = 0;   // of the latency: hops and relays, which messages in flight at once pass together
   double entered = -1; // when the path came into the sampled loop that it is in, whose parts are counted from there
@@ -39,7 +40,8 @@ struct Moment {
     if (t >= seconds) return *this;
     const double share = t / seconds;
     Moment m = *this;
-    for (double* const part : {&m.seconds, &m.transfer, &m.reduction, &m.steady, &m.doubt, &m.crowding, &m.flight})
+    for (double* const part :
+         {&m.seconds, &m.transfer, &m.reduction, &m.steady, &m.doubt, &m.meeting, &m.crowding, &m.flight})
       *part *= share;
     return m;
   }

@@ -41,6 +41,7 @@ void Sweep::begin_phase(std::int32_t phase) {
         loads_.bytes[pipeline_[&lane - compiled_.lanes.data()]].resize(network_.capacities().size());
   traffic_.reduced.assign(reductions_.size(), 0);
   last_flow_.assign(compiled_.segments > 1 ? static_cast<std::size_t>(network_.link_bound()) : 0, 0);
+  under_way_.assign(compiled_.segments > 1 ? 0 : network_.capacities().size(), {}), under_way_until_ = 0;
   frames_.clear(), unused_.clear(), windows_.clear(), loops_.clear(), matching_.clear();
 }
 
@@ -332,6 +333,7 @@ Moment Sweep::of_all_iterations(const Moment& before, const Moment& walked, cons
   end.transfer += walked.transfer * sample.times;
   end.reduction += walked.reduction * sample.times;
   end.doubt += walked.doubt * sample.times;
+  end.meeting += walked.meeting * sample.times;
   end.crowding += walked.crowding * sample.times;
   end.flight += flight;
   return end;

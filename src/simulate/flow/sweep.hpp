@@ -73,8 +73,9 @@ class Sweep {
     bool computes = false;                 // `reduced` is time of the processor alone, and passes no memory
     Path path;
     Moment start;
-    double wait = 0;  // until its lane can issue it
-    double doubt = 0; // seconds by which sharing lengthens it, but might not
+    double wait = 0;    // until its lane can issue it
+    double doubt = 0;   // seconds by which sharing lengthens it, but might not
+    double meeting = 0; // seconds by which messages of earlier levels may lengthen it
   };
 
   // When the slowed messages that use a resource begin and end.
@@ -89,15 +90,17 @@ class Sweep {
     }
     double apart() const { return std::max(last - first, last_end - first_end); }
   };
+  // fn(presence, whether the sum of what arrives shares it)
   template <class F>
   void for_each_shared(std::size_t message, F&& fn) {
     for (const Resource r : flows_.of(message))
-      if (shares_.users(r) > 1) fn(presence(r));
+      if (shares_.users(r) > 1) fn(presence(r), false);
     const Message& m = messages_[message];
     if (m.reduced <= 0) return;
     const std::int32_t rank = m.channel.to, here = reductions_[rank], on_node = sums_on(rank);
-    if (here > 1) fn(presence(network_.reducer(rank)));
-    if (network_.sum_rate(rank, here, on_node) < network_.sum_rate(rank, here, 1)) fn(presence(network_.memory(rank)));
+    if (here > 1) fn(presence(network_.reducer(rank)), true);
+    if (network_.sum_rate(rank, here, on_node) < network_.sum_rate(rank, here, 1))
+      fn(presence(network_.memory(rank)), true);
   }
   Presence& presence(Resource r) {
     if (presence_at_[r] < 0) {
@@ -148,6 +151,8 @@ class Sweep {
   void add_sum(const Message& message, Moment& arrived);
   void share_by_length();
   void find_doubts();
+  void find_meetings();
+  double end_of(std::size_t message) const;
   double issue(const Message& message);
   void connect_loops(std::int32_t a, std::int32_t b);
   Status finished(std::int32_t phase) const;
@@ -201,7 +206,16 @@ class Sweep {
   std::vector<Slowed> slowed_;
   std::vector<Presence> presence_;        // of this level
   std::vector<std::int32_t> presence_at_; // by resource; -1: none
-  std::vector<std::int32_t> reductions_;  // by rank, in this level
+  struct UnderWay {                       // the messages of a level that use a resource
+    double rate = 0, end = 0;             // of all of them, and of the last
+  };
+  struct Levels {
+    UnderWay before, here; // the earlier level that ends last, and this one
+  };
+  std::vector<Levels> under_way_; // by resource; empty where there are several segments
+  double under_way_until_ = 0;
+  std::vector<Resource> used_here_;
+  std::vector<std::int32_t> reductions_; // by rank, in this level
   std::vector<std::int32_t> sums_on_node_;
   std::vector<std::uint32_t> last_flow_; // by link, in this phase
 };
