@@ -140,6 +140,16 @@ TEST_F(ProgramFiles, AChangeIsFound) {
   EXPECT_FALSE(file->unchanged().ok());
 }
 
+// Nanoseconds of a step fit in 64 bits.
+TEST_F(ProgramFiles, StepsOfMoreThanTheBoundAreNotRun) {
+  const auto file = opened("ranks 2\nbuffer 1\nrank 0\ncompute flops 1e18\n");
+  ASSERT_TRUE(file.ok()) << file.error().sentence();
+  EXPECT_TRUE(execute::compile(file->set, Rank{0}, {.flop_rate = 1e15}).ok());
+  const auto slow = execute::compile(file->set, Rank{0}, {.flop_rate = 1e3});
+  ASSERT_FALSE(slow.ok());
+  EXPECT_NE(slow.error().sentence().find("1e+15 s, more than 1e+06"), std::string::npos) << slow.error().sentence();
+}
+
 // Memory is one rank's: the section of each is read where it begins, whatever the others have.
 TEST_F(ProgramFiles, EachRankIsReadByItself) {
   std::string text = "ranks 50\nbuffer 10\n";

@@ -52,6 +52,8 @@ TEST(Contributions, OfIrregularBlocks) {
   EXPECT_EQ(irregular(Kind::allgather, {3, 0}, 1), (Parts{{3, 0, 1, 0}, {0, 1, 2, 0}}));
   EXPECT_EQ(irregular(Kind::reduce_scatter, {3, 0}, 1), (Parts{{0, 0, 2, 3}}));
   EXPECT_EQ(irregular(Kind::scatter, {3, 2}, 1), (Parts{{2, 0, 1, 3}}));
+  EXPECT_EQ(irregular(Kind::gather, {3, 2}, 0), (Parts{{3, 0, 1, 0}, {2, 1, 2, 0}}));
+  EXPECT_EQ(irregular(Kind::gather, {3, 2}, 1), Parts{}) << "not the root";
 }
 
 // Each Python module has a copy of the table, at other addresses.
