@@ -1,5 +1,7 @@
 #include "bench_driver/definition.hpp"
 
+#include "bench_driver/memory.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>

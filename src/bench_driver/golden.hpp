@@ -15,9 +15,6 @@ namespace kumihimo::bench_driver {
 
 using Vector = std::vector<std::byte>; // elements one after the other
 
-// What a result holds before anything is put there, and after where nothing is.
-inline constexpr std::byte untouched{0xa5};
-
 // target[i] = op(left[i], right[i]).
 using Combine = std::function<void(const void* left, const void* right, void* target, std::int64_t count)>;
 

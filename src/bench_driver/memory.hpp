@@ -2,7 +2,6 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "bench_driver/golden.hpp"
 #include "program/program_set.hpp"
 #include "schedule/collective.hpp"
 
@@ -16,6 +15,9 @@
 #include <string_view>
 
 namespace kumihimo::bench_driver {
+
+// What a result holds before anything is put there, and after where nothing is.
+inline constexpr std::byte untouched{0xa5};
 
 // The memory of one rank's call, in bytes: how long its buffers are, and which of them are one.
 struct CallMemory {

@@ -1,6 +1,6 @@
 #include "collectives/formula.hpp"
 
-#include "collectives/registry.hpp"
+#include "collectives/parameters.hpp"
 
 #include <algorithm>
 #include <bit>

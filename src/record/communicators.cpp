@@ -1,7 +1,6 @@
 #include "record/communicators.hpp"
 
 #include "mpi_hooks/preload_check.hpp"
-#include "record/recorder.hpp"
 
 #include <algorithm>
 #include <cstdio>

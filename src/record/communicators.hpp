@@ -15,6 +15,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
@@ -22,6 +23,8 @@
 namespace kumihimo::record {
 
 using mpi::Handle;
+
+inline constexpr std::string_view object_name = "recorder"; // for mpi_hooks::PreloadCheck
 
 // How a communicator came to be.
 struct Origin {

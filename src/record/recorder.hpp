@@ -30,8 +30,6 @@
 namespace kumihimo::record {
 
 // What `kumihimo record` asks of the recorder, by the environment.
-inline constexpr std::string_view object_name = "recorder"; // for mpi_hooks::PreloadCheck
-
 struct Settings {
   std::string output; // KUMIHIMO_RECORD: the profile, written by rank 0; parts of ranks that do not end MPI beside it
   bool sync = false;  // KUMIHIMO_RECORD_SYNC: a barrier before each blocking collective

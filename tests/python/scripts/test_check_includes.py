@@ -80,6 +80,30 @@ def test_sabotage_is_rejected_by_file_and_line(check, tree, path, line, told):
         assert f"{tree / path}:1: " in out
 
 
+def test_modules_of_a_folder_do_not_include_in_a_cycle(check, tree):
+    for name, below in (("one", "two"), ("two", "three"), ("three", "verify")):
+        (tree / "verify" / f"{name}.hpp").write_text(f'#include "verify/{below}.hpp"\n')
+    assert check(tree)[0] == 0
+    source = tree / "verify" / "three.cpp"  # its header and this are one module
+    source.write_text('#include "verify/one.hpp"\n')
+    code, out = check(tree)
+    assert code == 1
+    assert f"{source}:1: verify/three includes verify/one, which depends on it" in out
+
+
+def test_modules_that_may_close_a_cycle_would(repository):
+    script = runpy.run_path(str(repository / "scripts" / "check-includes"))
+    source, allowed = repository / "src", dict(script["MAY_CLOSE_A_CYCLE"])
+    script["MAY_CLOSE_A_CYCLE"].clear()
+    told = [
+        line
+        for layer in sorted({a.split("/")[0] for a, _ in allowed})
+        for line in script["cycles"](script["module_includes"](source, layer))
+    ]
+    for module, other in allowed:
+        assert any(f": {module} includes {other}, " in line for line in told), (module, other)
+
+
 def test_the_map_names_the_pure_folders_and_what_each_may_use(repository):
     script = runpy.run_path(str(repository / "scripts" / "check-includes"))
     lists = script["link_lists"](repository / "src")
