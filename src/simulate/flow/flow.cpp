@@ -171,36 +171,37 @@ bool has_many_at_once(const Compiled& compiled) {
   });
 }
 
-constexpr const char* some_are_empty = "there are fewer elements than messages, so that some are empty";
+constexpr const char* some_are_empty = "there are fewer elements than messages, so some messages are empty";
 
 // Those that matter, in one sentence with the range that they make together.
 void tell_doubts(const Compiled& compiled, const Network& network, const Course& course, Prediction& p) {
   std::vector<Doubt> doubts;
   const double apart = p.doubtful_sharing > 0 ? with_margin(p.doubtful_sharing) : 0;
-  doubts.push_back({fmt::format("{:.0f} % of the time is shared by messages that begin or end apart, which the flow "
-                                "model takes to run together",
+  doubts.push_back({fmt::format("{:.0f} % of the time belongs to messages that share a link but overlap only in part; "
+                                "the flow model lets them overlap fully",
                                 100 * std::min(1.0, p.doubtful_sharing)),
                     1 / (1 - apart) - 1, apart > 0.25 ? seen_too_short : 0});
   if (course.meeting > 0)
-    doubts.push_back({"messages of one round may meet those of the next", 0,
+    doubts.push_back({"messages of one round may share links with those of the next", 0,
                       with_margin(course.meeting / (course.seconds + course.meeting))});
   const bool simple = !course.some_empty && streams(compiled, network);
   const double overlap = compiled.segments == 1 ? 0 : course.seconds / course.least - 1;
   if (simple && compiled.segments > 1 && compiled.segments <= few_segments)
-    doubts.push_back(
-        {"segments may overlap more than in a steady state", std::min(overlap, streams_too_long), streams_too_short});
+    doubts.push_back({"neighbouring segments may overlap more than in the steady state",
+                      std::min(overlap, streams_too_long), streams_too_short});
   if (course.some_empty && compiled.segments == 1) doubts.push_back({some_are_empty, empty_too_long, seen_too_short});
   if (has_many_at_once(compiled))
-    doubts.push_back({"messages that begin together may end apart", rounds_too_long, seen_too_short});
+    doubts.push_back({"messages of one round may end at different times", rounds_too_long, seen_too_short});
   if (!simple && has_lanes_at_once(compiled))
-    doubts.push_back({"lanes may meet on a link in some rounds alone", lanes_too_long, seen_too_short});
+    doubts.push_back({"lanes may share a link in some rounds only", lanes_too_long, seen_too_short});
   if (!simple && compiled.segments > 1) {
     const double with_queues = course.seconds + course.in_queues;
     doubts.push_back(
-        {course.some_empty ? some_are_empty : "segments may overlap more than in a steady state", overlap, 0});
+        {course.some_empty ? some_are_empty : "neighbouring segments may overlap more than in the steady state",
+         overlap, 0});
     doubts.push_back(
-        {"segments in flight may wait for one another in a lane's queue", 0, course.in_queues / with_queues});
-    doubts.push_back({"segments may meet on other links than in a steady state", 0,
+        {"segments in flight may wait for each other in the queue of a lane", 0, course.in_queues / with_queues});
+    doubts.push_back({"segments may share other links than in the steady state", 0,
                       std::clamp(1 - course.seconds / course.most, 0.0, seen_too_short)});
   }
   double too_long = 1, too_short = 0;
