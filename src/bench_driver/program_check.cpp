@@ -1,7 +1,6 @@
 #include "bench_driver/program_check.hpp"
 
 #include "bench_driver/memory.hpp"
-#include "bench_driver/vectors.hpp"
 
 #include <fmt/format.h>
 
@@ -39,11 +38,6 @@ std::int64_t run(const Job& job, const ProgramSet& set, Candidate& candidate, co
 }
 
 } // namespace
-
-Vector initial_memory(const ProgramSet& set, Rank rank, std::uint64_t seed_of_run) {
-  const std::int64_t count = memory_of(set, rank).input_bytes / set.data->type_bytes;
-  return values_of(set.data->type, Operation::sum, count, rank.value, seed_of_run);
-}
 
 std::int64_t first_without_origin(const NamedPrograms& programs, Rank rank, std::uint64_t seed_of_run,
                                   const std::byte* found) {

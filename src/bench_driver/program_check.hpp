@@ -3,14 +3,12 @@
 
 #include "bench_driver/by_hand.hpp"
 #include "bench_driver/check.hpp"
+#include "bench_driver/vectors.hpp"
 #include "program/named_programs.hpp"
 
 #include <vector>
 
 namespace kumihimo::bench_driver {
-
-// What a rank's buffer holds at first: the same for the same seed.
-Vector initial_memory(const ProgramSet& set, Rank rank, std::uint64_t seed);
 
 // The first element of a rank's buffer that is not what its origin held at first; -1: none. Of a halo: the first ghost
 // cell that has not its owner's value. By the origins alone, whatever the programs are.

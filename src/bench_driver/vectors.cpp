@@ -1,7 +1,5 @@
 #include "bench_driver/vectors.hpp"
 
-#include "bench_driver/program_check.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -85,6 +83,11 @@ Vector values_of(DataType type, Operation operation, std::int64_t count, std::in
     }
   }
   return vector;
+}
+
+Vector initial_memory(const ProgramSet& set, Rank rank, std::uint64_t seed) {
+  const std::int64_t count = memory_of(set, rank).input_bytes / set.data->type_bytes;
+  return values_of(set.data->type, Operation::sum, count, rank.value, seed);
 }
 
 Result<Vectors> Vectors::make(const Collective& c, Rank rank) {

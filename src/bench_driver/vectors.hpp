@@ -20,6 +20,8 @@ namespace kumihimo::bench_driver {
 //
 // For products the magnitudes stay near 1, so that they neither overflow nor vanish. type is not `opaque`.
 Vector values_of(DataType type, Operation operation, std::int64_t count, std::int32_t rank, std::uint64_t seed);
+// What a rank's buffer of a program set holds at first, by the same rule.
+Vector initial_memory(const ProgramSet& set, Rank rank, std::uint64_t seed);
 
 class Vectors {
  public:

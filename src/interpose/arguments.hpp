@@ -5,7 +5,7 @@
 // library refuses nothing (it may be built or set so), a wrong call may still work; what it lets pass, so do we.
 #pragma once
 
-#include "interpose/calls.hpp"
+#include "interpose/buffer_semantics.hpp"
 #include "interpose/session.hpp"
 
 namespace kumihimo::interpose {

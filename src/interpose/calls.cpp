@@ -388,28 +388,11 @@ Work work_of(const Taken& taken, mpi::Handle communicator) {
 }
 
 Status run(const Taken& taken, mpi::Handle communicator) {
-  const Status done = run_plan(*taken.session, *taken.communicator, communicator, *taken.plan, taken.buffers);
+  const Status done = taken.session->run(*taken.communicator, communicator, *taken.plan, taken.buffers);
   if (!done || !taken.packed) [[likely]]
     return done;
   return taken.packed->unpack();
 }
-
-} // namespace
-
-Status run_plan(Session& session, Communicator& communicator, mpi::Handle handle, plan::Plan& plan,
-                const execute::Buffers& buffers) {
-  if (communicator.queue().calls.load(std::memory_order_acquire) == 0) {
-    const auto fail = [&]() -> Status { return communicator.transport()->abandon(out_of_memory()), out_of_memory(); };
-    Status done = attempted([&] { return plan.run(buffers); }, fail);
-    // A program may ask once, after a barrier, whether others have ended what they do in its window.
-    if (session.is_one_sided()) [[unlikely]]
-      communicator.transport()->progress_libraries();
-    return done;
-  }
-  return session.nonblocking().run({&plan, communicator.transport(), &communicator.queue(), buffers, handle});
-}
-
-namespace {
 
 std::optional<int> run_allowed(const Asked& asked, const Call& call) {
   Session* const session = &asked.session;

@@ -18,12 +18,6 @@ std::optional<int> run_call(CollectiveKind kind, const Call& call, mpi_hooks::Co
 std::optional<int> start_call(CollectiveKind kind, const Call& call, mpi::Handle& request, // non-blocking
                               mpi_hooks::Counter*& fast_path);
 
-class Communicator;
-class Session;
-// A plan's run, after what is under way on its communicator.
-Status run_plan(Session& session, Communicator& communicator, mpi::Handle handle, plan::Plan& plan,
-                const execute::Buffers& buffers);
-
 // A collective that is none of ours.
 void count_other(mpi_hooks::Name name);
 

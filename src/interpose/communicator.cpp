@@ -2,9 +2,9 @@
 
 #include "base/hash.hpp"
 #include "execute/engine.hpp"
-#include "interpose/exact.hpp"
 #include "interpose/memory_reserve.hpp"
 #include "interpose/neighbours.hpp"
+#include "kernels/exact_sum.hpp"
 
 #include <unistd.h>
 
@@ -22,6 +22,13 @@ std::int64_t next_number() {
   gethostname(host.data(), host.size() - 1);
   const std::uint64_t mine = mixed(hash_of(std::string_view(host.data())), static_cast<std::uint64_t>(getpid()));
   return static_cast<std::int64_t>(mixed(mine, ++given) >> 1);
+}
+
+// Of a question of exact sums, which is of a type by the operation `user` (exact.hpp).
+Result<transport::Reduction> exact_reduction(const Collective& question) {
+  const kernels::ExactKernels* const kernels = kernels::find_exact_kernels(question.type);
+  if (!kernels) return wrong_value("the type has no exact sums", name_of(question.type));
+  return transport::Reduction{nullptr, kernels->merge, nullptr};
 }
 
 } // namespace

@@ -150,18 +150,12 @@ Status run_piece(const Sum& sum, std::int64_t first, std::int64_t number, plan::
   std::byte* const sums = TRY(accumulators(padded(number) * sum.kernels->bytes));
   sum.expand(first, number, sums);
   if (plan)
-    if (Status s = run_plan(*sum.session, *sum.communicator, sum.handle, *plan, {sums, sums}); !s) return s;
+    if (Status s = sum.session->run(*sum.communicator, sum.handle, *plan, {sums, sums}); !s) return s;
   sum.round(first, number, sums);
   return Nothing{};
 }
 
 } // namespace
-
-Result<transport::Reduction> exact_reduction(const Collective& question) {
-  const kernels::ExactKernels* const kernels = kernels::find_exact_kernels(question.type);
-  if (!kernels) return wrong_value("the type has no exact sums", name_of(question.type));
-  return transport::Reduction{nullptr, kernels->merge, nullptr};
-}
 
 ExactAnswer run_exact(Session& session, CollectiveKind kind, const Call& call) {
   std::optional<Sum> sum =

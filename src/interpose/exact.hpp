@@ -7,7 +7,7 @@
 // piece, of at most 16 MiB, which it keeps until its end.
 #pragma once
 
-#include "interpose/calls.hpp"
+#include "interpose/buffer_semantics.hpp"
 #include "interpose/session.hpp"
 
 #include <optional>
@@ -21,8 +21,5 @@ struct ExactAnswer {
 // A call of any collective, where exact sums are asked for.
 ExactAnswer run_exact(Session& session, CollectiveKind kind, const Call& call);
 ExactAnswer start_exact(Session& session, CollectiveKind kind, const Call& call, mpi::Handle& request); // non-blocking
-
-// The reduction of a question that these ask, of a type by the operation `user`.
-Result<transport::Reduction> exact_reduction(const Collective& question);
 
 } // namespace kumihimo::interpose

@@ -47,7 +47,7 @@ std::optional<int> Repeated::run(Session& session, const Call& call) const {
     if (side && (!side->buffer || side->buffer == session.library().constants.in_place)) return std::nullopt;
   found_.counter->count();
   const execute::Buffers buffers{input ? input->buffer : nullptr, output ? output->buffer : nullptr};
-  const Status done = run_plan(session, *found_.communicator, call.communicator, *found_.plan, buffers);
+  const Status done = session.run(*found_.communicator, call.communicator, *found_.plan, buffers);
   return done ? 0 : session.raise(done.error(), call.communicator);
 }
 

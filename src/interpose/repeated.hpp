@@ -2,7 +2,7 @@
 // neither looked at nor looked up again: programs make the same call again and again, and look far for it each time.
 #pragma once
 
-#include "interpose/calls.hpp"
+#include "interpose/buffer_semantics.hpp"
 #include "interpose/session.hpp"
 
 namespace kumihimo::interpose {

@@ -369,4 +369,16 @@ void Session::write_summary(Ended ended, Counted counted) {
        << "\n";
 }
 
+Status Session::run(Communicator& communicator, mpi::Handle handle, plan::Plan& plan, const execute::Buffers& buffers) {
+  if (communicator.queue().calls.load(std::memory_order_acquire) == 0) {
+    const auto fail = [&]() -> Status { return communicator.transport()->abandon(out_of_memory()), out_of_memory(); };
+    Status done = attempted([&] { return plan.run(buffers); }, fail);
+    // A program may ask once, after a barrier, whether others have ended what they do in its window.
+    if (is_one_sided()) [[unlikely]]
+      communicator.transport()->progress_libraries();
+    return done;
+  }
+  return nonblocking_.run({&plan, communicator.transport(), &communicator.queue(), buffers, handle});
+}
+
 } // namespace kumihimo::interpose

@@ -70,6 +70,8 @@ class Session : public mpi_hooks::MpiLifetime<Session> {
   // Whether a call that is handed on may be counted alone when it comes again.
   bool lets_pass() const { return !wants() && !Watchdog::is_on() && reproducible_ != Reproducible::exact; }
   Nonblocking& nonblocking() { return nonblocking_; }
+  // Runs a plan after the non-blocking calls that are under way on its communicator.
+  Status run(Communicator& communicator, mpi::Handle handle, plan::Plan& plan, const execute::Buffers& buffers);
   // The program has made a window.
   void expect_one_sided() { one_sided_.store(true, std::memory_order_relaxed); }
   bool is_one_sided() const { return one_sided_.load(std::memory_order_relaxed); }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "verify/activation.hpp"
-#include "verify/execution.hpp"
+#include "verify/execution_types.hpp"
 #include "verify/local_order.hpp"
 #include "verify/memory.hpp"
 
