@@ -152,7 +152,7 @@ def test_many_communicators_take_little_memory(library: Library) -> None:
     ranks = 3 if library.installation.family == "openmpi" else 2  # three of MPICH's make room slowly for each other
     taken = []
     for ours in ((), (COMMAND, "run", "-a", "binomial,recursive_doubling", "--")):
-        ran = library.launch("live", ranks, *ours)
+        ran = library.launch("live_communicators", ranks, *ours)
         assert ran.returncode == 0, ran.stdout + ran.stderr
         said = dict(re.findall(r"rank (\d+): right, (\d+) KiB at its end", ran.stdout))
         assert len(said) == ranks, ran.stdout

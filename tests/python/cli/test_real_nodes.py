@@ -121,7 +121,7 @@ def test_a_node_that_does_not_see_the_task_is_told_of(nodes, kumihimo, tmp_path,
 
 
 def test_what_tune_finds_on_nodes_run_takes_on_the_like(nodes, kumihimo, tmp_path):
-    asked = ("tune", *ASKED, "--ranks", "2,4", "--bytes", "4096,8192", "--budget", "100s", "--json")
+    asked = ("tune", *ASKED, "--ranks", "2,4", "--bytes", "8192", "--budget", "100s", "--json")
     found = found_by(kumihimo(*asked, timeout_seconds=200))
     assert "4 ranks on several nodes: nodea (2 ranks), nodeb (2 ranks)" in found["notes"]
     file = json.loads(Path(found["wisdom"]).read_text(encoding="utf-8"))
