@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace kumihimo::simulation {
 
@@ -122,6 +123,7 @@ void Sweep::deliver() {
   for (std::size_t i = 0; i < messages_.size(); ++i) deliver_one(i);
   for (const Message& m : messages_)
     if (m.reduced > 0) reductions_[m.channel.to] = sums_on(m.channel.to) = 0;
+  if (level_is_kept_) std::swap(flows_, kept_flows_);
 }
 
 // Of unequal messages the shorter ones end first and leave what they share to the longer ones: at a resource alone a
@@ -187,38 +189,60 @@ void Sweep::find_doubts() {
 
 // Messages of earlier levels may still be under way. Where both together want more of a resource than there is, each is
 // as much slower while both last. Of several segments the steady period says what they wait for.
+//
+// Most levels begin when all before them have ended. Such a level is only kept, since what starts in a later level
+// waits for a message of this one, and so meets none of those before it.
 void Sweep::find_meetings() {
   if (under_way_.empty()) return;
   double first = std::numeric_limits<double>::infinity(), last = 0;
+  uses_.clear();
   for (std::size_t i = 0; i < messages_.size(); ++i) {
     const Message& m = messages_[i];
-    if (m.moved <= 0) continue;
-    const double start = m.start.seconds + m.wait, end = end_of(i), rate = m.moved * m.times / (end - start);
-    first = std::min(first, start), last = std::max(last, end);
-    for (const Resource r : flows_.of(i)) {
-      UnderWay& here = under_way_[r].here;
-      if (here.end == 0) used_here_.push_back(r);
-      here.rate += rate, here.end = std::max(here.end, end);
+    if (m.moved <= 0) {
+      uses_.push_back({});
+      continue;
     }
+    const double start = m.start.seconds + m.wait, end = end_of(i);
+    first = std::min(first, start), last = std::max(last, end);
+    uses_.push_back({m.moved * m.times / (end - start), end});
   }
-  for (std::size_t i = 0; i < messages_.size() && first < under_way_until_; ++i) {
+  const bool meets = first < under_way_until_;
+  under_way_until_ = std::max(under_way_until_, last);
+  if (!meets) {
+    std::swap(uses_, kept_uses_), level_is_kept_ = true;
+    return;
+  }
+  if (std::exchange(level_is_kept_, false)) add_uses(kept_flows_, kept_uses_);
+  add_uses(flows_, uses_);
+  for (std::size_t i = 0; i < messages_.size(); ++i) {
     Message& m = messages_[i];
     if (m.moved <= 0) continue;
-    const double start = m.start.seconds + m.wait, end = end_of(i);
+    const double start = m.start.seconds + m.wait, end = uses_[i].end;
     for (const Resource r : flows_.of(i)) {
-      const auto& [before, here] = under_way_[r];
-      if (before.end <= start) continue;
-      const double excess = std::min(1.0, (before.rate + here.rate) / network_.capacities()[r] - 1);
-      m.meeting = std::max(m.meeting, excess * (std::min(end, before.end) - start));
+      const Levels& both = under_way_[r];
+      const double wanted = both.before.rate + both.here.rate, capacity = network_.capacities()[r];
+      if (both.before.end <= start || wanted <= capacity) continue;
+      const double excess = std::min(1.0, wanted / capacity - 1);
+      m.meeting = std::max(m.meeting, excess * (std::min(end, both.before.end) - start));
     }
   }
-  under_way_until_ = std::max(under_way_until_, last);
-  for (const Resource r : used_here_) {
-    auto& [before, here] = under_way_[r];
-    if (here.end > before.end) before = here;
-    here = {};
+}
+
+// As those of a new level.
+void Sweep::add_uses(const FlowSet& flows, const std::vector<UnderWay>& uses) {
+  ++level_;
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    if (uses[i].end == 0) continue; // a signal
+    for (const Resource r : flows.of(i)) {
+      auto& [before, here, level] = under_way_[r];
+      if (level != level_) {
+        if (here.end > before.end) before = here;
+        here = uses[i], level = level_;
+      } else {
+        here.rate += uses[i].rate, here.end = std::max(here.end, uses[i].end);
+      }
+    }
   }
-  used_here_.clear();
 }
 
 // When a message has left, with all that it stands for.

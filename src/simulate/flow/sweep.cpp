@@ -42,6 +42,7 @@ void Sweep::begin_phase(std::int32_t phase) {
   traffic_.reduced.assign(reductions_.size(), 0);
   last_flow_.assign(compiled_.segments > 1 ? static_cast<std::size_t>(network_.link_bound()) : 0, 0);
   under_way_.assign(compiled_.segments > 1 ? 0 : network_.capacities().size(), {}), under_way_until_ = 0;
+  level_is_kept_ = false;
   frames_.clear(), unused_.clear(), windows_.clear(), loops_.clear(), matching_.clear();
 }
 

@@ -110,6 +110,10 @@ class Sweep {
     return presence_[presence_at_[r]];
   }
 
+  struct UnderWay {           // a message, or all messages of a level that use a resource
+    double rate = 0, end = 0; // of all of them, and of the last
+  };
+
   void begin_phase(std::int32_t phase);
   void start_lanes(std::int32_t phase);
   void find_crowds(std::int32_t phase);
@@ -152,6 +156,7 @@ class Sweep {
   void share_by_length();
   void find_doubts();
   void find_meetings();
+  void add_uses(const FlowSet& flows, const std::vector<UnderWay>& uses);
   double end_of(std::size_t message) const;
   double issue(const Message& message);
   void connect_loops(std::int32_t a, std::int32_t b);
@@ -206,16 +211,17 @@ class Sweep {
   std::vector<Slowed> slowed_;
   std::vector<Presence> presence_;        // of this level
   std::vector<std::int32_t> presence_at_; // by resource; -1: none
-  struct UnderWay {                       // the messages of a level that use a resource
-    double rate = 0, end = 0;             // of all of them, and of the last
-  };
   struct Levels {
-    UnderWay before, here; // the earlier level that ends last, and this one
+    UnderWay before, here;  // the earlier level that ends last, and the latest
+    std::int64_t level = 0; // the latest
   };
   std::vector<Levels> under_way_; // by resource; empty where there are several segments
   double under_way_until_ = 0;
-  std::vector<Resource> used_here_;
-  std::vector<std::int32_t> reductions_; // by rank, in this level
+  std::int64_t level_ = 0;                 // whose uses were added last
+  bool level_is_kept_ = false;             // the level before this one, which is not in under_way_ yet
+  FlowSet kept_flows_;                     // of it
+  std::vector<UnderWay> uses_, kept_uses_; // by message
+  std::vector<std::int32_t> reductions_;   // by rank, in this level
   std::vector<std::int32_t> sums_on_node_;
   std::vector<std::uint32_t> last_flow_; // by link, in this phase
 };
