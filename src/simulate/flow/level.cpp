@@ -190,8 +190,9 @@ void Sweep::find_doubts() {
 // Messages of earlier levels may still be under way. Where both together want more of a resource than there is, each is
 // as much slower while both last. Of several segments the steady period says what they wait for.
 //
-// Most levels begin when all before them have ended. Such a level is only kept, since what starts in a later level
-// waits for a message of this one, and so meets none of those before it.
+// Most levels begin when all before them have ended, or nearly: what meets for a fiftieth of a level is neglected. Such
+// a level is only kept, since what starts in a later level waits for a message of this one, and so meets none of those
+// before it.
 void Sweep::find_meetings() {
   if (under_way_.empty()) return;
   double first = std::numeric_limits<double>::infinity(), last = 0;
@@ -204,10 +205,11 @@ void Sweep::find_meetings() {
     }
     const double start = m.start.seconds + m.wait, end = end_of(i);
     first = std::min(first, start), last = std::max(last, end);
-    uses_.push_back({m.moved * m.times / (end - start), end});
+    uses_.push_back({static_cast<float>(m.moved * m.times / (end - start)), static_cast<float>(end)});
   }
-  const bool meets = first < under_way_until_;
-  under_way_until_ = std::max(under_way_until_, last);
+  constexpr double neglected = 0.02;
+  const double until = std::exchange(under_way_until_, std::max(under_way_until_, last));
+  const bool meets = until - first > neglected * (last - first);
   if (!meets) {
     std::swap(uses_, kept_uses_), level_is_kept_ = true;
     return;
@@ -216,14 +218,15 @@ void Sweep::find_meetings() {
   add_uses(flows_, uses_);
   for (std::size_t i = 0; i < messages_.size(); ++i) {
     Message& m = messages_[i];
-    if (m.moved <= 0) continue;
-    const double start = m.start.seconds + m.wait, end = uses_[i].end;
+    const double start = m.start.seconds + m.wait;
+    if (m.moved <= 0 || start >= until) continue;
     for (const Resource r : flows_.of(i)) {
       const Levels& both = under_way_[r];
-      const double wanted = both.before.rate + both.here.rate, capacity = network_.capacities()[r];
-      if (both.before.end <= start || wanted <= capacity) continue;
-      const double excess = std::min(1.0, wanted / capacity - 1);
-      m.meeting = std::max(m.meeting, excess * (std::min(end, both.before.end) - start));
+      if (both.before.end <= start) continue;
+      const double excess = (both.before.rate + both.here.rate) / network_.capacities()[r] - 1;
+      if (excess <= 0) continue;
+      const double last = std::min(uses_[i].end, both.before.end);
+      m.meeting = std::max(m.meeting, std::min(1.0, excess) * (last - start));
     }
   }
 }

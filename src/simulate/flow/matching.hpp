@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory_resource>
 #include <unordered_map>
 #include <vector>
 
@@ -189,7 +190,8 @@ class Matching {
     return at;
   }
 
-  std::unordered_map<Channel, Queue, NearHash> queues_;
+  std::pmr::unsynchronized_pool_resource memory_; // queues come and go with each round
+  std::pmr::unordered_map<Channel, Queue, NearHash> queues_{&memory_};
   std::vector<Ready> ready_;
   std::vector<Posted> pool_;
   std::vector<std::int32_t> unused_;

@@ -110,8 +110,8 @@ class Sweep {
     return presence_[presence_at_[r]];
   }
 
-  struct UnderWay {           // a message, or all messages of a level that use a resource
-    double rate = 0, end = 0; // of all of them, and of the last
+  struct UnderWay {          // a message, or all messages of a level that use a resource
+    float rate = 0, end = 0; // of all of them, and of the last; small, since each look at a resource is a cache miss
   };
 
   void begin_phase(std::int32_t phase);
@@ -213,11 +213,11 @@ class Sweep {
   std::vector<std::int32_t> presence_at_; // by resource; -1: none
   struct Levels {
     UnderWay before, here;  // the earlier level that ends last, and the latest
-    std::int64_t level = 0; // the latest
+    std::int32_t level = 0; // the latest
   };
   std::vector<Levels> under_way_; // by resource; empty where there are several segments
   double under_way_until_ = 0;
-  std::int64_t level_ = 0;                 // whose uses were added last
+  std::int32_t level_ = 0;                 // whose uses were added last
   bool level_is_kept_ = false;             // the level before this one, which is not in under_way_ yet
   FlowSet kept_flows_;                     // of it
   std::vector<UnderWay> uses_, kept_uses_; // by message
