@@ -7,7 +7,7 @@ root := $(shell dirname -- "$(self)")
 help:
 	@echo "make build      release build; afterwards .venv/bin/kumihimo works"
 	@echo "make demo       the main job on this machine, from start to report page"
-	@echo "make test       all tests but the long ones (about 22 minutes on 2 cores)"
+	@echo "make test       all tests but the long ones (about 16 minutes on 2 cores)"
 	@echo "make test-long  the long tests, and both sanitizers"
 	@echo "make test-asan  the C++ tests under the address and undefined-behaviour sanitizers (test-tsan: threads)"
 	@echo "make bench      benchmarks, with their peers"

@@ -242,7 +242,9 @@ class Output:
             if found is None:
                 self.other.append(line)
                 continue
-            raise_error_of(found)
+            if isinstance(found.get("error"), dict):
+                raise_error_of(found["error"])
+                continue
             objects.append(found)
             if on_object:
                 on_object(found)
@@ -257,10 +259,10 @@ def parse(line: str) -> dict | None:
     return None
 
 
-def raise_error_of(found: dict) -> None:
-    """Raise the failure that a bench driver reported."""
-    said = found.get("error")
-    if not isinstance(said, dict):
+def raise_error_of(said: dict) -> None:
+    """Raise the failure that a bench driver reported, unless it only knows of another rank's, which says more; or the
+    launcher does."""
+    if said.get("elsewhere"):
         return
     kinds = {"bad_input": errors.BadInput, "not_applicable": errors.NotApplicable}
     kind = kinds.get(said.get("kind", ""), Failed)

@@ -151,8 +151,11 @@ void Job::give_up(const Error& error) const {
 
 nlohmann::json to_json(const Error& error) {
   const char* kinds[] = {"bad_input", "not_applicable", "failed"};
-  return {
-      {"error", {{"kind", kinds[static_cast<int>(error.kind)]}, {"problem", error.problem}, {"advice", error.advice}}}};
+  return {{"error",
+           {{"kind", kinds[static_cast<int>(error.kind)]},
+            {"problem", error.problem},
+            {"advice", error.advice},
+            {"elsewhere", error.elsewhere}}}};
 }
 
 void Job::barrier() const { library_.call.Barrier(world()); }

@@ -110,7 +110,7 @@ class Job {
   std::vector<std::string> notes_;
 };
 
-// {"error": {"kind", "problem", "advice"}}
+// {"error": {"kind", "problem", "advice", "elsewhere"}}
 nlohmann::json to_json(const Error& error);
 
 } // namespace kumihimo::bench_driver

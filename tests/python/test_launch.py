@@ -49,6 +49,16 @@ def test_an_error_object_is_raised_as_what_it_is(installation, tmp_path, kind, r
     assert str(caught.value) == "the count must be 1; give 1"
 
 
+def test_a_rank_that_only_knows_of_another_s_failure_leaves_the_word_to_it(installation, tmp_path):
+    elsewhere = '{"error": {"kind": "failed", "problem": "another rank failed", "advice": "", "elsewhere": true}}'
+    told = "mpirun noticed that process rank 1 with PID 0 on node vm exited on signal 9 (Killed)."
+    with pytest.raises(Failed, match="rank 1 died of SIGKILL"):
+        launch.run(installation, 2, worker(tmp_path, f"echo '{elsewhere}'; echo '{told}' >&2; exit 137"), seconds=20)
+    itself = elsewhere.replace("another rank failed", "no memory").replace("true", "false")
+    with pytest.raises(Failed, match="no memory"):
+        launch.run(installation, 2, worker(tmp_path, f"echo '{elsewhere}'; echo '{itself}'; exit 1"), seconds=20)
+
+
 def test_a_rank_that_dies_is_named_as_the_launcher_names_it(installation, tmp_path):
     told = "mpirun noticed that process rank 3 with PID 0 on node vm exited on signal 11 (Segmentation fault)."
     with pytest.raises(Failed, match="rank 3 died of SIGSEGV"):
