@@ -68,6 +68,7 @@ struct Prediction {
   std::string limiting;  // what the time is spent on, by name: "link +x at (3,0,1)", "reductions at rank 7"
   std::string accuracy;  // empty, or why the figure may be more than a fifth off the exact one
   double too_long = 0.2, too_short = 0.2; // how much it may be off, as fractions of the exact one (flow)
+  bool is_solved = false;                 // the time is that of the exact solution (flow)
 
   std::optional<Sampled> sampled;
   // Ranks that each one walked stands for, since a shift of the torus' coordinates is a symmetry of the network and of

@@ -255,7 +255,7 @@ std::string limiting(const ProgramSet& schedule, const Network& network, const P
 // The walk's parts, in proportion.
 void take_times(const Prediction& exact, Prediction& p) {
   const double scale = p.seconds.value > 0 ? exact.seconds.value / p.seconds.value : 1;
-  p.seconds = exact.seconds;
+  p.seconds = exact.seconds, p.is_solved = true;
   for (Seconds* const part : {&p.latency, &p.transfer, &p.reduction, &p.steady}) part->value *= scale;
   for (std::size_t i = 0; i < p.phases.size(); ++i) p.phases[i].seconds = exact.phases[i].seconds;
   p.links_waiting_share = exact.links_waiting_share;
