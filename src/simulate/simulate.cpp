@@ -67,7 +67,8 @@ Result<Prediction> predict(const ProgramSet& set, const simulation::Network& net
   even.machine.slow_links.clear(), even.machine.slow_nodes.clear();
   const auto even_network = TRY(simulation::Network::make(even, set.ranks(), placement, options.scalar_reduction));
   auto least = simulation::predict_flow(set, even_network, options, bound);
-  return least && least->seconds > p->seconds ? least : p;
+  if (!least || least->sampled.has_value() != p->sampled.has_value()) return p; // of loops walked and of samples
+  return least->seconds > p->seconds ? least : p;
 }
 
 } // namespace
