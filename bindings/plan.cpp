@@ -60,7 +60,8 @@ std::pair<std::string, std::string> reduce_class(const std::string& operation, c
       const bool is_type = type.empty() || type == each.type || type == name_of(t);
       if (is_operation && is_type) return {operation.empty() ? "" : each.operation, type.empty() ? "" : each.type};
     }
-  raise(wrong_value("the operation must apply to the type", operation + " of " + type));
+  const char* between = operation.empty() || type.empty() ? "" : " of ";
+  raise(wrong_value("the operation must apply to the type", operation + between + type));
 }
 
 } // namespace

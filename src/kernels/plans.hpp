@@ -34,7 +34,7 @@ struct ReducePlan {
   }
 };
 
-// Source and target do not overlap.
+// Source and target do not overlap; of no bytes they may be null.
 struct CopyPlan {
   struct Class {
     std::int64_t most; // bytes
@@ -45,7 +45,7 @@ struct CopyPlan {
 
   void operator()(const void* source, void* target, std::int64_t bytes) const {
     if (bytes <= most_plain) {
-      std::memcpy(target, source, static_cast<std::size_t>(bytes));
+      if (bytes > 0) std::memcpy(target, source, static_cast<std::size_t>(bytes));
       return;
     }
     const Class* c = longer;

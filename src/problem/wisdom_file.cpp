@@ -62,9 +62,10 @@ Status check_place(const Json& file, const Place& here) {
     const auto given = file.find(each.field);
     if (given == file.end() || given->is_null()) continue;
     const std::string version = TRY(Entry(file, "the wisdom file").word(each.field.c_str()));
-    if (version != each.version)
-      return wrong_value(fmt::format("the wisdom is not of this {}, {}", each.title, each.version), version,
-                         "run kumihimo tune with it");
+    if (version == each.version) continue;
+    const char* comma = each.version.empty() ? "" : ", "; // unknown
+    return wrong_value(fmt::format("the wisdom is not of this {}{}{}", each.title, comma, each.version), version,
+                       "run kumihimo tune with it");
   }
   return Nothing{};
 }

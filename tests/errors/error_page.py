@@ -29,6 +29,7 @@ TEMPORARY = re.compile(r"/tmp/pytest-of-[^/]+/pytest-\d+/(popen-gw\d+/)?[^/\s,:;
 RULES = {
     r", found ": "says what it expected; say what is wrong, then (got VALUE)",
     r"\bexpected\b": "says what it expected; say what is wrong, then (got VALUE)",
+    r",  |  \(got ": "has a gap where a value should be",
     r"[.;:]$": "ends with punctuation",
     r"^[A-Z][a-z]+ [a-z]": "begins with a capital letter, though it follows 'kumihimo: '",
     r"\b(\w+) \1\b": "repeats a word",
