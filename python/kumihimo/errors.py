@@ -7,7 +7,8 @@ command shows the sentence alone, without a stack trace.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import difflib
+from collections.abc import Iterable, Iterator
 
 
 class KumihimoError(Exception):
@@ -68,6 +69,12 @@ def missing(what: str, advice: str) -> BadInput:
 def not_applicable(rule: str, got: object = None, advice: str = "") -> NotApplicable:
     """The value is right, but not for this collective, algorithm, library or machine."""
     return NotApplicable(with_value(rule, got), advice)
+
+
+def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
+    """The advice for a misspelt name; `otherwise` where none is near."""
+    nearest = difflib.get_close_matches(word, list(known), 1)
+    return f"did you mean {nearest[0]}?" if nearest else otherwise
 
 
 def failed(what: str, reason: str = "", advice: str = "") -> Failed:

@@ -79,7 +79,7 @@ def run(
                 raise failed(f"{installation.launcher.name} did not end {last}")
     except TimedOut:
         raise OutOfTime(
-            f"{name} on {ranks} processes did not end within {seconds:.3g} s", "give a longer --timeout"
+            f"{name} on {ranks} processes did not end within {seconds:.3g} s", "measure fewer or shorter cases"
         ) from None
     finally:
         with deaf():

@@ -118,7 +118,9 @@ def found(command: Sequence[str]) -> str:
     name = command[0]
     launcher = shutil.which(name)
     if launcher is None:
-        reason = f"the option {name}, which is not known" if name.startswith("-") else f"no {name}"
+        if "/" not in name and not name.startswith("-"):
+            raise wrong_value(f"{name} was not found in PATH", None, "is the module that has it loaded?")
+        reason = f"the option {name}, which is not known" if name.startswith("-") else f"{name}, no such file"
         if "/" in name and Path(name).is_file():
             reason = f"{name}, which may not be executed"
         raise wrong_value("the command must start MPI processes, as mpirun -n 4 ./program does", reason)

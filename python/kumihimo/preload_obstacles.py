@@ -1,4 +1,4 @@
-"""Programs into which no object can be loaded, found before they run: linked statically, setuid or setgid.
+"""Programs into which no object can be loaded, found before they run: statically linked, setuid or setgid.
 
 The loader puts our object into a program, so there must be one that does, and it does not for a program with the rights
 of another. Of a line of several programs all must have the object or none.
@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 # Of ELF, as elf.h names them.
 ET_EXEC, ET_DYN, PT_DYNAMIC, PT_INTERP, DT_FLAGS_1, DF_1_PIE = 2, 3, 2, 3, 0x6FFFFFFB, 0x08000000
-SETUID, STATIC = "is setuid or setgid", "is linked statically"
+SETUID, STATIC = "is setuid or setgid", "is statically linked"
 MPI_LAUNCHERS = ("mpirun", "mpiexec", "orterun", "prterun")  # how their names begin
 LONGEST = 1 << 20  # bytes of a dynamic section, which has some hundreds
 

@@ -39,6 +39,8 @@ def parse_sizes(text: str, least: int = 1) -> list[int]:
     for item in text.split(","):
         low, dots, high = item.partition("..")
         if not dots:
+            if ends := re.fullmatch(r"([0-9][^-]*)-([^-]+)", item.strip()):
+                raise wrong_value("a range of sizes must be written A..B", f"'{item}'", f"write {ends[1]}..{ends[2]}")
             sizes.append(parse_size(item, least))
             continue
         size, last = parse_size(low, max(1, least)), parse_size(high, least)

@@ -29,7 +29,7 @@ def setuid(path: Path) -> Path:
 @pytest.mark.parametrize("option", ["-static", "-static-pie"])
 def test_static_programs_are_named_wherever_they_stand(tmp_path: Path, option: str) -> None:
     static, dynamic = compiled(tmp_path / "static", option), compiled(tmp_path / "dynamic")
-    said = [f"{static} is linked statically"]
+    said = [f"{static} is statically linked"]
     assert obstacles(["mpirun", "-n", "2", str(static)]) == said
     assert obstacles(["mpirun", "-n", "2", "env", "A=b", str(static)]) == said
     assert obstacles(["mpirun", "-n", "1", str(dynamic), ":", "-n", "1", str(static), ":", str(static)]) == said
@@ -38,9 +38,9 @@ def test_static_programs_are_named_wherever_they_stand(tmp_path: Path, option: s
 
 def test_the_command_itself_may_be_one(tmp_path: Path) -> None:
     static, dynamic = compiled(tmp_path / "static", "-static"), compiled(tmp_path / "dynamic")
-    assert obstacles([str(static), "-n", "3"]) == [f"{static} is linked statically"]
+    assert obstacles([str(static), "-n", "3"]) == [f"{static} is statically linked"]
     assert obstacles([str(static), str(dynamic)]) == [], "a launcher hands its environment on"
-    assert obstacles([str(static), str(static)]) == [f"{static} is linked statically"]
+    assert obstacles([str(static), str(static)]) == [f"{static} is statically linked"]
     assert obstacles([str(dynamic), "-n", "3"]) == []
     assert obstacles(["not-there"]) == []
     other = setuid(tmp_path / "program")

@@ -102,4 +102,8 @@ def refuse(sentence: str, code: int) -> int:
 def usage(error: click.UsageError) -> str:
     """What is wrong with the command line, and where to read how it is written."""
     path = error.ctx.command_path if error.ctx else "kumihimo"
-    return f"{error.format_message().rstrip('.')}; see {path} --help"
+    problem = error.format_message()
+    if isinstance(error, click.NoSuchOption):
+        nearest = f"; did you mean {error.possibilities[0]}?" if error.possibilities else ""
+        problem = f"{path} has no option {error.option_name}{nearest}"
+    return f"{problem}{'' if problem.endswith('?') else ';'} see {path} --help".replace(".;", ";")

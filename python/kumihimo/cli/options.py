@@ -13,6 +13,7 @@ import typer
 from click.core import ParameterSource
 
 from kumihimo import _collectives
+from kumihimo.durations import parse_duration
 from kumihimo.errors import wrong_value
 from kumihimo.sizes import parse_size
 
@@ -23,6 +24,24 @@ def option(words: str, help_: str, type_: type = str) -> object:
     if last.startswith("-"):
         return Annotated[bool, typer.Option(*names, last, help=help_)]
     return Annotated[Optional[type_], typer.Option(*names, metavar=last, help=help_)]
+
+
+class Duration(click.ParamType):
+    """Seconds, from any of the forms of durations.py."""
+
+    name = "time"
+
+    def __init__(self, may_be_zero: bool) -> None:
+        self.may_be_zero = may_be_zero
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        return parse_duration(str(value), max(param.opts, key=len), may_be_zero=self.may_be_zero)
+
+
+def duration(words: str, help_: str, *, may_be_zero: bool = False) -> object:
+    """An option whose value is a duration."""
+    *names, metavar = words.split()
+    return Annotated[float, typer.Option(*names, metavar=metavar, help=help_, click_type=Duration(may_be_zero))]
 
 
 def argument(metavar: str, help_: str, type_: object = str) -> object:
@@ -63,6 +82,7 @@ Neighbours = option(
     "--neighbours N", "Neighbours of each rank (neighbor_allgather ...): cart:4x3mx2, graph:FILE or random:SEED."
 )
 Library = option("--mpi MPI", "MPI library: openmpi, mpich, or its prefix [default: the first found].")
+Budget = duration("--budget TIME", "Time limit: 90s, 5m, 1h.")
 Json = option("--json", "Print one JSON object.")
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import typer
 
 from kumihimo import _schedule
-from kumihimo.cli.options import argument, option
+from kumihimo.cli.options import argument, duration, option
 from kumihimo.cli.output import errors_as_message, interrupted, message, writable, write_json
-from kumihimo.errors import missing, not_applicable, wrong_value
+from kumihimo.errors import did_you_mean, not_applicable, wrong_value
 from kumihimo.sizes import text_of
 from kumihimo.tune import reading
 from kumihimo.tune.targets import REDUCTIONS
@@ -58,7 +58,7 @@ def command(
     shape: option("--shape -s SHAPE", "Shape of the job's nodes, in rank order: 4x3x2.") = "",
     reproducible: option("--reproducible", "Keep one order of float reductions: same bits in every run.") = False,
     exact_sums: option("--exact-sums", "Round float sums once: same bits on any number of ranks.") = False,
-    timeout: option("--timeout SECONDS", "Abort calls that wait longer; 0: never.", float) = 0,
+    timeout: duration("--timeout TIME", "Abort calls that wait longer: 60s, 5m; 0: never.", may_be_zero=True) = "0",
     json_file: option("--json FILE", "Write a summary of all calls as JSON to this file.", Path) = None,
 ) -> None:
     """Run an unmodified MPI program with chosen algorithms, and print on stderr which algorithms ran.
@@ -67,8 +67,6 @@ def command(
     and output, and its exit status is that of this command."""
     from kumihimo import preload, preload_obstacles
 
-    if json_file is not None and str(json_file) == "--":
-        raise missing("the file of --json", "name one before the --: --json=run.json")
     if json_file is not None:
         writable(json_file)
     mode = "exact" if exact_sums else "order" if reproducible else ""
@@ -78,7 +76,7 @@ def command(
         "WISDOM": wisdom_for(wisdom, no_wisdom or bool(algorithm)),
         "KERNELS": wisdom_for(wisdom, no_wisdom),
         "REPRODUCIBLE": mode,
-        "TIMEOUT": checked_timeout(timeout),
+        "TIMEOUT": str(timeout) if timeout else "",
     }
     if found := preload_obstacles.obstacles(program):
         message(preload_obstacles.sentence(found))
@@ -197,13 +195,16 @@ def checked_algorithm(text: str | None, mode: str) -> str:
     for item in [] if text is None else text.split(","):
         kind, equals, name = item.rpartition("=")
         if equals and kind not in CAUGHT:
-            raise wrong_value(f"before the = must stand one of {', '.join(CAUGHT)}", repr(kind))
+            rule = f"before the = must stand one of {', '.join(CAUGHT)}"
+            raise wrong_value(rule, repr(kind), did_you_mean(kind, CAUGHT))
         among = (kind,) if equals else CAUGHT
-        known = [(kind, v) for kind in among for v in _collectives.variants(kind) if v.name == name]
+        all_of = [(kind, v) for kind in among for v in _collectives.variants(kind)]
+        known = [(kind, v) for kind, v in all_of if v.name == name]
         if not known:
-            raise wrong_value(
-                f"--algorithm must name one of docs/algorithms.md{' for ' + kind if equals else ''}", repr(name)
-            )
+            rule = f"--algorithm must name one of docs/algorithms.md{' for ' + kind if equals else ''}"
+            before, colon, after = name.partition(":")
+            by_equals = f"write {before}={after}" if colon and not equals else ""
+            raise wrong_value(rule, repr(name), by_equals or did_you_mean(name, [v.name for _, v in all_of]))
         if all(v.offloads for _, v in known):
             raise not_applicable(f"{name} needs an offload engine in the network, which MPI libraries do not offer")
         kept = all(v.rounding["independent_of_placement"] for kind, v in known if kind in REDUCTIONS)
@@ -212,12 +213,6 @@ def checked_algorithm(text: str | None, mode: str) -> str:
                 "--reproducible needs an algorithm with one order on all placements", name, "leave it out, or take ring"
             )
     return text or ""
-
-
-def checked_timeout(seconds: float) -> str:
-    if not 0 <= seconds < float("inf"):
-        raise wrong_value("--timeout must be at least 0 seconds", seconds)
-    return str(seconds) if seconds else ""
 
 
 def checked_shape(text: str) -> str:

@@ -18,7 +18,7 @@ from kumihimo.arguments import Ranks
 from kumihimo.bench import RealNodes
 from kumihimo.cli import options, output, progress, tuned_tables
 from kumihimo.cli.options import argument, option
-from kumihimo.errors import Failed, KumihimoError, not_applicable, wrong_value
+from kumihimo.errors import Failed, KumihimoError, did_you_mean, not_applicable, wrong_value
 from kumihimo.library.algorithms import COLLECTIVES as EXPORTED
 from kumihimo.preload import HANDED_ON
 from kumihimo.sizes import parse_sizes
@@ -36,7 +36,6 @@ SETTINGS = (
     "UCX_",
     *HANDED_ON,
 )  # prefixes of settings
-UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 
 
 def command(
@@ -48,7 +47,7 @@ def command(
     sizes: option("--bytes -b SIZES", "Message sizes: 64KiB or 8..16MiB (doubling).") = "8..16MiB",
     library: options.Library = None,
     out: option("--output -o FILE", "Wisdom file to write [default: the one that `run` finds].", Path) = None,
-    budget: option("--budget TIME", "Time limit: 90s, 5m, 1h.") = "5m",
+    budget: options.Budget = "5m",
     fresh: option("--fresh", "Discard measurements of earlier tunings.") = False,
     reproducible: option("--reproducible", "Use only algorithms with a fixed order of operands.") = False,
     machine: option("--machine -m M", "Described machine to tune for by simulation.") = None,
@@ -67,7 +66,7 @@ def command(
     asked = Asked(
         checked_collectives(collectives, reproducible),
         even(parse_sizes(sizes)),
-        Clock(parse_seconds(budget)),
+        Clock(budget),
         fresh=fresh,
     )
     if export is not None and not set(asked.collectives) & set(EXPORTED):
@@ -127,15 +126,8 @@ def checked_collectives(names: list[str] | None, reproducible: bool) -> list[str
     for name in names:
         if name not in known:
             kind = "a collective that reduces" if reproducible and name in COLLECTIVES else "a collective"
-            raise wrong_value(f"{kind} must be one of {', '.join(known)}", f"'{name}'")
+            raise wrong_value(f"{kind} must be one of {', '.join(known)}", f"'{name}'", did_you_mean(name, known))
     return [name for name in known if name in names]
-
-
-def parse_seconds(text: str) -> float:
-    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) *([a-z]*)", text.strip())
-    if match is None or match[2] not in UNITS or float(match[1]) <= 0:
-        raise wrong_value("--budget must be a time such as 90s, 5m or 1h", f"'{text}'")
-    return float(match[1]) * UNITS[match[2]]
 
 
 def ranks_of(text: str | None) -> list[int] | None:

@@ -9,7 +9,7 @@ from typing import Optional
 from kumihimo import _plan
 from kumihimo.cli import options, output, progress
 from kumihimo.cli.options import argument, option
-from kumihimo.cli.tune import made_by, parse_seconds
+from kumihimo.cli.tune import made_by
 from kumihimo.errors import wrong_value
 from kumihimo.sizes import parse_sizes, text_of
 from kumihimo.tune import kernels, wisdom
@@ -27,7 +27,7 @@ def command(
     kind: option("--type TYPE", "Element type [default: all].") = None,
     sizes: option("--bytes -b SIZES", "Sizes of one operand: 64KiB, 256..64MiB.") = USUAL_SIZES,
     out: option("--output -o FILE", "Wisdom file to write [default: the one that `run` finds].", Path) = None,
-    budget: option("--budget TIME", "Time limit: 90s, 5m, 1h.") = "5m",
+    budget: options.Budget = "5m",
     explain: option("--explain", "Show all variants of each size, and why one was chosen.") = False,
     as_json: options.Json = False,
 ) -> int:
@@ -41,7 +41,7 @@ def command(
     """
     wanted = kernels.keys(names or [], operation or "", kind or "")
     lengths = checked_sizes(sizes)
-    clock = Clock(parse_seconds(budget))
+    clock = Clock(budget)
     path = out or wisdom.kernel_path()
     wisdom.check_writable(path)
     old = wisdom.existing(path, None)

@@ -12,12 +12,15 @@ from __future__ import annotations
 
 import importlib
 import os
+from difflib import get_close_matches
 from typing import Annotated, Optional
 
 import click
 import typer
 from typer.core import TyperGroup
 
+from kumihimo.durations import FORMS
+from kumihimo.errors import did_you_mean
 from kumihimo.interrupts import leaving
 
 # In the order of use; `--help` shows them so. A verb may have two words.
@@ -39,6 +42,9 @@ class Verbs(TyperGroup):
             args = [" ".join(args[:2]), *args[2:]]
         if not printable(args[0]):
             raise click.UsageError(f"{escaped(args[0])} is not UTF-8.", ctx)
+        if args[0] not in VERBS:
+            problem = f"there is no command {args[0]}"
+            raise click.UsageError("; ".join(filter(None, (problem, did_you_mean(args[0], VERBS)))), ctx)
         return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -60,7 +66,36 @@ def load(verb: str) -> click.Command:
     command.name = verb
     for each in (command, *getattr(command, "commands", {}).values()):
         take_utf8(each)
+        refuse_missing_values(each)
     return command
+
+
+VALUES = {"DIR": "a folder", "FILE": "a file", "TIME": FORMS}  # by metavar
+
+
+def refuse_missing_values(command: click.Command) -> None:
+    """The parser takes whatever follows an option for its value, also the next option or the -- before a program."""
+    parse = command.parse_args
+    options = {name: each for each in command.params if isinstance(each, click.Option) for name in each.opts}
+
+    def parse_args(ctx: click.Context, args: list[str]) -> list[str]:
+        left = iter(zip(args, [*args[1:], ""]))
+        for word, after in left:
+            option = options.get(word)
+            if word == "--" or (option is None and not word.startswith("-") and not ctx.allow_interspersed_args):
+                break  # from here on the words are another program's
+            name = word.partition("=")[0]
+            if not ctx.allow_interspersed_args and name.startswith("--") and name not in (*options, "--help"):
+                raise click.NoSuchOption(name, possibilities=get_close_matches(name, options, 1), ctx=ctx)
+            if option is None or option.is_flag:
+                continue
+            if after == "--" or after in options:
+                value = VALUES.get(option.metavar, f"a value, {option.metavar}")
+                raise click.UsageError(f"{word} needs {value} (got {after})", ctx)
+            next(left, None)
+        return parse(ctx, args)
+
+    command.parse_args = parse_args
 
 
 class Utf8(click.types.StringParamType):

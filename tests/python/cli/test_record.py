@@ -213,7 +213,7 @@ class TestWithoutMPI:
         (tmp_path / "kumihimo-profile.jsonl").write_text("of an earlier run", encoding="utf-8")
         ran = record(tmp_path, "--json", "sums", "--", *starter, str(static))
         assert ran.returncode == 3
-        assert len(ran.stderr.splitlines()) == 1 and f"{static} is linked statically" in ran.stderr
+        assert len(ran.stderr.splitlines()) == 1 and f"{static} is statically linked" in ran.stderr
         assert json.loads((tmp_path / "sums").read_text(encoding="utf-8"))["exit_code"] == 3
         assert (tmp_path / "kumihimo-profile.jsonl").read_text(encoding="utf-8") == "of an earlier run"
 

@@ -405,12 +405,20 @@ def test_says_where_no_wisdom_was_found_and_what_to_do() -> None:
 
 
 def test_refuses_what_it_cannot_do() -> None:
-    assert "docs/algorithms.md (got 'rign')" in refused("-a", "rign", "--", "true")
+    assert "docs/algorithms.md (got 'rign'); did you mean ring?" in refused("-a", "rign", "--", "true")
     assert "docs/algorithms.md for alltoall (got 'ring')" in refused("-a", "alltoall=ring", "--", "true")
+    assert "for bcast (got 'bionmial'); did you mean binomial?" in refused("-a", "bcast=bionmial", "--", "true")
+    assert "(got 'allredcue'); did you mean allreduce?" in refused("-a", "allredcue=ring", "--", "true")
+    assert "(got 'allreduce:ring'); write allreduce=ring" in refused("-a", "allreduce:ring", "--", "true")
     assert "(got 'all')" in refused("-a", "all=bruck", "--", "true")
     assert "(got 'rign')" in refused("-a", "rign", "-a", "ring", "--", "true")
-    assert "no not-there" in refused("--", "not-there", "-n", "2", "./program")
-    assert "the option --bogus, which is not known" in refused("--bogus", "--", "true")
+    missing = "not-there was not found in PATH; is the module that has it loaded?"
+    assert missing in refused("--", "not-there", "-n", "2", "./program")
+    assert "(got ./not-there, no such file)" in refused("./not-there")
+    assert "kumihimo run has no option --bogus; see kumihimo run --help" in refused("--bogus", "--", "true")
+    assert "no option --algorthm; did you mean --algorithm? see" in refused("--algorthm=ring", "true")
+    assert "--timeout must be a time such as 60, 90s, 5m or 1h, or 0 (got 'soon')" in refused("--timeout", "soon", "x")
+    assert "--timeout needs a time such as 60, 90s, 5m or 1h (got --)" in refused("--timeout", "--", "true")
     assert f"(got {__file__}, which may not be executed)" in refused("--", __file__)
     assert "--wisdom must name a file (got /not/there, no file)" in refused("--wisdom", "/not/there", "--", "true")
     assert "offloaded needs an offload engine" in refused("-a", "offloaded", "--", "true")
@@ -486,4 +494,6 @@ def test_lengths_are_told_of_calls_that_have_one():
 
 def test_json_without_a_file_name_is_refused(kumihimo):
     ended = kumihimo("run", "--json", "--", "true")
-    assert (ended.code, "the file of --json is missing" in ended.err) == (2, True)
+    assert (ended.code, "--json needs a file (got --)" in ended.err) == (2, True)
+    ended = kumihimo("run", "--", "sh", "-c", 'test "$1 $2" = "--json --"', "sh", "--json", "--")
+    assert ended.code == 0, "the words after the -- are the program's"

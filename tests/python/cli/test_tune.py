@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 
 from kumihimo import _plan, mpi
-from kumihimo.cli.tune import circumstances, parse_seconds
-from kumihimo.errors import BadInput
+from kumihimo.cli.tune import circumstances
 
 FAMILIES = [installation.family for installation in mpi.discover()]
 COMMAND = Path(sys.executable).parent / "kumihimo"
@@ -181,7 +180,7 @@ def test_measured_choices_do_not_join_the_simulators(kumihimo, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("alreduce",), "reduce_scatter, alltoall (got 'alreduce')"),
+        (("alreduce",), "reduce_scatter, alltoall (got 'alreduce'); did you mean allreduce?"),
         (
             ("bcast", "--reproducible"),
             "that reduces must be one of allreduce, reduce, scan, exscan, reduce_scatter (got 'bcast')",
@@ -189,6 +188,8 @@ def test_measured_choices_do_not_join_the_simulators(kumihimo, tmp_path):
         (("gather", "--export", "files"), "--export is for allreduce, reduce, bcast (got gather alone)"),
         (("--budget", "soon"), "90s, 5m or 1h (got 'soon')"),
         (("--budget", "0s"), "(got '0s')"),
+        (("--bytes", "8-1MiB"), "must be written A..B (got '8-1MiB'); write 8..1MiB"),
+        (("--export", "--ranks", "2"), "--export needs a folder (got --ranks)"),
         (("--ranks", "1"), "numbers of at least 2"),
         (("--ranks", "2,x"), "(got '2,x')"),
         (("--ranks", "99999"), "the number of ranks must be from 1 to"),
@@ -266,14 +267,3 @@ def test_what_was_measured_under_other_settings_does_not_count():
     assert before["settings"] == {"MPIR_CVAR_ODD_EVEN_CLIQUES": "1", "OMPI_MCA_btl": "self,vader"}
     assert before["processors_allowed"] == len(os.sched_getaffinity(0))
     assert circumstances({"PATH": "/usr/bin", "OMPI_MCA_btl": "self,tcp"}) != before
-
-
-@pytest.mark.parametrize(("text", "seconds"), [("90s", 90), ("5m", 300), ("1h", 3600), ("2.5", 2.5), ("1 min", 60)])
-def test_times(text, seconds):
-    assert parse_seconds(text) == seconds
-
-
-@pytest.mark.parametrize("text", ["", "m", "-1s", "1d", "1e9"])
-def test_what_is_no_time(text):
-    with pytest.raises(BadInput):
-        parse_seconds(text)

@@ -1,0 +1,19 @@
+"""Durations as people write them: `60`, `90s`, `5m`, `1.5h`."""
+
+from __future__ import annotations
+
+import re
+
+from kumihimo.errors import wrong_value
+
+FORMS = "a time such as 60, 90s, 5m or 1h"
+_UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
+
+
+def parse_duration(text: str, name: str, *, may_be_zero: bool = False) -> float:
+    """Seconds. `name`: the option, for the error."""
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) *([a-z]*)", text.strip())
+    seconds = float(match[1]) * _UNITS[match[2]] if match and match[2] in _UNITS else -1.0
+    if not 0 <= seconds < float("inf") or (seconds == 0 and not may_be_zero):
+        raise wrong_value(f"{name} must be {FORMS}{', or 0' if may_be_zero else ''}", f"'{text}'")
+    return seconds
