@@ -45,7 +45,7 @@ void run(benchmark::State& state, const char* algorithm, std::int32_t ranks, std
   auto execution = execute::Execution::prepare(*program, transport);
   const std::vector<double> input(static_cast<std::size_t>(count), 1.0);
   std::vector<double> output(input.size());
-  const auto reduction = *execute::find_reduction(c);
+  const auto reduction = *execute::find_reduction(c.type, c.operation);
   for (auto _ : state)
     if (!(*execution)->run({input.data(), output.data()}, reduction)) return state.SkipWithError("failed");
   state.counters["steps"] = static_cast<double>((*execution)->tally().steps) / static_cast<double>(state.iterations());

@@ -19,7 +19,7 @@ class Ours final : public Candidate {
         schedule_(std::move(schedule)), rank_(rank), transport_(transport), cache_(cache) {}
 
   Status make_ready() override {
-    const transport::Reduction reduction = TRY(execute::find_reduction(question_));
+    const transport::Reduction reduction = TRY(plan::find_reduction(question_));
     Result<std::unique_ptr<plan::Plan>> plan = plan::Plan::make(schedule_, rank_, transport_, reduction, hints_);
     if (!plan) return plan.error();
     cache_.keep(plan::key_of(question_), std::move(*plan));

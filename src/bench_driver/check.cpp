@@ -247,7 +247,7 @@ Result<Result<Vector>> golden_from_rank_0(const Job& job, std::int64_t bytes_of_
 
 Arithmetic builtin_arithmetic(const Collective& c) {
   Arithmetic a;
-  if (const Result<transport::Reduction> reduction = execute::find_reduction(c)) a.reduction = *reduction;
+  if (const Result<transport::Reduction> reduction = plan::find_reduction(c)) a.reduction = *reduction;
   a.plain = plain_loop(c);
   a.values = [type = c.type, operation = c.reduces() ? c.operation : Operation::sum](
                  std::int32_t rank, std::int64_t count, std::uint64_t seed) {

@@ -177,6 +177,7 @@ Status Job::agree(const Status& mine) const {
   library_.call.Bcast(&kind, 1, library_.datatype(DataType::int32), lowest, world());
   error.kind = static_cast<Error::Kind>(kind);
   for (std::string* part : {&error.problem, &error.advice}) *part = shared_text(library_, world(), *part, lowest);
+  error.elsewhere = false; // nobody says more
   return error;
 }
 

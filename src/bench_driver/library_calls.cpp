@@ -2,7 +2,7 @@
 
 #include "base/text_parsing.hpp"
 #include "bench_driver/memory.hpp"
-#include "execute/mpi/collective_call.hpp"
+#include "plan/collective_call.hpp"
 
 #include <fmt/format.h>
 
@@ -28,7 +28,7 @@ bool has_halves(CollectiveKind kind) { return kind->is_vector() && !kind->of_pre
 // Whether these can be called one after the other, in as many parts.
 bool can_be_called(const LibraryCall& call) {
   if (call.steps.empty() || call.parts < 1) return false;
-  const auto has_none = [](CollectiveKind kind) { return kind->of_neighbours() || !execute::has_call(kind, false); };
+  const auto has_none = [](CollectiveKind kind) { return kind->of_neighbours() || !plan::has_call(kind, false); };
   if (std::any_of(call.steps.begin(), call.steps.end(), has_none)) return false;
   if (call.parts > 1 && !(call.steps.size() == 1 && has_halves(call.steps[0]))) return false;
   for (std::size_t i = 1; i < call.steps.size(); ++i)
@@ -84,14 +84,14 @@ class Calls final : public Candidate {
     const bool at_root = rank_ == question_.root;
     const int block = v.count / question_.ranks;
     std::byte* const own = v.output + std::int64_t{rank_.value} * block * question_.type_bytes;
-    execute::CollectiveCall call{kind,
-                                 v.input,
-                                 v.output,
-                                 kind->is_vector() ? v.count : block,
-                                 type_,
-                                 operation_,
-                                 question_.root.value,
-                                 library_.constants.comm_world};
+    plan::CollectiveCall call{kind,
+                              v.input,
+                              v.output,
+                              kind->is_vector() ? v.count : block,
+                              type_,
+                              operation_,
+                              question_.root.value,
+                              library_.constants.comm_world};
     if (goes_on && leaves(kind) == Left::blocks) call.receive = own;
     if (follows && takes(kind) == Left::blocks) call.send = own;
     if (follows && takes(kind) == Left::vector_at_root) call.send = v.output;
@@ -100,7 +100,7 @@ class Calls final : public Candidate {
     const bool by_receiver = kind->is_in_place_by_receiver();
     if (in_place && !by_receiver) call.send = library_.constants.in_place;
     if (in_place && by_receiver) call.receive = library_.constants.in_place;
-    return execute::call_library(library_.call, call);
+    return plan::call_library(library_.call, call);
   }
 
   const mpi::Library& library_;

@@ -88,7 +88,7 @@ LibraryCollective::~LibraryCollective() {
 }
 
 Status LibraryCollective::call(void* input, void* output) const {
-  if (!execute::has_call(call_.kind, call_.is_irregular))
+  if (!plan::has_call(call_.kind, call_.is_irregular))
     return not_applicable(fmt::format("MPI has no {}", name_of(call_.kind)));
   if (made_ != 0) return library_.check(made_, "to make the library's own neighbourhood");
   std::byte nothing{}; // MPICH takes no null pointer for the buffer of a rank without neighbours
@@ -96,11 +96,11 @@ Status LibraryCollective::call(void* input, void* output) const {
     input = input ? input : &nothing;
     output = output ? output : &nothing;
   }
-  execute::CollectiveCall made = call_;
+  plan::CollectiveCall made = call_;
   const bool by_receiver = made.kind->may_be_in_place() && made.kind->is_in_place_by_receiver();
   made.send = aliased_ && !by_receiver ? library_.constants.in_place : input;
   made.receive = aliased_ && by_receiver ? library_.constants.in_place : output;
-  const int code = execute::call_library(library_.call, made);
+  const int code = plan::call_library(library_.call, made);
   if (code == 0) [[likely]]
     return Nothing{};
   return library_.check(code, fmt::format("the library's own {}", name_of(made.kind)));

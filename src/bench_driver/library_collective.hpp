@@ -1,8 +1,8 @@
 // The MPI library's own call for a collective, with the arguments that a program would give.
 #pragma once
 
-#include "execute/mpi/collective_call.hpp"
 #include "mpi/library.hpp"
+#include "plan/collective_call.hpp"
 #include "schedule/collective.hpp"
 
 #include <optional>
@@ -37,12 +37,12 @@ class LibraryCollective {
   // Of blocks of different lengths, one behind the other.
   struct Blocks {
     std::vector<int> counts, displacements;
-    execute::CollectiveCall::Blocks arrays() const { return {counts.data(), displacements.data()}; }
+    plan::CollectiveCall::Blocks arrays() const { return {counts.data(), displacements.data()}; }
   };
   void set_blocks(const Collective& collective, Rank rank);
 
   mpi::Handle world_;
-  execute::CollectiveCall call_; // but for its buffers
+  plan::CollectiveCall call_; // but for its buffers
   Blocks sent_, received_;
   bool aliased_;
   int made_ = 0; // MPI's code of making its communicator

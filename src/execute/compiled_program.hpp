@@ -7,8 +7,8 @@
 
 #include "program/binding.hpp"
 #include "program/hints.hpp"
+#include "program/program_set.hpp"
 #include "program/starting.hpp"
-#include "schedule/schedule.hpp"
 #include "transport/transport.hpp"
 
 #include <algorithm>
@@ -140,8 +140,5 @@ class CompiledProgram {
 
 // Error: what resolve() finds in any segment that is resolved now, windows or trips below 1, too many rounds.
 Result<CompiledProgram> compile(const ProgramSet& set, Rank rank, const CompileOptions& options = {});
-inline Result<CompiledProgram> compile(const Schedule& schedule, Rank rank, Hints hints = {}) {
-  return compile(schedule, rank, CompileOptions{hints, schedule.claims.in_place_safe});
-}
 
 } // namespace kumihimo::execute

@@ -8,7 +8,6 @@
 #include "base/result.hpp"
 #include "execute/compiled_program.hpp"
 #include "execute/scratch.hpp"
-#include "schedule/collective.hpp"
 #include "transport/sink.hpp"
 #include "transport/transport.hpp"
 
@@ -118,11 +117,8 @@ class Execution {
   std::vector<TraceEvent>* trace_ = nullptr;
 };
 
-// The built-in loop for a collective's type and operation; none for collectives that do not reduce. Error: the
+// The built-in loop for a type and an operation; none for programs that do not reduce. Error: the
 // operation is the user's, whose function the caller must bring.
 Result<transport::Reduction> find_reduction(DataType type, std::optional<Operation> operation);
-inline Result<transport::Reduction> find_reduction(const Collective& c) {
-  return find_reduction(c.type, c.reduces() ? std::optional(c.operation) : std::nullopt);
-}
 
 } // namespace kumihimo::execute

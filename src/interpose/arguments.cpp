@@ -1,7 +1,7 @@
 #include "interpose/arguments.hpp"
 
-#include "execute/mpi/collective_call.hpp"
 #include "interpose/layout.hpp"
+#include "plan/collective_call.hpp"
 
 #include <algorithm>
 #include <array>
@@ -39,8 +39,8 @@ bool refuses_example(const Session& session, CollectiveKind kind, int count) {
   if (!alone) return false;
   std::array<std::int32_t, 2> data{};
   const int code =
-      execute::call_library(library.call, {kind, data.data(), data.data(), count, library.datatype(DataType::int32),
-                                           library.operation(Operation::sum), 0, *alone});
+      plan::call_library(library.call, {kind, data.data(), data.data(), count, library.datatype(DataType::int32),
+                                        library.operation(Operation::sum), 0, *alone});
   library.call.Comm_free(&*alone);
   return code != 0;
 }

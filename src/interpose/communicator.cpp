@@ -311,8 +311,7 @@ Result<std::unique_ptr<plan::Plan>> Communicator::make_one(const Collective& que
                                                            bool asks) {
   const auto asked = [&] {
     const bool exact = question.operation == Operation::user;
-    return std::pair(schedule_of(question, choice),
-                     exact ? exact_reduction(question) : execute::find_reduction(question));
+    return std::pair(schedule_of(question, choice), exact ? exact_reduction(question) : plan::find_reduction(question));
   };
   const auto refused = [&] {
     if (asks) plan::Plan::refuse(*resources_->transport);

@@ -28,7 +28,7 @@ Result<std::unique_ptr<Plan>> Plan::make(const Schedule& schedule, Rank rank, tr
                                          const transport::Reduction& reduction, Hints hints) {
   Result<std::unique_ptr<Plan>> plan = failed("out of memory", {}, "see ulimit -v");
   try {
-    Result<execute::CompiledProgram> program = execute::compile(schedule, rank, hints);
+    Result<execute::CompiledProgram> program = execute::compile(schedule, rank, {hints, schedule.claims.in_place_safe});
     if (program)
       plan = std::unique_ptr<Plan>(new Plan(std::move(*program), transport, reduction));
     else
@@ -42,7 +42,7 @@ Result<std::unique_ptr<Plan>> Plan::make(const Schedule& schedule, Rank rank, tr
 
 Result<std::unique_ptr<Plan>> Plan::make_alone(const Schedule& schedule, Rank rank, transport::Transport& transport,
                                                const transport::Reduction& reduction, Hints hints) {
-  execute::CompiledProgram program = TRY(execute::compile(schedule, rank, hints));
+  execute::CompiledProgram program = TRY(execute::compile(schedule, rank, {hints, schedule.claims.in_place_safe}));
   std::unique_ptr<Plan> plan(new Plan(std::move(program), transport, reduction));
   plan->execution_ = TRY(execute::Execution::make(plan->program_, transport));
   return plan;

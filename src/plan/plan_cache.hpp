@@ -3,6 +3,7 @@
 
 #include "execute/engine.hpp"
 #include "problem/plan_cache.hpp"
+#include "schedule/schedule.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -39,6 +40,11 @@ struct CallKey {
   }
 };
 CallKey key_of(const Collective& collective);
+
+// The built-in loop of a collective; none for those that do not reduce. Error: as that of execute.
+inline Result<transport::Reduction> find_reduction(const Collective& c) {
+  return execute::find_reduction(c.type, c.reduces() ? std::optional(c.operation) : std::nullopt);
+}
 
 // A schedule made ready to be run on this rank, as often as wanted.
 class Plan {

@@ -33,7 +33,7 @@ std::set<bool> ways(const char* algorithm, bool streaming_stores) {
   parameters.streaming_stores = streaming_stores;
   const Result<Schedule> schedule =
       (*Registry::standard().find(c.kind, algorithm))->build(c, RankSpace::node(4), parameters);
-  const auto program = execute::compile(*schedule, Rank{0}, parameters.hints());
+  const auto program = execute::compile(*schedule, Rank{0}, {parameters.hints()});
   Noting transport;
   auto execution = execute::Execution::prepare(*program, transport);
   const std::vector<double> input(400);

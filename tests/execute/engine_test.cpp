@@ -292,7 +292,7 @@ TEST(Engine, OneExecutionRunsAgainWithOtherBuffers) {
     if (!program) return program.error();
     auto execution = execute::Execution::prepare(*program, transport);
     if (!execution) return execution.error();
-    const auto reduction = execute::find_reduction(c);
+    const auto reduction = execute::find_reduction(c.type, c.operation);
     for (int turn = 0; turn < 10; ++turn) {
       const std::vector<double> mine(10, rank.value + turn);
       std::vector<double> sum(10);
@@ -334,7 +334,7 @@ TEST(Engine, StreamsDoNotDependOnEachOthersOrder) {
     if (!blocking) return blocking.error();
     if (!begun) return begun.error();
     if (Status reserved = (*begun)->reserve(); !reserved) return reserved;
-    const auto reduction = execute::find_reduction(c);
+    const auto reduction = execute::find_reduction(c.type, c.operation);
     for (int turn = 0; turn < 10; ++turn) {
       const std::vector<double> mine(10, rank.value + turn), other(10, 100.0 * rank.value);
       std::vector<double> sum(10), sum_of_others(10);

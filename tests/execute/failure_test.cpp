@@ -116,7 +116,7 @@ TEST(Failure, ARankThatFailsEndsTheOthers) {
     auto execution = execute::Execution::prepare(*program, transport);
     const std::vector<double> input(12);
     std::vector<double> output(12);
-    return (*execution)->run({input.data(), output.data()}, *execute::find_reduction(pair()));
+    return (*execution)->run({input.data(), output.data()}, *execute::find_reduction(pair().type, pair().operation));
   });
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().problem, "this rank failed");
@@ -151,7 +151,8 @@ TEST(Failure, ARunThatEndsInItsMiddleIsGivenUpAtTheTransportToo) {
   ASSERT_TRUE(program.ok()) << program.error().sentence();
   auto execution = execute::Execution::prepare(*program, transport);
   std::vector<double> data(static_cast<std::size_t>(2 * segments));
-  const Status status = (*execution)->run({data.data(), data.data()}, *execute::find_reduction(pair()));
+  const Status status =
+      (*execution)->run({data.data(), data.data()}, *execute::find_reduction(pair().type, pair().operation));
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(transport.why, status.error().sentence());
   EXPECT_NE(transport.why.find("segment 2500"), std::string::npos) << transport.why;

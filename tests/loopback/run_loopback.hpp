@@ -4,6 +4,7 @@
 #include "execute/engine.hpp"
 #include "loopback/loopback.hpp"
 #include "loopback/put_messages.hpp"
+#include "schedule/schedule.hpp"
 
 #include <optional>
 #include <span>

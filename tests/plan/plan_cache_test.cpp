@@ -16,7 +16,7 @@ class OneRank : public testing::Test {
  protected:
   std::unique_ptr<Plan> make(const Collective& c) {
     const Result<Schedule> schedule = (*Registry::standard().find(c.kind, "ring"))->build(c, RankSpace::row(1));
-    Result<std::unique_ptr<Plan>> plan = Plan::make(*schedule, Rank{0}, silent_, *execute::find_reduction(c));
+    Result<std::unique_ptr<Plan>> plan = Plan::make(*schedule, Rank{0}, silent_, *find_reduction(c));
     EXPECT_TRUE(plan.ok());
     return std::move(*plan);
   }
@@ -144,7 +144,7 @@ TEST(CallKey, NeighboursArePartOfTheQuestion) {
 TEST_F(OneRank, APlanMadeAloneIsNotAgreedOnUntilItIsSaid) {
   const Collective c = question(1);
   const Result<Schedule> schedule = (*Registry::standard().find(c.kind, "ring"))->build(c, RankSpace::row(1));
-  const auto alone = Plan::make_alone(*schedule, Rank{0}, silent_, *execute::find_reduction(c));
+  const auto alone = Plan::make_alone(*schedule, Rank{0}, silent_, *find_reduction(c));
   ASSERT_TRUE(alone.ok());
   EXPECT_EQ(silent_.prepared, 0);
   EXPECT_FALSE((*alone)->is_agreed());

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from kumihimo import _schedule
+from kumihimo import _schedule, files
 from kumihimo.cli.options import argument, duration, option
 from kumihimo.cli.output import errors_as_message, interrupted, message, writable, write_json
 from kumihimo.errors import did_you_mean, not_applicable, wrong_value
@@ -231,6 +231,8 @@ def wisdom_for(wisdom: Path | None, none: bool) -> str:
         return "" if none or not usual.is_dir() else str(usual)
     if none:
         raise wrong_value("--wisdom excludes --no-wisdom and --algorithm", wisdom, "leave one of them out")
-    if not wisdom.is_file():
-        raise wrong_value("--wisdom must name a file", f"{wisdom}, {'a folder' if wisdom.is_dir() else 'no file'}")
+    with files.refused("--wisdom must name a file", wisdom):
+        found = files.kind(wisdom)
+    if found != "a file":
+        raise wrong_value("--wisdom must name a file", f"{wisdom}, {found or 'no file'}")
     return str(wisdom.resolve())

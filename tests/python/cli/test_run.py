@@ -421,6 +421,7 @@ def test_refuses_what_it_cannot_do() -> None:
     assert "--timeout needs a time such as 60, 90s, 5m or 1h (got --)" in refused("--timeout", "--", "true")
     assert f"(got {__file__}, which may not be executed)" in refused("--", __file__)
     assert "--wisdom must name a file (got /not/there, no file)" in refused("--wisdom", "/not/there", "--", "true")
+    assert "--wisdom must name a file (got /dev/null, a device)" in refused("--wisdom", "/dev/null", "--", "true")
     assert "offloaded needs an offload engine" in refused("-a", "offloaded", "--", "true")
     assert "offloaded needs an offload engine" in refused("-a", "barrier=offloaded", "--", "true")
     assert "--wisdom excludes" in refused("--wisdom", "/not/there", "--no-wisdom", "--", "true")

@@ -1,8 +1,8 @@
-#include "execute/mpi/collective_call.hpp"
+#include "plan/collective_call.hpp"
 
 #include <array>
 
-namespace kumihimo::execute {
+namespace kumihimo::plan {
 namespace {
 
 using mpi::Handle;
@@ -81,4 +81,4 @@ int call_library(const mpi::Functions& mpi, const CollectiveCall& c) {
   return calls[c.kind.index()][c.is_irregular](mpi, c);
 }
 
-} // namespace kumihimo::execute
+} // namespace kumihimo::plan

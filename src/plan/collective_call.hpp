@@ -4,7 +4,7 @@
 #include "mpi/library.hpp"
 #include "schedule/collective.hpp"
 
-namespace kumihimo::execute {
+namespace kumihimo::plan {
 
 struct CollectiveCall {
   CollectiveKind kind;
@@ -27,4 +27,4 @@ struct CollectiveCall {
 bool has_call(CollectiveKind kind, bool is_irregular);                   // whether MPI has it
 int call_library(const mpi::Functions& mpi, const CollectiveCall& call); // MPI error code; of one that MPI has
 
-} // namespace kumihimo::execute
+} // namespace kumihimo::plan
