@@ -33,3 +33,9 @@ def place() -> Place | None:
             with contextlib.suppress(ValueError):  # not what a launcher writes
                 return Place(int(os.environ[rank]), int(os.environ[size]), family)
     return None
+
+
+def is_first() -> bool:
+    """Whether this process tells what all of its launch would tell alike: its first rank, or one started alone."""
+    mine = place()
+    return mine is None or mine.rank == 0

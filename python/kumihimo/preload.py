@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from kumihimo import run_summary, signals
+from kumihimo import launcher_environment, run_summary, signals
 from kumihimo.errors import failed, wrong_value
 from kumihimo.installed import program
 from kumihimo.mpi import library_of, version_text
@@ -70,8 +70,10 @@ def run(
         given = {f"{OURS}{name}": value for name, value in settings.items() if value}
         family = family_of(Path(launcher))
         suffix = suffix_of(library_beside(Path(launcher), family))
-        mark = uuid.uuid4().hex
-        given |= {f"{OURS}SUMMARY": str(summary), f"{OURS}MARK": mark, OF_PROGRAM: preloaded(objects, suffix)}
+        # In the names of the job's lists, for forget_lists(). The ranks of a launch would each give another one.
+        mark = uuid.uuid4().hex if family or launcher_environment.place() is None else ""
+        given |= {f"{OURS}SUMMARY": str(summary), OF_PROGRAM: preloaded(objects, suffix)}
+        given |= {f"{OURS}MARK": mark} if mark else {}
         given |= handed_on()
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
         try:
@@ -81,7 +83,8 @@ def run(
                 cwd=folder,
             )
         finally:
-            forget_lists(mark)
+            if mark:
+                forget_lists(mark)
         return ProgramRun(code, run_summary.read(summary), came)
 
 

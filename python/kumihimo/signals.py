@@ -57,7 +57,8 @@ class Relay:
 
     def start(self, command: Sequence[str], **options: object) -> None:
         self.witness.come()
-        self.process = subprocess.Popen(command, **options)
+        # What a launcher around us has opened for each rank (Hydra's PMI_FD) is the program's, too.
+        self.process = subprocess.Popen(command, close_fds=False, **options)
         while self._early:  # before there was a process
             self.process.send_signal(self._early.pop(0))
 

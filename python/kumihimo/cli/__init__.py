@@ -19,7 +19,7 @@ with leaving():
 
     from kumihimo.cli import verbs
     from kumihimo.errors import BadInput, KumihimoError, NotApplicable
-    from kumihimo.launcher_environment import place
+    from kumihimo.launcher_environment import is_first
 
 INTERRUPTED = 1
 TYPERS_INTERRUPTED = 130  # what typer makes of Ctrl-C
@@ -95,8 +95,7 @@ def complain(sentence: str, code: int) -> int:
 
 def refuse(sentence: str, code: int) -> int:
     """The same; of the ranks of one launch, which all refuse the same command line, the first says it."""
-    mine = place()
-    return complain(sentence, code) if mine is None or mine.rank == 0 else code
+    return complain(sentence, code) if is_first() else code
 
 
 def usage(error: click.UsageError) -> str:

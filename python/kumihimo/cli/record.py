@@ -58,22 +58,29 @@ def recorded(
     program: list[str], output: Path, sync: bool, trace: Path | None, json_file: Path | None, mpip: Path | None
 ) -> int:
     """The exit status of the program, as it is."""
-    from kumihimo import preload, preload_obstacles
+    from kumihimo import launcher_environment, preload, preload_obstacles
     from kumihimo.profile import otf2_writing, reading
 
+    first = launcher_environment.is_first()
     if found := preload_obstacles.obstacles(program):
-        message(preload_obstacles.sentence(found))
+        if first:
+            message(preload_obstacles.sentence(found))
         code, signals = preload.run_as_it_is(program)
+        if not first:
+            return code
         told = {"exit_code": code, "signals": signals, "command": shlex.join(program)}
         with errors_as_message("what ran"):
             written({json_file: told})
         return code
     writable(output)
-    reading.forget(output)
+    if first:
+        reading.forget(output)
     settings = {"RECORD": str(output), "RECORD_SYNC": "1" if sync else ""}
     if trace is not None:
         settings["RECORD_TRACE"] = str(otf2_writing.prepared(trace))
     code, _, signals = preload.run(program, settings, (preload.RECORDER,))
+    if not first:
+        return code
     told = {"exit_code": code, "signals": signals, "command": shlex.join(program)}
     with errors_as_message("the profile"):
         gathered = reading.gather(output)

@@ -65,7 +65,7 @@ def command(
 
     The program is not recompiled: its MPI collectives are intercepted, in C and in Fortran. It keeps its standard input
     and output, and its exit status is that of this command."""
-    from kumihimo import preload, preload_obstacles
+    from kumihimo import launcher_environment, preload, preload_obstacles
 
     if json_file is not None:
         writable(json_file)
@@ -78,11 +78,16 @@ def command(
         "REPRODUCIBLE": mode,
         "TIMEOUT": str(timeout) if timeout else "",
     }
+    first = launcher_environment.is_first()  # whose program writes what ran on all ranks
     if found := preload_obstacles.obstacles(program):
-        message(preload_obstacles.sentence(found))
+        if first:
+            message(preload_obstacles.sentence(found))
         (code, signals), summary = preload.run_as_it_is(program), None
     else:
         code, summary, signals = preload.run(program, settings)
+    if not first:
+        raise SystemExit(code)
+    if not found:
         with errors_as_message("what ran"):
             told = interrupted(signals, INTERRUPTED[summary is not None])
             if summary is not None:

@@ -59,6 +59,25 @@ class TestRun:
         assert [(c["algorithm"], c["calls"]) for c in found["calls"]] == [("ring", 10)]
         assert found["communicators"] == {"node of 2 ranks": 1}
 
+    def test_runs_once_for_each_rank_of_a_launch(self, installation: mpi.Installation, tmp_path: Path) -> None:
+        """As in a container: the launcher starts the command, and the command the program."""
+        program, summary = tmp_path / "program.py", tmp_path / "ran.json"
+        program.write_text(PROGRAM, encoding="utf-8")
+        each = [COMMAND, "run", "-a", "allreduce=ring", "--json", summary, "--", sys.executable, program]
+        ran = subprocess.run(
+            [*installation.arguments(2), *each, installation.family, installation.library, "0"],
+            env={**os.environ, **installation.environment(2)},
+            input="its input\n",
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert (ran.returncode, ran.stdout) == (0, "the program's own word its input\n"), ran.stderr
+        assert ran.stderr.count("kumihimo: allreduce") == 1
+        assert "allreduce from 4KiB below 8KiB: ring, 10 calls of all ranks" in ran.stderr
+        assert json.loads(summary.read_text(encoding="utf-8"))["exit_code"] == 0
+
     def test_tells_what_ran_without_finalize(self, installation: mpi.Installation, tmp_path: Path) -> None:
         unfinished = PROGRAM.replace("names.MPI_Finalize()", "")
         assert unfinished != PROGRAM
