@@ -12,7 +12,7 @@
 #pragma once
 
 #include "bench_driver/job.hpp"
-#include "bench_driver/library_calls.hpp"
+#include "bench_driver/library_candidate.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 

@@ -1,6 +1,6 @@
 #include "bench_driver/task.hpp"
 
-#include "bench_driver/library_calls.hpp"
+#include "bench_driver/library_call.hpp"
 #include "collectives/named_neighbours.hpp"
 #include "placement/placement.hpp"
 #include "program_file/program_file.hpp"

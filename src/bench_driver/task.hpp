@@ -55,7 +55,7 @@ struct ProgramCase {
   execute::MpiTransportOptions transport;
 };
 
-// Calls of the MPI library's own that are compared with one another, see bench_driver/library_calls.hpp.
+// Calls of the MPI library's own that are compared with one another, see bench_driver/library_call.hpp.
 struct LibraryQuestion {
   std::int64_t count = 1; // doubles
   std::vector<std::string> calls;

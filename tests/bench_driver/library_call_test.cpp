@@ -1,5 +1,5 @@
 // Names of the library's own calls.
-#include "bench_driver/library_calls.hpp"
+#include "bench_driver/library_call.hpp"
 
 #include <gtest/gtest.h>
 
