@@ -16,12 +16,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from kumihimo import launcher_environment, run_summary, signals
+from kumihimo import launcher_environment, run_summary, signals, wisdom_reading
 from kumihimo.errors import failed, wrong_value
 from kumihimo.installed import program
 from kumihimo.mpi import library_of, version_text
 from kumihimo.preload_obstacles import MPI_LAUNCHERS
-from kumihimo.tune import reading
 
 INTERPOSER, RECORDER = "libkumihimo-interposer", "libkumihimo-recorder"
 # Of each there is an object for libraries with all these names, the richest first. Programs ask whether a name is there
@@ -99,7 +98,7 @@ def handed_on() -> dict[str, str]:
 
 def of_kernels() -> dict[str, str]:
     """Where the processes look for the kernels that `tune kernel` chose: in the user's folder, each for its machine."""
-    folder = reading.folder()
+    folder = wisdom_reading.folder()
     return {f"{OURS}KERNELS": str(folder)} if folder.is_dir() else {}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Optional, TypeVar
 
-from kumihimo import _collectives, arguments, bench, launcher_environment, mpi, programs
+from kumihimo import _collectives, arguments, bench, launcher_environment, mpi, programs, quantities
 from kumihimo import placement as placements
 from kumihimo.arguments import Ranks
 from kumihimo.bench import formats, tuned
@@ -355,7 +355,7 @@ def show_programs(found: dict) -> None:
 
 
 def times_and_ratio(result: dict, several: bool) -> list[str]:
-    times = [output.seconds_text(seconds) for seconds in (result["seconds"], result["library"]["seconds"])]
+    times = [quantities.seconds_text(seconds) for seconds in (result["seconds"], result["library"]["seconds"])]
     between = [f"{result['ratio_low']:.2f}..{result['ratio_high']:.2f}"] if several else []
     return [*times, f"{result['ratio']:.2f}", *between]
 

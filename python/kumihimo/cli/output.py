@@ -154,30 +154,3 @@ def print_list(title: str, lines: Sequence[str]) -> None:
 
 def reasons(passed_over: list[dict]) -> list[str]:
     return list(dict.fromkeys(f"{p['algorithm']}: {p['reason']}" for p in passed_over))
-
-
-def seconds_text(seconds: float) -> str:
-    """Three digits in the unit that suits: "152 ms"."""
-    for unit, factor in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
-        if seconds >= factor:
-            return f"{_digits(seconds / factor)} {unit}"
-    return f"{_digits(seconds / 1e-9)} ns"
-
-
-def rate_text(bytes_per_second: float | None) -> str:
-    """Three digits in powers of 1000: "7.12 GB/s"."""
-    if bytes_per_second is None:
-        return ""
-    for unit, factor in (("TB/s", 1e12), ("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3)):
-        if bytes_per_second >= factor:
-            return f"{_digits(bytes_per_second / factor)} {unit}"
-    return f"{_digits(bytes_per_second)} B/s"
-
-
-def share_text(share: float) -> str:
-    """In percent: "56 %", "0.3 %"."""
-    return f"{100 * share:.0f} %" if share >= 0.0995 or share == 0 else f"{100 * share:.1f} %"
-
-
-def _digits(number: float) -> str:
-    return f"{number:.0f}" if number >= 99.95 else f"{number:.3g}"

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import typer
 
-from kumihimo import _schedule, files
+from kumihimo import _schedule, files, wisdom_reading
 from kumihimo.cli.options import argument, duration, option
 from kumihimo.cli.output import errors_as_message, interrupted, message, writable, write_json
 from kumihimo.errors import did_you_mean, not_applicable, wrong_value
 from kumihimo.sizes import text_of
-from kumihimo.tune import reading
 from kumihimo.tune.targets import REDUCTIONS
 
 CAUGHT = tuple(kind for kind in _schedule.collectives() if _schedule.meaning(kind).mpi_calls)
@@ -106,7 +105,7 @@ def lines(summary: dict, named: bool = True, sought: bool = False) -> list[str]:
     `named`: the user named the wisdom. `sought`: the processes looked for it by themselves."""
     path = summary.get("wisdom")
     lacking = sought and not path
-    choices = reading.choices_in(path, named)
+    choices = wisdom_reading.choices_in(path, named)
     finalized, of_all = summary.get("finalized", True), summary.get("of_all_ranks", True)
     told = summary.get("ranks_reported")  # by sessions: each rank for itself
     whose = "all ranks" if of_all and (finalized or told) else "rank 0"
@@ -185,7 +184,7 @@ def in_tuning(calls: dict, summary: dict, choices: list[dict]) -> str:
     found = None
     with contextlib.suppress(KeyError, TypeError, AttributeError):  # figures are for people, who may have written them
         order = bool(summary.get("reproducible")) and calls["collective"] in REDUCTIONS
-        found = reading.speedup(calls, summary["ranks"], choices, order)
+        found = wisdom_reading.speedup(calls, summary["ranks"], choices, order)
     if found is None:
         return ""
     low, high = (f"{times:.2f}" for times in found)
@@ -232,7 +231,7 @@ def wisdom_for(wisdom: Path | None, none: bool) -> str:
     """The path as every process sees it: a file, or the folder of what tune found, in which the processes look for that
     of their machine and MPI library."""
     if wisdom is None:
-        usual = reading.folder()
+        usual = wisdom_reading.folder()
         return "" if none or not usual.is_dir() else str(usual)
     if none:
         raise wrong_value("--wisdom excludes --no-wisdom and --algorithm", wisdom, "leave one of them out")

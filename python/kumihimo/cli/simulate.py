@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Optional
 
-from kumihimo import _machine, allocation, arguments, programs, simulation
+from kumihimo import _machine, allocation, arguments, programs, quantities, simulation
 from kumihimo import placement as placements
 from kumihimo.arguments import CollectiveArguments, Ranks
 from kumihimo.cli import machine as machines
@@ -103,7 +103,7 @@ def simulate_programs(
     if as_json:
         return output.print_results_json([result])
     place = f"{job.machine.name} {simulation.shape_of(job.machine)}".strip()
-    took = output.seconds_text(result["seconds"])
+    took = quantities.seconds_text(result["seconds"])
     print(f"{result['programs']} on {place}, {result['ranks']} ranks, model {model}: {took}")
     if result["limiting"]:
         print(f"limited by {result['limiting']}")
@@ -162,11 +162,11 @@ def print_results(asked: simulation.Asked, results: list[dict], passed_over: lis
 
 
 def row(r: dict) -> tuple[str, ...]:
-    share = output.share_text(r["bound_seconds"] / r["seconds"]) if r["seconds"] > 0 else ""
+    share = quantities.share_text(r["bound_seconds"] / r["seconds"]) if r["seconds"] > 0 else ""
     parameters = arguments.parameters_text(r["parameters"])
-    rate = output.rate_text(r.get("bytes_per_second"))
-    computing = output.share_text(r["compute_share"])
-    time = output.seconds_text(r["seconds"])
+    rate = quantities.rate_text(r.get("bytes_per_second"))
+    computing = quantities.share_text(r["compute_share"])
+    time = quantities.seconds_text(r["seconds"])
     return (text_of(r["bytes"]), r["algorithm"], time, rate, share, computing, parameters, r["limiting"])
 
 

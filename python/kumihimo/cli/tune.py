@@ -13,7 +13,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Optional
 
-from kumihimo import __version__, arguments, files, launcher_environment, mpi
+from kumihimo import __version__, arguments, files, launcher_environment, mpi, wisdom_reading
 from kumihimo.arguments import Ranks
 from kumihimo.bench import RealNodes
 from kumihimo.cli import options, output, progress, tuned_tables
@@ -22,7 +22,7 @@ from kumihimo.errors import Failed, KumihimoError, did_you_mean, not_applicable,
 from kumihimo.library.algorithms import COLLECTIVES as EXPORTED
 from kumihimo.preload import HANDED_ON
 from kumihimo.sizes import parse_sizes
-from kumihimo.tune import library_report, reading, rehearsal, targets, time_shares, tuner, wisdom
+from kumihimo.tune import library_report, rehearsal, targets, time_shares, tuner, wisdom
 from kumihimo.tune.journal import Journal
 from kumihimo.tune.launches import Clock, Launches, on_this_machine
 from kumihimo.tune.other_cases import USUAL
@@ -281,7 +281,7 @@ def simulate(asked: Asked, name: str, ranks: Ranks, out: Path | None) -> dict:
     machine = job.machine
     shape = simulation.shape_of(machine)
     place = {"machine": machine.name, "shape": shape, "model": "flow"}
-    path = out or reading.folder() / f"simulated-{machine.name}-{shape}.json".replace("/", "-")
+    path = out or wisdom_reading.folder() / f"simulated-{machine.name}-{shape}.json".replace("/", "-")
     wisdom.check_writable(path)
     old = wisdom.existing(path, "", simulated=place)
     journal = Journal(state_of(path), {**place, "kumihimo": __version__}, asked.fresh)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Optional
 
-from kumihimo import _plan
+from kumihimo import _plan, quantities
 from kumihimo.cli import options, output, progress
 from kumihimo.cli.options import argument, option
 from kumihimo.cli.tune import made_by
@@ -165,9 +165,9 @@ def times(row: dict, variant: dict) -> list[str]:
     """Of one call; over the golden copy's; the bound's over it."""
     seconds, plain = variant["seconds"], row["tried"][0].get("seconds")
     return [
-        output.seconds_text(seconds / row["calls"]),
+        quantities.seconds_text(seconds / row["calls"]),
         f"{seconds / plain:.2f}" if plain else "",
-        output.share_text(row["bound_seconds"] / seconds) if "bound_seconds" in row else "",
+        quantities.share_text(row["bound_seconds"] / seconds) if "bound_seconds" in row else "",
     ]
 
 

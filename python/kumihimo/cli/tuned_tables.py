@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kumihimo import quantities
 from kumihimo.arguments import parameters_text
 from kumihimo.cli import output
 from kumihimo.sizes import text_of
@@ -51,7 +52,7 @@ def row(choice: dict) -> tuple[str, ...]:
     parameters = parameters_text(choice["parameters"])
     figures = ("", "")
     if choice.get("simulated"):
-        figures = (output.seconds_text(max(m["seconds"] for m in choice["measured"])), "")
+        figures = (quantities.seconds_text(max(m["seconds"] for m in choice["measured"])), "")
     elif "ratio" in choice:
         figures = (f"{choice['ratio']:.2f}", f"{choice['ratio_low']:.2f}..{choice['ratio_high']:.2f}")
     place = str(choice["ranks"]) + (f" on {choice['nodes']} nodes" if choice["nodes"] > 1 else "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Optional
 
-from kumihimo import arguments, programs, verification
+from kumihimo import arguments, programs, quantities, verification
 from kumihimo import placement as placements
 from kumihimo.arguments import CollectiveArguments, Ranks, moves_data
 from kumihimo.cli import options, output, progress
@@ -229,7 +229,7 @@ def print_cases(results: list[dict]) -> None:
 
 def case_row(r: dict) -> tuple[str, ...]:
     covered = r["coverage"]
-    took = output.seconds_text(r["wall_seconds"])
+    took = quantities.seconds_text(r["wall_seconds"])
     return (
         r["algorithm"],
         r["segments"],
@@ -249,7 +249,7 @@ def algorithm_rows(results: list[dict]) -> list[tuple[str, ...]]:
     rows = []
     for names, group in groups.items():
         steps = sum(r["coverage"]["steps"] for r in group)
-        took = output.seconds_text(sum(r["wall_seconds"] for r in group))
+        took = quantities.seconds_text(sum(r["wall_seconds"] for r in group))
         rows.append((*names, str(len(group)), str(steps), took, of_all(list(map(verdict, group))), kept_by_all(group)))
     return rows
 

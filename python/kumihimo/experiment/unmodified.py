@@ -20,13 +20,12 @@ from datetime import datetime, timezone
 from pathlib import Path
 from statistics import median
 
-from kumihimo import mpi, preload
+from kumihimo import mpi, preload, wisdom_reading
 from kumihimo.bench.tuned import ratios_of
 from kumihimo.errors import Failed, failed
 from kumihimo.experiment.cases import Progress, silent
 from kumihimo.profile import summary, totals
 from kumihimo.sizes import text_of
-from kumihimo.tune import reading
 
 PROGRAM, PACKAGE, FAMILY = "lmp", "lammps", "openmpi"
 ARGUMENTS = ("-in", "in.liquid", "-log", "log.liquid", "-screen", "none")
@@ -180,5 +179,5 @@ def site(calls: dict) -> dict:
 
 def ran(row: dict, choices: list[dict]) -> dict:
     """A row of the interposer's summary, with what tuning found of its choice."""
-    speedup = None if row["algorithm"] == "library" else reading.speedup(row, RANKS, choices)
+    speedup = None if row["algorithm"] == "library" else wisdom_reading.speedup(row, RANKS, choices)
     return {**row, "times_as_fast": list(speedup) if speedup else None}

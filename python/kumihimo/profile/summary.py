@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kumihimo.cli.output import seconds_text, share_text
 from kumihimo.profile import expectations
 from kumihimo.profile.totals import Calls, Totals
+from kumihimo.quantities import seconds_text, share_text
 
 MOST_SITES = 8
 MOST_PAIRS = 3

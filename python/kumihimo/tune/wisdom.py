@@ -13,8 +13,8 @@ from kumihimo.bench.tuned import Choice
 from kumihimo.errors import BadInput, wrong_value
 from kumihimo.ranges import ranges
 from kumihimo.tune.judging import Judged
-from kumihimo.tune.reading import folder
 from kumihimo.tune.targets import Target
+from kumihimo.wisdom_reading import folder
 
 LIBRARY: Choice = ("library", ())
 KEY = (  # of a collective, of a kernel

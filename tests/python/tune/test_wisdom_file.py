@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kumihimo import _plan
+from kumihimo import _plan, wisdom_reading
 from kumihimo.errors import BadInput
 from kumihimo.ranges import FARTHEST
-from kumihimo.tune import reading, wisdom
+from kumihimo.tune import wisdom
 from kumihimo.tune.judging import Judged
 from kumihimo.tune.targets import FIXED_ORDER, Target
 
@@ -191,10 +191,10 @@ def test_measured_and_simulated_figures_do_not_stand_in_one_file(tmp_path):
 
 def test_the_users_folder(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    assert wisdom.usual_path(MPI).parent == tmp_path / "kumihimo" / "wisdom" == reading.folder()
+    assert wisdom.usual_path(MPI).parent == tmp_path / "kumihimo" / "wisdom" == wisdom_reading.folder()
     monkeypatch.setenv("XDG_DATA_HOME", "relative")
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert reading.folder() == tmp_path / ".local" / "share" / "kumihimo" / "wisdom"
+    assert wisdom_reading.folder() == tmp_path / ".local" / "share" / "kumihimo" / "wisdom"
 
 
 CALLS = {"collective": "allreduce", "algorithm": "ring", "bytes_from": 4096, "bytes_to": 8191, "calls": 3}
@@ -202,12 +202,12 @@ CALLS = {"collective": "allreduce", "algorithm": "ring", "bytes_from": 4096, "by
 
 def test_run_tells_what_was_measured_at_such_lengths():
     choices = wisdom.choices_of(PAIR, [judged(64, 0.1), judged(512, 0.2), judged(4096, 0.5), judged(8184, 0.8)])
-    assert reading.speedup(CALLS, 2, choices) == (pytest.approx(1.25), pytest.approx(2.0))
+    assert wisdom_reading.speedup(CALLS, 2, choices) == (pytest.approx(1.25), pytest.approx(2.0))
 
 
 def test_run_tells_the_worst_of_the_range_where_nothing_was_measured_nearer():
     choices = wisdom.choices_of(PAIR, [judged(2048, 0.2), judged(16384, 0.5)])
-    assert reading.speedup(CALLS, 2, choices) == (pytest.approx(2.0), pytest.approx(2.0))
+    assert wisdom_reading.speedup(CALLS, 2, choices) == (pytest.approx(2.0), pytest.approx(2.0))
 
 
 @pytest.mark.parametrize(
@@ -217,44 +217,44 @@ def test_run_tells_nothing_of_what_was_not_measured(other):
     choices = wisdom.choices_of(PAIR, [judged(2048, 0.2), judged(16384, 0.5)])
     calls = {**CALLS, **other}
     calls["bytes_to"] = max(calls["bytes_to"], 2 * calls["bytes_from"] - 1)
-    assert reading.speedup(calls, 2, choices) is None
+    assert wisdom_reading.speedup(calls, 2, choices) is None
 
 
 def test_run_tells_nothing_of_files_without_figures():
-    assert reading.speedup(CALLS, 2, [{"collective": "allreduce", "algorithm": "ring"}]) is None
+    assert wisdom_reading.speedup(CALLS, 2, [{"collective": "allreduce", "algorithm": "ring"}]) is None
 
 
 def test_run_prefers_what_was_measured_on_as_many_ranks():
     choices = [
         c for r, x in ((2, 0.5), (4, 0.25)) for c in wisdom.choices_of(Target("allreduce", r), [judged(4096, x)])
     ]
-    assert reading.speedup(CALLS, 4, choices) == (pytest.approx(4.0), pytest.approx(4.0))
-    assert reading.speedup(CALLS, 3, choices) == (pytest.approx(2.0), pytest.approx(4.0)), "of sub-communicators"
+    assert wisdom_reading.speedup(CALLS, 4, choices) == (pytest.approx(4.0), pytest.approx(4.0))
+    assert wisdom_reading.speedup(CALLS, 3, choices) == (pytest.approx(2.0), pytest.approx(4.0)), "of sub-communicators"
 
 
 def test_run_tells_apart_whether_an_order_was_kept():
     fixed = wisdom.choices_of(Target("allreduce", 2, determinism=FIXED_ORDER), [judged(4096, 2.5)])
     choices = [*wisdom.choices_of(PAIR, [judged(4096, 0.5)]), *fixed]
-    assert reading.speedup(CALLS, 2, choices) == (pytest.approx(2.0), pytest.approx(2.0))
-    assert reading.speedup(CALLS, 2, choices, order=True) == (pytest.approx(0.4), pytest.approx(0.4))
-    assert reading.speedup(CALLS, 2, fixed) is None
+    assert wisdom_reading.speedup(CALLS, 2, choices) == (pytest.approx(2.0), pytest.approx(2.0))
+    assert wisdom_reading.speedup(CALLS, 2, choices, order=True) == (pytest.approx(0.4), pytest.approx(0.4))
+    assert wisdom_reading.speedup(CALLS, 2, fixed) is None
 
 
 def test_run_tells_of_the_first_choice_that_fits_not_of_those_behind_it():
     """Both of one algorithm, with other parameters."""
     first = wisdom.choices_of(PAIR, [judged(4096, 0.5, ("ring", (("window", 2),)))])
     behind = wisdom.choices_of(PAIR, [judged(n, 0.1, ("ring", (("window", 8),))) for n in (2048, 4096, 6144)])
-    assert reading.speedup(CALLS, 2, [*first, *behind]) == (pytest.approx(2.0), pytest.approx(10.0))
+    assert wisdom_reading.speedup(CALLS, 2, [*first, *behind]) == (pytest.approx(2.0), pytest.approx(10.0))
     exactly = {**CALLS, "bytes_from": 4096, "bytes_to": 4096}
-    assert reading.speedup(exactly, 2, [*first, *behind]) == (pytest.approx(2.0), pytest.approx(2.0))
+    assert wisdom_reading.speedup(exactly, 2, [*first, *behind]) == (pytest.approx(2.0), pytest.approx(2.0))
 
 
 def test_of_a_file_that_was_found_only_measured_choices_are_read(tmp_path):
     path = tmp_path / "wisdom.json"
     emulated = wisdom.choices_of(Target("allreduce", 2, 1), [judged(4096, 0.5)])
     path.write_text(json.dumps(file_of([*wisdom.choices_of(PAIR, [judged(4096, 0.5)]), *emulated])))
-    assert [c.get("emulated", False) for c in reading.choices_in(str(path))] == [False, True]
-    assert [c.get("emulated", False) for c in reading.choices_in(str(path), named=False)] == [False]
+    assert [c.get("emulated", False) for c in wisdom_reading.choices_in(str(path))] == [False, True]
+    assert [c.get("emulated", False) for c in wisdom_reading.choices_in(str(path), named=False)] == [False]
 
 
 def test_choices_of_nodes_that_are_not_alike_stand_behind_those_of_nodes_that_are():
@@ -277,5 +277,5 @@ def test_run_tells_nothing_where_the_file_is_gone(tmp_path, text):
     path = tmp_path / "wisdom.json"
     if text is not None:
         path.write_text(text)
-    assert reading.choices_in(str(path)) == []
-    assert reading.choices_in(None) == []
+    assert wisdom_reading.choices_in(str(path)) == []
+    assert wisdom_reading.choices_in(None) == []
