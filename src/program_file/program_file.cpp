@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 
 namespace kumihimo {
 namespace fs = std::filesystem;
@@ -21,6 +22,7 @@ namespace {
 struct Head {
   std::int32_t ranks = 0;
   std::int64_t elements = 0; // of each rank's buffer
+  bool is_whole() const { return ranks > 0 && elements > 0; }
 };
 
 // One rank's section, as it is read line by line.
@@ -158,15 +160,16 @@ struct Index {
   std::string path;
   std::optional<Stamp> stamp; // when it was opened
   Head head;
-  std::vector<std::int64_t> begins; // where the lines of each rank begin; -1: it has none
+  std::unordered_map<std::int32_t, std::int64_t> begins; // where the lines of each rank that has a section begin
 };
 
 // One rank's section again. A file that was changed since may give no steps: Index::stamp tells.
 Section section_of(const Index& index, Rank rank) {
   Section section(index.head);
-  const std::int64_t begin = index.begins[static_cast<std::size_t>(rank.value)];
+  const auto begin = index.begins.find(rank.value);
+  if (begin == index.begins.end()) return section;
   std::ifstream file(index.path);
-  if (begin < 0 || !file.seekg(begin)) return section;
+  if (!file.seekg(begin->second)) return section;
   for (std::string line; std::getline(file, line);) {
     std::vector<std::string_view> words = words_before_comment(line);
     if (words.empty()) continue;
@@ -197,7 +200,7 @@ class Scanner {
     if (file.bad()) return failed("cannot read the file of programs to its end", index_->path);
     ++number_;
     if (auto what = leave()) return wrong(*what);
-    if (index_->begins.empty()) return wrong("the file has no 'ranks N' and 'buffer N' at its head");
+    if (!index_->head.is_whole()) return wrong("the file has no 'ranks N' and 'buffer N' at its head");
     return opened();
   }
 
@@ -230,7 +233,7 @@ class Scanner {
     const std::string_view word = words[0];
     words.erase(words.begin());
     if (word == "ranks" || word == "buffer") return head(word, words);
-    if (index_->begins.empty()) return "'ranks N' and 'buffer N' must come first";
+    if (!index_->head.is_whole()) return "'ranks N' and 'buffer N' must come first";
     if (word == "rank") return enter(words, next);
     if (!section_) return "steps must follow a line 'rank R'";
     return section_->add(word, words);
@@ -239,13 +242,11 @@ class Scanner {
   std::optional<std::string> head(std::string_view word, const std::vector<std::string_view>& rest) {
     Head& h = index_->head;
     const bool ranks = word == "ranks";
-    if (!index_->begins.empty() || (ranks ? h.ranks > 0 : h.elements > 0))
-      return fmt::format("'{}' must come once, before the first rank", word);
+    if (ranks ? h.ranks > 0 : h.elements > 0) return fmt::format("'{}' must come once, before the first rank", word);
     const bool good = rest.size() == 1 &&
                       (ranks ? read_number(rest[0], h.ranks) && h.ranks >= 1
                              : read_number(rest[0], h.elements) && h.elements >= 1 && h.elements <= most_elements);
     if (!good) return fmt::format("'{}' takes one number of at least 1", word);
-    if (h.ranks > 0 && h.elements > 0) index_->begins.assign(static_cast<std::size_t>(h.ranks), -1);
     return std::nullopt;
   }
 
@@ -254,9 +255,7 @@ class Scanner {
     std::int32_t rank = 0;
     if (rest.size() != 1 || !read_number(rest[0], rank) || rank < 0 || rank >= index_->head.ranks)
       return fmt::format("a rank is a number below {}", index_->head.ranks);
-    std::int64_t& begin = index_->begins[static_cast<std::size_t>(rank)];
-    if (begin >= 0) return fmt::format("rank {} has a section already", rank);
-    begin = next;
+    if (!index_->begins.emplace(rank, next).second) return fmt::format("rank {} has a section already", rank);
     section_.emplace(index_->head);
     section_->keeps = false;
     return std::nullopt;
@@ -268,7 +267,7 @@ class Scanner {
     file.name = index_->path;
     file.set.data = one_buffer(index_->head.ranks, index_->head.elements);
     file.set.program = [index = index_](Rank rank) { return section_of(*index, rank).program(); };
-    file.set.shared_bytes = static_cast<std::int64_t>(index_->begins.size() * sizeof(std::int64_t));
+    file.set.shared_bytes = static_cast<std::int64_t>(index_->begins.size() * sizeof(*index_->begins.begin()));
     file.origins = [index = index_](Rank rank) { return section_of(*index, rank).expected; };
     file.unchanged = [index = index_]() -> Status {
       if (index->stamp && stamp_of(index->path) == index->stamp) return Nothing{};

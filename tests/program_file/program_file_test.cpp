@@ -167,5 +167,14 @@ TEST_F(ProgramFiles, EachRankIsReadByItself) {
   }
 }
 
+// The number of ranks costs no memory, only sections do.
+TEST_F(ProgramFiles, RanksWithoutASectionTakeNoMemory) {
+  const auto file = opened("ranks 2147483647\nbuffer 1\nrank 2147483646\ncompute seconds 1\n");
+  ASSERT_TRUE(file.ok()) << file.error().sentence();
+  EXPECT_LT(file->set.shared_bytes, 1000);
+  EXPECT_TRUE(file->set.program(Rank{0}).lanes.empty());
+  EXPECT_EQ(file->set.program(Rank{2147483646}).lanes.size(), 1u);
+}
+
 } // namespace
 } // namespace kumihimo
