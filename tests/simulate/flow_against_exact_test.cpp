@@ -1,6 +1,8 @@
 // The flow model against the exact solution, of random cases. KUMIHIMO_CASES and KUMIHIMO_SEED choose others; all that
 // are farther off than they say are listed.
+#include "program/named_programs.hpp"
 #include "random_case.hpp"
+#include "random_programs.hpp"
 
 #include <fmt/format.h>
 
@@ -33,13 +35,15 @@ void for_each_case(std::int64_t count, F&& fn) {
   }
 }
 
-Prediction answer(const RandomCase& c, const Schedule& schedule, const SimulateOptions& options) {
-  const auto p = simulate(schedule, c.job, {}, options);
+template <class Case, class Programs> // a RandomCase and its Schedule, or RandomPrograms and their ProgramSet
+Prediction answer(const Case& c, const Programs& programs, const SimulateOptions& options) {
+  const auto p = simulate(programs, c.job, {}, options);
   EXPECT_TRUE(p.ok()) << c.text() << ": " << (p ? "" : p.error().sentence());
   return p ? *p : Prediction{};
 }
 
-void expect_in_range(const RandomCase& c, const Prediction& flow, const Prediction& exact) {
+template <class Case>
+void expect_in_range(const Case& c, const Prediction& flow, const Prediction& exact) {
   if (exact.seconds.value <= 0) return;
   const double error = flow.seconds.value / exact.seconds.value - 1;
   EXPECT_LE(error, flow.too_long + 1e-6) << c.text() << ": " << flow.accuracy;
@@ -89,6 +93,54 @@ TEST(FlowAgainstExact, IsWithinAFifthOrWithinItsRange) {
     compare(without_exact_work(Model::flow), levels);
   });
   fmt::print("as asked: {}\nby levels: {}\n", asked.text(), levels.text());
+}
+
+// Any program set by levels; none of them is a collective.
+TEST(FlowAgainstExact, RandomProgramsAreWithinAFifthOrWithinTheirRange) {
+  RandomProgramSets sets(static_cast<std::uint64_t>(from_environment("KUMIHIMO_SEED", 1)));
+  Distribution levels;
+  for (std::int64_t left = from_environment("KUMIHIMO_CASES", 200); left > 0; --left) {
+    const RandomPrograms c = sets.next();
+    const Prediction exact = answer(c, c.set, {Model::exact});
+    const Prediction flow = answer(c, c.set, without_exact_work(Model::flow));
+    expect_in_range(c, flow, exact);
+    levels.add(flow, exact);
+  }
+  fmt::print("random programs by levels: {}\n", levels.text());
+}
+
+// Pairs of neighbours with one message on each of two lanes, a long computation after one of them. The message on lane
+// 1 begins while that on lane 0, which the model has delivered, is still under way.
+RandomPrograms two_lanes(std::int32_t short_computations, std::int32_t lane_that_computes) {
+  RandomPrograms c{Job(described("k-computer", "4x4x4")), {}, 0};
+  constexpr std::int64_t elements = 1 << 18;
+  c.set.data = one_buffer(64, 2 * elements);
+  c.set.program = [=](Rank rank) {
+    ProgramBuilder program;
+    for (std::int32_t id = 0; id < 2; ++id) {
+      LaneBuilder lane(LaneId{id}, "", 1);
+      for (std::int32_t i = 0; id == 1 && i < short_computations; ++i) lane.step(compute({.seconds = 2e-6}));
+      if (rank.value % 2 == 0)
+        lane.step(send(rank.value + 1, in[part(id, 2)]));
+      else
+        lane.step(receive(rank.value - 1, out[part(id, 2)]));
+      if (id == lane_that_computes) lane.step(compute({.seconds = 530e-6}));
+      program.add(std::move(lane));
+    }
+    return program.finish();
+  };
+  return c;
+}
+
+TEST(FlowAgainstExact, MessagesOfEarlierLevelsAreSeenToMeetLaterOnes) {
+  for (const std::int32_t short_computations : {1, 2})
+    for (const std::int32_t lane : {0, 1}) {
+      const RandomPrograms c = two_lanes(short_computations, lane);
+      const Prediction exact = answer(c, c.set, {Model::exact});
+      const Prediction flow = answer(c, c.set, without_exact_work(Model::flow));
+      EXPECT_LT(flow.seconds.value, 1.1 * exact.seconds.value);
+      expect_in_range(c, flow, exact);
+    }
 }
 
 // By how much the time fell at most, where the exact solution did not fall as much: there a message that is late may

@@ -507,8 +507,7 @@ Result<Prediction> Events::run() {
   }
   if (refused_) return *refused_;
   if (unfinished_ > 0)
-    return failed("the schedule does not end", fmt::format("{} lanes wait for ever", unfinished_),
-                  "check it with kumihimo verify");
+    return failed("the schedule does not end", fmt::format("{} lanes wait for ever", unfinished_), verify_it);
   return describe();
 }
 

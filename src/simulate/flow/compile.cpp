@@ -1,4 +1,5 @@
 #include "simulate/flow/compiled.hpp"
+#include "simulate/models.hpp"
 #include "simulate/offload.hpp"
 
 #include <fmt/format.h>
@@ -199,7 +200,7 @@ Result<Compiled> Compiler::run() {
   if (refused_) return *refused_;
   if (!wrong_.empty())
     return failed("all peers must be ranks and all segments must have the same gaps",
-                  fmt::format("{} at rank {}", wrong_, rank_), "check the schedule with kumihimo verify");
+                  fmt::format("{} at rank {}", wrong_, rank_), verify_it);
   out_.phases.find();
   for (std::size_t l = 0; l < out_.lanes.size(); ++l) {
     out_.lanes[l].phase = out_.phases.phase(static_cast<std::int32_t>(l));

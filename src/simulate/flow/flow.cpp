@@ -272,6 +272,7 @@ Result<Prediction> walk(const Compiled& compiled, const Network& network, bool s
   for (std::int32_t phase = 0; phase < compiled.phases.count(); ++phase) {
     if (Status done = sweep.run(phase); !done) return done.error();
     const auto period = end_phase(compiled, network, sweep, phase);
+    course.meeting += sweep.meeting();
     course.some_empty = course.some_empty || sweep.loads().some_empty;
     if (!period.empty()) bound_phase(compiled, sweep, phase, period, course);
     p.phases.push_back(describe_phase(compiled, network, sweep, phase, period, course));
@@ -281,7 +282,7 @@ Result<Prediction> walk(const Compiled& compiled, const Network& network, bool s
     p.seconds = {course.seconds};
     p.latency = {end.latency()}, p.transfer = {end.transfer}, p.reduction = {end.reduction}, p.steady = {end.steady};
     if (course.seconds > 0) p.doubtful_sharing = end.doubt / course.seconds;
-    course.meeting = end.meeting;
+    course.meeting = std::max(course.meeting, end.meeting);
   }
   p.compute = {course.reduced.empty() ? 0 : *std::max_element(course.reduced.begin(), course.reduced.end())};
   if (compiled.symmetry) {

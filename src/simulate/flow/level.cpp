@@ -119,11 +119,11 @@ void Sweep::deliver() {
   constexpr double unequal = 1.1;
   if (longest_ > unequal * shortest_) share_by_length();
   find_doubts();
-  find_meetings();
+  const bool keeps_level = find_meetings();
   for (std::size_t i = 0; i < messages_.size(); ++i) deliver_one(i);
   for (const Message& m : messages_)
     if (m.reduced > 0) reductions_[m.channel.to] = sums_on(m.channel.to) = 0;
-  if (level_is_kept_) std::swap(flows_, kept_flows_);
+  if (keeps_level) std::swap(flows_, kept_flows_);
 }
 
 // Of unequal messages the shorter ones end first and leave what they share to the longer ones: at a resource alone a
@@ -188,34 +188,38 @@ void Sweep::find_doubts() {
 }
 
 // Messages of earlier levels may still be under way. Where both together want more of a resource than there is, each is
-// as much slower while both last. Of several segments the steady period says what they wait for.
+// as much slower while both last: the later one says so itself, and meeting_ says it for the earlier one, which is
+// delivered. Of several segments the steady period says what they wait for.
 //
 // Most levels begin when all before them have ended, or nearly: what meets for a fiftieth of a level is neglected. Such
-// a level is only kept, since what starts in a later level waits for a message of this one, and so meets none of those
-// before it.
-void Sweep::find_meetings() {
-  if (under_way_.empty()) return;
+// a level is only kept, since what starts in a later level waits for a step of this one, and so meets none of those
+// before it. Returns whether it is kept. Without messages it is not: then the level before stays so.
+bool Sweep::find_meetings() {
+  if (under_way_.empty()) return false;
   double first = std::numeric_limits<double>::infinity(), last = 0;
   uses_.clear();
   for (std::size_t i = 0; i < messages_.size(); ++i) {
     const Message& m = messages_[i];
+    const double start = m.start.seconds + m.wait;
+    first = std::min(first, start);
     if (m.moved <= 0) {
       uses_.push_back({});
       continue;
     }
-    const double start = m.start.seconds + m.wait, end = end_of(i);
-    first = std::min(first, start), last = std::max(last, end);
+    const double end = end_of(i);
+    last = std::max(last, end);
     uses_.push_back({static_cast<float>(m.moved * m.times / (end - start)), static_cast<float>(end)});
   }
+  if (longest_ <= 0) return false;
   constexpr double neglected = 0.02;
   const double until = std::exchange(under_way_until_, std::max(under_way_until_, last));
-  const bool meets = until - first > neglected * (last - first);
-  if (!meets) {
+  if (until - first <= neglected * (last - first)) {
     std::swap(uses_, kept_uses_), level_is_kept_ = true;
-    return;
+    return true;
   }
   if (std::exchange(level_is_kept_, false)) add_uses(kept_flows_, kept_uses_);
   add_uses(flows_, uses_);
+  double longest = 0;
   for (std::size_t i = 0; i < messages_.size(); ++i) {
     Message& m = messages_[i];
     const double start = m.start.seconds + m.wait;
@@ -225,10 +229,13 @@ void Sweep::find_meetings() {
       if (both.before.end <= start) continue;
       const double excess = (both.before.rate + both.here.rate) / network_.capacities()[r] - 1;
       if (excess <= 0) continue;
-      const double last = std::min(uses_[i].end, both.before.end);
-      m.meeting = std::max(m.meeting, std::min(1.0, excess) * (last - start));
+      const double both_last = std::min(uses_[i].end, both.before.end) - start;
+      m.meeting = std::max(m.meeting, std::min(1.0, excess) * both_last);
     }
+    longest = std::max(longest, m.meeting);
   }
+  meeting_ += longest;
+  return false;
 }
 
 // As those of a new level.

@@ -2,6 +2,7 @@
 #include "simulate/flow/sweep.hpp"
 
 #include "simulate/flow/symmetry.hpp"
+#include "simulate/models.hpp"
 
 #include <fmt/format.h>
 
@@ -41,7 +42,7 @@ void Sweep::begin_phase(std::int32_t phase) {
         loads_.bytes[pipeline_[&lane - compiled_.lanes.data()]].resize(network_.capacities().size());
   traffic_.reduced.assign(reductions_.size(), 0);
   last_flow_.assign(compiled_.segments > 1 ? static_cast<std::size_t>(network_.link_bound()) : 0, 0);
-  under_way_.assign(compiled_.segments > 1 ? 0 : network_.capacities().size(), {}), under_way_until_ = 0;
+  under_way_.assign(compiled_.segments > 1 ? 0 : network_.capacities().size(), {}), under_way_until_ = meeting_ = 0;
   level_is_kept_ = false;
   frames_.clear(), unused_.clear(), windows_.clear(), loops_.clear(), matching_.clear();
 }
@@ -171,8 +172,7 @@ void Sweep::post(std::int32_t f, const FlatStep& step) {
     break;
   }
   if (to < 0 || to >= compiled_.schedule->ranks()) {
-    wrong_ = failed("all peers must be ranks", fmt::format("peer {} at rank {}", to, instance.rank),
-                    "check the schedule with kumihimo verify");
+    wrong_ = failed("all peers must be ranks", fmt::format("peer {} at rank {}", to, instance.rank), verify_it);
     return;
   }
   const auto peer = static_cast<std::int32_t>(to);
@@ -404,7 +404,6 @@ void Sweep::finish_lane(std::int32_t i) {
 
 Status Sweep::finished(std::int32_t phase) const {
   if (!wrong_) return wrong_.error();
-  const std::string advice = "check the schedule with `verify`";
   if (!matching_.empty()) {
     const auto& [channel, queue] = matching_.any();
     const bool sent = queue.first[Matching::sends] >= 0;
@@ -412,14 +411,14 @@ Status Sweep::finished(std::int32_t phase) const {
                   fmt::format("a {} on lane {} from rank {} to rank {} has no {}", sent ? "send" : "receive",
                               compiled_.lanes[channel.lane].id.value, channel.from, channel.to,
                               sent ? "receive" : "send"),
-                  advice);
+                  verify_it);
   }
   for (std::size_t i = 0; i < compiled_.instances.size(); ++i)
     if (compiled_.lanes[compiled_.instances[i].lane].phase == phase && !done_[i])
       return failed("every lane must end",
                     fmt::format("lane {} of rank {} waits for ever",
                                 compiled_.lanes[compiled_.instances[i].lane].id.value, compiled_.instances[i].rank),
-                    advice);
+                    verify_it);
   return Nothing{};
 }
 

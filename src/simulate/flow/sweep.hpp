@@ -52,6 +52,7 @@ class Sweep {
   const std::vector<Outcome>& outcomes() const { return outcomes_; }
   const Loads& loads() const { return loads_; } // of the last phase
   Traffic& traffic() { return traffic_; }
+  double meeting() const { return meeting_; } // seconds by which messages of later levels may lengthen the last phase
   std::int32_t pipeline(std::int32_t lane) const { return pipeline_[lane]; }
 
  private:
@@ -155,7 +156,7 @@ class Sweep {
   void add_sum(const Message& message, Moment& arrived);
   void share_by_length();
   void find_doubts();
-  void find_meetings();
+  bool find_meetings();
   void add_uses(const FlowSet& flows, const std::vector<UnderWay>& uses);
   double end_of(std::size_t message) const;
   double issue(const Message& message);
@@ -217,6 +218,7 @@ class Sweep {
   };
   std::vector<Levels> under_way_; // by resource; empty where there are several segments
   double under_way_until_ = 0;
+  double meeting_ = 0;
   std::int32_t level_ = 0;                 // whose uses were added last
   bool level_is_kept_ = false;             // the level before this one, which is not in under_way_ yet
   FlowSet kept_flows_;                     // of it
