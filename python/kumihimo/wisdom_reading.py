@@ -5,8 +5,11 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from math import inf
+import re
+from math import inf, prod
 from pathlib import Path
+
+from kumihimo import _plan
 
 INITIAL = {"determinism": "any"}  # of a choice that does not say
 
@@ -15,6 +18,11 @@ def folder() -> Path:
     """The user's: `kumihimo run` looks here."""
     data = Path(os.environ.get("XDG_DATA_HOME", ""))
     return (data if data.is_absolute() else Path.home() / ".local" / "share") / "kumihimo" / "wisdom"
+
+
+def usual_path(mpi: str) -> Path:
+    """Of this machine and a library, by the first line of its version."""
+    return folder() / _plan.wisdom_file_name(_plan.this_machine(), mpi)
 
 
 def choices_in(path: str | None, named: bool = True) -> list[dict]:
@@ -53,6 +61,52 @@ def ratios_in(choice: dict, calls: dict, among: list[dict]) -> list[float]:
     near = [m for m in measured if calls["bytes_from"] <= m["bytes"] <= calls["bytes_to"]]
     near = [m for m in near if not any(lengths(o)[0] <= m["bytes"] <= lengths(o)[1] for o in earlier)]
     return [m["ratio"] for m in near or [choice] if m.get("ratio", 0) > 0]
+
+
+def why_library(collective: str, summary: dict, choices: list[dict]) -> str:
+    """Why no algorithm of ours was chosen for calls of this collective, by the choices that the run had; empty where
+    they do not say. Wisdom is for numbers of ranks, and for the sizes that were measured."""
+    kind = collective.removeprefix("i")
+    tuned = [c for c in choices if c["collective"] == kind and c.get("determinism", "any") == "any"]
+    if not tuned:
+        return f"{kind} was not tuned; run `kumihimo tune {kind} --ranks {summary['ranks']}`"
+    numbers = ranks_of_communicators(summary["communicators"] or {})
+    if not numbers:
+        return ""
+    fitting = {number: [c for c in tuned if c.get("ranks") in (0, None, number)] for number in numbers}
+    if not any(fitting.values()):
+        listed = " or ".join(map(str, sorted(numbers)))
+        asked = ",".join(map(str, sorted(numbers)))
+        return f"{listed} ranks were not tuned; run `kumihimo tune {kind} --ranks {asked}`"
+    sizes = [row for row in summary["calls"] if row["collective"] == collective and row["algorithm"] == "library"]
+    if not sizes or not all(fitting.values()):
+        return ""
+    if not any(overlap(choice, row) for row in sizes for found in fitting.values() for choice in found):
+        return f"these sizes were not measured; run `kumihimo tune {kind}` with --ranks and --bytes for them"
+    if all(is_covered(row, found) for row in sizes for found in fitting.values()):
+        return "in tuning no algorithm was surely faster than the library's own"
+    return ""
+
+
+def ranks_of_communicators(shapes: dict[str, int]) -> set[int]:
+    """Numbers of ranks, by the names of the shapes; none where a name does not say."""
+    numbers = set()
+    for name in shapes:
+        plain = re.match(r"(?:node|row) of (\d+) rank", name)
+        box = re.fullmatch(r"(?:mesh|torus) ([\dxm]+)(?:, (\d+) ranks a node)?", name)
+        if not plain and not box:
+            return set()
+        lengths_of_axes = map(int, re.findall(r"\d+", box[1])) if box else ()
+        numbers.add(int(plain[1]) if plain else prod(lengths_of_axes) * int(box[2] or 1))
+    return numbers - {1}
+
+
+def is_covered(calls: dict, choices: list[dict]) -> bool:
+    """Whether every length of the calls is in one of the choices."""
+    first = calls["bytes_from"]
+    for low, high in sorted(map(lengths, choices)):
+        first = max(first, high + 1) if low <= first else first
+    return first > calls["bytes_to"]
 
 
 def covers(other: dict, choice: dict) -> bool:

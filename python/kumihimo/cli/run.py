@@ -40,6 +40,8 @@ RANK_0_ALONE = "the counts of the ranks were not added up at the end: counted ar
 NO_WISDOM = (
     "no wisdom was found for this machine and MPI library, so the library's own algorithms ran; run `kumihimo tune`"
 )
+NOT_TAKEN = "the wisdom could not be used, as said above"
+NONE_FOUND = "no wisdom was found"
 NO_CHOICES = "the wisdom has no choices; name another file, or run `kumihimo tune`"
 OWN_CHOSEN = "the library's own is chosen"  # as call_counters.cpp says it
 
@@ -90,8 +92,8 @@ def command(
         with errors_as_message("what ran"):
             told = interrupted(signals, INTERRUPTED[summary is not None])
             if summary is not None:
-                sought = wisdom is None and not algorithm and not no_wisdom
-                told += lines(summary, named=wisdom is not None, sought=sought)
+                without = without_choices(summary, wisdom, bool(algorithm), no_wisdom)
+                told += lines(summary, named=wisdom is not None, without=without)
             for line in told or [NO_SUMMARY]:
                 message(line)
     if json_file is not None:
@@ -100,11 +102,21 @@ def command(
     raise SystemExit(code)  # as it is: the border has meanings of its own for some
 
 
-def lines(summary: dict, named: bool = True, sought: bool = False) -> list[str]:
+def without_choices(summary: dict, wisdom: Path | None, by_algorithm: bool, no_wisdom: bool) -> str:
+    """Why the run had no choices of a file; empty where it had."""
+    if by_algorithm:
+        return "--algorithm names none for it"
+    if no_wisdom:
+        return "--no-wisdom"
+    if summary.get("wisdom"):
+        return ""
+    return NOT_TAKEN if wisdom or wisdom_reading.usual_path(summary["mpi"]).is_file() else NONE_FOUND
+
+
+def lines(summary: dict, named: bool = True, without: str = "") -> list[str]:
     """The wisdom file; a line for each collective, size class and algorithm; then why calls were forwarded.
-    `named`: the user named the wisdom. `sought`: the processes looked for it by themselves."""
+    `named`: the user named the wisdom. `without`: why there was none."""
     path = summary.get("wisdom")
-    lacking = sought and not path
     choices = wisdom_reading.choices_in(path, named)
     finalized, of_all = summary.get("finalized", True), summary.get("of_all_ranks", True)
     told = summary.get("ranks_reported")  # by sessions: each rank for itself
@@ -117,8 +129,7 @@ def lines(summary: dict, named: bool = True, sought: bool = False) -> list[str]:
         for row in summary["calls"]
     ]
     left = [
-        f"{row['collective']} to the library, {row['calls']} calls: "
-        f"{'no wisdom was found' if lacking and row['reason'] == OWN_CHOSEN else row['reason']}"
+        f"{row['collective']} to the library, {row['calls']} calls: {why(row, summary, choices, without)}"
         + ("" if row.get("reproducible", True) else "; not reproducible")
         for row in summary["forwarded"]
     ]
@@ -138,9 +149,19 @@ def lines(summary: dict, named: bool = True, sought: bool = False) -> list[str]:
     if finalized and not of_all and told is None:
         is_lost = any(row["reason"].startswith("the object was lost") for row in summary["forwarded"])
         ended += [LOST if is_lost else RANK_0_ALONE]
-    source = [f"wisdom: {path}"] if path else [NO_WISDOM] if lacking else []
+    source = [f"wisdom: {path}"] if path else [NO_WISDOM] if without == NONE_FOUND else []
     source += [NO_CHOICES] if path and named and not choices else []
     return [*source, *gaps, *ended, *ran, *left, *never, *packs, *bits, *about]
+
+
+def why(row: dict, summary: dict, choices: list[dict], without: str) -> str:
+    """The processes know only that nothing of ours was chosen, and that there is a better reason for it."""
+    if row["reason"] != OWN_CHOSEN:
+        return row["reason"]
+    found = ""
+    with contextlib.suppress(KeyError, TypeError, AttributeError):  # people may have written them
+        found = wisdom_reading.why_library(row["collective"], summary, choices) if choices else ""
+    return without or found or row["reason"]
 
 
 def by_sessions(summary: dict, told: list[int]) -> list[str]:

@@ -14,7 +14,7 @@ from kumihimo.errors import BadInput, wrong_value
 from kumihimo.ranges import ranges
 from kumihimo.tune.judging import Judged
 from kumihimo.tune.targets import Target
-from kumihimo.wisdom_reading import folder
+from kumihimo.wisdom_reading import usual_path
 
 LIBRARY: Choice = ("library", ())
 KEY = (  # of a collective, of a kernel
@@ -22,11 +22,6 @@ KEY = (  # of a collective, of a kernel
     *("kernel", "operation", "type", "reader"),
 )
 FIGURES = ("seconds", "library_seconds", "ratio", "ratio_low", "ratio_high")
-
-
-def usual_path(mpi: str) -> Path:
-    """Of this machine and a library, by the first line of its version."""
-    return folder() / _plan.wisdom_file_name(_plan.this_machine(), mpi)
 
 
 def kernel_path() -> Path:

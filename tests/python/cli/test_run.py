@@ -412,15 +412,73 @@ def test_says_which_calls_are_never_taken_over() -> None:
 def test_says_where_no_wisdom_was_found_and_what_to_do() -> None:
     row = {"collective": "bcast", "reason": run.OWN_CHOSEN, "calls": 4}
     summary = {"calls": [], "forwarded": [row], "communicators": {}, "ranks": 2}
-    first, second = run.lines(summary, named=False, sought=True)
+    first, second = run.lines(summary, named=False, without=run.NONE_FOUND)
     assert first.startswith("no wisdom was found") and first.endswith("run `kumihimo tune`")
     assert second == "bcast to the library, 4 calls: no wisdom was found"
     assert run.lines(summary, named=False) == [f"bcast to the library, 4 calls: {run.OWN_CHOSEN}"]
-    found = run.lines({**summary, "wisdom": "/w.json"}, named=False, sought=True)
+    found = run.lines({**summary, "wisdom": "/w.json"}, named=False)
     assert found == ["wisdom: /w.json", f"bcast to the library, 4 calls: {run.OWN_CHOSEN}"]
     assert run.lines({**summary, "wisdom": "/w.json"})[1] == run.NO_CHOICES
     sentences = Path(__file__).parents[3] / "src" / "interpose" / "call_counters.cpp"
     assert f'"{run.OWN_CHOSEN}"' in sentences.read_text(encoding="utf-8")
+
+
+def test_says_why_there_are_no_choices(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    summary = {"mpi": "Open MPI v9"}
+    assert run.without_choices(summary, None, True, False) == "--algorithm names none for it"
+    assert run.without_choices(summary, None, False, True) == "--no-wisdom"
+    assert run.without_choices(summary, None, False, False) == run.NONE_FOUND
+    assert run.without_choices(summary, Path("w.json"), False, False) == run.NOT_TAKEN
+    usual = run.wisdom_reading.usual_path("Open MPI v9")
+    usual.parent.mkdir(parents=True)
+    usual.write_text("damaged", encoding="utf-8")
+    assert run.without_choices(summary, None, False, False) == run.NOT_TAKEN
+    assert run.without_choices({**summary, "wisdom": str(usual)}, None, False, False) == ""
+
+
+def choice(from_bytes: int, to_bytes: int, **more: object) -> dict:
+    return {
+        "collective": "bcast",
+        "ranks": 4,
+        "algorithm": "library",
+        "from_bytes": from_bytes,
+        "to_bytes": to_bytes,
+    } | more
+
+
+@pytest.mark.parametrize(
+    ("choices", "communicators", "reason"),
+    [
+        ([choice(1, 64, collective="reduce")], {}, "bcast was not tuned; run `kumihimo tune bcast --ranks 4`"),
+        ([choice(1, 64)], {"node of 3 ranks": 1}, "3 ranks were not tuned; run `kumihimo tune bcast --ranks 3`"),
+        (
+            [choice(1, 64)],
+            {"node of 8 ranks": 1, "node of 2 ranks": 4, "row of 1 rank": 1},
+            "2 or 8 ranks were not tuned; run `kumihimo tune bcast --ranks 2,8`",
+        ),
+        ([choice(1, 63)], {"mesh 2, 2 ranks a node": 1}, "these sizes were not measured; run `kumihimo tune bcast`"),
+        (
+            [choice(1, 70), choice(71, 127, algorithm="ring")],
+            {"node of 4 ranks": 1},
+            "in tuning no algorithm was surely",
+        ),
+        ([choice(1, 127, ranks=0)], {"node of 4 ranks": 1, "node of 2 ranks": 1}, "in tuning no algorithm was surely"),
+        ([choice(1, 70)], {"node of 4 ranks": 1}, run.OWN_CHOSEN),  # some of the sizes, as far as can be said
+        ([choice(1, 127)], {"node of 4 ranks": 1, "node of 2 ranks": 1}, run.OWN_CHOSEN),
+        ([choice(1, 127)], {"dragonfly of 4": 1}, run.OWN_CHOSEN),
+        ([{"collective": "bcast", "ranks": "four"}], {"node of 4 ranks": 1}, "4 ranks were not tuned"),
+        ([choice(1, "64")], {"node of 4 ranks": 1}, run.OWN_CHOSEN),
+    ],
+)
+@pytest.mark.parametrize("collective", ["bcast", "ibcast"])
+def test_says_why_the_library_was_chosen(choices, communicators, reason, collective) -> None:
+    row = {"collective": collective, "reason": run.OWN_CHOSEN, "calls": 4}
+    sizes = {"collective": collective, "bytes_from": 64, "bytes_to": 127, "algorithm": "library", "calls": 4}
+    summary = {"calls": [sizes], "communicators": communicators, "ranks": 4}
+    assert run.why(row, summary, choices, "").startswith(reason)
+    assert run.why(row, summary, choices, "--no-wisdom") == "--no-wisdom"
+    assert run.why({**row, "reason": "an intercommunicator"}, summary, choices, "--no-wisdom") == "an intercommunicator"
 
 
 def test_refuses_what_it_cannot_do() -> None:
