@@ -45,6 +45,7 @@ OURS = "KUMIHIMO_"  # begins the names of settings in the environment
 # Set by the user for all processes: how memory is written to (kernels/copy.hpp), and the network between nodes
 # (execute/networks).
 HANDED_ON = ("KUMIHIMO_SHARED_STORES", "KUMIHIMO_STREAMING_BYTES", "KUMIHIMO_NETWORK")
+OTHER_LAUNCHERS = ("srun", "aprun", "jsrun", "flux", "prun")  # of batch systems
 LIST_FOLDERS = ("/dev/shm", "/tmp")  # of which the first that is there holds the processes' lists of who has the object
 SAYS = {"openmpi": ("Open MPI", "OpenRTE", "PRTE", "prte"), "mpich": ("HYDRA", "MPICH", "Intel(R) MPI", "MVAPICH")}
 
@@ -109,6 +110,35 @@ def forget_lists(mark: str) -> None:
     for path in folder.glob(f"kumihimo-{os.getuid()}-{mark}-*"):
         with contextlib.suppress(OSError):
             path.unlink()
+
+
+def launcher_failed(command: Sequence[str], code: int, nothing: str) -> str:
+    """The sentence for an MPI launcher that ended with this code after which there is nothing, probably since it failed
+    itself; empty for other programs, and where a signal ended a process."""
+    name = Path(command[0]).name
+    if not name.startswith(MPI_LAUNCHERS) or not 0 < code < 128:
+        return ""
+    return f"{nothing}: {name} failed (exit code {code}); see its message above, and run the same line without kumihimo"
+
+
+def remarks(command: Sequence[str], ranks: int) -> list[str]:
+    """What is strange about a program whose MPI_COMM_WORLD has so many ranks."""
+    name = Path(command[0]).name
+    if ranks != 1 or launcher_environment.place() is not None:
+        return []
+    if not name.startswith((*MPI_LAUNCHERS, *OTHER_LAUNCHERS)):
+        return ["only one rank: was mpirun forgotten?"]
+    if asked_ranks(command) > 1:
+        return [f"each process is alone: does {name} belong to the MPI library that the program is linked with?"]
+    return []
+
+
+def asked_ranks(command: Sequence[str]) -> int:
+    """The sum of the numbers of processes of a launcher's line; 0 where it names none."""
+    pairs = zip(command, [*command[1:], ""])
+    numbers = [after for word, after in pairs if word in ("-n", "-np", "--np", "-c", "--n", "--ntasks")]
+    numbers += [match[1] for word in command if (match := re.fullmatch(r"(?:--ntasks=|--n=|--np=|-n)(\d+)", word))]
+    return sum(int(number) for number in numbers if number.isdecimal())
 
 
 def run_as_it_is(command: Sequence[str]) -> tuple[int, tuple[str, ...]]:

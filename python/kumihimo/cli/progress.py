@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
+
+from kumihimo.launch import ending_by_signal
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -17,9 +20,28 @@ Value = TypeVar("Value")
 POLL_SECONDS = 0.1
 
 
+class Interruption(contextlib.ExitStack):
+    """Ends what it surrounds at Ctrl-C, SIGTERM and SIGHUP, so that what was found can still be kept and shown. `code`:
+    of the exit; 0 if none came."""
+
+    code = 0
+
+    def __enter__(self) -> Interruption:
+        self.enter_context(ending_by_signal())
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, where: object) -> bool:
+        super().__exit__(None, None, None)
+        if isinstance(error, KeyboardInterrupt):
+            self.code = 1
+        elif isinstance(error, SystemExit):
+            self.code = int(error.code)
+        return self.code != 0
+
+
 def run_interruptible(work: Callable[[], Value]) -> Value:
     """The value of `work`, done on another thread, since a signal reaches Python only between two native calls. After
-    Ctrl-C the work is abandoned: it holds no lock and writes no file, and the process ends without waiting for it."""
+    a signal the work is abandoned: it holds no lock and writes no file, and the process ends without waiting for it."""
     ended: dict = {}
 
     def run() -> None:
@@ -33,8 +55,8 @@ def run_interruptible(work: Callable[[], Value]) -> Value:
     try:
         while worker.is_alive():
             worker.join(POLL_SECONDS)
-    except KeyboardInterrupt:
-        atexit.register(os._exit, 1)
+    except (KeyboardInterrupt, SystemExit) as ended:
+        atexit.register(os._exit, ended.code if isinstance(ended, SystemExit) else 1)
         raise
     if "error" in ended:
         raise ended["error"]

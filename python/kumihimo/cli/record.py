@@ -29,7 +29,9 @@ INTERRUPTED = {  # whether there is a profile: the sentence, after the signals' 
 @app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 def command(
     program: argument("-- COMMAND ...", "Launch command: mpirun -n 4 ./program.", Optional[list[str]]) = None,
-    output: option("--output -o FILE", "Profile to write.", Path) = Path("kumihimo-profile.jsonl"),
+    output: option("--output -o FILE", "Profile to write, in place of an earlier one.", Path) = Path(
+        "kumihimo-profile.jsonl"
+    ),
     sync: option("--sync", "Add a barrier before each collective to measure waiting.") = False,
     trace: option("--trace DIR", "Write an OTF2 trace of all events to this folder.", Path) = None,
     json_file: option("--json FILE", "Write the summary as JSON to this file.", Path) = None,
@@ -90,10 +92,12 @@ def recorded(
             lines, as_object, text = summed(output, told, with_mpip=mpip is not None)
             for line in lines:
                 message(line)
+            for line in preload.remarks(program, as_object["ranks"]):
+                message(line)
             message(f"the profile is {output}")
         else:
             if not signals:
-                message(NOTHING)
+                message(preload.launcher_failed(program, code, "nothing was recorded") or NOTHING)
             as_object, text = told, ""
         with errors_as_message("what was recorded"):
             written({json_file: as_object, mpip: text})

@@ -94,7 +94,8 @@ def command(
             if summary is not None:
                 without = without_choices(summary, wisdom, bool(algorithm), no_wisdom)
                 told += lines(summary, named=wisdom is not None, without=without)
-            for line in told or [NO_SUMMARY]:
+                told += preload.remarks(program, summary["ranks"])
+            for line in told or [preload.launcher_failed(program, code, "nothing was counted") or NO_SUMMARY]:
                 message(line)
     if json_file is not None:
         with errors_as_message("what ran"):

@@ -57,7 +57,8 @@ def command(
 ) -> int:
     """Measure all algorithms and parameters, and keep for each size one that is faster than the MPI library's own.
 
-    Ctrl-C keeps what was found; the same command continues.
+    Ctrl-C keeps what was found; the same command continues. Exit code 1: no size had enough time, or a result was
+    wrong. It is 0 where the MPI library's own stays for all sizes, because nothing was surely faster.
 
     \b
     Example:
@@ -89,9 +90,12 @@ def command(
     if found["interrupted"]:
         so_far = f"what was found is in {found['wisdom']}" if found["results"] else "nothing was found yet"
         output.message(f"interrupted; {so_far}, and the same command goes on from there")
+    elif not found["results"] and not found["not_exported"]:
+        output.message("no size had enough time; the same command goes on, and a larger --budget reaches more")
     for line in found["not_exported"]:
         output.message(line)
-    return 1 if any(found[trouble] for trouble in ("interrupted", "wrong", "disobeyed", "not_exported")) else 0
+    troubles = ("interrupted", "wrong", "disobeyed", "not_exported")
+    return asked.interruption.code or int(not found["results"] or any(found[trouble] for trouble in troubles))
 
 
 @dataclass
@@ -103,6 +107,7 @@ class Asked:
     clock: Clock
     fresh: bool = False
     outcomes: list[tuner.Outcome] = field(default_factory=list)
+    interruption: progress.Interruption = field(default_factory=progress.Interruption)
 
     def take(self, outcome: tuner.Outcome) -> None:
         """In place of an earlier one of the same target, unless that has more."""
@@ -212,10 +217,9 @@ def measure(
         wisdom.extend(path, old, new)
         return {"wisdom": str(path), "mpi": version, "made": made, "results": choices}
 
-    interrupted = False
     report = library_report.LibraryReport()
     try:
-        with progress.bar("tuning", tuner.steps(wanted)) as advance:
+        with asked.interruption, progress.bar("tuning", tuner.steps(wanted)) as advance:
             exported = [name for name in asked.collectives if name in EXPORTED]
             study = library_report.LibraryStudy(installation, asked.sizes, asked.clock, journal, advance, exported)
             study.launch_seconds, study.nodes = lambda: launches.overhead, here.nodes
@@ -223,8 +227,6 @@ def measure(
             for outcome in time_shares.outcomes(work, study, wanted, export, report):
                 asked.take(outcome)
                 save()
-    except KeyboardInterrupt:
-        interrupted = True
     except KumihimoError:
         save()
         raise
@@ -251,7 +253,7 @@ def measure(
             *report.lacking,
             *notes_on(asked, launches),
         ],
-        "interrupted": interrupted or launches.interrupted,
+        "interrupted": asked.interruption.code != 0 or launches.interrupted,
     }
 
 
@@ -287,8 +289,7 @@ def simulate(asked: Asked, name: str, ranks: Ranks, out: Path | None) -> dict:
     journal = Journal(state_of(path), {**place, "kumihimo": __version__}, asked.fresh)
     choices: list[dict] = []
     left: list[dict] = []
-    interrupted = False
-    with progress.bar("tuning", 3 * len(asked.collectives) * len(asked.sizes)) as advance:
+    with asked.interruption, progress.bar("tuning", 3 * len(asked.collectives) * len(asked.sizes)) as advance:
         work = Simulated(
             asked_of(job),
             journal,
@@ -301,8 +302,6 @@ def simulate(asked: Asked, name: str, ranks: Ranks, out: Path | None) -> dict:
                 found, without = work.tune(collective, asked.sizes)
                 choices += found
                 left += [{"target": collective, "bytes": without}] if without else []
-        except KeyboardInterrupt:
-            interrupted = True
         finally:
             journal.close()
     made = {**made_by(asked.clock), "simulated": place}
@@ -315,7 +314,7 @@ def simulate(asked: Asked, name: str, ranks: Ranks, out: Path | None) -> dict:
         "left_to_the_library": left,
         **dict.fromkeys(("wrong", "measured_before", "guidelines", "exports", "disobeyed", "not_exported"), ()),
         "notes": ["the figures are the simulator's", *notes_of(journal)],
-        "interrupted": interrupted,
+        "interrupted": asked.interruption.code != 0,
     }
 
 

@@ -47,20 +47,19 @@ def command(
     old = wisdom.existing(path, None)
     measured: list[tuple[Key, int, dict]] = []
     tuner = _plan.KernelTuner()
-    interrupted = False
+    interruption = progress.Interruption()
     steps = sum(len(kernels.sizes_of(key, lengths)) for key in wanted)
-    try:
-        with progress.bar("tuning", steps) as advance:
-            decide = lambda *asked: progress.run_interruptible(lambda: tuner.decide(*asked))  # noqa: E731
-            measured.extend(kernels.decisions(wanted, lengths, clock, decide, advance))
-    except KeyboardInterrupt:
-        interrupted = True
+    with interruption, progress.bar("tuning", steps) as advance:
+        decide = lambda *asked: progress.run_interruptible(lambda: tuner.decide(*asked))  # noqa: E731
+        measured.extend(kernels.decisions(wanted, lengths, clock, decide, advance))
     found = report(path, old, clock, wanted, lengths, measured)
     if as_json:
-        output.print_json({**found, "interrupted": interrupted, **output.own_cost()})
+        output.print_json({**found, "interrupted": interruption.code != 0, **output.own_cost()})
     else:
         show(found, explain)
-    return 1 if interrupted or found["wrong"] else 0
+    if interruption.code:
+        output.message(f"interrupted; what was found is in {path}" if found["choices"] else "interrupted")
+    return interruption.code or int(bool(found["wrong"]))
 
 
 def checked_sizes(text: str) -> list[int]:

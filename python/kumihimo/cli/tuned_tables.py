@@ -7,45 +7,65 @@ from kumihimo.arguments import parameters_text
 from kumihimo.cli import output
 from kumihimo.sizes import text_of
 
+OF_COMMUNICATOR = ("collective", "ranks", "nodes", "ranks_per_node", "emulated")
+
 
 def show(found: dict) -> None:
-    """Where the library falls short by itself; what is now chosen; then what is not."""
-    slow = [f"{each['ranks']} ranks: {each['text']}" for each in found["guidelines"]]
-    if slow:
-        output.print_list("The MPI library's own against performance guidelines:", slow)
-        print()
-    rows = [row(choice) for choice in found["results"]]
+    """What is now chosen; what is not; where the library falls short by itself."""
+    rows = rows_of(found["results"])
     if rows:
         simulated = any(choice.get("simulated") for choice in found["results"])
         figures = ("time>", "") if simulated else ("ratio>", "interval>")
         columns = ("collective", "ranks>", "from>", "to>", "choice", *figures, "parameters")
         title = (
-            "Fastest by the simulator" if simulated else "Time with the choice / the MPI library's own, at its worst"
+            "Fastest by the simulator"
+            if simulated
+            else "ratio: time with the choice / time of the MPI library, at the size where the choice gains least"
         )
         output.print_table(title, columns, rows)
+        if all(choice["algorithm"] == "library" for choice in found["results"]):
+            print("\nThe MPI library's own algorithms stay: nothing was surely faster.")
         print(f"\nwisdom: {found['wisdom']}")
-    else:
-        print("nothing was found in this time")
     output.print_list("Notes:", found["notes"])
     again = found["measured_before"]
     if again:
         output.print_list("Measured by an earlier tuning (--fresh measures again):", again)
-    output.print_list("Left to the MPI library for want of time; the same command goes on:", lines_of(found))
+    output.print_list("Not measured for want of time; the same command goes on:", lines_of(found))
+    slow = [f"{each['ranks']} ranks: {each['text']}" for each in found["guidelines"]]
+    output.print_list("Where the MPI library itself is slower than its own other calls (performance guidelines):", slow)
     output.print_list("Files for the MPI library:", [line for lines in found["exports"] for line in lines])
     output.print_list("Wrong by the golden copy, and not chosen:", found["wrong"])
 
 
 def lines_of(found: dict) -> list[str]:
-    lines = []
-    for each in found["left_to_the_library"]:
-        sizes = [text_of(size) for size in each["bytes"]]
-        several = len(sizes) > 1
-        lines.append(
-            f"{each['target']}: {sizes[0]} to {sizes[-1]}, {len(sizes)} sizes"
-            if several
-            else f"{each['target']}: {sizes[0]}"
-        )
-    return lines
+    return [f"{each['target']}: {sizes_text(each['bytes'])}" for each in found["left_to_the_library"]]
+
+
+def sizes_text(sizes: list[int]) -> str:
+    """As --bytes takes them: "8,64..1KiB"."""
+    runs: list[list[int]] = []
+    for size in sizes:
+        if runs and size == 2 * runs[-1][-1]:
+            runs[-1].append(size)
+        else:
+            runs.append([size])
+    return ",".join(
+        f"{text_of(run[0])}..{text_of(run[-1])}" if len(run) > 2 else ",".join(map(text_of, run)) for run in runs
+    )
+
+
+def rows_of(choices: list[dict]) -> list[tuple[str, ...]]:
+    """A row for each range, and for each gap between two."""
+    rows = []
+    before: dict = {}
+    for choice in choices:
+        if before and all(choice.get(name) == before.get(name) for name in OF_COMMUNICATOR):
+            first, last = before["to_bytes"] + 1, choice["from_bytes"] - 1
+            if first <= last:
+                rows.append((*row(before)[:2], text_of(first), text_of(last), "not measured", "", "", ""))
+        rows.append(row(choice))
+        before = choice
+    return rows
 
 
 def row(choice: dict) -> tuple[str, ...]:

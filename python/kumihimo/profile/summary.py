@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from errno import EACCES, EPERM
+from os import strerror
+
 from kumihimo.profile import expectations
 from kumihimo.profile.totals import Calls, Totals
 from kumihimo.quantities import seconds_text, share_text
@@ -36,7 +39,8 @@ def overall(totals: Totals) -> str:
     share = totals.mpi_seconds / totals.seconds if totals.seconds else 0.0
     threads = totals.most_threads
     together = f", {threads} threads of a rank added up" if threads > 1 else ""
-    return f"{ranks} ranks for {seconds_text(longest)}, {share_text(share)} of it in MPI{together}"
+    ran = f"{ranks} rank{'s' if ranks != 1 else ''} for {seconds_text(longest)}"
+    return f"{ran}, {share_text(share)} of it in MPI{together}"
 
 
 def split(totals: Totals) -> list[str]:
@@ -60,7 +64,7 @@ def site(calls: Calls, totals: Totals) -> str:
     share = calls.seconds / totals.seconds if totals.seconds else 0.0
     text = (
         f"{calls.call} at {calls.place}{on}: {calls.calls} calls, {bytes_text(calls.bytes)}, "
-        f"{seconds_text(calls.seconds)} of {calls.ranks} ranks ({share_text(share)})"
+        f"{seconds_text(calls.seconds)} of {calls.ranks} rank{'s' if calls.ranks != 1 else ''} ({share_text(share)})"
     )
     if calls.split_seconds:
         text += f", {share_text(calls.waiting_seconds / calls.split_seconds)} waiting"
@@ -108,8 +112,14 @@ def notes(totals: Totals) -> list[str]:
     if totals.events_left_out:
         found.append(f"{totals.events_left_out} events were left out of the trace, which is full")
     if totals.header.get("counters_reason"):
-        found.append(f"no hardware counters: the kernel gives none ({totals.header['counters_reason']})")
+        advice = counters_advice(totals.header["counters_reason"])
+        found.append(f"no hardware counters: the kernel gives none{advice}")
     return found
+
+
+def counters_advice(reason: str) -> str:
+    """What a user can change; that a virtual machine has none, nobody can."""
+    return " (see kernel.perf_event_paranoid)" if reason in map(strerror, (EACCES, EPERM)) else ""
 
 
 def bytes_text(size: int) -> str:

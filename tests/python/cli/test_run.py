@@ -481,6 +481,32 @@ def test_says_why_the_library_was_chosen(choices, communicators, reason, collect
     assert run.why({**row, "reason": "an intercommunicator"}, summary, choices, "--no-wisdom") == "an intercommunicator"
 
 
+def test_a_launcher_that_fails_is_told_of_by_its_own_words(tmp_path: Path) -> None:
+    mpirun = a_launcher(tmp_path, "mpirun", '[ "$1" = --version ] && echo "Open MPI" || exit 7')
+    for verb in ("run", "record"):
+        line = [COMMAND, verb, "--", mpirun, "-n", "2", "true"]
+        ran = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False, cwd=tmp_path)
+        assert ran.stderr.startswith("kumihimo: nothing was "), ran.stderr
+        assert ": mpirun failed (exit code 7); see its message above" in ran.stderr
+        assert (ran.returncode, ran.stderr.count("\n")) == (7, 1)
+    assert not any(preload.launcher_failed([name], code, "") for name, code in (("mpirun", 139), ("./program", 7)))
+
+
+def test_ranks_that_are_alone_are_told_of(monkeypatch) -> None:
+    monkeypatch.delenv("OMPI_COMM_WORLD_RANK", raising=False)
+    alone = ["each process is alone: does mpirun belong to the MPI library that the program is linked with?"]
+    for asked in (["-n", "2"], ["-np", "2"], ["--np", "2"], ["-n2"], ["-n", "1", "./a", ":", "-n", "1"]):
+        assert preload.remarks(["/usr/bin/mpirun", *asked, "./a"], 1) == alone
+        assert preload.remarks(["mpirun", *asked, "./a"], 2) == []
+    assert preload.remarks(["srun", "--ntasks=4", "./a"], 1) == [alone[0].replace("mpirun", "srun")]
+    assert preload.remarks(["mpirun", "-n", "1", "./a"], 1) == preload.remarks(["srun", "./a"], 1) == []
+    assert preload.remarks(["./a", "-n", "4"], 1) == ["only one rank: was mpirun forgotten?"]
+    assert preload.remarks(["./a"], 2) == []
+    monkeypatch.setenv("OMPI_COMM_WORLD_RANK", "0")
+    monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "1")
+    assert preload.remarks(["./a"], 1) == []
+
+
 def test_refuses_what_it_cannot_do() -> None:
     assert "docs/algorithms.md (got 'rign'); did you mean ring?" in refused("-a", "rign", "--", "true")
     assert "docs/algorithms.md for alltoall (got 'ring')" in refused("-a", "alltoall=ring", "--", "true")
