@@ -8,9 +8,11 @@ from os import strerror
 from kumihimo.profile import expectations
 from kumihimo.profile.totals import Calls, Totals
 from kumihimo.quantities import seconds_text, share_text
+from kumihimo.sizes import text_of
 
 MOST_SITES = 8
 MOST_PAIRS = 3
+MOST_SIZED, MOST_CLASSES = 3, 6
 REGION = ("name", "expectation", "passages", "seconds", "mpi_seconds", "max_seconds", "max_rank")
 
 
@@ -25,6 +27,7 @@ def lines(totals: Totals) -> list[str]:
             if calls.call not in ("MPI_Init", "MPI_Init_thread")
         ],
         *([f"{len(totals.calls) - MOST_SITES} further call sites"] if len(totals.calls) > MOST_SITES else []),
+        *sizes(totals),
         *partners(totals),
         *[region(r) for r in totals.regions.values()],
         *[f"missed: {sentence}" for sentence in misses],
@@ -71,6 +74,22 @@ def site(calls: Calls, totals: Totals) -> str:
     if calls.imbalance_share >= 0.1:
         text += f", imbalance {share_text(calls.imbalance_share)} (rank {calls.most_rank} most)"
     return text
+
+
+def sizes(totals: Totals) -> list[str]:
+    """What to tune for: the classes of sizes with the most calls, of the collectives with the most calls."""
+    most = sorted(totals.sizes.items(), key=lambda each: -sum(each[1].values()))[:MOST_SIZED]
+    found = []
+    for call, classes in most:
+        shown = sorted(classes.most_common(MOST_CLASSES))
+        rest = f", {len(classes) - len(shown)} further classes" if len(classes) > len(shown) else ""
+        listed = ", ".join(f"{calls} call{'s' if calls != 1 else ''} {class_text(least)}" for least, calls in shown)
+        found += [f"sizes of {call}: {listed}{rest}"] if any(classes) else []
+    return found
+
+
+def class_text(least: int) -> str:
+    return f"from {text_of(least)} below {text_of(2 * least)}" if least else "of 0 bytes"
 
 
 def partners(totals: Totals) -> list[str]:

@@ -179,6 +179,16 @@ class TestSummary:
         assert sum("no hardware counters" in line for line in lines) == 1
         assert any("not split" in line for line in lines)
 
+    def test_names_the_sizes_to_tune_for(self, tmp_path: Path) -> None:
+        sizes = {"MPI_Bcast": [[0, 1], [4096, 7]], "MPI_Barrier": [[0, 90]], "MPI_Scan": [[1, 2]]}
+        sizes["MPI_Alltoall"] = [[2**k, 1 + k] for k in range(9)]
+        lines = summary.lines(totals.of(written(tmp_path, rank(0, [call()], sizes=sizes))))
+        assert [line for line in lines if line.startswith("sizes of")] == [
+            "sizes of MPI_Alltoall: 4 calls from 8 below 16, 5 calls from 16 below 32, 6 calls from 32 below 64, "
+            "7 calls from 64 below 128, 8 calls from 128 below 256, 9 calls from 256 below 512, 3 further classes",
+            "sizes of MPI_Bcast: 1 call of 0 bytes, 7 calls from 4KiB below 8KiB",
+        ]
+
     def test_states_the_share_of_calls_that_were_split(self, tmp_path: Path) -> None:
         split = {"split_calls": 5, "split_seconds": 4.0, "waiting_seconds": 3.0, "transferring_seconds": 1.0}
         (line,) = [
