@@ -126,16 +126,17 @@ bool others_have_loaded() {
 
 void DeviceMemory::look() {
   static const bool gpu = has_gpu();
-  if ((gpu || has_driver()) && possible_.exchange(always) != always) mpi_hooks::FastPath::forget();
+  const bool driver = has_driver();
+  if ((gpu || driver) && !(possible_.fetch_or(always) & always)) mpi_hooks::FastPath::forget();
 }
 
 void DeviceMemory::expect_driver() {
   loads_since = std::chrono::steady_clock::now().time_since_epoch().count();
   std::uint64_t before = possible_.load(), now = 0;
   do {
-    if (before == always) return;
     const std::uint32_t by = thread_in(before);
-    now = ((before >> 32) + 1) << 32 | (by == 0 || by == this_thread() ? this_thread() : several);
+    const std::uint64_t loads = (before + one_load) & ~(always | several);
+    now = (before & always) | loads | (by == 0 || by == this_thread() ? this_thread() : several);
   } while (!possible_.compare_exchange_weak(before, now));
   mpi_hooks::FastPath::forget();
 }
@@ -143,15 +144,15 @@ void DeviceMemory::expect_driver() {
 // A thread that asks has loaded what it began to load, unless a constructor of it asks: then it is in the list already.
 bool DeviceMemory::may_be_possible() {
   std::uint64_t before = possible_.load();
-  if (before == always) return true;
+  if (thread_in(before) == 0) return (before & always) != 0;
   look();
-  if (thread_in(before) == 0 || possible_ == always) return possible_ == always;
   if (thread_in(before) != this_thread() && !others_have_loaded()) return true;
-  return !possible_.compare_exchange_strong(before, before - thread_in(before)); // unless another one has begun
+  const bool ended = possible_.compare_exchange_strong(before, before - thread_in(before)); // unless another has begun
+  return !ended || (before & always) != 0;
 }
 
 bool DeviceMemory::has_driver() {
-  if (!drivers.any()) drivers.look();
+  drivers.look();
   return drivers.any();
 }
 

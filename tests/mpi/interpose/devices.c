@@ -1,11 +1,13 @@
-/* Buffers in the memory of a device, by a driver that is loaded before MPI_Init ("early") or later ("late"): the second
- * argument's file. On rank 1, or on all (the third argument). That memory is closed, and opened for whoever touches it
- * unless that is our object. Ends with the number of checks that failed. */
+/* Buffers in the memory of a device, by a driver that is loaded before MPI_Init ("early") or later: the second
+ * argument's file. Later on a node without a GPU ("late") or with one ("late_with_gpu"), or after another driver, which
+ * knows nothing of that memory ("second"). On rank 1, or on all (the third argument). That memory is closed, and opened
+ * for whoever touches it unless that is our object. Ends with the number of checks that failed. */
 #define _GNU_SOURCE
 #include <mpi.h>
 
 #include <dlfcn.h>
 #include <execinfo.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,13 +16,18 @@
 #include <unistd.h>
 
 enum { most = 512, bytes = 1 << 16, kinds = 15 };
-static int rank, ranks, failures;
+static int rank, ranks, failures, has_gpu;
 static double *device; /* input, and output behind it */
 static void *driver;
 
 static void expect(int right, const char *what, int kind) {
   if (right) return;
   if (failures++ < 8) fprintf(stderr, "rank %d of %d: kind %d: %s\n", rank, ranks, kind, what);
+}
+
+/* As the C library's, on such a node. */
+int access(const char *path, int mode) {
+  return has_gpu && strcmp(path, "/dev/nvidiactl") == 0 ? 0 : faccessat(AT_FDCWD, path, mode, 0);
 }
 
 static void shut(void) { mprotect(device, bytes, PROT_NONE); }
@@ -127,13 +134,16 @@ static void compare(int kind, int n, MPI_Comm comm, int is_begun, int here) {
 int main(int argc, char **argv) {
   if (argc < 4) return 1;
   alarm(60);
-  const int is_late = strcmp(argv[1], "late") == 0, everywhere = strcmp(argv[3], "all") == 0;
+  const int is_late = strcmp(argv[1], "early") != 0, everywhere = strcmp(argv[3], "all") == 0;
   void *warm[1];
   backtrace(warm, 1); /* which allocates at first */
   device = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   struct sigaction action = {.sa_sigaction = touched, .sa_flags = SA_SIGINFO};
   sigaction(SIGSEGV, &action, NULL);
+  has_gpu = strcmp(argv[1], "late_with_gpu") == 0;
   if (!is_late) load(argv[2]);
+  if (strcmp(argv[1], "second") == 0)
+    dlopen(strstr(argv[2], "cuda") ? "libamdhip64.so.6" : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
