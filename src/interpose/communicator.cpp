@@ -163,19 +163,27 @@ std::optional<Reason> Communicator::obstacle(const plan::CallKey& key) {
   if (const auto it = resources_->refused.find(apart(key)); it != resources_->refused.end()) return it->second;
   if (!resources_->transport && !crowded_out_ && !transport_failed_) open_transport();
   if (crowded_out_) return Reason::crowded_out;
-  return transport_failed_ ? std::optional(Reason::no_plan) : std::nullopt;
+  return transport_failed_ || decides_no_more_ ? std::optional(Reason::no_plan) : std::nullopt;
 }
 
-// What the ranks decide together on a question: each whether it has the plans, and where its data are.
+// What the ranks decide together on a question: each whether it has the plans, and where its data are. Nothing may fail
+// after it, nor before it keep a rank from it.
 std::optional<Reason> Communicator::decide(const plan::CallKey& key, const std::optional<Error>& error,
                                            bool on_device) {
-  enum Vote : std::int32_t { failed, device, ours };
-  if (error && note_.empty() && !error->elsewhere && error->kind == Error::Kind::failed) note_ = error->sentence();
-  resources_->refused.emplace(apart(key), Reason::no_plan); // before it is agreed on: nothing may fail after it
-  const std::int32_t least = this->least(error ? failed : on_device ? device : ours);
-  if (least == ours) return resources_->refused.erase(apart(key)), std::nullopt;
-  if (least == device) resources_->refused[apart(key)] = Reason::device;
-  return resources_->refused[apart(key)];
+  enum Vote : std::int32_t { unkept, failed, device, ours };
+  const auto nothing = [] { return unkept; };
+  const auto keep_note = [&] { return note_ = error->sentence(), failed; };
+  const auto keep_answer = [&] {
+    resources_->refused.emplace(apart(key), Reason::no_plan);
+    return error || !MemoryReserve::is_there() ? failed : on_device ? device : ours;
+  };
+  if (error && note_.empty() && !error->elsewhere && error->kind == Error::Kind::failed) attempted(keep_note, nothing);
+  const std::int32_t least = this->least(attempted(keep_answer, nothing));
+  if (least == device) return resources_->refused[apart(key)] = Reason::device;
+  if (least == failed) return Reason::no_plan;
+  resources_->refused.erase(apart(key)); // which no rank keeps, or all
+  decides_no_more_ |= least == unkept;
+  return least == ours ? std::nullopt : std::optional(Reason::no_plan);
 }
 
 Communicator::Answer Communicator::make_plan(const Collective& question, const plan::CallKey& key, const Choice& choice,
@@ -276,7 +284,9 @@ void Communicator::bequeath() {
 
 bool Communicator::open_transport() {
   const bool must = reproducible_ != Reproducible::off;
-  const auto share = kept_ ? kept_->share_for(node_ranks_, must) : MemoryBudget::of_process().take(node_ranks_, must);
+  const auto share = attempted(
+      [&] { return kept_ ? kept_->share_for(node_ranks_, must) : MemoryBudget::of_process().take(node_ranks_, must); },
+      [] { return std::optional<MemoryBudget::Share>(); });
   crowded_out_ = least(share.has_value() && MemoryReserve::is_there()) == 0; // the ranks' may differ
   if (crowded_out_) {
     if (share) MemoryBudget::of_process().give_back(*share);
@@ -341,7 +351,7 @@ Communicator::Both Communicator::make_both(Collective question, const Choice& ch
     if (made)
       both[in_place] = std::move(*made);
     else if (!error)
-      error = made.error();
+      error = attempted([&] { return made.error(); }, &out_of_memory);
   }
   return both;
 }

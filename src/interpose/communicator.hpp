@@ -144,6 +144,7 @@ class Communicator {
   std::shared_ptr<const Neighbourhood> neighbours_;
   bool agrees_ = false, lost_ = false, completion_is_caught_ = false, has_device_driver_ = false;
   bool transport_failed_ = false, crowded_out_ = false;
+  bool decides_no_more_ = false; // since some rank had no memory to keep what was decided
   Queue queue_;
   std::string note_;
   Reproducible reproducible_ = Reproducible::off;

@@ -6,13 +6,11 @@
 #include "interpose/packed.hpp"
 #include "kernels/exact_sum.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <bit>
 #include <cstring>
 #include <memory>
-#include <new>
 #include <string>
 #include <vector>
 
@@ -112,14 +110,14 @@ ExactAnswer raised(const Sum& sum, const Error& error) {
   return {true, sum.session->raise(error, sum.handle)};
 }
 
-// What becomes of a sum for which this answer has no plan.
-std::optional<ExactAnswer> without_plan(const Sum& sum, const Communicator::Answer& answer) {
-  if (const Error* error = std::get_if<Error>(&answer)) return raised(sum, *error);
+// The plan of an answer; or null, and the sum is the library's.
+Result<plan::Plan*> plan_in(const Sum& sum, const Communicator::Answer& answer) {
+  if (const Error* error = std::get_if<Error>(&answer)) return *error;
   const Reason* const reason = std::get_if<Reason>(&answer);
-  if (!reason) return std::nullopt;
+  if (!reason) return std::get<Communicator::Ready>(answer).plan;
   if (*reason == Reason::not_connected) sum.session->want(sum.handle);
   sum.session->counters().forwarded(counted_as(sum.kind, sum.form), sum.bytes(), *reason);
-  return ExactAnswer{true, std::nullopt};
+  return nullptr;
 }
 
 void count(const Sum& sum) {
@@ -127,7 +125,7 @@ void count(const Sum& sum) {
 }
 
 // The accumulators of the piece at hand: one blocking collective runs at a time in a thread.
-Result<std::byte*> accumulators(std::int64_t bytes) {
+std::byte* accumulators(std::int64_t bytes) {
   // Freed at the end of a thread, but for the first: it may still call MPI when its objects are gone, from those that a
   // program has for good.
   struct Kept {
@@ -136,23 +134,73 @@ Result<std::byte*> accumulators(std::int64_t bytes) {
       if (gettid() != getpid()) delete memory;
     }
   };
-  try {
-    thread_local Kept kept;
-    std::vector<std::byte>& memory = *kept.memory;
-    if (static_cast<std::int64_t>(memory.size()) < bytes) memory.resize(static_cast<std::size_t>(bytes));
-    return memory.data();
-  } catch (const std::bad_alloc&) {
-    return failed("out of memory", "256 KiB for exact sums");
-  }
+  thread_local Kept kept;
+  std::vector<std::byte>& memory = *kept.memory;
+  if (static_cast<std::int64_t>(memory.size()) < bytes) memory.resize(static_cast<std::size_t>(bytes));
+  return memory.data();
 }
 
 Status run_piece(const Sum& sum, std::int64_t first, std::int64_t number, plan::Plan* plan) {
-  std::byte* const sums = TRY(accumulators(padded(number) * sum.kernels->bytes));
+  std::byte* const sums = accumulators(padded(number) * sum.kernels->bytes);
   sum.expand(first, number, sums);
   if (plan)
     if (Status s = sum.session->run(*sum.communicator, sum.handle, *plan, {sums, sums}); !s) return s;
   sum.round(first, number, sums);
   return Nothing{};
+}
+
+// True: it was run, or started; false: it is the library's.
+Result<bool> run(Sum& sum) {
+  const std::int64_t piece = whole_piece(*sum.kernels), last = (sum.count - 1) % piece + 1;
+  std::optional<Communicator::Answer> at_last, at_first; // which keep their plans
+  plan::Plan *piece_plan = nullptr, *last_plan = nullptr;
+  if (sum.communicator->ranks() > 1) { // one rank alone only rounds: what it has, but for the bits of a NaN
+    // Both before either runs: of a vector in place its addends are gone once its first piece is summed.
+    at_last = sum.communicator->plan(sum.question(padded(last)));
+    at_first = sum.count > piece ? sum.communicator->plan(sum.question(piece)) : at_last;
+    last_plan = TRY(plan_in(sum, *at_last));
+    if (last_plan) piece_plan = TRY(plan_in(sum, *at_first));
+    if (!piece_plan) return false;
+  }
+  count(sum);
+  if (Status s = sum.leave_device(); !s) return s.error();
+  std::int64_t first = 0;
+  for (; first + last < sum.count; first += piece)
+    if (Status s = run_piece(sum, first, piece, piece_plan); !s) return s.error();
+  if (Status s = run_piece(sum, first, last, last_plan); !s) return s.error();
+  if (Status s = sum.return_to_device(); !s) return s.error();
+  return true;
+}
+
+Result<bool> start(Sum& sum, mpi::Handle& request) {
+  const std::int64_t number = padded(sum.count), bytes = number * sum.kernels->bytes;
+  const Communicator::Answer answer = bytes > most_bytes_at_once ? Communicator::Answer(Reason::too_long)
+                                                                 : sum.communicator->plan_alone(sum.question(number));
+  plan::Plan* const plan = TRY(plan_in(sum, answer));
+  if (!plan) return false;
+  count(sum);
+  if (Status s = sum.leave_device(); !s) return s.error();
+  const std::shared_ptr<std::byte[]> sums(new std::byte[static_cast<std::size_t>(bytes)]);
+  sum.expand(0, sum.count, sums.get());
+  Work work{plan,
+            sum.communicator->transport(),
+            &sum.communicator->queue(),
+            {sums.get(), sums.get()},
+            sum.handle,
+            [sums, sum, kept = std::get<Communicator::Ready>(answer).kept]() -> Status {
+              sum.round(0, sum.count, sums.get());
+              return sum.return_to_device();
+            }};
+  request = TRY(sum.session->nonblocking().start(std::move(work)));
+  return true;
+}
+
+// A lack of memory is found by this rank alone, and after the sum was found to be ours.
+template <class F>
+ExactAnswer answered(const Sum& sum, F&& carry_out) {
+  const Result<bool> ours = attempted(carry_out, [] { return Result<bool>(out_of_memory()); });
+  if (!ours) return raised(sum, ours.error());
+  return {true, *ours ? std::optional(0) : std::nullopt};
 }
 
 } // namespace
@@ -161,57 +209,14 @@ ExactAnswer run_exact(Session& session, CollectiveKind kind, const Call& call) {
   std::optional<Sum> sum =
       attempted([&] { return sum_of(session, kind, call, Form::blocking); }, [] { return std::optional<Sum>(); });
   if (!sum) return {};
-  const std::int64_t piece = whole_piece(*sum->kernels), last = (sum->count - 1) % piece + 1;
-  std::optional<Communicator::Answer> at_last, at_first; // which keep their plans
-  plan::Plan *piece_plan = nullptr, *last_plan = nullptr;
-  if (sum->communicator->ranks() > 1) { // one rank alone only rounds: what it has, but for the bits of a NaN
-    // Both before either runs: of a vector in place its addends are gone once its first piece is summed.
-    at_last = sum->communicator->plan(sum->question(padded(last)));
-    at_first = sum->count > piece ? sum->communicator->plan(sum->question(piece)) : at_last;
-    for (const auto* answer : {&*at_last, &*at_first})
-      if (const auto decided = without_plan(*sum, *answer)) return *decided;
-    last_plan = std::get<Communicator::Ready>(*at_last).plan;
-    piece_plan = std::get<Communicator::Ready>(*at_first).plan;
-  }
-  count(*sum);
-  Status done = sum->leave_device();
-  std::int64_t first = 0;
-  for (; done && first + last < sum->count; first += piece) done = run_piece(*sum, first, piece, piece_plan);
-  if (done) done = run_piece(*sum, first, last, last_plan);
-  if (done) done = sum->return_to_device();
-  return done ? ExactAnswer{true, 0} : raised(*sum, done.error());
+  return answered(*sum, [&] { return run(*sum); });
 }
 
 ExactAnswer start_exact(Session& session, CollectiveKind kind, const Call& call, mpi::Handle& request) {
   std::optional<Sum> sum =
       attempted([&] { return sum_of(session, kind, call, Form::nonblocking); }, [] { return std::optional<Sum>(); });
   if (!sum || sum->communicator->ranks() == 1) return {}; // alone: a copy
-  const std::int64_t number = padded(sum->count), bytes = number * sum->kernels->bytes;
-  const Communicator::Answer answer = bytes > most_bytes_at_once ? Communicator::Answer(Reason::too_long)
-                                                                 : sum->communicator->plan_alone(sum->question(number));
-  if (const auto decided = without_plan(*sum, answer)) return *decided;
-  count(*sum);
-  if (Status s = sum->leave_device(); !s) return raised(*sum, s.error());
-  std::shared_ptr<std::byte[]> sums;
-  try {
-    sums.reset(new std::byte[static_cast<std::size_t>(bytes)]);
-  } catch (const std::bad_alloc&) {
-    return raised(*sum, failed("out of memory", fmt::format("{} bytes for an exact sum", bytes)));
-  }
-  sum->expand(0, sum->count, sums.get());
-  Work work{std::get<Communicator::Ready>(answer).plan,
-            sum->communicator->transport(),
-            &sum->communicator->queue(),
-            {sums.get(), sums.get()},
-            sum->handle,
-            [sums, sum = *sum, kept = std::get<Communicator::Ready>(answer).kept]() -> Status {
-              sum.round(0, sum.count, sums.get());
-              return sum.return_to_device();
-            }};
-  const Result<mpi::Handle> started = session.nonblocking().start(std::move(work));
-  if (!started) return raised(*sum, started.error());
-  request = *started;
-  return {true, 0};
+  return answered(*sum, [&] { return start(*sum, request); });
 }
 
 } // namespace kumihimo::interpose

@@ -41,22 +41,19 @@ constexpr std::int32_t pauses_before_sleep = 100;
 
 } // namespace
 
-Status Nonblocking::begin(Started& operation) {
-  return attempted([&] { return begin_now(operation); },
+Status Nonblocking::begin(Started& operation, StartedList& one) {
+  return attempted([&] { return begin_now(operation, one); },
                    [&]() -> Status { return operation.work.transport->abandon(out_of_memory()), out_of_memory(); });
 }
 
-// Room for it at its end, too: nothing may fail there.
-Status Nonblocking::begin_now(Started& operation) {
-  under_way_.reserve(under_way_.size() + 1);
-  ended_.reserve(under_way_.size() + 1);
-  done_.reserve(done_.size() + under_way_.size() + 1);
+Status Nonblocking::begin_now(Started& operation, StartedList& one) {
+  if (one.empty()) one.push_back(&operation); // a blocking one
   Result<execute::Execution*> execution = operation.work.plan->borrow();
   if (!execution) return operation.work.transport->abandon(execution.error()), execution.error();
   operation.execution = *execution;
   const auto stream = operation.is_blocking() ? transport::Stream::blocking : transport::Stream::nonblocking;
   operation.execution->start(operation.work.buffers, operation.work.plan->reduction(), stream);
-  under_way_.push_back(&operation);
+  under_way_.splice(under_way_.end(), one);
   return Nothing{};
 }
 
@@ -66,13 +63,14 @@ void Nonblocking::begin_next(Queue& queue) {
     const bool has_room =
         queue.under_way < most_under_way && queue.under_way_bytes + next.bytes <= most_under_way_bytes;
     if (queue.under_way > 0 && !has_room) return;
-    queue.waiting.pop_front();
+    StartedList one;
+    one.splice(one.end(), queue.waiting, queue.waiting.begin());
     queue.under_way += 1;
     queue.under_way_bytes += next.bytes;
-    if (Status s = begin(next); !s) { // told by the request, when it is waited for
-      next.error = s.error();
+    if (const Status s = begin(next, one); !s) { // told by the request, when it is waited for
+      next.error = attempted([&] { return s.error(); }, &out_of_memory);
       make_room(next);
-      end(next);
+      end(one);
     }
   }
 }
@@ -85,10 +83,11 @@ void Nonblocking::make_room(const Started& ended) {
 }
 
 // The last thing done with its queue and transport: whoever finds no calls may use them without the lock.
-void Nonblocking::end(Started& operation) {
+void Nonblocking::end(StartedList& one) {
+  Started& operation = *one.front();
   Queue& queue = *operation.work.queue;
   operation.done = true;
-  if (!operation.is_blocking()) done_.push_back(&operation); // else it is run()'s, gone when the lock is
+  if (!operation.is_blocking()) done_.splice(done_.end(), one); // else it is run()'s, gone when the lock is
   queue.calls.fetch_sub(1, std::memory_order_release);
 }
 
@@ -96,6 +95,10 @@ Result<mpi::Handle> Nonblocking::start(Work work) {
   auto operation = std::make_unique<Started>();
   operation->work = std::move(work), operation->all = this;
   operation->bytes = operation->work.plan->bytes();
+  // All memory that it needs here, to its end: once there is a request nothing may fail.
+  StartedList one{operation.get()};
+  std::map<mpi::Handle, Started*> row{{0, operation.get()}};
+  auto node = row.extract(row.begin());
   MemoryReserve::leave_some(); // the library tells a lack of it to the handler of MPI_COMM_WORLD
   const int code = library_.call.Grequest_start(&query, &free, &cancel, operation.get(), &operation->request);
   if (Status s = library_.check(code, "MPI_Grequest_start"); !s)
@@ -106,10 +109,11 @@ Result<mpi::Handle> Nonblocking::start(Work work) {
   Started* const started = operation.release(); // the library's: free() ends it
   const Lock lock(mutex_);
   Queue& queue = *started->work.queue;
-  by_request_[request] = started;
+  node.key() = request;
+  by_request_.insert(std::move(node));
+  queue.waiting.splice(queue.waiting.end(), one);
   requests_.fetch_add(1, std::memory_order_release);
   queue.calls.fetch_add(1, std::memory_order_relaxed);
-  queue.waiting.push_back(started);
   begin_next(queue);
   drive();
   if (!helper_.joinable()) begin_helper();
@@ -119,9 +123,10 @@ Result<mpi::Handle> Nonblocking::start(Work work) {
 
 Status Nonblocking::run(Work work) {
   Started operation{std::move(work)};
+  StartedList one;
   {
     const Lock lock(mutex_);
-    if (Status s = begin(operation); !s) return s;
+    if (Status s = begin(operation, one); !s) return s;
     operation.work.queue->calls.fetch_add(1, std::memory_order_relaxed);
   }
   for (;;) {
@@ -149,42 +154,41 @@ void Nonblocking::drain(const Queue& queue) {
 // Every transport once, then every collective over it.
 bool Nonblocking::drive() {
   bool moved = false;
-  for (std::size_t i = 0; i < under_way_.size(); ++i) {
-    transport::Transport* const transport = under_way_[i]->work.transport;
+  for (auto i = under_way_.begin(); i != under_way_.end(); ++i) {
+    transport::Transport* const transport = (*i)->work.transport;
     const auto same = [&](const Started* o) { return o->work.transport == transport; };
-    if (std::any_of(under_way_.begin(), under_way_.begin() + static_cast<std::ptrdiff_t>(i), same)) continue;
+    if (std::any_of(under_way_.begin(), i, same)) continue;
     moved |= attempted([&] { return transport->progress() == transport::Transport::Progress::moved; },
                        [&] { return transport->abandon(out_of_memory()), true; });
   }
-  std::erase_if(under_way_, [&](Started* operation) {
-    if (!advance(*operation)) return false;
-    ended_.push_back(operation); // room for it was made when it began
-    return true;
-  });
-  for (std::size_t i = 0; i < ended_.size(); ++i) { // others begin meanwhile
-    Started* const operation = ended_[i];
-    operation->work.plan->give_back(operation->execution);
-    make_room(*operation);
-    begin_next(*operation->work.queue);
-    end(*operation);
+  StartedList ended;
+  for (auto i = under_way_.begin(); i != under_way_.end();)
+    if (const auto operation = i++; advance(**operation)) ended.splice(ended.end(), under_way_, operation);
+  moved |= !ended.empty();
+  while (!ended.empty()) { // others begin meanwhile
+    StartedList one;
+    one.splice(one.end(), ended, ended.begin());
+    Started& operation = *one.front();
+    operation.work.plan->give_back(operation.execution);
+    make_room(operation);
+    begin_next(*operation.work.queue);
+    end(one);
   }
-  moved |= !ended_.empty();
-  ended_.clear();
   return moved;
 }
 
 bool Nonblocking::advance(Started& operation) {
-  // A transport that failed moves nothing any more.
-  if (operation.work.transport->has_failed()) {
-    operation.error = operation.work.transport->error();
-    return true;
-  }
-  const Result<bool> done =
-      attempted([&] { return operation.execution->advance(); }, [] { return Result<bool>(out_of_memory()); });
-  if (done) return *done;
-  operation.error = done.error();
-  operation.work.transport->abandon(done.error());
-  return true;
+  transport::Transport& transport = *operation.work.transport;
+  const auto fail = [&](const Error& error) { return operation.error = error, transport.abandon(error), true; };
+  const auto move = [&] {
+    if (transport.has_failed()) { // it moves nothing any more
+      operation.error = transport.error();
+      return true;
+    }
+    const Result<bool> done = operation.execution->advance();
+    return done ? *done : fail(done.error());
+  };
+  return attempted(move, [&] { return fail(out_of_memory()); });
 }
 
 // Where the system has no thread left, what is under way moves in calls of MPI alone, and the next one asks again.
@@ -263,8 +267,12 @@ void Nonblocking::complete() {
       bool failed = false;
       ~Completing() { all.complete(request, failed); }
     } completing{*this, operation->request};
+    const auto at_end = [&] {
+      const Status s = operation->work.at_end();
+      return s ? std::nullopt : std::optional(s.error());
+    };
     if (!operation->error && operation->work.at_end)
-      if (Status s = operation->work.at_end(); !s) operation->error = s.error();
+      operation->error = attempted(at_end, [] { return std::optional(out_of_memory()); });
     operation->work.at_end = {}; // what it keeps is freed here, by the program's thread
     if (!operation->error) continue;
     completing.failed = true;
@@ -277,18 +285,18 @@ Started* Nonblocking::next_done() {
   const Lock lock(mutex_);
   if (done_.empty()) return nullptr;
   Started* const operation = done_.front();
-  done_.erase(done_.begin());
+  done_.pop_front();
   return operation;
 }
 
 void Nonblocking::complete(mpi::Handle request, bool failed) {
-  if (failed) { // first: it must be in one of them, or another thread would take its failure for the library's
-    const Lock lock(failed_mutex_);
-    failed_.insert(request);
-  }
   {
     const Lock lock(mutex_);
-    by_request_.erase(request);
+    auto node = by_request_.extract(request);
+    if (failed) { // within the lock, or another thread would take its failure for the library's
+      const Lock lock_of_failed(failed_mutex_);
+      failed_.insert(std::move(node));
+    }
   }
   library_.call.Grequest_complete(request); // after which the operation may be gone
   if (!failed) requests_.fetch_sub(1, std::memory_order_release);

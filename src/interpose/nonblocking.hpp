@@ -27,11 +27,9 @@
 #include <condition_variable>
 #include <functional>
 #include <list>
+#include <map>
 #include <mutex>
 #include <thread>
-#include <unordered_map>
-#include <unordered_set>
-#include <vector>
 
 namespace kumihimo::interpose {
 
@@ -61,11 +59,14 @@ class Requests {
   std::int64_t size_ = 0;
 };
 
+// Each has one node, which goes from list to list: what was started needs no memory any more.
+using StartedList = std::list<Started*>;
+
 // The collectives of one communicator that have begun and not ended.
 struct Queue {
   std::atomic<std::int32_t> calls = 0; // blocking ones included
   // The non-blocking ones, with the lock of what drives them.
-  std::list<Started*> waiting; // in the order of the calls, after those that are under way; mostly empty
+  StartedList waiting; // in the order of the calls, after those that are under way; mostly empty
   std::int32_t under_way = 0;
   std::int64_t under_way_bytes = 0;
 };
@@ -119,11 +120,11 @@ class Nonblocking {
   using Lock = std::unique_lock<std::mutex>;
 
   // With the lock:
-  void begin_next(Queue& queue); // those that may be under way now
-  Status begin(Started& operation);
-  Status begin_now(Started& operation);
+  void begin_next(Queue& queue);                      // those that may be under way now
+  Status begin(Started& operation, StartedList& one); // which is left empty where it is under way
+  Status begin_now(Started& operation, StartedList& one);
   static void make_room(const Started& ended);
-  void end(Started& operation);
+  void end(StartedList& one);
   bool drive(); // true: something moved
 
   bool advance(Started& operation); // true: it is at its end
@@ -144,10 +145,9 @@ class Nonblocking {
   std::atomic<std::int32_t> waiters_ = 0; // threads of the program's that drive: then ours stands aside
 
   std::mutex mutex_; // of what follows, and of every transport that something is under way on
-  std::vector<Started*> under_way_;
-  std::vector<Started*> done_;  // whose requests are not complete
-  std::vector<Started*> ended_; // in drive()
-  std::unordered_map<mpi::Handle, Started*> by_request_;
+  StartedList under_way_;
+  StartedList done_; // whose requests are not complete
+  std::map<mpi::Handle, Started*> by_request_;
   std::condition_variable wake_;
   std::thread helper_;
   bool sleeps_ = false, stops_ = false, has_no_helper_ = false;
@@ -155,7 +155,7 @@ class Nonblocking {
   // Of its own, and never held in a call of MPI: the library frees requests with its own lock held, maybe, which those
   // that hold the other one wait for.
   std::mutex failed_mutex_;
-  std::unordered_set<mpi::Handle> failed_; // complete, and not freed
+  std::map<mpi::Handle, Started*> failed_; // complete, and not freed; of by_request_'s nodes
 };
 
 } // namespace kumihimo::interpose

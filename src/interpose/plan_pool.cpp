@@ -57,21 +57,24 @@ std::variant<PlanPool*, Reason, Error> Communicator::pool_for(const Collective& 
              it != resources_->refused.end() && it->second != Reason::device) {
     return it->second;
   }
-  const auto [place, is_new] = resources_->pools.try_emplace(key);
-  PlanPool& pool = place->second;
   std::optional<Error> error;
-  if (is_new) {
+  if (known == resources_->pools.end()) {
     const bool asks = waits && !resources_->transport->is_single_node();
     const Choice& chosen = *(*choices_)[question.kind].for_local_counts;
     Both made = make_both(question, chosen, asks, error);
-    for (const bool in_place : {false, true})
-      if (made[in_place]) pool.plans[in_place].push_back(std::move(made[in_place]));
+    const auto keep = [&] {
+      for (const bool in_place : {false, true})
+        if (made[in_place]) resources_->pools[key].plans[in_place].push_back(std::move(made[in_place]));
+      return true;
+    };
+    if (!attempted(keep, [] { return false; })) error = out_of_memory();
   }
   const auto reason = waits ? decide(key, error, on_device) : std::nullopt;
-  if (reason || error) resources_->pools.erase(place);
+  if (reason || error) resources_->pools.erase(key);
   if (reason) return *reason;
   if (error && error->kind == Error::Kind::failed) return *error; // no memory: the others cannot be told here
   if (error) return resources_->refused.emplace(key, Reason::no_plan), Reason::no_plan; // on all ranks alike
+  PlanPool& pool = resources_->pools[key];
   pool.agreed = waits;
   return &pool;
 }

@@ -57,6 +57,7 @@ Status Plan::bind(std::shared_ptr<const OwnBlocks> blocks) {
 }
 
 Result<execute::Execution*> Plan::borrow() {
+  idle_.reserve(most_idle + 1); // nothing may fail when it is given back
   if (idle_.empty()) {
     std::unique_ptr<execute::Execution> execution = TRY(execute::Execution::make(program_, transport_));
     idle_.push_back(std::move(execution));

@@ -10,8 +10,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { most = 3000 };
+enum { most = 3000, at_once = 80 };
 static int rank, ranks, failures, errors;
+static int is_known; /* memory runs out on a communicator that has been used, and in calls of one length on all ranks */
 
 static void expect(int right, int code, const char *what, long at) {
   if (code != MPI_SUCCESS) return (void)++errors;
@@ -22,6 +23,22 @@ static int all_are(const int *found, int count, int value) {
   for (int i = 0; i < count; ++i)
     if (found[i] != value) return 0;
   return 1;
+}
+
+/* More than are under way at once. */
+static void start_many(MPI_Comm comm, long at) {
+  static int in[at_once], out[at_once];
+  MPI_Request requests[at_once];
+  int started = 0, code = MPI_SUCCESS;
+  for (int i = 0; i < at_once && code == MPI_SUCCESS; ++i) {
+    in[i] = rank + i;
+    code = MPI_Iallreduce(&in[i], &out[i], 1, MPI_INT, MPI_SUM, comm, &requests[i]);
+    started += code == MPI_SUCCESS;
+  }
+  for (int i = 0; i < started; ++i)
+    expect(1, MPI_Wait(&requests[i], MPI_STATUS_IGNORE), "", at);
+  for (int i = 0; i < started && errors == 0; ++i)
+    expect(out[i] == ranks * (ranks - 1) / 2 + ranks * i, MPI_SUCCESS, "one of many iallreduces", at);
 }
 
 /* Each kind of call that is set up in another way. */
@@ -38,9 +55,18 @@ static void call_all(MPI_Comm comm, long at) {
     if (code == MPI_SUCCESS) code = MPI_Wait(&request, MPI_STATUS_IGNORE);
     expect(all_are(out, count, sum), code, "an iallreduce", at);
   }
+  double terms[2] = {rank + 1, -rank - 1}, sums[2] = {0, 0};
+  int code = MPI_Allreduce(terms, sums, 2, MPI_DOUBLE, MPI_SUM, comm);
+  expect(sums[0] == sum && sums[1] == -sum, code, "an allreduce of doubles", at);
+  MPI_Request request;
+  code = MPI_Iallreduce(MPI_IN_PLACE, terms, 2, MPI_DOUBLE, MPI_SUM, comm, &request);
+  if (code == MPI_SUCCESS) code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+  expect(terms[0] == sum && terms[1] == -sum, code, "an iallreduce of doubles", at);
+  start_many(comm, at);
+  if (is_known) return;
   int counts[64], places[64];
   for (int r = 0; r < ranks; ++r) counts[r] = r + 1, places[r] = r * (r + 1) / 2;
-  int code = MPI_Allgatherv(in, rank + 1, MPI_INT, out, counts, places, MPI_INT, comm);
+  code = MPI_Allgatherv(in, rank + 1, MPI_INT, out, counts, places, MPI_INT, comm);
   expect(out[sum - 1] == ranks && out[0] == 1, code, "an allgatherv", at);
   for (int r = 0; r < ranks; ++r) counts[r] = 1, places[r] = r;
   code = MPI_Alltoallv(in, counts, places, MPI_INT, out, counts, places, MPI_INT, comm);
@@ -53,6 +79,7 @@ static void each(void) {
   for (long at = 0; some; at += at < 200 ? 1 : 7) {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    if (is_known) MPI_Allreduce(MPI_IN_PLACE, &some, 1, MPI_INT, MPI_MAX, comm);
     if (rank == 0 && fail_after) fail_after(at);
     call_all(comm, at);
     some = rank == 0 && fail_after && fail_after(-1) > 0;
@@ -103,7 +130,7 @@ int main(int argc, char **argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   if (argc > 1 && strcmp(argv[1], "each") == 0)
-    each();
+    is_known = argc > 2, each();
   else if (argc > 2 && strcmp(argv[1], "to_end") == 0)
     to_end(atol(argv[2]));
   else if (argc > 2)

@@ -1,5 +1,6 @@
 /* Loaded beside our object, whose allocations and threads it lets fail as a limit of memory or threads does: from the allocation
- * fail_after() names on, of EXHAUSTED_FROM at the first, there is only what our object gives back to the system. Others' succeed. */
+ * fail_after() names on, of EXHAUSTED_FROM at the first, there is only what our object gives back to the system, and with
+ * EXHAUSTED_FOR_GOOD not even that. Others' succeed. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -13,6 +14,7 @@
 void *__libc_malloc(size_t);
 
 static char *begin, *end; /* of our object's code */
+static int for_good;
 static atomic_long left = -1, budget, failed; /* left: allocations before memory runs out; -1: it does not */
 
 static int find(struct dl_phdr_info *info, size_t size, void *nothing) {
@@ -37,6 +39,7 @@ long fail_after(long number) {
 }
 
 static __attribute__((constructor)) void begin_at_once(void) {
+  for_good = getenv("EXHAUSTED_FOR_GOOD") != NULL;
   const char *from = getenv("EXHAUSTED_FROM"), *rank = getenv("PMI_RANK");
   if (!rank) rank = getenv("OMPI_COMM_WORLD_RANK");
   if (from && rank && strcmp(rank, "0") == 0) fail_after(atol(from));
@@ -62,7 +65,7 @@ void *mmap(void *at, size_t bytes, int access, int flags, int file, off_t offset
 int munmap(void *at, size_t bytes) {
   static int (*next)(void *, size_t);
   if (!next) *(void **)&next = dlsym(RTLD_NEXT, "munmap");
-  if (is_ours(__builtin_return_address(0))) budget += (long)bytes;
+  if (is_ours(__builtin_return_address(0)) && !for_good) budget += (long)bytes;
   return next(at, bytes);
 }
 
