@@ -32,7 +32,8 @@ class Scratch {
   void give_back() { // for whoever takes next
     if (data_) give();
   }
-  void give_to_none(); // to the system: where something may still write to it
+  void give_to_none();              // to the system: where something may still write to it
+  void leave() { data_ = nullptr; } // to nobody, for good: the same, and needs no memory
 
   // What is kept of all that was given back, in this process.
   static std::int64_t kept_bytes();

@@ -1,6 +1,9 @@
 #include "interpose/packed.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <limits>
 
 namespace kumihimo::interpose {
 namespace {
@@ -55,9 +58,11 @@ Packed::~Packed() {
 
 template <class F>
 Status Packed::each(const Elements& all, std::byte* data, F&& move) const {
-  int size = 0;
-  if (all.count == 0 || library_.call.Type_size(all.type, &size) != 0 || size == 0) return Nothing{};
-  const std::int64_t most = std::max(1, most_at_once / size);
+  long long size = 0;
+  if (all.count == 0 || library_.call.Type_size_x(all.type, &size) != 0 || size <= 0) return Nothing{};
+  if (size > std::numeric_limits<int>::max()) // only among lengths of its own, for which the others run their part
+    return failed("MPI packs no element of so many bytes", fmt::format("{}", size));
+  const std::int64_t most = std::max<std::int64_t>(1, most_at_once / size);
   for (std::int64_t done = 0; done < all.count; done += most) {
     Elements piece = part(library_, all, done, std::min(most, all.count - done));
     const auto bytes = static_cast<int>(piece.count * size);

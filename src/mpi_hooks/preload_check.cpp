@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <fstream>
@@ -75,7 +76,7 @@ struct OfProcess {
   std::once_flag entered;
   bool has_list = false;
   std::mutex mutex;
-  std::unique_ptr<PreloadCheck> roll; // null: no list, or it is closed
+  std::unique_ptr<PreloadCheck> list; // null: no list, or it is closed
   std::optional<bool> all_are_here;
   std::once_flag entered_session;
   std::unique_ptr<PreloadCheck> by_session; // null: all are taken to be here
@@ -116,7 +117,10 @@ PreloadCheck::PreloadCheck(const PlaceOnNode& place)
       ranks_(place.ranks), rank_(place.rank) {
   const int file = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0) return;
-  if (posix_fallocate(file, 0, static_cast<off_t>(bytes())) == 0) { // new bytes are zeros, old ones stay
+  int error = 0; // new bytes are zeros, old ones stay
+  do error = posix_fallocate(file, 0, static_cast<off_t>(bytes()));
+  while (error == EINTR);
+  if (error == 0) {
     void* const memory = mmap(nullptr, bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (memory != MAP_FAILED) list_ = static_cast<List*>(memory);
   }
@@ -185,7 +189,7 @@ void PreloadCheck::enter(std::string_view object) {
   std::call_once(of_process().entered, [&] {
     if (std::optional<PlaceOnNode> place = place_on_node()) {
       place->job += fmt::format(" {}", object);
-      of_process().roll = std::make_unique<PreloadCheck>(*place);
+      of_process().list = std::make_unique<PreloadCheck>(*place);
       of_process().has_list = true;
     } else
       of_process().all_are_here = true;
@@ -195,15 +199,15 @@ void PreloadCheck::enter(std::string_view object) {
 void PreloadCheck::leave() {
   OfProcess& m = of_process();
   const std::lock_guard lock(m.mutex);
-  if (!m.roll || m.all_are_here) return;
-  m.all_are_here = m.roll->look();
-  if (m.all_are_here) m.roll.reset();
+  if (!m.list || m.all_are_here) return;
+  m.all_are_here = m.list->look();
+  if (m.all_are_here) m.list.reset();
 }
 
 void PreloadCheck::abandon() {
   OfProcess& m = of_process();
   const std::unique_lock lock(m.mutex, std::try_to_lock); // who holds it is about to decide
-  if (lock && m.roll) unlink(m.roll->path_.c_str());
+  if (lock && m.list) unlink(m.list->path_.c_str());
   if (lock && m.by_session) unlink(m.by_session->path_.c_str());
 }
 
@@ -259,9 +263,9 @@ bool PreloadCheck::everyone_is_here(std::string_view object, std::int32_t& misse
   const std::lock_guard lock(m.mutex);
   missed = 0;
   if (!m.all_are_here) {
-    m.all_are_here = m.roll->decide(m.by_session ? patience_after_sessions : patience_with_marks);
-    missed = m.roll->missed();
-    m.roll.reset();
+    m.all_are_here = m.list->decide(m.by_session ? patience_after_sessions : patience_with_marks);
+    missed = m.list->missed();
+    m.list.reset();
   }
   return *m.all_are_here;
 }

@@ -190,11 +190,7 @@ bool PointToPoint::is_whole(const UnderWay& item, const mpi::StatusWords& status
 void PointToPoint::abandon(const Error& reason) {
   if (!error_) error_ = reason;
   cancel_receives();
-  static std::vector<Buffer>& left_to_the_library = *new std::vector<Buffer>; // never destroyed
-  for (UnderWay& item : under_way_) {
-    Buffer& buffer = item.parts ? item.parts->buffer : item.buffer;
-    if (buffer.exists()) left_to_the_library.push_back(std::move(buffer));
-  }
+  for (UnderWay& item : under_way_) (item.parts ? item.parts->buffer : item.buffer).leave();
   under_way_.clear();
 }
 
