@@ -48,7 +48,7 @@ void run(benchmark::State& state, const char* algorithm, std::int32_t ranks, std
   const auto reduction = *execute::find_reduction(c.type, c.operation);
   for (auto _ : state)
     if (!(*execution)->run({input.data(), output.data()}, reduction)) return state.SkipWithError("failed");
-  state.counters["steps"] = static_cast<double>((*execution)->tally().steps) / static_cast<double>(state.iterations());
+  state.counters["steps"] = static_cast<double>((*execution)->totals().steps) / static_cast<double>(state.iterations());
 }
 
 void compile(benchmark::State& state, const char* algorithm, std::int32_t ranks) {

@@ -28,7 +28,7 @@ struct Buffers {
 };
 
 // What was started, since the Execution was made.
-struct Tally {
+struct Totals {
   std::int64_t steps = 0, messages = 0;
   std::int64_t bytes_sent = 0, bytes_received = 0;
 };
@@ -66,7 +66,7 @@ class Execution {
   void start(const Buffers& buffers, const Reduction& reduction, Stream stream);
   Result<bool> advance();
 
-  const Tally& tally() const { return tally_; }
+  const Totals& totals() const { return totals_; }
   void set_trace(std::vector<TraceEvent>* trace) { trace_ = trace; } // null: none, as at first
 
  private:
@@ -113,7 +113,7 @@ class Execution {
   Scratch scratch_;                      // else, during a run
   std::vector<SendRequest*> self_sends_; // messages to oneself whose other half has not started
   std::vector<ReceiveRequest*> self_receives_;
-  Tally tally_;
+  Totals totals_;
   std::vector<TraceEvent>* trace_ = nullptr;
 };
 

@@ -20,7 +20,7 @@ void Execution::start_round(LaneState& lane, Slot& slot, std::int32_t round) {
   for (std::int32_t i = begin; i < end; ++i) {
     const Op& op = slot.code->ops[static_cast<std::size_t>(i)];
     if (trace_) record(TraceEvent::What::step_started, lane, slot, round, &op);
-    ++tally_.steps;
+    ++totals_.steps;
     common.key.peer = op.peer;
     common.key.ordinal = op.ordinal;
     common.bytes = op.bytes;
@@ -71,8 +71,8 @@ void Execution::start_send(Slot& slot, const Op& op, Message& common) {
   } else {
     message.only = {const_cast<std::byte*>(pack(slot, op)), op.bytes};
   }
-  ++tally_.messages;
-  tally_.bytes_sent += op.bytes;
+  ++totals_.messages;
+  totals_.bytes_sent += op.bytes;
   self ? send_to_self(message) : transport_.send(message);
 }
 
@@ -81,8 +81,8 @@ void Execution::start_receive(Slot& slot, const Op& op, Message& common) {
   static_cast<Message&>(message) = common;
   message.key.signal = op.kind == StepKind::wait_signal;
   if (op.bytes > 0) bind_sink(message, slot, op);
-  ++tally_.messages;
-  tally_.bytes_received += op.bytes;
+  ++totals_.messages;
+  totals_.bytes_received += op.bytes;
   op.peer == program_.rank() ? receive_from_self(message) : transport_.receive(message);
 }
 
@@ -96,7 +96,7 @@ void Execution::start_offload(Slot& slot, const Op& op, Message& common) {
   message.element_bytes = program_.data().type_bytes;
   message.has_target = op.target.area != Area::none;
   if (message.has_target) message.target.copy_into(walk(slot, op.target), program_.data().type_bytes);
-  ++tally_.messages;
+  ++totals_.messages;
   transport_.offload(message);
 }
 

@@ -13,7 +13,7 @@
 
 namespace kumihimo::interpose {
 
-// `passing`: of mpi_hooks::Call.
+// `fast_path`: of mpi_hooks::Call.
 std::optional<int> run_call(CollectiveKind kind, const Call& call, mpi_hooks::Counter*& fast_path);
 std::optional<int> start_call(CollectiveKind kind, const Call& call, mpi::Handle& request, // non-blocking
                               mpi_hooks::Counter*& fast_path);

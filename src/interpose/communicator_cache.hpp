@@ -72,7 +72,7 @@ class CommunicatorCache {
 
   // That of these ranks, where its rings are no smaller than new ones would be; the caller's then. Of several that
   // which this thread has kept: threads that free and make communicators of the same ranks at one time mostly do so
-  // each with its like on the other ranks, and would else take what these have given to others.
+  // each with one of the same ranks, and would else take what these have given to others.
   std::unique_ptr<CommunicatorResources> take(std::uint64_t of_ranks, std::int32_t node_ranks, bool must);
   // Where another communicator can use it: without failure, without a communicator of ours in the library, and with
   // room for plans. What was refused is forgotten: there may be memory now. Of too many the oldest is given up.

@@ -81,8 +81,9 @@ Session::Session(mpi::Library library)
     if (shape && ranks % shape->places() == 0)
       machine_ = *shape;
     else if (shape)
-      say_once_for_all(
-          fmt::format("a shape whose nodes share the {} ranks evenly, found {}; it is left out", ranks, shape->text()));
+      say_once_for_all(wrong_value(fmt::format("--shape must have a number of nodes that divides the {} ranks", ranks),
+                                   shape->text(), "it is ignored")
+                           .sentence());
     else
       say_once_for_all(shape.error().sentence());
   }

@@ -117,9 +117,9 @@ Choices untuned() {
       if (streaming) each.set(is_long, streaming);
     }
   for (Choices::Copy& each : choices.copy) each = Choices::Copy(&copy_variants().front());
-  if (const CopyVariant* const past_caches = find_copy_variant("streaming")) {
-    choices.of(Reader::same_core).set(is_long, past_caches);
-    if (streams_to_other_cores()) choices.of(Reader::other_core).set(is_streamed, past_caches);
+  if (const CopyVariant* const streaming_copy = find_copy_variant("streaming")) {
+    choices.of(Reader::same_core).set(is_long, streaming_copy);
+    if (streams_to_other_cores()) choices.of(Reader::other_core).set(is_streamed, streaming_copy);
   }
   return choices;
 }

@@ -1,6 +1,6 @@
 // The way of calls that are only counted before they go on, from the second one on that says the same, its buffers
 // aside. Between the work of a program a call costs the cache lines that it touches, of code as of data; this way
-// touches few. An object that lets none pass so never sets Call::passing.
+// touches few. An object that lets none pass so never sets Call::fast_path.
 #pragma once
 
 #include "mpi_hooks/call.hpp"

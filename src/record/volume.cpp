@@ -57,7 +57,7 @@ std::int64_t Volumes::received(const Call& call) const {
   return call.integer(Role::receive_count) * size_of(call.handle(Role::receive_type));
 }
 
-// MPI_Alltoallw and its like have a type for each count.
+// MPI_Alltoallw and MPI_Neighbor_alltoallw have a type for each count.
 std::int64_t Volumes::sum(const Call& call, Role counts, Role type) const {
   const int n = mpi_hooks::entries(call, mpi_hooks::extent_of(call), counts);
   const bool each = type == Role::send_types || type == Role::receive_types;

@@ -24,7 +24,7 @@ struct StepInstance {
   bool arriving_left = false;
   std::int32_t step = 0; // of its round
   std::int32_t peer = -1;
-  std::int32_t ordinal = 0; // the how-manieth it is towards its peer in this lane and segment; signals apart
+  std::int32_t ordinal = 0; // its number, from 0, among those towards its peer in this lane and segment; signals apart
   std::int64_t length = 0;
   Located source, right, target;
 

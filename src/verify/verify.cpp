@@ -156,7 +156,8 @@ class Checker {
     if (claimed < 0 || found < 0) return;
     const bool whole = report_.coverage.exact && !some_empty_;
     if (whole ? found != claimed : found > claimed)
-      find(fmt::format("claimed to relay over {} messages at most, found {}", claimed, found));
+      find(fmt::format("the longest chain of messages must be {}{}, as claimed (got {})", whole ? "" : "at most ",
+                       claimed, found));
   }
 
   // Who waits for whom, without the data: progress.hpp. What is stuck when no step is empty need not be with the empty

@@ -117,8 +117,8 @@ TEST(Engine, IterationsInFlightOvertakeAndMessagesToOneself) {
       most = std::max(most, open.size());
     }
     EXPECT_EQ(most, static_cast<std::size_t>(in_flight));
-    EXPECT_EQ(report->tallies[0].messages, 2 * p);
-    EXPECT_EQ(report->tallies[0].bytes_sent, p * n * 4);
+    EXPECT_EQ(report->totals[0].messages, 2 * p);
+    EXPECT_EQ(report->totals[0].bytes_sent, p * n * 4);
   }
 }
 

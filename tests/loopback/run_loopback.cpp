@@ -32,7 +32,7 @@ Result<LoopbackReport> run_loopback(const ProgramSet& schedule, std::span<const 
   transport::Loopback loopback(ranks, run);
   for (auto& [lane, who] : participants) loopback.set_participants(lane, std::move(who));
   LoopbackReport report;
-  report.tallies.resize(buffers.size());
+  report.totals.resize(buffers.size());
   report.traces.resize(buffers.size());
   const Status status = run_ranks(loopback, ranks, [&](Rank rank, transport::Transport& loopback_transport) -> Status {
     const auto r = static_cast<std::size_t>(rank.value);
@@ -43,7 +43,7 @@ Result<LoopbackReport> run_loopback(const ProgramSet& schedule, std::span<const 
     if (!execution) return execution.error();
     if (run.trace) (*execution)->set_trace(&report.traces[r]);
     const Status done = (*execution)->run(buffers[r], reduction);
-    report.tallies[r] = (*execution)->tally();
+    report.totals[r] = (*execution)->totals();
     return done;
   });
   if (!status) return status.error();
