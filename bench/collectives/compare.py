@@ -24,8 +24,8 @@ import stored
 
 from kumihimo import _machine, arguments, bench, mpi
 from kumihimo.bench import tuned
-from kumihimo.cli.output import seconds_text
 from kumihimo.errors import Failed, KumihimoError
+from kumihimo.quantities import seconds_text
 from kumihimo.sizes import parse_sizes, text_of
 from kumihimo.tune.targets import COLLECTIVES
 
