@@ -372,14 +372,16 @@ bool is_forwarded_at_once(const Asked& asked, const Call& call) {
   return true;
 }
 
-// A lack of memory, which is found by this rank alone: before anything is set up the call is the library's.
+// A lack of memory, which is found by this rank alone. A non-blocking call is the library's before anything is set up;
+// in a blocking one the others may already agree on it, and would take this rank's data for their own words.
 Answer take_or_fail(const Asked& asked, const Call& call) {
   return attempted([&] { return take(asked, call); },
                    [&]() -> Answer {
                      bool between = false;
                      Communicator* const known = asked.session.known(call.communicator, between);
-                     if (!known || !known->transport()) return asked.hand_on(0, Reason::no_plan);
-                     return give_up(asked, *known, out_of_memory());
+                     if (known && known->transport()) return give_up(asked, *known, out_of_memory());
+                     if (asked.form == Form::nonblocking) return asked.hand_on(0, Reason::no_plan);
+                     return Answer(out_of_memory());
                    });
 }
 

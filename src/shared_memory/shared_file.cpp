@@ -24,8 +24,11 @@ Error no_file(const char* what, int error) {
 
 } // namespace
 
-std::string path_of(SharedFile::Name name) {
-  return fmt::format("/dev/shm/kumihimo-rings-{}-{:016x}", getuid(), static_cast<std::uint64_t>(name));
+Path path_of(SharedFile::Name name) {
+  Path path{};
+  fmt::format_to_n(path.begin(), path.size() - 1, "/dev/shm/kumihimo-rings-{}-{:016x}", getuid(),
+                   static_cast<std::uint64_t>(name));
+  return path;
 }
 
 // A random name, so that it differs from the files of other jobs, also of those that were killed.
@@ -33,7 +36,7 @@ Result<SharedFile> SharedFile::create(std::int64_t bytes) {
   std::uint64_t chance = 0;
   if (getrandom(&chance, sizeof chance, 0) != sizeof chance) return no_file("name", errno);
   const auto name = static_cast<Name>(chance >> 1);
-  const int file = ::open(path_of(name).c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  const int file = ::open(path_of(name).data(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0) return no_file("create", errno);
   SharedFile made(file, name, true);
   // Beyond the limit of file sizes the system sends a signal, which would end the program.
@@ -45,7 +48,7 @@ Result<SharedFile> SharedFile::create(std::int64_t bytes) {
 }
 
 Result<SharedFile> SharedFile::open(Name name) {
-  const int file = ::open(path_of(name).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  const int file = ::open(path_of(name).data(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   if (file < 0) return no_file("open", errno);
   return SharedFile(file, name, false);
 }
@@ -59,7 +62,7 @@ SharedFile::~SharedFile() {
 }
 
 void SharedFile::unlink() {
-  if (std::exchange(owns_name_, false)) ::unlink(path_of(name_).c_str());
+  if (std::exchange(owns_name_, false)) ::unlink(path_of(name_).data());
 }
 
 Result<std::byte*> SharedFile::map(std::int64_t bytes) const {

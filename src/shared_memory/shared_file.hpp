@@ -7,9 +7,9 @@
 
 #include "base/result.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 namespace kumihimo::shared_memory {
 
@@ -40,7 +40,8 @@ class SharedFile {
   bool owns_name_; // created it and has not unlinked it
 };
 
-// The path of a file; for tests.
-std::string path_of(SharedFile::Name name);
+// The path of a file; for tests. In memory of its own, so that a file is unlinked where the heap has none left.
+using Path = std::array<char, 64>;
+Path path_of(SharedFile::Name name);
 
 } // namespace kumihimo::shared_memory

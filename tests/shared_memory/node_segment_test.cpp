@@ -26,7 +26,7 @@ int mapped_files() {
   for (std::string line; std::getline(maps, line);) found += line.find("kumihimo-rings") != std::string::npos;
   return found;
 }
-bool has_name(SharedFile::Name name) { return access(path_of(name).c_str(), F_OK) == 0; }
+bool has_name(SharedFile::Name name) { return access(path_of(name).data(), F_OK) == 0; }
 
 class NodeSegmentTest : public ::testing::Test {
  protected:
@@ -122,7 +122,7 @@ TEST(SharedFileTest, Memory_is_set_aside_where_it_is_taken_and_not_before) {
   ASSERT_TRUE(made.ok());
   const auto bytes_of = [&] {
     struct stat facts {};
-    EXPECT_EQ(stat(path_of(made->name()).c_str(), &facts), 0);
+    EXPECT_EQ(stat(path_of(made->name()).data(), &facts), 0);
     return std::int64_t{facts.st_blocks} * 512;
   };
   EXPECT_EQ(bytes_of(), 0);

@@ -62,8 +62,7 @@ static void call_all(MPI_Comm comm, long at) {
   code = MPI_Iallreduce(MPI_IN_PLACE, terms, 2, MPI_DOUBLE, MPI_SUM, comm, &request);
   if (code == MPI_SUCCESS) code = MPI_Wait(&request, MPI_STATUS_IGNORE);
   expect(terms[0] == sum && terms[1] == -sum, code, "an iallreduce of doubles", at);
-  start_many(comm, at);
-  if (is_known) return;
+  if (is_known) return start_many(comm, at);
   int counts[64], places[64];
   for (int r = 0; r < ranks; ++r) counts[r] = r + 1, places[r] = r * (r + 1) / 2;
   code = MPI_Allgatherv(in, rank + 1, MPI_INT, out, counts, places, MPI_INT, comm);
@@ -118,6 +117,18 @@ static void limit(long kib) {
   call_all(MPI_COMM_WORLD, kib);
 }
 
+/* From an allocation of ours on, on a communicator that is set up then, with the default error handler. */
+static void on_new(long at) {
+  long (*const fail_after)(long) = (long (*)(long))dlsym(RTLD_DEFAULT, "fail_after");
+  MPI_Comm comm;
+  MPI_Allreduce(MPI_IN_PLACE, &at, 1, MPI_LONG, MPI_MAX, MPI_COMM_WORLD);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  if (rank == 0) fail_after(at);
+  call_all(comm, at);
+  if (rank == 0) fail_after(-1);
+}
+
 static void to_end(long kib) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
   set_limit(kib);
@@ -131,6 +142,8 @@ int main(int argc, char **argv) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   if (argc > 1 && strcmp(argv[1], "each") == 0)
     is_known = argc > 2, each();
+  else if (argc > 2 && strcmp(argv[1], "new") == 0)
+    on_new(atol(argv[2]));
   else if (argc > 2 && strcmp(argv[1], "to_end") == 0)
     to_end(atol(argv[2]));
   else if (argc > 2)

@@ -26,6 +26,13 @@ elseif(CASE STREQUAL "for_good" OR CASE STREQUAL "exact") # past the reserve, to
   if(NOT code EQUAL 0)
     message(FATAL_ERROR "the program ended with ${code}: ${said}")
   endif()
+elseif(CASE STREQUAL "new") # the program may be ended, by an error, but has no wrong result
+  foreach(at 0 1 2 3 4 6 8 16 32 64)
+    run(code said SETTINGS ${ours} EXHAUSTED_FOR_GOOD=1 ARGUMENTS new ${at})
+    if(NOT code MATCHES "^[0-9]+$" OR said MATCHES "rank [0-9] of 2: |terminate called")
+      message(FATAL_ERROR "from allocation ${at} on the program ended with ${code}: ${said}")
+    endif()
+  endforeach()
 elseif(CASE STREQUAL "first")
   foreach(from 4 6 10 20 30 100 300 1000 3000)
     run(code said SETTINGS ${ours} EXHAUSTED_FROM=${from})
