@@ -274,7 +274,7 @@ def test_levels_take_their_numbers_from_a_node_with_the_same(imported, repositor
     like.write_text(numbers, encoding="utf-8")
     node = imported("host.xml", text, str(like))["node"]
     assert node["shared_memory_latency_package_seconds"]["value"] == pytest.approx(90e-9)
-    assert node["link_bandwidth_package_bytes_per_second"]["source"] == "a test"
+    assert node["link_bandwidth_package_bytes_per_second"]["source"] == "as mine: a test"
     assert "shared_memory_bandwidth_l2_bytes_per_second" not in node
 
 

@@ -60,7 +60,7 @@ def machine_file(network: Network, like: _machine.Machine, name: str, source: st
         )
     text = "\n".join(
         [
-            f"# {network.summary}, imported from {source}. Numbers without a word of it are those of {like.name}.",
+            f"# {network.summary}, imported from {source}. Numbers \"as {like.name}\" are to be replaced.",
             *[f"# {remark}" for remark in network.remarks],
             f'name = "{name}"',
             f'summary = "{network.summary}"',
@@ -68,17 +68,21 @@ def machine_file(network: Network, like: _machine.Machine, name: str, source: st
             "[topology]",
             *network.topology,
             "",
-            _numbers(network, like.numbers_to_toml(), source),
+            _numbers(network, like, source),
         ]
     )
     _machine.parse(text, f"what was imported from {source}")
     return text
 
 
-def _numbers(network: Network, text: str, source: str) -> str:
+def _numbers(network: Network, like: _machine.Machine, source: str) -> str:
+    """What the file does not give is the other machine's, and so assumed; but for the engine of another network."""
+    text = re.sub(r'\b(?:published|measured|assumed) = "', f'assumed = "as {like.name}: ', like.numbers_to_toml())
     sections = re.split(r"(?m)^(?=\[)", text)
     if network.one_node:
-        sections = [s for s in sections if not s.startswith(("[network]", "[offload]"))]
+        sections = [s for s in sections if not s.startswith("[network]")]
+    if network.one_node or f'family = "{like.family}"' not in network.topology:
+        sections = [s for s in sections if not s.startswith("[offload]")]
     for i, section in enumerate(sections):
         if section.startswith("[node]"):
             of_levels = r"(?m)^(?:shared_memory_bandwidth|shared_memory_latency|link_bandwidth)_(\w+) = .*\n"
