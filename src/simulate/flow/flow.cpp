@@ -142,6 +142,9 @@ constexpr double seen_too_short = 0.5, lanes_too_long = 0.3, rounds_too_long = 0
 
 double with_margin(double share) { return std::min(0.9, 1.5 * share + 0.07); }
 
+// What is delayed may overlap with others than before.
+double with_followers(double share) { return std::min(0.9, 2 * share + 0.1); }
+
 // Whether every rank passes each segment on once, to few others, over links that it shares with no other rank of its
 // node: what the steady period is right for, from the second segment on.
 bool streams(const Compiled& compiled, const Network& network) {
@@ -182,8 +185,8 @@ void tell_doubts(const Compiled& compiled, const Network& network, const Course&
                                 100 * std::min(1.0, p.doubtful_sharing)),
                     1 / (1 - apart) - 1, apart > 0.25 ? seen_too_short : 0});
   if (course.meeting > 0)
-    doubts.push_back({"messages of one round may share links with those of the next", 0,
-                      with_margin(course.meeting / (course.seconds + course.meeting))});
+    doubts.push_back({"messages or computation of one round may overlap with those of the next", 0,
+                      with_followers(course.meeting / (course.seconds + course.meeting))});
   const bool simple = !course.some_empty && streams(compiled, network);
   const double overlap = compiled.segments == 1 ? 0 : course.seconds / course.least - 1;
   if (simple && compiled.segments > 1 && compiled.segments <= few_segments)

@@ -120,6 +120,7 @@ void Sweep::deliver() {
   if (longest_ > unequal * shortest_) share_by_length();
   find_doubts();
   const bool keeps_level = find_meetings();
+  find_busy_processors();
   for (std::size_t i = 0; i < messages_.size(); ++i) deliver_one(i);
   for (const Message& m : messages_)
     if (m.reduced > 0) reductions_[m.channel.to] = sums_on(m.channel.to) = 0;
@@ -200,7 +201,7 @@ bool Sweep::find_meetings() {
   uses_.clear();
   for (std::size_t i = 0; i < messages_.size(); ++i) {
     const Message& m = messages_[i];
-    const double start = m.start.seconds + m.wait;
+    const double start = flowing_from(m);
     first = std::min(first, start);
     if (m.moved <= 0) {
       uses_.push_back({});
@@ -222,7 +223,7 @@ bool Sweep::find_meetings() {
   double longest = 0;
   for (std::size_t i = 0; i < messages_.size(); ++i) {
     Message& m = messages_[i];
-    const double start = m.start.seconds + m.wait;
+    const double start = flowing_from(m);
     if (m.moved <= 0 || start >= until) continue;
     for (const Resource r : flows_.of(i)) {
       const Levels& both = under_way_[r];
@@ -236,6 +237,32 @@ bool Sweep::find_meetings() {
   }
   meeting_ += longest;
   return false;
+}
+
+// The processor of a rank may still sum or compute for an earlier level. Both together take as much longer as they
+// overlap.
+void Sweep::find_busy_processors() {
+  if (processors_.empty()) return;
+  ++sums_level_;
+  double longest = 0;
+  for (std::size_t i = 0; i < messages_.size(); ++i) {
+    Message& m = messages_[i];
+    if (m.reduced <= 0) continue;
+    const std::int32_t rank = m.channel.to;
+    auto& [before, here, level] = processors_[rank];
+    if (level != sums_level_) {
+      before.add(here);
+      here = {}, level = sums_level_;
+    }
+    Busy sum;
+    sum.begin = end_of(i) + m.times * m.path.latency;
+    sum.end = sum.begin + m.times * m.reduced / sum_rate(m, reductions_[rank], sums_on(rank));
+    const double both = std::max(0.0, before.overlap(sum));
+    m.meeting += both, longest = std::max(longest, both);
+    if (here.end > 0) sum = {std::min(here.begin, sum.begin), std::max(here.end, sum.end)};
+    here = sum;
+  }
+  meeting_ += longest;
 }
 
 // As those of a new level.
@@ -286,9 +313,9 @@ double Sweep::issue(const Message& m) {
 
 void Sweep::deliver_one(std::size_t at) {
   Message& m = messages_[at];
-  const Moment left = m.start.plus_latency(m.wait + m.path.cost).plus_transfer(m.moved / flows_.rate[at]);
+  Moment left = m.start.plus_latency(m.wait + m.path.cost).plus_transfer(m.moved / flows_.rate[at]);
+  left.doubt += m.doubt, left.meeting += m.meeting;
   Moment arrived = left.plus_flight(m.path.latency);
-  arrived.doubt += m.doubt, arrived.meeting += m.meeting;
   if (m.reduced > 0) add_sum(m, arrived);
   if (m.entry == nullptr) return complete(m.sender, arrived, arrived.seconds - m.start.seconds);
   if (m.sender >= 0 && m.receiver >= 0) connect_loops(m.sender, m.receiver);

@@ -115,6 +115,18 @@ class Sweep {
     float rate = 0, end = 0; // of all of them, and of the last; small, since each look at a resource is a cache miss
   };
 
+  struct Busy { // a time during which a processor sums or computes without a break
+    double begin = 0, end = 0;
+    double overlap(const Busy& other) const { return std::min(end, other.end) - std::max(begin, other.begin); }
+    // The next one: they take turns. Of two apart the later one is kept.
+    void add(const Busy& other) {
+      if (const double both = overlap(other); both > 0)
+        *this = {std::min(begin, other.begin), std::max(end, other.end) + both};
+      else if (other.end > end)
+        *this = other;
+    }
+  };
+
   void begin_phase(std::int32_t phase);
   void start_lanes(std::int32_t phase);
   void find_crowds(std::int32_t phase);
@@ -157,8 +169,11 @@ class Sweep {
   void share_by_length();
   void find_doubts();
   bool find_meetings();
+  void find_busy_processors();
   void add_uses(const FlowSet& flows, const std::vector<UnderWay>& uses);
   double end_of(std::size_t message) const;
+  // When its bytes begin to flow, the first of several messages at its start.
+  static double flowing_from(const Message& m) { return m.start.seconds + m.wait + (m.times > 1 ? 0 : m.path.cost); }
   double issue(const Message& message);
   void connect_loops(std::int32_t a, std::int32_t b);
   Status finished(std::int32_t phase) const;
@@ -223,7 +238,13 @@ class Sweep {
   bool level_is_kept_ = false;             // the level before this one, which is not in under_way_ yet
   FlowSet kept_flows_;                     // of it
   std::vector<UnderWay> uses_, kept_uses_; // by message
-  std::vector<std::int32_t> reductions_;   // by rank, in this level
+  struct Processor {
+    Busy before, here; // for earlier levels, and for the latest
+    std::int32_t level = 0;
+  };
+  std::vector<Processor> processors_;    // by rank; empty where there are several segments
+  std::int32_t sums_level_ = 0;          // the latest
+  std::vector<std::int32_t> reductions_; // by rank, in this level
   std::vector<std::int32_t> sums_on_node_;
   std::vector<std::uint32_t> last_flow_; // by link, in this phase
 };
