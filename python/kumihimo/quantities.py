@@ -1,4 +1,4 @@
-"""Times, rates and shares as people read them."""
+"""Times, rates, shares and counts as people read them."""
 
 from __future__ import annotations
 
@@ -24,6 +24,11 @@ def rate_text(bytes_per_second: float | None) -> str:
 def share_text(share: float) -> str:
     """In percent: "56 %", "0.3 %"."""
     return f"{100 * share:.0f} %" if share >= 0.0995 or share == 0 else f"{100 * share:.1f} %"
+
+
+def counted(number: int, noun: str) -> str:
+    """3, launch -> 3 launches."""
+    return f"{number} {noun}{'' if number == 1 else 'es' if noun.endswith('ch') else 's'}"
 
 
 def _digits(number: float) -> str:

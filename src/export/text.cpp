@@ -31,6 +31,10 @@ std::string work_text(const Work& work) {
   return parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, " and "));
 }
 
+std::string counted(std::int64_t n, std::string_view noun) {
+  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
+}
+
 // What a step does to data, and with whom: the two halves of its line.
 struct Sentence {
   std::string with, does;
@@ -78,7 +82,7 @@ class ProgramText {
   std::string write(const Program& program) {
     for (std::size_t i = 0; i < program.scratch.size(); ++i) page_.line(0, scratch(program.scratch[i], i));
     if (!program.scratch.empty()) page_.blank();
-    for (const Lane& lane : program.lanes) write(lane);
+    for (const Lane& lane : program.lanes) write(lane, program);
     if (program.lanes.empty()) page_.line(0, "no lanes: this rank does nothing");
     return page_.take();
   }
@@ -88,16 +92,20 @@ class ProgramText {
     const std::string_view unit = unit_of(s.layout, data_);
     const std::string owner = s.shared ? "all lanes share it" : fmt::format("of lane {}", s.lane.value);
     if (s.named && s.layout == Layout::vector) return fmt::format("scratch{}: the whole vector, {}", index, owner);
-    if (s.named) return fmt::format("scratch{}: {} {}s from {} on, {}", index, s.units, unit, s.first, owner);
-    return fmt::format("scratch{}: {} cell{} of {} {}{}{}, {}", index, s.cells, s.cells == 1 ? "" : "s", s.units, unit,
-                       s.units == 1 ? "" : "s", s.parts == 1 ? "" : fmt::format(" of {}", s.parts), owner);
+    if (s.named) return fmt::format("scratch{}: {} from {} on, {}", index, counted(s.units, unit), s.first, owner);
+    return fmt::format("scratch{}: {} of {}{}, {}", index, counted(s.cells, "cell"), counted(s.units, unit),
+                       s.parts == 1 ? "" : fmt::format(" of {}", s.parts), owner);
   }
 
-  void write(const Lane& lane) {
-    std::string head = fmt::format("lane {}: {} (window {}", lane.id.value, lane.role, lane.window);
+  void write(const Lane& lane, const Program& program) {
+    std::string head =
+        fmt::format("lane {}{}{} (window {}", lane.id.value, lane.role.empty() ? "" : ": ", lane.role, lane.window);
     for (const After& after : lane.after) {
       std::vector<std::int32_t> ids;
-      for (LaneId id : after.lanes) ids.push_back(id.value);
+      for (const Lane& other : program.lanes) // a lane that this rank does not have keeps none waiting
+        if (std::find(after.lanes.begin(), after.lanes.end(), other.id) != after.lanes.end())
+          ids.push_back(other.id.value);
+      if (ids.empty()) continue;
       head += fmt::format(", after {} of lane{} {}", after.scope == Scope::segment ? "the same segment" : "all",
                           ids.size() == 1 ? "" : "s", fmt::join(ids, ", "));
     }
@@ -143,7 +151,7 @@ class ProgramText {
 };
 
 std::string elements_text(const Counts& counts) {
-  if (!counts.irregular()) return fmt::format("{} element{}", counts.each, counts.each == 1 ? "" : "s");
+  if (!counts.irregular()) return counted(counts.each, "element");
   const auto [least, most] = std::minmax_element(counts.table->begin(), counts.table->end());
   return fmt::format("irregular blocks, {} to {} elements", *least, *most);
 }
@@ -156,7 +164,7 @@ std::string question(const Schedule& schedule, const RankSpace& space) {
   if (c.has_root()) text += fmt::format(", root {}{}", c.root.value, coordinates(space, c.root.value));
   if (c.neighbours) text += fmt::format(", neighbours {}", c.neighbours->name());
   if (c.in_place) text += ", in place";
-  return text + fmt::format(", on {} rank{}: {}", c.ranks, c.ranks == 1 ? "" : "s", space.name());
+  return text + fmt::format(", on {}: {}", counted(c.ranks, "rank"), space.name());
 }
 
 std::string claims_text(const Schedule& schedule) {
@@ -232,7 +240,7 @@ std::string header_text(const Schedule& schedule, const RankSpace& space, std::s
 
 std::string header_text(const ProgramSet& set, const std::string& name, const RankSpace& space, std::size_t columns) {
   Page page(columns);
-  page.line(0, fmt::format("{}, on {} rank{}: {}", name, set.ranks(), set.ranks() == 1 ? "" : "s", space.name()), 12);
+  page.line(0, fmt::format("{}, on {}: {}", name, counted(set.ranks(), "rank"), space.name()), 12);
   page.line(0, fmt::format("segments    {}", set.segments.count));
   return page.take();
 }

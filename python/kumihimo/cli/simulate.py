@@ -104,7 +104,7 @@ def simulate_programs(
         return output.print_results_json([result])
     place = f"{job.machine.name} {simulation.shape_of(job.machine)}".strip()
     took = quantities.seconds_text(result["seconds"])
-    print(f"{result['programs']} on {place}, {result['ranks']} ranks, model {model}: {took}")
+    print(f"{result['programs']} on {place}, {quantities.counted(result['ranks'], 'rank')}, model {model}: {took}")
     if result["limiting"]:
         print(f"limited by {result['limiting']}")
     output.print_list("To be doubted:", [result["accuracy"]] if result["accuracy"] else [])
@@ -136,7 +136,7 @@ def print_results(asked: simulation.Asked, results: list[dict], passed_over: lis
     """Tables for people: the published algorithms, ours, what did not fit, what to doubt."""
     place = f"{asked.machine.name} {simulation.shape_of(asked.machine)}".strip()
     first = results[0]
-    print(f"{first['collective']} on {place}, {first['ranks']} ranks, model {asked.model}")
+    print(f"{first['collective']} on {place}, {quantities.counted(first['ranks'], 'rank')}, model {asked.model}")
     if asked.machine.family not in ("torus", "single_node"):
         print(asked.machine.network)
     if "neighbours" in first:

@@ -101,7 +101,10 @@ def verify_programs(text: str, ranks: Ranks, as_json: bool) -> int:
         output.print_results_json([result])
         return 0 if result["ok"] else 1
     state = (PROVEN if result["exact"] else SAMPLED) if result["ok"] else WRONG
-    print(f"{result['programs']} on {result['space']}, {result['ranks']} ranks: {result['steps']} steps, {state}")
+    print(
+        f"{result['programs']} on {result['space']}, {quantities.counted(result['ranks'], 'rank')}: "
+        f"{quantities.counted(result['steps'], 'step')}, {state}"
+    )
     if result["ok"] and not result["exact"]:
         print(f"  {looked_at_programs(result)}")
     output.print_list("Findings:", [f"{f['check']}: {f['sentence']}" for f in result["findings"]])
@@ -182,7 +185,7 @@ def looked_at(covered: dict) -> str:
         return f"every step, {matching}" if covered["pairs_sampled"] else "every step"
     deadlock = "no deadlock" if covered["deadlock_shown"] else f"deadlock not shown for {covered['deadlock']}"
     segments = "segment" if covered["footprint_segments"] == 1 else f"{covered['footprint_segments']} segments"
-    ranks = f"the first {segments} of {covered['footprints']} ranks"
+    ranks = f"the first {segments} of {quantities.counted(covered['footprints'], 'rank')}"
     return f"{matching}; {deadlock}; sampled: {covered['samples']} elements, {ranks}"
 
 
@@ -192,10 +195,10 @@ def looked_at_programs(result: dict) -> str:
     matching = "a sample of the pairs matched" if covered["pairs_sampled"] else "all pairs matched"
     deadlock = "no deadlock" if covered["deadlock_shown"] else f"deadlock not shown for {covered['deadlock']}"
     at = covered["deliveries"]
-    values = (
-        "all values right" if at == ranks else f"values right at {at} of {ranks} ranks" if at else "no values looked at"
-    )
-    return f"{matching}; {deadlock}; {values}; the order of memory accesses at {covered['footprints']} ranks"
+    some = f"values right at {at} of {quantities.counted(ranks, 'rank')}" if at else "no values looked at"
+    values = "all values right" if at == ranks else some
+    order = f"the order of memory accesses at {quantities.counted(covered['footprints'], 'rank')}"
+    return f"{matching}; {deadlock}; {values}; {order}"
 
 
 def title_of(result: dict) -> str:
@@ -210,7 +213,7 @@ def title_of(result: dict) -> str:
 def elements(result: dict) -> str:
     if result["irregular"]:
         return f"irregular blocks of about {result['count']} elements"
-    return "1 element" if result["count"] == 1 else f"{result['count']} elements"
+    return quantities.counted(result["count"], "element")
 
 
 def print_cases(results: list[dict]) -> None:

@@ -7,7 +7,7 @@ from os import strerror
 
 from kumihimo.profile import expectations
 from kumihimo.profile.totals import Calls, Totals
-from kumihimo.quantities import seconds_text, share_text
+from kumihimo.quantities import counted, seconds_text, share_text
 from kumihimo.sizes import text_of
 
 MOST_SITES = 8
@@ -42,8 +42,7 @@ def overall(totals: Totals) -> str:
     share = totals.mpi_seconds / totals.seconds if totals.seconds else 0.0
     threads = totals.most_threads
     together = f", {threads} threads of a rank added up" if threads > 1 else ""
-    ran = f"{ranks} rank{'s' if ranks != 1 else ''} for {seconds_text(longest)}"
-    return f"{ran}, {share_text(share)} of it in MPI{together}"
+    return f"{counted(ranks, 'rank')} for {seconds_text(longest)}, {share_text(share)} of it in MPI{together}"
 
 
 def split(totals: Totals) -> list[str]:
@@ -66,8 +65,8 @@ def site(calls: Calls, totals: Totals) -> str:
     on = f" on {calls.communicator}" if calls.communicator else ""
     share = calls.seconds / totals.seconds if totals.seconds else 0.0
     text = (
-        f"{calls.call} at {calls.place}{on}: {calls.calls} calls, {bytes_text(calls.bytes)}, "
-        f"{seconds_text(calls.seconds)} of {calls.ranks} rank{'s' if calls.ranks != 1 else ''} ({share_text(share)})"
+        f"{calls.call} at {calls.place}{on}: {counted(calls.calls, 'call')}, {bytes_text(calls.bytes)}, "
+        f"{seconds_text(calls.seconds)} of {counted(calls.ranks, 'rank')} ({share_text(share)})"
     )
     if calls.split_seconds:
         text += f", {share_text(calls.waiting_seconds / calls.split_seconds)} waiting"
@@ -83,7 +82,7 @@ def sizes(totals: Totals) -> list[str]:
     for call, classes in most:
         shown = sorted(classes.most_common(MOST_CLASSES))
         rest = f", {len(classes) - len(shown)} further classes" if len(classes) > len(shown) else ""
-        listed = ", ".join(f"{calls} call{'s' if calls != 1 else ''} {class_text(least)}" for least, calls in shown)
+        listed = ", ".join(f"{counted(calls, 'call')} {class_text(least)}" for least, calls in shown)
         found += [f"sizes of {call}: {listed}{rest}"] if any(classes) else []
     return found
 
@@ -102,13 +101,14 @@ def partners(totals: Totals) -> list[str]:
 def region(r) -> str:
     share = r.mpi_seconds / r.seconds if r.seconds else 0.0
     text = (
-        f"region {r.name}: {r.passages} passages of {r.ranks} ranks, {seconds_text(r.seconds)}, longest "
+        f"region {r.name}: {counted(r.passages, 'passage')} of {counted(r.ranks, 'rank')}, "
+        f"{seconds_text(r.seconds)}, longest "
         f"{seconds_text(r.max_seconds)} (rank {r.max_rank}), {share_text(share)} in MPI"
     )
     if r.unended:
         text += f", {r.unended} not ended"
-    counted = ", ".join(f"{value:.3g} {name.replace('_', ' ')}" for name, value in sorted(r.counters.items()))
-    return f"{text}; {counted}" if counted else text
+    counters = ", ".join(f"{value:.3g} {name.replace('_', ' ')}" for name, value in sorted(r.counters.items()))
+    return f"{text}; {counters}" if counters else text
 
 
 def notes(totals: Totals) -> list[str]:
@@ -116,13 +116,14 @@ def notes(totals: Totals) -> list[str]:
     expected = totals.header["ranks"]
     if totals.unfinished:
         found.append(
-            f"{len(totals.unfinished)} of {expected} ranks did not end MPI: what they wrote at their exit is here"
+            f"{len(totals.unfinished)} of {counted(expected, 'rank')} did not end MPI: "
+            "what they wrote at their exit is here"
         )
     if len(totals.tasks) < expected:
         by_sessions = ", or used no session of MPI, or are on a node that sees another folder"
         found.append(
-            f"{expected - len(totals.tasks)} of {expected} ranks wrote nothing: they were killed, or did not end MPI"
-            + (by_sessions if totals.header.get("sessions") else "")
+            f"{expected - len(totals.tasks)} of {counted(expected, 'rank')} wrote nothing: "
+            "they were killed, or did not end MPI" + (by_sessions if totals.header.get("sessions") else "")
         )
     if totals.unbegun:
         found.append(f"regions ended without a beginning: {', '.join(sorted(totals.unbegun))}")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from kumihimo.profile import places, reading
 from kumihimo.profile.places import Place
+from kumihimo.quantities import counted
 
 MOST_PAIRS = 1000
 SUMMED = ("calls", "bytes", "seconds")
@@ -211,5 +212,5 @@ def name_of(communicator: tuple | None, better: dict[Place, Place]) -> str:
         return ""
     name, place, size, inter = communicator
     where = f" at {better.get(place, place)}" if place is not None else ""
-    kind = "of the other group" if inter else "ranks"
-    return name if name in ("MPI_COMM_WORLD", "MPI_COMM_SELF") else f"{name}{where}, {size} {kind}"
+    ranks = f"{size} of the other group" if inter else counted(size, "rank")
+    return name if name in ("MPI_COMM_WORLD", "MPI_COMM_SELF") else f"{name}{where}, {ranks}"

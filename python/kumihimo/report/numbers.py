@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
+from kumihimo.quantities import counted
 from kumihimo.report import chosen, golden, wording
 from kumihimo.report.figures.comparison import blind, subject_of
 from kumihimo.report.figures.measured_curves import library_name
@@ -79,8 +80,8 @@ def _ratio(measured: dict) -> list[Number]:
             wording.ratio(mean),
             f"the time of {library_name(measured)}'s own allreduce, {wording.bytes_(min(sizes))} to "
             f"{wording.bytes_(max(sizes))}",
-            f"measured here, geometric mean over {wording.count(len(sizes), 'length')}, "
-            f"{wording.count(launches, 'launch')} each; the algorithms were chosen on other launches",
+            f"measured here, geometric mean over {counted(len(sizes), 'length')}, "
+            f"{counted(launches, 'launch')} each; the algorithms were chosen on other launches",
         )
     ]
 

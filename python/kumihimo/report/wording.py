@@ -47,11 +47,6 @@ def bytes_(value: int) -> str:
     return f"{digits} {text[len(digits) :] or 'B'}" if text != digits else f"{digits} B"
 
 
-def count(number: int, noun: str) -> str:
-    """3, launch -> 3 launches."""
-    return f"{number} {noun}{'' if number == 1 else 'es' if noun.endswith('ch') else 's'}"
-
-
 def label(algorithm: str) -> str:
     """recursive_doubling -> recursive doubling."""
     return algorithm.replace("_", " ")

@@ -64,6 +64,11 @@ def test_sabotage_is_found(kumihimo, pair, old, new):
     assert "Findings:" in ended.out
 
 
+def test_one_rank_has_no_plural(kumihimo):
+    ended = kumihimo("verify", "halo:1x1x1,points=27", "--shape", "1x1x1")
+    assert (ended.code, ", 1 rank: 26 steps, proven" in ended.out) == (0, True)
+
+
 def test_simulate(kumihimo, pair):
     on = ("--machine", "k-computer", "--shape", "4x4x4", "--json")
     seconds = {}

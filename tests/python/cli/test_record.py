@@ -168,7 +168,7 @@ class TestWithoutMPI:
         path = tmp_path / "profile"
         whole = [HEADER, RANK]
         path.write_text("".join(json.dumps(line) + "\n" for line in whole), encoding="utf-8")
-        assert any("1 calls" in line for line in cli.report(path, None, None, {"command": None}))
+        assert any("1 call," in line for line in cli.report(path, None, None, {"command": None}))
         refused = 0
         for spot in [spot for spot in spots(whole) if spot]:
             for other in (None, [], {}, "x", -1, "left out"):

@@ -81,7 +81,7 @@ def test_like_communicators_are_one_and_others_are_not(tmp_path: Path) -> None:
     found = totals.of(written(tmp_path, rank(0, rows), rank(1, rows)))
     assert {(c.call, c.communicator, c.calls) for c in found.calls.values()} == {
         ("MPI_Allreduce", "MPI_COMM_WORLD", 2),
-        ("MPI_Allreduce", "MPI_Comm_split at m.py:9 (m), 1 ranks", 2),
+        ("MPI_Allreduce", "MPI_Comm_split at m.py:9 (m), 1 rank", 2),
         ("MPI_Wait", "", 2),
     }
 
