@@ -77,8 +77,8 @@ class Job {
   // One line on stdout, by rank 0 alone.
   void print(const nlohmann::json& object) const;
   void print(const Error& error) const;
-  // What befalls this rank alone, while the others wait for it in a collective that it will not join: told by this
-  // rank, and the end of all. Never for what is agreed.
+  // An error of this rank alone, while the others wait for it in a collective that it will not join: prints it, and
+  // aborts the job. Never for errors that the ranks have agreed on.
   [[noreturn]] void give_up(const Error& error) const;
 
   // --- agreements: collective. By an allgather where it can be: the library may have been told to refuse others.

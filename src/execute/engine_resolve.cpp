@@ -132,7 +132,7 @@ Status Resolver::time(const Work& work, Op& op) const {
   const CompileOptions& options = program_.options_;
   if (options.skip_compute) return Nothing{};
   if ((work.flops > 0 && options.flop_rate <= 0) || (work.bytes > 0 && options.byte_rate <= 0))
-    return failed(
+    return not_applicable(
         fmt::format("a compute step of {} flops and {} bytes needs the rates of this machine", work.flops, work.bytes),
         {}, "give its time in seconds");
   const double counted = work.flops > 0 ? work.flops / options.flop_rate : 0;

@@ -1,8 +1,8 @@
-// Arguments that the MPI library refuses by itself, as MPI lets it: such a call is the library's to tell of, and must
-// not come as far as what the ranks do together. One rank alone may make it, and go on with the error.
+// Finds wrong arguments, which the MPI library reports. Such a call is forwarded before the ranks do anything
+// together, since one rank alone may make it and go on with the error.
 //
-// Only wrong calls are told apart here, never right ones: so the ranks of a right program all go the same way. Where a
-// library refuses nothing (it may be built or set so), a wrong call may still work; what it lets pass, so do we.
+// Right calls are never forwarded here, so the ranks of a right program all take the same way. A library may be built
+// or set to refuse nothing; a wrong call may then work, and is not refused by us either.
 #pragma once
 
 #include "interpose/buffer_semantics.hpp"

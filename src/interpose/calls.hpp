@@ -1,5 +1,5 @@
-// The calls that may be taken over. Each answers MPI's code; nothing means that the MPI library has the call,
-// unchanged: it has been counted.
+// The calls that may run as schedules. Each returns MPI's error code, or nothing: then the call has been counted, and
+// the MPI library must make it unchanged.
 #pragma once
 
 #include "interpose/buffer_semantics.hpp"

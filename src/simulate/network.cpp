@@ -174,7 +174,7 @@ Status Network::can_compute(const Work& work) const {
   if (work.flops <= 0 || machine_->node.flop_rate) return Nothing{};
   return not_applicable(
       fmt::format("a compute step of {} flops needs node.flop_rate, which {} lacks", work.flops, machine_->name), {},
-      "add it to the machine file, or give the time in seconds");
+      "give the time in seconds, or a machine file with that rate");
 }
 
 Status Network::can_offload(const DataLayout& data, std::optional<std::int64_t> bytes) const {

@@ -46,7 +46,7 @@ class Network {
   double copy_rate(std::int32_t rank) const { return between(rank, rank).rate * factor_[node_[rank]]; }
   // Seconds that it takes at least until anything of one rank's is at another of its node, relayed or not.
   double least_latency_within_node(std::int32_t from, std::int32_t to) const;
-  // Of one of so many sums at this rank, and so many on its node, at once.
+  // Bytes per second of one sum, while `here` sums run at this rank and `on_node` on its node.
   double sum_rate(std::int32_t rank, std::int32_t here, std::int32_t on_node) const;
 
   // Of one call of the network's own engine by so many ranks; asked only after can_offload, which is not_applicable on

@@ -35,9 +35,8 @@ struct Phase {
   Seconds communication() const { return {seconds.value - compute.value}; } // not hidden behind computing
 };
 
-// Of loops that were too long to be walked: how many samples, drawn by this seed, of so many of all their rounds, and
-// the 95 % interval of the mean of samples of that size, not below the bound. That mean is not the time of all rounds:
-// `leaves_out` says what is between them.
+// Loops that were too long to be walked are sampled. `low` and `high`: the 95 % interval of the mean of samples of this
+// size, not below the bound. That mean is not the time of all rounds: `leaves_out` says what is between them.
 struct Sampled {
   std::int64_t samples = 0, rounds = 0, of = 0; // `rounds`: of one sample
   std::uint64_t seed = 0;

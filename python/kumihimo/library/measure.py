@@ -182,7 +182,7 @@ def fewer(setup: Setup, launch_seconds: float) -> tuple[int, ...]:
 
 
 def spread_over(sizes: Sequence[int], number: int) -> tuple[int, ...]:
-    """So many of them, the last among them, equally far apart."""
+    """`number` of the sizes, equally far apart, the last among them."""
     return tuple(sizes[-1 - place * len(sizes) // number] for place in reversed(range(number)))
 
 

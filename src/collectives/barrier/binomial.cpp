@@ -1,6 +1,6 @@
 // binomial: barrier up and down a binomial tree.
 //
-// Idea: a rank that has heard from all its children tells its parent; the root then tells its children, and so on.
+// Idea: a rank that has waits from all its children tells its parent; the root then tells its children, and so on.
 // Wins: 2 (P - 1) signals in all, where dissemination takes P log2 P: less load on a shared node or a thin network.
 // Reference: Mellor-Crummey, Scott, ACM TOCS 9(1), 1991, section 3 (tree barriers).
 #include "collectives/patterns/blocks.hpp"
@@ -12,17 +12,17 @@ namespace {
 
 void write(LaneBuilder& lane, const Collective& c, std::int64_t r) {
   const int levels = r == 0 ? 62 : std::countr_zero(static_cast<std::uint64_t>(r));
-  std::vector<Step> heard, told;
+  std::vector<Step> waits, signals;
   for (int k = 0; k < levels && r + (std::int64_t{1} << k) < c.ranks; ++k) {
-    heard.push_back(wait_signal(r + (std::int64_t{1} << k)));
-    told.insert(told.begin(), signal(r + (std::int64_t{1} << k))); // the tallest subtree first
+    waits.push_back(wait_signal(r + (std::int64_t{1} << k)));
+    signals.insert(signals.begin(), signal(r + (std::int64_t{1} << k))); // the tallest subtree first
   }
-  if (!heard.empty()) lane.round(std::move(heard));
+  if (!waits.empty()) lane.round(std::move(waits));
   if (r != 0) {
     lane.step(signal(r & (r - 1)));
     lane.step(wait_signal(r & (r - 1)));
   }
-  if (!told.empty()) lane.round(std::move(told));
+  if (!signals.empty()) lane.round(std::move(signals));
 }
 
 } // namespace

@@ -149,7 +149,7 @@ template <class T, Operation op, int width>
 }
 
 #if defined(__x86_64__)
-// A store of an aligned vector that passes the caches by.
+// A streaming store of an aligned vector.
 template <int width, class V>
 [[gnu::always_inline]] inline void stream(char* to, V v) {
   if constexpr (width == 16) _mm_stream_si128(reinterpret_cast<__m128i*>(to), (__m128i)v);

@@ -46,13 +46,13 @@ Volume volume_of_neighbours(const Collective& c, const Network& network) {
   const std::vector<std::int32_t>& node = network.nodes();
   const bool one = !c.kind->sends_to_each();
   for (std::int32_t r = 0; r < c.ranks; ++r) {
-    std::set<std::int32_t> told = {node[static_cast<std::size_t>(r)]};
+    std::set<std::int32_t> reached = {node[static_cast<std::size_t>(r)]};
     for (std::int64_t k = 0; const Neighbourhood::End to : c.neighbours->destinations(Rank{r})) {
       const double n = static_cast<double>(elements_to(c, Rank{r}, k++) * c.type_bytes);
       if (!to.exists() || node[to.rank] == node[r]) continue;
-      const bool first = told.insert(node[to.rank]).second;
+      const bool first = reached.insert(node[to.rank]).second;
       if (!one || first) entering[node[to.rank]] += n;
-      if (!one || (first && told.size() == 2)) leaving[node[r]] += n;
+      if (!one || (first && reached.size() == 2)) leaving[node[r]] += n;
     }
   }
   return {

@@ -158,10 +158,11 @@ std::string beyond_the_interval(const Sampling& sampling) {
   return "the slowest rank of few rounds is slower than that of all: rather too long";
 }
 
-std::string text_of(const Sampled& told) {
+std::string text_of(const Sampled& sampled) {
   return fmt::format("{} samples of {} of {} rounds, drawn with seed {}, stand for all: 95 % interval of such samples' "
                      "mean {:.3g} to {:.3g} s; not in the interval: {}",
-                     told.samples, told.rounds, told.of, told.seed, told.low.value, told.high.value, told.leaves_out);
+                     sampled.samples, sampled.rounds, sampled.of, sampled.seed, sampled.low.value, sampled.high.value,
+                     sampled.leaves_out);
 }
 
 // The largest doubt and the last reason to doubt of any sample are the whole's.
@@ -184,13 +185,13 @@ Sampling plan_sampling(const Compiled& compiled, double most_steps) {
 Result<Prediction> predict_sampled(Compiled& compiled, const Sampling& sampling, Seconds bound,
                                    const std::function<Result<Prediction>(const Compiled&)>& walk) {
   const std::vector<SampledLoop>& loops = sampling.loops;
-  Sampled told;
-  told.samples = sampling.samples;
-  told.seed = seed;
-  told.leaves_out = beyond_the_interval(sampling);
+  Sampled sampled;
+  sampled.samples = sampling.samples;
+  sampled.seed = seed;
+  sampled.leaves_out = beyond_the_interval(sampling);
   for (std::size_t l = 0; l < loops.size(); ++l) {
     for (const std::uint32_t node : loops[l].nodes) compiled.nodes[node].sample = static_cast<std::int32_t>(l);
-    told.rounds += loops[l].walked(), told.of += loops[l].iterations;
+    sampled.rounds += loops[l].walked(), sampled.of += loops[l].iterations;
   }
   std::mt19937_64 random(seed);
   std::vector<double> mean, seconds;
@@ -211,9 +212,9 @@ Result<Prediction> predict_sampled(Compiled& compiled, const Sampling& sampling,
   set_sums(p, mean);
   p.links_waiting_share = 0; // a union over all rounds, of which few were seen
   const double all = p.seconds.value, width = half_width(sampling, seconds, all);
-  told.low = {std::min(all, std::max(bound.value, all - width))}, told.high = {all + width};
-  p.accuracy = p.accuracy.empty() ? text_of(told) : fmt::format("{}; in a sample: {}", text_of(told), p.accuracy);
-  p.sampled = std::move(told);
+  sampled.low = {std::min(all, std::max(bound.value, all - width))}, sampled.high = {all + width};
+  p.accuracy = p.accuracy.empty() ? text_of(sampled) : fmt::format("{}; in a sample: {}", text_of(sampled), p.accuracy);
+  p.sampled = std::move(sampled);
   return p;
 }
 
