@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from kumihimo import _machine, _programs, _simulate, _topology, _verify, arguments
 from kumihimo.arguments import Ranks
 from kumihimo.errors import wrong_value
-from kumihimo.verification import coverage_of
+from kumihimo.verification import check_ranks, coverage_of
 
 HALO, FILE = "halo:", "file:"
 
@@ -72,6 +72,7 @@ def grid(space: _topology.RankSpace) -> tuple[list[int], list[bool]]:
 
 def verified(programs: Programs) -> dict:
     """What the proof of the programs found, as an object."""
+    check_ranks(programs.space)
     start = time.perf_counter()
     report = _verify.check(programs.sets)
     programs.sets.check_unchanged()

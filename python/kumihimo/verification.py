@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from kumihimo import _collectives, _schedule, _verify, arguments, placement
+from kumihimo import _collectives, _schedule, _topology, _verify, arguments, placement
 from kumihimo.arguments import CollectiveArguments, Ranks
 from kumihimo.errors import NotApplicable, wrong_value
 from kumihimo.placement import Wanted
@@ -78,13 +78,18 @@ def cases(asked: Asked) -> list[Case]:
     return [Case(v, ranks, count) for v in chosen for ranks in asked.places for count in asked.counts]
 
 
+def check_ranks(space: _topology.RankSpace) -> None:
+    """Whether a proof can visit all of them."""
+    if space.ranks > MOST_RANKS:
+        raise wrong_value(f"a proof has at most {MOST_RANKS} ranks", space, "take a smaller shape")
+
+
 def prove(asked: Asked, case: Case) -> dict:
     """The result of one case. Raises NotApplicable where the algorithm does not fit."""
     space = arguments.rank_space(case.ranks)
     if asked.placement is not None:
         space = placement.space_of(space, placement.on_space(space, asked.placement))
-    if space.ranks > MOST_RANKS:
-        raise wrong_value(f"a proof has at most {MOST_RANKS} ranks", space, "take a smaller shape")
+    check_ranks(space)
     wanted = replace(asked.question, collective=case.variant.kind, count=case.count, bytes=None)
     collective = arguments.collective(wanted, space)
     schedule = case.variant.build(collective, space, arguments.parameters(**asked.parameters))

@@ -89,9 +89,14 @@ def rank_space(case: Case, ranks: int) -> _topology.RankSpace:
     return _placed(case, ranks).rank_space(_shape_of_nodes(case, _sizes(case, ranks)))
 
 
-def _space_in_block_order(case: Case, ranks: int) -> _topology.RankSpace:
+def check_ranks(ranks: int) -> None:
+    """Whether one launch starts so many."""
     if not 1 <= ranks <= MOST_RANKS:
         raise wrong_value(f"the number of ranks must be from 1 to {MOST_RANKS}", ranks)
+
+
+def _space_in_block_order(case: Case, ranks: int) -> _topology.RankSpace:
+    check_ranks(ranks)
     each = case.ranks_per_node
     sizes = [ranks] if each is None else arguments.node_sizes(Ranks(None, ranks, each))  # which looks at them
     shape = case.shape or NODE

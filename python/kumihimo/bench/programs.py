@@ -9,7 +9,7 @@ from pathlib import Path
 from kumihimo import programs
 from kumihimo.arguments import Ranks
 from kumihimo.bench import tuned
-from kumihimo.bench.cases import MOST_BYTES, NODE, NONE, Case
+from kumihimo.bench.cases import MOST_BYTES, NODE, NONE, Case, check_ranks
 from kumihimo.bench.job import Launcher, Run, order_of, run_task
 from kumihimo.errors import failed, wrong_value
 from kumihimo.placement import Wanted
@@ -57,6 +57,7 @@ def _beside(ours: dict, other: dict) -> dict:
 
 
 def _launched(case: ProgramCase, launcher: Launcher, task: dict) -> Run:
+    check_ranks(case.ranks)
     named = case.programs
     if named.sets.buffer_bytes > MOST_BYTES:
         raise wrong_value(f"a buffer can have at most {MOST_BYTES} bytes", named.sets.buffer_bytes)

@@ -121,6 +121,22 @@ def test_bad_input_is_one_sentence(kumihimo, words, sentence):
     assert sentence in ended.err and ended.err.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("verb", "ranks", "sentence"),
+    [
+        ("verify", 2_000_000_000, "a proof has at most 1048576 ranks (got row of 2000000000 ranks)"),
+        ("verify", 2**20 + 1, "a proof has at most 1048576 ranks (got row of 1048577 ranks)"),
+        ("bench", 2_000_000_000, "the number of ranks must be from 1 to 4096 (got 2000000000)"),
+        ("bench", 5000, "the number of ranks must be from 1 to 4096 (got 5000)"),
+    ],
+)
+def test_more_ranks_than_a_verb_takes_are_refused_at_once(kumihimo, pair, verb, ranks, sentence):
+    for words in ((pair("ranks 2", f"ranks {ranks}"),), ("halo:4x4x4", "--ranks", str(ranks))):
+        ended = kumihimo(verb, *words, timeout_seconds=20)
+        assert (ended.code, ended.out) == (2, "")
+        assert sentence in ended.err and ended.err.count("\n") == 1
+
+
 def test_pipes_are_refused(kumihimo, pair, tmp_path):
     os.mkfifo(tmp_path / "fifo")
     ended = kumihimo("verify", f"file:{tmp_path / 'fifo'}")
