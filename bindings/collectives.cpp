@@ -11,6 +11,8 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <cmath>
+
 namespace nb = nanobind;
 using namespace nb::literals;
 
@@ -95,7 +97,11 @@ void bind_variant(nb::module_& m) {
               unwrap(Status(not_applicable(fmt::format("{} has no closed form: its time is {}", v.name, v.cost.text()),
                                            {}, "use --model flow")));
             const CostCase at{c, space, v.with_defaults(p), segments, {rates[0], rates[1], rates[2]}};
-            return nb::make_tuple(v.cost.time(at), v.cost.holds(at));
+            const double seconds = v.cost.seconds(at);
+            if (!std::isfinite(seconds) || seconds < 0)
+              unwrap(Status(not_applicable(fmt::format("{} has no closed form of this case: {}", v.name, v.cost.text()),
+                                           {}, "use --model flow")));
+            return nb::make_tuple(seconds, v.cost.holds(at));
           },
           "collective"_a, "space"_a, "parameters"_a, "segments"_a, "rates"_a,
           "Seconds by the closed form for so many segments and (alpha, beta, gamma), and whether it holds here.")

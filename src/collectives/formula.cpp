@@ -14,12 +14,14 @@ constexpr int of_sum = 0, of_product = 1, of_symbol = 2; // what binds more need
 double power_of_two_below(const CostCase& c) { return std::floor(std::log2(c.collective.ranks)); }
 double power_of_two_above(const CostCase& c) { return std::ceil(std::log2(c.collective.ranks)); }
 
+// At least one, also of the ranks of a single node, which has no axis to send along.
 double lanes_of(const CostCase& c) {
   double axes = 0;
   bool rings = c.space.has_shape();
   for (const Axis& axis : c.space.shape().axes())
     if (axis.length > 1) axes += 1, rings &= axis.is_ring();
-  return static_cast<double>(c.parameters.trees.value_or(static_cast<std::int64_t>(rings ? 2 * axes : axes)));
+  const auto trees = c.parameters.trees.value_or(static_cast<std::int64_t>(rings ? 2 * axes : axes));
+  return static_cast<double>(std::max<std::int64_t>(trees, 1));
 }
 
 template <class Of>
@@ -82,6 +84,8 @@ Formula max(const Formula& a, const Formula& b) {
 Condition operator&&(const Condition& a, const Condition& b) {
   return {a.text + ", " + b.text, [a, b](const CostCase& at) { return a.holds(at) && b.holds(at); }};
 }
+
+double Cost::seconds(const CostCase& at) const { return at.collective.ranks == 1 ? 0 : time(at); }
 
 std::string Cost::text() const {
   return !time ? where.text : where.text.empty() ? time.text() : time.text() + " where " + where.text;

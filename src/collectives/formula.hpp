@@ -71,6 +71,7 @@ struct Cost {
   Formula time;
   Condition where = {};
 
+  double seconds(const CostCase& at) const; // of a form that exists; 0 of a rank alone, which has nobody to send to
   bool holds(const CostCase& at) const { return time && (!where.holds || where.holds(at)); }
   std::string text() const; // "log₂P·α where P = 2^k"
 };

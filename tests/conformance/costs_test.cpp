@@ -61,7 +61,7 @@ std::optional<Compared> compare(const Variant& v, const RankSpace& space, std::i
   EXPECT_TRUE(exact) << (exact ? "" : exact.error().sentence());
   if (!exact) return std::nullopt;
   return Compared{fmt::format("{} {} {} {} bytes, {}", name_of(v.kind), v.name, space.name(), bytes, s->parameters),
-                  v.cost.time(at) / exact->seconds.value};
+                  v.cost.seconds(at) / exact->seconds.value};
 }
 
 // Whole messages come within 25 %, and nine of ten rows within 1 %; segments overlap, which the forms tell more
@@ -104,6 +104,30 @@ TEST(Costs, ClosedFormsAreTheExactTimeOnACrossbar) {
     EXPECT_EQ(compared > 0, has_form) << name_of(v.kind) << " " << v.name;
     EXPECT_TRUE(!has_form || close > 0) << name_of(v.kind) << " " << v.name << ": no case comes within 1 %";
   }
+}
+
+// Nor is a form of few ranks, of a node alone or of an axis of one, infinite or negative, whether it holds or not.
+TEST(Costs, OfFewRanksAreFiniteAndOfARankAloneNone) {
+  std::vector<RankSpace> few{RankSpace::row(1), RankSpace::row(2), RankSpace::row(3)};
+  for (const std::string_view shape : {"1", "1x1", "1x2", "2", "3x1", "1m"})
+    for (const std::int32_t each : {1, 2, 3}) few.push_back(RankSpace::box(*Shape::parse(shape), each));
+  for (const Variant& v : Registry::standard().variants())
+    for (const RankSpace& space : few)
+      for (const std::int64_t segments : {1, 4}) {
+        Parameters p;
+        if (segments > 1) p.segments = segments;
+        const Collective c = make_collective(v.kind, space.ranks(), 1000);
+        const Result<Schedule> s = v.build(c, space, p);
+        if (!s || !v.cost.time) continue;
+        const double seconds = v.cost.seconds({c, space, v.with_defaults(p), s->segments.count, rates});
+        EXPECT_TRUE(std::isfinite(seconds) && seconds >= 0)
+            << name_of(v.kind) << " " << v.name << " " << space.name() << ": " << seconds;
+        if (space.ranks() > 1) continue;
+        EXPECT_EQ(seconds, 0) << name_of(v.kind) << " " << v.name;
+        const auto exact = simulate(*s, crossbar(Shape({Axis{1, true}}), 1), {}, {.model = Model::exact});
+        ASSERT_TRUE(exact) << exact.error().sentence();
+        EXPECT_LT(exact->seconds.value, rates.alpha / 1000) << name_of(v.kind) << " " << v.name;
+      }
 }
 
 // A form that is off by a step, or by a part of its bytes, is found.

@@ -10,6 +10,10 @@ import time
 from pathlib import Path
 
 import pytest
+from kumihimo import _collectives, _schedule, _topology, arguments, simulation
+from kumihimo.cli import machine as machines
+from kumihimo.cli.simulate import work
+from kumihimo.errors import NotApplicable
 
 SMALL = ("simulate", "allreduce", "--machine", "k-computer", "--shape", "4x3x4")
 
@@ -259,3 +263,27 @@ def test_the_json_of_all_models_has_one_form(kumihimo):
         for algorithm in ((), ("-a", "ring"))
     }
     assert len(members) == 1
+
+
+@pytest.mark.parametrize("model", simulation.MODELS)
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_every_algorithm_of_few_ranks_has_a_finite_time_or_says_why_not(model, ranks):
+    for shape, each in ((str(ranks), 1), ("1", ranks)):
+        job = simulation.on(machines.load("leonardo"), arguments.Ranks(shape, None, each))
+        for kind in _schedule.collectives():
+            neighbours = f"cart:{ranks}" if _schedule.meaning(kind).of_neighbours else None
+            wanted = arguments.CollectiveArguments(kind, neighbours=neighbours)
+            asked = simulation.Asked(job, wanted, arguments.ALL, {}, model)
+            found, _ = work(asked, [2**20 if arguments.moves_data(kind) else 0])
+            assert found, kind
+            for r in found:
+                assert 0 <= r["seconds"] < 1, (kind, r["algorithm"])
+
+
+def test_a_form_without_a_number_is_refused():
+    space = _topology.RankSpace.box(_topology.Shape.parse("2"))
+    ring = _collectives.find("allreduce", "ring")
+    wanted, none = _schedule.Collective("allreduce", 2, 8), _collectives.Parameters()
+    assert ring.cost_seconds(wanted, space, none, 1, (1e-6, 0, 0)) == (pytest.approx(2e-6), True)
+    with pytest.raises(NotApplicable, match="no closed form of this case"):
+        ring.cost_seconds(wanted, space, none, 1, (float("inf"), 0, 0))

@@ -59,7 +59,7 @@ struct TrinaryRecipe {
 };
 
 std::int64_t trees_of(const CostCase& c, bool both_directions) {
-  const std::int64_t n = TrinaryTrees(c.space, c.collective.root, false).dimensions();
+  const std::int64_t n = std::max<std::int64_t>(1, TrinaryTrees(c.space, c.collective.root, false).dimensions());
   return c.parameters.trees.value_or(both_directions ? 2 * n : n);
 }
 
