@@ -81,15 +81,6 @@ def moves_data(collective: str) -> bool:
     return _schedule.meaning(collective).moves_data
 
 
-def refuse_data(collective: str, **given: object) -> None:
-    """`given`: options about data, by name. A collective without data takes none of them."""
-    for name, value in given.items():
-        if value not in (None, False) and not moves_data(collective):
-            option = f"--{name.replace('_', '-')}"
-            got = None if value is True else value
-            raise wrong_value(f"a {collective} moves no data and takes no {option}", got, "leave it out")
-
-
 def rank_space(asked: Ranks) -> _topology.RankSpace:
     if asked.ranks is not None and not 1 <= asked.ranks <= MOST_RANKS:
         raise wrong_value(f"the number of ranks must be from 1 to {MOST_RANKS}", asked.ranks)

@@ -68,7 +68,7 @@ def command(
     kumihimo bench halo:64x64x64,points=27 --shape 2x2 --launches 5
     """
     if not programs.is_named(collective):
-        arguments.refuse_data(collective, bytes=sizes, in_place=in_place)
+        options.refuse_beside_collective(collective)
     if format_ not in formats.FORMATS:
         raise wrong_value(f"--format must be one of {', '.join(formats.FORMATS)}", f"'{format_}'")
     if as_json and format_ not in ("table", "json"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Optional, get_type_hints
 
@@ -12,7 +12,7 @@ import click
 import typer
 from click.core import ParameterSource
 
-from kumihimo import _collectives
+from kumihimo import _collectives, _schedule
 from kumihimo.durations import parse_duration
 from kumihimo.errors import wrong_value
 from kumihimo.sizes import parse_size
@@ -92,13 +92,32 @@ OF_PROGRAMS = ("collective", "shape", "ranks", "ranks_per_node", "as_json")
 def refuse_beside_programs(*taken: str) -> None:
     """Refuses what the command line gives and programs that are no collective do not heed. `taken`: the arguments of
     the verb, beside those of OF_PROGRAMS, that they do."""
+    for option, got in _given_on_command_line():
+        if option.name not in (*OF_PROGRAMS, *taken):
+            raise wrong_value(f"programs take no {option.opts[0]}", got, "leave it out")
+
+
+def refuse_beside_collective(collective: str) -> None:
+    """Refuses what the command line gives and this collective does not have: data, an operation, a form in place."""
+    row = _schedule.meaning(collective)
+    data = "" if row.moves_data else "moves no data"
+    has_not = {
+        **dict.fromkeys(("count", "bytes_", "sizes", "type_"), data),
+        "operation": "" if row.reduces else "reduces nothing",
+        "in_place": data or ("" if row.may_be_in_place else "has no form in place"),
+    }
+    for option, got in _given_on_command_line():
+        if has_not.get(option.name):
+            raise wrong_value(f"{collective} {has_not[option.name]} and takes no {option.opts[0]}", got, "leave it out")
+
+
+def _given_on_command_line() -> Iterator[tuple[click.Parameter, object]]:
+    """Each with its value; None: a flag."""
     context = click.get_current_context()
     for option in context.command.params:
-        given = context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE
-        if given and option.name not in (*OF_PROGRAMS, *taken):
+        if context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
             value = context.params[option.name]
-            got = None if value is True else value
-            raise wrong_value(f"programs take no {option.opts[0]}", got, "leave it out")
+            yield option, None if value is True else value
 
 
 def with_parameters(*, hints: bool = False) -> Callable[[Callable], Callable]:

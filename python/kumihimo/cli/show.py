@@ -61,7 +61,7 @@ def command(
     if expand and not (as_json and sized):
         raise wrong_value("--expand needs --count and --json", advice="add both")
     variant = _collectives.find(collective, algorithm)
-    arguments.refuse_data(collective, count=count, bytes=bytes_, in_place=in_place)
+    options.refuse_beside_collective(collective)
     asked = arguments.CollectiveArguments(collective, count, None, type_, operation, root, in_place, counts)
     if bytes_ is not None or (count is None and not arguments.is_listed(counts)):
         asked.bytes = parse_size(DEFAULT_BYTES if bytes_ is None else bytes_)

@@ -62,7 +62,11 @@ def command(
         job = simulation.on(machines.load(machine), asked_ranks, part, hosts)
         simulate_programs(named, job, simulation.placed(job, wanted), model, links, as_json)
         return
-    arguments.refuse_data(collective, bytes=sizes)
+    options.refuse_beside_collective(collective)
+    for name, value in (("--links", links), ("--every-round", every_round)):
+        if value and model not in FOLLOWING_MESSAGES:
+            rule = f"{name} needs a model that follows messages, {' or '.join(FOLLOWING_MESSAGES)}"
+            raise wrong_value(rule, f"--model {model}", "leave one of them out")
     job = simulation.on(machines.load(machine), asked_ranks, part, hosts)
     named = arguments.neighbours_named(neighbours)
     asked = simulation.Asked(
@@ -93,8 +97,8 @@ def simulate_programs(
     named: programs.Named, job: _machine.Job, placed: simulation.Placed | None, model: str, links: bool, as_json: bool
 ) -> None:
     """A prediction of programs that are no collective."""
-    if model not in ("flow", "exact"):
-        raise wrong_value("--model of programs must be flow or exact", f"'{model}'")
+    if model not in FOLLOWING_MESSAGES:
+        raise wrong_value(f"--model of programs must be {' or '.join(FOLLOWING_MESSAGES)}", f"'{model}'")
     those = named.on(job.rank_space_of(placed.placement) if placed else job.rank_space)
     result = progress.run_interruptible(
         lambda: programs.predicted(those, job, placed and placed.placement, model, links)
@@ -107,6 +111,8 @@ def simulate_programs(
     print(f"{result['programs']} on {place}, {quantities.counted(result['ranks'], 'rank')}, model {model}: {took}")
     if result["limiting"]:
         print(f"limited by {result['limiting']}")
+    if links:
+        print_links(job.machine, {(): result})
     output.print_list("To be doubted:", [result["accuracy"]] if result["accuracy"] else [])
     return None
 
@@ -128,6 +134,7 @@ def work(asked: simulation.Asked, sizes: list[int | None]) -> tuple[list[dict], 
 
 
 COLUMNS = ("bytes>", "algorithm", "time>", "rate>", "of bound>", "computing>", "parameters", "limited by")
+FOLLOWING_MESSAGES = ("flow", "exact")  # models that know rounds and links
 OF_LENGTHS = ("bytes>", "rate>")  # which a barrier has not
 OF_PROGRAMS = ("machine", "box", "dead", "routing", "given", "order", "placement", "model", "links")
 
@@ -155,7 +162,8 @@ def print_results(asked: simulation.Asked, results: list[dict], passed_over: lis
             print()
             output.print_table(title, [COLUMNS[at] for at in shown], rows)
     if asked.links:
-        print_links(asked, results)
+        named = {(text_of(r["bytes"]), r["algorithm"]): r for r in results}
+        print_links(asked.machine, named, ("bytes>", "algorithm"))
     notes = [f"{r['algorithm']} at {text_of(r['bytes'])}: {r['accuracy']}" for r in results if r.get("accuracy")]
     output.print_list("To be doubted:", notes)
     output.print_list("Not applicable:", output.reasons(passed_over))
@@ -170,12 +178,14 @@ def row(r: dict) -> tuple[str, ...]:
     return (text_of(r["bytes"]), r["algorithm"], time, rate, share, computing, parameters, r["limiting"])
 
 
-def print_links(asked: simulation.Asked, results: list[dict], most: int = 5) -> None:
+def print_links(
+    machine: _machine.Machine, results: dict[tuple[str, ...], dict], columns: tuple[str, ...] = (), most: int = 5
+) -> None:
+    """The links that carry most in each result; `columns`: what the cells that name it are."""
     rows = []
-    for r in results:
+    for cells, r in results.items():
         loads = sorted(enumerate(r.get("link_bytes", [])), key=lambda item: -item[1])[:most]
-        size = text_of(r["bytes"])
-        rows += [(size, r["algorithm"], asked.machine.link_name(i), text_of(int(load))) for i, load in loads]
+        rows += [(*cells, machine.link_name(i), text_of(int(load))) for i, load in loads]
     if rows:
         print()
-        output.print_table("Busiest links", ("bytes>", "algorithm", "link", "carries>"), rows)
+        output.print_table("Busiest links", (*columns, "link", "carries>"), rows)

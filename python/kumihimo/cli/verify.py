@@ -57,7 +57,7 @@ def command(
         each = arguments.ranks_per_node_named(ranks_per_node or "1")
         return verify_programs(collective, Ranks(shape, ranks, each), as_json)
     if collective is not None:
-        arguments.refuse_data(collective, count=count, bytes=bytes_, in_place=in_place)
+        options.refuse_beside_collective(collective)
     placed = shape is not None or ranks is not None or ranks_per_node is not None
     question = CollectiveArguments(
         collective or "bcast",

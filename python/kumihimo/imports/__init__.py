@@ -60,7 +60,7 @@ def machine_file(network: Network, like: _machine.Machine, name: str, source: st
         )
     text = "\n".join(
         [
-            f"# {network.summary}, imported from {source}. Numbers \"as {like.name}\" are to be replaced.",
+            f'# {network.summary}, imported from {source}. Numbers "as {like.name}" are to be replaced.',
             *[f"# {remark}" for remark in network.remarks],
             f'name = "{name}"',
             f'summary = "{network.summary}"',

@@ -350,7 +350,7 @@ def test_the_json_has_one_form(kumihimo):
         (("allreduce", "-a", "auto", "--overlap"), 2, "(got --overlap"),
         (("allreduce", "--tag-upper-bound", "-1"), 2, "at least 7 (got -1)"),
         (("allreduce", "--mpi", "/nowhere"), 2, "--mpi must be"),
-        (("barrier", "--bytes", "8"), 2, "a barrier moves no data"),
+        (("barrier", "--bytes", "8"), 2, "barrier moves no data"),
         (("alltoall", "--bytes", "1GiB"), 2, "a buffer can have at most"),
         (("alltoall", "-a", "bruck", "--radix", "1", "-b", "8"), 2, "radix must be at least 2 (got 1)"),
         (("allreduce", "--tag-upper-bound", "100", "--ranks-per-node", "1", "--bytes", "8"), 1, "MPI_TAG_UB = 100"),

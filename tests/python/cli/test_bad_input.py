@@ -48,6 +48,28 @@ CASES = [
     ("show barrier --algorithm binomial --ranks 4 --in-place", "takes no --in-place"),
     ("verify barrier --ranks 4 --count 5", "takes no --count"),
     ("bench barrier --ranks 2 --in-place", "takes no --in-place"),
+    ("verify barrier --ranks 4 --type int32", "barrier moves no data and takes no --type (got int32); leave it out"),
+    ("simulate barrier --machine k-computer --type float64", "barrier moves no data and takes no --type"),
+    *[
+        (f"{verb} --op {operation}", f"{verb.split()[1]} reduces nothing and takes no --op (got {operation})")
+        for verb in (
+            *("show bcast --algorithm binomial --ranks 4", "verify barrier --ranks 4", "bench bcast --ranks 2"),
+            "simulate bcast --machine k-computer --bytes 8",
+        )
+        for operation in ("max", "sum")
+    ],
+    *[
+        (f"{verb} --in-place", f"{verb.split()[1]} has no form in place and takes no --in-place; leave it out")
+        for verb in (
+            *("show bcast --algorithm binomial --ranks 4", "verify bcast --ranks 4", "bench bcast --ranks 2"),
+            "verify neighbor_alltoall --ranks 4",
+        )
+    ],
+    *[
+        (SIMULATE + f"--shape 4x3 --model {model} {option}", f"{option} needs a model that follows messages")
+        for model in ("cost", "bound")
+        for option in ("--links", "--every-round")
+    ],
     # roots
     ("show bcast --shape 4x3 --algorithm chain --root 12", "from 0 to 11"),
     ("show bcast --shape 4x3 --algorithm chain --root -1", "from 0 to 11"),

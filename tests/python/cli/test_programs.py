@@ -85,6 +85,8 @@ def test_simulate(kumihimo, pair):
     exact_text = kumihimo("simulate", "halo:16x16x16", *on[:-1], "--model", "exact")
     assert exact_text.code == 0 and "limited by" not in exact_text.out
     assert "limited by" not in kumihimo("simulate", "allreduce", "-b", "1KiB", *on[:-1], "--model", "exact").out
+    busiest = kumihimo("simulate", "halo:16x16x16", *on[:-1], "--links").out
+    assert "Busiest links\nlink " in busiest and len(busiest.partition("Busiest links\n")[2].splitlines()) == 6
     exact = kumihimo("simulate", "halo:16x16x16", *on, "--model", "exact")
     (result,) = json.loads(exact.out)["results"]
     assert plain == pytest.approx(result["seconds"], rel=0.2)
