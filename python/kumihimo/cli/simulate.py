@@ -155,6 +155,7 @@ def print_results(asked: simulation.Asked, results: list[dict], passed_over: lis
     lengths = arguments.moves_data(first["collective"])
     limits = any(r["limiting"] for r in results)  # which the models exact and cost do not know
     left_out = ((), OF_LENGTHS)[not lengths] + (() if limits else ("limited by",))
+    left_out += ("computing>",) if asked.model == "cost" else ()  # which is in its formula, not beside it
     shown = [at for at, name in enumerate(COLUMNS) if name not in left_out]
     for title, extension in (("", False), ("Extensions of published algorithms", True)):
         rows = [[row(r)[at] for at in shown] for r in results if r.get("extension", False) == extension]
@@ -164,9 +165,26 @@ def print_results(asked: simulation.Asked, results: list[dict], passed_over: lis
     if asked.links:
         named = {(text_of(r["bytes"]), r["algorithm"]): r for r in results}
         print_links(asked.machine, named, ("bytes>", "algorithm"))
-    notes = [f"{r['algorithm']} at {text_of(r['bytes'])}: {r['accuracy']}" for r in results if r.get("accuracy")]
-    output.print_list("To be doubted:", notes)
+    output.print_list("To be doubted:", doubts(results))
     output.print_list("Not applicable:", output.reasons(passed_over))
+
+
+def doubts(results: list[dict]) -> list[str]:
+    """Each reason once, with the rows that it is of; the one of most rows last where all others have theirs."""
+    rows_of: dict[str, dict[str, list[str]]] = {}
+    for r in results:
+        if r.get("accuracy"):
+            rows_of.setdefault(r["accuracy"], {}).setdefault(r["algorithm"], []).append(text_of(r["bytes"]))
+    counts = {reason: sum(map(len, rows.values())) for reason, rows in rows_of.items()}
+    most = max(counts, key=counts.__getitem__, default=None)
+    if sum(counts.values()) < len(results) or most is None or counts[most] < 2:
+        most = None
+    lines = []
+    for reason, rows in rows_of.items():
+        named = "; ".join(f"{name} at {', '.join(sizes)}" for name, sizes in rows.items())
+        lines += [f"{named}: {reason}"] if reason != most else []
+    rest = "all others" if lines else "all"
+    return lines if most is None else [*lines, f"{rest}: {most}"]
 
 
 def row(r: dict) -> tuple[str, ...]:

@@ -10,9 +10,10 @@ import time
 from pathlib import Path
 
 import pytest
+
 from kumihimo import _collectives, _schedule, _topology, arguments, simulation
 from kumihimo.cli import machine as machines
-from kumihimo.cli.simulate import work
+from kumihimo.cli.simulate import doubts, work
 from kumihimo.errors import NotApplicable
 
 SMALL = ("simulate", "allreduce", "--machine", "k-computer", "--shape", "4x3x4")
@@ -287,3 +288,22 @@ def test_a_form_without_a_number_is_refused():
     assert ring.cost_seconds(wanted, space, none, 1, (1e-6, 0, 0)) == (pytest.approx(2e-6), True)
     with pytest.raises(NotApplicable, match="no closed form of this case"):
         ring.cost_seconds(wanted, space, none, 1, (float("inf"), 0, 0))
+
+
+def test_the_closed_forms_doubt_is_said_once(kumihimo):
+    ended = kumihimo(*SMALL, "--bytes", "1MiB,2MiB", "--model", "cost")
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.count("knows no topology") == 1 and "  all others: the closed form" in ended.out
+    assert "recursive_doubling at 1MiB, 2MiB: its closed form" in ended.out
+    assert "computing" not in ended.out and "computing" in kumihimo(*SMALL, "--bytes", "1MiB").out
+
+
+def test_a_reason_to_doubt_names_its_rows():
+    def row_of(name: str, size: int, accuracy: str) -> dict:
+        return {"algorithm": name, "bytes": size, "accuracy": accuracy}
+
+    some = [row_of("ring", 1024, "a"), row_of("ring", 2048, "a"), row_of("chain", 2048, "b"), row_of("linear", 8, "")]
+    assert doubts(some) == ["ring at 1KiB, 2KiB: a", "chain at 2KiB: b"]
+    assert doubts(some[:3]) == ["chain at 2KiB: b", "all others: a"]
+    assert doubts(some[:2]) == ["all: a"]
+    assert doubts(some[3:]) == [] and doubts(some[:1]) == ["ring at 1KiB: a"]
