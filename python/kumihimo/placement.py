@@ -60,6 +60,16 @@ def on_space(space: _topology.RankSpace, wanted: Wanted) -> _placement.Placement
     return wanted.place(_placement.Slots.of_nodes(sizes), _shape_of_nodes(space))
 
 
+def placed(
+    space: _topology.RankSpace, wanted: Wanted | None
+) -> tuple[_topology.RankSpace, _placement.Placement | None]:
+    """What the ranks see as the user wants them placed, and the placement; None: as they are."""
+    if wanted is None:
+        return space, None
+    placement = on_space(space, wanted)
+    return space_of(space, placement), placement
+
+
 def space_of(space: _topology.RankSpace, placement: _placement.Placement) -> _topology.RankSpace:
     """What the ranks see that on_space() placed."""
     if placement.is_block and placement.ranks == space.ranks:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 
-from kumihimo import _machine, _programs, _simulate, _topology, _verify, arguments
+from kumihimo import _machine, _programs, _simulate, _topology, _verify, arguments, placement
 from kumihimo.arguments import Ranks
 from kumihimo.errors import wrong_value
+from kumihimo.placement import Wanted
 from kumihimo.verification import check_ranks, coverage_of
 
 HALO, FILE = "halo:", "file:"
@@ -58,10 +59,13 @@ def named(text: str) -> Named:
     return Named(text, _programs.open_file(text.removeprefix(FILE)) if text.startswith(FILE) else None)
 
 
-def on(text: str, asked: Ranks) -> Programs:
-    """The programs on the ranks that were asked for, or that their file states."""
+def on(text: str, asked: Ranks, wanted: Wanted | None = None) -> Programs:
+    """The programs on the ranks that were asked for, or that their file states, placed as wanted."""
     those = named(text)
-    return those.on(arguments.rank_space(those.ranks(asked)))
+    space = arguments.rank_space(those.ranks(asked))
+    if wanted is not None:
+        check_ranks(space)
+    return those.on(placement.placed(space, wanted)[0])
 
 
 def grid(space: _topology.RankSpace) -> tuple[list[int], list[bool]]:
@@ -83,9 +87,9 @@ def verified(programs: Programs) -> dict:
     return {**programs.result(), **members, "steps": covered["steps"], "exact": covered["exact"]}
 
 
-def predicted(programs: Programs, job: _machine.Job, placement: object, model: str, links: bool) -> dict:
+def predicted(programs: Programs, job: _machine.Job, placed: object, model: str, links: bool) -> dict:
     """The prediction of the programs on a job, as an object."""
-    found = _simulate.simulate(programs.sets, job, placement, model, links)
+    found = _simulate.simulate(programs.sets, job, placed, model, links)
     programs.sets.check_unchanged()
     members = {"seconds": found.seconds, "limiting": found.limiting, "accuracy": found.accuracy, "model": model}
     return {**programs.result(), **members, **({"link_bytes": list(found.link_bytes)} if links else {})}

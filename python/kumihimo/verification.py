@@ -87,9 +87,8 @@ def check_ranks(space: _topology.RankSpace) -> None:
 def prove(asked: Asked, case: Case) -> dict:
     """The result of one case. Raises NotApplicable where the algorithm does not fit."""
     space = arguments.rank_space(case.ranks)
-    if asked.placement is not None:
-        space = placement.space_of(space, placement.on_space(space, asked.placement))
     check_ranks(space)
+    space, _ = placement.placed(space, asked.placement)
     wanted = replace(asked.question, collective=case.variant.kind, count=case.count, bytes=None)
     collective = arguments.collective(wanted, space)
     schedule = case.variant.build(collective, space, arguments.parameters(**asked.parameters))

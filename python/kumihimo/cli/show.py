@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Optional
 
-from kumihimo import _collectives, _export, _placement, arguments, programs
+from kumihimo import _collectives, _export, _topology, arguments, programs
 from kumihimo import placement as placements
 from kumihimo.cli import options, output
 from kumihimo.cli.options import option
@@ -48,11 +48,14 @@ def command(
     kumihimo show allreduce --shape 4x3x2 --algorithm trinaryx3 --rank 7
     """
     if programs.is_named(collective):
-        options.refuse_beside_programs("rank", "expand")
+        options.refuse_beside_programs("rank", "expand", "order", "placement", "save_placement")
         if expand and not as_json:
             raise wrong_value("--expand needs --json", advice="add it")
         each = arguments.ranks_per_node_named(ranks_per_node or "1")
-        _show(programs.on(collective, arguments.Ranks(shape, ranks, each)), rank, expand, as_json)
+        named = programs.named(collective)
+        space = arguments.rank_space(named.ranks(arguments.Ranks(shape, ranks, each)))
+        seats = _Seats(space, placements.wanted(order, placement), save_placement)
+        _show(named.on(seats.space), seats, rank, expand, as_json)
         return
     if algorithm is None:
         arguments.variants(collective, arguments.ALL)  # the name of the collective first
@@ -68,20 +71,15 @@ def command(
     asked.neighbours = arguments.neighbours_named(neighbours)
     each = arguments.ranks_per_node_named(ranks_per_node or "1")
     space = arguments.rank_space(arguments.Ranks(shape, ranks, each))
-    wanted = placements.wanted(order, placement)
-    placed = None
-    if wanted is not None or save_placement is not None:
-        placed = placements.on_space(space, wanted or placements.Wanted("block"))
-        space = placements.space_of(space, placed)
+    seats = _Seats(space, placements.wanted(order, placement), save_placement)
+    space = seats.space
     schedule = variant.build(
         arguments.collective(asked, space),
         space,
         arguments.parameters(**parameters),
     )
     rank = arguments.rank_of(rank, space.ranks)
-    if save_placement is not None:
-        output.write(save_placement, str(placed))
-    placed = placed if wanted is not None else None
+    seats.save()
     if expand:
         print(_export.expanded_json(schedule))
     elif as_json:
@@ -89,30 +87,48 @@ def command(
             "parameters": arguments.parameters_of(schedule.parameters),
             "guarantees": variant.guarantees(schedule.collective),
         }
-        if placed is not None:
-            named["placement"] = str(wanted)
-            named |= {"node_of_rank": placed.node_of_rank, "slot_of_rank": placed.slot_of_rank}
-        output.print_json({**json.loads(_export.program_json(schedule, rank)), **named})
+        output.print_json({**json.loads(_export.program_json(schedule, rank)), **named, **seats.about()})
     else:
         promised = f"same bits   on all {words(variant.guarantees(schedule.collective))}\n"
-        seat = "" if placed is None else _seat(wanted, placed, rank)
         program = _export.program_text(schedule, space, rank)
-        sys.stdout.write(_export.header_text(schedule, space) + promised + seat + "\n" + program)
+        sys.stdout.write(_export.header_text(schedule, space) + promised + seats.line(rank) + "\n" + program)
 
 
-def _show(named: programs.Programs, rank: int, expand: bool, as_json: bool) -> None:
+def _show(named: programs.Programs, seats: _Seats, rank: int, expand: bool, as_json: bool) -> None:
     arguments.rank_of(rank, named.space.ranks)
     if expand:
         text = _export.expanded_json(named.sets) + "\n"
     elif as_json:
-        text = _export.program_json(named.sets, rank) + "\n"
+        text = json.dumps({**json.loads(_export.program_json(named.sets, rank)), **seats.about()}) + "\n"
     else:
-        header = _export.header_text(named.sets, named.space)
+        header = _export.header_text(named.sets, named.space) + seats.line(rank)
         text = header + "\n" + _export.program_text(named.sets, named.space, rank)
     named.sets.check_unchanged()
+    seats.save()
     sys.stdout.write(text)
 
 
-def _seat(wanted: placements.Wanted, placed: _placement.Placement, rank: int) -> str:
-    node, slot = placed.node_of_rank[rank], placed.slot_of_rank[rank]
-    return f"placed by   {wanted}; rank {rank} is on node {node}, slot {slot}\n"
+class _Seats:
+    """Where the ranks sit, as they are asked to be placed, and what is shown of it. `file`: to write it to."""
+
+    def __init__(self, space: _topology.RankSpace, wanted: placements.Wanted | None, file: Path | None) -> None:
+        self.wanted = wanted
+        self.file = file
+        in_order = placements.Wanted("block") if file is not None else None
+        self.space, self.placed = placements.placed(space, wanted or in_order)
+
+    def save(self) -> None:
+        if self.file is not None:
+            output.write(self.file, str(self.placed))
+
+    def about(self) -> dict:
+        if self.wanted is None:
+            return {}
+        seats = {"node_of_rank": self.placed.node_of_rank, "slot_of_rank": self.placed.slot_of_rank}
+        return {"placement": str(self.wanted), **seats}
+
+    def line(self, rank: int) -> str:
+        if self.wanted is None:
+            return ""
+        node, slot = self.placed.node_of_rank[rank], self.placed.slot_of_rank[rank]
+        return f"placed by   {self.wanted}; rank {rank} is on node {node}, slot {slot}\n"

@@ -53,9 +53,10 @@ def command(
         if number < 0:
             raise wrong_value(f"--{name} must be at least 0", number)
     if programs.is_named(collective):
-        options.refuse_beside_programs()
+        options.refuse_beside_programs("order", "placement")
         each = arguments.ranks_per_node_named(ranks_per_node or "1")
-        return verify_programs(collective, Ranks(shape, ranks, each), as_json)
+        wanted = placements.wanted(order, placement)
+        return verify_programs(programs.on(collective, Ranks(shape, ranks, each), wanted), as_json)
     if collective is not None:
         options.refuse_beside_collective(collective)
     placed = shape is not None or ranks is not None or ranks_per_node is not None
@@ -93,9 +94,8 @@ def command(
     return 0 if all(result["ok"] for result in results) else 1
 
 
-def verify_programs(text: str, ranks: Ranks, as_json: bool) -> int:
+def verify_programs(named: programs.Programs, as_json: bool) -> int:
     """A proof of programs that are no collective."""
-    named = programs.on(text, ranks)
     result = progress.run_interruptible(lambda: programs.verified(named))
     if as_json:
         output.print_results_json([result])

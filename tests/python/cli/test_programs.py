@@ -123,6 +123,43 @@ def test_bad_input_is_one_sentence(kumihimo, words, sentence):
     assert sentence in ended.err and ended.err.count("\n") == 1
 
 
+def test_placements_of_programs(kumihimo, pair, tmp_path):
+    shape = ("--shape", "3x4x2")
+    shown = kumihimo(
+        "show", "halo:4x4x4", *shape, "--order", "reversed-axes", "--rank", "5", "--save-placement", "seats"
+    )
+    assert (shown.code, shown.err) == (0, "")
+    assert "placed by   reversed-axes; rank 5 is on node 18, slot 0\n" in shown.out
+    assert "program of rank 5 (2,1,0)\n" in shown.out
+    by_file = kumihimo("show", "halo:4x4x4", *shape, "--placement", "seats", "--rank", "5")
+    assert by_file.out == shown.out.replace("placed by   reversed-axes", "placed by   seats")
+    in_place = json.loads(kumihimo("show", "halo:4x4x4", *shape, "--rank", "5", "--json").out)
+    moved = json.loads(kumihimo("show", "halo:4x4x4", *shape, "--rank", "5", "--json", "--placement", "seats").out)
+    assert (moved.pop("placement"), moved.pop("node_of_rank")[5], moved.pop("slot_of_rank")[5]) == ("seats", 18, 0)
+    assert moved == in_place, "the steps are the same"
+    for placed in (("--order", "random:1"), ("--placement", "seats")):
+        assert "288 steps, proven" in kumihimo("verify", "halo:4x4x4", *shape, *placed).out
+    assert "2 steps, proven" in kumihimo("verify", pair(), "--shape", "2", "--order", "round-robin").out
+
+
+@pytest.mark.parametrize("verb", ["show", "verify"])
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--shape", "2x2", "--order", "sideways"), "round-robin, reversed-axes or random:SEED (got 'sideways')"),
+        (("--shape", "2x2", "--placement", "nowhere"), "the placement file must be readable (got nowhere"),
+        (("--shape", "2x2", "--placement", "far"), "far:2"),
+        (("--shape", "2x2", "--order", "block", "--placement", "far"), "--order excludes --placement"),
+        (("--ranks", "4", "--order", "block"), "need ranks on nodes"),
+    ],
+)
+def test_wrong_placements_of_programs_are_refused(kumihimo, tmp_path, verb, words, sentence):
+    (tmp_path / "far").write_text("0 0 0\n1 9 0\n")
+    ended = kumihimo(verb, "halo:4x4x4", *words)
+    assert (ended.code, ended.out) == (2, "")
+    assert sentence in ended.err and ended.err.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     ("verb", "ranks", "sentence"),
     [
