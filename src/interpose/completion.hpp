@@ -1,7 +1,6 @@
-// Whether the calls that complete requests reach us. A program, or a library that is linked into it, may have functions
-// of its own by the names of MPI_Wait or MPI_Test, which go on to the MPI library's profiling names: those stand
-// before ours. A non-blocking collective of ours would then never be complete, since nobody but the program's own calls
-// may complete its request.
+// Whether the calls that complete requests reach us. A program, or a library that is linked into it, may define
+// MPI_Wait or MPI_Test itself and call the MPI library's profiling names; such definitions stand before ours. A
+// non-blocking collective of ours would then never be complete: only the program's own calls may complete its request.
 #pragma once
 
 namespace kumihimo::interpose {

@@ -1,10 +1,10 @@
-// What the transports of a process may take of it, together: a process shall have at most 8 MiB more with us than
-// without, and a program may have hundreds of communicators, of which it mostly works on one or two.
+// How much memory the transports of a process may take together. A process shall have at most 8 MiB more with us than
+// without. A program may have hundreds of communicators, and mostly works on one or two.
 //
-// The first has rings of the best size, of which a process uses up to 2 MiB, the second of half as much. Further ones,
-// while so many live, have smaller ones, as long as there is room, and the calls on the rest are the library's. Beside
-// its rings each costs a process some 40 KiB: the plans of a few lengths, and on MPICH 5 what the library has for a
-// communicator from its fifth collective on, since we call some. The object itself is 2.5 MiB.
+// The first transport has rings of the best size, of which a process uses up to 2 MiB; the second has half as much.
+// Further ones have smaller rings while there is room. Calls on all other communicators are the library's. Beside its
+// rings a transport costs a process some 40 KiB: the plans of a few lengths, and on MPICH 5 what the library itself
+// allocates from a communicator's fifth collective on. The object is 2.5 MiB.
 #pragma once
 
 #include <cstdint>

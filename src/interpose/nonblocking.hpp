@@ -1,21 +1,21 @@
-// Collectives that were started and go on while the program does other things. The program holds a generalised request
-// of MPI's for each, so that every way of waiting and testing, together with requests of any kind, stays the library's.
+// Non-blocking collectives of ours. The program holds one of MPI's generalised requests for each, so that the library
+// keeps all ways of waiting and testing, also together with other requests.
 //
-// What moves them: the program's own waits and tests, which are caught; and, whatever else the program does meanwhile
-// (compute, wait in a receive for a message that is sent only after the sender's own wait), a thread of ours, which
-// sleeps while there is nothing to do. It calls no function of MPI: only communicators whose ranks all share memory are
-// taken here, so that a program which asked for no threads has none in MPI. Requests are completed by the program's own
-// threads, within their calls.
+// Who moves them: the program's own waits and tests, which are caught, and otherwise a thread of ours. The program may
+// compute meanwhile, or wait for a message that another rank sends only after its own wait. The thread sleeps while
+// there is nothing to do. It calls no function of MPI, so that a program which asked for no threads has none in MPI;
+// therefore only communicators whose ranks all share memory are taken. The program's own threads complete the requests,
+// within their calls.
 //
-// Instances of one communicator are numbered in the order of the calls, which MPI wants equal on all its ranks:
-// blocking and non-blocking ones each by themselves (transport::Stream), since programs live on it that libraries match
-// them so. What must hold: nothing that two ranks must find alike in a call of one form, once its communicator is
-// connected, rests on calls of the other. So a plan that a non-blocking call has made is agreed on like a new one at
-// the first blocking call that needs it, and a blocking call's is found by non-blocking ones, which agree on nothing.
+// Calls on a communicator are numbered in their order, which MPI wants equal on all its ranks. Blocking and
+// non-blocking calls have numbers of their own (transport::Stream), since libraries match them so and programs rely on
+// it. Once a communicator is connected, nothing that ranks must find alike in a call of one form rests on calls of the
+// other. So the first blocking call that needs a plan which a non-blocking call has made agrees on it as on a new one.
+// Non-blocking calls agree on nothing; they find the plans of blocking ones.
 //
-// Of many that a program starts at once on a communicator, only the first few are under way, as much memory as they
-// need; the others follow in their order. The oldest one that any rank has not ended is the oldest on each rank that
-// has not, so it is under way on all of them, and ends.
+// Of many calls that are started at once on a communicator, a few are under way, as their memory allows. The others
+// follow in their order. The oldest call that some rank has not ended is the oldest of every such rank. So it is under
+// way on all of them, and ends.
 #pragma once
 
 #include "mpi/library.hpp"

@@ -1,11 +1,11 @@
-// The time limit of calls that are in the MPI library, which waits for a lost peer without end. A thread looks at how
-// long each thread of the program has been in its call; past the limit it says which call of whom, and ends the job by
-// MPI_Abort; before MPI is initialised, and where it is used by sessions alone (MPI_Abort on a communicator of theirs
-// was seen to wait itself), by ending this process, which the launcher sees. It exists only where a limit was asked
-// for, from before MPI_Init on, which may wait for a lost rank as other calls do.
+// The time limit of calls that are in the MPI library, which waits for a lost peer without end. A thread looks how long
+// each thread of the program has been in its call. Past the limit it names the call, and ends the job by MPI_Abort.
+// Before MPI is initialised, and in programs that use MPI by sessions alone, it ends this process, which the launcher
+// sees: there MPI_Abort itself was seen to wait. The thread exists only where a limit was asked for. It starts before
+// MPI_Init, which may wait for a lost rank, too.
 //
-// A call that we run ourselves has the limit in its transport, which knows who is awaited and ends in an MPI error; it
-// is watched here as well, since it begins with agreements in the library.
+// A call that we run ourselves has the limit in its transport, which knows the awaited rank and ends in an MPI error.
+// It is watched here as well, since it begins with agreements in the library.
 #pragma once
 
 #include "mpi_hooks/call.hpp"
