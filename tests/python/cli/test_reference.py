@@ -31,7 +31,7 @@ def test_every_option_has_a_row(verb):
 
 
 NEED_A_FILE = {
-    "machine import topology.conf --like leonardo > my-machine.toml",
+    "machine import topology.conf --like leonardo --name my-machine -o my-machine.toml",
     "machine import topology.conf --like reedbush-u -o my-cluster.toml",
     "machine import FILE --like NAME",
 }
