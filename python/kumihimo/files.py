@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import io
+import os
 import stat
 import tempfile
 from collections.abc import Iterator
+from errno import EPIPE
 from pathlib import Path
 
 from kumihimo.errors import wrong_value
@@ -68,10 +71,33 @@ def check_readable(path: Path, what: str) -> None:
         raise wrong_value(f"{what} must be a file", f"{path}, {found}")
 
 
+class _Written(io.FileIO):
+    """A pipe is read to its end if somebody writes to it, and refused if nobody does: that would wait for ever."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))
+        self._begun = False
+
+    def readinto(self, buffer: memoryview) -> int | None:
+        size = super().readinto(buffer)
+        if self._begun:
+            return size
+        self._begun = True
+        if size == 0 and stat.S_ISFIFO(os.fstat(self.fileno()).st_mode):
+            raise OSError(EPIPE, "a FIFO that nobody writes to")
+        os.set_blocking(self.fileno(), True)
+        return super().readinto(buffer) if size is None else size
+
+
+def opened(path: Path, what: str) -> io.BufferedReader:
+    """The bytes of a file or of a pipe that is being written, without waiting for a writer. Raises OSError."""
+    check_readable(path, what)
+    return io.BufferedReader(_Written(path))
+
+
 def read_text(path: Path, what: str, largest: int = LARGEST) -> str:
     """UTF-8 text of a file or a pipe."""
-    check_readable(path, what)
-    with refused(f"{what} must be readable", path), path.open("rb") as file:
+    with refused(f"{what} must be readable", path), opened(path, what) as file:
         data = file.read(largest + 1)
     if len(data) > largest:
         raise wrong_value(f"{what} must have at most {largest >> 20} MiB", f"more in {path}")

@@ -20,7 +20,7 @@ import typer
 from typer.core import TyperGroup
 
 from kumihimo.durations import FORMS
-from kumihimo.errors import did_you_mean
+from kumihimo.errors import did_you_mean, wrong_value
 from kumihimo.interrupts import leaving
 
 # In the order of use; `--help` shows them so. A verb may have two words.
@@ -109,9 +109,21 @@ class Utf8(click.types.StringParamType):
         return text
 
 
+class NamedPath(click.Path):
+    """An empty one would be the folder at hand."""
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> object:
+        if value == "":
+            what = VALUES.get(param.metavar, "a file")
+            raise wrong_value(f"{max(param.opts, key=len)} must name {what}", "''", "leave it out or name one")
+        return super().convert(value, param, ctx)
+
+
 def take_utf8(command: click.Command) -> None:
     """All texts but the command line of another program, which it gets as it is. Paths may have any bytes."""
     for parameter in command.params:
+        if isinstance(parameter.type, click.Path):
+            parameter.type = NamedPath()
         if isinstance(parameter.type, click.types.StringParamType) and parameter.name != "program":
             parameter.type = Utf8()
 

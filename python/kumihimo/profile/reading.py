@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import re
@@ -25,9 +26,8 @@ def lines(path: Path) -> Iterator[dict]:
 
 def numbered(path: Path) -> Iterator[tuple[int, object]]:
     number = 0
-    files.check_readable(path, "the profile")
     try:
-        with path.open(encoding="utf-8") as file:
+        with io.TextIOWrapper(files.opened(path, "the profile"), encoding="utf-8") as file:
             for number, text in enumerate(file, 1):
                 yield number, json.loads(text)
     except UnicodeDecodeError:

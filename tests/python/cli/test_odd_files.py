@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -146,7 +147,7 @@ def test_a_profile_is_written_to_a_file(kumihimo, odd, kind):
     assert str(path) in ended.err and "nothing was recorded" not in ended.err
 
 
-@pytest.mark.parametrize("kind", ["device", "folder", "loop", "binary", "empty", "deep"])
+@pytest.mark.parametrize("kind", ["device", "folder", "fifo", "loop", "binary", "empty", "deep"])
 def test_a_profile_that_is_none_is_refused(kumihimo, odd, kind):
     ended = kumihimo("record", "--show", str(odd(kind)), preexec_fn=limited, timeout_seconds=60)
     assert ended.code == 2
@@ -163,10 +164,52 @@ def test_a_deeply_nested_line_of_a_profile_is_refused(kumihimo, tmp_path, line):
     assert one_sentence(ended.err), ended.err
 
 
-@pytest.mark.parametrize("kind", ["device", "folder", "loop", "binary", "none"])
+PLACED = ("show", "allreduce", "--algorithm", "ring", "--shape", "2x2")
+ALLOCATED = ("simulate", "allreduce", "--machine", "k-computer", "--shape", "2x2", "--bytes", "8")
+
+
+@pytest.mark.parametrize("kind", ["device", "folder", "fifo", "loop", "binary"])
+@pytest.mark.parametrize("words", [(*PLACED, "--placement"), (*ALLOCATED, "--placement"), (*ALLOCATED, "--allocation")])
+def test_a_placement_or_hostfile_that_is_none_is_refused(kumihimo, odd, words, kind):
+    path = odd(kind)
+    ended = kumihimo(*words, str(path), preexec_fn=limited, timeout_seconds=60)
+    assert (ended.code, ended.out) == (2, "")
+    assert one_sentence(ended.err) and str(path) in ended.err, ended.err
+
+
+@pytest.mark.parametrize("wait", [0, 1])
+def test_a_pipe_that_is_written_is_read_to_its_end(tmp_path, wait):
+    """Also where the writer takes its time."""
+    os.mkfifo(tmp_path / "fifo")
+    lines = r"0 3 0\n1 2 0\n2 1 0\n3 0 0\n"
+    command = shlex.join([str(Path(sys.executable).parent / "kumihimo"), *PLACED, "--placement"])
+    slowly = f"sleep {wait}; printf '{lines[:14]}'; sleep {wait}; printf '{lines[14:]}'"
+    for how in (f"({slowly}) > fifo & {command} fifo", f"{command} <({slowly})"):
+        ran = subprocess.run(["bash", "-c", how], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+        assert (ran.returncode, ran.stderr) == (0, "")
+        assert "rank 0 is on node 3, slot 0" in ran.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ((*PLACED, "--placement", ""), "--placement must name a file (got ''); leave it out or name one"),
+        ((*PLACED, "--placement="), "--placement must name a file (got '')"),
+        ((*ALLOCATED, "--allocation", ""), "--allocation must be env, a hostfile or a host list (got '')"),
+        (("record", "--show", ""), "--show must name a file (got '')"),
+        (("record", "--trace", "", "--", "true"), "--trace must name a folder (got '')"),
+    ],
+)
+def test_an_empty_path_is_refused_by_name(kumihimo, words, sentence):
+    ended = kumihimo(*words)
+    assert (ended.code, ended.out) == (2, "")
+    assert one_sentence(ended.err) and sentence in ended.err, ended.err
+
+
+@pytest.mark.parametrize("kind", ["device", "folder", "fifo", "loop", "binary", "none"])
 def test_a_graph_that_is_none_is_refused(kumihimo, odd, kind):
     graph = ["--neighbours", f"graph:{odd(kind)}"]
-    ended = kumihimo(*["show", "neighbor_allgather", "-a", "linear", "-p", "4", "-n", "1"], *graph, preexec_fn=limited)
+    ended = kumihimo(*["show", "neighbor_allgather", "-a", "direct", "-p", "4", "-n", "1"], *graph, preexec_fn=limited)
     assert ended.code == 2
     assert one_sentence(ended.err), ended.err
 
