@@ -9,8 +9,6 @@
 
 namespace kumihimo::simulation {
 
-inline constexpr const char* verify_it = "check it with kumihimo verify"; // advice where programs do not fit together
-
 // Times below which no schedule of a collective can be on a machine. Reductions combine data on the way, nothing else
 // does: a message is not multiplied by the network. Its own engine, where it has one, is another way for a vector that
 // it takes in one call. Longer vectors in many calls at once are left out: the machine files know a call's latency and

@@ -2,6 +2,7 @@
 
 #include "program/binding.hpp"
 #include "program/cursor.hpp"
+#include "simulate/both_ends.hpp"
 
 #include <algorithm>
 
@@ -13,13 +14,6 @@ struct Offloads {
   bool alike = true; // as long in every segment
 };
 
-// Whether all segments of the extent have as many elements.
-bool divides(const DataLayout& data, const Extent& extent, std::int64_t segments) {
-  const bool vector = extent.layout == Layout::vector;
-  if (!vector && !data.layout(extent.layout).uniform()) return false;
-  return (vector ? data.elements : data.layout(extent.layout).each) % (extent.parts * segments) == 0;
-}
-
 void find(const Body& body, const ProgramSet& schedule, Offloads& found) {
   for (const Node& node : body) {
     if (const Loop* loop = std::get_if<Loop>(&node)) {
@@ -29,8 +23,7 @@ void find(const Body& body, const ProgramSet& schedule, Offloads& found) {
     for (const Step& step : std::get<Round>(node).steps) {
       if (step.kind != StepKind::offload) continue;
       found.any = true;
-      if (step.has_data()) found.alike &= divides(*schedule.data, step.extent(), schedule.segments.count);
-      for (const RunList& list : step.extent().runs) found.alike &= !list.count.depends_on(Variable{0});
+      if (step.has_data()) found.alike &= same_in_all_segments(step.extent(), *schedule.data, schedule.segments.count);
     }
   }
 }

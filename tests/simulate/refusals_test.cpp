@@ -1,6 +1,8 @@
 // Schedules that no time can be told of: one clear sentence, not a wrong figure.
 #include "support.hpp"
 
+#include <fmt/format.h>
+
 namespace kumihimo::simulate_test {
 namespace {
 
@@ -29,6 +31,66 @@ TEST_P(Refusals, AMessageWithoutAnotherEndAfterOneThatHasIt) {
   const std::string sentence = p.error().sentence();
   if (GetParam() != Model::flow) return;
   EXPECT_NE(sentence.find("a send on lane 0 from rank 2 to rank 3"), std::string::npos) << sentence;
+}
+
+// In a round, in a loop, and after messages that fit.
+TEST_P(Refusals, EndsOfUnequalLengths) {
+  const auto pair = [](std::int64_t parts, std::int64_t trip, std::int64_t segments) {
+    return by_hand(2, million, segments, [=](std::int32_t r, ProgramBuilder& p) {
+      LaneBuilder lane(LaneId{3}, "unequal", 1);
+      lane.step(r == 0 ? send(1, out[whole()]) : receive(0, out[whole()]));
+      lane.loop(trip, [&](Variable) {
+        return Round{{r == 0 ? send(1, out[part(0, 4)]) : receive(0, out[part(0, parts)])}, 0};
+      });
+      p.add(std::move(lane));
+    });
+  };
+  for (const std::int64_t trip : {1, 5})
+    for (const std::int64_t segments : {1, 5}) {
+      EXPECT_TRUE(asked(pair(4, trip, segments), plain("2")).ok());
+      for (const std::int64_t parts : {2, 5}) {
+        const auto p = asked(pair(parts, trip, segments), plain("2"));
+        ASSERT_FALSE(p.ok()) << trip << " " << segments << " " << parts;
+        EXPECT_NE(p.error().sentence().find(fmt::format("rank 1 on lane 3 expects {} elements where rank 0 sends {}",
+                                                        million / parts / segments, million / 4 / segments)),
+                  std::string::npos)
+            << p.error().sentence();
+      }
+    }
+}
+
+// One end is a loop of two lengths, the other rounds.
+TEST_P(Refusals, EndsOfEqualLengthsInOtherForms) {
+  const Schedule s = by_hand(2, million, 1, [](std::int32_t r, ProgramBuilder& p) {
+    LaneBuilder lane(LaneId{0}, "forms", 1);
+    const auto both = [&](BodyBuilder& body) {
+      for (const std::int64_t parts : {2, 4}) {
+        const auto piece = out[part(0, parts)];
+        body.step(r == 0 ? send(1, piece) : receive(0, piece));
+      }
+    };
+    if (r == 0)
+      lane.loop(3, [&](BodyBuilder& body, Variable) { both(body); });
+    else
+      both(lane), both(lane), both(lane);
+    p.add(std::move(lane));
+  });
+  const auto p = asked(s, plain("2"));
+  EXPECT_TRUE(p.ok()) << (p.ok() ? "" : p.error().sentence());
+}
+
+// Each receives first: there is another end to everything, but nobody comes to it.
+TEST_P(Refusals, RanksThatWaitForEachOther) {
+  const Schedule s = by_hand(2, million, 1, [](std::int32_t r, ProgramBuilder& p) {
+    LaneBuilder lane(LaneId{0}, "each other", 1);
+    lane.step(receive(1 - r, out[part(0, 2)]));
+    lane.step(send(1 - r, out[part(1, 2)]));
+    p.add(std::move(lane));
+  });
+  const auto p = asked(s, plain("2"));
+  ASSERT_FALSE(p.ok());
+  EXPECT_NE(p.error().sentence().find("does not end: 2 lanes wait for ever"), std::string::npos)
+      << p.error().sentence();
 }
 
 // The peers start at `first`, and change from iteration to iteration where `step` is not 0.

@@ -2,6 +2,7 @@
 #include "base/hash.hpp"
 #include "base/result.hpp"
 #include "program/starting.hpp"
+#include "simulate/both_ends.hpp"
 #include "simulate/exact/fluid.hpp"
 #include "simulate/exact/materialised.hpp"
 #include "simulate/flow/matching.hpp"
@@ -46,6 +47,7 @@ class Events {
   struct LaneState {
     std::int32_t rank = 0;
     const Lane* lane = nullptr;
+    bool in_order = true; // see starts_in_order
     std::vector<ExpandedRound> rounds;
     std::vector<SegmentWait> waits;
     std::vector<Slot> slots;
@@ -105,6 +107,7 @@ class Events {
     std::int64_t peer = 0, bytes = 0, gap = 0;
   };
   void post(const ExpandedStep& step, const Place& place, const Wanted& wanted);
+  void check_lengths(const Channel& channel, const Half& send, const Half& receive);
   void compute(const Place& place, const Work& work);
   void copy(std::int32_t rank, const Place& place, std::int64_t bytes);
   void offload(const Place& place, std::int32_t k);
@@ -138,7 +141,7 @@ class Events {
   std::int64_t unfinished_ = 0;          // lanes
   Phases phases_;
   std::optional<std::int64_t> offloaded_; // bytes of the largest
-  std::optional<Error> refused_;          // a compute step that the machine has no rate for
+  std::optional<Error> refused_;          // a compute step that the machine has no rate for, or unequal lengths
 
   double now_ = 0;
   std::int64_t order_ = 0, posted_ = 0;
@@ -186,7 +189,7 @@ void Events::add_rank(std::int32_t rank) {
     LaneState state;
     state.waits = std::move(waits[l]);
     state.rank = rank;
-    state.lane = &lane;
+    state.lane = &lane, state.in_order = starts_in_order(lane.body);
     state.rounds = expand(lane);
     state.window = std::clamp<std::int64_t>(lane.window, 1, segments_);
     state.slots.resize(static_cast<std::size_t>(state.window));
@@ -314,6 +317,8 @@ void Events::post(const ExpandedStep& step, const Place& place, const Wanted& wa
   const Half half = found->second.front();
   found->second.pop_front();
   if (found->second.empty()) theirs.erase(found);
+  if (wanted.bytes != half.bytes)
+    sending ? check_lengths(channel, {place, wanted.bytes}, half) : check_lengths(channel, half, {place, wanted.bytes});
   Message m;
   m.channel = channel;
   m.send = sending ? place : half.place;
@@ -327,6 +332,13 @@ void Events::post(const ExpandedStep& step, const Place& place, const Wanted& wa
   Server& server = servers_[m.server];
   server.waiting.push_back(m);
   requested_.push_back(&server);
+}
+
+void Events::check_lengths(const Channel& channel, const Half& send, const Half& receive) {
+  const bool data = send.bytes > 0 && receive.bytes > 0;
+  if (!data || !lanes_[send.place.lane].in_order || !lanes_[receive.place.lane].in_order || refused_) return;
+  const std::int64_t each = schedule_.data->type_bytes;
+  refused_ = unequal_lengths({channel.from, channel.to, channel.lane, send.bytes / each, receive.bytes / each});
 }
 
 // All that starts at one instant is issued in the order of its sends, whichever end was handled first.
@@ -506,8 +518,7 @@ Result<Prediction> Events::run() {
     reschedule();
   }
   if (refused_) return *refused_;
-  if (unfinished_ > 0)
-    return failed("the schedule does not end", fmt::format("{} lanes wait for ever", unfinished_), verify_it);
+  if (unfinished_ > 0) return does_not_end(unfinished_);
   return describe();
 }
 

@@ -1,5 +1,5 @@
+#include "simulate/both_ends.hpp"
 #include "simulate/flow/compiled.hpp"
-#include "simulate/models.hpp"
 #include "simulate/offload.hpp"
 
 #include <fmt/format.h>
@@ -44,6 +44,7 @@ class Compiler {
   FlatStep flat(const Step& step, const Expression& gap);
   bool iterated(const Expression& e) const; // depends on a loop that is iterated
   bool has_one_length(const Extent& extent) const;
+  bool is_exact(const Extent& extent) const;
   Expression kept_once(const Expression& e);
 
   struct HashOfExpression {
@@ -59,6 +60,7 @@ class Compiler {
   std::int32_t rank_ = 0;
   std::int64_t times_ = 1;          // trips of the enclosing loops, multiplied
   std::int64_t iterated_times_ = 1; // of those that are iterated
+  bool in_order_ = true;            // see starts_in_order, of the current lane
   double reduced_ = 0;              // bytes reduced by the current lane
   std::int64_t sends_ = 0;          // its rounds that send
   std::string wrong_;
@@ -78,6 +80,14 @@ bool Compiler::has_one_length(const Extent& extent) const {
                       [&](const RunList& list) { return iterated(list.count); });
 }
 
+// Whether its mean length is that of each message, and the k-th message of the lane is the k-th of its other end.
+bool Compiler::is_exact(const Extent& extent) const {
+  if (!in_order_) return false;
+  const bool divided = extent.layout != kumihimo::Layout::vector && extent.parts > 1;
+  if (out_.segments == 1 && collapsed_.empty() && !divided) return true;
+  return same_in_all_segments(extent, *out_.schedule->data, out_.segments);
+}
+
 // Peers of many ranks differ by a number alone.
 Expression Compiler::kept_once(const Expression& e) { return *known_.insert(e - e.constant()).first + e.constant(); }
 
@@ -94,6 +104,7 @@ FlatStep Compiler::flat(const Step& step, const Expression& gap) {
   const bool has_peer = step.sends() || step.receives();
   if (has_peer && varies(step.peer, 0)) wrong_ = "a peer that changes from segment to segment";
   if (has_peer && varies(gap, 0)) wrong_ = "a gap that changes from segment to segment";
+  f.exact = has_peer && step.has_data() && is_exact(step.extent());
   bool dynamic = has_peer && (iterated(step.peer) || iterated(gap));
   if (step.has_data())
     for (const RunList& list : step.extent().runs) dynamic = dynamic || iterated(list.count);
@@ -178,7 +189,7 @@ void Compiler::add(std::int32_t rank, const Program& program) {
     instance.window = std::clamp<std::int64_t>(lane.window, 1, out_.segments);
     ++out_.lanes[instance.lane].instances;
     FlatNode top;
-    reduced_ = 0, sends_ = 0;
+    reduced_ = 0, sends_ = 0, in_order_ = starts_in_order(lane.body);
     add_body(lane.body, top);
     instance.reduced = reduced_, instance.sends = sends_;
     instance.first_node = top.first, instance.nodes = top.count;

@@ -20,6 +20,7 @@ namespace kumihimo::simulation {
 
 struct FlatStep {
   StepKind kind = StepKind::copy;
+  bool exact = false; // `bytes` (or the length that it stands for) is no mean: each message has so many
   std::int32_t peer = -1;
   std::int32_t dynamic = -1; // index into Compiled::dynamic where peer or length depend on a loop's variable
   double gap = 0;            // bytes that its queue is idle for afterwards

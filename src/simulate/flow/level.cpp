@@ -1,4 +1,5 @@
 // What a level costs: the messages whose two ends have started, their shares of the network, and their times.
+#include "simulate/both_ends.hpp"
 #include "simulate/flow/sweep.hpp"
 #include "simulate/flow/symmetry.hpp"
 
@@ -22,6 +23,7 @@ void Sweep::take_messages() {
     m.entry = entry;
     m.channel = entry->first;
     m.moved = send.bytes;
+    if (send.exact && receive.exact && send.bytes != receive.bytes) check_lengths(*entry);
     if (receive.kind == StepKind::receive_reduce) m.reduced = send.bytes;
     const std::size_t before = flows_.resources.size();
     m.path = network_.append_path(entry->first.from, entry->first.to, flows_.resources);
@@ -39,6 +41,17 @@ void Sweep::take_messages() {
     add_flow(m);
   }
   local_.clear();
+}
+
+// Of messages that are known one by one: a loop that is collapsed at one end alone meets rounds as they come, and of a
+// sampled loop not all are walked.
+void Sweep::check_lengths(Matching::Entry& entry) {
+  const Posted &send = matching_.head(entry, Matching::sends), &receive = matching_.head(entry, Matching::receives);
+  const bool whole = send.frame >= 0 && receive.frame >= 0 && send.times == receive.times;
+  if (!whole || send.weight != 1 || receive.weight != 1 || !wrong_) return;
+  const auto& [lane, from, to] = entry.first;
+  const auto elements = [&](double bytes) { return static_cast<std::int64_t>(bytes / element_); };
+  wrong_ = unequal_lengths({from, to, compiled_.lanes[lane].id.value, elements(send.bytes), elements(receive.bytes)});
 }
 
 // The message stands for its images, which load those of its links and of its receiver: one of each stands for all.

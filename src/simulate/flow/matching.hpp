@@ -89,6 +89,7 @@ struct Posted {
   std::int32_t frame = -1; // who is told when the first is complete; -1 once told
   std::int32_t instance = -1;
   StepKind kind = StepKind::send;
+  bool exact = false; // see FlatStep
   std::int32_t next = -1;
   std::uint32_t order = 0; // of posting
 };
@@ -163,9 +164,13 @@ class Matching {
   void clear_ready() { ready_.clear(); }
   // Nobody waits for another half; there may be gaps to remember.
   bool empty() const { return unused_.size() == pool_.size(); }
-  // A queue where somebody waits.
-  const Entry& any() const {
-    return *std::find_if(queues_.begin(), queues_.end(), [](const Entry& entry) { return !entry.second.empty(); });
+  // A queue where somebody waits, and wanted(channel, for which side) holds; null without one.
+  template <class F>
+  const Entry* waiting(F&& wanted) const {
+    const auto found = std::find_if(queues_.begin(), queues_.end(), [&](const Entry& entry) {
+      return !entry.second.empty() && wanted(entry.first, entry.second.first[sends] >= 0 ? receives : sends);
+    });
+    return found == queues_.end() ? nullptr : &*found;
   }
   // Queues that are kept for their gaps alone add up where peers change: those whose gaps have passed are let go.
   bool crowded() const { return queues_.size() > enough_; }

@@ -129,6 +129,8 @@ class Sweep {
 
   void begin_phase(std::int32_t phase);
   void start_lanes(std::int32_t phase);
+  bool has_ended(std::int32_t rank, std::int32_t lane) const;
+  void check_lengths(Matching::Entry& entry);
   void find_crowds(std::int32_t phase);
   std::int32_t make_frame(const Frame& frame);
   void advance(std::int32_t frame);
