@@ -9,6 +9,7 @@ from pathlib import Path
 
 from kumihimo import _collectives, _schedule, _topology, files
 from kumihimo.errors import missing, wrong_value
+from kumihimo.quantities import counted
 from kumihimo.sizes import parse_size
 
 MOST_RANKS = 2**31 - 1
@@ -69,7 +70,7 @@ def node_sizes(asked: Ranks) -> list[int]:
             raise wrong_value(f"there can be at most {MOST_RANKS} ranks", f"{sum(each)} on {len(each)} nodes")
         return list(each)
     if not 1 <= each <= asked.ranks:
-        raise wrong_value(f"the ranks per node must be from 1 to the {asked.ranks} ranks", each)
+        raise wrong_value(f"the ranks per node must be from 1 to the {counted(asked.ranks, 'rank')}", each)
     whole, rest = divmod(asked.ranks, each)
     if rest and whole >= MOST_UNEQUAL:
         raise wrong_value(f"there can be at most {MOST_UNEQUAL} nodes if the last has fewer ranks", whole + 1)
@@ -119,9 +120,10 @@ def _node(asked: Ranks) -> _topology.RankSpace:
     if ranks is None:
         raise missing("the number of ranks on the node", "write node:4")
     if not 1 <= ranks <= MOST_RANKS or (asked.ranks or ranks) != ranks or asked.ranks_per_node not in (1, ranks):
-        raise wrong_value(
-            f"the node must have one number of ranks, from 1 to {MOST_RANKS}", f"{asked.shape} and other numbers"
-        )
+        given = [asked.shape] if number else []
+        given += [] if asked.ranks is None else [counted(asked.ranks, "rank")]
+        given += [] if asked.ranks_per_node == 1 else [f"{counted(asked.ranks_per_node, 'rank')} a node"]
+        raise wrong_value(f"the node must have one number of ranks, from 1 to {MOST_RANKS}", ", ".join(given))
     return _topology.RankSpace.node(ranks)
 
 
@@ -137,9 +139,9 @@ def _box(asked: Ranks, shape: _topology.Shape) -> _topology.RankSpace:
     ranks = shape.places * each
     if asked.ranks is not None and asked.ranks != ranks:
         raise wrong_value(
-            f"the shape must hold {asked.ranks} ranks{f' / {each} a node' if each > 1 else ''}",
-            f"{shape} with {shape.places} nodes",
-            f"give a --shape of {-(-asked.ranks // each)} nodes",
+            f"the shape must hold {counted(asked.ranks, 'rank')}{f' / {each} a node' if each > 1 else ''}",
+            f"{shape} with {counted(shape.places, 'node')}",
+            f"give a --shape of {counted(-(-asked.ranks // each), 'node')}",
         )
     if ranks > MOST_RANKS:
         raise wrong_value(f"there can be at most {MOST_RANKS} ranks", f"{shape.places} nodes x {each} ranks")

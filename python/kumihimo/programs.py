@@ -9,6 +9,7 @@ from kumihimo import _machine, _programs, _simulate, _topology, _verify, argumen
 from kumihimo.arguments import Ranks
 from kumihimo.errors import wrong_value
 from kumihimo.placement import Wanted
+from kumihimo.quantities import counted
 from kumihimo.verification import check_ranks, coverage_of
 
 HALO, FILE = "halo:", "file:"
@@ -43,14 +44,16 @@ class Named:
         if self.file is None:
             return asked
         if asked.ranks not in (None, self.file.ranks):
-            raise wrong_value(f"{self.text} needs {self.file.ranks} ranks", asked.ranks, "leave --ranks out")
+            raise wrong_value(f"{self.text} needs {counted(self.file.ranks, 'rank')}", asked.ranks, "leave --ranks out")
         return asked if isinstance(asked.ranks_per_node, tuple) else replace(asked, ranks=self.file.ranks)
 
     def on(self, space: _topology.RankSpace) -> Programs:
         """The programs on these ranks. A halo's grid of ranks is the shape's, or a ring of ranks that have none."""
         sets = self.file or _programs.halo(self.text.removeprefix(HALO), *grid(space))
         if sets.ranks != space.ranks:
-            raise wrong_value(f"{self.text} needs {sets.ranks} ranks", space.ranks, "choose as many nodes and ranks")
+            raise wrong_value(
+                f"{self.text} needs {counted(sets.ranks, 'rank')}", space.ranks, "choose as many nodes and ranks"
+            )
         return Programs(sets, space)
 
 

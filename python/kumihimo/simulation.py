@@ -174,9 +174,10 @@ def _on_node(machine: _machine.Machine, asked: Ranks) -> _machine.Job:
         raise wrong_value(
             f"{machine.name} is a single node with one number of ranks", f"{len(asked.ranks_per_node)} numbers"
         )
-    given = [n for n in (asked.ranks, asked.ranks_per_node) if n is not None] or [machine.ranks_per_node]
+    of_machine = machine.ranks_per_node if asked.shape in (None, "node") else None
+    given = next((n for n in (asked.ranks, asked.ranks_per_node) if n is not None), of_machine)
     each = 1 if asked.ranks_per_node is None else asked.ranks_per_node
-    space = arguments.rank_space(Ranks(asked.shape or "node", given[0], each))
+    space = arguments.rank_space(Ranks(asked.shape or "node", given, each))
     return _machine.Job.with_ranks_per_node(machine, space.ranks)
 
 

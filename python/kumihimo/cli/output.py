@@ -147,9 +147,13 @@ def print_list(title: str, lines: Sequence[str]) -> None:
         return
     print(f"\n{title}")
     for line in lines:
-        print(
-            "\n".join(wrapped(line, shutil.get_terminal_size().columns, "  ") if sys.stdout.isatty() else ["  " + line])
-        )
+        print_line(line, "  ")
+
+
+def print_line(line: str, indent: str = "") -> None:
+    """In whole words on a terminal, and as it is in a pipe."""
+    terminal = sys.stdout.isatty()
+    print("\n".join(wrapped(line, shutil.get_terminal_size().columns, indent)) if terminal else indent + line)
 
 
 def reasons(passed_over: list[dict]) -> list[str]:

@@ -108,9 +108,10 @@ def simulate_programs(
         return output.print_results_json([result])
     place = f"{job.machine.name} {simulation.shape_of(job.machine)}".strip()
     took = quantities.seconds_text(result["seconds"])
-    print(f"{result['programs']} on {place}, {quantities.counted(result['ranks'], 'rank')}, model {model}: {took}")
+    ranks = quantities.counted(result["ranks"], "rank")
+    output.print_line(f"{result['programs']} on {place}, {ranks}, model {model}: {took}")
     if result["limiting"]:
-        print(f"limited by {result['limiting']}")
+        output.print_line(f"limited by {result['limiting']}")
     if links:
         print_links(job.machine, {(): result})
     output.print_list("To be doubted:", [result["accuracy"]] if result["accuracy"] else [])

@@ -57,6 +57,8 @@ def command(
         each = arguments.ranks_per_node_named(ranks_per_node or "1")
         wanted = placements.wanted(order, placement)
         return verify_programs(programs.on(collective, Ranks(shape, ranks, each), wanted), as_json)
+    if collective == arguments.ALL:
+        collective = None
     if collective is not None:
         options.refuse_beside_collective(collective)
     placed = shape is not None or ranks is not None or ranks_per_node is not None
@@ -101,12 +103,12 @@ def verify_programs(named: programs.Programs, as_json: bool) -> int:
         output.print_results_json([result])
         return 0 if result["ok"] else 1
     state = (PROVEN if result["exact"] else SAMPLED) if result["ok"] else WRONG
-    print(
+    output.print_line(
         f"{result['programs']} on {result['space']}, {quantities.counted(result['ranks'], 'rank')}: "
         f"{quantities.counted(result['steps'], 'step')}, {state}"
     )
     if result["ok"] and not result["exact"]:
-        print(f"  {looked_at_programs(result)}")
+        output.print_line(looked_at_programs(result), "  ")
     output.print_list("Findings:", [f"{f['check']}: {f['sentence']}" for f in result["findings"]])
     return 0 if result["ok"] else 1
 

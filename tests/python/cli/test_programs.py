@@ -123,6 +123,12 @@ def test_bad_input_is_one_sentence(kumihimo, words, sentence):
     assert sentence in ended.err and ended.err.count("\n") == 1
 
 
+def test_one_rank_is_no_plural(kumihimo, tmp_path):
+    (tmp_path / "one").write_text("ranks 1\nbuffer 1\nrank 0\ncompute seconds 1e-6\n")
+    assert "on row of 1 rank, 1 rank: 1 step, proven" in kumihimo("verify", "file:one").out
+    assert "file:one needs 1 rank (got 2)" in kumihimo("verify", "file:one", "--ranks", "2").err
+
+
 def test_placements_of_programs(kumihimo, pair, tmp_path):
     shape = ("--shape", "3x4x2")
     shown = kumihimo(

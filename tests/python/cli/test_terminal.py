@@ -85,6 +85,8 @@ NOTHING_IS_CUT = (
     "machine show k-computer",
     "machine show fugaku",
     "show allreduce --shape 4x3x2 -a rotated_rings",
+    "simulate halo:16x16x16,points=27,fields=3,compute=1e-4 --machine k-computer --shape 4x3x2 --links",
+    "verify halo:16x16x16,points=27,fields=3,compute=1e-4 --shape 16x16x32",
 )
 
 

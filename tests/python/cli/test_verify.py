@@ -21,8 +21,9 @@ def test_by_default_every_algorithm_on_small_shapes(kumihimo):
     assert int(cases) > 300
 
 
-def test_irregular_counts(kumihimo):
-    ended = kumihimo("verify", "--counts", "one_huge", "--count", "7")
+@pytest.mark.parametrize("collective", [(), ("all",)])
+def test_irregular_counts(kumihimo, collective):
+    ended = kumihimo("verify", *collective, "--counts", "one_huge", "--count", "7")
     assert (ended.code, ended.err) == (0, "")
     assert {line.split()[0] for line in ended.out.splitlines()[1:-2]} == {
         *("allgather", "alltoall", "reduce_scatter", "gather", "scatter", "neighbor_allgather", "neighbor_alltoall")
