@@ -28,6 +28,7 @@ from pathlib import Path
 from statistics import median
 
 HERE = Path(__file__).resolve().parents[1]
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # as users have it: compiled once, not at each start
 K = ("-m", "k-computer")
 SIMULATED = (
     ("allreduce", "-a", "trinaryx3", "-b", "1GiB", *K),

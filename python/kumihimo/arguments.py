@@ -15,6 +15,12 @@ from kumihimo.sizes import parse_size
 MOST_RANKS = 2**31 - 1
 MOST_UNEQUAL = 2**20  # nodes that are not alike, which are listed one by one
 ALL = "all"
+HALO, FILE = "halo:", "file:"  # begin the name of programs that are no collective
+
+
+def names_programs(text: str | None) -> bool:
+    """Whether a verb's first argument names programs, not a collective."""
+    return text is not None and text.startswith((HALO, FILE))
 
 
 @dataclass

@@ -6,7 +6,6 @@ import contextlib
 import io
 import os
 import stat
-import tempfile
 from collections.abc import Iterator
 from errno import EPIPE
 from pathlib import Path
@@ -52,6 +51,8 @@ def check_regular_or_new(path: Path, option: str) -> None:
 def check_folder(path: Path) -> None:
     """Makes the folder where it is missing, and tries to write in it: found before the work, not after. Raises
     OSError."""
+    import tempfile  # slow to load, and seldom asked for
+
     path.mkdir(parents=True, exist_ok=True)
     tempfile.NamedTemporaryFile(dir=path).close()
 

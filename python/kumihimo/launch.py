@@ -14,16 +14,15 @@ import queue
 import re
 import signal
 import subprocess
-import sys
 import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NoReturn
 
 from kumihimo import errors, preload
 from kumihimo.errors import Failed, OutOfTime, failed, wrong_value
+from kumihimo.interrupts import deaf, ending_by_signal
 from kumihimo.mpi import Installation
 
 # In the environment of every process of a job, so that all of them are found wherever the launcher put them.
@@ -110,49 +109,6 @@ def ended(process: subprocess.Popen, seconds: float) -> bool:
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(timeout=seconds)
     return process.returncode is not None
-
-
-@contextlib.contextmanager
-def ending_by_signal() -> Iterator[None]:
-    """Turns SIGTERM and SIGHUP, which would end this process at once and leave its job behind, into SystemExit. What is
-    ignored, as SIGHUP is under nohup, stays so."""
-
-    def leave(number: int, frame: object) -> NoReturn:
-        raise SystemExit(128 + number)
-
-    if threading.current_thread() is not threading.main_thread():  # signals are the main thread's affair
-        yield
-        return
-    heeded = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is not signal.SIG_IGN]
-    before = {number: signal.signal(number, leave) for number in heeded}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-@contextlib.contextmanager
-def deaf() -> Iterator[None]:
-    """Ends what it began whatever signal comes, which counts from then on: a second Ctrl-C must not leave processes
-    behind, and a first one must not be lost."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    came: list[int] = []
-    already = isinstance(sys.exc_info()[1], (KeyboardInterrupt, SystemExit))  # on the way out by the first one
-    before = {}
-    for number in numbers:  # what is ignored stays so
-        heard = signal.getsignal(number) is not signal.SIG_IGN
-        before[number] = signal.signal(number, (lambda n, _: came.append(n)) if heard else signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        if came and not already:
-            signal.raise_signal(came[0])
 
 
 PATIENCE = 2.0  # seconds without a word, after which the launcher is looked after

@@ -6,18 +6,11 @@ import time
 from dataclasses import dataclass, replace
 
 from kumihimo import _machine, _programs, _simulate, _topology, _verify, arguments, placement
-from kumihimo.arguments import Ranks
+from kumihimo.arguments import FILE, HALO, Ranks
 from kumihimo.errors import wrong_value
 from kumihimo.placement import Wanted
 from kumihimo.quantities import counted
 from kumihimo.verification import check_ranks, coverage_of
-
-HALO, FILE = "halo:", "file:"
-
-
-def is_named(text: str | None) -> bool:
-    """Whether a verb's first argument names programs, not a collective."""
-    return text is not None and text.startswith((HALO, FILE))
 
 
 @dataclass

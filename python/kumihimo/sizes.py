@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from fractions import Fraction
 
 from kumihimo.errors import wrong_value
 
@@ -13,7 +12,7 @@ _UNITS = {
     **{unit.lower(): factor for unit, factor in _BINARY.items()},
     **{"b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12},
 }
-_SIZE = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?) *([a-zA-Z]*)")
+_SIZE = re.compile(r"(-?[0-9]{1,99}(?:\.[0-9]{1,99})?) *([a-zA-Z]*)")
 RULE = "a size must be a whole number of bytes, such as 8, 64KiB, 1.5GiB or 16MB"
 
 
@@ -23,14 +22,15 @@ def parse_size(text: str, least: int = 1) -> int:
     factor = _UNITS.get(match[2].lower()) if match else None
     if match is None or factor is None:
         raise wrong_value(RULE, f"'{text}'")
-    size = Fraction(match[1]) * factor
-    if size.denominator != 1:
+    whole, _, decimals = match[1].partition(".")
+    size, rest = divmod(int(whole + decimals) * factor, 10 ** len(decimals))
+    if rest:
         raise wrong_value(RULE, f"'{text}', which is no whole number of bytes")
     if size < least:
         raise wrong_value(f"a size must be at least {least} byte{'s' if least != 1 else ''}", f"'{text}'")
     if size > LARGEST:
         raise wrong_value("a size must be less than 8 EiB", f"'{text}'")
-    return int(size)
+    return size
 
 
 def parse_sizes(text: str, least: int = 1) -> list[int]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kumihimo import launch
+from kumihimo import interrupts, launch
 from kumihimo.errors import BadInput, Failed, NotApplicable
 from kumihimo.mpi import Installation
 
@@ -130,13 +130,13 @@ def test_a_second_ctrl_c_does_not_stop_the_clean_up(installation, tmp_path):
 
 def test_a_signal_while_a_job_is_ended_counts_afterwards_and_once():
     ended = []
-    with pytest.raises(KeyboardInterrupt), launch.deaf():
+    with pytest.raises(KeyboardInterrupt), interrupts.deaf():
         os.kill(os.getpid(), signal.SIGINT)
         ended.append("whole")
     try:
         raise KeyboardInterrupt
     except KeyboardInterrupt:
-        with launch.deaf():
+        with interrupts.deaf():
             os.kill(os.getpid(), signal.SIGINT)
             ended.append("again")
     assert ended == ["whole", "again"]

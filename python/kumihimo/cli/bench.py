@@ -67,7 +67,7 @@ def command(
     kumihimo bench allreduce --ranks 4 --bytes 8..1MiB --shape 2x2
     kumihimo bench halo:64x64x64,points=27 --shape 2x2 --launches 5
     """
-    if not programs.is_named(collective):
+    if not arguments.names_programs(collective):
         options.refuse_beside_collective(collective)
     if format_ not in formats.FORMATS:
         raise wrong_value(f"--format must be one of {', '.join(formats.FORMATS)}", f"'{format_}'")
@@ -94,7 +94,7 @@ def command(
         "tag_upper_bound": -1 if tag_upper_bound is None else tag_upper_bound,
         "shared_memory_limit_bytes": -1 if shared_memory is None else parse_size(shared_memory, 0),
     }
-    if programs.is_named(collective):
+    if arguments.names_programs(collective):
         hints = [each.name for each in _collectives.declared_parameters() if each.kind == "hint"]
         options.refuse_beside_programs(*OF_PROGRAMS, *hints)
         if format_ not in ("table", "json"):

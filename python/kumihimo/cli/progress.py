@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
-from kumihimo.launch import ending_by_signal
+from kumihimo.interrupts import ending_by_signal
 
 if TYPE_CHECKING:
     from rich.progress import Progress

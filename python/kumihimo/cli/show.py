@@ -47,7 +47,7 @@ def command(
     Example:
     kumihimo show allreduce --shape 4x3x2 --algorithm trinaryx3 --rank 7
     """
-    if programs.is_named(collective):
+    if arguments.names_programs(collective):
         options.refuse_beside_programs("rank", "expand", "order", "placement", "save_placement")
         if expand and not as_json:
             raise wrong_value("--expand needs --json", advice="add it")

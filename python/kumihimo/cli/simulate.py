@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import Optional
+from typing import TYPE_CHECKING, Optional
 
-from kumihimo import _machine, allocation, arguments, programs, quantities, simulation
+from kumihimo import _machine, allocation, arguments, quantities, simulation
 from kumihimo import placement as placements
 from kumihimo.arguments import CollectiveArguments, Ranks
 from kumihimo.cli import machine as machines
@@ -13,6 +13,9 @@ from kumihimo.cli import options, output, progress
 from kumihimo.cli.options import option
 from kumihimo.errors import NotApplicable, missing, not_applicable, wrong_value
 from kumihimo.sizes import parse_sizes, text_of
+
+if TYPE_CHECKING:
+    from kumihimo import programs
 
 
 @options.with_parameters()
@@ -55,7 +58,9 @@ def command(
     each = arguments.ranks_per_node_named(ranks_per_node)
     hosts = None if given is None else allocation.read(given, os.environ)
     asked_ranks = Ranks(shape, ranks, each)
-    if programs.is_named(collective):
+    if arguments.names_programs(collective):
+        from kumihimo import programs
+
         options.refuse_beside_programs(*OF_PROGRAMS)
         named = programs.named(collective)
         asked_ranks = asked_ranks if hosts else named.ranks(asked_ranks)
@@ -97,6 +102,8 @@ def simulate_programs(
     named: programs.Named, job: _machine.Job, placed: simulation.Placed | None, model: str, links: bool, as_json: bool
 ) -> None:
     """A prediction of programs that are no collective."""
+    from kumihimo import programs
+
     if model not in FOLLOWING_MESSAGES:
         raise wrong_value(f"--model of programs must be {' or '.join(FOLLOWING_MESSAGES)}", f"'{model}'")
     those = named.on(job.rank_space_of(placed.placement) if placed else job.rank_space)

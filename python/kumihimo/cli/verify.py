@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import TYPE_CHECKING, Optional
 
-from kumihimo import arguments, programs, quantities, verification
+from kumihimo import arguments, quantities, verification
 from kumihimo import placement as placements
 from kumihimo.arguments import CollectiveArguments, Ranks, moves_data
 from kumihimo.cli import options, output, progress
@@ -12,6 +12,9 @@ from kumihimo.cli.options import argument, option
 from kumihimo.errors import NotApplicable, missing, not_applicable, wrong_value
 from kumihimo.guarantees import WORDS, words
 from kumihimo.sizes import parse_size
+
+if TYPE_CHECKING:
+    from kumihimo import programs
 
 DEFAULT_BYTES = "16MiB"
 
@@ -52,7 +55,9 @@ def command(
     for name, number in (("samples", samples), ("seed", seed)):
         if number < 0:
             raise wrong_value(f"--{name} must be at least 0", number)
-    if programs.is_named(collective):
+    if arguments.names_programs(collective):
+        from kumihimo import programs
+
         options.refuse_beside_programs("order", "placement")
         each = arguments.ranks_per_node_named(ranks_per_node or "1")
         wanted = placements.wanted(order, placement)
@@ -98,6 +103,8 @@ def command(
 
 def verify_programs(named: programs.Programs, as_json: bool) -> int:
     """A proof of programs that are no collective."""
+    from kumihimo import programs
+
     result = progress.run_interruptible(lambda: programs.verified(named))
     if as_json:
         output.print_results_json([result])
