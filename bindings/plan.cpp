@@ -48,6 +48,20 @@ class KernelTuner {
   std::map<std::string, problem::Tuner> tuners_;
 };
 
+// For each variant its name, what it is, and its parameters: name, meaning, the values that are tried, the default
+// first.
+using TriedParameter = std::tuple<std::string, std::string, std::vector<std::int64_t>>;
+std::vector<std::tuple<std::string, std::string, std::vector<TriedParameter>>> variants_of(std::string_view kernel) {
+  std::vector<std::tuple<std::string, std::string, std::vector<TriedParameter>>> rows;
+  for (const problem::Variant& each : kernel_variants(kernel)) {
+    std::vector<TriedParameter> parameters;
+    for (const auto& [parameter, initial] : each.parameters)
+      parameters.emplace_back(parameter->name, parameter->meaning, parameter->values(initial));
+    rows.emplace_back(each.name, each.summary, std::move(parameters));
+  }
+  return rows;
+}
+
 std::int64_t read_kernel_wisdom(std::string_view text, const problem::Fingerprint& machine) {
   return unwrap(parse_kernel_wisdom(text, machine)).size;
 }
@@ -88,6 +102,8 @@ NB_MODULE(_plan, m) {
   m.attr("KERNEL_SUBJECT") = kernel_subject;
   m.def("kernel_keys", &kernel_keys,
         "Kernels to be tuned, each as pairs of a field and its value, the most used first.");
+  m.def("kernel_variants", &variants_of, "kernel"_a,
+        "Of reduce or copy: name, summary and parameters (name, meaning, values, the default first) of each variant.");
   m.def("reduce_class", &reduce_class, "operation"_a, "type"_a,
         "The class of operations and types by which reductions are tuned; an empty one is any.");
   m.def("read_kernel_wisdom", &read_kernel_wisdom, "text"_a, "machine"_a,

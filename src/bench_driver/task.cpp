@@ -176,10 +176,9 @@ Result<ProgramCase> program_case_of(const json& given, std::int32_t ranks, const
   c.programs = std::move(*programs);
   if (c.programs.set.ranks() != ranks)
     return wrong_value(fmt::format("the programs must be for {} ranks", ranks), c.programs.set.ranks());
-  c.hints = parameters_of(given.value("parameters", json::object())).hints();
-  if (c.hints.single_copy) c.parameters_text = "single_copy";
-  if (c.hints.streaming_stores)
-    c.parameters_text += c.parameters_text.empty() ? "streaming_stores" : " streaming_stores";
+  const Parameters parameters = parameters_of(given.value("parameters", json::object()));
+  c.hints = parameters.hints();
+  c.parameters_text = hints_text(parameters);
   c.transport = task.transport;
   const std::vector<std::int32_t> emulated = TRY(emulated_sizes(given, ranks));
   if (emulated.empty()) return c;

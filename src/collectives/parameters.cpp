@@ -23,4 +23,12 @@ const ParameterDeclaration* find_parameter(std::string_view name) {
   return found == declared_parameters.end() ? nullptr : found;
 }
 
+std::string hints_text(const Parameters& p) {
+  std::string text;
+  for (const ParameterDeclaration& each : declared_parameters)
+    if (std::holds_alternative<ParameterDeclaration::Hint>(each.value) && each.is_given(p))
+      text += (text.empty() ? "" : " ") + each.text(p);
+  return text;
+}
+
 } // namespace kumihimo

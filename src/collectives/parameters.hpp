@@ -1,6 +1,7 @@
 // What a caller may ask of algorithms: the parameters of parameters.def, as values and as declarations.
 #pragma once
 
+#include "base/parameter.hpp"
 #include "program/hints.hpp"
 
 #include <array>
@@ -29,22 +30,28 @@ struct Parameters {
   // that an algorithm which does not pipeline by default ignores it.
   std::int64_t default_segment_bytes = std::int64_t{1} << 20;
 
-  Hints hints() const { return {single_copy, streaming_stores}; }
+  Hints hints() const {
+    Hints hints;
+#define NUMBER(...)
+#define FLAG(...)
+#define CHOICE(...)
+#define HINT(name, ...) hints.name = name;
+#include "collectives/parameters.def"
+#undef NUMBER
+#undef FLAG
+#undef CHOICE
+#undef HINT
+    return hints;
+  }
 };
 
-struct ParameterDeclaration {
+struct ParameterDeclaration : Parameter {
   using Number = std::optional<std::int64_t> Parameters::*;
   using Flag = std::optional<bool> Parameters::*;
   using Choice = std::optional<std::string> Parameters::*;
   using Hint = bool Parameters::*;
 
-  std::string_view name;
   std::variant<Number, Flag, Choice, Hint> value;
-  std::string_view meaning;
-  // Of a number.
-  std::string_view symbol = {};
-  std::int64_t least = 1, most = std::numeric_limits<std::int64_t>::max();
-  std::array<std::int64_t, 3> tried = {}; // by tune; 0: no more
 
   std::string_view kind() const { return std::array{"number", "flag", "choice", "hint"}[value.index()]; }
   bool is_given(const Parameters& p) const;
@@ -54,10 +61,10 @@ struct ParameterDeclaration {
 inline constexpr std::array declared_parameters = {
 #define unlimited std::numeric_limits<std::int64_t>::max()
 #define NUMBER(name, least, most, symbol, meaning, ...)                                                                \
-  ParameterDeclaration{#name, &Parameters::name, meaning, symbol, least, most, {__VA_ARGS__}},
-#define FLAG(name, meaning) ParameterDeclaration{#name, &Parameters::name, meaning},
-#define CHOICE(name, meaning) ParameterDeclaration{#name, &Parameters::name, meaning},
-#define HINT(name, meaning) ParameterDeclaration{#name, &Parameters::name, meaning},
+  ParameterDeclaration{{#name, meaning, symbol, least, most, {__VA_ARGS__}}, &Parameters::name},
+#define FLAG(name, meaning) ParameterDeclaration{{#name, meaning}, &Parameters::name},
+#define CHOICE(name, meaning) ParameterDeclaration{{#name, meaning}, &Parameters::name},
+#define HINT(name, meaning) ParameterDeclaration{{#name, meaning}, &Parameters::name},
 #include "collectives/parameters.def"
 #undef NUMBER
 #undef FLAG
@@ -67,5 +74,6 @@ inline constexpr std::array declared_parameters = {
 };
 
 const ParameterDeclaration* find_parameter(std::string_view name); // null: there is none of this name
+std::string hints_text(const Parameters& p);                       // "single_copy streaming_stores"
 
 } // namespace kumihimo

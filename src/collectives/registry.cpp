@@ -60,12 +60,7 @@ Status check_question(const Collective& c, const RankSpace& space, const Paramet
 
 Status check_range(const ParameterDeclaration& q, const Parameters& p) {
   const auto* number = std::get_if<ParameterDeclaration::Number>(&q.value);
-  if (number == nullptr || !(p.**number)) return Nothing{};
-  const std::int64_t given = *(p.**number);
-  if (given >= q.least && given <= q.most) return Nothing{};
-  const bool less = given < q.least;
-  return wrong_value(fmt::format("{} must be at {} {}", q.name, less ? "least" : "most", less ? q.least : q.most),
-                     given, fmt::format("leave {} out for the default", q.name));
+  return number && p.**number ? q.check(*(p.**number)) : Status(Nothing{});
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -138,9 +133,8 @@ Result<Schedule> Variant::build(const Collective& collective, const RankSpace& s
     return not_applicable(fmt::format(
         "an operation that does not commute needs the operands in rank order, which {} does not keep here", name));
   built->algorithm = name;
-  for (const ParameterDeclaration& q : declared_parameters)
-    if (std::holds_alternative<ParameterDeclaration::Hint>(q.value) && q.is_given(p))
-      built->parameters += (built->parameters.empty() ? "" : " ") + q.text(p);
+  if (const std::string hints = hints_text(p); !hints.empty())
+    built->parameters += (built->parameters.empty() ? "" : " ") + hints;
   built->claims.same_on_all_ranks = rounding.same_on_all_ranks;
   built->claims.offloads |= offloads && collective.ranks > 1;
   return built;
@@ -220,6 +214,7 @@ const Registry& Registry::standard() {
     const auto add = [&](CollectiveKind kind, std::string_view name, Variant variant) {
       variant.kind = kind;
       variant.name = name;
+      std::erase_if(variant.parameters, [&](const Variant::Parameter& p) { return p.of && *p.of != kind; });
       r.add(std::move(variant));
     };
 #define ALGORITHM(collective, name) add(CollectiveKind::collective, #name, collective##_##name::row());

@@ -9,6 +9,7 @@
 #include "topology/rank_space.hpp"
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,6 +39,7 @@ struct Variant {
     // One of parameters.def, and its default: a value ("4", "false", "ring"), or words for what follows from the case
     // ("dimensions longer than 1").
     std::string name, initial;
+    std::optional<CollectiveKind> of = {}; // the one collective that takes it, of those that share the row
   };
   std::string name = {}; // snake_case, the literature's word
   CollectiveKind kind = CollectiveKind::allreduce;

@@ -15,7 +15,9 @@
 
 namespace kumihimo::kernels {
 
-void copy_plain(const void* source, void* target, std::int64_t bytes); // a row of variants.cpp
+// Of rows of variants.cpp.
+void copy_plain(const void* source, void* target, std::int64_t bytes);
+CopyKernel copy_streaming_of(const ParameterValues& values);
 
 namespace {
 
@@ -50,8 +52,11 @@ bool is_zen() {
 }
 
 // Whole cache lines, with non-temporal stores; `target` is aligned to a line. Not ordered with later stores: see fence.
+// `ahead`: bytes from the loads to what is prefetched; 0: nothing is.
+template <std::int64_t ahead>
 void stream_lines(const char* source, char* target, std::int64_t bytes) {
   for (std::int64_t at = 0; at < bytes; at += 64) {
+    if constexpr (ahead > 0) _mm_prefetch(source + at + ahead, _MM_HINT_NTA);
     const auto from = [&](int i) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(source + at) + i); };
     const auto to = [&](int i) { return reinterpret_cast<__m128i*>(target + at) + i; };
     const __m128i a = from(0), b = from(1), c = from(2), d = from(3);
@@ -66,6 +71,7 @@ void stream_lines(const char* source, char* target, std::int64_t bytes) {
 void fence() { _mm_sfence(); }
 #else
 bool is_zen() { return false; }
+template <std::int64_t>
 void stream_lines(const char* source, char* target, std::int64_t bytes) {
   std::memcpy(target, source, static_cast<std::size_t>(bytes));
 }
@@ -101,15 +107,35 @@ void copy_plain(const void* source, void* target, std::int64_t bytes) {
   if (bytes > 0 && source != target) std::memcpy(target, source, static_cast<std::size_t>(bytes));
 }
 
-void copy_streaming(const void* source, void* target, std::int64_t bytes) {
+namespace {
+
+template <std::int64_t ahead>
+void copy_streamed(const void* source, void* target, std::int64_t bytes) {
   if (bytes <= 0 || source == target) return;
   const char* from = static_cast<const char*>(source);
   char* to = static_cast<char*>(target);
   const std::int64_t head = to_line(to, bytes), lines = (bytes - head) / 64 * 64, tail = bytes - head - lines;
   std::memcpy(to, from, static_cast<std::size_t>(head));
-  stream_lines(from + head, to + head, lines);
+  stream_lines<ahead>(from + head, to + head, lines);
   std::memcpy(to + head + lines, from + head + lines, static_cast<std::size_t>(tail));
   fence();
+}
+
+} // namespace
+
+void copy_streaming(const void* source, void* target, std::int64_t bytes) { copy_streamed<0>(source, target, bytes); }
+
+CopyKernel copy_streaming_of(const ParameterValues& values) {
+  switch (values.at(std::string(prefetch.name))) {
+  case 0:
+    return copy_streaming;
+  case 1024:
+    return copy_streamed<1024>;
+  case 4096:
+    return copy_streamed<4096>;
+  default:
+    return nullptr;
+  }
 }
 
 } // namespace kumihimo::kernels

@@ -67,11 +67,11 @@ ReducePlan compile(const Choices::Reduce& choices, DataType type, Operation op, 
 
 CopyPlan compile(Choices::Copy choices, Compiled& into) {
   const CopyVariant& plain = copy_variants().front();
-  choices.set({0, smallest_tuned_copy_bytes - 1}, &plain);
+  choices.set({0, smallest_tuned_copy_bytes - 1}, CopyChoice(&plain));
   CopyPlan plan;
   auto longer = std::make_unique<CopyPlan::Class[]>(choices.classes().size());
   std::size_t count = 0;
-  for (const auto& each : choices.classes()) longer[count++] = {each.to, each.value->kernel};
+  for (const auto& each : choices.classes()) longer[count++] = {each.to, each.value.kernel()};
   plan.most_plain = longer[0].most;
   plan.longer = longer.get();
   into.copy_classes.push_back(std::move(longer));
@@ -116,10 +116,10 @@ Choices untuned() {
       each = Choices::Reduce(usual);
       if (streaming) each.set(is_long, streaming);
     }
-  for (Choices::Copy& each : choices.copy) each = Choices::Copy(&copy_variants().front());
+  for (Choices::Copy& each : choices.copy) each = Choices::Copy(CopyChoice(&copy_variants().front()));
   if (const CopyVariant* const streaming_copy = find_copy_variant("streaming")) {
-    choices.of(Reader::same_core).set(is_long, streaming_copy);
-    if (streams_to_other_cores()) choices.of(Reader::other_core).set(is_streamed, streaming_copy);
+    choices.of(Reader::same_core).set(is_long, CopyChoice(streaming_copy));
+    if (streams_to_other_cores()) choices.of(Reader::other_core).set(is_streamed, CopyChoice(streaming_copy));
   }
   return choices;
 }
@@ -136,7 +136,7 @@ void use_untuned() { plans_in_use.store(nullptr, std::memory_order_release); }
 
 CopyPlan copy_plan_of(const CopyVariant& variant) {
   Choices choices = untuned();
-  choices.of(Reader::same_core) = Choices::Copy(&variant);
+  choices.of(Reader::same_core) = Choices::Copy(CopyChoice(&variant));
   return compiled(choices).copy[0];
 }
 

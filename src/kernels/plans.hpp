@@ -65,7 +65,7 @@ inline constexpr std::int64_t smallest_tuned_copy_bytes = 256;
 // By the bytes of one operand, or of the copy.
 struct Choices {
   using Reduce = SizeMap<const ReduceVariant*>;
-  using Copy = SizeMap<const CopyVariant*>;
+  using Copy = SizeMap<CopyChoice>;
   std::array<std::array<Reduce, datatype_count>, operation_count> reduce;
   std::array<Copy, readers.size()> copy;
 

@@ -14,6 +14,7 @@ ReduceKernel reduce_avx512(DataType type, Operation op);
 ReduceKernel reduce_avx512_streaming(DataType type, Operation op);
 #endif
 void copy_plain(const void* source, void* target, std::int64_t bytes);
+CopyKernel copy_streaming_of(const ParameterValues& values);
 
 namespace {
 
@@ -38,10 +39,16 @@ constexpr ReduceVariant reduce_rows[] = {
 #endif
 };
 
+// Of a variant that takes no parameters.
+template <CopyKernel only>
+CopyKernel always(const ParameterValues&) {
+  return only;
+}
+
 constexpr CopyVariant copy_rows[] = {
-    {"plain", "memcpy of the C library", everywhere, copy_plain},
+    {"plain", "memcpy of the C library", everywhere, always<copy_plain>},
 #if defined(__x86_64__)
-    {"streaming", "non-temporal stores", everywhere, copy_streaming},
+    {"streaming", "non-temporal stores", everywhere, copy_streaming_of, copy_streaming_parameters},
 #endif
 };
 

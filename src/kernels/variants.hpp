@@ -2,6 +2,7 @@
 // its file, declare its function and add its row there: tuning, the checks and the executors take it from the row.
 #pragma once
 
+#include "base/parameter.hpp"
 #include "kernels/copy.hpp"
 #include "kernels/reduce.hpp"
 
@@ -20,7 +21,20 @@ struct ReduceVariant {
 struct CopyVariant {
   std::string_view name, summary;
   bool (*runs_here)();
-  CopyKernel kernel;
+  CopyKernel (*kernel)(const ParameterValues& values); // null: none is compiled for these values
+  std::span<const TakenParameter> parameters = {};
+};
+
+// A variant with a value for each of its parameters.
+struct CopyChoice {
+  const CopyVariant* variant = nullptr;
+  ParameterValues parameters = {};
+
+  CopyChoice() = default;
+  CopyChoice(const CopyVariant* of, ParameterValues given = {})
+      : variant(of), parameters(with_defaults(of->parameters, std::move(given))) {}
+  CopyKernel kernel() const { return variant->kernel(parameters); }
+  bool operator==(const CopyChoice&) const = default;
 };
 
 // The golden copy, `plain`, is the first of each.

@@ -3,10 +3,10 @@
 // ADR 0025). Nothing here knows what a problem computes.
 #pragma once
 
+#include "base/parameter.hpp"
 #include "base/result.hpp"
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -19,35 +19,29 @@ namespace kumihimo::problem {
 // What is asked for, but for its size: fields of text in the problem's own order.
 using Key = std::vector<std::pair<std::string, std::string>>;
 
-// A whole number that a variant takes. Tuning tries all `values`; the first is the default.
-struct Parameter {
-  std::string name, meaning;
-  std::vector<std::int64_t> values;
-};
-using Parameters = std::map<std::string, std::int64_t, std::less<>>;
-
 struct Variant {
   std::string name, summary;
-  std::vector<Parameter> parameters;
+  std::vector<TakenParameter> parameters;
 };
 
 // A variant with a value for each of its parameters.
 struct Candidate {
   std::string variant;
-  Parameters parameters;
+  ParameterValues parameters;
   bool operator==(const Candidate&) const = default;
   std::string text() const; // "blocked, block 64"
 };
-// All combinations of the parameters' values, those of the last parameter fastest.
+// All combinations of the values that tuning tries, those of the last parameter fastest.
 std::vector<Candidate> candidates_of(const Variant& variant);
 
 // Runs of one question: its memory, and whatever else is made once.
 class Trial {
  public:
   virtual ~Trial() = default;
-  // Computes the answer so many times.
+  // Computes the answer so many times, each time by so many calls.
+  virtual std::int64_t calls() const { return 1; }
   virtual void run(const Candidate& candidate, std::int64_t times) = 0;
-  // Does what no variant can leave out, so many times: its time is a lower bound.
+  // Does what no variant can leave out of these calls, so many times: its time is a lower bound.
   virtual void run_bound(std::int64_t times) = 0;
 };
 

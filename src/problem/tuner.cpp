@@ -21,7 +21,7 @@ struct Runner {
   std::size_t place = 0; // in Decision::tried; of the bound, behind all of them
   std::int64_t times = 1;
   bool stays = false;
-  std::vector<double> samples = {}; // seconds of one run, a sample each round
+  std::vector<double> samples = {}; // seconds of one call, a sample each round
 };
 
 class Rounds {
@@ -50,7 +50,7 @@ class Rounds {
   // The first run touches the memory and the code; the second tells how many make a sample.
   void add(Runner runner) {
     once(runner);
-    const double seconds = std::max(once(runner), 1e-9);
+    const double seconds = std::max(once(runner) * static_cast<double>(trial_.calls()), 1e-9);
     runner.times = std::clamp<std::int64_t>(std::llround(effort_.sample_seconds / seconds), 1, 1'000'000);
     runners_.push_back(std::move(runner));
   }
@@ -61,7 +61,7 @@ class Rounds {
       trial_.run_bound(runner.times);
     else
       trial_.run(decision_.tried[runner.place].candidate, runner.times);
-    return seconds_since(start) / static_cast<double>(runner.times);
+    return seconds_since(start) / static_cast<double>(runner.times * trial_.calls());
   }
 
   void drop() {
@@ -120,12 +120,12 @@ std::string Candidate::text() const {
 
 std::vector<Candidate> candidates_of(const Variant& variant) {
   std::vector<Candidate> all{{variant.name, {}}};
-  for (const Parameter& parameter : variant.parameters) {
+  for (const auto& [parameter, initial] : variant.parameters) {
     std::vector<Candidate> more;
     for (const Candidate& each : all)
-      for (const std::int64_t value : parameter.values) {
+      for (const std::int64_t value : parameter->values(initial)) {
         more.push_back(each);
-        more.back().parameters[parameter.name] = value;
+        more.back().parameters[std::string(parameter->name)] = value;
       }
     all = std::move(more);
   }

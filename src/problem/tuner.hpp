@@ -19,7 +19,7 @@ struct Effort {
 struct Tried {
   Candidate candidate;
   std::string refused;         // why it may not be chosen: the input on which it is wrong
-  measure::Summary seconds;    // of one run; no samples where it was refused
+  measure::Summary seconds;    // of one call; no samples where it was refused
   measure::Comparison untuned; // its time over that of what runs untuned, in pairs of the same round
   bool dropped = false;        // far slower than the fastest: not measured to the end
 };
@@ -27,7 +27,7 @@ struct Tried {
 struct Decision {
   std::vector<Tried> tried;            // the golden copy first
   std::size_t chosen = 0, untuned = 0; // places in `tried`
-  double bound_seconds = 0;            // median time of the bound
+  double bound_seconds = 0;            // median time of the bound of one call
 };
 
 // As commands print it: "chosen", "untuned" (candidates), "bound_seconds", "tried".

@@ -16,7 +16,14 @@ namespace {
 TEST(CopyVariants, AgreeWithTheGoldenCopy) {
   for (const CopyVariant& each : copy_variants()) {
     if (!each.runs_here()) continue;
-    EXPECT_EQ(first_fault(each.kernel), "") << each.name;
+    EXPECT_EQ(first_fault(CopyChoice(&each).kernel()), "") << each.name;
+    for (const auto& [parameter, initial] : each.parameters)
+      for (const std::int64_t value : parameter->values(initial)) {
+        EXPECT_TRUE(parameter->check(value)) << each.name << " " << value;
+        const CopyKernel kernel = CopyChoice(&each, {{std::string(parameter->name), value}}).kernel();
+        ASSERT_NE(kernel, nullptr) << each.name << ", " << parameter->name << " " << value;
+        EXPECT_EQ(first_fault(kernel), "") << each.name << ", " << parameter->name << " " << value;
+      }
   }
 }
 
@@ -113,14 +120,14 @@ TEST_F(Plan, UntunedStreamsFromTheThresholdOn) {
   const std::string usual(sums.at(0)->name), name(sums.at(streaming_threshold_bytes())->name);
   EXPECT_EQ(sums.at(streaming_threshold_bytes() - 1)->name, usual);
   EXPECT_EQ(name, reduction(usual + "_streaming") ? usual + "_streaming" : usual);
-  EXPECT_EQ(choices.of(Reader::same_core).at(streaming_threshold_bytes() - 1)->name, "plain");
-  EXPECT_EQ(choices.of(Reader::same_core).at(streaming_threshold_bytes())->name,
+  EXPECT_EQ(choices.of(Reader::same_core).at(streaming_threshold_bytes() - 1).variant->name, "plain");
+  EXPECT_EQ(choices.of(Reader::same_core).at(streaming_threshold_bytes()).variant->name,
             find_copy_variant("streaming") ? "streaming" : "plain");
 }
 
 TEST_F(Plan, CopiesByItsVariants) {
   Choices choices = untuned();
-  choices.of(Reader::other_core) = Choices::Copy(&copy_variants().back());
+  choices.of(Reader::other_core) = Choices::Copy(CopyChoice(&copy_variants().back()));
   use(choices);
   EXPECT_EQ(copy_plan(Reader::other_core).most_plain,
             copy_variants().size() > 1 ? smallest_tuned_copy_bytes - 1 : SizeRange{}.to);
@@ -146,7 +153,7 @@ TEST(Copy, TheEnvironmentDecidesHowOtherCoresAreWrittenTo) {
   EXPECT_EQ(streams_to_other_cores(), std::string_view(stores) == "streamed");
   EXPECT_TRUE(environment_decides_copies(Reader::other_core));
   Choices choices = untuned();
-  const bool streams = choices.of(Reader::other_core).at(smallest_streamed_bytes)->name == "streaming";
+  const bool streams = choices.of(Reader::other_core).at(smallest_streamed_bytes).variant->name == "streaming";
   EXPECT_EQ(streams, streams_to_other_cores() && find_copy_variant("streaming"));
 }
 

@@ -199,7 +199,9 @@ TEST(ReducePairs, take_the_whole_of_the_one_that_wins_in_any_order) {
         if (std::isnan(a.value) || std::isnan(b.value)) continue;
         const double best = op == Operation::minloc ? std::min(a.value, b.value) : std::max(a.value, b.value);
         EXPECT_EQ(result.value, best);
-        if (a.value == b.value) EXPECT_EQ(result.index, std::min(a.index, b.index));
+        if (a.value == b.value) {
+          EXPECT_EQ(result.index, std::min(a.index, b.index));
+        }
       }
   }
   EXPECT_FALSE(reduce_plan(DataType::float64_int32, Operation::sum));

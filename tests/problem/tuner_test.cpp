@@ -36,6 +36,9 @@ void idle(int microseconds) {
   }
 }
 
+constexpr Parameter block{.name = "block", .meaning = "elements", .tried = {16, 64}};
+constexpr Parameter wait{.name = "wait", .meaning = "microseconds", .least = 0, .tried = {30}};
+
 class Sum final : public Problem {
  public:
   std::string untuned_variant = "plain";
@@ -43,7 +46,7 @@ class Sum final : public Problem {
   std::vector<Variant> variants(const Key& key) const override {
     std::vector<Variant> all = {{"plain", "one by one", {}}, {"slow", "waits a while", {}}};
     if (key[0].second == "integer") {
-      all.push_back({"blocked", "by blocks", {{"block", "elements", {16, 64}}, {"wait", "microseconds", {0, 30}}}});
+      all.push_back({"blocked", "by blocks", {{&block, 16}, {&wait, 0}}});
       all.push_back({"sabotaged", "wrong on nine", {}});
     }
     return all;
@@ -100,8 +103,8 @@ const Tried& of(const Decision& decision, std::string_view text) {
 
 TEST(Candidates, AreAllCombinationsOfDeclaredValues) {
   std::string all;
-  for (const Candidate& each : candidates_of({"v", "", {{"a", "", {1, 2}}, {"b", "", {3, 4}}}}))
-    all += each.text() + "; ";
+  constexpr Parameter a{.name = "a", .meaning = "", .tried = {2}}, b{.name = "b", .meaning = "", .tried = {3, 4}};
+  for (const Candidate& each : candidates_of({"v", "", {{&a, 1}, {&b, 3}}})) all += each.text() + "; ";
   EXPECT_EQ(all, "v, a 1, b 3; v, a 1, b 4; v, a 2, b 3; v, a 2, b 4; ");
   EXPECT_EQ(candidates_of({"v", "", {}}).size(), 1u);
 }

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from statistics import median
 
-from kumihimo import _measure, mpi
+from kumihimo import _collectives, _measure, mpi
 from kumihimo.bench import variations
 from kumihimo.bench.cases import Case, applies, cases_of_all, sizes_of
 from kumihimo.bench.job import Run, run_measure
@@ -222,7 +222,8 @@ def finalists(tuning: Tuning, results: list[dict]) -> dict[int, list[Choice]]:
 
 
 def way_to_copy(choice: Choice) -> set[str]:
-    return {"single_copy", "streaming_stores"} & {name for name, _ in choice[1]}
+    hints = {parameter.name for parameter in _collectives.declared_parameters() if parameter.kind == "hint"}
+    return hints & {name for name, _ in choice[1]}
 
 
 def case_of(tuning: Tuning, size: int, choice: Choice) -> Case:

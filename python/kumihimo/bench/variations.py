@@ -51,13 +51,16 @@ def segments(collective: str, name: str, size: int, on: Place, given: dict) -> I
 
 
 def segments_and_copies(collective: str, name: str, size: int, on: Place, given: dict) -> Iterator[dict]:
-    """segments(), and as given with other copies of long messages: read from their sender's memory, or written past the
-    caches; a matter of real nodes. Not each of them, which would take the time of other questions."""
+    """segments(), and as given with each hint that may pay: other copies of long messages, a matter of real nodes. Not
+    each of the segments with them, which would take the time of other questions."""
     yield from segments(collective, name, size, on, given)
-    if size >= SINGLE_COPY:
-        yield {**given, "single_copy": True}
-    if copies_long(collective, size, on):
-        yield {**given, "streaming_stores": True}
+    yield from hinted(collective, size, on, given)
+
+
+def hinted(collective: str, size: int, on: Place, given: dict) -> Iterator[dict]:
+    for parameter in _collectives.declared_parameters():
+        if parameter.kind == "hint" and parameter.name not in given and may_pay(parameter, collective, size, on, given):
+            yield {**given, parameter.name: True}
 
 
 def is_copied(collective: str) -> bool:
@@ -76,12 +79,19 @@ def copies_long(collective: str, size: int, on: Place) -> bool:
     return size * blocks >= PAST_CACHES
 
 
-# Of parameters that do not pay everywhere: whether they may, by the collective, the size and what is given already.
+# Of parameters that do not pay everywhere: whether they may, by the collective, the size, the ranks and what is given
+# already.
 WORTH = {
-    "window": lambda collective, size, given: "segment_bytes" in given,
-    "overlap": lambda collective, size, given: collective == "allreduce" and size >= SMALLEST_SEGMENTED,
-    "trees": lambda collective, size, given: size >= SMALLEST_SEGMENTED,
+    "window": lambda collective, size, on, given: "segment_bytes" in given,
+    "overlap": lambda collective, size, on, given: size >= SMALLEST_SEGMENTED,
+    "trees": lambda collective, size, on, given: size >= SMALLEST_SEGMENTED,
+    "single_copy": lambda collective, size, on, given: size >= SINGLE_COPY,
+    "streaming_stores": lambda collective, size, on, given: copies_long(collective, size, on),
 }
+
+
+def may_pay(parameter: _collectives.ParameterDeclaration, collective: str, size: int, on: Place, given: dict) -> bool:
+    return parameter.name not in WORTH or WORTH[parameter.name](collective, size, on, given)
 
 
 def others(collective: str, name: str, size: int, on: Place, given: dict) -> Iterator[dict]:
@@ -90,11 +100,11 @@ def others(collective: str, name: str, size: int, on: Place, given: dict) -> Ite
     yield given
     takes = declared(collective, name)
     for parameter in _collectives.declared_parameters():
-        if parameter.name in takes and WORTH.get(parameter.name, lambda *_: True)(collective, size, given):
+        if parameter.name in takes and may_pay(parameter, collective, size, on, given):
             for value in values(parameter, on):
                 yield {**given, parameter.name: value}
-    if "single_copy" in given and copies_long(collective, size, on):
-        yield {**given, "streaming_stores": True}
+    if "single_copy" in given:
+        yield from hinted(collective, size, on, given)
 
 
 def values(parameter: _collectives.ParameterDeclaration, on: Place) -> list[int | bool]:

@@ -8,6 +8,7 @@ import click
 
 from kumihimo.cli import verbs
 
+KERNELS = "tune kernel"
 MARK = "<!-- Made by scripts/document from here on. -->\n"
 
 
@@ -17,7 +18,14 @@ def page_of(verb: str) -> str:
 
 def updated(page: str, verb: str) -> str:
     """A verb's page with its tables made again."""
-    return page.partition(MARK)[0] + MARK + "".join(section(*command) for command in commands_of(verb))
+    tables = "".join(section(*command) for command in commands_of(verb))
+    return page.partition(MARK)[0] + MARK + tables + (variants() if verb == KERNELS else "")
+
+
+def variants() -> str:
+    from kumihimo.tune import kernels
+
+    return "\n".join(["", "## Variants", "", *kernels.variants_table(), ""])
 
 
 def commands_of(verb: str) -> Iterator[tuple[str, click.Command]]:

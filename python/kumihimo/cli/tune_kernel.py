@@ -18,7 +18,6 @@ from kumihimo.tune.launches import Clock
 
 USUAL_SIZES = "256,1KiB,4KiB,16KiB,64KiB,256KiB,1MiB,4MiB,16MiB,64MiB"
 MOST_BYTES = 2**32  # three arrays of a size are in memory at once
-CALLS = {"reduce": 2, "copy": 1}  # in the time of one run (plan/kernels/problems.cpp)
 
 
 def command(
@@ -94,11 +93,7 @@ def report(
             )
     made = made_by(clock)
     wisdom.extend(path, old, wisdom.document(choices, made, machine=wisdom.machine_object()))
-    rows = [
-        {**dict(key), "bytes": size, "calls": CALLS[key[0][1]], **decision}
-        for key, size, decision in measured
-        if "chosen" in decision
-    ]
+    rows = [{**dict(key), "bytes": size, **decision} for key, size, decision in measured if "chosen" in decision]
     return {
         "wisdom": str(path),
         "made": made,
@@ -127,7 +122,7 @@ def summary(found: dict) -> list[list[str]]:
         [
             kernels.name_of(key_of(row)),
             text_of(row["bytes"]),
-            row["chosen"]["variant"],
+            kernels.candidate_text(row["chosen"]),
             *times(row, kernels.row_of(row, row["chosen"])),
             kernels.reason(row),
         ]
@@ -139,8 +134,8 @@ def show_variants(rows: list[dict]) -> None:
     lines = []
     for row in rows:
         for each in row["tried"]:
-            mark = "*" if each["variant"] == row["chosen"]["variant"] else ""
-            mark += " untuned" if each["variant"] == row["untuned"]["variant"] else ""
+            mark = "*" if kernels.is_row_of(each, row["chosen"]) else ""
+            mark += " untuned" if kernels.is_row_of(each, row["untuned"]) else ""
             note = each.get("refused") or ("far slower: not measured to the end" if each["dropped"] else "")
             cells = times(row, each) if "seconds" in each else ["", "", ""]
             interval = f"[{each['ratio_low']:.2f}, {each['ratio_high']:.2f}]" if "ratio" in each else ""
@@ -148,7 +143,7 @@ def show_variants(rows: list[dict]) -> None:
                 [
                     kernels.name_of(key_of(row)),
                     text_of(row["bytes"]),
-                    each["variant"],
+                    kernels.candidate_text(each),
                     mark.strip(),
                     *cells,
                     interval,
@@ -161,10 +156,10 @@ def show_variants(rows: list[dict]) -> None:
 
 
 def times(row: dict, variant: dict) -> list[str]:
-    """Of one call; over the golden copy's; the bound's over it."""
+    """The time; over the golden copy's; the bound's over it."""
     seconds, plain = variant["seconds"], row["tried"][0].get("seconds")
     return [
-        quantities.seconds_text(seconds / row["calls"]),
+        quantities.seconds_text(seconds),
         f"{seconds / plain:.2f}" if plain else "",
         quantities.share_text(row["bound_seconds"] / seconds) if "bound_seconds" in row else "",
     ]

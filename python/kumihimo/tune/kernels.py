@@ -49,6 +49,19 @@ def keys(kernels: Sequence[str], operation: str = "", kind: str = "") -> list[Ke
     ]
 
 
+def variants_table() -> list[str]:
+    """Lines of markdown: every variant that is built, with its parameters."""
+    lines = [
+        "| Kernel | Variant | What it is | Parameters: values that are tried, the default first |",
+        "|---|---|---|---|",
+    ]
+    for kernel in KERNELS:
+        for name, summary, parameters in _plan.kernel_variants(kernel):
+            taken = "; ".join(f"`{p}`: {', '.join(map(str, values))}. {what}" for p, what, values in parameters)
+            lines.append(f"| `{kernel}` | `{name}` | {summary} | {taken} |")
+    return lines
+
+
 def sizes_of(key: Key, sizes: Sequence[int]) -> list[int]:
     """Those that are measured of a key."""
     most = MOST_SHARED_BYTES if dict(key).get("reader") == SHARED else max(sizes)
@@ -58,6 +71,12 @@ def sizes_of(key: Key, sizes: Sequence[int]) -> list[int]:
 def name_of(key: Key) -> str:
     """ "reduce minmax int32"."""
     return " ".join(value for _, value in key)
+
+
+def candidate_text(candidate: dict) -> str:
+    """ "streaming", "streaming prefetch=4096"; parameters at 0, as "none", are left out."""
+    given = [f"{name}={value}" for name, value in candidate["parameters"].items() if value]
+    return " ".join([candidate["variant"], *given])
 
 
 def decisions(
@@ -99,9 +118,10 @@ def choices_of(key: Key, measured: Sequence[tuple[int, dict]]) -> list[dict]:
         return []
     found = []
     by_size = dict(points)
-    all_ranges = ranges([(size, decision["chosen"]["variant"]) for size, decision in points], None)
+    all_ranges = ranges([(size, decision["chosen"]) for size, decision in points], None)
     for each in all_ranges:
-        row = {**dict(key), "variant": each.chosen, "from_bytes": each.from_bytes, "to_bytes": each.to_bytes}
+        chosen = {name: value for name, value in each.chosen.items() if value}  # most variants take no parameters
+        row = {**dict(key), **chosen, "from_bytes": each.from_bytes, "to_bytes": each.to_bytes}
         row["measured"] = [figures_of(size, by_size[size]) for size in each.sizes]
         found.append(row)
     found[0]["from_bytes"] = first_byte(points[0][0])
@@ -122,7 +142,7 @@ def figures_of(size: int, decision: dict) -> dict:
         {
             "bytes": size,
             "seconds": chosen["seconds"],
-            "untuned": decision["untuned"]["variant"],
+            "untuned": candidate_text(decision["untuned"]),
             **{name: chosen[name] for name in ("ratio", "ratio_low", "ratio_high")},
             "plain_seconds": plain["seconds"],
             **{name: decision[name] for name in ("bound_seconds",) if name in decision},
@@ -131,13 +151,17 @@ def figures_of(size: int, decision: dict) -> dict:
 
 
 def row_of(decision: dict, candidate: dict) -> dict:
-    return next(row for row in decision["tried"] if all(row[name] == candidate[name] for name in candidate))
+    return next(row for row in decision["tried"] if is_row_of(row, candidate))
+
+
+def is_row_of(row: dict, candidate: dict) -> bool:
+    return all(row[name] == candidate[name] for name in candidate)
 
 
 def refused(measured: Sequence[tuple[Key, int, dict]]) -> list[str]:
     """Variants that are wrong, each with the input."""
     found = [
-        f"{name_of(key)}: {row['variant']}: {row['refused']}"
+        f"{name_of(key)}: {candidate_text(row)}: {row['refused']}"
         for key, _, decision in measured
         for row in decision.get("tried", [])
         if "refused" in row
@@ -147,13 +171,16 @@ def refused(measured: Sequence[tuple[Key, int, dict]]) -> list[str]:
 
 def reason(decision: dict) -> str:
     """Why the variant was chosen, in a few words."""
-    chosen, untuned = decision["chosen"]["variant"], decision["untuned"]["variant"]
+    chosen, untuned = decision["chosen"], decision["untuned"]
     if chosen != untuned:
-        row = row_of(decision, decision["chosen"])
-        return f"{row['ratio']:.2f} of {untuned}'s time [{row['ratio_low']:.2f}, {row['ratio_high']:.2f}]"
-    others = [row for row in decision["tried"] if "ratio" in row and row["variant"] != untuned]
+        row = row_of(decision, chosen)
+        interval = f"[{row['ratio_low']:.2f}, {row['ratio_high']:.2f}]"
+        return f"{row['ratio']:.2f} of {candidate_text(untuned)}'s time {interval}"
+    others = [row for row in decision["tried"] if "ratio" in row and not is_row_of(row, untuned)]
     if not others:
         return "the others are far slower"
     best = min(others, key=lambda row: row["ratio"])
     clearly = "slower" if best["ratio_low"] > 1 else "not clearly faster"
-    return f"{best['variant']} is {clearly}: {best['ratio']:.2f} [{best['ratio_low']:.2f}, {best['ratio_high']:.2f}]"
+    return (
+        f"{candidate_text(best)} is {clearly}: {best['ratio']:.2f} [{best['ratio_low']:.2f}, {best['ratio_high']:.2f}]"
+    )

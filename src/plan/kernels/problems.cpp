@@ -71,6 +71,7 @@ struct ReduceTrial final : Trial {
     fill(left.get(), type, bytes);
     fill(right.get(), type, bytes);
   }
+  std::int64_t calls() const override { return 2; }
   void run(const Candidate& candidate, std::int64_t times) override {
     const kernels::ReduceKernel kernel = kernels::find_reduce_variant(candidate.variant)->kernel(type, operation);
     const std::int64_t count = bytes / size_of(type);
@@ -93,7 +94,7 @@ struct LocalCopyTrial final : Trial {
   LocalCopyTrial(Array from, Array to, std::int64_t size)
       : source(std::move(from)), target(std::move(to)), bytes(size) {}
   void run(const Candidate& candidate, std::int64_t times) override {
-    const kernels::CopyKernel kernel = kernels::find_copy_variant(candidate.variant)->kernel;
+    const kernels::CopyKernel kernel = kernels::find_copy_variant(candidate.variant)->kernel(candidate.parameters);
     for (std::int64_t i = 0; i < times; ++i) {
       kernel(source.get(), target.get(), bytes);
       read_words ^= kernels::read_all(target.get(), bytes);
@@ -123,7 +124,7 @@ class SharedCopyTrial final : public Trial {
     reader_.join();
   }
   void run(const Candidate& candidate, std::int64_t times) override {
-    const kernels::CopyKernel kernel = kernels::find_copy_variant(candidate.variant)->kernel;
+    const kernels::CopyKernel kernel = kernels::find_copy_variant(candidate.variant)->kernel(candidate.parameters);
     std::int64_t filled = filled_.load(std::memory_order_relaxed);
     for (std::int64_t i = 0; i < times; ++i) {
       wait_for([&] { return filled - emptied_.load(std::memory_order_acquire) < slots; });
@@ -197,11 +198,23 @@ Result<std::unique_ptr<Trial>> shared_copy_trial(std::int64_t bytes) {
 // --- problems
 
 template <class Row>
-std::vector<problem::Variant> running_here(std::span<const Row> rows) {
+std::vector<problem::Variant> variants_of(std::span<const Row> rows, bool (*has)(const Row& row)) {
   std::vector<problem::Variant> found;
   for (const Row& row : rows)
-    if (row.runs_here()) found.push_back({std::string(row.name), std::string(row.summary), {}});
+    if (has(row)) {
+      found.push_back({std::string(row.name), std::string(row.summary), {}});
+      if constexpr (requires { row.parameters; })
+        found.back().parameters.assign(row.parameters.begin(), row.parameters.end());
+    }
   return found;
+}
+template <class Row>
+std::vector<problem::Variant> running_here(std::span<const Row> rows) {
+  return variants_of<Row>(rows, [](const Row& row) { return row.runs_here(); });
+}
+template <class Row>
+std::vector<problem::Variant> built(std::span<const Row> rows) {
+  return variants_of<Row>(rows, [](const Row&) { return true; });
 }
 
 const ReduceClass& class_of(const Key& key) {
@@ -238,10 +251,12 @@ class Copy final : public problem::Problem {
  public:
   std::vector<problem::Variant> variants(const Key&) const override { return running_here(kernels::copy_variants()); }
   Candidate untuned(const Key& key, std::int64_t size) const override {
-    return {std::string(kernels::untuned().of(reader_of(key)).at(size)->name), {}};
+    const kernels::CopyChoice usual = kernels::untuned().of(reader_of(key)).at(size);
+    return {std::string(usual.variant->name), usual.parameters};
   }
   Status check(const Key&, const Candidate& candidate) const override {
-    std::string wrong = kernels::first_fault(kernels::find_copy_variant(candidate.variant)->kernel);
+    std::string wrong =
+        kernels::first_fault(kernels::find_copy_variant(candidate.variant)->kernel(candidate.parameters));
     return wrong.empty() ? Status(Nothing{}) : failed(std::move(wrong));
   }
   Result<std::unique_ptr<problem::Trial>> trial(const Key& key, std::int64_t size) const override {
@@ -288,6 +303,10 @@ std::vector<Key> kernel_keys() {
   for (const ReduceClass& each : reduce_classes())
     keys.push_back({{"kernel", "reduce"}, {"operation", each.operation}, {"type", each.type}});
   return keys;
+}
+
+std::vector<problem::Variant> kernel_variants(std::string_view kernel) {
+  return kernel == "reduce" ? built(kernels::reduce_variants()) : built(kernels::copy_variants());
 }
 
 const problem::Problem& kernel_problem(const Key& key) {

@@ -23,6 +23,8 @@ const std::vector<ReduceClass>& reduce_classes();
 // All keys, the most used first.
 std::vector<problem::Key> kernel_keys();
 // Of a key; the same for all keys of one kernel.
+// Of one kernel, "reduce" or "copy": all that are built, also those that this machine cannot run.
+std::vector<problem::Variant> kernel_variants(std::string_view kernel);
 const problem::Problem& kernel_problem(const problem::Key& key);
 
 } // namespace kumihimo::plan

@@ -4,6 +4,7 @@
 #include "problem/wisdom_file.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -25,11 +26,23 @@ Result<const Row*> variant_of(const Entry& entry, std::span<const Row> rows) {
                      fmt::format("'{}'", name), "tune again");
 }
 
-// Kernels take no parameters so far.
-Status check_parameters(const Entry& entry) {
-  const nlohmann::json parameters = TRY(entry.parameters());
-  if (parameters.empty()) return Nothing{};
-  return wrong_value(entry.where() + ": kernels take no parameters", parameters.dump(), "leave them out");
+Result<ParameterValues> parameters_of(const Entry& entry, std::string_view variant,
+                                      std::span<const TakenParameter> taken) {
+  const nlohmann::json given = TRY(entry.parameters());
+  ParameterValues values;
+  for (const auto& [name, value] : given.items()) {
+    const auto takes = std::find_if(taken.begin(), taken.end(), [&name = name](const TakenParameter& each) {
+      return each.parameter->name == name;
+    });
+    if (takes == taken.end())
+      return wrong_value(fmt::format("{}: {} has no parameter {}", entry.where(), variant, name), {}, "leave it out");
+    const std::vector<std::int64_t> compiled = takes->parameter->values(takes->initial);
+    if (!value.is_number_integer() || std::find(compiled.begin(), compiled.end(), value) == compiled.end())
+      return wrong_value(fmt::format("{}: {} must be one of {}", entry.where(), name, fmt::join(compiled, ", ")),
+                         value.dump());
+    values[name] = value;
+  }
+  return values;
 }
 
 Status take_reduce(const Entry& entry, SizeRange bytes, kernels::Choices& choices) {
@@ -42,6 +55,7 @@ Status take_reduce(const Entry& entry, SizeRange bytes, kernels::Choices& choice
     return wrong_value(entry.where() + ": the operation must apply to the type",
                        fmt::format("{} of {}", *operation, *type));
   const auto variant = TRY(variant_of(entry, kernels::reduce_variants()));
+  if (const auto none = parameters_of(entry, variant->name, {}); !none) return none.error();
   if (kernels::environment_decides_reductions()) return Nothing{};
   for (const auto& [op, t] : of->members) choices.of(t, op).set(bytes, variant);
   return Nothing{};
@@ -54,7 +68,8 @@ Status take_copy(const Entry& entry, SizeRange bytes, kernels::Choices& choices)
   if (reader == kernels::readers.end())
     return wrong_value(entry.where() + ": reader must be 'same core' or 'other core'", fmt::format("'{}'", name));
   const auto variant = TRY(variant_of(entry, kernels::copy_variants()));
-  if (!kernels::environment_decides_copies(*reader)) choices.of(*reader).set(bytes, variant);
+  const ParameterValues parameters = TRY(parameters_of(entry, variant->name, variant->parameters));
+  if (!kernels::environment_decides_copies(*reader)) choices.of(*reader).set(bytes, {variant, parameters});
   return Nothing{};
 }
 
@@ -62,7 +77,6 @@ Status take(const Entry& entry, kernels::Choices& choices) {
   const Result<std::string> kernel = entry.word("kernel");
   if (!kernel) return kernel.error();
   const SizeRange bytes = TRY(entry.sizes());
-  if (Status s = check_parameters(entry); !s) return s;
   if (*kernel == "reduce") return take_reduce(entry, bytes, choices);
   if (*kernel == "copy") return take_copy(entry, bytes, choices);
   return wrong_value(entry.where() + ": kernel must be reduce or copy", fmt::format("'{}'", *kernel));

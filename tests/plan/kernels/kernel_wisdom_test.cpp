@@ -57,7 +57,9 @@ TEST(KernelProblems, VariantsAreRightAndRunInTrials) {
       EXPECT_EQ(decision.error().kind, Error::Kind::not_applicable) << decision.error().sentence();
       continue;
     }
-    EXPECT_EQ(decision->tried.size(), variants.size());
+    std::size_t candidates = 0;
+    for (const problem::Variant& each : variants) candidates += candidates_of(each).size();
+    EXPECT_EQ(decision->tried.size(), candidates);
     EXPECT_GT(decision->bound_seconds, 0);
     for (const problem::Tried& each : decision->tried) {
       EXPECT_EQ(each.refused, "") << each.candidate.text();
@@ -83,8 +85,31 @@ TEST(KernelWisdom, DecidesWhichVariantRuns) {
       EXPECT_EQ(choices.of(type, op).at(3001), untuned.of(type, op).at(3001));
     }
   EXPECT_EQ(choices.of(DataType::int32, Operation::sum).at(1000), untuned.of(DataType::int32, Operation::sum).at(1000));
-  EXPECT_EQ(choices.of(kernels::Reader::other_core).at(1 << 20)->name, "plain");
+  EXPECT_EQ(choices.of(kernels::Reader::other_core).at(1 << 20).variant->name, "plain");
 }
+
+#if defined(__x86_64__)
+TEST(KernelWisdom, HasTheParametersOfItsVariants) {
+  json far = copy("same core", "streaming");
+  far["parameters"] = {{"prefetch", 4096}};
+  Result<KernelWisdom> wisdom = parsed_kernels({far});
+  ASSERT_TRUE(wisdom) << wisdom.error().sentence();
+  const kernels::CopyChoice chosen = wisdom->choices.of(kernels::Reader::same_core).at(1 << 20);
+  EXPECT_EQ(chosen.parameters, (ParameterValues{{"prefetch", 4096}}));
+  kernels::use(wisdom->choices);
+  const kernels::CopyPlan plan = kernels::copy_plan(kernels::Reader::same_core);
+  kernels::use_untuned();
+  EXPECT_EQ(plan.longer[1].kernel, chosen.kernel());
+  EXPECT_NE(chosen.kernel(), kernels::CopyChoice(chosen.variant).kernel());
+
+  far["parameters"] = {{"prefetch", 100}};
+  EXPECT_NE(kernel_complaint({far}).find("choice 1: prefetch must be one of 0, 1024, 4096 (got 100)"),
+            std::string::npos)
+      << kernel_complaint({far});
+  far["parameters"] = {{"prefetch", "far"}};
+  EXPECT_NE(kernel_complaint({far}).find("(got \"far\")"), std::string::npos) << kernel_complaint({far});
+}
+#endif
 
 TEST(KernelWisdom, IsFoundByTheExecutors) {
   const Result<KernelWisdom> wisdom = parsed_kernels({reduce("sum", "float64", "plain")});
@@ -108,7 +133,7 @@ TEST(KernelWisdom, AWrongEntryIsNamed) {
       {{{"kernel", "sort"}, {"variant", "plain"}}, "choice 2: kernel must be reduce or copy (got 'sort')"},
       {{{"variant", "plain"}}, "choice 2: kernel is missing"},
       {in_range(good, 9, 8), "choice 2: from_bytes must be at most to_bytes"},
-      {with_parameters, "choice 2: kernels take no parameters"}};
+      {with_parameters, "choice 2: plain has no parameter unroll; leave it out"}};
   for (const auto& [entry, part] : wrong)
     EXPECT_NE(kernel_complaint({good, entry}).find(part), std::string::npos) << kernel_complaint({good, entry});
   EXPECT_EQ(kernel_complaint({good}), "none");

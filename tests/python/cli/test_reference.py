@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import re
 
 import pytest
@@ -20,6 +21,8 @@ def page(repository, verb) -> str:
 
 
 def test_the_tables_are_up_to_date(page, verb):
+    if verb == reference.KERNELS and platform.machine() != "x86_64":
+        pytest.skip("other kernels are built for other processors")
     assert page == reference.updated(page, verb), f"docs/reference/{verb}.md is out of date; run scripts/document"
 
 

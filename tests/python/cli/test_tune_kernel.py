@@ -110,6 +110,24 @@ def test_ranges_end_half_way_between_sizes_that_differ():
     assert wisdom.joined({"choices": rows}, {"choices": rows})["choices"] == rows
 
 
+def test_values_of_a_parameter_are_choices_of_their_own():
+    def chosen(block: int) -> dict:
+        decision = decided("b")
+        decision["tried"] = [{**row, "parameters": {"block": n}} for row in decision["tried"] for n in (0, 64)]
+        decision["chosen"] = {"variant": "b", "parameters": {"block": block}}
+        decision["untuned"] = {"variant": "b", "parameters": {"block": 0}}
+        return decision
+
+    rows = kernels.choices_of((("kernel", "copy"), ("reader", "same core")), [(1024, chosen(0)), (4096, chosen(64))])
+    assert [(row["variant"], row["parameters"], row["to_bytes"]) for row in rows] == [
+        ("b", {"block": 0}, 2048),
+        ("b", {"block": 64}, 8192),
+    ]
+    assert rows[1]["measured"][0]["untuned"] == "b"
+    assert kernels.reason(chosen(64)).startswith("0.50 of b's time")
+    assert kernels.reason(chosen(0)).startswith("a is ") or "block=64" in kernels.reason(chosen(0))
+
+
 def test_a_bound_that_a_variant_beats_is_left_out():
     assert kernels.with_bound_that_holds(decided("a"))["bound_seconds"] == 0.5
     beaten = kernels.with_bound_that_holds({**decided("a"), "bound_seconds": 1.5})

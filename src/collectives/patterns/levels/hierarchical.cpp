@@ -190,7 +190,7 @@ Parameters parameters_for(const Variant& v, const Parameters& p, Segments segmen
   for (const Variant::Parameter& q : v.parameters) {
     if (q.name == "segment_bytes") given.segments = segments.count;
     if (q.name == "window") given.window = p.window;
-    if (q.name == "overlap" && v.kind == CollectiveKind::allreduce && segments.count > 1) given.overlap = true;
+    if (q.name == "overlap" && segments.count > 1) given.overlap = true;
   }
   return given;
 }

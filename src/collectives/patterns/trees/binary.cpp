@@ -91,7 +91,7 @@ struct BinaryRecipe {
     const Rank root = c.kind == CollectiveKind::allreduce ? Rank{0} : c.root;
     const auto other = c.ranks % 2 == 1 ? TreeNumbering::Order::mirrored : TreeNumbering::Order::shifted;
     const Segments segments = TRY(choose_segments(c, p, trees));
-    TreeOptions o{p.overlap.value(), p.window.value(), segments, {}};
+    TreeOptions o{p.overlap.value_or(false), p.window.value(), segments, {}};
     o.claims.keeps_rank_order =
         root == Rank{0} && (trees == 1 || other == TreeNumbering::Order::mirrored || c.ranks == 2);
     o.claims.height = std::bit_width(static_cast<std::uint32_t>(c.ranks) - 1); // of P - 1 numbers below the root

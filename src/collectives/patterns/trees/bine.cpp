@@ -43,14 +43,12 @@ Result<Schedule> bine_recipe(const Collective& c, const RankSpace&, const Parame
 } // namespace
 
 Variant bine_tree(Cost cost) {
-  Variant v{.summary = "a binomial tree over distances ..., 11, 5, 3, 1, 1, to both sides in turn",
-            .cost = std::move(cost),
-            .reference = "De Sensi et al., SC 2025",
-            .parameters = tree_parameters("the whole message"),
-            .rounding = by_rank_numbers,
-            .recipe = bine_recipe};
-  v.parameters.pop_back(); // no allreduce, whose phases could overlap
-  return v;
+  return {.summary = "a binomial tree over distances ..., 11, 5, 3, 1, 1, to both sides in turn",
+          .cost = std::move(cost),
+          .reference = "De Sensi et al., SC 2025",
+          .parameters = tree_parameters("the whole message"),
+          .rounding = by_rank_numbers,
+          .recipe = bine_recipe};
 }
 
 } // namespace kumihimo

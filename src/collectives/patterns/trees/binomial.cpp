@@ -32,7 +32,7 @@ TreePlace binomial_place(std::int32_t ranks, Rank root, Rank rank) {
 Result<Schedule> binomial_recipe(const Collective& c, const RankSpace&, const Parameters& p) {
   const Rank root = c.kind == CollectiveKind::allreduce ? Rank{0} : c.root;
   const Segments segments = TRY(choose_segments(c, p, 1, Pipelining::whole_message));
-  TreeOptions o{p.overlap.value(), p.window.value(), segments, {}};
+  TreeOptions o{p.overlap.value_or(false), p.window.value(), segments, {}};
   o.claims.keeps_rank_order = root == Rank{0};
   // As many relays as a rank's number has ones: at most floor(log2 P).
   o.claims.height = std::bit_width(static_cast<std::uint32_t>(c.ranks)) - 1;

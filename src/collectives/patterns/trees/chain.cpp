@@ -23,7 +23,7 @@ TreePlace chain_place(std::int32_t ranks, Rank root, Rank rank) {
 Result<Schedule> chain_recipe(const Collective& c, const RankSpace&, const Parameters& p) {
   const Rank root = c.kind == CollectiveKind::allreduce ? Rank{0} : c.root;
   const Segments segments = TRY(choose_segments(c, p, 1));
-  TreeOptions o{p.overlap.value(), p.window.value(), segments, {}};
+  TreeOptions o{p.overlap.value_or(false), p.window.value(), segments, {}};
   o.claims.keeps_rank_order = root == Rank{0};
   o.claims.height = c.ranks - 1;
   return tree_schedule(c, {1, [=, ranks = c.ranks](std::int64_t, Rank r) { return chain_place(ranks, root, r); }}, o);

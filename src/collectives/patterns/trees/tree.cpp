@@ -68,7 +68,8 @@ Schedule tree_schedule(const Collective& collective, Forest forest, const TreeOp
 }
 
 std::vector<Variant::Parameter> tree_parameters(std::string segment_default) {
-  return {{"segment_bytes", std::move(segment_default)}, {"window", "4"}, {"overlap", "false"}};
+  return {
+      {"segment_bytes", std::move(segment_default)}, {"window", "4"}, {"overlap", "false", CollectiveKind::allreduce}};
 }
 
 } // namespace kumihimo

@@ -34,7 +34,7 @@ struct TreeOptions {
 // value first, and one message to its parent.
 Schedule tree_schedule(const Collective& collective, Forest forest, const TreeOptions& options);
 
-// The parameters that every tree algorithm takes, and the options made of them.
+// The parameters that every tree algorithm takes.
 std::vector<Variant::Parameter> tree_parameters(std::string segment_default);
 
 // The tree algorithms as rows of broadcast, reduce and allreduce, which differ in cost; each is a file here.

@@ -46,11 +46,11 @@ struct TrinaryRecipe {
     TreeOptions o;
     o.segments = TRY(choose_segments(collective, p, k));
     o.window = p.window.value();
-    o.overlap = p.overlap.value();
+    o.overlap = p.overlap.value_or(false);
     o.claims.neighbours_only = true;
     // Reduce runs against the direction of broadcast. At the same time they share no link only where each direction has
     // links of its own and the trees use one of them.
-    o.claims.link_disjoint = !o.overlap || collective.kind != CollectiveKind::allreduce || (torus && rings && k <= n);
+    o.claims.link_disjoint = !o.overlap || (torus && rings && k <= n);
     for (std::int64_t t = 0; t < std::min(k, n); ++t) o.claims.height = std::max(o.claims.height, one_way.height(t));
     return tree_schedule(
         collective,
