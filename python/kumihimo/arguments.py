@@ -203,6 +203,8 @@ def neighbours_named(text: str | None) -> str | None:
     family, _, name = (text or "").partition(":")
     if family != "graph":
         return text
+    if not name:
+        raise missing("the path after graph:", "write for example graph:edges.txt")
     lines = files.read_text(Path(name), "the list of edges").splitlines()
     edges = [words for words in (line.partition("#")[0].split() for line in lines) if words]
     wrong = next((words for words in edges if len(words) != 2 or not all(map(str.isdecimal, words))), None)

@@ -195,7 +195,7 @@ class Scanner {
       ++number_;
       if (line.size() > longest_line) return wrong("the line is too long");
       if (auto what = take(line, file.eof() ? at + static_cast<std::int64_t>(line.size()) : std::int64_t{file.tellg()}))
-        return wrong(*what);
+        return wrong(*what, line);
     }
     if (file.bad()) return failed("cannot read the file of programs to its end", index_->path);
     ++number_;
@@ -223,8 +223,10 @@ class Scanner {
                        "write the programs to a file");
   }
 
-  Error wrong(const std::string& what) const {
-    return wrong_value(fmt::format("{}, line {}: {}", index_->path, number_, what));
+  Error wrong(const std::string& what, std::string_view line = {}) const {
+    std::string found;
+    if (!line.empty()) found = fmt::format("'{}'", fmt::join(words_before_comment(line), " "));
+    return wrong_value(fmt::format("{}, line {}: {}", index_->path, number_, what), std::move(found));
   }
 
   std::optional<std::string> take(std::string_view line, std::int64_t next) {

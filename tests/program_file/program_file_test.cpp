@@ -121,6 +121,7 @@ TEST_F(ProgramFiles, ErrorsNameTheLine) {
     const std::string found = error(head + line + "\n");
     EXPECT_NE(found.find("line 4"), std::string::npos) << found;
     EXPECT_NE(found.find(what), std::string::npos) << found;
+    EXPECT_NE(found.find("(got '" + line + "')"), std::string::npos) << found;
   }
   EXPECT_NE(error("rank 0\n").find("line 1"), std::string::npos);
   EXPECT_NE(error("ranks 2\nranks 2\nbuffer 4\n").find("line 2: 'ranks' must come once"), std::string::npos);

@@ -104,6 +104,7 @@ CASES = [
         "reduce has no such algorithm",
     ),
     ("show allreduce -a hierarchical --shape 3 --ranks-per-node 2 --outer swing --count 8", "powers of two"),
+    ("show neighbor_allgather -a direct --neighbours graph: --ranks 4 --count 1", "the path after graph: is missing"),
     ("show reduce -a chain --ranks 4 --overlap --count 8", "chain has no parameter overlap"),
     ("show allreduce -a ring --ranks 4 --inner ring --count 8", "ring has no parameter inner"),
     (
