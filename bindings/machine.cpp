@@ -30,6 +30,13 @@ void bind_machine(nb::module_& m) {
       .def_prop_ro("nodes", [](const Machine& machine) { return machine.topology->nodes(); })
       .def_prop_ro("ranks_per_node", [](const Machine& machine) { return machine.node.ranks_per_node.value; })
       .def_prop_ro("cores", [](const Machine& machine) { return machine.node.cores.value; })
+      .def_prop_ro(
+          "compute_rates",
+          [](const Machine& machine) {
+            const auto& flops = machine.node.flop_rate;
+            return std::pair(flops ? flops->value.value : 0, memory_bandwidth_of_rank(machine.node));
+          },
+          "Flops, 0 where they are not known, and bytes that a rank computes and moves each second.")
       .def_ro("node_names", &Machine::node_names, "As the scheduler calls them; empty: they have only numbers.")
       .def_prop_ro("segment_bytes", [](const Machine& machine) { return machine.software.segment_bytes.value.value; })
       .def(

@@ -332,7 +332,7 @@ class RoundsByHand final : public ByHand {
 Error not_by_hand(Rank rank, std::string_view found) {
   return not_applicable(
       fmt::format("programs are measured beside MPI_Isend and MPI_Irecv where each rank has one lane of "
-                  "sends, receives and computes in seconds, and rank {} has {}; give --check to run "
+                  "sends, receives and computes, and rank {} has {}; give --check to run "
                   "them alone",
                   rank.value, found));
 }
@@ -348,8 +348,8 @@ std::vector<NamedCandidate> halo_by_hand(const mpi::Library& library, mpi::Handl
   return all;
 }
 
-Result<NamedCandidate> rounds_by_hand(const mpi::Library& library, mpi::Handle world, const ProgramSet& set,
-                                      Rank rank) {
+Result<NamedCandidate> rounds_by_hand(const mpi::Library& library, mpi::Handle world, const ProgramSet& set, Rank rank,
+                                      const ComputeRates& rates) {
   const Program program = set.program(rank);
   if (program.lanes.size() > 1 || set.segments.count > 1)
     return not_by_hand(rank, fmt::format("{} lanes", program.lanes.size()));
@@ -363,8 +363,9 @@ Result<NamedCandidate> rounds_by_hand(const mpi::Library& library, mpi::Handle w
       CallsOfRound& calls = rounds.emplace_back();
       for (const Step& step : round->steps) {
         const std::int64_t segment[] = {0};
-        if (step.kind == StepKind::compute && step.work.flops == 0 && step.work.bytes == 0) {
-          calls.push_back({step.kind, -1, 0, 0, nanoseconds(step.work.seconds)});
+        if (step.kind == StepKind::compute) {
+          const double seconds = TRY(seconds_of(step.work, rates));
+          calls.push_back({step.kind, -1, 0, 0, nanoseconds(seconds)});
           continue;
         }
         if (step.kind != StepKind::send && step.kind != StepKind::receive) return not_by_hand(rank, "another step");

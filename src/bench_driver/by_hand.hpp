@@ -3,6 +3,7 @@
 
 #include "bench_driver/candidate.hpp"
 #include "halo/halo.hpp"
+#include "program/computing.hpp"
 
 #include <memory>
 #include <string>
@@ -23,6 +24,7 @@ std::vector<NamedCandidate> halo_by_hand(const mpi::Library& library, mpi::Handl
 
 // MPI_Isend, MPI_Irecv and MPI_Waitall for each round of a rank's only lane. Error, of this rank alone: several lanes,
 // segments, loops, or steps that such a program has no simple call for.
-Result<NamedCandidate> rounds_by_hand(const mpi::Library& library, mpi::Handle world, const ProgramSet& set, Rank rank);
+Result<NamedCandidate> rounds_by_hand(const mpi::Library& library, mpi::Handle world, const ProgramSet& set, Rank rank,
+                                      const ComputeRates& rates);
 
 } // namespace kumihimo::bench_driver

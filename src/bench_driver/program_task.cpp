@@ -14,11 +14,11 @@ using nlohmann::json;
 
 class OurPrograms final : public Candidate {
  public:
-  OurPrograms(const ProgramSet& set, Hints hints, Rank rank, transport::Transport& transport)
-      : set_(set), hints_(hints), rank_(rank), transport_(transport), bytes_(memory_of(set, rank).result_bytes) {}
+  OurPrograms(const ProgramSet& set, execute::CompileOptions options, Rank rank, transport::Transport& transport)
+      : set_(set), options_(options), rank_(rank), transport_(transport), bytes_(memory_of(set, rank).result_bytes) {}
 
   Status make_ready() override {
-    Result<execute::CompiledProgram> compiled = execute::compile(set_, rank_, {.hints = hints_});
+    Result<execute::CompiledProgram> compiled = execute::compile(set_, rank_, options_);
     if (!compiled) {
       static_cast<void>(transport_.prepare({})); // as collective as the others'
       return compiled.error();
@@ -33,7 +33,7 @@ class OurPrograms final : public Candidate {
 
  private:
   ProgramSet set_;
-  Hints hints_;
+  execute::CompileOptions options_;
   Rank rank_;
   transport::Transport& transport_;
   std::int64_t bytes_;
@@ -47,13 +47,13 @@ Result<std::vector<NamedCandidate>> candidates_of(Job& job, const ProgramCase& c
   transport::Transport* transport = TRY(job.transport(options));
   const Rank rank{job.rank()};
   std::vector<NamedCandidate> all;
-  all.push_back(our_candidate(c.programs.set, c.hints, rank, *transport));
+  all.push_back(our_candidate(c.programs.set, {.hints = c.hints, .rates = c.rates}, rank, *transport));
   if (!compares) return all;
   if (c.halo) {
     for (NamedCandidate& one : halo_by_hand(job.library(), job.world(), *c.halo, rank)) all.push_back(std::move(one));
     return all;
   }
-  Result<NamedCandidate> rounds = rounds_by_hand(job.library(), job.world(), c.programs.set, rank);
+  Result<NamedCandidate> rounds = rounds_by_hand(job.library(), job.world(), c.programs.set, rank, c.rates);
   if (Status s = job.agree(rounds); !s) return s.error();
   all.push_back(std::move(*rounds));
   return all;
@@ -104,8 +104,9 @@ Status measure_one(Job& job, const Task& task, const ProgramCase& c) {
 
 } // namespace
 
-NamedCandidate our_candidate(const ProgramSet& set, Hints hints, Rank rank, transport::Transport& transport) {
-  return {"kumihimo", std::make_unique<OurPrograms>(set, hints, rank, transport)};
+NamedCandidate our_candidate(const ProgramSet& set, execute::CompileOptions options, Rank rank,
+                             transport::Transport& transport) {
+  return {"kumihimo", std::make_unique<OurPrograms>(set, options, rank, transport)};
 }
 
 Status run_program_checks(Job& job, const Task& task) {

@@ -25,6 +25,7 @@
 #include "collectives/registry.hpp"
 #include "execute/mpi/mpi_transport.hpp"
 #include "halo/halo.hpp"
+#include "program/computing.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -51,6 +52,7 @@ struct ProgramCase {
   NamedPrograms programs;
   std::optional<Halo> halo; // what it is, if that
   Hints hints;
+  ComputeRates rates;          // of compute steps that say how much they do
   std::string parameters_text; // of these
   execute::MpiTransportOptions transport;
 };

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "program/binding.hpp"
+#include "program/computing.hpp"
 #include "program/hints.hpp"
 #include "program/program_set.hpp"
 #include "program/starting.hpp"
@@ -83,8 +84,8 @@ struct CompileOptions {
   // Programs of ranks whose input and output are one memory never read input after output was written at the same
   // bytes; for others the input is copied aside first.
   bool in_place_safe = true;
-  bool skip_compute = false;           // leave compute steps out
-  double flop_rate = 0, byte_rate = 0; // of compute steps that say how much they do, each second; 0: refuse them
+  bool skip_compute = false; // leave compute steps out
+  ComputeRates rates;        // of compute steps that say how much they do
 };
 
 class CompiledProgram {

@@ -1,6 +1,6 @@
 // Names to bytes: the steps of one segment of a lane.
 #include "execute/compiled_program.hpp"
-#include "program/work_limits.hpp"
+#include "program/computing.hpp"
 
 #include <fmt/format.h>
 
@@ -131,16 +131,7 @@ Status Resolver::step(const Step& step, LaneCode::ExpandedStep numbers, Values v
 Status Resolver::time(const Work& work, Op& op) const {
   const CompileOptions& options = program_.options_;
   if (options.skip_compute) return Nothing{};
-  if ((work.flops > 0 && options.flop_rate <= 0) || (work.bytes > 0 && options.byte_rate <= 0))
-    return not_applicable(
-        fmt::format("a compute step of {} flops and {} bytes needs the rates of this machine", work.flops, work.bytes),
-        {}, "give its time in seconds");
-  const double counted = work.flops > 0 ? work.flops / options.flop_rate : 0;
-  const double moved = work.bytes > 0 ? work.bytes / options.byte_rate : 0;
-  const double seconds = work.seconds + std::max(counted, moved);
-  if (!(seconds <= most_compute_seconds))
-    return failed(fmt::format("a compute step takes {:g} s, more than {:g}", seconds, most_compute_seconds), {},
-                  "give fewer flops or bytes");
+  const double seconds = TRY(seconds_of(work, options.rates));
   op.nanoseconds = static_cast<std::int64_t>(1e9 * seconds);
   return Nothing{};
 }

@@ -71,6 +71,11 @@ struct NodeNumbers {
   std::vector<LevelNumbers> levels;                  // one for each of the machine's
 };
 
+// Of each rank's share of the memory.
+inline double memory_bandwidth_of_rank(const NodeNumbers& node) {
+  return node.memory_bandwidth.value.value / static_cast<double>(node.ranks_per_node.value);
+}
+
 struct SoftwareNumbers {
   Quantity<Seconds> message_cost;  // per message, during which its lane's queue is busy
   Quantity<Seconds> relay_latency; // from an arrival to the start of the send (or reduction) that waited for it

@@ -2,7 +2,7 @@
 
 #include "base/text_parsing.hpp"
 #include "program/builder.hpp"
-#include "program/work_limits.hpp"
+#include "program/computing.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -164,9 +164,8 @@ bool Network::offloads(DataType type, std::optional<Operation> operation) const 
 
 double Network::seconds_of(const Work& work, std::int32_t rank) const {
   const auto& flop_rate = machine_->node.flop_rate;
-  const auto sharing = static_cast<double>(machine_->node.ranks_per_node.value);
   const double counted = flop_rate ? work.flops / flop_rate->value.value : 0;
-  const double moved = work.bytes * sharing / machine_->node.memory_bandwidth.value.value;
+  const double moved = work.bytes / memory_bandwidth_of_rank(machine_->node);
   return work.seconds + std::max(counted, moved) / factor_[node_[rank]];
 }
 

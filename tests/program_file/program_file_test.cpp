@@ -145,8 +145,8 @@ TEST_F(ProgramFiles, AChangeIsFound) {
 TEST_F(ProgramFiles, StepsOfMoreThanTheBoundAreNotRun) {
   const auto file = opened("ranks 2\nbuffer 1\nrank 0\ncompute flops 1e18\n");
   ASSERT_TRUE(file.ok()) << file.error().sentence();
-  EXPECT_TRUE(execute::compile(file->set, Rank{0}, {.flop_rate = 1e15}).ok());
-  const auto slow = execute::compile(file->set, Rank{0}, {.flop_rate = 1e3});
+  EXPECT_TRUE(execute::compile(file->set, Rank{0}, {.rates = {.flops = 1e15}}).ok());
+  const auto slow = execute::compile(file->set, Rank{0}, {.rates = {.flops = 1e3}});
   ASSERT_FALSE(slow.ok());
   EXPECT_NE(slow.error().sentence().find("1e+15 s, more than 1e+06"), std::string::npos) << slow.error().sentence();
 }

@@ -17,7 +17,8 @@ from kumihimo.placement import Wanted
 
 @dataclass(frozen=True)
 class ProgramCase:
-    """`shape`: the grid of the ranks. `ranks_per_node` emulates nodes of consecutive ranks, `parameters` are hints."""
+    """`shape`: the grid of the ranks. `ranks_per_node` emulates nodes of consecutive ranks, `parameters` are hints.
+    `rates`: flops and bytes a second of compute steps that say how much they do; 0: refuse them."""
 
     text: str
     ranks: int
@@ -25,6 +26,7 @@ class ProgramCase:
     ranks_per_node: int | tuple[int, ...] | None = None
     parameters: dict = field(default_factory=dict)
     placement: Wanted | None = None
+    rates: tuple[float, float] = (0.0, 0.0)
 
     @property
     def programs(self) -> programs.Programs:
@@ -66,6 +68,7 @@ def _launched(case: ProgramCase, launcher: Launcher, task: dict) -> Run:
     lengths, wraps = programs.grid(named.space)
     text = _absolute(case.text)
     described = {"programs": text, "lengths": lengths, "wraps": wraps, "parameters": case.parameters}
+    described |= dict(zip(("flop_rate", "byte_rate"), case.rates))
     order = _order(case)
     task = {**task, "programs": [{**described, "ranks_per_node": case.ranks_per_node}]}
     if order is not None:

@@ -13,6 +13,7 @@ from kumihimo.bench import formats, tuned
 from kumihimo.bench.cases import NODE, NONE, sizes_of
 from kumihimo.bench.job import Launcher
 from kumihimo.bench.programs import ProgramCase
+from kumihimo.cli import machine as machines
 from kumihimo.cli import options, output, progress
 from kumihimo.cli.options import option
 from kumihimo.errors import NotApplicable, not_applicable, wrong_value
@@ -27,7 +28,7 @@ PROGRAM_SECONDS = 0.5  # of each way to run programs, in one launch
 NO_PACING = "--gap has no effect here: real messages are not paced, which the simulator's are"
 LEAST_TAG_UPPER_BOUND = 7  # a bit for signals and two for instances: src/execute/mpi/point_to_point.hpp
 OF_PROGRAMS = (
-    *("order", "placement", "library", "launches", "check", "pinning", "tag_upper_bound", "shared_memory"),
+    *("order", "placement", "machine", "library", "launches", "check", "pinning", "tag_upper_bound", "shared_memory"),
     "format_",
 )
 T = TypeVar("T")
@@ -43,6 +44,7 @@ def command(
     ranks_per_node: option("--ranks-per-node G", "Emulate nodes of G ranks, or of 4,3,5 ranks [default: none].") = None,
     order: options.Order = None,
     placement: options.Placement = None,
+    machine: option("--machine -m NAME", "Of programs: the machine whose rates computing takes.") = None,
     library: options.Library = None,
     launches: option("--launches N", "Number of launches [default: 1; with --algorithm auto 9].", int) = None,
     type_: options.Type = "float64",
@@ -69,6 +71,8 @@ def command(
     """
     if not arguments.names_programs(collective):
         options.refuse_beside_collective(collective)
+        if machine is not None:
+            raise wrong_value(f"{collective} computes nothing by the rates of a --machine", machine, "leave it out")
     if format_ not in formats.FORMATS:
         raise wrong_value(f"--format must be one of {', '.join(formats.FORMATS)}", f"'{format_}'")
     if as_json and format_ not in ("table", "json"):
@@ -108,6 +112,7 @@ def command(
             each,
             parameters,
             placements.wanted(order, placement),
+            machines.load(machine).compute_rates if machine else (0.0, 0.0),
         )
         launcher = Launcher(case.ranks, mpi.choose(library or (place.family if place else None)), seconds=600)
         return bench_programs(case, launcher, launches or 1, check, "json" if as_json else format_, run)

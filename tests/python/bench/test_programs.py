@@ -74,6 +74,17 @@ def test_a_file_is_measured_beside_its_rounds_by_hand(kumihimo, tmp_path, family
     assert (ended.code, "rank 0 has 2 lanes" in ended.err) == (2, True)
 
 
+def test_flops_and_bytes_take_the_time_of_a_machine(kumihimo, tmp_path):
+    path = tmp_path / "flops"
+    path.write_text("ranks 2\nbuffer 4\nrank 0\ncompute flops 27.6e6 bytes 8\nsend 1 0 4\nrank 1\nreceive 0 0 4\n")
+    asked = ("bench", f"file:{path}", "--json")
+    (result,) = results(kumihimo(*asked, "--machine", "hector-2a"))  # 9.2 Gflop/s
+    assert min(result["p10"], result["library"]["p10"]) >= 0.003
+    ended = kumihimo(*asked)
+    assert (ended.code, ended.out) == (2, "")
+    assert "needs the rates of a machine" in ended.err and ended.err.count("\n") == 1
+
+
 def test_a_file_whose_ranks_would_wait_for_ever_is_not_started(kumihimo, tmp_path):
     path = tmp_path / "ring"
     path.write_text(RING.replace("send 0 0 2", "receive 0 0 2"))

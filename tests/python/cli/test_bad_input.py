@@ -105,6 +105,7 @@ CASES = [
     ),
     ("show allreduce -a hierarchical --shape 3 --ranks-per-node 2 --outer swing --count 8", "powers of two"),
     ("show neighbor_allgather -a direct --neighbours graph: --ranks 4 --count 1", "the path after graph: is missing"),
+    ("bench allreduce -p 2 --machine k-computer", "allreduce computes nothing by the rates of a --machine"),
     ("show reduce -a chain --ranks 4 --overlap --count 8", "chain has no parameter overlap"),
     ("show allreduce -a ring --ranks 4 --inner ring --count 8", "ring has no parameter inner"),
     (

@@ -1,0 +1,22 @@
+// How long compute steps take, and the most that one may ask for.
+#pragma once
+
+#include "base/result.hpp"
+#include "program/program.hpp"
+
+namespace kumihimo {
+
+// So that its time in nanoseconds fits in 64 bits.
+inline constexpr double most_compute_seconds = 1e6; // 11 days
+inline constexpr double most_compute_flops = 1e18, most_compute_bytes = 1e18;
+
+// What a rank computes and moves to and from its memory each second; 0: not known.
+struct ComputeRates {
+  double flops = 0, bytes = 0;
+};
+
+// Counting and moving overlap; `seconds` come on top. Errors: a rate is needed that is not known (not_applicable); more
+// than most_compute_seconds.
+Result<double> seconds_of(const Work& work, const ComputeRates& rates);
+
+} // namespace kumihimo
