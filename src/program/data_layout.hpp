@@ -59,6 +59,7 @@ struct BufferPair {
   std::int64_t input_block = -1, output_block = -1; // the only block of its array that a buffer holds; -1: it has all
   bool one_memory = false;                          // input and output begin at one place, or, where
   bool at_block = false; // ... this is set, the buffer of one block lies at that block's place in the other
+  bool operator==(const BufferPair&) const = default;
 };
 
 struct DataLayout {

@@ -7,6 +7,7 @@
 #include <map>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 namespace kumihimo::verify {
 namespace {
@@ -66,13 +67,66 @@ bool add_wanted(const std::vector<Wanted>& wanted, const Runs& target, std::int3
   return true;
 }
 
+// The rank itself, and the peers of all its messages in the order of the program.
+std::vector<std::int32_t> peers_of(const Program& program, std::int32_t me) {
+  std::vector<std::int32_t> peers{me};
+  for (const Lane& lane : program.lanes)
+    for_each_round(lane, 0, [&](const Round& round, Values values) {
+      for (const Step& step : round.steps)
+        if (step.sends() || step.receives()) peers.push_back(static_cast<std::int32_t>(step.peer.evaluate(values)));
+    });
+  return peers;
+}
+
+std::size_t place_of(const std::vector<std::int32_t>& peers, std::int32_t rank) {
+  return static_cast<std::size_t>(std::find(peers.begin(), peers.end(), rank) - peers.begin());
+}
+
+// Whether two of one list are one rank exactly where two of the other are.
+bool pair_off(const std::vector<std::int32_t>& a, const std::vector<std::int32_t>& b) {
+  if (a.size() != b.size()) return false;
+  std::vector<std::pair<std::int32_t, std::int32_t>> pairs;
+  for (std::size_t i = 0; i < a.size(); ++i) pairs.emplace_back(a[i], b[i]);
+  const auto are_one_to_one = [&] {
+    std::sort(pairs.begin(), pairs.end());
+    for (std::size_t i = 1; i < pairs.size(); ++i)
+      if (pairs[i].first == pairs[i - 1].first && pairs[i].second != pairs[i - 1].second) return false;
+    return true;
+  };
+  if (!are_one_to_one()) return false;
+  for (auto& [x, y] : pairs) std::swap(x, y);
+  return are_one_to_one();
+}
+
 } // namespace
 
-Deliveries::Rows Deliveries::rows_of(const Program& program, const Binding& binding) const {
+std::optional<Deliveries::Pattern> Deliveries::pattern_of(const Program& program, std::int32_t me,
+                                                          const std::vector<Wanted>& wanted, const Rows& rows) const {
+  Pattern pattern{peers_of(program, me), wanted, {}, rows, {}, {}};
+  for (const Wanted& w : wanted) {
+    pattern.owner.push_back(place_of(pattern.peers, w.low));
+    if (w.high != w.low + 1 || pattern.owner.back() == pattern.peers.size()) return std::nullopt;
+  }
+  for (const Message& m : rows.received) pattern.senders.push_back(place_of(pattern.peers, m.from));
+  for (const Message& m : rows.sent) pattern.receivers.push_back(place_of(pattern.peers, m.to));
+  return pattern;
+}
+
+bool Deliveries::fits(const Pattern& pattern, const std::vector<std::int32_t>& peers,
+                      const std::vector<Wanted>& wanted) {
+  if (wanted.size() != pattern.wanted.size() || !pair_off(pattern.peers, peers)) return false;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const Wanted &mine = wanted[i], &known = pattern.wanted[i];
+    if (mine.first != known.first || mine.count != known.count || mine.position != known.position) return false;
+    if (mine.low != peers[pattern.owner[i]] || mine.high != mine.low + 1) return false;
+  }
+  return true;
+}
+
+Deliveries::Rows Deliveries::rows_of(const Program& program, const Binding& binding, std::vector<Wanted> wanted) const {
   Rows rows;
   rows.fits = subject_.segments.count == 1 && program.scratch.empty();
   const std::int32_t me = binding.rank().value;
-  std::vector<Wanted> wanted = subject_.goal.wanted(binding.rank());
   std::sort(wanted.begin(), wanted.end(), [](const Wanted& a, const Wanted& b) { return a.first < b.first; });
   Runs written, read, runs;
   std::map<std::tuple<std::int32_t, std::int32_t, bool>, std::uint64_t> ordinals; // by lane, peer and side
@@ -124,11 +178,28 @@ Deliveries::Rows Deliveries::rows_of(const Program& program, const Binding& bind
   return rows;
 }
 
-void Deliveries::add(const Program& program, const Binding& binding) {
+void Deliveries::add(const Program& program, const Binding& binding, std::int32_t kind) {
   if (!applies_) return;
-  const Rows rows = rows_of(program, binding);
+  const std::int32_t me = binding.rank().value;
+  const std::vector<Wanted> wanted = subject_.goal.wanted(binding.rank());
+  Rows rows;
+  const auto known = patterns_.find(kind);
+  const std::vector<std::int32_t> peers =
+      known != patterns_.end() && known->second ? peers_of(program, me) : std::vector<std::int32_t>();
+  if (!peers.empty() && fits(*known->second, peers, wanted)) {
+    const Pattern& pattern = *known->second;
+    rows = pattern.rows;
+    for (std::size_t i = 0; i < rows.received.size(); ++i)
+      rows.received[i].from = peers[pattern.senders[i]], rows.received[i].to = me;
+    for (std::size_t i = 0; i < rows.sent.size(); ++i)
+      rows.sent[i].from = me, rows.sent[i].to = peers[pattern.receivers[i]];
+  } else {
+    rows = rows_of(program, binding, wanted);
+    if (kind != Alike::none && known == patterns_.end())
+      patterns_[kind] = rows.fits && rows.right ? pattern_of(program, me, wanted, rows) : std::nullopt;
+  }
   applies_ = rows.fits;
-  if (!rows.right && suspects_.size() < most_suspects) suspects_.push_back(binding.rank().value);
+  if (!rows.right && suspects_.size() < most_suspects) suspects_.push_back(me);
   const auto hash = [](const Message& m) {
     const std::uint64_t ends = static_cast<std::uint64_t>(m.from) << 32 | static_cast<std::uint32_t>(m.to);
     return mixed(mixed(ends, m.key), m.places);
@@ -142,7 +213,7 @@ std::vector<std::int32_t> Deliveries::suspects() const {
   // By the receiving rank: what its senders' messages are less what it wants.
   std::unordered_map<std::int32_t, std::uint64_t> of_receiver;
   for (std::int32_t r = 0; r < subject_.ranks(); ++r) {
-    const Rows rows = rows_of(subject_.program(Rank{r}), Binding(subject_, Rank{r}));
+    const Rows rows = rows_of(subject_.program(Rank{r}), Binding(subject_, Rank{r}), subject_.goal.wanted(Rank{r}));
     for (const Message& m : rows.sent)
       of_receiver[m.to] += mixed(mixed(static_cast<std::uint64_t>(m.from), m.key), m.places);
     for (const Message& m : rows.received)

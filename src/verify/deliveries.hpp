@@ -5,9 +5,12 @@
 #pragma once
 
 #include "program/binding.hpp"
+#include "verify/alike.hpp"
 #include "verify/goal.hpp"
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <vector>
 
 namespace kumihimo::verify {
@@ -17,7 +20,8 @@ class Deliveries {
   explicit Deliveries(const Subject& subject)
       : subject_(subject), applies_(subject.goal.direct && subject.data->one_buffer) {}
 
-  void add(const Program& program, const Binding& binding); // every rank once
+  // Every rank once. `kind`: its number among ranks that use their memory alike.
+  void add(const Program& program, const Binding& binding, std::int32_t kind);
   // All ranks have what they want. If not: either some rank may lack it, or programs are of another form.
   bool shown() const { return applies_ && suspects_.empty() && sum_ == 0; }
   // Ranks that may lack something, of at most the first few; where only the sum differs, all programs are made again.
@@ -33,12 +37,25 @@ class Deliveries {
     bool fits = true;  // the programs are of the form that this looks at
     bool right = true; // by this rank's program alone
   };
-  Rows rows_of(const Program& program, const Binding& binding) const;
+  // Of the first rank of a kind, whose rows are right. Another rank's are the same with its own peers if it wants the
+  // same of them, and if two peers are one rank where they were one.
+  struct Pattern {
+    std::vector<std::int32_t> peers; // of all messages, in the order of the program; the rank itself first
+    std::vector<Wanted> wanted;
+    std::vector<std::size_t> owner; // place in `peers` of the rank that has what is wanted
+    Rows rows;
+    std::vector<std::size_t> senders, receivers; // places of the peers of rows.received and rows.sent
+  };
+  Rows rows_of(const Program& program, const Binding& binding, std::vector<Wanted> wanted) const;
+  std::optional<Pattern> pattern_of(const Program& program, std::int32_t me, const std::vector<Wanted>& wanted,
+                                    const Rows& rows) const;
+  static bool fits(const Pattern& pattern, const std::vector<std::int32_t>& peers, const std::vector<Wanted>& wanted);
 
   const Subject& subject_;
   bool applies_;
   std::uint64_t sum_ = 0; // of all sends less all receives
   std::vector<std::int32_t> suspects_;
+  std::map<std::int32_t, std::optional<Pattern>> patterns_; // by kind
 };
 
 } // namespace kumihimo::verify

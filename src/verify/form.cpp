@@ -78,7 +78,7 @@ Layout same_layout(Layout layout, const DataLayout& data) {
   return layout;
 }
 
-// Blocks of one length are as long as so many others.
+// Blocks, or parts, of one length are as long as so many others.
 Extent block_number(const Extent& e, Layout layout) {
   Extent out{layout, e.parts, e.part, {}};
   Expression total = 0;
@@ -90,8 +90,12 @@ Extent block_number(const Extent& e, Layout layout) {
 } // namespace
 
 Form form_of(const Extent& extent, const Binding& binding) {
-  if (extent.layout == Layout::vector) return {reduced_vector(extent), -1};
   const DataLayout& data = binding.data();
+  if (extent.layout == Layout::vector) {
+    const std::int64_t parts = binding.segments().count * extent.parts; // below 1: structure.cpp finds that
+    const bool equal_parts = parts > 0 && data.elements % parts == 0;
+    return {reduced_vector(equal_parts ? block_number(extent, Layout::vector) : extent), -1};
+  }
   const BlockLayout& blocks = data.layout(extent.layout);
   if (blocks.uniform()) return {block_number(extent, same_layout(extent.layout, data)), -1};
   Form form{extent, -1};

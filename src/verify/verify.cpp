@@ -1,6 +1,7 @@
 #include "verify/verify.hpp"
 
 #include "program/cursor.hpp"
+#include "verify/alike.hpp"
 #include "verify/claims.hpp"
 #include "verify/deliveries.hpp"
 #include "verify/execution.hpp"
@@ -30,7 +31,7 @@ class Checker {
  public:
   Checker(const Subject& schedule, const RankSpace* space, const Options& options)
       : schedule_(schedule), space_(space), options_(options), matching_(schedule, options), progress_(schedule),
-        sampled_(schedule, options), deliveries_(schedule) {}
+        sampled_(schedule, options), deliveries_(schedule), alike_(*schedule.data) {}
 
   Report run() {
     if (report_.findings.empty()) visit_programs();
@@ -62,7 +63,8 @@ class Checker {
       matching_.add(program, binding);
       progress_.add(program);
       sampled_.add(program, binding);
-      deliveries_.add(program, binding);
+      const std::int32_t kind = schedule_.together ? Alike::none : alike_.add(program, Rank{r});
+      deliveries_.add(program, binding, kind);
       for (const Lane& lane : program.lanes)
         widest_window_ = std::max(widest_window_, std::min(lane.window, schedule_.segments.count));
       for (const Lane& lane : program.lanes) {
@@ -202,13 +204,15 @@ class Checker {
     return true;
   }
 
-  // Ranks by themselves, spread over all, the first and last among them: all elements of the first segments, as many as
-  // make the windows wrap. As it is, and where input and output are one memory.
+  // Ranks by themselves: all elements of the first segments, as many as make the windows wrap. One of each kind; where
+  // there are many kinds, ranks spread over all, the first and last among them. As it is, and where input and output
+  // are one memory.
   void follow_ranks() {
     const std::int64_t ranks = schedule_.ranks(), count = schedule_.segments.count;
     const std::int64_t each = std::max<std::int64_t>(1, steps_of_segment_ / ranks);
     std::int64_t segments = std::max<std::int64_t>(1, std::min(count, options_.most_footprint_steps / each / 2));
     if (widest_window_ < segments) segments = std::min(segments, widest_window_ + 1);
+    if (!alike_.kinds().empty()) return follow_kinds(segments);
     const std::int64_t some = std::clamp<std::int64_t>(options_.most_footprint_steps / (each * segments),
                                                        std::min<std::int64_t>(2, ranks), ranks);
     report_.coverage.footprint_segments = segments;
@@ -220,6 +224,16 @@ class Checker {
       if (!wrong && together) wrong = check_footprint(*together, Rank{rank}, segments, orders);
       if (wrong) return report_.findings.push_back(std::move(*wrong));
       ++report_.coverage.footprints;
+    }
+  }
+
+  void follow_kinds(std::int64_t segments) {
+    report_.coverage.footprint_segments = segments;
+    OrderCache orders;
+    for (const Alike::Kind& kind : alike_.kinds()) {
+      if (auto wrong = check_footprint(schedule_, kind.first, segments, orders))
+        return report_.findings.push_back(std::move(*wrong));
+      report_.coverage.footprints += kind.ranks;
     }
   }
 
@@ -267,6 +281,7 @@ class Checker {
   Progress progress_;
   SampledElements sampled_;
   Deliveries deliveries_;
+  Alike alike_;
   Report report_;
   std::vector<Finding> link_findings_;
   const std::int64_t most_blocks_ = most_blocks_of(*schedule_.data);

@@ -139,6 +139,23 @@ TEST(Halo, SabotageOfAnyRankIsFound) {
         const verify::Report report = check(programs, sampled);
         ASSERT_FALSE(report.ok()) << text << ", " << name_of(kind) << " of rank " << wrong;
       }
+    // A program as the others' but for a peer, and one as the others' of a rank that wants something else.
+    for (std::int32_t wrong = 0; wrong < 80; ++wrong) {
+      NamedPrograms peer = programs_of(h), want = programs_of(h);
+      peer.set.program = [all = peer.set.program, wrong](Rank rank) {
+        Program program = all(rank);
+        Step& step = std::get<Round>(program.lanes[0].body[0]).steps[0];
+        if (rank.value == wrong) step.peer = (step.peer.constant() + 1) % 80;
+        return program;
+      };
+      EXPECT_FALSE(check(peer, sampled).ok()) << text << ", peer of rank " << wrong;
+      want.origins = [all = want.origins, wrong](Rank rank) {
+        std::vector<Origin> origins = all(rank);
+        if (rank.value == wrong) origins.front().position += 1;
+        return origins;
+      };
+      EXPECT_FALSE(check(want, sampled).ok()) << text << ", want of rank " << wrong;
+    }
   }
 }
 

@@ -80,6 +80,34 @@ TEST(Sampled, IterationsInFlightThatShareACell) {
   EXPECT_TRUE(check(schedule(2), sampled()).ok()) << check(schedule(2), sampled()).text();
 }
 
+// A ring of 3,000 ranks, each of which receives two halves at once; those of rank `wrong` share an element.
+NamedPrograms ring_of_halves(std::int32_t wrong) {
+  constexpr std::int32_t ranks = 3000;
+  NamedPrograms programs;
+  programs.set.data = one_buffer(ranks, 8);
+  programs.set.program = [wrong](Rank rank) {
+    ProgramBuilder program;
+    LaneBuilder lane(LaneId{0}, "", 1);
+    const std::int64_t before = (rank.value + ranks - 1) % ranks, behind = (rank.value + 1) % ranks;
+    const std::int64_t second = rank.value == wrong ? 5 : 6;
+    lane.round({receive(before, out[parts(4, 2, 8)]), receive(before, out[parts(second, 2, 8)]),
+                send(behind, in[parts(0, 2, 8)]), send(behind, in[parts(2, 2, 8)])});
+    program.add(std::move(lane));
+    return program.finish();
+  };
+  return programs;
+}
+
+TEST(Sampled, MemoryOfAnyRankIsFollowedWhereFewKindsOfRanksAre) {
+  Options few = sampled();
+  few.most_footprint_steps = 100; // of 25 ranks
+  const Report right = check(verify::Subject(ring_of_halves(-1)), nullptr, few);
+  EXPECT_TRUE(right.ok()) << right.text();
+  EXPECT_EQ(right.coverage.footprints, 3000);
+  for (const std::int32_t wrong : {0, 1, 1717, 2999})
+    EXPECT_EQ(first(check(verify::Subject(ring_of_halves(wrong)), nullptr, few)).check, Check::overlap) << wrong;
+}
+
 TEST(Sampled, PairsBeyondTheBudgetAreMarkedAsASample) {
   const std::int32_t ranks = 40;
   Options few;
