@@ -6,15 +6,15 @@ root := $(shell dirname -- "$(self)")
 
 help:
 	@echo "make build      release build; afterwards .venv/bin/kumihimo works"
-	@echo "make demo       the main job on this machine, from start to report page"
-	@echo "make test       all tests but the long ones (about 16 minutes on 2 cores)"
-	@echo "make test-long  the long tests, and both sanitizers"
+	@echo "make demo       measure, tune and predict an allreduce on this machine, and write a report"
+	@echo "make test       all tests except the long ones (about 22 minutes on 2 idle cores from nothing)"
+	@echo "make test-long  the long tests and both sanitizers"
 	@echo "make test-asan  the C++ tests under the address and undefined-behaviour sanitizers (test-tsan: threads)"
-	@echo "make bench      benchmarks, with their peers"
-	@echo "make suites     suites that are not ours, with the interposer and without (hours)"
+	@echo "make bench      benchmarks and the peers they compare with"
+	@echo "make suites     external test suites, with and without the interposer (hours)"
 	@echo "make docs       the documentation site in build/site"
-	@echo "make lint       formatters and linters, changing nothing"
-	@echo "make format     the formatters, in place"
+	@echo "make lint       check the format and lint; changes no file"
+	@echo "make format     format all files in place"
 	@echo "make clean      remove what was built (.venv too)"
 	@echo "JOBS=n limits the processes of a build; KUMIHIMO_PYTHON=path names the Python to use."
 
