@@ -37,7 +37,7 @@ class KernelTuner {
   std::string decide(const problem::Key& key, std::int64_t bytes, double seconds) {
     problem::Effort effort;
     effort.seconds = seconds;
-    auto [tuner, is_new] = tuners_.try_emplace(key[0].second, kernel_problem(key));
+    auto [tuner, is_new] = tuners_.try_emplace(key[0].second, *find_kernel(key[0].second));
     return unwrap(unlocked([&] {
       Result<problem::Decision> decision = tuner->second.decide(key, bytes, effort);
       return decision ? Result<std::string>(to_json(*decision).dump()) : Result<std::string>(decision.error());
@@ -53,7 +53,7 @@ class KernelTuner {
 using TriedParameter = std::tuple<std::string, std::string, std::vector<std::int64_t>>;
 std::vector<std::tuple<std::string, std::string, std::vector<TriedParameter>>> variants_of(std::string_view kernel) {
   std::vector<std::tuple<std::string, std::string, std::vector<TriedParameter>>> rows;
-  for (const problem::Variant& each : kernel_variants(kernel)) {
+  for (const problem::Variant& each : find_kernel(kernel)->built(false)) {
     std::vector<TriedParameter> parameters;
     for (const auto& [parameter, initial] : each.parameters)
       parameters.emplace_back(parameter->name, parameter->meaning, parameter->values(initial));
@@ -102,8 +102,16 @@ NB_MODULE(_plan, m) {
   m.attr("KERNEL_SUBJECT") = kernel_subject;
   m.def("kernel_keys", &kernel_keys,
         "Kernels to be tuned, each as pairs of a field and its value, the most used first.");
+  m.def(
+      "kernels",
+      [] {
+        std::vector<std::string_view> names;
+        for (const NamedKernel& each : all_kernels()) names.push_back(each.name);
+        return names;
+      },
+      "The names of all kernels.");
   m.def("kernel_variants", &variants_of, "kernel"_a,
-        "Of reduce or copy: name, summary and parameters (name, meaning, values, the default first) of each variant.");
+        "Of a kernel: name, summary and parameters (name, meaning, values, the default first) of each variant.");
   m.def("reduce_class", &reduce_class, "operation"_a, "type"_a,
         "The class of operations and types by which reductions are tuned; an empty one is any.");
   m.def("read_kernel_wisdom", &read_kernel_wisdom, "text"_a, "machine"_a,

@@ -219,7 +219,7 @@ class Process {
 
 Combine plain_loop(const Collective& collective) {
   if (!collective.reduces()) return {};
-  return kernels::reference_reduce_kernel(collective.type, collective.operation);
+  return kernels::reduce_plain(collective.type, collective.operation);
 }
 
 Result<std::vector<Vector>> golden_outputs(const ProgramSet& set, const std::vector<Vector>& inputs,

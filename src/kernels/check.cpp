@@ -40,7 +40,7 @@ std::string fault(ReduceKernel kernel, const Case& c, std::mt19937_64& random) {
   const auto left = operand(c.type, c.count, random);
   const auto right = c.aliasing == Aliasing::all_same ? left : operand(c.type, c.count, random);
   std::vector<unsigned char> expected(left.size());
-  reference_reduce_kernel(c.type, c.op)(left.data(), right.data(), expected.data(), c.count);
+  reduce_plain(c.type, c.op)(left.data(), right.data(), expected.data(), c.count);
 
   Guarded a(c.type, c.count, c.left_offset), b(c.type, c.count, c.right_offset), t(c.type, c.count, c.target_offset);
   a.fill(left);

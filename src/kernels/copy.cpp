@@ -15,9 +15,10 @@
 
 namespace kumihimo::kernels {
 
-// Of rows of variants.cpp.
-void copy_plain(const void* source, void* target, std::int64_t bytes);
+// Of rows of variants.def.
+CopyKernel copy_plain_of(const ParameterValues& values);
 CopyKernel copy_streaming_of(const ParameterValues& values);
+std::span<const TakenParameter> copy_streaming_parameters();
 
 namespace {
 
@@ -103,11 +104,19 @@ bool streams_to_other_cores() {
   return streams;
 }
 
+namespace {
+
 void copy_plain(const void* source, void* target, std::int64_t bytes) {
   if (bytes > 0 && source != target) std::memcpy(target, source, static_cast<std::size_t>(bytes));
 }
 
-namespace {
+// Prefetchers of some processors follow loads beside stores that bypass the caches less far than they could.
+constexpr Parameter prefetch{.name = "prefetch",
+                             .meaning = "Bytes ahead of the loads that are prefetched, 0 for none",
+                             .symbol = "BYTES",
+                             .least = 0,
+                             .most = 4096,
+                             .tried = {1024, 4096}};
 
 template <std::int64_t ahead>
 void copy_streamed(const void* source, void* target, std::int64_t bytes) {
@@ -124,6 +133,13 @@ void copy_streamed(const void* source, void* target, std::int64_t bytes) {
 } // namespace
 
 void copy_streaming(const void* source, void* target, std::int64_t bytes) { copy_streamed<0>(source, target, bytes); }
+
+CopyKernel copy_plain_of(const ParameterValues&) { return copy_plain; }
+
+std::span<const TakenParameter> copy_streaming_parameters() {
+  static constexpr TakenParameter taken[] = {{&prefetch, 0}};
+  return taken;
+}
 
 CopyKernel copy_streaming_of(const ParameterValues& values) {
   switch (values.at(std::string(prefetch.name))) {

@@ -31,13 +31,4 @@ inline constexpr std::int64_t smallest_streamed_bytes = 1024;
 // With non-temporal stores, whatever the length.
 void copy_streaming(const void* source, void* target, std::int64_t bytes);
 
-// Prefetchers of some processors follow loads beside stores that bypass the caches less far than they could.
-inline constexpr Parameter prefetch{.name = "prefetch",
-                                    .meaning = "Bytes ahead of the loads that are prefetched, 0 for none",
-                                    .symbol = "BYTES",
-                                    .least = 0,
-                                    .most = 4096,
-                                    .tried = {1024, 4096}};
-inline constexpr TakenParameter copy_streaming_parameters[] = {{&prefetch, 0}};
-
 } // namespace kumihimo::kernels

@@ -1,5 +1,6 @@
 #include "kernels/plans.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
@@ -8,15 +9,6 @@
 
 namespace kumihimo::kernels {
 namespace {
-
-// Zen 3 and 4 execute 64-byte vectors in two halves: nothing gained, and from the third-level cache up to a fifth lost.
-bool halves_wide_vectors() {
-#if defined(__x86_64__)
-  return __builtin_cpu_is("amdfam19h");
-#else
-  return false;
-#endif
-}
 
 // The variable's, if it names a variant that runs here.
 const ReduceVariant* named_variant() {
@@ -29,10 +21,8 @@ const ReduceVariant* named_variant() {
 
 const ReduceVariant* untuned_variant() {
   if (const ReduceVariant* const named = named_variant()) return named;
-  const ReduceVariant* const widest = find_reduce_variant("avx512");
-  if (widest && !halves_wide_vectors()) return widest;
-  const ReduceVariant* const wide = find_reduce_variant("avx2");
-  return wide ? wide : find_reduce_variant("baseline");
+  const auto rank = [](const ReduceVariant& v) { return v.runs_here ? v.rank : 0; };
+  return &*std::ranges::max_element(reduce_variants(), {}, rank);
 }
 
 bool is_set(const char* variable) {

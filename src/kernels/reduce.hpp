@@ -22,6 +22,6 @@ using ReduceKernel = void (*)(const void* left, const void* right, void* target,
 // Of pairs, one plain loop, since a pair is compared as a whole; null if is_applicable(type, op) is false.
 ReduceKernel find_pair_kernel(DataType type, Operation op);
 // The golden copy: plain loops, one element at a time.
-ReduceKernel reference_reduce_kernel(DataType type, Operation op);
+ReduceKernel reduce_plain(DataType type, Operation op);
 
 } // namespace kumihimo::kernels

@@ -1,5 +1,4 @@
-// The kernel variants: every way to reduce and to copy that is built, one row each in variants.cpp. To add one, write
-// its file, declare its function and add its row there: tuning, the checks and the executors take it from the row.
+// The kernel variants: every way to reduce and to copy that is built, one row each in variants.def.
 #pragma once
 
 #include "base/parameter.hpp"
@@ -13,14 +12,15 @@ namespace kumihimo::kernels {
 
 struct ReduceVariant {
   std::string_view name, summary;
-  bool (*runs_here)(); // does this processor, with its operating system, have the instructions?
+  bool runs_here; // does this processor, with its operating system, have the instructions?
   // Null if the operation is the user's, the type is opaque, or is_applicable(type, op) is false.
   ReduceKernel (*kernel)(DataType type, Operation op);
+  int rank = 0; // untuned the highest runs; 0: it runs tuned alone
 };
 
 struct CopyVariant {
   std::string_view name, summary;
-  bool (*runs_here)();
+  bool runs_here;
   CopyKernel (*kernel)(const ParameterValues& values); // null: none is compiled for these values
   std::span<const TakenParameter> parameters = {};
 };

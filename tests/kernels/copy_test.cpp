@@ -15,7 +15,7 @@ namespace {
 
 TEST(CopyVariants, AgreeWithTheGoldenCopy) {
   for (const CopyVariant& each : copy_variants()) {
-    if (!each.runs_here()) continue;
+    if (!each.runs_here) continue;
     EXPECT_EQ(first_fault(CopyChoice(&each).kernel()), "") << each.name;
     for (const auto& [parameter, initial] : each.parameters)
       for (const std::int64_t value : parameter->values(initial)) {
@@ -64,9 +64,8 @@ template <char mark>
 ReduceKernel marked_kernel(DataType, Operation) {
   return marked<mark>;
 }
-bool here() { return true; }
-constexpr ReduceVariant a{"a", "", here, marked_kernel<'a'>}, b{"b", "", here, marked_kernel<'b'>},
-    c{"c", "", here, marked_kernel<'c'>};
+constexpr ReduceVariant a{"a", "", true, marked_kernel<'a'>}, b{"b", "", true, marked_kernel<'b'>},
+    c{"c", "", true, marked_kernel<'c'>};
 
 struct Plan : testing::Test {
   void TearDown() override { use_untuned(); }

@@ -18,7 +18,7 @@ namespace {
 class ReduceVariants : public testing::TestWithParam<ReduceVariant> {
  protected:
   void SetUp() override {
-    if (!GetParam().runs_here()) GTEST_SKIP() << "this processor lacks " << GetParam().name;
+    if (!GetParam().runs_here) GTEST_SKIP() << "this processor lacks " << GetParam().name;
   }
 };
 
@@ -46,7 +46,7 @@ TEST_P(ReduceVariants, agree_on_all_pairs_of_special_values) {
                     static_cast<std::size_t>(size_of(type)));
       }
       GetParam().kernel(type, op)(left.data(), right.data(), found.data(), count);
-      reference_reduce_kernel(type, op)(left.data(), right.data(), expected.data(), count);
+      reduce_plain(type, op)(left.data(), right.data(), expected.data(), count);
       const bool free = is_floating(type) && (op == Operation::sum || op == Operation::prod);
       EXPECT_EQ(first_difference(type, found.data(), expected.data(), count, free), -1)
           << name_of(op) << " of " << name_of(type) << " by " << GetParam().name;
@@ -60,7 +60,7 @@ TEST_P(ReduceVariants, have_a_kernel_exactly_where_applicable) {
       const auto op = static_cast<Operation>(o);
       const bool expected = op != Operation::user && !is_pair(type) && is_applicable(type, op);
       EXPECT_EQ(GetParam().kernel(type, op) != nullptr, expected) << name_of(op) << name_of(type);
-      EXPECT_EQ(reference_reduce_kernel(type, op) != nullptr, expected) << name_of(op) << name_of(type);
+      EXPECT_EQ(reduce_plain(type, op) != nullptr, expected) << name_of(op) << name_of(type);
     }
 }
 
@@ -114,7 +114,7 @@ TEST(ReduceComparer, rejects_wrong_kernels) {
 template <class T>
 T reduced(DataType type, Operation op, T left, T right) {
   T target{};
-  reference_reduce_kernel(type, op)(&left, &right, &target, 1);
+  reduce_plain(type, op)(&left, &right, &target, 1);
   return target;
 }
 
@@ -161,7 +161,7 @@ TEST(ReduceReference, keeps_the_algebra_that_is_claimed) {
       const std::int64_t n = 4000;
       const auto a = operand(type, n, random), b = operand(type, n, random), c = operand(type, n, random);
       std::vector<unsigned char> ab(a.size()), ba(a.size()), left(a.size()), right(a.size());
-      const ReduceKernel kernel = reference_reduce_kernel(type, op);
+      const ReduceKernel kernel = reduce_plain(type, op);
       kernel(a.data(), b.data(), ab.data(), n);
       kernel(b.data(), a.data(), ba.data(), n);
       kernel(ab.data(), c.data(), left.data(), n);

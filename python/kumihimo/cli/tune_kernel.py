@@ -21,7 +21,9 @@ MOST_BYTES = 2**32  # three arrays of a size are in memory at once
 
 
 def command(
-    names: argument("[KERNEL...]", "Kernels: reduce, copy [default: both].", Optional[list[str]]) = None,
+    names: argument(
+        "[KERNEL...]", f"Kernels: {', '.join(kernels.KERNELS)} [default: all].", Optional[list[str]]
+    ) = None,
     operation: option("--op OP", "Reduction operation [default: all].") = None,
     kind: option("--type TYPE", "Element type [default: all].") = None,
     sizes: option("--bytes -b SIZES", "Sizes of one operand: 64KiB, 256..64MiB.") = USUAL_SIZES,

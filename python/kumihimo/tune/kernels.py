@@ -13,8 +13,8 @@ from kumihimo.ranges import FARTHEST, ranges
 from kumihimo.tune.launches import Clock
 from kumihimo.tune.wisdom import rounded
 
-REDUCE, COPY = "reduce", "copy"
-KERNELS = (REDUCE, COPY)
+KERNELS = tuple(_plan.kernels())
+REDUCE = "reduce"  # of which --op and --type name a class
 SHARED = "other core"  # the reader of copies through memory that ranks share
 MOST_SHARED_BYTES = 2**16  # a slot of the ring through which they go
 LEAST_SECONDS = 0.02  # of measuring one size, where the budget ends

@@ -89,6 +89,6 @@ constexpr ReduceTable table = make_reduce_table<PlainLoop>();
 
 } // namespace
 
-ReduceKernel reference_reduce_kernel(DataType type, Operation op) { return table.at(type, op); }
+ReduceKernel reduce_plain(DataType type, Operation op) { return table.at(type, op); }
 
 } // namespace kumihimo::kernels

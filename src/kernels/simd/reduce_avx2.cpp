@@ -1,4 +1,5 @@
-// Compiled with these instructions (see src/kernels/CMakeLists.txt); empty on other processors.
+// x86_64: -mavx2
+// Empty on other processors.
 #if defined(__x86_64__)
 #include "kernels/simd/reduce_loops.hpp"
 

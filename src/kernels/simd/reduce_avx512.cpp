@@ -1,4 +1,5 @@
-// Compiled with these instructions (see src/kernels/CMakeLists.txt); empty on other processors.
+// x86_64: -mavx512f -mavx512bw -mavx512dq -mavx512vl
+// Empty on other processors.
 #if defined(__x86_64__)
 #include "kernels/simd/reduce_loops.hpp"
 

@@ -1,12 +1,8 @@
-// The reductions and copies of the executors as problems: what is asked for, which variants answer, and how they are
-// checked and timed. Keys:
-//   kernel reduce, operation, type    of a class of operations and types that the same instructions serve
-//   kernel copy, reader               same core, other core (kernels::Reader)
-// The size is that of one operand, or of the copy, in bytes.
+// The kernels of the executors as problems, by the rows of kernels.def: what is asked for, which variants answer, and
+// how they are checked and timed. The size is that of one operand, or of the copy, in bytes.
 #pragma once
 
-#include "kernels/plans.hpp"
-#include "problem/problem.hpp"
+#include "plan/kernels/kernel.hpp"
 
 #include <utility>
 #include <vector>
@@ -20,11 +16,13 @@ struct ReduceClass {
 };
 const std::vector<ReduceClass>& reduce_classes();
 
-// All keys, the most used first.
+struct NamedKernel {
+  std::string_view name;
+  const Kernel& kernel;
+};
+std::span<const NamedKernel> all_kernels();
+const Kernel* find_kernel(std::string_view name); // null: there is none
+// Of all kernels, each with the field `kernel` first.
 std::vector<problem::Key> kernel_keys();
-// Of a key; the same for all keys of one kernel.
-// Of one kernel, "reduce" or "copy": all that are built, also those that this machine cannot run.
-std::vector<problem::Variant> kernel_variants(std::string_view kernel);
-const problem::Problem& kernel_problem(const problem::Key& key);
 
 } // namespace kumihimo::plan

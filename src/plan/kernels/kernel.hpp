@@ -1,0 +1,72 @@
+// What a file of a kernel needs, one of kernels.def: the form of a row, arrays for trials, entries of wisdom.
+#pragma once
+
+#include "kernels/plans.hpp"
+#include "problem/problem.hpp"
+#include "problem/wisdom_file.hpp"
+
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+
+namespace kumihimo::plan {
+
+// A kernel as a problem.
+class Kernel : public problem::Problem {
+ public:
+  std::vector<problem::Variant> variants(const problem::Key&) const final { return built(true); }
+  // Those that this machine can run, or all that are built.
+  virtual std::vector<problem::Variant> built(bool running_here) const = 0;
+  // Without the field `kernel`, the most used first.
+  virtual std::vector<problem::Key> keys() const = 0;
+  // Takes an entry of wisdom over. Error: what is wrong with it.
+  virtual Status take(const problem::Entry& entry, SizeRange bytes, kernels::Choices& choices) const = 0;
+};
+
+template <class Row>
+std::vector<problem::Variant> rows_of(std::span<const Row> rows, bool running_here) {
+  std::vector<problem::Variant> found;
+  for (const Row& row : rows)
+    if (row.runs_here || !running_here) {
+      found.push_back({std::string(row.name), std::string(row.summary), {}});
+      if constexpr (requires { row.parameters; })
+        found.back().parameters.assign(row.parameters.begin(), row.parameters.end());
+    }
+  return found;
+}
+
+// The variant that an entry names.
+template <class Row>
+Result<const Row*> variant_of(const problem::Entry& entry, std::span<const Row> rows) {
+  const std::string name = TRY(entry.word("variant"));
+  std::string running;
+  for (const Row& row : rows) {
+    if (!row.runs_here) continue;
+    if (row.name == name) return &row;
+    running += (running.empty() ? "" : ", ") + std::string(row.name);
+  }
+  return wrong_value(entry.where() + ": the variant must be one that runs here (" + running + ")", "'" + name + "'",
+                     "tune again");
+}
+Result<ParameterValues> parameters_of(const problem::Entry& entry, std::string_view variant,
+                                      std::span<const TakenParameter> taken);
+
+// Aligned to a page, and written, so that no page fault is measured.
+class Array {
+ public:
+  static std::optional<Array> make(std::int64_t bytes);
+  char* get() const { return data_.get(); }
+
+ private:
+  struct Free {
+    void operator()(char* p) const { std::free(p); }
+  };
+  std::unique_ptr<char, Free> data_;
+};
+
+Error no_memory(std::int64_t bytes, int arrays);
+
+extern std::atomic<std::uint64_t> read_words; // so that nothing that was read is left out
+
+} // namespace kumihimo::plan
