@@ -252,8 +252,9 @@ def shape_of(machine: _machine.Machine) -> str:
 
 
 def bandwidth(collective: _schedule.Collective, seconds: float) -> float | None:
-    """As the literature counts it: the bytes twice for an allreduce, which is a reduce and a broadcast."""
-    times = 2 if collective.kind == "allreduce" else 1
+    """As the literature counts it: the bytes twice where all get the sum of all, by reduce and broadcast."""
+    meaning = _schedule.meaning(collective.kind)
+    times = 2 if meaning.reduces and meaning.from_ == "all" and meaning.output == ("all", "vector") else 1
     return times * collective.bytes / seconds if seconds > 0 else None
 
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "schedule/collective_kind.hpp"
+#include "schedule/collective.hpp"
 
 #include <cstdint>
 #include <string_view>

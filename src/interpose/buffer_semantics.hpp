@@ -1,4 +1,4 @@
-// What the arguments of MPI's collectives mean, by the rows of schedule/collectives.def. On which
+// What the arguments of MPI's collectives mean, by the rows of base/collectives.def. On which
 // ranks a buffer counts, how many blocks it holds, and so what this rank may look at at all: an argument that does not
 // count here may be anything.
 #pragma once

@@ -40,7 +40,7 @@ constexpr std::array<std::optional<Ours>, names> taken = [] {
 #define COLLECTIVE(...)
 #define MPI_CALL(kind, blocking, nonblocking, lengths, of)                                                             \
   row(CollectiveKind::kind, Name::blocking, Name::nonblocking, LengthsOf::of == LengthsOf::own);
-#include "schedule/collectives.def"
+#include "base/collectives.def"
 #undef COLLECTIVE
 #undef MPI_CALL
   return all;

@@ -56,6 +56,20 @@ constexpr std::array<Description, names> descriptions = [] {
 #undef KUMIHIMO_CALL
 }();
 
+constexpr std::array<const CollectiveRow*, names> meanings = [] {
+  std::array<const CollectiveRow*, names> all{};
+  const auto set = [&](Name name, const CollectiveRow& row) { all[static_cast<std::size_t>(name)] = &row; };
+#define COLLECTIVE(...)
+#define MPI_CALL(kind, blocking, nonblocking, ...)                                                                     \
+  set(Name::blocking, collective_rows::kind);                                                                          \
+  set(Name::nonblocking, collective_rows::kind);                                                                       \
+  set(Name::blocking##_init, collective_rows::kind);
+#include "base/collectives.def"
+#undef COLLECTIVE
+#undef MPI_CALL
+  return all;
+}();
+
 constexpr std::array<std::array<std::int8_t, roles>, names> places = [] {
   std::array<std::array<std::int8_t, roles>, names> all{};
   for (std::size_t n = 0; n < names; ++n) {

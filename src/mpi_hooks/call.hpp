@@ -6,6 +6,7 @@
 // them, and only who looks at one must know what it is: its role, from the table (calls.def).
 #pragma once
 
+#include "base/collective_kind.hpp"
 #include "mpi/library.hpp"
 
 #include <array>
@@ -129,6 +130,10 @@ extern const std::array<std::array<std::int8_t, roles>, names> places;
 inline int place_of(Name name, Role role) {
   return places[static_cast<std::size_t>(name)][static_cast<std::size_t>(role)];
 }
+
+// What a call means that asks for a collective, in any of its forms; null: it asks for none.
+extern const std::array<const CollectiveRow*, names> meanings;
+inline const CollectiveRow* meaning_of(Name name) { return meanings[static_cast<std::size_t>(name)]; }
 
 enum class Language : std::uint8_t { c, fortran };
 

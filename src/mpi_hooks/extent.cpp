@@ -40,9 +40,8 @@ Extent neighbours(Handle communicator) {
 
 Extent extent_of(const Call& call) {
   const Handle communicator = call.handle(Role::communicator);
-  const std::string_view name = call.description().name;
-  const bool of_neighbours = name.find("eighbor") != std::string_view::npos;
-  return of_neighbours ? neighbours(communicator) : whole(communicator);
+  const CollectiveRow* const meaning = meaning_of(call.name);
+  return meaning && meaning->of_neighbours() ? neighbours(communicator) : whole(communicator);
 }
 
 int entries(const Call& call, const Extent& extent, Role array) {

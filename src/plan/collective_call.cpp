@@ -62,7 +62,7 @@ constexpr std::array<Calls, collective_kinds> calls = [] {
 #define MPI_CALL_equal(kind, call) all[CollectiveKind::kind.index()][0] = pass_to<&mpi::Functions::call>;
 #define MPI_CALL_lists(kind, call) all[CollectiveKind::kind.index()][1] = pass_to<&mpi::Functions::call>;
 #define MPI_CALL_types(kind, call)
-#include "schedule/collectives.def"
+#include "base/collectives.def"
 #undef COLLECTIVE
 #undef MPI_CALL
 #undef MPI_CALL_equal

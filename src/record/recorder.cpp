@@ -31,26 +31,11 @@ bool is_revoked(const Communicator& communicator) {
 }
 
 Awaited awaited_in(Name name) {
-  switch (name) {
-  case Name::Bcast:
-  case Name::Scatter:
-  case Name::Scatterv:
-    return Awaited::root;
-  case Name::Gather:
-  case Name::Gatherv:
-  case Name::Reduce:
-    return Awaited::all_by_the_root;
-  case Name::Scan:
-  case Name::Exscan:
-  case Name::Neighbor_allgather:
-  case Name::Neighbor_allgatherv:
-  case Name::Neighbor_alltoall:
-  case Name::Neighbor_alltoallv:
-  case Name::Neighbor_alltoallw:
-    return Awaited::cannot_be_told;
-  default:
-    return Awaited::all;
-  }
+  const CollectiveRow* const meaning = mpi_hooks::meaning_of(name);
+  if (!meaning) return Awaited::all;
+  if (meaning->of_prefixes() || meaning->of_neighbours()) return Awaited::cannot_be_told;
+  if (meaning->output.whose == Ranks::root) return Awaited::all_by_the_root;
+  return meaning->input.whose == Ranks::root ? Awaited::root : Awaited::all;
 }
 
 // A blocking call whose status is that of a message that it has received.

@@ -2,12 +2,12 @@
 // must hold at the end, never how.
 #pragma once
 
+#include "base/collective_kind.hpp"
 #include "base/datatype.hpp"
 #include "base/ids.hpp"
 #include "base/result.hpp"
 #include "base/units.hpp"
 #include "program/data_layout.hpp"
-#include "schedule/collective_kind.hpp"
 #include "schedule/neighbourhood.hpp"
 
 #include <cstdint>
@@ -17,6 +17,8 @@
 #include <vector>
 
 namespace kumihimo {
+
+Result<CollectiveKind> parse_collective(std::string_view name);
 
 // How many elements the blocks of a collective have, and who knows it.
 struct Counts {

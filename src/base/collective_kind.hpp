@@ -1,8 +1,6 @@
 // What a collective means: one row of collectives.def each, from which everything else follows.
 #pragma once
 
-#include "base/result.hpp"
-
 #include <array>
 #include <compare>
 #include <cstddef>
@@ -76,7 +74,7 @@ class CollectiveKind {
 
 #define COLLECTIVE(name, ...) static const CollectiveKind name;
 #define MPI_CALL(...)
-#include "schedule/collectives.def"
+#include "base/collectives.def"
 #undef COLLECTIVE
 #undef MPI_CALL
 
@@ -90,7 +88,7 @@ namespace collective_rows {
 enum Index : std::size_t {
 #define COLLECTIVE(name, ...) at_##name,
 #define MPI_CALL(...)
-#include "schedule/collectives.def"
+#include "base/collectives.def"
 #undef COLLECTIVE
   number
 };
@@ -102,20 +100,20 @@ enum Index : std::size_t {
                                       Contributors::from,                                                              \
                                       Known::irregular,                                                                \
                                       at_##name};
-#include "schedule/collectives.def"
+#include "base/collectives.def"
 #undef COLLECTIVE
 
 } // namespace collective_rows
 
 #define COLLECTIVE(name, ...) inline constexpr CollectiveKind CollectiveKind::name{collective_rows::name};
-#include "schedule/collectives.def"
+#include "base/collectives.def"
 #undef COLLECTIVE
 constexpr CollectiveKind::CollectiveKind() : CollectiveKind(collective_rows::barrier) {}
 
 inline constexpr std::size_t collective_kinds = collective_rows::number;
 inline constexpr std::array<CollectiveKind, collective_kinds> all_collectives = {
 #define COLLECTIVE(name, ...) CollectiveKind::name,
-#include "schedule/collectives.def"
+#include "base/collectives.def"
 #undef COLLECTIVE
 #undef MPI_CALL
 };
@@ -133,12 +131,11 @@ inline constexpr std::array mpi_calls = {
 #define COLLECTIVE(...)
 #define MPI_CALL(kind, blocking, nonblocking, lengths, of)                                                             \
   MpiCall{CollectiveKind::kind, #blocking, #nonblocking, Lengths::lengths, LengthsOf::of},
-#include "schedule/collectives.def"
+#include "base/collectives.def"
 #undef COLLECTIVE
 #undef MPI_CALL
 };
 
 constexpr std::string_view name_of(CollectiveKind kind) { return kind->name; } // "allreduce"
-Result<CollectiveKind> parse_collective(std::string_view name);
 
 } // namespace kumihimo
