@@ -184,11 +184,12 @@ bool names_a_source_twice(const Neighbourhood& n) {
   return false;
 }
 
-// Where its own result tells nothing. Open MPI 4.1 lets sums of short integers end at the largest, where others wrap;
-// MPICH 4.0 crashes in a long MPI_Reduce in place at another root than 0, and receives from the sources of a graph, in
-// its v-form of axes, too, in the order opposite to their list's, so that what one neighbour sends twice changes
-// places.
+// Where MPI has such a call and its result says something. Open MPI 4.1 lets sums of short integers end at the largest,
+// where others wrap; MPICH 4.0 crashes in a long MPI_Reduce in place at another root than 0, and receives from the
+// sources of a graph, in its v-form of axes, too, in the order opposite to their list's, so that what one neighbour
+// sends twice changes places.
 bool library_can(const mpi::Library& library, const Collective& c) {
+  if (!plan::has_call(c.kind, c.counts.irregular())) return false;
   const bool is_short = !is_floating(c.type) && c.type != DataType::opaque && size_of(c.type) < 4;
   if (library.family == mpi::Family::open_mpi) return !(c.reduces() && c.operation == Operation::sum && is_short);
   if (c.kind == CollectiveKind::neighbor_alltoall && (c.counts.irregular() || !c.neighbours->is_cartesian()))

@@ -2,6 +2,7 @@
 #include "bench_driver/check.hpp"
 #include "bench_driver/tasks.hpp"
 #include "bench_driver/turns.hpp"
+#include "plan/collective_call.hpp"
 #include "schedule/data.hpp"
 
 #include <nlohmann/json.hpp>
@@ -40,14 +41,15 @@ class Measuring {
 
  private:
   Status measure(Turns& turns, const Collective& question, std::vector<json>& results) const {
-    if (task_.compares) turns.add(library_candidate(job_.library(), job_.world(), question, Rank{job_.rank()}));
+    const bool compares = task_.compares && plan::has_call(question.kind, question.counts.irregular());
+    if (compares) turns.add(library_candidate(job_.library(), job_.world(), question, Rank{job_.rank()}));
     if (Status s = turns.measure(); !s) return s;
-    const json theirs = task_.compares ? turns.result_of(*turns.candidates().back()) : json();
+    const json theirs = compares ? turns.result_of(*turns.candidates().back()) : json();
     auto ours = turns.candidates().begin();
     for (json& result : results) {
       if (result.contains("not_applicable")) continue;
       result.update(turns.result_of(**ours++));
-      if (task_.compares) {
+      if (compares) {
         result["library"] = theirs;
         result["ratio"] = result["seconds"].get<double>() / theirs["seconds"].get<double>();
       }

@@ -3,6 +3,7 @@
 // a name.
 #pragma once
 
+#include "base/size_map.hpp"
 #include "collectives/formula.hpp"
 #include "collectives/parameters.hpp"
 #include "schedule/schedule.hpp"
@@ -32,6 +33,9 @@ inline constexpr Guarantees by_rank_numbers{.independent_of_placement = true};
 // The same of a scan, where each rank has a result of its own.
 inline constexpr Guarantees of_prefixes{.same_on_all_ranks = false, .independent_of_placement = true};
 
+// Where the number of messages stops deciding and the bytes of each begin to. No result depends on it.
+inline constexpr SizeRange short_messages{.to = 16 << 10}, long_messages{.from = short_messages.to + 1};
+
 // One algorithm for one collective: the page src/collectives/<collective>/<name>.cpp and a line of algorithms.def,
 // which names both.
 struct Variant {
@@ -53,6 +57,8 @@ struct Variant {
   bool offloads = false;    // needs a network's own engine, which some machines have and no MPI library gives
   bool extension = false;   // our own, of a published algorithm: reported beside the comparison, not in it
   Guarantees rounding;      // of reductions that round; others give the same bits in any order
+  // The bytes for which it runs by default where a fixed order is asked for: of one algorithm of a collective each.
+  std::optional<SizeRange> reproducible = {};
 
   // The schedule, or why there is none: `not_applicable` with the reason, or bad input. All parameters whose default is
   // a value are given.

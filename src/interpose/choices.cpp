@@ -6,38 +6,12 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <mutex>
 
 namespace kumihimo::interpose {
 namespace {
 
 constexpr std::array<std::string_view, 3> words = {"", "order", "exact"};
-
-// Where the number of messages stops deciding and the bytes of each begin to. No result depends on it.
-constexpr std::int64_t short_bytes = 16 << 10;
-
-struct Preset {
-  CollectiveKind kind;
-  std::string_view of_short, of_long;
-};
-constexpr std::array presets = {Preset{CollectiveKind::reduce, "binomial", "binary"},
-                                Preset{CollectiveKind::allreduce, "recursive_doubling", "rabenseifner"},
-                                Preset{CollectiveKind::reduce_scatter, "recursive_halving", "pairwise"},
-                                Preset{CollectiveKind::scan, "recursive_doubling", "recursive_doubling"},
-                                Preset{CollectiveKind::exscan, "recursive_doubling", "recursive_doubling"}};
-
-plan::Choice preset(CollectiveKind kind, std::string_view name, std::int64_t from_bytes, std::int64_t to_bytes) {
-  const auto all = Registry::standard().variants(kind);
-  const auto it = std::find_if(all.begin(), all.end(), [&](const Variant* v) { return v->name == name; });
-  plan::Choice choice;
-  choice.kind = kind;
-  choice.variant = *it;
-  choice.place = static_cast<std::size_t>(it - all.begin());
-  choice.bytes = {from_bytes, to_bytes};
-  choice.determinism = plan::Determinism::fixed_order;
-  return choice;
-}
 
 std::shared_ptr<const Choices> made_for(const plan::RankCounts& on, const plan::Wisdom& wisdom,
                                         Reproducible reproducible) {
@@ -68,11 +42,10 @@ std::vector<plan::Choice> fixed_choices(const plan::Wisdom& wisdom, CollectiveKi
   std::vector<plan::Choice> choices = wisdom.choices(kind, {ranks, 0, 0}, plan::Determinism::fixed_order);
   std::erase_if(choices,
                 [](const plan::Choice& c) { return !c.variant || !c.variant->rounding.independent_of_placement; });
-  constexpr auto most = std::numeric_limits<std::int64_t>::max();
-  const auto it = std::find_if(presets.begin(), presets.end(), [&](const Preset& p) { return p.kind == kind; });
-  if (it == presets.end()) return choices;
-  choices.push_back(preset(kind, it->of_short, 0, short_bytes));
-  choices.push_back(preset(kind, it->of_long, short_bytes + 1, most));
+  const auto all = Registry::standard().variants(kind);
+  for (std::size_t place = 0; place < all.size(); ++place)
+    if (const auto& bytes = all[place]->reproducible)
+      choices.push_back({kind, all[place], place, {}, *bytes, {}, plan::Determinism::fixed_order});
   return choices;
 }
 

@@ -20,7 +20,11 @@ def as_csv(results: list[dict]) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(CSV_COLUMNS)
     for r in results:
-        row = {**r, "parameters": parameters_text(r["parameters"]), "library_seconds": r["library"]["seconds"]}
+        row = {
+            **r,
+            "parameters": parameters_text(r["parameters"]),
+            "library_seconds": r.get("library", {}).get("seconds"),
+        }
         writer.writerow(["" if row.get(name) is None else row.get(name) for name in CSV_COLUMNS])
     return out.getvalue()
 
@@ -30,10 +34,10 @@ def by_algorithm(results: list[dict]) -> Iterator[tuple[str, list[tuple[int, flo
     columns: dict[str, dict[int, tuple]] = {}
     own: dict[int, tuple] = {}
     for r in results:
-        for by_size, side in ((columns.setdefault(r["algorithm"], {}), r), (own, r["library"])):
-            by_size[r["bytes"]] = (r["bytes"], side["seconds"], side["p10"], side["p90"], side["samples"])
-    columns["library"] = own
-    for name, rows in columns.items():
+        for by_size, side in ((columns.setdefault(r["algorithm"], {}), r), (own, r.get("library"))):
+            if side:  # MPI has no call for some collectives
+                by_size[r["bytes"]] = (r["bytes"], side["seconds"], side["p10"], side["p90"], side["samples"])
+    for name, rows in {**columns, **({"library": own} if own else {})}.items():
         yield name, [rows[size] for size in sorted(rows)]
 
 

@@ -191,7 +191,7 @@ def together(launches: list[list[dict]]) -> list[dict]:
     """The same cases in several launches as one: by the median of their ratios to the library, which a launch that was
     slow as a whole does not change."""
     return [
-        {**same[0], "seconds": median([r["ratio"] for r in same])}
+        {**same[0], "seconds": median([r.get("ratio", r["seconds"]) for r in same])}
         for same in zip(*launches)
         if not any("not_applicable" in r for r in same)
     ]
@@ -257,9 +257,10 @@ def joined(cases: Sequence[Case], runs: Sequence[Run]) -> dict:
 
 def of_launches(results: list[dict], runs: Sequence[Run]) -> dict:
     """Results that launches were joined to, with what is true of all."""
+    ratios = [r["ratio"] for r in results if "ratio" in r]
     return {
         "results": results,
-        "geometric_mean": _measure.geometric_mean([r["ratio"] for r in results]),
+        "geometric_mean": _measure.geometric_mean(ratios) if ratios else None,
         "launches": len(runs),
         "about": runs[0].about,
         "notes": list(dict.fromkeys(note for run in runs for note in run.notes)),
@@ -274,6 +275,8 @@ def ratios_of(pairs: Sequence[tuple[float, float]]) -> dict:
 
 def joined_results(launches: Sequence[dict]) -> dict:
     """The same case in each launch: figures are medians of the launches', the interval of the ratio is of theirs."""
+    if "library" not in launches[0]:  # MPI has no call for it
+        return together_in_one(launches)
     pairs = [(r["seconds"], r["library"]["seconds"]) for r in launches]
     return {
         **together_in_one(launches),

@@ -360,6 +360,8 @@ def show_programs(found: dict) -> None:
 
 
 def times_and_ratio(result: dict, several: bool) -> list[str]:
+    if "library" not in result:  # MPI has no call for it
+        return [quantities.seconds_text(result["seconds"]), "none", "-", *(["-"] if several else [])]
     times = [quantities.seconds_text(seconds) for seconds in (result["seconds"], result["library"]["seconds"])]
     between = [f"{result['ratio_low']:.2f}..{result['ratio_high']:.2f}"] if several else []
     return [*times, f"{result['ratio']:.2f}", *between]
@@ -388,7 +390,7 @@ def show_measured(found: dict) -> None:
         row = [text_of(r["bytes"]), r["algorithm"], *times_and_ratio(r, several)]
         rows.append([*row, arguments.parameters_text(r["parameters"])])
     output.print_table("", columns, rows)
-    if several:
+    if several and found["geometric_mean"]:
         print(f"\ngeometric mean of the ratios {found['geometric_mean']:.2f}, {found['launches']} launches")
     output.print_list("Notes:", found.get("notes", []))
     unlike = [f"{r['algorithm']} at {text_of(r['bytes'])}" for r in results if not r["bitwise"]]

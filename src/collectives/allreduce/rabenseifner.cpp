@@ -69,6 +69,7 @@ Variant row() {
           .cost = {2 * log_P * alpha + 2 * (1 - 1 / P) * n * beta + (1 - 1 / P) * n * gamma, powers_of_two},
           .reference = "Rabenseifner, ICCS 2004",
           .rounding = by_rank_numbers,
+          .reproducible = long_messages,
           .recipe = recipe};
 }
 

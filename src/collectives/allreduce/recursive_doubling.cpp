@@ -70,6 +70,7 @@ Variant row() {
           .cost = {log_P * (alpha + n * beta + n * gamma), powers_of_two},
           .reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005",
           .rounding = by_rank_numbers,
+          .reproducible = short_messages,
           .recipe = recipe};
 }
 

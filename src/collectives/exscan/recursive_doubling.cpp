@@ -35,6 +35,7 @@ Variant row() {
           .cost = {alpha + n * beta + steps * (alpha + n * beta + n * gamma)},
           .reference = "Hillis, Steele, CACM 29(12), 1986",
           .rounding = of_prefixes,
+          .reproducible = SizeRange{},
           .recipe = one_lane("doubling", write, in_rank_order)};
 }
 

@@ -4,6 +4,9 @@
 kumihimo::Variant kumihimo::reduce_binary::row() {
   using namespace cost;
   const Formula m = n / S;
-  return binary_tree({(2 * log_P - 1) * (alpha + m * (beta + gamma)) + (S - 1) * max(alpha + m * beta, 2 * m * beta),
-                      powers_of_two && more_than_two});
+  Variant v =
+      binary_tree({(2 * log_P - 1) * (alpha + m * (beta + gamma)) + (S - 1) * max(alpha + m * beta, 2 * m * beta),
+                   powers_of_two && more_than_two});
+  v.reproducible = long_messages;
+  return v;
 }

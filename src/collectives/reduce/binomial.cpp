@@ -3,5 +3,7 @@
 
 kumihimo::Variant kumihimo::reduce_binomial::row() {
   using namespace cost;
-  return binomial_tree({log_P * (alpha + n * beta + n * gamma), powers_of_two && whole_messages});
+  Variant v = binomial_tree({log_P * (alpha + n * beta + n * gamma), powers_of_two && whole_messages});
+  v.reproducible = short_messages;
+  return v;
 }

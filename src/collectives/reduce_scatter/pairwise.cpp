@@ -29,6 +29,7 @@ Variant row() {
           .reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005",
           .parameters = segment_parameters(),
           .rounding = by_rank_numbers,
+          .reproducible = long_messages,
           .recipe = one_lane("pairwise exchange", write, claim)};
 }
 

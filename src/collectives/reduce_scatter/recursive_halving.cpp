@@ -48,6 +48,7 @@ Variant row() {
           .cost = {log_P * alpha + (P - 1) * (n * beta + n * gamma), powers_of_two},
           .reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005",
           .rounding = by_rank_numbers,
+          .reproducible = short_messages,
           .recipe = one_lane("halving", write)};
 }
 

@@ -30,6 +30,7 @@ Variant row() {
           .cost = {ceil_log_P * (alpha + n * beta + n * gamma)},
           .reference = "Hillis, Steele, CACM 29(12), 1986",
           .rounding = of_prefixes,
+          .reproducible = SizeRange{},
           .recipe = one_lane("doubling", write, in_rank_order)};
 }
 

@@ -93,9 +93,11 @@ def test_every_kind_is_right_and_measured_beside_the_librarys_own(family):
     assert [r["collective"] for r in found] == [case.collective for case in asked]
     for r in found:
         assert r["seconds"] > 0
-        assert r["library"]["seconds"] > 0
         assert r["bitwise"]
-        assert r["library"]["bitwise"]
+        assert ("library" in r) == bool(_schedule.meaning(r["collective"]).mpi_calls)
+        if "library" in r:
+            assert r["library"]["seconds"] > 0
+            assert r["library"]["bitwise"]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
