@@ -45,6 +45,7 @@ void bind_parameters(nb::module_& m) {
       .def_ro("symbol", &ParameterDeclaration::symbol)
       .def_ro("least", &ParameterDeclaration::least)
       .def_ro("most", &ParameterDeclaration::most)
+      .def_ro("pays", &ParameterDeclaration::pays, "Where, so that tune tries it there alone.")
       .def_prop_ro("kind", &ParameterDeclaration::kind)
       .def_prop_ro(
           "tried",

@@ -52,6 +52,7 @@ struct ParameterDeclaration : Parameter {
   using Hint = bool Parameters::*;
 
   std::variant<Number, Flag, Choice, Hint> value;
+  std::string_view pays = {}; // where, so that tune tries it there alone
 
   std::string_view kind() const { return std::array{"number", "flag", "choice", "hint"}[value.index()]; }
   bool is_given(const Parameters& p) const;
@@ -60,11 +61,11 @@ struct ParameterDeclaration : Parameter {
 
 inline constexpr std::array declared_parameters = {
 #define unlimited std::numeric_limits<std::int64_t>::max()
-#define NUMBER(name, least, most, symbol, meaning, ...)                                                                \
-  ParameterDeclaration{{#name, meaning, symbol, least, most, {__VA_ARGS__}}, &Parameters::name},
-#define FLAG(name, meaning) ParameterDeclaration{{#name, meaning}, &Parameters::name},
+#define NUMBER(name, least, most, symbol, meaning, pays, ...)                                                          \
+  ParameterDeclaration{{#name, meaning, symbol, least, most, {__VA_ARGS__}}, &Parameters::name, #pays},
+#define FLAG(name, meaning, pays) ParameterDeclaration{{#name, meaning}, &Parameters::name, #pays},
 #define CHOICE(name, meaning) ParameterDeclaration{{#name, meaning}, &Parameters::name},
-#define HINT(name, meaning) ParameterDeclaration{{#name, meaning}, &Parameters::name},
+#define HINT(name, meaning, pays) ParameterDeclaration{{#name, meaning}, &Parameters::name, #pays},
 #include "collectives/parameters.def"
 #undef NUMBER
 #undef FLAG

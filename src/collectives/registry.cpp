@@ -92,10 +92,10 @@ Status Variant::check(const Parameters& p) const {
   for (const ParameterDeclaration& q : declared_parameters)
     if (q.is_given(p) && !takes(q))
       return not_applicable(fmt::format("{} has no parameter {}", name, q.name), {}, "leave it out");
-  for (const auto& [part, kinds] : {std::pair{&p.inner, &inner_parts}, {&p.outer, &outer_parts}})
-    for (const CollectiveKind each : *kinds)
-      if (*part)
-        if (const auto found = Registry::standard().find(each, **part); !found) return found.error();
+  for (const Parameter& each : parameters)
+    for (const CollectiveKind part : each.parts)
+      if (const auto& named = p.*std::get<ParameterDeclaration::Choice>(find_parameter(each.name)->value))
+        if (const auto found = Registry::standard().find(part, *named); !found) return found.error();
   return Nothing{};
 }
 

@@ -43,7 +43,8 @@ struct Variant {
     // One of parameters.def, and its default: a value ("4", "false", "ring"), or words for what follows from the case
     // ("dimensions longer than 1").
     std::string name, initial;
-    std::optional<CollectiveKind> of = {}; // the one collective that takes it, of those that share the row
+    std::optional<CollectiveKind> of = {};  // the one collective that takes it, of those that share the row
+    std::vector<CollectiveKind> parts = {}; // of a choice: what the algorithm that it names must do
   };
   std::string name = {}; // snake_case, the literature's word
   CollectiveKind kind = CollectiveKind::allreduce;
@@ -51,7 +52,6 @@ struct Variant {
   Cost cost;
   std::string reference; // paper, section
   std::vector<Parameter> parameters;
-  std::vector<CollectiveKind> inner_parts, outer_parts; // what the algorithms that these parameters name must do
   std::string equal_counts; // why blocks whose lengths not every rank knows do not fit, if they do not
   std::string all_counts;   // why each rank must know the lengths of all blocks, where a rank of MPI's need not, if so
   bool offloads = false;    // needs a network's own engine, which some machines have and no MPI library gives

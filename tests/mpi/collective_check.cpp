@@ -195,12 +195,11 @@ class Sampler {
     Parameters p;
     p.default_segment_bytes = below(2) == 0 ? 1 << 16 : 1 << 12;
     for (const Variant::Parameter& parameter : variant_.parameters) {
-      if (parameter.name == "window" && below(2) == 0) p.window = 1 + static_cast<std::int64_t>(below(4));
-      if (parameter.name == "segment_bytes" && below(2) == 0) p.segment_bytes = std::int64_t{64} << below(9);
-      if (parameter.name == "overlap" && below(2) == 0) p.overlap = true;
-      if (parameter.name == "throttle" && below(2) == 0) p.throttle = 1 + static_cast<std::int64_t>(below(3));
-      if (parameter.name == "group" && below(2) == 0) p.group = 1 + static_cast<std::int64_t>(below(3));
-      if (parameter.name == "radix" && below(2) == 0) p.radix = 2 + static_cast<std::int64_t>(below(3));
+      const ParameterDeclaration& q = *find_parameter(parameter.name);
+      if (below(2) == 0) continue;
+      if (const auto* number = std::get_if<ParameterDeclaration::Number>(&q.value))
+        p.** number = q.symbol == "SIZE" ? std::int64_t{64} << below(9) : q.least + static_cast<std::int64_t>(below(4));
+      if (const auto* flag = std::get_if<ParameterDeclaration::Flag>(&q.value)) p.** flag = true;
     }
     return p;
   }

@@ -12,15 +12,15 @@ PAST_CACHES = 2 * 2**20  # bytes of a rank's result that no core's own cache hol
 SEGMENTS = (65536, 131072, 262144, 1048576)
 SHORT_SEGMENT = 32768  # of vectors that are too short for two of those: one is copied in while the other is copied out
 SMALLEST_SEGMENTED = 131072  # bytes of a vector: below it few variations pay
-GROUPS = (2, 4, 8, 16, 32)  # ranks that share a leader, beside all of a node
+RANKS = "RANKS"  # the symbol of parameters that are numbers of a node's ranks
+GROUPS = (2, 4, 8, 16, 32)  # of these, beside all of a node
 
 
 def start(collective: str, name: str, each: int, ranks: int) -> dict:
     """What an algorithm is first tried with. One that needs several nodes gets groups where all `ranks` share one, that
     of `each`: of a power of two, at most their root if that is 2 or more. others() goes on from there."""
-    if each < ranks or "group" not in declared(collective, name):
-        return {}
-    return {"group": max((g for g in GROUPS if g * g <= ranks), default=GROUPS[0])}
+    shared = [p.name for p in declared(collective, name) if p.symbol == RANKS and each >= ranks]
+    return {parameter: max((g for g in GROUPS if g * g <= ranks), default=GROUPS[0]) for parameter in shared}
 
 
 def groups(each: int) -> list[int]:
@@ -43,7 +43,7 @@ Vary = Callable[[str, str, int, Place, dict], Iterator[dict]]
 def segments(collective: str, name: str, size: int, on: Place, given: dict) -> Iterator[dict]:
     """As given, and in segments of several sizes."""
     yield given
-    if "segment_bytes" not in declared(collective, name):
+    if not any(parameter.name == "segment_bytes" for parameter in declared(collective, name)):
         return
     for segment in SEGMENTS if size >= 2 * SEGMENTS[0] else (SHORT_SEGMENT,):
         if segment * 2 <= size:
@@ -59,7 +59,8 @@ def segments_and_copies(collective: str, name: str, size: int, on: Place, given:
 
 def hinted(collective: str, size: int, on: Place, given: dict) -> Iterator[dict]:
     for parameter in _collectives.declared_parameters():
-        if parameter.kind == "hint" and parameter.name not in given and may_pay(parameter, collective, size, on, given):
+        ungiven = parameter.kind == "hint" and parameter.name not in given
+        if ungiven and PAYS[parameter.pays](collective, size, on, given):
             yield {**given, parameter.name: True}
 
 
@@ -79,28 +80,22 @@ def copies_long(collective: str, size: int, on: Place) -> bool:
     return size * blocks >= PAST_CACHES
 
 
-# Of parameters that do not pay everywhere: whether they may, by the collective, the size, the ranks and what is given
-# already.
-WORTH = {
-    "window": lambda collective, size, on, given: "segment_bytes" in given,
-    "overlap": lambda collective, size, on, given: size >= SMALLEST_SEGMENTED,
-    "trees": lambda collective, size, on, given: size >= SMALLEST_SEGMENTED,
-    "single_copy": lambda collective, size, on, given: size >= SINGLE_COPY,
-    "streaming_stores": lambda collective, size, on, given: copies_long(collective, size, on),
+# The words of parameters.def for where a parameter pays: by the collective, the size, the ranks and what is given.
+PAYS = {
+    "anywhere": lambda collective, size, on, given: True,
+    "segmented": lambda collective, size, on, given: "segment_bytes" in given,
+    "long_vectors": lambda collective, size, on, given: size >= SMALLEST_SEGMENTED,
+    "long_messages": lambda collective, size, on, given: size >= SINGLE_COPY,
+    "long_results": lambda collective, size, on, given: copies_long(collective, size, on),
 }
-
-
-def may_pay(parameter: _collectives.ParameterDeclaration, collective: str, size: int, on: Place, given: dict) -> bool:
-    return parameter.name not in WORTH or WORTH[parameter.name](collective, size, on, given)
 
 
 def others(collective: str, name: str, size: int, on: Place, given: dict) -> Iterator[dict]:
     """As given, and with each other parameter that the algorithm takes, at the values of parameters.def, where it may
     pay; with what is not read from its sender's memory written with non-temporal stores."""
     yield given
-    takes = declared(collective, name)
-    for parameter in _collectives.declared_parameters():
-        if parameter.name in takes and may_pay(parameter, collective, size, on, given):
+    for parameter in declared(collective, name):
+        if PAYS[parameter.pays](collective, size, on, given):
             for value in values(parameter, on):
                 yield {**given, parameter.name: value}
     if "single_copy" in given:
@@ -109,10 +104,12 @@ def others(collective: str, name: str, size: int, on: Place, given: dict) -> Ite
 
 def values(parameter: _collectives.ParameterDeclaration, on: Place) -> list[int | bool]:
     """What is tried beside the default."""
-    if parameter.name == "group":
+    if parameter.symbol == RANKS:
         return groups(on.each)
     return [True] if parameter.kind == "flag" else parameter.tried
 
 
-def declared(collective: str, name: str) -> set[str]:
-    return {parameter.name for parameter in _collectives.find(collective, name).parameters}
+def declared(collective: str, name: str) -> list[_collectives.ParameterDeclaration]:
+    """Those that the algorithm takes."""
+    takes = {parameter.name for parameter in _collectives.find(collective, name).parameters}
+    return [parameter for parameter in _collectives.declared_parameters() if parameter.name in takes]

@@ -328,7 +328,7 @@ Variant hierarchical(CollectiveKind kind, Levels levels) {
   if (kind != CollectiveKind::barrier)
     v.parameters.insert(v.parameters.end(), {{"segment_bytes", kind->is_vector() ? "the machine's" : "the whole block"},
                                              {"window", "that of the parts"}});
-  for (const StageRow& row : levels.stages) (row.between ? v.outer_parts : v.inner_parts).push_back(row.kind);
+  for (const StageRow& row : levels.stages) v.parameters[row.between].parts.push_back(row.kind);
   if (levels.relays_blocks)
     v.all_counts = "every rank must know all counts, because leaders relay blocks of other ranks";
   v.recipe = [levels = std::move(levels)](const Collective& c, const RankSpace& space, const Parameters& p) {
