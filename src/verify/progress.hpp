@@ -11,7 +11,7 @@
 //                 message meets its partner. The witness runs lane after lane. No loop is walked: rings of any length.
 #pragma once
 
-#include "schedule/schedule.hpp"
+#include "program/program_set.hpp"
 #include "verify/local_order.hpp"
 
 #include <set>

@@ -2,7 +2,7 @@
 // looked at.
 #pragma once
 
-#include "schedule/schedule.hpp"
+#include "program/program.hpp"
 
 #include <string>
 #include <vector>
