@@ -1,9 +1,9 @@
 #include "bench_driver/bound.hpp"
 #include "bench_driver/memory.hpp"
+#include "bench_driver/program_task.hpp"
 #include "bench_driver/tasks.hpp"
 #include "kernels/plans.hpp"
 #include "measure/clock.hpp"
-#include "plan/plan_cache.hpp"
 #include "program/builder.hpp"
 
 #include <nlohmann/json.hpp>
@@ -21,9 +21,11 @@ constexpr std::int64_t legs = 32, burst = 8, rounds = 64;
 constexpr std::string_view free_some = "end what else takes memory here"; // sizes and ranks are always the same
 constexpr std::int64_t large_count = (std::int64_t{8} << 20) / 8;         // doubles of a long message
 
-Schedule schedule_of(std::int32_t ranks, std::int64_t count, std::function<void(LaneBuilder&, Rank)> write) {
-  Schedule s(make_collective(CollectiveKind::allreduce, ranks, count));
-  s.algorithm = "calibration";
+// Of a vector of `count` doubles on each rank.
+ProgramSet programs_of(std::int32_t ranks, std::int64_t count, std::function<void(LaneBuilder&, Rank)> write) {
+  DataLayout data{.ranks = ranks, .vector = true, .elements = count};
+  data.buffers = [count](Rank) { return BufferPair{count, count}; };
+  ProgramSet s{std::make_shared<const DataLayout>(std::move(data))};
   s.program = [write = std::move(write)](Rank rank) {
     ProgramBuilder program;
     LaneBuilder lane(LaneId{0}, "calibration", 1);
@@ -56,12 +58,12 @@ class Calibration {
   Calibration(Job& job, transport::Transport& transport) : job_(job), transport_(transport) {}
 
   // The slowest rank's time, in seconds; the best of the repeats, as what else runs here is no figure of the machine.
-  Result<double> seconds_of(const Schedule& schedule) {
-    Result<std::unique_ptr<plan::Plan>> plan = plan::Plan::make(schedule, Rank{job_.rank()}, transport_, {});
-    if (Status s = job_.agree(plan); !s) return s.error();
-    const auto bytes = static_cast<std::size_t>(schedule.collective().bytes().value);
+  Result<double> seconds_of(const ProgramSet& programs) {
+    const NamedCandidate ours = our_candidate(programs, {}, Rank{job_.rank()}, transport_);
+    if (Status s = job_.agree(ours.candidate->make_ready()); !s) return s.error();
+    const auto bytes = static_cast<std::size_t>(programs.data->elements * programs.data->type_bytes);
     std::vector<std::byte> input, output;
-    const Status has_memory = with_memory({2 * schedule.collective().bytes().value, "a long message", free_some}, [&] {
+    const Status has_memory = with_memory({2 * static_cast<std::int64_t>(bytes), "a long message", free_some}, [&] {
       input.assign(bytes, std::byte{1});
       output.assign(bytes, std::byte{0});
       return Nothing{};
@@ -72,7 +74,7 @@ class Calibration {
     for (int i = 0; i < times; ++i) {
       job_.barrier();
       const std::int64_t start = measure::now_ns();
-      if (Status s = (*plan)->run({input.data(), output.data()}); !s) job_.give_up(s.error());
+      if (Status s = ours.candidate->call({input.data(), output.data()}); !s) job_.give_up(s.error());
       mine.push_back(static_cast<double>(measure::now_ns() - start) * 1e-9);
     }
     const std::vector<double> slowest = job_.largest(mine);
@@ -112,19 +114,19 @@ Status run_calibration(Job& job, const Task& task) {
   Calibration calibration(job, *transport);
   const std::int32_t P = job.ranks();
   const auto messages = [](std::int64_t n) { return [n](LaneBuilder& lane, Rank rank) { one_way(lane, rank, n); }; };
-  const Schedule schedules[] = {
-      schedule_of(P, 1, ping_pong),
-      schedule_of(P, 1, messages(1)),
-      schedule_of(P, burst, messages(burst)),
-      schedule_of(P, large_count, messages(1)),
-      schedule_of(P, 1,
+  const ProgramSet sets[] = {
+      programs_of(P, 1, ping_pong),
+      programs_of(P, 1, messages(1)),
+      programs_of(P, burst, messages(burst)),
+      programs_of(P, large_count, messages(1)),
+      programs_of(P, 1,
                   [](LaneBuilder& lane, Rank) {
                     lane.loop(rounds, [](Variable) { return Round{{copy(out[whole()], in[whole()])}, 0}; });
                   }),
   };
   std::vector<double> seconds;
-  for (const Schedule& schedule : schedules) {
-    const double found = TRY(calibration.seconds_of(schedule));
+  for (const ProgramSet& set : sets) {
+    const double found = TRY(calibration.seconds_of(set));
     seconds.push_back(found);
   }
   constexpr double least = 1e-9; // below what the clock can tell
