@@ -30,12 +30,6 @@ Status place_slow_parts(Machine& machine) {
   return Nothing{};
 }
 
-std::string_view name_of(Family family) {
-  static constexpr std::array<std::string_view, 8> names = {"torus",          "tofu",  "fat_tree", "dragonfly",
-                                                            "dragonfly_plus", "graph", "routes",   "single_node"};
-  return names[static_cast<std::size_t>(family)];
-}
-
 std::optional<LinkId> find_link(const Topology& topology, NodeId from, NodeId to) {
   const auto exists = [&](NodeId node) { return node.value >= 0 && node.value < topology.nodes(); };
   if (!exists(from) || !exists(to) || topology.distance(from, to) != 1) return std::nullopt;

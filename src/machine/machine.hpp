@@ -16,6 +16,7 @@
 #include "topology/tofu_job.hpp"
 #include "topology/torus_job.hpp"
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,7 +24,9 @@
 namespace kumihimo {
 
 enum class Family : std::uint8_t { torus, tofu, fat_tree, dragonfly, dragonfly_plus, graph, routes, single_node };
-std::string_view name_of(Family family);
+inline constexpr std::array<std::string_view, 8> family_names = {"torus",          "tofu",  "fat_tree", "dragonfly",
+                                                                 "dragonfly_plus", "graph", "routes",   "single_node"};
+constexpr std::string_view name_of(Family family) { return family_names[static_cast<std::size_t>(family)]; }
 
 // A class of the topology's links (Topology::link_classes), whose bandwidth may be another than link_bandwidth, and
 // whose latency another than hop_latency.

@@ -20,8 +20,6 @@
 namespace kumihimo {
 namespace {
 
-constexpr Family families[] = {Family::torus,          Family::tofu,  Family::fat_tree, Family::dragonfly,
-                               Family::dragonfly_plus, Family::graph, Family::routes,   Family::single_node};
 constexpr std::int64_t largest_count = std::numeric_limits<std::int32_t>::max();
 
 // toml++ throws; nothing else of this project sees that.
@@ -103,21 +101,17 @@ class Reader {
     if (!topology) return;
     const std::string family = text(*topology, "family", "topology.family", "\"torus\"");
     if (error_) return;
-    const auto* known =
-        std::find_if(std::begin(families), std::end(families), [&](Family f) { return family == name_of(f); });
-    if (known == std::end(families)) {
-      std::vector<std::string_view> names;
-      for (const Family f : families) names.push_back(name_of(f));
+    const auto* const known = std::find(family_names.begin(), family_names.end(), family);
+    if (known == family_names.end())
       return fail(line_of(*topology->get("family")), "topology.family",
                   wrong_value("unknown family of topologies", fmt::format("\"{}\"", family),
-                              fmt::format("write one of \"{}\"", fmt::join(names, "\", \""))));
-    }
-    machine_.family = *known;
-    if (const FamilyRow* row = find_row(*known))
+                              fmt::format("write one of \"{}\"", fmt::join(family_names, "\", \""))));
+    machine_.family = static_cast<Family>(known - family_names.begin());
+    if (const FamilyRow* row = find_row(machine_.family))
       read_row(*topology, *row);
-    else if (*known == Family::tofu)
+    else if (machine_.family == Family::tofu)
       read_tofu(*topology);
-    else if (*known == Family::torus)
+    else if (machine_.family == Family::torus)
       read_torus(*topology);
     else
       read_single_node(*topology);
