@@ -127,9 +127,9 @@ def remarks(command: Sequence[str], ranks: int) -> list[str]:
     if ranks != 1 or launcher_environment.place() is not None:
         return []
     if not name.startswith((*MPI_LAUNCHERS, *OTHER_LAUNCHERS)):
-        return ["only one rank: was mpirun forgotten?"]
+        return ["the program has only one rank; put mpirun -n P before it to start more"]
     if asked_ranks(command) > 1:
-        return [f"each process is alone: does {name} belong to the MPI library that the program is linked with?"]
+        return [f"each process is alone in MPI_COMM_WORLD; does {name} belong to the program's MPI library?"]
     return []
 
 
@@ -151,10 +151,10 @@ def found(command: Sequence[str]) -> str:
     launcher = shutil.which(name)
     if launcher is None:
         if "/" not in name and not name.startswith("-"):
-            raise wrong_value(f"{name} was not found in PATH", None, "is the module that has it loaded?")
+            raise wrong_value(f"{name} was not found in PATH", None, "load the module that provides it")
         reason = f"the option {name}, which is not known" if name.startswith("-") else f"{name}, no such file"
         if "/" in name and Path(name).is_file():
-            reason = f"{name}, which may not be executed"
+            reason = f"{name}, which is not executable"
         raise wrong_value("the command must start MPI processes, as mpirun -n 4 ./program does", reason)
     return launcher
 

@@ -50,7 +50,7 @@ def reason(path: Path) -> str:
 
 
 def sentence(found: Sequence[str]) -> str:
-    return f"the program runs as it is, without us: {'; '.join(found)}, so that no object can be loaded into it"
+    return f"the program runs without Kumihimo, because the preload library cannot be loaded: {'; '.join(found)}"
 
 
 def programs(arguments: Sequence[str]) -> Iterator[tuple[str, Path]]:

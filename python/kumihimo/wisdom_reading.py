@@ -84,7 +84,7 @@ def why_library(collective: str, summary: dict, choices: list[dict]) -> str:
     if not any(overlap(choice, row) for row in sizes for found in fitting.values() for choice in found):
         return f"these sizes were not measured; run `kumihimo tune {kind}` with --ranks and --bytes for them"
     if all(is_covered(row, found) for row in sizes for found in fitting.values()):
-        return "in tuning no algorithm was surely faster than the library's own"
+        return "tuning found no algorithm that is certainly faster than the MPI library's"
     return ""
 
 

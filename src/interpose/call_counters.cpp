@@ -7,23 +7,22 @@ namespace kumihimo::interpose {
 
 std::string_view sentence_of(Reason reason) {
   constexpr std::array<std::string_view, reasons> sentences = {
-      "the library's own is chosen",
-      "no data, or one rank alone",
-      "a type that is not predefined, or that no loop is made for",
-      "an operation of the program's own, or none for the type",
+      "no Kumihimo algorithm was chosen",
+      "no data, or only one rank",
+      "a derived type, or a predefined type without a reduction kernel",
+      "a user-defined operation, or an operation that the type does not have",
       "an intercommunicator",
       "the ranks disagree on wisdom, settings or version",
-      "the algorithm does not fit the call, or had no memory",
-      "more different calls on one communicator than are kept",
-      "a non-blocking call before any blocking one on its communicator, in which it could be set up",
-      "a non-blocking call among ranks that do not share memory",
+      "the algorithm does not fit the call, or memory was short",
+      "too many different calls on one communicator",
+      "a non-blocking call on a communicator that no blocking call had set up",
+      "a non-blocking call among ranks without shared memory",
       "a non-blocking exact sum of more than 16 MiB of accumulators",
-      "a communicator beyond those that are set up at once",
-      "a non-blocking call where not all that completes requests is caught: the program, or a library in it, has an "
-      "MPI_Wait or MPI_Test of its own",
-      "arguments that MPI does not allow, which the library tells of",
-      "the object was lost on the way to a process of the program",
-      "a buffer in the memory of a GPU, or a non-blocking call of a program that uses one",
+      "too many communicators at once",
+      "a non-blocking call in a program that has, or loads a library that has, its own MPI_Wait or MPI_Test",
+      "wrong arguments, which the MPI library reports",
+      "a process did not load the interposer",
+      "a GPU buffer, or a non-blocking call in a program that uses a GPU",
   };
   return sentences[static_cast<std::size_t>(reason)];
 }

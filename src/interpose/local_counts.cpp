@@ -205,7 +205,7 @@ Result<OwnData> lay_out(Session& session, const Collective& question, std::int32
       if (Status s = data.packed->keep_types(); !s) return s.error();
     data.blocks = std::make_shared<const OwnBlocks>(std::move(blocks));
   } catch (const std::bad_alloc&) {
-    return failed("out of memory", "a buffer to pack blocks of different lengths");
+    return failed("out of memory", "a buffer for packed blocks");
   }
   return data;
 }

@@ -197,7 +197,7 @@ void Nonblocking::begin_helper() {
   const bool begun = attempted([&] { return helper_ = std::thread([this] { help(); }), true; }, [] { return false; });
   if (!begun && !std::exchange(has_no_helper_, true))
     std::fprintf(stderr, "kumihimo: no thread can be started for non-blocking collectives (see ulimit -u); they make "
-                         "progress only in calls of MPI\n");
+                         "progress only in MPI calls\n");
 }
 
 // Others may have the lock while this thread waits: the one that holds it must not give the processor away.

@@ -61,7 +61,7 @@ Status Packed::each(const Elements& all, std::byte* data, F&& move) const {
   long long size = 0;
   if (all.count == 0 || library_.call.Type_size_x(all.type, &size) != 0 || size <= 0) return Nothing{};
   if (size > std::numeric_limits<int>::max()) // only among lengths of its own, for which the others run their part
-    return failed("MPI packs no element of so many bytes", fmt::format("{}", size));
+    return failed(fmt::format("MPI_Pack takes elements of at most 2^31-1 bytes (got {})", size));
   const std::int64_t most = std::max<std::int64_t>(1, most_at_once / size);
   for (std::int64_t done = 0; done < all.count; done += most) {
     Elements piece = part(library_, all, done, std::min(most, all.count - done));

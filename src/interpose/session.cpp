@@ -62,13 +62,13 @@ Session::Session(mpi::Library library)
   if (const Result<Reproducible> asked = parse_reproducible(settings_.reproducible))
     reproducible_ = *asked;
   else
-    say_once_for_all(asked.error().sentence() + "; nothing is kept reproducible");
+    say_once_for_all(asked.error().sentence() + "; reductions are not reproducible");
   Result<Wisdom> wisdom = wisdom_of(settings_, library_, wisdom_path_);
   if (wisdom)
     wisdom_ = std::move(*wisdom);
   else
     say_once_for_all(wisdom.error().sentence() + "; " +
-                     (reproducible_ == Reproducible::off ? "all calls are the library's" : "it is left out"));
+                     (reproducible_ == Reproducible::off ? "the MPI library runs all calls" : "the wisdom is ignored"));
   if (!settings_.kernels.empty()) {
     if (Result<std::string> path = plan::use_kernel_wisdom(settings_.kernels))
       kernels_path_ = std::move(*path);
@@ -161,8 +161,8 @@ bool Session::everyone_is_here(mpi::Handle communicator) {
   const bool here = has_world() ? mpi_hooks::PreloadCheck::everyone_is_here(object_name, missed)
                                 : mpi_hooks::PreloadCheck::all_are_here(object_name, ranks_of(communicator), missed);
   if (missed > 0)
-    say(fmt::format("processes of {} without our object: {}; {} calls are the library's (check that no wrapper clears "
-                    "LD_PRELOAD)",
+    say(fmt::format("processes of {} that did not load the interposer: {}; the MPI library runs {} calls (check that "
+                    "no wrapper clears LD_PRELOAD)",
                     has_world() ? "this node" : "a communicator", missed, has_world() ? "all" : "its"));
   return here;
 }

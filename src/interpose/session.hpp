@@ -98,7 +98,7 @@ class Session : public mpi_hooks::MpiLifetime<Session> {
 
  private:
   friend class mpi_hooks::MpiLifetime<Session>;
-  static constexpr std::string_view otherwise = "all calls are the library's";
+  static constexpr std::string_view otherwise = "the MPI library runs all calls";
   explicit Session(mpi::Library library);
   bool begins(bool anew);
   void pauses();

@@ -135,8 +135,8 @@ void Watchdog::end(const std::string& what, double seconds) {
   std::string whose = rank_by_launcher();
   if (int rank = 0; library && library->call.Comm_rank(library->constants.comm_world, &rank) == 0)
     whose = fmt::format("rank {}", rank);
-  const Error error = failed(fmt::format("{} must end within the time limit of {:g} s", what, seconds),
-                             "it still waits", "check that all ranks still run, or give a longer --timeout");
+  const Error error = failed(fmt::format("{} did not return within the time limit of {:g} s", what, seconds), {},
+                             "check that all ranks still run, or give a longer --timeout");
   std::fprintf(stderr, "kumihimo: %s: %s\n", whose.c_str(), error.sentence().c_str());
   std::this_thread::sleep_for(for_words);
   mpi_hooks::PreloadCheck::abandon();

@@ -30,7 +30,7 @@ void Life::begin() {
   PreloadCheck::leave_sessions();
   rank_ = -1, ranks_ = 1;
   if (!std::exchange(has_no_place_, true))
-    std::fprintf(stderr, "kumihimo: the MPI library opens no further session; %s\n", otherwise_.data());
+    std::fprintf(stderr, "kumihimo: the MPI library refuses to open another session; %s\n", otherwise_.data());
 }
 
 void Life::meet_world() {

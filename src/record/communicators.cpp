@@ -69,7 +69,7 @@ std::unique_ptr<Communicator> Communicators::describe(Handle handle, bool window
   }
   made->inter = inter != 0;
   if (!window && !life_.has_world()) ask_for_everyone(*made);
-  CommunicatorKind kind{{"not seen when it was made"}, made->size, 0, made->inter, 0, made->rank};
+  CommunicatorKind kind{{"unknown origin"}, made->size, 0, made->inter, 0, made->rank};
   if (const auto it = origins_[window].find(handle); it != origins_[window].end()) kind.origin = it->second;
   kind.origin.window = window;
   kind.leader = world_rank(*made, 0);
@@ -91,8 +91,8 @@ void Communicators::ask_for_everyone(Communicator& communicator) const {
   static std::atomic<bool> told = false;
   if (missed > 0 && !told.exchange(true))
     std::fprintf(stderr,
-                 "kumihimo: processes of a communicator without our object: %d; waiting and transferring are not "
-                 "separated there (check that no wrapper clears LD_PRELOAD)\n",
+                 "kumihimo: processes of a communicator that did not load the recorder: %d; waiting and transferring "
+                 "are not separated there (check that no wrapper clears LD_PRELOAD)\n",
                  missed);
 }
 

@@ -38,8 +38,8 @@ bool everyone_is_here() {
   if (mpi_hooks::PreloadCheck::everyone_is_here(object_name, missed)) return true;
   if (missed > 0)
     std::fprintf(stderr,
-                 "kumihimo: processes of this node without our object: %d; nothing is recorded (check that no wrapper "
-                 "clears LD_PRELOAD)\n",
+                 "kumihimo: processes of this node that did not load the recorder: %d; nothing is recorded (check that "
+                 "no wrapper clears LD_PRELOAD)\n",
                  missed);
   return false;
 }
@@ -53,7 +53,7 @@ void Recorder::at_exit() {
   try {
     if (recorder->end()) recorder->write_alone(Ended::without);
   } catch (...) { // the exit status is the program's, come what may
-    std::fprintf(stderr, "kumihimo: the part of rank %d could not be written\n", recorder->rank());
+    std::fprintf(stderr, "kumihimo: the profile of rank %d could not be written\n", recorder->rank());
   }
 }
 

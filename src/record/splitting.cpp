@@ -82,8 +82,8 @@ void Splitting::Patience::wait() {
   constexpr std::int64_t patience_ns = 60'000'000'000;
   if (told || Clock::now_ns() - begun_ns < patience_ns) return;
   told = true;
-  std::fprintf(stderr, "kumihimo: one rank has waited a minute for the others at the end of MPI; do all of them run "
-                       "with the recorder?\n");
+  std::fprintf(stderr, "kumihimo: one rank has waited 60 s for the others; check that all of them run with the "
+                       "recorder\n");
 }
 
 } // namespace kumihimo::record

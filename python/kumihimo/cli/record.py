@@ -16,13 +16,12 @@ from kumihimo.errors import missing, wrong_value
 app = typer.Typer()
 
 NOTHING = (
-    "nothing was recorded: the program did not start MPI, or was ended before it could write (by _exit or a signal, as "
-    "that of a launcher after MPI_Abort), or its rank 0 is on another node, or our object was lost on the way (a "
-    "wrapper that clears LD_PRELOAD)"
+    "nothing was recorded; possible causes: (1) the program did not start MPI; (2) _exit or a signal (as after "
+    "MPI_Abort) ended it; (3) rank 0 is on a node that does not share this folder; (4) a wrapper cleared LD_PRELOAD"
 )
 INTERRUPTED = {  # whether there is a profile: the sentence, after the signals' names
-    False: "nothing was recorded: the program was ended before its processes wrote what they knew",
-    True: "the profile has what the program's processes wrote until they ended",
+    False: "nothing was recorded: the program ended before its processes wrote their data",
+    True: "the profile covers the program until it ended",
 }
 
 
@@ -71,7 +70,7 @@ def recorded(
         if not first:
             return code
         told = {"exit_code": code, "signals": signals, "command": shlex.join(program)}
-        with errors_as_message("what ran"):
+        with errors_as_message("the summary"):
             written({json_file: told})
         return code
     writable(output)
@@ -99,10 +98,10 @@ def recorded(
             if not signals:
                 message(preload.launcher_failed(program, code, "nothing was recorded") or NOTHING)
             as_object, text = told, ""
-        with errors_as_message("what was recorded"):
+        with errors_as_message("the summary"):
             written({json_file: as_object, mpip: text})
         for path in reading.spawned(output):
-            message(f"processes that the program started by itself have a profile of their own, {path}, and no trace")
+            message(f"processes that the program spawned have their own profile, {path}, and no trace")
     if trace is not None:
         with errors_as_message("the trace", "its events are kept as they are"):
             message(otf2_writing.write(trace, output))

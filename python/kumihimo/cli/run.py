@@ -19,31 +19,31 @@ CAUGHT = tuple(kind for kind in _schedule.collectives() if _schedule.meaning(kin
 app = typer.Typer()
 
 PROMISES = {  # of what was not said to be otherwise
-    "order": "float reductions kept one order: the same bits in every run and on any placement of these ranks",
-    "exact": "float sums of the calls of allreduce and reduce were rounded once: the same bits on any number of ranks; "
-    "other float reductions kept an order",
+    "order": "float reductions used a fixed order: same bits in every run and on any placement of these ranks",
+    "exact": "float sums in allreduce and reduce were rounded once: same bits on any number of ranks; other float "
+    "reductions used a fixed order",
 }
+REPRODUCIBLE = {"order": "--reproducible", "exact": "--exact-sums"}
 NO_SUMMARY = (
-    "the program wrote no summary: its rank 0 made no call of MPI that is caught, was ended before it could write (by "
-    "_exit, a signal, or the library for an error), or is on another node, or the object was lost on the way to it (a "
-    "wrapper that clears LD_PRELOAD)"
+    "rank 0 wrote no summary; possible causes: (1) it made no hooked MPI call; (2) _exit, a signal or an MPI error "
+    "ended it; (3) it is on another node: set TMPDIR to a folder that all nodes share; (4) a wrapper cleared LD_PRELOAD"
 )
 INTERRUPTED = {  # whether there is a summary: the sentence, after the signals' names
-    False: "the program was ended before its rank 0 wrote what ran, so nothing is told of its calls",
-    True: "the program wrote what ran until it ended",
+    False: "the program ended before rank 0 wrote its summary, so no calls can be reported",
+    True: "the summary covers the calls until the program ended",
 }
 LOST = (
-    "the object was lost on the way to a process of the program (a wrapper that clears LD_PRELOAD): all calls are the "
-    "library's, and counted are those of rank 0 alone"
+    "a process did not load the interposer (does a wrapper clear LD_PRELOAD?); the MPI library ran all calls, and only "
+    "those of rank 0 are counted"
 )
-RANK_0_ALONE = "the counts of the ranks were not added up at the end: counted are the calls of rank 0 alone"
+RANK_0_ALONE = "the ranks could not add up their counts; only the calls of rank 0 are counted"
 NO_WISDOM = (
-    "no wisdom was found for this machine and MPI library, so the library's own algorithms ran; run `kumihimo tune`"
+    "no wisdom was found for this machine and MPI library, so the MPI library's algorithms ran; run `kumihimo tune`"
 )
-NOT_TAKEN = "the wisdom could not be used, as said above"
+NOT_TAKEN = "the wisdom file was not used; see the message above"
 NONE_FOUND = "no wisdom was found"
 NO_CHOICES = "the wisdom has no choices; name another file, or run `kumihimo tune`"
-OWN_CHOSEN = "the library's own is chosen"  # as call_counters.cpp says it
+OWN_CHOSEN = "no Kumihimo algorithm was chosen"  # as call_counters.cpp says it
 
 
 @app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -57,9 +57,9 @@ def command(
     wisdom: option("--wisdom FILE", "Wisdom file [default: what `tune` found on this machine].", Path) = None,
     no_wisdom: option("--no-wisdom", "Ignore what `tune` found on this machine.") = False,
     shape: option("--shape -s SHAPE", "Shape of the job's nodes, in rank order: 4x3x2.") = "",
-    reproducible: option("--reproducible", "Keep one order of float reductions: same bits in every run.") = False,
+    reproducible: option("--reproducible", "Fix the order of float reductions: same bits in every run.") = False,
     exact_sums: option("--exact-sums", "Round float sums once: same bits on any number of ranks.") = False,
-    timeout: duration("--timeout TIME", "Abort calls that wait longer: 60s, 5m; 0: never.", may_be_zero=True) = "0",
+    timeout: duration("--timeout TIME", "Time limit of a waiting call: 60s, 5m; 0 for none.", may_be_zero=True) = "0",
     json_file: option("--json FILE", "Write a summary of all calls as JSON to this file.", Path) = None,
 ) -> None:
     """Run an unmodified MPI program with chosen algorithms, and print on stderr which algorithms ran.
@@ -89,7 +89,7 @@ def command(
     if not first:
         raise SystemExit(code)
     if not found:
-        with errors_as_message("what ran"):
+        with errors_as_message("the summary"):
             told = interrupted(signals, INTERRUPTED[summary is not None])
             if summary is not None:
                 without = without_choices(summary, wisdom, bool(algorithm), no_wisdom)
@@ -98,7 +98,7 @@ def command(
             for line in told or [preload.launcher_failed(program, code, "nothing was counted") or NO_SUMMARY]:
                 message(line)
     if json_file is not None:
-        with errors_as_message("what ran"):
+        with errors_as_message("the summary"):
             write_json(json_file, {"exit_code": code, "signals": signals, **(summary or {})})
     raise SystemExit(code)  # as it is: the border has meanings of its own for some
 
@@ -106,7 +106,7 @@ def command(
 def without_choices(summary: dict, wisdom: Path | None, by_algorithm: bool, no_wisdom: bool) -> str:
     """Why the run had no choices of a file; empty where it had."""
     if by_algorithm:
-        return "--algorithm names none for it"
+        return "--algorithm names no algorithm for this collective"
     if no_wisdom:
         return "--no-wisdom"
     if summary.get("wisdom"):
@@ -130,25 +130,25 @@ def lines(summary: dict, named: bool = True, without: str = "") -> list[str]:
         for row in summary["calls"]
     ]
     left = [
-        f"{row['collective']} to the library, {row['calls']} calls: {why(row, summary, choices, without)}"
+        f"{row['collective']}: MPI library, {row['calls']} calls; reason: {why(row, summary, choices, without)}"
         + ("" if row.get("reproducible", True) else "; not reproducible")
         for row in summary["forwarded"]
     ]
     others = ", ".join(f"{number} of {name}" for name, number in (summary.get("others") or {}).items())
-    never = [f"to the library, which has all calls of these kinds: {others}"] if others else []
+    never = [f"`kumihimo run` does not handle these calls, the MPI library ran them: {others}"] if others else []
     packed = summary.get("packed_from_device", 0)
-    packs = [f"{packed} calls had a buffer in the memory of a GPU: packed through host memory"] if packed else []
-    gaps = ["gap, which its choices name, has no effect: real messages are not paced"] if names_gap(choices) else []
+    packs = [f"{packed} calls had GPU buffers, whose data were copied through host memory"] if packed else []
+    gaps = ["gap in the wisdom has no effect: only the simulator paces messages"] if names_gap(choices) else []
     shapes = ", ".join(f"{name} ({number})" for name, number in (summary["communicators"] or {}).items())
     bits = [promised(summary)] if summary.get("reproducible") else []
     about = [f"communicators of rank {told[0] if told else 0}: {shapes}"] if shapes else []
     ended = by_sessions(summary, told) if told and summary["sessions"] else []
     if told and not summary["sessions"]:
-        ended = [f"MPI_Abort ended the program: counted are the calls of {whose}, which called it"]
+        ended = [f"MPI_Abort ended the program; only the calls of {whose}, which called it, are counted"]
     if not finalized and not told:
-        ended = ["the program ended without MPI_Finalize: counted are the calls of rank 0 alone"]
+        ended = ["the program ended without MPI_Finalize; only the calls of rank 0 are counted"]
     if finalized and not of_all and told is None:
-        is_lost = any(row["reason"].startswith("the object was lost") for row in summary["forwarded"])
+        is_lost = any(row["reason"].startswith("a process did not load") for row in summary["forwarded"])
         ended += [LOST if is_lost else RANK_0_ALONE]
     source = [f"wisdom: {path}"] if path else [NO_WISDOM] if without == NONE_FOUND else []
     source += [NO_CHOICES] if path and named and not choices else []
@@ -169,12 +169,12 @@ def by_sessions(summary: dict, told: list[int]) -> list[str]:
     """What is missing of the ranks of a program that used MPI by sessions alone."""
     silent = summary["ranks"] - len(told)
     found = (
-        [] if summary["finalized"] else ["not all processes ended their sessions: they wrote what they knew at exit"]
+        [] if summary["finalized"] else ["some processes did not close their MPI sessions: their counts end at exit"]
     )
     if silent:
         found.append(
-            f"{silent} of {summary['ranks']} ranks wrote nothing: they used no session of MPI, were killed, are on "
-            "another node, or the object was lost on the way to them"
+            f"{silent} of {summary['ranks']} ranks wrote nothing; possible causes: they opened no MPI session, were "
+            "killed, are on another node, or did not load the interposer"
         )
     return found
 
@@ -189,13 +189,13 @@ def lengths(row: dict) -> str:
     """Of the calls of a line; a barrier has none."""
     if not _schedule.meaning(row["collective"].removeprefix("i")).moves_data:
         return ""
-    return f" from {text_of(row['bytes_from'])} below {text_of(row['bytes_to'] + 1)}"
+    return f" from {text_of(row['bytes_from'])} to under {text_of(row['bytes_to'] + 1)}"
 
 
 def promised(summary: dict) -> str:
     """Of the bits, and for which calls not: persistent and one-sided ones."""
     uncaught = summary.get("uncaught_reductions", 0)
-    but = f"; {uncaught} reductions of other kinds were the library's, and are not kept reproducible"
+    but = f"; the MPI library ran {uncaught} reductions of other kinds, which may not be reproducible"
     return PROMISES[summary["reproducible"]] + (but if uncaught else "")
 
 
@@ -210,7 +210,7 @@ def in_tuning(calls: dict, summary: dict, choices: list[dict]) -> str:
     if found is None:
         return ""
     low, high = (f"{times:.2f}" for times in found)
-    return f", {low if low == high else f'{low} to {high}'} times as fast as the library's own in tuning"
+    return f", {low if low == high else f'{low} to {high}'} times as fast as the MPI library in tuning"
 
 
 def checked_algorithm(text: str | None, mode: str) -> str:
@@ -221,7 +221,7 @@ def checked_algorithm(text: str | None, mode: str) -> str:
     for item in [] if text is None else text.split(","):
         kind, equals, name = item.rpartition("=")
         if equals and kind not in CAUGHT:
-            rule = f"before the = must stand one of {', '.join(CAUGHT)}"
+            rule = f"the word before = must be one of {', '.join(CAUGHT)}"
             raise wrong_value(rule, repr(kind), did_you_mean(kind, CAUGHT))
         among = (kind,) if equals else CAUGHT
         all_of = [(kind, v) for kind in among for v in _collectives.variants(kind)]
@@ -235,9 +235,8 @@ def checked_algorithm(text: str | None, mode: str) -> str:
             raise not_applicable(f"{name} needs an offload engine in the network, which MPI libraries do not offer")
         kept = all(v.rounding["independent_of_placement"] for kind, v in known if kind in REDUCTIONS)
         if mode and not kept:
-            raise wrong_value(
-                "--reproducible needs an algorithm with one order on all placements", name, "leave it out, or take ring"
-            )
+            rule = f"{REPRODUCIBLE[mode]} needs an algorithm with the same order on all placements"
+            raise wrong_value(rule, name, f"leave {REPRODUCIBLE[mode]} out or use ring")
     return text or ""
 
 

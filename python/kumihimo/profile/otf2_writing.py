@@ -46,7 +46,7 @@ def library() -> ModuleType:
         return importlib.import_module("otf2")
     except (ImportError, OSError):
         raise not_applicable(
-            "a trace needs OTF2's Python package", None, "install python3-otf2; the events are kept as they are"
+            "a trace needs OTF2's Python package", None, "install python3-otf2; the recorded events are kept"
         ) from None
     finally:
         sys.path.remove(str(DEBIAN))
@@ -57,7 +57,7 @@ def write(folder: Path, profile: Path) -> str:
     raw = folder.resolve() / RAW
     files = {int(p.stem.removeprefix("rank")): p for p in raw.glob("rank*.events")}
     if not files:
-        return "no trace was written: no rank ended MPI"
+        return "no trace was written: no rank called MPI_Finalize"
     otf2 = library()
     job = job_of(profile, max(files) + 1)
     archive = folder.resolve() / "otf2"

@@ -33,7 +33,7 @@ def numbered(path: Path) -> Iterator[tuple[int, object]]:
     except UnicodeDecodeError:
         raise wrong_value(RULE, f"{path}, which is not UTF-8 text") from None
     except (ValueError, RecursionError):
-        raise wrong_value(RULE, f"{path}, in which line {number} is no whole JSON object") from None
+        raise wrong_value(RULE, f"{path}, in which line {number} is not a complete JSON object") from None
     except OSError as error:
         raise wrong_value(RULE, f"{path}: {error.strerror}") from None
     if number == 0:
@@ -56,7 +56,7 @@ def explained(path: Path) -> Iterator[None]:
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         for number, value in numbered(path):
             check(value, number, path)
-        raise wrong_value(RULE, f"{path}, in which something is missing or of another kind") from error
+        raise wrong_value(RULE, f"{path}, in which a key is missing or has a value of the wrong type") from error
 
 
 def parts_of(output: Path) -> list[Path]:

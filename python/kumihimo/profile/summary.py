@@ -26,7 +26,7 @@ def lines(totals: Totals) -> list[str]:
             for calls in totals.by_time()[:MOST_SITES]
             if calls.call not in ("MPI_Init", "MPI_Init_thread")
         ],
-        *([f"{len(totals.calls) - MOST_SITES} further call sites"] if len(totals.calls) > MOST_SITES else []),
+        *([f"{len(totals.calls) - MOST_SITES} more call sites"] if len(totals.calls) > MOST_SITES else []),
         *sizes(totals),
         *partners(totals),
         *[region(r) for r in totals.regions.values()],
@@ -41,7 +41,7 @@ def overall(totals: Totals) -> str:
     longest = max((task[2] for task in totals.tasks), default=0.0)
     share = totals.mpi_seconds / totals.seconds if totals.seconds else 0.0
     threads = totals.most_threads
-    together = f", {threads} threads of a rank added up" if threads > 1 else ""
+    together = f", summed over {threads} threads of a rank" if threads > 1 else ""
     return f"{counted(ranks, 'rank')} for {seconds_text(longest)}, {share_text(share)} of it in MPI{together}"
 
 
@@ -49,12 +49,13 @@ def split(totals: Totals) -> list[str]:
     whole = [c for c in totals.calls.values() if c.blocking_collective]
     calls, all_calls = sum(c.split_calls for c in whole), sum(c.calls for c in whole)
     if not calls:
-        of = "whose communicator was freed before its session, on one node"
-        of = of if totals.header.get("sessions") else "whose ranks all ended MPI"
-        return [f"waiting and transferring not split: no blocking collective {of}"] if totals.calls else []
+        of = "on a communicator of one node that was freed before its session closed"
+        of = of if totals.header.get("sessions") else "whose ranks all called MPI_Finalize"
+        return [f"waiting and transferring are not separated: no blocking collective {of}"] if totals.calls else []
     took = sum(c.split_seconds for c in whole)
     waiting = sum(c.waiting_seconds for c in whole)
-    how = "by a barrier before each" if totals.header["sync"] else f"from {share_text(calls / all_calls)} of the calls"
+    sampled = f"estimated from {share_text(calls / all_calls)} of the calls"
+    how = "by a barrier before each" if totals.header["sync"] else sampled
     share = waiting / took if took else 0.0
     return [
         f"blocking collectives: {share_text(share)} waiting for others, {share_text(1 - share)} transferring, {how}"
@@ -81,14 +82,14 @@ def sizes(totals: Totals) -> list[str]:
     found = []
     for call, classes in most:
         shown = sorted(classes.most_common(MOST_CLASSES))
-        rest = f", {len(classes) - len(shown)} further classes" if len(classes) > len(shown) else ""
+        rest = f", {len(classes) - len(shown)} more size classes" if len(classes) > len(shown) else ""
         listed = ", ".join(f"{counted(calls, 'call')} {class_text(least)}" for least, calls in shown)
         found += [f"sizes of {call}: {listed}{rest}"] if any(classes) else []
     return found
 
 
 def class_text(least: int) -> str:
-    return f"from {text_of(least)} below {text_of(2 * least)}" if least else "of 0 bytes"
+    return f"from {text_of(least)} to under {text_of(2 * least)}" if least else "of 0 bytes"
 
 
 def partners(totals: Totals) -> list[str]:
@@ -116,24 +117,24 @@ def notes(totals: Totals) -> list[str]:
     expected = totals.header["ranks"]
     if totals.unfinished:
         found.append(
-            f"{len(totals.unfinished)} of {counted(expected, 'rank')} did not end MPI: "
-            "what they wrote at their exit is here"
+            f"{len(totals.unfinished)} of {counted(expected, 'rank')} did not call MPI_Finalize: "
+            "their data end at their exit"
         )
     if len(totals.tasks) < expected:
-        by_sessions = ", or used no session of MPI, or are on a node that sees another folder"
+        by_sessions = ", or opened no MPI session, or are on a node that does not share this folder"
         found.append(
             f"{expected - len(totals.tasks)} of {counted(expected, 'rank')} wrote nothing: "
-            "they were killed, or did not end MPI" + (by_sessions if totals.header.get("sessions") else "")
+            "they were killed or did not reach MPI_Finalize" + (by_sessions if totals.header.get("sessions") else "")
         )
     if totals.unbegun:
-        found.append(f"regions ended without a beginning: {', '.join(sorted(totals.unbegun))}")
+        found.append(f"regions that were ended but never begun: {', '.join(sorted(totals.unbegun))}")
     if totals.threads_left_out:
-        found.append(f"{totals.threads_left_out} threads were left out: they called MPI when their process ended")
+        found.append(f"{totals.threads_left_out} threads are missing: they were in MPI calls when their process ended")
     if totals.events_left_out:
-        found.append(f"{totals.events_left_out} events were left out of the trace, which is full")
+        found.append(f"the trace buffer was full: {totals.events_left_out} events are missing")
     if totals.header.get("counters_reason"):
         advice = counters_advice(totals.header["counters_reason"])
-        found.append(f"no hardware counters: the kernel gives none{advice}")
+        found.append(f"no hardware counters: the kernel provides none{advice}")
     return found
 
 

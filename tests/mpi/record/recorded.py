@@ -341,7 +341,7 @@ def lost(arguments):
         with tempfile.TemporaryDirectory() as name:
             ended = launch(Path(name), family, ranks, recorder, ["sh", "-c", clears, "sh", *program], launcher)
             equal(ended.returncode, 0, f"exit status; {ended.stdout}{ended.stderr}")
-            equal(ended.stderr.count("processes of this node without our object: 1;"), 1, "sentences")
+            equal(ended.stderr.count("processes of this node that did not load the recorder: 1;"), 1, "sentences")
             equal(list(Path(name).iterdir()), [], "files")
 
 

@@ -99,7 +99,7 @@ def sessions_lost(arguments):
         for more in ({}, {"KUMIHIMO_RECORD_SYNC": "1"}):
             words = ["sh", "-c", clears, "sh", *program]
             profile, ended = recorded((_, family, ranks, recorder, words, launcher), more)
-            equal(ended.stderr.count("processes of a communicator without our object: 1;"), 1, "sentences")
+            equal(ended.stderr.count("processes of a communicator that did not load the recorder: 1;"), 1, "sentences")
             equal(sorted(profile.ranks), [r for r in range(ranks) if r != rank], "ranks that wrote")
             for other in profile.ranks:
                 equal(profile.calls(other, "MPI_Allreduce", "split_calls"), 0, "calls split")
@@ -116,7 +116,7 @@ def sessions_refused(arguments):
                 words = ["sh", "-c", f'unset {unset}; exec "$@"', "sh", *program]
                 given = {"NO_SESSION": str(rank), **more}
                 profile, ended = recorded((_, family, ranks, objects, words, launcher), given)
-                equal(ended.stderr.count("opens no further session; nothing is recorded"), 1, "sentences")
+                equal(ended.stderr.count("refuses to open another session; nothing is recorded"), 1, "sentences")
                 equal(sorted(profile.ranks), [r for r in range(ranks) if r != rank], "ranks that wrote")
                 for other in profile.ranks:
                     own = 10 + other  # on communicators of its own

@@ -104,7 +104,7 @@ class TestRecord:
 
     def test_says_that_mpi_was_not_ended(self, installation: mpi.Installation, tmp_path: Path) -> None:
         ran = launch(installation, tmp_path, end="unfinished")
-        assert "did not end MPI" in ran.stderr
+        assert "did not call MPI_Finalize" in ran.stderr
         assert "Traceback" not in ran.stderr
 
     def test_says_that_the_ranks_were_killed(self, installation: mpi.Installation, tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ class TestWithoutMPI:
     def test_a_program_that_is_none_of_mpi(self, tmp_path: Path) -> None:
         ran = record(tmp_path, "--json", "sums", "--", sys.executable, "-c", "print('word')")
         assert (ran.returncode, ran.stdout) == (0, "word\n")
-        assert "nothing was recorded: the program did not start MPI" in ran.stderr
+        assert "nothing was recorded; possible causes: (1) the program did not start MPI" in ran.stderr
         assert json.loads((tmp_path / "sums").read_text(encoding="utf-8"))["exit_code"] == 0
 
     @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ class TestRun:
         ran = launch(installation, tmp_path, "--algorithm", "ring", "--json", str(summary))
         assert ran.returncode == 0, ran.stderr
         assert ran.stdout == "the program's own word its input\n"
-        assert "allreduce from 4KiB below 8KiB: ring, 10 calls of all ranks" in ran.stderr
+        assert "allreduce from 4KiB to under 8KiB: ring, 10 calls of all ranks" in ran.stderr
         found = json.loads(summary.read_text(encoding="utf-8"))
         assert found["ranks"] == 2
         assert [(c["algorithm"], c["calls"]) for c in found["calls"]] == [("ring", 10)]
@@ -75,7 +75,7 @@ class TestRun:
         )
         assert (ran.returncode, ran.stdout) == (0, "the program's own word its input\n"), ran.stderr
         assert ran.stderr.count("kumihimo: allreduce") == 1
-        assert "allreduce from 4KiB below 8KiB: ring, 10 calls of all ranks" in ran.stderr
+        assert "allreduce from 4KiB to under 8KiB: ring, 10 calls of all ranks" in ran.stderr
         assert json.loads(summary.read_text(encoding="utf-8"))["exit_code"] == 0
 
     def test_tells_what_ran_without_finalize(self, installation: mpi.Installation, tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ class TestRun:
         assert unfinished != PROGRAM
         ran = launch(installation, tmp_path, "--algorithm", "ring", ranks=1, code=3, text=unfinished)
         assert ran.returncode == 3
-        assert "ended without MPI_Finalize: counted are the calls of rank 0 alone" in ran.stderr
+        assert "ended without MPI_Finalize; only the calls of rank 0 are counted" in ran.stderr
 
     @pytest.mark.parametrize("ranks", [(0,), (1,), (0, 1)])
     def test_who_calls_abort_tells_what_it_counted(
@@ -101,7 +101,7 @@ names.MPI_Barrier(world)
         found = json.loads(summary.read_text(encoding="utf-8"))
         assert found["ranks_reported"] and set(found["ranks_reported"]) <= set(ranks)
         told = f"{len(found['ranks_reported'])} of 2 ranks" if len(found["ranks_reported"]) < 2 else "all ranks"
-        assert f"MPI_Abort ended the program: counted are the calls of {told}, which called it" in ran.stderr
+        assert f"MPI_Abort ended the program; only the calls of {told}, which called it, are counted" in ran.stderr
         assert f"ring, {5 * len(found['ranks_reported'])} calls of {told}" in ran.stderr
 
     def test_who_calls_abort_within_a_call_tells_what_it_counted(
@@ -136,17 +136,17 @@ names.MPI_Allreduce(mine, result, 1000, double, made, world)
             check=False,
         )
         assert ran.returncode == 0, ran.stderr
-        assert "allreduce from 4KiB below 8KiB: ring, 10 calls of all ranks" in ran.stderr
+        assert "allreduce from 4KiB to under 8KiB: ring, 10 calls of all ranks" in ran.stderr
 
     def test_leaves_all_to_the_library_without_wisdom(self, installation: mpi.Installation, tmp_path: Path) -> None:
         ran = launch(installation, tmp_path)
         assert ran.returncode == 0, ran.stderr
-        assert "allreduce from 4KiB below 8KiB: library, 10 calls" in ran.stderr
+        assert "allreduce from 4KiB to under 8KiB: library, 10 calls" in ran.stderr
 
     @pytest.mark.parametrize(
         ("option", "mode", "ran", "promise"),
         [
-            ("--reproducible", "order", "recursive_doubling", "kept one order"),
+            ("--reproducible", "order", "recursive_doubling", "used a fixed order"),
             ("--exact-sums", "exact", "exact_sum", "rounded once"),
         ],
     )
@@ -197,7 +197,7 @@ names.MPI_Allreduce(mine, result, 1000, double, made, world)
         ran = launch(installation, tmp_path, "--wisdom", str(wisdom))
         assert ran.returncode == 0, ran.stderr
         said = [line for line in ran.stderr.splitlines() if found in line]
-        assert len(said) == 1 and said[0].endswith("all calls are the library's"), ran.stderr
+        assert len(said) == 1 and said[0].endswith("the MPI library runs all calls"), ran.stderr
         assert "library, 10 calls" in ran.stderr
 
     def test_finds_the_users_wisdom_and_says_what_it_was_worth(
@@ -215,7 +215,7 @@ names.MPI_Allreduce(mine, result, 1000, double, made, world)
         path.write_text(json.dumps(file), encoding="utf-8")
         said = launch(installation, tmp_path).stderr
         assert f"kumihimo: wisdom: {path}\n" in said
-        assert "ring, 10 calls of all ranks, 2.00 times as fast as the library's own in tuning" in said
+        assert "ring, 10 calls of all ranks, 2.00 times as fast as the MPI library in tuning" in said
         assert "library, 10 calls" in launch(installation, tmp_path, "--no-wisdom").stderr
         path.write_text(json.dumps({**file, "choices": [{**choice, "emulated": True}]}), encoding="utf-8")
         assert "library, 10 calls" in launch(installation, tmp_path).stderr, "no network was measured"
@@ -283,7 +283,7 @@ class TestSessions:
 
     def test_the_processes_add_up(self, tmp_path: Path) -> None:
         said, found = self.launched(tmp_path, -1)
-        assert "allreduce from 4KiB below 8KiB: ring, 10 calls of all ranks" in said
+        assert "allreduce from 4KiB to under 8KiB: ring, 10 calls of all ranks" in said
         assert (found["ranks"], found["ranks_reported"], found["of_all_ranks"], found["finalized"]) == (
             2,
             [0, 1],
@@ -294,7 +294,7 @@ class TestSessions:
 
     def test_who_says_nothing_is_missed(self, tmp_path: Path) -> None:
         said, found = self.launched(tmp_path, 1)
-        assert "allreduce from 4KiB below 8KiB: ring, 5 calls of 1 of 2 ranks" in said
+        assert "allreduce from 4KiB to under 8KiB: ring, 5 calls of 1 of 2 ranks" in said
         assert "1 of 2 ranks wrote nothing" in said
         assert (found["ranks_reported"], found["of_all_ranks"]) == ([0], False)
 
@@ -329,14 +329,14 @@ def test_parts_of_ranks_are_added_up(tmp_path: Path) -> None:
     assert (found["others"], found["uncaught_reductions"]) == ({"MPI_Scatterv": 4}, 2)
     assert (found["ranks_reported"], found["of_all_ranks"], found["finalized"]) == ([0, 2], False, True)
     lines = run.lines({**found, "reproducible": "", "wisdom": None})
-    assert "bcast from 4 below 8: ring, 12 calls of 2 of 3 ranks" in lines
+    assert "bcast from 4 to under 8: ring, 12 calls of 2 of 3 ranks" in lines
     assert "communicators of rank 0: row of 0 (1)" in lines
     assert run.LOST not in lines
     (tmp_path / "s.json.rank1").write_text(json.dumps(part_of(1, 1, finalized=False)), encoding="utf-8")
     found = run_summary.read(summary)
     lines = run.lines({**found, "reproducible": "", "wisdom": None})
-    assert "bcast from 4 below 8: ring, 13 calls of all ranks" in lines
-    assert any("not all processes ended their sessions" in line for line in lines)
+    assert "bcast from 4 to under 8: ring, 13 calls of all ranks" in lines
+    assert any("some processes did not close their MPI sessions" in line for line in lines)
 
 
 def test_gaps_of_choices_are_said_to_have_no_effect(tmp_path: Path) -> None:
@@ -344,7 +344,7 @@ def test_gaps_of_choices_are_said_to_have_no_effect(tmp_path: Path) -> None:
     summary = {"ranks": 2, "calls": [], "forwarded": [], "communicators": {}, "wisdom": str(wisdom)}
     for parameters, told in (({"gap": 2}, True), ({"trees": 2}, False), (None, False)):
         wisdom.write_text(json.dumps({"choices": [{"parameters": parameters}]}), encoding="utf-8")
-        assert any("not paced" in line for line in run.lines(summary)) == told
+        assert any("only the simulator paces" in line for line in run.lines(summary)) == told
 
 
 @pytest.mark.parametrize("mode", ["order", "exact"])
@@ -352,9 +352,9 @@ def test_the_promise_says_of_which_calls_it_is(mode: str) -> None:
     summary = {"ranks": 2, "calls": [], "forwarded": [], "communicators": {}, "reproducible": mode}
     for none in ({}, {"uncaught_reductions": 0}):
         (line,) = run.lines({**summary, **none})
-        assert "float" in line and "kept" in line and "library" not in line
+        assert "float" in line and "fixed order" in line and "library" not in line
     (line,) = run.lines({**summary, "uncaught_reductions": 3})
-    assert line.endswith("; 3 reductions of other kinds were the library's, and are not kept reproducible")
+    assert line.endswith("; the MPI library ran 3 reductions of other kinds, which may not be reproducible")
     assert run.lines({**summary, "reproducible": "", "uncaught_reductions": 3}) == []
 
 
@@ -406,7 +406,9 @@ def test_says_which_calls_are_never_taken_over() -> None:
     summary = {"calls": [], "forwarded": [], "communicators": {}, "ranks": 2}
     assert run.lines(summary) == []
     said = run.lines({**summary, "others": {"MPI_Alltoallv": 3, "MPI_Gatherv": 1}})
-    assert said == ["to the library, which has all calls of these kinds: 3 of MPI_Alltoallv, 1 of MPI_Gatherv"]
+    assert said == [
+        "`kumihimo run` does not handle these calls, the MPI library ran them: 3 of MPI_Alltoallv, 1 of MPI_Gatherv"
+    ]
 
 
 def test_says_where_no_wisdom_was_found_and_what_to_do() -> None:
@@ -414,10 +416,10 @@ def test_says_where_no_wisdom_was_found_and_what_to_do() -> None:
     summary = {"calls": [], "forwarded": [row], "communicators": {}, "ranks": 2}
     first, second = run.lines(summary, named=False, without=run.NONE_FOUND)
     assert first.startswith("no wisdom was found") and first.endswith("run `kumihimo tune`")
-    assert second == "bcast to the library, 4 calls: no wisdom was found"
-    assert run.lines(summary, named=False) == [f"bcast to the library, 4 calls: {run.OWN_CHOSEN}"]
+    assert second == "bcast: MPI library, 4 calls; reason: no wisdom was found"
+    assert run.lines(summary, named=False) == [f"bcast: MPI library, 4 calls; reason: {run.OWN_CHOSEN}"]
     found = run.lines({**summary, "wisdom": "/w.json"}, named=False)
-    assert found == ["wisdom: /w.json", f"bcast to the library, 4 calls: {run.OWN_CHOSEN}"]
+    assert found == ["wisdom: /w.json", f"bcast: MPI library, 4 calls; reason: {run.OWN_CHOSEN}"]
     assert run.lines({**summary, "wisdom": "/w.json"})[1] == run.NO_CHOICES
     sentences = Path(__file__).parents[3] / "src" / "interpose" / "call_counters.cpp"
     assert f'"{run.OWN_CHOSEN}"' in sentences.read_text(encoding="utf-8")
@@ -426,7 +428,7 @@ def test_says_where_no_wisdom_was_found_and_what_to_do() -> None:
 def test_says_why_there_are_no_choices(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     summary = {"mpi": "Open MPI v9"}
-    assert run.without_choices(summary, None, True, False) == "--algorithm names none for it"
+    assert run.without_choices(summary, None, True, False) == "--algorithm names no algorithm for this collective"
     assert run.without_choices(summary, None, False, True) == "--no-wisdom"
     assert run.without_choices(summary, None, False, False) == run.NONE_FOUND
     assert run.without_choices(summary, Path("w.json"), False, False) == run.NOT_TAKEN
@@ -461,9 +463,9 @@ def choice(from_bytes: int, to_bytes: int, **more: object) -> dict:
         (
             [choice(1, 70), choice(71, 127, algorithm="ring")],
             {"node of 4 ranks": 1},
-            "in tuning no algorithm was surely",
+            "tuning found no algorithm",
         ),
-        ([choice(1, 127, ranks=0)], {"node of 4 ranks": 1, "node of 2 ranks": 1}, "in tuning no algorithm was surely"),
+        ([choice(1, 127, ranks=0)], {"node of 4 ranks": 1, "node of 2 ranks": 1}, "tuning found no algorithm"),
         ([choice(1, 70)], {"node of 4 ranks": 1}, run.OWN_CHOSEN),  # some of the sizes, as far as can be said
         ([choice(1, 127)], {"node of 4 ranks": 1, "node of 2 ranks": 1}, run.OWN_CHOSEN),
         ([choice(1, 127)], {"dragonfly of 4": 1}, run.OWN_CHOSEN),
@@ -494,13 +496,15 @@ def test_a_launcher_that_fails_is_told_of_by_its_own_words(tmp_path: Path) -> No
 
 def test_ranks_that_are_alone_are_told_of(monkeypatch) -> None:
     monkeypatch.delenv("OMPI_COMM_WORLD_RANK", raising=False)
-    alone = ["each process is alone: does mpirun belong to the MPI library that the program is linked with?"]
+    alone = ["each process is alone in MPI_COMM_WORLD; does mpirun belong to the program's MPI library?"]
     for asked in (["-n", "2"], ["-np", "2"], ["--np", "2"], ["-n2"], ["-n", "1", "./a", ":", "-n", "1"]):
         assert preload.remarks(["/usr/bin/mpirun", *asked, "./a"], 1) == alone
         assert preload.remarks(["mpirun", *asked, "./a"], 2) == []
     assert preload.remarks(["srun", "--ntasks=4", "./a"], 1) == [alone[0].replace("mpirun", "srun")]
     assert preload.remarks(["mpirun", "-n", "1", "./a"], 1) == preload.remarks(["srun", "./a"], 1) == []
-    assert preload.remarks(["./a", "-n", "4"], 1) == ["only one rank: was mpirun forgotten?"]
+    assert preload.remarks(["./a", "-n", "4"], 1) == [
+        "the program has only one rank; put mpirun -n P before it to start more"
+    ]
     assert preload.remarks(["./a"], 2) == []
     monkeypatch.setenv("OMPI_COMM_WORLD_RANK", "0")
     monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "1")
@@ -515,14 +519,14 @@ def test_refuses_what_it_cannot_do() -> None:
     assert "(got 'allreduce:ring'); write allreduce=ring" in refused("-a", "allreduce:ring", "--", "true")
     assert "(got 'all')" in refused("-a", "all=bruck", "--", "true")
     assert "(got 'rign')" in refused("-a", "rign", "-a", "ring", "--", "true")
-    missing = "not-there was not found in PATH; is the module that has it loaded?"
+    missing = "not-there was not found in PATH; load the module that provides it"
     assert missing in refused("--", "not-there", "-n", "2", "./program")
     assert "(got ./not-there, no such file)" in refused("./not-there")
     assert "kumihimo run has no option --bogus; see kumihimo run --help" in refused("--bogus", "--", "true")
     assert "no option --algorthm; did you mean --algorithm? see" in refused("--algorthm=ring", "true")
     assert "--timeout must be a time such as 60, 90s, 5m or 1h, or 0 (got 'soon')" in refused("--timeout", "soon", "x")
     assert "--timeout needs a time such as 60, 90s, 5m or 1h (got --)" in refused("--timeout", "--", "true")
-    assert f"(got {__file__}, which may not be executed)" in refused("--", __file__)
+    assert f"(got {__file__}, which is not executable)" in refused("--", __file__)
     assert "--wisdom must name a file (got /not/there, no file)" in refused("--wisdom", "/not/there", "--", "true")
     assert "--wisdom must name a file (got /dev/null, a device)" in refused("--wisdom", "/dev/null", "--", "true")
     assert "offloaded needs an offload engine" in refused("-a", "offloaded", "--", "true")
@@ -542,8 +546,8 @@ def test_ends_as_the_program_where_a_file_cannot_be_written() -> None:
 def test_says_that_nothing_was_caught() -> None:
     ran = subprocess.run([COMMAND, "run", "--", "true"], capture_output=True, text=True, timeout=60, check=False)
     assert ran.returncode == 0
-    assert "the program wrote no summary" in ran.stderr
-    assert "ended before it could write (by _exit, a signal, or the library for an error)" in ran.stderr
+    assert "rank 0 wrote no summary" in ran.stderr
+    assert "_exit, a signal or an MPI error ended it" in ran.stderr
 
 
 def test_a_line_with_a_program_that_takes_no_object_runs_as_it_is(tmp_path: Path) -> None:
@@ -558,7 +562,7 @@ def test_a_line_with_a_program_that_takes_no_object_runs_as_it_is(tmp_path: Path
 
 def test_algorithms_that_go_by_the_shape_are_refused_where_an_order_is_to_be_kept() -> None:
     for option in ("--reproducible", "--exact-sums"):
-        assert "one order on all placements (got bucket)" in refused(option, "-a", "bucket", "--", "true")
+        assert "the same order on all placements (got bucket)" in refused(option, "-a", "bucket", "--", "true")
         assert run.checked_algorithm("allgather=bucket,ring", "order")  # nothing is added up
 
 
@@ -566,13 +570,13 @@ def test_a_program_that_did_not_end_mpi_is_told_of_by_rank_0_alone():
     calls = {"collective": "bcast", "bytes_from": 8, "bytes_to": 15, "algorithm": "ring", "calls": 3}
     summary = {"calls": [calls], "forwarded": [], "communicators": {}, "ranks": 2}
     told = run.lines({**summary, "finalized": False})
-    assert told[0] == "the program ended without MPI_Finalize: counted are the calls of rank 0 alone"
+    assert told[0] == "the program ended without MPI_Finalize; only the calls of rank 0 are counted"
     assert told[1].endswith("ring, 3 calls of rank 0")
     assert run.lines({**summary, "finalized": True}) == [told[1].replace("rank 0", "all ranks")]
 
 
 def test_a_rank_on_the_way_to_which_the_object_was_lost_is_told_of():
-    left = {"collective": "bcast", "reason": "the object was lost on the way to a process of the program", "calls": 3}
+    left = {"collective": "bcast", "reason": "a process did not load the interposer", "calls": 3}
     calls = {"collective": "bcast", "bytes_from": 8, "bytes_to": 15, "algorithm": "library", "calls": 3}
     summary = {"calls": [calls], "forwarded": [left], "communicators": {}, "finalized": True, "of_all_ranks": False}
     told = run.lines(summary)
@@ -585,13 +589,13 @@ def test_buffers_on_devices_that_were_packed_are_told_of():
     summary = {"calls": [], "forwarded": [], "communicators": {}, "ranks": 2}
     assert run.lines({**summary, "packed_from_device": 0}) == []
     (line,) = run.lines({**summary, "packed_from_device": 5})
-    assert line.startswith("5 calls had a buffer in the memory of a GPU")
+    assert line.startswith("5 calls had GPU buffers")
 
 
 def test_lengths_are_told_of_calls_that_have_one():
     calls = {"collective": "alltoall", "bytes_from": 8, "bytes_to": 15, "algorithm": "bruck", "calls": 3}
     summary = {"calls": [calls], "forwarded": [], "communicators": {}, "ranks": 2}
-    assert run.lines(summary) == ["alltoall from 8 below 16: bruck, 3 calls of all ranks"]
+    assert run.lines(summary) == ["alltoall from 8 to under 16: bruck, 3 calls of all ranks"]
     calls.update(collective="ibarrier", bytes_from=0, bytes_to=0, algorithm="binomial")
     assert run.lines(summary) == ["ibarrier: binomial, 3 calls of all ranks"]
 

@@ -52,9 +52,7 @@ def on_terminal(columns: int, *arguments: str) -> str:
 def test_what_is_told_beside_a_program_fits_the_terminal(monkeypatch):
     told = io.StringIO()
     monkeypatch.setattr(sys, "stderr", told)
-    line = (
-        "12 calls of allreduce from 64KiB below 1MiB by ring, 1.25 to 1.50 times as fast as the library's own in tuning"
-    )
+    line = "12 calls of allreduce from 64KiB to under 1MiB: ring, 1.25 to 1.50 times as fast as the MPI library"
     output.message(line)
     monkeypatch.setattr(told, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("COLUMNS", "80")

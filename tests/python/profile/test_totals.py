@@ -174,19 +174,20 @@ class TestSummary:
             tmp_path, rank(0, [call()], finalized=False), header=HEADER | {"ranks": 4, "counters_reason": "no"}
         )
         lines = summary.lines(totals.of(path))
-        assert any("1 of 4 ranks did not end MPI" in line for line in lines)
+        assert any("1 of 4 ranks did not call MPI_Finalize" in line for line in lines)
         assert any("3 of 4 ranks wrote nothing" in line for line in lines)
         assert sum("no hardware counters" in line for line in lines) == 1
-        assert any("not split" in line for line in lines)
+        assert any("not separated" in line for line in lines)
 
     def test_names_the_sizes_to_tune_for(self, tmp_path: Path) -> None:
         sizes = {"MPI_Bcast": [[0, 1], [4096, 7]], "MPI_Barrier": [[0, 90]], "MPI_Scan": [[1, 2]]}
         sizes["MPI_Alltoall"] = [[2**k, 1 + k] for k in range(9)]
         lines = summary.lines(totals.of(written(tmp_path, rank(0, [call()], sizes=sizes))))
         assert [line for line in lines if line.startswith("sizes of")] == [
-            "sizes of MPI_Alltoall: 4 calls from 8 below 16, 5 calls from 16 below 32, 6 calls from 32 below 64, "
-            "7 calls from 64 below 128, 8 calls from 128 below 256, 9 calls from 256 below 512, 3 further classes",
-            "sizes of MPI_Bcast: 1 call of 0 bytes, 7 calls from 4KiB below 8KiB",
+            "sizes of MPI_Alltoall: 4 calls from 8 to under 16, 5 calls from 16 to under 32, 6 calls from 32 "
+            "to under 64, 7 calls from 64 to under 128, 8 calls from 128 to under 256, 9 calls "
+            "from 256 to under 512, 3 more size classes",
+            "sizes of MPI_Bcast: 1 call of 0 bytes, 7 calls from 4KiB to under 8KiB",
         ]
 
     def test_states_the_share_of_calls_that_were_split(self, tmp_path: Path) -> None:
@@ -212,7 +213,7 @@ class TestSummary:
 
     def test_says_which_threads_were_left_out(self, tmp_path: Path) -> None:
         found = totals.of(written(tmp_path, rank(0, [call()], threads_left_out=2), rank(1, [call()])))
-        assert any(line.startswith("2 threads were left out") for line in summary.notes(found))
+        assert any(line.startswith("2 threads are missing") for line in summary.notes(found))
 
     @pytest.mark.parametrize(
         ("size", "text"),
@@ -249,7 +250,7 @@ def test_report_in_the_form_of_mpip(tmp_path: Path) -> None:
 def test_more_time_in_mpi_than_there_was_is_that_of_threads(tmp_path: Path) -> None:
     one, many = rank(0, [call(seconds=5.0)]), rank(1, [call(seconds=32.0)], threads=4)
     first = summary.lines(totals.of(written(tmp_path, one, many)))[0]
-    assert first.endswith("of it in MPI, 4 threads of a rank added up")
+    assert first.endswith("of it in MPI, summed over 4 threads of a rank")
     assert summary.lines(totals.of(written(tmp_path, one)))[0].endswith("of it in MPI")
 
 
