@@ -9,28 +9,30 @@ UNLIMITED = 2**63 - 1
 HEAD = """# Algorithms
 
 Every algorithm of the registry, by collective. Made by `scripts/document`; edit the rows in
-`src/collectives/`, not this page. `kumihimo show` prints what one does, `kumihimo verify` proves it and
-`kumihimo simulate` says how long it takes.
+`src/collectives/`, not this page. `kumihimo show` prints a schedule, `kumihimo verify` proves it
+and `kumihimo simulate` predicts its time.
 
-In the costs P is the number of ranks, n the bytes of the vector or of one block, S the number of
-segments, L the length of an axis, d the number of axes longer than 1, k the number of trees or
-lanes, h the height of a tree; α is the time of a message without its bytes, β the time of a byte on
-a link, γ the time to reduce a byte. The costs are those of a network without congestion; `kumihimo
-simulate --model cost` evaluates them. Algorithms marked *extension* are extensions of our own: a
-comparison of published ones reports them beside it, not in it. Those marked *engine* are calls of a
-network's engine: simulated on machines that have an `[offload]` section
-([machines.md](machines.md)), and not applicable over MPI.
+Costs are for a network without congestion. `kumihimo simulate --model cost` evaluates them.
 
-*Same bits on all* is what is promised where an operation rounds (float sums and products): the ranks that have the
-result get the same bits; every run does, whenever messages arrive; and so does every placement of the same ranks, where
-the order of the operands goes by rank numbers alone. Other operations, and collectives that only move data, give the
-same bits on any number of ranks, too. [reproducible.md](reproducible.md) tells how to ask for it.
+| P | n | S | L | d | k | h | α | β | γ |
+|---|---|---|---|---|---|---|---|---|---|
+| ranks | bytes of the vector or of one block | segments | length of an axis | axes longer than 1 | trees or lanes | \
+height of a tree | time of a message without its bytes | time of a byte on a link | time to reduce a byte |
 
-*Counts*: any, where each block may have a length of its own (allgatherv, reduce_scatter, alltoallv, gatherv, scatterv,
-those of neighbours; `--counts`); equal, where ranks relay blocks whose lengths they do not know; known, where all ranks
-must know all counts, which `kumihimo run` cannot tell them. Every rank knows all counts of an allgatherv and of a
-reduce_scatter, the root those of a gatherv or scatterv, and in an alltoallv and among neighbours each rank what it
-sends and gets.
+*Extension*: Kumihimo's extension of a published algorithm; comparisons list it apart. *Engine*: a
+call of the network's offload engine. It is simulated on machines that have an `[offload]` section
+([machines.md](machines.md)), and is not applicable over MPI.
+
+*Same bits on all* applies to float sums and products. *ranks*: all ranks that have the result get
+the same bits. *runs*: every run does, whatever the arrival order of messages. *placements*: every
+placement of the same ranks does, because the order of operands depends on rank numbers only. Other
+operations, and collectives that only move data, give the same bits on any number of ranks, too.
+[reproducible.md](reproducible.md) shows how to ask for it.
+
+*Counts* of blocks (`--counts`). *any*: blocks may differ in length. *equal*: all blocks must be
+equally long, because ranks relay blocks whose lengths they do not know. *known*: all ranks must know
+all counts. In a program they do so for allgatherv and reduce_scatter. For others `kumihimo run`
+cannot use the algorithm: a rank knows only its own counts, the root of gatherv and scatterv all.
 """
 
 
@@ -41,12 +43,12 @@ def page() -> str:
 
 WHOSE = {"none": "", "root": " at the root", "all": " at each rank"}
 PARTS = {"nothing": "nothing", "vector": "a vector", "block": "one block", "each": "a block {} each"}
-FROM = {"up_to_itself": "up to itself, combined", "before_itself": "before itself, combined"}
+FROM = {"up_to_itself": "ranks up to itself, combined", "before_itself": "ranks before itself, combined"}
 
 
 def collectives() -> str:
     """The table of collectives.def."""
-    columns = ("Collective", "Input", "Output", "made of the input of", "Calls of MPI, with their non-blocking forms")
+    columns = ("Collective", "Input", "Output", "Made of the input of", "MPI calls (and non-blocking forms)")
     lines = ["", "## Collectives", "", row(*columns), "|---" * len(columns) + "|"]
     for kind in _schedule.collectives():
         meaning = _schedule.meaning(kind)

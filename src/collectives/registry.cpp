@@ -48,10 +48,10 @@ Status check_question(const Collective& c, const RankSpace& space, const Paramet
   if (c.counts.each < 0) return wrong_value("the count must be at least 0", c.counts.each);
   if (c.type_bytes < 1 ||
       c.counts.each > std::numeric_limits<std::int64_t>::max() / 4 / c.type_bytes / std::max(c.ranks, c.most_blocks()))
-    return wrong_value("count times size times ranks must fit in 61 bits",
+    return wrong_value("the data of all ranks must be less than 2^61 bytes",
                        fmt::format("{} elements of {} bytes on {} ranks", c.counts.each, c.type_bytes, c.ranks));
   if (c.reduces() && !is_applicable(c.type, c.operation))
-    return wrong_value(fmt::format("{} has no such operation", name_of(c.type)), name_of(c.operation));
+    return wrong_value(fmt::format("the operation must apply to {}", name_of(c.type)), name_of(c.operation));
   if (p.segment_bytes && *p.segment_bytes < c.type_bytes)
     return wrong_value(fmt::format("a segment has at least one element, {} bytes", c.type_bytes), *p.segment_bytes,
                        "leave segment_bytes out for the default");
@@ -131,7 +131,7 @@ Result<Schedule> Variant::build(const Collective& collective, const RankSpace& s
   if (!built) return built;
   if (collective.reduces() && !collective.commutative && !built->claims.keeps_rank_order)
     return not_applicable(fmt::format(
-        "an operation that does not commute needs the operands in rank order, which {} does not keep here", name));
+        "{} does not keep the operands in rank order here, as an operation that does not commute needs", name));
   built->algorithm = name;
   if (const std::string hints = hints_text(p); !hints.empty())
     built->parameters += (built->parameters.empty() ? "" : " ") + hints;
@@ -181,7 +181,7 @@ Result<Segments> segments_of_irregular(const Collective& c, const Parameters& p,
   }
   if (unasked == Pipelining::whole_message && !p.segment_bytes) return Segments{1};
   if (c.counts.known != Counts::Known::global)
-    return not_applicable("segment_bytes needs the length of the longest block, which no rank knows here", {},
+    return not_applicable("segment_bytes cannot be used here: no rank knows the length of the longest block", {},
                           "give the number of segments");
   const std::int64_t longest = *std::max_element(c.counts.table->begin(), c.counts.table->end());
   const Wide step = static_cast<Wide>(p.segment_bytes.value_or(p.default_segment_bytes)) * lane_parts;

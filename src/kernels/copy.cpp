@@ -112,7 +112,7 @@ void copy_plain(const void* source, void* target, std::int64_t bytes) {
 
 // Prefetchers of some processors follow loads beside stores that bypass the caches less far than they could.
 constexpr Parameter prefetch{.name = "prefetch",
-                             .meaning = "Bytes ahead of the loads that are prefetched, 0 for none",
+                             .meaning = "Prefetch distance in bytes, 0 for none",
                              .symbol = "BYTES",
                              .least = 0,
                              .most = 4096,

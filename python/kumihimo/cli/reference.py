@@ -53,6 +53,6 @@ def row(parameter: click.Argument | click.Option) -> str:
     if isinstance(parameter, click.Argument):
         return f"| `{parameter.metavar or parameter.name.upper()}` | {text} |"
     value = "" if parameter.is_flag else f" {parameter.metavar or parameter.name.upper()}"
-    default = "" if parameter.is_flag or parameter.default in (None, ()) else f" (default {parameter.default})"
+    default = "" if parameter.is_flag or parameter.default in (None, (), "") else f" [default: {parameter.default}]"
     names = ", ".join(f"`{option}{value}`" for option in sorted(parameter.opts, key=len, reverse=True))
     return f"| {names} | {text}{default} |"

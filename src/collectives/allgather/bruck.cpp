@@ -27,7 +27,7 @@ void write(LaneBuilder& lane, const Collective& c, std::int64_t r) {
 
 Variant row() {
   using namespace cost;
-  return {.summary = "what is held sent to the rank 1, 2, 4, ... before, for any number of ranks",
+  return {.summary = "each rank sends all blocks that it holds to the rank 1, 2, 4, ... before it; any number of ranks",
           .cost = {ceil_log_P * alpha + (P - 1) * n * beta},
           .reference = "Bruck et al., IEEE TPDS 8(11), 1997",
           .recipe = one_lane("bruck", write)};

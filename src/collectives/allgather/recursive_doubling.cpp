@@ -41,7 +41,7 @@ void write(LaneBuilder& lane, const Collective& c, std::int64_t r) {
 
 Variant row() {
   using namespace cost;
-  return {.summary = "all that is held exchanged with partners at distance 1, 2, 4, ...",
+  return {.summary = "ranks exchange all blocks that they hold with partners at distance 1, 2, 4, ...",
           .cost = {ceil_log_P * alpha + (P - 1) * n * beta, powers_of_two},
           .reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005",
           .recipe = one_lane("exchange", write)};

@@ -20,7 +20,7 @@ void write(LaneBuilder& lane, const Collective& c, std::int64_t r) {
 
 Variant row() {
   using namespace cost;
-  return {.summary = "every block handed on round one ring of all ranks",
+  return {.summary = "each rank forwards blocks to the next rank, P - 1 times",
           .cost = {(P - 1) * (S * alpha + n * beta)},
           .reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005",
           .parameters = segment_parameters(),

@@ -71,7 +71,7 @@ Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters&
 
 Variant row() {
   using namespace cost;
-  return {.summary = "blocks travel by the digits of their distance",
+  return {.summary = "one round per digit value of the distance between sender and receiver",
           .cost = {log_P * (alpha + P / 2 * n * beta),
                    {"P = 2^k, radix 2",
                     [](const CostCase& c) { return powers_of_two.holds(c) && c.parameters.radix == 2; }}},

@@ -17,7 +17,7 @@ void write(LaneBuilder& lane, const Collective& c, std::int64_t r) {
 
 Variant row() {
   using namespace cost;
-  return {.summary = "signals to the rank 1, 2, 4, ... after",
+  return {.summary = "each rank signals the rank 1, 2, 4, ... after it",
           .cost = {ceil_log_P * alpha},
           .reference = "Hensgen, Finkel, Manber, IJPP 17(1), 1988",
           .recipe = one_lane("signals", write)};

@@ -31,7 +31,7 @@ const Formula steps("⌈log₂(P - 1)⌉", [](const CostCase& c) { return std::c
 
 Variant row() {
   using namespace cost;
-  return {.summary = "sums of 1, 2, 4, ... operands sent as many ranks further",
+  return {.summary = "partial sums of 1, 2, 4, ... operands are sent 1, 2, 4, ... ranks further",
           .cost = {alpha + n * beta + steps * (alpha + n * beta + n * gamma)},
           .reference = "Hillis, Steele, CACM 29(12), 1986",
           .rounding = of_prefixes,

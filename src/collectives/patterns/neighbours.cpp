@@ -67,13 +67,13 @@ void write_to_neighbours(LaneBuilder& lane, const Collective& c, Rank r, std::si
 Variant direct_to_neighbours() {
   using namespace cost;
   Variant v{.summary = "a message to each destination and from each source, all at once",
-            .cost = {neighbours * (alpha + n * beta), {"as many neighbours at each rank"}},
+            .cost = {neighbours * (alpha + n * beta), {"equally many neighbours on each rank"}},
             .reference = "MPI 4.1, 8.6; Hoefler, Träff, HIPS 2009",
             .parameters = {{"throttle", "all of them"}}};
   v.recipe = [](const Collective& c, const RankSpace&, const Parameters& p) -> Result<Schedule> {
     if (p.throttle && !c.neighbours->is_cartesian())
-      return not_applicable("--throttle needs neighbours in an order that all ranks share, which those of a graph lack",
-                            {}, "leave it out");
+      return not_applicable("--throttle works on Cartesian neighbours only, not on those of a graph", {},
+                            "leave it out");
     const std::int32_t all = std::max(1, c.most_blocks());
     const std::int64_t at_once = std::min<std::int64_t>(p.throttle.value_or(all), all);
     Result<Schedule> s = one_lane(c, p, "direct", [c, at_once](ProgramBuilder&, LaneBuilder& lane, std::int64_t r) {

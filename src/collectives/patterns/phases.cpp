@@ -189,7 +189,7 @@ Result<Schedule> paced(const Collective& c, const RankSpace& space, const Parame
   const auto most = static_cast<std::int64_t>(plan.phases.size());
   plan.rotations = p.trees.value_or(most);
   if (plan.rotations > most)
-    return not_applicable(fmt::format("the axes allow at most {} rotations", most), plan.rotations);
+    return not_applicable(fmt::format("trees must be at most {} on these axes", most), plan.rotations);
   const std::string said = fmt::format("rotations={}{}", plan.rotations, p.gap ? fmt::format(" gap={}", *p.gap) : "");
   return schedule_of(c, std::move(plan), said);
 }
@@ -233,7 +233,7 @@ constexpr auto equal_blocks = "all blocks must be equally long, because ranks re
 } // namespace
 
 Variant paced_phases(Cost cost) {
-  return {.summary = "along one axis of the torus after the other, all at the same distance, paced",
+  return {.summary = "axis by axis on a torus; in each round all ranks send over the same distance, with pauses",
           .cost = std::move(cost),
           .reference = "Adachi et al., CSRD 28 (2013)",
           .parameters = {{"trees", "dimensions"}, {"gap", "distance - 1"}},

@@ -39,7 +39,7 @@ void claim(Schedule& s) { s.claims.in_place_safe = s.collective().in_place || !s
 
 Variant row() {
   using namespace cost;
-  return {.summary = "every block's sum handed on round one ring of all ranks",
+  return {.summary = "partial sums of each block travel once around a ring of all ranks",
           .cost = {(P - 1) * (alpha + n * beta + n * gamma), whole_messages},
           .reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005",
           .parameters = segment_parameters(),

@@ -20,7 +20,7 @@ void write(LaneBuilder& lane, const Collective& c, std::int64_t r) {
 
 Variant row() {
   using namespace cost;
-  return {.summary = "the sum of all before handed on from rank to rank",
+  return {.summary = "each rank sends its prefix sum to the next rank",
           .cost = {(P + S - 2) * (alpha + n / S * beta) + (P - 1) * n / S * gamma},
           .reference = "Sanders, Träff, EuroPVM/MPI 2006",
           .parameters = segment_parameters("the whole vector"),

@@ -26,7 +26,7 @@ void write(ProgramBuilder& program, LaneBuilder& lane, const Collective& c, std:
 
 Variant row() {
   using namespace cost;
-  return {.summary = "sums of 1, 2, 4, ... operands sent as many ranks further",
+  return {.summary = "partial sums of 1, 2, 4, ... operands are sent 1, 2, 4, ... ranks further",
           .cost = {ceil_log_P * (alpha + n * beta + n * gamma)},
           .reference = "Hillis, Steele, CACM 29(12), 1986",
           .rounding = of_prefixes,

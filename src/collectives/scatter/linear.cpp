@@ -26,7 +26,7 @@ void write(LaneBuilder& lane, const Collective& c, std::int64_t r) {
 
 Variant row() {
   using namespace cost;
-  return {.summary = "every block straight between its rank and the root",
+  return {.summary = "the root sends each rank its block directly",
           .cost = {(P - 1) * (alpha + n * beta), whole_messages},
           .reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005",
           .parameters = segment_parameters(),

@@ -68,9 +68,7 @@ Result<Schedule> non_minimal(const Collective& c, const RankSpace& space, const 
 } // namespace
 
 Variant non_minimal_butterfly(Cost cost) {
-  return {.summary =
-              "recursive doubling with the partner that is exchanged least with the farthest, in rank order by a "
-              "shuffle",
+  return {.summary = "recursive doubling on a torus: the farthest partner gets the shortest message",
           .cost = std::move(cost),
           .reference = "Sack, Gropp, PPoPP 2012",
           .parameters = segment_parameters(),

@@ -30,8 +30,8 @@ std::optional<std::int64_t> Numbering::apart() const {
 namespace {
 
 constexpr auto several_at_once =
-    "leaders that relay blocks or send several at once need equal blocks and groups of equal size; take these, or "
-    "pairwise or linear between leaders";
+    "the --outer algorithm relays blocks or sends several at once, which needs equal blocks and groups of equal size; "
+    "use these, or pairwise or linear between leaders";
 
 class Embedder {
  public:
@@ -141,7 +141,7 @@ class Embedder {
   void sort_by_group(Extent& extent) {
     for (RunList& list : extent.runs) {
       if (!list.count.is_constant() || list.inner.runs * list.outer.runs != 1) {
-        obstacle_ = "the part moves the rows of a group with a stride";
+        obstacle_ = "the inner or outer algorithm moves the rows of a group with a stride";
         return;
       }
       list = {list.first + e_.first_own * e_.blocks, 1, {e_.own, e_.blocks}, {1, list.count.constant()}};
@@ -153,7 +153,8 @@ class Embedder {
     if (e_.meaning == Meaning::groups_of_blocks) {
       std::vector<RunList> lists;
       for (const RunList& list : extent.runs) spread(list, lists);
-      if (lists.size() > 2) obstacle_ = "the part moves blocks with a stride, which needs groups of equal size";
+      if (lists.size() > 2)
+        obstacle_ = "the inner or outer algorithm moves blocks with a stride, which needs groups of equal size";
       extent.runs = std::move(lists);
     }
   }
@@ -167,7 +168,7 @@ class Embedder {
       all.parts = extent.parts;
       all.part = list.first;
     } else if (!one_run || list.count != Expression(extent.parts)) {
-      obstacle_ = "the part cuts a vector into ranges, which blocks do not have";
+      obstacle_ = "the inner or outer algorithm cuts a vector into ranges, which blocks do not have";
     }
     extent = std::move(all);
   }
@@ -191,7 +192,8 @@ class Embedder {
   Scratch renamed(Scratch s) {
     s.lane = moved(s.lane);
     if (e_.meaning == Meaning::vector_of_blocks) {
-      if (s.units != 1 && s.units != s.parts) obstacle_ = "the scratch memory of the part holds ranges of a vector";
+      if (s.units != 1 && s.units != s.parts)
+        obstacle_ = "the scratch memory of the inner or outer algorithm holds ranges of a vector";
       if (s.units == s.parts) s.parts = 1;
       s.layout = e_.scratch;
       s.units = e_.blocks;
@@ -208,7 +210,7 @@ class Embedder {
       const std::int64_t straight = std::min(s.units, groups - s.first), first = s.first;
       if (straight < s.units &&
           (begins.at(0) != 0 || begins.at(groups) != e_.blocks || (is_declared(s.layout) && s.layout != Order::seats)))
-        obstacle_ = "the scratch memory of the part wraps around the blocks of a node";
+        obstacle_ = "the scratch memory of the inner or outer algorithm wraps around the blocks of a node";
       s.first = begins.at(first);
       s.units = begins.at(first + straight) - begins.at(first) + begins.at(s.units - straight) - begins.at(0);
       return;

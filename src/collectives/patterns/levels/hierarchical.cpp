@@ -202,10 +202,11 @@ Result<std::shared_ptr<const Schedule>> part_of(const Composite& whole, const St
   const Segments segments = row.meaning == Meaning::signals ? Segments{} : whole.segments;
   Schedule s = TRY(v->build(question, space, parameters_for(*v, p, segments)));
   if (s.segments.count != 1 && s.segments != whole.segments)
-    return not_applicable(fmt::format("{} {} cuts messages into segments of its own and cannot be a part of levels",
+    return not_applicable(fmt::format("{} {} sets its own segments, so it cannot be the --inner or --outer algorithm",
                                       name_of(row.kind), name));
   if (question.in_place && !s.claims.in_place_safe)
-    return not_applicable(fmt::format("{} {} cannot run in place, as this level needs", name_of(row.kind), name));
+    return not_applicable(fmt::format("{} {} cannot run in place, as the --inner or --outer algorithm must here",
+                                      name_of(row.kind), name));
   return std::make_shared<const Schedule>(std::move(s));
 }
 
@@ -247,7 +248,7 @@ Status check_groups(const Composite& whole, const RankSpace& space, const Parame
   const std::int64_t most = Groups(whole.collective, space, std::nullopt).largest();
   const std::int32_t groups = whole.groups.number();
   if (p.group && *p.group > most)
-    return not_applicable(fmt::format("a group has at most all ranks of a node ({})", most), *p.group);
+    return not_applicable(fmt::format("a group must be at most the {} ranks of a node", most), *p.group);
   if (groups == 1)
     return not_applicable(fmt::format("the algorithm needs several {}s, but all ranks are in one", whole.unit), {},
                           "give a --group of fewer ranks, each with a leader of its own");
@@ -255,7 +256,7 @@ Status check_groups(const Composite& whole, const RankSpace& space, const Parame
     return not_applicable(
         fmt::format("the algorithm needs {0}s of several ranks, but each {0} has one rank", whole.unit));
   if (whole.collective.kind == CollectiveKind::alltoall && !pairs_fit(whole))
-    return not_applicable("the blocks of all pairs of ranks must fit in 61 bits of bytes");
+    return not_applicable("the blocks of all pairs of ranks must be less than 2^61 bytes together");
   return Nothing{};
 }
 
@@ -321,13 +322,13 @@ Result<Schedule> build_levels(const Levels& levels, const Collective& c, const R
 } // namespace
 
 Variant hierarchical(CollectiveKind kind, Levels levels) {
-  Variant v{.summary = "any algorithm within nodes, or groups of their ranks, and any between their leaders",
-            .cost = {{}, {"that of its parts; with segments the slowest part's"}},
+  Variant v{.summary = "any algorithm within nodes, or within groups of their ranks, and any between the leaders",
+            .cost = {{}, {"sum of its stages; with segments, the slowest stage"}},
             .reference = "Karonis et al., IPDPS 2000; Träff, Rougier, EuroMPI/ASIA 2014",
-            .parameters = {{"inner", levels.inner}, {"outer", levels.outer}, {"group", "a node's ranks"}}};
+            .parameters = {{"inner", levels.inner}, {"outer", levels.outer}, {"group", "all of a node"}}};
   if (kind != CollectiveKind::barrier)
     v.parameters.insert(v.parameters.end(), {{"segment_bytes", kind->is_vector() ? "the machine's" : "the whole block"},
-                                             {"window", "that of the parts"}});
+                                             {"window", "that of the stages"}});
   for (const StageRow& row : levels.stages) v.parameters[row.between].parts.push_back(row.kind);
   if (levels.relays_blocks)
     v.all_counts = "every rank must know all counts, because leaders relay blocks of other ranks";

@@ -36,8 +36,8 @@ Result<RangePlace> bine_place_of(std::int32_t P, std::int64_t root, std::int64_t
 } // namespace
 
 Variant bine_ranges(Cost cost) {
-  return range_tree("ranges of blocks up or down a tree of negabinary numbers", std::move(cost),
-                    "De Sensi et al., SC 2025", bine_place_of);
+  return range_tree("ranges of blocks travel up (gather) or down (scatter) a tree of negabinary numbers",
+                    std::move(cost), "De Sensi et al., SC 2025", bine_place_of);
 }
 
 } // namespace kumihimo

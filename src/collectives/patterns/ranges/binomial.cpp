@@ -29,7 +29,7 @@ Result<RangePlace> binomial_place(std::int32_t P, std::int64_t root, std::int64_
 } // namespace
 
 Variant binomial_ranges(Cost cost) {
-  return range_tree("ranges of blocks up or down a binomial tree", std::move(cost),
+  return range_tree("ranges of blocks travel up (gather) or down (scatter) a binomial tree", std::move(cost),
                     "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005", binomial_place);
 }
 

@@ -90,7 +90,7 @@ Result<Schedule> star_recipe(const Collective& c, const RankSpace&, const Parame
 } // namespace
 
 Variant star(Cost cost) {
-  return {.summary = "the root exchanges with every other rank itself",
+  return {.summary = "the root exchanges messages with every other rank directly",
           .cost = std::move(cost),
           .reference = "folklore",
           .parameters = {{"segment_bytes", "the whole message"}, {"window", "4"}},

@@ -53,9 +53,9 @@ struct Trinary {
   bool overlap = false;         // an allreduce broadcasts each segment as soon as it is reduced
   bool extension = true;
 };
-inline constexpr Trinary trinaryx3{"link-disjoint spanning trees of a torus, one a dimension, pipelined", false, false,
-                                   false, false};
-inline constexpr Trinary trinaryx6{"trinaryx3 in both directions of every ring: two trees a dimension", false, true};
+inline constexpr Trinary trinaryx3{"link-disjoint spanning trees of a torus, one per dimension, pipelined", false,
+                                   false, false, false};
+inline constexpr Trinary trinaryx6{"trinaryx3 in both directions of every ring: two trees per dimension", false, true};
 inline constexpr Trinary trinaryx3_overlap{"trinaryx3 whose broadcast follows its reduce segment by segment", false,
                                            false, true};
 inline constexpr Trinary trinary_mesh{"trinaryx3 with two-sided chains on axes without wrap-around", true};
