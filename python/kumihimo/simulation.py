@@ -219,7 +219,7 @@ def _by_closed_form(
     rates = _simulate.cost_rates(asked.machine, not asked.simd)
     seconds, holds = variant.cost_seconds(collective, asked.space, parameters, segments, rates)
     prediction = _simulate.simulate_cost(seconds, collective, asked.job, asked.placement, not asked.simd)
-    return prediction, {} if holds else {"accuracy": f"its closed form is {variant.cost}, which is not the case here"}
+    return prediction, {} if holds else {"accuracy": f"its closed form ({variant.cost}) does not hold for this case"}
 
 
 def bound(asked: Asked, size: int) -> dict:

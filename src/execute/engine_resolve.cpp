@@ -146,7 +146,7 @@ Status Resolver::place(const Chunk& chunk, Values values, std::int64_t& bytes, P
     elements = program_.scratch_[index].elements;
     first_byte = program_.scratch_[index].first_byte;
   } else if (chunk.buffer.kind == Buffer::Kind::accumulator) {
-    return misplaced(chunk, values[0], "an accumulator may be the input");
+    return misplaced(chunk, values[0], "the builder left an accumulator unresolved");
   } else {
     place.area = chunk.buffer.kind == Buffer::Kind::input ? Area::input : Area::output;
     elements = program_.area_elements_[static_cast<std::size_t>(place.area)];

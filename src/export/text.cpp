@@ -68,7 +68,7 @@ Sentence sentence_of(const Step& step, const DataLayout& data, const RankSpace& 
   case StepKind::compute:
     return {kind, work_text(step.work)};
   case StepKind::offload:
-    if (!step.has_data()) return {kind, "all have come"};
+    if (!step.has_data()) return {kind, "all ranks have entered"};
     return {kind, fmt::format("{} = all of {}", text_of(step.target), text_of(step.source))};
   }
   return {};
@@ -232,7 +232,7 @@ std::string header_text(const Schedule& schedule, const RankSpace& space, std::s
             hanging);
   page.line(0,
             fmt::format("segments    {}{}", schedule.segments.count,
-                        schedule.segments.count == 1 ? "" : "; parts below are those of the segment s at hand"),
+                        schedule.segments.count == 1 ? "" : "; parts below are parts of the current segment s"),
             hanging);
   page.line(0, fmt::format("claims      {}", claims_text(schedule)), hanging);
   return page.take();

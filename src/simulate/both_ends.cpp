@@ -32,7 +32,7 @@ Error unequal_lengths(const BothEnds& m) {
 }
 
 Error does_not_end(std::int64_t lanes) {
-  return failed("the schedule does not end", fmt::format("{} lane{} for ever", lanes, lanes == 1 ? " waits" : "s wait"),
+  return failed("the schedule deadlocks", fmt::format("{} lane{} for ever", lanes, lanes == 1 ? " waits" : "s wait"),
                 verify_it);
 }
 

@@ -20,7 +20,7 @@ Result<Placement> placed(const Job& job, std::int32_t ranks, const std::optional
         "give a larger --shape or more --ranks-per-node");
   if (!wanted) return Placement::block(slots, ranks);
   if (wanted->slots() != slots)
-    return wrong_value(fmt::format("the placement must use the {} slots of the job", slots.size()),
+    return wrong_value(fmt::format("the placement must be for a job of {} slots", slots.size()),
                        fmt::format("{} slots", wanted->slots().size()));
   if (wanted->ranks() != ranks)
     return wrong_value(fmt::format("the placement needs a slot for each of {} ranks", ranks), wanted->ranks());

@@ -49,7 +49,7 @@ Result<Prediction> simulate_cost(Seconds seconds, const Collective& collective, 
   p->model = Model::cost;
   p->seconds = seconds;
   p->limiting.clear();
-  p->accuracy = "the closed form knows no topology: each message is taken to have a way of its own, one hop long";
+  p->accuracy = "the closed form ignores the topology: each message has its own path of one hop";
   return p;
 }
 
@@ -76,8 +76,7 @@ Result<Prediction> predict(const ProgramSet& set, const simulation::Network& net
 Result<Prediction> simulate(const ProgramSet& set, const Job& job, const std::optional<Placement>& placement,
                             const SimulateOptions& options) {
   if (options.model == Model::bound)
-    return not_applicable("the bounds are those of collectives, and these programs are none", {},
-                          "use --model flow or exact");
+    return not_applicable("--model bound applies to collectives only", {}, "use --model flow or exact");
   auto network = TRY(simulation::Network::make(job, set.ranks(), placement, options.scalar_reduction));
   auto p = predict(set, network, job, placement, options, Seconds{});
   if (p && !options.keep_link_bytes) p->link_bytes = {};

@@ -22,14 +22,15 @@ std::string describe(const MessageKey& key, bool sends) {
 }
 
 Error wrong_length(const ReceiveRequest& expected, std::int64_t found_bytes) {
-  Error error = failed(unequal_lengths(expected), fmt::format("{} bytes came", found_bytes), check_counts);
+  Error error = failed(unequal_lengths(expected), fmt::format("{} bytes arrived", found_bytes), check_counts);
   error.truncation = true;
   return error;
 }
 
 Error wrong_elements(const ReceiveRequest& expected, std::int64_t found_bytes) {
   return failed(unequal_lengths(expected),
-                fmt::format("{} bytes came at a time, and an element has {}", found_bytes, expected.element_bytes()),
+                fmt::format("{} bytes arrived together, not a multiple of the element size {}", found_bytes,
+                            expected.element_bytes()),
                 "check that all ranks call with the same type");
 }
 

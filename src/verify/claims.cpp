@@ -77,7 +77,8 @@ void LinkClaims::add(const Program& program, Rank rank, std::vector<Finding>& fi
         const auto peers = peers_of(step.peer, trips);
         if (!peers) {
           if (findings.size() < most_)
-            findings.push_back({Check::claim, place, "cannot be shown to go between neighbours: too many iterations"});
+            findings.push_back(
+                {Check::claim, place, "cannot be proven to send between neighbours only: too many iterations"});
           continue;
         }
         for (const std::int32_t peer : *peers) {
@@ -87,7 +88,7 @@ void LinkClaims::add(const Program& program, Rank rank, std::vector<Finding>& fi
           if (link < 0 && is_empty(step, binding, trips)) continue;
           if (link < 0) {
             findings.push_back({Check::claim, place,
-                                fmt::format("claimed to go between neighbours only, but the two are none on {}",
+                                fmt::format("claims neighbours only, but the two ranks are not neighbours on {}",
                                             space_.shape().text())});
             continue;
           }
@@ -107,9 +108,9 @@ void LinkClaims::add(const Program& program, Rank rank, std::vector<Finding>& fi
       for (auto b = std::next(a); b != lanes.end(); ++b) {
         if (findings.size() >= most_) return;
         if (phase_of(a->first) != phase_of(b->first)) continue;
-        findings.push_back(
-            {Check::claim, b->second,
-             fmt::format("claimed to share no link, but lane {} uses the same one in the same phase", a->first.value)});
+        findings.push_back({Check::claim, b->second,
+                            fmt::format("claims link-disjoint lanes, but lane {} uses the same link in the same phase",
+                                        a->first.value)});
       }
 }
 

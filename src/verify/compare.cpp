@@ -123,7 +123,7 @@ class Comparison {
     if (found.empty() && all) return std::nullopt;
     if (found.empty()) {
       found.assign(trips_.size(), 0);
-      return Difference{false, place(b, found), "its length cannot be shown to be that of the message sent"};
+      return Difference{false, place(b, found), "its length cannot be proven to be that of the message sent"};
     }
     if (other_segment) return alone_at(a, true, found);
     return Difference{false, place(b, found),
@@ -163,7 +163,7 @@ class Comparison {
 
   std::optional<Difference> unsettled(const Item& item) const {
     auto d = alone(item, true);
-    if (d) d->what = "the loops around it have no common form with the partner's";
+    if (d) d->what = "its loops cannot be matched with the partner's loops";
     return d;
   }
 

@@ -304,7 +304,7 @@ class Execution {
       if (!schedule_.data->operation && end.activation->rank != schedule_.data->source.value) continue;
       Sequence data;
       if (end.instance().length != ends[0].instance().length)
-        return find(Check::matching, end.place(), "offloads another number of elements than the other ranks");
+        return find(Check::matching, end.place(), "offloads a different number of elements than the other ranks");
       if (!read(end, end.instance().source, data)) return;
       result = result.empty() ? std::move(data) : combined(std::move(result), std::move(data));
     }
@@ -338,7 +338,7 @@ class Execution {
       total += run.count;
       if (const auto bad = ranks_[a.rank]->memory.read(place.buffer, run, out, store_)) {
         find(Check::dataflow, end.place(),
-             fmt::format("reads {}, which nobody wrote", element_text(place.buffer, *bad)));
+             fmt::format("reads {}, which no step wrote", element_text(place.buffer, *bad)));
         return false;
       }
     }
@@ -417,8 +417,8 @@ class Execution {
       if (!wrong.empty()) {
         name_writer(state, w.first + at, place);
         return find(Check::dataflow, place,
-                    fmt::format("{} of the result is {}: {} where the contributions of ranks {} to {} at element {} "
-                                "belong",
+                    fmt::format("{} of the result is {}: {} in place of the contributions of ranks {} to {} at element "
+                                "{}",
                                 element_text(1, w.first + at), wrong, store_.text(v), w.low, w.high - 1,
                                 w.position + at));
       }
@@ -461,8 +461,8 @@ class Execution {
       if (have[i] != reference_[i]) {
         name_writer(state, w.first + at, place);
         return find(Check::dataflow, place,
-                    fmt::format("{} is combined as {}, at rank 0 as {}: other bits", element_text(1, w.first + at),
-                                store_.text(have[i]), store_.text(reference_[i])));
+                    fmt::format("{} is combined as {} here and as {} on rank 0, so the bits differ",
+                                element_text(1, w.first + at), store_.text(have[i]), store_.text(reference_[i])));
       }
       at += store_.count(have[i]);
     }

@@ -47,12 +47,12 @@ std::string Report::text() const {
     return fmt::format("ok: {} pairs matched{}, all {} steps executed, height {}", coverage.pairs,
                        coverage.pairs_sampled ? " (a sample)" : "", coverage.steps, coverage.height);
   const std::string followed = coverage.samples == 0
-                                   ? "too large to follow where its data go"
+                                   ? "too large to follow its data"
                                    : fmt::format("{} (segment, unit) pairs followed through {} of {} steps",
                                                  coverage.samples, coverage.executed, coverage.steps);
   return fmt::format("ok: {} pairs matched{}; {}: {}; {}, all elements of the first {} at {} ranks", coverage.pairs,
                      coverage.pairs_sampled ? " (a sample)" : "",
-                     coverage.deadlock_shown ? "no deadlock" : "deadlock not shown", coverage.deadlock, followed,
+                     coverage.deadlock_shown ? "no deadlock" : "deadlock not excluded", coverage.deadlock, followed,
                      coverage.footprint_segments == 1 ? "segment"
                                                       : fmt::format("{} segments", coverage.footprint_segments),
                      coverage.footprints);

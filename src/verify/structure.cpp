@@ -27,7 +27,8 @@ class Structure {
   void run() {
     check_lanes();
     for (const Scratch& s : program_.scratch) {
-      if (s.parts < 1 || s.units < 0 || s.cells < 0) find("declares scratch of fewer than no cells, units or parts");
+      if (s.parts < 1 || s.units < 0 || s.cells < 0)
+        find("declares scratch with negative cells or units, or without parts");
       if (!schedule_.data->has(s.layout) || !is_whole(s.layout)) {
         find("declares scratch in a layout that the program set does not declare in whole");
         return; // nobody can tell how long it is
@@ -55,7 +56,7 @@ class Structure {
       place_.lane = lane.id.value;
       if (lane.id.value < 0) find("a lane's id is below 0");
       if (l > 0 && lane.id <= program_.lanes[l - 1].id) find("lanes are not in ascending order, each id once");
-      if (lane.window < 1) find(fmt::format("a window of {} segments lets none begin", lane.window));
+      if (lane.window < 1) find(fmt::format("the window must be at least 1 segment (got {})", lane.window));
     }
     place_.lane = -1;
     check_after();
@@ -79,7 +80,7 @@ class Structure {
     for (std::size_t l = 0; l < gone.size(); ++l) {
       if (gone[l]) continue;
       place_.lane = program_.lanes[l].id.value;
-      find("is after itself, through the lanes that it is after");
+      find("waits for itself through a cycle of `after` lanes");
       place_.lane = -1;
       return;
     }
@@ -102,8 +103,8 @@ class Structure {
         continue;
       }
       const Loop& loop = std::get<Loop>(node);
-      if (loop.in_flight < 1) find("a loop has less than one iteration in flight");
-      if (loop.trip < 0) find("a loop has fewer than no iterations");
+      if (loop.in_flight < 1) find("a loop must have at least 1 iteration in flight");
+      if (loop.trip < 0) find("a loop has a negative number of iterations");
       if (trips_.size() >= static_cast<std::size_t>(max_depth)) {
         find(fmt::format("loops nest deeper than {}", max_depth - 1));
         continue;
@@ -165,7 +166,7 @@ class Structure {
       const Answer answer = size == 0 ? Answer::unknown : within(*t.argument, 0, size - 1);
       if (answer == Answer::yes) continue;
       find_here(fmt::format("looks up {} in a table of {}{}", t.argument->text(), size,
-                            answer == Answer::no ? "" : ", which cannot be shown to have it"));
+                            answer == Answer::no ? "" : ", and the index cannot be proven to be in range"));
       return false;
     }
     return true;
@@ -188,9 +189,9 @@ class Structure {
       const Answer answer = within(step.peer, 0, schedule_.ranks() - 1);
       if (answer == Answer::unknown)
         return find(
-            fmt::format("its peer, {}, cannot be shown to be a rank below {}", step.peer.text(), schedule_.ranks()));
+            fmt::format("its peer {} cannot be proven to be a rank below {}", step.peer.text(), schedule_.ranks()));
       if (answer == Answer::no)
-        return find_here(fmt::format("its peer, {} ({} to {}), is no rank below {}", step.peer.text(), r.low, r.high,
+        return find_here(fmt::format("its peer {} ({} to {}) is not a rank below {}", step.peer.text(), r.low, r.high,
                                      schedule_.ranks()));
       if (step.peer.is_constant()) place_.peer = static_cast<std::int32_t>(step.peer.constant());
     }
@@ -206,13 +207,13 @@ class Structure {
     const bool right = step.kind == StepKind::reduce;
     const bool target = step.kind != StepKind::send && step.has_data();
     if (step.source.exists() != source || step.right.exists() != right || step.target.exists() != target)
-      find(fmt::format("a {} has {}", name_of(step.kind), "operands missing or too many"));
+      find(fmt::format("a {} has {}", name_of(step.kind), "missing or extra operands"));
     if (step.target.buffer.kind == Buffer::Kind::input && !schedule_.data->one_buffer) find("writes the input");
     if (step.reduces() && !schedule_.data->operation) find("reduces where no operation is declared");
     const Work& w = step.work;
-    if (!(w.seconds >= 0 && w.flops >= 0 && w.bytes >= 0)) find("computes for less than no time");
+    if (!(w.seconds >= 0 && w.flops >= 0 && w.bytes >= 0)) find("has a negative compute time");
     if (step.kind == StepKind::offload && !schedule_.claims.offloads)
-      find("asks the network's engine, which the schedule does not claim to need", Check::claim);
+      find("uses the network's offload engine without claiming it", Check::claim);
   }
 
   void check_lengths(const Step& step) {
@@ -229,7 +230,7 @@ class Structure {
       if (!same)
         find_here("its operands have different lengths");
       else if (!all)
-        find("its operands cannot be shown to have the same length");
+        find("its operands cannot be proven to have the same length");
     }
   }
 
@@ -244,27 +245,26 @@ class Structure {
   static constexpr std::int64_t far = std::int64_t{1} << 60;
 
   bool check_extent(const Extent& e) {
-    if (e.parts < 1) return find("an extent is cut in fewer than one part"), false;
+    if (e.parts < 1) return find("an extent must have at least 1 part"), false;
     if (static_cast<Wide>(e.parts) * schedule_.segments.count > far)
-      return find(fmt::format("{} segments of {} parts are too many to number", schedule_.segments.count, e.parts)),
-             false;
+      return find(fmt::format("{} segments x {} parts must be at most 2^60", schedule_.segments.count, e.parts)), false;
     if (e.runs.empty() || e.runs.size() > most_run_lists)
-      return find(fmt::format("an extent has one to {} run lists", most_run_lists)), false;
+      return find(fmt::format("an extent must have 1 to {} run lists", most_run_lists)), false;
     const bool vector = e.layout == Layout::vector;
     if (!schedule_.data->has(e.layout))
       return find(vector ? "names parts of a vector, which the program set does not declare"
                          : "names blocks of a layout that the program set does not declare"),
              false;
     for (const RunList& list : e.runs)
-      if (list.inner.runs < 0 || list.outer.runs < 0) return find("a run list repeats less than 0 times"), false;
-    if (!is_whole(e.layout)) return find("names blocks of a layout that does not say where all of them begin"), false;
+      if (list.inner.runs < 0 || list.outer.runs < 0) return find("a run list has a negative repeat count"), false;
+    if (!is_whole(e.layout)) return find("names blocks of a layout that lacks the start of some block"), false;
     const std::int64_t units = vector ? e.parts : binding_.blocks_of(e.layout);
     for (const RunList& list : e.runs)
       if (!check_runs(list, 0, units, vector ? "parts" : "blocks")) return false;
     if (vector) return true;
     const Answer answer = within(e.part, 0, e.parts - 1);
     if (answer == Answer::no) return find_here("names a part that its blocks do not have"), false;
-    if (answer == Answer::unknown) return find("names parts that its blocks cannot be shown to have"), false;
+    if (answer == Answer::unknown) return find("names parts that its blocks cannot be proven to have"), false;
     return true;
   }
 
@@ -295,7 +295,7 @@ class Structure {
       return good;
     });
     if (!good) find_here(fmt::format("names {} outside of {} to {}", unit, low, high - 1));
-    if (good && !all) find(fmt::format("cannot be shown to name {} of {} to {} alone", unit, low, high - 1));
+    if (good && !all) find(fmt::format("cannot be proven to name only {} from {} to {}", unit, low, high - 1));
     return good && all;
   }
 
@@ -309,11 +309,11 @@ class Structure {
     if (is_declared(e.layout))
       return find(fmt::format("names {}s in the {}, which no buffer has", data.layout(e.layout).unit, name));
     const bool lacks = e.layout == Layout::vector ? elements < data.elements : elements == 0 && may_hold_some(e);
-    if (lacks) return find(fmt::format("{} the {}, which this rank has not", target ? "writes" : "reads", name));
+    if (lacks) return find(fmt::format("{} the {}, which this rank does not have", target ? "writes" : "reads", name));
     if (e.layout == Layout::vector) return;
     const Layout own = input ? Layout::input_blocks : Layout::output_blocks;
     if (e.layout != own && !same_numbering(data.layout(e.layout), data.layout(own)))
-      return find(fmt::format("names the {}'s blocks by the other buffer's layout", name));
+      return find(fmt::format("numbers the {}'s blocks by the layout of the other buffer", name));
     const std::int64_t block = binding_.only_block(chunk.buffer.kind);
     if (block < 0) return;
     for (const RunList& list : e.runs) check_runs(list, block, block + 1, fmt::format("blocks of the {}", name));
@@ -342,7 +342,7 @@ class Structure {
     const Answer answer = within(chunk.at, 0, scratch.cells - 1);
     if (answer == Answer::unknown)
       return find(
-          fmt::format("cannot be shown to use one of the {} cells of scratch {}", scratch.cells, chunk.buffer.index));
+          fmt::format("cannot be proven to use one of the {} cells of scratch {}", scratch.cells, chunk.buffer.index));
     if (answer == Answer::no)
       return find_here(fmt::format("uses a cell outside of the {} of scratch {}", scratch.cells, chunk.buffer.index));
     if (scratch.named) return check_named(chunk, scratch);
@@ -357,7 +357,7 @@ class Structure {
     if (!good)
       find_here(fmt::format("its data are longer than a cell of scratch {}, {} elements", chunk.buffer.index, cell));
     else if (!all)
-      find(fmt::format("its data cannot be shown to fit a cell of scratch {}, {} elements", chunk.buffer.index, cell));
+      find(fmt::format("its data cannot be proven to fit a cell of scratch {}, {} elements", chunk.buffer.index, cell));
   }
 
   // Every element in every iteration; where not all can be tried that is a finding, as it is for cells.
@@ -377,7 +377,7 @@ class Structure {
     if (!good)
       find_here(fmt::format("names blocks that are not among the {} of scratch {}", scratch.units, chunk.buffer.index));
     else if (!all)
-      find(fmt::format("cannot be shown to name blocks of scratch {} alone", chunk.buffer.index));
+      find(fmt::format("cannot be proven to name only blocks of scratch {}", chunk.buffer.index));
   }
 
   bool surely_fits(const Extent& e, const Scratch& scratch) const {

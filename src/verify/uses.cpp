@@ -20,11 +20,11 @@ std::optional<Finding> use_run(RankState& state, std::int32_t buffer, ElementRun
   if (buffer == 0 && !state.schedule.data->one_buffer)
     if (const auto lost = state.memory.overwritten_input(run))
       return Finding{Check::claim, place(),
-                     fmt::format("claimed to be safe in place, but reads {} after {} wrote the output there",
+                     fmt::format("claims to be safe in place, but reads {} after {} wrote the output there",
                                  element_text(0, lost->element), user_text(state, lost->other))};
   if (const auto clash = state.memory.use(buffer, run, writes, user, ordered, store))
     return Finding{Check::overlap, place(),
-                   fmt::format("{} {}, which {} {}, with no order between the two", writes ? "writes" : "reads",
+                   fmt::format("{} {}, which {} {}; nothing orders the two steps", writes ? "writes" : "reads",
                                element_text(buffer, clash->element), user_text(state, clash->other),
                                clash->wrote ? "writes" : "reads")};
   return std::nullopt;

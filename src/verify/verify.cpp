@@ -172,13 +172,13 @@ class Checker {
     scene.segments = 1;
     if (matching_.aligned() && progress_.lanes_in_turn()) {
       covered.deadlock_shown = true;
-      covered.deadlock = "every message at the same place of both programs";
+      covered.deadlock = "every message has the same position in both programs";
       if (!schedule_.goal.barrier) return;
     }
     const bool affordable = each <= options_.most_control_steps;
     if (affordable && progress_.one_segment_stands_for_all()) {
       scene.none_empty = count > 1;
-      if (shown_by(scene, count == 1 ? "every step executed" : "one segment executed, which stands for all")) return;
+      if (shown_by(scene, count == 1 ? "every step executed" : "one segment executed; the others behave alike")) return;
       scene.none_empty = false;
     }
     // Up to where windows have wrapped twice.

@@ -80,17 +80,17 @@ class Chain {
     };
     if (lane.first_incomplete < lane.begun && lane.begun - lane.first_incomplete >= lane.window)
       return held_by(spot.lane, state.segment_number(lane.first_incomplete),
-                     fmt::format("not begun, its window of {} is full", lane.window));
+                     fmt::format("has not started: its window of {} is full", lane.window));
     for (const SegmentWait& w : lane.waits) {
       const LaneState& other = state.lanes[w.lane];
       const std::int64_t s = lane.begun - w.behind;
       if (w.all && other.first_incomplete < state.segments)
         return held_by(w.lane, state.segment_number(other.first_incomplete),
-                       fmt::format("not begun, it is after all of lane {}", other.id));
+                       fmt::format("has not started: it waits for all segments of lane {}", other.id));
       if (!w.all && s >= 0 && !other.complete[s])
-        return held_by(w.lane, state.segment_number(s), fmt::format("not begun, it waits for lane {}", other.id));
+        return held_by(w.lane, state.segment_number(s), fmt::format("has not started: it waits for lane {}", other.id));
     }
-    return Link{place, "over, without a partner for it", std::nullopt};
+    return Link{place, "has ended without a matching step", std::nullopt};
   }
 
   Link at_step(const Spot& spot, const Activation& a) const {
@@ -128,7 +128,7 @@ class Chain {
 
   Finding lonely(const std::vector<Link>& links) const {
     const Link& last = links.back();
-    return {Check::matching, last.place, "its partner never comes: " + last.why};
+    return {Check::matching, last.place, "its partner never starts: " + last.why};
   }
 
   const std::vector<std::unique_ptr<RankState>>& ranks_;

@@ -16,17 +16,17 @@ struct Long {
   std::optional<std::int64_t> throttle;
 };
 
-constexpr const char* one_by_one_caveat = "the slowest rank of few rounds is slower than that of all";
-constexpr const char* at_once_caveat = "other rounds meet than in the loop: up to a third off";
-constexpr const char* beside_caveat = "other rounds of lanes beside each other meet: up to a third off";
+constexpr const char* one_by_one_caveat = "the slowest rank of a few rounds is slower than that of all";
+constexpr const char* at_once_caveat = "sampled rounds overlap differently than all rounds do: up to a third off";
+constexpr const char* beside_caveat = "sampled rounds of parallel lanes overlap differently: up to a third off";
 
 // The interval says of what it is, and what it leaves out.
 void expect_told(const Prediction& some, const std::string& caveat) {
   const auto told = *some.sampled;
   EXPECT_EQ(told.leaves_out.find(caveat), 0) << told.leaves_out;
   EXPECT_EQ(some.accuracy.find(
-                fmt::format("{} samples of {} of {} rounds, drawn with seed 1, stand for all: 95 % interval "
-                            "of such samples' mean {:.3g} to {:.3g} s; not in the interval: {}",
+                fmt::format("{} samples of {} of the {} rounds (seed 1): 95 % interval of their mean {:.3g} to "
+                            "{:.3g} s; the interval does not cover this: {}",
                             told.samples, told.rounds, told.of, told.low.value, told.high.value, told.leaves_out)),
             0)
       << some.accuracy;

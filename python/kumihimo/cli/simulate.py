@@ -30,7 +30,7 @@ def command(
     algorithm: options.AlgorithmOrAll = arguments.ALL,
     ranks: options.RanksOfMachine = None,
     ranks_per_node: options.RanksPerNodeOrMachine = None,
-    given: option("--allocation WHAT", "Hosts: env (of Slurm, PBS or LSF), a hostfile, or node[001-004]:8.") = None,
+    given: option("--allocation WHAT", "Hosts: env (Slurm, PBS, LSF), a hostfile or a list: node[001-004]:8.") = None,
     order: options.Order = None,
     placement: options.Placement = None,
     model: option("--model MODEL", "Model: flow, exact, cost (closed form) or bound (a lower bound).") = "flow",
@@ -105,7 +105,8 @@ def simulate_programs(
     from kumihimo import programs
 
     if model not in FOLLOWING_MESSAGES:
-        raise wrong_value(f"--model of programs must be {' or '.join(FOLLOWING_MESSAGES)}", f"'{model}'")
+        rule = f"--model of a halo exchange or program file must be {' or '.join(FOLLOWING_MESSAGES)}"
+        raise wrong_value(rule, f"'{model}'")
     those = named.on(job.rank_space_of(placed.placement) if placed else job.rank_space)
     result = progress.run_interruptible(
         lambda: programs.predicted(those, job, placed and placed.placement, model, links)
@@ -121,7 +122,7 @@ def simulate_programs(
         output.print_line(f"limited by {result['limiting']}")
     if links:
         print_links(job.machine, {(): result})
-    output.print_list("To be doubted:", [result["accuracy"]] if result["accuracy"] else [])
+    output.print_list("May be more than 20 % off:", [result["accuracy"]] if result["accuracy"] else [])
     return None
 
 
@@ -173,7 +174,7 @@ def print_results(asked: simulation.Asked, results: list[dict], passed_over: lis
     if asked.links:
         named = {(text_of(r["bytes"]), r["algorithm"]): r for r in results}
         print_links(asked.machine, named, ("bytes>", "algorithm"))
-    output.print_list("To be doubted:", doubts(results))
+    output.print_list("May be more than 20 % off:", doubts(results))
     output.print_list("Not applicable:", output.reasons(passed_over))
 
 

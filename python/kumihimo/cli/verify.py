@@ -41,12 +41,12 @@ def command(
     parameters: Optional[dict] = None,
     counts: options.Counts = None,
     neighbours: options.Neighbours = None,
-    samples: option("--samples N", "Samples of a schedule too large to execute.", int) = 6,
-    seed: option("--seed N", "Seed of the samples.", int) = 1,
+    samples: option("--samples N", "Number of sampled elements if the schedule is too large to execute.", int) = 6,
+    seed: option("--seed N", "Seed of the sampled elements.", int) = 1,
     as_json: options.Json = False,
 ) -> int:
     """Prove that schedules are correct: every message is received, nothing deadlocks, each contribution counts exactly
-    once, all ranks get the same bits, and the schedule's claims hold. Without --shape: on a set of small shapes.
+    once, all ranks get the same bits, and the schedule's claims hold. Without --shape, it checks a set of small shapes.
 
     \b
     Example:
@@ -173,7 +173,7 @@ def summary(results: list[dict]) -> str:
     verdicts = [verdict(result) for result in results]
     text = f"{verdicts.count(PROVEN)} of {len(results)} proven"
     sampled = verdicts.count(SAMPLED)
-    return f"{text}; {sampled} without a fault in what was proven and sampled" if sampled else text
+    return f"{text}; {sampled} with no fault found (data sampled)" if sampled else text
 
 
 def verdict(result: dict) -> str:
@@ -192,21 +192,21 @@ def looked_at(covered: dict) -> str:
     matching = "a sample of the pairs matched" if covered["pairs_sampled"] else "all pairs matched"
     if covered["exact"]:
         return f"every step, {matching}" if covered["pairs_sampled"] else "every step"
-    deadlock = "no deadlock" if covered["deadlock_shown"] else f"deadlock not shown for {covered['deadlock']}"
+    deadlock = "no deadlock" if covered["deadlock_shown"] else f"deadlock not excluded for {covered['deadlock']}"
     segments = "segment" if covered["footprint_segments"] == 1 else f"{covered['footprint_segments']} segments"
     ranks = f"the first {segments} of {quantities.counted(covered['footprints'], 'rank')}"
-    return f"{matching}; {deadlock}; sampled: {covered['samples']} elements, {ranks}"
+    return f"{matching}; {deadlock}; sampled: {covered['samples']} elements; memory order of {ranks}"
 
 
 def looked_at_programs(result: dict) -> str:
     """The same of programs that are no collective: whose results were compared with their origins."""
     covered, ranks = result["coverage"], result["ranks"]
     matching = "a sample of the pairs matched" if covered["pairs_sampled"] else "all pairs matched"
-    deadlock = "no deadlock" if covered["deadlock_shown"] else f"deadlock not shown for {covered['deadlock']}"
+    deadlock = "no deadlock" if covered["deadlock_shown"] else f"deadlock not excluded for {covered['deadlock']}"
     at = covered["deliveries"]
-    some = f"values right at {at} of {quantities.counted(ranks, 'rank')}" if at else "no values looked at"
+    some = f"values right at {at} of {quantities.counted(ranks, 'rank')}" if at else "no values checked"
     values = "all values right" if at == ranks else some
-    order = f"the order of memory accesses at {quantities.counted(covered['footprints'], 'rank')}"
+    order = f"memory order of {quantities.counted(covered['footprints'], 'rank')}"
     return f"{matching}; {deadlock}; {values}; {order}"
 
 

@@ -180,10 +180,11 @@ constexpr const char* some_are_empty = "there are fewer elements than messages, 
 void tell_doubts(const Compiled& compiled, const Network& network, const Course& course, Prediction& p) {
   std::vector<Doubt> doubts;
   const double apart = p.doubtful_sharing > 0 ? with_margin(p.doubtful_sharing) : 0;
-  doubts.push_back({fmt::format("{:.0f} % of the time belongs to messages that share a link but overlap only in part; "
-                                "the flow model lets them overlap fully",
-                                100 * std::min(1.0, p.doubtful_sharing)),
-                    1 / (1 - apart) - 1, apart > 0.25 ? seen_too_short : 0});
+  doubts.push_back(
+      {fmt::format("in {:.0f} % of the time, messages that overlap only partly share a link; the flow model "
+                   "lets them overlap fully",
+                   100 * std::min(1.0, p.doubtful_sharing)),
+       1 / (1 - apart) - 1, apart > 0.25 ? seen_too_short : 0});
   if (course.meeting > 0)
     doubts.push_back({"messages or computation of one round may overlap with those of the next", 0,
                       with_followers(course.meeting / (course.seconds + course.meeting))});
@@ -233,10 +234,8 @@ void raise_to_fullest(const Network& network, const Traffic& traffic, Prediction
   });
   longest->seconds.value += missing;
   p.too_short = std::max(p.too_short, seen_too_short);
-  p.accuracy =
-      fmt::format("the figure is what the bytes of {} take alone, more than the flow model found: up to {:.0f} "
-                  "% too short",
-                  p.limiting, std::ceil(100 * p.too_short));
+  p.accuracy = fmt::format("the time was raised to the minimum for the bytes of {}: up to {:.0f} % too short",
+                           p.limiting, std::ceil(100 * p.too_short));
 }
 
 // What most of the time is spent on. Programs without an operation have compute steps in place of reductions.

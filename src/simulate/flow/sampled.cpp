@@ -152,15 +152,15 @@ double half_width(const Sampling& sampling, const std::vector<double>& seconds, 
 // three_phase, paced, and pairwise.
 std::string beyond_the_interval(const Sampling& sampling) {
   if (std::any_of(sampling.loops.begin(), sampling.loops.end(), [](const auto& loop) { return loop.in_flight > 1; }))
-    return "other rounds meet than in the loop: up to a third off where all were walked, on at most 2,912 ranks";
+    return "sampled rounds overlap differently than all rounds do: up to a third off in tests of at most 2,912 ranks";
   if (sampling.mirrored)
-    return "other rounds of lanes beside each other meet: up to a third off where all were walked, on 9,216 ranks";
-  return "the slowest rank of few rounds is slower than that of all: rather too long";
+    return "sampled rounds of parallel lanes overlap differently: up to a third off in tests of 9,216 ranks";
+  return "the slowest rank of a few rounds is slower than that of all rounds: rather too long";
 }
 
 std::string text_of(const Sampled& sampled) {
-  return fmt::format("{} samples of {} of {} rounds, drawn with seed {}, stand for all: 95 % interval of such samples' "
-                     "mean {:.3g} to {:.3g} s; not in the interval: {}",
+  return fmt::format("{} samples of {} of the {} rounds (seed {}): 95 % interval of their mean {:.3g} to {:.3g} s; the "
+                     "interval does not cover this: {}",
                      sampled.samples, sampled.rounds, sampled.of, sampled.seed, sampled.low.value, sampled.high.value,
                      sampled.leaves_out);
 }

@@ -72,7 +72,7 @@ TEST_F(PointToPointTest, A_shorter_message_is_an_error_that_names_it) {
   world_.requests[0].bytes = 12;
   side.progress();
   ASSERT_TRUE(side.error());
-  expect_words(*side.error(), {"16 bytes", "12 bytes came", "rank 1", "lane 2", "same count"});
+  expect_words(*side.error(), {"16 bytes", "12 bytes arrived", "rank 1", "lane 2", "same count"});
   EXPECT_EQ(expected.left, 1);
 }
 
@@ -178,7 +178,7 @@ TEST_F(PointToPointTest, A_failed_transport_stays_failed_and_refuses_programs) {
   EXPECT_EQ(transport.progress(), Progress::failed);
   const Status status = transport.prepare({});
   ASSERT_FALSE(status.ok());
-  expect_words(status.error(), {"16 bytes", "4 bytes came"});
+  expect_words(status.error(), {"16 bytes", "4 bytes arrived"});
   Expected later;
   transport.receive(later);
   EXPECT_EQ(world_.requests.size(), 2u);

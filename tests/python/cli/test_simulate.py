@@ -53,7 +53,7 @@ def test_the_closed_form_of_an_algorithm(kumihimo):
     (ring,) = results(kumihimo(*asked, "ring"))
     alpha, part = 8e-6 + 0.1e-6 + 2e-6, 47 / 48 * 48 * 1024  # message cost, a hop and a relay; of the vector
     assert ring["seconds"] == pytest.approx(2 * 47 * alpha + 2 * part / 4.75e9 + part / 6.58e9)
-    assert ring["model"] == "cost" and "no topology" in ring["accuracy"]
+    assert ring["model"] == "cost" and "ignores the topology" in ring["accuracy"]
     (halved,) = results(kumihimo(*asked, "rabenseifner"))
     assert "P = 2^k" in halved["accuracy"]
     none = kumihimo(*asked, "hierarchical", "--ranks-per-node", "2")
@@ -293,7 +293,7 @@ def test_a_form_without_a_number_is_refused():
 def test_the_closed_forms_doubt_is_said_once(kumihimo):
     ended = kumihimo(*SMALL, "--bytes", "1MiB,2MiB", "--model", "cost")
     assert (ended.code, ended.err) == (0, "")
-    assert ended.out.count("knows no topology") == 1 and "  all others: the closed form" in ended.out
+    assert ended.out.count("ignores the topology") == 1 and "  all others: the closed form" in ended.out
     assert "recursive_doubling at 1MiB, 2MiB: its closed form" in ended.out
     assert "computing" not in ended.out and "computing" in kumihimo(*SMALL, "--bytes", "1MiB").out
 
