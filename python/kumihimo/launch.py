@@ -72,10 +72,10 @@ def run(
             output = Output(process, watch)
             objects = output.read(time.monotonic() + seconds, on_object)
             if watch.lost:
-                raise ill_ended(ranks, name, "a launcher that waits for one that died", ended_before)
+                raise ill_ended(ranks, name, "a process died, and the launcher kept waiting for it", ended_before)
             if not ended(process, LAST_SECONDS):
-                last = f"within {LAST_SECONDS:.3g} s after the last of {name} closed its output"
-                raise failed(f"{installation.launcher.name} did not end {last}")
+                last = f"within {LAST_SECONDS:.3g} s after all processes of {name} had closed their output"
+                raise failed(f"{installation.launcher.name} did not exit {last}")
     except TimedOut:
         raise OutOfTime(
             f"{name} on {ranks} processes did not end within {seconds:.3g} s", "measure fewer or shorter cases"
@@ -99,7 +99,7 @@ def ended_for_memory() -> int:
 def ill_ended(ranks: int, name: str, found: str, ended_before: int) -> Failed:
     """What became of a job; `ended_before`: ended_for_memory() before it was started."""
     if ended_for_memory() > ended_before:
-        lack = "the system ended a process for lack of it"
+        lack = "the system killed a process when memory ran out"
         return failed(f"{ranks} processes of {name} need more memory", lack, "give a smaller --bytes or fewer ranks")
     return failed(f"{ranks} processes of {name} failed", found)
 

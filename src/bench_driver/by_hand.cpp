@@ -331,10 +331,10 @@ class RoundsByHand final : public ByHand {
 
 Error not_by_hand(Rank rank, std::string_view found) {
   return not_applicable(
-      fmt::format("programs are measured beside MPI_Isend and MPI_Irecv where each rank has one lane of "
-                  "sends, receives and computes, and rank {} has {}; give --check to run "
-                  "them alone",
-                  rank.value, found));
+      fmt::format("bench compares programs with MPI_Isend and MPI_Irecv only if each rank has one lane of sends, "
+                  "receives and computes (rank {} has {})",
+                  rank.value, found),
+      {}, "give --check to run them alone");
 }
 
 } // namespace

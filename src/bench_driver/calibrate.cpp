@@ -18,8 +18,8 @@ namespace {
 
 constexpr int repeats = 101;
 constexpr std::int64_t legs = 32, burst = 8, rounds = 64;
-constexpr std::string_view free_some = "end what else takes memory here"; // sizes and ranks are always the same
-constexpr std::int64_t large_count = (std::int64_t{8} << 20) / 8;         // doubles of a long message
+constexpr std::string_view free_some = "stop other programs that use memory"; // sizes and ranks are always the same
+constexpr std::int64_t large_count = (std::int64_t{8} << 20) / 8;             // doubles of a long message
 
 // Of a vector of `count` doubles on each rank.
 ProgramSet programs_of(std::int32_t ranks, std::int64_t count, std::function<void(LaneBuilder&, Rank)> write) {

@@ -45,8 +45,8 @@ Result<std::vector<Vector>> golden_results(const Schedule& schedule, const Arith
     if (output.empty()) continue;
     if (!first) first = &output;
     if (output != *first)
-      return failed("the schedule must give the same bits on all ranks",
-                    fmt::format("rank {} has others", &output - outputs->data()));
+      return failed(fmt::format("the schedule gives different bits on rank {} than on the first rank with a result",
+                                &output - outputs->data()));
   }
   return outputs;
 }
@@ -69,7 +69,7 @@ std::int64_t first_difference(const Vector& expected, const std::byte* found, st
 std::string say(std::int64_t code, const std::string& where, std::string_view right) {
   if (code == input_changed) return where + ": the input was written to";
   if (code == wrote_beyond) return where + ": bytes beyond the end of a buffer were written";
-  if (code == left_early) return where + ": it left before all had come";
+  if (code == left_early) return where + ": it left before every rank had entered";
   return fmt::format("{}: element {} is not {}", where, code, right);
 }
 
@@ -169,7 +169,7 @@ std::string wrong_in_barriers(const Job& job, const Checker& checker, plan::Plan
   if (!job.has_one_clock()) return {};
   for (std::int32_t run = 0; run < std::max(repeats, std::min(job.ranks(), most_late)); ++run) {
     const std::int32_t late = run % job.ranks();
-    const std::string what = fmt::format("where rank {} comes late", late);
+    const std::string what = fmt::format("with rank {} late", late);
     if (std::string wrong = first_of_all(job, checker.run_barrier(plan, late), what); !wrong.empty()) return wrong;
   }
   return {};
@@ -203,7 +203,7 @@ Result<std::string> wrong_by_definition(const Job& job, const Checker& checker, 
   const Result<Definition> definition = checker.definition(arithmetic);
   const Result<Buffers> buffers = checker.buffers();
   if (Status s = definition ? job.agree(buffers) : job.agree(definition); !s) return s.error();
-  const std::string right = fmt::format("what {} means", name_of(c.kind));
+  const std::string right = fmt::format("what MPI defines for {}", name_of(c.kind));
   std::string wrong = first_of_all(job, checker.compare(*definition, golden.data()), "by the schedule", right);
   if (!wrong.empty() || !library_can(job.library(), c)) return wrong;
   const LibraryCollective own(job.library(), job.world(), c, Rank{job.rank()}, arithmetic.handles);
@@ -293,8 +293,8 @@ Result<Ready> make_ready(Job& job, const Task& task, const Case& c) {
   if (c.emulates) options.node_of_rank = c.node_of_rank;
   transport::Transport* const transport = TRY(job.transport(options));
   if (c.parameters.single_copy && !job.all(transport->has_single_copies()))
-    return does_not_fit(*schedule, not_applicable("single copies need ranks that share memory and may read each "
-                                                  "other's (process_vm_readv)",
+    return does_not_fit(*schedule, not_applicable("--single-copy needs ranks that share memory and may read each "
+                                                  "other's memory (process_vm_readv)",
                                                   {}, "leave --single-copy out"));
   return Ready{*schedule, transport, to_json(c, *schedule)};
 }

@@ -52,8 +52,8 @@ Result<LibraryCall> parse_library_call(std::string_view name) {
   }
   if (!can_be_called(call))
     return wrong_value("unknown library call", fmt::format("'{}'", name),
-                       "use a collective that moves data, two joined ('reduce+bcast'), or bcast, reduce or allreduce "
-                       "in parts ('2 bcast')");
+                       "use a collective that moves data, two in sequence ('reduce+bcast'), or bcast, reduce or "
+                       "allreduce in parts ('2 bcast')");
   return call;
 }
 

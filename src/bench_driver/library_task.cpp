@@ -32,7 +32,7 @@ Status set_control(const mpi::Library& library, const std::string& name, int val
                      open(index, nullptr, &variable, &count) == 0;
   const bool set = found && count == 1 && write(variable, &value) == 0;
   if (found) close(&variable);
-  if (!set) return failed(fmt::format("the MPI library does not let its variable {} be set", name));
+  if (!set) return failed(fmt::format("the MPI library refuses to set its control variable {}", name));
   return Nothing{};
 }
 

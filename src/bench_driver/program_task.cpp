@@ -79,7 +79,7 @@ Status measure_one(Job& job, const Task& task, const ProgramCase& c) {
   if (!candidates) return candidates.error();
   const CheckOutcome checked = TRY(check_programs(job, c.programs, *candidates, 1));
   if (Status s = job.agree(c.programs.unchanged()); !s) return s;
-  if (!checked.right) return failed("programs that leave the golden copy's values", checked.found);
+  if (!checked.right) return failed("the programs do not leave the values of the golden copy", checked.found);
   candidates->clear();
   candidates = candidates_of(job, c, task.compares);
   if (!candidates) return candidates.error();

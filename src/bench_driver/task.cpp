@@ -123,7 +123,7 @@ Result<Collective> collective_of(const json& given, std::int32_t ranks) {
   const DataType type = TRY(parse_datatype(given.value("type", "float64")));
   const Operation operation = TRY(parse_operation(given.value("operation", "sum")));
   if (operation == Operation::user)
-    return wrong_value("the bench driver has MPI's own operations alone", "a user's operation");
+    return wrong_value("the bench driver supports only MPI's predefined operations", "a user's operation");
   std::int64_t count = 0;
   std::int32_t root = 0;
   bool in_place = false;

@@ -178,7 +178,7 @@ Result<Decision> Tuner::decide(const Key& key, std::int64_t size, const Effort& 
   const Candidate untuned = problem_.untuned(key, size);
   const auto at = std::find_if(decision.tried.begin(), decision.tried.end(),
                                [&](const Tried& each) { return each.candidate == untuned; });
-  if (at == decision.tried.end()) return failed("the untuned variant is none of the problem's", untuned.text());
+  if (at == decision.tried.end()) return failed("the untuned variant is not a variant of this problem", untuned.text());
   if (!at->refused.empty())
     return failed(fmt::format("the untuned variant {} differs from the golden copy", untuned.text()), at->refused);
   decision.untuned = static_cast<std::size_t>(at - decision.tried.begin());

@@ -72,7 +72,7 @@ def test_a_process_ended_for_want_of_memory_is_told_as_that(installation, tmp_pa
     assert launch.ended_for_memory() >= 0
     counts = iter((3, 4))
     monkeypatch.setattr(launch, "ended_for_memory", lambda: next(counts))
-    with pytest.raises(Failed, match="4 processes of worker need more memory: the system ended"):
+    with pytest.raises(Failed, match="4 processes of worker need more memory: the system killed"):
         launch.run(installation, 4, worker(tmp_path, "exit 137"), seconds=20)
 
 
@@ -167,7 +167,7 @@ def test_a_launcher_that_outlasts_what_it_ran_is_named(installation, tmp_path, m
     installation.launcher.write_text('#!/bin/sh\nshift 2\n"$@"\nexec sleep 60 >/dev/null 2>&1\n')
     with pytest.raises(Failed) as caught:
         launch.run(installation, 1, worker(tmp_path, """echo '{"a": 1}'"""), seconds=20)
-    said = "mpiexec did not end within 0.5 s after the last of worker closed its output"
+    said = "mpiexec did not exit within 0.5 s after all processes of worker had closed their output"
     assert str(caught.value) == said
 
 
@@ -188,7 +188,7 @@ ranks = [subprocess.Popen(sys.argv[3:], env={{**os.environ, "RANK": str(r)}}) fo
 @pytest.mark.parametrize("lifetime", [0, 0.5])
 def test_a_launcher_that_waits_for_the_dead_is_noticed(tmp_path, monkeypatch, lifetime):
     started = time.monotonic()
-    with pytest.raises(Failed, match="failed: a launcher that waits for one that died"):
+    with pytest.raises(Failed, match="failed: a process died, and the launcher kept waiting"):
         program = worker(tmp_path, f"sleep {lifetime}; kill -9 $$")
         launch.run(forgetful(tmp_path, monkeypatch, "time.sleep(20)"), 2, program, seconds=60)
     assert time.monotonic() - started < 10

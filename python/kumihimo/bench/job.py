@@ -122,7 +122,7 @@ def run_task(task: dict, cases: Sequence[Case], launcher: Launcher, on_result: O
     except OutOfTime:
         if not launcher.partial or not run.results:
             raise
-        run.notes.append(f"{len(run.results)} of {len(cases)} cases in the {launcher.seconds:.0f} s that there were")
+        run.notes.append(f"{len(run.results)} of {len(cases)} cases measured in the limit of {launcher.seconds:.0f} s")
         return run
     if len(run.results) != len(cases) + len(task.get("programs", ())):
         raise failed(f"the bench driver wrote {len(run.results)} results instead of {len(cases)}")

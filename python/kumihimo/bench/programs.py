@@ -91,7 +91,7 @@ def _refuse_wrong(named: programs.Programs) -> None:
     """Real ranks would wait for ever for a message that never comes."""
     found = programs.verified(named)["findings"]
     if found:
-        raise failed(f"{named.sets.name} is wrong", found[0]["sentence"], "see kumihimo verify")
+        raise failed(f"{named.sets.name} fails verification", found[0]["sentence"], "see kumihimo verify")
 
 
 def _order(case: ProgramCase) -> list[int] | None:

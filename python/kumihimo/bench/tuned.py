@@ -91,7 +91,7 @@ def choose(tuning: Tuning) -> list[Case]:
     *_, final = narrowed(tuning, surveyed_sizes(tuning.sizes))
     lost = next((size for size in tuning.sizes if not final.get(size)), None)
     if lost is not None:
-        raise not_applicable(f"no algorithm ran each time for {lost} bytes")
+        raise not_applicable(f"no algorithm ran in every launch for {lost} bytes")
     return [case_of(tuning, size, final[size][0]) for size in tuning.sizes]
 
 

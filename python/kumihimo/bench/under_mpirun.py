@@ -31,8 +31,8 @@ def run(place: Place, worker: Path, task: str, seconds: float, on_object: Callab
         output = launch.Output(process)
         output.read(time.monotonic() + seconds, on_object)
         if not launch.ended(process, launch.LAST_SECONDS):
-            last = f"within {launch.LAST_SECONDS:.3g} s after it closed its output"
-            raise failed(f"the bench driver of rank 0 did not end {last}")
+            last = f"within {launch.LAST_SECONDS:.3g} s after it had closed its output"
+            raise failed(f"the bench driver of rank 0 did not exit {last}")
     except launch.TimedOut:
         raise OutOfTime(f"the bench driver did not end within {seconds:.3g} s") from None
     finally:
@@ -40,6 +40,4 @@ def run(place: Place, worker: Path, task: str, seconds: float, on_object: Callab
             process.kill()
         process.wait()
     if process.returncode != 0:
-        raise failed(
-            "the bench driver of rank 0 did not end well", launch.what_happened(output, process.returncode, "it")
-        )
+        raise failed("the bench driver of rank 0 failed", launch.what_happened(output, process.returncode, "it"))

@@ -25,8 +25,8 @@ SECONDS = 30.0  # what a run with the defaults aims at; a busy machine takes lon
 LAUNCH_SECONDS = 4.0  # of starting processes and of the bound
 MOST_CASE_SECONDS = 0.1
 PROGRAM_SECONDS = 0.5  # of each way to run programs, in one launch
-NO_PACING = "--gap has no effect here: real messages are not paced, which the simulator's are"
-LEAST_TAG_UPPER_BOUND = 7  # a bit for signals and two for instances: src/execute/mpi/point_to_point.hpp
+NO_PACING = "--gap has no effect in bench: only the simulator paces messages"
+LEAST_TAG_UPPER_BOUND = 7  # a bit for signals and two for instances: src/execute/networks/mpi/point_to_point.hpp
 OF_PROGRAMS = (
     *("order", "placement", "machine", "library", "launches", "check", "pinning", "tag_upper_bound", "shared_memory"),
     "format_",
@@ -44,7 +44,7 @@ def command(
     ranks_per_node: option("--ranks-per-node G", "Emulate nodes of G ranks, or of 4,3,5 ranks [default: none].") = None,
     order: options.Order = None,
     placement: options.Placement = None,
-    machine: option("--machine -m NAME", "Of programs: the machine whose rates computing takes.") = None,
+    machine: option("--machine -m NAME", "Machine whose rates time the compute steps of a program file.") = None,
     library: options.Library = None,
     launches: option("--launches N", "Number of launches [default: 1; with --algorithm auto 9].", int) = None,
     type_: options.Type = "float64",
@@ -55,14 +55,14 @@ def command(
     neighbours: options.Neighbours = None,
     parameters: Optional[dict] = None,
     check: option("--check", "Compare results bit for bit instead of measuring.") = False,
-    pinning: option("--pinning HOW", "Pinning: auto (one rank per processor) or none.") = "auto",
+    pinning: option("--pinning HOW", "Pinning of ranks: auto (one rank per processor) or none.") = "auto",
     tag_upper_bound: option("--tag-upper-bound N", "Largest MPI tag, at least 7 [default: MPI_TAG_UB].", int) = None,
-    shared_memory: option("--shared-memory SIZE", "Most shared memory, 0 for none [default: no limit].") = None,
+    shared_memory: option("--shared-memory SIZE", "Limit of shared memory, 0 for none [default: no limit].") = None,
     format_: option("--format FORMAT", "Output format: table, csv, json, osu or imb.") = "table",
     as_json: options.Json = False,
 ) -> int:
-    """Measure a collective on this machine, alternating with the MPI library's own call. Or a halo exchange, or
-    programs in a file, alternating with the same written by hand over MPI.
+    """Measure a collective on this machine beside the MPI library's own call. A halo exchange or a program file is
+    measured beside the same exchange written by hand in MPI.
 
     \b
     Examples:
@@ -72,7 +72,7 @@ def command(
     if not arguments.names_programs(collective):
         options.refuse_beside_collective(collective)
         if machine is not None:
-            raise wrong_value(f"{collective} computes nothing by the rates of a --machine", machine, "leave it out")
+            raise wrong_value(f"{collective} has no compute steps and takes no --machine", machine, "leave it out")
     if format_ not in formats.FORMATS:
         raise wrong_value(f"--format must be one of {', '.join(formats.FORMATS)}", f"'{format_}'")
     if as_json and format_ not in ("table", "json"):
@@ -89,7 +89,7 @@ def command(
         given = f"--{next(iter(parameters)).replace('_', '-')}"
         raise wrong_value("--algorithm auto chooses the parameters", given, "leave it out, or name an algorithm")
     if arguments.is_listed(counts) and algorithm == AUTO:
-        rule = "--algorithm auto chooses by the length, and takes no list of --counts"
+        rule = "--algorithm auto takes no list of --counts, because it chooses by one length"
         raise wrong_value(rule, counts, "name an algorithm, or give --counts random:1")
     place = launcher_environment.place()
     each = arguments.ranks_per_node_named(ranks_per_node)
@@ -102,7 +102,7 @@ def command(
         hints = [each.name for each in _collectives.declared_parameters() if each.kind == "hint"]
         options.refuse_beside_programs(*OF_PROGRAMS, *hints)
         if format_ not in ("table", "json"):
-            raise wrong_value("the --format of programs must be table or json", f"'{format_}'")
+            raise wrong_value("--format of a halo exchange or program file must be table or json", f"'{format_}'")
         if place is None:
             ranks = programs.named(collective).ranks(Ranks(shape, ranks, each)).ranks
         case = ProgramCase(
@@ -150,7 +150,7 @@ def command(
 def refuse_beside_check(launches: int | None, format_: str) -> None:
     """What says how times are taken and shown means nothing where nothing is timed."""
     if launches is not None:
-        raise wrong_value("--check runs in one launch", f"--launches {launches}", "leave it out")
+        raise wrong_value("--check takes no --launches", f"--launches {launches}", "leave it out")
     if format_ not in ("table", "json"):
         raise wrong_value("--check measures no times, so its --format must be table or json", f"'{format_}'")
 
@@ -232,7 +232,7 @@ def cases(asked: Asked) -> list[bench.Case]:
         return [replace(asked.case, bytes=size) for size in asked.sizes]
     found = fitting(asked)
     if not found and not (launcher_environment.place() and fitting(asked, ranks_per_node=1)):
-        raise not_applicable("no algorithm fits this collective", None, "leave parameters out")
+        raise not_applicable("no algorithm fits these ranks and parameters", None, "leave the parameters out")
     if launcher_environment.place():
         names = [variant.name for variant in arguments.variants(asked.case.collective)]
         return [replace(asked.case, algorithm=name, bytes=size) for size in asked.sizes for name in names]
@@ -342,7 +342,7 @@ def show_checked(results: list[dict]) -> None:
     for r in results:
         said = r.get("not_applicable") or ("right" if r["right"] else f"wrong: {r['found']}")
         rows.append((text_of(r["bytes"]) if r["bytes"] else "0", r["algorithm"], r["space"], said))
-    output.print_table("Against the golden copy, bit for bit", ("bytes>", "algorithm", "ranks", "result"), rows)
+    output.print_table("Compared with the golden copy, bit for bit", ("bytes>", "algorithm", "ranks", "result"), rows)
 
 
 def show_programs(found: dict) -> None:
@@ -374,7 +374,7 @@ def show_heading(what: str, about: dict) -> None:
         print(f"nodes: {nodes}")
     if "placement" in about:
         processes = ", ".join(map(str, about["process_of_rank"]))
-        print(f"ranks placed by {about['placement']}: they are processes {processes} of the launch (MPI_Comm_split)")
+        print(f"ranks placed by {about['placement']}: processes {processes} of the launch (MPI_Comm_split)")
     print(f"pinning: {about['pinning']}; times are medians of the largest over ranks")
     print()
 
@@ -394,4 +394,4 @@ def show_measured(found: dict) -> None:
         print(f"\ngeometric mean of the ratios {found['geometric_mean']:.2f}, {found['launches']} launches")
     output.print_list("Notes:", found.get("notes", []))
     unlike = [f"{r['algorithm']} at {text_of(r['bytes'])}" for r in results if not r["bitwise"]]
-    output.print_list("Results that differ between ranks or calls:", unlike)
+    output.print_list("Wrong, results differ between ranks or calls:", unlike)

@@ -55,10 +55,10 @@ def command(
     export: option("--export DIR", "Folder for files that tune the MPI library itself.", Path) = None,
     as_json: options.Json = False,
 ) -> int:
-    """Measure all algorithms and parameters, and keep for each size one that is faster than the MPI library's own.
+    """Measure algorithms and parameters, and store for each size the best one if it is faster than the MPI library's.
 
-    Ctrl-C keeps what was found; the same command continues. Exit code 1: no size had enough time, or a result was
-    wrong. It is 0 where the MPI library's own stays for all sizes, because nothing was surely faster.
+    Ctrl-C keeps the results so far; run the same command again to continue. Exit code 1: the budget was too short for
+    every size, a result was wrong, or --export failed. Exit code 0 also if the MPI library's algorithms won everywhere.
 
     \b
     Example:
@@ -72,7 +72,7 @@ def command(
     )
     if export is not None and not set(asked.collectives) & set(EXPORTED):
         raise not_applicable(
-            f"--export is for {', '.join(EXPORTED)}", f"{', '.join(asked.collectives)} alone", "leave it out"
+            f"--export is for {', '.join(EXPORTED)}", f"only {', '.join(asked.collectives)}", "leave it out"
         )
     each = arguments.ranks_per_node_named(ranks_per_node)
     if machine is not None:
@@ -88,10 +88,10 @@ def command(
     else:
         tuned_tables.show(found)
     if found["interrupted"]:
-        so_far = f"what was found is in {found['wisdom']}" if found["results"] else "nothing was found yet"
-        output.message(f"interrupted; {so_far}, and the same command goes on from there")
+        so_far = f"the results so far are in {found['wisdom']}" if found["results"] else "there are no results yet"
+        output.message(f"interrupted; {so_far}; run the same command again to continue")
     elif not found["results"] and not found["not_exported"]:
-        output.message("no size had enough time; the same command goes on, and a larger --budget reaches more")
+        output.message("the budget was too short for every size; run the same command again, or give a larger --budget")
     for line in found["not_exported"]:
         output.message(line)
     troubles = ("interrupted", "wrong", "disobeyed", "not_exported")
@@ -158,7 +158,7 @@ def even(sizes: list[int]) -> list[int]:
     """Of whole elements, since these are measured."""
     for size in sizes:
         if size % 8:
-            raise wrong_value("--bytes must be multiples of the 8 bytes of an element", size)
+            raise wrong_value("--bytes must be multiples of 8, the size of an element", size)
     return sorted(set(sizes))
 
 
@@ -271,7 +271,7 @@ def stage_on(installation: mpi.Installation) -> tuple[rehearsal.Stage | None, li
     try:
         return rehearsal.on_this_machine(installation), []
     except Failed as reason:
-        return None, [f"choices are not rehearsed in a program: {reason}"]
+        return None, [f"the choices were not tested in a program (rehearsal): {reason}"]
 
 
 def simulate(asked: Asked, name: str, ranks: Ranks, out: Path | None) -> dict:
@@ -313,7 +313,7 @@ def simulate(asked: Asked, name: str, ranks: Ranks, out: Path | None) -> dict:
         "results": choices,
         "left_to_the_library": left,
         **dict.fromkeys(("wrong", "measured_before", "guidelines", "exports", "disobeyed", "not_exported"), ()),
-        "notes": ["the figures are the simulator's", *notes_of(journal)],
+        "notes": ["all times are predictions of the simulator", *notes_of(journal)],
         "interrupted": asked.interruption.code != 0,
     }
 
@@ -334,17 +334,17 @@ def notes_of(journal: Journal) -> list[str]:
 def unexported(asked: Asked, export: Path | None) -> list[str]:
     """What the files do not speak of."""
     left = [name for name in asked.collectives if name not in EXPORTED]
-    return [f"not exported: algorithms of {', '.join(left)}"] if export is not None and left else []
+    return [f"--export writes no rules for {', '.join(left)}"] if export is not None and left else []
 
 
 def notes_on(asked: Asked, launches: Launches) -> list[str]:
     """What else people should know of a tuning."""
     notes = []
     if any(choice.get("emulated") for outcome in asked.outcomes for choice in outcome.choices):
-        notes.append("the nodes are emulated: `kumihimo run` takes these choices only where --wisdom names the file")
+        notes.append("the nodes are emulated; `kumihimo run` uses these choices only with --wisdom FILE")
     if cut := [str(outcome.target) for outcome in asked.outcomes if not outcome.thorough]:
-        notes.append(f"no time to search all for {', '.join(cut)}; the same command, or a larger --budget, goes on")
-    return [*notes, *(f"a launch failed, and went on without {what}" for what in launches.failures)]
+        notes.append(f"the search is not complete for {', '.join(cut)}; run it again, or give a larger --budget")
+    return [*notes, *(f"a launch failed; tuning continued without {what}" for what in launches.failures)]
 
 
 def state_of(path: Path) -> Path:

@@ -29,10 +29,10 @@ def command(
     sizes: option("--bytes -b SIZES", "Sizes of one operand: 64KiB, 256..64MiB.") = USUAL_SIZES,
     out: option("--output -o FILE", "Wisdom file to write [default: the one that `run` finds].", Path) = None,
     budget: options.Budget = "5m",
-    explain: option("--explain", "Show all variants of each size, and why one was chosen.") = False,
+    explain: option("--explain", "Show all variants for each size and the reason for each choice.") = False,
     as_json: options.Json = False,
 ) -> int:
-    """Check and measure all variants of the reduction and copy kernels, keep the fastest for each length.
+    """Check and measure all variants of the reduction and copy kernels, and keep the fastest for each size.
 
     Each variant is compared with the golden copy first. Every run of the executors on this machine uses the choices.
 
@@ -59,7 +59,7 @@ def command(
     else:
         show(found, explain)
     if interruption.code:
-        output.message(f"interrupted; what was found is in {path}" if found["choices"] else "interrupted")
+        output.message(f"interrupted; the results so far are in {path}" if found["choices"] else "interrupted")
     return interruption.code or int(bool(found["wrong"]))
 
 
@@ -110,13 +110,13 @@ def show(found: dict, explain: bool) -> None:
     if explain:
         show_variants(found["results"])
     output.print_table("", ("kernel", "bytes", "variant", "time>", "of plain>", "of bound>", "why"), summary(found))
-    output.print_list("Wrong, so never chosen:", found["wrong"])
+    output.print_list("Wrong results (differ from the golden copy), never chosen:", found["wrong"])
     output.print_list("Left untuned:", [left_text(each) for each in found["left_untuned"]])
     usual = Path(found["wisdom"]).absolute() == wisdom.kernel_path().absolute()
     users = "every run on this machine uses them" if usual else f"kumihimo run --wisdom {found['wisdom']} uses them"
     print(f"\nThe choices are in {found['wisdom']}; {users}.")
-    print("of plain: time over that of the golden copy; of bound: time of reading the operands over the time,")
-    print("empty where a variant takes less, as it may with operands in a cache.")
+    print("of plain: time / time of the golden copy. of bound: time to read the operands / time; empty if that exceeds")
+    print("100 % (operands in cache).")
 
 
 def summary(found: dict) -> list[list[str]]:
@@ -138,7 +138,7 @@ def show_variants(rows: list[dict]) -> None:
         for each in row["tried"]:
             mark = "*" if kernels.is_row_of(each, row["chosen"]) else ""
             mark += " untuned" if kernels.is_row_of(each, row["untuned"]) else ""
-            note = each.get("refused") or ("far slower: not measured to the end" if each["dropped"] else "")
+            note = each.get("refused") or ("dropped: much slower than the fastest" if each["dropped"] else "")
             cells = times(row, each) if "seconds" in each else ["", "", ""]
             interval = f"[{each['ratio_low']:.2f}, {each['ratio_high']:.2f}]" if "ratio" in each else ""
             lines.append(

@@ -18,23 +18,23 @@ def show(found: dict) -> None:
         figures = ("time>", "") if simulated else ("ratio>", "interval>")
         columns = ("collective", "ranks>", "from>", "to>", "choice", *figures, "parameters")
         title = (
-            "Fastest by the simulator"
+            "Fastest in simulation"
             if simulated
             else "ratio: time with the choice / time of the MPI library, at the size where the choice gains least"
         )
         output.print_table(title, columns, rows)
         if all(choice["algorithm"] == "library" for choice in found["results"]):
-            print("\nThe MPI library's own algorithms stay: nothing was surely faster.")
+            print("\nNo algorithm was certainly faster, so the MPI library's own algorithms stay.")
         print(f"\nwisdom: {found['wisdom']}")
     output.print_list("Notes:", found["notes"])
     again = found["measured_before"]
     if again:
         output.print_list("Measured by an earlier tuning (--fresh measures again):", again)
-    output.print_list("Not measured for want of time; the same command goes on:", lines_of(found))
+    output.print_list("Not measured within the budget (run the same command again to continue):", lines_of(found))
     slow = [f"{each['ranks']} ranks: {each['text']}" for each in found["guidelines"]]
-    output.print_list("Where the MPI library itself is slower than its own other calls (performance guidelines):", slow)
+    output.print_list("Performance guidelines: MPI calls slower than other MPI calls with the same result:", slow)
     output.print_list("Files for the MPI library:", [line for lines in found["exports"] for line in lines])
-    output.print_list("Wrong by the golden copy, and not chosen:", found["wrong"])
+    output.print_list("Wrong results (differ from the golden copy), not chosen:", found["wrong"])
 
 
 def lines_of(found: dict) -> list[str]:

@@ -65,16 +65,16 @@ class Check:
         wrong = [p for p in self.proofs if p.verdict is Verdict.NOT_OBEYED]
         if wrong:
             first = wrong[0]
-            what = f"{first.collective} of {first.bytes} B was to be {first.algorithm}"
+            what = f"{first.collective} of {first.bytes} B should use {first.algorithm}"
             where = f"at {len(wrong)} of {len(self.proofs)} sizes"
-            return f"{self.form}: {Verdict.NOT_OBEYED} {where}; {what}, ran {first.ran}"
+            return f"{self.form}: {Verdict.NOT_OBEYED} {where}; {what} (ran {first.ran})"
         obeyed = sum(p.verdict is Verdict.OBEYED for p in self.proofs)
         hidden = sum(p.verdict is Verdict.NOT_PROVABLE for p in self.proofs)
         if not obeyed:
-            why = "no algorithm in it shows any difference from the library's default"
+            why = "every algorithm in it looks like the library's default"
             return f"{self.form}: {Verdict.NOT_PROVABLE}: {why}"
         rest = f", {hidden} look like the library's default" if hidden else ""
-        return f"{self.form}: {Verdict.OBEYED}: {obeyed} choices seen to run{rest}"
+        return f"{self.form}: {Verdict.OBEYED}: the library ran {obeyed} of the choices{rest}"
 
 
 @dataclass(frozen=True)

@@ -75,12 +75,12 @@ class Journal:
             ) from None
         except OSError as error:  # of a file system without locks
             why = f"{path} cannot be locked ({error.strerror})"
-            self.unlocked = f"{why}: see to it that no other kumihimo tune writes it"
+            self.unlocked = f"{why}; make sure that no other kumihimo tune writes it"
         self._file.seek(0)
         lines = [] if fresh else list(read(self._file))
         if lines and lines[0] != self._head:
             self.replaced = (
-                "what an earlier tuning measured is of another machine, MPI library, its settings or version"
+                "earlier measurements are ignored: another machine, MPI library, its settings or version of Kumihimo"
             )
             lines = []
         for line in lines[1:]:

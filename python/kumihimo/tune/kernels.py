@@ -178,7 +178,7 @@ def reason(decision: dict) -> str:
         return f"{row['ratio']:.2f} of {candidate_text(untuned)}'s time {interval}"
     others = [row for row in decision["tried"] if "ratio" in row and not is_row_of(row, untuned)]
     if not others:
-        return "the others are far slower"
+        return "all other variants are much slower"
     best = min(others, key=lambda row: row["ratio"])
     clearly = "slower" if best["ratio_low"] > 1 else "not clearly faster"
     return (

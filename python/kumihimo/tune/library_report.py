@@ -27,7 +27,7 @@ OWN_SHARE = 0.5  # beside --export, which has what our own search leaves: at mos
 EXPORT_MEASURING = 0.9  # of its share; the rest is to see whether the library obeys
 LONGEST_BYTES = 2**20  # longer vectors would take most of the time
 CASE_SECONDS = 0.003
-MORE = "a larger --budget has some"
+MORE = "give a larger --budget"
 
 
 @dataclass
@@ -51,12 +51,12 @@ class LibraryReport:
         self.exports += [each.lines() for each in written]
         self.disobeyed += [str(each.path) for each in written if each.disobeyed]
         if not written:
-            self.exports.append([f"{ranks} ranks: nothing to tell the library, its default is best everywhere"])
+            self.exports.append([f"{ranks} ranks: no file, because the library's default is best at every size"])
         measured = results.setup.sizes
         if len(measured) < len(asked):
             these = ", ".join(text_of(size) for size in measured)
             self.lacking.append(
-                f"--export on {ranks} ranks: time for {len(measured)} of {len(asked)} sizes, {these}; {MORE}"
+                f"--export on {ranks} ranks measured {len(measured)} of {len(asked)} sizes ({these}); {MORE}"
             )
 
 
@@ -101,13 +101,13 @@ class LibraryStudy:
             why = str(reason)
             if isinstance(reason, library.NoTime):
                 budget = 5 * ceil(reason.needed / EXPORT_MEASURING / (1 - OWN_SHARE) * len(ranks) / 5)
-                why = f"no time for --export on {number} ranks: a --budget of about {budget}s has enough"
-                why += ", and the same command goes on"
+                why = f"no time for --export on {number} ranks; give a --budget of about {budget}s (the same command"
+                why += " continues)"
             report.lacking.append(why)
             report.undelivered.append(why)
             if results is None:
                 report.lacking.append(
-                    f"no performance guidelines on {number} ranks: they are looked at in what --export measures"
+                    f"no performance guidelines on {number} ranks: they need the measurements of --export"
                 )
 
     def setup(self, ranks: int, seconds: float) -> Setup:

@@ -50,4 +50,4 @@ def refuse(judged: Iterable[Judged], asked: Sequence[tuple[Other, Judged]]) -> N
         lost = [other.label for other, found in near if found.refused or found.slower]
         each.also += tuple(other.label for other, found in near if found.clear and other.label not in lost)
         if lost:
-            each.refused = f"slower than the library's own, or wrong, at {nearest} bytes: {', '.join(lost)}"
+            each.refused = f"slower than the MPI library, or wrong, at {nearest} bytes: {', '.join(lost)}"

@@ -53,9 +53,9 @@ class Rehearsed:
     def refused(self) -> str:
         """Why a program would not gain; empty where it does."""
         if self.trouble or self.pairs < LEAST_PAIRS:
-            return self.trouble or "no time to see what a program gains"
+            return self.trouble or "no time for the rehearsal in a program"
         lost = [WAYS[way] for way, gains in self.gains.items() if median(gains) < LEAST_GAIN_SECONDS]
-        return f"a program does not gain at {self.bytes} bytes: {', '.join(lost)}" if lost else ""
+        return f"no gain in the rehearsal at {self.bytes} bytes: {', '.join(lost)}" if lost else ""
 
     def take(self, ours: dict, theirs: dict) -> None:
         self.trouble = self.trouble or ours.get("not_applicable", "") or theirs.get("not_applicable", "")
@@ -160,4 +160,4 @@ def is_row_of(row: dict, result: dict) -> bool:
 
 
 def not_ours(result: dict) -> dict:
-    return {**result, "not_applicable": "the library's own ran when it was rehearsed"}
+    return {**result, "not_applicable": "the MPI library ran the call in the rehearsal"}

@@ -166,7 +166,7 @@ class Tuner:
             return True
 
         def launch(number: int, proposals: Sequence[tuple[int, Choice]]) -> list:
-            name = f"{target}: other questions {number + 1}"
+            name = f"{target}: other cases {number + 1}"
             self.step(name)
             cases = [asked[place].case for place, _ in proposals]
             return self.launches(name, cases, target.ranks, seconds, part_of(number), in_order=True)

@@ -150,13 +150,11 @@ def check_source(file: dict, simulated: dict | None) -> None:
     if theirs is None and any(choice.get("simulated") for choice in file["choices"]):
         theirs = {}
     if simulated is None and theirs is not None:
-        raise wrong_value("the wisdom must be measured", "the simulator's")
+        raise wrong_value("the wisdom must be measured", "simulated choices")
     if simulated is not None and theirs != simulated and (theirs is not None or file["choices"]):
         text = ", ".join(f"{name} {value}" for name, value in simulated.items())
         other = ", ".join(f"{name} {value}" for name, value in (theirs or {}).items()) or "of another machine"
-        raise wrong_value(
-            f"the wisdom must be the simulator's of {text}", "measured wisdom" if theirs is None else other
-        )
+        raise wrong_value(f"the wisdom must be simulated for {text}", "measured choices" if theirs is None else other)
 
 
 def check_writable(path: Path) -> None:

@@ -96,10 +96,10 @@ def test_a_file_whose_ranks_would_wait_for_ever_is_not_started(kumihimo, tmp_pat
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("--bytes", "8"), "programs take no --bytes"),
-        (("--algorithm", "ring"), "programs take no --algorithm"),
-        (("--window", "3"), "programs take no --window"),
-        (("--format", "osu"), "--format of programs must be table or json"),
+        (("--bytes", "8"), "program files take no --bytes"),
+        (("--algorithm", "ring"), "program files take no --algorithm"),
+        (("--window", "3"), "program files take no --window"),
+        (("--format", "osu"), "--format of a halo exchange or program file must be table or json"),
         (("--shape", "2x2", "--ranks", "3"), "2x2"),
     ],
 )

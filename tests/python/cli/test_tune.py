@@ -84,8 +84,8 @@ def test_a_signal_keeps_what_was_found_and_says_so(tmp_path, home, number, code)
             process.kill()
     assert process.returncode == code, err
     assert err.count("\n") == 1
-    assert "interrupted; nothing was found yet, and the same command goes on" in err
-    assert "nothing was found" not in out and "Not measured for want of time" in out
+    assert "interrupted; there are no results yet; run the same command again" in err
+    assert "no results" not in out and "Not measured within the budget" in out
 
     known = state.read_text(encoding="utf-8")
     went_on = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
@@ -119,7 +119,7 @@ def test_new_choices_join_the_file(kumihimo, tmp_path, home):
 def test_too_little_time_leaves_all_to_the_library(kumihimo, home):
     ended = kumihimo("tune", "bcast", *SHORT, "--budget", "0.5s")
     assert ended.code == 1, ended.err
-    assert ended.err.startswith("kumihimo: no size had enough time; ") and ended.err.count("\n") == 1
+    assert ended.err.startswith("kumihimo: the budget was too short for every size; ") and ended.err.count("\n") == 1
     assert "bcast of 2 ranks: 8..64" in ended.out
     assert not list(home.glob("*.json"))
 
@@ -134,7 +134,7 @@ def test_wisdom_of_the_simulator_is_labelled(kumihimo, tmp_path, home):
     assert file["made"]["simulated"] == {"machine": "k-computer", "shape": "4x3x2", "model": "flow"}
     assert "mpi" not in file and "machine" not in file
     assert all(choice["simulated"] and "ratio" not in choice for choice in file["choices"])
-    assert "by the simulator" in kumihimo(*asked[:-1]).out
+    assert "in simulation" in kumihimo(*asked[:-1]).out
 
 
 SIMULATED = ("--machine", "k-computer", "--shape", "4x3x2", "-o", "mine")
@@ -174,7 +174,7 @@ def test_measured_choices_do_not_join_the_simulators(kumihimo, tmp_path):
     before = (tmp_path / "mine").read_text(encoding="utf-8")
     ended = kumihimo("tune", "bcast", *SHORT, "-o", "mine")
     assert ended.code == 2, ended.out
-    assert "the wisdom must be measured (got the simulator's)" in ended.err
+    assert "the wisdom must be measured (got simulated choices)" in ended.err
     assert (tmp_path / "mine").read_text(encoding="utf-8") == before
 
 
@@ -186,7 +186,7 @@ def test_measured_choices_do_not_join_the_simulators(kumihimo, tmp_path):
             ("bcast", "--reproducible"),
             "that reduces must be one of allreduce, reduce, scan, exscan, reduce_scatter (got 'bcast')",
         ),
-        (("gather", "--export", "files"), "--export is for allreduce, reduce, bcast (got gather alone)"),
+        (("gather", "--export", "files"), "--export is for allreduce, reduce, bcast (got only gather)"),
         (("--budget", "soon"), "90s, 5m or 1h (got 'soon')"),
         (("--budget", "0s"), "(got '0s')"),
         (("--bytes", "8-1MiB"), "must be written A..B (got '8-1MiB'); write 8..1MiB"),
@@ -197,7 +197,7 @@ def test_measured_choices_do_not_join_the_simulators(kumihimo, tmp_path):
         (("--ranks", "2", "--ranks-per-node", "3"), "ranks per node must be from 1 to the 2 ranks"),
         (("--ranks", "4", "--ranks-per-node", "1,2"), "must add up to 4 (got 3); leave --ranks out"),
         (("--ranks-per-node", "two"), "--ranks-per-node must be a number, or a list such as 4,3,5 (got 'two')"),
-        (("--bytes", "12"), "multiples of the 8 bytes of an element (got 12)"),
+        (("--bytes", "12"), "multiples of 8, the size of an element (got 12)"),
         (("--shape", "2x2"), "--shape needs --machine"),
         (("--machine", "k-computer", "--mpi", "openmpi"), "--machine excludes --mpi"),
         (("--machine", "k-computer", "--export", "files"), "--machine excludes --export"),
@@ -232,7 +232,7 @@ def test_what_there_was_no_time_to_export_is_an_error_that_names_a_budget(kumihi
     ended = kumihimo(*asked)
     assert ended.code == 1, ended.out
     (said,) = (line for line in ended.err.splitlines() if line.startswith("kumihimo: "))
-    assert re.search(r"no time for --export on 2 ranks: a --budget of about \d+s has enough, and the same", said)
+    assert re.search(r"no time for --export on 2 ranks; give a --budget of about \d+s \(the same", said)
     assert "no performance guidelines on 2 ranks" in ended.out
 
 

@@ -73,8 +73,8 @@ def test_they_take_a_tenth_of_the_time(library, journal):
     report = library.guidelines(30, journal(), [2, 4])
     assert report.violations == []
     assert report.lacking == [
-        "no time for the performance guidelines on 2 ranks; a larger --budget has some",
-        "no time for the performance guidelines on 4 ranks; a larger --budget has some",
+        "no time for the performance guidelines on 2 ranks; give a larger --budget",
+        "no time for the performance guidelines on 4 ranks; give a larger --budget",
     ]
     assert library.now <= 30 * library_report.GUIDELINES_SHARE + 2
 
@@ -88,7 +88,7 @@ def test_a_library_that_cannot_be_told_is_said(library, journal, monkeypatch):
     assert report.undelivered == ["the MPI library does not name its algorithms"]
     assert report.lacking == [
         *report.undelivered,
-        "no performance guidelines on 2 ranks: they are looked at in what --export measures",
+        "no performance guidelines on 2 ranks: they need the measurements of --export",
     ]
 
 
@@ -158,7 +158,7 @@ def test_files_of_several_numbers_of_ranks_lie_apart(library, journal, monkeypat
     assert folders == [tmp_path / "2-ranks", tmp_path / "4-ranks"]
     assert report.exports[0] == ["not obeyed"]
     assert report.disobeyed == [str(WrittenFile.path)]
-    assert "nothing to tell" in report.exports[1][0]
+    assert "default is best" in report.exports[1][0]
     assert report.lacking == report.undelivered == []
 
 
@@ -170,7 +170,7 @@ def test_sizes_that_there_was_no_time_for_are_said(library, journal, monkeypatch
     monkeypatch.setattr(library_report.library, "tune", lambda setup, effort: Results)
     monkeypatch.setattr(library_report.library, "export", lambda results, folder: [])
     report = library.export(15, journal(), tmp_path)
-    assert report.lacking == ["--export on 2 ranks: time for 1 of 2 sizes, 64; a larger --budget has some"]
+    assert report.lacking == ["--export on 2 ranks measured 1 of 2 sizes (64); give a larger --budget"]
     assert report.undelivered == []
 
 
@@ -181,8 +181,8 @@ def test_where_no_file_fits_the_least_budget_is_said_and_that_the_guidelines_lac
     monkeypatch.setattr(library_report.library, "tune", tune)
     report = library.export(15, journal(), Path("unused"), (4,))
     (why,) = report.undelivered
-    assert why == "no time for --export on 4 ranks: a --budget of about 60s has enough, and the same command goes on"
+    assert why == "no time for --export on 4 ranks; give a --budget of about 60s (the same command continues)"
     assert report.lacking == [
         why,
-        "no performance guidelines on 4 ranks: they are looked at in what --export measures",
+        "no performance guidelines on 4 ranks: they need the measurements of --export",
     ]

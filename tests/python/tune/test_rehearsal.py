@@ -71,7 +71,7 @@ def test_a_choice_must_gain_both_ways(fake, way):
     chosen = algorithms(outcome)
     assert chosen[64] == "library" and "library" not in (chosen[8], chosen[4096])
     refused = {each["refused"] for c in outcome.choices for each in c["measured"] if each["bytes"] == 64}
-    assert refused == {f"a program does not gain at 64 bytes: {WAYS[way]}"}
+    assert refused == {f"no gain in the rehearsal at 64 bytes: {WAYS[way]}"}
     also = [choice["also"] for choice in outcome.choices if choice["algorithm"] != "library"]
     assert also and all(set(WAYS.values()) <= set(each) for each in also)
 
@@ -110,7 +110,7 @@ def test_what_there_was_no_time_for_is_refused():
         raise OutOfTime("no time for the check")
 
     (one,) = rehearsal.rehearse([(8, RING)], launch)
-    assert one.refused == "no time to see what a program gains"
+    assert one.refused == "no time for the rehearsal in a program"
 
 
 def test_trouble_is_told():
@@ -136,7 +136,7 @@ def test_the_interposer_takes_part(tmp_path, family):
     assert '"ring"' in summary.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("algorithm, trouble", [("ring", ""), ("library", "the library's own ran")])
+@pytest.mark.parametrize("algorithm, trouble", [("ring", ""), ("library", "the MPI library ran")])
 def test_what_did_not_run_by_ours_was_not_rehearsed(tmp_path, algorithm, trouble):
     summary, told = tmp_path / "summary.json", []
     row = {"collective": "allreduce", "bytes_from": 64, "bytes_to": 127, "algorithm": algorithm, "calls": 9}

@@ -179,13 +179,13 @@ def test_measured_and_simulated_figures_do_not_stand_in_one_file(tmp_path):
     simulated = [{"collective": "bcast", "algorithm": "binomial", "simulated": True}]
     wisdom.write(path, wisdom.document(simulated, {"simulated": place}))
     assert wisdom.existing(path, "", simulated=place)["choices"] == simulated
-    with pytest.raises(BadInput, match=r"must be measured \(got the simulator's\)"):
+    with pytest.raises(BadInput, match=r"must be measured \(got simulated choices\)"):
         wisdom.existing(path, MPI)
     with pytest.raises(BadInput, match=r"shape 4x3 \(got machine k-computer, shape 4x3x2"):
         wisdom.existing(path, "", simulated={**place, "shape": "4x3"})
     for made in ({}, {"launches": 3}):
         wisdom.write(path, wisdom.document([{"collective": "bcast", "algorithm": "binomial"}], made))
-        with pytest.raises(BadInput, match=r"\(got measured wisdom\)"):
+        with pytest.raises(BadInput, match=r"\(got measured choices\)"):
             wisdom.existing(path, "", simulated=place)
 
 

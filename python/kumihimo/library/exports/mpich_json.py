@@ -25,7 +25,7 @@ INTRA, ANY_SIZE = "comm_type=intra", "comm_size=any"
 
 def write(rules: Rules, catalogue: Catalogue) -> Export:
     if not catalogue.tables:
-        raise not_applicable("this MPICH library has no decision built in, which a file must hold")
+        raise not_applicable("this MPICH library has no built-in decision tree, which the file must contain")
     ours = {c: found for c, found in rules.by_collective.items() if any(r.algorithm is not LIBRARY for r in found)}
     file = {}
     for collective, tree in catalogue.tables.items():
