@@ -234,7 +234,7 @@ def elements(asked: CollectiveArguments) -> int:
     if not moves_data(asked.collective):
         return 0
     if asked.count is not None and asked.bytes is not None:
-        raise wrong_value("the length is given once", "--count and --bytes", "leave one of them out")
+        raise wrong_value("the length must be given once", "--count and --bytes", "leave one of them out")
     if asked.count is not None:
         return _within("the count", asked.count, 63)
     if asked.bytes is None:
@@ -248,7 +248,7 @@ def _elements_in(size: int, type_: str) -> int:
         raise wrong_value("the element type must have a known size", type_, "choose one, or give --count")
     if size % each:
         raise wrong_value(
-            f"the bytes must be a multiple of the {each} of one {type_}", size, "choose another size, or --type uint8"
+            f"the bytes must be a multiple of {each}, the size of one {type_}", size, "change it, or give --type uint8"
         )
     return size // each
 

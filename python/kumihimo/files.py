@@ -85,7 +85,7 @@ class _Written(io.FileIO):
             return size
         self._begun = True
         if size == 0 and stat.S_ISFIFO(os.fstat(self.fileno()).st_mode):
-            raise OSError(EPIPE, "a FIFO that nobody writes to")
+            raise OSError(EPIPE, "a FIFO without a writer")
         os.set_blocking(self.fileno(), True)
         return super().readinto(buffer) if size is None else size
 

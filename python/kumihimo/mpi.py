@@ -168,5 +168,5 @@ def choose(wanted: str | None = None) -> Installation:
             return installation
     raise wrong_value(
         "--mpi must be openmpi, mpich or the prefix of an MPI library (a folder with bin/mpiexec and lib/libmpi.so.*)",
-        f"{wanted!r}" + ("" if prefix.is_dir() else ", which is no folder"),
+        f"{wanted!r}" + ("" if prefix.is_dir() else ", which is not a folder"),
     )

@@ -25,7 +25,7 @@ def parse_size(text: str, least: int = 1) -> int:
     whole, _, decimals = match[1].partition(".")
     size, rest = divmod(int(whole + decimals) * factor, 10 ** len(decimals))
     if rest:
-        raise wrong_value(RULE, f"'{text}', which is no whole number of bytes")
+        raise wrong_value(RULE, f"'{text}', which is not a whole number of bytes")
     if size < least:
         raise wrong_value(f"a size must be at least {least} byte{'s' if least != 1 else ''}", f"'{text}'")
     if size > LARGEST:

@@ -28,7 +28,7 @@ std::string_view kind_of(fs::file_type type) {
   case fs::file_type::block:
     return "the device";
   default:
-    return "no regular file";
+    return "not a regular file";
   }
 }
 

@@ -117,7 +117,7 @@ Status Machine::set_levels(std::vector<Level> wanted) {
   for (auto inner = wanted.begin(); inner != wanted.end(); ++inner)
     for (auto outer = wanted.begin(); outer != inner; ++outer)
       if (outer->name == inner->name || !nests_in(*inner, *outer))
-        return wrong_value("levels of cores need different names, outermost first, and each must divide the one before",
+        return wrong_value("levels of cores must have different names, outermost first, and divide the one before",
                            fmt::format("\"{} {}\" after \"{} {}\"", inner->name, inner->size, outer->name, outer->size),
                            "leave one of the two out");
   node.levels.clear();

@@ -181,7 +181,7 @@ class Reader {
       torus.jobs = TorusMachine::Jobs::blocks, torus.block = *block;
     else if (jobs != "own" && !error_)
       fail(line_of(*topology.get("jobs")), "topology.jobs",
-           wrong_value("must say what a job gets of the torus", fmt::format("\"{}\"", jobs),
+           wrong_value("must be own, part or the shape of a block", fmt::format("\"{}\"", jobs),
                        "write \"own\" (a torus of its own), \"part\" (a box, closed where it has all of an axis) or "
                        "the smallest block that is a torus, such as \"8x8x8\""));
   }
@@ -263,7 +263,7 @@ class Reader {
     TofuMachine tofu{std::move(*network), topology.contains("relays")};
     if (tofu.relays && text(topology, "relays", "topology.relays", "\"z=0\"") != "z=0")
       return fail(line_of(*topology.get("relays")), "topology.relays",
-                  wrong_value("must say where nodes only relay", described(*topology.get("relays")),
+                  wrong_value("must be z=0, where nodes only relay", described(*topology.get("relays")),
                               "write relays = \"z=0\", or leave it out"));
     if (tofu.relays && axes.length(Tofu::z) < 2)
       return fail(line_of(*topology.get("axes")), "topology.axes",
@@ -482,8 +482,7 @@ class Reader {
     if (factor && *factor > 0 && *factor <= 1) return *factor;
     const std::string path = fmt::format("{}.factor", what), advice = "write factor = 0.5 for half the rate";
     if (!node) return miss(line_of(table), path, advice), 1;
-    fail(line_of(*node), path,
-         wrong_value("must be a part of full speed, above 0 and at most 1", described(*node), advice));
+    fail(line_of(*node), path, wrong_value("must be a factor above 0 and at most 1", described(*node), advice));
     return 1;
   }
 

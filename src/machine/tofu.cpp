@@ -79,7 +79,7 @@ std::string Machine::losses() const {
   const VirtualTorus& seen = torus_of(*this);
   std::vector<std::string> said;
   for (const VirtualTorus::Gap& gap : seen.gaps())
-    said.push_back(fmt::format("position {} of axis {} is left out, since node {} is dead", gap.position, gap.axis + 1,
+    said.push_back(fmt::format("position {} of axis {} is left out: node {} is dead", gap.position, gap.axis + 1,
                                seen.tofu().text(gap.dead)));
   const auto far = seen.far_neighbours();
   if (far.pairs == 0)
@@ -90,7 +90,7 @@ std::string Machine::losses() const {
                     far.pairs == 2 ? "1 pair" : fmt::format("{} pairs", far.pairs / 2), far.pairs == 2 ? "is" : "are",
                     far.fewest_hops == far.most_hops ? fmt::format("{}", far.most_hops)
                                                      : fmt::format("{} to {}", far.fewest_hops, far.most_hops)));
-  if (cut) said.push_back(fmt::format("no job can have all of the machine: {}", cut->problem));
+  if (cut) said.push_back(fmt::format("no job can use the whole machine: {}", cut->problem));
   return fmt::format("{}", fmt::join(said, "; "));
 }
 

@@ -50,7 +50,7 @@ Result<Library> describe(void* image, const std::string& path) {
   library.image = image;
   library.path = path;
   if (const std::string missing = find_functions(image, library.call); !missing.empty())
-    return failed(path + " is no MPI library of MPI 3.0 or later", "no function " + missing,
+    return failed(path + " is not an MPI library of MPI 3.0 or later", "no function " + missing,
                   "name another library or its prefix");
   library.version = first_line_of_version(library.call);
   if (dlsym(image, "ompi_mpi_comm_world")) {

@@ -10,7 +10,7 @@ Result<double> seconds_of(const Work& work, const ComputeRates& rates) {
   if ((work.flops > 0 && rates.flops <= 0) || (work.bytes > 0 && rates.bytes <= 0))
     return not_applicable(
         fmt::format("a compute step of {} flops and {} bytes needs the rates of a machine", work.flops, work.bytes), {},
-        "give its time in seconds, or a machine that has them");
+        "give its time in seconds, or a --machine with these rates");
   const double counted = work.flops > 0 ? work.flops / rates.flops : 0;
   const double moved = work.bytes > 0 ? work.bytes / rates.bytes : 0;
   const double seconds = work.seconds + std::max(counted, moved);

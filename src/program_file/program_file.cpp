@@ -39,7 +39,7 @@ struct Section {
     return fmt::format("unknown word '{}': use send, receive, compute, together, end, lane, expect or rank", word);
   }
   std::optional<std::string> finish() {
-    if (open_) return "the section ends within a group: write 'end' after the steps that start together";
+    if (open_) return "'end' is missing after the steps of 'together'";
     return std::nullopt;
   }
   Program program() {
@@ -73,7 +73,7 @@ struct Section {
 
   std::optional<std::string> lane(const Words& rest) {
     std::int32_t id = 0;
-    if (open_) return "a lane begins within a group: write 'end' first";
+    if (open_) return "a lane begins within 'together': write 'end' first";
     if (rest.size() != 1 || !read_number(rest[0], id) || id < 0 || id >= most_lanes)
       return fmt::format("a lane is a number from 0 to {}", most_lanes - 1);
     lane_ = id;
@@ -81,7 +81,7 @@ struct Section {
   }
   std::optional<std::string> group(bool begins, const Words& rest) {
     if (!rest.empty()) return "'together' and 'end' take no arguments";
-    if (begins == open_) return begins ? "a group within a group: write 'end' first" : "'end' without 'together'";
+    if (begins == open_) return begins ? "'together' within 'together': write 'end' first" : "'end' without 'together'";
     open_ = begins;
     if (begins && keeps) lanes_[lane_].emplace_back();
     return std::nullopt;
@@ -93,7 +93,7 @@ struct Section {
       return fmt::format("an expectation is FIRST COUNT from RANK POSITION, the rank below {}", head_.ranks);
     if (!read_range(rest[0], rest[1], e.first, e.count)) return no_range({rest[0], rest[1]});
     if (e.position < 0 || e.position > head_.elements - e.count)
-      return fmt::format("position {} has no {} elements after it in a buffer of {}", e.position, e.count,
+      return fmt::format("position {} must leave room for {} elements in the buffer of {}", e.position, e.count,
                          head_.elements);
     expected.push_back(e);
     return std::nullopt;
@@ -197,10 +197,10 @@ class Scanner {
       if (auto what = take(line, file.eof() ? at + static_cast<std::int64_t>(line.size()) : std::int64_t{file.tellg()}))
         return wrong(*what, line);
     }
-    if (file.bad()) return failed("cannot read the file of programs to its end", index_->path);
+    if (file.bad()) return failed("cannot read the program file to its end", index_->path);
     ++number_;
     if (auto what = leave()) return wrong(*what);
-    if (!index_->head.is_whole()) return wrong("the file has no 'ranks N' and 'buffer N' at its head");
+    if (!index_->head.is_whole()) return wrong("the file must begin with 'ranks N' and 'buffer N'");
     return opened();
   }
 
@@ -218,7 +218,7 @@ class Scanner {
     if (type == fs::file_type::not_found || type == fs::file_type::none)
       return wrong_value("the program file cannot be opened", fmt::format("{}: {}", path, code.message()),
                          "check the path");
-    return wrong_value("a program file must be a regular file, for it is read more than once",
+    return wrong_value("a program file must be a regular file, because it is read more than once",
                        fmt::format("{}, {}", path, type == fs::file_type::directory ? "a folder" : "a pipe or device"),
                        "write the programs to a file");
   }

@@ -63,7 +63,7 @@ namespace {
 Result<std::int64_t> entries_of(const Collective& c) {
   const Counts::Known known = c.kind->irregular;
   if (known == Counts::Known::uniform)
-    return wrong_value("the collective has no blocks of different lengths", name_of(c.kind), "give one count");
+    return wrong_value(fmt::format("{} has no form with different counts", name_of(c.kind)), {}, "give one count");
   constexpr std::int64_t most = std::int64_t{1} << 27;
   const std::int64_t entries = c.neighbours && c.kind->sends_to_each()
                                    ? c.neighbours->destinations_before(Rank{c.ranks})
@@ -90,7 +90,7 @@ Result<Collective> with_counts(Collective c, std::vector<std::int64_t> table) {
   std::int64_t sum = 0;
   for (const std::int64_t n : table) {
     if (n < 0) return wrong_value("a count must be at least 0", n);
-    if (n > limit - sum) return wrong_value("all counts together must fit in 60 bits of bytes", n);
+    if (n > limit - sum) return wrong_value("all blocks together must be less than 2^60 bytes", n);
     sum += n;
   }
   if (c.kind->irregular == Known::local && c.in_place)
@@ -98,7 +98,7 @@ Result<Collective> with_counts(Collective c, std::vector<std::int64_t> table) {
       for (std::int64_t b = 0; b < a; ++b)
         if (table[a * c.ranks + b] != table[b * c.ranks + a])
           return wrong_value(
-              "an in-place collective needs as many elements to a rank as from it",
+              "in place, two ranks must send each other equally many elements",
               fmt::format("{} from rank {} to {}, {} back", table[a * c.ranks + b], a, b, table[b * c.ranks + a]));
   c.counts = {c.kind->irregular, sum / std::max<std::int64_t>(1, entries),
               std::make_shared<const std::vector<std::int64_t>>(std::move(table))};
@@ -128,7 +128,7 @@ Result<std::vector<std::int64_t>> spread_counts(std::string_view spread, const C
   }
   const std::int64_t each = c.counts.each, last = std::max<std::int64_t>(1, entries - 1), huge = entries / 2;
   if (each > std::numeric_limits<std::int64_t>::max() / 4 / c.type_bytes / (entries + 1))
-    return wrong_value("all counts together must fit in 60 bits of bytes",
+    return wrong_value("all blocks together must be less than 2^60 bytes",
                        fmt::format("{} blocks of {} elements", entries, each));
   std::mt19937_64 engine(seed);
   std::vector<std::int64_t> table(static_cast<std::size_t>(entries));

@@ -73,9 +73,8 @@ Result<Neighbourhood> Neighbourhood::of_lists(std::span<const Lists> ranks, std:
     const auto there = sent.find(pair);
     const std::size_t messages = there == sent.end() ? 0 : there->second.size();
     if (messages != awaited)
-      return wrong_value(fmt::format("both ends of an edge must name it equally often, but rank {1} sends {0} messages "
-                                     "to rank {2}, which receives {3}",
-                                     messages, pair.first, pair.second, awaited),
+      return wrong_value(fmt::format("rank {} sends {} messages to rank {}, which receives {}", pair.first, messages,
+                                     pair.second, awaited),
                          {}, "name each edge at both of its ends");
   }
   return n;

@@ -62,8 +62,8 @@ Result<std::unique_ptr<NodeSegment>> NodeSegment::create(const mpi::Library& lib
   if (Status status = library.check(code, "agreement on the size of shared memory"); !status) return status.error();
   memory->shape_ = ring_shape_for(ranks, smallest);
   if (memory->shape_.slots == 0) {
-    memory->note_ = fmt::format("{} ranks of a node need more than the {} bytes of shared memory that may be used; "
-                                "they talk by point-to-point messages instead (enlarge /dev/shm)",
+    memory->note_ = fmt::format("{} ranks of a node need more than the limit of {} bytes of shared memory; they use "
+                                "MPI point-to-point messages instead (enlarge /dev/shm)",
                                 ranks, smallest);
     return memory;
   }
@@ -110,7 +110,7 @@ Status NodeSegment::allocate(mpi::Handle node, std::int32_t rank, std::int32_t r
 // What rank 0 has made, on all ranks.
 Result<SharedFile> NodeSegment::meet_in_file(mpi::Handle node, std::int32_t rank) {
   constexpr SharedFile::Name none = -1;
-  Result<SharedFile> mine = rank == 0 ? SharedFile::create(bytes_) : failed("rank 0 made no file in /dev/shm");
+  Result<SharedFile> mine = rank == 0 ? SharedFile::create(bytes_) : failed("rank 0 could not make a file in /dev/shm");
   SharedFile::Name name = mine ? mine->name() : none;
   const int code = library_.call.Bcast(&name, 1, library_.datatype(DataType::int64), 0, node);
   if (Status status = library_.check(code, "MPI_Bcast"); !status) return status.error();
@@ -138,9 +138,9 @@ Result<bool> NodeSegment::any_failed(mpi::Handle node, const Status& mine) {
                                            library_.operation(Operation::max), node);
   if (Status status = library_.check(code, "agreement on shared memory"); !status) return status.error();
   if (any)
-    note_ = fmt::format("no shared memory between the ranks of a node ({}); they talk by point-to-point messages "
+    note_ = fmt::format("no shared memory between the ranks of a node ({}); they use MPI point-to-point messages "
                         "instead",
-                        mine ? "another rank has none" : mine.error().sentence());
+                        mine ? "another rank could not map it" : mine.error().sentence());
   return any != 0;
 }
 

@@ -210,21 +210,20 @@ std::optional<std::int32_t> odd_without_a_ring(const TofuMachine& machine, const
 
 std::string how_to_fit(const TofuMachine& machine, const TofuPlace& room, const Shape& job) {
   if (const auto odd = odd_without_a_ring(machine, room, job))
-    return fmt::format("no ring has the odd length {1}: take {0}, or a mesh axis ({1}m)", *odd + 1, *odd);
+    return fmt::format("no ring of odd length {1} fits: use length {0} or a mesh axis ({1}m)", *odd + 1, *odd);
   return lengths_of(machine.network)[b] == 3 ? "take even lengths (one may be odd), or mesh axes such as 5m"
                                              : "take even lengths";
 }
 
 Error fits_nowhere(const TofuMachine& machine, const TofuPlace& room, const Shape& job) {
   const auto whole = [&](const TofuPlace& l) { return fmt::format("{}x{}x{}", l[x] * l[a], l[y] * l[b], l[z] * l[c]); };
-  return wrong_value(
-      fmt::format("a box of Tofu {} has no virtual torus of this shape, only such as {}, which is all of it",
-                  text_of(room, "x"), whole(room)),
-      job.text(), how_to_fit(machine, room, job));
+  return wrong_value(fmt::format("no virtual torus of this shape fits the Tofu box {}, whose own torus is {}",
+                                 text_of(room, "x"), whole(room)),
+                     job.text(), how_to_fit(machine, room, job));
 }
 
 Error too_large(const TofuMachine& machine, std::string got) {
-  return wrong_value(fmt::format("a box of Tofu {} has whole groups, 1x1x1x{}x{}x{} at least",
+  return wrong_value(fmt::format("a Tofu box must lie in {} and have whole groups, at least 1x1x1x{}x{}x{}",
                                  text_of(machine.room(), "x"), machine.room()[a], machine.room()[b], machine.room()[c]),
                      std::move(got), "give six lengths x, y, z, a, b, c within the machine, such as 4x3x8x2x3x2");
 }
@@ -260,7 +259,7 @@ Result<TofuRequest> TofuRequest::parse(std::string_view text) {
   if (split < text.size()) request.first = parse_numbers(text.substr(split + 1), ',', 3, 0);
   if (!lengths || (split < text.size() && !request.first))
     return wrong_value(
-        "a box of Tofu is six lengths such as 4x3x8x2x3x2, with its first group if wanted: 4x3x8x2x3x2@0,0,1",
+        "a Tofu box is six lengths such as 4x3x8x2x3x2, optionally with its first group: 4x3x8x2x3x2@0,0,1",
         fmt::format("'{}'", text), "give six lengths x, y, z, a, b, c");
   request.lengths = *lengths;
   return request;

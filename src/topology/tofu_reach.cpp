@@ -100,7 +100,7 @@ Status pair_by_pair(const Tofu& tofu, const std::function<bool(const TofuPlace&)
   for (const TofuPlace& from : nodes)
     for (const TofuPlace& to : nodes)
       if (!tofu.live_way(from, to))
-        return wrong_value("dead parts cut the job's network",
+        return wrong_value("dead parts disconnect nodes of the job",
                            fmt::format("none of the {} paths from {} to {} is alive", tofu.ways().size(),
                                        tofu.text(tofu.node(from)), tofu.text(tofu.node(to))),
                            "take another box");
@@ -113,8 +113,7 @@ Status all_reached(const Tofu& tofu, const std::function<bool(const TofuPlace&)>
   if (tofu.whole() || Proof(tofu, wanted).holds()) return Nothing{};
   if (std::int64_t{tofu.nodes()} * tofu.nodes() <= most_pairs) return pair_by_pair(tofu, wanted);
   return wrong_value(
-      fmt::format("too many parts are dead to prove that the {} paths of {} lead around them", tofu.ways().size(),
-                  tofu.name()),
+      fmt::format("too many parts are dead to prove that all nodes of {} still reach each other", tofu.name()),
       fmt::format("{} dead nodes and {} dead cables", tofu.dead_nodes().size(), tofu.dead_links().size() / 2),
       "take a box with fewer of them");
 }

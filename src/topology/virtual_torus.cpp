@@ -83,7 +83,7 @@ Result<VirtualTorus> VirtualTorus::shortened(std::span<const NodeId> nodes, std:
         std::max_element(axes.begin(), axes.end(), [](const Axis& s, const Axis& t) { return s.length < t.length; });
     const auto axis = static_cast<std::int32_t>(longest - axes.begin());
     if (longest->length == 1)
-      return wrong_value(fmt::format("the job has no node left without the dead node {}", tofu_.text(dead)), {},
+      return wrong_value(fmt::format("no node of the job is left without the dead node {}", tofu_.text(dead)), {},
                          "take a larger shape, or another box");
     torus.gaps_.push_back({axis, torus.on_ring(axis, torus.shape_.coordinate(node->value, axis)), dead});
     std::sort(torus.gaps_.begin(), torus.gaps_.end(),

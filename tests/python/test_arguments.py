@@ -108,7 +108,7 @@ def test_a_collective_of_bytes_or_elements():
     [
         (CollectiveArguments("bcast"), "--bytes 1MiB"),
         (CollectiveArguments("bcast", count=1, bytes=8), "given once"),
-        (CollectiveArguments("bcast", bytes=12), "multiple of the 8"),
+        (CollectiveArguments("bcast", bytes=12), "multiple of 8"),
         (CollectiveArguments("bcast", bytes=8, type="opaque"), "known size"),
         (CollectiveArguments("bcast", count=2**63), "64 bits"),
         (CollectiveArguments("bcast", count=1, root=2**31), "32 bits"),

@@ -86,8 +86,8 @@ def test_a_torus_of_slurm_runs_along_x_first(imported):
     [
         ("t.conf", "SwitchName=a Nodes=n1\nSwitchName=b Nodes=n2\n", "nothing above a and b that joins them"),
         ("t.conf", "SwitchName=a Switches=b\n", "'b'"),
-        ("t.conf", "SwitchName=a Switches=b\nSwitchName=b Switches=a\n", "a circle: 'a' below 'b' below 'a'"),
-        ("t.conf", "SwitchName=a Switches=a\n", "a circle: 'a' below 'a'"),
+        ("t.conf", "SwitchName=a Switches=b\nSwitchName=b Switches=a\n", "a cycle: 'a' below 'b' below 'a'"),
+        ("t.conf", "SwitchName=a Switches=a\n", "a cycle: 'a' below 'a'"),
         ("t.conf", "SwitchName=a Nodes=n1\nSwitchName=a Nodes=n2\n", "(got 'a' twice"),
         (
             "t.conf",
@@ -124,7 +124,7 @@ def test_a_torus_of_slurm_runs_along_x_first(imported):
         ("t.conf", "", "neither"),
         ("t.yaml", "a: [", "t.yaml:1: the file must be YAML"),
         ("t.yaml", "- topology: t\n  tree:\n    switches: }\n", "t.yaml:3: the file must be YAML"),
-        ("t.yaml", "- topology: t\n  tree: 5\n", "is not written as Slurm does"),
+        ("t.yaml", "- topology: t\n  tree: 5\n", "must have Slurm's format"),
         ("t.yaml", "- topology: t\n  flat: true\n", "topology, flat"),
         ("t.yaml", "5", "a list of topologies"),
         ("t.txt", "x", "name the file .conf, .yaml or .xml"),
@@ -245,15 +245,15 @@ def test_levels_that_do_not_nest_are_left_out(imported, repository, tmp_path):
     machine = imported("host.xml", text)
     assert machine["topology"]["levels"] == [{"name": "package", "cores": 6}, {"name": "l2", "cores": 2}]
     made = (tmp_path / "mine.toml").read_text(encoding="utf-8")
-    assert "# Left out, as no whole number of them fills the level around them: l3 of 4 cores.\n" in made
+    assert "# Left out, because they do not divide the level around them evenly: l3 of 4 cores.\n" in made
 
 
 def test_dies_and_groups_are_left_out(imported, repository, tmp_path):
     text = (repository / "tests" / "machine" / "hwloc" / "dies-and-groups.xml").read_text(encoding="utf-8")
     assert imported("host.xml", text)["topology"]["levels"] == [{"name": "package", "cores": 8}]
     made = (tmp_path / "mine.toml").read_text(encoding="utf-8")
-    words = "# Left out, as levels are packages, NUMA nodes and shared caches: die of 4 cores, group of 2 cores.\n"
-    assert words in made
+    words = "because only packages, NUMA nodes and shared caches are levels: die of 4 cores, group of 2 cores.\n"
+    assert f"# Left out, {words}" in made
 
 
 def test_levels_take_their_numbers_from_a_node_with_the_same(imported, repository, tmp_path):
@@ -261,7 +261,7 @@ def test_levels_take_their_numbers_from_a_node_with_the_same(imported, repositor
     imported("host.xml", text)
     like = tmp_path / "like.toml"
     made = (tmp_path / "mine.toml").read_text(encoding="utf-8")
-    assert "hwloc does not say how fast levels are" in made
+    assert "hwloc does not know the speed of levels" in made
     lines = "".join(
         f'{key} = {{ value = "{value}", measured = "a test" }}\n'
         for key, value in [

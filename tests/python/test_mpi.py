@@ -66,7 +66,7 @@ def test_no_library_is_one_sentence(monkeypatch):
     for wanted in (None, "openmpi", "mpich"):
         with pytest.raises(Failed, match="on this machine; install the package openmpi-bin or mpich"):
             mpi.choose(wanted)
-    with pytest.raises(BadInput, match="no folder"):
+    with pytest.raises(BadInput, match="not a folder"):
         mpi.choose("/nowhere/at/all")
 
 

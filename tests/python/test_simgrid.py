@@ -158,7 +158,7 @@ def test_the_shortest_way_has_the_fewest_links():
     assert read(zone(body + route("a", "c", "3"), "Floyd")).us(0, 2) == 90
     assert read(zone(body + route("a", "c", "3 4 1"), "Floyd")).us(0, 2) == 2
     with pytest.raises(
-        BadInput, match=r"must have one shortest way.*got several of 2 links from 'a' to 'c'\); write the routes"
+        BadInput, match=r"must have one shortest path.*got several of 2 links from 'a' to 'c'\); write the routes"
     ):
         read(zone(body + route("a", "c", "3 4"), "Floyd"))
 
@@ -309,7 +309,7 @@ def test_hosts_are_limited_by_links_alone():
     ("text", "words"),
     [
         (zone(HOSTS + LINKS + route("a", "b", "1")), "any two of zone 'z' must have a route (got none from 'a' to 'c'"),
-        (zone(HOSTS + LINKS + route("a", "b", "1"), "Floyd"), "any two of zone 'z' must have a way"),
+        (zone(HOSTS + LINKS + route("a", "b", "1"), "Floyd"), "any two of zone 'z' must have a path"),
         (zone(HOSTS + LINKS + route("a", "b", "9")), "the route from 'a' to 'b' must cross links of the file (got '9'"),
         (
             zone(HOSTS + LINKS + route("a", "d", "1")),
@@ -342,7 +342,7 @@ def test_hosts_are_limited_by_links_alone():
         ),
         (zone('<host id="a"/>'), "2 to 2048 hosts (got 1)"),
         (zone('<link id="l" bandwidth="1GBps" latency="1e300s"/>'), "must be written as 100ns (got '1e300s'"),
-        ("<platform/>", "the platform must be a cluster, or hosts in one zone that has all others (got nothing"),
+        ("<platform/>", "the platform must be a cluster, or hosts in one zone that contains all others (got nothing"),
         (f"<platform>{cluster('c', BACKBONE)}{cluster('d')}</platform>", "(got <cluster>, <cluster>"),
         (
             f"<platform>{cluster('c', 'sharing_policy=' + chr(34) + 'WIFI' + chr(34))}</platform>",

@@ -160,7 +160,7 @@ void expect_wrong_length(std::int64_t sent, std::int64_t expected, bool set_asid
   for (int i = 0; i < 30; ++i) out.progress(), in.progress();
   ASSERT_TRUE(in.error()) << sent << " for " << expected;
   const std::string sentence = in.error()->sentence();
-  for (const std::string& words : {fmt::format("{} bytes", expected), fmt::format("{} bytes came", sent),
+  for (const std::string& words : {fmt::format("{} bytes", expected), fmt::format("{} bytes arrived", sent),
                                    std::string("lane 1"), std::string("rank 5"), std::string("same count")})
     EXPECT_NE(sentence.find(words), std::string::npos) << sentence;
   EXPECT_TRUE(in.busy());
@@ -220,7 +220,7 @@ TEST(Channel, A_message_of_other_elements_is_an_error) {
   out.start(sent.send);
   in.start(expected.receive);
   ASSERT_TRUE(in.error());
-  EXPECT_NE(in.error()->sentence().find("an element has 24"), std::string::npos) << in.error()->sentence();
+  EXPECT_NE(in.error()->sentence().find("the element size 24"), std::string::npos) << in.error()->sentence();
 }
 
 TEST(Channel, A_message_set_aside_finds_its_room_at_its_first_chunk) {

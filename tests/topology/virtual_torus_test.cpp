@@ -141,7 +141,7 @@ TEST(VirtualTorus, WhatFitsNowhereIsOneSentence) {
     EXPECT_NE(sentence(torus).find(text), std::string::npos) << sentence(torus);
   }
   const auto all_but_one = lay_job(k_machine(), shape("82943"));
-  EXPECT_NE(sentence(all_but_one).find("no ring has the odd length 82943: take 82944, or a mesh axis (82943m)"),
+  EXPECT_NE(sentence(all_but_one).find("no ring of odd length 82943 fits: use length 82944 or a mesh axis (82943m)"),
             std::string::npos)
       << sentence(all_but_one);
   EXPECT_TRUE(lay_job(k_machine(), shape("82944")).ok());

@@ -35,7 +35,7 @@ def load(name: str) -> _machine.Machine:
 
 @app.command("list")
 def list_(as_json: options.Json = False) -> None:
-    """List the machines that are described, and this one."""
+    """List the described machines and this machine."""
     machines = [*map(described, _machine.names(search())), here()]
     if as_json:
         output.print_json({"results": machines, **output.own_cost()})
@@ -52,20 +52,20 @@ def described(name: str) -> dict:
 def here() -> dict:
     """This one, as far as it is known without measuring."""
     host = _machine.discover_host()
-    summary = f"{host.processor}, {host.cores} core{'s' if host.cores != 1 else ''}, measured whenever it is asked for"
+    summary = f"{host.processor}, {host.cores} core{'s' if host.cores != 1 else ''}, measured when you ask for it"
     return {"machine": THIS_MACHINE, "summary": summary, "family": "single_node", "shape": "", "nodes": 1}
 
 
 @app.command()
 def show(
-    name: argument("NAME", "Name from `machine list`, a machine file, or this-machine."),
+    name: argument("NAME", "Name from `machine list`, path of a machine file, or this-machine."),
     shape: options.ShapeOfJob = None,
     box: options.Box = None,
     dead: options.Dead = None,
     routing: options.Routing = None,
     as_json: options.Json = False,
 ) -> None:
-    """Show a machine's numbers, each with its source; with a shape or box, as a job there sees it."""
+    """Show the numbers of a machine with their sources; with --shape or --box, those of a job on that part."""
     machine = load(name)
     if shape is not None or box is not None or dead or routing is not None:
         from kumihimo import arguments, simulation
@@ -81,7 +81,7 @@ def show(
 @app.command("import")
 def import_(
     file: argument("FILE", "Slurm topology (.conf, .yaml), SimGrid platform or hwloc topology (.xml).", Path),
-    like: option("--like M", "Machine that gives the numbers FILE lacks."),
+    like: option("--like M", "Machine that supplies the numbers missing in FILE."),
     name: option("--name NAME", "Name of the new machine [default: the one in FILE].") = None,
     out: option("--out -o OUT", "Machine file to write [default: standard output].", Path) = None,
 ) -> None:
@@ -96,7 +96,7 @@ def import_(
     called = name if name is not None else (out or file).stem
     if not called or not all(c.isalnum() or c in "-_." for c in called):
         raise wrong_value(
-            "the name of a machine must have letters, digits, - and _ alone", f"'{called}'", "give one with --name"
+            "the name of a machine must have only letters, digits, -, _ and .", f"'{called}'", "give one with --name"
         )
     text = imports.machine_file(imports.read(file), load(like), called, file.name)
     if out is None:

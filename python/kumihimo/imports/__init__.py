@@ -54,7 +54,7 @@ def machine_file(network: Network, like: _machine.Machine, name: str, source: st
     """The whole machine file, which is read once, so that what is wrong with it is said now."""
     if like.family == "single_node" and not network.one_node:
         raise wrong_value(
-            "--like must name a machine with a network, whose numbers the new one takes",
+            "--like must name a machine with a network, which supplies the numbers",
             like.name,
             "use another --like",
         )

@@ -20,15 +20,15 @@ def read(path: Path) -> Network:
     remarks = []
     if levels:
         remarks.append(
-            "hwloc does not say how fast levels are: without shared_memory_bandwidth_LEVEL and "
-            "shared_memory_latency_LEVEL all have the node's figures."
+            "hwloc does not know the speed of levels: without shared_memory_bandwidth_LEVEL and "
+            "shared_memory_latency_LEVEL every level has the node's numbers."
         )
     if host.not_nested:
         left_out = ", ".join(f"{name} of {cores} cores" for name, cores in host.not_nested)
-        remarks.append(f"Left out, as no whole number of them fills the level around them: {left_out}.")
+        remarks.append(f"Left out, because they do not divide the level around them evenly: {left_out}.")
     if host.unnamed:
         left_out = ", ".join(f"{name} of {cores} cores" for name, cores in host.unnamed)
-        remarks.append(f"Left out, as levels are packages, NUMA nodes and shared caches: {left_out}.")
+        remarks.append(f"Left out, because only packages, NUMA nodes and shared caches are levels: {left_out}.")
     name = "".join(c for c in host.processor if c.isprintable() and c not in '"\\') or "one node"
     summary = f"{name}, {host.cores} cores"
     return Network(lines, summary, numbers, remarks, one_node=True, levels=[name for name, _ in host.levels])

@@ -117,7 +117,7 @@ class Platform:
         top = [e for e in root if e.tag not in _WITHOUT_MEANING]
         if len(top) != 1 or top[0].tag not in ("zone", "cluster"):
             self.wrong(
-                "the platform must be a cluster, or hosts in one zone that has all others",
+                "the platform must be a cluster, or hosts in one zone that contains all others",
                 ", ".join(f"<{e.tag}>" for e in top) or "nothing",
             )
         for link in root.iter("link"):

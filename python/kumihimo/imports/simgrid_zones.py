@@ -57,10 +57,10 @@ class Rows:
     def _along_shortest(self, zone: Zone, src: str, dst: str) -> Route:
         links, path, tied = self._shortest(zone, src).get(dst, (0, [], False))
         if not path:
-            self.p.wrong(f"any two of zone '{zone.name}' must have a way", f"none from '{src}' to '{dst}'")
+            self.p.wrong(f"any two of zone '{zone.name}' must have a path", f"none from '{src}' to '{dst}'")
         if tied:
             self.p.wrong(
-                f"any two of zone '{zone.name}' must have one shortest way, since SimGrid's choice is not in the file",
+                f"any two of zone '{zone.name}' must have one shortest path, as SimGrid's choice is not in the file",
                 f"several of {links} links from '{src}' to '{dst}'",
                 "write the routes with routing Full",
             )

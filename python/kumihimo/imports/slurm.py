@@ -85,7 +85,7 @@ def read_yaml(text: str, source: str) -> Network:
         if "torus3d" in chosen:
             return _torus(chosen["torus3d"]["toruses"], source)
     except (KeyError, TypeError, AttributeError, ValueError):
-        raise wrong_value(f"{source}: the tree, blocks or 3D torus is not written as Slurm does") from None
+        raise wrong_value(f"{source}: the tree, blocks or 3D torus must have Slurm's format") from None
     raise wrong_value(f"{source}: a topology must have a tree, blocks or a 3D torus", ", ".join(map(str, chosen)))
 
 
@@ -145,8 +145,8 @@ def _network(switches: list[Switch], blocks: list[Switch], source: str) -> Netwo
     lines = ['family = "graph"', f"nodes = {len(nodes)}", f"switches = {len(order)}", "edges = ["]
     lines += [f'    "{edge}",' for edge in edges] + ["]"] + _named(nodes)
     kind = f"{len(blocks)} blocks" if blocks else f"a tree of {len(order)} switches"
-    remark = "The file does not say how many cables lead up from a switch: as many as nodes below are assumed."
-    joined = ["That one switch joins the blocks is assumed."] if blocks else []
+    remark = "Assumed: a switch has as many uplinks as nodes below it (the file does not say)."
+    joined = ["Assumed: one switch joins the blocks."] if blocks else []
     return Network(lines, f"Slurm cluster of {len(nodes)} nodes, {kind}", remarks=[remark, *joined])
 
 
@@ -170,7 +170,7 @@ def _from_the_top(switches: list[Switch], by_name: dict[str, Switch], source: st
         order.append(s)
         stack += [by_name[child] for child in reversed(s.children)]
     if len(order) != len(switches):
-        raise wrong_value(f"{source}: the switches must be a tree", f"a circle: {_circle(switches, order)}")
+        raise wrong_value(f"{source}: the switches must be a tree", f"a cycle: {_circle(switches, order)}")
     if len(roots) > 1:
         raise wrong_value(
             f"{source}: the switches must be one tree",

@@ -67,7 +67,7 @@ CASES = [
         for operation in ("max", "sum")
     ],
     *[
-        (f"{verb} --in-place", f"{verb.split()[1]} has no form in place and takes no --in-place; leave it out")
+        (f"{verb} --in-place", f"{verb.split()[1]} has no in-place form and takes no --in-place; leave it out")
         for verb in (
             *("show bcast --algorithm binomial --ranks 4", "verify bcast --ranks 4", "bench bcast --ranks 2"),
             "verify neighbor_alltoall --ranks 4",
@@ -87,12 +87,18 @@ CASES = [
     ("simulate allreduce --machine k-computer --shape 4x3 --bytes 8 --root 2", "no root"),
     ("bench allreduce --ranks 2 --bytes 8 --root 1", "no root"),
     # irregular blocks
-    ("show allreduce -a ring --ranks 4 --count 8 --counts zeros", "the collective has no blocks of different lengths"),
+    (
+        "show allreduce -a ring --ranks 4 --count 8 --counts zeros",
+        "allreduce has no form with different counts; give one count",
+    ),
     ("show allgather -a ring --ranks 4 --count 8 --counts some", "zeros, one_huge, ramp, random:SEED (got 'some')"),
     ("show allgather -a ring --ranks 4 --count 8 --counts random:x", "the seed is a number from 0"),
     ("show allgather -a ring --ranks 4 --counts 1,2,3", "4 counts, one for each rank (got 3)"),
     ("show alltoall -a linear --ranks 2 --counts 1,2,3", "4 counts, one for each pair of ranks"),
-    ("show alltoall -a linear --ranks 2 --counts 1,2/3,4 --in-place", "as many elements to a rank as from it"),
+    (
+        "show alltoall -a linear --ranks 2 --counts 1,2/3,4 --in-place",
+        "two ranks must send each other equally many elements",
+    ),
     ("show allgather -a ring --ranks 2 --counts 1,-2", "'-2'"),
     ("show allgather -a ring --ranks 2 --counts 1,2 --count 7", "already gives the length"),
     ("show alltoall -a bruck --ranks 4 --count 7 --counts zeros", "must be equally long"),
@@ -105,30 +111,30 @@ CASES = [
     ),
     ("show allreduce -a hierarchical --shape 3 --ranks-per-node 2 --outer swing --count 8", "powers of two"),
     ("show neighbor_allgather -a direct --neighbours graph: --ranks 4 --count 1", "the path after graph: is missing"),
-    ("bench allreduce -p 2 --machine k-computer", "allreduce computes nothing by the rates of a --machine"),
+    ("bench allreduce -p 2 --machine k-computer", "allreduce has no compute steps and takes no --machine"),
     ("show reduce -a chain --ranks 4 --overlap --count 8", "chain has no parameter overlap"),
     ("show allreduce -a ring --ranks 4 --inner ring --count 8", "ring has no parameter inner"),
     (
         "show alltoall -a hierarchical --shape 4 --ranks-per-node 2 --group 3 --count 8",
-        "a group has at most all ranks of a node (2) (got 3)",
+        "a group must be at most the 2 ranks of a node (got 3)",
     ),
     ("show alltoall -a hierarchical --shape node:4 --count 8", "all ranks are in one; give a --group"),
     ("show alltoall -a hierarchical --shape 4 --ranks-per-node 2 --group 0 --count 8", "group must be at least 1"),
     # sizes
     (SHOW + "--shape 4x3 --bytes 0", "at least 1 byte"),
     (SHOW + "--shape 4x3 --bytes -8", "at least 1 byte"),
-    (SHOW + "--shape 4x3 --bytes 12", "multiple of the 8"),
+    (SHOW + "--shape 4x3 --bytes 12", "multiple of 8"),
     (SHOW + "--shape 4x3 --bytes many", "'many'"),
     (SHOW + "--shape 4x3 --count -1", "at least 0"),
-    (SHOW + "--shape 4x3 --count 4611686018427387904", "must fit in 61 bits"),
+    (SHOW + "--shape 4x3 --count 4611686018427387904", "must be less than 2^61 bytes"),
     (SHOW + "--shape 4x3 --count 99999999999999999999", "64 bits"),
-    (SHOW + "--shape 4x3 --count 8 --bytes 64", "the length is given once"),
+    (SHOW + "--shape 4x3 --count 8 --bytes 64", "the length must be given once"),
     (VERIFY + "--shape 4x3 --bytes 0", "at least 1 byte"),
     (VERIFY + "--shape 4x3 --bytes 4EiB", "'4EiB'"),
-    (VERIFY + "--shape 4x3 --bytes 7000000TiB", "must fit in 61 bits"),
+    (VERIFY + "--shape 4x3 --bytes 7000000TiB", "must be less than 2^61 bytes"),
     ("simulate allreduce --machine k-computer --shape 4x3 --bytes 0", "at least 1 byte"),
     ("simulate allreduce --machine k-computer --shape 4x3 --bytes 64..8", "smaller to the larger"),
-    ("simulate allreduce --machine k-computer --shape 4x3 --bytes 7000000TiB", "must fit in 61 bits"),
+    ("simulate allreduce --machine k-computer --shape 4x3 --bytes 7000000TiB", "must be less than 2^61 bytes"),
     # parameters
     (SHOW + "--shape 4x3 --trees 0", "trees must be at least 1"),
     (SHOW + "--shape 4x3 --trees 5", "trees must be at most 4 on shape 4x3"),
@@ -152,7 +158,7 @@ CASES = [
     # types and operations
     (SHOW + "--shape 4x3 --type float65", "'float65'"),
     (SHOW + "--shape 4x3 --op summ", "'summ'"),
-    (SHOW + "--shape 4x3 --op band", "float64 has no such operation (got band)"),
+    (SHOW + "--shape 4x3 --op band", "the operation must apply to float64 (got band)"),
     # machines
     ("simulate allreduce --machine k-komputer --bytes 8", "k-computer"),
     ("simulate allreduce --machine ./none.toml --bytes 8", "none.toml"),

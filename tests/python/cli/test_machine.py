@@ -22,7 +22,7 @@ def test_list_as_json(kumihimo):
     assert machines["k-computer"]["nodes"] == 82_944
     assert machines["fugaku"]["nodes"] == 158_976
     assert (machines["this-machine"]["family"], machines["this-machine"]["nodes"]) == ("single_node", 1)
-    assert "measured whenever it is asked for" in machines["this-machine"]["summary"]
+    assert "measured when you ask for it" in machines["this-machine"]["summary"]
     assert 0 < listed["wall_seconds"] < 60
     assert listed["peak_rss_bytes"] > 1_000_000
 
@@ -139,6 +139,6 @@ def test_this_machine_without_mpi_is_one_sentence(monkeypatch, capfd):
 
 def test_the_help_of_show_offers_the_shapes_that_it_takes(kumihimo):
     ended = kumihimo("machine", "show", "--help")
-    line = next(line for line in ended.out.splitlines() if "--shape" in line)
+    line = next(line for line in ended.out.splitlines() if "--shape SHAPE" in line)
     assert "4x3x2" in line
     assert "none" not in line and "node:" not in line

@@ -60,7 +60,7 @@ def test_a_machine_that_is_cut_refuses_jobs_on_all_of_it_alone(kumihimo, reposit
     job = json.loads(kumihimo(*line, "--shape", "8x9x16", "--json").out)["results"][0]
     assert (job["shape"], job["losses"]) == ("8x9x16", "")
     shown = json.loads(kumihimo("machine", "show", str(path), "--json").out)["topology"]
-    assert "no job can have all of the machine: " in shown["losses"]
+    assert "no job can use the whole machine: " in shown["losses"]
     for whole in ((), ("--shape", "48x54x32")):
         ended = kumihimo(*line, *whole)
         assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
@@ -79,7 +79,7 @@ def test_show_tells_the_physical_network(kumihimo):
     ("line", "words"),
     [
         (("--shape", "7x5x3"), "7x5x3"),
-        (("--shape", "2x2x2x2"), "has no virtual torus of this shape"),
+        (("--shape", "2x2x2x2"), "no virtual torus of this shape"),
         (("--shape", "48x54x34"), "at most 82944 nodes"),
         (("--box", "4x3x8"), "4x3x8x2x3x2"),
         (("--box", "4x3x8x2x3x1"), "whole groups"),
@@ -88,9 +88,9 @@ def test_show_tells_the_physical_network(kumihimo):
         (("--shape", "4x3x4", "--dead", "x"), "a node by its coordinates"),
         (("--shape", "4x3x4", "--dead", "0,0,0-2,1,0"), "two neighbours"),
         (("--shape", "4x3x4", "--dead", "-1,0,0"), "'-1,0,0'"),
-        (("--shape", "7x5x5"), "such as 48x54x32, which is all of it"),
+        (("--shape", "7x5x5"), "whose own torus is 48x54x32"),
         (("--shape", "4x3x4", "--dead", "0,0,0-1,0,0-2,0,0"), "3 ends"),
-        (("--shape", "1", "--dead", "0"), "the job has no node left"),
+        (("--shape", "1", "--dead", "0"), "no node of the job is left"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(kumihimo, line, words):
