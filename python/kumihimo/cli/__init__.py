@@ -71,9 +71,9 @@ def carry_out(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except ImportError as error:  # a native module or a dependency that is not there
-        return complain(f"the package is not built completely (no {missing(error)}); run make build", 1)
+        return complain(f"the package is not completely built ({missing(error)} is missing); run make build", 1)
     except MemoryError:
-        return complain("this case needs more memory than there is; ask for fewer ranks or a smaller case", 1)
+        return complain("there is not enough memory for this case; use fewer ranks or a smaller size", 1)
     except OSError as error:
         return complain(f"{error.strerror or error}" + (f": {error.filename}" if error.filename else ""), 2)
 

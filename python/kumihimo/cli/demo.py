@@ -32,7 +32,7 @@ QUICK_SHAPES = ("12x6x8", "16x18x8")
 def command(
     output: option("--output -o DIR", "Folder of the report.", Path) = Path("report"),
     library: options.Library = None,
-    quick: option("--quick", "Measure few sizes, simulate small tori: under a minute.") = False,
+    quick: option("--quick", "Measure few sizes and simulate small tori (under a minute).") = False,
     as_json: options.Json = False,
 ) -> int:
     """Run and check every allreduce, predict it on the K computer, tune LAMMPS, and write a report.
@@ -83,7 +83,7 @@ def run_unmodified(quick: bool, words: str, progress: Progress) -> dict | None:
     """The real program; None where it, or the MPI library that it is linked with, is not on this machine."""
     lacking = unmodified.lacking()
     if lacking:
-        message(f"the unmodified program is left out: {lacking}")
+        message(f"the report has no unmodified program: {lacking}")
         return None
     effort = {"budget_seconds": 15, "launches": 3} if quick else {}
     return unmodified.run(progress, command=words, **effort)
@@ -100,17 +100,17 @@ def keep(folder: Path, name: str, part: dict | None) -> None:
 def verdict(measured: dict | None, lacking: KumihimoError | None, program: dict | None) -> int:
     """0 if the main job is whole and every check passed."""
     if lacking is not None:
-        message(f"the measured half is left out: {lacking}")
+        message(f"the report has no measurements: {lacking}")
         return 1
     right, of = golden.totals(measured)
     if right < of:
         message(f"{of - right} of {of} real runs differ from the golden copy")
         return 1
     if any(r["bitwise"] is False for r in measured["results"]):
-        message("a timed call did not give the same bits on all processes each time")
+        message("a timed call gave different bits on some process or in some run")
         return 1
     if program and not program["same_figures"]:
-        message(f"{program['program']} printed other figures with the choices than without")
+        message(f"{program['program']} printed different results with the chosen algorithms than without")
         return 1
     return 0
 

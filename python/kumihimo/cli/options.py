@@ -94,7 +94,7 @@ def refuse_beside_programs(*taken: str) -> None:
     the verb, beside those of OF_PROGRAMS, that they do."""
     for option, got in _given_on_command_line():
         if option.name not in (*OF_PROGRAMS, *taken):
-            raise wrong_value(f"programs take no {option.opts[0]}", got, "leave it out")
+            raise wrong_value(f"halo exchanges and program files take no {option.opts[0]}", got, "leave it out")
 
 
 def refuse_beside_collective(collective: str) -> None:
@@ -104,7 +104,7 @@ def refuse_beside_collective(collective: str) -> None:
     has_not = {
         **dict.fromkeys(("count", "bytes_", "sizes", "type_"), data),
         "operation": "" if row.reduces else "reduces nothing",
-        "in_place": data or ("" if row.may_be_in_place else "has no form in place"),
+        "in_place": data or ("" if row.may_be_in_place else "has no in-place form"),
     }
     for option, got in _given_on_command_line():
         if has_not.get(option.name):

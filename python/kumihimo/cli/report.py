@@ -50,5 +50,5 @@ def print_summary(made: tuple[Path, Material], as_json: bool) -> None:
         print(f"{'':>12}  ({number.how})")
     for name, part in vars(material).items():
         if part is None:
-            print(f"The {name} part is missing: {name}.json is not there; kumihimo demo makes it.")
+            print(f"{name}.json is missing; run kumihimo demo to make it.")
     print(f"\nThe page: {page.resolve()}")

@@ -166,7 +166,7 @@ def root(
         typer.Option("--version", callback=show_version, is_eager=True, help="Print the version."),
     ] = None,
 ) -> None:
-    """Makes parallel programs fast on the machine they run on, and predicts them on machines nobody has at hand."""
+    """Tune the MPI collectives of a program on this machine, and predict them on machines that you do not have."""
     if ctx.invoked_subcommand is None:
         typer.echo(ctx.get_help())
         raise typer.Exit(2)

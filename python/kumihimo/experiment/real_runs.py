@@ -79,11 +79,7 @@ def measure(installation: Installation, progress: Progress = silent, *, effort: 
         "notes": [
             *(f"checks: {note}" for note in checked.notes),
             *(f"timing: {note}" for note in timed.notes),
-            *(
-                []
-                if choice
-                else ["there was no time left to choose an algorithm for each length and to judge the choice"]
-            ),
+            *([] if choice else ["no time was left to choose an algorithm for each length and to measure the choice"]),
         ],
         "checks_planned": len(checks_of(effort)),
         "checks": [{**found, "space": space_of(found)} for found in checks],

@@ -18,7 +18,7 @@ def faults(simulated: dict) -> Iterator[str]:
     for i, scene in enumerate(simulated["trees"]):
         for j, parents in enumerate(scene["parents"]):
             if not is_tree(parents):
-                yield f"trees[{i}].parents[{j}] is no tree: a way up does not end at a root"
+                yield f"trees[{i}].parents[{j}] is no tree: following the parents does not end at a root"
 
 
 def is_tree(parents: list[int]) -> bool:

@@ -59,13 +59,13 @@ def _finite(text: str) -> float:
 
 
 def _not_finite(text: str) -> float:
-    raise ValueError(f"{text}, which is no finite number")
+    raise ValueError(f"{text}, which is not a finite number")
 
 
 @looking_at_the_machine()
 def prepare(folder: Path) -> None:
     """Make the folder, and find out now, not after minutes of work, whether files can be written into it."""
-    with files.refused("the folder of --output must be writable", folder, "name another"):
+    with files.refused("the folder of --output must be writable", folder, "name another folder"):
         files.check_folder(folder)
 
 

@@ -18,4 +18,4 @@ def test_without_an_mpi_library_the_simulated_half_is_written(
     monkeypatch.setattr(demo, "QUICK_SHAPES", ("4x3x2", "4x3x4"))
     assert demo.command(tmp_path, quick=True) == 1
     assert "<html" in (tmp_path / "index.html").read_text(encoding="utf-8")
-    assert "the measured half is left out: no MPI library" in capsys.readouterr().err
+    assert "the report has no measurements: no MPI library" in capsys.readouterr().err

@@ -32,7 +32,7 @@ sys.exit(cli.carry_out(sys.argv[2:]))
 )
 def test_one_sentence_and_1(module, arguments):
     done = subprocess.run([sys.executable, "-c", RUN, module, *arguments], capture_output=True, text=True, check=False)
-    sentence = f"kumihimo: the package is not built completely (no {module}); run make build\n"
+    sentence = f"kumihimo: the package is not completely built ({module} is missing); run make build\n"
     assert (done.returncode, done.stdout, done.stderr) == (1, "", sentence)
 
 

@@ -26,8 +26,8 @@ CASE = '"collective": "allreduce", "algorithm": "ring", "bytes": 8'
         (f'{{{FORM}, "results": 3}}', "results is 3, not a list of at least 1"),
         (f'{{{FORM}, "results": []}}', "results is a list without members, not a list of at least 1"),
         (f'{{{FORM}, "results": [{{"algorithm": "ring"}}]}}', r"results\[0\] has no 'collective'"),
-        (f'{{{FORM}, "results": [{{{CASE}, "seconds": NaN}}]}}', "NaN, which is no finite number"),
-        (f'{{{FORM}, "results": [{{{CASE}, "seconds": 1e999}}]}}', "1e999, which is no finite number"),
+        (f'{{{FORM}, "results": [{{{CASE}, "seconds": NaN}}]}}', "NaN, which is not a finite number"),
+        (f'{{{FORM}, "results": [{{{CASE}, "seconds": 1e999}}]}}', "1e999, which is not a finite number"),
         (f'{{{FORM}, "results": [{{{CASE}, "seconds": 0}}]}}', r"results\[0\].seconds is 0, not a number above 0"),
         (
             f'{{{FORM}, "results": [{{{CASE}, "seconds": "fast"}}]}}',
@@ -173,5 +173,5 @@ def test_report_writes_the_page_and_tells_of_it(tmp_path, simulated, kumihimo):
     told = json.loads(as_json.out)
     assert told["missing"] == ["measured", "unmodified"]
     assert told["page"] == str(tmp_path / "index.html")
-    assert "measured.json is not there" in plain.out
+    assert "measured.json is missing" in plain.out
     assert all(number["value"] in plain.out for number in told["numbers"])

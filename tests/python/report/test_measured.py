@@ -56,7 +56,7 @@ def test_no_time_gives_fewer_cases_and_says_so(monkeypatch):
         pytest.skip(str(lacking))
 
     assert 0 < len(run.results) < 20 * 29
-    assert " cases in the " in run.notes[-1]
+    assert " cases measured in the limit of " in run.notes[-1]
 
 
 def test_every_launch_of_the_choice_is_a_step_of_its_progress(monkeypatch):
