@@ -65,7 +65,7 @@ TEST(Text, HeaderSaysQuestionAndClaims) {
   EXPECT_EQ(header_text(relay(), torus("3x2")),
             R"(allreduce of 12 elements of float64 (sum), on 6 ranks: torus 3x2
 algorithm   relay (window=2)
-segments    4; parts below are those of the segment s at hand
+segments    4; parts below are parts of the current segment s
 claims      safe in place, same on all ranks, neighbours only
 )");
 }

@@ -55,7 +55,7 @@ TEST(TorusMachine, WrongFilesAreOneSentence) {
   expect_error(with("nodes_per_router = 0"), "t.toml:6: topology.nodes_per_router", "from 1");
   expect_error(with("nodes_per_router = 2000000000"), "t.toml:3: topology", "2^31-1 nodes");
   for (const char* wrong : {"jobs = \"8x8\"", "jobs = \"all\"", "jobs = \"4mx3x2\""})
-    expect_error(with(wrong), "t.toml:6: topology.jobs", "what a job gets of the torus");
+    expect_error(with(wrong), "t.toml:6: topology.jobs", "own, part or the shape of a block");
   expect_error(with("jobs = 3"), "t.toml:6: topology.jobs", "must be a string");
   EXPECT_EQ(parsed(with("jobs = \"own\""))->with_shape(shape("5x2"))->topology->name(), "torus 5x2");
 }
