@@ -28,8 +28,6 @@ class Allocation:
 
 def read(text: str, environment: Mapping[str, str]) -> Allocation:
     """As --allocation takes it: `env`, the path of a hostfile, or a host list with ranks per host: node[001-004]:8."""
-    if not text:
-        raise wrong_value("--allocation must be env, a hostfile or a host list", "''", "leave it out or name one")
     if text == ENVIRONMENT:
         return of_environment(environment)
     if re.search(r"[\[,]", text) is None and ("/" in text or Path(text).exists()):

@@ -106,6 +106,8 @@ class Utf8(click.types.StringParamType):
         text = super().convert(value, param, ctx)
         if not printable(text):
             self.fail(f"{escaped(text)} is not UTF-8.", param, ctx)
+        if not text and isinstance(param, click.Option):
+            raise wrong_value(f"{max(param.opts, key=len)} must have a value", "''", "leave it out or give one")
         return text
 
 

@@ -110,7 +110,7 @@ Result<std::unique_ptr<Trial>> local_copy_trial(std::int64_t bytes) {
 // a node. Bound: the source is read. Error: this process may use one processor alone.
 Result<std::unique_ptr<Trial>> shared_copy_trial(std::int64_t bytes) {
   if (const int processors = processors_allowed(); processors < 2)
-    return not_applicable("copies to another core need 2 processors", processors);
+    return not_applicable("a copy to another core needs at least 2 processors", processors);
   auto source = Array::make(bytes), ring = Array::make(SharedCopyTrial::slots * SharedCopyTrial::stride(bytes));
   if (!source || !ring) return no_memory(bytes, 1 + static_cast<int>(SharedCopyTrial::slots));
   return std::unique_ptr<Trial>(new SharedCopyTrial(std::move(*source), std::move(*ring), bytes));

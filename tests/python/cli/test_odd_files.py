@@ -79,6 +79,15 @@ def test_text_that_is_not_utf8_is_refused(capfd, verb, option):
     assert r"'a\xfb' is not UTF-8" in err
 
 
+@pytest.mark.parametrize(("verb", "option"), [each for each in texts() if each[1]])
+def test_an_option_without_text_is_refused(capfd, verb, option):
+    """Otherwise most of them would count as not given."""
+    assert cli.carry_out([*verb.split(), option, ""]) == 2
+    out, err = capfd.readouterr()
+    assert (out, one_sentence(err)) == ("", True), err
+    assert "must have a value (got '')" in err
+
+
 def test_a_command_and_paths_that_are_not_utf8_print_as_bytes():
     for line in ([NOT_UTF8], ["verify", "allreduce", "--shape", "4", "--placement", NOT_UTF8]):
         ran = subprocess.run(
@@ -195,7 +204,7 @@ def test_a_pipe_that_is_written_is_read_to_its_end(tmp_path, wait):
     [
         ((*PLACED, "--placement", ""), "--placement must name a file (got ''); leave it out or name one"),
         ((*PLACED, "--placement="), "--placement must name a file (got '')"),
-        ((*ALLOCATED, "--allocation", ""), "--allocation must be env, a hostfile or a host list (got '')"),
+        ((*ALLOCATED, "--allocation", ""), "--allocation must have a value (got ''); leave it out or give one"),
         (("record", "--show", ""), "--show must name a file (got '')"),
         (("record", "--trace", "", "--", "true"), "--trace must name a folder (got '')"),
     ],
