@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 from kumihimo import launcher_environment, run_summary, signals, wisdom_reading
 from kumihimo.errors import failed, wrong_value
-from kumihimo.installed import program
 from kumihimo.mpi import library_of, version_text
+from kumihimo.package_files import program
 from kumihimo.preload_obstacles import MPI_LAUNCHERS
 
 INTERPOSER, RECORDER = "libkumihimo-interposer", "libkumihimo-recorder"

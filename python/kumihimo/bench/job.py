@@ -13,7 +13,7 @@ from kumihimo.bench import under_mpirun
 from kumihimo.bench.cases import Case, as_task, process_of_rank
 from kumihimo.bench.nodes import OtherNodes, real_nodes
 from kumihimo.errors import OutOfTime, failed, not_applicable, wrong_value
-from kumihimo.installed import program
+from kumihimo.package_files import program
 
 BENCH_DRIVER = "kumihimo-bench-driver"
 OnResult = Callable[[dict], None]

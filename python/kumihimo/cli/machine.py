@@ -11,7 +11,7 @@ from kumihimo import _machine
 from kumihimo.cli import options, output
 from kumihimo.cli.options import argument, option
 from kumihimo.errors import looking_at_the_machine, wrong_value
-from kumihimo.installed import folder
+from kumihimo.package_files import folder
 
 app = typer.Typer(help="List, show and import machine descriptions (docs/machines.md).")
 

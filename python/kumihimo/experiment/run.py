@@ -10,7 +10,7 @@ import kumihimo
 from kumihimo import _machine, _topology
 from kumihimo.experiment import links, published, sweep, trees
 from kumihimo.experiment.cases import Progress, silent
-from kumihimo.installed import folder
+from kumihimo.package_files import folder
 
 MACHINE = "k-computer"
 

@@ -9,8 +9,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kumihimo.profile import places, reading
-from kumihimo.profile.places import Place
+from kumihimo.profile import call_sites, reading
+from kumihimo.profile.call_sites import Place
 from kumihimo.quantities import counted
 
 MOST_PAIRS = 1000
@@ -144,11 +144,11 @@ def add_rank(totals: Totals, rank: dict, seen: set[Place]) -> None:
     totals.most_threads = max(totals.most_threads, rank.get("threads", 1))
     if not rank["finalized"]:
         totals.unfinished.append(number)
-    sites = [places.as_recorded(site) for site in rank["sites"]]
+    sites = [call_sites.as_recorded(site) for site in rank["sites"]]
     seen.update(sites)
     seconds: Counter = Counter()
     for row in rank["calls"]:
-        place = places.NOWHERE if row["site"] is None else sites[row["site"]]
+        place = call_sites.NOWHERE if row["site"] is None else sites[row["site"]]
         key = (row["call"], place, communicator_of(rank["communicators"], row["communicator"], sites))
         known = totals.calls.setdefault(key, Calls(row["call"], place, ""))
         known.add(number, row, key not in seconds)
@@ -201,7 +201,7 @@ def add_region(totals: Totals, number: int, row: dict) -> None:
 
 def resolve(totals: Totals, seen: set[Place]) -> None:
     """Places by file and line, where they can be told so; communicators by their names."""
-    better = places.resolved(seen)
+    better = call_sites.resolved(seen)
     for (_, place, communicator), calls in totals.calls.items():
         calls.place = better.get(place, place)
         calls.communicator = name_of(communicator, better)

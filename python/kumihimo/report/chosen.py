@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kumihimo.report import wording
+from kumihimo.report import display
 
 LONG_BYTES = 64 * 1024  # from here on bandwidth counts
 
@@ -39,11 +39,11 @@ def _row(r: dict) -> Row:
         k if v is True else f"{k.replace('_', ' ')} {v}" for k, v in (r.get("parameters") or {}).items()
     )
     return Row(
-        wording.bytes_(r["bytes"]),
-        " ".join(filter(None, [wording.label(r["algorithm"]), f"({parameters})" if parameters else ""])),
-        wording.seconds(r["seconds"]),
-        wording.seconds(r["library"]["seconds"]),
-        wording.ratio(r["ratio"]),
-        f"{wording.significant(r['ratio_low'])} to {wording.ratio(r['ratio_high'])}",
+        display.bytes_(r["bytes"]),
+        " ".join(filter(None, [display.label(r["algorithm"]), f"({parameters})" if parameters else ""])),
+        display.seconds(r["seconds"]),
+        display.seconds(r["library"]["seconds"]),
+        display.ratio(r["ratio"]),
+        f"{display.significant(r['ratio_low'])} to {display.ratio(r['ratio_high'])}",
         r["ratio_high"] < 1,
     )

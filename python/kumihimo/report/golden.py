@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kumihimo.report import wording
+from kumihimo.report import display
 from kumihimo.report.figures.measured_curves import space_of, spaces, words_of
 from kumihimo.report.style import LIBRARY, Styles
 
@@ -38,7 +38,7 @@ def rows(measured: dict, styles: Styles) -> Checks:
         for place in places:
             mine = [c["right"] for c in checks if c["algorithm"] == name and space_of(c) == place and "right" in c]
             cells.append((sum(mine), len(mine)) if (place, name) in ran else None)
-        table.append(Row(wording.label(name), cells))
+        table.append(Row(display.label(name), cells))
     return Checks([words_of(place, measured["results"]) for place in places], table)
 
 
@@ -90,5 +90,5 @@ def _lengths(lengths: list[int]) -> str:
     if not lengths:
         return "none"
     if len(lengths) < 3:
-        return ", ".join(map(wording.bytes_, lengths))
-    return f"{len(lengths)} lengths from {wording.bytes_(lengths[0])} to {wording.bytes_(lengths[-1])}"
+        return ", ".join(map(display.bytes_, lengths))
+    return f"{len(lengths)} lengths from {display.bytes_(lengths[0])} to {display.bytes_(lengths[-1])}"

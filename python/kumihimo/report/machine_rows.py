@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kumihimo.report import wording
+from kumihimo.report import display
 from kumihimo.report.folder import Material
 
 
@@ -24,7 +24,7 @@ def measured_machine(material: Material) -> list[tuple[str, str]]:
         if part.get("date"):
             rows.append((words, str(part["date"]).replace("T", " ").replace("+00:00", " UTC")))
         if part.get("wall_seconds"):
-            rows.append((f"{words} in", wording.seconds(part["wall_seconds"])))
+            rows.append((f"{words} in", display.seconds(part["wall_seconds"])))
     version = measured.get("version") or simulated.get("version")
     if version:
         rows.append(("Kumihimo", str(version)))
@@ -58,11 +58,11 @@ def _name(key: str) -> str:
 def _value(key: str, value: object) -> str:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         if key.endswith("_per_second"):
-            return wording.rate(value)
+            return display.rate(value)
         if key.endswith("_seconds"):
-            return wording.seconds(value)
+            return display.seconds(value)
         if key.endswith("_bytes"):
-            return wording.bytes_(int(value)) if value < 2**30 else f"{value / 2**30:.1f} GiB"
+            return display.bytes_(int(value)) if value < 2**30 else f"{value / 2**30:.1f} GiB"
     if isinstance(value, dict):
         return ", ".join(f"{_name(k)} {_value(k, v)}" for k, v in value.items())
     return str(value)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 from kumihimo.quantities import counted
-from kumihimo.report import chosen, golden, wording
+from kumihimo.report import chosen, display, golden
 from kumihimo.report.figures.comparison import blind, subject_of
 from kumihimo.report.figures.measured_curves import library_name
 from kumihimo.report.figures.simulated_curves import results_on
@@ -49,8 +49,8 @@ def _bandwidth(simulated: dict) -> Number:
         published = simulated["published"]["bytes_per_second"]["value"]
         how += f"; published {published / 1e9:g} GB/s ({100 * (bandwidth / published - 1):+.0f} %)"
     return Number(
-        wording.rate(bandwidth),
-        f"{wording.label(subject['algorithm'])}, {wording.bytes_(subject['bytes'])} on {_place(subject, simulated)}",
+        display.rate(bandwidth),
+        f"{display.label(subject['algorithm'])}, {display.bytes_(subject['bytes'])} on {_place(subject, simulated)}",
         how,
     )
 
@@ -62,8 +62,8 @@ def _ahead(simulated: dict) -> Number:
         published = simulated["published"]["ratio_to_blind"]["value"]
         how += f"; published about {published:g}× against the library's algorithms, see below"
     return Number(
-        wording.ratio(best["seconds"] / subject["seconds"]),
-        f"ahead of the best topology-blind algorithm, {wording.label(best['algorithm'])}",
+        display.ratio(best["seconds"] / subject["seconds"]),
+        f"ahead of the best topology-blind algorithm, {display.label(best['algorithm'])}",
         how,
     )
 
@@ -77,9 +77,9 @@ def _ratio(measured: dict) -> list[Number]:
     launches = measured["chosen"]["launches"]
     return [
         Number(
-            wording.ratio(mean),
-            f"the time of {library_name(measured)}'s own allreduce, {wording.bytes_(min(sizes))} to "
-            f"{wording.bytes_(max(sizes))}",
+            display.ratio(mean),
+            f"the time of {library_name(measured)}'s own allreduce, {display.bytes_(min(sizes))} to "
+            f"{display.bytes_(max(sizes))}",
             f"measured here, geometric mean over {counted(len(sizes), 'length')}, "
             f"{counted(launches, 'launch')} each; the algorithms were chosen on other launches",
         )
@@ -112,7 +112,7 @@ def _place(result: dict, simulated: dict) -> str:
         return f"{result['ranks']:,} nodes of K"
     if simulated["whole_machine"] and result["shape"] == simulated["full_shape"]:
         return f"the whole K, {result['ranks']:,} nodes"
-    return f"{result['ranks']:,} nodes of K, a small torus of {wording.shape(result['shape'])}"
+    return f"{result['ranks']:,} nodes of K, a small torus of {display.shape(result['shape'])}"
 
 
 def _full_machine(simulated: dict) -> list[Number]:
@@ -123,9 +123,9 @@ def _full_machine(simulated: dict) -> list[Number]:
     r = max(mine, key=lambda r: r["bytes"])
     return [
         Number(
-            wording.seconds(r["seconds"]),
-            f"for {wording.bytes_(r['bytes'])} on {_place(r, simulated)}",
-            f"simulated in {wording.seconds(r['wall_seconds'])}; {wording.rate(2 * r['bytes'] / r['seconds'])}",
+            display.seconds(r["seconds"]),
+            f"for {display.bytes_(r['bytes'])} on {_place(r, simulated)}",
+            f"simulated in {display.seconds(r['wall_seconds'])}; {display.rate(2 * r['bytes'] / r['seconds'])}",
         )
     ]
 
@@ -141,11 +141,13 @@ def _crossing(simulated: dict) -> list[Number]:
     won = [size for size in winners if size > max(lost, default=0)]
     if not won:
         return []
-    how = f"simulated on {wording.shape(simulated['paper_shape'])}"
+    how = f"simulated on {display.shape(simulated['paper_shape'])}"
     if lost:
-        how += f"; below, {wording.label(winners[max(lost)]['algorithm'])} is fastest"
+        how += f"; below, {display.label(winners[max(lost)]['algorithm'])} is fastest"
     return [
         Number(
-            wording.bytes_(min(won)), f"is the length from which {wording.label(simulated['subject'])} is fastest", how
+            display.bytes_(min(won)),
+            f"is the length from which {display.label(simulated['subject'])} is fastest",
+            how,
         )
     ]

@@ -9,7 +9,7 @@ from pathlib import Path
 import jinja2
 
 from kumihimo.experiment.published import PAPER_SHAPE
-from kumihimo.report import agreement, chosen, golden, machine_rows, numbers, tables, wording
+from kumihimo.report import chosen, display, golden, machine_rows, model_against_paper, numbers, tables
 from kumihimo.report.figures import (
     comparison,
     computing_share,
@@ -48,8 +48,8 @@ def render(material: Material, command: str = "") -> str:
         golden=golden.rows(material.measured, styles) if material.measured else None,
         chosen=chosen.rows(material.measured) if material.measured else [],
         coverage=golden.coverage(material.measured) if material.measured else [],
-        agreement=agreement.rows(simulated) if simulated else [],
-        model=agreement.predictions(simulated) if simulated else {},
+        agreement=model_against_paper.rows(simulated) if simulated else [],
+        model=model_against_paper.predictions(simulated) if simulated else {},
         software=simulated["machine"]["software"] if simulated else {},
         published_shape=PAPER_SHAPE,
         subject=comparison.subject_of(simulated) if simulated else None,
@@ -97,7 +97,7 @@ def _template() -> jinja2.Template:
         lstrip_blocks=True,
     )
     names = ("seconds", "rate", "ratio", "percent", "shape", "label", "times")
-    environment.filters.update({name: getattr(wording, name) for name in names}, bytes=wording.bytes_)
+    environment.filters.update({name: getattr(display, name) for name in names}, bytes=display.bytes_)
     return environment.get_template("page.html.j2")
 
 

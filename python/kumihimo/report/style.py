@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kumihimo.report import wording
+from kumihimo.report import display
 from kumihimo.report.folder import Material
 
 COLOURS = 16
@@ -35,7 +35,7 @@ class Styles:
         place = self._place.get(name, len(self._place))
         look = {
             "name": name,
-            "label": wording.label(name),
+            "label": display.label(name),
             "colour": f"s{place if place < COLOURS else 1 + place % (COLOURS - 1)}",
             "marker": place % 5,
             "strong": name == self.subject,

@@ -2,7 +2,7 @@
 
 targets         what is tuned for, and how much of the time each gets
 search          the sizes at which algorithms are tried: coarse at first, finer where the winner changes
-judging         the winners beside the library's own call on launches of their own: is it really faster?
+final_comparison  the winners beside the library's own call on launches of their own: is it really faster?
 other_cases     the same choices in place, with another root, of a narrow type
 wisdom          the file; reading: as `kumihimo run` needs it
 journal         what was measured, so that an interrupted tuning goes on

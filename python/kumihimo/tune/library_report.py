@@ -18,8 +18,8 @@ from kumihimo.library.guidelines import Violation, violations
 from kumihimo.library.measure import Effort, Row, Table, measure
 from kumihimo.sizes import text_of
 from kumihimo.tune import search
+from kumihimo.tune.final_comparison import LEAST_LAUNCHES
 from kumihimo.tune.journal import Journal
-from kumihimo.tune.judging import LEAST_LAUNCHES
 from kumihimo.tune.launches import LEAST_SECONDS, Clock
 
 GUIDELINES_SHARE = 0.1  # of the budget

@@ -12,7 +12,7 @@ from kumihimo import _schedule
 from kumihimo.bench.cases import Case, applies
 from kumihimo.bench.tuned import Choice
 from kumihimo.ranges import times_apart
-from kumihimo.tune.judging import Judged
+from kumihimo.tune.final_comparison import Judged
 
 USUAL = {"type": "float64", "operation": "sum", "root": 0, "in_place": False}  # the question of all other launches
 

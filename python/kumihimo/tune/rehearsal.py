@@ -20,7 +20,7 @@ from kumihimo.bench.tuned import Choice
 from kumihimo.errors import OutOfTime
 from kumihimo.ranges import times_apart
 from kumihimo.tune import wisdom
-from kumihimo.tune.judging import Judged
+from kumihimo.tune.final_comparison import Judged
 from kumihimo.tune.launches import Measure
 
 PAIRS = 3  # of launches, one with the choices and one without

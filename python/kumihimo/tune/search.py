@@ -1,6 +1,6 @@
 """Where to look. All algorithms are tried at every third of the sizes up to 4 MiB, the best of them at every third of
 all; where the winners of two neighbours differ, these at the sizes between them, by halves. The rest takes the winner
-of its neighbours. What comes of it is only proposed: judging.py decides."""
+of its neighbours. What comes of it is only proposed: final_comparison.py decides."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ from kumihimo.bench.cases import rank_space
 from kumihimo.bench.tuned import Choice, Effort, Tuning
 from kumihimo.errors import Failed, OutOfTime
 from kumihimo.tune import rehearsal, search, wisdom
+from kumihimo.tune.final_comparison import CONFIRMING, LEAST_LAUNCHES, MOST_LAUNCHES, Judged, judge, part_of
 from kumihimo.tune.journal import Journal
-from kumihimo.tune.judging import CONFIRMING, LEAST_LAUNCHES, MOST_LAUNCHES, Judged, judge, part_of
 from kumihimo.tune.launches import Launches, key_of
 from kumihimo.tune.other_cases import others_of, refuse
 from kumihimo.tune.targets import Target

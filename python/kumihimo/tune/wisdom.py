@@ -12,7 +12,7 @@ from kumihimo import _plan, files
 from kumihimo.bench.tuned import Choice
 from kumihimo.errors import BadInput, wrong_value
 from kumihimo.ranges import ranges
-from kumihimo.tune.judging import Judged
+from kumihimo.tune.final_comparison import Judged
 from kumihimo.tune.targets import Target
 from kumihimo.wisdom_reading import usual_path
 

@@ -9,7 +9,7 @@ import math
 
 import pytest
 
-from kumihimo.report import Material, agreement, numbers, render, tables, wording
+from kumihimo.report import Material, agreement, display, numbers, render, tables
 from kumihimo.report.figures import comparison, extensions, link_load, segment_size, simulated_curves, trees
 from kumihimo.report.style import Styles
 
@@ -132,7 +132,7 @@ def test_the_words_on_extensions_follow_the_figures(half):
     found = extensions.sentences({**half.simulated, "segments": slower})
 
     assert len(found) == len({r["algorithm"] for r in by_segment if r["extension"]})
-    assert "not faster at any" in next(sentence for sentence in found if sentence.startswith(wording.label(name) + ":"))
+    assert "not faster at any" in next(sentence for sentence in found if sentence.startswith(display.label(name) + ":"))
 
 
 def test_the_comparison_leaves_our_extensions_out(half):
@@ -163,11 +163,11 @@ def test_numbers_say_what_they_are(half):
     ("value", "text"), [(0.0123456, "12.3 ms"), (1.5e-6, "1.50 µs"), (75.04, "75.0 s"), (0.9999, "1.00 s")]
 )
 def test_seconds_in_words(value, text):
-    assert wording.seconds(value) == text
+    assert display.seconds(value) == text
 
 
 def test_sizes_in_words():
-    assert [wording.bytes_(n) for n in (8, 65536, 3 * 2**20, 2**30, 1000)] == [
+    assert [display.bytes_(n) for n in (8, 65536, 3 * 2**20, 2**30, 1000)] == [
         "8 B",
         "64 KiB",
         "3 MiB",

@@ -11,7 +11,7 @@ from kumihimo import bench, mpi
 from kumihimo.bench import tuned
 from kumihimo.errors import KumihimoError, OutOfTime
 from kumihimo.experiment import real_runs
-from kumihimo.report import Material, chosen, golden, numbers, render, wording
+from kumihimo.report import Material, chosen, display, golden, numbers, render
 from kumihimo.report.figures import measured_curves
 from kumihimo.report.style import Styles
 
@@ -26,13 +26,13 @@ def test_every_case_was_compared_with_the_golden_copy(measured):
 
 def test_what_was_not_compared_is_named(measured):
     sizes = sorted({result["bytes"] for result in measured["results"]})
-    lengths = f"3 lengths from {wording.bytes_(sizes[0])} to {wording.bytes_(sizes[-1])}"
+    lengths = f"3 lengths from {display.bytes_(sizes[0])} to {display.bytes_(sizes[-1])}"
     assert golden.coverage(measured) == [f"double: {lengths}", f"float: {lengths}"]
 
     fewer = [c for c in measured["checks"] if c["bytes"] != sizes[-1] or c["type"] != real_runs.TIMED_TYPE]
     said = golden.coverage({**measured, "checks": [c for c in fewer if c["bytes"] != sizes[-1]]})
 
-    assert said[-1] == f"timed without a comparison for all algorithms: {wording.bytes_(sizes[-1])}"
+    assert said[-1] == f"timed without a comparison for all algorithms: {display.bytes_(sizes[-1])}"
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 5, 8, 22])
@@ -121,7 +121,7 @@ def test_what_has_no_comparison_gets_no_mark(measured):
 
     assert "checked" not in legend[name]
     assert sum(entry.get("checked") is True for entry in legend.values()) == len(table) - 1
-    assert all(cell in (None, (0, 0)) for cell in table[wording.label(name)])
+    assert all(cell in (None, (0, 0)) for cell in table[display.label(name)])
     assert golden.coverage(without)[:2] == ["double: none", "float: none"]
     page = render(Material(without))
     assert "not compared" in page

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from kumihimo import report
-from kumihimo.report import wording
+from kumihimo.report import display
 
 SECTIONS = {"measured", "simulated", "agreement", "beyond", "links", "three-trees", "tables", "method"}
 pytestmark = pytest.mark.page
@@ -90,7 +90,7 @@ def test_all_values_can_be_reached_by_keys(half, tmp_path, browser):
     assert seen["faded"] == [seen["series"] - 1, 0]
     assert seen["focusable"] == [0] * 6  # a chart, two tori, three trees
     lengths = sorted({r["bytes"] for r in half.simulated["results"] if r["shape"] == half.simulated["paper_shape"]})
-    last, before, first = (wording.bytes_(lengths[i]) for i in (-1, -2, 0))
+    last, before, first = (display.bytes_(lengths[i]) for i in (-1, -2, 0))
     assert [seen[key][0] for key in ("end", "left", "down", "home")] == [last, before, before, first]
     assert seen["down"][1] != seen["left"][1]
     assert seen["hidden"] is seen["blurred"] is True

@@ -12,7 +12,7 @@ from kumihimo import _plan, wisdom_reading
 from kumihimo.errors import BadInput
 from kumihimo.ranges import FARTHEST
 from kumihimo.tune import wisdom
-from kumihimo.tune.judging import Judged
+from kumihimo.tune.final_comparison import Judged
 from kumihimo.tune.targets import FIXED_ORDER, Target
 
 MPI = "Open MPI v4.1.4"

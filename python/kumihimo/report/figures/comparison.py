@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kumihimo.report import wording
+from kumihimo.report import display
 from kumihimo.report.figures.simulated_curves import results_on
 from kumihimo.report.style import Styles
 
@@ -31,9 +31,9 @@ def speedup(simulated: dict, styles: Styles) -> dict:
     for r in blind(simulated):
         times = r["seconds"] / subject["seconds"]
         if times <= 30:
-            rows.append({**styles.of(r["algorithm"]), "parts": [times], "note": wording.ratio(times)})
+            rows.append({**styles.of(r["algorithm"]), "parts": [times], "note": display.ratio(times)})
     left_out = [
-        f"{wording.label(r['algorithm'])} ({wording.ratio(r['seconds'] / subject['seconds'])})"
+        f"{display.label(r['algorithm'])} ({display.ratio(r['seconds'] / subject['seconds'])})"
         for r in blind(simulated)
         if r["seconds"] / subject["seconds"] > 30
     ]
@@ -46,8 +46,8 @@ def speedup(simulated: dict, styles: Styles) -> dict:
     return {
         "id": "speedup",
         "kind": "bars",
-        "title": f"Time of the other algorithms, {wording.bytes_(subject['bytes'])}",
-        "unit": f"time as a multiple of {wording.label(subject['algorithm'])}, {wording.shape(subject['shape'])}",
+        "title": f"Time of the other algorithms, {display.bytes_(subject['bytes'])}",
+        "unit": f"time as a multiple of {display.label(subject['algorithm'])}, {display.shape(subject['shape'])}",
         "x": {"quantity": "ratio"},
         "rows": rows,
         "marks": [{"x": published, "label": f"published: about {published:g}×"}] if simulated["as_published"] else [],
@@ -70,12 +70,12 @@ def _margin(r: dict, subject: dict) -> str:
     ahead = r["seconds"] < subject["seconds"]
     times = subject["seconds"] / r["seconds"] if ahead else r["seconds"] / subject["seconds"]
     needed = times - 1 if ahead else 1 - 1 / times
-    name, other = wording.label(r["algorithm"]), wording.label(subject["algorithm"])
-    place = f"{wording.ratio(times)} as fast as {other}" if ahead else f"{wording.ratio(times)} the time of {other}"
+    name, other = display.label(r["algorithm"]), display.label(subject["algorithm"])
+    place = f"{display.ratio(times)} as fast as {other}" if ahead else f"{display.ratio(times)} the time of {other}"
     margin = f"{100 * needed:.{1 if needed > 0.95 else 0}f} % {'longer' if ahead else 'shorter'}"
     order = "their order is not sure" if needed <= 0.2 else f"their order changes only if it is {margin}"
     return (
-        f"{name} on {r['ranks']:,} nodes: {wording.seconds(r['seconds'])}, {place}; {order}. Reason: {r['accuracy']}."
+        f"{name} on {r['ranks']:,} nodes: {display.seconds(r['seconds'])}, {place}; {order}. Reason: {r['accuracy']}."
     )
 
 
@@ -85,13 +85,13 @@ def left_on_table(simulated: dict, styles: Styles) -> dict:
     for r in at_largest(simulated):
         if r["extension"] or r["algorithm"] == simulated["subject"]:
             bandwidth = 2 * r["bytes"] / r["seconds"]
-            rows.append({**styles.of(r["algorithm"]), "parts": [bandwidth], "note": wording.rate(bandwidth)})
+            rows.append({**styles.of(r["algorithm"]), "parts": [bandwidth], "note": display.rate(bandwidth)})
     subject = subject_of(simulated)
     return {
         "id": "left-on-table",
         "kind": "bars",
-        "title": f"Bandwidth of the extensions, {wording.bytes_(subject['bytes'])}",
-        "unit": f"2 × bytes / time at the declared segment size, {wording.shape(subject['shape'])}",
+        "title": f"Bandwidth of the extensions, {display.bytes_(subject['bytes'])}",
+        "unit": f"2 × bytes / time at the declared segment size, {display.shape(subject['shape'])}",
         "x": {"quantity": "rate"},
         "rows": rows,
         "marks": [],

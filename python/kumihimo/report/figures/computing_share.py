@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kumihimo.report import wording
+from kumihimo.report import display
 from kumihimo.report.style import Styles
 
 
@@ -12,7 +12,7 @@ def chart(simulated: dict, styles: Styles) -> dict:
     cases = [r for r in simulated["parts"] if r["simd"] or r["collective"] != "bcast"]  # bcast has no sums
     for r in sorted(cases, key=lambda r: (not r["simd"], r["seconds"])):
         computing = min(r["compute_seconds"], r["seconds"])
-        note = f"{wording.seconds(r['seconds'])}, {wording.percent(r['compute_share'])} computing"
+        note = f"{display.seconds(r['seconds'])}, {display.percent(r['compute_share'])} computing"
         name = f"{r['collective']}{'' if r['simd'] else ', no SIMD'}"
         bars = [computing, r["seconds"] - computing]
         rows.append({**styles.of(r["algorithm"]), "label": name, "parts": bars, "note": note})
@@ -20,9 +20,9 @@ def chart(simulated: dict, styles: Styles) -> dict:
     return {
         "id": "parts",
         "kind": "bars",
-        "title": f"Where the time of {wording.label(some['algorithm'])} goes, {wording.bytes_(some['bytes'])}",
+        "title": f"Where the time of {display.label(some['algorithm'])} goes, {display.bytes_(some['bytes'])}",
         "unit": "dark: sums on the busiest node; pale: communication not hidden by sums; "
-        f"{wording.shape(some['shape'])}",
+        f"{display.shape(some['shape'])}",
         "x": {"quantity": "seconds"},
         "rows": rows,
         "marks": [],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kumihimo.report import wording
+from kumihimo.report import display
 from kumihimo.report.figures.comparison import subject_of
 
 
@@ -21,12 +21,12 @@ def _by_segment(simulated: dict, name: str) -> dict[int, dict]:
 def _sentence(mine: dict[int, dict], subject: dict[int, dict], at_declared: dict) -> str:
     declared = at_declared["declared_segment_bytes"]
     gain = {size: subject[size]["seconds"] / r["seconds"] for size, r in mine.items() if size in subject}
-    name, other = (wording.label(r["algorithm"]) for r in (mine[declared], at_declared))
+    name, other = (display.label(r["algorithm"]) for r in (mine[declared], at_declared))
     return " ".join(
         filter(
             None,
             [
-                f"{name}: {_speed(gain[declared])} {other} at the declared {wording.bytes_(declared)}.",
+                f"{name}: {_speed(gain[declared])} {other} at the declared {display.bytes_(declared)}.",
                 _fill(mine[declared], at_declared),
                 _where(gain),
                 _best(mine, subject),
@@ -38,7 +38,7 @@ def _sentence(mine: dict[int, dict], subject: dict[int, dict], at_declared: dict
 def _speed(gain: float) -> str:
     if abs(gain - 1) < 0.005:
         return "as fast as"
-    return f"{wording.ratio(gain)} as fast as" if gain > 1 else f"slower ({wording.ratio(gain)} as fast) than"
+    return f"{display.ratio(gain)} as fast as" if gain > 1 else f"slower ({display.ratio(gain)} as fast) than"
 
 
 def _fill(mine: dict, subject: dict) -> str:
@@ -59,14 +59,14 @@ def _where(gain: dict[int, float]) -> str:
     sizes = list(gain)
     together = sizes[sizes.index(faster[0]) : sizes.index(faster[-1]) + 1] == faster
     if len(faster) == 1 or not together:
-        return f"It is faster with segments of {', '.join(map(wording.bytes_, faster))}."
-    return f"It is faster with segments from {wording.bytes_(faster[0])} to {wording.bytes_(faster[-1])}."
+        return f"It is faster with segments of {', '.join(map(display.bytes_, faster))}."
+    return f"It is faster with segments from {display.bytes_(faster[0])} to {display.bytes_(faster[-1])}."
 
 
 def _best(mine: dict[int, dict], subject: dict[int, dict]) -> str:
     best, other = (min(results.values(), key=lambda r: r["seconds"]) for results in (mine, subject))
     return (
-        f"Each at its best segment size: {wording.seconds(best['seconds'])} "
-        f"({wording.bytes_(best['declared_segment_bytes'])}) against {wording.seconds(other['seconds'])} "
-        f"({wording.bytes_(other['declared_segment_bytes'])}), {wording.ratio(other['seconds'] / best['seconds'])}."
+        f"Each at its best segment size: {display.seconds(best['seconds'])} "
+        f"({display.bytes_(best['declared_segment_bytes'])}) against {display.seconds(other['seconds'])} "
+        f"({display.bytes_(other['declared_segment_bytes'])}), {display.ratio(other['seconds'] / best['seconds'])}."
     )

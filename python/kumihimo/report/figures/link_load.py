@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kumihimo.report import wording
+from kumihimo.report import display
 from kumihimo.report.style import Styles
 
 
@@ -19,7 +19,7 @@ def scene(simulated: dict, styles: Styles) -> dict:
         "algorithms": [
             {
                 "name": name,
-                "label": wording.label(name),
+                "label": display.label(name),
                 "load": [round(cable[2], 5) for cable in loads[name]["cables"]],
                 "facts": _facts(loads[name]),
             }
@@ -44,9 +44,9 @@ def _full_scale(loads: dict[str, dict]) -> float:
 def _facts(load: dict) -> list[tuple[str, str]]:
     length = load["bytes"]
     return [
-        ("busiest link", f"{wording.significant(load['link_bytes_max'] / length)} n"),
-        ("mean link", f"{wording.significant(load['link_bytes_mean'] / length)} n"),
-        ("links used", wording.percent(load["links_used_share"])),
-        ("time here", wording.seconds(load["seconds"])),
+        ("busiest link", f"{display.significant(load['link_bytes_max'] / length)} n"),
+        ("mean link", f"{display.significant(load['link_bytes_mean'] / length)} n"),
+        ("links used", display.percent(load["links_used_share"])),
+        ("time here", display.seconds(load["seconds"])),
         ("limited by", load.get("limiting", "")),
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kumihimo.report import wording
+from kumihimo.report import display
 from kumihimo.report.figures.simulated_curves import results_on
 from kumihimo.report.style import Styles
 
@@ -26,13 +26,13 @@ def chart(simulated: dict, styles: Styles) -> dict:
     return {
         "id": "segment-size",
         "kind": "lines",
-        "title": f"The declared segment size, {wording.bytes_(results[0]['bytes'])}",
-        "unit": f"2 × bytes / time, by bytes of one step; {wording.shape(results[0]['shape'])}",
+        "title": f"The declared segment size, {display.bytes_(results[0]['bytes'])}",
+        "unit": f"2 × bytes / time, by bytes of one step; {display.shape(results[0]['shape'])}",
         "x": {"quantity": "bytes", "scale": "log"},
         "y": {"quantity": "rate", "scale": "linear"},
         "series": series,
         "tall": True,
-        "caption": f"The curves above use {wording.bytes_(declared)} and {wording.seconds(cost)} a message for every "
+        "caption": f"The curves above use {display.bytes_(declared)} and {display.seconds(cost)} a message for every "
         "algorithm. Smaller segments pay that cost more often; larger segments fill the pipeline later.",
     }
 
@@ -45,12 +45,12 @@ def tuned_rows(simulated: dict) -> list[dict]:
         before = declared.get((r["algorithm"], r["bytes"]))
         rows.append(
             {
-                "algorithm": wording.label(r["algorithm"]),
-                "bytes": wording.bytes_(r["bytes"]),
-                "segment": wording.bytes_(r["declared_segment_bytes"]),
-                "tuned": wording.seconds(r["seconds"]),
-                "declared": wording.seconds(before) if before else "",
-                "gain": wording.ratio(before / r["seconds"]) if before else "",
+                "algorithm": display.label(r["algorithm"]),
+                "bytes": display.bytes_(r["bytes"]),
+                "segment": display.bytes_(r["declared_segment_bytes"]),
+                "tuned": display.seconds(r["seconds"]),
+                "declared": display.seconds(before) if before else "",
+                "gain": display.ratio(before / r["seconds"]) if before else "",
             }
         )
     return rows

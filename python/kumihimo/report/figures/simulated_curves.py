@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kumihimo.report import wording
+from kumihimo.report import display
 from kumihimo.report.style import Styles
 
 BYTES = {"quantity": "bytes", "scale": "log"}
@@ -38,7 +38,7 @@ def bandwidth(simulated: dict, shape: str, styles: Styles) -> dict:
     if marked:
         largest = max(r["bytes"] for r in results_on(simulated, shape))
         chart["marks"] = [{"x": largest, "y": published["value"]}]
-        words = f"published at {wording.bytes_(largest)}: {published['value'] / 1e9:g} GB/s"
+        words = f"published at {display.bytes_(largest)}: {published['value'] / 1e9:g} GB/s"
         chart["levels"] = [{"y": published["value"], "label": words}]
     # Nothing sent by a node of which every byte is bounded by latency says anything on a linear scale.
     bound = chart["series"][-1]["points"]
@@ -46,7 +46,7 @@ def bandwidth(simulated: dict, shape: str, styles: Styles) -> dict:
     chart["y"]["most"] = max(reached * 1.25, published["value"] * 1.1 if marked else 0)
     if bound:
         chart["caption"] = (
-            f"The bound reaches {wording.rate(bound[-1]['y'])}: the limit by links, engines and sums, without "
+            f"The bound reaches {display.rate(bound[-1]['y'])}: the limit by links, engines and sums, without "
             "a cost for messages."
         )
     return chart
@@ -68,7 +68,7 @@ def time(simulated: dict, shape: str, styles: Styles) -> dict:
 
 def _place(simulated: dict, shape: str) -> str:
     nodes = next(r["ranks"] for r in simulated["results"] if r["shape"] == shape)
-    return f"{wording.shape(shape)}, {nodes:,} nodes"
+    return f"{display.shape(shape)}, {nodes:,} nodes"
 
 
 def _chart(simulated: dict, shape: str, styles: Styles, value) -> dict:

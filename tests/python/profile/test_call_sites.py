@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kumihimo.profile import places
-from kumihimo.profile.places import Place
+from kumihimo.profile.call_sites import Place
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kumihimo.report import wording
+from kumihimo.report import display
 from kumihimo.report.figures.comparison import blind, subject_of
 
 
@@ -54,7 +54,7 @@ def _row(key: str, published: dict, model: float) -> Compared:
 
 def _show(key: str):
     if key == "bytes_per_second":
-        return wording.rate
+        return display.rate
     if key.startswith("compute_share"):
-        return wording.percent
-    return wording.seconds if key.startswith("seconds") else wording.ratio
+        return display.percent
+    return display.seconds if key.startswith("seconds") else display.ratio

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kumihimo.errors import OutOfTime
-from kumihimo.tune.judging import CONFIRMING, LEAST_LAUNCHES, MOST_LAUNCHES, NARROW, Judged, judge, part_of
+from kumihimo.tune.final_comparison import CONFIRMING, LEAST_LAUNCHES, MOST_LAUNCHES, NARROW, Judged, judge, part_of
 
 RING = ("ring", ())
 

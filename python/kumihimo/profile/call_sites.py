@@ -64,10 +64,10 @@ def ask(tool: str, name: str, places: list[Place]) -> list[Place]:
         return places
     if len(answer) != 2 * len(places):
         return places
-    return [told(place, answer[2 * i], answer[2 * i + 1]) for i, place in enumerate(places)]
+    return [with_location(place, answer[2 * i], answer[2 * i + 1]) for i, place in enumerate(places)]
 
 
-def told(place: Place, function: str, where: str) -> Place:
+def with_location(place: Place, function: str, where: str) -> Place:
     """addr2line's `main` and `/home/a/solver.c:41 (discriminator 2)`, or `??` and `??:0`."""
     file, _, line = where.partition(" (")[0].rpartition(":")
     name = function if function != "??" else place.function
