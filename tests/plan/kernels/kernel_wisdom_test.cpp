@@ -130,7 +130,7 @@ TEST(KernelWisdom, AWrongEntryIsNamed) {
       {reduce("minmax", "float16", "plain"), "choice 2: the operation must apply to the type (got minmax of float16)"},
       {reduce("bitwise", "float64", "plain"), "got bitwise of float64"},
       {copy("nobody", "plain"), "choice 2: reader must be 'same core' or 'other core' (got 'nobody')"},
-      {{{"kernel", "sort"}, {"variant", "plain"}}, "choice 2: kernel must be reduce or copy (got 'sort')"},
+      {{{"kernel", "sort"}, {"variant", "plain"}}, "choice 2: kernel must be copy or reduce (got 'sort')"},
       {{{"variant", "plain"}}, "choice 2: kernel is missing"},
       {in_range(good, 9, 8), "choice 2: from_bytes must be at most to_bytes"},
       {with_parameters, "choice 2: plain has no parameter unroll; leave it out"}};

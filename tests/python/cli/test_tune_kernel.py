@@ -67,7 +67,7 @@ def test_the_table_says_why(kumihimo):
 @pytest.mark.parametrize(
     "arguments, sentence",
     [
-        (("sort",), "a kernel is reduce or copy (got 'sort')"),
+        (("sort",), "a kernel is copy or reduce (got 'sort')"),
         (("copy", "--op", "sum"), "--op and --type belong to the kernel reduce; leave them out"),
         (("--op", "average"), "no reduction kernel has this operation or type (got --op average)"),
         (("--op", "bor", "--type", "float64"), "the operation must apply to the type (got bor of float64)"),
