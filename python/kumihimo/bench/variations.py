@@ -95,8 +95,8 @@ def others(collective: str, name: str, size: int, on: Place, given: dict) -> Ite
     pay; with what is not read from its sender's memory written with non-temporal stores."""
     yield given
     for parameter in declared(collective, name):
-        if PAYS[parameter.pays](collective, size, on, given):
-            for value in values(parameter, on):
+        for value in values(parameter, on):
+            if PAYS[parameter.pays](collective, size, on, given):
                 yield {**given, parameter.name: value}
     if "single_copy" in given:
         yield from hinted(collective, size, on, given)
