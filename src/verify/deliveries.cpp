@@ -195,7 +195,7 @@ void Deliveries::add(const Program& program, const Binding& binding, std::int32_
       rows.sent[i].from = me, rows.sent[i].to = peers[pattern.receivers[i]];
   } else {
     rows = rows_of(program, binding, wanted);
-    if (kind != Alike::none && known == patterns_.end())
+    if (kind != RankKinds::none && known == patterns_.end())
       patterns_[kind] = rows.fits && rows.right ? pattern_of(program, me, wanted, rows) : std::nullopt;
   }
   applies_ = rows.fits;

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "program/binding.hpp"
-#include "verify/alike.hpp"
+#include "verify/rank_kinds.hpp"
 #include "verify/goal.hpp"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 #include "verify/verify.hpp"
 
 #include "program/cursor.hpp"
-#include "verify/alike.hpp"
+#include "verify/rank_kinds.hpp"
 #include "verify/claims.hpp"
 #include "verify/deliveries.hpp"
 #include "verify/execution.hpp"
@@ -31,7 +31,7 @@ class Checker {
  public:
   Checker(const Subject& schedule, const RankSpace* space, const Options& options)
       : schedule_(schedule), space_(space), options_(options), matching_(schedule, options), progress_(schedule),
-        sampled_(schedule, options), deliveries_(schedule), alike_(*schedule.data) {}
+        sampled_(schedule, options), deliveries_(schedule), rank_kinds_(*schedule.data) {}
 
   Report run() {
     if (report_.findings.empty()) visit_programs();
@@ -63,7 +63,7 @@ class Checker {
       matching_.add(program, binding);
       progress_.add(program);
       sampled_.add(program, binding);
-      const std::int32_t kind = schedule_.together ? Alike::none : alike_.add(program, Rank{r});
+      const std::int32_t kind = schedule_.together ? RankKinds::none : rank_kinds_.add(program, Rank{r});
       deliveries_.add(program, binding, kind);
       for (const Lane& lane : program.lanes)
         widest_window_ = std::max(widest_window_, std::min(lane.window, schedule_.segments.count));
@@ -212,7 +212,7 @@ class Checker {
     const std::int64_t each = std::max<std::int64_t>(1, steps_of_segment_ / ranks);
     std::int64_t segments = std::max<std::int64_t>(1, std::min(count, options_.most_footprint_steps / each / 2));
     if (widest_window_ < segments) segments = std::min(segments, widest_window_ + 1);
-    if (!alike_.kinds().empty()) return follow_kinds(segments);
+    if (!rank_kinds_.kinds().empty()) return follow_kinds(segments);
     const std::int64_t some = std::clamp<std::int64_t>(options_.most_footprint_steps / (each * segments),
                                                        std::min<std::int64_t>(2, ranks), ranks);
     report_.coverage.footprint_segments = segments;
@@ -230,7 +230,7 @@ class Checker {
   void follow_kinds(std::int64_t segments) {
     report_.coverage.footprint_segments = segments;
     OrderCache orders;
-    for (const Alike::Kind& kind : alike_.kinds()) {
+    for (const RankKinds::Kind& kind : rank_kinds_.kinds()) {
       if (auto wrong = check_footprint(schedule_, kind.first, segments, orders))
         return report_.findings.push_back(std::move(*wrong));
       report_.coverage.footprints += kind.ranks;
@@ -281,7 +281,7 @@ class Checker {
   Progress progress_;
   SampledElements sampled_;
   Deliveries deliveries_;
-  Alike alike_;
+  RankKinds rank_kinds_;
   Report report_;
   std::vector<Finding> link_findings_;
   const std::int64_t most_blocks_ = most_blocks_of(*schedule_.data);

@@ -9,7 +9,7 @@
 
 namespace kumihimo::verify {
 
-class Alike {
+class RankKinds {
  public:
   struct Kind {
     std::int32_t number = 0; // in the order in which they were met
@@ -19,7 +19,7 @@ class Alike {
     std::int64_t ranks = 0;
   };
 
-  explicit Alike(const DataLayout& data);
+  explicit RankKinds(const DataLayout& data);
 
   static constexpr std::int32_t none = -1;
   // Every rank once. The number of its kind, or none.

@@ -1,4 +1,4 @@
-#include "verify/alike.hpp"
+#include "verify/rank_kinds.hpp"
 
 #include <algorithm>
 
@@ -17,12 +17,12 @@ void forget_peers(Body& body) {
 
 } // namespace
 
-Alike::Alike(const DataLayout& data) : data_(data) {
+RankKinds::RankKinds(const DataLayout& data) : data_(data) {
   for (const BlockLayout& layout : data.blocks) applies_ &= !layout.elements_at && !layout.blocks_at;
   applies_ &= data.own == nullptr;
 }
 
-std::int32_t Alike::add(Program program, Rank rank) {
+std::int32_t RankKinds::add(Program program, Rank rank) {
   if (!applies_) return none;
   for (Lane& lane : program.lanes) forget_peers(lane.body);
   const BufferPair buffers = data_.buffers ? data_.buffers(rank) : BufferPair();
