@@ -9,7 +9,7 @@
 namespace kumihimo::verify {
 namespace {
 
-constexpr std::int64_t values_tried = 20'000; // where forms differ as symbols
+constexpr std::int64_t values_tried = 20'000; // where lengths differ as symbols
 constexpr std::int64_t most_splits = 100'000;
 
 class Comparison {
@@ -68,7 +68,7 @@ class Comparison {
   static void rewrite(Item& item, std::span<const Expression> by) {
     for (Item& i : item.body) rewrite(i, by);
     if (item.is_loop()) return;
-    item.message.form = replaced(item.message.form, by);
+    item.message.length = replaced(item.message.length, by);
     item.message.segment = replaced(item.message.segment, by);
     for (Expression& e : item.message.loops) e = replaced(e, by);
   }
@@ -109,7 +109,7 @@ class Comparison {
 
   std::optional<Difference> messages(const Message& a, const Message& b) {
     const bool signal = a.kind == StepKind::signal;
-    if (a.segment == b.segment && (signal || a.form == b.form)) return std::nullopt;
+    if (a.segment == b.segment && (signal || a.length == b.length)) return std::nullopt;
     std::vector<std::int64_t> found;
     std::int64_t sent = 0, expected = 0;
     bool other_segment = false;
@@ -132,10 +132,10 @@ class Comparison {
   }
 
   static std::int64_t length(const Binding& binding, const Message& m, Values values) {
-    // A form's extent is not always one of the binding's own buffers: see form.hpp.
+    // A length's extent is not always one of the binding's own buffers: see symbolic_length.hpp.
     std::vector<std::int64_t> at(values.begin(), values.end());
     at.resize(max_depth, 0);
-    return form_length(m.form, binding, m.segment.evaluate(at), at);
+    return elements_of(m.length, binding, m.segment.evaluate(at), at);
   }
 
   static Place place(const Message& m, Values values) {

@@ -134,7 +134,7 @@ class Collector {
       if (only_ && channel != *only_) continue;
       Item item;
       Message& m = item.message;
-      if (!step.is_signal()) m.form = replaced(form_of(step.extent(), binding_), values_);
+      if (!step.is_signal()) m.length = replaced(symbolic_length_of(step.extent(), binding_), values_);
       m.segment = values_[0];
       m.position = position();
       m.round = written, m.step = static_cast<std::int32_t>(j), m.kind = step.kind;
@@ -161,7 +161,7 @@ class Collector {
 
 std::uint64_t hash_of(const Item& item) {
   if (!item.is_loop())
-    return mixed(mixed(item.message.form.hash(), item.message.segment.hash()),
+    return mixed(mixed(item.message.length.hash(), item.message.segment.hash()),
                  item.message.kind == StepKind::signal || item.message.kind == StepKind::wait_signal);
   return mixed(static_cast<std::uint64_t>(item.trip) + 0x100000001ULL, hash_of(item.body));
 }

@@ -3,8 +3,8 @@
 // which are solved for.
 #pragma once
 
-#include "verify/form.hpp"
 #include "verify/report.hpp"
+#include "verify/symbolic_length.hpp"
 
 #include <optional>
 #include <vector>
@@ -12,7 +12,7 @@
 namespace kumihimo::verify {
 
 struct Message {
-  Form form;
+  SymbolicLength length;
   Expression segment;            // in the flow's variables
   std::uint64_t position = 0;    // hash of where it is in the program
   std::vector<Expression> loops; // the values of the program's loop variables, for messages to people

@@ -1,5 +1,5 @@
 // For every ordered pair of ranks and every lane: what a sends to b is what b receives from a, message by message, as
-// symbols. Loops match when trip counts and forms are equal; an iteration that one side has written apart is split off
+// symbols. Loops match when trip counts and lengths are equal; an iteration that one side has written apart is split off
 // the other side's loop. No loop is iterated to compare it.
 #pragma once
 
@@ -17,7 +17,7 @@ struct Difference {
   std::string what;
 };
 
-// Lengths of forms at both ends, for forms that differ as symbols.
+// Lengths at both ends, for those that differ as symbols.
 struct Ends {
   const Binding& sender;
   const Binding& receiver;

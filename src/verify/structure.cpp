@@ -2,7 +2,7 @@
 
 #include "program/binding.hpp"
 #include "verify/enumerate.hpp"
-#include "verify/form.hpp"
+#include "verify/symbolic_length.hpp"
 #include "verify/goal.hpp"
 #include "verify/local_order.hpp"
 
@@ -219,7 +219,7 @@ class Structure {
   void check_lengths(const Step& step) {
     for (const Chunk* chunk : {&step.source, &step.right}) {
       if (!chunk->exists() || !step.target.exists() || chunk->extent == step.target.extent) continue;
-      const Form a = form_of(chunk->extent, binding_), b = form_of(step.target.extent, binding_);
+      const SymbolicLength a = symbolic_length_of(chunk->extent, binding_), b = symbolic_length_of(step.target.extent, binding_);
       if (a == b) continue;
       bool same = true;
       const bool all = for_values(trips_, budget, [&](Values values) {

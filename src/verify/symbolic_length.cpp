@@ -1,4 +1,4 @@
-#include "verify/form.hpp"
+#include "verify/symbolic_length.hpp"
 
 #include "base/hash.hpp"
 
@@ -89,7 +89,7 @@ Extent block_number(const Extent& e, Layout layout) {
 
 } // namespace
 
-Form form_of(const Extent& extent, const Binding& binding) {
+SymbolicLength symbolic_length_of(const Extent& extent, const Binding& binding) {
   const DataLayout& data = binding.data();
   if (extent.layout == Layout::vector) {
     const std::int64_t parts = binding.segments().count * extent.parts; // below 1: structure.cpp finds that
@@ -98,31 +98,31 @@ Form form_of(const Extent& extent, const Binding& binding) {
   }
   const BlockLayout& blocks = data.layout(extent.layout);
   if (blocks.uniform()) return {block_number(extent, same_layout(extent.layout, data)), -1};
-  Form form{extent, -1};
-  for (RunList& list : form.extent.runs) simplify(list);
+  SymbolicLength length{extent, -1};
+  for (RunList& list : length.extent.runs) simplify(list);
   if (blocks.begins) { // the same on all ranks
-    form.extent.layout = same_layout(extent.layout, data);
-    return form;
+    length.extent.layout = same_layout(extent.layout, data);
+    return length;
   }
-  const bool single =
-      form.extent.runs.size() == 1 && form.extent.runs[0].count == Expression(1) && form.extent.runs[0].inner.runs == 1;
+  const bool single = length.extent.runs.size() == 1 && length.extent.runs[0].count == Expression(1) &&
+                      length.extent.runs[0].inner.runs == 1;
   if (!single || !data.transposed) {
-    form.owner = binding.rank().value;
-    return form;
+    length.owner = binding.rank().value;
+    return length;
   }
-  const Expression own = binding.rank().value, other = form.extent.runs[0].first;
-  const bool sending = form.extent.layout == Layout::input_blocks;
-  form.extent.layout = Layout::input_blocks;
-  form.extent.runs = {{sending ? own : other, 1, {}, {}}, {sending ? other : own, 1, {}, {}}};
-  return form;
+  const Expression own = binding.rank().value, other = length.extent.runs[0].first;
+  const bool sending = length.extent.layout == Layout::input_blocks;
+  length.extent.layout = Layout::input_blocks;
+  length.extent.runs = {{sending ? own : other, 1, {}, {}}, {sending ? other : own, 1, {}, {}}};
+  return length;
 }
 
-std::int64_t form_length(const Form& form, const Binding& binding, std::int64_t segment, Values values) {
-  Extent e = form.extent;
+std::int64_t elements_of(const SymbolicLength& length, const Binding& binding, std::int64_t segment, Values values) {
+  Extent e = length.extent;
   e.part = e.part.evaluate(values);
   for (RunList& list : e.runs) list.first = list.first.evaluate(values), list.count = list.count.evaluate(values);
   const DataLayout& data = binding.data();
-  const bool pair = form.owner < 0 && e.layout != Layout::vector && data.layout(e.layout).elements_at;
+  const bool pair = length.owner < 0 && e.layout != Layout::vector && data.layout(e.layout).elements_at;
   if (!pair) return binding.length(e, std::array{segment});
   const std::int64_t from = e.runs[0].first.constant(), to = e.runs[1].first.constant();
   const std::int64_t n = data.layout(e.layout).elements(Rank{static_cast<std::int32_t>(from)}, to);
@@ -130,7 +130,7 @@ std::int64_t form_length(const Form& form, const Binding& binding, std::int64_t 
   return part_begin(i + 1, m, n) - part_begin(i, m, n);
 }
 
-std::uint64_t Form::hash() const {
+std::uint64_t SymbolicLength::hash() const {
   std::uint64_t h = mixed(static_cast<std::uint64_t>(extent.layout), static_cast<std::uint64_t>(owner));
   h = mixed(mixed(h, static_cast<std::uint64_t>(extent.parts)), extent.part.hash());
   for (const RunList& list : extent.runs) {
@@ -152,9 +152,9 @@ Expression replaced(const Expression& e, std::span<const Expression> by) {
   return out;
 }
 
-Form replaced(const Form& form, std::span<const Expression> by) {
-  Form out = form;
-  out.extent.part = replaced(form.extent.part, by);
+SymbolicLength replaced(const SymbolicLength& length, std::span<const Expression> by) {
+  SymbolicLength out = length;
+  out.extent.part = replaced(length.extent.part, by);
   for (RunList& list : out.extent.runs) {
     list.first = replaced(list.first, by);
     list.count = replaced(list.count, by);
