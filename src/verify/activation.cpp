@@ -1,7 +1,7 @@
 #include "verify/activation.hpp"
 
 #include "program/cursor.hpp"
-#include "verify/solve.hpp"
+#include "verify/iteration_ranges.hpp"
 
 #include <algorithm>
 #include <array>
@@ -236,14 +236,14 @@ class Walker {
           // first + shift <= u < first + shift + count
           const std::int64_t shift = o * list.outer.stride + i * list.inner.stride;
           if (list.count.is_constant()) {
-            append_solutions(list.first, depth, {u - shift - list.count.constant() + 1, u - shift}, values_, trips_,
-                             out);
+            append_iteration_ranges(list.first, depth, {u - shift - list.count.constant() + 1, u - shift}, values_,
+                                    trips_, out);
             continue;
           }
           std::vector<Range> begins, ends;
-          append_solutions(list.first, depth, {std::int64_t{-1} << 60, u - shift}, values_, trips_, begins);
-          append_solutions(list.first + list.count, depth, {u - shift + 1, std::int64_t{1} << 60}, values_, trips_,
-                           ends);
+          append_iteration_ranges(list.first, depth, {std::int64_t{-1} << 60, u - shift}, values_, trips_, begins);
+          append_iteration_ranges(list.first + list.count, depth, {u - shift + 1, std::int64_t{1} << 60}, values_,
+                                  trips_, ends);
           for (const Range& a : begins)
             for (const Range& b : ends)
               if (std::max(a.low, b.low) <= std::min(a.high, b.high))

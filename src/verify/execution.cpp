@@ -5,8 +5,8 @@
 #include "verify/knowledge.hpp"
 #include "verify/local_order.hpp"
 #include "verify/memory.hpp"
+#include "verify/memory_checks.hpp"
 #include "verify/rank_state.hpp"
-#include "verify/uses.hpp"
 #include "verify/waiting.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #include "verify/flow.hpp"
 
 #include "base/hash.hpp"
-#include "verify/solve.hpp"
+#include "verify/iteration_ranges.hpp"
 
 #include <algorithm>
 #include <map>
@@ -104,7 +104,7 @@ class Collector {
       for (const Step& step : std::get<Round>(node).steps) {
         if (!(step.sends() || step.receives()) || side_of(step) != only_->side || step.is_signal() != only_->signal)
           continue;
-        append_solutions(step.peer, depth, {only_->peer, only_->peer}, fixed_, trips_, out);
+        append_iteration_ranges(step.peer, depth, {only_->peer, only_->peer}, fixed_, trips_, out);
       }
     }
   }

@@ -6,11 +6,11 @@
 #include "verify/execution.hpp"
 #include "verify/knowledge.hpp"
 #include "verify/matching.hpp"
+#include "verify/memory_checks.hpp"
 #include "verify/progress.hpp"
 #include "verify/rank_kinds.hpp"
 #include "verify/sampled_elements.hpp"
 #include "verify/structure.hpp"
-#include "verify/uses.hpp"
 
 #include <fmt/format.h>
 

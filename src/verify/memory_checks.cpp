@@ -1,4 +1,4 @@
-#include "verify/uses.hpp"
+#include "verify/memory_checks.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // Solutions are those that trying all values finds.
-#include "verify/solve.hpp"
+#include "verify/iteration_ranges.hpp"
 
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ TEST(Solve, RandomFormsOfOneTerm) {
     const Range wanted{number(-20, 20), number(-20, 40)};
     const std::vector<std::int64_t> values{segment, 0}, trips{6, trip};
     std::vector<Range> solved;
-    append_solutions(e, 1, wanted, values, trips, solved);
+    append_iteration_ranges(e, 1, wanted, values, trips, solved);
     ASSERT_EQ(solved, tried(e, wanted, trip, values)) << e.text() << " in " << wanted.low << ".." << wanted.high;
   }
 }
@@ -44,7 +44,7 @@ TEST(Solve, RandomFormsOfOneTerm) {
 TEST(Solve, ALongLoopInNoTime) {
   std::vector<Range> solved;
   const std::vector<std::int64_t> values{0, 0}, trips{1, std::int64_t{1} << 40};
-  append_solutions(mod(12'345 - Variable{1}, std::int64_t{1} << 40), 1, {7, 9}, values, trips, solved);
+  append_iteration_ranges(mod(12'345 - Variable{1}, std::int64_t{1} << 40), 1, {7, 9}, values, trips, solved);
   EXPECT_EQ(solved, (std::vector<Range>{{12'336, 12'338}}));
 }
 

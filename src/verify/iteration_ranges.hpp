@@ -14,8 +14,9 @@ namespace kumihimo::verify {
 // Shallower variables have values[d]; deeper ones run over their trips. Exact if at most one term of `e` depends on the
 // variable and none on deeper ones; otherwise a superset. Sorted, disjoint. O(terms + solutions), and O(size) per
 // table.
-void append_solutions(const Expression& e, std::int32_t depth, Range wanted, std::span<const std::int64_t> values,
-                      std::span<const std::int64_t> trips, std::vector<Range>& out);
+void append_iteration_ranges(const Expression& e, std::int32_t depth, Range wanted,
+                             std::span<const std::int64_t> values, std::span<const std::int64_t> trips,
+                             std::vector<Range>& out);
 
 // Sorts and joins ranges.
 void unite(std::vector<Range>& ranges);

@@ -1,4 +1,4 @@
-#include "verify/solve.hpp"
+#include "verify/iteration_ranges.hpp"
 
 #include <algorithm>
 
@@ -101,8 +101,9 @@ class Solver {
 
 } // namespace
 
-void append_solutions(const Expression& e, std::int32_t depth, Range wanted, std::span<const std::int64_t> values,
-                      std::span<const std::int64_t> trips, std::vector<Range>& out) {
+void append_iteration_ranges(const Expression& e, std::int32_t depth, Range wanted,
+                             std::span<const std::int64_t> values, std::span<const std::int64_t> trips,
+                             std::vector<Range>& out) {
   if (wanted.low > wanted.high) return;
   Solver(depth, values, trips).solve(e, wanted, out);
   unite(out);
