@@ -2,8 +2,8 @@
 // that lane at b from a, and they are served in order: one queue for each lane and pair of ranks.
 #pragma once
 
-#include "base/hash.hpp"
 #include "program/program_set.hpp"
+#include "simulate/channel.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -59,18 +59,6 @@ struct Moment {
 };
 
 inline const Moment& later(const Moment& a, const Moment& b) { return b.seconds > a.seconds ? b : a; }
-
-struct Channel {
-  std::int32_t lane = 0, from = 0, to = 0;
-  bool operator==(const Channel&) const = default;
-};
-
-struct ChannelHash {
-  std::size_t operator()(const Channel& c) const noexcept {
-    const auto word = [](std::int32_t i) { return static_cast<std::uint32_t>(i); };
-    return mixed(mixed(word(c.lane), word(c.from)), word(c.to));
-  }
-};
 
 // For a table that is walked rank by rank: neighbours in rank are neighbours in memory.
 struct NearHash {

@@ -91,6 +91,18 @@ def test_modules_of_a_folder_do_not_include_in_a_cycle(check, tree):
     assert f"{source}:1: verify/three includes verify/one, which depends on it" in out
 
 
+def test_folders_of_a_layer_do_not_include_in_a_cycle(check, tree):
+    for path, below in (("flow/walk", "exact/events"), ("exact/fluid", "solver/rates"), ("solver/rates", "walk")):
+        (tree / "verify" / path).parent.mkdir(exist_ok=True)
+        (tree / "verify" / f"{path}.hpp").write_text(f'#include "verify/{below}.hpp"\n')
+    assert check(tree)[0] == 0
+    source = tree / "verify" / "solver" / "shares.cpp"  # no module of the cycle
+    source.write_text('#include "verify/flow/levels.hpp"\n')
+    code, out = check(tree)
+    assert code == 1
+    assert f"{source}:1: solver includes flow, which depends on it" in out
+
+
 def test_modules_that_may_close_a_cycle_would(repository):
     script = runpy.run_path(str(repository / "scripts" / "check-includes"))
     source, allowed = repository / "src", dict(script["MAY_CLOSE_A_CYCLE"])
