@@ -17,60 +17,78 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json json_of(const Chunk& chunk, const DataLayout& data) {
-  Json j{{"buffer", text_of(chunk.buffer)}, {"extent", text_of(chunk.extent, data)}};
-  if (chunk.buffer.kind == Buffer::Kind::scratch) j["cell"] = chunk.at.text();
-  return j;
-}
-
-Json json_of(const Step& step, const DataLayout& data) {
-  Json j{{"kind", name_of(step.kind)}};
-  if (step.sends() || step.receives()) j["peer"] = step.peer.text();
+// Steps, rounds and what lanes wait for are written alike in both forms. A view says how its form writes expressions
+// and chunks.
+template <class View>
+typename View::Json json_of(const Step& step, const View& view) {
+  typename View::Json j{{"kind", name_of(step.kind)}};
+  const auto put = [&](const char* name, const Chunk& chunk) {
+    if (chunk.exists()) j[name] = view.of(chunk);
+  };
+  if (step.sends() || step.receives()) j["peer"] = view.of(step.peer);
   if (step.kind == StepKind::compute)
     j["work"] = {{"seconds", step.work.seconds}, {"flops", step.work.flops}, {"bytes", step.work.bytes}};
-  if (step.target.exists()) j["target"] = json_of(step.target, data);
-  if (step.kind == StepKind::receive_reduce) {
-    j[step.arriving_left ? "left" : "right"] = "arriving";
-    j[step.arriving_left ? "right" : "left"] = json_of(step.source, data);
-  } else if (step.kind == StepKind::reduce) {
-    j["left"] = json_of(step.source, data);
-    j["right"] = json_of(step.right, data);
-  } else if (step.source.exists()) {
-    j["source"] = json_of(step.source, data);
-  }
+  put("target", step.target);
+  const bool arriving = step.kind == StepKind::receive_reduce;
+  if (arriving) j[step.arriving_left ? "left" : "right"] = "arriving";
+  put(arriving                        ? (step.arriving_left ? "right" : "left")
+      : step.kind == StepKind::reduce ? "left"
+                                      : "source",
+      step.source);
+  if (step.kind == StepKind::reduce) put("right", step.right);
   return j;
 }
 
-Json json_of(const Body& body, const DataLayout& data) {
+template <class View>
+typename View::Json json_of(const Round& round, const View& view) {
+  auto steps = View::Json::array();
+  for (const Step& step : round.steps) steps.push_back(json_of(step, view));
+  typename View::Json j{{"steps", std::move(steps)}};
+  if (auto gap = view.of(round.gap); gap != view.of(Expression(0))) j["gap_bytes"] = std::move(gap);
+  return j;
+}
+
+template <class J>
+J json_of(const std::vector<After>& after) {
+  J list = J::array();
+  for (const After& a : after) {
+    J ids = J::array();
+    for (const LaneId id : a.lanes) ids.push_back(id.value);
+    list.push_back({{"lanes", std::move(ids)}, {"scope", a.scope == Scope::segment ? "segment" : "all"}});
+  }
+  return list;
+}
+
+// As it is written: expressions are texts.
+struct Written {
+  using Json = nlohmann::ordered_json;
+  const DataLayout& data;
+
+  std::string of(const Expression& e) const { return e.text(); }
+  Json of(const Chunk& chunk) const {
+    Json j{{"buffer", text_of(chunk.buffer)}, {"extent", text_of(chunk.extent, data)}};
+    if (chunk.buffer.kind == Buffer::Kind::scratch) j["cell"] = chunk.at.text();
+    return j;
+  }
+};
+
+Json json_of(const Body& body, const Written& view) {
   Json list = Json::array();
   for (const Node& node : body) {
-    if (const Loop* loop = std::get_if<Loop>(&node)) {
-      list.push_back({{"trip", loop->trip}, {"in_flight", loop->in_flight}, {"body", json_of(loop->body, data)}});
-      continue;
-    }
-    const Round& round = std::get<Round>(node);
-    Json steps = Json::array();
-    for (const Step& step : round.steps) steps.push_back(json_of(step, data));
-    Json j;
-    j["steps"] = std::move(steps);
-    if (round.gap != Expression(0)) j["gap_bytes"] = round.gap.text();
-    list.push_back(std::move(j));
+    if (const Loop* loop = std::get_if<Loop>(&node))
+      list.push_back({{"trip", loop->trip}, {"in_flight", loop->in_flight}, {"body", json_of(loop->body, view)}});
+    else
+      list.push_back(json_of(std::get<Round>(node), view));
   }
   return list;
 }
 
 Json json_of(const Lane& lane, const DataLayout& data) {
-  Json after = Json::array();
-  for (const After& a : lane.after) {
-    Json ids = Json::array();
-    for (LaneId id : a.lanes) ids.push_back(id.value);
-    after.push_back({{"lanes", ids}, {"scope", a.scope == Scope::segment ? "segment" : "all"}});
-  }
   return {{"lane", lane.id.value},
           {"role", lane.role},
           {"window", lane.window},
-          {"after", std::move(after)},
-          {"body", json_of(lane.body, data)}};
+          {"after", json_of<Json>(lane.after)},
+          {"body", json_of(lane.body, Written{data})}};
 }
 
 Json json_of(const Scratch& s) {
@@ -105,15 +123,12 @@ class Expander {
   json lanes() const {
     json lanes = json::array();
     for (const Lane& lane : program_.lanes) {
-      json after = json::array();
-      for (const After& a : lane.after) {
-        json ids = json::array();
-        for (LaneId id : a.lanes) ids.push_back(id.value);
-        after.push_back({{"lanes", ids}, {"scope", a.scope == Scope::segment ? "segment" : "all"}});
-      }
       json segments = json::array();
       for (std::int64_t s = 0; s < binding_.segments().count; ++s) segments.push_back(rounds(lane, s));
-      lanes.push_back({{"lane", lane.id.value}, {"window", lane.window}, {"after", after}, {"segments", segments}});
+      lanes.push_back({{"lane", lane.id.value},
+                       {"window", lane.window},
+                       {"after", json_of<json>(lane.after)},
+                       {"segments", std::move(segments)}});
     }
     return lanes;
   }
@@ -131,7 +146,7 @@ class Expander {
   void append(const Body& body, std::array<std::int64_t, max_depth>& values, std::size_t depth, json& items) const {
     for (const Node& node : body) {
       if (const Round* round = std::get_if<Round>(&node)) {
-        items.push_back(expand(*round, Values(values.data(), depth)));
+        items.push_back(json_of(*round, Bound{*this, Values(values.data(), depth)}));
         continue;
       }
       const Loop& loop = std::get<Loop>(node);
@@ -149,40 +164,15 @@ class Expander {
     }
   }
 
-  json expand(const Round& round, Values values) const {
-    json steps = json::array();
-    for (const Step& step : round.steps) steps.push_back(expand(step, values));
-    json j{{"steps", std::move(steps)}};
-    if (const std::int64_t gap = round.gap.evaluate(values); gap != 0) j["gap_bytes"] = gap;
-    return j;
-  }
+  // Of one iteration: expressions are numbers.
+  struct Bound {
+    using Json = nlohmann::json;
+    const Expander& whole;
+    Values values;
 
-  json expand(const Step& step, Values values) const {
-    json j{{"kind", name_of(step.kind)}};
-    if (step.sends() || step.receives()) j["peer"] = step.peer.evaluate(values);
-    const auto put = [&](const char* name, const Chunk& c) {
-      if (c.exists()) j[name] = chunk(c, values);
-    };
-    switch (step.kind) {
-    case StepKind::receive_reduce:
-      put("target", step.target);
-      j[step.arriving_left ? "left" : "right"] = "arriving";
-      put(step.arriving_left ? "right" : "left", step.source);
-      break;
-    case StepKind::reduce:
-      put("target", step.target);
-      put("left", step.source);
-      put("right", step.right);
-      break;
-    case StepKind::compute:
-      j["work"] = {{"seconds", step.work.seconds}, {"flops", step.work.flops}, {"bytes", step.work.bytes}};
-      break;
-    default:
-      put("source", step.source);
-      put("target", step.target);
-    }
-    return j;
-  }
+    std::int64_t of(const Expression& e) const { return e.evaluate(values); }
+    json of(const Chunk& c) const { return whole.chunk(c, values); }
+  };
 
   json chunk(const Chunk& c, Values values) const {
     std::vector<ElementRun> elements;
