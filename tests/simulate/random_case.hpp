@@ -1,4 +1,6 @@
-// Random cases for both models: any algorithm, on any small machine, of any length, with any parameters.
+// Random cases for both models: any algorithm, on any small machine, of any length, with any parameters. Machines are
+// tori and meshes, fat trees, dragonflies and single nodes with levels; nodes have equally or unequally many ranks, in
+// any order.
 #pragma once
 
 #include "support.hpp"
@@ -14,14 +16,12 @@ struct RandomCase {
   DataType type = DataType::float64;
   Rank root = Rank{0};
   Parameters parameters;
+  std::optional<Placement> placement = {};
+  std::string order = {};  // of the placement, by name
+  std::string counts = {}; // of irregular blocks, as spread_counts has them; empty: equal blocks
+  bool in_place = false;
 
-  Result<Schedule> schedule(std::int64_t with_bytes) const {
-    const RankSpace space = job.rank_space();
-    return variant->build(make_collective(variant->kind, space.ranks(), with_bytes / size_of(type), type,
-                                          Operation::sum,
-                                          make_collective(variant->kind, 2, 1).has_root() ? root : Rank{0}),
-                          space, parameters);
-  }
+  Result<Schedule> schedule(std::int64_t with_bytes) const;
   Result<Schedule> schedule() const { return schedule(bytes); }
   std::string text() const;
 };
@@ -39,6 +39,9 @@ class RandomCases {
   std::int64_t spread(std::int64_t least, std::int64_t most); // log-uniform
   std::string shape();
   Job job();
+  Machine on_a_torus();
+  Machine on_switches();
+  Machine of_levels();
   Parameters parameters(const Variant& variant);
 
   std::mt19937_64 random_;

@@ -137,9 +137,9 @@ std::string RandomPrograms::text() const {
                      job.machine.shape.text(), each);
 }
 
-RandomPrograms RandomProgramSets::next() {
-  Draw draw(seed_ * 1'000'003 + static_cast<std::uint64_t>(++drawn_));
-  RandomPrograms p{draw.job(), {}, drawn_};
+RandomPrograms RandomProgramSets::at(std::int64_t number) const {
+  Draw draw(seed_ * 1'000'003 + static_cast<std::uint64_t>(number));
+  RandomPrograms p{draw.job(), {}, number};
   const std::int32_t ranks = p.job.rank_space().ranks();
   p.set.data = one_buffer(ranks, most_elements);
   p.set.program = [all = draw.programs(ranks)](Rank rank) {

@@ -10,7 +10,8 @@ namespace kumihimo::simulate_test {
 struct RandomPrograms {
   Job job;
   ProgramSet set;
-  std::int64_t number = 0; // among those of its seed
+  std::int64_t number = 0;                 // among those of its seed
+  std::optional<Placement> placement = {}; // none: block order
 
   std::string text() const;
 };
@@ -18,7 +19,8 @@ struct RandomPrograms {
 class RandomProgramSets {
  public:
   explicit RandomProgramSets(std::uint64_t seed) : seed_(seed) {}
-  RandomPrograms next();
+  RandomPrograms next() { return at(++drawn_); }
+  RandomPrograms at(std::int64_t number) const;
 
  private:
   std::uint64_t seed_;

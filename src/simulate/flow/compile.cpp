@@ -13,17 +13,24 @@ namespace {
 
 bool varies(const Expression& e, std::int32_t depth) { return e.depends_on(Variable{depth}); }
 
-bool lengths_vary(const Extent& extent, std::int32_t depth) {
-  return std::any_of(extent.runs.begin(), extent.runs.end(),
-                     [&](const RunList& list) { return varies(list.count, depth); });
+bool of_unequal_blocks(const Extent& extent, const DataLayout& data) {
+  return extent.layout != kumihimo::Layout::vector && !data.layout(extent.layout).uniform();
 }
 
-bool constant_in(const Body& body, std::int32_t depth) {
+// Whether the extent names another number of blocks in each iteration, or others of unequal blocks.
+bool lengths_vary(const Extent& extent, std::int32_t depth, const DataLayout& data) {
+  const bool unequal = of_unequal_blocks(extent, data);
+  return std::any_of(extent.runs.begin(), extent.runs.end(), [&](const RunList& list) {
+    return varies(list.count, depth) || (unequal && varies(list.first, depth));
+  });
+}
+
+bool constant_in(const Body& body, std::int32_t depth, const DataLayout& data) {
   return std::all_of(body.begin(), body.end(), [&](const Node& node) {
-    if (const Loop* loop = std::get_if<Loop>(&node)) return constant_in(loop->body, depth);
+    if (const Loop* loop = std::get_if<Loop>(&node)) return constant_in(loop->body, depth, data);
     const auto& [steps, gap] = std::get<Round>(node);
     return !varies(gap, depth) && std::none_of(steps.begin(), steps.end(), [&](const Step& s) {
-      return varies(s.peer, depth) || (!s.is_signal() && lengths_vary(s.extent(), depth));
+      return varies(s.peer, depth) || (!s.is_signal() && lengths_vary(s.extent(), depth, data));
     });
   });
 }
@@ -107,7 +114,9 @@ FlatStep Compiler::flat(const Step& step, const Expression& gap) {
   f.exact = has_peer && step.has_data() && is_exact(step.extent());
   bool dynamic = has_peer && (iterated(step.peer) || iterated(gap));
   if (step.has_data())
-    for (const RunList& list : step.extent().runs) dynamic = dynamic || iterated(list.count);
+    for (const RunList& list : step.extent().runs)
+      dynamic = dynamic || iterated(list.count) ||
+                (iterated(list.first) && of_unequal_blocks(step.extent(), *out_.schedule->data));
   const std::array<std::int64_t, 8> zeros{};
   if (dynamic) {
     f.dynamic = static_cast<std::int32_t>(out_.dynamic.size());
@@ -156,7 +165,7 @@ void Compiler::add_body(const Body& body, FlatNode& parent) {
       node.loop = true;
       node.trip = loop->trip;
       node.in_flight = std::clamp<std::int64_t>(loop->in_flight, 1, loop->trip);
-      node.collapsed = constant_in(loop->body, depth);
+      node.collapsed = constant_in(loop->body, depth, *out_.schedule->data);
       iterated_.push_back(!node.collapsed);
       if (node.collapsed) collapsed_.push_back({depth, loop->trip});
       const std::int64_t iterations = node.collapsed ? 1 : loop->trip;

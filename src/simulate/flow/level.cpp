@@ -187,9 +187,9 @@ void Sweep::find_doubts() {
     const double arrived = left + m.times * m.path.latency;
     for_each_shared(i, [&](Presence& p, bool sum) {
       if (sum)
-        p.add(arrived, arrived + m.times * m.reduced / sum_rate_here);
+        p.add(arrived, arrived + m.times * m.reduced / sum_rate_here, m.start.doubt);
       else
-        p.add(start, left);
+        p.add(start, left, m.start.doubt);
     });
   }
   for (const auto& [message, seconds] : slowed_) {

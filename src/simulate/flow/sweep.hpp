@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <optional>
 #include <unordered_map>
 
@@ -79,17 +80,20 @@ class Sweep {
     double meeting = 0; // seconds by which messages of earlier levels may lengthen it
   };
 
-  // When the slowed messages that use a resource begin and end.
+  struct Spread { // of times
+    double first = std::numeric_limits<double>::infinity(), last = -first;
+    void add(double time) { first = std::min(first, time), last = std::max(last, time); }
+    double length() const { return last - first; }
+  };
+  // When the slowed messages that use a resource begin and end, and when they begin if no doubt on their ways was
+  // right: messages that seem to meet may each have been early by another time.
   struct Presence {
     Resource resource = 0;
-    double first = 0, last = 0, first_end = 0, last_end = 0;
-    bool any = false;
-    void add(double start, double end) {
-      first = any ? std::min(first, start) : start, last = any ? std::max(last, start) : start;
-      first_end = any ? std::min(first_end, end) : end, last_end = any ? std::max(last_end, end) : end;
-      any = true;
+    Spread starts, ends, early_starts;
+    void add(double start, double end, double doubt) {
+      starts.add(start), ends.add(end), early_starts.add(start - doubt);
     }
-    double apart() const { return std::max(last - first, last_end - first_end); }
+    double apart() const { return std::max({starts.length(), ends.length(), early_starts.length()}); }
   };
   // fn(presence, whether the sum of what arrives shares it)
   template <class F>
