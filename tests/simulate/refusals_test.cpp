@@ -89,7 +89,7 @@ TEST_P(Refusals, RanksThatWaitForEachOther) {
   });
   const auto p = asked(s, plain("2"));
   ASSERT_FALSE(p.ok());
-  EXPECT_NE(p.error().sentence().find("does not end: 2 lanes wait for ever"), std::string::npos)
+  EXPECT_NE(p.error().sentence().find("deadlocks: 2 lanes wait for ever"), std::string::npos)
       << p.error().sentence();
 }
 
