@@ -142,7 +142,8 @@ TEST(Golden, MessagesOfDifferentLevelsTakeAtLeastWhatTheirEnginesDo) {
   EXPECT_NEAR(flow.seconds.value, 1e-3, 1e-12) << "2 MB at 2 GB/s";
   EXPECT_NEAR(flow.seconds.value / exact.seconds.value, 1, 0.1);
   EXPECT_EQ(flow.limiting, "receiving engines of node 0");
-  EXPECT_NE(flow.accuracy.find("minimum for the bytes of receiving engines of node 0"), std::string::npos) << flow.accuracy;
+  EXPECT_NE(flow.accuracy.find("minimum for the bytes of receiving engines of node 0"), std::string::npos)
+      << flow.accuracy;
 }
 
 // The subtrees of a gather's root end at different levels, and each node has one engine for three ranks.
