@@ -1,7 +1,7 @@
 """Runs a program that knows nothing of us, by its own mpirun line, with our object loaded before its MPI library.
 
-The three streams are the program's; so is the exit status. What ran is written by its rank 0 when it ends MPI, or by
-each rank where MPI is used by sessions alone (run_summary.py).
+The three streams are the program's; so is the exit status. What ran is written by its rank 0 when it ends MPI
+(run_summary.py).
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Reads the interposer's summary of a run: which calls ran which algorithm, and which were forwarded.
 
-Rank 0 writes it for all ranks. Each rank writes its own part if the program used MPI by sessions alone, or ended by
-MPI_Abort: then no call brings all processes together.
+Rank 0 writes it for all ranks. If MPI_Abort ends the program, each rank that calls it writes its own part.
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ std::string_view sentence_of(Reason reason) {
       "wrong arguments, which the MPI library reports",
       "a process did not load the interposer",
       "a GPU buffer, or a non-blocking call in a program that uses a GPU",
+      "a communicator of an MPI session",
   };
   return sentences[static_cast<std::size_t>(reason)];
 }

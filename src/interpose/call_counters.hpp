@@ -29,9 +29,10 @@ enum class Reason : std::uint8_t {
   unseen,        // a non-blocking call, where what completes it may not be caught
   refused,       // arguments that MPI does not allow: to be told of by the library
   lost,          // a process of the program has not our object
-  device         // a buffer in the memory of a GPU
+  device,        // a buffer in the memory of a GPU
+  session        // a communicator of an MPI session
 };
-inline constexpr std::size_t reasons = 16;
+inline constexpr std::size_t reasons = 17;
 std::string_view sentence_of(Reason reason);
 
 // A non-blocking call is told apart from its blocking twin.

@@ -78,6 +78,7 @@ Communicator* communicator_of(const Asked& asked, const Call& call) {
   if (asked.form == Form::blocking) session.meet(call.communicator);
   bool between = false;
   Communicator* found = session.known(call.communicator, between);
+  if (!found && mpi_hooks::ProgramSessions::made(call.communicator)) return asked.hand_on(0, Reason::session), nullptr;
   if (!found && !between && may_set_up()) {
     found = session.communicator(call.communicator);
     between = !found;
@@ -479,12 +480,19 @@ void after_comm_made(mpi::Handle given) {
   Session* const session = Session::current();
   if (!session) return;
   const mpi::Handle communicator = session->plain(given);
-  if (mpi_hooks::ProgramSessions::any()) session->is_new(communicator); // only a session ends some without a word
   attempted([&] { return session->set_up_new(communicator), true; }, [] { return false; });
 }
 
 void before_comm_free(mpi::Handle communicator) {
   if (Session* const session = Session::current()) session->release(session->plain(communicator));
+}
+
+void before_abort() {
+  if (Session* const session = Session::current()) session->aborts();
+}
+
+void after_init() {
+  if (Session* const session = Session::world_begins()) session->set_up_world();
 }
 
 void begin_watch() {

@@ -32,11 +32,8 @@ Nonblocking* under_way();
 void after_comm_made(mpi::Handle communicator);
 void before_comm_free(mpi::Handle communicator);
 void before_finalize();
-// The same for a session of MPI's; and after one was opened, or MPI initialised.
-void before_session_finalize();
 void before_abort();
-void after_beginning(const mpi_hooks::Call& call);
-void session_stays(); // since the library did not close it
+void after_init();
 
 // Before MPI is initialised, perhaps: a time limit holds from here on. After it: with all that is known of MPI.
 void begin_watch();

@@ -104,10 +104,6 @@ class Communicator {
 
   // The program's has ended where its ranks were not together, so that the transport must stay: all else need not.
   void bury();
-  // The program's last session ends, where nothing may wait for the other ranks: the library keeps what was made in it.
-  void leave() {
-    if (resources_->transport) resources_->transport->leave();
-  }
   // The program frees it, and nothing is under way: what was made for it serves the next one of its ranks.
   void bequeath();
 

@@ -25,7 +25,6 @@ SilentErrorHandlers::SilentErrorHandlers(const mpi::Library& library) {
   HandlersReturned& r = handlers_returned();
   const std::lock_guard lock(r.mutex);
   if (r.users++ > 0) return;
-  if (!mpi::is_running()) return; // by sessions alone: a process has neither
   r.world = std::make_unique<mpi::ErrorHandlerGuard>(library, library.constants.comm_world);
   r.self = std::make_unique<mpi::ErrorHandlerGuard>(library, library.constants.comm_self);
 }

@@ -1,8 +1,7 @@
 // A failure of a non-blocking collective of ours is told to the error handler of its communicator, once, by us. Its
 // request then fails where the program completes it, which the library tells the handler of MPI_COMM_WORLD or of
 // MPI_COMM_SELF, since it knows of no communicator: the default one would end a program that has its errors returned on
-// the communicator that it works on. While any of these lives, both handlers only return. A program that uses MPI by
-// sessions alone has neither of the two communicators: there the library's default handler has its way.
+// the communicator that it works on. While any of these lives, both handlers only return.
 #pragma once
 
 #include "mpi/library.hpp"

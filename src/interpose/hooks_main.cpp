@@ -190,27 +190,26 @@ std::optional<int> answered(Call& call) {
     if (Nonblocking* const moving = under_way()) poke(call, *moving);
     return std::nullopt;
   case Kind::communicator_end:
+    ProgramSessions::before(call);
     before_comm_free(call.handle_at(Role::ended_communicator));
     return std::nullopt;
   default:
     if (call.name == Name::Finalize) before_finalize();
     if (call.name == Name::Abort) before_abort();
-    if (ends_session(call)) before_session_finalize();
     return std::nullopt;
   }
 }
 
 void before_environment(const Call& call) {
+  ProgramSessions::before(call);
   begin_watch();
   if (!MemoryReserve::is_there()) return; // then this process is not here for the others, who forward all calls
   if (begins_mpi(call)) PreloadCheck::enter(interpose::object_name);
-  if (begins_session(call)) PreloadCheck::enter_session(interpose::object_name);
 }
 
 void after_environment(const Call& call, int code) {
   if (begins_mpi(call)) PreloadCheck::leave();
-  if (code == 0 && (begins_mpi(call) || begins_session(call))) after_beginning(call);
-  if (code != 0 && ends_session(call)) session_stays();
+  if (code == 0 && begins_mpi(call)) after_init();
   begin_watch();
 }
 
@@ -245,6 +244,7 @@ void after(const Call& call, int code) {
   end_expecting(call);
   const auto nothing = [] { return false; };
   if (call.kind() == Kind::environment) attempted([&] { return after_environment(call, code), true; }, nothing);
+  if (call.kind() == Kind::communicator) attempted([&] { return ProgramSessions::after(call, code), true; }, nothing);
   const bool is_begun = call.name == Name::Comm_idup || call.name == Name::Comm_idup_with_info; // and not there yet
   if (call.kind() == Kind::communicator && code == 0 && !is_begun)
     after_comm_made(call.handle_at(Role::new_communicator));

@@ -4,7 +4,6 @@
 #include "interpose/completion.hpp"
 #include "interpose/device_memory.hpp"
 #include "interpose/memory_reserve.hpp"
-#include "mpi/program_communicator.hpp"
 #include "mpi_hooks/fast_path.hpp"
 #include "mpi_hooks/preload_check.hpp"
 #include "plan/kernels/wisdom.hpp"
@@ -90,14 +89,14 @@ Session::Session(mpi::Library library)
   hash_ = mixed(mixed(hash_of(version), hash_of(settings_.shape)), wisdom_.hash());
   hash_ = mixed(hash_, static_cast<std::uint64_t>(reproducible_));
   DeviceMemory::look();
+  library_.call.Comm_create_keyval(&copied, &deleted, &keyval_, this);
+  mpi_hooks::PreloadCheck::enter(object_name); // where MPI_Init was not hooked
   Watchdog::know(library_);
   if (settings_.timeout_seconds > 0) Watchdog::begin(settings_.timeout_seconds);
-  if (has_world()) {
-    mpi::Handle parent = 0; // processes that a job starts must not write over what it writes
-    library_.call.Comm_get_parent(&parent);
-    if (plain(parent) != library_.constants.comm_null && !settings_.summary.empty())
-      settings_.summary += fmt::format(".{}", getpid());
-  }
+  mpi::Handle parent = 0; // processes that a job starts must not write over what it writes
+  library_.call.Comm_get_parent(&parent);
+  if (plain(parent) != library_.constants.comm_null && !settings_.summary.empty())
+    settings_.summary += fmt::format(".{}", getpid());
   static Session* const ending = this;
   std::atexit([] { ending->write_unfinished(); });
 }
@@ -124,6 +123,7 @@ Communicator* Session::known(mpi::Handle handle, bool& between) {
 Communicator* Session::communicator(mpi::Handle handle) {
   bool between = false;
   if (Communicator* const found = known(handle, between); found || between) return found;
+  if (mpi_hooks::ProgramSessions::made(handle)) return nullptr;
   // Outside of the lock: others may be making another communicator, which these ranks may wait for.
   int two_groups = 0;
   if (handle == library_.constants.comm_null || library_.call.Comm_test_inter(handle, &two_groups) != 0) return nullptr;
@@ -131,13 +131,13 @@ Communicator* Session::communicator(mpi::Handle handle) {
   if (!two_groups) {
     DeviceMemory::look();
     const Agreed agreed{wisdom_,
-                        has_place() && MemoryReserve::is_there() ? hash_ : 0,
+                        MemoryReserve::is_there() ? hash_ : 0,
                         machine_ ? &*machine_ : nullptr,
                         settings_.timeout_seconds,
                         reproducible_,
                         completion_is_caught_,
                         DeviceMemory::has_driver(),
-                        everyone_is_here(handle),
+                        everyone_is_here(),
                         rank(),
                         ranks(),
                         &kept_};
@@ -156,14 +156,13 @@ Communicator* Session::communicator(mpi::Handle handle) {
 }
 
 // The rank that finds processes missing says so: rank 0 may be one of them.
-bool Session::everyone_is_here(mpi::Handle communicator) {
+bool Session::everyone_is_here() {
   std::int32_t missed = 0;
-  const bool here = has_world() ? mpi_hooks::PreloadCheck::everyone_is_here(object_name, missed)
-                                : mpi_hooks::PreloadCheck::all_are_here(object_name, ranks_of(communicator), missed);
+  const bool here = mpi_hooks::PreloadCheck::everyone_is_here(object_name, missed);
   if (missed > 0)
-    say(fmt::format("processes of {} that did not load the interposer: {}; the MPI library runs {} calls (check that "
-                    "no wrapper clears LD_PRELOAD)",
-                    has_world() ? "this node" : "a communicator", missed, has_world() ? "all" : "its"));
+    say(fmt::format("processes of this node that did not load the interposer: {}; the MPI library runs all calls (check "
+                    "that no wrapper clears LD_PRELOAD)",
+                    missed));
   return here;
 }
 
@@ -184,6 +183,38 @@ void Session::watch_over(mpi::Handle handle) {
     if (!watched_.insert(handle).second) return;
   }
   library_.call.Comm_set_attr(handle, keyval_, this);
+}
+
+void Session::set_up_world() {
+  if (ranks() > 1 && mpi_hooks::PreloadCheck::has_list(object_name)) set_up(library_.constants.comm_world);
+}
+
+// The same answer on all its ranks.
+bool Session::may_set_up(mpi::Handle handle) {
+  bool between = false;
+  const Communicator* const world = known(library_.constants.comm_world, between);
+  if (!mpi_hooks::PreloadCheck::has_list(object_name) || !world || !world->agrees()) return false;
+  if (wisdom_.size() == 0 && reproducible_ == Reproducible::off) return false; // nothing will ever be ours
+  const std::vector<std::int32_t> all = ranks_of(handle);
+  return std::none_of(all.begin(), all.end(), [](std::int32_t rank) { return rank < 0; }); // of another job
+}
+
+// Between them the ranks agree: each knows only what it has called itself.
+void Session::set_up_new(mpi::Handle handle) {
+  DeviceMemory::look();
+  int two_groups = 0, ranks = 0;
+  if (handle == library_.constants.comm_null || mpi_hooks::ProgramSessions::made(handle)) return;
+  if (library_.call.Comm_test_inter(handle, &two_groups) != 0 || two_groups) return;
+  if (library_.call.Comm_size(handle, &ranks) != 0 || ranks == 1 || !may_set_up(handle)) return;
+  const std::int32_t mine = is_nonblocking_.load(std::memory_order_relaxed);
+  std::int32_t any = 0;
+  const int code = library_.call.Allreduce(&mine, &any, 1, library_.datatype(DataType::int32),
+                                           library_.operation(Operation::max), handle);
+  if (code == 0 && any != 0) set_up(handle);
+}
+
+void Session::set_up(mpi::Handle handle) {
+  if (Communicator* const found = communicator(handle)) found->connect();
 }
 
 void Session::connect_wanted(mpi::Handle handle) {
@@ -246,7 +277,14 @@ void Session::ends() {
   std::sort(all_.begin(), all_.end(), [](const auto& a, const auto& b) { return a->number() < b->number(); });
   for (auto& c : all_) c.reset();
   kept_.clear();
-  release_library();
+  { // the library may hold a lock of its own while it tells of a communicator's end
+    const std::unique_lock lock(mutex_);
+    all_.clear();
+    by_handle_.clear();
+    mpi_hooks::FastPath::forget();
+  }
+  if (mpi::Handle own = alone_.exchange(0); own != 0) library_.call.Comm_free(&own);
+  library_.call.Comm_free_keyval(&keyval_);
 }
 
 mpi::Handle Session::alone() {
@@ -256,11 +294,6 @@ mpi::Handle Session::alone() {
   if (!std::exchange(asked_for_alone_, true))
     if (const Result<mpi::Handle> own = make_alone()) alone_ = *own;
   return alone_ != 0 ? alone_.load() : library_.constants.comm_self; // a library that has no more
-}
-
-Result<mpi::Handle> Session::make_alone() const {
-  if (!has_world() && own_session()) return own_session()->make_alone();
-  return mpi::make_private_communicator(library_, library_.constants.comm_self);
 }
 
 int Session::raise(const Error& error, mpi::Handle communicator) {
@@ -288,10 +321,7 @@ void Session::say_once_for_all(const std::string& sentence) {
 // For a program that ends without MPI_Finalize: nothing of MPI is called any more. Not in its children.
 void Session::write_unfinished(Counted counted) {
   if (!end() || getpid() != process_ || settings_.summary.empty()) return;
-  if (!has_world() || counted == Counted::this_rank)
-    write_summary(Ended::without_finalize, Counted::this_rank);
-  else if (rank() == 0)
-    write_summary(Ended::without_finalize, Counted::rank_0);
+  if (rank() == 0 || counted == Counted::this_rank) write_summary(Ended::without_finalize, counted);
 }
 
 // Where nothing tells that all ranks have our object, a collective of all has shown it, if there was one.
@@ -299,7 +329,7 @@ bool Session::adds_up() {
   if (ranks() == 1) return true;
   bool between = false;
   if (!mpi_hooks::PreloadCheck::has_list(object_name)) return known(library_.constants.comm_world, between);
-  return everyone_is_here(library_.constants.comm_world);
+  return everyone_is_here();
 }
 
 void Session::write_summary() {
@@ -309,7 +339,6 @@ void Session::write_summary() {
 }
 
 void Session::write_summary(Ended ended, Counted counted) {
-  if (!has_place()) return;
   nlohmann::json calls = nlohmann::json::array(), forwarded = nlohmann::json::array();
   for (std::size_t k = 0; k < counted_calls; ++k) {
     const CollectiveKind kind = all_collectives[k % collective_kinds];
@@ -348,14 +377,14 @@ void Session::write_summary(Ended ended, Counted counted) {
   }
   std::map<std::string, std::int64_t> shapes; // who ends in the middle waits for no other thread
   if (const std::shared_lock lock(mutex_, std::try_to_lock); lock) shapes = shapes_;
-  const std::string path = counted == Counted::this_rank ? part() : settings_.summary;
+  const std::string path =
+      counted == Counted::this_rank ? fmt::format("{}.rank{}", settings_.summary, rank()) : settings_.summary;
   std::ofstream file(path);
   if (!file) return say("the summary cannot be written to " + path + " on this node");
   file << nlohmann::json{{"mpi", library_.version},
                          {"wisdom", wisdom_path_.empty() ? nlohmann::json() : nlohmann::json(wisdom_path_)},
                          {"kernel_wisdom", kernels_path_.empty() ? nlohmann::json() : nlohmann::json(kernels_path_)},
                          {"ranks", ranks()},
-                         {"sessions", is_by_sessions() && !has_world()},
                          {"rank", counted == Counted::this_rank ? nlohmann::json(rank()) : nlohmann::json()},
                          {"finalized", ended == Ended::by_finalize},
                          {"of_all_ranks", counted == Counted::all_ranks},

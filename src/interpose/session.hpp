@@ -1,16 +1,13 @@
 // What there is once in a process: the MPI library behind us, what the user asked, and the communicators that the
 // program has used. Made at the first call that is caught, when MPI has been initialised, whichever of its names that
 // was; nothing is created in the MPI library for it.
-//
-// A program may use MPI by sessions alone, which have nothing to do with this class but the name: then it is made when
-// one is open, pauses when the last one is closed, and goes on with the next one. No call is collective over all
-// processes there, and none may be made so, so that each writes a part of the summary, and the command adds them up.
 #pragma once
 
 #include "interpose/communicator.hpp"
 #include "interpose/nonblocking.hpp"
 #include "interpose/types.hpp"
 #include "interpose/watchdog.hpp"
+#include "mpi/program_communicator.hpp"
 #include "mpi_hooks/mpi_lifetime.hpp"
 
 #include <unistd.h>
@@ -50,7 +47,8 @@ class Session : public mpi_hooks::MpiLifetime<Session> {
   CallCounters& counters() { return counters_; }
   Reproducible reproducible() const { return reproducible_; }
 
-  // The communicator, known or new (then collective); null for an intercommunicator.
+  // The communicator, known or new (then collective); null for an intercommunicator. None of an MPI session, which has
+  // nothing to do with this class but the name.
   Communicator* communicator(mpi::Handle handle);
   // The same by this rank alone: null also for one that is new. What is missed so is made up for by meet().
   Communicator* known(mpi::Handle handle, bool& between);
@@ -75,8 +73,6 @@ class Session : public mpi_hooks::MpiLifetime<Session> {
   // The program has made a window.
   void expect_one_sided() { one_sided_.store(true, std::memory_order_relaxed); }
   bool is_one_sided() const { return one_sided_.load(std::memory_order_relaxed); }
-  // The program has made one, whose handle may be that of one that ended with a session.
-  void is_new(mpi::Handle handle);
   // The program frees it, on all its ranks: before it is gone, what is ours is freed, or kept for the next one.
   void release(mpi::Handle handle);
   // This process is about to end the job, rank 0 of which will hear of it by a signal: it tells what it counted itself.
@@ -84,7 +80,9 @@ class Session : public mpi_hooks::MpiLifetime<Session> {
 
   // A communicator of this rank alone, on which errors are returned: where MPI wants one and nobody else takes part.
   mpi::Handle alone();
-  Result<mpi::Handle> make_alone() const; // another one, for the caller to free
+  Result<mpi::Handle> make_alone() const { // another one, for the caller to free
+    return mpi::make_private_communicator(library_, library_.constants.comm_self);
+  }
 
   // On MPICH a handle is an int, whose register may carry anything above it.
   mpi::Handle plain(mpi::Handle handle) const {
@@ -100,8 +98,7 @@ class Session : public mpi_hooks::MpiLifetime<Session> {
   friend class mpi_hooks::MpiLifetime<Session>;
   static constexpr std::string_view otherwise = "the MPI library runs all calls";
   explicit Session(mpi::Library library);
-  bool begins(bool anew);
-  void pauses();
+  bool begins() { return true; }
   void ends();                   // frees everything, and rank 0 of the world writes what ran
   void gone(mpi::Handle handle); // freed by a way that we do not see
   void connect_wanted(mpi::Handle handle);
@@ -111,19 +108,14 @@ class Session : public mpi_hooks::MpiLifetime<Session> {
   static int copied(mpi::Handle, int, void*, void*, void*, int* flag);
   static int deleted(mpi::Handle handle, int, void*, void* session);
 
-  void release_library(); // what is ours in it
-  bool has_place() const { return rank() >= 0; }
-
   void write(const std::string& sentence);
-  // Of a job, or of a communicator where there is no more than that.
-  bool everyone_is_here(mpi::Handle communicator);
+  bool everyone_is_here();
   enum class Ended : std::uint8_t { by_finalize, without_finalize };
   void write_summary(); // of all ranks, by rank 0
   enum class Counted : std::uint8_t { all_ranks, rank_0, this_rank };
   void write_summary(Ended ended, Counted counted);
-  void write_unfinished(Counted counted = Counted::rank_0); // by sessions alone each rank its own
-  std::string part() const;                                 // where this process writes its own
-  bool adds_up();                                           // whether the ranks sum up what ran on all of them
+  void write_unfinished(Counted counted = Counted::rank_0);
+  bool adds_up(); // whether the ranks sum up what ran on all of them
 
   Settings settings_;
   Types types_;

@@ -1,50 +1,32 @@
 #include "mpi_hooks/mpi_lifetime.hpp"
 
-#include "mpi_hooks/preload_check.hpp"
+#include <algorithm>
+#include <numeric>
 
 namespace kumihimo::mpi_hooks {
 
-Life::Life(mpi::Library library, std::string_view otherwise) : library_(std::move(library)), otherwise_(otherwise) {
-  begin();
+Life::Life(mpi::Library library) : library_(std::move(library)) {
+  library_.call.Comm_rank(library_.constants.comm_world, &rank_);
+  library_.call.Comm_size(library_.constants.comm_world, &ranks_);
 }
 
 std::vector<std::int32_t> Life::ranks_of(Handle communicator) const {
-  if (own_session_) return own_session_->ranks_of(communicator);
-  Handle world = 0;
-  if (!has_world_ || library_.call.Comm_group(library_.constants.comm_world, &world) != 0) return {OwnSession::unknown};
-  std::vector<std::int32_t> ranks = OwnSession::ranks_in(library_, communicator, world);
-  library_.call.Group_free(&world);
-  return ranks;
-}
-
-// One that was not here once stays so, or another rank that looks late would find it, and wait for what it has not
-// done.
-void Life::begin() {
-  by_sessions_ = !mpi::is_running();
-  has_world_ = false;
-  if (!by_sessions_) return meet_world();
-  if (!has_no_place_ && (own_session_ = OwnSession::open(library_))) {
-    rank_ = own_session_->rank(), ranks_ = own_session_->ranks();
-    return;
+  std::int32_t size = 0;
+  Handle world = 0, group = 0;
+  const auto& call = library_.call;
+  if (call.Comm_size(communicator, &size) != 0 || call.Comm_group(library_.constants.comm_world, &world) != 0)
+    return {-1};
+  std::vector<std::int32_t> own(static_cast<std::size_t>(size)), in_world(own.size(), -1);
+  std::iota(own.begin(), own.end(), 0);
+  int code = call.Comm_group(communicator, &group);
+  if (code == 0) {
+    code = call.Group_translate_ranks(group, size, own.data(), world, in_world.data());
+    call.Group_free(&group);
   }
-  PreloadCheck::leave_sessions();
-  rank_ = -1, ranks_ = 1;
-  if (!std::exchange(has_no_place_, true))
-    std::fprintf(stderr, "kumihimo: the MPI library refuses to open another session; %s\n", otherwise_.data());
-}
-
-void Life::meet_world() {
-  if (!own_session_) {
-    library_.call.Comm_rank(library_.constants.comm_world, &rank_);
-    library_.call.Comm_size(library_.constants.comm_world, &ranks_);
-  }
-  has_world_ = true;
-}
-
-bool Life::pause() {
-  if (ProgramSessions::any()) return false; // another thread has opened one meanwhile
-  if (has_world_ || !end()) return false;
-  return paused_ = true;
+  call.Group_free(&world);
+  if (code != 0) return {-1};
+  std::replace(in_world.begin(), in_world.end(), static_cast<std::int32_t>(library_.constants.undefined), -1);
+  return in_world;
 }
 
 } // namespace kumihimo::mpi_hooks

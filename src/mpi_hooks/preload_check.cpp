@@ -78,8 +78,6 @@ struct OfProcess {
   std::mutex mutex;
   std::unique_ptr<PreloadCheck> list; // null: no list, or it is closed
   std::optional<bool> all_are_here;
-  std::once_flag entered_session;
-  std::unique_ptr<PreloadCheck> by_session; // null: all are taken to be here
 };
 OfProcess& of_process() {
   static OfProcess& kept = *new OfProcess; // asked for to the very end of the process
@@ -125,7 +123,7 @@ PreloadCheck::PreloadCheck(const PlaceOnNode& place)
     if (memory != MAP_FAILED) list_ = static_cast<List*>(memory);
   }
   close(file);
-  if (list_ && list_->here[place.rank].exchange(1) == 0) ++list_->marked;
+  if (list_) list_->here[place.rank] = 1;
 }
 
 PreloadCheck::~PreloadCheck() {
@@ -165,26 +163,6 @@ bool PreloadCheck::decide(std::chrono::milliseconds how_long) {
   }
 }
 
-// A process that could not open the list is missed by all others, and by itself.
-bool PreloadCheck::has_all(std::span<const std::int32_t> ranks) {
-  if (!list_) return missed_ = 1, false;
-  std::int32_t first = -1, absent = 0;
-  for (const std::int32_t rank : ranks) {
-    if (rank == OwnSession::unknown) return missed_ = 0, false; // the others tell
-    if (rank < 0 || rank >= ranks_) continue;                   // of another job
-    if (list_->here[rank].load() == 0)
-      ++absent;
-    else if (first < 0)
-      first = rank;
-  }
-  missed_ = first == rank_ ? absent : 0;
-  return absent == 0;
-}
-
-void PreloadCheck::end() {
-  if (list_ && ++list_->ended == list_->marked) unlink(path_.c_str());
-}
-
 void PreloadCheck::enter(std::string_view object) {
   std::call_once(of_process().entered, [&] {
     if (std::optional<PlaceOnNode> place = place_on_node()) {
@@ -208,52 +186,11 @@ void PreloadCheck::abandon() {
   OfProcess& m = of_process();
   const std::unique_lock lock(m.mutex, std::try_to_lock); // who holds it is about to decide
   if (lock && m.list) unlink(m.list->path_.c_str());
-  if (lock && m.by_session) unlink(m.by_session->path_.c_str());
-}
-
-// Where all of the node have come the name is not needed any more. Not of a child that was forked.
-void PreloadCheck::enter_session(std::string_view object) {
-  OfProcess& m = of_process();
-  std::call_once(m.entered_session, [&] {
-    std::optional<PlaceOnNode> place = place_on_node();
-    if (!place) return;
-    place->job += fmt::format(" {} sessions", object);
-    const std::lock_guard lock(m.mutex);
-    m.by_session = std::make_unique<PreloadCheck>(*place);
-    const List* const list = m.by_session->list_;
-    if (list && list->marked == place->ranks) unlink(m.by_session->path_.c_str());
-    static const pid_t process = getpid();
-    std::atexit([] {
-      if (getpid() == process) of_process().by_session->end();
-    });
-  });
-}
-
-void PreloadCheck::leave_sessions() {
-  OfProcess& m = of_process();
-  const std::lock_guard lock(m.mutex);
-  if (m.by_session && m.by_session->list_) m.by_session->list_->here[m.by_session->rank_] = 0;
-}
-
-bool PreloadCheck::all_are_here(std::string_view object, std::span<const std::int32_t> ranks, std::int32_t& missed) {
-  enter_session(object);
-  OfProcess& m = of_process();
-  const std::lock_guard lock(m.mutex);
-  missed = 0;
-  if (!m.by_session) return true;
-  const bool here = m.by_session->has_all(ranks);
-  missed = m.by_session->missed();
-  return here;
 }
 
 bool PreloadCheck::has_list(std::string_view object) {
   enter(object);
   return of_process().has_list;
-}
-
-bool PreloadCheck::has_session_list(std::string_view object) {
-  enter_session(object);
-  return of_process().by_session != nullptr;
 }
 
 bool PreloadCheck::everyone_is_here(std::string_view object, std::int32_t& missed) {
@@ -263,7 +200,7 @@ bool PreloadCheck::everyone_is_here(std::string_view object, std::int32_t& misse
   const std::lock_guard lock(m.mutex);
   missed = 0;
   if (!m.all_are_here) {
-    m.all_are_here = m.list->decide(m.by_session ? patience_after_sessions : patience_with_marks);
+    m.all_are_here = m.list->decide(ProgramSessions::came_first() ? patience_after_sessions : patience_with_marks);
     missed = m.list->missed();
     m.list.reset();
   }

@@ -7,13 +7,6 @@
 // all on the node: the list is complete, or it is not, for good, and whoever comes later finds that. So all that have
 // the object go the same way, and a process that is late, or cannot open the list, is one of those that are missed.
 //
-// A program that uses MPI by sessions alone has no call that all of its processes enter, and need not use MPI in all of
-// them. There the list is another one, nothing is decided for the node, and each communicator is asked for by itself:
-// its ranks have all marked themselves as they entered MPI_Session_init, before it was made. Two that have opened two
-// files of this name miss each other, so whatever becomes of the file, all ranks of a communicator find the same.
-//
-// A process that finds no place among the others takes its mark away before it leaves MPI_Session_init, for good.
-//
 // What the list is named by is what launchers say of the job. Where they say too little there is none, and the object
 // is taken to be everywhere; so it is in jobs on several nodes.
 #pragma once
@@ -23,7 +16,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -54,11 +46,6 @@ class PreloadCheck {
   // Those missed, where this process has decided so; else 0: one tells of it.
   std::int32_t missed() const { return missed_; }
   const std::string& path() const { return path_; }
-  // Whether those of a communicator are here, this process among them, by their ranks in the job. The first of those
-  // that are tells of the others, who are missed() here.
-  bool has_all(std::span<const std::int32_t> ranks);
-  // Before the process ends: the last one of those that are marked takes the name away.
-  void end();
 
   // Of this process, once: as it enters MPI_Init, and as it leaves it. `object`: which of ours, since each has a list.
   static void enter(std::string_view object);
@@ -67,23 +54,13 @@ class PreloadCheck {
   static void abandon();
   // Before anything is agreed on; entered if it was not yet. `missed`: as above, at the first call.
   static bool everyone_is_here(std::string_view object, std::int32_t& missed);
-  // Whether there is a list: else everyone_is_here(), and of sessions all_are_here(), take it for granted. Entered if
-  // it was not yet.
+  // Whether there is a list: else everyone_is_here() takes it for granted. Entered if it was not yet.
   static bool has_list(std::string_view object);
-  static bool has_session_list(std::string_view object);
-
-  // The same for sessions: once, as the process enters MPI_Session_init; and of a communicator that has none of another
-  // way. `ranks`: as of mpi_hooks::OwnSession.
-  static void enter_session(std::string_view object);
-  // Before the call leaves MPI_Session_init, or never: this process is one of those that are missed.
-  static void leave_sessions();
-  static bool all_are_here(std::string_view object, std::span<const std::int32_t> ranks, std::int32_t& missed);
 
  private:
   enum class Verdict : std::uint32_t { none, complete, incomplete };
   struct List {
     std::atomic<Verdict> verdict;
-    std::atomic<std::int32_t> marked, ended;
     std::atomic<std::uint8_t> here[1]; // one for each rank
   };
   std::size_t bytes() const { return sizeof(List) + static_cast<std::size_t>(ranks_); }

@@ -1,91 +1,47 @@
 #include "mpi_hooks/sessions.hpp"
 
-#include <atomic>
-#include <numeric>
-#include <string>
+#include "mpi_hooks/fast_path.hpp"
+
+#include <mutex>
+#include <unordered_set>
 
 namespace kumihimo::mpi_hooks {
 namespace {
 
-// Not in every library, so none of mpi::Functions.
-struct Functions {
-  int (*Session_init)(Handle info, Handle errors, Handle* session);
-  int (*Session_finalize)(Handle* session);
-  int (*Group_from_session_pset)(Handle session, const char* set, Handle* group);
-  int (*Comm_create_from_group)(Handle group, const char* tag, Handle info, Handle errors, Handle* communicator);
-  bool are_there() const {
-    return Session_init && Session_finalize && Group_from_session_pset && Comm_create_from_group;
-  }
-};
-
-const Functions& functions() {
-  static const auto found = [] {
-    Functions all{};
-#define KUMIHIMO_FIND(name) all.name = reinterpret_cast<decltype(all.name)>(mpi::loaded_symbol("PMPI_" #name))
-    KUMIHIMO_FIND(Session_init);
-    KUMIHIMO_FIND(Session_finalize);
-    KUMIHIMO_FIND(Group_from_session_pset);
-    KUMIHIMO_FIND(Comm_create_from_group);
-#undef KUMIHIMO_FIND
-    return all;
-  }();
-  return found;
+std::mutex mutex;
+std::unordered_set<Handle>& handles() {
+  static auto* const all = new std::unordered_set<Handle>; // asked for to the very end of the process
+  return *all;
 }
 
 } // namespace
 
-std::unique_ptr<OwnSession> OwnSession::open(const mpi::Library& library) {
-  if (!functions().are_there()) return nullptr;
-  std::unique_ptr<OwnSession> own(new OwnSession(library));
-  const mpi::Constants& known = library.constants;
-  if (functions().Session_init(known.info_null, known.errors_return, &own->session_) != 0) {
-    own->session_ = 0;
-    return nullptr;
-  }
-  if (own->group_of("mpi://WORLD", own->world_) != 0) return nullptr;
-  library.call.Group_rank(own->world_, &own->rank_);
-  library.call.Group_size(own->world_, &own->ranks_);
-  return own;
+bool ProgramSessions::made(Handle communicator) {
+  if (communicators_.load(std::memory_order_relaxed) == 0) [[likely]]
+    return false;
+  const std::lock_guard lock(mutex);
+  return handles().contains(communicator);
 }
 
-OwnSession::~OwnSession() {
-  if (world_ != 0) library_.call.Group_free(&world_);
-  if (session_ != 0) functions().Session_finalize(&session_);
+void ProgramSessions::before(const Call& call) {
+  if (call.name == Name::Session_init && !mpi::is_running()) came_first_ = true;
+  if (call.kind() != Kind::communicator_end || communicators_ == 0) return;
+  const std::lock_guard lock(mutex);
+  if (handles().erase(call.handle_at(Role::ended_communicator)) > 0) --communicators_, FastPath::forget();
 }
 
-int OwnSession::group_of(const char* set, Handle& group) const {
-  Handle made = 0;
-  const int code = functions().Group_from_session_pset(session_, set, &made);
-  if (code == 0) group = made;
-  return code;
-}
-
-std::vector<std::int32_t> OwnSession::ranks_in(const mpi::Library& library, Handle communicator, Handle world) {
-  std::int32_t size = 0;
-  Handle group = 0;
-  if (library.call.Comm_size(communicator, &size) != 0 || library.call.Comm_group(communicator, &group) != 0)
-    return {unknown};
-  std::vector<std::int32_t> own(static_cast<std::size_t>(size)), in_job(own.size(), -1);
-  std::iota(own.begin(), own.end(), 0);
-  const int code = library.call.Group_translate_ranks(group, size, own.data(), world, in_job.data());
-  library.call.Group_free(&group);
-  if (code != 0) return {unknown};
-  for (std::int32_t& rank : in_job)
-    if (rank == library.constants.undefined) rank = -1;
-  return in_job;
-}
-
-Result<Handle> OwnSession::make_alone() const {
-  Handle group = 0, made = 0;
-  if (Status s = library_.check(group_of("mpi://SELF", group), "MPI_Group_from_session_pset"); !s) return s.error();
-  // Several threads may be here at once, each of which needs a tag of its own.
-  static std::atomic<std::uint64_t> made_before = 0;
-  const std::string tag = "org.kumihimo.alone." + std::to_string(made_before++);
-  const int code = functions().Comm_create_from_group(group, tag.c_str(), library_.constants.info_null,
-                                                      library_.constants.errors_return, &made);
-  library_.call.Group_free(&group);
-  if (Status s = library_.check(code, "MPI_Comm_create_from_group"); !s) return s.error();
-  return made;
+// A handle may come back for a communicator of the world.
+void ProgramSessions::after(const Call& call, int code) {
+  if (call.kind() != Kind::communicator || code != 0) return;
+  const bool of_group = call.name == Name::Comm_create_from_group || call.name == Name::Intercomm_create_from_groups;
+  if (!of_group && communicators_ == 0) return;
+  const Handle handle = call.handle_at(Role::new_communicator);
+  const std::lock_guard lock(mutex);
+  const bool is_of_session = of_group || handles().contains(call.handle(Role::communicator));
+  const bool has_changed = is_of_session ? handles().insert(handle).second : handles().erase(handle) > 0;
+  if (!has_changed) return;
+  communicators_ = static_cast<std::int32_t>(handles().size());
+  FastPath::forget();
 }
 
 } // namespace kumihimo::mpi_hooks

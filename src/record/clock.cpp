@@ -29,34 +29,20 @@ std::int64_t Clock::now_ns() { return measure::now_ns(); }
 // A skew makes each rank a node.
 std::int64_t Clock::node_of(int rank) const { return skew_ns_ == 0 ? node() : node() + rank; }
 
-void Clock::begin(bool by_sessions) {
+void Clock::begin() {
   const mpi::Handle world = library_.constants.comm_world;
   int rank = 0;
   library_.call.Comm_rank(world, &rank);
   skew_ = skew_ns_ * rank;
   const std::int64_t mine = node_of(rank);
-  const std::array<std::int64_t, 3> sent{mine, -mine, by_sessions};
-  std::array<std::int64_t, 3> most{};
-  if (library_.call.Allreduce(sent.data(), most.data(), 3, library_.datatype(DataType::int64),
+  const std::array<std::int64_t, 2> sent{mine, -mine};
+  std::array<std::int64_t, 2> most{};
+  if (library_.call.Allreduce(sent.data(), most.data(), 2, library_.datatype(DataType::int64),
                               library_.operation(Operation::max), world) != 0)
     return;
   several_nodes_ = most[0] != -most[1];
-  agrees_first_ = most[2] != 0;
   if (several_nodes_) first_ = last_ = measure(world);
   has_begun_ = true;
-}
-
-Clocks Clock::agreed_in(mpi::Handle communicator) const {
-  int rank = 0;
-  library_.call.Comm_rank(communicator, &rank);
-  const std::int64_t mine = node_of(rank);
-  const std::array<std::int64_t, 3> sent{mine, -mine, has_begun_ ? 0 : 1};
-  std::array<std::int64_t, 3> most{};
-  if (library_.call.Allreduce(sent.data(), most.data(), 3, library_.datatype(DataType::int64),
-                              library_.operation(Operation::max), communicator) != 0)
-    return Clocks::none;
-  if (most[2] == 0) return Clocks::of_world;
-  return most[0] == -most[1] ? Clocks::one : Clocks::none;
 }
 
 void Clock::end(mpi::Handle world) {

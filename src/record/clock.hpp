@@ -11,10 +11,6 @@
 
 namespace kumihimo::record {
 
-// By what the times of a communicator's ranks are compared: not at all, since its ranks read one clock, or through rank
-// 0 of the world.
-enum class Clocks : std::uint8_t { none, one, of_world };
-
 class Clock {
  public:
   Clock(const mpi::Library& library, std::int64_t skew_ns) : library_(library), skew_ns_(skew_ns) {}
@@ -23,14 +19,8 @@ class Clock {
   static std::int64_t now_ns();
 
   // Collective over the world: at the start, where it finds out whether there are several nodes, and at the end.
-  // `by_sessions`: whether this process used sessions before.
-  void begin(bool by_sessions);
+  void begin();
   void end(mpi::Handle world);
-
-  // Collective over the communicator.
-  Clocks agreed_in(mpi::Handle communicator) const;
-  // Since some process of the world used sessions before MPI_Init.
-  bool agrees_first() const { return agrees_first_; }
 
   bool has_begun() const { return has_begun_; }
   bool several_nodes() const { return several_nodes_; }
@@ -49,7 +39,7 @@ class Clock {
   const mpi::Library& library_;
   std::int64_t skew_ns_, skew_ = 0;
   bool several_nodes_ = false;
-  std::atomic<bool> has_begun_ = false, agrees_first_ = false;
+  std::atomic<bool> has_begun_ = false;
   Offset first_, last_;
 };
 

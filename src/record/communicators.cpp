@@ -1,37 +1,17 @@
 #include "record/communicators.hpp"
 
-#include "mpi_hooks/preload_check.hpp"
+#include "mpi_hooks/sessions.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
 namespace kumihimo::record {
 
 void Communicators::begin() {
-  if (const mpi_hooks::OwnSession* const own = life_.own_session())
-    world_group_ = own->group();
-  else if (life_.has_world())
-    library_.call.Comm_group(library_.constants.comm_world, &world_group_);
+  library_.call.Comm_group(library_.constants.comm_world, &world_group_);
   library_.call.Comm_create_keyval(&copied, &deleted, &keyval_, this);
   made(library_.constants.comm_world, {"MPI_COMM_WORLD"});
   made(library_.constants.comm_self, {"MPI_COMM_SELF"});
-}
-
-// Handles come back in the next session, as those of others.
-void Communicators::end() {
-  {
-    const std::lock_guard lock(mutex_);
-    for (auto& live : live_) {
-      for (auto& [handle, communicator] : live)
-        if (communicator && communicator->group) library_.call.Group_free(&communicator->group);
-      live.clear();
-    }
-    for (auto& origins : origins_) origins.clear();
-    epoch_.fetch_add(1, std::memory_order_release);
-  }
-  library_.call.Comm_free_keyval(&keyval_);
-  world_group_ = 0;
 }
 
 Communicator* Communicators::find(Handle handle, bool window) {
@@ -68,7 +48,7 @@ std::unique_ptr<Communicator> Communicators::describe(Handle handle, bool window
     call.Comm_set_attr(handle, keyval_, nullptr);
   }
   made->inter = inter != 0;
-  if (!window && !life_.has_world()) ask_for_everyone(*made);
+  made->of_session = !window && mpi_hooks::ProgramSessions::made(handle);
   CommunicatorKind kind{{"unknown origin"}, made->size, 0, made->inter, 0, made->rank};
   if (const auto it = origins_[window].find(handle); it != origins_[window].end()) kind.origin = it->second;
   kind.origin.window = window;
@@ -81,19 +61,6 @@ std::unique_ptr<Communicator> Communicators::describe(Handle handle, bool window
   }
   made->kind = number_of(std::move(kind));
   return made;
-}
-
-void Communicators::ask_for_everyone(Communicator& communicator) const {
-  if (communicator.inter || communicator.size == 1) return;
-  std::int32_t missed = 0;
-  communicator.everyone_is_here =
-      mpi_hooks::PreloadCheck::all_are_here(object_name, life_.ranks_of(communicator.handle), missed);
-  static std::atomic<bool> told = false;
-  if (missed > 0 && !told.exchange(true))
-    std::fprintf(stderr,
-                 "kumihimo: processes of a communicator that did not load the recorder: %d; waiting and transferring "
-                 "are not separated there (check that no wrapper clears LD_PRELOAD)\n",
-                 missed);
 }
 
 std::uint32_t Communicators::number_of(CommunicatorKind kind) {
@@ -138,7 +105,6 @@ int Communicators::deleted(Handle handle, int, void*, void* communicators) {
 
 int Communicators::world_rank(const Communicator& communicator, int rank) {
   if (communicator.world) return rank;
-  if (world_group_ == 0) return -1;
   int in_world = -1;
   if (library_.call.Group_translate_ranks(communicator.group, 1, &rank, world_group_, &in_world) != 0) return -1;
   return in_world == library_.constants.undefined ? -1 : in_world;

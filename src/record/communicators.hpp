@@ -5,15 +5,12 @@
 
 #include "mpi/library.hpp"
 #include "mpi_hooks/call.hpp"
-#include "mpi_hooks/mpi_lifetime.hpp"
-#include "record/clock.hpp"
 #include "record/rows.hpp"
 
 #include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -60,10 +57,7 @@ struct Communicator {
   std::uint32_t kind = 0; // number in the profile
   int size = 0, rank = 0;
   bool inter = false, world = false;
-  // By sessions alone, where no agreement of all processes comes before: whether all of its ranks have the recorder,
-  // and by what their times are compared, once that is agreed on.
-  bool everyone_is_here = true;
-  std::optional<Clocks> clocks;
+  bool of_session = false; // then its ranks compare nothing: some may be before MPI_Init
   Handle handle = 0;
   Handle group = 0;
   std::uint64_t collectives = 0;
@@ -75,11 +69,8 @@ struct Communicator {
 
 class Communicators {
  public:
-  Communicators(const mpi::Library& library, const mpi_hooks::Life& life) : library_(library), life_(life) {}
-  // A life of MPI begins.
-  void begin();
-  // The last session ends, and what lives with it, where the ranks are not together.
-  void end();
+  explicit Communicators(const mpi::Library& library) : library_(library) {}
+  void begin(); // once
 
   // What the handle stands for; made known at the first call. Null for the null handle.
   Communicator* of(Handle communicator) { return find(communicator, false); }
@@ -113,11 +104,8 @@ class Communicators {
   std::unique_ptr<Communicator> describe(Handle handle, bool window);
   std::uint32_t number_of(CommunicatorKind kind); // under the lock
 
-  void ask_for_everyone(Communicator& communicator) const;
-
   const mpi::Library& library_;
-  const mpi_hooks::Life& life_;
-  Handle world_group_ = 0;               // 0 where this process has no place in the job
+  Handle world_group_ = 0;
   int keyval_ = 0;                       // of an attribute that tells of an end which no call that we see makes
   std::atomic<std::uint64_t> epoch_ = 1; // counts ends, after which what threads remember is looked up again
   std::mutex mutex_;

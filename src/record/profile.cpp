@@ -135,8 +135,7 @@ std::string Recorder::header() const {
                   {"mpi", library_.version},
                   {"ranks", ranks()},
                   {"sync", settings_.sync},
-                  {"sessions", !has_world()},
-                  {"several_nodes", has_world() ? json(clock_.several_nodes()) : json(nullptr)},
+                  {"several_nodes", clock_.several_nodes()},
                   {"trace", trace_ ? json{{"calls", names_of_calls()}} : json(nullptr)},
                   {"counters_reason", counters_.reason().empty() ? json(nullptr) : json(counters_.reason())}});
 }
@@ -243,11 +242,10 @@ void Recorder::gather(mpi::Handle world, const std::string& mine) const {
     std::fprintf(stderr, "kumihimo: the profile cannot be written to %s\n", settings_.output.c_str());
 }
 
-void Recorder::write_alone(Ended ended) {
-  if (settings_.output.empty() || rank() < 0) return;
-  if (ended == Ended::with_session) write_events();
-  std::ofstream file(part_path(), std::ios::binary);
-  file << header() << part(ended == Ended::with_session);
+void Recorder::write_alone() {
+  if (settings_.output.empty()) return;
+  std::ofstream file(fmt::format("{}.rank{}", settings_.output, rank()), std::ios::binary);
+  file << header() << part(false);
 }
 
 } // namespace kumihimo::record

@@ -4,7 +4,6 @@
 #include "record/python_frames.hpp"
 #include "record/splitting.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -47,8 +46,6 @@ bool tells_of_receive(const Call& call) {
 } // namespace
 
 ThreadRecord& Recorder::thread() { return PerThread<ThreadRecord>::mine(); }
-
-std::string Recorder::part_path() const { return fmt::format("{}.rank{}", settings_.output, rank()); }
 
 Key Recorder::key_of(const Call& call, const Communicator* communicator) const {
   Key key{reinterpret_cast<std::uintptr_t>(call.site), communicator ? communicator->kind : 0, call.name, false};
@@ -93,7 +90,7 @@ void Recorder::before(Call& call) {
     break;
   case Kind::environment:
     if (call.name == Name::Finalize) world_ends();
-    if (call.name == Name::Abort && end()) write_alone(Ended::without);
+    if (call.name == Name::Abort && end()) write_alone();
     break;
   default:
     break;
@@ -101,22 +98,14 @@ void Recorder::before(Call& call) {
 }
 
 void Recorder::before_collective(Call& call, Communicator& communicator) {
-  if (communicator.inter || communicator.size <= 1 || !communicator.everyone_is_here) return;
+  if (communicator.inter || communicator.size <= 1 || communicator.of_session) return;
   if (settings_.sync) {
     const std::int64_t entry = Clock::now_ns();
     library_.call.Barrier(communicator.handle);
     thread().sync_ns = Clock::now_ns() - entry;
-  } else if (compares_times(communicator)) {
+  } else if (clock_.has_begun()) { // not where MPI_Init was not caught
     call.notes[weight] = static_cast<mpi_hooks::Word>(weight_of(communicator.collectives++));
   }
-}
-
-// In a blocking collective, whose ranks may wait for each other. Where sessions came first on any of them its ranks may
-// be before MPI_Init and after it at one time, by threads: they agree on it.
-bool Recorder::compares_times(Communicator& communicator) const {
-  if (!is_by_sessions() && !clock_.agrees_first()) return clock_.has_begun(); // not where MPI_Init was not caught
-  if (!communicator.clocks) communicator.clocks = clock_.agreed_in(communicator.handle);
-  return *communicator.clocks != Clocks::none;
 }
 
 void Recorder::before_end(const Call& call) {
@@ -136,7 +125,7 @@ void Recorder::after(const Call& call, int code, std::int64_t exit_ns) {
   auto* const communicator = ends ? nullptr : reinterpret_cast<Communicator*>(call.notes[on]);
   const auto entry_ns = static_cast<std::int64_t>(call.notes[begun]);
   std::int64_t ns = exit_ns - entry_ns;
-  const bool synced = settings_.sync && is_blocking_collective(call) && communicator && communicator->everyone_is_here;
+  const bool synced = settings_.sync && is_blocking_collective(call) && communicator && !communicator->of_session;
   if (synced) ns += mine.sync_ns;
   if (call.kind() != Kind::environment) mine.mpi_ns += ns; // the time of the program goes from MPI_Init to MPI_Finalize
   Row* row = nullptr;
@@ -177,7 +166,7 @@ void Recorder::after_collective(const Call& call, Communicator& communicator, Ro
     return;
   }
   const bool alone = communicator.size == 1 && !communicator.inter;
-  const bool synced = settings_.sync && communicator.everyone_is_here;
+  const bool synced = settings_.sync && !communicator.of_session;
   if (!row || communicator.inter || (!alone && !synced)) return;
   const std::int64_t waiting = settings_.sync ? thread().sync_ns : 0;
   ++row->split_calls;

@@ -1,8 +1,5 @@
 // What there is once in a recorded process. Made when MPI has been initialised, by whichever of its names; it writes
 // the profile when the program ends MPI, and what this rank knows when the process ends without.
-//
-// A program that uses MPI by sessions alone has no call at the end in which all ranks are together: each writes a part,
-// when it closes the last session, which the command puts together. Between two sessions nothing is recorded.
 #pragma once
 
 #include "mpi_hooks/call.hpp"
@@ -82,11 +79,8 @@ class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
   friend class mpi_hooks::MpiLifetime<Recorder>;
   static constexpr std::string_view otherwise = "nothing is recorded";
   explicit Recorder(mpi::Library library);
-  bool begins(bool anew);
-  void pauses();
+  bool begins();
   void ends();
-  std::string part_path() const;
-  bool compares_times(Communicator& communicator) const;
   static ThreadRecord& thread();
   Key key_of(const mpi_hooks::Call& call, const Communicator* communicator) const;
   const Communicator* communicator_of(const mpi_hooks::Call& call);
@@ -102,8 +96,7 @@ class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
                      std::vector<Event>& events);
   void before_end(const mpi_hooks::Call& call);
   void control(const mpi_hooks::Call& call);
-  enum class Ended : std::uint8_t { with_session, without };
-  void write_alone(Ended ended);
+  void write_alone();
   void write_events();
   std::string header() const;
   std::string part(bool whole);

@@ -1,5 +1,4 @@
-// Where a Recorder begins and ends: with MPI_COMM_WORLD once in a process, without it as often as the program opens a
-// session of MPI's when it has none.
+// Where a Recorder begins, and ends where the program does not end MPI.
 #include "mpi_hooks/preload_check.hpp"
 #include "record/recorder.hpp"
 
@@ -13,9 +12,8 @@ namespace kumihimo::record {
 namespace {
 
 // Of a process that others of the program have started by MPI_Comm_spawn: it has a world of its own, whose ranks count
-// from 0 again. Where there is none that cannot be asked.
+// from 0 again.
 bool is_spawned(const mpi::Library& library) {
-  if (!mpi::is_running()) return false;
   const auto parent_of = reinterpret_cast<int (*)(mpi::Handle*)>(mpi::loaded_symbol("PMPI_Comm_get_parent"));
   mpi::Handle parent = library.constants.comm_null;
   if (!parent_of || parent_of(&parent) != 0) return false;
@@ -51,7 +49,7 @@ void Recorder::at_exit() {
   Recorder* const recorder = of_process.load();
   if (!recorder || recorder->process_ != getpid()) return;
   try {
-    if (recorder->end()) recorder->write_alone(Ended::without);
+    if (recorder->end()) recorder->write_alone();
   } catch (...) { // the exit status is the program's, come what may
     std::fprintf(stderr, "kumihimo: the profile of rank %d could not be written\n", recorder->rank());
   }
@@ -59,27 +57,15 @@ void Recorder::at_exit() {
 
 Recorder::Recorder(mpi::Library library)
     : MpiLifetime(std::move(library)), settings_(settings_for(library_)), counters_before_(counters_.read()),
-      clock_(library_, settings_.skew_ns), communicators_(library_, *this), volumes_(library_),
-      splitting_(library_, clock_), regions_(counters_),
-      trace_(library_, !settings_.trace.empty(), settings_.most_events), process_(getpid()),
+      clock_(library_, settings_.skew_ns), communicators_(library_), volumes_(library_), splitting_(library_, clock_),
+      regions_(counters_), trace_(library_, !settings_.trace.empty(), settings_.most_events), process_(getpid()),
       begun_ns_(Clock::now_ns()) {}
 
-// With MPI_COMM_WORLD, where all ranks are to be together at MPI_Finalize. The clocks are compared here, under the lock
-// of lives, so that a session which another thread opens meanwhile finds them compared.
-bool Recorder::begins(bool anew) {
-  const bool has_world = mpi::is_running();
-  if (has_world && !everyone_is_here()) return false;
-  if (anew) communicators_.begin();
-  if (!has_world) return true;
-  if (is_world_caught) clock_.begin(is_by_sessions());
-  // What was recorded is in the profile that is written at MPI_Finalize.
-  if (!settings_.output.empty()) std::remove(part_path().c_str());
+bool Recorder::begins() {
+  if (!everyone_is_here()) return false;
+  communicators_.begin();
+  if (is_world_caught) clock_.begin();
   return true;
-}
-
-void Recorder::pauses() {
-  write_alone(Ended::with_session);
-  communicators_.end();
 }
 
 } // namespace kumihimo::record

@@ -11,13 +11,11 @@ using record::Recorder;
 
 void before_environment(const Call& call) {
   if (begins_mpi(call)) PreloadCheck::enter(record::object_name), Recorder::expect_world();
-  if (begins_session(call)) PreloadCheck::enter_session(record::object_name);
+  ProgramSessions::before(call);
 }
 
 void after_environment(const Call& call, int code) {
-  const bool begins = code == 0 && begins_session(call), stays = code != 0 && ends_session(call);
-  if (begins || stays) ProgramSessions::opened();
-  if (begins || stays || (code == 0 && begins_mpi(call))) Recorder::life_begins();
+  if (code == 0 && begins_mpi(call)) Recorder::world_begins();
 }
 
 } // namespace
@@ -27,7 +25,7 @@ void before(Call& call) {
   if (call.kind() == Kind::attribute) return;
   if (call.kind() == Kind::environment) before_environment(call);
   if (Recorder* const recorder = Recorder::current()) recorder->before(call);
-  if (ends_session(call) && ProgramSessions::closes_last()) Recorder::last_session_ends();
+  if (call.kind() == Kind::communicator_end) ProgramSessions::before(call);
   call.notes[0] = static_cast<Word>(record::Clock::now_ns());
 }
 
@@ -35,6 +33,7 @@ void after(const Call& call, int code) {
   if (call.kind() == Kind::attribute) return;
   const std::int64_t now_ns = record::Clock::now_ns();
   if (call.kind() == Kind::environment) after_environment(call, code);
+  if (call.kind() == Kind::communicator) ProgramSessions::after(call, code);
   if (Recorder* const recorder = Recorder::current()) recorder->after(call, code, now_ns);
 }
 

@@ -9,16 +9,11 @@
 
 namespace kumihimo::record {
 
-// The clock of the world may have begun since the first time was taken, and not be the same on all ranks' nodes.
-std::int64_t Splitting::compared(const Communicator& communicator, std::int64_t ns) const {
-  return communicator.clocks == Clocks::one ? ns : clock_.on_rank_0(ns);
-}
-
 std::vector<std::int64_t> Splitting::entries(const Communicator& communicator) const {
   std::vector<std::int64_t> times;
   times.reserve(communicator.samples.size());
   for (const Sample& sample : communicator.samples)
-    times.push_back(sample.counts ? compared(communicator, sample.entry_ns) : std::numeric_limits<std::int64_t>::min());
+    times.push_back(sample.counts ? clock_.on_rank_0(sample.entry_ns) : std::numeric_limits<std::int64_t>::min());
   return times;
 }
 
@@ -26,7 +21,7 @@ void Splitting::divide(Communicator& communicator, const std::vector<std::int64_
   for (std::size_t i = 0; i < last.size(); ++i) {
     const Sample& sample = communicator.samples[i];
     if (!sample.row) continue;
-    const std::int64_t entry = compared(communicator, sample.entry_ns);
+    const std::int64_t entry = clock_.on_rank_0(sample.entry_ns);
     const std::int64_t took = sample.exit_ns - sample.entry_ns;
     const Split split = split_of(entry, entry + took, last[i], sample.may_leave_before);
     ++sample.row->split_calls;

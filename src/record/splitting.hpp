@@ -55,7 +55,6 @@ class Splitting {
   void split(const std::vector<Communicator*>& communicators) const;
 
  private:
-  std::int64_t compared(const Communicator& communicator, std::int64_t ns) const; // as other ranks have it
   std::vector<std::int64_t> entries(const Communicator& communicator) const;
   void divide(Communicator& communicator, const std::vector<std::int64_t>& last) const;
   struct Reduction {

@@ -64,36 +64,6 @@ TEST(PreloadCheck, AMarkThatComesTwiceIsOne) {
   EXPECT_FALSE(first.decide(milliseconds(0)));
 }
 
-// Of a program that uses MPI by sessions: nothing is decided for all, and each communicator is asked for by itself.
-TEST(PreloadCheck, IsAskedOfTheRanksOfACommunicator) {
-  PreloadCheck first(place("sessions", 4, 0)), third(place("sessions", 4, 2)), last(place("sessions", 4, 3));
-  const std::vector<std::int32_t> both{2, 0}, with_one_missed{3, 1, 0};
-  EXPECT_TRUE(first.has_all(both));
-  EXPECT_TRUE(third.has_all(both));
-  EXPECT_FALSE(first.has_all(with_one_missed));
-  EXPECT_EQ(first.missed(), 0) << "one tells of it, the first of those that are here";
-  EXPECT_FALSE(last.has_all(with_one_missed));
-  EXPECT_EQ(last.missed(), 1);
-  const std::vector<std::int32_t> of_two_jobs{-1, 0};
-  EXPECT_TRUE(first.has_all(of_two_jobs));
-  EXPECT_TRUE(std::filesystem::exists(first.path()));
-  first.end(), third.end();
-  EXPECT_TRUE(std::filesystem::exists(first.path())) << "for who may still come";
-  last.end();
-  EXPECT_FALSE(std::filesystem::exists(first.path()));
-}
-
-// Who comes when the name is gone makes a new list: it and those before miss each other.
-TEST(PreloadCheck, RanksOfTwoListsMissEachOther) {
-  PreloadCheck first(place("lists", 3, 0));
-  first.end();
-  PreloadCheck second(place("lists", 3, 1)), third(place("lists", 3, 2));
-  const std::vector<std::int32_t> all{0, 1, 2}, late{1, 2};
-  for (PreloadCheck* each : {&first, &second, &third}) EXPECT_FALSE(each->has_all(all));
-  for (PreloadCheck* each : {&second, &third}) EXPECT_TRUE(each->has_all(late));
-  second.end(), third.end();
-}
-
 // Whatever is found, all find the same, while they come and look at the same time.
 TEST(PreloadCheck, AllGoTheSameWay) {
   constexpr std::int32_t ranks = 6;

@@ -1,12 +1,10 @@
 """A Python program that uses MPICH by sessions alone, by its C names as a compiled program does (handles are numbers).
 
-Its last arguments are the path of the library, and a rank whose part of the summary is nowhere to be found."""
+Its last argument is the path of the library."""
 
 PROGRAM = """
 import ctypes, os, sys
 library = sys.argv[2]
-if os.environ["PMI_RANK"] == sys.argv[3]:
-    os.environ["KUMIHIMO_SUMMARY"] = "/no such folder/summary"
 ctypes.CDLL(library, ctypes.RTLD_GLOBAL)
 names = ctypes.CDLL(None)  # as the linker finds them: the preloaded object first
 no_info, errors_return, double, total = 0x1C000000, 0x54000001, 0x4C00080B, 0x58000003

@@ -104,8 +104,6 @@ def test_is_of_another_version_than_the_system_has(name: str) -> None:
         ("layouts", 2, "binomial,ring"),
         ("one_sided", 2, "binomial"),
         ("communicators", 2, "binomial"),
-        ("sessions", 2, "binomial"),
-        ("sessions", 3, "ring"),
     ],
     ids=lambda value: value if value != TREES else "trees",
 )
@@ -126,16 +124,13 @@ def test_runs_as_without_us(library: Library, name: str, ranks: int, algorithms:
 
 
 @pytest.mark.parametrize("ours", [("run", "-a", "binomial"), ("record",)], ids=["run", "record"])
-def test_sessions_one_after_another_are_all_taken(library: Library, ours: tuple[str, ...], tmp_path: Path) -> None:
-    if library.installation.family != "mpich":
-        pytest.skip("Open MPI 5.0.11 ends a process that opens a session after its last one was closed")
-    sums = tmp_path / "sums.json"
-    output = ("--output", tmp_path / "profile") if ours == ("record",) else ()
-    ran = library.launch("sessions", 2, COMMAND, *ours, *output, "--json", sums, "--", arguments=("again",))
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    found = json.loads(sums.read_text(encoding="utf-8"))
-    called = sum(call["calls"] for call in found["calls"] if "allreduce" in str(call.values()).lower())
-    assert called >= 2 * 2, found  # each rank's in each of its lives
+def test_programs_by_sessions_alone_are_left_alone(library: Library, ours: tuple[str, ...]) -> None:
+    for case in ("several", "again"):
+        if library.launch("sessions", 2, arguments=(case,)).returncode != 0:
+            continue  # Open MPI 5.0.11 ends a process that opens a session after its last one was closed
+        ran = library.launch("sessions", 2, COMMAND, *ours, "--", arguments=(case,))
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+        assert "by sessions alone" in ran.stderr
 
 
 @pytest.mark.parametrize("ours", [("run", "-a", "binomial"), ("record",)], ids=["run", "record"])

@@ -16,8 +16,9 @@ from kumihimo.errors import missing, wrong_value
 app = typer.Typer()
 
 NOTHING = (
-    "nothing was recorded; possible causes: (1) the program did not start MPI; (2) _exit or a signal (as after "
-    "MPI_Abort) ended it; (3) rank 0 is on a node that does not share this folder; (4) a wrapper cleared LD_PRELOAD"
+    "nothing was recorded; possible causes: (1) the program did not call MPI_Init (programs that use only MPI sessions "
+    "are not recorded); (2) _exit or a signal (as after MPI_Abort) ended it; (3) rank 0 is on a node that does not "
+    "share this folder; (4) a wrapper cleared LD_PRELOAD"
 )
 INTERRUPTED = {  # whether there is a profile: the sentence, after the signals' names
     False: "nothing was recorded: the program ended before its processes wrote their data",

@@ -25,8 +25,9 @@ PROMISES = {  # of what was not said to be otherwise
 }
 REPRODUCIBLE = {"order": "--reproducible", "exact": "--exact-sums"}
 NO_SUMMARY = (
-    "rank 0 wrote no summary; possible causes: (1) it made no hooked MPI call; (2) _exit, a signal or an MPI error "
-    "ended it; (3) it is on another node: set TMPDIR to a folder that all nodes share; (4) a wrapper cleared LD_PRELOAD"
+    "rank 0 wrote no summary; possible causes: (1) it did not call MPI_Init (the MPI library runs the calls of programs "
+    "that use only MPI sessions); (2) _exit, a signal or an MPI error ended it; (3) it is on another node: set TMPDIR to "
+    "a folder that all nodes share; (4) a wrapper cleared LD_PRELOAD"
 )
 INTERRUPTED = {  # whether there is a summary: the sentence, after the signals' names
     False: "the program ended before rank 0 wrote its summary, so no calls can be reported",
@@ -120,7 +121,7 @@ def lines(summary: dict, named: bool = True, without: str = "") -> list[str]:
     path = summary.get("wisdom")
     choices = wisdom_reading.choices_in(path, named)
     finalized, of_all = summary.get("finalized", True), summary.get("of_all_ranks", True)
-    told = summary.get("ranks_reported")  # by sessions: each rank for itself
+    told = summary.get("ranks_reported")  # where MPI_Abort ended the program
     whose = "all ranks" if of_all and (finalized or told) else "rank 0"
     if told and not of_all:
         whose = f"{len(told)} of {summary['ranks']} ranks"
@@ -142,8 +143,8 @@ def lines(summary: dict, named: bool = True, without: str = "") -> list[str]:
     shapes = ", ".join(f"{name} ({number})" for name, number in (summary["communicators"] or {}).items())
     bits = [promised(summary)] if summary.get("reproducible") else []
     about = [f"communicators of rank {told[0] if told else 0}: {shapes}"] if shapes else []
-    ended = by_sessions(summary, told) if told and summary["sessions"] else []
-    if told and not summary["sessions"]:
+    ended = []
+    if told:
         ended = [f"MPI_Abort ended the program; only the calls of {whose}, which called it, are counted"]
     if not finalized and not told:
         ended = ["the program ended without MPI_Finalize; only the calls of rank 0 are counted"]
@@ -163,20 +164,6 @@ def why(row: dict, summary: dict, choices: list[dict], without: str) -> str:
     with contextlib.suppress(KeyError, TypeError, AttributeError):  # people may have written them
         found = wisdom_reading.why_library(row["collective"], summary, choices) if choices else ""
     return without or found or row["reason"]
-
-
-def by_sessions(summary: dict, told: list[int]) -> list[str]:
-    """What is missing of the ranks of a program that used MPI by sessions alone."""
-    silent = summary["ranks"] - len(told)
-    found = (
-        [] if summary["finalized"] else ["some processes did not close their MPI sessions: their counts end at exit"]
-    )
-    if silent:
-        found.append(
-            f"{silent} of {summary['ranks']} ranks wrote nothing; possible causes: they opened no MPI session, were "
-            "killed, are on another node, or did not load the interposer"
-        )
-    return found
 
 
 def names_gap(choices: list[dict]) -> bool:

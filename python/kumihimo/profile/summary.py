@@ -49,8 +49,7 @@ def split(totals: Totals) -> list[str]:
     whole = [c for c in totals.calls.values() if c.blocking_collective]
     calls, all_calls = sum(c.split_calls for c in whole), sum(c.calls for c in whole)
     if not calls:
-        of = "on a communicator of one node that was freed before its session closed"
-        of = of if totals.header.get("sessions") else "whose ranks all called MPI_Finalize"
+        of = "whose ranks all called MPI_Finalize"
         return [f"waiting and transferring are not separated: no blocking collective {of}"] if totals.calls else []
     took = sum(c.split_seconds for c in whole)
     waiting = sum(c.waiting_seconds for c in whole)
@@ -121,10 +120,9 @@ def notes(totals: Totals) -> list[str]:
             "their data end at their exit"
         )
     if len(totals.tasks) < expected:
-        by_sessions = ", or opened no MPI session, or are on a node that does not share this folder"
         found.append(
             f"{expected - len(totals.tasks)} of {counted(expected, 'rank')} wrote nothing: "
-            "they were killed or did not reach MPI_Finalize" + (by_sessions if totals.header.get("sessions") else "")
+            "they were killed or did not reach MPI_Finalize"
         )
     if totals.unbegun:
         found.append(f"regions that were ended but never begun: {', '.join(sorted(totals.unbegun))}")

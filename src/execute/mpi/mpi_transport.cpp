@@ -64,7 +64,7 @@ MpiTransport::MpiTransport(const mpi::Library& library, mpi::Handle communicator
 // collectively and would wait for the others for ever.
 MpiTransport::~MpiTransport() {
   int finalized = 0;
-  if (!complete_ || has_lost_peers_ || is_left_ || library_.call.Finalized(&finalized) != 0 || finalized) return;
+  if (!complete_ || has_lost_peers_ || library_.call.Finalized(&finalized) != 0 || finalized) return;
   free_communicators();
 }
 

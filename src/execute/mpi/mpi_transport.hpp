@@ -47,12 +47,10 @@ class MpiTransport final : public transport::Transport {
   // must outlive the transport. prepare() is collective over the communicator, which must still exist then.
   static Result<std::unique_ptr<MpiTransport>> create(const mpi::Library& library, mpi::Handle communicator,
                                                       MpiTransportOptions options = {});
-  ~MpiTransport() override; // collective, unless MPI is finalized or after leave()
+  ~MpiTransport() override; // collective, unless MPI is finalized
   // Continues for another communicator with the same ranks in the same order; the first need not exist any more. Only
   // if is_single_node() and nothing is under way.
   void move_to(mpi::Handle communicator);
-  // Leaves communicators to the library: for an end at which the ranks are not together.
-  void leave() { is_left_ = true; }
 
   // Collective: decides for the largest demand of all ranks, so that all get the same answer.
   Status prepare(const transport::Demands& demands) override;
@@ -126,8 +124,7 @@ class MpiTransport final : public transport::Transport {
   std::unique_ptr<Network> network_; // never null; its error is the transport's
   shared_memory::SpinWait waiting_;
   bool has_lost_peers_ = false; // by the time limit, or a process that has ended
-  bool is_left_ = false;
-  bool has_moved_ = false; // since the clock was last read
+  bool has_moved_ = false;      // since the clock was last read
   std::chrono::steady_clock::time_point moved_at_{}, looks_at_{};
 };
 

@@ -1,6 +1,5 @@
 /* MPI by sessions alone (MPI-4.0, section 11.3), or beside MPI_Init, as the first argument says; every result is
- * checked, and the end is 1 if one is wrong. A rank makes no other calls of collectives than these, which the summary
- * must count. 77: the MPI library that this was compiled for has no sessions. */
+ * checked, and the end is 1 if one is wrong. 77: the MPI library that this was compiled for has no sessions. */
 #include <mpi.h>
 
 #include <pthread.h>

@@ -14,13 +14,9 @@ from pathlib import Path
 
 from profiles import DOUBLE, INT, WORD, Profile, check, compare, equal, launch, recorded
 from sessions import (
+    sessions_alone,
     sessions_around,
     sessions_beside,
-    sessions_left,
-    sessions_lost,
-    sessions_refused,
-    sessions_several,
-    sessions_unfinished,
 )
 
 EVENTS = ("enter", "leave", "send", "receive", "collective")
@@ -474,13 +470,9 @@ CASES = {
         unfinished,
         aborted,
         lost,
-        sessions_several,
-        sessions_left,
+        sessions_alone,
         sessions_around,
         sessions_beside,
-        sessions_unfinished,
-        sessions_lost,
-        sessions_refused,
         threads,
         leaving,
         endless,

@@ -21,13 +21,9 @@ Result<std::int64_t> tag_upper_bound(const NetworkContext& context) {
   constexpr int least = 32767; // the minimum of the MPI standard
   int* value = nullptr;
   int found = 0;
-  // With sessions alone there is no MPI_COMM_WORLD to carry the attribute, and another communicator may lack it.
-  const bool has_world = mpi::is_running();
-  const mpi::Handle carrier = has_world ? context.library.constants.comm_world : context.communicator;
-  const int code = context.library.call.Comm_get_attr(carrier, context.library.constants.tag_ub, &value, &found);
+  const int code = context.library.call.Comm_get_attr(context.library.constants.comm_world,
+                                                      context.library.constants.tag_ub, &value, &found);
   if (Status status = context.library.check(code, "MPI_Comm_get_attr of MPI_TAG_UB"); !status) return status.error();
-  static int assumed = least;
-  if (!found && !has_world) value = &assumed, found = 1;
   if (!found || *value < least)
     return failed("MPI_TAG_UB must be at least 32767, as the MPI standard says",
                   found ? std::to_string(*value) : "the library has none", "use another MPI library");
