@@ -85,10 +85,8 @@ class Calls final : public Candidate {
 } // namespace
 
 std::unique_ptr<Candidate> library_candidate(const mpi::Library& library, const LibraryCall& call,
-                                             const Collective& question, Rank rank,
-                                             std::optional<mpi::Handle> operation) {
-  return std::make_unique<Calls>(library, call, question, rank,
-                                 operation.value_or(library.operation(question.operation)));
+                                             const Collective& question, Rank rank) {
+  return std::make_unique<Calls>(library, call, question, rank, library.operation(question.operation));
 }
 
 } // namespace kumihimo::bench_driver

@@ -7,14 +7,12 @@
 #include "bench_driver/library_call.hpp"
 
 #include <memory>
-#include <optional>
 
 namespace kumihimo::bench_driver {
 
 // `question` is an allreduce, whose vectors all calls use: input to output, a bcast alone within the input. Blocks are
-// its parts, one a rank, of which there must be whole ones. `operation` in place of the question's own.
+// its parts, one a rank, of which there must be whole ones.
 std::unique_ptr<Candidate> library_candidate(const mpi::Library& library, const LibraryCall& call,
-                                             const Collective& question, Rank rank,
-                                             std::optional<mpi::Handle> operation = {});
+                                             const Collective& question, Rank rank);
 
 } // namespace kumihimo::bench_driver

@@ -78,7 +78,7 @@ Status tell_calls(Job& job, const Task& task, const LibraryQuestion& asked, cons
   for (const std::string& name : asked.calls) {
     const LibraryCall call = TRY(parse_library_call(name));
     json result = described(job, question, name);
-    Result<json> marks = fingerprint_of(job, call, question, {.delay_seconds = task.delay_seconds});
+    Result<json> marks = fingerprint_of(job, call, question);
     if (marks)
       result["fingerprint"] = std::move(*marks);
     else

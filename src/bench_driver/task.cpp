@@ -233,7 +233,6 @@ Result<Task> task_of(const json& given, std::int32_t ranks, const Nodes& real) {
   read(given, "compare", task.compares);
   read(given, "bound", task.wants_bound);
   read(given, "measures", task.measures);
-  read(given, "delay_seconds", task.delay_seconds);
   read(given, "controls", task.controls);
   for (const json& each : given.value("questions", json::array())) {
     LibraryQuestion question = TRY(library_question_of(each));

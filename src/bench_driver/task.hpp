@@ -16,7 +16,7 @@
 //    "repeats": 3,                                                   (check)
 //    "case_seconds": 0.05, "turns_at_least": 6, "turns_at_most": 1000, "compare": true, "bound": true,   (measure)
 //    "questions": [{"count": 100, "calls": ["allreduce", "2 bcast", "reduce+bcast"]}], "measures": true,
-//    "delay_seconds": 0.05, "controls": {"MPIR_CVAR_COLLECTIVE_FALLBACK": 0},                            (library,
+//    "controls": {"MPIR_CVAR_COLLECTIVE_FALLBACK": 0},                            (library,
 //    which has no cases; doubles) "tag_upper_bound": 100, "shared_memory_limit_bytes": 0}         (what the library and
 //    the system have, if absent)
 #pragma once
@@ -79,7 +79,6 @@ struct Task {
   std::vector<LibraryQuestion> questions;
   bool measures = true;                // or tells algorithms apart
   std::map<std::string, int> controls; // of the library, set once it runs, see bench_driver/library_task.cpp
-  double delay_seconds = 0.05;         // of a rank that comes late, see bench_driver/fingerprint.hpp
 };
 
 // The path of the MPI library, which is needed before the number of ranks is known. Error: no JSON, no such member.

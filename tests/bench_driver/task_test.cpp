@@ -111,7 +111,7 @@ TEST(Task, MistakesAreSentences) {
 TEST(Task, OfTheLibrarysOwnCalls) {
   const Result<Task> task = parse_task(
       R"({"task": "library", "questions": [{"count": 3, "calls": ["allreduce", "2 bcast"]}], "measures": false,
-          "delay_seconds": 0.25, "controls": {"A_VARIABLE": 2}})",
+          "controls": {"A_VARIABLE": 2}})",
       4);
   ASSERT_TRUE(task.ok());
   EXPECT_EQ(task->kind, Task::Kind::library);
@@ -119,7 +119,6 @@ TEST(Task, OfTheLibrarysOwnCalls) {
   EXPECT_EQ(task->questions[0].count, 3);
   EXPECT_EQ(task->questions[0].calls, (std::vector<std::string>{"allreduce", "2 bcast"}));
   EXPECT_FALSE(task->measures);
-  EXPECT_EQ(task->delay_seconds, 0.25);
   EXPECT_EQ(task->controls.at("A_VARIABLE"), 2);
   EXPECT_TRUE(task->cases.empty());
   for (const char* questions : {R"([{"count": 0}])", R"([{"calls": ["barrier"]}])", R"([{"calls": "bcast"}])", "[3]"})

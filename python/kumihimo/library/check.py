@@ -16,9 +16,6 @@ from kumihimo.library.algorithms import AUTO, DEFAULT, Catalogue
 from kumihimo.library.exports.rules import FILE, LIBRARY, Export, Rules
 from kumihimo.library.fingerprints import Fingerprints, Marks, Reference, Setup, fingerprints_of
 
-# The operation of our own that `trace` watches is not predefined, and MPICH's files leave such to the library.
-TELLING = {"openmpi": ("sum", "nan", "trace", "waits"), "mpich": ("sum", "nan", "waits")}
-
 
 class Verdict(Enum):
     OBEYED = "obeyed"
@@ -106,22 +103,18 @@ def compared(family: str, rules: Rules, reference: Reference, found: Fingerprint
     for (collective, size), seen in found.marks.items():
         algorithm = rules.at(collective, size)
         untouched = default_under(family, rules, collective)
-        default = marks_of(family, reference.get((collective, untouched, size), {}))
+        default = reference.get((collective, untouched, size), {})
         if algorithm is LIBRARY:
-            yield unchanged(collective, size, default, marks_of(family, seen))
+            yield unchanged(collective, size, default, seen)
             continue
-        wanted = marks_of(family, reference.get((collective, algorithm.name, size), {}))
-        yield proof_of((collective, size, algorithm.name), wanted, default, marks_of(family, seen), reference)
+        wanted = reference.get((collective, algorithm.name, size), {})
+        yield proof_of((collective, size, algorithm.name), wanted, default, seen, reference)
 
 
 def default_under(family: str, rules: Rules, collective: str) -> str:
     """What the library does at sizes that the file leaves to it: MPICH's device is aside for all of them."""
     touched = any(rule.algorithm is not LIBRARY for rule in rules.by_collective.get(collective, ()))
     return AUTO if family == "mpich" and touched else DEFAULT
-
-
-def marks_of(family: str, marks: Marks) -> Marks:
-    return {name: mark for name, mark in marks.items() if name in TELLING[family]}
 
 
 def unchanged(collective: str, size: int, default: Marks, seen: Marks) -> Proof:

@@ -15,7 +15,6 @@ from kumihimo.bench.job import Launcher, start
 from kumihimo.errors import wrong_value
 from kumihimo.library.algorithms import BLOCK_CALLS, COLLECTIVES, Algorithm, Catalogue
 
-DELAY_SECONDS = 0.03
 TYPE_BYTES = 8  # doubles
 # MPICH falls back in silence where an algorithm does not fit; `error`, but not while it starts, when it may not fit.
 REFUSING = {"MPIR_CVAR_COLLECTIVE_FALLBACK": 0}
@@ -54,7 +53,6 @@ class Setup:
     sizes: Sequence[int]
     collectives: Sequence[str] = COLLECTIVES
     seconds: float = 300  # at most, for one launch
-    delay_seconds: float = DELAY_SECONDS
     step: Step = field(default=lambda what: None)
     left: Callable[[], float] = field(default=lambda: inf)
     memory: Memory | None = None
@@ -151,7 +149,7 @@ def fingerprints_of(
 ) -> Fingerprints:
     """The fingerprints under these settings. Raises Failed where the library ends the job."""
     seen = Fingerprints()
-    options = {"measures": False, "delay_seconds": setup.delay_seconds, "controls": controls or {}}
+    options = {"measures": False, "controls": controls or {}}
     results, seen.about = launch_library(setup, calls, settings, name, forced, **options)
     for result in results:
         key = (result["call"], result["bytes"])
