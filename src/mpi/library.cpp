@@ -100,6 +100,11 @@ std::string Library::error_text(int code) const {
   return text.data();
 }
 
+bool Library::is_truncation(int code) const {
+  int found = 0;
+  return call.Error_class(code, &found) == 0 && found == constants.error_truncate;
+}
+
 Status Library::check(int code, std::string_view what) const {
   if (code == 0) return Nothing{};
   return failed(std::string(what) + " failed", error_text(code));

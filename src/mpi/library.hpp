@@ -87,6 +87,7 @@ using CancelRequest = int (*)(void* state, int complete);
   X(Get_library_version, (char*, int*))                                                                                \
   X(Get_processor_name, (char*, int*))                                                                                 \
   X(Error_string, (int, char*, int*))                                                                                  \
+  X(Error_class, (int, int*))                                                                                          \
   X(Comm_rank, (Handle, int*))                                                                                         \
   X(Comm_size, (Handle, int*))                                                                                         \
   X(Comm_dup, (Handle, Handle*))                                                                                       \
@@ -198,6 +199,8 @@ struct Library {
   Library as_programs_call_it() const;
   // The library's text for an error code.
   std::string error_text(int code) const;
+  // Whether a code is of the class MPI_ERR_TRUNCATE.
+  bool is_truncation(int code) const;
   // An error that names the function `what` ("MPI_Comm_dup") unless the code is MPI_SUCCESS.
   Status check(int code, std::string_view what) const;
 };

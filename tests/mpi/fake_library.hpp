@@ -111,6 +111,7 @@ inline Library fake_library() {
     *length = 8;
     return 0;
   };
+  f.Error_class = [](int code, int* found) { return *found = code, 0; };
   f.Comm_rank = [](Handle, int* rank) { return *rank = 0; };
   f.Comm_size = [](Handle c, int* size) {
     *size = c == node_handle ? FakeWorld::now().node_ranks : FakeWorld::now().ranks;

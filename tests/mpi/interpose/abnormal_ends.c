@@ -1,5 +1,5 @@
 /* Programs that do not end as they should, as the first argument says: by MPI_Abort in the middle of a collective
- * ("abort"), without MPI_Finalize ("leave"), after a broadcast of unequal lengths ("unequal"), or because rank 1 is stopped
+ * ("abort"), without MPI_Finalize ("leave"), after a call of unequal lengths ("unequal", and which: a broadcast), or because rank 1 is stopped
  * or killed (the second argument: a signal) while the others wait for it in the call that the first argument names: in
  * MPI_Init ("init"), too. */
 #include <mpi.h>
@@ -46,12 +46,29 @@ int main(int argc, char **argv) {
   }
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   if (argc > 1 && strcmp(argv[1], "unequal") == 0) { /* rank 1 alone finds it, and rank 0 that nobody sends any more */
-    static char bytes[200];
+    static char bytes[200], others[400];
+    const char *const call = argc > 2 ? argv[2] : "bcast";
+    const int length = rank == 0 ? 200 : 100;
+    int first = MPI_SUCCESS, class = MPI_SUCCESS, any;
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    const int first = MPI_Bcast(bytes, rank == 0 ? 200 : 100, MPI_CHAR, 0, MPI_COMM_WORLD);
-    const int second = MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    int class = MPI_SUCCESS;
+    if (strcmp(call, "bcast") == 0) first = MPI_Bcast(bytes, length, MPI_CHAR, 0, MPI_COMM_WORLD);
+    if (strcmp(call, "gather") == 0) /* which rank 0 gets too little of, or too much */
+      first = MPI_Gather(bytes, 300 - length, MPI_CHAR, others, 100, MPI_CHAR, 0, MPI_COMM_WORLD);
+    if (strcmp(call, "iallreduce") == 0) {
+      first = MPI_Iallreduce(bytes, others, length, MPI_BYTE, MPI_BOR, MPI_COMM_WORLD, &request);
+      if (first == MPI_SUCCESS) first = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    if (strcmp(call, "alltoallv") == 0) {
+      const int sent[2] = {rank == 0 ? 200 : length, 200}, places[2] = {0, 0}, received[2] = {200, 200}, apart[2] = {0, 200};
+      first = MPI_Alltoallv(bytes, sent, places, MPI_CHAR, others, received, apart, MPI_CHAR, MPI_COMM_WORLD);
+    }
     MPI_Error_class(first, &class);
+    if (strcmp(call, "bcast") != 0) { /* some rank finds it; a sender may have ended before */
+      class = class == MPI_ERR_TRUNCATE;
+      PMPI_Allreduce(&class, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+      _exit(any ? 9 : 1);
+    }
+    const int second = MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     _exit(class == (rank == 1 ? MPI_ERR_TRUNCATE : MPI_SUCCESS) && second != MPI_SUCCESS ? 9 : 1);
   }
   if (argc > 1 && strcmp(argv[1], "polls") == 0) { /* longer than a time limit, for what is the library's */

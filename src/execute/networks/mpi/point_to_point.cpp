@@ -146,6 +146,7 @@ bool PointToPoint::progress() {
     if (code != 0) {
       error_ = tested.receiving ? receive_failed(*tested.receiving, library_.error_text(code))
                                 : library_.check(code, "MPI_Test of a send").error();
+      error_->truncation = tested.receiving && library_.is_truncation(code);
       tested.receiving = nullptr; // never cancelled: the request may not exist any more
       return moved;
     }
