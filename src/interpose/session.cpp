@@ -206,11 +206,13 @@ void Session::set_up_new(mpi::Handle handle) {
   if (handle == library_.constants.comm_null || mpi_hooks::ProgramSessions::made(handle)) return;
   if (library_.call.Comm_test_inter(handle, &two_groups) != 0 || two_groups) return;
   if (library_.call.Comm_size(handle, &ranks) != 0 || ranks == 1 || !may_set_up(handle)) return;
-  const std::int32_t mine = is_nonblocking_.load(std::memory_order_relaxed);
+  const std::int32_t mine = is_nonblocking_.load(std::memory_order_relaxed) || set_up_early_ < most_set_up_early;
   std::int32_t any = 0;
   const int code = library_.call.Allreduce(&mine, &any, 1, library_.datatype(DataType::int32),
                                            library_.operation(Operation::max), handle);
-  if (code == 0 && any != 0) set_up(handle);
+  if (code != 0 || any == 0) return;
+  ++set_up_early_;
+  set_up(handle);
 }
 
 void Session::set_up(mpi::Handle handle) {

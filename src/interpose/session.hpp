@@ -59,9 +59,10 @@ class Session : public mpi_hooks::MpiLifetime<Session> {
   }
   bool wants() const { return wants_.load(std::memory_order_relaxed); }
   // Non-blocking calls can set nothing up. So MPI_COMM_WORLD is set up in MPI_Init, and any other communicator when it
-  // is made, if one of its ranks has started a non-blocking collective before. Both are collective, in calls in which a
-  // rank without our object would not answer: so only if all ranks are on one node and are known to have our object.
-  // Between nodes nothing is lost, since non-blocking calls are the library's there.
+  // is made, if one of its ranks has started a non-blocking collective before, or has made few communicators yet:
+  // libraries duplicate the program's first of all, and may use the duplicate by non-blocking calls alone. Both are
+  // collective, in calls in which a rank without our object would not answer: so only if all ranks are on one node and
+  // are known to have our object. Between nodes nothing is lost, since non-blocking calls are the library's there.
   void starts_nonblocking() { is_nonblocking_.store(true, std::memory_order_relaxed); }
   void set_up_world();
   void set_up_new(mpi::Handle handle);
@@ -142,6 +143,8 @@ class Session : public mpi_hooks::MpiLifetime<Session> {
   bool asked_for_alone_ = false;
   std::atomic<mpi::Handle> alone_ = 0;
   std::atomic<bool> one_sided_ = false, is_nonblocking_ = false;
+  static constexpr std::int32_t most_set_up_early = 4;
+  std::atomic<std::int32_t> set_up_early_ = 0;
   std::atomic<bool> has_spoken_ = false, has_raised_ = false;
 };
 

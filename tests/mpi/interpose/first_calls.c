@@ -1,5 +1,5 @@
 /* Calls that meet nothing that is ready for them: non-blocking ones before any blocking one on MPI_COMM_WORLD and on
- * duplicates of it ("begun"), and ever new lengths, blocking and not ("lengths"). Ends with the number of failures. */
+ * duplicates of it ("begun"), or on communicators made before them all ("copies"), and ever new lengths, blocking and not ("lengths"). Ends with the number of failures. */
 #include <mpi.h>
 
 #include <stdio.h>
@@ -37,6 +37,22 @@ static void begun(void) {
   }
 }
 
+/* As libraries do: a communicator of their own first, and nothing but non-blocking calls on it. */
+static void copies(void) {
+  MPI_Comm copy, part;
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &part);
+  for (int i = 0; i < 20; ++i) {
+    MPI_Request requests[2];
+    int sums[2] = {-1, -1}, mine = rank + i;
+    MPI_Iallreduce(&mine, &sums[0], 1, MPI_INT, MPI_SUM, copy, &requests[0]);
+    MPI_Iallreduce(&mine, &sums[1], 1, MPI_INT, MPI_SUM, part, &requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    for (int k = 0; k < 2; ++k) expect(sums[k] == ranks * (ranks - 1) / 2 + ranks * i, "a sum on a copy, turn", i);
+  }
+  MPI_Comm_free(&copy), MPI_Comm_free(&part);
+}
+
 static void lengths(void) {
   srand(7);
   MPI_Request requests[8];
@@ -63,7 +79,9 @@ int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  strcmp(argv[1], "begun") == 0 ? begun() : lengths();
+  if (strcmp(argv[1], "begun") == 0) begun();
+  if (strcmp(argv[1], "copies") == 0) copies();
+  if (strcmp(argv[1], "lengths") == 0) lengths();
   int all = 0;
   MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Finalize();
