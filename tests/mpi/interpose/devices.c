@@ -1,6 +1,7 @@
 /* Buffers in the memory of a device, by a driver that is loaded before MPI_Init ("early") or later: the second
  * argument's file. Later on a node without a GPU ("late") or with one ("late_with_gpu"), or after another driver, which
- * knows nothing of that memory ("second"). On rank 1, or on all (the third argument). That memory is closed, and opened
+ * knows nothing of that memory ("second"). On rank 1, or on all (the third argument). The fourth one is
+ * its kind: of the device (1), managed (2), or pinned on the host (3), which is host memory. Other memory is closed, and opened
  * for whoever touches it unless that is our object. Ends with the number of checks that failed. */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -16,7 +17,7 @@
 #include <unistd.h>
 
 enum { most = 512, bytes = 1 << 16, kinds = 15 };
-static int rank, ranks, failures, has_gpu;
+static int rank, ranks, failures, has_gpu, memory = 1;
 static double *device; /* input, and output behind it */
 static void *driver;
 
@@ -30,7 +31,9 @@ int access(const char *path, int mode) {
   return has_gpu && strcmp(path, "/dev/nvidiactl") == 0 ? 0 : faccessat(AT_FDCWD, path, mode, 0);
 }
 
-static void shut(void) { mprotect(device, bytes, PROT_NONE); }
+static void shut(void) {
+  if (memory != 3) mprotect(device, bytes, PROT_NONE);
+}
 static void open_up(void) { mprotect(device, bytes, PROT_READ | PROT_WRITE); }
 
 static void touched(int signal_number, siginfo_t *info, void *context) {
@@ -53,7 +56,7 @@ static void touched(int signal_number, siginfo_t *info, void *context) {
 static void load(const char *file) {
   driver = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
   if (!driver) fprintf(stderr, "%s\n", dlerror()), exit(1);
-  ((void (*)(void *, size_t, int))dlsym(driver, "fake_memory"))(device, bytes, 1);
+  ((void (*)(void *, size_t, int))dlsym(driver, "fake_memory"))(device, bytes, memory);
 }
 
 /* Blocking names in the spelling of the non-blocking ones. */
@@ -133,6 +136,7 @@ static void compare(int kind, int n, MPI_Comm comm, int is_begun, int here) {
 
 int main(int argc, char **argv) {
   if (argc < 4) return 1;
+  if (argc > 4) memory = atoi(argv[4]);
   alarm(60);
   const int is_late = strcmp(argv[1], "early") != 0, everywhere = strcmp(argv[3], "all") == 0;
   void *warm[1];

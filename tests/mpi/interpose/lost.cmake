@@ -1,7 +1,7 @@
 # Runs PROGRAM with OBJECT on two processes, of which rank 1 is lost (HOW: stop or kill) while rank 0 waits for it in CALL.
 # The job must end by itself, soon and with an error, saying SAYS where that is given, and leave no process behind.
-# ALONE: the launcher lets the others go on, or does not hear of it, so that they must end by themselves. LIMIT: the time
-# limit in seconds; 0: none.
+# ALONE: the launcher lets the others go on, or does not hear of it, so that they must end by themselves. PLAIN: a signal by which Hydra tells them is
+# theirs, too; this is run several times. LIMIT: the time limit in seconds; 0: none.
 set(given LD_PRELOAD=${OBJECT} KUMIHIMO_ALGORITHM=binomial KUMIHIMO_TIMEOUT=${LIMIT})
 include(${CMAKE_CURRENT_LIST_DIR}/settings.cmake)
 options_of_settings(handed_on ${given})
@@ -12,8 +12,15 @@ if(ALONE AND FAMILY STREQUAL openmpi)
   list(APPEND handed_on --enable-recovery)
 elseif(ALONE) # Hydra tells the others by a signal, and ends them where it sees one killed
   list(APPEND handed_on -disable-auto-cleanup)
-  set(PROGRAM sh -c "trap '' USR1 && \"$@\" || true" sh ${PROGRAM})
+  if(NOT PLAIN)
+    set(PROGRAM sh -c "trap '' USR1 && \"$@\" || true" sh ${PROGRAM})
+  endif()
 endif()
+set(times 1)
+if(PLAIN)
+  set(times 4)
+endif()
+foreach(turn RANGE 1 ${times})
 execute_process(COMMAND ${LAUNCHER} ${handed_on} -n 2 ${PROGRAM} ${CALL} ${HOW} of-job-${token}
   RESULT_VARIABLE code OUTPUT_VARIABLE said ERROR_VARIABLE said TIMEOUT 20)
 if((code EQUAL 0 AND NOT ALONE) OR code MATCHES "timeout")
@@ -22,6 +29,7 @@ endif()
 if(SAYS AND NOT said MATCHES "${SAYS}")
   message(FATAL_ERROR "nobody said ${SAYS}: ${said}")
 endif()
+endforeach()
 foreach(look RANGE 50)
   execute_process(COMMAND sh -c "exec grep -l -s -f '${SCRATCH}' /proc/[0-9]*/cmdline" OUTPUT_VARIABLE left)
   if(left STREQUAL "")
