@@ -1,5 +1,7 @@
 #include "interpose/neighbours.hpp"
 
+#include "mpi_hooks/extent.hpp"
+
 #include <algorithm>
 #include <vector>
 
@@ -8,22 +10,10 @@ namespace {
 
 using Lists = Neighbourhood::Lists;
 
-enum class Topology : std::uint8_t { none, cartesian, graph, distributed };
-
 // Of the calls about topologies, which only programs with neighbours have.
 template <class F>
 F* pmpi(const char* name) {
   return reinterpret_cast<F*>(mpi::loaded_symbol(name));
-}
-
-Topology topology_of(const mpi::Library& library, mpi::Handle communicator) {
-  static auto* const test = pmpi<int(mpi::Handle, int*)>("PMPI_Topo_test");
-  int status = 0;
-  if (!test || test(communicator, &status) != 0) return Topology::none;
-  const bool open_mpi = library.family == mpi::Family::open_mpi; // the first two are the other way round in MPICH
-  if (status == (open_mpi ? 1 : 2)) return Topology::cartesian;
-  if (status == (open_mpi ? 2 : 1)) return Topology::graph;
-  return status == 3 ? Topology::distributed : Topology::none;
 }
 
 Result<Neighbourhood> of_axes(const mpi::Library& library, mpi::Handle communicator) {
@@ -107,12 +97,12 @@ Result<Neighbourhood> of_distributed_graph(const mpi::Library& library, mpi::Han
 
 std::shared_ptr<const Neighbourhood> neighbours_of(const mpi::Library& library, mpi::Handle communicator) {
   const auto found = [&]() -> Result<Neighbourhood> {
-    switch (topology_of(library, communicator)) {
-    case Topology::cartesian:
+    switch (mpi_hooks::topology_of(communicator)) {
+    case mpi_hooks::Topology::cartesian:
       return of_axes(library, communicator);
-    case Topology::graph:
+    case mpi_hooks::Topology::graph:
       return of_graph(library, communicator);
-    case Topology::distributed:
+    case mpi_hooks::Topology::distributed:
       return of_distributed_graph(library, communicator);
     default:
       return failed("the communicator has no neighbours", "it has no topology");

@@ -21,22 +21,29 @@ Extent whole(Handle communicator) {
 }
 
 Extent neighbours(Handle communicator) {
-  static const auto topology_of = function<int(Handle, int*)>("PMPI_Topo_test");
   static const auto dimensions_of = function<int(Handle, int*)>("PMPI_Cartdim_get");
   static const auto rank_in = function<int(Handle, int*)>("PMPI_Comm_rank");
   static const auto count_of_graph = function<int(Handle, int, int*)>("PMPI_Graph_neighbors_count");
   static const auto counts_of_dist = function<int(Handle, int*, int*, int*)>("PMPI_Dist_graph_neighbors_count");
-  int topology = 0, n = 0, in = 0, out = 0, rank = 0, weighted = 0;
-  if (topology_of(communicator, &topology) != 0) return {};
-  const int cartesian = is_open_mpi() ? 1 : 2, graph = is_open_mpi() ? 2 : 1, distributed = 3;
-  if (topology == cartesian) return dimensions_of(communicator, &n) == 0 ? Extent{2 * n, 2 * n} : Extent{};
-  if (topology == graph && rank_in(communicator, &rank) == 0 && count_of_graph(communicator, rank, &n) == 0)
+  int n = 0, in = 0, out = 0, rank = 0, weighted = 0;
+  const Topology topology = topology_of(communicator);
+  if (topology == Topology::cartesian) return dimensions_of(communicator, &n) == 0 ? Extent{2 * n, 2 * n} : Extent{};
+  if (topology == Topology::graph && rank_in(communicator, &rank) == 0 && count_of_graph(communicator, rank, &n) == 0)
     return {n, n};
-  if (topology == distributed && counts_of_dist(communicator, &in, &out, &weighted) == 0) return {out, in};
+  if (topology == Topology::distributed && counts_of_dist(communicator, &in, &out, &weighted) == 0) return {out, in};
   return {};
 }
 
 } // namespace
+
+Topology topology_of(Handle communicator) {
+  static const auto test = function<int(Handle, int*)>("PMPI_Topo_test");
+  int status = 0;
+  if (!test || test(communicator, &status) != 0) return Topology::none;
+  if (status == (is_open_mpi() ? 1 : 2)) return Topology::cartesian;
+  if (status == (is_open_mpi() ? 2 : 1)) return Topology::graph;
+  return status == 3 ? Topology::distributed : Topology::none;
+}
 
 Extent extent_of(const Call& call) {
   const Handle communicator = call.handle(Role::communicator);

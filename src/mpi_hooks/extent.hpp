@@ -3,7 +3,13 @@
 
 #include "mpi_hooks/call.hpp"
 
+#include <cstdint>
+
 namespace kumihimo::mpi_hooks {
+
+// Of a communicator; MPI_Topo_test's numbers for them differ among libraries.
+enum class Topology : std::uint8_t { none, cartesian, graph, distributed };
+Topology topology_of(Handle communicator);
 
 // Of the communicator of a call: to so many and from so many ranks go its parts. Both are its size (of the other group,
 // on an intercommunicator), or the numbers of neighbours for the neighbourhood's collectives. `own`: the ranks of this
