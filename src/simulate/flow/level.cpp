@@ -231,13 +231,12 @@ bool Sweep::find_meetings() {
     std::swap(uses_, kept_uses_), level_is_kept_ = true;
     return true;
   }
-  if (std::exchange(level_is_kept_, false)) add_uses(kept_flows_, kept_uses_);
-  add_uses(flows_, uses_);
+  if (std::exchange(level_is_kept_, false)) add_uses(kept_flows_, kept_uses_, {});
+  add_uses(flows_, uses_, until);
   double longest = 0;
-  for (std::size_t i = 0; i < messages_.size(); ++i) {
+  for (const std::uint32_t i : meeting_messages_) {
     Message& m = messages_[i];
     const double start = flowing_from(m);
-    if (m.moved <= 0 || start >= until) continue;
     for (const Resource r : flows_.of(i)) {
       const Levels& both = under_way_[r];
       if (both.before.end <= start) continue;
@@ -278,11 +277,15 @@ void Sweep::find_busy_processors() {
   meeting_ += longest;
 }
 
-// As those of a new level.
-void Sweep::add_uses(const FlowSet& flows, const std::vector<UnderWay>& uses) {
+// As those of a new level. `until`: when all earlier ones have left, if the flows are those of messages_; lists which
+// of these begin before an earlier one has left a resource of theirs.
+void Sweep::add_uses(const FlowSet& flows, const std::vector<UnderWay>& uses, std::optional<double> until) {
   ++level_;
+  meeting_messages_.clear();
   for (std::size_t i = 0; i < uses.size(); ++i) {
     if (uses[i].end == 0) continue; // a signal
+    double start = std::numeric_limits<double>::infinity(), last = 0;
+    if (until) start = flowing_from(messages_[i]);
     for (const Resource r : flows.of(i)) {
       auto& [before, here, level] = under_way_[r];
       if (level != level_) {
@@ -291,7 +294,9 @@ void Sweep::add_uses(const FlowSet& flows, const std::vector<UnderWay>& uses) {
       } else {
         here.rate += uses[i].rate, here.end = std::max(here.end, uses[i].end);
       }
+      last = std::max<double>(last, before.end);
     }
+    if (start < std::min(last, until.value_or(0))) meeting_messages_.push_back(static_cast<std::uint32_t>(i));
   }
 }
 

@@ -176,7 +176,7 @@ class Sweep {
   void find_doubts();
   bool find_meetings();
   void find_busy_processors();
-  void add_uses(const FlowSet& flows, const std::vector<UnderWay>& uses);
+  void add_uses(const FlowSet& flows, const std::vector<UnderWay>& uses, std::optional<double> until);
   double end_of(std::size_t message) const;
   // When its bytes begin to flow, the first of several messages at its start.
   static double flowing_from(const Message& m) { return m.start.seconds + m.wait + (m.times > 1 ? 0 : m.path.cost); }
@@ -240,10 +240,11 @@ class Sweep {
   std::vector<Levels> under_way_; // by resource; empty where there are several segments
   double under_way_until_ = 0;
   double meeting_ = 0;
-  std::int32_t level_ = 0;                 // whose uses were added last
-  bool level_is_kept_ = false;             // the level before this one, which is not in under_way_ yet
-  FlowSet kept_flows_;                     // of it
-  std::vector<UnderWay> uses_, kept_uses_; // by message
+  std::int32_t level_ = 0;                      // whose uses were added last
+  bool level_is_kept_ = false;                  // the level before this one, which is not in under_way_ yet
+  FlowSet kept_flows_;                          // of it
+  std::vector<UnderWay> uses_, kept_uses_;      // by message
+  std::vector<std::uint32_t> meeting_messages_; // of this level, with those of earlier ones
   struct Processor {
     Busy before, here; // for earlier levels, and for the latest
     std::int32_t level = 0;
