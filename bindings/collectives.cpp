@@ -93,11 +93,12 @@ void bind_variant(nb::module_& m) {
       .def(
           "cost_seconds",
           [](const Variant& v, const Collective& c, const RankSpace& space, const Parameters& p, std::int64_t segments,
-             std::array<double, 3> rates) {
+             std::array<double, 6> rates) {
             if (!v.cost.time)
               unwrap(Status(not_applicable(fmt::format("{} has no closed form: its time is {}", v.name, v.cost.text()),
                                            {}, "use --model flow")));
-            const CostCase at{c, space, v.with_defaults(p), segments, {rates[0], rates[1], rates[2]}};
+            const CostRates numbers{rates[0], rates[1], rates[2], rates[3], rates[4], rates[5]};
+            const CostCase at{c, space, v.with_defaults(p), segments, numbers};
             const double seconds = v.cost.seconds(at);
             if (!std::isfinite(seconds) || seconds < 0)
               unwrap(Status(not_applicable(fmt::format("{} has no closed form of this case: {}", v.name, v.cost.text()),
@@ -105,7 +106,7 @@ void bind_variant(nb::module_& m) {
             return nb::make_tuple(seconds, v.cost.holds(at));
           },
           "collective"_a, "space"_a, "parameters"_a, "segments"_a, "rates"_a,
-          "Seconds by the closed form for so many segments and (alpha, beta, gamma), and whether it holds here.")
+          "Seconds by the closed form for so many segments and the rates of cost_rates(), and whether it holds here.")
       .def_prop_ro(
           "rounding", [](const Variant& v) { return dict_of(v.rounding); },
           "What is promised of the bits of reductions that round.")

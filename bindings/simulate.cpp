@@ -70,9 +70,10 @@ NB_MODULE(_simulate, m) {
       "cost_rates",
       [](const Machine& machine, bool scalar_reduction) {
         const CostRates r = cost_rates(machine, scalar_reduction);
-        return std::array{r.alpha, r.beta, r.gamma};
+        return std::array{r.alpha, r.beta, r.gamma, r.engine_base, r.engine_stage, r.engine_bytes};
       },
-      "machine"_a, "scalar_reduction"_a = false, "Alpha, beta and gamma of closed forms.");
+      "machine"_a, "scalar_reduction"_a = false,
+      "Alpha, beta and gamma of closed forms; base, stage and bytes of the engine.");
   m.def(
       "simulate_cost",
       [](double seconds, const Collective& collective, const Job& job, const std::optional<Placement>& placement,

@@ -100,6 +100,8 @@ const Formula d("d", [](const CostCase& c) { return over_axes(c, [](std::int32_t
 const Formula alpha("α", [](const CostCase& c) { return c.rates.alpha; });
 const Formula beta("β", [](const CostCase& c) { return c.rates.beta; });
 const Formula gamma("γ", [](const CostCase& c) { return c.rates.gamma; });
+const Formula engine_base("λ", [](const CostCase& c) { return c.rates.engine_base; });
+const Formula engine_stage("σ", [](const CostCase& c) { return c.rates.engine_stage; });
 const Formula log_P("log₂P", power_of_two_below);
 const Formula floor_log_P("⌊log₂P⌋", power_of_two_below);
 const Formula ceil_log_P("⌈log₂P⌉", power_of_two_above);
@@ -126,6 +128,8 @@ const Condition equal_axes{"all axes longer than 1 equally long", [](const CostC
                              return std::all_of(axes.begin(), axes.end(),
                                                 [&](const Axis& a) { return a.length == 1 || a.length == longest(c); });
                            }};
+const Condition engine_takes_it{"[offload] has base_latency λ, stage_latency σ and max_bytes ≥ n",
+                                [](const CostCase& c) { return n(c) <= c.rates.engine_bytes; }};
 const Condition squares{"P = a²", [](const CostCase& c) { return root_P(c) == std::round(root_P(c)); }};
 const Condition cubes{"P = a³", [](const CostCase& c) { return cube_root_P(c) == std::round(cube_root_P(c)); }};
 

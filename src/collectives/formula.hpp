@@ -81,6 +81,7 @@ struct Cost {
 namespace cost {
 
 extern const Formula P, n, S, d, alpha, beta, gamma;
+extern const Formula engine_base, engine_stage; // λ, σ: base_latency and stage_latency of the machine's [offload]
 extern const Formula log_P, ceil_log_P, floor_log_P; // to the base 2
 extern const Formula root_P, cube_root_P;
 extern const Formula lanes;          // k: parameter `trees`, or two for each axis of a torus, one of others
@@ -89,6 +90,7 @@ extern const Formula sum_of_lengths; // Σ(L - 1)
 
 extern const Condition powers_of_two, even_ranks, more_than_two, squares, cubes; // ranks
 extern const Condition whole_messages, many_segments, equal_axes;
+extern const Condition engine_takes_it;
 
 } // namespace cost
 

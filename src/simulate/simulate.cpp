@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 namespace kumihimo {
 
@@ -39,7 +40,13 @@ CostRates cost_rates(const Machine& machine, bool scalar_reduction) {
   const double rate = alone ? node.shared_memory_bandwidth.value.value
                             : std::min(net.link_bandwidth.value.value, net.engine_bandwidth.value.value);
   const double reduced = (scalar_reduction ? node.reduction_rate_scalar : node.reduction_rate).value.value;
-  return {software.message_cost.value.value + way + software.relay_latency.value.value, 1 / rate, 1 / reduced};
+  CostRates rates{software.message_cost.value.value + way + software.relay_latency.value.value, 1 / rate, 1 / reduced};
+  rates.engine_base = std::numeric_limits<double>::quiet_NaN(); // no machine without an engine has a time for it
+  if (const auto& engine = machine.offload) {
+    rates.engine_base = engine->base_latency.value.value, rates.engine_stage = engine->stage_latency.value.value;
+    rates.engine_bytes = static_cast<double>(engine->max_bytes.value.value);
+  }
+  return rates;
 }
 
 Result<Prediction> simulate_cost(Seconds seconds, const Collective& collective, const Job& job,

@@ -16,7 +16,7 @@ namespace {
 
 using namespace kumihimo;
 
-constexpr CostRates rates{10e-6, 1e-9, 0.25e-9};
+constexpr CostRates rates{10e-6, 1e-9, 0.25e-9, 20e-6, 5e-6, 1e9};
 
 // Links of any bandwidth, so that the torus is a crossbar to whoever sends.
 Machine crossbar(const Shape& shape, std::int64_t engines) {
@@ -30,6 +30,9 @@ Machine crossbar(const Shape& shape, std::int64_t engines) {
   m.node.memory_bandwidth.value = m.node.shared_memory_bandwidth.value = {unlimited};
   m.node.reduction_rate.value = m.node.reduction_rate_scalar.value = {1 / rates.gamma};
   m.software.message_cost.value = {rates.alpha};
+  m.offload.emplace();
+  m.offload->max_bytes.value = {static_cast<std::int64_t>(rates.engine_bytes)};
+  m.offload->base_latency.value = {rates.engine_base}, m.offload->stage_latency.value = {rates.engine_stage};
   return m;
 }
 
@@ -56,7 +59,9 @@ std::optional<Compared> compare(const Variant& v, const RankSpace& space, std::i
   if (!s) return std::nullopt;
   const CostCase at{c, space, v.with_defaults(p), s->segments.count, rates};
   if (!v.cost.holds(at)) return std::nullopt;
-  const Shape crossed = space.has_shape() ? space.shape() : Shape({Axis{space.ranks(), true}});
+  // Each rank has a node of its own, whatever levels it sees.
+  const bool alone = space.has_shape() && space.shape().places() == space.ranks();
+  const Shape crossed = alone ? space.shape() : Shape({Axis{space.ranks(), true}});
   const auto exact = simulate(*s, crossbar(crossed, engines_of(v, *s)), {}, {.model = Model::exact});
   EXPECT_TRUE(exact) << (exact ? "" : exact.error().sentence());
   if (!exact) return std::nullopt;
@@ -74,6 +79,7 @@ const std::vector<RankSpace>& spaces() {
     for (const std::int32_t ranks : {2, 3, 4, 5, 8, 9, 16, 27, 32}) found.push_back(RankSpace::row(ranks));
     for (const std::string_view shape : {"8", "4x4", "3x3", "4x2x4", "3x5", "4x3x3", "5mx4m", "3mx3mx3m"})
       found.push_back(RankSpace::box(*Shape::parse(shape)));
+    for (const std::int32_t each : {2, 3, 4}) found.push_back(RankSpace::box(*Shape::parse("4"), each));
     std::mt19937 random(16);
     for (int i = 0; i < 6; ++i) {
       std::vector<Axis> axes(1 + random() % 3);

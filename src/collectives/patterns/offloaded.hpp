@@ -24,7 +24,7 @@ inline Variant offloaded(Step step) {
     return program.finish();
   };
   return {.summary = "one call of the network's own engine, on simulated machines that describe one",
-          .cost = {{}, {"base + stage·log₂P, of the machine's [offload]"}},
+          .cost = {cost::engine_base + cost::log_P * cost::engine_stage, cost::engine_takes_it},
           .reference = "Ajima et al., IEEE Micro 32(1), 2012; Graham et al., COM-HPC 2016",
           .offloads = true,
           .recipe = [program_of](const Collective& c, const RankSpace&, const Parameters&) -> Result<Schedule> {

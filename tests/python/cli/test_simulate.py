@@ -285,9 +285,9 @@ def test_a_form_without_a_number_is_refused():
     space = _topology.RankSpace.box(_topology.Shape.parse("2"))
     ring = _collectives.find("allreduce", "ring")
     wanted, none = _schedule.Collective("allreduce", 2, 8), _collectives.Parameters()
-    assert ring.cost_seconds(wanted, space, none, 1, (1e-6, 0, 0)) == (pytest.approx(2e-6), True)
+    assert ring.cost_seconds(wanted, space, none, 1, (1e-6, 0, 0, 0, 0, 0)) == (pytest.approx(2e-6), True)
     with pytest.raises(NotApplicable, match="no closed form of this case"):
-        ring.cost_seconds(wanted, space, none, 1, (float("inf"), 0, 0))
+        ring.cost_seconds(wanted, space, none, 1, (float("inf"), 0, 0, 0, 0, 0))
 
 
 def test_the_closed_forms_doubt_is_said_once(kumihimo):

@@ -22,6 +22,7 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <map>
 
 namespace kumihimo {
@@ -319,11 +320,46 @@ Result<Schedule> build_levels(const Levels& levels, const Collective& c, const R
   return s;
 }
 
+struct TimeOfParts {
+  double seconds = 0;
+  bool holds = true;
+};
+
+// The parts' closed forms added up, of groups as large as the largest; not a number where a part has none.
+TimeOfParts time_of_parts(const std::vector<StageRow>& stages, const CostCase& at) {
+  const Composite whole{at.collective, {}, Groups(at.collective, at.space, at.parameters.group), {}, ""};
+  const std::int64_t size = whole.groups.largest();
+  const RankSpace leaders = space_of_leaders(at.space, whole.groups);
+  const RankSpace members = RankSpace::node(static_cast<std::int32_t>(size));
+  const Group& of_root = whole.groups.all()[static_cast<std::size_t>(whole.root_group())];
+  TimeOfParts sum;
+  sum.holds = size * whole.groups.number() == at.collective.ranks && !at.collective.counts.irregular();
+  for (const StageRow& row : stages) {
+    const auto v =
+        Registry::standard().find(row.kind, (row.between ? at.parameters.outer : at.parameters.inner).value());
+    if (!v || !(*v)->cost.time) return {std::numeric_limits<double>::quiet_NaN(), false};
+    Collective question = question_of(whole, row, row.between ? nullptr : &of_root);
+    if (row.meaning == Meaning::signals) question.counts.each = 0;
+    const Parameters p = (*v)->with_defaults({});
+    const CostCase part{question, row.between ? leaders : members, p, 1, at.rates};
+    sum.seconds += (*v)->cost.seconds(part);
+    sum.holds &= (*v)->cost.holds(part);
+  }
+  return sum;
+}
+
+Cost cost_of_parts(const std::vector<StageRow>& stages) {
+  const Condition all_hold{"groups are equally large and the parts' forms hold",
+                           [=](const CostCase& at) { return time_of_parts(stages, at).holds; }};
+  return {Formula("Σ of its parts", [=](const CostCase& at) { return time_of_parts(stages, at).seconds; }),
+          cost::whole_messages && all_hold};
+}
+
 } // namespace
 
 Variant hierarchical(CollectiveKind kind, Levels levels) {
   Variant v{.summary = "any algorithm within nodes, or within groups of their ranks, and any between the leaders",
-            .cost = {{}, {"sum of its stages; with segments, the slowest stage"}},
+            .cost = cost_of_parts(levels.stages),
             .reference = "Karonis et al., IPDPS 2000; Träff, Rougier, EuroMPI/ASIA 2014",
             .parameters = {{"inner", levels.inner}, {"outer", levels.outer}, {"group", "all of a node"}}};
   if (kind != CollectiveKind::barrier)
