@@ -2,7 +2,7 @@
 
 #include "program/binding.hpp"
 #include "program/cursor.hpp"
-#include "simulate/both_ends.hpp"
+#include "simulate/program_errors.hpp"
 
 #include <algorithm>
 

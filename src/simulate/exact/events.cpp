@@ -2,7 +2,6 @@
 #include "base/hash.hpp"
 #include "base/result.hpp"
 #include "program/starting.hpp"
-#include "simulate/both_ends.hpp"
 #include "simulate/channel.hpp"
 #include "simulate/exact/fluid.hpp"
 #include "simulate/exact/materialised.hpp"
@@ -10,6 +9,7 @@
 #include "simulate/offload.hpp"
 #include "simulate/phases.hpp"
 #include "simulate/prediction.hpp"
+#include "simulate/program_errors.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
-#include "simulate/both_ends.hpp"
 #include "simulate/flow/compiled.hpp"
 #include "simulate/offload.hpp"
+#include "simulate/program_errors.hpp"
 
 #include <fmt/format.h>
 

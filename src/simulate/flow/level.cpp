@@ -1,7 +1,7 @@
 // What a level costs: the messages whose two ends have started, their shares of the network, and their times.
-#include "simulate/both_ends.hpp"
 #include "simulate/flow/sweep.hpp"
 #include "simulate/flow/symmetry.hpp"
+#include "simulate/program_errors.hpp"
 
 #include <algorithm>
 #include <limits>

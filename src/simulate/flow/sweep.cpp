@@ -1,8 +1,8 @@
 // The walk: rounds, loops and lanes. What a level costs is in level.cpp.
 #include "simulate/flow/sweep.hpp"
 
-#include "simulate/both_ends.hpp"
 #include "simulate/flow/symmetry.hpp"
+#include "simulate/program_errors.hpp"
 
 #include <fmt/format.h>
 

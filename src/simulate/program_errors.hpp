@@ -15,11 +15,11 @@ bool same_in_all_segments(const Extent& extent, const DataLayout& data, std::int
 // iterations are under way at once, the models start them as time has it.
 bool starts_in_order(const Body& body);
 
-struct BothEnds { // of a message
+struct Endpoints { // of a message
   std::int32_t sender = 0, receiver = 0, lane = 0;
   std::int64_t sent = 0, expected = 0; // elements
 };
-Error unequal_lengths(const BothEnds& m);
+Error unequal_lengths(const Endpoints& m);
 
 Error does_not_end(std::int64_t lanes); // as so many wait for ever
 

@@ -1,4 +1,4 @@
-#include "simulate/both_ends.hpp"
+#include "simulate/program_errors.hpp"
 
 #include <fmt/format.h>
 
@@ -24,7 +24,7 @@ bool starts_in_order(const Body& body) {
   });
 }
 
-Error unequal_lengths(const BothEnds& m) {
+Error unequal_lengths(const Endpoints& m) {
   return failed("a message must be as long as its receive",
                 fmt::format("rank {} on lane {} expects {} elements where rank {} sends {}", m.receiver, m.lane,
                             m.expected, m.sender, m.sent),
