@@ -1,6 +1,6 @@
 #include "program/binding.hpp"
+#include "simulate/flow/periods.hpp"
 #include "simulate/flow/sampled.hpp"
-#include "simulate/flow/steady.hpp"
 #include "simulate/flow/symmetry.hpp"
 #include "simulate/models.hpp"
 

@@ -2,10 +2,10 @@
 // both started, and its shares of the network are solved once. Memory is proportional to the steps in progress.
 #pragma once
 
+#include "simulate/flow/collapsed_loops.hpp"
 #include "simulate/flow/compiled.hpp"
-#include "simulate/flow/loops.hpp"
+#include "simulate/flow/fair_shares.hpp"
 #include "simulate/flow/matching.hpp"
-#include "simulate/flow/shares.hpp"
 
 #include <algorithm>
 #include <array>

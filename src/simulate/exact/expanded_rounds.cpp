@@ -1,4 +1,4 @@
-#include "simulate/exact/materialised.hpp"
+#include "simulate/exact/expanded_rounds.hpp"
 
 namespace kumihimo::simulation {
 namespace {

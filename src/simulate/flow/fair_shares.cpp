@@ -1,4 +1,4 @@
-#include "simulate/flow/shares.hpp"
+#include "simulate/flow/fair_shares.hpp"
 
 #include <algorithm>
 #include <limits>

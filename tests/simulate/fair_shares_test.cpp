@@ -1,5 +1,5 @@
 // Max-min fair rates of one round.
-#include "simulate/flow/shares.hpp"
+#include "simulate/flow/fair_shares.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "simulate/flow/steady.hpp"
+#include "simulate/flow/periods.hpp"
 
 #include <fmt/format.h>
 
