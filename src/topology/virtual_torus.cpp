@@ -1,6 +1,6 @@
 #include "topology/virtual_torus.hpp"
 
-#include "topology/tofu_reach.hpp"
+#include "topology/tofu_connectivity.hpp"
 
 #include <fmt/format.h>
 
@@ -69,7 +69,7 @@ Result<VirtualTorus> VirtualTorus::without(std::span<const NodeId> nodes, std::s
 }
 
 Status VirtualTorus::connected() const {
-  return all_reached(tofu_, [this](const TofuPlace& at) { return node_at(at).has_value(); });
+  return check_connected(tofu_, [this](const TofuPlace& at) { return node_at(at).has_value(); });
 }
 
 Result<VirtualTorus> VirtualTorus::shortened(std::span<const NodeId> nodes, std::span<const LinkId> links) const {

@@ -1,6 +1,6 @@
 // Dead nodes and cables: the torus that is left, its ways, and what cannot be kept.
 #include "tofu_shapes.hpp"
-#include "topology/tofu_reach.hpp"
+#include "topology/tofu_connectivity.hpp"
 
 #include <gtest/gtest.h>
 
@@ -148,8 +148,8 @@ TEST(DeadNode, WhatCutsTheJobIsOneSentence) {
     ASSERT_FALSE(torus.ok());
     EXPECT_NE(torus.error().sentence().find("take "), std::string::npos);
     const auto& without = whole.tofu().without({}, cables);
-    EXPECT_FALSE(all_reached(without, everyone).ok());
-    EXPECT_TRUE(all_reached(without, [&](const TofuPlace& at) { return at != whole.place(NodeId{1}); }).ok());
+    EXPECT_FALSE(check_connected(without, everyone).ok());
+    EXPECT_TRUE(check_connected(without, [&](const TofuPlace& at) { return at != whole.place(NodeId{1}); }).ok());
   }
   const VirtualTorus one = *lay_job(k_machine(), shape("1"));
   EXPECT_FALSE(one.without(std::vector{one.tofu().node(one.place(NodeId{0}))}, {}).ok());
@@ -165,7 +165,7 @@ TEST(DeadNode, TheProofHoldsPairByPair) {
     for (int n = 1 + static_cast<int>(random() % 4); n > 0; --n)
       nodes.push_back(NodeId{static_cast<std::int32_t>(random() % tofu.nodes())});
     const Tofu broken = tofu.without(nodes, {});
-    const bool reached = all_reached(broken, everyone).ok();
+    const bool reached = check_connected(broken, everyone).ok();
     proven += reached;
     bool all = true;
     for (std::int32_t from = 0; from < tofu.nodes(); from += 1 + i % 3)

@@ -1,4 +1,4 @@
-#include "topology/tofu_reach.hpp"
+#include "topology/tofu_connectivity.hpp"
 
 #include <fmt/format.h>
 
@@ -109,7 +109,7 @@ Status pair_by_pair(const Tofu& tofu, const std::function<bool(const TofuPlace&)
 
 } // namespace
 
-Status all_reached(const Tofu& tofu, const std::function<bool(const TofuPlace&)>& wanted) {
+Status check_connected(const Tofu& tofu, const std::function<bool(const TofuPlace&)>& wanted) {
   if (tofu.whole() || Proof(tofu, wanted).holds()) return Nothing{};
   if (std::int64_t{tofu.nodes()} * tofu.nodes() <= most_pairs) return pair_by_pair(tofu, wanted);
   return wrong_value(

@@ -10,6 +10,6 @@ namespace kumihimo {
 // Proves that any two live nodes for which `wanted` holds have a live way, both ways, or says which two have none. The
 // proof looks at the groups with dead parts alone: between groups a message may take any place of the group in which
 // nothing is dead on X, Y and Z all over the box. Where that does not suffice, small boxes are looked at pair by pair.
-Status all_reached(const Tofu& tofu, const std::function<bool(const TofuPlace&)>& wanted);
+Status check_connected(const Tofu& tofu, const std::function<bool(const TofuPlace&)>& wanted);
 
 } // namespace kumihimo
