@@ -1,6 +1,6 @@
 #include "machine/machine.hpp"
 
-#include "machine/slow_parts.hpp"
+#include "machine/internal.hpp"
 #include "topology/single_node.hpp"
 #include "topology/torus.hpp"
 

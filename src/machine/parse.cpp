@@ -4,8 +4,8 @@
 #include "base/text_parsing.hpp"
 #include "machine/families.hpp"
 #include "machine/host_list.hpp"
+#include "machine/internal.hpp"
 #include "machine/numbers.hpp"
-#include "machine/slow_parts.hpp"
 #include "topology/single_node.hpp"
 
 #include <fmt/format.h>

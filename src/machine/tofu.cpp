@@ -1,6 +1,6 @@
 // Machines of Tofu: jobs in boxes, and around dead parts.
 #include "base/text_parsing.hpp"
-#include "machine/slow_parts.hpp"
+#include "machine/internal.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
