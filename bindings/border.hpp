@@ -17,12 +17,9 @@ namespace kumihimo {
 
 inline const char* exception_name(Error::Kind kind) {
   switch (kind) {
-  case Error::Kind::bad_input:
-    return "BadInput";
-  case Error::Kind::not_applicable:
-    return "NotApplicable";
-  case Error::Kind::failed:
-    return "Failed";
+  case Error::Kind::bad_input: return "BadInput";
+  case Error::Kind::not_applicable: return "NotApplicable";
+  case Error::Kind::failed: return "Failed";
   }
   return "Failed";
 }

@@ -1,9 +1,9 @@
 # A layer is one folder under src/: a static library kumihimo_<folder> of all its .cpp files, headers beside them.
 # DEPENDS names the layers below it and is the whole rule of who may include whom: a layer sees the headers of no other
 # (each layer's headers are reached as <folder>/file.hpp through a directory of links holding that folder alone).
-# LIBRARIES names outside libraries. APART names sources that are compiled by themselves also where others are compiled
+# LIBRARIES names outside libraries. SKIP_UNITY names sources that are compiled by themselves also where others are compiled
 # several at a time (unity builds, ADR 0018), since a name of theirs means something else in a neighbour.
-# BATCHED: no preloaded object links this layer, so it is compiled several files at a time in every build.
+# UNITY: no preloaded object links this layer, so it is compiled several files at a time in every build.
 set(KUMIHIMO_HEADERS ${PROJECT_BINARY_DIR}/headers)
 
 add_library(kumihimo_options INTERFACE)
@@ -25,10 +25,10 @@ if(KUMIHIMO_SANITIZE) # for every target, programs too: half a sanitized program
 endif()
 
 function(kumihimo_layer name)
-  cmake_parse_arguments(ARG "ALIGNED;BATCHED" "" "DEPENDS;LIBRARIES;APART" ${ARGN})
+  cmake_parse_arguments(ARG "ALIGNED;UNITY" "" "DEPENDS;LIBRARIES;SKIP_UNITY" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "_main\\.cpp$")
-  set_source_files_properties(${ARG_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  set_source_files_properties(${ARG_SKIP_UNITY} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   set(view ${KUMIHIMO_HEADERS}/${name})
   file(MAKE_DIRECTORY ${view})
   file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${view}/${name} SYMBOLIC)
@@ -36,7 +36,7 @@ function(kumihimo_layer name)
     add_library(kumihimo_${name} STATIC ${sources})
     set(scope PUBLIC)
     target_link_libraries(kumihimo_${name} PRIVATE kumihimo_options)
-    if(ARG_BATCHED)
+    if(ARG_UNITY)
       set_target_properties(kumihimo_${name} PROPERTIES UNITY_BUILD ON)
     endif()
     if(ARG_ALIGNED AND KUMIHIMO_SANITIZE MATCHES "undefined")
@@ -51,18 +51,18 @@ function(kumihimo_layer name)
   target_link_libraries(kumihimo_${name} ${scope} ${ARG_DEPENDS} ${ARG_LIBRARIES})
 endfunction()
 
-# One test executable a folder: tests/<folder>/*_test.cpp, with GoogleTest, linked to the layers named. APART as above.
+# One test executable a folder: tests/<folder>/*_test.cpp, with GoogleTest, linked to the layers named. SKIP_UNITY as above.
 # THREADS: what it tests knows threads, and is looked at by the thread sanitizer; the pure layers know none.
-# UNSANITIZED: tests (in GoogleTest's patterns) that the sanitizers leave out, which make them ten to forty times as long:
+# SKIP_SANITIZERS: tests (in GoogleTest's patterns) that the sanitizers leave out, which make them ten to forty times as long:
 # those that touch no code that a smaller case beside them does not. The build without sanitizers runs all.
 # SHARDS: what takes long is this many tests of ctest, begun first, so that no processor waits for one program.
 function(kumihimo_tests name)
-  cmake_parse_arguments(ARG "THREADS" "TIMEOUT;SHARDS" "DEPENDS;LIBRARIES;LABELS;APART;UNSANITIZED" ${ARGN})
+  cmake_parse_arguments(ARG "THREADS" "TIMEOUT;SHARDS" "DEPENDS;LIBRARIES;LABELS;SKIP_UNITY;SKIP_SANITIZERS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
   endif()
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
-  set_source_files_properties(${ARG_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  set_source_files_properties(${ARG_SKIP_UNITY} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   add_executable(${name}_tests ${sources})
   set_target_properties(${name}_tests PROPERTIES UNITY_BUILD ON) # half of the time is GoogleTest's headers
   target_compile_options(${name}_tests PRIVATE $<$<CONFIG:Release>:-O1>) # half the time to compile, none more to run
@@ -76,8 +76,8 @@ function(kumihimo_tests name)
     list(APPEND ARG_LABELS pure)
   endif()
   set(environment "")
-  if(KUMIHIMO_SANITIZE AND ARG_UNSANITIZED)
-    list(JOIN ARG_UNSANITIZED ":" left_out)
+  if(KUMIHIMO_SANITIZE AND ARG_SKIP_SANITIZERS)
+    list(JOIN ARG_SKIP_SANITIZERS ":" left_out)
     set(environment "GTEST_FILTER=-${left_out}")
   endif()
   if(NOT ARG_SHARDS)

@@ -89,9 +89,9 @@ def with_value(rule: str, got: object) -> str:
 
 
 @contextlib.contextmanager
-def looking_at_the_machine() -> Iterator[None]:
+def errors_of_this_machine() -> Iterator[None]:
     """Marks errors raised within: the ranks of a launch share a command line but not always a machine, so one rank may
-    meet such an error alone. Also a decorator: @looking_at_the_machine()."""
+    meet such an error alone. Also a decorator: @errors_of_this_machine()."""
     try:
         yield
     except KumihimoError as error:

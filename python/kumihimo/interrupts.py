@@ -57,7 +57,7 @@ def ending_by_signal() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def deaf() -> Iterator[None]:
+def ignoring_signals() -> Iterator[None]:
     """Ends what it began whatever signal comes, which counts from then on: a second Ctrl-C must not leave processes
     behind, and a first one must not be lost."""
     if threading.current_thread() is not threading.main_thread():
@@ -68,8 +68,8 @@ def deaf() -> Iterator[None]:
     already = isinstance(sys.exc_info()[1], (KeyboardInterrupt, SystemExit))  # on the way out by the first one
     before = {}
     for number in numbers:  # what is ignored stays so
-        heard = signal.getsignal(number) is not signal.SIG_IGN
-        before[number] = signal.signal(number, (lambda n, _: came.append(n)) if heard else signal.SIG_IGN)
+        note_output = signal.getsignal(number) is not signal.SIG_IGN
+        before[number] = signal.signal(number, (lambda n, _: came.append(n)) if note_output else signal.SIG_IGN)
     try:
         yield
     finally:

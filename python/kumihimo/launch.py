@@ -22,7 +22,7 @@ from pathlib import Path
 
 from kumihimo import errors, preload
 from kumihimo.errors import Failed, OutOfTime, failed, wrong_value
-from kumihimo.interrupts import deaf, ending_by_signal
+from kumihimo.interrupts import ignoring_signals, ending_by_signal
 from kumihimo.mpi import Installation
 
 # In the environment of every process of a job, so that all of them are found wherever the launcher put them.
@@ -72,7 +72,7 @@ def run(
             output = Output(process, watch)
             objects = output.read(time.monotonic() + seconds, on_object)
             if watch.lost:
-                raise ill_ended(ranks, name, "a process died, and the launcher kept waiting for it", ended_before)
+                raise job_failure(ranks, name, "a process died, and the launcher kept waiting for it", ended_before)
             if not ended(process, LAST_SECONDS):
                 last = f"within {LAST_SECONDS:.3g} s after all processes of {name} had closed their output"
                 raise failed(f"{installation.launcher.name} did not exit {last}")
@@ -81,10 +81,10 @@ def run(
             f"{name} on {ranks} processes did not end within {seconds:.3g} s", "measure fewer or shorter cases"
         ) from None
     finally:
-        with deaf():
+        with ignoring_signals():
             end(process, job, name)
     if process.returncode != 0:
-        raise ill_ended(ranks, name, what_happened(output, process.returncode), ended_before)
+        raise job_failure(ranks, name, what_happened(output, process.returncode), ended_before)
     return objects
 
 
@@ -96,7 +96,7 @@ def ended_for_memory() -> int:
     return 0
 
 
-def ill_ended(ranks: int, name: str, found: str, ended_before: int) -> Failed:
+def job_failure(ranks: int, name: str, found: str, ended_before: int) -> Failed:
     """What became of a job; `ended_before`: ended_for_memory() before it was started."""
     if ended_for_memory() > ended_before:
         lack = "the system killed a process when memory ran out"
@@ -127,7 +127,7 @@ class Watch:
         self.lost = False
         self._job, self._name, self._most, self._looks = job, name[:15], 0, 0
 
-    def lost_one(self) -> bool:
+    def has_lost_process(self) -> bool:
         """Whether some have been dead, and the launcher there, for as long as it takes to be sure."""
         there = members(self._job)
         alive = sum(command_of(pid) == self._name and is_running(pid) for pid in there)
@@ -137,7 +137,7 @@ class Watch:
         self.lost = self._looks >= (SOME_DEAD if alive else ALL_DEAD)
         return self.lost
 
-    def heard(self) -> None:
+    def note_output(self) -> None:
         """The job has said something: it lives."""
         self._looks = 0
 
@@ -187,13 +187,13 @@ class Output:
             except queue.Empty:
                 if left <= PATIENCE:
                     raise TimedOut from None
-                if self._process.poll() is not None or (self._watch and self._watch.lost_one()):
+                if self._process.poll() is not None or (self._watch and self._watch.has_lost_process()):
                     return objects  # what ended is told by the launcher's exit code, once it is made to end
                 continue
             if line is None:
                 return objects
             if self._watch:
-                self._watch.heard()
+                self._watch.note_output()
             found = parse(line)
             if found is None:
                 self.other.append(line)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from kumihimo.errors import failed, looking_at_the_machine, wrong_value
+from kumihimo.errors import failed, errors_of_this_machine, wrong_value
 
 # By family: launchers in the order in which they are tried, and the shared library as programs are linked with it.
 LAUNCHERS = {
@@ -149,7 +149,7 @@ def discover() -> list[Installation]:
     return found
 
 
-@looking_at_the_machine()
+@errors_of_this_machine()
 def choose(wanted: str | None = None) -> Installation:
     """The installation for `--mpi`: a family, a prefix, or nothing for the first one found."""
     if wanted is None or wanted in LAUNCHERS:

@@ -74,10 +74,10 @@ class Relay:
         if number not in self._sent_to_all or not is_of_our_group(self.process.pid):
             self.process.send_signal(number)
         while self._at_hand == 1 and self._sent_to_all:
-            self._relieve_witness()
+            self._stop_witness_process()
         self._at_hand -= 1
 
-    def _relieve_witness(self) -> None:
+    def _stop_witness_process(self) -> None:
         """By one that has seen nothing. What comes meanwhile counts as sent to all."""
         seen, self.witness = self.witness, Witness()
         before = signal.pthread_sigmask(signal.SIG_BLOCK, NUMBERS)

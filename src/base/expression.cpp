@@ -13,12 +13,9 @@ namespace kumihimo {
 bool Expression::Term::same_atom(const Term& o) const {
   if (kind != o.kind) return false;
   switch (kind) {
-  case Kind::variable:
-    return variable == o.variable;
-  case Kind::modulo:
-    return modulus == o.modulus && *argument == *o.argument;
-  case Kind::look_up:
-    return (table == o.table || *table == *o.table) && *argument == *o.argument;
+  case Kind::variable: return variable == o.variable;
+  case Kind::modulo: return modulus == o.modulus && *argument == *o.argument;
+  case Kind::look_up: return (table == o.table || *table == *o.table) && *argument == *o.argument;
   }
   return false;
 }
@@ -162,12 +159,8 @@ std::int32_t Expression::deepest() const {
 std::int64_t Expression::evaluate(std::span<const std::int64_t> values) const {
   std::int64_t sum = constant_;
   for (const Term& t : terms()) switch (t.kind) {
-    case Term::Kind::variable:
-      sum += t.coefficient * values[t.variable.depth];
-      break;
-    case Term::Kind::modulo:
-      sum += t.coefficient * floor_mod(t.argument->evaluate(values), t.modulus);
-      break;
+    case Term::Kind::variable: sum += t.coefficient * values[t.variable.depth]; break;
+    case Term::Kind::modulo: sum += t.coefficient * floor_mod(t.argument->evaluate(values), t.modulus); break;
     case Term::Kind::look_up: {
       const std::int64_t at = t.argument->evaluate(values);
       assert(at >= 0 && at < static_cast<std::int64_t>(t.table->size()));

@@ -43,12 +43,9 @@ Status do_task(Job& job, const Task& task) {
   case Task::Kind::measure:
     if (Status s = run_measure(job, task); !s) return s;
     return measure_programs(job, task);
-  case Task::Kind::rehearse:
-    return run_rehearsal(job, task);
-  case Task::Kind::calibrate:
-    return run_calibration(job, task);
-  case Task::Kind::library:
-    return run_library(job, task);
+  case Task::Kind::rehearse: return run_rehearsal(job, task);
+  case Task::Kind::calibrate: return run_calibration(job, task);
+  case Task::Kind::library: return run_library(job, task);
   }
   return Nothing{};
 }

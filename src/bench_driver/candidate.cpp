@@ -12,9 +12,10 @@ Candidate::Bytes result_in(const CallMemory& memory, const Vectors::Set& set) {
   return {static_cast<const std::byte*>(set.output) + memory.output_at, memory.result_bytes};
 }
 
-class Ours final : public Candidate {
+class ScheduleCandidate final : public Candidate {
  public:
-  Ours(const Case& c, Schedule schedule, Rank rank, transport::Transport& transport, plan::PlanCache& cache)
+  ScheduleCandidate(const Case& c, Schedule schedule, Rank rank, transport::Transport& transport,
+                    plan::PlanCache& cache)
       : question_(c.collective), hints_(c.parameters.hints()), memory_(memory_of(question_, rank)),
         schedule_(std::move(schedule)), rank_(rank), transport_(transport), cache_(cache) {}
 
@@ -43,9 +44,9 @@ class Ours final : public Candidate {
   plan::PlanCache& cache_;
 };
 
-class Theirs final : public Candidate {
+class LibraryCallCandidate final : public Candidate {
  public:
-  Theirs(const mpi::Library& library, mpi::Handle world, const Collective& c, Rank rank)
+  LibraryCallCandidate(const mpi::Library& library, mpi::Handle world, const Collective& c, Rank rank)
       : kind_(c.kind), memory_(memory_of(c, rank)), own_(library, world, c, rank) {}
 
   Status call(const Vectors::Set& set) override { return own_.call(set.input, set.output); }
@@ -62,12 +63,12 @@ class Theirs final : public Candidate {
 
 std::unique_ptr<Candidate> our_candidate(const Case& c, Schedule schedule, Rank rank, transport::Transport& transport,
                                          plan::PlanCache& cache) {
-  return std::make_unique<Ours>(c, std::move(schedule), rank, transport, cache);
+  return std::make_unique<ScheduleCandidate>(c, std::move(schedule), rank, transport, cache);
 }
 
 std::unique_ptr<Candidate> library_candidate(const mpi::Library& library, mpi::Handle world,
                                              const Collective& collective, Rank rank) {
-  return std::make_unique<Theirs>(library, world, collective, rank);
+  return std::make_unique<LibraryCallCandidate>(library, world, collective, rank);
 }
 
 } // namespace kumihimo::bench_driver

@@ -1,7 +1,7 @@
 #include "bench_driver/check.hpp"
 
-#include "bench_driver/definition.hpp"
 #include "bench_driver/memory.hpp"
+#include "bench_driver/mpi_definition.hpp"
 #include "bench_driver/vectors.hpp"
 #include "execute/engine.hpp"
 #include "measure/clock.hpp"
@@ -232,9 +232,9 @@ std::string first_of_all(const Job& job, std::int64_t mine, const std::string& w
 Result<Result<Vector>> golden_from_rank_0(const Job& job, std::int64_t bytes_of_all, std::int64_t mine,
                                           const std::function<Result<std::vector<Vector>>()>& make) {
   std::vector<Vector> results;
-  const Need need{job.speaks() ? bytes_of_all : mine, "the golden copy"};
+  const Need need{job.prints() ? bytes_of_all : mine, "the golden copy"};
   Result<Result<Vector>> made = with_memory(need, [&]() -> Result<Vector> {
-    if (!job.speaks()) return Vector(static_cast<std::size_t>(mine));
+    if (!job.prints()) return Vector(static_cast<std::size_t>(mine));
     results = TRY(make());
     return Vector();
   });
@@ -242,7 +242,7 @@ Result<Result<Vector>> golden_from_rank_0(const Job& job, std::int64_t bytes_of_
     if (job.all(made.ok())) return Result<Vector>(s.error());
     return s.error();
   }
-  job.deal(results, **made);
+  job.scatter_from_rank_0(results, **made);
   return made;
 }
 

@@ -45,8 +45,8 @@ Result<Result<Vector>> golden_from_rank_0(const Job& job, std::int64_t bytes_of_
 
 // Collective. Runs the schedule `repeats` times over the transport and compares with the golden copy: results, inputs
 // that must stay as they are, and the bytes beyond the end. The golden copy itself, and the result of the library's own
-// call with the same arguments, are compared with the definition of the collective (bench_driver/definition.hpp). Of a
-// barrier: nobody leaves before all have come, each of the first ranks late in turn; that where one clock is read.
+// call with the same arguments, are compared with the definition of the collective (bench_driver/mpi_definition.hpp).
+// Of a barrier: nobody leaves before all have come, each of the first ranks late in turn; that where one clock is read.
 // Errors: the schedule cannot be run here, or MPI failed.
 Result<CheckOutcome> check_schedule(Job& job, const Schedule& schedule, Hints hints, transport::Transport& transport,
                                     const Arithmetic& arithmetic, std::int32_t repeats);

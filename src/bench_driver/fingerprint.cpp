@@ -29,9 +29,9 @@ Vector nan_values(std::int64_t count, std::int32_t rank) {
 }
 
 // One kind of question with its vectors, asked again and again.
-class Asked {
+class FingerprintRun {
  public:
-  Asked(Job& job, const LibraryCall& call, Collective question, Vector contents)
+  FingerprintRun(Job& job, const LibraryCall& call, Collective question, Vector contents)
       : job_(job), call_(call), question_(std::move(question)), contents_(std::move(contents)),
         input_(contents_.size()), output_(contents_.size()) {}
 
@@ -67,7 +67,7 @@ class Asked {
 std::string hex(std::uint64_t word) { return fmt::format("{:016x}", word); }
 
 // Twice the same, or no mark. Error: refused.
-Status add_mark(json& marks, const char* name, Asked asked) {
+Status add_mark(json& marks, const char* name, FingerprintRun asked) {
   const std::uint64_t first = TRY(asked.ask());
   const std::uint64_t second = TRY(asked.ask());
   if (first == second) marks[name] = hex(first);
@@ -84,11 +84,11 @@ Result<json> fingerprint_of(Job& job, const LibraryCall& call, const Collective&
   if (Status s = job.agree(values); !s) return s.error();
   json marks = json::object();
   if (call.reduces()) {
-    if (Status s = add_mark(marks, "sum", Asked(job, call, question, *values)); !s) return s.error();
-    if (Status s = add_mark(marks, "nan", Asked(job, call, question, nan_values(count, job.rank()))); !s)
+    if (Status s = add_mark(marks, "sum", FingerprintRun(job, call, question, *values)); !s) return s.error();
+    if (Status s = add_mark(marks, "nan", FingerprintRun(job, call, question, nan_values(count, job.rank()))); !s)
       return s.error();
   } else {
-    Asked asked(job, call, question, std::move(*values)); // does the library take the call?
+    FingerprintRun asked(job, call, question, std::move(*values)); // does the library take the call?
     if (const Result<std::uint64_t> once = asked.ask(); !once) return once.error();
   }
   return marks;

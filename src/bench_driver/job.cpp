@@ -136,7 +136,7 @@ Result<transport::Transport*> Job::transport(const execute::MpiTransportOptions&
 }
 
 void Job::print(const nlohmann::json& object) const {
-  if (speaks()) write_line(object);
+  if (prints()) write_line(object);
 }
 
 void Job::print(const Error& error) const { print(to_json(error)); }
@@ -181,7 +181,7 @@ Status Job::agree(const Status& mine) const {
   return error;
 }
 
-void Job::deal(const std::vector<Vector>& of_rank_0, Vector& mine) const {
+void Job::scatter_from_rank_0(const std::vector<Vector>& of_rank_0, Vector& mine) const {
   constexpr std::size_t most = std::size_t{1} << 30;
   constexpr int tag = 0;
   const auto pieces = [&](std::size_t bytes, auto&& fn) {

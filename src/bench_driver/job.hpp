@@ -54,7 +54,7 @@ class Job {
   const mpi::Library& library() const { return library_; }
   std::int32_t rank() const { return rank_; }
   std::int32_t ranks() const { return ranks_; }
-  bool speaks() const { return rank_ == 0; }
+  bool prints() const { return rank_ == 0; }
   const Nodes& nodes() const { return nodes_; } // of the ranks, those that there are, whatever is emulated
   // Of the processes as they were started, whatever the order of ranks.
   const Nodes& launched_nodes() const { return launched_nodes_; }
@@ -91,7 +91,7 @@ class Job {
     return agree(mine ? Status(Nothing{}) : Status(mine.error()));
   }
   // Rank 0 gives each its own, whose length the receiver knows; `mine` is where it comes to.
-  void deal(const std::vector<Vector>& of_rank_0, Vector& mine) const;
+  void scatter_from_rank_0(const std::vector<Vector>& of_rank_0, Vector& mine) const;
   std::vector<std::int64_t> gather(std::int64_t mine) const;
   std::vector<double> largest(const std::vector<double>& mine) const; // element by element, over the ranks
   std::vector<double> sum(const std::vector<double>& mine) const;     // likewise

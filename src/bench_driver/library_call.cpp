@@ -10,8 +10,10 @@
 namespace kumihimo::bench_driver {
 namespace {
 
-Left left(Ranks whose, Part part) {
-  return whose == Ranks::root ? Left::vector_at_root : part == Part::block ? Left::blocks : Left::nothing;
+ResultLocation left(Ranks whose, Part part) {
+  return whose == Ranks::root  ? ResultLocation::vector_at_root
+         : part == Part::block ? ResultLocation::blocks
+                               : ResultLocation::nothing;
 }
 
 bool has_halves(CollectiveKind kind) { return kind->is_vector() && !kind->of_prefixes(); }
@@ -23,14 +25,15 @@ bool can_be_called(const LibraryCall& call) {
   if (std::any_of(call.steps.begin(), call.steps.end(), has_none)) return false;
   if (call.parts > 1 && !(call.steps.size() == 1 && has_halves(call.steps[0]))) return false;
   for (std::size_t i = 1; i < call.steps.size(); ++i)
-    if (leaves(call.steps[i - 1]) == Left::nothing || leaves(call.steps[i - 1]) != takes(call.steps[i])) return false;
+    if (leaves(call.steps[i - 1]) == ResultLocation::nothing || leaves(call.steps[i - 1]) != takes(call.steps[i]))
+      return false;
   return call.steps[0]->moves_data();
 }
 
 } // namespace
 
-Left leaves(CollectiveKind kind) { return left(kind->output.whose, kind->output.part); }
-Left takes(CollectiveKind kind) { return left(kind->input.whose, kind->input.part); }
+ResultLocation leaves(CollectiveKind kind) { return left(kind->output.whose, kind->output.part); }
+ResultLocation takes(CollectiveKind kind) { return left(kind->input.whose, kind->input.part); }
 
 bool LibraryCall::reduces() const {
   return std::any_of(steps.begin(), steps.end(), [](CollectiveKind kind) { return kind->reduces(); });

@@ -11,9 +11,9 @@
 namespace kumihimo::bench_driver {
 
 // What a collective leaves that another can begin with, and what one takes that follows another.
-enum class Left : std::uint8_t { nothing, vector_at_root, blocks };
-Left leaves(CollectiveKind kind);
-Left takes(CollectiveKind kind);
+enum class ResultLocation : std::uint8_t { nothing, vector_at_root, blocks };
+ResultLocation leaves(CollectiveKind kind);
+ResultLocation takes(CollectiveKind kind);
 
 // What is called: "allreduce", "alltoall", ...; "reduce+bcast", "reduce_scatter+allgather": one on what the other left;
 // "2 bcast": the vector in halves, one after the other.

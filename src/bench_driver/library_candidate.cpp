@@ -29,7 +29,7 @@ class Calls final : public Candidate {
     const CollectiveKind last = call_.steps.back();
     if (last->output.whose == Ranks::root && rank_ != question_.root) return {};
     if (last->from == Contributors::before_itself && rank_.value == 0) return {};
-    const bool block = leaves(last) == Left::blocks;
+    const bool block = leaves(last) == ResultLocation::blocks;
     return {alone_broadcast() ? set.input : set.output, question_.bytes().value / (block ? question_.ranks : 1)};
   }
   bool gives_all_the_same() const override { return call_.steps.back()->gives_all_the_same(); }
@@ -64,9 +64,9 @@ class Calls final : public Candidate {
                               operation_,
                               question_.root.value,
                               library_.constants.comm_world};
-    if (goes_on && leaves(kind) == Left::blocks) call.receive = own;
-    if (follows && takes(kind) == Left::blocks) call.send = own;
-    if (follows && takes(kind) == Left::vector_at_root) call.send = v.output;
+    if (goes_on && leaves(kind) == ResultLocation::blocks) call.receive = own;
+    if (follows && takes(kind) == ResultLocation::blocks) call.send = own;
+    if (follows && takes(kind) == ResultLocation::vector_at_root) call.send = v.output;
     if (kind->has_one_buffer() && !follows) call.receive = v.input;
     const bool in_place = follows && kind->may_be_in_place() && (at_root || !kind->has_root());
     const bool by_receiver = kind->is_in_place_by_receiver();

@@ -1,6 +1,6 @@
 #include "bench_driver/fingerprint.hpp"
+#include "bench_driver/interleaved_measurement.hpp"
 #include "bench_driver/tasks.hpp"
-#include "bench_driver/turns.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>

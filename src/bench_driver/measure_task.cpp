@@ -1,7 +1,7 @@
 #include "bench_driver/bound.hpp"
 #include "bench_driver/check.hpp"
+#include "bench_driver/interleaved_measurement.hpp"
 #include "bench_driver/tasks.hpp"
-#include "bench_driver/turns.hpp"
 #include "plan/collective_call.hpp"
 #include "schedule/data.hpp"
 

@@ -1,8 +1,8 @@
 // Does a program set leave on every rank what it must, run by the engine or written by hand?
 #pragma once
 
-#include "bench_driver/by_hand.hpp"
 #include "bench_driver/check.hpp"
+#include "bench_driver/handwritten_mpi.hpp"
 #include "bench_driver/vectors.hpp"
 #include "program/named_programs.hpp"
 

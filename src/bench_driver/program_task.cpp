@@ -1,7 +1,7 @@
 #include "bench_driver/program_task.hpp"
 
+#include "bench_driver/interleaved_measurement.hpp"
 #include "bench_driver/memory.hpp"
-#include "bench_driver/turns.hpp"
 
 #include <nlohmann/json.hpp>
 

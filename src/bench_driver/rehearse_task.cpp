@@ -22,9 +22,9 @@ constexpr std::int64_t touched_bytes = 2 << 20;      // more than the caches of 
 double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 // A message round the ring of the ranks, and memory of one's own.
-class OtherWork {
+class BackgroundLoad {
  public:
-  OtherWork(const Job& job, const mpi::Library& library)
+  BackgroundLoad(const Job& job, const mpi::Library& library)
       : library_(library), right_((job.rank() + 1) % job.ranks()), left_((job.rank() + job.ranks() - 1) % job.ranks()) {
   }
 
@@ -108,7 +108,7 @@ class Rehearsal {
   }
 
   Job& job_;
-  OtherWork other_work_;
+  BackgroundLoad other_work_;
   double case_seconds_;
 };
 

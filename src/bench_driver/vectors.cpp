@@ -9,9 +9,9 @@ namespace kumihimo::bench_driver {
 namespace {
 
 // Splitmix64 (Steele, Lea, Flood, OOPSLA 2014): a stream of well mixed words from a counter.
-class Words {
+class RandomBits {
  public:
-  explicit Words(std::uint64_t seed) : state_(seed) {}
+  explicit RandomBits(std::uint64_t seed) : state_(seed) {}
   std::uint64_t operator()() {
     std::uint64_t z = state_ += 0x9e3779b97f4a7c15ULL;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
@@ -30,7 +30,7 @@ double draw_double(std::uint64_t word, bool narrow) {
 }
 
 template <class T>
-void fill(Vector& vector, Words words, bool narrow) {
+void fill(Vector& vector, RandomBits words, bool narrow) {
   for (std::size_t at = 0; at < vector.size(); at += sizeof(T)) {
     const std::uint64_t word = words();
     T value{};
@@ -61,7 +61,7 @@ HeapMemory zeros(std::int64_t bytes) {
 
 Vector values_of(DataType type, Operation operation, std::int64_t count, std::int32_t rank, std::uint64_t seed) {
   Vector vector(static_cast<std::size_t>(count * size_of(type)));
-  const Words words(seed * 1'000'003 + static_cast<std::uint64_t>(rank) * 0x5851f42d4c957f2dULL + 1);
+  const RandomBits words(seed * 1'000'003 + static_cast<std::uint64_t>(rank) * 0x5851f42d4c957f2dULL + 1);
   const bool narrow = operation == Operation::prod;
   if (type == DataType::float64) {
     fill<double>(vector, words, narrow);
@@ -69,17 +69,10 @@ Vector values_of(DataType type, Operation operation, std::int64_t count, std::in
     fill<float>(vector, words, narrow);
   } else {
     switch (size_of(type)) {
-    case 1:
-      fill<std::uint8_t>(vector, words, narrow);
-      break;
-    case 2:
-      fill<std::uint16_t>(vector, words, narrow);
-      break;
-    case 4:
-      fill<std::uint32_t>(vector, words, narrow);
-      break;
-    default:
-      fill<std::uint64_t>(vector, words, narrow);
+    case 1: fill<std::uint8_t>(vector, words, narrow); break;
+    case 2: fill<std::uint16_t>(vector, words, narrow); break;
+    case 4: fill<std::uint32_t>(vector, words, narrow); break;
+    default: fill<std::uint64_t>(vector, words, narrow);
     }
   }
   return vector;

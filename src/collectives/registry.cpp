@@ -1,7 +1,7 @@
 #include "collectives/registry.hpp"
 
+#include "base/int128.hpp"
 #include "base/text_parsing.hpp"
-#include "base/wide.hpp"
 #include "program/builder.hpp"
 
 #include <fmt/format.h>

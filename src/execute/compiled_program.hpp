@@ -9,7 +9,7 @@
 #include "program/computing.hpp"
 #include "program/hints.hpp"
 #include "program/program_set.hpp"
-#include "program/starting.hpp"
+#include "program/segment_start.hpp"
 #include "transport/transport.hpp"
 
 #include <algorithm>

@@ -110,13 +110,9 @@ void Execution::start(const Buffers& buffers, const Reduction& reduction, Stream
 
 Status Execution::wait_for_progress() {
   switch (transport_.progress()) {
-  case Transport::Progress::failed:
-    return transport_.error();
-  case Transport::Progress::nothing:
-    transport_.idle();
-    break;
-  case Transport::Progress::moved:
-    break;
+  case Transport::Progress::failed: return transport_.error();
+  case Transport::Progress::nothing: transport_.idle(); break;
+  case Transport::Progress::moved: break;
   }
   return Nothing{};
 }

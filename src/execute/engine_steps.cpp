@@ -31,21 +31,14 @@ void Execution::start_round(LaneState& lane, Slot& slot, std::int32_t round) {
 void Execution::start_op(Slot& slot, const Op& op, Message& common) {
   switch (op.kind) {
   case StepKind::send:
-  case StepKind::signal:
-    return start_send(slot, op, common);
+  case StepKind::signal: return start_send(slot, op, common);
   case StepKind::receive:
   case StepKind::receive_reduce:
-  case StepKind::wait_signal:
-    return start_receive(slot, op, common);
-  case StepKind::offload:
-    return start_offload(slot, op, common);
-  case StepKind::compute:
-    keep_busy(op.nanoseconds);
-    return common.complete();
+  case StepKind::wait_signal: return start_receive(slot, op, common);
+  case StepKind::offload: return start_offload(slot, op, common);
+  case StepKind::compute: keep_busy(op.nanoseconds); return common.complete();
   case StepKind::copy:
-  case StepKind::reduce:
-    do_local(slot, op);
-    common.complete();
+  case StepKind::reduce: do_local(slot, op); common.complete();
   }
 }
 

@@ -1,6 +1,6 @@
 #include "export/json.hpp"
 
-#include "base/wide.hpp"
+#include "base/int128.hpp"
 #include "export/text.hpp"
 #include "program/binding.hpp"
 #include "program/cursor.hpp"

@@ -1,6 +1,6 @@
 #include "export/text.hpp"
 
-#include "base/page.hpp"
+#include "base/wrapped_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -45,10 +45,8 @@ Sentence sentence_of(const Step& step, const DataLayout& data, const RankSpace& 
   const auto text_of = [&](const Chunk& chunk) { return kumihimo::text_of(chunk, data); };
   const std::string kind(name_of(step.kind));
   switch (step.kind) {
-  case StepKind::send:
-    return {fmt::format("{} to {}", kind, peer(step.peer, space)), text_of(step.source)};
-  case StepKind::receive:
-    return {fmt::format("{} from {}", kind, peer(step.peer, space)), text_of(step.target)};
+  case StepKind::send: return {fmt::format("{} to {}", kind, peer(step.peer, space)), text_of(step.source)};
+  case StepKind::receive: return {fmt::format("{} from {}", kind, peer(step.peer, space)), text_of(step.target)};
   case StepKind::receive_reduce: {
     const std::string own = text_of(step.source), arriving = "arriving";
     const auto& left = step.arriving_left ? arriving : own;
@@ -56,17 +54,13 @@ Sentence sentence_of(const Step& step, const DataLayout& data, const RankSpace& 
     return {fmt::format("{} from {}", kind, peer(step.peer, space)),
             fmt::format("{} = {}", text_of(step.target), kumihimo::text_of(operation, left, right))};
   }
-  case StepKind::copy:
-    return {kind, fmt::format("{} = {}", text_of(step.target), text_of(step.source))};
+  case StepKind::copy: return {kind, fmt::format("{} = {}", text_of(step.target), text_of(step.source))};
   case StepKind::reduce:
     return {kind, fmt::format("{} = {}", text_of(step.target),
                               kumihimo::text_of(operation, text_of(step.source), text_of(step.right)))};
-  case StepKind::signal:
-    return {fmt::format("{} to {}", kind, peer(step.peer, space)), ""};
-  case StepKind::wait_signal:
-    return {fmt::format("{} from {}", kind, peer(step.peer, space)), ""};
-  case StepKind::compute:
-    return {kind, work_text(step.work)};
+  case StepKind::signal: return {fmt::format("{} to {}", kind, peer(step.peer, space)), ""};
+  case StepKind::wait_signal: return {fmt::format("{} from {}", kind, peer(step.peer, space)), ""};
+  case StepKind::compute: return {kind, work_text(step.work)};
   case StepKind::offload:
     if (!step.has_data()) return {kind, "all ranks have entered"};
     return {kind, fmt::format("{} = all of {}", text_of(step.target), text_of(step.source))};

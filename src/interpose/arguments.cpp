@@ -97,7 +97,7 @@ bool is_wrong_side(Session& session, CollectiveKind kind, const Side& side, cons
 
 } // namespace
 
-bool is_one_buffer(const Session& session, CollectiveKind kind, const View& view, std::int32_t rank) {
+bool is_one_buffer(const Session& session, CollectiveKind kind, const RankBuffers& view, std::int32_t rank) {
   const CollectiveRow& m = *kind;
   if (!view.sent || !view.received || (view.sent->count <= 0 && !m.reduces()) || view.received->counts) return false;
   auto sent = reinterpret_cast<std::uintptr_t>(view.sent->buffer),
@@ -128,7 +128,7 @@ bool is_refused(Session& session, CollectiveKind kind, const Call& call) {
     if (rooted && (!place.exists || (!place.between && (call.root < 0 || call.root >= place.ranks)))) return true;
     if (place.between) return false; // both groups have other arguments: the library's
   }
-  View view = view_of(kind, call, place.rank == call.root, session.library().constants.in_place);
+  RankBuffers view = view_of(kind, call, place.rank == call.root, session.library().constants.in_place);
   if (first_gets_nothing && place.exists && place.rank == 0) view.received = nullptr; // it may be anything there
   for (const Side* const side : {view.sent, view.received, view.both})
     if (side && is_wrong_side(session, kind, *side, call.counts, place.ranks)) return true;

@@ -14,6 +14,6 @@ bool is_refused(Session& session, CollectiveKind kind, const Call& call);
 
 // Whether what this rank sends lies where its own part of the result belongs: wrong, and in place where the library
 // lets it pass.
-bool is_one_buffer(const Session& session, CollectiveKind kind, const View& view, std::int32_t rank);
+bool is_one_buffer(const Session& session, CollectiveKind kind, const RankBuffers& view, std::int32_t rank);
 
 } // namespace kumihimo::interpose

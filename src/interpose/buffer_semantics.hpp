@@ -53,7 +53,7 @@ struct Call {
 };
 
 // What of it counts on one rank. Null: nothing is sent, or received, or it is in place.
-struct View {
+struct RankBuffers {
   const Side *sent = nullptr, *received = nullptr;
   bool in_place = false;      // said by the call
   const Side* both = nullptr; // where in place is said: where the data are
@@ -62,11 +62,11 @@ struct View {
   const Side* length() const { return both ? both : received ? received : sent; }
 };
 
-inline View view_of(CollectiveKind kind, const Call& call, bool is_root, const void* in_place) {
+inline RankBuffers view_of(CollectiveKind kind, const Call& call, bool is_root, const void* in_place) {
   const auto counts = [&](Ranks whose) { return whose == Ranks::all || (whose == Ranks::root && is_root); };
   // The one buffer of a broadcast is sent by the root and received by the others.
   const bool receives = counts(kind->output.whose) && !(kind->has_one_buffer() && is_root);
-  View view{counts(kind->input.whose) ? &call.send : nullptr, receives ? &call.receive : nullptr};
+  RankBuffers view{counts(kind->input.whose) ? &call.send : nullptr, receives ? &call.receive : nullptr};
   if (!view.sent || !view.received || !kind->may_be_in_place()) return view;
   // Said where it can be on all ranks: of a scatter the root's send buffer is the only one.
   const bool by_receiver = kind->is_in_place_by_receiver();

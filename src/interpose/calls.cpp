@@ -3,12 +3,12 @@
 #include "interpose/arguments.hpp"
 #include "interpose/collective_of_call.hpp"
 #include "interpose/device_memory.hpp"
-#include "interpose/exact.hpp"
+#include "interpose/exact_sums.hpp"
 #include "interpose/layout.hpp"
 #include "interpose/local_counts.hpp"
 #include "interpose/memory_reserve.hpp"
 #include "interpose/packed.hpp"
-#include "interpose/repeated.hpp"
+#include "interpose/repeated_call.hpp"
 #include "mpi_hooks/fast_path.hpp"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ namespace kumihimo::interpose {
 namespace {
 
 // A call that is looked at: by whom, and of which form it is.
-struct Asked {
+struct RequestedCall {
   Session& session;
   CollectiveKind kind;
   Form form;
@@ -44,7 +44,7 @@ struct Asked {
 };
 
 // A call that is ours: what runs it.
-struct Taken {
+struct SupportedCall {
   Session* session = nullptr;
   Communicator* communicator = nullptr;
   plan::Plan* plan = nullptr;
@@ -55,12 +55,12 @@ struct Taken {
 };
 
 // Not with a type that the program may free, and have another one by the same handle.
-bool Asked::will_hold(const Call& call) const {
+bool RequestedCall::will_hold(const Call& call) const {
   if (!session.lets_pass() || call.has_counts()) return false;
   return !kind->moves_data() || (session.types().find(call.send.type) && session.types().find(call.receive.type));
 }
 
-std::nullopt_t Asked::hand_on_for_good(std::int64_t bytes, Reason reason, const Call& call) const {
+std::nullopt_t RequestedCall::hand_on_for_good(std::int64_t bytes, Reason reason, const Call& call) const {
   mpi_hooks::Counter& counter = session.counters().forwarded(counted_as(kind, form), bytes, reason);
   if (will_hold(call)) fast_path = &counter;
   return std::nullopt;
@@ -68,7 +68,7 @@ std::nullopt_t Asked::hand_on_for_good(std::int64_t bytes, Reason reason, const 
 
 // The communicator of a call, where it is one of ours; a non-blocking call of one that is new leaves word, unless this
 // rank is its only one.
-Communicator* communicator_of(const Asked& asked, const Call& call) {
+Communicator* communicator_of(const RequestedCall& asked, const Call& call) {
   Session& session = asked.session;
   const auto may_set_up = [&] {
     std::int32_t ranks = 0;
@@ -95,7 +95,7 @@ void* first_address(const Session& session, const Side& side) {
   return part(session.library(), {side.buffer, 0, session.plain(side.type)}, side.displacements[0], 0).first;
 }
 
-bool is_on_device(const Session& session, const View& view) {
+bool is_on_device(const Session& session, const RankBuffers& view) {
   if (!DeviceMemory::is_possible()) [[likely]]
     return false;
   const std::array sides{view.sent, view.received, view.both};
@@ -110,7 +110,7 @@ struct Planned {
   mpi_hooks::Counter* counter = nullptr;
   std::optional<Error> error = {};
 };
-Planned plan_of(const Asked& asked, Communicator& communicator, const Call& call, const Collective& question,
+Planned plan_of(const RequestedCall& asked, Communicator& communicator, const Call& call, const Collective& question,
                 bool on_device) {
   const std::int64_t bytes = question.bytes().value;
   Communicator::Answer answer =
@@ -130,10 +130,10 @@ Planned plan_of(const Asked& asked, Communicator& communicator, const Call& call
   return {ready.plan, std::move(ready.kept), &counter, std::nullopt};
 }
 
-using Answer = std::optional<Result<Taken>>; // nothing: handed on
+using Answer = std::optional<Result<SupportedCall>>; // nothing: handed on
 
 // For the counters: of a block, the first where they differ.
-std::int64_t bytes_of(const Asked& asked, const Call& call, const View& view) {
+std::int64_t bytes_of(const RequestedCall& asked, const Call& call, const RankBuffers& view) {
   const Side* const side = view.length();
   if (!side) return 0;
   const Numbers& counts = call.counts ? call.counts : side->counts;
@@ -152,7 +152,7 @@ std::int64_t bytes_of(const Asked& asked, const Call& call, const View& view) {
 struct Dense {
   bool sent, received, both;
 };
-Dense dense_sides(const Session& session, const View& view, const Collective& question) {
+Dense dense_sides(const Session& session, const RankBuffers& view, const Collective& question) {
   const CollectiveRow& m = *question.kind;
   const auto is = [&](const Side* side, bool of_each) {
     if (side && DeviceMemory::holds(first_address(session, *side))) return false;
@@ -164,7 +164,7 @@ Dense dense_sides(const Session& session, const View& view, const Collective& qu
 }
 
 // Blocks of different lengths: whether one lies behind the other.
-bool lies_in_order(const View& view, std::int32_t ranks) {
+bool lies_in_order(const RankBuffers& view, std::int32_t ranks) {
   const Side* const side = view.length();
   if (!side || !side->counts) return true;
   for (std::int32_t r = 1; r < ranks; ++r)
@@ -172,7 +172,7 @@ bool lies_in_order(const View& view, std::int32_t ranks) {
   return true;
 }
 
-void move_to_first_block(Taken& taken, const View& view) {
+void move_to_first_block(SupportedCall& taken, const RankBuffers& view) {
   const Side& side = *view.length();
   const Elements all{side.buffer, 0, side.type};
   taken.buffers.output = part(taken.session->library(), all, side.displacements[0], 0).first;
@@ -180,7 +180,8 @@ void move_to_first_block(Taken& taken, const View& view) {
 }
 
 // Such blocks through memory of ours, one behind the other.
-Status set_packed_blocks(Taken& taken, const View& view, const Dense& dense, const Collective& question) {
+Status set_packed_blocks(SupportedCall& taken, const RankBuffers& view, const Dense& dense,
+                         const Collective& question) {
   const mpi::Library& library = taken.session->library();
   const Side& side = *view.length();
   const std::int32_t rank = taken.communicator->rank();
@@ -210,7 +211,8 @@ Status set_packed_blocks(Taken& taken, const View& view, const Dense& dense, con
 }
 
 // The whole vectors of a reduction, whose types are predefined: as bytes, holes of pairs included.
-Status set_packed_vectors(Taken& taken, const View& view, const Dense& dense, const Collective& question) {
+Status set_packed_vectors(SupportedCall& taken, const RankBuffers& view, const Dense& dense,
+                          const Collective& question) {
   const auto own = static_cast<std::size_t>(taken.communicator->rank());
   const std::int64_t block = question.bytes().value;
   std::int64_t sent = block, received = block;
@@ -240,7 +242,7 @@ Status set_packed_vectors(Taken& taken, const View& view, const Dense& dense, co
 }
 
 // Through memory of ours, which is one where the plan's is. In place is each rank's own affair, and so are its types.
-Status set_packed(Taken& taken, const View& view, const Dense& dense, const Collective& question) {
+Status set_packed(SupportedCall& taken, const RankBuffers& view, const Dense& dense, const Collective& question) {
   const CollectiveRow& m = *question.kind;
   const mpi::Library& library = taken.session->library();
   const std::int64_t rank = taken.communicator->rank(), block = question.bytes().value;
@@ -275,7 +277,7 @@ Status set_packed(Taken& taken, const View& view, const Dense& dense, const Coll
   return Nothing{};
 }
 
-Status set_buffers(Taken& taken, View view, bool one_buffer, const Collective& question, Form form) {
+Status set_buffers(SupportedCall& taken, RankBuffers view, bool one_buffer, const Collective& question, Form form) {
   const bool of_sender = question.kind->is_in_place_by_receiver(); // what is in place
   if (one_buffer) view = {nullptr, nullptr, true, of_sender ? view.sent : view.received};
   if (view.both)
@@ -302,17 +304,18 @@ Call plain(const Session& session, Call call) {
 }
 
 // From where a plan of ours was found, the others may run it and wait for this rank.
-Answer give_up(const Asked& asked, Communicator& communicator, const Error& error) {
+Answer give_up(const RequestedCall& asked, Communicator& communicator, const Error& error) {
   asked.session.nonblocking().abandon(*communicator.transport(), error);
   return Answer(error);
 }
 
 // A call of whose lengths this rank knows its own.
-Answer take_own(const Asked& asked, const Call& call) {
+Answer take_own(const RequestedCall& asked, const Call& call) {
   Session& session = asked.session;
   Communicator* const communicator = communicator_of(asked, call);
   if (!communicator) return std::nullopt;
-  const View view = view_of(asked.kind, call, communicator->rank() == call.root, session.library().constants.in_place);
+  const RankBuffers view =
+      view_of(asked.kind, call, communicator->rank() == call.root, session.library().constants.in_place);
   const std::int64_t bytes = bytes_of(asked, call, view);
   if (const auto reason = communicator->declines(asked.kind, true)) return asked.hand_on(bytes, *reason);
   const Collective question = question_of_local_counts(asked.kind, *communicator, call, view);
@@ -324,15 +327,16 @@ Answer take_own(const Asked& asked, const Call& call) {
     return asked.hand_on(bytes, *reason);
   }
   if (on_device) session.counters().packed_from_device();
-  const auto& loan = std::get<Communicator::Loan>(lent);
+  const auto& loan = std::get<Communicator::BorrowedPlan>(lent);
   const Result<OwnData> data = lay_out(session, question, communicator->rank(), view, asked.form);
   if (!data) return give_up(asked, *communicator, data.error());
   if (Status s = loan.plan->bind(data->blocks); !s) return give_up(asked, *communicator, s.error());
   mpi_hooks::Counter& counter = session.counters().ran(counted_as(asked.kind, asked.form), bytes, loan.variant);
-  return Answer(Taken{&session, communicator, loan.plan.get(), data->buffers, data->packed, &counter, loan.plan});
+  return Answer(
+      SupportedCall{&session, communicator, loan.plan.get(), data->buffers, data->packed, &counter, loan.plan});
 }
 
-Answer take(const Asked& asked, const Call& call) {
+Answer take(const RequestedCall& asked, const Call& call) {
   if (call.local_counts) return take_own(asked, call);
   Session& session = asked.session;
   if (asked.kind->reduces()) { // nothing is set up for what is never ours
@@ -341,7 +345,8 @@ Answer take(const Asked& asked, const Call& call) {
   }
   Communicator* const communicator = communicator_of(asked, call);
   if (!communicator) return std::nullopt;
-  const View view = view_of(asked.kind, call, communicator->rank() == call.root, session.library().constants.in_place);
+  const RankBuffers view =
+      view_of(asked.kind, call, communicator->rank() == call.root, session.library().constants.in_place);
   if (const auto reason = communicator->declines(asked.kind))
     return asked.hand_on(bytes_of(asked, call, view), *reason);
   std::variant<Collective, Reason> asks =
@@ -353,14 +358,14 @@ Answer take(const Asked& asked, const Call& call) {
   const Planned planned = plan_of(asked, *communicator, call, question, is_on_device(session, view));
   if (planned.error) return give_up(asked, *communicator, *planned.error);
   if (!planned.plan) return std::nullopt;
-  Taken taken{&session, communicator, planned.plan, {}, nullptr, planned.counter, planned.kept};
+  SupportedCall taken{&session, communicator, planned.plan, {}, nullptr, planned.counter, planned.kept};
   if (Status s = set_buffers(taken, view, one_buffer, question, asked.form); !s)
     return give_up(asked, *communicator, s.error());
   return Answer(taken);
 }
 
 // Calls that are the library's whatever they say, on a communicator that is known: most calls of most programs.
-bool is_forwarded_at_once(const Asked& asked, const Call& call) {
+bool is_forwarded_at_once(const RequestedCall& asked, const Call& call) {
   Session& session = asked.session;
   if (session.wants() || session.reproducible() == Reproducible::exact) return false;
   bool between = false;
@@ -368,14 +373,15 @@ bool is_forwarded_at_once(const Asked& asked, const Call& call) {
   if (!communicator) return false;
   const auto reason = communicator->declines(asked.kind, call.local_counts);
   if (!reason) return false;
-  const View view = view_of(asked.kind, call, communicator->rank() == call.root, session.library().constants.in_place);
+  const RankBuffers view =
+      view_of(asked.kind, call, communicator->rank() == call.root, session.library().constants.in_place);
   asked.hand_on_for_good(bytes_of(asked, call, view), *reason, call);
   return true;
 }
 
 // A lack of memory, which is found by this rank alone. A non-blocking call is the library's before anything is set up;
 // in a blocking one the others may already agree on it, and would take this rank's data for their own words.
-Answer take_or_fail(const Asked& asked, const Call& call) {
+Answer take_or_fail(const RequestedCall& asked, const Call& call) {
   return attempted([&] { return take(asked, call); },
                    [&]() -> Answer {
                      bool between = false;
@@ -386,18 +392,18 @@ Answer take_or_fail(const Asked& asked, const Call& call) {
                    });
 }
 
-Work work_of(const Taken& taken, mpi::Handle communicator) {
+Work work_of(const SupportedCall& taken, mpi::Handle communicator) {
   return {taken.plan, taken.communicator->transport(), &taken.communicator->queue(), taken.buffers, communicator};
 }
 
-Status run(const Taken& taken, mpi::Handle communicator) {
+Status run(const SupportedCall& taken, mpi::Handle communicator) {
   const Status done = taken.session->run(*taken.communicator, communicator, *taken.plan, taken.buffers);
   if (!done || !taken.packed) [[likely]]
     return done;
   return taken.packed->unpack();
 }
 
-std::optional<int> run_allowed(const Asked& asked, const Call& call) {
+std::optional<int> run_allowed(const RequestedCall& asked, const Call& call) {
   Session* const session = &asked.session;
   if (session->reproducible() == Reproducible::exact)
     if (const ExactAnswer exact = run_exact(*session, asked.kind, call); exact.is_sum) return exact.code;
@@ -418,7 +424,7 @@ std::optional<int> run_allowed(const Asked& asked, const Call& call) {
 std::optional<int> run_call(CollectiveKind kind, const Call& given, mpi_hooks::Counter*& fast_path) {
   Session* const session = Session::current();
   if (!session) return std::nullopt;
-  const Asked asked{*session, kind, Form::blocking, fast_path};
+  const RequestedCall asked{*session, kind, Form::blocking, fast_path};
   const Call call = plain(*session, given);
   if (const std::optional<int> code = Repeated::of(kind).run(*session, call)) return code;
   if (is_forwarded_at_once(asked, call)) return std::nullopt;
@@ -430,7 +436,7 @@ std::optional<int> start_call(CollectiveKind kind, const Call& given, mpi::Handl
                               mpi_hooks::Counter*& fast_path) {
   Session* const session = Session::current();
   if (!session) return std::nullopt;
-  const Asked asked{*session, kind, Form::nonblocking, fast_path};
+  const RequestedCall asked{*session, kind, Form::nonblocking, fast_path};
   const Call call = plain(*session, given);
   session->starts_nonblocking();
   if (is_forwarded_at_once(asked, call)) return std::nullopt;

@@ -18,7 +18,7 @@ std::shared_ptr<const Choices> made_for(const plan::RankCounts& on, const plan::
   auto choices = std::make_shared<Choices>();
   const auto hints = [](const plan::Choice& choice) { return choice.parameters.single_copy; };
   for (const CollectiveKind kind : all_collectives) {
-    Choices::Of& of = choices->of[kind.index()];
+    Choices::OfCollective& of = choices->of[kind.index()];
     of.any = wisdom.choices(kind, on);
     of.for_local_counts = plan::choice_for_local_counts(of.any);
     if (reproducible != Reproducible::off && kind->reduces()) of.fixed = fixed_choices(wisdom, kind, on.ranks);

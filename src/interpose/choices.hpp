@@ -44,15 +44,15 @@ constexpr bool stays_reproducible(CollectiveKind kind, Reason reason) {
 std::vector<plan::Choice> fixed_choices(const plan::Wisdom& wisdom, CollectiveKind kind, std::int32_t ranks);
 
 struct Choices {
-  struct Of {
+  struct OfCollective {
     std::vector<plan::Choice> any, fixed;           // by length; these for what must keep its order
     const plan::Choice* for_local_counts = nullptr; // of `any`
     bool none() const { return any.empty() && fixed.empty(); }
   };
-  std::array<Of, collective_kinds> of;
+  std::array<OfCollective, collective_kinds> of;
   bool hint_single_copies = false;
 
-  const Of& operator[](CollectiveKind kind) const { return of[kind.index()]; }
+  const OfCollective& operator[](CollectiveKind kind) const { return of[kind.index()]; }
 };
 
 // `hash` tells one wisdom from another in this process. On any thread.

@@ -44,7 +44,7 @@ std::int64_t limited_bytes(std::int64_t count, std::int64_t each) {
 }
 
 Question question_of(const mpi::Library& library, const Types& types, CollectiveKind kind, const Call& call,
-                     const View& view, std::int32_t ranks) {
+                     const RankBuffers& view, std::int32_t ranks) {
   const Rank root{kind->has_root() ? call.root : 0};
   const Side* const side = view.length();
   if (!side) return make_collective(kind, ranks, 0, DataType::uint8);

@@ -17,7 +17,7 @@ inline constexpr std::int64_t most_bytes = std::int64_t{1} << 47;
 
 // Or why the call is the library's. Large counts may say anything: what is longer than memory is the library's, too.
 std::variant<Collective, Reason> question_of(const mpi::Library& library, const Types& types, CollectiveKind kind,
-                                             const Call& call, const View& view, std::int32_t ranks);
+                                             const Call& call, const RankBuffers& view, std::int32_t ranks);
 
 // So many elements of so many bytes, or `most_bytes` where they are more.
 std::int64_t limited_bytes(std::int64_t count, std::int64_t each);

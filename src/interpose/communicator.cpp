@@ -50,7 +50,7 @@ Communicator::Communicator(const mpi::Library& library, mpi::Handle handle, cons
     return kind->of_neighbours() && (*choices_)[kind].for_local_counts;
   });
   if (asks_neighbours) neighbours_ = neighbours_of(library, handle);
-  if (takes_any()) inherit();
+  if (takes_any()) reuse_resources();
 }
 
 Communicator::~Communicator() = default;
@@ -114,7 +114,7 @@ plan::RankCounts Communicator::recognise(const Agreed& agreed) {
 
 const Choice* Communicator::choice(const Collective& question) const {
   const bool fixed = is_fixed(reproducible_, question);
-  const Choices::Of& chosen = (*choices_)[question.kind];
+  const Choices::OfCollective& chosen = (*choices_)[question.kind];
   return plan::choice_for(fixed ? chosen.fixed : chosen.any, question, fixed);
 }
 
@@ -142,7 +142,7 @@ std::optional<Reason> Communicator::declines_nonblocking(bool must) const {
   if (!completion_is_caught_) return Reason::unseen;
   if (resources_->transport && !resources_->transport->is_single_node()) return Reason::far;
   if (has_device_driver_ && !must) return Reason::device;
-  if (crowded_out_) return Reason::crowded_out;
+  if (over_memory_budget_) return Reason::crowded_out;
   if (transport_failed_) return Reason::no_plan;
   if (!resources_->transport) return Reason::not_connected;
   return std::nullopt;
@@ -161,8 +161,8 @@ plan::CallKey apart(plan::CallKey key) {
 // Why no plan is made, on all ranks alike; else there is a transport.
 std::optional<Reason> Communicator::obstacle(const plan::CallKey& key) {
   if (const auto it = resources_->refused.find(apart(key)); it != resources_->refused.end()) return it->second;
-  if (!resources_->transport && !crowded_out_ && !transport_failed_) open_transport();
-  if (crowded_out_) return Reason::crowded_out;
+  if (!resources_->transport && !over_memory_budget_ && !transport_failed_) open_transport();
+  if (over_memory_budget_) return Reason::crowded_out;
   return transport_failed_ || decides_no_more_ ? std::optional(Reason::no_plan) : std::nullopt;
 }
 
@@ -170,7 +170,7 @@ std::optional<Reason> Communicator::obstacle(const plan::CallKey& key) {
 // after it, nor before it keep a rank from it.
 std::optional<Reason> Communicator::decide(const plan::CallKey& key, const std::optional<Error>& error,
                                            bool on_device) {
-  enum Vote : std::int32_t { unkept, failed, device, ours };
+  enum PlanVote : std::int32_t { unkept, failed, device, ours };
   const auto nothing = [] { return unkept; };
   const auto keep_note = [&] { return note_ = error->sentence(), failed; };
   const auto keep_answer = [&] {
@@ -255,7 +255,7 @@ void Communicator::connect() {
   if (takes_any() && completion_is_caught_ && !resources_->transport && !transport_failed_) open_transport();
 }
 
-void Communicator::bury() {
+void Communicator::discard_without_communication() {
   if (queue_.calls.load(std::memory_order_acquire) > 0) return;
   resources_->plans = {};
   resources_->recent.clear();
@@ -264,7 +264,7 @@ void Communicator::bury() {
 }
 
 // On all ranks or on none: each may have given up what another kept.
-void Communicator::inherit() {
+void Communicator::reuse_resources() {
   std::unique_ptr<CommunicatorResources> left;
   if (kept_ && of_ranks_ != 0) left = kept_->take(of_ranks_, node_ranks_, reproducible_ != Reproducible::off);
   const std::int64_t mine = left ? left->number : -1, ends[2] = {mine, -mine};
@@ -277,7 +277,7 @@ void Communicator::inherit() {
 }
 
 // Plans for neighbours of one's own are of use to nobody else.
-void Communicator::bequeath() {
+void Communicator::keep_resources_for_reuse() {
   if (kept_ && !neighbours_) kept_->keep(std::move(resources_));
   resources_ = std::make_unique<CommunicatorResources>();
 }
@@ -287,8 +287,8 @@ bool Communicator::open_transport() {
   const auto share = attempted(
       [&] { return kept_ ? kept_->share_for(node_ranks_, must) : MemoryBudget::of_process().take(node_ranks_, must); },
       [] { return std::optional<MemoryBudget::Share>(); });
-  crowded_out_ = least(share.has_value() && MemoryReserve::is_there()) == 0; // the ranks' may differ
-  if (crowded_out_) {
+  over_memory_budget_ = least(share.has_value() && MemoryReserve::is_there()) == 0; // the ranks' may differ
+  if (over_memory_budget_) {
     if (share) MemoryBudget::of_process().give_back(*share);
     return false;
   }

@@ -67,8 +67,8 @@ class Communicator {
   // `local_counts`: of calls whose lengths each rank knows of its own blocks alone.
   std::optional<Reason> declines(CollectiveKind kind, bool local_counts = false) const {
     if (!agrees_) return why_not();
-    if (crowded_out_) return Reason::crowded_out;
-    const Choices::Of& chosen = (*choices_)[kind];
+    if (over_memory_budget_) return Reason::crowded_out;
+    const Choices::OfCollective& chosen = (*choices_)[kind];
     if (local_counts ? !chosen.for_local_counts : chosen.none()) return Reason::not_chosen;
     if (kind->of_neighbours() && !neighbours_) return Reason::no_plan;
     return std::nullopt;
@@ -94,18 +94,18 @@ class Communicator {
   // Of a question of own counts, a plan that nothing is under way with, to be bound to the call's blocks; it is the
   // caller's until the last copy of the pointer is gone. Collective at the first blocking call of this kind and root,
   // which all ranks make alike, whatever their lengths; else of this rank alone.
-  struct Loan {
+  struct BorrowedPlan {
     std::shared_ptr<plan::Plan> plan;
     std::size_t variant;
   };
-  std::variant<Loan, Reason, Error> borrow_plan(const Collective& question, Form form, bool on_device);
+  std::variant<BorrowedPlan, Reason, Error> borrow_plan(const Collective& question, Form form, bool on_device);
   // What calls that must not wait have missed, made in a call that may wait. Collective.
   void connect();
 
   // The program's has ended where its ranks were not together, so that the transport must stay: all else need not.
-  void bury();
+  void discard_without_communication();
   // The program frees it, and nothing is under way: what was made for it serves the next one of its ranks.
-  void bequeath();
+  void keep_resources_for_reuse();
 
   transport::Transport* transport() { return resources_->transport.get(); }
   Queue& queue() { return queue_; } // of what goes over the transport
@@ -129,7 +129,7 @@ class Communicator {
   std::int32_t least(std::int32_t mine) const; // of all ranks'; 0 on failure
   bool agree(const Agreed& agreed);
   plan::RankCounts recognise(const Agreed& agreed);
-  void inherit();
+  void reuse_resources();
   bool open_transport();
 
   const mpi::Library& library_;
@@ -139,7 +139,7 @@ class Communicator {
   RankSpace space_;
   std::shared_ptr<const Neighbourhood> neighbours_;
   bool agrees_ = false, lost_ = false, completion_is_caught_ = false, has_device_driver_ = false;
-  bool transport_failed_ = false, crowded_out_ = false;
+  bool transport_failed_ = false, over_memory_budget_ = false;
   bool decides_no_more_ = false; // since some rank had no memory to keep what was decided
   Queue queue_;
   std::string note_;

@@ -25,17 +25,17 @@ namespace {
 
 using namespace interpose;
 
-struct Ours {
+struct HookedCollective {
   CollectiveKind kind;
   Form form;
   bool local_counts = false; // see interpose::Call
 };
 // One row a call of MPI; a kind of collective may have several.
-constexpr std::array<std::optional<Ours>, names> taken = [] {
-  std::array<std::optional<Ours>, names> all{};
+constexpr std::array<std::optional<HookedCollective>, names> taken = [] {
+  std::array<std::optional<HookedCollective>, names> all{};
   const auto row = [&](CollectiveKind kind, Name blocking, Name nonblocking, bool local_counts) {
-    all[static_cast<std::size_t>(blocking)] = Ours{kind, Form::blocking, local_counts};
-    all[static_cast<std::size_t>(nonblocking)] = Ours{kind, Form::nonblocking, local_counts};
+    all[static_cast<std::size_t>(blocking)] = HookedCollective{kind, Form::blocking, local_counts};
+    all[static_cast<std::size_t>(nonblocking)] = HookedCollective{kind, Form::nonblocking, local_counts};
   };
 #define COLLECTIVE(...)
 #define MPI_CALL(kind, blocking, nonblocking, lengths, of)                                                             \
@@ -47,7 +47,7 @@ constexpr std::array<std::optional<Ours>, names> taken = [] {
 }();
 
 // The arguments as C has them: the special addresses, too. What MPI gives once for both sides, both have.
-interpose::Call arguments_of(const Call& call, const Ours& what) {
+interpose::Call arguments_of(const Call& call, const HookedCollective& what) {
   const auto number = [&](Role one, Role both) {
     return call.has(one) ? call.integer(one) : call.has(both) ? call.integer(both) : 0;
   };
@@ -83,7 +83,7 @@ interpose::Call arguments_of(const Call& call, const Ours& what) {
   return c;
 }
 
-std::optional<int> collective(Call& call, const Ours& what) {
+std::optional<int> collective(Call& call, const HookedCollective& what) {
   if (what.form == Form::blocking) return run_call(what.kind, arguments_of(call, what), call.fast_path);
   Handle request = 0;
   const std::optional<int> code = start_call(what.kind, arguments_of(call, what), request, call.fast_path);
@@ -161,33 +161,30 @@ std::optional<int> wait(Call& call, Nonblocking& under_way) {
   return call.name == Name::Waitany ? wait_any(call, waiting) : wait_some(call, waiting);
 }
 
-void poke(Call& call, Nonblocking& under_way) {
+void make_progress(Call& call, Nonblocking& under_way) {
   const Requests requests(call);
-  under_way.poke(requests);
+  under_way.make_progress(requests);
   expect_failure(call, under_way, requests);
 }
 
 void end_expecting(const Call& call) { delete reinterpret_cast<SilentErrorHandlers*>(call.notes[0]); }
 
 std::optional<int> answered(Call& call) {
-  if (const std::optional<Ours>& what = taken[static_cast<std::size_t>(call.name)]) return collective(call, *what);
+  if (const std::optional<HookedCollective>& what = taken[static_cast<std::size_t>(call.name)])
+    return collective(call, *what);
   switch (call.kind()) {
   case Kind::collective: // not one of ours; its ranks may wait for each other
     meet(call.handle(Role::communicator));
     count_other(call.name);
     return std::nullopt;
   case Kind::nonblocking_collective:
-  case Kind::persistent_collective:
-    count_other(call.name);
-    return std::nullopt;
-  case Kind::window:
-    expect_one_sided();
-    return std::nullopt;
+  case Kind::persistent_collective: count_other(call.name); return std::nullopt;
+  case Kind::window: expect_one_sided(); return std::nullopt;
   case Kind::wait:
     if (Nonblocking* const moving = under_way()) return wait(call, *moving);
     return std::nullopt;
   case Kind::test:
-    if (Nonblocking* const moving = under_way()) poke(call, *moving);
+    if (Nonblocking* const moving = under_way()) make_progress(call, *moving);
     return std::nullopt;
   case Kind::communicator_end:
     ProgramSessions::before(call);

@@ -126,23 +126,18 @@ bool is_in_order(const mpi::Library& library, mpi::Handle type, int depth) {
   case resized:
   case subarray: // without gaps it is the whole array
     return true;
-  case vector:
-    return count <= 1 || of.integers[2] == of.integers[1];
-  case hvector:
-    return count <= 1 || of.addresses[0] == of.integers[1] * element;
+  case vector: return count <= 1 || of.integers[2] == of.integers[1];
+  case hvector: return count <= 1 || of.addresses[0] == of.integers[1] * element;
   case indexed:
     return one_after_the_other(own_length, [&](std::size_t i) { return of.integers[1 + count + i] * element; });
-  case hindexed:
-    return one_after_the_other(own_length, address);
+  case hindexed: return one_after_the_other(own_length, address);
   case indexed_block:
     return one_after_the_other(one_length, [&](std::size_t i) { return of.integers[2 + i] * element; });
-  case hindexed_block:
-    return one_after_the_other(one_length, address);
+  case hindexed_block: return one_after_the_other(one_length, address);
   case structure:
     return one_after_the_other(
         [&](std::size_t i) { return of.integers[1 + i] * bytes_without_gaps(library, of.types[i]); }, address);
-  default:
-    return false;
+  default: return false;
   }
 }
 

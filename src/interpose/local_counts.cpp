@@ -149,7 +149,7 @@ Names names_of(const std::vector<OwnBlocks::Block>& all, bool of_each, std::int3
 }
 
 Status lay_sides(Session& session, OwnData& data, OwnBlocks& blocks, const Collective& question, std::int32_t rank,
-                 const View& view) {
+                 const RankBuffers& view) {
   const CollectiveRow& m = *question.kind;
   const auto lay = [&](const Side& side, std::vector<OwnBlocks::Block>& names, bool of_each, Use use,
                        std::int64_t own) -> Result<void*> {
@@ -185,7 +185,7 @@ Status lay_sides(Session& session, OwnData& data, OwnBlocks& blocks, const Colle
 } // namespace
 
 Collective question_of_local_counts(CollectiveKind kind, const Communicator& communicator, const Call& call,
-                                    const View& view) {
+                                    const RankBuffers& view) {
   const Rank root{kind->has_root() ? call.root : 0}, rank{communicator.rank()};
   Collective c = make_collective(CollectiveKind::alltoall, communicator.ranks(), 0, DataType::uint8, Operation::sum,
                                  root, view.in_place);
@@ -194,7 +194,8 @@ Collective question_of_local_counts(CollectiveKind kind, const Communicator& com
   return with_local_counts(std::move(c), rank);
 }
 
-Result<OwnData> lay_out(Session& session, const Collective& question, std::int32_t rank, const View& view, Form form) {
+Result<OwnData> lay_out(Session& session, const Collective& question, std::int32_t rank, const RankBuffers& view,
+                        Form form) {
   OwnData data;
   try {
     OwnBlocks blocks;

@@ -13,7 +13,7 @@ namespace kumihimo::interpose {
 
 // The question of such a call, without its lengths.
 Collective question_of_local_counts(CollectiveKind kind, const Communicator& communicator, const Call& call,
-                                    const View& view);
+                                    const RankBuffers& view);
 
 // Where the blocks of one call lie, in bytes, and what they are packed in where their types have gaps.
 struct OwnData {
@@ -22,6 +22,7 @@ struct OwnData {
   std::shared_ptr<Packed> packed;
 };
 // Errors: no memory to pack in; blocks longer than memory. Each is this rank's alone.
-Result<OwnData> lay_out(Session& session, const Collective& question, std::int32_t rank, const View& view, Form form);
+Result<OwnData> lay_out(Session& session, const Collective& question, std::int32_t rank, const RankBuffers& view,
+                        Form form);
 
 } // namespace kumihimo::interpose

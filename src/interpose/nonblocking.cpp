@@ -330,7 +330,7 @@ void Nonblocking::finish(const Requests& requests) {
   });
 }
 
-void Nonblocking::poke(const Requests& requests) {
+void Nonblocking::make_progress(const Requests& requests) {
   {
     const Lock lock(mutex_);
     const bool moved = drive();

@@ -113,7 +113,7 @@ class Nonblocking {
   void finish(const Requests& requests);
   // What a test of these does for progress. Who tests one of ours again and again waits for it, as long as a time limit
   // lets it.
-  void poke(const Requests& requests);
+  void make_progress(const Requests& requests);
   void stop(); // the thread; what is started later begins another one
 
  private:

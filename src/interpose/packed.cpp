@@ -17,9 +17,9 @@ mpi::Address extent_of(const mpi::Library& library, mpi::Handle type) {
 }
 
 // Elements at MPI_BOTTOM, by a type of their own from another address on: MPICH's MPI_Pack refuses that one.
-class NotAtBottom {
+class MpiBottomWorkaround {
  public:
-  NotAtBottom(const mpi::Library& library, Elements& all) : library_(library) {
+  MpiBottomWorkaround(const mpi::Library& library, Elements& all) : library_(library) {
     if (all.first) return;
     const mpi::Address there = -elsewhere;
     const auto count = static_cast<int>(all.count);
@@ -28,11 +28,11 @@ class NotAtBottom {
     if (is_made_) failed_ = library_.call.Type_commit(&own_);
     all = {reinterpret_cast<void*>(elsewhere), 1, own_};
   }
-  ~NotAtBottom() {
+  ~MpiBottomWorkaround() {
     if (is_made_) library_.call.Type_free(&own_);
   }
-  NotAtBottom(const NotAtBottom&) = delete;
-  NotAtBottom& operator=(const NotAtBottom&) = delete;
+  MpiBottomWorkaround(const MpiBottomWorkaround&) = delete;
+  MpiBottomWorkaround& operator=(const MpiBottomWorkaround&) = delete;
   int failed() const { return failed_; }
 
  private:
@@ -66,7 +66,7 @@ Status Packed::each(const Elements& all, std::byte* data, F&& move) const {
   for (std::int64_t done = 0; done < all.count; done += most) {
     Elements piece = part(library_, all, done, std::min(most, all.count - done));
     const auto bytes = static_cast<int>(piece.count * size);
-    const NotAtBottom not_at_bottom(library_, piece);
+    const MpiBottomWorkaround not_at_bottom(library_, piece);
     int code = not_at_bottom.failed();
     if (code == 0) code = move(piece, data + done * size, bytes);
     if (code != 0) return library_.check(code, "MPI_Pack or MPI_Unpack");

@@ -26,8 +26,8 @@ std::shared_ptr<plan::Plan> idle_of(std::vector<std::shared_ptr<plan::Plan>>& pl
 
 } // namespace
 
-std::variant<Communicator::Loan, Reason, Error> Communicator::borrow_plan(const Collective& question, Form form,
-                                                                          bool on_device) {
+std::variant<Communicator::BorrowedPlan, Reason, Error> Communicator::borrow_plan(const Collective& question, Form form,
+                                                                                  bool on_device) {
   if (!agrees_) return why_not();
   const Choice* const chosen = (*choices_)[question.kind].for_local_counts;
   if (!chosen) return Reason::not_chosen;
@@ -39,10 +39,10 @@ std::variant<Communicator::Loan, Reason, Error> Communicator::borrow_plan(const 
   if (const Reason* reason = std::get_if<Reason>(&pool)) return *reason;
   if (const Error* error = std::get_if<Error>(&pool)) return *error;
   auto& plans = std::get<PlanPool*>(pool)->plans[question.in_place];
-  if (std::shared_ptr<plan::Plan> idle = idle_of(plans)) return Loan{std::move(idle), chosen->place};
+  if (std::shared_ptr<plan::Plan> idle = idle_of(plans)) return BorrowedPlan{std::move(idle), chosen->place};
   // All ranks have such a plan, and so what it asks of the transport is granted.
   std::unique_ptr<plan::Plan> made = TRY(make_one(question, *chosen, false));
-  return Loan{plans.emplace_back(std::move(made)), chosen->place};
+  return BorrowedPlan{plans.emplace_back(std::move(made)), chosen->place};
 }
 
 // Of blocks without data: what is asked of the transport, and so the answer, knows no lengths.

@@ -1,7 +1,7 @@
 #include "interpose/session.hpp"
 
 #include "base/hash.hpp"
-#include "interpose/completion.hpp"
+#include "interpose/completion_check.hpp"
 #include "interpose/device_memory.hpp"
 #include "interpose/memory_reserve.hpp"
 #include "mpi_hooks/fast_path.hpp"
@@ -38,7 +38,7 @@ Result<Wisdom> wisdom_of(const Settings& settings, const mpi::Library& library, 
   const Registry& registry = Registry::standard();
   if (!settings.algorithm.empty()) return Wisdom::of_algorithm(settings.algorithm, registry);
   if (settings.wisdom.empty()) return Wisdom{};
-  const Wisdom::Here here{problem::this_machine(), library.version};
+  const Wisdom::ThisProcess here{problem::this_machine(), library.version};
   problem::WisdomText file = TRY(problem::find_wisdom(settings.wisdom, here.machine, here.mpi));
   if (file.path.empty()) return Wisdom{};
   Result<Wisdom> wisdom = Wisdom::parse(file.text, registry, here, file.found);
@@ -103,12 +103,12 @@ Session::Session(mpi::Library library)
 
 // The last answer of a thread, while no communicator came or went: programs call on the same one again and again.
 Communicator* Session::known(mpi::Handle handle, bool& between) {
-  struct Last {
+  struct LastCommunicator {
     std::uint64_t era = 0;
     mpi::Handle handle = 0;
     Communicator* found = nullptr;
   };
-  thread_local Last last;
+  thread_local LastCommunicator last;
   const std::uint64_t era = mpi_hooks::FastPath::era();
   if (last.era == era && last.handle == handle) [[likely]]
     return between = false, last.found;
@@ -160,9 +160,10 @@ bool Session::everyone_is_here() {
   std::int32_t missed = 0;
   const bool here = mpi_hooks::PreloadCheck::everyone_is_here(object_name, missed);
   if (missed > 0)
-    say(fmt::format("processes of this node that did not load the interposer: {}; the MPI library runs all calls (check "
-                    "that no wrapper clears LD_PRELOAD)",
-                    missed));
+    say(fmt::format(
+        "processes of this node that did not load the interposer: {}; the MPI library runs all calls (check "
+        "that no wrapper clears LD_PRELOAD)",
+        missed));
   return here;
 }
 
@@ -243,14 +244,14 @@ void Session::release(mpi::Handle handle) {
   }
   nonblocking_.drain(freed->queue());
   if (!freed->note().empty()) say(freed->note());
-  attempted([&] { return freed->bequeath(), true; }, [] { return false; });
+  attempted([&] { return freed->keep_resources_for_reuse(), true; }, [] { return false; });
 }
 
 // Its handle may come back for another one. The transport stays until the end: its ranks are not together here.
 void Session::gone(mpi::Handle handle) {
   const std::unique_lock lock(mutex_);
   if (const auto it = by_handle_.find(handle); it != by_handle_.end()) {
-    if (it->second) it->second->bury();
+    if (it->second) it->second->discard_without_communication();
     by_handle_.erase(it);
   }
   mpi_hooks::FastPath::forget();

@@ -31,26 +31,26 @@ struct Slot {
 };
 constinit std::array<Slot, 1024> slots; // threads beyond are not watched
 
-class Mine {
+class WatchedThread {
  public:
-  Mine() {
+  WatchedThread() {
     const auto free = std::find_if(slots.begin(), slots.end(), [](Slot& s) { return !s.is_taken.exchange(true); });
     if (free != slots.end()) slot_ = &*free;
   }
-  ~Mine() {
+  ~WatchedThread() {
     if (!slot_) return;
     slot_->since = 0;
     slot_->is_taken = false;
     slot_ = nullptr;
   }
-  Mine(const Mine&) = delete;
-  Mine& operator=(const Mine&) = delete;
+  WatchedThread(const WatchedThread&) = delete;
+  WatchedThread& operator=(const WatchedThread&) = delete;
   Slot* slot() { return slot_; }
 
  private:
   Slot* slot_ = nullptr;
 };
-thread_local Mine mine;
+thread_local WatchedThread mine;
 
 // Of the time limit: how often is looked, and from where on the next look would be too late. Our own calls, which say
 // more of what they wait for, have given up before.

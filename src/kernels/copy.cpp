@@ -143,14 +143,10 @@ std::span<const TakenParameter> copy_streaming_parameters() {
 
 CopyKernel copy_streaming_of(const ParameterValues& values) {
   switch (values.at(std::string(prefetch.name))) {
-  case 0:
-    return copy_streaming;
-  case 1024:
-    return copy_streamed<1024>;
-  case 4096:
-    return copy_streamed<4096>;
-  default:
-    return nullptr;
+  case 0: return copy_streaming;
+  case 1024: return copy_streamed<1024>;
+  case 4096: return copy_streamed<4096>;
+  default: return nullptr;
   }
 }
 

@@ -73,9 +73,11 @@ void add_to(void* sum, Real value) {
   const Fields<Real> f(std::bit_cast<BitsOf<Real>>(value));
   const auto note = [sum](std::uint64_t what) { store(sum, limbs, loaded<std::uint64_t>(sum, limbs) | what); };
   if (f.exponent == Fields<Real>::special)
-    return note(f.fraction != 0 ? Seen::nan : f.negative ? Seen::negative_infinity : Seen::positive_infinity);
-  if (f.exponent == 0 && f.fraction == 0) return note(f.negative ? Seen::negative_zero : Seen::other);
-  note(Seen::other);
+    return note(f.fraction != 0 ? SpecialValues::nan
+                : f.negative    ? SpecialValues::negative_infinity
+                                : SpecialValues::positive_infinity);
+  if (f.exponent == 0 && f.fraction == 0) return note(f.negative ? SpecialValues::negative_zero : SpecialValues::other);
+  note(SpecialValues::other);
   // Subnormals have the exponent of the least normal numbers, and no hidden bit.
   const int shift = f.exponent == 0 ? 0 : f.exponent - 1;
   const std::uint64_t significand = f.fraction | std::uint64_t{f.exponent != 0} << Fields<Real>::fraction_bits;
@@ -136,13 +138,14 @@ Real ExactSum<Real>::round() const {
   constexpr int fraction_bits = Fields<Real>::fraction_bits;
   constexpr Bits sign_bit = Bits{1} << (sizeof(Bits) * 8 - 1);
   constexpr Bits infinity = static_cast<Bits>(Fields<Real>::special) << fraction_bits;
-  constexpr std::uint64_t both = Seen::positive_infinity | Seen::negative_infinity;
-  if ((seen & Seen::nan) != 0 || (seen & both) == both) return value_of<Real>(quiet_nan<Real>());
-  if ((seen & both) != 0) return value_of<Real>((seen & Seen::negative_infinity) != 0 ? infinity | sign_bit : infinity);
+  constexpr std::uint64_t both = SpecialValues::positive_infinity | SpecialValues::negative_infinity;
+  if ((seen & SpecialValues::nan) != 0 || (seen & both) == both) return value_of<Real>(quiet_nan<Real>());
+  if ((seen & both) != 0)
+    return value_of<Real>((seen & SpecialValues::negative_infinity) != 0 ? infinity | sign_bit : infinity);
 
   if (limb[limbs - 1] >> 63 == 0) {
     const Bits bits = rounded_bits<Real>(limb);
-    return value_of<Real>(bits == 0 && seen == Seen::negative_zero ? sign_bit : bits);
+    return value_of<Real>(bits == 0 && seen == SpecialValues::negative_zero ? sign_bit : bits);
   }
   std::uint64_t magnitude[limbs];
   std::uint64_t borrow = 0;

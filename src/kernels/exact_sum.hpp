@@ -47,7 +47,7 @@ struct ExactSum {
 };
 
 // All of them are or-ed together, so that they too depend on no order.
-struct Seen {
+struct SpecialValues {
   static constexpr std::uint64_t negative_zero = 1, other = 2, positive_infinity = 4, negative_infinity = 8, nan = 16;
 };
 

@@ -49,22 +49,14 @@ ReduceKernel kernel(Operation op) {
 ReduceKernel find_pair_kernel(DataType type, Operation op) {
   if (!is_applicable(type, op)) return nullptr;
   switch (type) {
-  case DataType::int16_int32:
-    return kernel<std::int16_t, std::int32_t>(op);
-  case DataType::int32_int32:
-    return kernel<std::int32_t, std::int32_t>(op);
-  case DataType::int64_int32:
-    return kernel<std::int64_t, std::int32_t>(op);
-  case DataType::float32_int32:
-    return kernel<float, std::int32_t>(op);
-  case DataType::float64_int32:
-    return kernel<double, std::int32_t>(op);
-  case DataType::float32_float32:
-    return kernel<float, float>(op);
-  case DataType::float64_float64:
-    return kernel<double, double>(op);
-  default:
-    return nullptr;
+  case DataType::int16_int32: return kernel<std::int16_t, std::int32_t>(op);
+  case DataType::int32_int32: return kernel<std::int32_t, std::int32_t>(op);
+  case DataType::int64_int32: return kernel<std::int64_t, std::int32_t>(op);
+  case DataType::float32_int32: return kernel<float, std::int32_t>(op);
+  case DataType::float64_int32: return kernel<double, std::int32_t>(op);
+  case DataType::float32_float32: return kernel<float, float>(op);
+  case DataType::float64_float64: return kernel<double, double>(op);
+  default: return nullptr;
   }
 }
 

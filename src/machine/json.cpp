@@ -59,7 +59,7 @@ void add_tofu(const Machine& machine, Json& json) {
   for (std::int32_t axis = 0; axis < Tofu::axes; ++axis) lengths[axis] = torus.tofu().shape().length(axis);
   json["box"] = text_of(lengths, "x");
   json["box_first"] = torus.tofu().place_in_machine({});
-  const auto far = torus.tofu().whole() ? VirtualTorus::Far{} : torus.far_neighbours();
+  const auto far = torus.tofu().whole() ? VirtualTorus::DistantNeighbours{} : torus.far_neighbours();
   json["far_neighbours"] = {{"pairs", far.pairs / 2}, {"fewest_hops", far.fewest_hops}, {"most_hops", far.most_hops}};
   json["losses"] = machine.losses();
 }

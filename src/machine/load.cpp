@@ -16,19 +16,13 @@ constexpr std::uintmax_t largest_file = 1 << 20; // machine files are a few kB; 
 
 std::string_view kind_of(fs::file_type type) {
   switch (type) {
-  case fs::file_type::not_found:
-    return "no file";
-  case fs::file_type::directory:
-    return "the folder";
-  case fs::file_type::fifo:
-    return "the FIFO";
-  case fs::file_type::socket:
-    return "the socket";
+  case fs::file_type::not_found: return "no file";
+  case fs::file_type::directory: return "the folder";
+  case fs::file_type::fifo: return "the FIFO";
+  case fs::file_type::socket: return "the socket";
   case fs::file_type::character:
-  case fs::file_type::block:
-    return "the device";
-  default:
-    return "not a regular file";
+  case fs::file_type::block: return "the device";
+  default: return "not a regular file";
   }
 }
 

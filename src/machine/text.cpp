@@ -1,4 +1,4 @@
-#include "base/page.hpp"
+#include "base/wrapped_text.hpp"
 #include "machine/numbers.hpp"
 
 #include <fmt/format.h>

@@ -36,12 +36,9 @@ class Exports {
 bool NamedType::may(Operation op) const {
   if (!is_applicable(type, op)) return false;
   switch (reducible) {
-  case Reducible::by_bits:
-    return is_bitwise(op);
-  case Reducible::by_truth:
-    return is_logical(op);
-  case Reducible::by_sum:
-    return op == Operation::sum;
+  case Reducible::by_bits: return is_bitwise(op);
+  case Reducible::by_truth: return is_logical(op);
+  case Reducible::by_sum: return op == Operation::sum;
   default: // of pairs no other operations are applicable
     return true;
   }

@@ -25,8 +25,8 @@ template <Name name, bool large, class... Words>
 [[gnu::noinline]] int look_at(int (*next)(Words...), const char* exported, const void* site, Words... given) {
   const std::array<Word, sizeof...(Words)> said{given...};
   std::array<Word, sizeof...(Words) + 1> words{given...};
-  Call call(name, exported, Language::c, large, HandedOn::site_or(site), words.data());
-  Leaving leaving(call);
+  Call call(name, exported, Language::c, large, FortranReturnAddress::site_or(site), words.data());
+  ExceptionGuard leaving(call);
   const std::uint64_t era = FastPath::era();
   if (const std::optional<int> code = answer(call)) return leaving.returned(), *code;
   if constexpr (has_fast_path(name))

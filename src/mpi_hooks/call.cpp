@@ -25,21 +25,15 @@ HandleKind kind_of(Role role) {
   case Role::receive_type:
   case Role::target_type:
   case Role::send_types:
-  case Role::receive_types:
-    return HandleKind::type;
-  case Role::operation:
-    return HandleKind::operation;
+  case Role::receive_types: return HandleKind::type;
+  case Role::operation: return HandleKind::operation;
   case Role::window:
   case Role::new_window:
-  case Role::ended_window:
-    return HandleKind::window;
+  case Role::ended_window: return HandleKind::window;
   case Role::request:
-  case Role::requests:
-    return HandleKind::request;
-  case Role::message:
-    return HandleKind::message;
-  default:
-    return HandleKind::communicator;
+  case Role::requests: return HandleKind::request;
+  case Role::message: return HandleKind::message;
+  default: return HandleKind::communicator;
   }
 }
 
@@ -97,10 +91,8 @@ bool is_wide_if_large(Role role) {
   case Role::receive_counts:
   case Role::send_displacements:
   case Role::receive_displacements:
-  case Role::unit:
-    return true;
-  default:
-    return is_always_wide(role);
+  case Role::unit: return true;
+  default: return is_always_wide(role);
   }
 }
 

@@ -53,17 +53,14 @@ Extent extent_of(const Call& call) {
 
 int entries(const Call& call, const Extent& extent, Role array) {
   switch (array) {
-  case Role::requests:
-    return static_cast<int>(call.integer(Role::request_count));
+  case Role::requests: return static_cast<int>(call.integer(Role::request_count));
   case Role::counts: // the result of the other group is dealt out to this one
     return extent.own;
   case Role::receive_counts:
   case Role::receive_displacements:
   case Role::receive_addresses:
-  case Role::receive_types:
-    return extent.receives;
-  default:
-    return extent.sends;
+  case Role::receive_types: return extent.receives;
+  default: return extent.sends;
   }
 }
 

@@ -19,7 +19,7 @@ void hook_of_fortran(const char* exported, const void* site, Words... given) {
   using Function = void (*)(Words...);
   static const auto next = reinterpret_cast<Function>(next_of(exported));
   if (!Fortran::get().caught(f08)) {
-    const HandedOn forwarded(site);
+    const FortranReturnAddress forwarded(site);
     return next(given...);
   }
   const Nesting nesting(name);
@@ -29,7 +29,7 @@ void hook_of_fortran(const char* exported, const void* site, Words... given) {
     if (fast_path<name>.template counts<name, Language::fortran>(words)) return next(given...);
   Call call(name, exported, Language::fortran, false, site, words.data());
   auto* const error = reinterpret_cast<int*>(words.back());
-  Leaving leaving(call);
+  ExceptionGuard leaving(call);
   const std::array<Word, sizeof...(Words)> said = words; // who answers may put others in their place
   const std::uint64_t era = FastPath::era();
   if (const std::optional<int> code = answer(call)) {
@@ -50,7 +50,7 @@ void hook_of_fortran(const char* exported, const void* site, Words... given) {
 template <Name name, class... Words> // the name, so that each has a `next` of its own
 void forwarded_to_c(const char* exported, const void* site, Words... given) {
   static const auto next = reinterpret_cast<void (*)(Words...)>(next_of(exported));
-  const HandedOn forwarded(site);
+  const FortranReturnAddress forwarded(site);
   if (next) next(given...);
 }
 

@@ -54,15 +54,15 @@ class Nesting {
 };
 
 // Tells of a call that an exception leaves.
-class Leaving {
+class ExceptionGuard {
  public:
-  explicit Leaving(const Call& call) : call_(&call) {}
-  ~Leaving() {
+  explicit ExceptionGuard(const Call& call) : call_(&call) {}
+  ~ExceptionGuard() {
     if (call_) [[unlikely]]
       left(*call_);
   }
-  Leaving(const Leaving&) = delete;
-  Leaving& operator=(const Leaving&) = delete;
+  ExceptionGuard(const ExceptionGuard&) = delete;
+  ExceptionGuard& operator=(const ExceptionGuard&) = delete;
   void returned() { call_ = nullptr; }
 
  private:
@@ -71,12 +71,12 @@ class Leaving {
 
 // Where a call by a name of Fortran returns to, which is caught by C's name that it reaches: that returns to the
 // library's binding. The first call by C's name takes it, unless there is none.
-class HandedOn {
+class FortranReturnAddress {
  public:
-  explicit HandedOn(const void* site) { site_ = site; }
-  ~HandedOn() { site_ = nullptr; }
-  HandedOn(const HandedOn&) = delete;
-  HandedOn& operator=(const HandedOn&) = delete;
+  explicit FortranReturnAddress(const void* site) { site_ = site; }
+  ~FortranReturnAddress() { site_ = nullptr; }
+  FortranReturnAddress(const FortranReturnAddress&) = delete;
+  FortranReturnAddress& operator=(const FortranReturnAddress&) = delete;
   static const void* site_or(const void* own) {
     if (!site_) [[likely]]
       return own;

@@ -5,12 +5,12 @@
 
 namespace kumihimo::mpi_hooks {
 
-Life::Life(mpi::Library library) : library_(std::move(library)) {
+MpiPeriod::MpiPeriod(mpi::Library library) : library_(std::move(library)) {
   library_.call.Comm_rank(library_.constants.comm_world, &rank_);
   library_.call.Comm_size(library_.constants.comm_world, &ranks_);
 }
 
-std::vector<std::int32_t> Life::ranks_of(Handle communicator) const {
+std::vector<std::int32_t> MpiPeriod::ranks_of(Handle communicator) const {
   std::int32_t size = 0;
   Handle world = 0, group = 0;
   const auto& call = library_.call;

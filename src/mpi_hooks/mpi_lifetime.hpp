@@ -15,10 +15,10 @@
 
 namespace kumihimo::mpi_hooks {
 
-class Life {
+class MpiPeriod {
  public:
-  Life(const Life&) = delete;
-  Life& operator=(const Life&) = delete;
+  MpiPeriod(const MpiPeriod&) = delete;
+  MpiPeriod& operator=(const MpiPeriod&) = delete;
 
   const mpi::Library& library() const { return library_; }
   // In MPI_COMM_WORLD.
@@ -29,8 +29,8 @@ class Life {
   std::vector<std::int32_t> ranks_of(Handle communicator) const;
 
  protected:
-  explicit Life(mpi::Library library);
-  ~Life() = default;
+  explicit MpiPeriod(mpi::Library library);
+  ~MpiPeriod() = default;
   // Whether it was not over: then nothing is hooked from here on.
   bool end() { return !over_.exchange(true); }
   bool is_over() const { return over_.load(std::memory_order_relaxed); }
@@ -47,7 +47,7 @@ class Life {
 //   bool begins();                                false: it does nothing, ever
 //   void ends();                                  before MPI_Finalize, on all ranks together
 template <class Object>
-class MpiLifetime : public Life {
+class MpiLifetime : public MpiPeriod {
  public:
   // Null where MPI is not initialised or over, and where the library is not one that we know.
   static Object* current() {
@@ -63,7 +63,7 @@ class MpiLifetime : public Life {
   static void world_ends();
 
  protected:
-  explicit MpiLifetime(mpi::Library library) : Life(std::move(library)) {}
+  explicit MpiLifetime(mpi::Library library) : MpiPeriod(std::move(library)) {}
 
   static inline std::atomic<Object*> of_process = nullptr; // lives as long as the process
 

@@ -8,18 +8,18 @@ namespace kumihimo::mpi_hooks {
 namespace {
 
 // The way up the stack, as far as a frame that was entered there, and past it.
-struct Way {
+struct FrameSearch {
   std::uintptr_t entered, returns_to;
   enum class Found : std::uint8_t { nothing, it, another } found = Found::nothing;
 };
 
 // What the unwinder shows of a frame: the address that it goes on at, and where the frame that it called was entered.
 _Unwind_Reason_Code step(_Unwind_Context* context, void* state) {
-  Way& way = *static_cast<Way*>(state);
+  FrameSearch& way = *static_cast<FrameSearch*>(state);
   const std::uintptr_t entered = _Unwind_GetCFA(context);
   if (entered < way.entered) return _URC_NO_REASON;
   const bool is_it = entered == way.entered && _Unwind_GetIP(context) == way.returns_to;
-  way.found = is_it ? Way::Found::it : Way::Found::another;
+  way.found = is_it ? FrameSearch::Found::it : FrameSearch::Found::another;
   return _URC_END_OF_STACK;
 }
 
@@ -27,9 +27,9 @@ _Unwind_Reason_Code step(_Unwind_Context* context, void* state) {
 
 // Where the way cannot be told (another stack, frames without tables), the mark is believed.
 bool Nesting::is_gone() {
-  Way way{reinterpret_cast<std::uintptr_t>(entered_), reinterpret_cast<std::uintptr_t>(returns_to_)};
+  FrameSearch way{reinterpret_cast<std::uintptr_t>(entered_), reinterpret_cast<std::uintptr_t>(returns_to_)};
   _Unwind_Backtrace(&step, &way);
-  return way.found == Way::Found::another;
+  return way.found == FrameSearch::Found::another;
 }
 
 } // namespace kumihimo::mpi_hooks

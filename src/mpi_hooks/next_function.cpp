@@ -12,7 +12,7 @@
 namespace kumihimo::mpi_hooks {
 constinit thread_local const void *Nesting::entered_ = nullptr, *Nesting::returns_to_ = nullptr;
 constinit thread_local Name Nesting::outer_{};
-constinit thread_local const void* HandedOn::site_ = nullptr;
+constinit thread_local const void* FortranReturnAddress::site_ = nullptr;
 
 void* next_of(const char* name) {
   if (void* address = dlsym(RTLD_NEXT, name)) return address;

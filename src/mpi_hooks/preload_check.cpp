@@ -72,15 +72,15 @@ std::string mark_of_job() {
   return is_one ? fmt::format("{}-", mark) : "";
 }
 
-struct OfProcess {
+struct ProcessState {
   std::once_flag entered;
   bool has_list = false;
   std::mutex mutex;
   std::unique_ptr<PreloadCheck> list; // null: no list, or it is closed
   std::optional<bool> all_are_here;
 };
-OfProcess& of_process() {
-  static OfProcess& kept = *new OfProcess; // asked for to the very end of the process
+ProcessState& of_process() {
+  static ProcessState& kept = *new ProcessState; // asked for to the very end of the process
   return kept;
 }
 
@@ -137,7 +137,7 @@ std::int32_t PreloadCheck::absent() const {
 
 // The first one's is everybody's. Whoever opens the list after that finds a new one, in which those before are missed:
 // they were not complete without it.
-bool PreloadCheck::settle(Verdict found) {
+bool PreloadCheck::record_verdict(Verdict found) {
   Verdict first = Verdict::none;
   const std::int32_t without_mark = absent();
   if (!list_->verdict.compare_exchange_strong(first, found)) return first == Verdict::complete;
@@ -150,7 +150,7 @@ std::optional<bool> PreloadCheck::look() {
   if (!list_) return std::nullopt;
   if (const Verdict made = list_->verdict; made != Verdict::none) return made == Verdict::complete;
   if (absent() > 0) return std::nullopt;
-  return settle(Verdict::complete);
+  return record_verdict(Verdict::complete);
 }
 
 bool PreloadCheck::decide(std::chrono::milliseconds how_long) {
@@ -158,7 +158,7 @@ bool PreloadCheck::decide(std::chrono::milliseconds how_long) {
   const auto end = std::chrono::steady_clock::now() + how_long;
   for (;;) {
     if (const std::optional<bool> known = look()) return *known;
-    if (std::chrono::steady_clock::now() >= end) return settle(Verdict::incomplete);
+    if (std::chrono::steady_clock::now() >= end) return record_verdict(Verdict::incomplete);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
@@ -175,7 +175,7 @@ void PreloadCheck::enter(std::string_view object) {
 }
 
 void PreloadCheck::leave() {
-  OfProcess& m = of_process();
+  ProcessState& m = of_process();
   const std::lock_guard lock(m.mutex);
   if (!m.list || m.all_are_here) return;
   m.all_are_here = m.list->look();
@@ -183,7 +183,7 @@ void PreloadCheck::leave() {
 }
 
 void PreloadCheck::abandon() {
-  OfProcess& m = of_process();
+  ProcessState& m = of_process();
   const std::unique_lock lock(m.mutex, std::try_to_lock); // who holds it is about to decide
   if (lock && m.list) unlink(m.list->path_.c_str());
 }
@@ -196,7 +196,7 @@ bool PreloadCheck::has_list(std::string_view object) {
 bool PreloadCheck::everyone_is_here(std::string_view object, std::int32_t& missed) {
   enter(object);
   leave();
-  OfProcess& m = of_process();
+  ProcessState& m = of_process();
   const std::lock_guard lock(m.mutex);
   missed = 0;
   if (!m.all_are_here) {

@@ -65,7 +65,7 @@ class PreloadCheck {
   };
   std::size_t bytes() const { return sizeof(List) + static_cast<std::size_t>(ranks_); }
   std::int32_t absent() const;
-  bool settle(Verdict found);
+  bool record_verdict(Verdict found);
 
   std::string path_;
   std::int32_t ranks_, rank_;

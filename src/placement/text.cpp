@@ -48,7 +48,7 @@ class Reader {
   }
 
  private:
-  struct Seat {
+  struct ParsedLine {
     Slot slot;
     std::int32_t line = 0;
   };
@@ -95,11 +95,11 @@ class Reader {
     if (slot.number >= held)
       return wrong(fmt::format("node {} has slots 0 to {}", line.node, held - 1), slot.number,
                    "give more ranks per node");
-    const auto [seat, fresh] = slot_of_.try_emplace(line.rank, Seat{slot, line_});
+    const auto [seat, fresh] = slot_of_.try_emplace(line.rank, ParsedLine{slot, line_});
     if (!fresh)
       return wrong("the file must name each rank once",
                    fmt::format("rank {} as in line {}", line.rank, seat->second.line));
-    const auto [taken, free] = taken_.try_emplace(slots_.index(slot), Seat{slot, line_});
+    const auto [taken, free] = taken_.try_emplace(slots_.index(slot), ParsedLine{slot, line_});
     if (!free)
       return wrong("the file must name each slot once",
                    fmt::format("slot {} of node {} as in line {}", slot.number, line.node, taken->second.line));
@@ -109,7 +109,7 @@ class Reader {
   std::string_view file_;
   const Slots& slots_;
   std::map<std::string_view, NodeId> by_name_;
-  std::map<std::int32_t, Seat> slot_of_, taken_; // by rank; by the slot's index
+  std::map<std::int32_t, ParsedLine> slot_of_, taken_; // by rank; by the slot's index
   std::int32_t line_ = 0;
 };
 

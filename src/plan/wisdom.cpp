@@ -139,7 +139,7 @@ const Choice* choice_for_local_counts(std::span<const Choice> choices) {
   return nullptr;
 }
 
-Result<Wisdom> Wisdom::parse(std::string_view text, const Registry& registry, const Here& here, Found found) {
+Result<Wisdom> Wisdom::parse(std::string_view text, const Registry& registry, const ThisProcess& here, Found found) {
   const Result<problem::WisdomFile> file =
       problem::WisdomFile::parse(text, {here.machine, {{"mpi", "MPI library", here.mpi}}}, found);
   if (!file) return file.error();

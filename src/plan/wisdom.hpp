@@ -60,7 +60,7 @@ const Choice* choice_for_local_counts(std::span<const Choice> choices);
 class Wisdom {
  public:
   // What a file must be of: the machine and the MPI library of this process.
-  struct Here {
+  struct ThisProcess {
     problem::Fingerprint machine;
     std::string mpi; // first line of the library's version
   };
@@ -68,7 +68,7 @@ class Wisdom {
 
   // Of a file's text. The error is one sentence for the user, and names the entry: of a newer version, not whole, of
   // another machine or MPI library, an unknown algorithm. A file that names no machine or library is of any.
-  static Result<Wisdom> parse(std::string_view text, const Registry& registry, const Here& here,
+  static Result<Wisdom> parse(std::string_view text, const Registry& registry, const ThisProcess& here,
                               Found found = Found::named);
   // Algorithms at their defaults, for all lengths and numbers of ranks: a name is for all collectives that have it,
   // collective=name for one; of several, with commas between them, the first that fits a call has it.

@@ -147,7 +147,7 @@ void Binding::append_chunk(const Program& program, const Chunk& chunk, Values va
     if (scratch.named) {
       const std::size_t mine = runs.size();
       append_runs(chunk.extent, values, runs);
-      return lay_into(scratch, runs, mine);
+      return append_runs_of(scratch, runs, mine);
     }
     const std::int64_t window = scratch_window(program, scratch, segments_), elements = length(chunk.extent, values);
     if (elements > 0) runs.push_back({scratch_first(scratch, window, chunk.at.evaluate(values), values[0]), elements});
@@ -186,7 +186,7 @@ std::int64_t Binding::named_elements(const Scratch& named) const {
          block_begin(named.layout, named.units - straight);
 }
 
-void Binding::lay_into(const Scratch& named, std::vector<ElementRun>& runs, std::size_t from) const {
+void Binding::append_runs_of(const Scratch& named, std::vector<ElementRun>& runs, std::size_t from) const {
   if (named.layout == Layout::vector) return; // the whole of it
   const std::int64_t begin = block_begin(named.layout, named.first);
   const std::int64_t before = block_begin(named.layout, blocks_of(named.layout)) - begin; // the first block's place

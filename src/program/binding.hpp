@@ -1,7 +1,7 @@
 // From names to elements: what the extents of one rank's program mean in the set's layouts and the rank's buffers.
 #pragma once
 
-#include "base/wide.hpp"
+#include "base/int128.hpp"
 #include "program/program_set.hpp"
 
 #include <array>
@@ -54,7 +54,7 @@ class Binding {
 
   // The elements of a named scratch from its first block on; and the runs of an array of blocks as they lie in it.
   std::int64_t named_elements(const Scratch& scratch) const;
-  void lay_into(const Scratch& named, std::vector<ElementRun>& runs, std::size_t from) const;
+  void append_runs_of(const Scratch& named, std::vector<ElementRun>& runs, std::size_t from) const;
 
   // Scratch: elements of one cell, of the whole buffer, and where the data of a chunk lies in it.
   std::int64_t cell_elements(const Scratch& scratch) const;

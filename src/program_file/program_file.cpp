@@ -145,20 +145,20 @@ std::vector<std::string_view> words_before_comment(std::string_view line) {
 }
 
 // What tells one content of a file from another, without reading it.
-struct Stamp {
+struct FileIdentity {
   std::uintmax_t bytes = 0;
   fs::file_time_type written;
-  bool operator==(const Stamp&) const = default;
+  bool operator==(const FileIdentity&) const = default;
 };
-std::optional<Stamp> stamp_of(const std::string& path) {
+std::optional<FileIdentity> stamp_of(const std::string& path) {
   std::error_code code;
-  const Stamp stamp{fs::file_size(path, code), fs::last_write_time(path, code)};
+  const FileIdentity stamp{fs::file_size(path, code), fs::last_write_time(path, code)};
   return code ? std::nullopt : std::optional(stamp);
 }
 
 struct Index {
   std::string path;
-  std::optional<Stamp> stamp; // when it was opened
+  std::optional<FileIdentity> stamp; // when it was opened
   Head head;
   std::unordered_map<std::int32_t, std::int64_t> begins; // where the lines of each rank that has a section begin
 };

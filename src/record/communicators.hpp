@@ -5,7 +5,7 @@
 
 #include "mpi/library.hpp"
 #include "mpi_hooks/call.hpp"
-#include "record/rows.hpp"
+#include "record/call_counts.hpp"
 
 #include <atomic>
 #include <map>

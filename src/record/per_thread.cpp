@@ -8,7 +8,7 @@
 
 namespace kumihimo::record {
 
-void Turn::fence_all_threads() {
+void CountingFlag::fence_all_threads() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   const auto barrier = [](int command) { return syscall(__NR_membarrier, command, 0, 0) == 0; };
   if (barrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) && barrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) return;
@@ -16,7 +16,7 @@ void Turn::fence_all_threads() {
   std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-bool Turn::ended_until(std::chrono::steady_clock::time_point until) const {
+bool CountingFlag::ended_until(std::chrono::steady_clock::time_point until) const {
   while (taken_.load(std::memory_order_acquire)) {
     if (std::chrono::steady_clock::now() >= until) return false;
     std::this_thread::yield();

@@ -41,8 +41,8 @@ class PerThread {
     std::vector<T*> free;
     std::size_t threads = 0;
   };
-  struct Giver {
-    ~Giver() {
+  struct ReturnAtThreadExit {
+    ~ReturnAtThreadExit() {
       Shared& all = shared();
       const std::lock_guard lock(all.mutex);
       all.free.push_back(own_);
@@ -70,7 +70,7 @@ class PerThread {
       counted_ = true;
     }
     // One that asks again after its end keeps what it gets.
-    static thread_local const Giver giver;
+    static thread_local const ReturnAtThreadExit giver;
     static_cast<void>(giver);
   }
 
@@ -82,24 +82,24 @@ class PerThread {
 // writes it all down while other threads may still run. A thread takes its turn at each call, so that must cost next to
 // nothing: it raises its own flag and looks whether the end has come, without a fence. The fence that this needs is the
 // writer's, for all threads at once.
-class Turn {
+class CountingFlag {
  public:
   // Of the thread, and for as long as one of these lives. False where the end has come: then nothing may be changed.
-  class Mine {
+  class Scope {
    public:
-    Mine(Turn& turn, const std::atomic<bool>& end) : turn_(turn) {
+    Scope(CountingFlag& turn, const std::atomic<bool>& end) : turn_(turn) {
       turn_.taken_.store(true, std::memory_order_relaxed);
       std::atomic_signal_fence(
           std::memory_order_seq_cst); // the compiler keeps the order; the writer has others keep it
       has_ = !end.load(std::memory_order_relaxed);
     }
-    ~Mine() { turn_.taken_.store(false, std::memory_order_release); }
-    Mine(const Mine&) = delete;
-    Mine& operator=(const Mine&) = delete;
+    ~Scope() { turn_.taken_.store(false, std::memory_order_release); }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
     explicit operator bool() const { return has_; }
 
    private:
-    Turn& turn_;
+    CountingFlag& turn_;
     bool has_;
   };
 

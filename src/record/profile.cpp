@@ -148,7 +148,7 @@ std::string Recorder::part(bool whole) {
   std::map<std::string, Histogram> histograms;
   std::int64_t mpi_ns = 0;
   int left_out = 0; // threads that are at work on their own counts, and do not come to an end with it
-  Turn::fence_all_threads();
+  CountingFlag::fence_all_threads();
   const auto patience = std::chrono::steady_clock::now() + std::chrono::milliseconds(10);
   PerThread<ThreadRecord>::each([&](const ThreadRecord& thread) {
     if (!thread.turn.ended_until(patience)) {

@@ -2,7 +2,7 @@
 
 #include "mpi_hooks/fortran.hpp"
 #include "record/python_frames.hpp"
-#include "record/splitting.hpp"
+#include "record/wait_time.hpp"
 
 #include <unistd.h>
 
@@ -29,12 +29,12 @@ bool is_revoked(const Communicator& communicator) {
   return ask && ask(communicator.handle, &is) == 0 && is;
 }
 
-Awaited awaited_in(Name name) {
+WaitsFor awaited_in(Name name) {
   const CollectiveRow* const meaning = mpi_hooks::meaning_of(name);
-  if (!meaning) return Awaited::all;
-  if (meaning->of_prefixes() || meaning->of_neighbours()) return Awaited::cannot_be_told;
-  if (meaning->output.whose == Ranks::root) return Awaited::all_by_the_root;
-  return meaning->input.whose == Ranks::root ? Awaited::root : Awaited::all;
+  if (!meaning) return WaitsFor::all;
+  if (meaning->of_prefixes() || meaning->of_neighbours()) return WaitsFor::cannot_be_told;
+  if (meaning->output.whose == Ranks::root) return WaitsFor::all_by_the_root;
+  return meaning->input.whose == Ranks::root ? WaitsFor::root : WaitsFor::all;
 }
 
 // A blocking call whose status is that of a message that it has received.
@@ -85,15 +85,12 @@ void Recorder::before(Call& call) {
     if (trace_ && completes(call)) trace_.before_completion(call);
     break;
   case Kind::communicator_end:
-  case Kind::window_end:
-    before_end(call);
-    break;
+  case Kind::window_end: before_end(call); break;
   case Kind::environment:
     if (call.name == Name::Finalize) world_ends();
     if (call.name == Name::Abort && end()) write_alone();
     break;
-  default:
-    break;
+  default: break;
   }
 }
 
@@ -118,7 +115,7 @@ void Recorder::before_end(const Call& call) {
 
 void Recorder::after(const Call& call, int code, std::int64_t exit_ns) {
   ThreadRecord& mine = thread();
-  const Turn::Mine turn(mine.turn, over_);
+  const CountingFlag::Scope turn(mine.turn, over_);
   if (!turn) return;
   if (call.name == Name::Pcontrol) return control(call);
   const bool ends = call.kind() == Kind::communicator_end || call.kind() == Kind::window_end;
@@ -149,16 +146,16 @@ void Recorder::after_collective(const Call& call, Communicator& communicator, Ro
   const auto entry_ns = static_cast<std::int64_t>(call.notes[begun]);
   if (row) row->blocking_collective = true;
   if (call.notes[weight] != 0) {
-    const Awaited awaited = awaited_in(call.name);
-    const bool rooted = awaited == Awaited::root || awaited == Awaited::all_by_the_root;
+    const WaitsFor awaited = awaited_in(call.name);
+    const bool rooted = awaited == WaitsFor::root || awaited == WaitsFor::all_by_the_root;
     const bool is_root = rooted && call.integer(Role::root) == communicator.rank;
     Sample sample{entry_ns, exit_ns, true, row, static_cast<std::int64_t>(call.notes[weight])};
     // What is kept is the same on all ranks, to be compared: where the root is one's measure and the last of all the
     // other's, that is two times.
-    if (awaited == Awaited::root) sample.counts = is_root;
-    if (awaited == Awaited::cannot_be_told || (awaited == Awaited::all_by_the_root && !is_root)) sample.row = nullptr;
+    if (awaited == WaitsFor::root) sample.counts = is_root;
+    if (awaited == WaitsFor::cannot_be_told || (awaited == WaitsFor::all_by_the_root && !is_root)) sample.row = nullptr;
     communicator.samples.push_back(sample);
-    if (awaited != Awaited::all_by_the_root) return;
+    if (awaited != WaitsFor::all_by_the_root) return;
     sample.counts = is_root;
     sample.row = is_root ? nullptr : row;
     sample.may_leave_before = true;
@@ -254,20 +251,20 @@ void Recorder::end_region(const char* name) {
 
 void Recorder::trace(const Call& call, const Communicator* communicator, int code, std::int64_t exit_ns) {
   const auto entry_ns = static_cast<std::int64_t>(call.notes[begun]);
-  Event event{entry_ns, 0, Event::What::enter, static_cast<std::uint8_t>(call.name), thread().number};
+  Event event{entry_ns, 0, Event::Kind::enter, static_cast<std::uint8_t>(call.name), thread().number};
   event.communicator = static_cast<std::uint32_t>(call.notes[kind_number]);
   std::vector<Event> events{event};
   if (code == 0 && communicator) note_messages(call, *communicator, exit_ns, events);
   if (code == 0 && completes(call))
     for (const Trace::Ended& ended : trace_.after_completion(call)) {
       Event receive = event;
-      receive.what = Event::What::receive;
+      receive.what = Event::Kind::receive;
       receive.at_ns = exit_ns, receive.bytes = ended.bytes, receive.tag = ended.tag;
       receive.partner = ended.world_rank_of_source(ended.source);
       receive.communicator = ended.kind;
       if (receive.partner >= 0) events.push_back(receive);
     }
-  event.what = Event::What::leave, event.at_ns = exit_ns;
+  event.what = Event::Kind::leave, event.at_ns = exit_ns;
   events.push_back(event);
   trace_.add(events);
 }
@@ -276,7 +273,7 @@ void Recorder::note_messages(const Call& call, const Communicator& communicator,
                              std::vector<Event>& events) {
   Event event = events.front(); // its beginning
   if (is_blocking_collective(call)) {
-    event.what = Event::What::collective;
+    event.what = Event::Kind::collective;
     event.began_ns = event.at_ns, event.at_ns = exit_ns;
     event.bytes = volumes_.of(call, communicator.rank_of_root()).bytes;
     if (call.has(Role::root)) event.partner = static_cast<int>(call.integer(Role::root));
@@ -286,7 +283,7 @@ void Recorder::note_messages(const Call& call, const Communicator& communicator,
   if (!now) return;
   const auto in_world = [&](int rank) { return rank < 0 ? -1 : communicators_.world_rank(communicator, rank); };
   if (call.has(Role::destination)) {
-    event.what = Event::What::send;
+    event.what = Event::Kind::send;
     event.bytes = volumes_.of(call, communicator.rank_of_root()).bytes;
     event.partner = in_world(static_cast<int>(call.integer(Role::destination)));
     event.tag = static_cast<int>(call.integer(Role::send_tag));
@@ -304,7 +301,7 @@ void Recorder::note_messages(const Call& call, const Communicator& communicator,
   }
   if (!tells_of_receive(call)) return;
   const auto& status = *static_cast<const mpi::StatusWords*>(call.pointer(Role::status));
-  event.what = Event::What::receive, event.at_ns = exit_ns;
+  event.what = Event::Kind::receive, event.at_ns = exit_ns;
   const Trace::Ended ended = trace_.ended(status);
   event.partner = in_world(ended.source), event.tag = ended.tag, event.bytes = ended.bytes;
   if (event.partner >= 0) events.push_back(event);

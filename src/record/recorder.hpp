@@ -4,15 +4,15 @@
 
 #include "mpi_hooks/call.hpp"
 #include "mpi_hooks/mpi_lifetime.hpp"
+#include "record/call_counts.hpp"
+#include "record/call_traffic.hpp"
 #include "record/clock.hpp"
 #include "record/communicators.hpp"
 #include "record/counters.hpp"
 #include "record/per_thread.hpp"
 #include "record/regions.hpp"
-#include "record/rows.hpp"
-#include "record/splitting.hpp"
 #include "record/trace.hpp"
-#include "record/volume.hpp"
+#include "record/wait_time.hpp"
 
 #include <sys/types.h>
 
@@ -55,7 +55,7 @@ inline Settings settings_of_environment() {
 class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
  public:
   // Before MPI_Init.
-  static void expect_world() { is_world_caught = true; }
+  static void note_mpi_init_entered() { is_world_caught = true; }
 
   void before(mpi_hooks::Call& call);
   // `exit_ns`: when the call came back.

@@ -10,7 +10,7 @@ namespace {
 using record::Recorder;
 
 void before_environment(const Call& call) {
-  if (begins_mpi(call)) PreloadCheck::enter(record::object_name), Recorder::expect_world();
+  if (begins_mpi(call)) PreloadCheck::enter(record::object_name), Recorder::note_mpi_init_entered();
   ProgramSessions::before(call);
 }
 

@@ -16,10 +16,10 @@ namespace kumihimo::record {
 
 // As it stands in the file: 40 bytes.
 struct Event {
-  enum class What : std::uint8_t { enter, leave, send, receive, collective };
+  enum class Kind : std::uint8_t { enter, leave, send, receive, collective };
   std::int64_t at_ns = 0;
   std::int64_t bytes = 0;
-  What what{};
+  Kind what{};
   std::uint8_t call = 0;
   std::uint16_t thread = 0;
   std::int32_t partner = -1; // in the world; of a collective: the root in its communicator

@@ -1,7 +1,7 @@
 #include "schedule/collective.hpp"
 
+#include "base/int128.hpp"
 #include "base/text_parsing.hpp"
-#include "base/wide.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

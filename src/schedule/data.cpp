@@ -99,16 +99,11 @@ struct Span { // of ranks
 };
 Span contributors(const Collective& c, Rank rank) {
   switch (c.kind->from) {
-  case Contributors::root:
-    return {c.root.value, c.root.value + 1};
-  case Contributors::all:
-    return {0, c.ranks};
-  case Contributors::up_to_itself:
-    return {0, rank.value + 1};
-  case Contributors::before_itself:
-    return {0, rank.value};
-  default:
-    return {};
+  case Contributors::root: return {c.root.value, c.root.value + 1};
+  case Contributors::all: return {0, c.ranks};
+  case Contributors::up_to_itself: return {0, rank.value + 1};
+  case Contributors::before_itself: return {0, rank.value};
+  default: return {};
   }
 }
 

@@ -84,7 +84,7 @@ void Network::add_levels(const Job& job) {
   const std::vector<Level>& levels = job.levels();
   for (std::size_t i = 0; i < levels.size(); ++i) {
     const LevelNumbers& numbers = node.levels[i];
-    Within inner{levels[i].size, within_.back().rate, within_.back().latency};
+    LevelLinks inner{levels[i].size, within_.back().rate, within_.back().latency};
     if (numbers.bandwidth) inner.rate = numbers.bandwidth->value.value;
     if (numbers.latency) inner.latency = numbers.latency->value.value;
     if (numbers.link_bandwidth) {
@@ -98,7 +98,7 @@ void Network::add_levels(const Job& job) {
   }
 }
 
-const Network::Within& Network::between(std::int32_t from, std::int32_t to) const {
+const Network::LevelLinks& Network::between(std::int32_t from, std::int32_t to) const {
   std::size_t shared = 0;
   while (shared + 1 < within_.size() && group(from, within_[shared + 1]) == group(to, within_[shared + 1])) ++shared;
   return within_[shared];
@@ -107,7 +107,7 @@ const Network::Within& Network::between(std::int32_t from, std::int32_t to) cons
 // Some message on the way leaves the innermost group that both share, or joins two of its parts.
 double Network::least_latency_within_node(std::int32_t from, std::int32_t to) const {
   double least = std::numeric_limits<double>::infinity();
-  for (const Within* level = &within_.front(); level <= &between(from, to); ++level)
+  for (const LevelLinks* level = &within_.front(); level <= &between(from, to); ++level)
     least = std::min(least, level->latency);
   return least;
 }
@@ -116,9 +116,9 @@ Path Network::append_path(std::int32_t from, std::int32_t to, std::vector<Resour
   const std::int32_t a = node_[from], b = node_[to];
   if (a == b) {
     append_copy(from, resources);
-    const Within& shared = between(from, to);
+    const LevelLinks& shared = between(from, to);
     for (auto apart = static_cast<std::size_t>(&shared - within_.data()) + 1; apart < within_.size(); ++apart) {
-      const Within& level = within_[apart];
+      const LevelLinks& level = within_[apart];
       if (level.first_leaving < 0) continue;
       resources.push_back(level.first_leaving + group(from, level));
       resources.push_back(level.first_entering + group(to, level));
@@ -209,7 +209,7 @@ std::string Network::name_of(Resource r) const {
   if (r < first_memory_) return fmt::format("receiving engines of node {}", r - first_receiver_);
   if (r < first_reducer_) return fmt::format("memory of node {}", r - first_memory_);
   for (std::size_t i = within_.size() - 1; i > 0; --i) {
-    const Within& level = within_[i];
+    const LevelLinks& level = within_[i];
     if (level.first_leaving < 0 || r < level.first_leaving) continue;
     const bool leaves = r < level.first_entering;
     return fmt::format("links {} {} {}", leaves ? "out of" : "into", machine_->levels[i - 1].name,

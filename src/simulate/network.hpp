@@ -66,15 +66,15 @@ class Network {
 
  private:
   // What holds between ranks of a node whose innermost common group is one of this level; the first: they share none.
-  struct Within {
+  struct LevelLinks {
     std::int32_t size = 0; // slots of a group
     double rate = 0, latency = 0;
     Resource first_leaving = -1, first_entering = -1; // of the groups of this level; -1: nothing limits them
   };
   void add_levels(const Job& job);
-  const Within& between(std::int32_t from, std::int32_t to) const;
+  const LevelLinks& between(std::int32_t from, std::int32_t to) const;
 
-  std::int32_t group(std::int32_t rank, const Within& level) const { return slot_[rank] / level.size; }
+  std::int32_t group(std::int32_t rank, const LevelLinks& level) const { return slot_[rank] / level.size; }
 
   const Machine* machine_ = nullptr;
   std::vector<std::int32_t> node_;
@@ -83,7 +83,7 @@ class Network {
   std::vector<double> capacity_;
   std::int32_t link_bound_ = 0, nodes_ = 0;
   Resource first_sender_ = 0, first_receiver_ = 0, first_memory_ = 0, first_reducer_ = 0;
-  std::vector<Within> within_;        // outermost first
+  std::vector<LevelLinks> within_;    // outermost first
   std::vector<double> hop_latencies_; // by class; none: all have hop_latency_
   double engine_ = 0, message_cost_ = 0, relay_latency_ = 0, hop_latency_ = 0;
   mutable std::vector<LinkId> route_;

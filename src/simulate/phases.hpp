@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/ids.hpp"
-#include "program/starting.hpp"
+#include "program/segment_start.hpp"
 
 #include <cstdint>
 #include <set>

@@ -62,7 +62,7 @@ Result<RouteTable::Row> RouteTable::read_route(const std::string& text, const Ta
   while (take(left, " ")) {
     const auto link = take_count(left);
     if (!link) return wrong();
-    Crossed crossed{*link, Moves::not_at_all};
+    RouteLink crossed{*link, Moves::not_at_all};
     std::int64_t last = *link;
     if (take(left, "+a"))
       crossed.moves = Moves::with_sender, last += row.from.last - row.from.first;
@@ -116,7 +116,7 @@ RouteTable::RouteTable(std::shared_ptr<const Table> table, std::int32_t nodes)
     : table_(std::move(table)), nodes_(nodes) {
   for (std::int32_t a = 0; a < nodes_; ++a)
     for (std::int32_t b = 0; b < nodes_; ++b) diameter_ = std::max(diameter_, distance(NodeId{a}, NodeId{b}));
-  Met met{std::vector<std::uint32_t>(table_->fat.size())};
+  VisitedLinks met{std::vector<std::uint32_t>(table_->fat.size())};
   find_ports(met);
   find_cuts(met);
   find_levels();
@@ -124,14 +124,11 @@ RouteTable::RouteTable(std::shared_ptr<const Table> table, std::int32_t nodes)
 
 LinkId RouteTable::link_at(std::int32_t from, std::int32_t to, std::size_t place, bool from_end) const {
   const Row& r = row(from, to);
-  const Crossed& crossed = r.links[from_end ? r.links.size() - 1 - place : place];
+  const RouteLink& crossed = r.links[from_end ? r.links.size() - 1 - place : place];
   switch (crossed.moves) {
-  case Moves::with_sender:
-    return LinkId{crossed.link + from - r.from.first};
-  case Moves::with_receiver:
-    return LinkId{crossed.link + to - r.to.first};
-  case Moves::not_at_all:
-    break;
+  case Moves::with_sender: return LinkId{crossed.link + from - r.from.first};
+  case Moves::with_receiver: return LinkId{crossed.link + to - r.to.first};
+  case Moves::not_at_all: break;
   }
   return LinkId{crossed.link};
 }
@@ -145,11 +142,12 @@ std::int32_t RouteTable::distance(NodeId from, NodeId to) const {
   return from == to ? 0 : static_cast<std::int32_t>(row(from.value, to.value).links.size());
 }
 
-bool RouteTable::Met::first_time(LinkId link) {
+bool RouteTable::VisitedLinks::first_time(LinkId link) {
   return std::exchange(question_of[static_cast<std::size_t>(link.value)], question) != question;
 }
 
-std::vector<std::int64_t> RouteTable::crossed(Range from, Range to, std::size_t place, bool from_end, Met& met) const {
+std::vector<std::int64_t> RouteTable::crossed(Range from, Range to, std::size_t place, bool from_end,
+                                              VisitedLinks& met) const {
   ++met.question;
   std::vector<std::int64_t> by_class(table_->classes.size());
   for (std::int32_t a = from.first; a <= from.last; ++a)
@@ -175,7 +173,7 @@ std::vector<std::int64_t> larger(std::vector<std::int64_t> a, const std::vector<
 } // namespace
 
 // What leaves a node crosses one of the first links of its routes, what enters one of the last.
-void RouteTable::find_ports(Met& met) {
+void RouteTable::find_ports(VisitedLinks& met) {
   std::vector<std::int64_t> most(table_->classes.size());
   const Range all{0, nodes_ - 1};
   for (std::int32_t node = 0; node < nodes_ && nodes_ > 1 && !most.empty(); ++node)
@@ -185,7 +183,7 @@ void RouteTable::find_ports(Met& met) {
 }
 
 // All that goes from one half to the other crosses one of the links at any one place of the routes.
-void RouteTable::find_cuts(Met& met) {
+void RouteTable::find_cuts(VisitedLinks& met) {
   const Range low{0, nodes_ / 2 - 1}, high{nodes_ / 2, nodes_ - 1};
   if (nodes_ < 2) return;
   for (std::size_t place = 0; place < static_cast<std::size_t>(diameter_); ++place)

@@ -50,7 +50,7 @@ class RouteTable final : public Switched {
 
  private:
   enum class Moves : std::uint8_t { not_at_all, with_sender, with_receiver };
-  struct Crossed {
+  struct RouteLink {
     std::int64_t link = 0;
     Moves moves = Moves::not_at_all;
   };
@@ -59,7 +59,7 @@ class RouteTable final : public Switched {
   };
   struct Row {
     Range from, to;
-    std::vector<Crossed> links;
+    std::vector<RouteLink> links;
   };
   struct Table { // of the whole network
     std::int32_t nodes = 0;
@@ -81,17 +81,17 @@ class RouteTable final : public Switched {
   LinkId link_at(std::int32_t from, std::int32_t to, std::size_t place, bool from_end) const;
   // Links that were met, for one question after another: of the present one are those with its number, so that none is
   // forgotten one by one.
-  struct Met {
+  struct VisitedLinks {
     std::vector<std::uint32_t> question_of;
     std::uint32_t question = 0;
     bool first_time(LinkId link);
   };
-  void find_ports(Met& met);
-  void find_cuts(Met& met);
+  void find_ports(VisitedLinks& met);
+  void find_cuts(VisitedLinks& met);
   void find_levels();
   // How many links of each class are at a place of the routes from one range to another, counted from their ends or
   // starts; none where a fat one is, or a route is shorter.
-  std::vector<std::int64_t> crossed(Range from, Range to, std::size_t place, bool from_end, Met& met) const;
+  std::vector<std::int64_t> crossed(Range from, Range to, std::size_t place, bool from_end, VisitedLinks& met) const;
 
   std::shared_ptr<const Table> table_;
   std::int32_t nodes_ = 0, diameter_ = 0;

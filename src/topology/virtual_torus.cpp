@@ -94,8 +94,8 @@ Result<VirtualTorus> VirtualTorus::shortened(std::span<const NodeId> nodes, std:
   return torus;
 }
 
-VirtualTorus::Far VirtualTorus::far_neighbours() const {
-  Far far;
+VirtualTorus::DistantNeighbours VirtualTorus::far_neighbours() const {
+  DistantNeighbours far;
   for (std::int32_t node = 0; node < nodes(); ++node)
     for (std::int32_t axis = 0; axis < shape_.dimensions(); ++axis)
       for (const std::int32_t step : {1, -1}) {

@@ -39,11 +39,11 @@ class VirtualTorus final : public Topology {
   Status connected() const;
 
   // Neighbours that are more than one hop apart, counted each way. O(nodes).
-  struct Far {
+  struct DistantNeighbours {
     std::int64_t pairs = 0;
     std::int32_t fewest_hops = 0, most_hops = 0;
   };
-  Far far_neighbours() const;
+  DistantNeighbours far_neighbours() const;
 
   std::int32_t nodes() const override { return shape_.places(); }
   std::int64_t link_bound() const override { return tofu_.link_bound(); }

@@ -2,7 +2,7 @@
 
 #include "program/binding.hpp"
 #include "program/cursor.hpp"
-#include "program/starting.hpp"
+#include "program/segment_start.hpp"
 #include "verify/enumerate.hpp"
 
 #include <fmt/format.h>
@@ -117,9 +117,9 @@ void LinkClaims::add(const Program& program, Rank rank, std::vector<Finding>& fi
 namespace {
 
 // Rank 0's program as it would be at `place`, by translation; compared with what is there.
-class Translated {
+class TranslationSymmetry {
  public:
-  Translated(const RankSpace& space, std::int32_t place, Segments segments)
+  TranslationSymmetry(const RankSpace& space, std::int32_t place, Segments segments)
       : space_(space), place_(place), segments_(segments) {}
 
   bool same(const Program& first, const Program& here) const {
@@ -192,7 +192,8 @@ class Translated {
 std::int32_t first_asymmetric_rank(const ProgramSet& schedule, const RankSpace& space) {
   const Program first = schedule.program(Rank{0});
   for (std::int32_t r = 1; r < schedule.ranks(); ++r)
-    if (!Translated(space, space.place(Rank{r}), schedule.segments).same(first, schedule.program(Rank{r}))) return r;
+    if (!TranslationSymmetry(space, space.place(Rank{r}), schedule.segments).same(first, schedule.program(Rank{r})))
+      return r;
   return -1;
 }
 

@@ -208,7 +208,7 @@ void Deliveries::add(const Program& program, const Binding& binding, std::int32_
   for (const Message& m : rows.received) sum_ -= hash(m);
 }
 
-std::vector<std::int32_t> Deliveries::suspects() const {
+std::vector<std::int32_t> Deliveries::ranks_to_check() const {
   if (!applies_ || !suspects_.empty() || sum_ == 0) return suspects_;
   // By the receiving rank: what its senders' messages are less what it wants.
   std::unordered_map<std::int32_t, std::uint64_t> of_receiver;

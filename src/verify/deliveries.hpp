@@ -5,8 +5,8 @@
 #pragma once
 
 #include "program/binding.hpp"
-#include "verify/rank_kinds.hpp"
 #include "verify/goal.hpp"
+#include "verify/rank_kinds.hpp"
 
 #include <cstdint>
 #include <map>
@@ -25,7 +25,7 @@ class Deliveries {
   // All ranks have what they want. If not: either some rank may lack it, or programs are of another form.
   bool shown() const { return applies_ && suspects_.empty() && sum_ == 0; }
   // Ranks that may lack something, of at most the first few; where only the sum differs, all programs are made again.
-  std::vector<std::int32_t> suspects() const;
+  std::vector<std::int32_t> ranks_to_check() const;
 
  private:
   struct Message { // as one end sees it

@@ -2,7 +2,7 @@
 
 #include "base/hash.hpp"
 #include "verify/goal.hpp"
-#include "verify/knowledge.hpp"
+#include "verify/happens_before.hpp"
 #include "verify/local_order.hpp"
 #include "verify/memory.hpp"
 #include "verify/memory_checks.hpp"
@@ -22,7 +22,7 @@ namespace {
 
 class Execution {
  public:
-  Execution(const Subject& schedule, const Scene& scene, std::size_t most)
+  Execution(const Subject& schedule, const ExecutionScope& scene, std::size_t most)
       : schedule_(schedule), scene_(scene), most_(most), knowledge_(schedule, scene.entries_from) {}
 
   Outcome run() {
@@ -88,7 +88,7 @@ class Execution {
   void follow(std::size_t f, const SampledElement& element) {
     element_ = element;
     store_ = {};
-    knowledge_ = Knowledge(schedule_, scene_.entries_from);
+    knowledge_ = HappensBefore(schedule_, scene_.entries_from);
     store_.reserve(2 * ranks_.size());
     reference_.clear();
     for (auto& state : ranks_) {
@@ -491,7 +491,7 @@ class Execution {
         if (same >= 0) lane = same;
         break;
       }
-    state.name_last_chance(lane, place);
+    state.locate_last_write(lane, place);
   }
 
   struct Finished {
@@ -501,12 +501,12 @@ class Execution {
   };
 
   const Subject& schedule_;
-  const Scene& scene_;
+  const ExecutionScope& scene_;
   std::size_t most_;
   Outcome out_;
   std::optional<SampledElement> element_; // followed now
   ValueStore store_;
-  Knowledge knowledge_;
+  HappensBefore knowledge_;
   std::vector<std::unique_ptr<RankState>> ranks_;
   std::unordered_map<std::int32_t, std::vector<std::int32_t>> participants_; // of each lane id
   Posted posted_;
@@ -518,7 +518,7 @@ class Execution {
 
 } // namespace
 
-Outcome execute(const Subject& schedule, const Scene& scene, std::size_t most_findings) {
+Outcome execute(const Subject& schedule, const ExecutionScope& scene, std::size_t most_findings) {
   return Execution(schedule, scene, most_findings).run();
 }
 

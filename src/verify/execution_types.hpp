@@ -9,7 +9,7 @@
 
 namespace kumihimo::verify {
 
-struct Scene {
+struct ExecutionScope {
   std::vector<SampledElement>
       sampled_elements;           // single elements, each in its segment and by itself; else all elements of ...
   std::int64_t segments = 0;      // ... that many segments, from the first

@@ -2,7 +2,7 @@
 // A schedule may rely on nothing else for the order of two steps that touch the same bytes.
 #pragma once
 
-#include "program/starting.hpp"
+#include "program/segment_start.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // For every ordered pair of ranks and every lane: what a sends to b is what b receives from a, message by message, as
-// symbols. Loops match when trip counts and lengths are equal; an iteration that one side has written apart is split off
-// the other side's loop. No loop is iterated to compare it.
+// symbols. Loops match when trip counts and lengths are equal; an iteration that one side has written apart is split
+// off the other side's loop. No loop is iterated to compare it.
 #pragma once
 
 #include "verify/flow.hpp"

@@ -60,7 +60,7 @@ std::optional<Finding> use_memory(RankState& state, const Activation& a, std::in
 
 std::optional<Finding> check_footprint(const Subject& schedule, Rank rank, std::int64_t segments, OrderCache& orders) {
   ValueStore store;
-  Scene scene;
+  ExecutionScope scene;
   scene.segments = segments;
   RankState state(schedule, rank, scene, orders);
   if (state.one_memory()) state.memory.alias(state.binding.input_within_output());

@@ -38,7 +38,7 @@ void LaneState::drop(std::int64_t segment) {
   if (it != active.end() && (*it)->segment == segment) active.erase(it);
 }
 
-RankState::RankState(const Subject& of, Rank r, const Scene& scene, OrderCache& orders)
+RankState::RankState(const Subject& of, Rank r, const ExecutionScope& scene, OrderCache& orders)
     : schedule(of), rank(r), program(of.program(r)), binding(of, r),
       segments(scene.sampled_elements.empty() ? scene.segments : 1) {
   auto waits = waits_of(program, of.segments);
@@ -157,7 +157,7 @@ void RankState::name_first_step(std::int32_t lane, Place& place) const {
   if (first != a.nodes.end()) place = a.place(static_cast<std::int32_t>(first - a.nodes.begin()), first->first_step);
 }
 
-void RankState::name_last_chance(std::int32_t lane, Place& place) const {
+void RankState::locate_last_write(std::int32_t lane, Place& place) const {
   const Program again = schedule.program(rank);
   place.lane = lanes[lane].id;
   for (auto l = lane; l < static_cast<std::int32_t>(lanes.size()) && place.step < 0; ++l) {

@@ -45,7 +45,7 @@ struct LaneState {
 };
 
 struct RankState {
-  RankState(const Subject& schedule, Rank r, const Scene& scene, OrderCache& orders);
+  RankState(const Subject& schedule, Rank r, const ExecutionScope& scene, OrderCache& orders);
 
   // With a element there is one segment, the element'; otherwise as many as the scene has.
   bool may_begin(std::int32_t lane) const;
@@ -67,7 +67,7 @@ struct RankState {
 
   void name_first_step(std::int32_t lane, Place& place) const; // of the lane's segment (place.segment)
   // Names the last step of the lane's segment (place.segment) that writes anything; of a later lane if it has none.
-  void name_last_chance(std::int32_t lane, Place& place) const;
+  void locate_last_write(std::int32_t lane, Place& place) const;
 
   // Whether two places share bytes without being the same runs.
   bool shifted_overlap(const Activation& a, const Located& x, const Located& y) const;

@@ -2,9 +2,9 @@
 
 #include "program/binding.hpp"
 #include "verify/enumerate.hpp"
-#include "verify/symbolic_length.hpp"
 #include "verify/goal.hpp"
 #include "verify/local_order.hpp"
+#include "verify/symbolic_length.hpp"
 
 #include <fmt/format.h>
 
@@ -127,12 +127,12 @@ class Structure {
 
   // --- steps
 
-  enum class Answer : std::uint8_t { yes, no, unknown }; // unknown: right where tried, and not tried everywhere
+  enum class Provable : std::uint8_t { yes, no, unknown }; // unknown: right where tried, and not tried everywhere
 
   // Whether low <= e <= high always; the values at which it is not.
-  Answer within(const Expression& e, std::int64_t low, std::int64_t high) {
+  Provable within(const Expression& e, std::int64_t low, std::int64_t high) {
     const Range r = e.range(trips_);
-    if (r.low >= low && r.high <= high) return Answer::yes;
+    if (r.low >= low && r.high <= high) return Provable::yes;
     bool good = true;
     const bool all = for_values(shortened(trips_, e), budget, [&](Values values) {
       const std::int64_t v = e.evaluate(values);
@@ -140,7 +140,7 @@ class Structure {
       if (!good) failed_at(values);
       return good;
     });
-    return !good ? Answer::no : all ? Answer::yes : Answer::unknown;
+    return !good ? Provable::no : all ? Provable::yes : Provable::unknown;
   }
 
   void failed_at(Values values) {
@@ -163,10 +163,10 @@ class Structure {
       if (!well_formed(*t.argument)) return false;
       if (t.kind != Expression::Term::Kind::look_up) continue;
       const auto size = static_cast<std::int64_t>(t.table->size());
-      const Answer answer = size == 0 ? Answer::unknown : within(*t.argument, 0, size - 1);
-      if (answer == Answer::yes) continue;
+      const Provable answer = size == 0 ? Provable::unknown : within(*t.argument, 0, size - 1);
+      if (answer == Provable::yes) continue;
       find_here(fmt::format("looks up {} in a table of {}{}", t.argument->text(), size,
-                            answer == Answer::no ? "" : ", and the index cannot be proven to be in range"));
+                            answer == Provable::no ? "" : ", and the index cannot be proven to be in range"));
       return false;
     }
     return true;
@@ -186,11 +186,11 @@ class Structure {
     if (!well_formed(step)) return;
     if (step.sends() || step.receives()) {
       const Range r = step.peer.range(trips_);
-      const Answer answer = within(step.peer, 0, schedule_.ranks() - 1);
-      if (answer == Answer::unknown)
+      const Provable answer = within(step.peer, 0, schedule_.ranks() - 1);
+      if (answer == Provable::unknown)
         return find(
             fmt::format("its peer {} cannot be proven to be a rank below {}", step.peer.text(), schedule_.ranks()));
-      if (answer == Answer::no)
+      if (answer == Provable::no)
         return find_here(fmt::format("its peer {} ({} to {}) is not a rank below {}", step.peer.text(), r.low, r.high,
                                      schedule_.ranks()));
       if (step.peer.is_constant()) place_.peer = static_cast<std::int32_t>(step.peer.constant());
@@ -219,7 +219,8 @@ class Structure {
   void check_lengths(const Step& step) {
     for (const Chunk* chunk : {&step.source, &step.right}) {
       if (!chunk->exists() || !step.target.exists() || chunk->extent == step.target.extent) continue;
-      const SymbolicLength a = symbolic_length_of(chunk->extent, binding_), b = symbolic_length_of(step.target.extent, binding_);
+      const SymbolicLength a = symbolic_length_of(chunk->extent, binding_),
+                           b = symbolic_length_of(step.target.extent, binding_);
       if (a == b) continue;
       bool same = true;
       const bool all = for_values(trips_, budget, [&](Values values) {
@@ -262,9 +263,9 @@ class Structure {
     for (const RunList& list : e.runs)
       if (!check_runs(list, 0, units, vector ? "parts" : "blocks")) return false;
     if (vector) return true;
-    const Answer answer = within(e.part, 0, e.parts - 1);
-    if (answer == Answer::no) return find_here("names a part that its blocks do not have"), false;
-    if (answer == Answer::unknown) return find("names parts that its blocks cannot be proven to have"), false;
+    const Provable answer = within(e.part, 0, e.parts - 1);
+    if (answer == Provable::no) return find_here("names a part that its blocks do not have"), false;
+    if (answer == Provable::unknown) return find("names parts that its blocks cannot be proven to have"), false;
     return true;
   }
 
@@ -282,8 +283,8 @@ class Structure {
                        outer = (list.outer.runs - 1) * list.outer.stride;
     const std::int64_t down = std::min<std::int64_t>(inner, 0) + std::min<std::int64_t>(outer, 0),
                        up = std::max<std::int64_t>(inner, 0) + std::max<std::int64_t>(outer, 0);
-    if (within(list.first, low - down, far) == Answer::yes &&
-        within(list.first + list.count, -far, high - up) == Answer::yes)
+    if (within(list.first, low - down, far) == Provable::yes &&
+        within(list.first + list.count, -far, high - up) == Provable::yes)
       return true;
     // Runs that may be empty may lie anywhere.
     place_.segment = -1, place_.loops.clear();
@@ -339,11 +340,11 @@ class Structure {
       return find_here(
           fmt::format("uses scratch {}, which belongs to lane {}", chunk.buffer.index, scratch.lane.value));
     place_.segment = -1;
-    const Answer answer = within(chunk.at, 0, scratch.cells - 1);
-    if (answer == Answer::unknown)
+    const Provable answer = within(chunk.at, 0, scratch.cells - 1);
+    if (answer == Provable::unknown)
       return find(
           fmt::format("cannot be proven to use one of the {} cells of scratch {}", scratch.cells, chunk.buffer.index));
-    if (answer == Answer::no)
+    if (answer == Provable::no)
       return find_here(fmt::format("uses a cell outside of the {} of scratch {}", scratch.cells, chunk.buffer.index));
     if (scratch.named) return check_named(chunk, scratch);
     if (surely_fits(chunk.extent, scratch)) return;

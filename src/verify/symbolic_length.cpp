@@ -20,15 +20,9 @@ Expression divided(const Expression& e, std::int64_t g) {
   for (const Expression::Term& t : e.terms()) {
     Expression atom;
     switch (t.kind) {
-    case Expression::Term::Kind::variable:
-      atom = t.variable;
-      break;
-    case Expression::Term::Kind::modulo:
-      atom = Expression::modulo(*t.argument, t.modulus);
-      break;
-    case Expression::Term::Kind::look_up:
-      atom = Expression::look_up(t.table, *t.argument);
-      break;
+    case Expression::Term::Kind::variable: atom = t.variable; break;
+    case Expression::Term::Kind::modulo: atom = Expression::modulo(*t.argument, t.modulus); break;
+    case Expression::Term::Kind::look_up: atom = Expression::look_up(t.table, *t.argument); break;
     }
     out += atom *= t.coefficient / g;
   }

@@ -2,12 +2,12 @@
 
 #include "program/cursor.hpp"
 #include "verify/claims.hpp"
+#include "verify/deadlock_freedom.hpp"
 #include "verify/deliveries.hpp"
 #include "verify/execution.hpp"
-#include "verify/knowledge.hpp"
+#include "verify/happens_before.hpp"
 #include "verify/matching.hpp"
 #include "verify/memory_checks.hpp"
-#include "verify/progress.hpp"
 #include "verify/rank_kinds.hpp"
 #include "verify/sampled_elements.hpp"
 #include "verify/structure.hpp"
@@ -97,7 +97,7 @@ class Checker {
   }
 
   void execute_all() {
-    Scene scene;
+    ExecutionScope scene;
     scene.segments = schedule_.segments.count;
     const bool barrier = schedule_.goal.barrier;
     report_.coverage.exact = few_enough();
@@ -142,7 +142,7 @@ class Checker {
     return together;
   }
 
-  void run(const Subject& schedule, const Scene& scene) {
+  void run(const Subject& schedule, const ExecutionScope& scene) {
     Outcome outcome = execute(schedule, scene, options_.most_findings);
     report_.findings = std::move(outcome.findings);
     some_empty_ |= outcome.some_empty;
@@ -167,7 +167,7 @@ class Checker {
   void show_no_deadlock() {
     Coverage& covered = report_.coverage;
     const std::int64_t count = schedule_.segments.count, each = std::max<std::int64_t>(1, steps_of_segment_);
-    Scene scene;
+    ExecutionScope scene;
     scene.memory = false;
     scene.segments = 1;
     if (matching_.aligned() && progress_.lanes_in_turn()) {
@@ -193,7 +193,7 @@ class Checker {
                                               : fmt::format("segments from {} on", scene.segments);
   }
 
-  bool shown_by(const Scene& scene, std::string how) {
+  bool shown_by(const ExecutionScope& scene, std::string how) {
     Outcome outcome = execute(schedule_, scene, options_.most_findings);
     if (!outcome.findings.empty()) return false;
     report_.coverage.executed += outcome.executed;
@@ -241,7 +241,7 @@ class Checker {
   void follow_deliveries() {
     const std::int64_t ranks = schedule_.ranks();
     if (deliveries_.shown()) return void(report_.coverage.deliveries = ranks);
-    for (const std::int32_t rank : deliveries_.suspects())
+    for (const std::int32_t rank : deliveries_.ranks_to_check())
       if (report_.findings.empty()) follow_delivery(rank);
     std::int64_t left = options_.most_footprint_steps;
     for (std::int64_t i = 0; i < most_deliveries && left > 0 && report_.findings.empty(); ++i) {
@@ -254,7 +254,7 @@ class Checker {
 
   // A rank with those that it receives from, whose messages with others are left out.
   void follow_delivery(std::int32_t rank) {
-    Scene scene;
+    ExecutionScope scene;
     scene.segments = schedule_.segments.count;
     scene.ranks = with_senders(rank);
     run(schedule_, scene);

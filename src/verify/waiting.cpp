@@ -32,16 +32,16 @@ MessageKey offload_key(const End& end) {
 namespace {
 
 // One segment of one lane of one rank.
-struct Spot {
+struct SegmentPosition {
   std::int32_t rank = 0, lane = 0; // lane: index in the rank's program
   std::int64_t segment = 0;
-  auto operator<=>(const Spot&) const = default;
+  auto operator<=>(const SegmentPosition&) const = default;
 };
 
 struct Link {
   Place place;
   std::string why;
-  std::optional<Spot> next; // what it waits for; nothing: it never comes
+  std::optional<SegmentPosition> next; // what it waits for; nothing: it never comes
 };
 
 class Chain {
@@ -55,8 +55,8 @@ class Chain {
       for (const End& end : ends) waiting_.emplace(end.activation, end);
   }
 
-  Finding from(Spot spot) const {
-    std::map<Spot, std::size_t> seen;
+  Finding from(SegmentPosition spot) const {
+    std::map<SegmentPosition, std::size_t> seen;
     std::vector<Link> links;
     for (;;) {
       const auto [it, fresh] = seen.emplace(spot, links.size());
@@ -68,7 +68,7 @@ class Chain {
   }
 
  private:
-  Link link(const Spot& spot) const {
+  Link link(const SegmentPosition& spot) const {
     const RankState& state = *ranks_[spot.rank];
     const LaneState& lane = state.lanes[spot.lane];
     const Activation* active = lane.find(spot.segment);
@@ -76,7 +76,7 @@ class Chain {
     Place place;
     place.rank = spot.rank, place.lane = lane.id, place.segment = spot.segment;
     const auto held_by = [&](std::int32_t other, std::int64_t segment, std::string why) {
-      return Link{place, std::move(why), Spot{spot.rank, other, segment}};
+      return Link{place, std::move(why), SegmentPosition{spot.rank, other, segment}};
     };
     if (lane.first_incomplete < lane.begun && lane.begun - lane.first_incomplete >= lane.window)
       return held_by(spot.lane, state.segment_number(lane.first_incomplete),
@@ -93,7 +93,7 @@ class Chain {
     return Link{place, "has ended without a matching step", std::nullopt};
   }
 
-  Link at_step(const Spot& spot, const Activation& a) const {
+  Link at_step(const SegmentPosition& spot, const Activation& a) const {
     const auto it = waiting_.find(&a);
     if (it == waiting_.end()) return Link{a.place(0, -1), "does not end", std::nullopt};
     const End& end = it->second;
@@ -108,7 +108,7 @@ class Chain {
     if (over)
       return Link{end.place(), fmt::format("rank {} has no {} for it", s.peer, s.sends() ? "receive" : "send"),
                   std::nullopt};
-    return Link{end.place(), "waits", Spot{s.peer, lane, spot.segment}};
+    return Link{end.place(), "waits", SegmentPosition{s.peer, lane, spot.segment}};
   }
 
   static std::string text(const Link& l) { return fmt::format("{} {}", l.place.text(), l.why); }

@@ -1,5 +1,5 @@
 // Text for people: no line passes the edge, no word is broken or lost.
-#include "base/page.hpp"
+#include "base/wrapped_text.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // What collectives mean: by hand, of every algorithm, and of schedules made wrong on purpose.
-#include "bench_driver/definition.hpp"
 #include "bench_driver/memory.hpp"
+#include "bench_driver/mpi_definition.hpp"
 #include "bench_driver/vectors.hpp"
 #include "collectives/registry.hpp"
 #include "sabotage/sabotage.hpp"

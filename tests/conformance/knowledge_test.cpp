@@ -25,14 +25,10 @@ bool knows_edge(const Collective& c, Rank rank, std::int64_t entry) {
 
 bool knows(const Collective& c, std::int64_t rank, std::int64_t entry) {
   switch (c.counts.known) {
-  case Counts::Known::local:
-    return entry / c.ranks == rank || entry % c.ranks == rank;
-  case Counts::Known::rooted:
-    return rank == c.root.value || entry == rank;
-  case Counts::Known::neighbours:
-    return knows_edge(c, Rank{static_cast<std::int32_t>(rank)}, entry);
-  default:
-    return true;
+  case Counts::Known::local: return entry / c.ranks == rank || entry % c.ranks == rank;
+  case Counts::Known::rooted: return rank == c.root.value || entry == rank;
+  case Counts::Known::neighbours: return knows_edge(c, Rank{static_cast<std::int32_t>(rank)}, entry);
+  default: return true;
   }
 }
 

@@ -23,24 +23,15 @@ using Buffer = std::vector<std::byte>; // elements one after the other
 template <class F>
 decltype(auto) with_type(DataType type, F&& fn) {
   switch (type) {
-  case DataType::int8:
-    return fn(std::int8_t{});
-  case DataType::uint8:
-    return fn(std::uint8_t{});
-  case DataType::int16:
-    return fn(std::int16_t{});
-  case DataType::uint16:
-    return fn(std::uint16_t{});
-  case DataType::int32:
-    return fn(std::int32_t{});
-  case DataType::uint32:
-    return fn(std::uint32_t{});
-  case DataType::int64:
-    return fn(std::int64_t{});
-  case DataType::uint64:
-    return fn(std::uint64_t{});
-  case DataType::float32:
-    return fn(float{});
+  case DataType::int8: return fn(std::int8_t{});
+  case DataType::uint8: return fn(std::uint8_t{});
+  case DataType::int16: return fn(std::int16_t{});
+  case DataType::uint16: return fn(std::uint16_t{});
+  case DataType::int32: return fn(std::int32_t{});
+  case DataType::uint32: return fn(std::uint32_t{});
+  case DataType::int64: return fn(std::int64_t{});
+  case DataType::uint64: return fn(std::uint64_t{});
+  case DataType::float32: return fn(float{});
   default: // float64; pairs (MPI_MINLOC) have tests of their own in kernels/
     break;
   }
@@ -87,24 +78,15 @@ T combine(Operation op, T a, T b) {
   if constexpr (!std::is_floating_point_v<T>) {
     const auto x = static_cast<std::uint64_t>(a), y = static_cast<std::uint64_t>(b);
     switch (op) {
-    case Operation::sum:
-      return static_cast<T>(x + y);
-    case Operation::prod:
-      return static_cast<T>(x * y);
-    case Operation::land:
-      return static_cast<T>(a && b);
-    case Operation::lor:
-      return static_cast<T>(a || b);
-    case Operation::lxor:
-      return static_cast<T>(!a != !b);
-    case Operation::band:
-      return static_cast<T>(x & y);
-    case Operation::bor:
-      return static_cast<T>(x | y);
-    case Operation::bxor:
-      return static_cast<T>(x ^ y);
-    default:
-      break;
+    case Operation::sum: return static_cast<T>(x + y);
+    case Operation::prod: return static_cast<T>(x * y);
+    case Operation::land: return static_cast<T>(a && b);
+    case Operation::lor: return static_cast<T>(a || b);
+    case Operation::lxor: return static_cast<T>(!a != !b);
+    case Operation::band: return static_cast<T>(x & y);
+    case Operation::bor: return static_cast<T>(x | y);
+    case Operation::bxor: return static_cast<T>(x ^ y);
+    default: break;
     }
   } else {
     if (op == Operation::sum) return a + b;

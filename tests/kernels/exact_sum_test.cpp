@@ -1,7 +1,7 @@
 // Exact sums against the golden copy: one counter a bit, carried and rounded by plain loops. Then the properties that
 // make them worth their bytes: no order, grouping or split changes a bit. And the checks themselves, against merges and
 // roundings that are wrong in one way each.
-#include "base/wide.hpp"
+#include "base/int128.hpp"
 #include "kernels/exact_sum.hpp"
 
 #include <gtest/gtest.h>

@@ -254,7 +254,7 @@ bool takes_plain_question(const Variant& variant, const Place& place) {
 bool check_one(Job& job, const Matrices& matrices, const Tried& tried, std::int32_t repeats = 2) {
   const Result<Schedule> schedule = schedule_of(tried);
   const auto complain = [&](const std::string& what) {
-    if (job.speaks()) std::fprintf(stderr, "%s: %s\n", tried.name().c_str(), what.c_str());
+    if (job.prints()) std::fprintf(stderr, "%s: %s\n", tried.name().c_str(), what.c_str());
     return false;
   };
   if (!schedule) return complain(schedule.error().sentence());
@@ -293,7 +293,7 @@ struct Coverage {
       if (!variant.offloads) all.insert(full_name(variant));
     const std::set<std::string>& wanted = job.ranks() == 8 ? all : expected;
     const bool full = done == wanted && !done.empty() && (job.ranks() < 3 || mixed > 0);
-    if (!full && job.speaks())
+    if (!full && job.prints())
       std::fprintf(stderr, "done: %s\nexpected: %s\n%d over shared memory and messages\n",
                    fmt::format("{}", fmt::join(done, ", ")).c_str(), fmt::format("{}", fmt::join(wanted, ", ")).c_str(),
                    mixed);
@@ -321,7 +321,7 @@ bool check_collectives(Job& job, int draws) {
       }
     }
   }
-  if (job.speaks())
+  if (job.prints())
     std::printf("%d collectives of %zu algorithms checked against the golden copy, %d of them on nodes of several "
                 "ranks\n",
                 coverage.collectives, coverage.done.size(), coverage.mixed);
@@ -382,7 +382,7 @@ bool check_that_offloads_are_refused(Job& job) {
         bench_driver::check_schedule(job, *schedule, Hints{}, **transport, bench_driver::builtin_arithmetic(c), 1);
     const bool refused = !outcome && outcome.error().kind == Error::Kind::not_applicable &&
                          outcome.error().sentence().find("offload engine") != std::string::npos;
-    if (!refused && job.speaks()) std::fprintf(stderr, "%s: was not refused\n", full_name(variant).c_str());
+    if (!refused && job.prints()) std::fprintf(stderr, "%s: was not refused\n", full_name(variant).c_str());
     good = good && refused;
   }
   return good;
@@ -393,7 +393,7 @@ bool check_that_wrong_results_are_found(Job& job) {
   if (job.ranks() < 2) return true;
   bool good = true;
   const auto expect = [&](bool found, CollectiveKind kind, const char* what) {
-    if (!found && job.speaks())
+    if (!found && job.prints())
       std::fprintf(stderr, "%s: %s was not found\n", std::string(kumihimo::name_of(kind)).c_str(), what);
     good = good && found;
   };

@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
   bench_driver::Job& job = **started;
   if (extent == "unequal") return measure_unequal_counts(job), 1;
   const bool good = job.all(extent == "brief" ? check_briefly(job) : check_all(job));
-  if (job.speaks())
+  if (job.prints())
     std::printf("%s, %d ranks: %s\n", job.library().version.c_str(), job.ranks(), good ? "good" : "bad");
   return good ? 0 : 1;
 }

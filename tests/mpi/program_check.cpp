@@ -55,7 +55,7 @@ NamedPrograms sabotaged(const Halo& halo) {
 }
 
 bool complain(const Job& job, const Halo& halo, const std::string& what) {
-  if (job.speaks()) std::fprintf(stderr, "halo:%s: %s\n", halo.text().c_str(), what.c_str());
+  if (job.prints()) std::fprintf(stderr, "halo:%s: %s\n", halo.text().c_str(), what.c_str());
   return false;
 }
 

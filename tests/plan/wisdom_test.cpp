@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-const Wisdom::Here here{{"Xeon", 2}, "Open MPI v4.1.4"};
+const Wisdom::ThisProcess here{{"Xeon", 2}, "Open MPI v4.1.4"};
 const Registry& registry() { return Registry::standard(); } // not before main: its rows use objects of static storage
 
 json file_of(json choices) {

@@ -1,6 +1,6 @@
 // When a lane's next segment may start: its window, other lanes, and slots of shared scratch that are still read.
 #include "program/builder.hpp"
-#include "program/starting.hpp"
+#include "program/segment_start.hpp"
 
 #include <gtest/gtest.h>
 

@@ -130,13 +130,13 @@ def test_a_second_ctrl_c_does_not_stop_the_clean_up(installation, tmp_path):
 
 def test_a_signal_while_a_job_is_ended_counts_afterwards_and_once():
     ended = []
-    with pytest.raises(KeyboardInterrupt), interrupts.deaf():
+    with pytest.raises(KeyboardInterrupt), interrupts.ignoring_signals():
         os.kill(os.getpid(), signal.SIGINT)
         ended.append("whole")
     try:
         raise KeyboardInterrupt
     except KeyboardInterrupt:
-        with interrupts.deaf():
+        with interrupts.ignoring_signals():
             os.kill(os.getpid(), signal.SIGINT)
             ended.append("again")
     assert ended == ["whole", "again"]

@@ -1,4 +1,4 @@
-#include "record/rows.hpp"
+#include "record/call_counts.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "record/splitting.hpp"
+#include "record/wait_time.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Splitting over a library that fails now and then: functions of ours stand for MPI's.
-#include "record/splitting.hpp"
+#include "record/wait_time.hpp"
 
 #include <gtest/gtest.h>
 

@@ -22,13 +22,9 @@ std::vector<std::byte> content(std::int64_t bytes, std::int64_t segment) {
 
 Status wait(Transport& transport, const std::int32_t& open) {
   while (open > 0) switch (transport.progress()) {
-    case Transport::Progress::failed:
-      return transport.error();
-    case Transport::Progress::nothing:
-      transport.idle();
-      break;
-    case Transport::Progress::moved:
-      break;
+    case Transport::Progress::failed: return transport.error();
+    case Transport::Progress::nothing: transport.idle(); break;
+    case Transport::Progress::moved: break;
     }
   return Nothing{};
 }

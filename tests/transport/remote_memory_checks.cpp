@@ -23,13 +23,9 @@ struct Part {
 
   Status turn() {
     switch (transport.progress()) {
-    case Transport::Progress::failed:
-      return transport.error();
-    case Transport::Progress::nothing:
-      transport.idle();
-      break;
-    case Transport::Progress::moved:
-      break;
+    case Transport::Progress::failed: return transport.error();
+    case Transport::Progress::nothing: transport.idle(); break;
+    case Transport::Progress::moved: break;
     }
     return Nothing{};
   }

@@ -132,9 +132,7 @@ class Broken final : public Transport, public RemoteMemory {
         return delay(changed);
       }
       break;
-    case Fault::no_credits:
-      changed.slot = PutRequest::no_slot;
-      break;
+    case Fault::no_credits: changed.slot = PutRequest::no_slot; break;
     case Fault::unflagged_puts_late:
       if (!request.flag) return delay(changed);
       break;
@@ -145,8 +143,7 @@ class Broken final : public Transport, public RemoteMemory {
       request.complete();
       changed.open = &ignored_;
       return delay(changed);
-    case Fault::flag_counted_twice:
-      break;
+    case Fault::flag_counted_twice: break;
     }
     issue(changed);
   }

@@ -54,28 +54,28 @@ def carry_out(arguments: list[str]) -> int:
         code = verbs.app(arguments, prog_name="kumihimo", standalone_mode=False)
         sys.stdout.flush()
         if code == TYPERS_INTERRUPTED:
-            return complain("interrupted", INTERRUPTED)
+            return print_error("interrupted", INTERRUPTED)
         return code if isinstance(code, int) else 0
     except (BadInput, NotApplicable) as error:
-        tell = complain if error.of_machine else refuse
+        tell = print_error if error.of_machine else refuse
         return tell(str(error), error.exit_code)
     except KumihimoError as error:
-        return complain(str(error), error.exit_code)
+        return print_error(str(error), error.exit_code)
     except click.UsageError as error:
         return refuse(usage(error), 2)
     except click.ClickException as error:
-        return complain(error.format_message(), 2)
+        return print_error(error.format_message(), 2)
     except click.Abort:
-        return complain("interrupted", INTERRUPTED)
+        return print_error("interrupted", INTERRUPTED)
     except BrokenPipeError:  # the reader of our output went away, as `| head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except ImportError as error:  # a native module or a dependency that is not there
-        return complain(f"the package is not completely built ({missing(error)} is missing); run make build", 1)
+        return print_error(f"the package is not completely built ({missing(error)} is missing); run make build", 1)
     except MemoryError:
-        return complain("there is not enough memory for this case; use fewer ranks or a smaller size", 1)
+        return print_error("there is not enough memory for this case; use fewer ranks or a smaller size", 1)
     except OSError as error:
-        return complain(f"{error.strerror or error}" + (f": {error.filename}" if error.filename else ""), 2)
+        return print_error(f"{error.strerror or error}" + (f": {error.filename}" if error.filename else ""), 2)
 
 
 def missing(error: ImportError) -> str:
@@ -87,7 +87,7 @@ def missing(error: ImportError) -> str:
     return f"{error.name}.{inner[1]}" if inner else error.name or "module"
 
 
-def complain(sentence: str, code: int) -> int:
+def print_error(sentence: str, code: int) -> int:
     """One sentence on one line of stderr, whatever values it shows."""
     print(f"kumihimo: {' '.join(sentence.splitlines())}", file=sys.stderr)
     return code
@@ -95,7 +95,7 @@ def complain(sentence: str, code: int) -> int:
 
 def refuse(sentence: str, code: int) -> int:
     """The same; of the ranks of one launch, which all refuse the same command line, the first says it."""
-    return complain(sentence, code) if is_first() else code
+    return print_error(sentence, code) if is_first() else code
 
 
 def usage(error: click.UsageError) -> str:

@@ -10,7 +10,7 @@ import typer
 from kumihimo import _machine
 from kumihimo.cli import options, output
 from kumihimo.cli.options import argument, option
-from kumihimo.errors import looking_at_the_machine, wrong_value
+from kumihimo.errors import errors_of_this_machine, wrong_value
 from kumihimo.package_files import folder
 
 app = typer.Typer(help="List, show and import machine descriptions (docs/machines.md).")
@@ -23,7 +23,7 @@ def search() -> list[Path]:
     return [folder("machines")]
 
 
-@looking_at_the_machine()
+@errors_of_this_machine()
 def load(name: str) -> _machine.Machine:
     """A described machine by name, or from the path of its file; this machine, measured now."""
     if name == THIS_MACHINE:

@@ -204,7 +204,7 @@ def measure(
         with files.refused("--export must name a folder that can be written", export):
             files.check_folder(export)
     old = wisdom.existing(path, version)
-    head = {"machine": wisdom.machine_object(), "mpi": version, "kumihimo": __version__, **circumstances(os.environ)}
+    head = {"machine": wisdom.machine_object(), "mpi": version, "kumihimo": __version__, **measurement_conditions(os.environ)}
     journal = Journal(state_of(path), head, asked.fresh)
     launches = Launches(on_this_machine(installation), journal, asked.clock)
     stage, unrehearsed = stage_on(installation)
@@ -249,7 +249,7 @@ def measure(
             *(f"{number} ranks on several nodes: {nodes}" for number, nodes in here.nodes.items() if nodes),
             *notes_of(journal),
             *unrehearsed,
-            *unexported(asked, export),
+            *collectives_without_rules(asked, export),
             *report.lacking,
             *notes_on(asked, launches),
         ],
@@ -318,7 +318,7 @@ def simulate(asked: Asked, name: str, ranks: Ranks, out: Path | None) -> dict:
     }
 
 
-def circumstances(environment: Mapping[str, str]) -> dict:
+def measurement_conditions(environment: Mapping[str, str]) -> dict:
     """What else times depend on: how many processors processes may run on, settings of the MPI library, and which
     kernels were tuned."""
     settings = {name: environment[name] for name in sorted(environment) if name.startswith(SETTINGS)}
@@ -331,7 +331,7 @@ def notes_of(journal: Journal) -> list[str]:
     return [note for note in (journal.replaced, journal.unlocked) if note]
 
 
-def unexported(asked: Asked, export: Path | None) -> list[str]:
+def collectives_without_rules(asked: Asked, export: Path | None) -> list[str]:
     """What the files do not speak of."""
     left = [name for name in asked.collectives if name not in EXPORTED]
     return [f"--export writes no rules for {', '.join(left)}"] if export is not None and left else []

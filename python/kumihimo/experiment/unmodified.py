@@ -4,7 +4,7 @@ It is LAMMPS as Debian packages it (molecular dynamics, linked with Open MPI): 2
 whose velocities and density are averaged over time on a grid of 4,096 cells. At every step all ranks sum the values of
 the cells (128 KiB and 32 KiB), and the thermostat the temperature (8 bytes). What the whole program and these
 collectives take is recorded with and without the choices, in launches by turns; every figure that it prints of the
-physics must stay the same (with two ranks a sum has one order only).
+physical_results must stay the same (with two ranks a sum has one order only).
 """
 
 from __future__ import annotations
@@ -143,11 +143,11 @@ def launched(line: list[str], folder: Path, settings: dict) -> dict:
         "summary": told,
         "program_seconds": sums["seconds"],
         "collective_seconds": seconds,
-        "physics": physics(text),
+        "physical_results": physical_results(text),
     }
 
 
-def physics(log: str) -> list[str]:
+def physical_results(log: str) -> list[str]:
     """The numbers of its tables: step, temperature, energies, pressure; and of the energy minimised. Not the times."""
     rows = (line.split() for line in log.splitlines())
     return [word for row in rows if row and all(re.fullmatch(r"-?[0-9.e+-]+", word) for word in row) for word in row]

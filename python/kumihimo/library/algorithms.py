@@ -127,14 +127,14 @@ def names_of_mpich(installation: mpi.Installation, known: dict) -> dict[str, lis
 
 
 def mpich_algorithm(collective: str, name: str, number: int | None) -> Algorithm:
-    return Algorithm(collective, name, number, (*device_aside(collective), (variable_of(collective), name)))
+    return Algorithm(collective, name, number, (*settings_without_device(collective), (variable_of(collective), name)))
 
 
 def variable_of(collective: str) -> str:
     return f"MPIR_CVAR_{collective.upper()}_INTRA_ALGORITHM"
 
 
-def device_aside(collective: str) -> tuple[tuple[str, str], ...]:
+def settings_without_device(collective: str) -> tuple[tuple[str, str], ...]:
     """Settings by which MPICH's device leaves this collective to the algorithms that have names."""
     return (
         ("MPIR_CVAR_DEVICE_COLLECTIVES", "percoll"),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kumihimo import files, schema
-from kumihimo.errors import failed, looking_at_the_machine, missing, wrong_value
+from kumihimo.errors import failed, errors_of_this_machine, missing, wrong_value
 from kumihimo.report import completeness
 
 MEASURED, UNMODIFIED, SIMULATED, PAGE = "measured.json", "unmodified.json", "simulated.json", "index.html"
@@ -24,7 +24,7 @@ class Material:
     unmodified: dict | None = None
 
 
-@looking_at_the_machine()
+@errors_of_this_machine()
 def read(folder: Path) -> Material:
     """The parts that are there. Errors: no such folder, neither part in it, a part that is no report data."""
     if not folder.is_dir():
@@ -62,7 +62,7 @@ def _not_finite(text: str) -> float:
     raise ValueError(f"{text}, which is not a finite number")
 
 
-@looking_at_the_machine()
+@errors_of_this_machine()
 def prepare(folder: Path) -> None:
     """Make the folder, and find out now, not after minutes of work, whether files can be written into it."""
     with files.refused("the folder of --output must be writable", folder, "name another folder"):
@@ -73,7 +73,7 @@ def save(folder: Path, name: str, value: dict) -> Path:
     return write(folder / name, json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n")
 
 
-@looking_at_the_machine()
+@errors_of_this_machine()
 def write(path: Path, text: str) -> Path:
     """Write a whole file or, if that fails, none: an old page is never left half overwritten."""
     try:

@@ -141,7 +141,7 @@ def seen(measure: Measure, summary: Path) -> Measure:
         finally:
             rows = calls_of(summary)
             for result in results:
-                tell(result if rows is None or any(is_row_of(row, result) for row in rows) else not_ours(result))
+                tell(result if rows is None or any(is_row_of(row, result) for row in rows) else as_not_applicable(result))
 
     return measured
 
@@ -159,5 +159,5 @@ def is_row_of(row: dict, result: dict) -> bool:
     return same and row["bytes_from"] <= result["bytes"] <= row["bytes_to"]
 
 
-def not_ours(result: dict) -> dict:
+def as_not_applicable(result: dict) -> dict:
     return {**result, "not_applicable": "the MPI library ran the call in the rehearsal"}

@@ -5,9 +5,9 @@
 kumihimo::Variant kumihimo::allgather_hierarchical::row() {
   using Kind = CollectiveKind;
   return hierarchical(Kind::allgather,
-                      {{{false, Kind::gather, Meaning::groups_of_blocks, Where::input, Where::output},
-                        {true, Kind::allgather, Meaning::groups_of_blocks, Where::output, Where::output},
-                        {false, Kind::bcast, Meaning::vector_of_blocks, Where::output, Where::output}},
+                      {{{false, Kind::gather, PartData::groups_of_blocks, StageBuffer::input, StageBuffer::output},
+                        {true, Kind::allgather, PartData::groups_of_blocks, StageBuffer::output, StageBuffer::output},
+                        {false, Kind::bcast, PartData::vector_of_blocks, StageBuffer::output, StageBuffer::output}},
                        "binomial",
                        "ring"});
 }

@@ -7,7 +7,7 @@
 // Special cases: any number of ranks by folding: a folded pair holds two blocks that lie side by side.
 // Reference: Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, section 4.1; Sack, Gropp, PPoPP 2012, section 3.
 #include "collectives/patterns/blocks.hpp"
-#include "collectives/patterns/fold.hpp"
+#include "collectives/patterns/fold_to_power_of_two.hpp"
 
 namespace kumihimo::allgather_recursive_doubling {
 namespace {

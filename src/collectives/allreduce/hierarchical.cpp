@@ -4,9 +4,10 @@
 
 kumihimo::Variant kumihimo::allreduce_hierarchical::row() {
   using Kind = CollectiveKind;
-  return hierarchical(Kind::allreduce, {{{false, Kind::reduce, Meaning::same, Where::input, Where::output},
-                                         {true, Kind::allreduce, Meaning::same, Where::output, Where::output},
-                                         {false, Kind::bcast, Meaning::same, Where::output, Where::output}},
-                                        "binomial",
-                                        "recursive_doubling"});
+  return hierarchical(Kind::allreduce,
+                      {{{false, Kind::reduce, PartData::same, StageBuffer::input, StageBuffer::output},
+                        {true, Kind::allreduce, PartData::same, StageBuffer::output, StageBuffer::output},
+                        {false, Kind::bcast, PartData::same, StageBuffer::output, StageBuffer::output}},
+                       "binomial",
+                       "recursive_doubling"});
 }

@@ -9,7 +9,7 @@
 //   nothing; the near partner takes the large half first, and rank order is kept.
 // Reference: Rabenseifner, Optimization of collective reduction operations, ICCS 2004,
 //   doi:10.1007/978-3-540-24685-5_1.
-#include "collectives/patterns/fold.hpp"
+#include "collectives/patterns/fold_to_power_of_two.hpp"
 #include "collectives/registry.hpp"
 #include "program/builder.hpp"
 

@@ -7,7 +7,7 @@
 // Special cases: any number of ranks by folding; rank order is kept. The sum moves between scratch cells
 //   and reaches the output in the last step, since a step sends what it must not yet overwrite.
 // Reference: Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, section 4.3.
-#include "collectives/patterns/fold.hpp"
+#include "collectives/patterns/fold_to_power_of_two.hpp"
 #include "collectives/registry.hpp"
 #include "program/builder.hpp"
 

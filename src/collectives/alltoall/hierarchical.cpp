@@ -4,10 +4,12 @@
 
 kumihimo::Variant kumihimo::alltoall_hierarchical::row() {
   using Kind = CollectiveKind;
-  return hierarchical(Kind::alltoall, {{{false, Kind::gather, Meaning::groups_of_blocks, Where::input, Where::held},
-                                        {true, Kind::alltoall, Meaning::blocks_of_pairs, Where::held, Where::own},
-                                        {false, Kind::scatter, Meaning::groups_of_blocks, Where::own, Where::output}},
-                                       "binomial",
-                                       "pairwise",
-                                       true});
+  return hierarchical(
+      Kind::alltoall,
+      {{{false, Kind::gather, PartData::groups_of_blocks, StageBuffer::input, StageBuffer::partial},
+        {true, Kind::alltoall, PartData::blocks_of_pairs, StageBuffer::partial, StageBuffer::own_results},
+        {false, Kind::scatter, PartData::groups_of_blocks, StageBuffer::own_results, StageBuffer::output}},
+       "binomial",
+       "pairwise",
+       true});
 }

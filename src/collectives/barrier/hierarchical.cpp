@@ -4,9 +4,9 @@
 
 kumihimo::Variant kumihimo::barrier_hierarchical::row() {
   using Kind = CollectiveKind;
-  return hierarchical(Kind::barrier, {{{false, Kind::reduce, Meaning::signals, Where::input, Where::input},
-                                       {true, Kind::barrier, Meaning::signals, Where::input, Where::input},
-                                       {false, Kind::bcast, Meaning::signals, Where::input, Where::input}},
+  return hierarchical(Kind::barrier, {{{false, Kind::reduce, PartData::signals, StageBuffer::input, StageBuffer::input},
+                                       {true, Kind::barrier, PartData::signals, StageBuffer::input, StageBuffer::input},
+                                       {false, Kind::bcast, PartData::signals, StageBuffer::input, StageBuffer::input}},
                                       "binomial",
                                       "dissemination"});
 }

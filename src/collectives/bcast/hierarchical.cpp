@@ -3,8 +3,8 @@
 
 kumihimo::Variant kumihimo::bcast_hierarchical::row() {
   using Kind = CollectiveKind;
-  return hierarchical(Kind::bcast, {{{true, Kind::bcast, Meaning::same, Where::output, Where::output},
-                                     {false, Kind::bcast, Meaning::same, Where::output, Where::output}},
+  return hierarchical(Kind::bcast, {{{true, Kind::bcast, PartData::same, StageBuffer::output, StageBuffer::output},
+                                     {false, Kind::bcast, PartData::same, StageBuffer::output, StageBuffer::output}},
                                     "binomial",
                                     "binomial"});
 }

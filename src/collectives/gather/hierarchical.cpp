@@ -4,9 +4,10 @@
 
 kumihimo::Variant kumihimo::gather_hierarchical::row() {
   using Kind = CollectiveKind;
-  return hierarchical(Kind::gather, {{{false, Kind::gather, Meaning::groups_of_blocks, Where::input, Where::held},
-                                      {true, Kind::gather, Meaning::groups_of_blocks, Where::held, Where::output}},
-                                     "linear",
-                                     "binomial",
-                                     true});
+  return hierarchical(Kind::gather,
+                      {{{false, Kind::gather, PartData::groups_of_blocks, StageBuffer::input, StageBuffer::partial},
+                        {true, Kind::gather, PartData::groups_of_blocks, StageBuffer::partial, StageBuffer::output}},
+                       "linear",
+                       "binomial",
+                       true});
 }

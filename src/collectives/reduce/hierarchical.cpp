@@ -3,8 +3,8 @@
 
 kumihimo::Variant kumihimo::reduce_hierarchical::row() {
   using Kind = CollectiveKind;
-  return hierarchical(Kind::reduce, {{{false, Kind::reduce, Meaning::same, Where::input, Where::held},
-                                      {true, Kind::reduce, Meaning::same, Where::held, Where::held}},
+  return hierarchical(Kind::reduce, {{{false, Kind::reduce, PartData::same, StageBuffer::input, StageBuffer::partial},
+                                      {true, Kind::reduce, PartData::same, StageBuffer::partial, StageBuffer::partial}},
                                      "binomial",
                                      "binomial"});
 }

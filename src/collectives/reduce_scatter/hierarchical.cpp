@@ -4,10 +4,11 @@
 
 kumihimo::Variant kumihimo::reduce_scatter_hierarchical::row() {
   using Kind = CollectiveKind;
-  return hierarchical(Kind::reduce_scatter,
-                      {{{false, Kind::reduce, Meaning::vector_of_blocks, Where::input, Where::held},
-                        {true, Kind::reduce_scatter, Meaning::groups_of_blocks, Where::held, Where::own},
-                        {false, Kind::scatter, Meaning::groups_of_blocks, Where::own, Where::output}},
-                       "binomial",
-                       "ring"});
+  return hierarchical(
+      Kind::reduce_scatter,
+      {{{false, Kind::reduce, PartData::vector_of_blocks, StageBuffer::input, StageBuffer::partial},
+        {true, Kind::reduce_scatter, PartData::groups_of_blocks, StageBuffer::partial, StageBuffer::own_results},
+        {false, Kind::scatter, PartData::groups_of_blocks, StageBuffer::own_results, StageBuffer::output}},
+       "binomial",
+       "ring"});
 }

@@ -7,7 +7,7 @@
 //   both blocks. The farthest first, operands do not stay in rank order.
 // Reference: Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, section 4.2.
 #include "collectives/patterns/blocks.hpp"
-#include "collectives/patterns/fold.hpp"
+#include "collectives/patterns/fold_to_power_of_two.hpp"
 
 namespace kumihimo::reduce_scatter_recursive_halving {
 namespace {

@@ -4,9 +4,11 @@
 
 kumihimo::Variant kumihimo::scatter_hierarchical::row() {
   using Kind = CollectiveKind;
-  return hierarchical(Kind::scatter, {{{true, Kind::scatter, Meaning::groups_of_blocks, Where::input, Where::own},
-                                       {false, Kind::scatter, Meaning::groups_of_blocks, Where::own, Where::output}},
-                                      "linear",
-                                      "binomial",
-                                      true});
+  return hierarchical(
+      Kind::scatter,
+      {{{true, Kind::scatter, PartData::groups_of_blocks, StageBuffer::input, StageBuffer::own_results},
+        {false, Kind::scatter, PartData::groups_of_blocks, StageBuffer::own_results, StageBuffer::output}},
+       "linear",
+       "binomial",
+       true});
 }

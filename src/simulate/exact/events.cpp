@@ -1,7 +1,7 @@
 // The state of the exact simulation: lanes with segments in flight, channels that serve in order, and a clock.
 #include "base/hash.hpp"
 #include "base/result.hpp"
-#include "program/starting.hpp"
+#include "program/segment_start.hpp"
 #include "simulate/channel.hpp"
 #include "simulate/exact/expanded_rounds.hpp"
 #include "simulate/exact/fluid.hpp"
@@ -264,16 +264,11 @@ void Events::start_step(const ExpandedStep& expanded, const Place& place) {
     if (bytes == 0) return step_at(now_, place);
   }
   switch (step.kind) {
-  case StepKind::copy:
-    return copy(rank, place, bytes);
-  case StepKind::reduce:
-    return reduce(place.lane, {place, static_cast<double>(bytes)});
-  case StepKind::compute:
-    return compute(place, step.work);
-  case StepKind::offload:
-    return offload(place, expanded.offload);
-  default:
-    return post(expanded, place, {step.peer.evaluate(values), bytes, expanded.gap->evaluate(values)});
+  case StepKind::copy: return copy(rank, place, bytes);
+  case StepKind::reduce: return reduce(place.lane, {place, static_cast<double>(bytes)});
+  case StepKind::compute: return compute(place, step.work);
+  case StepKind::offload: return offload(place, expanded.offload);
+  default: return post(expanded, place, {step.peer.evaluate(values), bytes, expanded.gap->evaluate(values)});
   }
 }
 
@@ -480,15 +475,12 @@ void Events::push(double time, Kind kind, std::int32_t index, std::uint32_t vers
 
 void Events::handle(const Event& event) {
   switch (event.kind) {
-  case Kind::issued:
-    return begin_flow(event.index);
+  case Kind::issued: return begin_flow(event.index);
   case Kind::flow_end:
     if (fluid_.version(event.index) == event.version) flow_ended(event.index);
     return;
-  case Kind::gap_end:
-    return release(servers_[event.index]);
-  case Kind::arrived:
-    return arrive(event.index);
+  case Kind::gap_end: return release(servers_[event.index]);
+  case Kind::arrived: return arrive(event.index);
   case Kind::step_end: {
     const Place place = pending_places_[event.index];
     free_places_.push_back(event.index);

@@ -51,7 +51,7 @@ class Fluid {
   void list(FlowId f);
   void collect();
   void fill();
-  void freeze(FlowId f, double rate);
+  void fix_rate(FlowId f, double rate);
 
   struct Mark {
     double left = 0;
@@ -120,7 +120,7 @@ inline void Fluid::collect() {
     }
 }
 
-inline void Fluid::freeze(FlowId f, double rate) {
+inline void Fluid::fix_rate(FlowId f, double rate) {
   Flow& flow = flows_[f];
   flow.new_rate = rate;
   flow.listed = false; // frozen
@@ -145,13 +145,13 @@ inline void Fluid::fill() {
     for (const Resource r : full_)
       if (mark_[r].count > 0) share = std::min(share, mark_[r].left / mark_[r].count);
     if (flows_[by_limit[next]].limit <= share) {
-      freeze(by_limit[next], flows_[by_limit[next]].limit);
+      fix_rate(by_limit[next], flows_[by_limit[next]].limit);
       continue;
     }
     for (const Resource r : full_) {
       if (mark_[r].count == 0 || mark_[r].left / mark_[r].count > share * (1 + 1e-12)) continue;
       for (const FlowId f : users_[r])
-        if (flows_[f].listed) freeze(f, share);
+        if (flows_[f].listed) fix_rate(f, share);
     }
   }
   for (const Resource r : full_) mark_[r].listed = false;

@@ -24,16 +24,16 @@ void FairShares::count(const FlowSet& flows) {
 }
 
 // Each active flow bids the least share along its way; each resource learns the lowest bid of its flows.
-void FairShares::bid(FlowSet& flows) {
+void FairShares::offer_rates(FlowSet& flows) {
   for (const Resource r : touched_) {
     Cell& c = cells_[r];
     c.lowest = std::numeric_limits<double>::infinity();
     c.share = c.count > 0 ? c.left / c.count : c.lowest;
   }
   for (const std::uint32_t f : active_) {
-    double bid = flows.limit[f];
-    for (const Resource r : flows.of(f)) bid = std::min(bid, cells_[r].share);
-    flows.rate[f] = bid;
+    double offer_rates = flows.limit[f];
+    for (const Resource r : flows.of(f)) offer_rates = std::min(offer_rates, cells_[r].share);
+    flows.rate[f] = offer_rates;
   }
 }
 
@@ -43,7 +43,7 @@ bool FairShares::uniform(FlowSet& flows) const {
 }
 
 // Flows that bid their own limit, or cross a resource all of whose flows bid its share, have their rate.
-void FairShares::settle(FlowSet& flows) {
+void FairShares::fix_rates(FlowSet& flows) {
   for (const std::uint32_t f : active_)
     for (const Resource r : flows.of(f)) cells_[r].lowest = std::min(cells_[r].lowest, flows.rate[f]);
   std::size_t kept = 0;
@@ -76,9 +76,9 @@ void FairShares::solve(FlowSet& flows) {
   active_.resize(flows.size());
   std::iota(active_.begin(), active_.end(), 0U);
   for (int pass = 0; !active_.empty(); ++pass) { // the lowest bid of all settles, so that each pass ends some
-    bid(flows);
+    offer_rates(flows);
     if (pass == 0 && uniform(flows)) break;
-    settle(flows);
+    fix_rates(flows);
   }
   for (const Resource r : touched_) cells_[r].count = 0;
 }

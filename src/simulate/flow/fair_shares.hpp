@@ -43,8 +43,8 @@ class FairShares {
   };
   void count(const FlowSet& flows);
   bool uniform(FlowSet& flows) const; // one rate fits all: done
-  void bid(FlowSet& flows);
-  void settle(FlowSet& flows);
+  void offer_rates(FlowSet& flows);
+  void fix_rates(FlowSet& flows);
 
   const std::vector<double>& capacities_;
   std::vector<Cell> cells_;

@@ -12,11 +12,11 @@
 namespace kumihimo::simulation {
 namespace {
 
-struct Course {         // of the phases so far
+struct PhaseTotals {    // of the phases so far
   std::size_t last = 0; // the instance that ends last
   double seconds = 0;
   std::vector<double> reduced; // seconds by rank
-  double meeting = 0;          // seconds: see Moment
+  double meeting = 0;          // seconds: see PathTime
   double in_queues = 0;        // seconds that it may be longer: see Period::longest
   double least = 0, most = 0;  // seconds: if segments overlapped as far as the fullest resource lets them, if none did
   bool some_empty = false;     // see Loads
@@ -44,7 +44,7 @@ constexpr double crowded_after = 2;
 // The first segment finds the reducing threads idle, later ones find those of other lanes at work: the path through the
 // pipeline grows longer by its crowding. It is so in full once a pipeline is that many times as long as its first
 // segment takes, and only where the threads are busy.
-Moment all_segments(const Outcome& o, std::int64_t segments, const Period& period) {
+PathTime all_segments(const Outcome& o, std::int64_t segments, const Period& period) {
   const double steady = static_cast<double>(segments - 1) * period.seconds, fill = o.first.seconds - o.start.seconds;
   const double full = fill > 0 ? std::min(1.0, steady / (crowded_after * fill)) : 0;
   return o.first.plus_steady(steady).plus_reduction(o.first.crowding * period.reducing * full);
@@ -66,7 +66,7 @@ std::vector<Period> end_phase(const Compiled& compiled, const Network& network, 
 }
 
 Phase describe_phase(const Compiled& compiled, const Network& network, Sweep& sweep, std::int32_t phase,
-                     const std::vector<Period>& period, Course& course) {
+                     const std::vector<Period>& period, PhaseTotals& course) {
   Phase result;
   result.name = compiled.phases.name(phase);
   double end = course.seconds;
@@ -128,7 +128,7 @@ constexpr double unequal_blocks_overlap = 0.7;
 
 // The most and the least that a phase of several segments may take, by its first.
 void bound_phase(const Compiled& compiled, const Sweep& sweep, std::int32_t phase, const std::vector<Period>& period,
-                 Course& course) {
+                 PhaseTotals& course) {
   double first = 0;
   for (std::size_t i = 0; i < compiled.instances.size(); ++i)
     if (compiled.lanes[compiled.instances[i].lane].phase == phase)
@@ -190,7 +190,7 @@ bool has_many_at_once(const Compiled& compiled) {
 constexpr const char* some_are_empty = "there are fewer elements than messages, so some messages are empty";
 
 // Those that matter, in one sentence with the range that they make together.
-void tell_doubts(const Compiled& compiled, const Network& network, const Course& course, Prediction& p) {
+void tell_doubts(const Compiled& compiled, const Network& network, const PhaseTotals& course, Prediction& p) {
   std::vector<Doubt> doubts;
   const double apart = p.doubtful_sharing > 0 ? with_margin(p.doubtful_sharing) : 0;
   doubts.push_back(
@@ -285,7 +285,7 @@ Result<Prediction> walk(const Compiled& compiled, const Network& network, bool s
   Sweep sweep(compiled, network);
   Prediction p;
   p.model = Model::flow;
-  Course course;
+  PhaseTotals course;
   course.reduced.assign(static_cast<std::size_t>(schedule.ranks()), 0);
   for (std::int32_t phase = 0; phase < compiled.phases.count(); ++phase) {
     if (Status done = sweep.run(phase); !done) return done.error();
@@ -296,7 +296,7 @@ Result<Prediction> walk(const Compiled& compiled, const Network& network, bool s
     p.phases.push_back(describe_phase(compiled, network, sweep, phase, period, course));
   }
   if (!compiled.instances.empty()) {
-    const Moment& end = sweep.outcomes()[course.last].total;
+    const PathTime& end = sweep.outcomes()[course.last].total;
     p.seconds = {course.seconds};
     p.latency = {end.latency()}, p.transfer = {end.transfer}, p.reduction = {end.reduction}, p.steady = {end.steady};
     if (course.seconds > 0) p.doubtful_sharing = end.doubt / course.seconds;

@@ -2,7 +2,7 @@
 // stands for: exact sums without iterating, so that bytes on links are what the exact model counts.
 #pragma once
 
-#include "base/wide.hpp"
+#include "base/int128.hpp"
 #include "program/data_layout.hpp"
 
 #include <array>

@@ -112,7 +112,7 @@ void Sweep::account_sum(const Message& m) {
 // not sent.
 void Sweep::account_queues(const Message& m) {
   const double sent = m.moved > 0 ? std::min(1.0, m.moved / element_) : 1;
-  for (Served* served : {&loads_.between[m.channel], &loads_.issued[m.instance]}) {
+  for (QueueLoad* served : {&loads_.between[m.channel], &loads_.issued[m.instance]}) {
     served->instance = m.instance;
     const double times = m.times * m.weight;
     served->messages += times * sent;
@@ -132,7 +132,7 @@ void Sweep::deliver() {
   constexpr double unequal = 1.1;
   if (longest_ > unequal * shortest_) share_by_length();
   find_doubts();
-  const bool keeps_level = find_meetings();
+  const bool keeps_level = find_overlaps();
   find_busy_processors();
   for (std::size_t i = 0; i < messages_.size(); ++i) deliver_one(i);
   for (const Message& m : messages_)
@@ -185,7 +185,7 @@ void Sweep::find_doubts() {
     slowed_.push_back({static_cast<std::uint32_t>(i), slowed * m.times});
     const double start = m.start.seconds + m.wait, left = end_of(i);
     const double arrived = left + m.times * m.path.latency;
-    for_each_shared(i, [&](Presence& p, bool sum) {
+    for_each_shared(i, [&](ActiveInterval& p, bool sum) {
       if (sum)
         p.add(arrived, arrived + m.times * m.reduced / sum_rate_here, m.start.doubt);
       else
@@ -194,10 +194,10 @@ void Sweep::find_doubts() {
   }
   for (const auto& [message, seconds] : slowed_) {
     double apart = 0;
-    for_each_shared(message, [&](const Presence& p, bool) { apart = std::max(apart, p.apart()); });
+    for_each_shared(message, [&](const ActiveInterval& p, bool) { apart = std::max(apart, p.apart()); });
     messages_[message].doubt = std::min(seconds, apart);
   }
-  for (const Presence& p : presence_) presence_at_[p.resource] = -1;
+  for (const ActiveInterval& p : presence_) presence_at_[p.resource] = -1;
   presence_.clear();
 }
 
@@ -208,7 +208,7 @@ void Sweep::find_doubts() {
 // Most levels begin when all before them have ended, or nearly: what meets for a fiftieth of a level is neglected. Such
 // a level is only kept, since what starts in a later level waits for a step of this one, and so meets none of those
 // before it. Returns whether it is kept. Without messages it is not: then the level before stays so.
-bool Sweep::find_meetings() {
+bool Sweep::find_overlaps() {
   if (under_way_.empty()) return false;
   double first = std::numeric_limits<double>::infinity(), last = 0;
   uses_.clear();
@@ -320,7 +320,7 @@ void Sweep::connect_loops(std::int32_t a, std::int32_t b) {
 // A lane issues one message after another; returns how long this one waits for those that started before it.
 double Sweep::issue(const Message& m) {
   if (m.path.cost <= 0) return 0;
-  Issuing& busy = issuing_[m.instance];
+  BusyInterval& busy = issuing_[m.instance];
   const double start = m.start.seconds, cost = m.path.cost;
   if (start + cost <= busy.begin) return 0; // a level is no instant: this one was first
   if (start >= busy.end) return busy = {start, start + cost}, 0;
@@ -331,9 +331,9 @@ double Sweep::issue(const Message& m) {
 
 void Sweep::deliver_one(std::size_t at) {
   Message& m = messages_[at];
-  Moment left = m.start.plus_latency(m.wait + m.path.cost).plus_transfer(m.moved / flows_.rate[at]);
+  PathTime left = m.start.plus_latency(m.wait + m.path.cost).plus_transfer(m.moved / flows_.rate[at]);
   left.doubt += m.doubt, left.meeting += m.meeting;
-  Moment arrived = left.plus_flight(m.path.latency);
+  PathTime arrived = left.plus_latency_in_flight(m.path.latency);
   if (m.reduced > 0) add_sum(m, arrived);
   if (m.entry == nullptr) return complete(m.sender, arrived, arrived.seconds - m.start.seconds);
   if (m.sender >= 0 && m.receiver >= 0) connect_loops(m.sender, m.receiver);
@@ -353,7 +353,7 @@ double Sweep::sum_rate(const Message& m, std::int32_t here, std::int32_t on_node
   return network_.sum_rate(m.channel.to, here, on_node);
 }
 
-void Sweep::add_sum(const Message& m, Moment& arrived) {
+void Sweep::add_sum(const Message& m, PathTime& arrived) {
   const std::int32_t rank = m.channel.to;
   arrived = arrived.plus_reduction(m.reduced / sum_rate(m, reductions_[rank], sums_on(rank)));
   if (crowd_.empty()) return;

@@ -14,7 +14,7 @@
 namespace kumihimo::simulation {
 
 // A point in simulated time that remembers how the path to it was spent.
-struct Moment {
+struct PathTime {
   double seconds = 0;
   double transfer = 0, reduction = 0, steady = 0; // parts of it; the rest is latency: costs, hops, relays
   double doubt = 0;    // of it: shared with messages that begin or end at other times, which the model takes to be one
@@ -24,41 +24,41 @@ struct Moment {
   double entered = -1; // when the path came into the sampled loop that it is in, whose parts are counted from there
 
   double latency() const { return seconds - transfer - reduction - steady; }
-  Moment plus_latency(double t) const { return plus(t, 0, 0, 0); }
-  Moment plus_flight(double t) const {
-    Moment m = plus_latency(t);
+  PathTime plus_latency(double t) const { return plus(t, 0, 0, 0); }
+  PathTime plus_latency_in_flight(double t) const {
+    PathTime m = plus_latency(t);
     m.flight += t;
     return m;
   }
   // The same instant as the beginning of a loop of its own.
-  Moment entering() const {
-    Moment m;
+  PathTime entering() const {
+    PathTime m;
     m.seconds = m.entered = seconds;
     return m;
   }
   // Not after `t`: all parts as much smaller as the time is.
-  Moment shortened(double t) const {
+  PathTime shortened(double t) const {
     if (t >= seconds) return *this;
     const double share = t / seconds;
-    Moment m = *this;
+    PathTime m = *this;
     for (double* const part :
          {&m.seconds, &m.transfer, &m.reduction, &m.steady, &m.doubt, &m.meeting, &m.crowding, &m.flight})
       *part *= share;
     return m;
   }
-  Moment plus_transfer(double t) const { return plus(t, t, 0, 0); }
-  Moment plus_reduction(double t) const { return plus(t, 0, t, 0); }
-  Moment plus_steady(double t) const { return plus(t, 0, 0, t); }
+  PathTime plus_transfer(double t) const { return plus(t, t, 0, 0); }
+  PathTime plus_reduction(double t) const { return plus(t, 0, t, 0); }
+  PathTime plus_steady(double t) const { return plus(t, 0, 0, t); }
 
  private:
-  Moment plus(double t, double moved, double reduced, double steadily) const {
-    Moment m = *this;
+  PathTime plus(double t, double moved, double reduced, double steadily) const {
+    PathTime m = *this;
     m.seconds += t, m.transfer += moved, m.reduction += reduced, m.steady += steadily;
     return m;
   }
 };
 
-inline const Moment& later(const Moment& a, const Moment& b) { return b.seconds > a.seconds ? b : a; }
+inline const PathTime& later(const PathTime& a, const PathTime& b) { return b.seconds > a.seconds ? b : a; }
 
 // For a table that is walked rank by rank: neighbours in rank are neighbours in memory.
 struct NearHash {
@@ -70,7 +70,7 @@ struct NearHash {
 
 // A step that has started. Of a collapsed loop it stands for `times` messages, which may meet as many single ones.
 struct Posted {
-  Moment since;
+  PathTime since;
   double bytes = 0, gap = 0; // gap: idle bytes behind it
   double times = 1;
   double weight = 1;       // how many messages like it there are in the whole of a sampled loop
@@ -161,7 +161,7 @@ class Matching {
     return found == queues_.end() ? nullptr : &*found;
   }
   // Queues that are kept for their gaps alone add up where peers change: those whose gaps have passed are let go.
-  bool crowded() const { return queues_.size() > enough_; }
+  bool has_stale_queues() const { return queues_.size() > enough_; }
   template <class F>
   void forget(F&& passed) {
     std::erase_if(queues_, [&](const Entry& entry) { return entry.second.empty() && passed(entry.second.occupied); });

@@ -13,7 +13,7 @@ std::string lane_of(const Compiled& compiled, const Instance& instance) {
 
 // How long a segment keeps a lane's messages between two ranks busy. They are issued and leave one after another; while
 // one of them leaves, the lane issues one of its others, which the next waits for where it takes longer.
-double seconds_between(const Served& mine, const Served& all) {
+double seconds_between(const QueueLoad& mine, const QueueLoad& all) {
   const double others = all.messages - mine.messages, met = std::min(1.0, others / mine.messages);
   return mine.cost + (1 - met) * mine.transfer + std::max(met * mine.transfer, all.cost - mine.cost);
 }

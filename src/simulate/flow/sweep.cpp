@@ -50,7 +50,7 @@ void Sweep::begin_phase(std::int32_t phase) {
 
 // How much longer a reduction takes, as a part of its own time, in a full pipeline: behind everything else that its
 // rank reduces for one segment. Ranks with less to do than the busiest are that much less likely to be at it.
-void Sweep::find_crowds(std::int32_t phase) {
+void Sweep::find_shared_resources(std::int32_t phase) {
   crowd_.assign(reductions_.size(), 0);
   for (const Instance& i : compiled_.instances)
     if (compiled_.lanes[i.lane].phase == phase) crowd_[i.rank] += i.reduced;
@@ -86,7 +86,7 @@ void Sweep::start_lanes(std::int32_t phase) {
 
 Status Sweep::run(std::int32_t phase) {
   begin_phase(phase);
-  if (compiled_.segments > 1) find_crowds(phase);
+  if (compiled_.segments > 1) find_shared_resources(phase);
   start_lanes(phase);
   do {
     while (!frontier_.empty() || matching_.any_ready()) {
@@ -97,7 +97,7 @@ Status Sweep::run(std::int32_t phase) {
       shares_.solve(flows_);
       account();
       deliver();
-      if (!matching_.crowded()) continue;
+      if (!matching_.has_stale_queues()) continue;
       const double now = earliest();
       matching_.forget([&](const Occupied& o) { return o.until + loops_.rest(o.loop) <= now; });
     }
@@ -165,12 +165,9 @@ void Sweep::post(std::int32_t f, const FlatStep& step) {
   switch (step.kind) {
   case StepKind::copy:
   case StepKind::reduce:
-  case StepKind::compute:
-    return local_step(f, step.kind, bytes);
-  case StepKind::offload:
-    return offload_step(f);
-  default:
-    break;
+  case StepKind::compute: return local_step(f, step.kind, bytes);
+  case StepKind::offload: return offload_step(f);
+  default: break;
   }
   if (to < 0 || to >= compiled_.schedule->ranks()) {
     wrong_ = failed("all peers must be ranks", fmt::format("peer {} at rank {}", to, instance.rank), verify_it);
@@ -219,7 +216,7 @@ void Sweep::offload_step(std::int32_t f) {
   call.frames.push_back(f);
   if (static_cast<std::int32_t>(call.frames.size()) < compiled_.lanes[lane].instances) return;
   const double t = network_.offload_seconds(static_cast<std::int64_t>(call.frames.size()));
-  const Moment end = call.start.plus_latency(t);
+  const PathTime end = call.start.plus_latency(t);
   const auto frames = std::move(call.frames);
   for (const std::int32_t member : frames) complete(member, end, t);
 }
@@ -253,7 +250,7 @@ void Sweep::start_loop(std::int32_t f, const FlatNode& node) {
 }
 
 // One step of the frame's round is done.
-void Sweep::complete(std::int32_t f, const Moment& end, double busy) {
+void Sweep::complete(std::int32_t f, const PathTime& end, double busy) {
   Frame& frame = frames_[f];
   frame.next = later(frame.next, end);
   frame.round_busy = std::max(frame.round_busy, busy);
@@ -282,7 +279,7 @@ void Sweep::finish(std::int32_t f) {
 void Sweep::finish_iteration(std::int32_t f) {
   const std::int32_t parent = frames_[f].parent;
   const FlatNode& loop = compiled_.nodes[frames_[parent].node];
-  const Moment end = frames_[f].now;
+  const PathTime end = frames_[f].now;
   const double busy = frames_[f].busy;
   frames_[parent].busy += busy / static_cast<double>(loop.in_flight) * compiled_.times(loop);
   const std::int64_t at_once = compiled_.at_once(loop), walked = compiled_.walked(loop);
@@ -305,7 +302,7 @@ void Sweep::end_in_window(std::int32_t f, Window& window, std::int64_t walked) {
   Frame again = frames_[f];
   unused_.push_back(f);
   const auto size = static_cast<std::int64_t>(window.ends.size());
-  const auto slot = [&](std::int64_t iteration) -> std::optional<Moment>& {
+  const auto slot = [&](std::int64_t iteration) -> std::optional<PathTime>& {
     return window.ends[static_cast<std::size_t>(iteration % size)];
   };
   slot(again.iteration) = again.now;
@@ -325,12 +322,12 @@ void Sweep::end_in_window(std::int32_t f, Window& window, std::int64_t walked) {
 // From the walked iterations of a sampled loop. What is not repeated in it is that one rank came into it later than
 // another: `walked` says when the path that was the slowest came into it. If that was another rank's, and earlier than
 // `before`, this rank's parts until then are taken to be as much smaller.
-Moment Sweep::of_all_iterations(const Moment& before, const Moment& walked, const FlatNode& loop) const {
+PathTime Sweep::of_all_iterations(const PathTime& before, const PathTime& walked, const FlatNode& loop) const {
   if (walked.entered < 0) return walked; // nothing but empty steps, or not of this loop
   const Sample& sample = compiled_.samples[loop.sample];
   const double flight = walked.flight * sample.flights;
   const double without = walked.seconds - walked.entered - walked.flight;
-  Moment end = before.shortened(walked.entered);
+  PathTime end = before.shortened(walked.entered);
   end.seconds = std::max(walked.entered + without * sample.times + flight, walked.seconds);
   end.transfer += walked.transfer * sample.times;
   end.reduction += walked.reduction * sample.times;
@@ -348,11 +345,11 @@ void Sweep::release_loop(std::int32_t member) {
     const std::int32_t parent = frames_[f].parent;
     const FlatNode& loop = compiled_.nodes[frames_[parent].node];
     const double rest = static_cast<double>(loop.trip - 1) * pace, busy = frames_[f].busy;
-    const Moment& now = frames_[f].now;
+    const PathTime& now = frames_[f].now;
     // The rest is spent as the first iteration was.
-    const Moment& before = frames_[parent].now;
+    const PathTime& before = frames_[parent].now;
     const double spent = now.seconds - before.seconds;
-    Moment end = now.plus_latency(rest);
+    PathTime end = now.plus_latency(rest);
     if (spent > 0) {
       end.transfer += rest * (now.transfer - before.transfer) / spent;
       end.reduction += rest * (now.reduction - before.reduction) / spent;

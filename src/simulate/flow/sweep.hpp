@@ -17,22 +17,22 @@ namespace kumihimo::simulation {
 
 // What the first segment of one lane at one rank came to.
 struct Outcome {
-  Moment start, first; // of the first segment
-  Moment total;        // of all segments; set once the phase's periods are known
-  double busy = 0;     // seconds of one segment without waiting for others
+  PathTime start, first; // of the first segment
+  PathTime total;        // of all segments; set once the phase's periods are known
+  double busy = 0;       // seconds of one segment without waiting for others
 };
 
 // Messages of one segment that are worked off one after another, and the seconds that they take of that.
-struct Served {
+struct QueueLoad {
   std::int32_t instance = -1; // that sends
   double messages = 0, cost = 0, transfer = 0;
 };
 
 // What a phase put on the resources for one segment; nothing where there is no other segment.
 struct Loads {
-  std::vector<std::vector<double>> bytes;                // [pipeline][resource]
-  std::unordered_map<Channel, Served, NearHash> between; // of a lane between two ranks
-  std::vector<Served> issued;                            // by instance: all that it sends
+  std::vector<std::vector<double>> bytes;                   // [pipeline][resource]
+  std::unordered_map<Channel, QueueLoad, NearHash> between; // of a lane between two ranks
+  std::vector<QueueLoad> issued;                            // by instance: all that it sends
   bool some_empty = false; // of fewer elements than messages: some have none, and are not sent
 };
 
@@ -63,7 +63,7 @@ class Sweep {
     std::uint32_t node = 0, begin = 0, end = 0;
     std::int64_t pending = 0, iteration = 0, next_iteration = 0;
     double times = 1, weight = 1, busy = 0, round_busy = 0; // times, weight: see Posted
-    Moment now, next; // when the current node can start; the latest completion in it
+    PathTime now, next; // when the current node can start; the latest completion in it
   };
   struct Message { // or a local step, which is one to oneself
     Channel channel;
@@ -74,7 +74,7 @@ class Sweep {
     double moved = 0, reduced = 0;         // bytes that flow, and those that are summed up then
     bool computes = false;                 // `reduced` is time of the processor alone, and passes no memory
     Path path;
-    Moment start;
+    PathTime start;
     double wait = 0;    // until its lane can issue it
     double doubt = 0;   // seconds by which sharing lengthens it, but might not
     double meeting = 0; // seconds by which messages of earlier levels may lengthen it
@@ -87,7 +87,7 @@ class Sweep {
   };
   // When the slowed messages that use a resource begin and end, and when they begin if no doubt on their ways was
   // right: messages that seem to meet may each have been early by another time.
-  struct Presence {
+  struct ActiveInterval {
     Resource resource = 0;
     Spread starts, ends, early_starts;
     void add(double start, double end, double doubt) {
@@ -107,7 +107,7 @@ class Sweep {
     if (network_.sum_rate(rank, here, on_node) < network_.sum_rate(rank, here, 1))
       fn(presence(network_.memory(rank)), true);
   }
-  Presence& presence(Resource r) {
+  ActiveInterval& presence(Resource r) {
     if (presence_at_[r] < 0) {
       presence_at_[r] = static_cast<std::int32_t>(presence_.size());
       presence_.push_back({r});
@@ -135,7 +135,7 @@ class Sweep {
   void start_lanes(std::int32_t phase);
   bool has_ended(std::int32_t rank, std::int32_t lane) const;
   void check_lengths(Matching::Entry& entry);
-  void find_crowds(std::int32_t phase);
+  void find_shared_resources(std::int32_t phase);
   std::int32_t make_frame(const Frame& frame);
   void advance(std::int32_t frame);
   void start_round(std::int32_t frame, const FlatNode& node);
@@ -143,16 +143,16 @@ class Sweep {
   void post(std::int32_t frame, const FlatStep& step);
   void local_step(std::int32_t frame, StepKind kind, double bytes);
   void offload_step(std::int32_t frame);
-  void complete(std::int32_t frame, const Moment& end, double busy);
+  void complete(std::int32_t frame, const PathTime& end, double busy);
   void finish(std::int32_t frame);
   void finish_iteration(std::int32_t frame);
-  struct Window {                            // of a loop that has some of its iterations in flight
-    std::vector<std::optional<Moment>> ends; // of those that are complete while one before them is not
-    std::int64_t done = 0;                   // all below are complete
-    Moment joined;                           // when they were
+  struct Window {                              // of a loop that has some of its iterations in flight
+    std::vector<std::optional<PathTime>> ends; // of those that are complete while one before them is not
+    std::int64_t done = 0;                     // all below are complete
+    PathTime joined;                           // when they were
   };
   void end_in_window(std::int32_t frame, Window& window, std::int64_t walked);
-  Moment of_all_iterations(const Moment& before, const Moment& walked, const FlatNode& loop) const;
+  PathTime of_all_iterations(const PathTime& before, const PathTime& walked, const FlatNode& loop) const;
   void release_loop(std::int32_t member);
   bool release_stuck();
   double earliest() const;
@@ -171,10 +171,10 @@ class Sweep {
   void deliver();
   void deliver_one(std::size_t at);
   double sum_rate(const Message& m, std::int32_t here, std::int32_t on_node) const;
-  void add_sum(const Message& message, Moment& arrived);
+  void add_sum(const Message& message, PathTime& arrived);
   void share_by_length();
   void find_doubts();
-  bool find_meetings();
+  bool find_overlaps();
   void find_busy_processors();
   void add_uses(const FlowSet& flows, const std::vector<UnderWay>& uses, std::optional<double> until);
   double end_of(std::size_t message) const;
@@ -193,10 +193,10 @@ class Sweep {
   std::vector<char> done_;
   std::vector<double> crowd_; // by rank: bytes that it reduces for one segment of the phase
   double crowding_scale_ = 0; // one over the most of them
-  struct Issuing {            // a time without a break during which a lane issues messages
+  struct BusyInterval {       // a time without a break during which a lane issues messages
     double begin = 0, end = 0;
   };
-  std::vector<Issuing> issuing_; // by instance, the latest
+  std::vector<BusyInterval> issuing_; // by instance, the latest
   Loads loads_;
   Traffic traffic_;
 
@@ -207,7 +207,7 @@ class Sweep {
   Matching matching_;
   LoopSets loops_;
   struct Offload {
-    Moment start;
+    PathTime start;
     std::vector<std::int32_t> frames;
   };
   std::vector<std::vector<Offload>> offloads_; // [lane][k]
@@ -231,7 +231,7 @@ class Sweep {
     double seconds = 0; // by which that lengthens it
   };
   std::vector<Slowed> slowed_;
-  std::vector<Presence> presence_;        // of this level
+  std::vector<ActiveInterval> presence_;  // of this level
   std::vector<std::int32_t> presence_at_; // by resource; -1: none
   struct Levels {
     UnderWay before, here;  // the earlier level that ends last, and the latest

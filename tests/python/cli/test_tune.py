@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from kumihimo import _plan, mpi
-from kumihimo.cli.tune import circumstances
+from kumihimo.cli.tune import measurement_conditions
 
 FAMILIES = [installation.family for installation in mpi.discover()]
 COMMAND = Path(sys.executable).parent / "kumihimo"
@@ -264,7 +264,7 @@ def test_a_file_that_cannot_be_written_is_found_before_measuring(kumihimo):
 
 
 def test_what_was_measured_under_other_settings_does_not_count():
-    before = circumstances({"PATH": "/bin", "OMPI_MCA_btl": "self,vader", "MPIR_CVAR_ODD_EVEN_CLIQUES": "1"})
+    before = measurement_conditions({"PATH": "/bin", "OMPI_MCA_btl": "self,vader", "MPIR_CVAR_ODD_EVEN_CLIQUES": "1"})
     assert before["settings"] == {"MPIR_CVAR_ODD_EVEN_CLIQUES": "1", "OMPI_MCA_btl": "self,vader"}
     assert before["processors_allowed"] == len(os.sched_getaffinity(0))
-    assert circumstances({"PATH": "/usr/bin", "OMPI_MCA_btl": "self,tcp"}) != before
+    assert measurement_conditions({"PATH": "/usr/bin", "OMPI_MCA_btl": "self,tcp"}) != before

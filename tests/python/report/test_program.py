@@ -75,4 +75,4 @@ def test_a_part_without_what_the_page_needs_is_named(key: str, tmp_path) -> None
 
 def test_the_physics_of_a_log_are_its_numbers_without_the_times() -> None:
     log = "Step Temp E_pair\n       0         1.44   -6.7733681\n Loop time of 0.5 on 2 procs\n    1000 1.0 -5.4e+00\n"
-    assert unmodified.physics(log) == ["0", "1.44", "-6.7733681", "1000", "1.0", "-5.4e+00"]
+    assert unmodified.physical_results(log) == ["0", "1.44", "-6.7733681", "1000", "1.0", "-5.4e+00"]

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 
 from kumihimo.errors import not_applicable
-from kumihimo.library.algorithms import AUTO, Algorithm, Catalogue, device_aside
+from kumihimo.library.algorithms import AUTO, Algorithm, Catalogue, settings_without_device
 from kumihimo.library.exports.rules import FILE, LIBRARY, Export, Rule, Rules
 
 FILE_NAME = "mpich-collectives.json"
@@ -33,7 +33,7 @@ def write(rules: Rules, catalogue: Catalogue) -> Export:
         if collective in ours and own is not None:
             tree = {**tree, INTRA: with_ours(ours[collective], collective, rules.ranks, own)}
         file[f"collective={collective}"] = tree
-    aside = {name: value for collective in ours for name, value in device_aside(collective)}
+    aside = {name: value for collective in ours for name, value in settings_without_device(collective)}
     options = "mpiexec " + " ".join(f"-genv {n} {v}" for n, v in {VARIABLE: FILE, **aside}.items()) + " ..."
     settings = ((VARIABLE, FILE), *aside.items())
     return Export("MPICH JSON", FILE_NAME, json.dumps(file, indent=1) + "\n", settings, options, checkable=True)

@@ -31,7 +31,7 @@ Halves halves(std::int64_t place, int exchange, int exchanges) {
 
 // `named(first, count)` is the chunk of those places.
 template <class Named>
-void halve(LaneBuilder& lane, const Nest& nest, std::int64_t r, Named named) {
+void halve(LaneBuilder& lane, const NestedExchange& nest, std::int64_t r, Named named) {
   for (int s = 0; s < nest.exchanges; ++s) {
     const Halves h = halves(nest.place(r), s, nest.exchanges);
     const std::int64_t peer = nest.partner(r, s);
@@ -40,7 +40,7 @@ void halve(LaneBuilder& lane, const Nest& nest, std::int64_t r, Named named) {
   }
 }
 template <class Named>
-void join(LaneBuilder& lane, const Nest& nest, std::int64_t r, Named named) {
+void join(LaneBuilder& lane, const NestedExchange& nest, std::int64_t r, Named named) {
   for (int s = nest.exchanges - 1; s >= 0; --s) {
     const Halves h = halves(nest.place(r), s, nest.exchanges);
     const std::int64_t peer = nest.partner(r, s);
@@ -48,12 +48,13 @@ void join(LaneBuilder& lane, const Nest& nest, std::int64_t r, Named named) {
   }
 }
 
-void write_allreduce(LaneBuilder& lane, const Nest& nest, const Share& share, std::int64_t r) {
+void write_allreduce(LaneBuilder& lane, const NestedExchange& nest, const Share& share, std::int64_t r) {
   halve(lane, nest, r, [&](std::int64_t first, std::int64_t count) { return acc[share.places(first, count)]; });
   join(lane, nest, r, [&](std::int64_t first, std::int64_t count) { return out[share.places(first, count)]; });
 }
 
-void write_allgather(LaneBuilder& lane, const Nest& nest, const Share& share, const Collective& c, std::int64_t r) {
+void write_allgather(LaneBuilder& lane, const NestedExchange& nest, const Share& share, const Collective& c,
+                     std::int64_t r) {
   const std::int64_t mine = nest.place(r);
   const auto held = [&](std::int64_t first, std::int64_t count = 1) {
     return out[share.blocks_of(Layout::output_blocks, first, count)];
@@ -66,8 +67,8 @@ void write_allgather(LaneBuilder& lane, const Nest& nest, const Share& share, co
   join(lane, nest, r, held);
 }
 
-void write_reduce_scatter(LaneBuilder& lane, const Nest& nest, const Share& share, const Array& sums, Chunk result,
-                          std::int64_t r) {
+void write_reduce_scatter(LaneBuilder& lane, const NestedExchange& nest, const Share& share, const Array& sums,
+                          Chunk result, std::int64_t r) {
   const Array sum = accumulate_in(sums);
   halve(lane, nest, r, [&](std::int64_t first, std::int64_t count) {
     return sum[share.blocks_of(Layout::input_blocks, first, count)];
@@ -80,8 +81,8 @@ void write_reduce_scatter(LaneBuilder& lane, const Nest& nest, const Share& shar
     lane.step(copy(std::move(result), held));
 }
 
-Program program_of(const Collective& c, const std::vector<Nest>& nests, Segments segments, std::int64_t window,
-                   std::int64_t r) {
+Program program_of(const Collective& c, const std::vector<NestedExchange>& nests, Segments segments,
+                   std::int64_t window, std::int64_t r) {
   ProgramBuilder program(segments);
   const auto lanes = static_cast<std::int64_t>(nests.size());
   Array sums, result;
@@ -93,7 +94,7 @@ Program program_of(const Collective& c, const std::vector<Nest>& nests, Segments
     result = own_sum(program, aside, r, static_cast<std::int32_t>(lanes));
   }
   for (std::int64_t l = 0; l < lanes; ++l) {
-    const Nest& nest = nests[static_cast<std::size_t>(l)];
+    const NestedExchange& nest = nests[static_cast<std::size_t>(l)];
     const Share share{c.ranks, l, lanes};
     LaneBuilder lane(LaneId{static_cast<std::int32_t>(l)}, lanes > 1 ? fmt::format("butterfly {}", l) : "butterfly",
                      window);
@@ -111,7 +112,7 @@ Program program_of(const Collective& c, const std::vector<Nest>& nests, Segments
 
 } // namespace
 
-Result<Schedule> nested_schedule(const Collective& c, std::vector<Nest> nests, const Parameters& p) {
+Result<Schedule> nested_schedule(const Collective& c, std::vector<NestedExchange> nests, const Parameters& p) {
   const auto lanes = static_cast<std::int64_t>(nests.size());
   const bool vector = c.kind == CollectiveKind::allreduce;
   const Segments segments = TRY(choose_segments(c, p, vector ? lanes * c.ranks : lanes, Pipelining::whole_message));

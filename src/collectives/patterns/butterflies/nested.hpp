@@ -12,7 +12,7 @@ namespace kumihimo {
 // 2^exchanges ranks. Exchange s parts the ranks whose places agree in their top s bits by the next bit: a rank's
 // partner is in the other half. Reduce-scatter goes from exchange 0 on, with halves of growing smallness; allgather
 // back to it.
-struct Nest {
+struct NestedExchange {
   int exchanges = 0;
   std::function<std::int64_t(std::int64_t rank, int exchange)> partner;
   std::function<std::int64_t(std::int64_t rank)> place;
@@ -22,7 +22,7 @@ struct Nest {
 // One schedule over several nests at once, a lane and a share of the data for each: c.kind is allreduce, reduce_scatter
 // or allgather. Blocks are in rank order: so in an allgather each rank first sends its block to the rank whose place is
 // its number, and in a reduce-scatter a block's sum takes the same way back.
-Result<Schedule> nested_schedule(const Collective& c, std::vector<Nest> nests, const Parameters& p);
+Result<Schedule> nested_schedule(const Collective& c, std::vector<NestedExchange> nests, const Parameters& p);
 
 // Rows of allreduce, reduce_scatter and allgather, which differ in cost.
 Variant bine_butterfly(Cost cost);

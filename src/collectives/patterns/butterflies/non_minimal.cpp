@@ -57,7 +57,7 @@ Result<Schedule> non_minimal(const Collective& c, const RankSpace& space, const 
       return not_applicable("the algorithm halves the axes, whose lengths must be powers of two",
                             fmt::format("{} in {}", axis.length, space.shape().text()));
   const std::vector<std::int64_t> order = exchanges(space.shape());
-  Nest nest; // an allgather goes through it backwards
+  NestedExchange nest; // an allgather goes through it backwards
   nest.exchanges = static_cast<int>(order.size());
   nest.partner = [order](std::int64_t r, int s) { return r ^ order[order.size() - 1 - static_cast<std::size_t>(s)]; };
   nest.place = [order](std::int64_t r) { return place_in_array(r, order); };

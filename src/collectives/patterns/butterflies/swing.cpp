@@ -34,7 +34,7 @@ std::int64_t bit_of(std::int64_t x, std::int64_t length, int step) {
 }
 
 // Mirrored, every coordinate is read backwards.
-Nest nest_of(const Shape& shape, std::int32_t first_axis, bool mirrored) {
+NestedExchange nest_of(const Shape& shape, std::int32_t first_axis, bool mirrored) {
   std::vector<Hop> hops;
   for (int step = 0; step < 31; ++step)
     for (std::int32_t j = 0; j < shape.dimensions(); ++j) {
@@ -45,7 +45,7 @@ Nest nest_of(const Shape& shape, std::int32_t first_axis, bool mirrored) {
     const std::int64_t x = r / h.stride % h.length;
     return mirrored ? (h.length - x) % h.length : x;
   };
-  Nest nest;
+  NestedExchange nest;
   nest.exchanges = static_cast<int>(hops.size());
   nest.partner = [=](std::int64_t r, int exchange) {
     const Hop& h = hops[static_cast<std::size_t>(exchange)];
@@ -67,7 +67,7 @@ Nest nest_of(const Shape& shape, std::int32_t first_axis, bool mirrored) {
 }
 
 Result<Schedule> over(const Shape& shape, std::int64_t lanes, const Collective& c, const Parameters& p) {
-  std::vector<Nest> nests;
+  std::vector<NestedExchange> nests;
   for (std::int64_t l = 0; l < lanes; ++l)
     nests.push_back(nest_of(shape, static_cast<std::int32_t>(l % shape.dimensions()), l >= shape.dimensions()));
   return nested_schedule(c, std::move(nests), p);

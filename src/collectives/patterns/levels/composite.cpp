@@ -1,6 +1,6 @@
 #include "collectives/patterns/levels/composite.hpp"
 
-#include "base/wide.hpp"
+#include "base/int128.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -44,10 +44,10 @@ Collective question_of(const Composite& whole, const StageRow& row, const Group*
   c.in_place = row.from == row.to || row.kind == CollectiveKind::bcast;
   if (row.from_input_to_output())
     c.in_place = whole.collective.aliased(group->leading()) && !whole.seats_output(group->leading());
-  if (row.meaning == Meaning::signals) {
+  if (row.meaning == PartData::signals) {
     c = make_collective(row.kind, c.ranks, row.kind == CollectiveKind::barrier ? 0 : 1, DataType::uint8, Operation::max,
                         c.root);
-  } else if (row.meaning == Meaning::vector_of_blocks) {
+  } else if (row.meaning == PartData::vector_of_blocks) {
     std::int64_t all = 0;
     for (std::int64_t b = 0; b < whole.collective.ranks; ++b) all += elements_of_block(counts, b);
     c.counts = {Counts::Known::uniform, all, nullptr};
@@ -57,7 +57,7 @@ Collective question_of(const Composite& whole, const StageRow& row, const Group*
     const std::int64_t most = whole.groups.largest();
     const std::int64_t each = counts.each * (row.between ? most * most : whole.collective.ranks);
     c.counts = {Counts::Known::uniform, counts.irregular() ? whole.segments.count : each, nullptr};
-  } else if (row.meaning == Meaning::groups_of_blocks) {
+  } else if (row.meaning == PartData::groups_of_blocks) {
     const Numbering& begins = group ? group->blocks : whole.groups.begins();
     const Numbering& ranks = whole.groups.rank_in_seat();
     std::vector<std::int64_t> blocks(static_cast<std::size_t>(c.ranks), 0);

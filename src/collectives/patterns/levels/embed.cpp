@@ -39,7 +39,7 @@ class Embedder {
       : e_(embedding), whole_(whole), first_scratch_(static_cast<std::int32_t>(whole.scratch.size())) {}
 
   std::optional<std::string> add(const Program& part) {
-    if (e_.meaning != Meaning::signals)
+    if (e_.meaning != PartData::signals)
       for (const Scratch& s : part.scratch) whole_.scratch.push_back(renamed(s));
     for (Lane lane : part.lanes) {
       lane.body = renamed(std::move(lane.body));
@@ -83,7 +83,7 @@ class Embedder {
 
   std::optional<Step> renamed(Step step) {
     if (step.sends() || step.receives()) step.peer = (*e_.peers)(step.peer);
-    if (e_.meaning == Meaning::signals) {
+    if (e_.meaning == PartData::signals) {
       if (step.sends()) return signal(std::move(step.peer));
       if (step.receives()) return wait_signal(std::move(step.peer));
       if (step.kind == StepKind::offload) return offload();
@@ -97,21 +97,21 @@ class Embedder {
   void rename(Chunk& chunk) {
     const bool input = chunk.buffer.kind == Buffer::Kind::input;
     if (chunk.buffer.kind == Buffer::Kind::scratch) {
-      if (e_.meaning == Meaning::blocks_of_pairs) obstacle_ = several_at_once;
+      if (e_.meaning == PartData::blocks_of_pairs) obstacle_ = several_at_once;
       rename(chunk.extent);
       chunk.buffer.index += first_scratch_;
-      if (e_.meaning != Meaning::same && is_declared(e_.scratch)) chunk.extent.layout = e_.scratch;
+      if (e_.meaning != PartData::same && is_declared(e_.scratch)) chunk.extent.layout = e_.scratch;
       return;
     }
-    const Spot& spot = input ? e_.input : e_.output;
-    if (e_.meaning == Meaning::blocks_of_pairs)
+    const EmbeddedBuffer& spot = input ? e_.input : e_.output;
+    if (e_.meaning == PartData::blocks_of_pairs)
       pair_up(chunk.extent, input);
     else if (e_.by_group && !input)
       sort_by_group(chunk.extent);
     else
       rename(chunk.extent);
     chunk.buffer = spot.array.buffer;
-    if (e_.meaning == Meaning::same) return;
+    if (e_.meaning == PartData::same) return;
     chunk.extent.layout = spot.layout;
     for (RunList& list : chunk.extent.runs) {
       if (spot.own_block)
@@ -149,8 +149,8 @@ class Embedder {
   }
 
   void rename(Extent& extent) {
-    if (e_.meaning == Meaning::vector_of_blocks) return cut_all_blocks(extent);
-    if (e_.meaning == Meaning::groups_of_blocks) {
+    if (e_.meaning == PartData::vector_of_blocks) return cut_all_blocks(extent);
+    if (e_.meaning == PartData::groups_of_blocks) {
       std::vector<RunList> lists;
       for (const RunList& list : extent.runs) spread(list, lists);
       if (lists.size() > 2)
@@ -191,14 +191,14 @@ class Embedder {
 
   Scratch renamed(Scratch s) {
     s.lane = moved(s.lane);
-    if (e_.meaning == Meaning::vector_of_blocks) {
+    if (e_.meaning == PartData::vector_of_blocks) {
       if (s.units != 1 && s.units != s.parts)
         obstacle_ = "the scratch memory of the inner or outer algorithm holds ranges of a vector";
       if (s.units == s.parts) s.parts = 1;
       s.layout = e_.scratch;
       s.units = e_.blocks;
     }
-    if (e_.meaning == Meaning::groups_of_blocks) rename_groups(s);
+    if (e_.meaning == PartData::groups_of_blocks) rename_groups(s);
     return s;
   }
 

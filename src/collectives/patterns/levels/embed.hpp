@@ -26,7 +26,7 @@ class Numbering {
 };
 
 // What the part's data are in the whole.
-enum class Meaning : std::uint8_t {
+enum class PartData : std::uint8_t {
   same,             // the vector is the vector
   vector_of_blocks, // the vector is the array of all blocks: part i of it is part i of each block
   groups_of_blocks, // a block is a range of blocks, or of pairs
@@ -44,7 +44,7 @@ struct Order {
 };
 
 // A buffer of the part, in the whole.
-struct Spot {
+struct EmbeddedBuffer {
   Array array;
   Layout layout = Layout::vector; // in which blocks are named there
   std::int64_t before = 0;        // blocks of the part's numbering that lie before the buffer's first
@@ -53,12 +53,12 @@ struct Spot {
 };
 
 struct Embedding {
-  Meaning meaning = Meaning::same;
+  PartData meaning = PartData::same;
   std::int64_t blocks = 0; // of the whole
   const Numbering* peers = nullptr;
   const Numbering* begins = nullptr;   // groups: the first block of each of the part's blocks, and the end of the last
   std::int64_t first_own = 0, own = 0; // of pairs: the seats of this rank's group
-  Spot input, output;
+  EmbeddedBuffer input, output;
   bool by_group = false;                 // members' rows go where the leader sorts them by group
   Layout scratch = Layout::input_blocks; // of blocks, in the part's scratch; but for seats and pairs as the part says
   std::int32_t first_lane = 0;           // its lanes' ids begin here; each is after all lanes below

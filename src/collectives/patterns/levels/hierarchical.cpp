@@ -36,7 +36,7 @@ struct Shared {
 };
 
 // Where a rank's own blocks in order of the seats lie: of its input, of its output.
-Spot seated(const Composite& whole, Rank rank, bool input) {
+EmbeddedBuffer seated(const Composite& whole, Rank rank, bool input) {
   const std::int64_t seat = whole.groups.seat_of(rank), P = whole.collective.ranks;
   if (whole.collective.kind != CollectiveKind::alltoall) return {{}, Order::seats, 0};
   return {{}, input ? Order::pairs_by_source : Order::pairs_by_destination, seat * P};
@@ -64,36 +64,35 @@ Shared declare_scratch(const Composite& whole, Rank rank, Program& program) {
   if (reduces && leads) shared.held = add(inputs, P, 0);
   if (c.kind == CollectiveKind::gather && leads) shared.held = add(inputs, size, first);
   if ((reduces || c.kind == CollectiveKind::scatter) && leads) shared.own = add(outputs, size, first);
-  const Spot in_seats = seated(whole, rank, true), out_seats = seated(whole, rank, false);
+  const EmbeddedBuffer in_seats = seated(whole, rank, true), out_seats = seated(whole, rank, false);
   if (whole.seats_input(rank)) shared.input = add(in_seats.layout, P, in_seats.before);
   if (whole.seats_output(rank)) shared.output = add(out_seats.layout, P, out_seats.before);
   return shared;
 }
 
 // Where a stage finds its data, or puts them.
-Spot spot_of(const Composite& whole, Where where, Rank rank, const Shared& shared) {
+EmbeddedBuffer spot_of(const Composite& whole, StageBuffer where, Rank rank, const Shared& shared) {
   const bool pairs = whole.collective.kind == CollectiveKind::alltoall, seats = whole.seats_blocks();
   const std::int64_t before = pairs ? whole.groups.seat_of(rank) * whole.collective.ranks : 0; // of all pairs
   const auto in_scratch = [](std::int32_t scratch, Layout layout) {
-    return Spot{{{Buffer::Kind::scratch, scratch}}, layout, 0};
+    return EmbeddedBuffer{{{Buffer::Kind::scratch, scratch}}, layout, 0};
   };
   const auto own_block = [&](const Array& array, Layout layout) {
-    return Spot{array, layout, 0, std::int64_t{rank.value}};
+    return EmbeddedBuffer{array, layout, 0, std::int64_t{rank.value}};
   };
   switch (where) {
-  case Where::input:
+  case StageBuffer::input:
     if (shared.input >= 0) return in_scratch(shared.input, seated(whole, rank, true).layout);
-    return seats ? own_block(in, Layout::input_blocks) : Spot{in, Layout::input_blocks, before};
-  case Where::held:
+    return seats ? own_block(in, Layout::input_blocks) : EmbeddedBuffer{in, Layout::input_blocks, before};
+  case StageBuffer::partial:
     if (shared.held < 0) return {out, Layout::output_blocks, 0};
     return in_scratch(shared.held, pairs ? Order::pairs_by_group : seats ? Order::seats : Layout::input_blocks);
-  case Where::own:
+  case StageBuffer::own_results:
     return in_scratch(shared.own, pairs ? Order::pairs_by_destination : seats ? Order::seats : Layout::output_blocks);
-  case Where::output:
-    break;
+  case StageBuffer::output: break;
   }
   if (shared.output >= 0) return in_scratch(shared.output, seated(whole, rank, false).layout);
-  return seats ? own_block(out, Layout::output_blocks) : Spot{out, Layout::output_blocks, before};
+  return seats ? own_block(out, Layout::output_blocks) : EmbeddedBuffer{out, Layout::output_blocks, before};
 }
 
 Embedding embedding_of(const Composite& whole, const Stage& stage, Rank rank, std::int32_t first_lane,
@@ -103,7 +102,7 @@ Embedding embedding_of(const Composite& whole, const Stage& stage, Rank rank, st
   e.meaning = stage.row.meaning;
   e.blocks = whole.collective.ranks;
   if (whole.collective.kind == CollectiveKind::alltoall)
-    e.scratch = stage.row.from == Where::input ? Order::pairs_by_source : Order::pairs_by_destination;
+    e.scratch = stage.row.from == StageBuffer::input ? Order::pairs_by_source : Order::pairs_by_destination;
   else if (whole.seats_blocks())
     e.scratch = Order::seats;
   e.first_own = group.first_seat;
@@ -112,9 +111,9 @@ Embedding embedding_of(const Composite& whole, const Stage& stage, Rank rank, st
   e.begins = stage.row.between ? &whole.groups.begins() : &group.blocks;
   e.input = spot_of(whole, stage.row.from, rank, shared);
   e.output = spot_of(whole, stage.row.to, rank, shared);
-  e.by_group = whole.collective.kind == CollectiveKind::alltoall && stage.row.to == Where::held;
+  e.by_group = whole.collective.kind == CollectiveKind::alltoall && stage.row.to == StageBuffer::partial;
   if (whole.relayed && stage.row.between) {
-    e.meaning = Meaning::groups_of_blocks;
+    e.meaning = PartData::groups_of_blocks;
     e.begins = &*whole.relayed;
     e.blocks = e.begins->at(e.begins->size() - 1);
     e.input.before = -group.first_seat * whole.collective.ranks;
@@ -123,7 +122,8 @@ Embedding embedding_of(const Composite& whole, const Stage& stage, Rank rank, st
   e.first_lane = first_lane;
   // In place a result that is longer than the first block lies over input of later segments.
   const bool reduced = whole.collective.kind == CollectiveKind::reduce_scatter;
-  if (reduced && whole.collective.counts.irregular() && stage.row.from == Where::own) e.after = Scope::all;
+  if (reduced && whole.collective.counts.irregular() && stage.row.from == StageBuffer::own_results)
+    e.after = Scope::all;
   e.role = fmt::format("{} {} {}{}", name_of(stage.row.kind), stage.row.between ? "between" : "within the", whole.unit,
                        stage.row.between ? "s" : "");
   return e;
@@ -139,7 +139,7 @@ void follow_all_below(LaneBuilder& lane, std::int32_t id) {
 void add_turn(const Composite& whole, Rank rank, bool input, std::int32_t scratch, std::int32_t id, Program& program) {
   LaneBuilder lane(LaneId{id}, input ? "blocks by seats" : "blocks by ranks", 1);
   follow_all_below(lane, id);
-  const Spot spot = seated(whole, rank, input);
+  const EmbeddedBuffer spot = seated(whole, rank, input);
   const Array array{{Buffer::Kind::scratch, scratch}};
   lane.loop(whole.collective.ranks, [&](Variable seat) {
     const Expression there = whole.groups.rank_in_seat()(Expression(seat));
@@ -200,7 +200,7 @@ Result<std::shared_ptr<const Schedule>> part_of(const Composite& whole, const St
                                                 const RankSpace& space, const std::string& name, const Parameters& p) {
   const Variant* const v = TRY(Registry::standard().find(row.kind, name));
   const Collective question = question_of(whole, row, group);
-  const Segments segments = row.meaning == Meaning::signals ? Segments{} : whole.segments;
+  const Segments segments = row.meaning == PartData::signals ? Segments{} : whole.segments;
   Schedule s = TRY(v->build(question, space, parameters_for(*v, p, segments)));
   if (s.segments.count != 1 && s.segments != whole.segments)
     return not_applicable(fmt::format("{} {} sets its own segments, so it cannot be the --inner or --outer algorithm",
@@ -339,7 +339,7 @@ TimeOfParts time_of_parts(const std::vector<StageRow>& stages, const CostCase& a
         Registry::standard().find(row.kind, (row.between ? at.parameters.outer : at.parameters.inner).value());
     if (!v || !(*v)->cost.time) return {std::numeric_limits<double>::quiet_NaN(), false};
     Collective question = question_of(whole, row, row.between ? nullptr : &of_root);
-    if (row.meaning == Meaning::signals) question.counts.each = 0;
+    if (row.meaning == PartData::signals) question.counts.each = 0;
     const Parameters p = (*v)->with_defaults({});
     const CostCase part{question, row.between ? leaders : members, p, 1, at.rates};
     sum.seconds += (*v)->cost.seconds(part);

@@ -9,17 +9,18 @@ namespace kumihimo {
 
 // Where a stage's data lie. `held`: at leaders, what their groups have reduced or sent; in a reduce it is the output at
 // the root. `own`: at leaders, the results of their groups' ranks.
-enum class Where : std::uint8_t { input, output, held, own };
+enum class StageBuffer : std::uint8_t { input, output, partial, own_results };
 
 struct StageRow {
   bool between; // leaders; else within all groups
   CollectiveKind kind;
-  Meaning meaning;
-  Where from, to;
+  PartData meaning;
+  StageBuffer from, to;
 
   // Both the user's own buffers, at some rank; the root's in a reduce.
   bool from_input_to_output() const {
-    return from == Where::input && (to == Where::output || (to == Where::held && meaning == Meaning::same));
+    return from == StageBuffer::input &&
+           (to == StageBuffer::output || (to == StageBuffer::partial && meaning == PartData::same));
   }
 };
 

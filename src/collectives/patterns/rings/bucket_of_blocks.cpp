@@ -46,7 +46,7 @@ Extent slab(Layout layout, const Shape& shape, Expression first, std::vector<std
 }
 
 // One lane of a rank: its share of each block goes round the axes from `index` on, in one direction.
-struct Way {
+struct RingDirection {
   const Torus& torus;
   std::int64_t index, rank;
 
@@ -80,7 +80,7 @@ struct Way {
   }
 };
 
-void write_allgather(LaneBuilder& lane, const Way& way, const Collective& c) {
+void write_allgather(LaneBuilder& lane, const RingDirection& way, const Collective& c) {
   if (!c.aliased(Rank{static_cast<std::int32_t>(way.rank)}))
     lane.step(copy(out[way.share_of(out_block(way.rank))], in[way.share_of(in_block(way.rank))]));
   for (std::int64_t j = 0; j < way.phases(); ++j) {
@@ -91,7 +91,7 @@ void write_allgather(LaneBuilder& lane, const Way& way, const Collective& c) {
   }
 }
 
-void write_reduce_scatter(LaneBuilder& lane, const Way& way, const Array& sums, Chunk result) {
+void write_reduce_scatter(LaneBuilder& lane, const RingDirection& way, const Array& sums, Chunk result) {
   for (std::int64_t j = way.phases() - 1; j >= 0; --j) {
     const bool first = j == way.phases() - 1;
     const Array& operand = first ? in : sums; // what this rank adds to
@@ -119,7 +119,7 @@ Program program_of(const Torus& torus, const Collective& c, std::int64_t r) {
     result = own_sum(program, aside, r, static_cast<std::int32_t>(torus.lanes));
   }
   for (std::int64_t l = 0; l < torus.lanes; ++l) {
-    const Way way{torus, l, r};
+    const RingDirection way{torus, l, r};
     LaneBuilder lane(LaneId{static_cast<std::int32_t>(l)}, fmt::format("rings, rotation {}", l), torus.window);
     if (scatters)
       write_reduce_scatter(lane, way, sums, result[way.share_of(aside ? in_block(r) : out_block(r))]);

@@ -1,4 +1,4 @@
-#include "record/volume.hpp"
+#include "record/call_traffic.hpp"
 
 #include "mpi_hooks/extent.hpp"
 
@@ -18,8 +18,7 @@ Volume Volumes::of(const Call& call, int rank) const {
   switch (call.kind()) {
   case Kind::collective:
   case Kind::nonblocking_collective:
-  case Kind::persistent_collective:
-    return {of_collective(call, rank)};
+  case Kind::persistent_collective: return {of_collective(call, rank)};
   case Kind::one_sided: {
     // A get has the same bytes at both sides; some have no count.
     const std::int64_t count = call.has(Role::count) ? call.integer(Role::count) : 1;
@@ -28,8 +27,7 @@ Volume Volumes::of(const Call& call, int rank) const {
                                     : count * size_of(call.handle(Role::type));
     return {bytes, true, static_cast<int>(call.integer(Role::target))};
   }
-  default:
-    break;
+  default: break;
   }
   if (call.has(Role::destination)) {
     const int destination = static_cast<int>(call.integer(Role::destination));

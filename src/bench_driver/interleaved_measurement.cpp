@@ -1,4 +1,4 @@
-#include "bench_driver/turns.hpp"
+#include "bench_driver/interleaved_measurement.hpp"
 
 #include "measure/clock.hpp"
 #include "measure/statistics.hpp"

@@ -1,4 +1,4 @@
-#include "record/splitting.hpp"
+#include "record/wait_time.hpp"
 
 #include <sched.h>
 
@@ -45,7 +45,7 @@ void Splitting::split(const std::vector<Communicator*>& communicators) const {
     else
       c->samples.clear();
   }
-  Patience patience;
+  WaitWarning patience;
   for (std::unique_ptr<Reduction>& reduction : reductions)
     if (ended(reduction->request, patience)) {
       divide(*reduction->communicator, reduction->last);
@@ -62,7 +62,7 @@ void Splitting::keep_for_good(std::unique_ptr<Reduction> reduction) {
   all->push_back(std::move(reduction));
 }
 
-bool Splitting::ended(mpi::Handle& request, Patience& patience) const {
+bool Splitting::ended(mpi::Handle& request, WaitWarning& patience) const {
   for (int done = 0; !done;) {
     mpi::StatusWords status;
     if (library_.call.Test(&request, &done, &status) != 0) return false;
@@ -73,7 +73,7 @@ bool Splitting::ended(mpi::Handle& request, Patience& patience) const {
   return true;
 }
 
-void Splitting::Patience::wait() {
+void Splitting::WaitWarning::wait() {
   constexpr std::int64_t patience_ns = 60'000'000'000;
   if (told || Clock::now_ns() - begun_ns < patience_ns) return;
   told = true;

@@ -1,4 +1,4 @@
-#include "verify/progress.hpp"
+#include "verify/deadlock_freedom.hpp"
 
 #include <algorithm>
 #include <map>

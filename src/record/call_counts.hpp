@@ -96,7 +96,7 @@ struct ThreadRecord {
     static std::atomic<std::uint16_t> made = 0;
     return made++;
   }();
-  Turn turn; // with what follows
+  CountingFlag turn; // with what follows
   Rows rows;
   std::unordered_map<int, Traffic> partners; // by rank of the world
   std::array<std::unique_ptr<Histogram>, mpi_hooks::names> sizes;

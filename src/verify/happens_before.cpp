@@ -1,9 +1,9 @@
-#include "verify/knowledge.hpp"
+#include "verify/happens_before.hpp"
 
 #include <algorithm>
 
 namespace kumihimo::verify {
-Knowledge::Knowledge(const Subject& subject, std::int32_t from)
+HappensBefore::HappensBefore(const Subject& subject, std::int32_t from)
     : barrier_(subject.goal.barrier), ranks_(subject.ranks()) {
   if (!barrier_) return;
   const std::int32_t tracked = std::min(ranks_ - std::max(from, 0), most_entries);
@@ -23,7 +23,7 @@ Knowledge::Knowledge(const Subject& subject, std::int32_t from)
   left_ = own_;
 }
 
-std::int32_t Knowledge::join(std::int32_t a, std::int32_t b) {
+std::int32_t HappensBefore::join(std::int32_t a, std::int32_t b) {
   if (a == b || b < 0) return a;
   if (a < 0) return b;
   Set both = sets_[a];
@@ -34,12 +34,12 @@ std::int32_t Knowledge::join(std::int32_t a, std::int32_t b) {
   return static_cast<std::int32_t>(sets_.size()) - 1;
 }
 
-void Knowledge::join(Token& into, const Token& other) {
+void HappensBefore::join(Token& into, const Token& other) {
   into.hops = std::max(into.hops, other.hops);
   into.set = join(into.set, other.set);
 }
 
-Token Knowledge::begin(const RankState& state, std::int32_t lane) {
+Token HappensBefore::begin(const RankState& state, std::int32_t lane) {
   if (!barrier_) return {};
   Token t{0, own_[state.rank.value]};
   for (std::int32_t other = 0; other < static_cast<std::int32_t>(state.lanes.size()); ++other)
@@ -48,13 +48,13 @@ Token Knowledge::begin(const RankState& state, std::int32_t lane) {
   return t;
 }
 
-void Knowledge::enter(Activation& a, std::int32_t node) {
+void HappensBefore::enter(Activation& a, std::int32_t node) {
   NodeState& n = a.states[node];
   n.done = n.joined = n.start;
   n.unjoined = a.nodes[node].first_child;
 }
 
-void Knowledge::start_child(Activation& a, std::int32_t node, std::int32_t child) {
+void HappensBefore::start_child(Activation& a, std::int32_t node, std::int32_t child) {
   NodeState& n = a.states[node];
   while (n.unjoined >= 0 && a.nodes[n.unjoined].iteration + a.nodes[node].in_flight <= a.nodes[child].iteration) {
     join(n.joined, a.states[n.unjoined].done);
@@ -63,32 +63,32 @@ void Knowledge::start_child(Activation& a, std::int32_t node, std::int32_t child
   a.states[child].start = n.joined;
 }
 
-void Knowledge::leave(Activation& a, std::int32_t node) {
+void HappensBefore::leave(Activation& a, std::int32_t node) {
   join(a.states[a.nodes[node].parent].done, a.states[node].done);
 }
 
-void Knowledge::complete(RankState& state, const Activation& a) {
+void HappensBefore::complete(RankState& state, const Activation& a) {
   if (!barrier_) return;
   state.lanes[a.lane].left_with[a.segment] = a.states[0].done.set;
   left_[a.rank] = join(left_[a.rank], a.states[0].done.set);
 }
 
-void Knowledge::transfer(const Activation& from, std::int32_t sender, Activation& to, std::int32_t receiver) {
+void HappensBefore::transfer(const Activation& from, std::int32_t sender, Activation& to, std::int32_t receiver) {
   Token t = from.states[sender].start;
   ++t.hops;
   join(to.states[receiver].done, t);
 }
 
-void Knowledge::share(const Activation& from, std::int32_t source, Activation& to, std::int32_t target) {
+void HappensBefore::share(const Activation& from, std::int32_t source, Activation& to, std::int32_t target) {
   join(to.states[target].done, from.states[source].done);
 }
 
-std::optional<Knowledge::Unaware> Knowledge::unaware() const {
+std::optional<HappensBefore::RankNotEntered> HappensBefore::unaware() const {
   if (!barrier_) return std::nullopt;
   for (std::int32_t r = 0; r < ranks_; ++r)
     for (std::int32_t rank : tracked_) {
       const std::int32_t bit = bit_[rank];
-      if (!(sets_[left_[r]][bit / 64] >> bit % 64 & 1)) return Unaware{r, rank};
+      if (!(sets_[left_[r]][bit / 64] >> bit % 64 & 1)) return RankNotEntered{r, rank};
     }
   return std::nullopt;
 }

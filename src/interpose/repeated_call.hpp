@@ -24,18 +24,18 @@ class Repeated {
   std::optional<int> run(Session& session, const Call& call) const;
 
  private:
-  struct Said {
+  struct ComparedArguments {
     mpi::Handle communicator = 0;
     std::int64_t send_count = 0, receive_count = 0;
     mpi::Handle send_type = 0, receive_type = 0, operation = 0;
     int root = 0;
-    bool operator==(const Said&) const = default;
+    bool operator==(const ComparedArguments&) const = default;
   };
-  static Said said_by(const Call& call);
-  View view_in(const Session& session, const Call& call) const;
+  static ComparedArguments arguments_of(const Call& call);
+  RankBuffers view_in(const Session& session, const Call& call) const;
 
   std::uint64_t era_ = 0;
-  Said said_;
+  ComparedArguments said_;
   Found found_;
   CollectiveKind kind_{};
   bool in_place_ = false;

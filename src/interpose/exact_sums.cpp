@@ -1,4 +1,4 @@
-#include "interpose/exact.hpp"
+#include "interpose/exact_sums.hpp"
 
 #include "interpose/collective_of_call.hpp"
 #include "interpose/device_memory.hpp"
@@ -128,13 +128,13 @@ void count(const Sum& sum) {
 std::byte* accumulators(std::int64_t bytes) {
   // Freed at the end of a thread, but for the first: it may still call MPI when its objects are gone, from those that a
   // program has for good.
-  struct Kept {
+  struct ThreadBuffer {
     std::vector<std::byte>* memory = new std::vector<std::byte>;
-    ~Kept() {
+    ~ThreadBuffer() {
       if (gettid() != getpid()) delete memory;
     }
   };
-  thread_local Kept kept;
+  thread_local ThreadBuffer kept;
   std::vector<std::byte>& memory = *kept.memory;
   if (static_cast<std::int64_t>(memory.size()) < bytes) memory.resize(static_cast<std::size_t>(bytes));
   return memory.data();

@@ -1,4 +1,4 @@
-#include "interpose/completion.hpp"
+#include "interpose/completion_check.hpp"
 
 #include "mpi_hooks/call.hpp"
 

@@ -1,4 +1,4 @@
-#include "bench_driver/by_hand.hpp"
+#include "bench_driver/handwritten_mpi.hpp"
 
 #include "bench_driver/library_collective.hpp"
 #include "bench_driver/memory.hpp"

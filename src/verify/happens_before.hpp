@@ -13,10 +13,10 @@ namespace kumihimo::verify {
 
 inline constexpr std::int32_t most_entries = 512; // ranks whose entry into a barrier is followed at once
 
-class Knowledge {
+class HappensBefore {
  public:
   // Follows the entries of ranks from `from` on; below 0: of some spread over all, if they are many.
-  Knowledge(const Subject& subject, std::int32_t from);
+  HappensBefore(const Subject& subject, std::int32_t from);
 
   Token begin(const RankState& state, std::int32_t lane); // of the segment that the lane has just begun
   void enter(Activation& a, std::int32_t node);
@@ -28,10 +28,10 @@ class Knowledge {
   void transfer(const Activation& from, std::int32_t sender, Activation& to, std::int32_t receiver);
   void share(const Activation& from, std::int32_t source, Activation& to, std::int32_t target);
 
-  struct Unaware {
+  struct RankNotEntered {
     std::int32_t rank, missing;
   };
-  std::optional<Unaware> unaware() const; // barriers only: who may leave too early
+  std::optional<RankNotEntered> unaware() const; // barriers only: who may leave too early
 
  private:
   using Set = std::vector<std::uint64_t>;

@@ -25,7 +25,7 @@ constexpr std::uint64_t weight_of(std::uint64_t call) {
 }
 
 // For whom a rank waits in a blocking collective.
-enum class Awaited : std::uint8_t {
+enum class WaitsFor : std::uint8_t {
   all,             // the last of all
   root,            // the root alone, which waits for nobody
   all_by_the_root, // the root for the last of all; another rank at most for the root, and it may leave before
@@ -64,13 +64,13 @@ class Splitting {
   };
   static void keep_for_good(std::unique_ptr<Reduction> reduction);
   // A rank on which the recorder was lost would never come: that is said, not waited for in silence.
-  struct Patience {
+  struct WaitWarning {
     std::int64_t begun_ns = Clock::now_ns();
     bool told = false;
     void wait();
   };
   // Whether it has; not where the library knows of an error.
-  bool ended(mpi::Handle& request, Patience& patience) const;
+  bool ended(mpi::Handle& request, WaitWarning& patience) const;
 
   const mpi::Library& library_;
   const Clock& clock_;

@@ -1,4 +1,4 @@
-#include "bench_driver/definition.hpp"
+#include "bench_driver/mpi_definition.hpp"
 
 #include "bench_driver/memory.hpp"
 

@@ -1,4 +1,4 @@
-#include "program/starting.hpp"
+#include "program/segment_start.hpp"
 
 #include "program/binding.hpp"
 #include "program/cursor.hpp"

@@ -1,4 +1,4 @@
-#include "interpose/repeated.hpp"
+#include "interpose/repeated_call.hpp"
 
 #include "interpose/arguments.hpp"
 #include "interpose/device_memory.hpp"
@@ -15,11 +15,11 @@ constinit thread_local std::array<Repeated, collective_kinds> last;
 
 Repeated& Repeated::of(CollectiveKind kind) { return last[kind.index()]; }
 
-Repeated::Said Repeated::said_by(const Call& c) {
+Repeated::ComparedArguments Repeated::arguments_of(const Call& c) {
   return {c.communicator, c.send.count, c.receive.count, c.send.type, c.receive.type, c.operation, c.root};
 }
 
-View Repeated::view_in(const Session& session, const Call& call) const {
+RankBuffers Repeated::view_in(const Session& session, const Call& call) const {
   return view_of(kind_, call, found_.communicator->rank() == call.root, session.library().constants.in_place);
 }
 
@@ -30,15 +30,15 @@ void Repeated::remember(const Session& session, CollectiveKind kind, const Call&
   if (session.reproducible() != Reproducible::off || call.has_counts() || DeviceMemory::is_possible()) return;
   kind_ = kind;
   found_ = found;
-  said_ = said_by(call);
-  const View view = view_in(session, call);
+  said_ = arguments_of(call);
+  const RankBuffers view = view_in(session, call);
   in_place_ = view.in_place;
   era_ = is_one_buffer(session, kind_, view, found.communicator->rank()) ? 0 : era; // that one is as in place
 }
 
 std::optional<int> Repeated::run(Session& session, const Call& call) const {
-  if (era_ != mpi_hooks::FastPath::era() || call.has_counts() || said_ != said_by(call)) return std::nullopt;
-  const View view = view_in(session, call);
+  if (era_ != mpi_hooks::FastPath::era() || call.has_counts() || said_ != arguments_of(call)) return std::nullopt;
+  const RankBuffers view = view_in(session, call);
   if (view.in_place != in_place_ || is_one_buffer(session, kind_, view, found_.communicator->rank()))
     return std::nullopt;
   const Side* const input = view.both ? view.both : view.sent;
