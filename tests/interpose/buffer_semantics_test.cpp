@@ -42,7 +42,7 @@ std::int64_t elements(const Side* side, bool of_each, const Collective& c) {
 
 TEST(BufferSemantics, BuffersAreThoseOfTheSchedule) {
   for_all([](const Case& c) {
-    const View view = view_of(c.kind, c.call, c.rank == c.call.root, in_place);
+    const RankBuffers view = view_of(c.kind, c.call, c.rank == c.call.root, in_place);
     const Binding binding(data_of(c.question), Segments{1}, Rank{c.rank});
     const CollectiveRow& m = *c.kind;
     EXPECT_FALSE(view.in_place);
@@ -60,7 +60,7 @@ TEST(BufferSemantics, InPlaceIsWhereTheScheduleHasOneMemory) {
     if (!c.kind->may_be_in_place()) return;
     c.question.in_place = true;
     (c.kind == CollectiveKind::scatter ? c.call.receive : c.call.send).buffer = const_cast<void*>(in_place);
-    const View view = view_of(c.kind, c.call, c.rank == c.call.root, in_place);
+    const RankBuffers view = view_of(c.kind, c.call, c.rank == c.call.root, in_place);
     EXPECT_EQ(view.in_place, c.question.aliased(Rank{c.rank}));
     if (view.in_place) {
       EXPECT_EQ(view.both, c.kind == CollectiveKind::scatter ? &c.call.send : &c.call.receive);

@@ -177,7 +177,7 @@ class TestWithoutMPI:
     def test_a_program_that_is_none_of_mpi(self, tmp_path: Path) -> None:
         ran = record(tmp_path, "--json", "sums", "--", sys.executable, "-c", "print('word')")
         assert (ran.returncode, ran.stdout) == (0, "word\n")
-        assert "nothing was recorded; possible causes: (1) the program did not start MPI" in ran.stderr
+        assert "nothing was recorded; possible causes: (1) the program did not call MPI_Init" in ran.stderr
         assert json.loads((tmp_path / "sums").read_text(encoding="utf-8"))["exit_code"] == 0
 
     @pytest.mark.parametrize(
