@@ -98,6 +98,9 @@ def refuse_missing_values(command: click.Command) -> None:
     command.parse_args = parse_args
 
 
+GIVEN = (click.core.ParameterSource.COMMANDLINE, click.core.ParameterSource.ENVIRONMENT)
+
+
 class Utf8(click.types.StringParamType):
     """Text that can be printed, written as JSON and handed to native code. Other bytes of a command line are there as
     surrogates, which all three refuse."""
@@ -106,7 +109,7 @@ class Utf8(click.types.StringParamType):
         text = super().convert(value, param, ctx)
         if not printable(text):
             self.fail(f"{escaped(text)} is not UTF-8.", param, ctx)
-        if not text and isinstance(param, click.Option):
+        if not text and isinstance(param, click.Option) and ctx.get_parameter_source(param.name) in GIVEN:
             raise wrong_value(f"{max(param.opts, key=len)} must have a value", "''", "leave it out or give one")
         return text
 

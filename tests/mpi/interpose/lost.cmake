@@ -1,7 +1,7 @@
 # Runs PROGRAM with OBJECT on two processes, of which rank 1 is lost (HOW: stop or kill) while rank 0 waits for it in CALL.
 # The job must end by itself, soon and with an error, saying SAYS where that is given, and leave no process behind.
-# ALONE: the launcher lets the others go on, or does not hear of it, so that they must end by themselves. PLAIN: a signal by which Hydra tells them is
-# theirs, too; this is run several times. LIMIT: the time limit in seconds; 0: none.
+# ALONE: the launcher lets the others go on, or does not hear of it, so that they must end by themselves. PLAIN: they take
+# the signal by which Hydra tells them; this is run several times. LIMIT: the time limit in seconds; 0: none.
 set(given LD_PRELOAD=${OBJECT} KUMIHIMO_ALGORITHM=binomial KUMIHIMO_TIMEOUT=${LIMIT})
 include(${CMAKE_CURRENT_LIST_DIR}/settings.cmake)
 options_of_settings(handed_on ${given})

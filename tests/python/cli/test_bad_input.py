@@ -49,9 +49,9 @@ CASES = [
     (SHOW + "--shape 4x3 --rank -1", "from 0 to 11"),
     ("show allredcue --algorithm ring", "'allredcue'"),
     # data
-    ("show allreduce --algorithm ring --ranks 4 --bytes=", "a size must be a whole number"),
-    ("bench allreduce --ranks 2 --bytes=", "a size must be a whole number"),
-    ("run --algorithm= -- mpirun -n 2 true", "must name one of docs/algorithms.md"),
+    ("show allreduce --algorithm ring --ranks 4 --bytes=", "--bytes must have a value"),
+    ("bench allreduce --ranks 2 --bytes=", "--bytes must have a value"),
+    ("run --algorithm= -- mpirun -n 2 true", "--algorithm must have a value"),
     ("show barrier --algorithm binomial --ranks 4 --count 5", "takes no --count"),
     ("show barrier --algorithm binomial --ranks 4 --in-place", "takes no --in-place"),
     ("verify barrier --ranks 4 --count 5", "takes no --count"),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kumihimo.profile import places
+from kumihimo.profile import call_sites
 from kumihimo.profile.call_sites import Place
 
 
@@ -22,18 +22,18 @@ from kumihimo.profile.call_sites import Place
 )
 def test_answers(function: str, where: str, text: str) -> None:
     place = Place(object="/bin/program", offset=17, function="near")
-    assert str(places.told(place, function, where)) == text
+    assert str(call_sites.with_location(place, function, where)) == text
 
 
 def test_python_places_stay_as_they_are() -> None:
-    place = places.as_recorded({"file": "a.py", "line": 7, "function": "f"})
-    assert places.resolved([place])[place] == place
+    place = call_sites.as_recorded({"file": "a.py", "line": 7, "function": "f"})
+    assert call_sites.resolved([place])[place] == place
     assert str(place) == "a.py:7 (f)"
 
 
 def test_a_missing_object_is_told_by_its_offset(tmp_path: Path) -> None:
-    place = places.as_recorded({"object": str(tmp_path / "gone"), "offset": 64, "function": None})
-    assert str(places.resolved([place])[place]) == "gone+0x40"
+    place = call_sites.as_recorded({"object": str(tmp_path / "gone"), "offset": 64, "function": None})
+    assert str(call_sites.resolved([place])[place]) == "gone+0x40"
 
 
 @pytest.mark.skipif(not (shutil.which("addr2line") and shutil.which("cc") and shutil.which("nm")), reason="no compiler")
@@ -44,5 +44,5 @@ def test_lines_of_a_program(tmp_path: Path) -> None:
     subprocess.run(["cc", "-g", "-O0", "-o", program, source], check=True)
     symbols = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
     (start,) = [int(line.split()[0], 16) for line in symbols.splitlines() if line.endswith(" T f")]
-    place = places.as_recorded({"object": str(program), "offset": start + 1, "function": None})
-    assert str(places.resolved([place])[place]) == "source.c:1 (f)"
+    place = call_sites.as_recorded({"object": str(program), "offset": start + 1, "function": None})
+    assert str(call_sites.resolved([place])[place]) == "source.c:1 (f)"

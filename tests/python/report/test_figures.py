@@ -9,7 +9,7 @@ import math
 
 import pytest
 
-from kumihimo.report import Material, agreement, display, numbers, render, tables
+from kumihimo.report import Material, display, model_against_paper, numbers, render, tables
 from kumihimo.report.figures import comparison, extensions, link_load, segment_size, simulated_curves, trees
 from kumihimo.report.style import Styles
 
@@ -79,7 +79,7 @@ def test_segment_sizes_are_declared_to_all_alike(half, styles):
 
 
 def test_agreement_compares_every_published_figure(half):
-    rows = agreement.rows({**half.simulated, "as_published": True})
+    rows = model_against_paper.rows({**half.simulated, "as_published": True})
 
     assert len(rows) == len(half.simulated["published"])
     assert all(row.model and row.published and row.source for row in rows)
@@ -87,7 +87,7 @@ def test_agreement_compares_every_published_figure(half):
 
 def test_another_shape_is_not_compared_with_the_publication(half):
     assert not half.simulated["as_published"] and not half.simulated["whole_machine"]
-    assert agreement.rows(half.simulated) == []
+    assert model_against_paper.rows(half.simulated) == []
     for number in numbers.numbers(half):
         assert "published" not in number.how
         assert "whole K" not in number.meaning
