@@ -171,6 +171,13 @@ void Sweep::share_by_length() {
   }
 }
 
+// Whether it stands for a message in each iteration of a loop of several rounds: from the second iteration on ranks may
+// be in different rounds.
+bool Sweep::alternates(const Message& m) const {
+  const auto has_rounds = [&](std::int32_t f) { return f >= 0 && frames_[f].end - frames_[f].begin > 1; };
+  return m.times > 1 && (has_rounds(m.sender) || has_rounds(m.receiver));
+}
+
 // Messages that share something are taken to share it from first to last. Where they begin or end apart, a message may
 // have it more to itself: by at most what sharing costs it, and no longer than they are apart.
 void Sweep::find_doubts() {
@@ -195,7 +202,8 @@ void Sweep::find_doubts() {
   for (const auto& [message, seconds] : slowed_) {
     double apart = 0;
     for_each_shared(message, [&](const ActiveInterval& p, bool) { apart = std::max(apart, p.apart()); });
-    messages_[message].doubt = std::min(seconds, apart);
+    Message& m = messages_[message];
+    m.doubt = alternates(m) ? seconds : std::min(seconds, apart);
   }
   for (const ActiveInterval& p : presence_) presence_at_[p.resource] = -1;
   presence_.clear();

@@ -174,6 +174,7 @@ class Sweep {
   void add_sum(const Message& message, PathTime& arrived);
   void share_by_length();
   void find_doubts();
+  bool alternates(const Message& message) const;
   bool find_overlaps();
   void find_busy_processors();
   void add_uses(const FlowSet& flows, const std::vector<UnderWay>& uses, std::optional<double> until);
