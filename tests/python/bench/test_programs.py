@@ -90,7 +90,7 @@ def test_a_file_whose_ranks_would_wait_for_ever_is_not_started(kumihimo, tmp_pat
     path.write_text(RING.replace("send 0 0 2", "receive 0 0 2"))
     ended = kumihimo("bench", f"file:{path}", "--ranks", "2")
     assert (ended.code, ended.out) == (1, "")
-    assert "is wrong" in ended.err and ended.err.count("\n") == 1
+    assert "fails verification" in ended.err and ended.err.count("\n") == 1
 
 
 @pytest.mark.parametrize(

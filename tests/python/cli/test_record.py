@@ -93,7 +93,7 @@ class TestRecord:
         mpirun = [*installation.arguments(2), sys.executable, str(program), family, str(installation.library)]
         ended = record(tmp_path, "--", *mpirun)
         assert (ended.returncode, ended.stdout) == (0, "the program's own word\n"), ended.stderr
-        assert "by sessions alone" in ended.stderr
+        assert "only MPI sessions" in ended.stderr
         assert [path.name for path in tmp_path.iterdir()] == ["program.py"]
 
     def test_says_that_mpi_was_not_ended(self, installation: mpi.Installation, tmp_path: Path) -> None:
