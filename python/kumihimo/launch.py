@@ -22,7 +22,7 @@ from pathlib import Path
 
 from kumihimo import errors, preload
 from kumihimo.errors import Failed, OutOfTime, failed, wrong_value
-from kumihimo.interrupts import ignoring_signals, ending_by_signal
+from kumihimo.interrupts import ending_by_signal, ignoring_signals
 from kumihimo.mpi import Installation
 
 # In the environment of every process of a job, so that all of them are found wherever the launcher put them.

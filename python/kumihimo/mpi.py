@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from kumihimo.errors import failed, errors_of_this_machine, wrong_value
+from kumihimo.errors import errors_of_this_machine, failed, wrong_value
 
 # By family: launchers in the order in which they are tried, and the shared library as programs are linked with it.
 LAUNCHERS = {

@@ -25,9 +25,9 @@ PROMISES = {  # of what was not said to be otherwise
 }
 REPRODUCIBLE = {"order": "--reproducible", "exact": "--exact-sums"}
 NO_SUMMARY = (
-    "rank 0 wrote no summary; possible causes: (1) it did not call MPI_Init (the MPI library runs the calls of programs "
-    "that use only MPI sessions); (2) _exit, a signal or an MPI error ended it; (3) it is on another node: set TMPDIR to "
-    "a folder that all nodes share; (4) a wrapper cleared LD_PRELOAD"
+    "rank 0 wrote no summary; possible causes: (1) it did not call MPI_Init (the MPI library runs the calls of "
+    "programs that use only MPI sessions); (2) _exit, a signal or an MPI error ended it; (3) it is on another node: "
+    "set TMPDIR to a folder that all nodes share; (4) a wrapper cleared LD_PRELOAD"
 )
 INTERRUPTED = {  # whether there is a summary: the sentence, after the signals' names
     False: "the program ended before rank 0 wrote its summary, so no calls can be reported",

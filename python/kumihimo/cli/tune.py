@@ -204,7 +204,12 @@ def measure(
         with files.refused("--export must name a folder that can be written", export):
             files.check_folder(export)
     old = wisdom.existing(path, version)
-    head = {"machine": wisdom.machine_object(), "mpi": version, "kumihimo": __version__, **measurement_conditions(os.environ)}
+    head = {
+        "machine": wisdom.machine_object(),
+        "mpi": version,
+        "kumihimo": __version__,
+        **measurement_conditions(os.environ),
+    }
     journal = Journal(state_of(path), head, asked.fresh)
     launches = Launches(on_this_machine(installation), journal, asked.clock)
     stage, unrehearsed = stage_on(installation)

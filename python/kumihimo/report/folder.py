@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kumihimo import files, schema
-from kumihimo.errors import failed, errors_of_this_machine, missing, wrong_value
+from kumihimo.errors import errors_of_this_machine, failed, missing, wrong_value
 from kumihimo.report import completeness
 
 MEASURED, UNMODIFIED, SIMULATED, PAGE = "measured.json", "unmodified.json", "simulated.json", "index.html"

@@ -141,7 +141,9 @@ def seen(measure: Measure, summary: Path) -> Measure:
         finally:
             rows = calls_of(summary)
             for result in results:
-                tell(result if rows is None or any(is_row_of(row, result) for row in rows) else as_not_applicable(result))
+                tell(
+                    result if rows is None or any(is_row_of(row, result) for row in rows) else as_not_applicable(result)
+                )
 
     return measured
 

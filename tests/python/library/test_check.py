@@ -53,9 +53,7 @@ def test_some_of_the_marks_are_not_enough():
 
 
 def test_what_looks_like_the_default_is_not_provable():
-    assert (
-        verdict({"sum": "a", "nan": "b"}, Algorithm("allreduce", "twin")).verdict is Verdict.NOT_PROVABLE
-    )
+    assert verdict({"sum": "a", "nan": "b"}, Algorithm("allreduce", "twin")).verdict is Verdict.NOT_PROVABLE
 
 
 def test_a_file_may_not_change_what_it_leaves_to_the_library():
@@ -68,9 +66,7 @@ def results(monkeypatch) -> Results:
     """Whose launches show ring's marks."""
     catalogue = Catalogue("openmpi", "4.1.4", {c: (Algorithm(c, DEFAULT), RING) for c in COLLECTIVES})
     setup = Setup(mpi.Installation("openmpi", Path("/bin/true"), Path("/lib")), 2, (8,))
-    monkeypatch.setattr(
-        check, "fingerprints_of", lambda *_: Fingerprints({("allreduce", 8): {"sum": "a", "nan": "d"}})
-    )
+    monkeypatch.setattr(check, "fingerprints_of", lambda *_: Fingerprints({("allreduce", 8): {"sum": "a", "nan": "d"}}))
     return Results(setup, catalogue, REFERENCE, None, {"allreduce": {8: "ring"}})
 
 

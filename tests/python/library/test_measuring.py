@@ -78,7 +78,9 @@ def processes(monkeypatch):
         take({"about": {"mpi": "one"}})
         for question in task["questions"]:
             for call in question["calls"]:
-                marks = {"fingerprint": {"sum": "a"}} if task.get("measures") is False else {"seconds": 1e-6 * len(started)}
+                marks = (
+                    {"fingerprint": {"sum": "a"}} if task.get("measures") is False else {"seconds": 1e-6 * len(started)}
+                )
                 take({"call": call, "bytes": 8 * question["count"], **marks})
 
     monkeypatch.setattr(fingerprints, "start", start)
