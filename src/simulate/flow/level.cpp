@@ -143,31 +143,36 @@ void Sweep::deliver() {
 // Of unequal messages the shorter ones end first and leave what they share to the longer ones: at a resource alone a
 // message waits for as many bytes of each other as it has itself. Fair rates are the least that it has.
 void Sweep::share_by_length() {
-  shared_.clear();
-  for (std::uint32_t i = 0; i < messages_.size(); ++i) {
-    const Message& m = messages_[i];
-    for (const Resource r : flows_.of(i))
-      if (shares_.users(r) > 1) shared_.push_back({r, i, m.moved * m.times});
-  }
-  std::sort(shared_.begin(), shared_.end(), [](const Shared& a, const Shared& b) {
-    return a.resource != b.resource ? a.resource < b.resource : a.bytes < b.bytes;
-  });
+  shared_.clear(), sharing_.clear();
+  shared_.reserve(flows_.resources.size());
+  for (std::uint32_t i = 0; i < messages_.size(); ++i)
+    for (const Resource r : flows_.of(i)) {
+      const std::int32_t users = shares_.users(r);
+      if (users <= 1) continue;
+      if (place_of_[r] < 0) {
+        place_of_[r] = static_cast<std::int32_t>(sharing_.size());
+        sharing_.push_back({r, shared_.size(), shared_.size()});
+        shared_.resize(shared_.size() + static_cast<std::size_t>(users));
+      }
+      shared_[sharing_[place_of_[r]].end++] = {i, messages_[i].moved * messages_[i].times};
+    }
   alone_.assign(messages_.size(), 0);
-  for (std::size_t begin = 0, end = 0; begin < shared_.size(); begin = end) {
-    const Resource r = shared_[begin].resource;
-    while (end < shared_.size() && shared_[end].resource == r) ++end;
+  for (const auto& [r, begin, end] : sharing_) {
+    place_of_[r] = -1;
+    const std::span<Shared> users = std::span(shared_).subspan(begin, end - begin);
+    std::sort(users.begin(), users.end(), [](const Shared& a, const Shared& b) { return a.bytes < b.bytes; });
     double before = 0;
-    for (std::size_t at = begin; at < end; ++at) {
-      const Shared& s = shared_[at];
-      double& alone = alone_[s.message];
-      alone = std::max(alone, (before + s.bytes * static_cast<double>(end - at)) / network_.capacities()[r]);
-      before += s.bytes;
+    for (std::size_t at = 0; at < users.size(); ++at) {
+      double& alone = alone_[users[at].message];
+      const double longer = static_cast<double>(users.size() - at);
+      alone = std::max(alone, (before + users[at].bytes * longer) / network_.capacities()[r]);
+      before += users[at].bytes;
     }
   }
-  for (const Shared& s : shared_) {
-    const Message& m = messages_[s.message];
-    double& rate = flows_.rate[s.message];
-    rate = std::max(rate, std::min(m.path.limit, m.moved * m.times / alone_[s.message]));
+  for (std::size_t i = 0; i < messages_.size(); ++i) {
+    if (alone_[i] <= 0) continue;
+    const Message& m = messages_[i];
+    flows_.rate[i] = std::max(flows_.rate[i], std::min(m.path.limit, m.moved * m.times / alone_[i]));
   }
 }
 
@@ -205,7 +210,7 @@ void Sweep::find_doubts() {
     Message& m = messages_[message];
     m.doubt = alternates(m) ? seconds : std::min(seconds, apart);
   }
-  for (const ActiveInterval& p : presence_) presence_at_[p.resource] = -1;
+  for (const ActiveInterval& p : presence_) place_of_[p.resource] = -1;
   presence_.clear();
 }
 

@@ -19,7 +19,7 @@ Sweep::Sweep(const Compiled& compiled, const Network& network)
       outcomes_(compiled.instances.size()), blocked_(compiled.instances.size()), done_(compiled.instances.size()),
       issuing_(compiled.instances.size()), offloads_(compiled.lanes.size()), offloads_of_(compiled.instances.size()),
       lengths_(*compiled.schedule->data, compiled.segments), shares_(network.capacities()),
-      presence_at_(network.capacities().size(), -1), reductions_(static_cast<std::size_t>(compiled.schedule->ranks())),
+      place_of_(network.capacities().size(), -1), reductions_(static_cast<std::size_t>(compiled.schedule->ranks())),
       sums_on_node_(static_cast<std::size_t>(network.machine().topology->nodes())) {
   matching_.reserve(std::max(2 * compiled.instances.size(), static_cast<std::size_t>(compiled.steps_at_once())));
   for (const FlatLane& lane : compiled.lanes)

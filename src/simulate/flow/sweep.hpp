@@ -108,11 +108,11 @@ class Sweep {
       fn(presence(network_.memory(rank)), true);
   }
   ActiveInterval& presence(Resource r) {
-    if (presence_at_[r] < 0) {
-      presence_at_[r] = static_cast<std::int32_t>(presence_.size());
+    if (place_of_[r] < 0) {
+      place_of_[r] = static_cast<std::int32_t>(presence_.size());
       presence_.push_back({r});
     }
-    return presence_[presence_at_[r]];
+    return presence_[place_of_[r]];
   }
 
   struct UnderWay {          // a message, or all messages of a level that use a resource
@@ -220,11 +220,15 @@ class Sweep {
   double shortest_ = 0, longest_ = 0; // bytes of messages of this level
   std::vector<Resource> sum_resources_;
   FairShares shares_;
-  struct Shared {
-    Resource resource = 0;
+  struct Shared { // of a message that shares a resource
     std::uint32_t message = 0;
     double bytes = 0;
   };
+  struct Sharing { // of a resource: its messages in shared_
+    Resource resource = 0;
+    std::size_t begin = 0, end = 0;
+  };
+  std::vector<Sharing> sharing_;
   std::vector<Shared> shared_; // what messages of unequal lengths share
   std::vector<double> alone_;  // by message: seconds that the most that it shares takes, were it all
   struct Slowed {              // a message that shares something full
@@ -232,8 +236,8 @@ class Sweep {
     double seconds = 0; // by which that lengthens it
   };
   std::vector<Slowed> slowed_;
-  std::vector<ActiveInterval> presence_;  // of this level
-  std::vector<std::int32_t> presence_at_; // by resource; -1: none
+  std::vector<ActiveInterval> presence_; // of this level
+  std::vector<std::int32_t> place_of_;   // by resource, in presence_ or sharing_; -1: none
   struct Levels {
     UnderWay before, here;  // the earlier level that ends last, and the latest
     std::int32_t level = 0; // the latest
