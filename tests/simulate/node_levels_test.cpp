@@ -83,6 +83,21 @@ TEST_P(NodeLevels, LinksBetweenPackagesAreShared) {
 }
 
 // Recursive doubling of a barrier: three rounds, each of the level that its distance crosses.
+// All share the memory, which carries them at once; a shorter one beside it makes the link no faster.
+TEST_P(NodeLevels, ALinkLimitsAMessageBesideAShorterOne) {
+  Machine m = node_of_levels();
+  m.node.levels[0].link_bandwidth = rate(0.5e9);
+  const Schedule s = by_hand(cores, million, 1, [](std::int32_t r, ProgramBuilder& p) {
+    LaneBuilder lane(LaneId{0}, "one", 1);
+    if (r == 0) lane.step(send(4, out[whole()]));
+    if (r == 4) lane.step(receive(0, out[whole()]));
+    if (r == 2) lane.step(send(3, out[part(0, 2)]));
+    if (r == 3) lane.step(receive(2, out[part(0, 2)]));
+    p.add(std::move(lane));
+  });
+  EXPECT_NEAR(time(s, m), 2e-3 + 4e-6, 1e-12);
+}
+
 TEST_P(NodeLevels, RecursiveDoublingPassesEachLevelOnce) {
   const Machine m = node_of_levels();
   const Schedule s = by_hand(cores, million, 1, [](std::int32_t r, ProgramBuilder& p) {

@@ -151,7 +151,7 @@ struct Doubt {
 
 // Where no other bound is known: the farthest of 5,000 random cases and some more (tests/simulate/random_case.hpp).
 constexpr double seen_too_short = 0.5, lanes_too_long = 0.3, rounds_too_long = 0.2, streams_too_long = 0.35,
-                 streams_too_short = 0.3, empty_too_long = 0.35;
+                 streams_too_short = 0.3, empty_too_long = 0.35, lanes_too_short = 0.6;
 
 double with_margin(double share) { return std::min(0.9, 1.5 * share + 0.07); }
 
@@ -213,7 +213,7 @@ void tell_doubts(const Compiled& compiled, const Network& network, const PhaseTo
   if (has_many_at_once(compiled))
     doubts.push_back({"messages of one round may end at different times", rounds_too_long, seen_too_short});
   if (!simple && has_lanes_at_once(compiled))
-    doubts.push_back({"lanes may share a link in some rounds only", lanes_too_long, seen_too_short});
+    doubts.push_back({"lanes may share a link in some rounds only", lanes_too_long, lanes_too_short});
   if (!simple && compiled.segments > 1) {
     const double with_queues = course.seconds + course.in_queues;
     doubts.push_back(

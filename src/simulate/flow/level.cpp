@@ -172,7 +172,9 @@ void Sweep::share_by_length() {
   for (std::size_t i = 0; i < messages_.size(); ++i) {
     if (alone_[i] <= 0) continue;
     const Message& m = messages_[i];
-    flows_.rate[i] = std::max(flows_.rate[i], std::min(m.path.limit, m.moved * m.times / alone_[i]));
+    double rate = std::min(m.path.limit, m.moved * m.times / alone_[i]);
+    for (const Resource r : flows_.of(i)) rate = std::min(rate, network_.capacities()[r]);
+    flows_.rate[i] = std::max(flows_.rate[i], rate);
   }
 }
 
