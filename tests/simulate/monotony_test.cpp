@@ -72,8 +72,9 @@ void expect_no_sooner(const RandomCase& before, const RandomCase& after, const s
       (empties ? seen.empty_messages : seen.order).add(1 - told);
       continue;
     }
-    EXPECT_LE(farther,
-              options.most_exact_work == 0 ? most_of_other_meetings : rounding) // by levels, messages may meet others
+    const Machine& m = before.job.machine;
+    const bool both_slow = !m.slow_links.empty() || !m.slow_nodes.empty();
+    EXPECT_LE(farther, both_slow && options.most_exact_work == 0 ? most_of_other_meetings : rounding)
         << before.text() << " and " << change << ", exact work " << options.most_exact_work;
     seen.other_meetings.add(farther);
   }
@@ -125,6 +126,7 @@ TEST(Monotony, MoreBytesInAsManySegmentsTakeNoLessTime) {
   std::mt19937_64 random(4);
   Exceptions seen;
   for_each_case(150, [&](const RandomCase& c, const Schedule& s) {
+    if (c.counts.starts_with("random")) return; // drawn anew for another length: some blocks would get shorter
     const std::int64_t elements = c.bytes / size_of(c.type);
     const auto divisor = static_cast<std::int64_t>(1 + random() % 8);
     RandomCase longer = c;
