@@ -60,6 +60,20 @@ void MemoryBudget::give_back(const Share& share) {
   taken_bytes_ -= share.taken_bytes;
 }
 
+bool MemoryBudget::leaves_room(std::int32_t node_ranks) {
+  const std::lock_guard lock(mutex_);
+  const auto live = live_;
+  const auto taken = taken_bytes_;
+  int shares = 0;
+  for (; shares < 3; ++shares)
+    if (const std::optional<Share> share = next(node_ranks, false))
+      ++live_, taken_bytes_ += share->taken_bytes;
+    else
+      break;
+  live_ = live, taken_bytes_ = taken;
+  return shares == 3;
+}
+
 bool MemoryBudget::has_better(const Share& share, std::int32_t node_ranks, bool must) {
   const std::lock_guard lock(mutex_);
   --live_, taken_bytes_ -= share.taken_bytes;

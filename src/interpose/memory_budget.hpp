@@ -29,6 +29,8 @@ class MemoryBudget {
   // any thread.
   std::optional<Share> take(std::int32_t node_ranks, bool must);
   void give_back(const Share& share);
+  // Whether, after one more, two others would still get rings.
+  bool leaves_room(std::int32_t node_ranks);
   // Whether one more would get larger rings, if this part were given back.
   bool has_better(const Share& share, std::int32_t node_ranks, bool must);
 

@@ -123,7 +123,7 @@ Communicator* Session::known(mpi::Handle handle, bool& between) {
 Communicator* Session::communicator(mpi::Handle handle) {
   bool between = false;
   if (Communicator* const found = known(handle, between); found || between) return found;
-  if (mpi_hooks::ProgramSessions::made(handle)) return nullptr;
+  if (mpi_hooks::ProgramSessions::made_communicator(handle)) return nullptr;
   // Outside of the lock: others may be making another communicator, which these ranks may wait for.
   int two_groups = 0;
   if (handle == library_.constants.comm_null || library_.call.Comm_test_inter(handle, &two_groups) != 0) return nullptr;
@@ -204,15 +204,19 @@ bool Session::may_set_up(mpi::Handle handle) {
 void Session::set_up_new(mpi::Handle handle) {
   DeviceMemory::look();
   int two_groups = 0, ranks = 0;
-  if (handle == library_.constants.comm_null || mpi_hooks::ProgramSessions::made(handle)) return;
+  if (handle == library_.constants.comm_null || mpi_hooks::ProgramSessions::made_communicator(handle)) return;
   if (library_.call.Comm_test_inter(handle, &two_groups) != 0 || two_groups) return;
   if (library_.call.Comm_size(handle, &ranks) != 0 || ranks == 1 || !may_set_up(handle)) return;
-  const std::int32_t mine = is_nonblocking_.load(std::memory_order_relaxed) || set_up_early_ < most_set_up_early;
-  std::int32_t any = 0;
-  const int code = library_.call.Allreduce(&mine, &any, 1, library_.datatype(DataType::int32),
+  // A rank's word for what may never be used, which takes memory from what will be.
+  const bool refuses = set_up_early_ >= most_set_up_early || !completion_is_caught_ || DeviceMemory::has_driver() ||
+                       !MemoryBudget::of_process().leaves_room(ranks);
+  const std::int32_t mine[2] = {is_nonblocking_.load(std::memory_order_relaxed), refuses};
+  std::int32_t any[2] = {};
+  const int code = library_.call.Allreduce(mine, any, 2, library_.datatype(DataType::int32),
                                            library_.operation(Operation::max), handle);
-  if (code != 0 || any == 0) return;
-  ++set_up_early_;
+  const bool is_asked_for = any[0] != 0, is_refused = any[1] != 0;
+  if (code != 0 || (is_refused && !is_asked_for)) return;
+  if (!is_asked_for) ++set_up_early_;
   set_up(handle);
 }
 

@@ -59,10 +59,11 @@ class Session : public mpi_hooks::MpiLifetime<Session> {
   }
   bool wants() const { return wants_.load(std::memory_order_relaxed); }
   // Non-blocking calls can set nothing up. So MPI_COMM_WORLD is set up in MPI_Init, and any other communicator when it
-  // is made, if one of its ranks has started a non-blocking collective before, or has made few communicators yet:
-  // libraries duplicate the program's first of all, and may use the duplicate by non-blocking calls alone. Both are
-  // collective, in calls in which a rank without our object would not answer: so only if all ranks are on one node and
-  // are known to have our object. Between nodes nothing is lost, since non-blocking calls are the library's there.
+  // is made, if one of its ranks has started a non-blocking collective before, or if for all of them it is one of few
+  // and leaves memory for others: libraries duplicate the program's first of all, and may use the duplicate by
+  // non-blocking calls alone. Both are collective, in calls in which a rank without our object would not answer: so
+  // only if all ranks are on one node and are known to have our object. Between nodes nothing is lost, since
+  // non-blocking calls are the library's there.
   void starts_nonblocking() { is_nonblocking_.store(true, std::memory_order_relaxed); }
   void set_up_world();
   void set_up_new(mpi::Handle handle);
@@ -99,7 +100,6 @@ class Session : public mpi_hooks::MpiLifetime<Session> {
   friend class mpi_hooks::MpiLifetime<Session>;
   static constexpr std::string_view otherwise = "the MPI library runs all calls";
   explicit Session(mpi::Library library);
-  bool begins() { return true; }
   void ends();                   // frees everything, and rank 0 of the world writes what ran
   void gone(mpi::Handle handle); // freed by a way that we do not see
   void connect_wanted(mpi::Handle handle);

@@ -36,6 +36,18 @@ TEST(MemoryBudget, Of_more_ranks_a_node_there_are_fewer_and_never_less_than_the_
   }
 }
 
+// While this holds, sessions set up communicators that may never be used.
+TEST(MemoryBudget, While_it_leaves_room_two_others_get_rings_after_one_more) {
+  for (const std::int32_t ranks : {2, 3, 4, 5, 8, 64}) {
+    MemoryBudget budget;
+    ASSERT_TRUE(budget.take(ranks, false)); // the world
+    int taken = 0;
+    for (; budget.leaves_room(ranks); ++taken) ASSERT_TRUE(budget.take(ranks, false)) << ranks;
+    EXPECT_GE(taken, 2) << ranks;
+    EXPECT_EQ(filled(budget, ranks).size(), 2u) << ranks;
+  }
+}
+
 TEST(MemoryBudget, What_is_given_back_may_be_taken_again) {
   for (const std::int32_t ranks : {1, 2, 4}) {
     MemoryBudget budget;

@@ -1,5 +1,7 @@
 /* Calls that meet nothing that is ready for them: non-blocking ones before any blocking one on MPI_COMM_WORLD and on
- * duplicates of it ("begun"), or on communicators made before them all ("copies"), and ever new lengths, blocking and not ("lengths"). Ends with the number of failures. */
+ * duplicates of it ("begun"), or on communicators made before them all ("copies"); blocking ones on a duplicate made
+ * after several that are never used ("unused"); and ever new lengths, blocking and not ("lengths"). Ends with the number
+ * of failures. */
 #include <mpi.h>
 
 #include <stdio.h>
@@ -53,6 +55,19 @@ static void copies(void) {
   MPI_Comm_free(&copy), MPI_Comm_free(&part);
 }
 
+static void unused(void) {
+  MPI_Comm idle[6], copy;
+  for (int i = 0; i < 6; ++i) MPI_Comm_dup(MPI_COMM_WORLD, &idle[i]);
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  for (int i = 0; i < 20; ++i) {
+    int sum = -1, mine = rank + i;
+    MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, copy);
+    expect(sum == ranks * (ranks - 1) / 2 + ranks * i, "a sum beside idle communicators, turn", i);
+  }
+  MPI_Comm_free(&copy);
+  for (int i = 0; i < 6; ++i) MPI_Comm_free(&idle[i]);
+}
+
 static void lengths(void) {
   srand(7);
   MPI_Request requests[8];
@@ -81,6 +96,7 @@ int main(int argc, char **argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (strcmp(argv[1], "begun") == 0) begun();
   if (strcmp(argv[1], "copies") == 0) copies();
+  if (strcmp(argv[1], "unused") == 0) unused();
   if (strcmp(argv[1], "lengths") == 0) lengths();
   int all = 0;
   MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
