@@ -151,7 +151,7 @@ struct Doubt {
 
 // Where no other bound is known: the farthest of 5,000 random cases and some more (tests/simulate/random_case.hpp).
 constexpr double seen_too_short = 0.5, lanes_too_long = 0.3, rounds_too_long = 0.2, streams_too_long = 0.35,
-                 streams_too_short = 0.3, empty_too_long = 0.35, lanes_too_short = 0.6;
+                 streams_too_short = 0.3, empty_too_long = 0.35, lanes_too_short = 0.75;
 
 double with_margin(double share) { return std::min(0.9, 1.5 * share + 0.07); }
 
