@@ -78,7 +78,8 @@ Communicator* communicator_of(const RequestedCall& asked, const Call& call) {
   if (asked.form == Form::blocking) session.meet(call.communicator);
   bool between = false;
   Communicator* found = session.known(call.communicator, between);
-  if (!found && mpi_hooks::ProgramSessions::made(call.communicator)) return asked.hand_on(0, Reason::session), nullptr;
+  if (!found && mpi_hooks::ProgramSessions::made_communicator(call.communicator))
+    return asked.hand_on(0, Reason::session), nullptr;
   if (!found && !between && may_set_up()) {
     found = session.communicator(call.communicator);
     between = !found;
@@ -498,7 +499,7 @@ void before_abort() {
 }
 
 void after_init() {
-  if (Session* const session = Session::world_begins()) session->set_up_world();
+  if (Session* const session = Session::make()) session->set_up_world();
 }
 
 void begin_watch() {

@@ -45,7 +45,11 @@ std::vector<plan::Choice> fixed_choices(const plan::Wisdom& wisdom, CollectiveKi
   const auto all = Registry::standard().variants(kind);
   for (std::size_t place = 0; place < all.size(); ++place)
     if (const auto& bytes = all[place]->reproducible)
-      choices.push_back({kind, all[place], place, {}, *bytes, {}, plan::Determinism::fixed_order});
+      choices.push_back({.kind = kind,
+                         .variant = all[place],
+                         .place = place,
+                         .bytes = *bytes,
+                         .determinism = plan::Determinism::fixed_order});
   return choices;
 }
 

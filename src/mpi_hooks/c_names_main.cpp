@@ -75,6 +75,7 @@ using namespace kumihimo::mpi_hooks;
   }
 #define KUMIHIMO_C_plain(name, number) KUMIHIMO_NAME(MPI_##name, name, false, number)
 #define KUMIHIMO_C_text(name, number) KUMIHIMO_C_plain(name, number)
+#define KUMIHIMO_C_one_text(name, number) KUMIHIMO_C_plain(name, number)
 #define KUMIHIMO_C_argv(name, number) KUMIHIMO_C_plain(name, number)
 #define KUMIHIMO_C_varying(name, number) KUMIHIMO_C_plain(name, number)
 #if KUMIHIMO_LARGE_COUNTS

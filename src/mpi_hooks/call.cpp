@@ -8,7 +8,8 @@ namespace kumihimo::mpi_hooks {
 namespace {
 
 // Of each form: how many of the first arguments are C's alone.
-constexpr std::uint8_t skipped_plain = 0, skipped_large = 0, skipped_text = 0, skipped_varying = 0, skipped_argv = 2;
+constexpr std::uint8_t skipped_plain = 0, skipped_large = 0, skipped_text = 0, skipped_one_text = 0,
+                       skipped_varying = 0, skipped_argv = 2;
 
 constexpr Description described(std::string_view name, Kind kind, std::uint8_t only_in_c,
                                 std::initializer_list<Role> roles) {
@@ -63,6 +64,18 @@ constexpr std::array<const CollectiveRow*, names> meanings = [] {
 #undef MPI_CALL
   return all;
 }();
+
+static_assert(
+    [] {
+      for (std::size_t n = 0; n < names; ++n) {
+        const Kind kind = descriptions[n].kind;
+        const bool is_collective =
+            kind == Kind::collective || kind == Kind::nonblocking_collective || kind == Kind::persistent_collective;
+        if (is_collective && !meanings[n]) return false;
+      }
+      return true;
+    }(),
+    "each hooked collective has a row in collectives.def");
 
 constexpr std::array<std::array<std::int8_t, roles>, names> places = [] {
   std::array<std::array<std::int8_t, roles>, names> all{};

@@ -1,5 +1,5 @@
 // The names of Fortran: of mpif.h and `use mpi`, as the compilers spell them, and of mpi_f08. The last argument is the
-// error, which mpi_f08 may leave out.
+// error, which mpi_f08 may leave out; behind it compilers pass the length of a text.
 #include "mpi_hooks/argument_lists.hpp"
 #include "mpi_hooks/fast_path.hpp"
 #include "mpi_hooks/fortran.hpp"
@@ -13,6 +13,11 @@ namespace {
 
 template <Name name>
 constinit thread_local FastPath fast_path;
+
+constexpr bool has_text(Name name) {
+  return name == Name::Comm_create_from_group || name == Name::Intercomm_create_from_groups ||
+         name == Name::Comm_accept || name == Name::Comm_connect;
+}
 
 template <Name name, bool f08, class... Words>
 void hook_of_fortran(const char* exported, const void* site, Words... given) {
@@ -28,7 +33,7 @@ void hook_of_fortran(const char* exported, const void* site, Words... given) {
   if constexpr (has_fast_path(name))
     if (fast_path<name>.template counts<name, Language::fortran>(words)) return next(given...);
   Call call(name, exported, Language::fortran, false, site, words.data());
-  auto* const error = reinterpret_cast<int*>(words.back());
+  auto* const error = reinterpret_cast<int*>(words[words.size() - 1 - has_text(name)]);
   ExceptionGuard leaving(call);
   const std::array<Word, sizeof...(Words)> said = words; // who answers may put others in their place
   const std::uint64_t era = FastPath::era();
@@ -80,6 +85,8 @@ using namespace kumihimo::mpi_hooks;
 #define KUMIHIMO_FORTRAN_large(lower, upper, name, ...) KUMIHIMO_FORTRAN_plain(lower, upper, name, __VA_ARGS__)
 #define KUMIHIMO_FORTRAN_argv(lower, upper, name, argc, argv, ...)                                                     \
   KUMIHIMO_FORTRAN_plain(lower, upper, name __VA_OPT__(, ) __VA_ARGS__)
+#define KUMIHIMO_FORTRAN_one_text(lower, upper, name, ...)                                                             \
+  KUMIHIMO_FORTRAN_plain(lower, upper, name, __VA_ARGS__, length)
 #define KUMIHIMO_FORTRAN_text(...)
 #define KUMIHIMO_FORTRAN_varying(...)
 #if KUMIHIMO_MPI_VERSION < 40

@@ -42,9 +42,8 @@ class MpiPeriod {
   std::int32_t rank_ = -1, ranks_ = 1;
 };
 
-// `Object` is derived from this, and says:
+// `Object` is derived from this, and sets over_ when it is made if it will do nothing. It says:
 //   static constexpr std::string_view otherwise;  what becomes of the calls where it can do nothing
-//   bool begins();                                false: it does nothing, ever
 //   void ends();                                  before MPI_Finalize, on all ranks together
 template <class Object>
 class MpiLifetime : public MpiPeriod {
@@ -58,7 +57,7 @@ class MpiLifetime : public MpiPeriod {
   }
   // After MPI_Init. If sessions came first, no other call makes the object: it may have to wait for ranks in MPI_Init,
   // which may wait for this rank in a call of a session, by another thread.
-  static Object* world_begins();
+  static Object* make();
   // Before MPI_Finalize.
   static void world_ends();
 
@@ -68,12 +67,12 @@ class MpiLifetime : public MpiPeriod {
   static inline std::atomic<Object*> of_process = nullptr; // lives as long as the process
 
  private:
-  static Object* first() { return ProgramSessions::came_first() || !mpi::is_running() ? nullptr : world_begins(); }
+  static Object* first() { return ProgramSessions::came_first() || !mpi::is_running() ? nullptr : make(); }
   static inline std::mutex mutex; // held while it is made
 };
 
 template <class Object>
-Object* MpiLifetime<Object>::world_begins() {
+Object* MpiLifetime<Object>::make() {
   static std::atomic<bool> unknown = false;
   if (unknown) return nullptr;
   {
@@ -86,9 +85,7 @@ Object* MpiLifetime<Object>::world_begins() {
           std::fprintf(stderr, "kumihimo: %s; %s\n", library.error().sentence().c_str(), Object::otherwise.data());
           return nullptr;
         }
-        auto* const object = new Object(std::move(*library));
-        object->over_ = !object->begins();
-        of_process = object;
+        of_process = new Object(std::move(*library));
       } catch (const std::exception& error) { // no memory, mostly
         unknown = true;
         std::fprintf(stderr, "kumihimo: cannot start: %s; %s\n", error.what(), Object::otherwise.data());

@@ -6,7 +6,6 @@
 
 #include "mpi/library.hpp"
 
-#include <atomic>
 #include <cstdint>
 
 namespace kumihimo::record {
@@ -39,7 +38,7 @@ class Clock {
   const mpi::Library& library_;
   std::int64_t skew_ns_, skew_ = 0;
   bool several_nodes_ = false;
-  std::atomic<bool> has_begun_ = false;
+  bool has_begun_ = false;
   Offset first_, last_;
 };
 

@@ -48,7 +48,7 @@ std::unique_ptr<Communicator> Communicators::describe(Handle handle, bool window
     call.Comm_set_attr(handle, keyval_, nullptr);
   }
   made->inter = inter != 0;
-  made->of_session = !window && mpi_hooks::ProgramSessions::made(handle);
+  made->of_session = !window && mpi_hooks::ProgramSessions::made_communicator(handle);
   CommunicatorKind kind{{"unknown origin"}, made->size, 0, made->inter, 0, made->rank};
   if (const auto it = origins_[window].find(handle); it != origins_[window].end()) kind.origin = it->second;
   kind.origin.window = window;

@@ -79,7 +79,7 @@ class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
   friend class mpi_hooks::MpiLifetime<Recorder>;
   static constexpr std::string_view otherwise = "nothing is recorded";
   explicit Recorder(mpi::Library library);
-  bool begins();
+  bool begin();
   void ends();
   static ThreadRecord& thread();
   Key key_of(const mpi_hooks::Call& call, const Communicator* communicator) const;

@@ -14,9 +14,8 @@ namespace {
 // Of a process that others of the program have started by MPI_Comm_spawn: it has a world of its own, whose ranks count
 // from 0 again.
 bool is_spawned(const mpi::Library& library) {
-  const auto parent_of = reinterpret_cast<int (*)(mpi::Handle*)>(mpi::loaded_symbol("PMPI_Comm_get_parent"));
   mpi::Handle parent = library.constants.comm_null;
-  if (!parent_of || parent_of(&parent) != 0) return false;
+  if (library.call.Comm_get_parent(&parent) != 0) return false;
   const bool wide = library.family == mpi::Family::open_mpi; // MPICH's is an int
   return (wide ? parent : static_cast<std::int32_t>(parent)) != library.constants.comm_null;
 }
@@ -59,9 +58,11 @@ Recorder::Recorder(mpi::Library library)
     : MpiLifetime(std::move(library)), settings_(settings_for(library_)), counters_before_(counters_.read()),
       clock_(library_, settings_.skew_ns), communicators_(library_), volumes_(library_), splitting_(library_, clock_),
       regions_(counters_), trace_(library_, !settings_.trace.empty(), settings_.most_events), process_(getpid()),
-      begun_ns_(Clock::now_ns()) {}
+      begun_ns_(Clock::now_ns()) {
+  over_ = !begin();
+}
 
-bool Recorder::begins() {
+bool Recorder::begin() {
   if (!everyone_is_here()) return false;
   communicators_.begin();
   if (is_world_caught) clock_.begin();

@@ -15,7 +15,7 @@ void before_environment(const Call& call) {
 }
 
 void after_environment(const Call& call, int code) {
-  if (code == 0 && begins_mpi(call)) Recorder::world_begins();
+  if (code == 0 && begins_mpi(call)) Recorder::make();
 }
 
 } // namespace
