@@ -2,13 +2,15 @@
 . "$root/scripts/system-packages.sh"
 results=() failures=0
 
-part() { # NAME COMMAND...
+part() { # NAME COMMAND...; the last one's status is in $part_status
   local name=$1 start=$SECONDS
   shift
   printf '\n== %s\n' "$name"
+  part_status=0
   if "$@"; then
     results+=("$(printf 'passed  %-24s %5d s' "$name" $((SECONDS - start)))")
   else
+    part_status=1
     results+=("$(printf 'FAILED  %-24s %5d s' "$name" $((SECONDS - start)))")
     failures=$((failures + 1))
   fi
@@ -43,6 +45,16 @@ build_preset() {
 }
 
 test_preset() { ctest --preset "$1" -j "$jobs"; }
+
+# What an earlier build left is not tested.
+cpp_parts() { # BUILD_PRESET TEST_PRESET [NAME]
+  part "C++ test build${3:+ ($3)}" build_preset "$1"
+  if [ $part_status = 0 ]; then
+    part "C++ tests${3:+ ($3)}" test_preset "$2"
+  else
+    results+=("not run C++ tests${3:+ ($3)}: the build failed")
+  fi
+}
 
 # pytest ends with 5 when no test is marked long.
 run_pytest_long() { "$venv/bin/python" -m pytest -q -m long || [ $? = 5 ]; }

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <random>
 
 namespace kumihimo::simulate_test {
@@ -54,7 +55,8 @@ struct Exceptions {
   }
 };
 
-constexpr double most_of_other_meetings = 0.05;
+// Of the exact solution itself: other messages may be empty, and another order of the same messages may be better.
+constexpr double most_of_empty_messages = 0.35, most_of_orders = 0.1, most_of_other_meetings = 0.05;
 
 // As it is asked, and by levels: `after` is the same question of a slower machine or of more bytes.
 void expect_no_sooner(const RandomCase& before, const RandomCase& after, const std::string& change, Exceptions& seen) {
@@ -65,10 +67,12 @@ void expect_no_sooner(const RandomCase& before, const RandomCase& after, const s
   for (const SimulateOptions& options : {SimulateOptions{}, without_exact_work(Model::flow)}) {
     ++seen.comparisons;
     const double told = ratio(options);
-    if (!(told < 1 - rounding)) continue;
+    ASSERT_TRUE(std::isfinite(told)) << before.text() << " and " << change;
+    if (told >= 1 - rounding) continue;
     const double exact = std::min(1.0, ratio({Model::exact})), farther = 1 - told / exact;
     if (farther <= rounding) {
       const bool empties = before.bytes != after.bytes && sent(s) != sent(slower);
+      EXPECT_LE(1 - told, empties ? most_of_empty_messages : most_of_orders) << before.text() << " and " << change;
       (empties ? seen.empty_messages : seen.order).add(1 - told);
       continue;
     }

@@ -194,8 +194,8 @@ void tell_doubts(const Compiled& compiled, const Network& network, const PhaseTo
   std::vector<Doubt> doubts;
   const double apart = p.doubtful_sharing > 0 ? with_margin(p.doubtful_sharing) : 0;
   doubts.push_back(
-      {fmt::format("in {:.0f} % of the time, messages that overlap only partly share a link; the flow model "
-                   "lets them overlap fully",
+      {fmt::format("for {:.0f} % of the time, messages on one link overlap only partly; the model treats them as "
+                   "fully overlapping",
                    100 * std::min(1.0, p.doubtful_sharing)),
        1 / (1 - apart) - 1, apart > 0.25 ? seen_too_short : 0});
   if (course.meeting > 0)
@@ -204,11 +204,11 @@ void tell_doubts(const Compiled& compiled, const Network& network, const PhaseTo
   const bool simple = !course.some_empty && streams(compiled, network);
   const double overlap = compiled.segments == 1 ? 0 : course.seconds / course.least - 1;
   if (simple && compiled.segments > 1 && compiled.segments <= few_segments)
-    doubts.push_back({"neighbouring segments may overlap more than in the steady state",
+    doubts.push_back({"neighbouring segments may overlap more than in the middle of the pipeline",
                       std::min(overlap, streams_too_long), streams_too_short});
   if (simple && compiled.segments > few_segments && p.links_waiting_share > 0)
-    doubts.push_back({"segments may share other links than in the steady state", std::min(overlap, streams_too_long),
-                      streams_too_short});
+    doubts.push_back({"segments may share other links than in the middle of the pipeline",
+                      std::min(overlap, streams_too_long), streams_too_short});
   if (course.some_empty && compiled.segments == 1) doubts.push_back({some_are_empty, empty_too_long, seen_too_short});
   if (has_many_at_once(compiled))
     doubts.push_back({"messages of one round may end at different times", rounds_too_long, seen_too_short});
@@ -216,12 +216,12 @@ void tell_doubts(const Compiled& compiled, const Network& network, const PhaseTo
     doubts.push_back({"lanes may share a link in some rounds only", lanes_too_long, lanes_too_short});
   if (!simple && compiled.segments > 1) {
     const double with_queues = course.seconds + course.in_queues;
-    doubts.push_back(
-        {course.some_empty ? some_are_empty : "neighbouring segments may overlap more than in the steady state",
-         overlap, 0});
+    doubts.push_back({course.some_empty ? some_are_empty
+                                        : "neighbouring segments may overlap more than in the middle of the pipeline",
+                      overlap, 0});
     doubts.push_back(
         {"segments in flight may wait for each other in the queue of a lane", 0, course.in_queues / with_queues});
-    doubts.push_back({"segments may share other links than in the steady state", 0,
+    doubts.push_back({"segments may share other links than in the middle of the pipeline", 0,
                       std::clamp(1 - course.seconds / course.most, 0.0, seen_too_short)});
   }
   double too_long = 1, too_short = 0;
@@ -231,8 +231,11 @@ void tell_doubts(const Compiled& compiled, const Network& network, const PhaseTo
   }
   p.too_long = std::max(p.too_long, too_long - 1), p.too_short = std::max(p.too_short, too_short);
   if (p.too_long <= 0.2 && p.too_short <= 0.2) return p.accuracy.clear();
-  p.accuracy += fmt::format(": up to {:.0f} % too long, up to {:.0f} % too short", std::ceil(100 * p.too_long),
-                            std::ceil(100 * p.too_short));
+  // More than twice the exact time is told as a multiple of it.
+  const std::string longest = p.too_long > 1
+                                  ? fmt::format("up to {:.0f} times the exact time", std::ceil(1 + p.too_long))
+                                  : fmt::format("up to {:.0f} % too long", std::ceil(100 * p.too_long));
+  p.accuracy += fmt::format(": {}, up to {:.0f} % too short", longest, std::ceil(100 * p.too_short));
 }
 
 // Messages of different levels are not seen to share what they meet on, which shows where all of them need it: a node's
