@@ -28,15 +28,16 @@ void bind_machine(nb::module_& m) {
       .def_prop_ro("family", [](const Machine& machine) { return name_of(machine.family); })
       .def_ro("shape", &Machine::shape)
       .def_prop_ro("nodes", [](const Machine& machine) { return machine.topology->nodes(); })
-      .def_prop_ro("ranks_per_node", [](const Machine& machine) { return machine.node.ranks_per_node.value; })
+      .def_prop_ro("default_ranks_per_node",
+                   [](const Machine& machine) { return machine.node.default_ranks_per_node.value; })
       .def_prop_ro("cores", [](const Machine& machine) { return machine.node.cores.value; })
       .def_prop_ro(
           "compute_rates",
           [](const Machine& machine) {
             const auto& flops = machine.node.flop_rate;
-            return std::pair(flops ? flops->value.value : 0, memory_bandwidth_of_rank(machine.node));
+            return std::pair(flops ? flops->value.value : 0, machine.node.memory_bandwidth.value.value);
           },
-          "Flops, 0 where they are not known, and bytes that a rank computes and moves each second.")
+          "Flops that a rank computes each second, 0 if the machine file lacks them; bytes that its node moves.")
       .def_ro("node_names", &Machine::node_names, "As the scheduler calls them; empty: they have only numbers.")
       .def_prop_ro("segment_bytes", [](const Machine& machine) { return machine.software.segment_bytes.value.value; })
       .def(

@@ -134,7 +134,7 @@ def _with_ranks(machine: _machine.Machine, asked: Ranks) -> _machine.Job:
         machine = _with_nodes(machine, asked, len(sizes))
         if isinstance(each, tuple) or len(sizes) == machine.nodes:
             return _machine.Job.with_node_sizes(machine, sizes)
-    each = machine.ranks_per_node if each is None else each
+    each = machine.default_ranks_per_node if each is None else each
     if asked.ranks is None or each < 1:
         return _machine.Job.with_ranks_per_node(machine, each)
     if not machine.on_switches:
@@ -174,7 +174,7 @@ def _on_node(machine: _machine.Machine, asked: Ranks) -> _machine.Job:
         raise wrong_value(
             f"{machine.name} is a single node with one number of ranks", f"{len(asked.ranks_per_node)} numbers"
         )
-    of_machine = machine.ranks_per_node if asked.shape in (None, "node") else None
+    of_machine = machine.default_ranks_per_node if asked.shape in (None, "node") else None
     given = next((n for n in (asked.ranks, asked.ranks_per_node) if n is not None), of_machine)
     each = 1 if asked.ranks_per_node is None else asked.ranks_per_node
     space = arguments.rank_space(Ranks(asked.shape or "node", given, each))

@@ -41,19 +41,30 @@ class OurPrograms final : public Candidate {
   std::unique_ptr<execute::Execution> execution_;
 };
 
+// Of compute steps that say how much they do. The ranks of a node, emulated or real, share its memory bandwidth.
+ComputeRates rates_of(const ProgramCase& c, const Job& job) {
+  const auto share = [&](const auto& node_of_rank) {
+    const auto mine = node_of_rank[static_cast<std::size_t>(job.rank())];
+    return c.memory_bandwidth / static_cast<double>(std::count(node_of_rank.begin(), node_of_rank.end(), mine));
+  };
+  const auto& emulated = c.transport.node_of_rank;
+  return {c.flop_rate, emulated.empty() ? share(job.nodes().node_of_rank) : share(emulated)};
+}
+
 // Ours, and, to compare with, those written by hand.
 Result<std::vector<NamedCandidate>> candidates_of(Job& job, const ProgramCase& c, bool compares) {
   execute::MpiTransportOptions options = c.transport;
   transport::Transport* transport = TRY(job.transport(options));
   const Rank rank{job.rank()};
   std::vector<NamedCandidate> all;
-  all.push_back(our_candidate(c.programs.set, {.hints = c.hints, .rates = c.rates}, rank, *transport));
+  const ComputeRates rates = rates_of(c, job);
+  all.push_back(our_candidate(c.programs.set, {.hints = c.hints, .rates = rates}, rank, *transport));
   if (!compares) return all;
   if (c.halo) {
     for (NamedCandidate& one : halo_by_hand(job.library(), job.world(), *c.halo, rank)) all.push_back(std::move(one));
     return all;
   }
-  Result<NamedCandidate> rounds = rounds_by_hand(job.library(), job.world(), c.programs.set, rank, c.rates);
+  Result<NamedCandidate> rounds = rounds_by_hand(job.library(), job.world(), c.programs.set, rank, rates);
   if (Status s = job.agree(rounds); !s) return s.error();
   all.push_back(std::move(*rounds));
   return all;

@@ -179,7 +179,8 @@ Result<ProgramCase> program_case_of(const json& given, std::int32_t ranks, const
   const Parameters parameters = parameters_of(given.value("parameters", json::object()));
   c.hints = parameters.hints();
   c.parameters_text = hints_text(parameters);
-  c.rates = {given.value("flop_rate", 0.0), given.value("byte_rate", 0.0)};
+  c.flop_rate = given.value("flop_rate", 0.0);
+  c.memory_bandwidth = given.value("memory_bandwidth", 0.0);
   c.transport = task.transport;
   const std::vector<std::int32_t> emulated = TRY(emulated_sizes(given, ranks));
   if (emulated.empty()) return c;

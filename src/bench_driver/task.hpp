@@ -52,8 +52,8 @@ struct ProgramCase {
   NamedPrograms programs;
   std::optional<Halo> halo; // what it is, if that
   Hints hints;
-  ComputeRates rates;          // of compute steps that say how much they do
-  std::string parameters_text; // of these
+  double flop_rate = 0, memory_bandwidth = 0; // each second, of a rank and of a node; 0: not known
+  std::string parameters_text;                // of the hints
   execute::MpiTransportOptions transport;
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 Slots declared(const Machine& machine) {
   return {machine.topology->nodes(),
-          static_cast<std::int32_t>(std::max<std::int64_t>(1, machine.node.ranks_per_node.value))};
+          static_cast<std::int32_t>(std::max<std::int64_t>(1, machine.node.default_ranks_per_node.value))};
 }
 
 } // namespace

@@ -61,7 +61,7 @@ struct LevelNumbers {
 };
 
 struct NodeNumbers {
-  Quantity<std::int64_t> ranks_per_node;
+  Quantity<std::int64_t> default_ranks_per_node; // of a job that says no other number: see Job(Machine)
   Quantity<std::int64_t> cores;
   Quantity<Bytes> memory;
   std::optional<Quantity<Bytes>> last_level_cache;   // one of them
@@ -73,11 +73,6 @@ struct NodeNumbers {
   Quantity<Seconds> shared_memory_latency;           // of a message between ranks of a node
   std::vector<LevelNumbers> levels;                  // one for each of the machine's
 };
-
-// Of each rank's share of the memory.
-inline double memory_bandwidth_of_rank(const NodeNumbers& node) {
-  return node.memory_bandwidth.value.value / static_cast<double>(node.ranks_per_node.value);
-}
 
 struct SoftwareNumbers {
   Quantity<Seconds> message_cost;  // per message, during which its lane's queue is busy

@@ -23,7 +23,7 @@ void visit_numbers(SomeMachine& machine, Visitor&& visit) {
     visit("network", "switch_bandwidth", network.switch_bandwidth);
   }
   auto& node = machine.node;
-  visit("node", "ranks_per_node", node.ranks_per_node);
+  visit("node", "ranks_per_node", node.default_ranks_per_node);
   visit("node", "cores", node.cores);
   visit("node", "memory", node.memory);
   visit("node", "last_level_cache", node.last_level_cache);

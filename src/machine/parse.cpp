@@ -435,7 +435,7 @@ class Reader {
     }
     at_most("node.reduction_rate_scalar", node.reduction_rate_scalar.value, "reduction_rate",
             node.reduction_rate.value);
-    at_most("node.ranks_per_node", node.ranks_per_node.value, "2^31-1 ranks over all nodes",
+    at_most("node.ranks_per_node", node.default_ranks_per_node.value, "2^31-1 ranks over all nodes",
             largest_count / machine_.topology->nodes());
   }
 

@@ -48,7 +48,7 @@ Result<Machine> this_machine(const Host& host, const Calibration& calibration) {
   machine.topology = std::make_shared<SingleNode>();
   if (const Status set = machine.set_levels(host.levels); !set) return set.error();
   NodeNumbers& node = machine.node;
-  node.ranks_per_node = {calibration.ranks, Provenance::assumed, "asked for"};
+  node.default_ranks_per_node = {calibration.ranks, Provenance::assumed, "asked for"};
   node.cores = discovered(host.cores);
   node.memory = discovered(host.memory);
   if (host.last_level_cache) node.last_level_cache = discovered(*host.last_level_cache);

@@ -58,6 +58,8 @@ Result<Network> Network::make(const Job& job, std::int32_t ranks, const std::opt
   const double memory = machine.node.memory_bandwidth.value.value;
   const double reduce =
       (scalar_reduction ? machine.node.reduction_rate_scalar : machine.node.reduction_rate).value.value;
+  n.ranks_on_.assign(static_cast<std::size_t>(nodes), 0);
+  for (const std::int32_t node : n.node_) ++n.ranks_on_[node];
   n.factor_.assign(static_cast<std::size_t>(nodes), 1.0);
   for (const SlowNode& slow : machine.slow_nodes) n.factor_[slow.node.value] *= slow.factor;
   n.capacity_.assign(static_cast<std::size_t>(n.first_reducer_ + ranks), net.link_bandwidth.value.value);
@@ -165,7 +167,7 @@ bool Network::offloads(DataType type, std::optional<Operation> operation) const 
 double Network::seconds_of(const Work& work, std::int32_t rank) const {
   const auto& flop_rate = machine_->node.flop_rate;
   const double counted = flop_rate ? work.flops / flop_rate->value.value : 0;
-  const double moved = work.bytes / memory_bandwidth_of_rank(machine_->node);
+  const double moved = work.bytes * ranks_on_[node_[rank]] / machine_->node.memory_bandwidth.value.value;
   return work.seconds + std::max(counted, moved) / factor_[node_[rank]];
 }
 

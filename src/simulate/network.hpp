@@ -40,7 +40,8 @@ class Network {
   Resource reducer(std::int32_t rank) const { return first_reducer_ + rank; }
   Resource memory(std::int32_t rank) const { return first_memory_ + node_[rank]; }
   double reduction_rate(std::int32_t rank) const { return capacity_[reducer(rank)]; }
-  // A compute step at a rank: flops by the machine's rate for one rank, bytes by the rank's share of its node's memory.
+  // A compute step at a rank: flops by the machine's rate for one rank, bytes by the node's memory bandwidth, which the
+  // ranks on that node share equally.
   double seconds_of(const Work& work, std::int32_t rank) const; // asked only after can_compute
   Status can_compute(const Work& work) const; // not_applicable: flops on a machine without a flop_rate
   double copy_rate(std::int32_t rank) const { return between(rank, rank).rate * factor_[node_[rank]]; }
@@ -78,8 +79,9 @@ class Network {
 
   const Machine* machine_ = nullptr;
   std::vector<std::int32_t> node_;
-  std::vector<std::int32_t> slot_; // by rank, where a single node has levels
-  std::vector<double> factor_;     // by node
+  std::vector<std::int32_t> slot_;     // by rank, where a single node has levels
+  std::vector<std::int32_t> ranks_on_; // by node
+  std::vector<double> factor_;         // by node
   std::vector<double> capacity_;
   std::int32_t link_bound_ = 0, nodes_ = 0;
   Resource first_sender_ = 0, first_receiver_ = 0, first_memory_ = 0, first_reducer_ = 0;

@@ -26,7 +26,7 @@ Machine crossbar(const Shape& shape, std::int64_t engines) {
   m.network.engines.value = engines;
   m.network.engine_bandwidth.value = {1 / rates.beta};
   m.network.injection_bandwidth.value = {unlimited};
-  m.node.ranks_per_node.value = 1;
+  m.node.default_ranks_per_node.value = 1;
   m.node.memory_bandwidth.value = m.node.shared_memory_bandwidth.value = {unlimited};
   m.node.reduction_rate.value = m.node.reduction_rate_scalar.value = {1 / rates.gamma};
   m.software.message_cost.value = {rates.alpha};

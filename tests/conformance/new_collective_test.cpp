@@ -46,7 +46,7 @@ TEST(NewCollective, IsProvedAndAMistakeIsFound) {
 TEST(NewCollective, IsPredictedBetweenItsBoundsAndItsCost) {
   Machine m = Machine{}.as_torus(*Shape::parse("4x2"));
   m.network.link_bandwidth.value = m.network.engine_bandwidth.value = m.network.injection_bandwidth.value = {1e9};
-  m.network.engines.value = m.node.ranks_per_node.value = 1;
+  m.network.engines.value = m.node.default_ranks_per_node.value = 1;
   m.node.memory_bandwidth.value = m.node.shared_memory_bandwidth.value = {1e10};
   m.node.reduction_rate.value = m.node.reduction_rate_scalar.value = {4e9};
   m.software.message_cost.value = {1e-6};

@@ -39,7 +39,7 @@ TEST(ParseMachine, ReadsEveryNumberWithItsSource) {
   EXPECT_EQ(machine.network.hop_latency.value.value, 100e-9);
   EXPECT_EQ(machine.network.engines.value, 4);
   EXPECT_EQ(machine.network.engine_bandwidth.provenance, Provenance::measured);
-  EXPECT_EQ(machine.node.ranks_per_node.value, 2);
+  EXPECT_EQ(machine.node.default_ranks_per_node.value, 2);
   EXPECT_EQ(machine.node.cores.value, 8);
   EXPECT_EQ(machine.node.memory.value.value, 16'000'000'000);
   EXPECT_EQ(machine.node.memory_bandwidth.value.value, 46e9);

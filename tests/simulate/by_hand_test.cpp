@@ -267,7 +267,7 @@ TEST_P(ByHand, AnOffloadIsNoLongerThanTheEngineTakes) {
 // Four pairs copy at 8 GB/s each through a memory that carries 16; on a slow node both are slower.
 TEST_P(ByHand, ASlowNodeSlowsTheMemoryBetweenItsRanks) {
   Machine m = plain("2");
-  m.node.ranks_per_node.value = 8;
+  m.node.default_ranks_per_node.value = 8;
   m.node.memory_bandwidth.value = {32e9};
   m.node.shared_memory_latency.value = {2e-6};
   const Schedule s = by_hand(16, 4 * million, 1, [](std::int32_t r, ProgramBuilder& p) {
@@ -296,7 +296,7 @@ Schedule local(std::int32_t ranks, std::int32_t lanes, bool sums) {
 // Eight copies at 8 GB/s each read and write 128 GB/s, eight sums at 4 GB/s read and write 96.
 TEST_P(ByHand, CopiesAndSumsOfANodeShareItsMemory) {
   Machine m = plain("2");
-  m.node.ranks_per_node.value = 8;
+  m.node.default_ranks_per_node.value = 8;
   m.node.memory_bandwidth.value = {128e9};
   EXPECT_NEAR(time(local(8, 1, false), m), 1e-3 / 8, 1e-12);
   EXPECT_NEAR(time(local(8, 1, true), m), 1e-3 / 4, 1e-12);
@@ -315,7 +315,7 @@ TEST_P(ByHand, LocalSumsOfTwoLanesShareTheThread) {
 
 TEST_P(ByHand, SumsOfWhatArrivesShareTheMemoryToo) {
   Machine m = plain("2");
-  m.node.ranks_per_node.value = 8;
+  m.node.default_ranks_per_node.value = 8;
   m.node.memory_bandwidth.value = {12e9}; // four copies at 1.5 GB/s, four sums at 1
   const Schedule s = by_hand(16, million, 1, [](std::int32_t r, ProgramBuilder& p) {
     LaneBuilder lane(LaneId{0}, "pairs", 1);

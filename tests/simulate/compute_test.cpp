@@ -7,8 +7,8 @@ namespace {
 class Compute : public BothModels {};
 KUMIHIMO_IN_BOTH_MODELS(Compute);
 
-Schedule of(Work work) {
-  return by_hand(2, million, 1, [=](std::int32_t r, ProgramBuilder& p) {
+Schedule of(Work work, std::int32_t ranks = 2) {
+  return by_hand(ranks, million, 1, [=](std::int32_t r, ProgramBuilder& p) {
     LaneBuilder lane(LaneId{0}, "alone", 1);
     if (r == 0) lane.step(compute(work));
     p.add(std::move(lane));
@@ -29,10 +29,34 @@ TEST_P(Compute, FlopsTakeTheTimeOfTheMachinesRate) {
 // Operations and memory traffic overlap: the longer of the two; seconds are added.
 TEST_P(Compute, TheLongerOfFlopsAndBytesPlusSeconds) {
   const Machine m = with_rate(2e9);
-  const double memory = m.node.memory_bandwidth.value.value / static_cast<double>(m.node.ranks_per_node.value);
+  const double memory = m.node.memory_bandwidth.value.value; // the rank has its node for itself
   EXPECT_NEAR(time(of({.flops = 4e9, .bytes = memory}), m), 2.0, 1e-9);
   EXPECT_NEAR(time(of({.flops = 1e9, .bytes = memory}), m), 1.0, 1e-9);
   EXPECT_NEAR(time(of({.seconds = 0.25, .flops = 4e9, .bytes = memory}), m), 2.25, 1e-9);
+}
+
+// However many ranks per node the machine file names.
+TEST_P(Compute, TheRanksOfANodeShareItsMemory) {
+  for (const std::int64_t named : {1, 8}) {
+    Machine m = plain("2");
+    m.node.default_ranks_per_node.value = named;
+    const Schedule second = of({.bytes = m.node.memory_bandwidth.value.value}, 8);
+    EXPECT_NEAR(time(second, *Job::with_node_sizes(m, {1, 7})), 1.0, 1e-9);
+    EXPECT_NEAR(time(second, *Job::with_node_sizes(m, {3, 5})), 3.0, 1e-9);
+    EXPECT_NEAR(time(second, *Job::with_ranks_per_node(m, 4)), 4.0, 1e-9);
+  }
+}
+
+// Slots that the placement leaves empty take no share.
+TEST_P(Compute, OnlyPlacedRanksShareTheMemory) {
+  const Job job = *Job::with_ranks_per_node(plain("2"), 8);
+  const Schedule second = of({.bytes = job.machine.node.memory_bandwidth.value.value});
+  const auto on = [&](NodeId other) {
+    const std::vector<Slot> slots = {{NodeId{0}, 3}, {other, 5}};
+    return simulate(second, job, *Placement::make(job.slots, slots), without_exact_work(GetParam()))->seconds.value;
+  };
+  EXPECT_NEAR(on(NodeId{1}), 1.0, 1e-9);
+  EXPECT_NEAR(on(NodeId{0}), 2.0, 1e-9);
 }
 
 TEST_P(Compute, LongTimesDoNotOverflow) {

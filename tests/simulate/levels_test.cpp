@@ -29,7 +29,7 @@ class Levels : public BothModels {
         machine_.node.shared_memory_latency.value = {1e-9};
     machine_.node.shared_memory_bandwidth.value = {1e9};
     machine_.node.memory_bandwidth.value = {64e9};
-    machine_.node.ranks_per_node.value = 4;
+    machine_.node.default_ranks_per_node.value = 4;
   }
 
   Schedule built(CollectiveKind kind, std::int64_t cut) const {

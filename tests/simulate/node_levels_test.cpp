@@ -21,7 +21,7 @@ Machine flat_node() {
   m.shape = Shape();
   m.set_topology(std::make_shared<SingleNode>());
   m.torus = nullptr;
-  m.node.ranks_per_node.value = m.node.cores.value = cores;
+  m.node.default_ranks_per_node.value = m.node.cores.value = cores;
   m.node.shared_memory_bandwidth.value = {1e9};
   m.node.shared_memory_latency.value = {4e-6};
   m.node.memory_bandwidth.value = {1e12};

@@ -128,7 +128,7 @@ TEST(PlacedRanks, ShareTheLevelsOfTheirSlots) {
   m.shape = Shape();
   m.set_topology(std::make_shared<SingleNode>());
   m.torus = nullptr;
-  m.node.cores.value = m.node.ranks_per_node.value = 8;
+  m.node.cores.value = m.node.default_ranks_per_node.value = 8;
   m.node.memory_bandwidth.value = {1e12};
   ASSERT_TRUE(m.set_levels({{"package", 4}}).ok());
   m.node.levels[0].bandwidth = Quantity<BytesPerSecond>{{80e9}, Provenance::assumed, "near"};

@@ -104,7 +104,7 @@ Machine RandomCases::of_levels() {
   m.set_topology(std::make_shared<SingleNode>());
   m.torus = nullptr;
   const std::int64_t caches = between(1, 2), packages = between(2, 4), cores = between(2, 4);
-  m.node.ranks_per_node.value = m.node.cores.value = caches * packages * cores;
+  m.node.default_ranks_per_node.value = m.node.cores.value = caches * packages * cores;
   std::vector<Level> levels{{"package", static_cast<std::int32_t>(caches * cores)}};
   if (caches > 1) levels.push_back({"l3", static_cast<std::int32_t>(cores)});
   EXPECT_TRUE(m.set_levels(std::move(levels)).ok());

@@ -18,7 +18,8 @@ from kumihimo.placement import Wanted
 @dataclass(frozen=True)
 class ProgramCase:
     """`shape`: the grid of the ranks. `ranks_per_node` emulates nodes of consecutive ranks, `parameters` are hints.
-    `rates`: flops and bytes a second of compute steps that say how much they do; 0: refuse them."""
+    `rates` of compute steps that say how much they do: flops a second of a rank, bytes a second of a node, which its
+    ranks share; 0: refuse such steps."""
 
     text: str
     ranks: int
@@ -68,7 +69,7 @@ def _launched(case: ProgramCase, launcher: Launcher, task: dict) -> Run:
     lengths, wraps = programs.grid(named.space)
     text = _absolute(case.text)
     described = {"programs": text, "lengths": lengths, "wraps": wraps, "parameters": case.parameters}
-    described |= dict(zip(("flop_rate", "byte_rate"), case.rates))
+    described |= dict(zip(("flop_rate", "memory_bandwidth"), case.rates))
     order = _order(case)
     task = {**task, "programs": [{**described, "ranks_per_node": case.ranks_per_node}]}
     if order is not None:

@@ -85,6 +85,15 @@ def test_flops_and_bytes_take_the_time_of_a_machine(kumihimo, tmp_path):
     assert "needs the rates of a machine" in ended.err and ended.err.count("\n") == 1
 
 
+def test_the_ranks_of_a_node_share_its_memory_bandwidth(kumihimo, tmp_path):
+    path = tmp_path / "bytes"
+    path.write_text("ranks 3\nbuffer 4\nrank 2\ncompute bytes 47e6\n")
+    asked = ("bench", f"file:{path}", "--ranks", "3", "--machine", "k-computer", "--json")  # 46.6 GB/s
+    for nodes, least in (((), 0.003), (("--ranks-per-node", "1,2"), 0.002), (("--ranks-per-node", "1"), 0.001)):
+        (result,) = results(kumihimo(*asked, *nodes))
+        assert min(result["p10"], result["library"]["p10"]) >= least
+
+
 def test_a_file_whose_ranks_would_wait_for_ever_is_not_started(kumihimo, tmp_path):
     path = tmp_path / "ring"
     path.write_text(RING.replace("send 0 0 2", "receive 0 0 2"))
