@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <new>
 
 namespace kumihimo::execute {
@@ -30,8 +31,9 @@ Error no_scratch(const CompiledProgram& program) {
 } // namespace
 
 Execution::Execution(const CompiledProgram& program, Transport& transport)
-    : program_(program), transport_(transport), gathers_(transport.gathers()),
-      in_own_(memory_bytes(program) <= most_own_bytes) {
+    : program_(program), transport_(transport), gathers_(transport.gathers()), memory_(1),
+      lanes_(memory_.front().lanes), in_own_(memory_bytes(program) <= most_own_bytes), own_(memory_.front().own),
+      scratch_(memory_.front().scratch) {
   if (in_own_)
     own_.resize(static_cast<std::size_t>(memory_bytes(program) + line_bytes));
   else
@@ -44,8 +46,15 @@ Execution::Execution(const CompiledProgram& program, Transport& transport)
   }
 }
 
-// A run that did not end may have left messages that the library still writes.
-Execution::~Execution() { scratch_.give_to_none(); }
+// After a run that did not end, the library may still read and write this memory (PointToPoint::abandon), so it is kept
+// until the process ends.
+Execution::~Execution() {
+  if (!running_) return;
+  static std::mutex mutex;
+  static std::list<Memory>& kept = *new std::list<Memory>; // never destroyed
+  const std::lock_guard lock(mutex);
+  kept.splice(kept.end(), memory_);
+}
 
 Result<std::unique_ptr<Execution>> Execution::prepare(const CompiledProgram& program, Transport& transport) {
   if (Status s = transport.prepare(program.demands()); !s) return s.error();
@@ -102,10 +111,16 @@ void Execution::bind(const Buffers& buffers) {
 void Execution::start(const Buffers& buffers, const Reduction& reduction, Stream stream) {
   bind(buffers);
   reduction_ = reduction;
+  running_ = true;
   instance_ = transport_.begin(stream);
   self_sends_.clear();
   self_receives_.clear();
   for (LaneState& lane : lanes_) lane.begun = lane.complete = 0;
+}
+
+void Execution::end() {
+  running_ = false;
+  scratch_.give_back();
 }
 
 Status Execution::wait_for_progress() {
@@ -143,7 +158,7 @@ Status Execution::run_straight() {
   }
   lane.complete = 1;
   if (trace_) record(TraceEvent::What::segment_complete, lane, slot, -1);
-  scratch_.give_back();
+  end();
   return Nothing{};
 }
 
@@ -215,7 +230,7 @@ Result<bool> Execution::advance() {
       done &= lane.complete == program_.segments().count;
     }
   }
-  if (done) scratch_.give_back();
+  if (done) end();
   return done;
 }
 

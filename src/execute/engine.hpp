@@ -11,6 +11,7 @@
 #include "transport/sink.hpp"
 #include "transport/transport.hpp"
 
+#include <list>
 #include <memory>
 #include <vector>
 
@@ -72,12 +73,14 @@ class Execution {
  private:
   struct Slot;
   struct LaneState;
+  struct Memory;
   Execution(const CompiledProgram& program, Transport& transport);
 
   Status take_scratch();
   Status run_straight();
   Status wait_for_progress();
   void bind(const Buffers& buffers);
+  void end();
 
   bool may_begin(const LaneState& lane) const;
   bool is_complete(const LaneState& lane, std::int64_t segment) const;
@@ -107,10 +110,12 @@ class Execution {
   Reduction reduction_;
   std::byte* areas_[3] = {}; // by Area
   std::uint64_t instance_ = 0;
-  std::vector<LaneState> lanes_;
+  bool running_ = false;     // a run has started and has not ended
+  std::list<Memory> memory_; // one: a list can pass it on without allocating
+  std::vector<LaneState>& lanes_;
   bool in_own_;                          // so little scratch that it is the execution's own
-  std::vector<std::byte> own_;           // that
-  Scratch scratch_;                      // else, during a run
+  std::vector<std::byte>& own_;          // that
+  Scratch& scratch_;                     // else, during a run
   std::vector<SendRequest*> self_sends_; // messages to oneself whose other half has not started
   std::vector<ReceiveRequest*> self_receives_;
   Totals totals_;

@@ -31,4 +31,11 @@ struct Execution::LaneState {
   Slot& slot(std::int64_t s) { return slots[static_cast<std::size_t>(s % code->window)]; }
 };
 
+// What messages read and write, beside the caller's buffers.
+struct Execution::Memory {
+  std::vector<LaneState> lanes;
+  std::vector<std::byte> own;
+  Scratch scratch;
+};
+
 } // namespace kumihimo::execute

@@ -142,12 +142,6 @@ void Scratch::give() {
   capacity_ = 0;
 }
 
-void Scratch::give_to_none() {
-  if (data_) release({data_, capacity_});
-  data_ = nullptr;
-  capacity_ = 0;
-}
-
 std::int64_t Scratch::kept_bytes() { return Pool::of_process().kept(); }
 
 } // namespace kumihimo::execute

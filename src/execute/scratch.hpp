@@ -12,11 +12,11 @@ namespace kumihimo::execute {
 
 class Scratch {
  public:
-  static constexpr std::int64_t most_kept_bytes = 4 << 20; // and one larger block, for so many takings without it:
-  static constexpr std::int64_t most_takings_unused = 64;
+  static constexpr std::int64_t most_kept_bytes = 4 << 20; // and one larger block
+  static constexpr std::int64_t most_takings_unused = 64;  // after as many without the larger block, it is freed
 
   Scratch() = default;
-  // At least so many bytes, at a cache line, with anything in them; std::bad_alloc where there are none.
+  // At least `bytes` bytes of any content, aligned to a cache line. Throws std::bad_alloc.
   explicit Scratch(std::int64_t bytes);
   ~Scratch() { give_back(); }
   Scratch(Scratch&& other) noexcept
@@ -32,8 +32,7 @@ class Scratch {
   void give_back() { // for whoever takes next
     if (data_) give();
   }
-  void give_to_none();              // to the system: where something may still write to it
-  void leave() { data_ = nullptr; } // to nobody, for good: the same, and needs no memory
+  void leak() { data_ = nullptr; } // it stays valid until the process ends, for the library that may still use it
 
   // What is kept of all that was given back, in this process.
   static std::int64_t kept_bytes();

@@ -3,6 +3,8 @@
 #include "execute/run.hpp"
 #include "execute/schedules.hpp"
 
+#include <cstring>
+
 namespace kumihimo {
 namespace {
 
@@ -156,6 +158,39 @@ TEST(Failure, ARunThatEndsInItsMiddleIsGivenUpAtTheTransportToo) {
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(transport.why, status.error().sentence());
   EXPECT_NE(transport.why.find("segment 2500"), std::string::npos) << transport.why;
+}
+
+// Remembers where each message is written, and fails before any arrives.
+struct Failing final : Remembering {
+  void receive(transport::ReceiveRequest& message) override { targets.push_back(message.direct()); }
+  Progress progress() override { return Progress::failed; }
+  std::vector<std::byte*> targets;
+};
+
+// Of either kind of scratch memory: the execution's own, and pages of the system.
+TEST(Failure, ALateMessageMayStillWriteAfterTheExecutionIsGone) {
+  for (const std::int64_t count : {8, 100'000}) {
+    const Schedule s =
+        schedule_of(make_collective(CollectiveKind::allreduce, 2, count), 1, [](ProgramBuilder& program, Rank rank) {
+          const Array held = program.scratch(LaneId{0}, 1, 1);
+          LaneBuilder lane(LaneId{0}, "", 1);
+          lane.step(receive(1 - rank.value, held[whole()]));
+          program.add(std::move(lane));
+        });
+    const auto program = execute::compile(s, Rank{0});
+    ASSERT_TRUE(program.ok()) << program.error().sentence();
+    Failing transport;
+    auto execution = execute::Execution::prepare(*program, transport);
+    std::vector<double> data(static_cast<std::size_t>(count));
+    EXPECT_FALSE(
+        (*execution)->run({data.data(), data.data()}, *execute::find_reduction(pair().type, pair().operation)).ok());
+    execution->reset();
+    ASSERT_EQ(transport.targets.size(), 1U);
+    std::memset(transport.targets[0], 1, static_cast<std::size_t>(8 * count));
+    const execute::Scratch other(8 * count);
+    std::memset(other.data(), 2, static_cast<std::size_t>(8 * count));
+    EXPECT_EQ(transport.targets[0][0], std::byte{1}) << "nobody else's memory";
+  }
 }
 
 // Half of the whole has been accumulated when all of it is sent: neither the input nor the accumulator is right.

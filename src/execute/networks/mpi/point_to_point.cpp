@@ -187,7 +187,7 @@ bool PointToPoint::is_whole(const UnderWay& item, const mpi::StatusWords& status
 void PointToPoint::abandon(const Error& reason) {
   if (!error_) error_ = reason;
   cancel_receives();
-  for (UnderWay& item : under_way_) (item.parts ? item.parts->buffer : item.buffer).leave();
+  for (UnderWay& item : under_way_) (item.parts ? item.parts->buffer : item.buffer).leak();
   under_way_.clear();
 }
 
