@@ -31,6 +31,12 @@ double over_axes(const CostCase& c, Of of) {
   return sum;
 }
 
+// Exact for cubes, as std::cbrt is not.
+double cube_root(const CostCase& c) {
+  const double root = std::cbrt(c.collective.ranks), whole = std::round(root);
+  return whole * whole * whole == c.collective.ranks ? whole : root;
+}
+
 // Factors stand side by side but for numbers, and after a logarithm, whose end would not be seen.
 bool needs_dot(std::string_view left, std::string_view right) {
   return left.ends_with("log₂P") || (right[0] >= '0' && right[0] <= '9');
@@ -114,7 +120,7 @@ const Formula longest("L", [](const CostCase& c) {
   return static_cast<double>(most);
 });
 const Formula root_P("√P", [](const CostCase& c) { return std::sqrt(c.collective.ranks); });
-const Formula cube_root_P("∛P", [](const CostCase& c) { return std::cbrt(c.collective.ranks); });
+const Formula cube_root_P("∛P", cube_root);
 const Formula lanes("k", lanes_of);
 
 const Condition powers_of_two{

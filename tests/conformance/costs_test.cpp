@@ -145,6 +145,22 @@ TEST(Costs, AWrongFormIsFound) {
   EXPECT_GT(std::abs(compare(v, space, 4'000'000, {})->ratio - 1), of_whole_messages);
 }
 
+TEST(Costs, FormsOfCubesHoldForAllCubes) {
+  const Variant& v = **Registry::standard().find(CollectiveKind::alltoall, "three_phase");
+  const auto holds = [&](std::int32_t ranks) {
+    const Collective c = make_collective(v.kind, ranks, 1);
+    const RankSpace space = RankSpace::row(ranks);
+    const Parameters none;
+    const CostCase at{c, space, none, 1, rates};
+    if (v.cost.where.holds(at)) EXPECT_EQ(cost::cube_root_P(at), std::round(std::cbrt(ranks)));
+    return v.cost.where.holds(at);
+  };
+  for (std::int32_t a = 2; a <= 1290; ++a) {
+    ASSERT_TRUE(holds(a * a * a)) << a << " cubed";
+    ASSERT_FALSE(holds(a * a * a - 1) || holds(a * a * a + 1)) << a << " cubed, one off";
+  }
+}
+
 TEST(Costs, FormulasPrintThemselves) {
   using namespace cost;
   EXPECT_EQ((2 * (P - 1) * alpha + 2 * (1 - 1 / P) * n * beta).text(), "2(P - 1)α + 2(1 - 1/P)nβ");
