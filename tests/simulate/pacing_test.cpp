@@ -63,6 +63,21 @@ TEST_P(Pacing, AGapBetweenRounds) {
   EXPECT_NEAR(time(paced(0, 1), m), both + hop + relay, 1e-12) << "received once the first has arrived";
 }
 
+TEST(PacedGaps, BeyondTheRangeOfBytesAreRefused) {
+  const Variant& paced = algorithm("paced", CollectiveKind::alltoall);
+  const RankSpace space = RankSpace::box(*Shape::parse("4x4x4"), 1);
+  const auto refused = [&](std::int64_t bytes, std::int64_t gap) {
+    Parameters p;
+    p.gap = gap;
+    const auto s = paced.build(make_collective(paced.kind, 64, bytes / 8), space, p);
+    if (!s) EXPECT_EQ(s.error().kind, Error::Kind::not_applicable) << s.error().sentence();
+    return !s;
+  };
+  EXPECT_FALSE(refused(std::int64_t{1} << 38, 1 << 20));
+  EXPECT_TRUE(refused(std::int64_t{1} << 43, 1 << 20));
+  EXPECT_FALSE(refused(std::int64_t{1} << 43, 0));
+}
+
 // The queue is idle only once: a gap that has passed meanwhile delays nothing.
 TEST_P(Pacing, AGapPassesWhileOthersAreSentTo) {
   const Schedule s = by_hand(4, million, 1, [](std::int32_t r, ProgramBuilder& p) {

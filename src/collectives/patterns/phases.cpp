@@ -17,12 +17,15 @@
 // Reference: systematised from the K computer's MPI (Adachi et al., 2012); Jain, Sabharwal, ICS 2010 (phases).
 #include "collectives/patterns/phases.hpp"
 
+#include "base/int128.hpp"
 #include "collectives/patterns/blocks.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace kumihimo {
 namespace {
@@ -144,7 +147,7 @@ class Writer {
     program_.add(std::move(lane));
   }
 
-  // After it the links stay idle for so many of its messages, or for as many as was asked.
+  // After the round the links stay idle for this many of its messages, or for plan_.gap. paced() bounds the product.
   Round with_gap(Round round, const Expression& messages, const Phase& phase, const Share& share) const {
     const std::int64_t bytes = c_.ranks / phase.length * c_.bytes().value / share.parts;
     if (plan_.paced) round.gap = plan_.gap ? Expression(*plan_.gap * bytes) : messages * bytes;
@@ -190,6 +193,14 @@ Result<Schedule> paced(const Collective& c, const RankSpace& space, const Parame
   plan.rotations = p.trees.value_or(most);
   if (plan.rotations > most)
     return not_applicable(fmt::format("trees must be at most {} on these axes", most), plan.rotations);
+  for (const Phase& phase : plan.phases) {
+    const Wide bytes = Wide{c.ranks / phase.length} * c.bytes().value, messages = p.gap.value_or(phase.length - 1);
+    if (std::max<Wide>(1, messages) * bytes > std::numeric_limits<std::int64_t>::max())
+      return not_applicable("the idle time after a message must be less than 2^63 bytes",
+                            fmt::format("{} messages of {} x {} bytes", static_cast<std::int64_t>(messages),
+                                        c.ranks / phase.length, c.bytes().value),
+                            "take a smaller gap or fewer bytes");
+  }
   const std::string said = fmt::format("rotations={}{}", plan.rotations, p.gap ? fmt::format(" gap={}", *p.gap) : "");
   return schedule_of(c, std::move(plan), said);
 }
