@@ -141,7 +141,7 @@ std::vector<Finding> stuck_findings(const std::vector<std::unique_ptr<RankState>
                                     const Offloaded& offloads) {
   const Chain chain(ranks, posted, offloads);
   for (const auto& state : ranks)
-    for (std::size_t l = 0; l < state->lanes.size(); ++l) {
+    for (std::size_t l = 0; state && l < state->lanes.size(); ++l) { // null: a rank that is not executed
       const LaneState& lane = state->lanes[l];
       if (lane.first_incomplete == state->segments) continue;
       const std::int64_t s = state->segment_number(lane.first_incomplete);

@@ -116,6 +116,27 @@ TEST(Halo, SabotageIsFoundWhereverItIs) {
   }
 }
 
+// The ranks before those that wait for each other are not executed.
+TEST(Halo, ADeadlockIsFoundWhereFewRanksAreFollowed) {
+  NamedPrograms programs = programs_of(halo("2x2x2,mesh", {1, 1, 5}));
+  programs.set.program = [right = programs.set.program](Rank rank) {
+    Program program = right(rank);
+    if (rank.value < 3) return program;
+    Body& body = program.lanes[0].body;
+    Round receives = std::get<Round>(body[0]), sends = receives;
+    std::erase_if(receives.steps, [](const Step& step) { return step.sends(); });
+    std::erase_if(sends.steps, [](const Step& step) { return step.receives(); });
+    if (rank.value == 3) receives.steps[0].target.extent.runs[0].first += 1; // the wrong cells, so that it is followed
+    body = {std::move(receives), std::move(sends)};
+    return program;
+  };
+  verify::Options sampled;
+  sampled.most_exact_steps = sampled.most_control_steps = 0;
+  const verify::Report report = check(programs, sampled);
+  ASSERT_FALSE(report.ok());
+  EXPECT_EQ(report.findings[0].check, verify::Check::deadlock) << report.text();
+}
+
 // Wherever it is: no rank is left out where not every step is executed.
 TEST(Halo, SabotageOfAnyRankIsFound) {
   verify::Options sampled;
