@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -245,10 +246,11 @@ class Scanner {
     Head& h = index_->head;
     const bool ranks = word == "ranks";
     if (ranks ? h.ranks > 0 : h.elements > 0) return fmt::format("'{}' must come once, before the first rank", word);
-    const bool good = rest.size() == 1 &&
-                      (ranks ? read_number(rest[0], h.ranks) && h.ranks >= 1
-                             : read_number(rest[0], h.elements) && h.elements >= 1 && h.elements <= most_elements);
-    if (!good) return fmt::format("'{}' takes one number of at least 1", word);
+    std::int64_t number = 0;
+    const std::int64_t most = ranks ? std::numeric_limits<std::int32_t>::max() : most_elements;
+    if (rest.size() != 1 || !read_number(rest[0], number) || number < 1 || number > most)
+      return fmt::format("'{}' takes one number from 1 to {}", word, most);
+    ranks ? void(h.ranks = static_cast<std::int32_t>(number)) : void(h.elements = number);
     return std::nullopt;
   }
 
