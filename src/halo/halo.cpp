@@ -131,7 +131,7 @@ Status read_word(std::string_view word, std::string_view key, Halo& h) {
     return wrong_value("unknown word of a halo exchange", fmt::format("'{}'", word),
                        "use points=, fields=, compute=, mesh or periodic");
   h.asked_periodic = word == "periodic";
-  h.periodic.fill(h.asked_periodic);
+  h.periodic.fill(*h.asked_periodic);
   return Nothing{};
 }
 
@@ -161,8 +161,8 @@ Result<Halo> Halo::parse(std::string_view text) {
 
 std::string Halo::text() const {
   std::string text = fmt::format("{}x{}x{},points={},fields={}", cells[0], cells[1], cells[2], points, fields);
-  if (!periodic[0] && !periodic[1] && !periodic[2]) text += ",mesh";
-  if (compute_seconds > 0) text += fmt::format(",compute={:g}", compute_seconds);
+  if (asked_periodic) text += *asked_periodic ? ",periodic" : ",mesh";
+  if (compute_seconds > 0) text += fmt::format(",compute={}", compute_seconds);
   return text;
 }
 
@@ -173,7 +173,7 @@ Result<Halo> on_ranks(Halo halo, const std::vector<std::int32_t>& lengths, const
   halo.ranks = {1, 1, 1};
   for (std::size_t a = 0; a < lengths.size(); ++a) {
     halo.ranks[a] = lengths[a];
-    if (halo.asked_periodic && !wraps[a])
+    if (halo.asked_periodic.value_or(false) && !wraps[a])
       return wrong_value("a periodic halo exchange needs axes of ranks that wrap", fmt::format("mesh axis {}", a + 1),
                          "leave periodic out, or the m of the shape");
     halo.periodic[a] = halo.periodic[a] && wraps[a];

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +23,7 @@ struct Halo {
   Box cells{};                                // of one rank
   std::array<std::int32_t, 3> ranks{1, 1, 1}; // on each axis; the last one runs fastest in the order of ranks
   std::array<bool, 3> periodic{true, true, true};
-  bool asked_periodic = false; // by the word: a mesh axis of ranks is an error then
+  std::optional<bool> asked_periodic; // by the words periodic and mesh; with periodic, a mesh axis of ranks is an error
   std::int64_t fields = 1;
   int points = 7;             // or 27
   double compute_seconds = 0; // of one rank for all its cells

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 
 namespace kumihimo {
@@ -199,8 +200,26 @@ TEST(Halo, RefusesWhatIsNone) {
     EXPECT_FALSE(Halo::parse(text).ok()) << text;
   EXPECT_FALSE(on_ranks(*Halo::parse("4x4x4,periodic"), {3, 3}, {true, false}).ok());
   EXPECT_TRUE(on_ranks(*Halo::parse("4x4x4,periodic"), {3, 3}, {true, true}).ok());
-  EXPECT_EQ(Halo::parse("16x8x4,points=27,fields=3,mesh,compute=0.001")->text(),
-            "16x8x4,points=27,fields=3,mesh,compute=0.001");
+}
+
+TEST(Halo, TextsAreReadAsTheyWereWritten) {
+  for (const char* text : {"16x8x4,points=27,fields=3,mesh,compute=0.001", "4x4x4,points=7,fields=1,periodic",
+                           "4x4x4,points=7,fields=1", "1x1x1,points=7,fields=8,compute=0.1234567890123"})
+    EXPECT_EQ(Halo::parse(text)->text(), text);
+  std::mt19937_64 random(11);
+  for (int i = 0; i < 1000; ++i) {
+    Halo h;
+    for (std::int64_t& n : h.cells) n = static_cast<std::int64_t>(random() % 1000) + 1;
+    h.points = random() % 2 ? 7 : 27;
+    h.fields = static_cast<std::int64_t>(random() % 8) + 1;
+    if (const auto word = random() % 3; word > 0) h.asked_periodic = word == 1;
+    h.compute_seconds = std::ldexp(static_cast<double>(random() >> 11), -60 + static_cast<int>(random() % 20));
+    const Result<Halo> read = Halo::parse(h.text());
+    ASSERT_TRUE(read.ok()) << h.text();
+    EXPECT_EQ(read->text(), h.text());
+    EXPECT_EQ(read->compute_seconds, h.compute_seconds);
+    EXPECT_EQ(read->asked_periodic, h.asked_periodic);
+  }
 }
 
 } // namespace
