@@ -91,8 +91,16 @@ Json json_of(const Lane& lane, const DataLayout& data) {
           {"body", json_of(lane.body, Written{data})}};
 }
 
+std::string layout_name(Layout layout) {
+  constexpr std::array names{"vector", "input_blocks", "output_blocks"};
+  const auto index = static_cast<std::size_t>(layout);
+  return is_declared(layout) ? fmt::format("declared{}", index - names.size()) : names[index];
+}
+
 Json json_of(const Scratch& s) {
-  Json j{{"lane", s.lane.value}, {"shared", s.shared}, {"parts", s.parts}, {"units", s.units}, {"cells", s.cells}};
+  Json j{{"lane", s.lane.value}, {"shared", s.shared}, {"layout", layout_name(s.layout)},
+         {"named", s.named},     {"parts", s.parts},   {"units", s.units},
+         {"cells", s.cells}};
   if (s.named) j["first"] = s.first;
   return j;
 }

@@ -10,7 +10,9 @@
 namespace kumihimo {
 
 // An object: collective, ranks, root, in_place, count, type, operation, algorithm, parameters, segments, claims, rank,
-// scratch, lanes. A lane's body is a list of rounds {"steps": [...]} and loops {"trip", "in_flight", "body"}.
+// scratch, lanes. A lane's body is a list of rounds {"steps": [...]} and loops {"trip", "in_flight", "body"}. A scratch
+// buffer: lane, shared, layout (vector, input_blocks, output_blocks, or declared0 ... for layouts that the program set
+// declares), named, parts, units, cells, and if named first.
 std::string program_json(const Schedule& schedule, Rank rank);
 
 // Of programs that are no collective: programs (their name), ranks, type, segments, rank, scratch, lanes.

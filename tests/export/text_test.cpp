@@ -114,6 +114,25 @@ TEST(ProgramJson, HoldsTheProgramAsWritten) {
   EXPECT_EQ(j["lanes"][1]["body"][0]["gap_bytes"], "1024");
 }
 
+// Buffers that differ in their layout alone, or in being a piece of an array, are not written alike.
+TEST(ProgramJson, TellsScratchBuffersApart) {
+  Schedule s(make_collective(CollectiveKind::allgather, 2, 8));
+  s.program = [](Rank) {
+    Program program;
+    for (const Layout layout : {Layout::input_blocks, Layout::output_blocks, declared_layout(0)})
+      for (const bool named : {false, true})
+        program.scratch.push_back({.lane = LaneId{0}, .layout = layout, .named = named});
+    return program;
+  };
+  const auto scratch = nlohmann::json::parse(program_json(s, Rank{0}))["scratch"];
+  ASSERT_EQ(scratch.size(), 6U);
+  for (std::size_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(scratch[i]["layout"], (std::array{"input_blocks", "output_blocks", "declared0"})[i / 2]);
+    EXPECT_EQ(scratch[i]["named"], i % 2 == 1);
+    EXPECT_EQ(scratch[i].contains("first"), i % 2 == 1);
+  }
+}
+
 TEST(ProgramJson, StaysSmallAtFullSize) {
   const Schedule s = schedule_of(CollectiveKind::allreduce, "trinaryx3", torus("48x54x32"), std::int64_t{1} << 27);
   EXPECT_LT(program_json(s, Rank{40'000}).size(), 10'000u);
