@@ -56,6 +56,12 @@ inline std::string_view take_until(std::string_view& text, char separator) {
   return part;
 }
 
+// The text without gaps at its ends.
+inline std::string_view trimmed(std::string_view text, std::string_view gaps = " \t\r") {
+  const std::size_t first = text.find_first_not_of(gaps);
+  return first == std::string_view::npos ? "" : text.substr(first, text.find_last_not_of(gaps) - first + 1);
+}
+
 // What stands between gaps, which are any of these characters.
 inline std::vector<std::string_view> words_of(std::string_view text, std::string_view gaps = " \t\r") {
   std::vector<std::string_view> words;

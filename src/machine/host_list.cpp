@@ -1,5 +1,7 @@
 #include "machine/host_list.hpp"
 
+#include "base/text_parsing.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,11 +14,6 @@ namespace {
 constexpr std::size_t most_names = 1 << 20;
 constexpr std::size_t most_digits = 9;
 constexpr std::string_view digits = "0123456789";
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t"), last = text.find_last_not_of(" \t");
-  return first == std::string_view::npos ? "" : text.substr(first, last - first + 1);
-}
 
 Error too_many(std::string found) {
   return wrong_value(fmt::format("a host list has at most {} names", most_names), std::move(found));

@@ -15,12 +15,6 @@ namespace {
 
 constexpr std::size_t first_processor_bytes = 4096; // of /proc/cpuinfo; to read all of it takes long on many processors
 
-std::string_view trimmed(std::string_view s) {
-  while (!s.empty() && std::isspace(static_cast<unsigned char>(s.front()))) s.remove_prefix(1);
-  while (!s.empty() && std::isspace(static_cast<unsigned char>(s.back()))) s.remove_suffix(1);
-  return s;
-}
-
 std::string_view value_of(std::string_view cpuinfo, std::string_view key) {
   while (!cpuinfo.empty()) {
     const std::string_view line = take_until(cpuinfo, '\n');

@@ -1,5 +1,7 @@
 #include "topology/switched.hpp"
 
+#include "base/hash.hpp"
+
 #include <limits>
 #include <numeric>
 
@@ -17,13 +19,8 @@ std::int32_t Switched::degree() const {
   return static_cast<std::int32_t>(std::accumulate(all.begin(), all.end(), std::int64_t{0}));
 }
 
-// splitmix64 of the pair (Steele, Lea, Flood, OOPSLA 2014).
 std::uint64_t Switched::hash(NodeId from, NodeId to) {
-  std::uint64_t z =
-      (static_cast<std::uint64_t>(from.value) << 32 | static_cast<std::uint32_t>(to.value)) + 0x9e3779b97f4a7c15ULL;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-  return z ^ (z >> 31);
+  return mixed(0, static_cast<std::uint64_t>(from.value) << 32 | static_cast<std::uint32_t>(to.value));
 }
 
 } // namespace kumihimo
