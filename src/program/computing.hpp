@@ -15,8 +15,10 @@ struct ComputeRates {
   double flops = 0, bytes = 0;
 };
 
-// Counting and moving overlap; `seconds` come on top. Errors: a rate is needed that is not known (not_applicable); more
-// than most_compute_seconds.
+// Counting and moving overlap; `seconds` come on top. Every rate that the work needs must be known.
+double seconds_at(const ComputeRates& rates, const Work& work);
+// The same where ranks wait as long. Errors: a rate is needed that is not known (not_applicable); more than
+// most_compute_seconds.
 Result<double> seconds_of(const Work& work, const ComputeRates& rates);
 
 } // namespace kumihimo

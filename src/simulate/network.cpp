@@ -1,5 +1,7 @@
 #include "simulate/network.hpp"
 
+#include "program/computing.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -165,10 +167,11 @@ bool Network::offloads(DataType type, std::optional<Operation> operation) const 
 }
 
 double Network::seconds_of(const Work& work, std::int32_t rank) const {
-  const auto& flop_rate = machine_->node.flop_rate;
-  const double counted = flop_rate ? work.flops / flop_rate->value.value : 0;
-  const double moved = work.bytes * ranks_on_[node_[rank]] / machine_->node.memory_bandwidth.value.value;
-  return work.seconds + std::max(counted, moved) / factor_[node_[rank]];
+  const NodeNumbers& numbers = machine_->node;
+  const std::int32_t node = node_[rank];
+  const double flops = numbers.flop_rate ? numbers.flop_rate->value.value : 0;
+  const double bytes = numbers.memory_bandwidth.value.value / ranks_on_[node];
+  return seconds_at({flops * factor_[node], bytes * factor_[node]}, work);
 }
 
 Status Network::can_compute(const Work& work) const {

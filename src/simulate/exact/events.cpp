@@ -42,7 +42,7 @@ class Events {
   struct Reduction {
     Place place;
     double bytes = 0;
-    bool computes = false; // time of the processor alone, as of so many bytes
+    bool computes = false; // time of the processor alone; `bytes` are what it reduces in that time
   };
   struct LaneState {
     std::int32_t rank = 0;
@@ -272,11 +272,11 @@ void Events::start_step(const ExpandedStep& expanded, const Place& place) {
   }
 }
 
-// On the processor that reduces, as much of its time as a reduction of so many bytes takes.
+// On the processor that reduces: it takes the time of a reduction of an equivalent number of bytes.
 void Events::compute(const Place& place, const Work& work) {
   const std::int32_t rank = lanes_[place.lane].rank;
   if (Status can = network_.can_compute(work); !can) refused_ = can.error();
-  const double seconds = network_.seconds_of(work, rank);
+  const double seconds = refused_ ? 0 : network_.seconds_of(work, rank);
   if (seconds <= 0) return step_at(now_, place);
   reduce(place.lane, {place, seconds * network_.reduction_rate(rank), true});
 }

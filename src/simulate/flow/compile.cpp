@@ -103,8 +103,8 @@ FlatStep Compiler::flat(const Step& step, const Expression& gap) {
   f.kind = step.kind;
   if (step.kind == StepKind::compute) {
     if (!network_) return f;
-    if (Status can = network_->can_compute(step.work); !can) refused_ = can.error();
-    // The time of the processor that reduces so many bytes
+    if (Status can = network_->can_compute(step.work); !can) return refused_ = can.error(), f;
+    // The bytes that the same processor reduces in this time
     f.bytes = network_->seconds_of(step.work, rank_) * network_->reduction_rate(rank_);
     return f;
   }
